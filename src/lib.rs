@@ -7,7 +7,8 @@
 //! [`scene`] is the document that all of this can be rebuilt from; [`ui`] and [`app`] are the window;
 //! [`export`] writes results; [`cli`] is the commands. [`gpu`] knows wgpu and nothing of voxels,
 //! [`compute`] says whether stages run there or on the processor's cores. `files` reads what a user names,
-//! `memory` gives back what was freed and asks for large pages, [`provenance`] says what made a result.
+//! `memory` gives back what was freed and asks for large pages, [`provenance`] says what made a result, [`registry`] has the
+//! tables of methods that settings choose from.
 
 #![deny(missing_docs)]
 // Whether a shape may be shared by threads is asked of all that it holds, down to a device's modules.
@@ -22,6 +23,7 @@ pub mod compute;
 mod files;
 mod memory;
 pub mod provenance;
+pub mod registry;
 pub mod mesh;
 pub mod svo;
 pub mod voxelize;

@@ -5,13 +5,13 @@ mod support;
 
 use glam::DVec3;
 use kintsugi::{
-    fracture::{FractureParams, Method, register},
+    fracture::{FractureParams, MethodId, register},
     scene::{Arrived, Sandbox, Scene, parse_scene, save_scene},
 };
 
-fn plane_cut() -> Method {
-    register(&support::plane_cut::ENTRY);
-    Method::named("plane-cut").expect("it is in the table")
+fn plane_cut() -> MethodId {
+    register(&support::plane_cut::ENTRY).expect("its name is free");
+    MethodId::named("plane-cut").expect("it is in the table")
 }
 
 fn masses(sandbox: &Sandbox) -> Vec<f64> {
@@ -116,5 +116,5 @@ fn a_scene_with_an_option_out_of_range_is_refused() {
     let error = parse_scene("[[body]]\nfile = \"builtin:box\"\nfracture = { method = \"saw\" }\n", ".");
     let error = error.expect_err("no such method").to_string();
     assert!(error.contains("no method saw"), "{error}");
-    assert_eq!(FractureParams::default().method, Method::default());
+    assert_eq!(FractureParams::default().method, MethodId::default());
 }

@@ -5,7 +5,7 @@ use glam::DVec3;
 use crate::{
     compute::Compute,
     fracture::{
-        BrokenObject, Impact, Method, Passes, Pattern,
+        BrokenObject, Impact, MethodId, Passes, Pattern,
         generations::{self, FirstStrike},
         voronoi::cells_of,
     },
@@ -89,7 +89,7 @@ pub fn break_object(
     reporter: &Reporter,
 ) -> Result<BrokenObject, CliError> {
     let passes = Passes::default();
-    let by_voxels = plan.params.method == Method::default();
+    let by_voxels = plan.params.method == MethodId::default();
     if by_voxels && compute.gpu().is_some() {
         // By far the most of a small break's wait.
         reporter.stage("compile the passes", |_| passes.compiled(compute).map(|_| ()))?;

@@ -96,8 +96,8 @@ impl OverlayArgs {
 
     /// Refuses what a fracture by `params` at `level` has not got.
     pub fn check(&self, level: u32, params: &FractureParams) -> Result<(), CliError> {
-        if !params.method.of_voxels && self.given() {
-            let method = params.method.name;
+        if !params.method.entry().of_voxels && self.given() {
+            let method = params.method;
             return Err(CliError::Input(format!(
                 "--overlays: what the method {method} does is not made of voxels; leave it out, or take the method octree"
             )));

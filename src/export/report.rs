@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::{
     compute::RanOn,
     fracture::{
-        BreakStep, Dropped, FractureCounts, FractureParams, Impact, Interior, Labelling, Method, Preset,
+        BreakStep, Dropped, FractureCounts, FractureParams, Impact, Interior, Labelling, MethodId, Preset,
         Smallest, Solved, Surface, VoronoiDetail,
         crack::CrackShape,
         generations::Plan,
@@ -164,7 +164,7 @@ impl ParameterReport {
             ..params.crack
         });
         Self {
-            method: (params.method != Method::default()).then_some(params.method.name),
+            method: (params.method != MethodId::default()).then_some(params.method.name()),
             options: params.options.clone(),
             level,
             impact: Impact { point: DVec3::ZERO, direction: DVec3::NEG_Z },

@@ -78,6 +78,43 @@ impl Passes {
     }
 }
 
+/// A number that a method lets its user choose, beyond the parameters that all share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MethodOption {
+    /// As scene files and `--option NAME=VALUE` name it.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub help: &'static str,
+    /// Where nobody says.
+    pub default: f64,
+    /// Least and greatest.
+    pub range: (f64, f64),
+    /// Whether only whole numbers mean something.
+    pub whole: bool,
+}
+
+/// A line of the table.
+pub struct MethodEntry {
+    /// As scene files and commands name it: small letters and hyphens.
+    pub name: &'static str,
+    /// As the panel names it.
+    pub label: &'static str,
+    /// What it does, in one sentence.
+    pub help: &'static str,
+    /// The paper that it is from.
+    pub source: &'static str,
+    /// Whether it breaks along Voronoi cells of the seeds that [`cells_of`](super::voronoi::cells_of) draws. Where it does
+    /// not, the panel leaves out what is said of seeds, and no cells can be chosen to stay.
+    pub by_seeds: bool,
+    /// Whether it breaks voxels: cracks can be rough and dusty, and islands are told apart at a level. Where it does not,
+    /// the panel leaves that out.
+    pub of_voxels: bool,
+    /// Its own parameters.
+    pub options: &'static [MethodOption],
+    /// The method itself.
+    pub breaker: &'static dyn Breaker,
+}
+
 /// What a break may use.
 #[derive(Clone, Copy)]
 pub struct BreakContext<'a> {

@@ -34,14 +34,16 @@ pub(crate) fn run_every_kernel() {
     box_cut::pass::run_every_kernel();
 }
 
-pub use breaker::{Break, BreakContext, Breaker, Kept, Lost, Part, Passes, PreviewTarget, Strike};
+pub use breaker::{
+    Break, BreakContext, Breaker, Kept, Lost, MethodEntry, MethodOption, Part, Passes, PreviewTarget, Strike,
+};
 pub use broken_object::{BreakStep, BrokenObject, PieceRef};
 pub use cancel::{Cancel, CancelOnDrop};
 pub use interior::{Interior, Material, Volume};
-pub use methods::{Method, MethodEntry, MethodOption, UnknownMethod, methods, register};
+pub use methods::{methods, register};
 pub use params::{
-    FractureParams, Impact, MAX_SEEDS, ParamProblem, PatternError, Preset, Recipe, SmallRule, Smallest,
-    Surface,
+    FractureParams, Impact, Labelling, MAX_SEEDS, MethodId, ParamProblem, PatternError, Preset, Recipe,
+    SmallRule, Smallest, Surface,
 };
 pub use result::{Dropped, Fracture, FractureCounts, FractureError, Merge, Piece, Solved, Source};
 pub use small::Rejoin;
@@ -49,7 +51,7 @@ pub use voronoi::{
     Fracturer, VoronoiDetail,
     faces::{VoronoiFace, voronoi_faces},
     hidden::{Hidden, hidden},
-    islands::labelling::{self, Labelling},
+    islands::labelling,
     pattern::{CellSource, Cells, KeptCells, Pattern, UNIT_BITS, middle_of, nearest_seed},
     reference,
     seams::Seams,

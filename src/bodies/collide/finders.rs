@@ -3,13 +3,9 @@
 
 use super::{ContactQuery, Detail, FindContacts, Found, Manifold, convex, field, mixed, octree};
 use crate::{
-    bodies::{
-        Body, BodyDef, BodyId, ContactsId,
-        broad_phase::NearPair,
-        context::StepContext,
-        methods::{Entry, NameTaken, Table, setting},
-    },
+    bodies::{Body, BodyDef, BodyId, ContactsId, broad_phase::NearPair, context::StepContext},
     gpu::{Gpu, GpuError},
+    registry::{Entry, NameTaken, Table, setting},
     shape::Kind,
 };
 use std::{any::Any, collections::BTreeSet, sync::Arc};
@@ -75,7 +71,7 @@ const BY_KINDS: &[([Partner; 2], &str)] = &[
     ([CONVEX, Partner::Plane], "hull"),
 ];
 
-static FINDERS: Table<FinderEntry> = Table::new("contact finder", BUILT_IN);
+static FINDERS: Table<FinderEntry> = Table::new("contact finder", BUILT_IN, &["field"]);
 
 /// All finders that there are.
 #[must_use]
@@ -98,9 +94,9 @@ impl ContactsId {
     #[must_use]
     pub fn finder_of(self, mut partners: [Partner; 2]) -> Option<&'static FinderEntry> {
         partners.sort_unstable();
-        let chosen = self.entry();
-        if (chosen.accepts)(partners) {
-            return Some(chosen);
+        let own = self.entry();
+        if (own.accepts)(partners) {
+            return Some(own);
         }
         let (_, name) = BY_KINDS.iter().find(|(known, _)| *known == partners)?;
         FINDERS.named(name).ok()

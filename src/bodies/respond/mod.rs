@@ -13,13 +13,11 @@ mod soft;
 pub use heap::parts_of;
 pub use penalty::Penalty;
 
-use super::{
-    Body, BodyId, ResponseId,
-    collide::Manifold,
-    context::StepContext,
-    methods::{Entry, NameTaken, Table, setting},
+use super::{Body, BodyId, ResponseId, collide::Manifold, context::StepContext};
+use crate::{
+    gpu::GpuError,
+    registry::{Entry, NameTaken, Table, setting},
 };
-use crate::gpu::GpuError;
 
 /// A way to answer contacts. It keeps what it makes of bodies.
 pub trait Respond: Send {
@@ -70,7 +68,7 @@ impl Entry for ResponseEntry {
 /// What every build has.
 const BUILT_IN: &[ResponseEntry] = &[soft::ENTRY, penalty::ENTRY, impulse::ENTRY];
 
-static RESPONSES: Table<ResponseEntry> = Table::new("response", BUILT_IN);
+static RESPONSES: Table<ResponseEntry> = Table::new("response", BUILT_IN, &["penalty"]);
 
 /// All responses that there are.
 #[must_use]

@@ -14,7 +14,7 @@ use super::BoxCutDetail;
 use crate::{
     compute::Compute,
     fracture::{
-        Break, BreakContext, Cancel, FractureParams, Method, Passes, Preset, Strike,
+        Break, BreakContext, Cancel, FractureParams, MethodId, Passes, Preset, Strike,
         generations::default_impact, solid::Units,
     },
     import::{Imported, import},
@@ -28,11 +28,11 @@ type Pair = [u32; 2];
 
 fn broken(object: &Imported, method: &str, params: &FractureParams) -> Break {
     let params =
-        FractureParams { method: Method::named(method).unwrap(), rng: 3, smallest: None, ..params.clone() };
+        FractureParams { method: MethodId::named(method).unwrap(), rng: 3, smallest: None, ..params.clone() };
     let (arena, passes) = (Arena::new(Compute::Cpu).unwrap(), Passes::default());
     let impact = default_impact(&object.shape, object.bounds);
     let context = BreakContext { arena: &arena, passes: &passes, cancel: Cancel::never() };
-    params.method.breaker.fracture(&context, &object.shape, &Strike::new(impact, &params)).unwrap()
+    params.method.entry().breaker.fracture(&context, &object.shape, &Strike::new(impact, &params)).unwrap()
 }
 
 /// Volume of each cell's parts, m^3.

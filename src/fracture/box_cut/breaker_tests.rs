@@ -9,7 +9,7 @@ use crate::{
     compute::Compute,
     export::MeshCheck,
     fracture::{
-        Break, BreakContext, Cancel, FractureError, FractureParams, Method, Passes, SmallRule, Smallest,
+        Break, BreakContext, Cancel, FractureError, FractureParams, MethodId, Passes, SmallRule, Smallest,
         Strike,
         generations::{Plan, break_object, default_impact},
         solid::Units,
@@ -26,7 +26,7 @@ fn object(name: &str) -> Imported {
 }
 
 fn params(seeds: u32) -> FractureParams {
-    FractureParams { method: Method::named("box-cut").unwrap(), seeds, rng: 3, ..FractureParams::default() }
+    FractureParams { method: MethodId::named("box-cut").unwrap(), seeds, rng: 3, ..FractureParams::default() }
 }
 
 fn broken(shape: &Shape, params: &FractureParams) -> Result<Break, FractureError> {
@@ -37,7 +37,7 @@ fn broken(shape: &Shape, params: &FractureParams) -> Result<Break, FractureError
     let mut impact = default_impact(shape, (place(mesh_bounds.0), place(mesh_bounds.1)));
     impact.point = shape.local_from_shape(impact.point);
     let context = BreakContext { arena: &arena, passes: &passes, cancel: Cancel::never() };
-    params.method.breaker.fracture(&context, shape, &Strike::new(impact, params))
+    params.method.entry().breaker.fracture(&context, shape, &Strike::new(impact, params))
 }
 
 #[test]

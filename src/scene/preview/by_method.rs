@@ -24,12 +24,12 @@ use crate::{
 
 /// Whether a blow breaks by Voronoi cells of seeds, which can be shown coarser and painted.
 pub(in crate::scene) fn has_cells(params: &FractureParams) -> bool {
-    params.method.by_seeds
+    params.method.entry().by_seeds
 }
 
 /// Whether only the method itself can show what is wanted: other cells than Voronoi's, or pieces that are no voxels.
 pub(super) fn shows_itself(params: &FractureParams, mode: PreviewMode) -> bool {
-    !has_cells(params) || mode == PreviewMode::Exploded && !params.method.of_voxels
+    !has_cells(params) || mode == PreviewMode::Exploded && !params.method.entry().of_voxels
 }
 
 /// Parts in the place of a body that is still whole.
@@ -107,7 +107,7 @@ fn shown_by_method(
     let impact = Impact { point: wanted.aim.point_in_grid, direction: wanted.aim.direction_in_grid };
     let painted = wanted.kept.as_deref();
     let strike = Strike { preview: true, painted, ..Strike::new(impact, &wanted.params) };
-    let breaker = wanted.params.method.breaker;
+    let breaker = wanted.params.method.entry().breaker;
     let context = BreakContext { arena: &arena, passes: tools.passes, cancel: Cancel::never() };
     if wanted.mode == PreviewMode::Seams
         && let Some(octree) = shape.as_octree()

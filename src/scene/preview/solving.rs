@@ -80,7 +80,7 @@ impl Solving {
         resting: bool,
     ) {
         let params = &target.params;
-        if params.target_pieces.is_none() || !params.method.by_seeds {
+        if params.target_pieces.is_none() || !params.method.entry().by_seeds {
             return self.forget();
         }
         let question = Question { aim, params: params.clone(), kept };
@@ -102,7 +102,9 @@ impl Solving {
     /// The parameters of a blow with a number of seeds instead of one of pieces: that which was found for it, else one
     /// that is guessed.
     pub fn with_seeds(&self, aim: &Aim, params: FractureParams) -> FractureParams {
-        let Some(wanted) = params.target_pieces.filter(|_| params.method.by_seeds) else { return params };
+        let Some(wanted) = params.target_pieces.filter(|_| params.method.entry().by_seeds) else {
+            return params;
+        };
         let is_asked = |(asked, _): &&(Question, Instant)| asked.aim == *aim && asked.params == params;
         let answer = self.answer.filter(|_| self.asked.as_ref().is_some_and(|asked| is_asked(&asked)));
         let (seeds, rng) = match answer {
@@ -155,5 +157,5 @@ fn solve(
         ..Strike::new(impact, params)
     };
     let context = BreakContext { arena, passes, cancel };
-    Ok(params.method.breaker.fracture(&context, &def.shape, &strike)?.solved)
+    Ok(params.method.entry().breaker.fracture(&context, &def.shape, &strike)?.solved)
 }

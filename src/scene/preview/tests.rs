@@ -220,11 +220,12 @@ fn a_method_without_cells_shows_its_parts() {
         of_voxels: false,
         options: &[],
         breaker: &Twice,
-    });
+    })
+    .unwrap();
     let mut sandbox = opened(&gpu, 5);
     let aim = aim(&sandbox);
     let mut tuning = sandbox.tuning().clone();
-    tuning.fracture.method = crate::fracture::Method::named("twice").unwrap();
+    tuning.fracture.method = crate::fracture::MethodId::named("twice").unwrap();
     tuning.view.explode = 0.5;
     sandbox.tune("method", tuning);
     sandbox.pin(aim);

@@ -16,7 +16,7 @@ use super::{
     pairwise::PairFinder,
 };
 use crate::{
-    bodies::{ContactsId, broad_phase::NearPair, context::StepContext},
+    bodies::{broad_phase::NearPair, context::StepContext},
     gpu::{Gpu, GpuError},
 };
 use careful::CarefulHulls;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 /// How the table has it.
 pub const ENTRY: FinderEntry = FinderEntry {
-    name: ContactsId::MIXED.name(),
+    name: "mixed",
     label: "hulls and octrees",
     about: "Bodies meet by their convex hulls where these are their surface, to a quarter of a cell or half a voxel, elsewhere by octrees.",
     accepts: octree::ENTRY.accepts,

@@ -19,12 +19,12 @@ use super::{
         substep_secs, sweep_groups,
     },
 };
-use crate::bodies::{Body, ResponseId, WorldSettings, collide::Manifold, context::StepContext};
+use crate::bodies::{Body, WorldSettings, collide::Manifold, context::StepContext};
 use crate::gpu::GpuError;
 
 /// How the table has it.
 pub const ENTRY: ResponseEntry = ResponseEntry {
-    name: ResponseId::IMPULSE.name(),
+    name: "impulse",
     label: "impulses",
     about: "Sequential impulses: contacts are hard, and overlap is undone without giving anybody a speed.",
     make: || Box::new(ImpulseStep::default()),

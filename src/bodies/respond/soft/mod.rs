@@ -12,13 +12,13 @@ use super::{
         sweep_groups,
     },
 };
-use crate::bodies::{Body, ResponseId, WorldSettings, collide::Manifold, context::StepContext, scale::Scale};
+use crate::bodies::{Body, WorldSettings, collide::Manifold, context::StepContext, scale::Scale};
 use crate::gpu::GpuError;
 use glam::DVec3;
 
 /// How the table has it.
 pub const ENTRY: ResponseEntry = ResponseEntry {
-    name: ResponseId::SOFT.name(),
+    name: "soft",
     label: "soft",
     about: "Soft constraints in substeps; stacks stand and come to rest.",
     make: || Box::new(SoftStep::default()),

@@ -84,7 +84,7 @@ pub(super) fn broken(name: &str, level: u32, generations: u32, seeds: u32) -> Br
             let rng = u64::from(generation) + 7 * number as u64;
             let params = FractureParams { seeds, rng, preset: Preset::Uniform, ..FractureParams::default() };
             let impact = Impact { point: shape.centre(), direction: DVec3::NEG_Z };
-            let breaker = params.method.breaker;
+            let breaker = params.method.entry().breaker;
             let Ok(result) = breaker.fracture(&context, &shape, &Strike::new(impact, &params)) else {
                 continue;
             };
