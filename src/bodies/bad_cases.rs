@@ -2,6 +2,7 @@
 
 use super::{
     Body, BodyDef, Family, ResponseId, StepReport, Walls, World, WorldSettings,
+    respond::penalty::STIFFNESS,
     testing::{block, body, grid, join, world},
 };
 use crate::svo::Forest;
@@ -139,7 +140,7 @@ fn bodies_inside_each_other_come_apart_or_stay_but_do_not_explode() {
             second.state.rotation = turn;
             w.add(second);
             let shared: f64 = w.all_pair_data(None).unwrap().iter().map(|shared| shared.volume).sum();
-            let stored = 0.5 * w.settings.penalty.stiffness * shared * shared;
+            let stored = 0.5 * w.settings.options.value(&STIFFNESS) * shared * shared;
             let report = run(&mut w, 200);
             let fastest = w.bodies.iter().map(|b| b.state.linear_velocity.length()).fold(0.0, f64::max);
             let gap = w.bodies[0].state.position.distance(w.bodies[1].state.position);

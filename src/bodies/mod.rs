@@ -18,6 +18,7 @@ mod detail;
 mod drag;
 mod ids;
 mod integrate;
+mod options;
 mod pair_data;
 mod planes;
 mod report;
@@ -37,7 +38,6 @@ mod world;
 
 pub use body::{Body, BodyDef, BodyId, BodyState, Family};
 pub use broad_phase::{NearPair, Obb};
-pub use collide::field::{Colliding, FIELD_LEVEL, distance::MAX_FIELD_LEVEL};
 pub use collide::{
     Ball, CollisionPoint, Column, ContactQuery, FindContacts, FinderEntry, FinderMemory, Found, MakeFinder,
     Manifold, Overlap, Partner, Point, field, find, finders, inherit, reduce, register_finder,
@@ -47,9 +47,10 @@ pub use context::{FOLLOW, OnGpu, StageClock, StepContext};
 pub use detail::{Adaptive, Detail, PairLevels};
 pub use drag::Drag;
 pub use ids::{ContactsId, ResponseId};
+pub use options::Options;
 pub use planes::{Plane, Walls};
 pub use report::StepReport;
-pub use respond::{Penalty, Respond, ResponseEntry, register_response, responses};
+pub use respond::{Respond, ResponseEntry, penalty, register_response, responses};
 pub use settings::{Narrow, WorldSettings};
 pub use snapshot::WorldSnapshot;
 pub use world::World;

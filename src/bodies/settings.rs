@@ -1,6 +1,6 @@
 //! Gravity, time step, planes, and which methods find and answer contacts.
 
-use super::{Adaptive, ContactsId, FIELD_LEVEL, MAX_FIELD_LEVEL, Penalty, Plane, ResponseId, Walls};
+use super::{Adaptive, ContactsId, Options, Plane, ResponseId, Walls};
 use crate::{compute::Choice, gpu::Gpu};
 use glam::DVec3;
 
@@ -40,8 +40,7 @@ impl From<Choice> for Narrow {
 }
 
 /// Gravity, time step, floor.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct WorldSettings {
     /// m/s^2.
     pub gravity: DVec3,
@@ -57,10 +56,8 @@ pub struct WorldSettings {
     pub contacts: ContactsId,
     /// How contacts are answered.
     pub response: ResponseId,
-    /// Octree level of the cells of distance fields, 1..=7, unless a body collides at a coarser one.
-    pub field_level: u32,
-    /// Constants of the response `penalty`.
-    pub penalty: Penalty,
+    /// Values of the options of the finder and the response.
+    pub options: Options,
     /// Coarser levels far from [`World::eye`]; none: levels stay.
     pub adaptive: Option<Adaptive>,
     /// Whether bodies at rest may sleep.
@@ -81,8 +78,7 @@ impl Default for WorldSettings {
             walls: None,
             contacts: ContactsId::default(),
             response: ResponseId::default(),
-            field_level: FIELD_LEVEL,
-            penalty: Penalty::default(),
+            options: Options::default(),
             adaptive: None,
             sleeping: true,
             narrow: Narrow::Auto,
@@ -94,19 +90,15 @@ impl Default for WorldSettings {
 impl WorldSettings {
     /// Settings with which a step is defined: a user may type anything.
     #[must_use]
-    pub fn sane(self) -> Self {
-        let mut settings = self;
-        let finite = |v: f64, fallback: f64| if v.is_finite() { v } else { fallback };
-        settings.dt = finite(settings.dt, 0.01).clamp(1e-6, 0.1);
+    pub fn sane(&self) -> Self {
+        let mut settings = self.clone();
+        settings.dt = if settings.dt.is_finite() { settings.dt.clamp(1e-6, 0.1) } else { 0.01 };
         settings.substeps = settings.substeps.clamp(1, 64);
-        settings.field_level = settings.field_level.clamp(1, MAX_FIELD_LEVEL);
         if !settings.gravity.is_finite() {
             settings.gravity = DVec3::ZERO;
         }
         settings.floor = settings.floor.filter(|height| height.is_finite());
         settings.walls = settings.walls.filter(Walls::is_sound);
-        settings.penalty.stiffness = finite(settings.penalty.stiffness, 0.0).max(0.0);
-        settings.penalty.friction = finite(settings.penalty.friction, 0.0).max(0.0);
         settings
     }
 

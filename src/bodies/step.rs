@@ -3,7 +3,7 @@
 use super::{
     Body, BodyState, Detail, StepReport, World, WorldSettings,
     broad_phase::{self, Asked, Motion, NearPair, Obb},
-    collide::{ContactQuery, Finders, Manifold, Point, field},
+    collide::{ContactQuery, Finders, Manifold, Point},
     contacts::Pushes,
     context::{FOLLOW, OnGpu, StageClock, StepContext, add_ms},
     drag, integrate, sleep,
@@ -37,7 +37,7 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     let part = WorldSettings {
         dt: settings.dt / f64::from(rounds),
         substeps: settings.substeps.div_ceil(rounds),
-        ..settings
+        ..settings.clone()
     };
     let mut pushes = Pushes::default();
     for k in 0..rounds {
@@ -64,8 +64,7 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     clock.lap(&mut report, "sleep and report");
     measure(&mut report, world, gpu, &mut clock)?;
     let follow_ms = std::mem::take(&mut world.follow_ms);
-    // The others have next to nothing to follow.
-    if follow_ms > 0.0 && settings.contacts.entry().name == field::ENTRY.name {
+    if follow_ms > 0.0 {
         add_ms(&mut report, FOLLOW, follow_ms);
     }
     Ok(report)
@@ -116,7 +115,7 @@ pub(super) fn choose(world: &mut World, gpu: Option<&Gpu>) -> Result<(), GpuErro
         world.manifolds.retain(|m| m.second.is_some());
         world.planes = planes;
     }
-    world.finders.set_field_level(world.settings.sane().field_level);
+    world.finders.set_options(&world.settings.options);
     world.responder.prepare(world.settings.response);
     Ok(())
 }

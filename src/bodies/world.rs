@@ -5,11 +5,7 @@ use super::{
     body::index_of,
     broad_phase::BroadPhase,
     clearance::Clearances,
-    collide::{
-        Finders, Manifold, Overlaps,
-        field::{self, Colliding},
-        remembered,
-    },
+    collide::{FinderMemory, Finders, Manifold, Overlaps},
     contacts::{Contact, Push},
     integrate,
     respond::Responder,
@@ -155,10 +151,11 @@ impl World {
             // New bodies have the greatest names, so they are the last ones.
             let (before, parts) = self.bodies.split_at(self.bodies.len() - ids.len());
             if let Some(parent) = before.get(at) {
-                self.finders.set_field_level(self.settings.sane().field_level);
+                self.finders.set_options(&self.settings.options);
                 let started = Instant::now();
-                self.finders.broke(parent, parts);
-                self.follow_ms += started.elapsed().as_secs_f64() * 1e3;
+                if self.finders.broke(parent, parts) {
+                    self.follow_ms += started.elapsed().as_secs_f64() * 1e3;
+                }
                 self.responder.broke(parent, parts);
             }
             self.remove(id);
@@ -166,13 +163,16 @@ impl World {
         ids
     }
 
-    /// How many points collide, and how many contacts were put out for them; none where contacts are not found by distance
-    /// fields. Takes longer than the step.
+    /// What the finder of this name knows now; none where it finds no contacts here.
     #[must_use]
-    pub fn colliding_points(&self) -> Option<Colliding> {
-        let memory = self.finders.memory_of(field::ENTRY.name);
-        let parts = remembered::<field::Fields>(&memory)?;
-        Some(field::colliding(parts, &self.bodies, &self.manifolds, &self.settings.sane().planes()))
+    pub fn memory_of(&self, finder: &str) -> FinderMemory {
+        self.finders.memory_of(finder)
+    }
+
+    /// What held bodies apart in the last step, in order of pair.
+    #[must_use]
+    pub fn manifolds(&self) -> &[Manifold] {
+        &self.manifolds
     }
 
     /// Who pushed whom in the last step, all its searches for contacts together, in order of pair. A response

@@ -6,12 +6,14 @@ use clap::Args;
 use glam::Vec3;
 
 use crate::{
-    bodies::FIELD_LEVEL,
     compute::Compute,
     export::BreakStep,
     fracture::{FractureParams, Fracturer, Source, Surface},
     render::{Overlay, RenderBody},
-    scene::overlays::{Blueprint, Inside, Part, Placing, overlay},
+    scene::{
+        FIELD_LEVEL,
+        overlays::{Blueprint, Inside, Part, Placing, overlay},
+    },
     svo::{Arena, Forest},
 };
 

@@ -12,9 +12,9 @@ use std::{
 use clap::Args;
 
 use crate::{
-    bodies::{ContactsId, MAX_FIELD_LEVEL, ResponseId, StepReport},
+    bodies::{ContactsId, ResponseId, StepReport},
     export::{self, ExportError, Format, PairLog, StepLog, Trajectory, Watch, to_picoseconds},
-    scene::Sandbox,
+    scene::{MAX_FIELD_LEVEL, Sandbox},
 };
 
 use super::{

@@ -1,10 +1,11 @@
 //! What a scene file says, as plain data. `docs/scenes.md` lists every field with its unit and default; a
 //! test keeps the two in step.
 
+use super::{FIELD_LEVEL, Penalty};
 use glam::{DQuat, DVec3};
 
 use crate::{
-    bodies::{Adaptive, ContactsId, FIELD_LEVEL, Penalty, ResponseId, Walls},
+    bodies::{Adaptive, ContactsId, ResponseId, Walls},
     fracture::FractureParams,
     mesh::Up,
     render::{Camera, ColorBy},

@@ -1,11 +1,11 @@
 //! What the panels tune: plain values that undo can put back.
 
 use super::{
-    Pin, PreviewMode,
+    FIELD_LEVEL, Penalty, Pin, PreviewMode,
     overlays::{Cut, Part},
 };
 use crate::{
-    bodies::{ContactsId, FIELD_LEVEL, Penalty, ResponseId, Walls},
+    bodies::{ContactsId, ResponseId, Walls},
     fracture::FractureParams,
     render::ColorBy,
 };

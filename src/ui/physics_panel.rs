@@ -5,8 +5,8 @@ use super::{
     widgets::{SliderLook, choice, figure, slider},
 };
 use crate::{
-    bodies::{MAX_FIELD_LEVEL, finders, responses},
-    scene::{Missile, Touching, Tuning},
+    bodies::{finders, responses},
+    scene::{MAX_FIELD_LEVEL, Missile, Touching, Tuning},
 };
 
 /// What breaks by itself bears this where nobody says otherwise, m/s: a fall from 5 cm.

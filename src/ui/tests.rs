@@ -555,7 +555,8 @@ fn distance_fields_have_a_level_and_can_be_looked_at() {
     harness.state_mut().sandbox.tune("contacts", tuning);
     harness.run_steps(3);
     assert!(harness.query_by_label("Field level").is_some());
-    assert_eq!(harness.state().sandbox.settings().field_level, 5);
+    let level = harness.state().sandbox.settings().options.value(&crate::bodies::field::LEVEL);
+    assert_eq!(level, 5.0);
 
     let header = harness.query_all_by_label("Inside").last().unwrap();
     header.click();

@@ -257,7 +257,7 @@ fn a_scene_says_pairs_walls_and_the_response() {
         physics_level = 4
     ";
     let Some(mut sandbox) = open(parse_scene(text, "text").expect("it is sound")) else { return };
-    let settings = *sandbox.settings();
+    let settings = sandbox.settings();
     assert_eq!(settings.response.name(), "penalty");
     assert_eq!(
         settings.walls,

@@ -3,7 +3,8 @@
 
 use super::{ContactQuery, Detail, FindContacts, Found, Manifold, convex, field, mixed, octree};
 use crate::{
-    bodies::{Body, BodyDef, BodyId, ContactsId, broad_phase::NearPair, context::StepContext},
+    bodies::{Body, BodyDef, BodyId, ContactsId, Options, broad_phase::NearPair, context::StepContext},
+    fracture::MethodOption,
     gpu::{Gpu, GpuError},
     registry::{Entry, NameTaken, Table, setting},
     shape::Kind,
@@ -44,6 +45,8 @@ pub struct FinderEntry {
     pub about: &'static str,
     /// Whether it finds contacts between two such; asked in ascending order, so that a plane is the second.
     pub accepts: fn([Partner; 2]) -> bool,
+    /// Its own settings.
+    pub options: &'static [MethodOption],
     /// Makes one for a world.
     pub make: MakeFinder,
 }
@@ -269,9 +272,9 @@ impl Finders {
         Ok(out)
     }
 
-    /// As [`FindContacts::set_field_level`].
-    pub fn set_field_level(&mut self, level: u32) {
-        self.made.iter_mut().for_each(|made| made.finder.set_field_level(level));
+    /// As [`FindContacts::set_options`].
+    pub fn set_options(&mut self, options: &Options) {
+        self.made.iter_mut().for_each(|made| made.finder.set_options(options));
     }
 
     /// How many collision points a manifold had before they were reduced to a few.
@@ -281,9 +284,9 @@ impl Finders {
         known.unwrap_or(manifold.points.len())
     }
 
-    /// Tells all that a body has broken.
-    pub fn broke(&mut self, parent: &Body, parts: &[Body]) {
-        self.made.iter_mut().for_each(|made| made.finder.broke(parent, parts));
+    /// As [`FindContacts::broke`]: whether any finder has anything to follow.
+    pub fn broke(&mut self, parent: &Body, parts: &[Body]) -> bool {
+        self.made.iter_mut().fold(false, |any, made| made.finder.broke(parent, parts) || any)
     }
 
     /// Tells all that a body is gone.

@@ -6,15 +6,15 @@
 
 mod heap;
 mod impulse;
-mod penalty;
+pub mod penalty;
 mod soft;
 
 #[cfg(test)]
 pub use heap::parts_of;
-pub use penalty::Penalty;
 
 use super::{Body, BodyId, ResponseId, collide::Manifold, context::StepContext};
 use crate::{
+    fracture::MethodOption,
     gpu::GpuError,
     registry::{Entry, NameTaken, Table, setting},
 };
@@ -55,6 +55,8 @@ pub struct ResponseEntry {
     pub label: &'static str,
     /// What it does, in one sentence.
     pub about: &'static str,
+    /// Its own settings.
+    pub options: &'static [MethodOption],
     /// Makes one for a world.
     pub make: fn() -> Box<dyn Respond>,
 }

@@ -8,7 +8,7 @@
 use super::{Document, values::tuned_touch};
 use crate::{
     bodies::{Adaptive, WorldSettings},
-    scene::{PairLevel, Scene, ScenePair, Tuning},
+    scene::{PairLevel, Scene, ScenePair, Tuning, contact_options::options},
 };
 
 impl Tuning {
@@ -106,9 +106,8 @@ impl Document {
             sleeping: scene.sleeping,
             walls: scene.walls,
             contacts: scene.contacts,
-            field_level: scene.field_level,
             response: scene.response,
-            penalty: scene.penalty,
+            options: options(scene.field_level, &scene.penalty),
             adaptive: scene.adaptive_level,
             ..WorldSettings::default()
         }
@@ -121,8 +120,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        bodies::{Penalty, ResponseId, Walls},
-        scene::Event,
+        bodies::{ResponseId, Walls},
+        scene::{Event, Penalty},
     };
 
     #[test]
@@ -191,7 +190,8 @@ mod tests {
         );
         assert_eq!(saved.bodies[1].name.as_deref(), Some("body 2"), "body 1 is taken");
         assert_eq!((saved.break_generations, saved.walls, saved.penalty.friction), (1, None, 20.0));
-        assert_eq!((document.settings().walls, document.settings().penalty.friction), (None, 20.0));
+        let friction = document.settings().options.value(&crate::bodies::penalty::FRICTION);
+        assert_eq!((document.settings().walls, friction), (None, 20.0));
         let again = crate::scene::parse_scene(&saved.to_text(), "saved");
         assert_eq!(again.unwrap().pairs, saved.pairs);
     }

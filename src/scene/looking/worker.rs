@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::{
-    bodies::{BodyDef, FIELD_LEVEL},
+    bodies::BodyDef,
     fracture::{FractureError, FractureParams, Fracturer, Pattern, Recipe, Source},
     scene::{
-        Aim, KeptCells,
+        Aim, FIELD_LEVEL, KeptCells,
         overlays::{Blueprint, Inside, Part},
         pinned::cells,
     },

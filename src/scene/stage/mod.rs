@@ -32,9 +32,7 @@ pub(super) use status::Statuses;
 
 use super::{Origin, PairLevel, resting};
 use crate::{
-    bodies::{
-        Body, BodyDef, BodyId, Colliding, Contact, Narrow, Overlap, Push, StepReport, World, WorldSettings,
-    },
+    bodies::{Body, BodyDef, BodyId, Contact, Narrow, Overlap, Push, StepReport, World, WorldSettings},
     compute::Compute,
     gpu::GpuError,
     svo::Arena,
@@ -483,9 +481,9 @@ impl Stage {
         self.world.pushes()
     }
 
-    /// See [`World::colliding_points`].
-    pub fn colliding_points(&self) -> Option<Colliding> {
-        self.world.colliding_points()
+    /// The world.
+    pub fn world(&self) -> &World {
+        &self.world
     }
 
     /// What each touching pair shares now, and each body with the floor and the walls.

@@ -73,6 +73,7 @@ pub const ENTRY: FinderEntry = FinderEntry {
     label: "octrees",
     about: "Samples of one octree's surface are looked up in the other, at the level that the scene gives the pair.",
     accepts: |[a, b]| has_voxels(a) && (has_voxels(b) || b == Partner::Plane),
+    options: &[],
     make: |gpu| Ok(Box::new(OctreeFinder::new(gpu)?)),
 };
 
