@@ -1,7 +1,7 @@
 //! Worlds that nobody would build on purpose: nothing hangs, nothing spreads numbers that are none.
 
 use super::{
-    Body, BodyDef, Family, ResponseId, StepReport, Walls, World, WorldSettings,
+    Body, BodyDef, Family, ResponseId, StepReport, Walls, World, WorldSettings, all_pair_data, pair_data,
     respond::penalty::STIFFNESS,
     testing::{block, body, grid, join, world},
 };
@@ -107,7 +107,7 @@ fn single_voxels_and_bodies_of_nothing_harm_nobody() {
         for i in 0..w.bodies.len() {
             for j in 0..w.bodies.len() {
                 let [a, b] = [w.bodies[i].id, w.bodies[j].id];
-                let shared = w.pair_data(a, b).expect("both are there");
+                let shared = pair_data(&mut w, a, b).expect("both are there");
                 assert!(shared.volume.is_finite() && shared.gradient.is_finite());
             }
         }
@@ -139,7 +139,7 @@ fn bodies_inside_each_other_come_apart_or_stay_but_do_not_explode() {
             let mut second = cube(shift);
             second.state.rotation = turn;
             w.add(second);
-            let shared: f64 = w.all_pair_data(None).unwrap().iter().map(|shared| shared.volume).sum();
+            let shared: f64 = all_pair_data(&mut w, None).unwrap().iter().map(|shared| shared.volume).sum();
             let stored = 0.5 * w.settings.options.value(&STIFFNESS) * shared * shared;
             let report = run(&mut w, 200);
             let fastest = w.bodies.iter().map(|b| b.state.linear_velocity.length()).fold(0.0, f64::max);

@@ -80,7 +80,7 @@ pub fn figures(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError
     Ok(report)
 }
 
-/// The volume that bodies share, where the settings ask for it.
+/// The volume that bodies share, where the settings ask for it and the build can measure it.
 fn measure(
     report: &mut StepReport,
     world: &mut World,
@@ -88,7 +88,8 @@ fn measure(
     clock: &mut StageClock,
 ) -> Result<(), GpuError> {
     if world.settings.measure_volume {
-        report.intersection_volume = Some(world.measure_shared_volume(gpu)?);
+        let volume = world.with_measure(|measure, world| measure.shared_volume(world, gpu));
+        report.intersection_volume = volume.transpose()?;
         clock.lap(report, "intersection volume");
     }
     Ok(())

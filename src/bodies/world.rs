@@ -5,11 +5,11 @@ use super::{
     body::index_of,
     broad_phase::BroadPhase,
     clearance::Clearances,
-    collide::{FinderMemory, Finders, Manifold, Overlaps},
+    collide::{FinderMemory, Finders, Manifold},
     contacts::{Contact, Push},
     integrate,
+    measure::Measure,
     respond::Responder,
-    shared_volume::Measured,
     step,
 };
 use crate::gpu::{Gpu, GpuError};
@@ -39,8 +39,7 @@ pub struct World {
     pub(super) clearances: Clearances,
     pub(super) finders: Finders,
     pub(super) responder: Responder,
-    pub(super) overlaps: Overlaps,
-    pub(super) measured: Measured,
+    pub(super) measure: Measure,
     /// How long finders took to follow breaks since the last step, ms.
     pub(super) follow_ms: f64,
     next_id: u32,
@@ -73,8 +72,7 @@ impl World {
             clearances: Clearances::default(),
             finders: Finders::default(),
             responder: Responder::default(),
-            overlaps: Overlaps::default(),
-            measured: Measured::default(),
+            measure: Measure::default(),
             follow_ms: 0.0,
             next_id: 0,
         }
@@ -115,8 +113,7 @@ impl World {
             return new;
         };
         body.id = id;
-        // What is known goes by names.
-        self.measured = Measured::default();
+        self.measure.forget_names();
         self.next_id = self.next_id.max(id.0.saturating_add(1));
         // Bodies are looked up by bisection: they stay in ascending order of their names.
         let at = self.bodies.partition_point(|b| b.id < id);
@@ -139,7 +136,7 @@ impl World {
         self.finders.removed(id, &self.bodies);
         self.clearances.keep(&self.bodies);
         self.responder.removed(id, &self.bodies);
-        self.overlaps.removed(&self.bodies);
+        self.measure.removed(&self.bodies);
         Some(body)
     }
 
@@ -210,8 +207,8 @@ impl World {
         self.finders.cleared();
         self.clearances = Clearances::default();
         self.responder.cleared();
-        self.overlaps.removed(&[]);
-        self.measured = Measured::default();
+        self.measure.removed(&[]);
+        self.measure.forget_names();
     }
 
     /// A body by name.
@@ -301,7 +298,8 @@ impl World {
     }
 
     /// How finely bodies meet now.
-    pub(super) fn detail(&self) -> Detail<'_> {
+    #[must_use]
+    pub fn detail(&self) -> Detail<'_> {
         Detail { pairs: &self.pair_levels, far: self.far() }
     }
 

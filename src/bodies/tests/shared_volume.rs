@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    bodies::{Narrow, ResponseId, World},
+    bodies::{Narrow, ResponseId, World, all_pair_data},
     gpu::Gpu,
     svo::Arena,
 };
@@ -76,7 +76,7 @@ fn a_heap_shares_the_sum_of_its_pairs_sleepers_too() {
         w
     };
     let sum =
-        |w: &mut World| -> f64 { w.all_pair_data(None).unwrap().iter().map(|shared| shared.volume).sum() };
+        |w: &mut World| -> f64 { all_pair_data(w, None).unwrap().iter().map(|shared| shared.volume).sum() };
     for response in RESPONSES {
         let mut w = heap(response);
         for _ in 0..40 {

@@ -32,7 +32,10 @@ pub(super) use status::Statuses;
 
 use super::{Origin, PairLevel, resting};
 use crate::{
-    bodies::{Body, BodyDef, BodyId, Contact, Narrow, Overlap, Push, StepReport, World, WorldSettings},
+    bodies::{
+        Body, BodyDef, BodyId, Contact, Narrow, Overlap, Push, StepReport, World, WorldSettings,
+        all_pair_data,
+    },
     compute::Compute,
     gpu::GpuError,
     svo::Arena,
@@ -492,6 +495,6 @@ impl Stage {
     /// [`GpuError`].
     pub fn pair_data(&mut self) -> Result<Vec<Overlap>, GpuError> {
         let arena = self.arena.read().unwrap_or_else(PoisonError::into_inner);
-        self.world.all_pair_data(self.compute.gpu().map(|gpu| (gpu, &*arena)))
+        all_pair_data(&mut self.world, self.compute.gpu().map(|gpu| (gpu, &*arena)))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{FRICTION, STIFFNESS, push};
 use crate::bodies::{
-    Options, Overlap, ResponseId, StepReport, World, WorldSettings,
+    Options, Overlap, ResponseId, StepReport, World, WorldSettings, pair_data,
     testing::{block, body, grid, world},
 };
 use glam::{DQuat, DVec3};
@@ -73,7 +73,8 @@ fn leak(change: impl Fn(&mut Vec<Overlap>)) -> f64 {
         })
     };
     let mut bodies = w.bodies.clone();
-    let pair = w.pair_data(w.bodies[0].id, w.bodies[1].id).expect("both are there");
+    let ids = [0, 1].map(|k| w.bodies[k].id);
+    let pair = pair_data(&mut w, ids[0], ids[1]).expect("both are there");
     assert!(pair.volume > 0.0, "the boxes overlap");
     let before = momentum(&w);
     let mut overlaps = vec![pair];
