@@ -81,7 +81,7 @@ pub fn cells_of<'a>(shape: &'a Shape, octree: &'a Octree, strike: &Strike<'a>) -
 /// [`FractureError::Params`] for a transition level that cannot be.
 pub fn recipe_of(strike: &Strike<'_>, shape: &Shape, level: u32) -> Result<Recipe, FractureError> {
     let recipe = Recipe { surface_color: shape.look().surface_color, ..strike.params.recipe() };
-    recipe.coarsened(strike.full_level.unwrap_or(level), level)
+    Ok(recipe.coarsened(strike.full_level.unwrap_or(level), level)?)
 }
 
 impl Breaker for OctreeBreaker {

@@ -1,6 +1,6 @@
 //! Bodies that meet by their fields, in worlds made in code.
 
-use super::{Parts, approach::Approach, later::after};
+use super::{Parts, approach::Approach, colliding_points, later::after};
 use crate::bodies::{
     Body, BodyDef, BodyId, BodyState, ContactsId, Family, ResponseId, World, WorldSettings, broad_phase,
     testing::{ball, block, body, grid, split_block},
@@ -248,7 +248,7 @@ fn another_contact_level_counts_at_once() {
         parts.prepare(w.bodies.iter());
         w.bodies.iter().filter_map(|body| Some(parts.of(body.id)?.forest.len())).collect()
     };
-    let of_world = |w: &World| w.colliding_points().expect("by fields").near;
+    let of_world = |w: &World| colliding_points(w).expect("by fields").near;
     let (coarse, near_coarse) = (points(&w), of_world(&w));
     for body in &mut w.bodies {
         body.def.physics_level = 5;
