@@ -108,12 +108,12 @@ fn scenes_name_finders_and_responses() {
     assert!(written.contains("contacts = \"spheres\""), "{written}");
     assert!(!toml::to_string(&Scene::default()).unwrap().contains("contacts"), "the default is not written");
     for (line, known) in [
-        ("contacts = \"cubes\"", "`mixed`, `octree`, `hull`, `field`, `spheres`"),
-        ("response = \"cubes\"", "`soft`, `penalty`, `impulse`"),
+        ("contacts = \"cubes\"", "mixed, octree, hull, field, spheres"),
+        ("response = \"cubes\"", "soft, penalty, impulse"),
     ] {
         let message = parse_scene(&format!("dt = 0.01\n{line}\n"), "s.toml").unwrap_err().message;
         assert!(
-            message.contains("line 2") && message.contains("`cubes`") && message.contains(known),
+            message.contains("line 2") && message.contains(" cubes;") && message.contains(known),
             "{message}"
         );
     }

@@ -41,7 +41,7 @@ fn hulls() -> ContactsId {
 
 fn world(response: ResponseId, pulled: bool) -> World {
     let settings = WorldSettings { contacts: hulls(), response, ..WorldSettings::default() };
-    let free = WorldSettings { gravity: DVec3::ZERO, floor: None, sleeping: false, ..settings };
+    let free = WorldSettings { gravity: DVec3::ZERO, floor: None, sleeping: false, ..settings.clone() };
     World::on_cpu(if pulled { settings } else { free })
 }
 
@@ -218,7 +218,7 @@ fn drifting(farther: f64) -> (usize, usize, usize) {
             each.map(|bodies| NearPair { bodies, way: 0.0, resolution_m: f64::MAX }).collect();
         finder.begin(bodies, &mut pairs, detail);
         let (mut report, mut clock) = (StepReport::default(), StageClock::new());
-        let settings = WorldSettings { dt, ..w.settings };
+        let settings = WorldSettings { dt, ..w.settings.clone() };
         let mut cx =
             StepContext { gpu: None, settings: &settings, detail, report: &mut report, clock: &mut clock };
         let query =

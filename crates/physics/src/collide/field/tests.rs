@@ -12,7 +12,7 @@ use std::sync::Arc;
 fn world(response: ResponseId, pulled: bool) -> World {
     let contacts = ContactsId::named("field").expect("it is in the table");
     let settings = WorldSettings { contacts, response, ..WorldSettings::default() };
-    let free = WorldSettings { gravity: DVec3::ZERO, floor: None, sleeping: false, ..settings };
+    let free = WorldSettings { gravity: DVec3::ZERO, floor: None, sleeping: false, ..settings.clone() };
     World::on_cpu(if pulled { settings } else { free })
 }
 

@@ -77,7 +77,7 @@ fn with_one_round_a_stack_does_not_carry_its_weight() {
                 resolution_m: 0.1,
             });
         }
-        let settings = w.settings;
+        let settings = w.settings.clone();
         let springs = |_, _| Soft { bias_rate: 0.0, softness: 0.0, push_out: 0.0 };
         let start = bodies[11].state.position.y;
         solved(&mut bodies, &mut manifolds, &settings, springs, |whole, batches, movers| {
