@@ -15,6 +15,7 @@
 use kintsugi_core::{compute, fracture, registry, shape, svo};
 #[cfg(test)]
 use kintsugi_core::{import, mesh, voxelize};
+use kintsugi_geometry as geometry;
 use kintsugi_gpu as gpu;
 
 #[cfg(test)]
