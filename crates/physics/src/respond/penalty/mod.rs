@@ -16,7 +16,6 @@ use crate::{
     fracture::MethodOption,
     gpu::GpuError,
     integrate::{self, inverse},
-    planes::planes,
 };
 use glam::{DMat3, DVec3};
 

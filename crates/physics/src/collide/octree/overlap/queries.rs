@@ -13,7 +13,6 @@ use crate::{
     collide::{Overlap, OverlapQuery},
     context::OnGpu,
     gpu::{Gpu, GpuError},
-    planes::planes,
     svo::Arena,
 };
 use rayon::prelude::*;
