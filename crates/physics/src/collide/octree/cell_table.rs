@@ -326,6 +326,6 @@ mod tests {
     #[test]
     fn a_large_table_is_not_made() {
         let forest = Forest { level: 10, ..Forest::default() };
-        assert_eq!(CellTable::build(&forest, 0, 10, (DVec3::ZERO, DVec3::splat(1000.0))), None);
+        assert_eq!(CellTable::build(&forest, 0, 10, Aabb::new(DVec3::ZERO, DVec3::splat(1000.0))), None);
     }
 }
