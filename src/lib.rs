@@ -21,6 +21,7 @@ pub mod gpu;
 pub mod compute;
 mod files;
 mod memory;
+mod table;
 pub mod provenance;
 pub mod mesh;
 pub mod svo;

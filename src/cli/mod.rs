@@ -8,6 +8,7 @@ mod compare;
 mod contact_counts;
 mod crack;
 mod doctor;
+mod formats;
 mod fracture;
 mod frames;
 mod handing_over;

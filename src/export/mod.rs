@@ -8,6 +8,7 @@ mod assembly;
 mod bonds;
 mod cells;
 pub mod checks;
+mod formats;
 mod glb;
 mod handover;
 #[cfg(test)]
@@ -38,6 +39,7 @@ pub use aside::Aside;
 pub use assembly::{Assembly, BreakArrays, BreakKind, Generation, MeshFigures, Meshes, Skin, widest_gap};
 pub use bonds::{Bond, bonds};
 pub use cells::Cells;
+pub use formats::{Format, FormatEntry, Needs};
 pub use handover::{Axes, Collision, FileSpace, Handover, Pivot, Target};
 pub use hulls::Hull;
 pub use mesh::{MeshCheck, MeshKind, MeshReport, MeshTally, PieceMesh, SMALLEST_MESH};
@@ -52,7 +54,7 @@ pub(crate) use sheet::Sheet;
 pub use step_log::StepLog;
 pub use trajectory::Trajectory;
 pub(crate) use voxels::{coordinates, internal_rows};
-pub use write::{BONDS_FILE, COLLISION_FILE, Format, Watch, write, write_beside, write_to};
+pub use write::{BONDS_FILE, COLLISION_FILE, Watch, write, write_beside};
 
 use std::path::{Path, PathBuf};
 
