@@ -89,7 +89,7 @@ pub struct OverlayMaker {
     pub write: Option<WriteData>,
 }
 
-crate::table! {
+kintsugi_core::table! {
     /// Kinds of drawings. `--show`, `--overlays`, the panel *Inside* and its values are made from this table.
     ///
     /// To add one: a file with an [`OverlayMaker`], and a line here.
