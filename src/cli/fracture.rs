@@ -248,6 +248,11 @@ impl PatternArgs {
         self.seeds_file.as_ref().map(read).transpose()
     }
 
+    /// Whether a method was named.
+    pub fn names_method(&self) -> bool {
+        self.method.is_some()
+    }
+
     /// The parameters that were given.
     pub fn params(&self) -> FractureParams {
         let base =
@@ -357,7 +362,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         plan.params.smallest = Some(Smallest { voxels: SMALLEST_MESH, ..Smallest::default() });
     }
     // Refuses a pattern that cannot be, while that costs nothing.
-    if plan.params.method == MethodId::default() {
+    if method.entry().by_seeds {
         let pattern = first_pattern(&object, &plan)?;
         if plan.params.is_local() && kept_count(&object, &plan, &pattern) == 0 {
             reporter

@@ -4,79 +4,20 @@
 //! entry in the table [`super::methods`], from which scene files, commands and panels are made. What only one
 //! method knows stays with it: its result carries it along as [`Break::detail`], for those who look inside.
 
-use std::{
-    any::Any,
-    sync::{
-        Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{any::Any, sync::Arc};
 
 use glam::DVec3;
 
 use super::{
-    FractureCounts, FractureError, FractureParams, Fracturer, Impact, ParamProblem, Seams, Solved,
-    box_cut::CellPasses, voronoi::pattern::KeptCells,
+    Cancel, FractureCounts, FractureError, FractureParams, Impact, ParamProblem, Passes, Seams, Solved,
+    voronoi::pattern::KeptCells,
 };
 use crate::{
     compute::Compute,
-    fracture::Cancel,
-    gpu::{Gpu, GpuError, StageTiming},
+    gpu::{GpuError, StageTiming},
     shape::{Geometry, Octree, Shape},
     svo::{Arena, KeyArray},
 };
-
-/// The stages of the methods, made ready when a break first asks for them.
-#[derive(Default)]
-pub struct Passes {
-    stages: OnceLock<Fracturer>,
-    /// Those of box cutting, on a device.
-    cells: OnceLock<CellPasses>,
-    /// Held by who compiles them.
-    compiling: Mutex<()>,
-    tried: AtomicBool,
-}
-
-impl Passes {
-    /// The stages, to run there; the first call compiles the compute passes where they are such, which takes a while.
-    ///
-    /// # Errors
-    /// [`GpuError`] when the driver refused one; the next call tries again.
-    pub fn compiled(&self, compute: impl Into<Compute>) -> Result<&Fracturer, GpuError> {
-        let _alone = self.compiling.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(ready) = self.stages.get() {
-            return Ok(ready);
-        }
-        let made = Fracturer::new(compute);
-        self.tried.store(true, Ordering::Release);
-        made.map(|made| self.stages.get_or_init(|| made))
-    }
-
-    /// The passes of box cutting; the first call compiles them.
-    ///
-    /// # Errors
-    /// [`GpuError`] when the driver refused one; the next call tries again.
-    pub(in crate::fracture) fn cells(&self, gpu: &Gpu) -> Result<&CellPasses, GpuError> {
-        let _alone = self.compiling.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(ready) = self.cells.get() {
-            return Ok(ready);
-        }
-        let made = CellPasses::new(gpu)?;
-        Ok(self.cells.get_or_init(|| made))
-    }
-
-    /// The passes, where they are compiled already.
-    #[must_use]
-    pub fn ready(&self) -> Option<&Fracturer> {
-        self.stages.get()
-    }
-
-    /// Whether compiling them has ended once, well or not.
-    #[must_use]
-    pub fn is_settled(&self) -> bool {
-        self.tried.load(Ordering::Acquire)
-    }
-}
 
 /// A number that a method lets its user choose, beyond the parameters that all share.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -120,7 +61,7 @@ pub struct MethodEntry {
 pub struct BreakContext<'a> {
     /// Octrees where stages run; an octree that breaks must be there.
     pub arena: &'a Arena,
-    /// Their stages.
+    /// What methods have prepared.
     pub passes: &'a Passes,
     /// Asked whether anybody still waits.
     pub cancel: &'a Cancel,
@@ -283,6 +224,15 @@ pub trait Breaker: Send + Sync {
     fn problem(&self, params: &FractureParams) -> Option<ParamProblem> {
         let _ = params;
         None
+    }
+
+    /// Prepares what breaking there needs and takes a while to make; a break without it prepares by itself.
+    ///
+    /// # Errors
+    /// [`GpuError`] when the driver refuses something.
+    fn prepare(&self, passes: &Passes, compute: &Compute) -> Result<(), GpuError> {
+        let _ = (passes, compute);
+        Ok(())
     }
 
     /// Breaks a shape. Reads the source and changes nothing, so a failure loses nothing.

@@ -14,6 +14,7 @@ pub mod generations;
 pub mod interior;
 mod methods;
 mod params;
+mod passes;
 pub mod planes;
 mod result;
 mod small;
@@ -35,7 +36,7 @@ pub(crate) fn run_every_kernel() {
 }
 
 pub use breaker::{
-    Break, BreakContext, Breaker, Kept, Lost, MethodEntry, MethodOption, Part, Passes, PreviewTarget, Strike,
+    Break, BreakContext, Breaker, Kept, Lost, MethodEntry, MethodOption, Part, PreviewTarget, Strike,
 };
 pub use broken_object::{BreakStep, BrokenObject, PieceRef};
 pub use cancel::{Cancel, CancelOnDrop};
@@ -45,6 +46,7 @@ pub use params::{
     FractureParams, Impact, Labelling, MAX_SEEDS, MethodId, ParamProblem, PatternError, Preset, Recipe,
     SmallRule, Smallest, Surface,
 };
+pub use passes::Passes;
 pub use result::{Dropped, Fracture, FractureCounts, FractureError, Merge, Piece, Solved, Source};
 pub use small::Rejoin;
 pub use voronoi::{

@@ -4,19 +4,21 @@ use std::{sync::Arc, time::Instant};
 
 use super::{
     complex::{Complex, Point},
+    pass::CellPasses,
     pieces,
     split::{FineMesh, split},
     stage,
 };
 use crate::{
+    compute::Compute,
     fracture::{
-        Break, BreakContext, Breaker, Cancel, FractureCounts, FractureError, FractureParams, Kept,
-        MethodEntry, MethodOption, ParamProblem, Pattern, PreviewTarget, Seams, Solved, Strike, Surface,
+        Break, BreakContext, Breaker, Cancel, FractureCounts, FractureError, FractureParams, Fracturer, Kept,
+        MethodEntry, MethodOption, ParamProblem, Passes, Pattern, PreviewTarget, Seams, Solved, Strike, Surface,
         solid::{Assembled, Assembling, SourceMesh, Units, stand_in_grid},
         solve::seeds_for,
         voronoi::cells_of,
     },
-    gpu::StageTiming,
+    gpu::{GpuError, StageTiming},
     shape::{Geometry, Octree, Shape},
 };
 
@@ -154,6 +156,10 @@ impl Breaker for BoxCutBreaker {
         })
     }
 
+    fn prepare(&self, passes: &Passes, compute: &Compute) -> Result<(), GpuError> {
+        compute.gpu().map_or(Ok(()), |gpu| CellPasses::shared(passes, gpu).map(|_| ()))
+    }
+
     fn fracture(
         &self,
         context: &BreakContext<'_>,
@@ -170,7 +176,7 @@ impl Breaker for BoxCutBreaker {
         target: &PreviewTarget<'_>,
         strike: &Strike<'_>,
     ) -> Result<Option<Seams>, FractureError> {
-        let passes = context.passes.compiled(context.arena.compute())?;
+        let passes = Fracturer::shared(context.passes, context.arena.compute())?;
         let pattern = cells_of(target.shape, target.octree, strike).cells(strike.params)?.pattern;
         Ok(Some(passes.seams(target.voxels, target.octree.level(), &pattern)?))
     }

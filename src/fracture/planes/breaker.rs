@@ -7,7 +7,7 @@ use glam::DVec3;
 use super::{Beyond, Planes, Shard, ShatterError};
 use crate::{
     fracture::{
-        Break, BreakContext, Breaker, Cancel, FractureCounts, FractureError, FractureParams, MethodEntry,
+        Break, BreakContext, Breaker, Cancel, FractureCounts, FractureError, FractureParams, Fracturer, MethodEntry,
         MethodOption, ParamProblem, Pattern, PreviewTarget, Seams, Strike, Surface, Volume,
         solid::{Assembled, Assembling, CutPiece, SourceMesh, Units, crack_corner, mixed, stand_in_grid},
         solve::seeds_for,
@@ -98,7 +98,7 @@ impl Breaker for PlanesBreaker {
         target: &PreviewTarget<'_>,
         strike: &Strike<'_>,
     ) -> Result<Option<Seams>, FractureError> {
-        let passes = context.passes.compiled(context.arena.compute())?;
+        let passes = Fracturer::shared(context.passes, context.arena.compute())?;
         let pattern = cells_of(target.shape, target.octree, strike).cells(strike.params)?.pattern;
         Ok(Some(passes.seams(target.voxels, target.octree.level(), &pattern)?))
     }

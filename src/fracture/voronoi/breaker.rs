@@ -7,10 +7,12 @@ use super::{
     pattern::{CellSource, Pattern},
 };
 use crate::{
+    compute::Compute,
     fracture::{
         Break, BreakContext, Breaker, Fracture, FractureError, Fracturer, Kept, Lost, MethodEntry, Part,
-        Piece, PreviewTarget, Recipe, Seams, Source, Strike, Surface,
+        Passes, Piece, PreviewTarget, Recipe, Seams, Source, Strike, Surface,
     },
+    gpu::GpuError,
     shape::{Geometry, Octree, Shape},
     svo::Forest,
 };
@@ -89,6 +91,10 @@ impl Breaker for OctreeBreaker {
         matches!(geometry, Geometry::Octree(_))
     }
 
+    fn prepare(&self, passes: &Passes, compute: &Compute) -> Result<(), GpuError> {
+        Fracturer::shared(passes, compute).map(|_| ())
+    }
+
     fn fracture(
         &self,
         context: &BreakContext<'_>,
@@ -96,7 +102,7 @@ impl Breaker for OctreeBreaker {
         strike: &Strike<'_>,
     ) -> Result<Break, FractureError> {
         let octree = shape.as_octree().ok_or_else(not_an_octree)?;
-        let passes = context.passes.compiled(context.arena.compute())?;
+        let passes = Fracturer::shared(context.passes, context.arena.compute())?;
         let source = Source::new(context.arena, &octree.forest, octree.tree)?.unless(context.cancel);
         let cells = cells_of(shape, octree, strike);
         let mut recipe = recipe_of(strike, shape, octree.level())?;
@@ -163,7 +169,7 @@ impl Breaker for OctreeBreaker {
         strike: &Strike<'_>,
     ) -> Result<Option<Seams>, FractureError> {
         let octree = target.octree;
-        let passes: &Fracturer = context.passes.compiled(context.arena.compute())?;
+        let passes = Fracturer::shared(context.passes, context.arena.compute())?;
         let pattern = cells_of(target.shape, octree, strike).cells(strike.params)?.pattern;
         if strike.params.surface == Surface::Planar {
             return Ok(Some(passes.seams(target.voxels, octree.level(), &pattern)?));

@@ -42,6 +42,8 @@ mod whole_tests;
 pub(crate) use breaker::parts_of;
 pub use breaker::{METHOD, OctreeBreaker, VoronoiDetail, cells_of, recipe_of};
 
+use std::sync::Arc;
+
 use self::{
     islands::labelling::Labeller,
     native::NativeStages,
@@ -51,7 +53,7 @@ use self::{
 };
 use crate::{
     compute::Compute,
-    fracture::{Cancel, Fracture, FractureError, Pattern, Recipe, Source, Surface, interior, small},
+    fracture::{self, Cancel, Fracture, FractureError, Pattern, Recipe, Source, Surface, interior, small},
     gpu::{Gpu, GpuError, StageTiming},
 };
 
@@ -71,6 +73,14 @@ impl Fracturer {
         let compute = compute.into();
         let passes = compute.gpu().map(Passes::new).transpose()?;
         Ok(Self { compute, passes: passes.map(Box::new) })
+    }
+
+    /// The one that the methods of a program share; the first call compiles it.
+    ///
+    /// # Errors
+    /// As [`Fracturer::new`]; the next call tries again.
+    pub fn shared(all: &fracture::Passes, compute: impl Into<Compute>) -> Result<Arc<Self>, GpuError> {
+        all.prepared(|| Self::new(compute))
     }
 
     /// Where they run.

@@ -29,7 +29,7 @@ use super::{
 };
 use crate::{
     bodies::Body,
-    fracture::{Break, FractureError, FractureParams, Recipe, VoronoiDetail},
+    fracture::{Break, FractureError, FractureParams, Fracturer, Recipe, VoronoiDetail},
     render::Overlay,
     svo::Forest,
 };
@@ -266,7 +266,7 @@ impl Looking {
             return;
         }
         // Not compiled yet: the next frame asks again.
-        if !tools.passes.is_settled() {
+        if !tools.passes.is_settled::<Fracturer>() {
             return;
         }
         let Some((forest, tree, by)) = self.to_break(context.stage, &wanted) else { return };
@@ -280,9 +280,9 @@ impl Looking {
         let field_level = wanted.fields;
         parts.extend(field_level.map(|_| Part::Spheres(None)));
         std::thread::spawn(move || {
-            if let Some(fracturer) = passes.ready() {
+            if let Some(fracturer) = passes.ready::<Fracturer>() {
                 // The receiver goes where nobody asks any more.
-                let _ = sender.send(read(fracturer, &forest, tree, by, (&parts, field_level)));
+                let _ = sender.send(read(&fracturer, &forest, tree, by, (&parts, field_level)));
             }
         });
         self.asked = None;

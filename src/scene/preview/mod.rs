@@ -237,7 +237,7 @@ impl Preview {
             return self.update_by_method(tools, &target, wanted);
         }
         // Not compiled yet: the next frame asks again.
-        let Some(fracturer) = tools.passes.ready() else {
+        let Some(fracturer) = tools.passes.ready::<Fracturer>() else {
             return Ok(self.drop_shown(is_there));
         };
         let at_best = self.control.level(object_level);
@@ -252,7 +252,7 @@ impl Preview {
             }
             return Ok(taken);
         }
-        match self.compute(tools, fracturer, &target, &wanted) {
+        match self.compute(tools, &fracturer, &target, &wanted) {
             Ok(Some(shown)) => {
                 self.replace(Some(shown));
                 self.done = Some(wanted);
