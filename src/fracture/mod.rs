@@ -39,7 +39,7 @@ pub use breaker::{
     Break, BreakContext, Breaker, Kept, Lost, MethodEntry, MethodOption, Part, PreviewTarget, Strike,
 };
 pub use broken_object::{BreakStep, BrokenObject, PieceRef};
-pub use cancel::{Cancel, CancelOnDrop};
+pub use cancel::{Cancel, CancelOnDrop, Cancelled};
 pub use interior::{Interior, Material, Volume};
 pub use methods::{methods, register};
 pub use params::{

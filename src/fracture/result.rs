@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    fracture::Cancel,
+    fracture::{Cancel, Cancelled},
     gpu::{GpuError, StageTiming},
     shape::GridMass,
     svo::{Arena, Forest, Slot},
@@ -187,6 +187,12 @@ impl FractureError {
     #[must_use]
     pub fn is_loss(&self) -> bool {
         matches!(self, Self::Gpu(error) if error.is_loss())
+    }
+}
+
+impl From<Cancelled> for FractureError {
+    fn from(_: Cancelled) -> Self {
+        Self::Cancelled
     }
 }
 

@@ -12,8 +12,9 @@ use super::{
 use crate::{
     compute::Compute,
     fracture::{
-        Break, BreakContext, Breaker, Cancel, FractureCounts, FractureError, FractureParams, Fracturer, Kept,
-        MethodEntry, MethodOption, ParamProblem, Passes, Pattern, PreviewTarget, Seams, Solved, Strike, Surface,
+        Break, BreakContext, Breaker, FractureCounts, FractureError, FractureParams, Fracturer, Kept,
+        MethodEntry, MethodOption, ParamProblem, Passes, Pattern, PreviewTarget, Seams, Solved, Strike,
+        Surface,
         solid::{Assembled, Assembling, SourceMesh, Units, stand_in_grid},
         solve::seeds_for,
         voronoi::cells_of,
@@ -88,11 +89,11 @@ impl Work<'_> {
         let BreakContext { arena, passes, cancel } = self.context;
         let mut tries = 0;
         let (complex, pieces) = loop {
-            cancel.ask();
+            cancel.check()?;
             let sites: Vec<Point> = pattern.seeds.iter().map(|seed| moved(*seed, tries)).collect();
             let complex = stage::cells(&arena.compute(), passes, &sites, box_of[0], box_of[1])?;
             lap("cells");
-            cancel.ask();
+            cancel.check()?;
             match split(&self.mesh, &complex) {
                 Ok(pieces) => break (complex, pieces),
                 Err(_) if tries < TRIES => tries += 1,
@@ -100,7 +101,7 @@ impl Work<'_> {
             }
         };
         lap("split");
-        self.context.cancel.ask();
+        self.context.cancel.check()?;
         let dress = pieces::Dress {
             source: &self.source,
             complex: &complex,
@@ -110,7 +111,7 @@ impl Work<'_> {
         };
         let pieces = pieces.into_iter().map(|piece| dress.piece(piece)).collect();
         lap("surfaces");
-        self.context.cancel.ask();
+        self.context.cancel.check()?;
         let level = params.option("voxel_level") as u32;
         let assembling = Assembling {
             source: &self.source,
@@ -166,7 +167,7 @@ impl Breaker for BoxCutBreaker {
         shape: &Shape,
         strike: &Strike<'_>,
     ) -> Result<Break, FractureError> {
-        Cancel::catch(|| fracture(context, shape, strike))
+        fracture(context, shape, strike)
     }
 
     /// Cracks are bisectors, as those of flat cracks in octrees are.

@@ -7,7 +7,7 @@ use glam::DVec3;
 use super::{Beyond, Planes, Shard, ShatterError};
 use crate::{
     fracture::{
-        Break, BreakContext, Breaker, Cancel, FractureCounts, FractureError, FractureParams, Fracturer, MethodEntry,
+        Break, BreakContext, Breaker, FractureCounts, FractureError, FractureParams, Fracturer, MethodEntry,
         MethodOption, ParamProblem, Pattern, PreviewTarget, Seams, Strike, Surface, Volume,
         solid::{Assembled, Assembling, CutPiece, SourceMesh, Units, crack_corner, mixed, stand_in_grid},
         solve::seeds_for,
@@ -88,7 +88,7 @@ impl Breaker for PlanesBreaker {
         shape: &Shape,
         strike: &Strike<'_>,
     ) -> Result<Break, FractureError> {
-        Cancel::catch(|| fracture(context, shape, strike))
+        fracture(context, shape, strike)
     }
 
     /// Cracks are bisectors, as those of flat cracks in octrees are.
@@ -160,12 +160,12 @@ fn fracture(context: &BreakContext<'_>, shape: &Shape, strike: &Strike<'_>) -> R
             timings.push(StageTiming { stage: stage.into(), ms: clock.elapsed().as_secs_f64() * 1e3 });
             clock = Instant::now();
         };
-        context.cancel.ask();
+        context.cancel.check()?;
         let place = |seed: &[i32; 3]| units.to_shape(DVec3::from_array(seed.map(f64::from)));
         let sites: Vec<DVec3> = pattern.seeds.iter().map(place).collect();
         let shards = planes.shatter(&sites).map_err(bad)?;
         lap("shards", &mut timings);
-        context.cancel.ask();
+        context.cancel.check()?;
         let surface_color = shape.look().surface_color.unwrap_or(CLAY);
         let dress = Dress {
             source: &source,
@@ -176,7 +176,7 @@ fn fracture(context: &BreakContext<'_>, shape: &Shape, strike: &Strike<'_>) -> R
         };
         let pieces = shards.iter().map(|shard| dress.piece(shard)).collect();
         lap("surfaces", &mut timings);
-        context.cancel.ask();
+        context.cancel.check()?;
         let level = strike.params.option("voxel_level") as u32;
         let assembling = Assembling {
             source: &source,

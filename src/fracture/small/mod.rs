@@ -22,7 +22,7 @@ use self::{
     holders::{Holders, holders, leaves_of, of_voxel},
     merge::{Joining, join},
 };
-use super::{Cancel, Dropped, Fracture, Merge, Pattern, Piece, SmallRule, Smallest};
+use super::{Cancel, Cancelled, Dropped, Fracture, Merge, Pattern, Piece, SmallRule, Smallest};
 
 use crate::{
     shape::grid_mass,
@@ -33,12 +33,16 @@ use crate::{
 };
 
 /// Applies `rule` to what `source` (forest, tree) was broken into. The largest piece is never small.
+///
+/// # Errors
+/// [`Cancelled`].
 pub(in crate::fracture) fn apply(
     source: (&Forest, u32),
     pattern: &Pattern,
     mut fracture: Fracture,
     rule: &Smallest,
-) -> Fracture {
+    cancel: &Cancel,
+) -> Result<Fracture, Cancelled> {
     let whole = crate::svo::Forest::solid_voxels(source.0, source.1 as usize);
     let is_small = |voxels: u64, volume: f64| voxels < rule.voxels || volume < rule.fraction * whole;
     let small: Vec<u32> = (1..fracture.pieces.len() as u32)
@@ -48,15 +52,18 @@ pub(in crate::fracture) fn apply(
         })
         .collect();
     if small.is_empty() {
-        return fracture;
+        return Ok(fracture);
     }
     let holders = holders(&fracture.forest, &fracture.pieces, &small);
     match rule.rule {
         SmallRule::Drop => drop_small(source, &mut fracture, &small, &holders),
-        SmallRule::Merge => merge_small(source, pattern, &mut fracture, &small, &holders, &is_small),
+        SmallRule::Merge => {
+            let work = (source, pattern, cancel);
+            merge_small(work, &mut fracture, &small, &holders, &is_small)?;
+        }
     }
     recount(&mut fracture);
-    fracture
+    Ok(fracture)
 }
 
 fn is_inside(source: (&Forest, u32), key: Key) -> bool {
@@ -99,28 +106,24 @@ struct Group {
 }
 
 fn merge_small(
-    source: (&Forest, u32),
-    pattern: &Pattern,
+    (source, pattern, cancel): ((&Forest, u32), &Pattern, &Cancel),
     fracture: &mut Fracture,
     small: &[u32],
     holders: &Holders,
     is_small: &dyn Fn(u64, f64) -> bool,
-) {
+) -> Result<(), Cancelled> {
     let groups = grouped(fracture, small, holders, is_small);
     let forest = Arc::clone(&fracture.forest);
-    let mut joined: BTreeMap<u32, (Forest, u64)> = BTreeMap::new();
     let work: Vec<(&u32, &Group)> = groups.iter().filter(|(_, group)| group.members.len() > 1).collect();
-    let done: Vec<(u32, (Forest, u64))> = work
+    let joined = work
         .par_iter()
         .map(|(name, group)| {
             let members: Vec<&Piece> = group.members.iter().map(|p| &fracture.pieces[*p as usize]).collect();
             let pieces = &fracture.pieces;
-            let cancel = Cancel::never();
             let work = Joining { source, pattern, forest: &forest, pieces, holders, cancel };
-            (**name, join(&work, &group.members, &members))
+            Ok((**name, join(&work, &group.members, &members)?))
         })
-        .collect();
-    joined.extend(done);
+        .collect::<Result<BTreeMap<u32, (Forest, u64)>, Cancelled>>()?;
 
     // Trees stay in their order; a joined one takes the place of its largest member.
     let mut kept: Vec<(u32, &Group)> = groups.iter().map(|(name, group)| (*name, group)).collect();
@@ -162,6 +165,7 @@ fn merge_small(
     let pieces = pieces.into_iter().map(|(piece, _)| piece).collect();
     fracture.forest = Arc::new(after);
     fracture.pieces = pieces;
+    Ok(())
 }
 
 /// Who joins whom: the smallest group that is still small joins the neighbour that it shares most voxels with (the

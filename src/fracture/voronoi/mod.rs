@@ -53,7 +53,7 @@ use self::{
 };
 use crate::{
     compute::Compute,
-    fracture::{self, Cancel, Fracture, FractureError, Pattern, Recipe, Source, Surface, interior, small},
+    fracture::{self, Fracture, FractureError, Pattern, Recipe, Source, Surface, interior, small},
     gpu::{Gpu, GpuError, StageTiming},
 };
 
@@ -113,13 +113,13 @@ impl Fracturer {
         pattern: &Pattern,
         recipe: &Recipe,
     ) -> Result<Fracture, FractureError> {
-        Cancel::catch(|| match &self.compute {
+        match &self.compute {
             Compute::Gpu(_) => {
                 let (gpu, passes) = self.passes()?;
                 fracture_by(PassStages::new(gpu, passes), source, pattern, recipe)
             }
             Compute::Cpu => fracture_by(NativeStages::default(), source, pattern, recipe),
-        })
+        }
     }
 
     /// The crossed voxels of the transition level with their separation points and triangles, in Morton order, to
@@ -163,7 +163,7 @@ fn fracture_by<S: OctreeStages>(
     let interior = recipe.interior.volume(surface);
 
     let cancel = source.cancel;
-    cancel.ask();
+    cancel.check()?;
     let (cells, survived) = stages.cells(source, pattern, recipe, interior)?;
     if S::is_empty(&cells) {
         return Err(FractureError::Params(
@@ -171,7 +171,7 @@ fn fracture_by<S: OctreeStages>(
                 .into(),
         ));
     }
-    cancel.ask();
+    cancel.check()?;
     let islands = stages.islands(source, &cells, (recipe.labelling, island_level))?;
     let swallowed = match recipe.surface {
         Surface::Planar => 0,
@@ -185,24 +185,29 @@ fn fracture_by<S: OctreeStages>(
         cells
     } else {
         tree_cells = components.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
-        cancel.ask();
+        cancel.check()?;
         stages.split(source, cells, &islands)?
     };
-    cancel.ask();
+    cancel.check()?;
     let mut fracture = stages.collect(source, octrees, tree_cells, interior)?;
     fracture.counts.swallowed = swallowed as u64;
-    Ok(finish(source, pattern, recipe, fracture))
+    finish(source, pattern, recipe, fracture)
 }
 
 /// What is left to do on the CPU.
-fn finish(source: &Source<'_>, pattern: &Pattern, recipe: &Recipe, mut fracture: Fracture) -> Fracture {
-    let Some(rule) = &recipe.smallest else { return fracture };
+fn finish(
+    source: &Source<'_>,
+    pattern: &Pattern,
+    recipe: &Recipe,
+    mut fracture: Fracture,
+) -> Result<Fracture, FractureError> {
+    let Some(rule) = &recipe.smallest else { return Ok(fracture) };
     let started = std::time::Instant::now();
-    source.cancel.ask();
-    fracture = small::apply((source.forest, source.tree), pattern, fracture, rule);
+    source.cancel.check()?;
+    fracture = small::apply((source.forest, source.tree), pattern, fracture, rule, source.cancel)?;
     let ms = started.elapsed().as_secs_f64() * 1e3;
     fracture.timings.push(StageTiming { stage: "smallest pieces (CPU)".into(), ms });
-    fracture
+    Ok(fracture)
 }
 
 /// Refuses what cannot be computed; returns the island level.

@@ -84,7 +84,8 @@ impl Preview {
         std::thread::spawn(move || {
             if let Some(fracturer) = passes.ready::<Fracturer>() {
                 // The receiver only disappears with the sandbox.
-                let _ = sender.send(computed(&compute, &fracturer, (&arena, &cancel), (&def, intact), &asked));
+                let _ =
+                    sender.send(computed(&compute, &fracturer, (&arena, &cancel), (&def, intact), &asked));
             }
         });
         self.full.asked = Some(wanted.clone());

@@ -12,7 +12,8 @@ use super::{Aim, KeptCells, Target, full::LET_GO_AFTER};
 use crate::{
     bodies::BodyDef,
     fracture::{
-        BreakContext, Cancel, CancelOnDrop, FractureError, FractureParams, Fracturer, Impact, MAX_SEEDS, Solved, Strike,
+        BreakContext, Cancel, CancelOnDrop, FractureError, FractureParams, Fracturer, Impact, MAX_SEEDS,
+        Solved, Strike,
     },
     scene::{breaking::seeds_in_local, jobs::Workshop},
     svo::Arena,

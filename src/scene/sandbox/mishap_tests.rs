@@ -283,7 +283,7 @@ fn ten_clicks_and_resets_leave_one_fracture_running() {
         tokens.extend(sandbox.jobs.breaking.cancel().cloned());
         sandbox.reset();
     }
-    assert!(tokens.len() == 10 && tokens.iter().all(|token| token.questions_left() <= 0));
+    assert!(tokens.len() == 10 && tokens.iter().all(|token| token.checks_left() <= 0));
     // An import does not wait for any of them.
     sandbox.open_scene(scene());
     testing::until(&mut sandbox, Arrived::Opened);
