@@ -17,7 +17,7 @@ use glam::DVec3;
 use crate::{
     compute::Compute,
     export::{BreakStep, BrokenObject, ExportError, Npz, PlainPly, coordinates, internal_rows},
-    fracture::{FractureParams, Fracturer, labelling::Step},
+    fracture::{BreakStep, FractureParams, Fracturer, VoronoiDetail, labelling::Step},
     render::piece_color,
     scene::overlays::{CrackArrays, FaceArrays, Inside, LabelSteps, POINT_COLORS, TRANSITION_COLORS},
     svo::{
@@ -123,7 +123,8 @@ impl OverlayArgs {
         if !self.given() {
             return Ok(());
         }
-        for (number, step) in broken.steps.iter().enumerate().filter(|(_, step)| step.voronoi().is_some()) {
+        let is_of_cells = |step: &BreakStep| VoronoiDetail::of(&step.result).is_some();
+        for (number, step) in broken.steps.iter().enumerate().filter(|(_, step)| is_of_cells(step)) {
             let source = broken.source_of(step);
             let inside = showing::look_inside(compute, (object, plan), (step, source), &[], reporter)?;
             let there = folder.join(ply_folder(number));

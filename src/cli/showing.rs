@@ -9,7 +9,7 @@ use crate::{
     bodies::FIELD_LEVEL,
     compute::Compute,
     export::BreakStep,
-    fracture::{FractureParams, Fracturer, Source, Surface},
+    fracture::{FractureParams, Fracturer, Source, Surface, VoronoiDetail},
     render::{Overlay, RenderBody},
     scene::overlays::{Blueprint, Inside, Part, Placing, overlay},
     svo::{Arena, Forest},
@@ -106,7 +106,9 @@ impl ShowArgs {
                 Some(break_object(compute, object, &once, reporter)?)
             }
         };
-        let step = step.or_else(|| own.as_ref()?.steps.first()).filter(|step| step.voronoi().is_some());
+        let step = step
+            .or_else(|| own.as_ref()?.steps.first())
+            .filter(|step| VoronoiDetail::of(&step.result).is_some());
         let source = (&object.forest, 0);
         step.map(|step| look_inside(compute, (object, plan), (step, source), &self.parts, reporter))
             .transpose()
@@ -151,15 +153,16 @@ pub fn look_inside(
     parts: &[Part],
     reporter: &Reporter,
 ) -> Result<Inside, CliError> {
-    let detail =
-        step.voronoi().ok_or_else(|| CliError::Input("only cells of seeds can be looked into".into()))?;
+    let known = VoronoiDetail::of(&step.result).zip(step.result.pattern.as_ref());
+    let (detail, pattern) =
+        known.ok_or_else(|| CliError::Input("only cells of seeds can be looked into".into()))?;
     let (low, high) = object.bounds;
     let longest = (high - low).max_element() / object.grid.h;
     let params = &plan.params;
     let has_spheres = plan.seeds.is_none() && params.preset.has_radii();
     let spheres = params.radii.iter().filter(|_| has_spheres).map(|r| r * longest).collect();
     let blueprint = Blueprint {
-        pattern: detail.pattern.clone(),
+        pattern: pattern.clone(),
         recipe: detail.recipe.clone(),
         impact: object.grid.from_mesh(plan.impact.point),
         spheres,

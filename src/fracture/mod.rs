@@ -8,6 +8,7 @@
 
 pub mod box_cut;
 mod breaker;
+mod breaking;
 mod broken_object;
 mod cancel;
 pub mod generations;
@@ -36,8 +37,12 @@ pub(crate) fn run_every_kernel() {
 }
 
 pub use breaker::{
-    Break, BreakContext, Breaker, Kept, Lost, MethodEntry, MethodOption, Part, PreviewTarget, Strike,
+    Break, BreakContext, Breaker, CutSource, Cutter, Kept, Lost, MethodEntry, MethodOption, Part, Pieces,
+    PreviewTarget, Strike,
 };
+pub use breaking::break_shape;
+#[cfg(test)]
+pub(crate) use breaking::parts_of;
 pub use broken_object::{BreakStep, BrokenObject, PieceRef};
 pub use cancel::{Cancel, CancelOnDrop, Cancelled};
 pub use interior::{Interior, Material, Volume};

@@ -80,7 +80,6 @@ pub(in crate::fracture) fn collect_native(
         timings: Vec::new(),
         dropped: None,
         merges: Vec::new(),
-        solved: None,
     })
 }
 

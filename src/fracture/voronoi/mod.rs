@@ -38,9 +38,7 @@ mod waits_tests;
 #[cfg(test)]
 mod whole_tests;
 
-#[cfg(test)]
-pub(crate) use breaker::parts_of;
-pub use breaker::{METHOD, OctreeBreaker, VoronoiDetail, cells_of, recipe_of};
+pub use breaker::{METHOD, OctreeBreaker, VoronoiDetail, bisector_seams, cells_of, recipe_of};
 
 use std::sync::Arc;
 
@@ -54,7 +52,7 @@ use self::{
 use crate::{
     compute::Compute,
     fracture::{self, Fracture, FractureError, Pattern, Recipe, Source, Surface, interior, small},
-    gpu::{Gpu, GpuError, StageTiming},
+    gpu::{Gpu, GpuError},
 };
 
 /// Breaks octrees by Voronoi cells, where its stages run.
@@ -108,6 +106,18 @@ impl Fracturer {
     /// # Errors
     /// [`FractureError::Params`] for an empty pattern or a level out of range, [`FractureError::Gpu`] for the device's.
     pub fn fracture(
+        &self,
+        source: &Source<'_>,
+        pattern: &Pattern,
+        recipe: &Recipe,
+    ) -> Result<Fracture, FractureError> {
+        let fracture = self.cut(source, pattern, recipe)?;
+        let work = small::Work { source: (source.forest, source.tree), pattern, cancel: source.cancel };
+        Ok(small::apply(&work, fracture, recipe.smallest.as_ref())?)
+    }
+
+    /// As [`Fracturer::fracture`], with all pieces, however small.
+    pub(super) fn cut(
         &self,
         source: &Source<'_>,
         pattern: &Pattern,
@@ -191,22 +201,6 @@ fn fracture_by<S: OctreeStages>(
     cancel.check()?;
     let mut fracture = stages.collect(source, octrees, tree_cells, interior)?;
     fracture.counts.swallowed = swallowed as u64;
-    finish(source, pattern, recipe, fracture)
-}
-
-/// What is left to do on the CPU.
-fn finish(
-    source: &Source<'_>,
-    pattern: &Pattern,
-    recipe: &Recipe,
-    mut fracture: Fracture,
-) -> Result<Fracture, FractureError> {
-    let Some(rule) = &recipe.smallest else { return Ok(fracture) };
-    let started = std::time::Instant::now();
-    source.cancel.check()?;
-    fracture = small::apply((source.forest, source.tree), pattern, fracture, rule, source.cancel)?;
-    let ms = started.elapsed().as_secs_f64() * 1e3;
-    fracture.timings.push(StageTiming { stage: "smallest pieces (CPU)".into(), ms });
     Ok(fracture)
 }
 

@@ -161,13 +161,12 @@ impl Looking {
     pub fn remember(&mut self, body: &Body, job: &BreakJob, broken: &Break) {
         let def = &body.def;
         // Only a break by Voronoi cells can be looked into.
-        let Some(detail) = broken.detail_as::<VoronoiDetail>() else {
+        let (Some(detail), Some(pattern)) = (VoronoiDetail::of(broken), broken.pattern.clone()) else {
             self.last = None;
             return;
         };
         let recipe = Recipe { surface_color: None, ..detail.recipe.clone() };
         let impact = local_from_world(&body.state, &def.shape, job.blow.point);
-        let pattern = detail.pattern.clone();
         self.breaks += 1;
         self.last = Some(Last {
             number: self.breaks,

@@ -144,7 +144,7 @@ impl Wanted {
     /// As the body with its leaves at `full` would break, for its copy at this level: what counts in leaf
     /// voxels shrinks with them.
     fn recipe(&self, full: u32) -> Result<Recipe, FractureError> {
-        self.params.recipe().coarsened(full, self.level)
+        Ok(self.params.recipe().coarsened(full, self.level)?)
     }
 
     /// Seeds from a file are for an `intact` body.

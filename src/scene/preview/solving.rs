@@ -13,7 +13,7 @@ use crate::{
     bodies::BodyDef,
     fracture::{
         BreakContext, Cancel, CancelOnDrop, FractureError, FractureParams, Fracturer, Impact, MAX_SEEDS,
-        Solved, Strike,
+        Solved, Strike, break_shape,
     },
     scene::{breaking::seeds_in_local, jobs::Workshop},
     svo::Arena,
@@ -158,5 +158,5 @@ fn solve(
         ..Strike::new(impact, params)
     };
     let context = BreakContext { arena, passes, cancel };
-    Ok(params.method.entry().breaker.fracture(&context, &def.shape, &strike)?.solved)
+    Ok(break_shape(&context, &def.shape, &strike)?.solved)
 }

@@ -31,7 +31,7 @@ use self::{
 };
 use crate::{
     fracture::{
-        FractureError, Pattern, Source,
+        Cancelled, FractureError, Pattern, Source,
         voronoi::{
             native::Stopwatch,
             octrees::native::{LeafRun, NativeCells},
