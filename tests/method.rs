@@ -162,8 +162,8 @@ fn a_method_gets_seeds_and_its_pieces_are_counted_kept_together_merged_and_dropp
 
     // Slices that stay and lie side by side are one part.
     let keep: Vec<u32> = vec![0, 2, 3, 5, 8];
-    let (low, high) = object.shape.bounds();
-    let axis = (high - low).max_position();
+    let size = object.shape.bounds().size();
+    let axis = size.max_position();
     let mut order: Vec<u32> = (0..9).collect();
     order.sort_by_key(|seed| seeds[*seed as usize][axis]);
     let runs = order.chunk_by(|a, b| keep.contains(a) && keep.contains(b));

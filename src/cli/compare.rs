@@ -4,6 +4,7 @@
 //! its meshes are closed; how far volumes of the same cells differ from the first method's. Every method gets the same
 //! seeds.
 
+use crate::geometry::Aabb;
 use std::{collections::BTreeMap, fmt::Write as _, path::PathBuf, sync::Arc, time::Instant};
 
 use clap::Args;
@@ -13,7 +14,6 @@ use crate::{
     compute::{Compute, RanOn},
     export::{MeshTally, Signature, report::write_json, write_signed},
     fracture::{BrokenObject, Cancel, Fracturer, MethodId, Passes, generations},
-    provenance::Provenance,
     render::{ColorBy, Renderer},
     svo::Arena,
 };
@@ -273,7 +273,7 @@ fn picture(
 ) -> Result<(), CliError> {
     let mut arena = Arena::new(compute)?;
     let mut bodies = Vec::new();
-    let (low, high) = object.bounds;
+    let Aabb { low, high } = object.bounds;
     let size = (high - low) / (high - low).max_element().max(f64::MIN_POSITIVE);
     let step = (size.x.max(size.z) * (1.25 + 1.1 * args.explode)) as f32;
     for (i, broken) in all.iter().flatten().enumerate() {
@@ -304,7 +304,7 @@ fn picture(
     let mut renderer = Renderer::new(compute)?;
     let rgba = reporter.stage("draw", |_| draw(compute, &mut renderer, &still))?;
     let scene = super::render::mesh_scene(&object.file, args.level, &args.pattern).to_text();
-    let provenance = Provenance::of_mesh(object.mesh.digest(), args.pattern.up);
+    let provenance = crate::provenance::of_mesh(object.mesh.digest(), args.pattern.up);
     let signature = Signature::new(compute.ran_on(), provenance, scene);
     Ok(write_signed(file, args.size, &rgba, &signature)?)
 }

@@ -3,6 +3,7 @@
 //! like the others.
 
 use glam::DVec3;
+use kintsugi::geometry::Aabb;
 use kintsugi::{
     fracture::{
         Breaker, CutSource, Cutter, Fracture, FractureError, FractureParams, MethodEntry, MethodOption,
@@ -96,7 +97,7 @@ impl Breaker for PlaneCut {
 
     fn cutter<'a>(&'a self, source: &'a CutSource<'a>) -> Result<Box<dyn Cutter + 'a>, FractureError> {
         let whole = source.octree()?;
-        let (low, high) = whole.mass.bounds;
+        let Aabb { low, high } = whole.mass.bounds;
         let axis = (high - low).max_position();
         Ok(Box::new(move |pattern: &Pattern, params: &FractureParams| {
             let unit = f64::from(1u32 << (UNIT_BITS - whole.level()));
