@@ -11,7 +11,7 @@ use crate::{
         Meshes, Needs, ParameterReport, SMALLEST_MESH, Watch, checks,
     },
     fracture::{
-        FractureParams, Interior, Labelling, MAX_SEEDS, Method, Preset, SmallRule, Smallest, UnknownMethod,
+        FractureParams, Interior, Labelling, MAX_SEEDS, MethodId, Preset, SmallRule, Smallest,
         interior::SCALES,
     },
     mesh::Up,
@@ -89,7 +89,7 @@ pub struct PatternArgs {
     preset: Option<MaterialPreset>,
     /// How the object is broken: octree, or a method that was added to the table of methods [default: octree]
     #[arg(long, value_name = "NAME", value_parser = parse_method)]
-    method: Option<Method>,
+    method: Option<MethodId>,
     /// A parameter of the method's own; may be given several times
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_option)]
     options: Vec<(String, f64)>,
@@ -253,6 +253,11 @@ impl PatternArgs {
         self.seeds_file.as_ref().map(read).transpose()
     }
 
+    /// Whether a method was named.
+    pub fn names_method(&self) -> bool {
+        self.method.is_some()
+    }
+
     /// The parameters that were given.
     pub fn params(&self) -> FractureParams {
         let base =
@@ -351,8 +356,8 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     args.overlays.check(args.level, &params)?;
     let method = params.method;
     let of_voxels = args.format.iter().find(|format| format.needs == Needs::Voxels);
-    if let Some(format) = of_voxels.filter(|_| !method.of_voxels) {
-        let (format, method) = (format.name, method.name);
+    if let Some(format) = of_voxels.filter(|_| !method.entry().of_voxels) {
+        let format = format.name;
         return Err(CliError::Input(format!(
             "--format {format}: what the method {method} makes has no voxels; leave {format} out, or take the method octree"
         )));
@@ -364,7 +369,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         plan.params.smallest = Some(Smallest { voxels: SMALLEST_MESH, ..Smallest::default() });
     }
     // Refuses a pattern that cannot be, while that costs nothing.
-    if plan.params.method == Method::default() {
+    if method.entry().by_seeds {
         let pattern = first_pattern(&object, &plan)?;
         if plan.params.is_local() && kept_count(&object, &plan, &pattern) == 0 {
             reporter
@@ -501,8 +506,8 @@ fn parse_scale(text: &str) -> Result<f64, String> {
     if SCALES.contains(&value) { Ok(value) } else { Err(format!("it must be from {low} to {high}")) }
 }
 
-pub fn parse_method(name: &str) -> Result<Method, String> {
-    name.parse().map_err(|error: UnknownMethod| error.to_string())
+pub fn parse_method(name: &str) -> Result<MethodId, String> {
+    MethodId::named(name).map_err(|error| error.to_string())
 }
 
 fn parse_option(text: &str) -> Result<(String, f64), String> {

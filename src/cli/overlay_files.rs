@@ -14,8 +14,8 @@ use clap::Args;
 
 use crate::{
     compute::Compute,
-    export::{BreakStep, BrokenObject, ExportError, Npz, coordinates, internal_rows},
-    fracture::FractureParams,
+    export::{BrokenObject, ExportError, Npz, coordinates, internal_rows},
+    fracture::{BreakStep, FractureParams, VoronoiDetail},
     scene::overlays::{Inside, Maker, OverlayFileError, OverlayFiles, Reading},
     svo::{
         Forest, Grid,
@@ -61,8 +61,8 @@ impl OverlayArgs {
 
     /// Refuses what a fracture by `params` at `level` has not got.
     pub fn check(&self, level: u32, params: &FractureParams) -> Result<(), CliError> {
-        if !params.method.of_voxels && self.given() {
-            let method = params.method.name;
+        if !params.method.entry().of_voxels && self.given() {
+            let method = params.method;
             return Err(CliError::Input(format!(
                 "--overlays: what the method {method} does is not made of voxels; leave it out, or take the method octree"
             )));
@@ -85,7 +85,8 @@ impl OverlayArgs {
         if !self.given() {
             return Ok(());
         }
-        for (number, step) in broken.steps.iter().enumerate().filter(|(_, step)| step.voronoi().is_some()) {
+        let is_of_cells = |step: &BreakStep| VoronoiDetail::of(&step.result).is_some();
+        for (number, step) in broken.steps.iter().enumerate().filter(|(_, step)| is_of_cells(step)) {
             let source = broken.source_of(step);
             let (of, reading) = ((object, plan), Reading::default());
             let inside = showing::look_inside(compute, of, (step, source), reading, reporter)?;

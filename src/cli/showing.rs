@@ -10,7 +10,7 @@ use crate::{
     bodies::FIELD_LEVEL,
     compute::Compute,
     export::BreakStep,
-    fracture::{FractureParams, Fracturer, Source, Surface},
+    fracture::{FractureParams, Fracturer, Source, Surface, VoronoiDetail},
     render::{Overlay, RenderBody},
     scene::overlays::{Blueprint, Inside, Maker, Part, Placing, Reading, Reads, overlay},
     svo::{Arena, Forest},
@@ -97,7 +97,9 @@ impl ShowArgs {
                 Some(break_object(compute, object, &once, reporter)?)
             }
         };
-        let step = step.or_else(|| own.as_ref()?.steps.first()).filter(|step| step.voronoi().is_some());
+        let step = step
+            .or_else(|| own.as_ref()?.steps.first())
+            .filter(|step| VoronoiDetail::of(&step.result).is_some());
         let source = (&object.forest, 0);
         let reading = Reading::of(&self.parts, FIELD_LEVEL);
         step.map(|step| look_inside(compute, (object, plan), (step, source), reading, reporter)).transpose()
@@ -150,15 +152,16 @@ pub fn look_inside(
     reading: Reading,
     reporter: &Reporter,
 ) -> Result<Inside, CliError> {
-    let detail =
-        step.voronoi().ok_or_else(|| CliError::Input("only cells of seeds can be looked into".into()))?;
+    let known = VoronoiDetail::of(&step.result).zip(step.result.pattern.as_ref());
+    let (detail, pattern) =
+        known.ok_or_else(|| CliError::Input("only cells of seeds can be looked into".into()))?;
     let Aabb { low, high } = object.bounds;
     let longest = (high - low).max_element() / object.grid.h;
     let params = &plan.params;
     let has_spheres = plan.seeds.is_none() && params.preset.has_radii();
     let spheres = params.radii.iter().filter(|_| has_spheres).map(|r| r * longest).collect();
     let blueprint = Blueprint {
-        pattern: detail.pattern.clone(),
+        pattern: pattern.clone(),
         recipe: detail.recipe.clone(),
         impact: object.grid.from_mesh(plan.impact.point),
         spheres,

@@ -178,8 +178,10 @@ impl Assembly {
     #[must_use]
     pub fn of_break(broken: &BrokenObject) -> Self {
         let numbered = broken.pieces.iter().enumerate();
-        let patterns = || broken.steps.iter().filter_map(|step| Some((step.first_cell, step.pattern()?)));
+        let patterns =
+            || broken.steps.iter().filter_map(|step| Some((step.first_cell, step.result.pattern.as_ref()?)));
         let numbers = patterns().flat_map(|(first, pattern)| pattern.objects.iter().map(move |o| first + o));
+        let voronoi = || broken.steps.iter().filter_map(|step| VoronoiDetail::of(&step.result));
         let seeds = patterns().flat_map(|(_, pattern)| pattern.seeds_in_voxels(broken.grid().level));
         Self {
             pieces: numbered.map(|(id, at)| piece_of(broken, *at, id)).collect(),
@@ -189,13 +191,10 @@ impl Assembly {
                 seeds: seeds.collect(),
                 seed_object: numbers.collect(),
                 breaks: broken.steps.iter().map(|step| kind_of(step, broken.grid().level)).collect(),
-                dropped: broken.steps.iter().filter_map(BreakStep::voronoi).flat_map(dropped_by).collect(),
+                dropped: voronoi().flat_map(dropped_by).collect(),
             }),
             generations: Self::broken_again(broken).iter().map(Generation::of).collect(),
-            gap: broken
-                .steps
-                .iter()
-                .filter_map(BreakStep::voronoi)
+            gap: voronoi()
                 .map(|detail| widest_gap(&detail.recipe.crack, detail.recipe.surface, &broken.grid()))
                 .fold(0.0, f64::max),
             ..Self::default()
@@ -331,7 +330,7 @@ impl Generation {
 
 fn kind_of(step: &BreakStep, level: u32) -> BreakKind {
     let params = &step.result.params;
-    let of_voxels = step.voronoi();
+    let of_voxels = VoronoiDetail::of(&step.result);
     let surface = of_voxels.map_or(Surface::Planar, |detail| detail.recipe.surface);
     BreakKind {
         first_seed: step.first_cell,

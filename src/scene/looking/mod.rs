@@ -29,7 +29,7 @@ use super::{
 };
 use crate::{
     bodies::Body,
-    fracture::{Break, FractureError, FractureParams, Recipe, VoronoiDetail},
+    fracture::{Break, FractureError, FractureParams, Fracturer, Recipe, VoronoiDetail},
     render::Overlay,
     svo::Forest,
 };
@@ -158,13 +158,12 @@ impl Looking {
     pub fn remember(&mut self, body: &Body, job: &BreakJob, broken: &Break) {
         let def = &body.def;
         // Only a break by Voronoi cells can be looked into.
-        let Some(detail) = broken.detail_as::<VoronoiDetail>() else {
+        let (Some(detail), Some(pattern)) = (VoronoiDetail::of(broken), broken.pattern.clone()) else {
             self.last = None;
             return;
         };
         let recipe = Recipe { surface_color: None, ..detail.recipe.clone() };
         let impact = local_from_world(&body.state, &def.shape, job.blow.point);
-        let pattern = detail.pattern.clone();
         self.breaks += 1;
         self.last = Some(Last {
             number: self.breaks,
@@ -261,7 +260,7 @@ impl Looking {
             return;
         }
         // Not compiled yet: the next frame asks again.
-        if !tools.passes.is_settled() {
+        if !tools.passes.is_settled::<Fracturer>() {
             return;
         }
         let Some((forest, tree, by)) = self.to_break(context.stage, &wanted) else { return };
@@ -269,9 +268,9 @@ impl Looking {
         let passes = Arc::clone(tools.passes);
         let reading = wanted.reading;
         std::thread::spawn(move || {
-            if let Some(fracturer) = passes.ready() {
+            if let Some(fracturer) = passes.ready::<Fracturer>() {
                 // The receiver goes where nobody asks any more.
-                let _ = sender.send(read(fracturer, &forest, tree, by, reading));
+                let _ = sender.send(read(&fracturer, &forest, tree, by, reading));
             }
         });
         self.asked = None;
