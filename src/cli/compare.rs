@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::{
     compute::{Compute, RanOn},
     export::{MeshTally, Signature, report::write_json, write_signed},
-    fracture::{BrokenObject, Cancel, MethodId, Passes, generations},
+    fracture::{BrokenObject, Cancel, Fracturer, MethodId, Passes, generations},
     render::{ColorBy, Renderer},
     svo::Arena,
 };
@@ -112,7 +112,7 @@ struct Results<'a> {
 /// [`CliError`].
 pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
-    if args.pattern.params().method != MethodId::default() {
+    if args.pattern.names_method() {
         return Err(CliError::Input("compare takes --methods, a list, and not --method".into()));
     }
     args.compute.takes(args.level)?;
@@ -122,7 +122,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
     let compute = args.compute.open(&reporter)?;
     let passes = Passes::default();
-    passes.compiled(&compute)?;
+    Fracturer::shared(&passes, &compute)?;
     let mut arena = Arena::new(&compute)?;
     arena.insert(&object.forest)?;
 

@@ -123,7 +123,7 @@ macro_rules! setting {
             /// The setting of that name.
             ///
             /// # Errors
-            /// [`UnknownName`](crate::registry::UnknownName), which lists the names that there are.
+            /// Where the table has no such name; the error lists those that it has.
             pub fn named(name: &str) -> Result<Self, $crate::registry::UnknownName> {
                 $table.named(name).map(|entry| Self($crate::registry::Entry::name(entry)))
             }

@@ -494,10 +494,10 @@ fn dust_voxels(broken: &BrokenObject) -> u64 {
 
 /// What the breaks by Voronoi cells know of themselves.
 fn voronoi(broken: &BrokenObject) -> impl Iterator<Item = &VoronoiDetail> {
-    broken.steps.iter().filter_map(BreakStep::voronoi)
+    broken.steps.iter().filter_map(|step| VoronoiDetail::of(&step.result))
 }
 
 /// The breaks by other methods.
 fn others(broken: &BrokenObject) -> impl Iterator<Item = &BreakStep> {
-    broken.steps.iter().filter(|step| step.voronoi().is_none())
+    broken.steps.iter().filter(|step| VoronoiDetail::of(&step.result).is_none())
 }

@@ -11,7 +11,7 @@ use glam::{Mat4, Vec3};
 use super::{Preview, PreviewMode, Shown, Target, Wanted};
 use crate::{
     bodies::{Body, BodyId},
-    fracture::{BreakContext, Cancel, FractureParams, Impact, PreviewTarget, Strike},
+    fracture::{BreakContext, Cancel, FractureParams, Impact, PreviewTarget, Strike, break_shape},
     render::RenderBody,
     scene::{
         SandboxError,
@@ -119,7 +119,7 @@ fn shown_by_method(
             return Ok(Some(Shown::Seams { body, seams, first: *first, kept: None }));
         }
     }
-    let broken = breaker.fracture(&context, shape, &strike)?;
+    let broken = break_shape(&context, shape, &strike)?;
     for octree in broken.parts.iter().filter_map(|part| part.shape.as_octree()) {
         arena.insert(&octree.forest)?;
     }

@@ -12,7 +12,8 @@ use super::{Aim, KeptCells, Target, full::LET_GO_AFTER};
 use crate::{
     bodies::BodyDef,
     fracture::{
-        BreakContext, Cancel, CancelOnDrop, FractureError, FractureParams, Impact, MAX_SEEDS, Solved, Strike,
+        BreakContext, Cancel, CancelOnDrop, FractureError, FractureParams, Fracturer, Impact, MAX_SEEDS,
+        Solved, Strike, break_shape,
     },
     scene::{breaking::seeds_in_local, jobs::Workshop},
     svo::Arena,
@@ -119,7 +120,7 @@ impl Solving {
 
     fn start(&mut self, tools: Workshop<'_>, target: &Target<'_>) {
         let Some((question, since)) = &self.asked else { return };
-        if since.elapsed() < LET_GO_AFTER || tools.passes.ready().is_none() {
+        if since.elapsed() < LET_GO_AFTER || tools.passes.ready::<Fracturer>().is_none() {
             return;
         }
         let Ok(arena) = tools.arena.try_read() else { return };
@@ -157,5 +158,5 @@ fn solve(
         ..Strike::new(impact, params)
     };
     let context = BreakContext { arena, passes, cancel };
-    Ok(params.method.entry().breaker.fracture(&context, &def.shape, &strike)?.solved)
+    Ok(break_shape(&context, &def.shape, &strike)?.solved)
 }

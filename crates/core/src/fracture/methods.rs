@@ -5,7 +5,7 @@
 //! uses this library adds its own with [`register`] before it opens a scene.
 
 use super::{FractureParams, MethodEntry, MethodId, ParamProblem, Surface, box_cut, planes, voronoi};
-use crate::registry::{Entry, NameTaken, Table, setting};
+use crate::registry::{Entry, NameTaken, Table};
 
 impl Entry for MethodEntry {
     fn name(&self) -> &'static str {
@@ -18,7 +18,7 @@ const BUILT_IN: &[MethodEntry] = &[voronoi::METHOD, box_cut::METHOD, planes::MET
 
 static METHODS: Table<MethodEntry> = Table::new("method", BUILT_IN, &["planes"]);
 
-setting!(MethodId, MethodEntry, METHODS);
+crate::setting!(MethodId, MethodEntry, METHODS);
 
 /// Adds a method, which parameters can name from then on.
 ///

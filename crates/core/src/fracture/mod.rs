@@ -8,12 +8,14 @@
 
 pub mod box_cut;
 mod breaker;
+mod breaking;
 mod broken_object;
 mod cancel;
 pub mod generations;
 pub mod interior;
 mod methods;
 mod params;
+mod passes;
 pub mod planes;
 mod result;
 mod small;
@@ -38,16 +40,21 @@ pub(crate) fn run_every_kernel() {
 pub(crate) use voronoi::testing::ball;
 
 pub use breaker::{
-    Break, BreakContext, Breaker, Kept, Lost, MethodEntry, MethodOption, Part, Passes, PreviewTarget, Strike,
+    Break, BreakContext, Breaker, CutSource, Cutter, Kept, Lost, MethodEntry, MethodOption, Part, Pieces,
+    PreviewTarget, Strike,
 };
+pub use breaking::break_shape;
+#[cfg(any(test, feature = "testing"))]
+pub use breaking::parts_of;
 pub use broken_object::{BreakStep, BrokenObject, PieceRef};
-pub use cancel::{Cancel, CancelOnDrop};
+pub use cancel::{Cancel, CancelOnDrop, Cancelled};
 pub use interior::{Interior, Material, Volume};
 pub use methods::{methods, register};
 pub use params::{
     FractureParams, Impact, Labelling, MAX_SEEDS, MethodId, ParamProblem, PatternError, Preset, Recipe,
     SmallRule, Smallest, Surface,
 };
+pub use passes::Passes;
 pub use result::{Dropped, Fracture, FractureCounts, FractureError, Merge, Piece, Solved, Source};
 pub use small::Rejoin;
 pub use voronoi::{

@@ -7,6 +7,7 @@ use crate::{
     compute::Compute,
     fracture::{
         Break, BreakContext, Cancel, FractureError, FractureParams, Impact, MethodId, Passes, Strike,
+        break_shape,
     },
     import::{Imported, import},
     shape::MeshCheck,
@@ -27,7 +28,7 @@ fn broken(object: &Imported, method: &str, options: &[(&str, f64)]) -> Result<Br
     let Aabb { low, high } = object.mass.bounds;
     let impact = Impact { point: DVec3::new(low.x, 0.5 * (low.y + high.y), high.z), direction: DVec3::NEG_Z };
     let context = BreakContext { arena: &arena, passes: &passes, cancel: Cancel::never() };
-    params.method.entry().breaker.fracture(&context, &object.shape, &Strike::new(impact, &params))
+    break_shape(&context, &object.shape, &Strike::new(impact, &params))
 }
 
 #[test]
