@@ -1,6 +1,7 @@
 //! Bodies that meet by their fields, in worlds made in code.
 
 use super::{Parts, approach::Approach, colliding_points, later::after};
+use crate::svo::leaf_sample;
 use crate::{
     Body, BodyDef, BodyId, BodyState, ContactsId, Family, ResponseId, World, WorldSettings, broad_phase,
     testing::{ball, block, body, grid, split_block},
