@@ -28,6 +28,7 @@ pub use kintsugi_physics as bodies;
 pub use kintsugi_render as render;
 
 pub mod memory;
+pub mod papers;
 pub mod provenance;
 pub mod scene;
 pub mod ui;

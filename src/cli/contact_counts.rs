@@ -7,11 +7,9 @@
 use std::{fmt::Write as _, path::Path};
 
 use crate::{
-    bodies::{
-        FOLLOW, StepReport,
-        field::{Colliding, colliding_points},
-    },
+    bodies::{FOLLOW, StepReport},
     export::{ExportError, Sheet},
+    papers::field::{Colliding, colliding_points},
     scene::Sandbox,
 };
 

@@ -184,6 +184,7 @@ enum Command {
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError> {
     let arguments: Vec<_> = arguments.into_iter().collect();
     crate::provenance::started_with(&arguments);
+    crate::papers::register();
     let cli = parse(&arguments)?;
     if cli.outside_references {
         crate::mesh::allow_references_outside();

@@ -114,7 +114,7 @@ impl Document {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "papers"))]
 mod tests {
     use glam::DVec3;
 
@@ -126,6 +126,7 @@ mod tests {
 
     #[test]
     fn scene_panels_and_world_agree() {
+        crate::papers::register();
         let scene = Scene {
             gravity: DVec3::new(1.0, -2.5, 3.0),
             response: "penalty".parse().unwrap(),
@@ -190,7 +191,7 @@ mod tests {
         );
         assert_eq!(saved.bodies[1].name.as_deref(), Some("body 2"), "body 1 is taken");
         assert_eq!((saved.break_generations, saved.walls, saved.penalty.friction), (1, None, 20.0));
-        let friction = document.settings().options.value(&crate::bodies::penalty::FRICTION);
+        let friction = document.settings().options.value(&crate::papers::penalty::FRICTION);
         assert_eq!((document.settings().walls, friction), (None, 20.0));
         let again = crate::scene::parse_scene(&saved.to_text(), "saved");
         assert_eq!(again.unwrap().pairs, saved.pairs);

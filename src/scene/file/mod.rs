@@ -98,6 +98,7 @@ pub fn parse_scene(text: &str, shown: &str) -> Result<Scene, SceneError> {
 
 /// The same for the text of a file in `folder`, where files of presets are looked for.
 fn parse_scene_in(folder: &Path, text: &str, shown: &str) -> Result<Scene, SceneError> {
+    crate::papers::register();
     let told = |e: toml::de::Error| {
         let line = e.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         error(format!("{shown}, line {line}: {}", e.message().replace('\n', " ")))

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use crate::geometry::Aabb;
 use glam::DVec3;
 
-use super::{Fields, LabelSteps, Maker, Part, Placing, Reads};
+#[cfg(feature = "papers")]
+use super::Fields;
+use super::{LabelSteps, Maker, Part, Placing, Reads};
 use crate::{
     fracture::{
         Fracture, FractureError, Fracturer, Pattern, Recipe, Source, Surface,
@@ -73,6 +75,7 @@ pub struct Inside {
     /// The published labelling of the pieces, where it was asked for.
     pub steps: Option<LabelSteps>,
     /// Distance field and sphere trees, where they were asked for.
+    #[cfg(feature = "papers")]
     pub fields: Option<Fields>,
 }
 
@@ -109,8 +112,20 @@ impl Inside {
             None => None,
         };
         let (forest, tree) = (Arc::clone(source.forest), source.tree);
+        #[cfg(feature = "papers")]
         let fields = reading.fields.and_then(|level| Fields::new(&forest, tree, &fracture, level));
-        Ok(Self { blueprint, forest, tree, fracture, transition, voxels, dusty, steps, fields })
+        Ok(Self {
+            blueprint,
+            forest,
+            tree,
+            fracture,
+            transition,
+            voxels,
+            dusty,
+            steps,
+            #[cfg(feature = "papers")]
+            fields,
+        })
     }
 
     /// Bounds of the tree's boundary voxels, voxels.

@@ -8,9 +8,11 @@
 mod arrays;
 mod boundary;
 mod crack;
+mod cut;
 mod faces;
+#[cfg(feature = "papers")]
 mod fields;
-#[cfg(test)]
+#[cfg(all(test, feature = "papers"))]
 mod fields_tests;
 mod files;
 mod inside;
@@ -28,7 +30,9 @@ use glam::{DVec3, Mat4, Vec3};
 use crate::render::{Line, Overlay, piece_color};
 
 pub use arrays::{CrackArrays, FaceArrays};
-pub use fields::{Cut, Fields};
+pub use cut::Cut;
+#[cfg(feature = "papers")]
+pub use fields::Fields;
 pub use files::{OverlayFileError, OverlayFiles};
 pub use inside::{Blueprint, Inside, Reading};
 pub use labels::{LabelSteps, MOST_ITERATIONS};
@@ -103,8 +107,11 @@ kintsugi_core::table! {
         Labels = labels::LABELS,
         Flood = labels::FLOOD,
         Wireframe = wireframe::MAKER,
+        #[cfg(feature = "papers")]
         FieldSlice = fields::SLICE,
+        #[cfg(feature = "papers")]
         Fronts = fields::FRONTS,
+        #[cfg(feature = "papers")]
         Spheres = fields::SPHERES,
     }
 }
@@ -159,8 +166,8 @@ impl std::str::FromStr for Part {
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let (name, rest) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
-        let maker =
-            Maker::named(name).ok_or_else(|| format!("there is no `{name}`; there are {}", Self::forms()))?;
+        let maker = Maker::named(name)
+            .ok_or_else(|| format!("there is no `{name}`{}; there are {}", why(name), Self::forms()))?;
         let (cut, number) = match (maker.has_cut, &maker.number) {
             (false, _) => (None, rest),
             (true, None) => (rest, None),
@@ -184,6 +191,16 @@ impl std::str::FromStr for Part {
             cut: cut.map_or(Ok(Cut::default()), str::parse)?,
             number: number.map(whole).transpose()?,
         })
+    }
+}
+
+/// Why a drawing is missing, where the build leaves it out.
+fn why(name: &str) -> &'static str {
+    match name {
+        "field-slice" | "fronts" | "spheres" if cfg!(not(feature = "papers")) => {
+            " in this build: it comes with the crate kintsugi-papers, which was left out"
+        }
+        _ => "",
     }
 }
 

@@ -97,6 +97,7 @@ impl Sandbox {
     /// # Errors
     /// [`GpuError`].
     pub fn new(compute: impl Into<Compute>) -> Result<Self, GpuError> {
+        crate::papers::register();
         let compute = compute.into();
         let mut tuning = Tuning::default();
         // Smoother would be too coarse to see anything.

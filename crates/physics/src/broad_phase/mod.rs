@@ -7,7 +7,7 @@
 //! 5).
 
 mod kept;
-pub mod passes;
+pub(crate) mod passes;
 mod tree;
 
 use super::Body;

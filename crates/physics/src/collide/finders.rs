@@ -1,7 +1,7 @@
 //! The table of finders, and which of them looks at a pair: by the setting, and by the kinds of the two
 //! shapes.
 
-use super::{ContactQuery, Detail, FindContacts, Found, Manifold, convex, field, mixed, octree};
+use super::{ContactQuery, Detail, FindContacts, Found, Manifold, convex, mixed, octree};
 use crate::{
     Body, BodyDef, BodyId, ContactsId, Options,
     broad_phase::NearPair,
@@ -60,7 +60,7 @@ impl Entry for FinderEntry {
 }
 
 /// What every build has; the first is chosen where nobody chooses.
-const BUILT_IN: &[FinderEntry] = &[mixed::ENTRY, octree::ENTRY, convex::ENTRY, field::ENTRY];
+const BUILT_IN: &[FinderEntry] = &[mixed::ENTRY, octree::ENTRY, convex::ENTRY];
 
 /// Who looks at a pair of kinds where the finder that was chosen does not. Pairs that are not here, and that
 /// the chosen finder does not accept, pass through each other.

@@ -5,15 +5,14 @@
 //! manifolds of the last step. Out: a [`Manifold`] of a few points for each pair that is near.
 
 mod carry;
-mod convex;
-pub mod field;
+pub mod convex;
 mod finders;
 mod in_order;
 mod manifold;
 mod mixed;
-pub mod octree;
+pub(crate) mod octree;
 mod overlap;
-mod pairwise;
+pub mod pairwise;
 mod reduce;
 mod smooth;
 
@@ -26,7 +25,7 @@ pub use manifold::{Ball, Manifold, Point, find, tangents};
 pub use overlap::{CollisionPoint, Column, Overlap, OverlapQuery, Overlaps};
 pub use pairwise::remembered;
 pub use reduce::{inherit, reduce};
-use smooth::{SmoothSide, Touch, ball_over, hop, leave_to_ball, nearest};
+pub use smooth::{SmoothSide, Touch, ball_over, hop, leave_to_ball, nearest};
 
 use super::{
     Body, BodyId, Detail, Options, Plane,

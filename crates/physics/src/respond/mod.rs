@@ -6,11 +6,12 @@
 
 mod heap;
 mod impulse;
-pub mod penalty;
 mod soft;
 
 #[cfg(test)]
 pub use heap::parts_of;
+
+pub use soft::SoftStep;
 
 use super::{Body, BodyId, ResponseId, collide::Manifold, context::StepContext};
 use crate::{
@@ -68,7 +69,7 @@ impl Entry for ResponseEntry {
 }
 
 /// What every build has.
-const BUILT_IN: &[ResponseEntry] = &[soft::ENTRY, penalty::ENTRY, impulse::ENTRY];
+const BUILT_IN: &[ResponseEntry] = &[soft::ENTRY, impulse::ENTRY];
 
 static RESPONSES: Table<ResponseEntry> = Table::new("response", BUILT_IN, &["penalty"]);
 

@@ -21,8 +21,8 @@ mod solid;
 mod tests;
 
 pub(super) use fit::{Fit, fit};
-pub(super) use planes::at_plane as hull_at_plane;
-pub(super) use solid::{Face, Solid};
+pub use planes::at_plane as hull_at_plane;
+pub use solid::{Face, Solid};
 
 use super::{
     Body, FinderEntry, Manifold, Plane, Point,
@@ -52,7 +52,7 @@ const FORESIGHT: f64 = 0.5;
 /// How far two bodies are apart by their hulls (negative: how far they overlap), m, as far as `enough`, and along which way,
 /// from the second to the first, world.
 #[must_use]
-pub(super) fn apart(solids: [&Solid; 2], bodies: [&Body; 2], enough: f64) -> (f64, DVec3) {
+pub fn apart(solids: [&Solid; 2], bodies: [&Body; 2], enough: f64) -> (f64, DVec3) {
     let [a, b] = bodies.map(|body| (body.state.position, body.state.rotation));
     let Axis { normal, separation, .. } = Pair::new(solids, Relative::new(a, b)).axis(enough, None, 0.0);
     (separation, a.1 * normal)

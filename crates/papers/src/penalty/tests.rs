@@ -1,14 +1,15 @@
 //! The paper's response: what it holds, and where it does not.
 
 use super::{FRICTION, STIFFNESS, push};
-use crate::{
-    Options, Overlap, ResponseId, StepReport, World, WorldSettings, pair_data,
-    testing::{block, body, grid, world},
+use crate::bodies::{
+    ContactsId, Options, Overlap, ResponseId, StepReport, World, WorldSettings, pair_data,
+    testing::{block, body, cuboid, grid, world},
 };
 use glam::{DQuat, DVec3};
 use std::sync::Arc;
 
 fn settings() -> WorldSettings {
+    crate::register();
     WorldSettings {
         response: ResponseId::named("penalty").expect("it is in the table"),
         sleeping: false,
@@ -170,4 +171,14 @@ fn constants_that_are_no_numbers_do_no_harm() {
         let report = run(&mut w, 0.3);
         assert!(report.kinetic.is_finite() && w.bodies.iter().all(|b| b.state.is_finite()));
     }
+}
+
+/// The penalty pushes volumes that voxels share; what has none is not let through.
+#[test]
+fn what_has_no_voxels_is_answered_where_the_response_knows_only_voxels() {
+    let contacts = ContactsId::named("hull").expect("it is in the table");
+    let mut w = world(WorldSettings { contacts, ..settings() });
+    w.add(cuboid(DVec3::new(0.0, 0.01, 0.0), DVec3::splat(0.2)));
+    run(&mut w, 1.5);
+    assert!((w.bodies[0].state.position.y - 0.1).abs() < 1e-3, "{}", w.bodies[0].state.position.y);
 }

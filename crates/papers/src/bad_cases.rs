@@ -1,12 +1,14 @@
 //! Worlds that nobody would build on purpose: nothing hangs, nothing spreads numbers that are none.
 
-use super::{
-    Body, BodyDef, Family, ResponseId, StepReport, Walls, World, WorldSettings, all_pair_data, pair_data,
-    respond::penalty::STIFFNESS,
-    testing::{block, body, grid, join, world},
+use crate::{
+    bodies::{
+        Body, BodyDef, Family, ResponseId, StepReport, Walls, World, WorldSettings, all_pair_data, pair_data,
+        testing::{block, body, grid, join, world},
+    },
+    geometry::Aabb,
+    penalty::STIFFNESS,
+    svo::Forest,
 };
-use crate::geometry::Aabb;
-use crate::svo::Forest;
 use glam::{DQuat, DVec3};
 use std::{sync::Arc, time::Instant};
 
@@ -18,6 +20,7 @@ fn cube(lift: DVec3) -> BodyDef {
 }
 
 fn settings(response: &str) -> WorldSettings {
+    crate::register();
     let response = ResponseId::named(response).expect("it is in the table");
     WorldSettings { response, measure_volume: true, ..WorldSettings::default() }
 }

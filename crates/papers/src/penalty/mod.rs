@@ -7,20 +7,20 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Respond, ResponseEntry, soft::SoftStep};
 use crate::{
-    Body, BodyId, WorldSettings,
-    body::index_of,
-    collide::{Column, Manifold, Overlap, OverlapQuery, Overlaps},
-    context::StepContext,
+    bodies::{
+        Body, BodyId, Respond, ResponseEntry, SoftStep, StepContext, WorldSettings,
+        collide::{Column, Manifold, Overlap, OverlapQuery, Overlaps},
+        index_of,
+        integrate::{self, inverse},
+    },
     fracture::MethodOption,
     gpu::GpuError,
-    integrate::{self, inverse},
 };
 use glam::{DMat3, DVec3};
 
 /// How the table has it.
-pub const ENTRY: ResponseEntry = ResponseEntry {
+pub static ENTRY: ResponseEntry = ResponseEntry {
     name: "penalty",
     label: "penalty",
     about: "The paper's penalty on the intersection volume, for comparison; heaps never come to rest.",

@@ -8,10 +8,10 @@ use super::{
     parts::Parts,
     spheres::{HalfSpace, Interior, Placement, Scratch, Selection},
 };
-use crate::{
+use crate::bodies::{
     Body, BodyId, Plane, World,
-    body::index_of,
     collide::{MARGIN_CELLS, Manifold, remembered},
+    index_of,
 };
 use rayon::prelude::*;
 
@@ -106,7 +106,7 @@ fn all_points(
 #[cfg(test)]
 mod tests {
     use super::{super::LEVEL, *};
-    use crate::{
+    use crate::bodies::{
         ContactsId, Options, WorldSettings,
         testing::{block, body, grid},
     };
@@ -115,6 +115,7 @@ mod tests {
 
     /// A world with one block, a little into the floor, after a step.
     fn on_the_floor(settings: WorldSettings) -> World {
+        crate::register();
         let contacts = ContactsId::named("field").expect("it is in the table");
         let mut world = World::on_cpu(WorldSettings { contacts, ..settings });
         let forest = Arc::new(block(5, [8, 0, 8], [24, 8, 24]));

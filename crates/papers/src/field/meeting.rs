@@ -15,7 +15,7 @@ use super::{
     parts::Part,
     spheres::{Beyond, HalfSpace, Placement, Scratch, Selection, TreeContact},
 };
-use crate::{
+use crate::bodies::{
     Body, Plane,
     collide::{
         Ball, MARGIN_CELLS, Manifold, Point, RelativePose, SmoothSide, Touch, ball_over,

@@ -1,16 +1,17 @@
 //! Bodies that meet by their fields, in worlds made in code.
 
 use super::{Parts, approach::Approach, colliding_points, later::after};
-use crate::svo::leaf_sample;
-use crate::{
+use crate::bodies::{
     Body, BodyDef, BodyId, BodyState, ContactsId, Family, ResponseId, World, WorldSettings, broad_phase,
-    testing::{ball, block, body, grid, split_block},
+    testing::{ball, block, body, grid, push_by_a_wall, split_block},
 };
+use crate::svo::leaf_sample;
 use glam::{DVec3, Vec3};
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
 
 fn world(response: ResponseId, pulled: bool) -> World {
+    crate::register();
     let contacts = ContactsId::named("field").expect("it is in the table");
     let settings = WorldSettings { contacts, response, ..WorldSettings::default() };
     let free = WorldSettings { gravity: DVec3::ZERO, floor: None, sleeping: false, ..settings.clone() };
@@ -262,4 +263,10 @@ fn another_contact_level_counts_at_once() {
     steps(&mut w, 60);
     let heights: Vec<f64> = w.bodies.iter().map(|b| b.state.position.y).collect();
     assert!((heights[1] - heights[0] - 0.25).abs() < 2e-3, "{heights:?}");
+}
+
+#[test]
+fn a_wall_that_is_moved_meets_what_lies_still() {
+    crate::register();
+    push_by_a_wall("field");
 }

@@ -12,8 +12,10 @@ use super::{
     spheres::{ObjectPoint, Sampling, SphereForest},
 };
 use crate::{
-    Body, BodyId,
-    collide::convex::{Face, Solid},
+    bodies::{
+        Body, BodyId,
+        collide::convex::{Face, Solid},
+    },
     shape::Shape,
 };
 use glam::DVec3;

@@ -5,7 +5,7 @@
 //! at a moment, and is forgotten whenever that is given back.
 
 use super::spheres::Kept;
-use crate::BodyId;
+use crate::bodies::BodyId;
 use std::{
     collections::HashMap,
     sync::{Mutex, PoisonError},

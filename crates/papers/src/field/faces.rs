@@ -7,7 +7,7 @@
 //! axis at that point). What lies off the hulls, as in a hollow, keeps the nearest way.
 
 use super::{parts::Part, spheres::TreeContact};
-use crate::{Body, collide::convex::Solid};
+use crate::bodies::{Body, collide::convex::Solid};
 use glam::{DQuat, DVec3};
 
 /// The surface lies on a face of the hull within this, voxels of the hull's body.

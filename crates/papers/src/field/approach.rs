@@ -8,7 +8,7 @@ use super::{
     parts::{OVER_HULL_VOXELS, Part},
     spheres::HalfSpace,
 };
-use crate::{
+use crate::bodies::{
     Body,
     broad_phase::{self, Motion},
     collide::convex::apart,

@@ -5,7 +5,7 @@
 //! degrees and makes them spin.
 
 use super::distance::{Fragment, LeafPlane, OctreeSolid};
-use crate::{Body, collide::SmoothSide};
+use crate::bodies::{Body, collide::SmoothSide};
 use glam::DVec3;
 
 /// Leaves within so many cells of the level at which the body collides make a patch, and no farther than so many voxels.

@@ -10,7 +10,7 @@ use super::{
     meeting::Pair,
     spheres::{Beyond, Placement, Scratch, Selection},
 };
-use crate::{Body, BodyState, broad_phase, turning::turned_by};
+use crate::bodies::{Body, BodyState, broad_phase, turning::turned_by};
 
 /// How often two bodies are moved on in a step, at most; they count as met then.
 const MOST_MOVES: usize = 24;

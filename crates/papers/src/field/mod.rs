@@ -28,11 +28,13 @@ pub mod spheres;
 #[cfg(test)]
 mod tests;
 
-use super::{
-    Body, BodyId, FinderEntry, Plane, Point,
-    pairwise::{Met, NarrowPhase, NearTwo, PairFinder},
+use crate::{
+    bodies::{
+        Body, BodyId, FinderEntry, Options, Plane, Point,
+        collide::pairwise::{Met, NarrowPhase, NearTwo, PairFinder},
+    },
+    fracture::MethodOption,
 };
-use crate::{Options, fracture::MethodOption};
 pub use census::{Colliding, colliding_points};
 use distance::MAX_FIELD_LEVEL;
 use pairs::Pairs;
@@ -51,7 +53,7 @@ pub const LEVEL: MethodOption = MethodOption {
 };
 
 /// How the table has it.
-pub const ENTRY: FinderEntry = FinderEntry {
+pub static ENTRY: FinderEntry = FinderEntry {
     name: "field",
     label: "distance fields",
     about: "Points of one body are looked up in the distance field of the other; eight that lie well apart are enough \

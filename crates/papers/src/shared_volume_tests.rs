@@ -1,18 +1,28 @@
 //! What a step says that bodies share: boxes whose overlap is known, whoever looks and whoever answers; and a heap.
 
-use super::*;
-use crate::{Narrow, ResponseId, World, all_pair_data, gpu::Gpu, svo::Arena};
+use crate::{
+    bodies::{
+        BodyDef, Narrow, ResponseId, World, WorldSettings, all_pair_data,
+        testing::{block, body, grid, split_block, world},
+    },
+    gpu::Gpu,
+    svo::Arena,
+};
+use glam::DVec3;
+use std::sync::Arc;
 
 const RESPONSES: [&str; 2] = ["soft", "penalty"];
 
 fn named(response: &str) -> ResponseId {
+    crate::register();
     ResponseId::named(response).expect("it is in the table")
 }
 
 /// Measures, and moves nothing to speak of.
 fn still(response: &str, floor: Option<f64>) -> WorldSettings {
     let response = named(response);
-    WorldSettings { response, floor, dt: 1e-6, measure_volume: true, ..free() }
+    let still = WorldSettings { gravity: DVec3::ZERO, sleeping: false, ..WorldSettings::default() };
+    WorldSettings { response, floor, dt: 1e-6, measure_volume: true, ..still }
 }
 
 /// Whoever is there: the cores, and passes where there is a device.
