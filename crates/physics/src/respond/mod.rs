@@ -6,61 +6,20 @@
 
 mod heap;
 mod impulse;
+mod response;
 mod soft;
 
 #[cfg(test)]
 pub use heap::parts_of;
 
+pub use response::{Respond, ResponseEntry};
 pub use soft::SoftStep;
 
 use super::{Body, BodyId, ResponseId, collide::Manifold, context::StepContext};
 use crate::{
-    fracture::MethodOption,
     gpu::GpuError,
     registry::{Entry, NameTaken, Table, setting},
 };
-
-/// A way to answer contacts. It keeps what it makes of bodies.
-pub trait Respond: Send {
-    /// Moves all awake bodies through `cx.settings.dt`, and writes into the manifolds what their points
-    /// pressed. Bodies that are fixed, frozen or asleep are left where they are.
-    ///
-    /// # Errors
-    /// [`GpuError`]; the step is then taken back.
-    fn advance(
-        &mut self,
-        cx: &mut StepContext<'_>,
-        bodies: &mut [Body],
-        manifolds: &mut [Manifold],
-    ) -> Result<(), GpuError>;
-
-    /// `parent` has broken into `parts`, which are in the world now; it is removed afterwards.
-    fn broke(&mut self, parent: &Body, parts: &[Body]) {
-        let _ = (parent, parts);
-    }
-
-    /// A body is gone; `left` are still there.
-    fn removed(&mut self, id: BodyId, left: &[Body]) {
-        let _ = (id, left);
-    }
-
-    /// All bodies are gone.
-    fn cleared(&mut self) {}
-}
-
-/// A way to answer contacts, as the table has it.
-pub struct ResponseEntry {
-    /// The word that scene files and arguments name it by.
-    pub name: &'static str,
-    /// What it is called in the window.
-    pub label: &'static str,
-    /// What it does, in one sentence.
-    pub about: &'static str,
-    /// Its own settings.
-    pub options: &'static [MethodOption],
-    /// Makes one for a world.
-    pub make: fn() -> Box<dyn Respond>,
-}
 
 impl Entry for ResponseEntry {
     fn name(&self) -> &'static str {
