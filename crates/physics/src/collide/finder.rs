@@ -126,7 +126,7 @@ pub trait FindContacts: Send + Sync {
     /// [`GpuError`]; the finder is then as before.
     fn find(&mut self, cx: &mut StepContext<'_>, query: &ContactQuery<'_>) -> Result<Found, GpuError>;
 
-    /// Before each step and before each break: the values of options. The finder makes anew what it made with others.
+    /// Before each step and before each break: the values of options. The finder makes anew what it made with other values.
     fn set_options(&mut self, options: &Options) {
         let _ = options;
     }
