@@ -26,6 +26,7 @@ pub mod voxelize;
 pub mod shape;
 pub mod fracture;
 pub mod import;
+mod table;
 
 /// Damaged files, for tests of readers.
 #[cfg(test)]

@@ -20,6 +20,7 @@ use super::{
     handover::Collision,
     hulls::{self, Hull},
     meshes::{
+        WrittenMesh,
         original::{self, NotOriginal},
         simplify,
     },
@@ -77,7 +78,7 @@ pub struct Meshes {
     kind: MeshKind,
     /// In the order of the pieces; none: they are made whenever a format asks for them, as there may be more than fit
     /// into memory. `None` of one that is smooth since it has no part of the original.
-    made: Vec<Option<Arc<PieceMesh>>>,
+    made: Vec<Option<Arc<WrittenMesh>>>,
     without_original: usize,
 }
 
@@ -92,6 +93,7 @@ impl Meshes {
     #[must_use]
     pub fn originals(made: Vec<Option<Arc<PieceMesh>>>) -> Self {
         let without_original = made.iter().filter(|mesh| mesh.is_none()).count();
+        let made = made.into_iter().map(|mesh| Some(Arc::new(WrittenMesh::from(mesh?)))).collect();
         Self { kind: MeshKind::Original, made, without_original }
     }
 
@@ -201,9 +203,12 @@ impl Assembly {
 
     /// The mesh of a piece, by its number in the list, shape space.
     #[must_use]
-    pub fn mesh(&self, piece: usize) -> Arc<PieceMesh> {
+    pub fn mesh(&self, piece: usize) -> Arc<WrittenMesh> {
         let Meshes { kind, made, .. } = &self.meshes;
-        made.get(piece).cloned().flatten().unwrap_or_else(|| Arc::new(kind.of(&self.pieces[piece].shape)))
+        made.get(piece)
+            .cloned()
+            .flatten()
+            .unwrap_or_else(|| Arc::new(Arc::new(kind.of(&self.pieces[piece].shape)).into()))
     }
 
     /// What a piece weighs as it is written: as the solid that its mesh bounds, where that is known; of cubes and of what
@@ -236,7 +241,7 @@ impl Assembly {
                 if error > 0.0
                     && let Some(simpler) = simplify(&mesh, error * piece.voxel())
                 {
-                    mesh = Arc::new(simpler);
+                    mesh = Arc::new(Arc::new(simpler).into());
                 }
                 let corners = mesh.triangles.iter().map(|t| t.map(|v| mesh.positions[v as usize]));
                 let mass = MassProperties::of_triangles(corners, piece.shape.density());
