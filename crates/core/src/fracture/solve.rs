@@ -22,7 +22,7 @@ pub(super) struct Quick<'a> {
     /// Level of its leaves.
     pub level: u32,
     /// How many pieces come of parameters that name no number of pieces.
-    pub pieces: &'a mut dyn FnMut(&FractureParams) -> Result<u32, FractureError>,
+    pub pieces: Box<dyn Fn(&FractureParams) -> Result<u32, FractureError> + 'a>,
 }
 
 /// Breaks by `params`, or where they name a number of pieces by as many seeds as come nearest to it, in at most ten

@@ -27,6 +27,7 @@ use self::{
 use super::{Cancel, Cancelled, Dropped, Fracture, Merge, Pattern, Piece, SmallRule, Smallest};
 
 use crate::{
+    geometry::UnionFind,
     gpu::StageTiming,
     shape::grid_mass,
     svo::{
@@ -60,21 +61,18 @@ pub(in crate::fracture) fn keep_together(
     }
     let all: Vec<u32> = (0..pieces.len() as u32).collect();
     let holders = holders(&fracture.forest, pieces, &all);
-    let mut group_of = all;
+    let mut sets = UnionFind::new(pieces.len());
     for of_voxel in holders.chunk_by(|a, b| a.0 == b.0) {
         for (at, (_, a)) in of_voxel.iter().enumerate() {
-            for (_, b) in &of_voxel[at + 1..] {
-                let [from, to] = [a, b].map(|piece| group_of[*piece as usize]);
-                let [first, second] = [a, b].map(|piece| object(pieces[*piece as usize].cell));
-                if first == second && from != to {
-                    group_of.iter_mut().filter(|g| **g == from.max(to)).for_each(|g| *g = from.min(to));
-                }
+            let of_a = |b: &u32| object(pieces[*b as usize].cell) == object(pieces[*a as usize].cell);
+            for (_, b) in of_voxel[at + 1..].iter().filter(|(_, b)| of_a(b)) {
+                sets.join(*a, *b);
             }
         }
     }
     let mut groups: BTreeMap<u32, Group> = BTreeMap::new();
-    for (p, name) in (0..).zip(group_of) {
-        groups.entry(name).or_default().members.push(p);
+    for p in all {
+        groups.entry(sets.find(p)).or_default().members.push(p);
     }
     let apart = Pattern { objects: (0..work.pattern.seeds.len() as u32).collect(), ..work.pattern.clone() };
     join_groups(&Work { pattern: &apart, ..*work }, &mut fracture, &groups, &holders)?;
