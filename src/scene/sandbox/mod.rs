@@ -47,7 +47,7 @@ use super::{
 use crate::{
     bodies::{Body, BodyId, Colliding, Contact, Narrow, Overlap, StepReport, WorldSettings},
     compute::Compute,
-    fracture::Passes,
+    fracture::{Fracturer, Passes},
     gpu::GpuError,
     render::Camera,
     svo::{Arena, Forest},
@@ -128,7 +128,7 @@ impl Sandbox {
         let (compute, passes) = (self.stage.compute().clone(), Arc::clone(&self.passes));
         std::thread::spawn(move || {
             // An error is told by the first blow.
-            let _ = passes.compiled(&compute);
+            let _ = Fracturer::shared(&passes, &compute);
         });
     }
 
