@@ -45,7 +45,7 @@ use super::{
     touching::Touched,
 };
 use crate::{
-    bodies::{Body, BodyId, Colliding, Contact, Narrow, Overlap, StepReport, WorldSettings},
+    bodies::{Body, BodyId, Contact, Narrow, Overlap, StepReport, World, WorldSettings},
     compute::Compute,
     fracture::{Fracturer, Passes},
     gpu::GpuError,
@@ -430,11 +430,10 @@ impl Sandbox {
         self.stage.pair_data()
     }
 
-    /// How many points collide, and how many contacts were put out for them; none where contacts are not found by distance
-    /// fields. Takes longer than a step.
+    /// The world.
     #[must_use]
-    pub fn colliding_points(&self) -> Option<Colliding> {
-        self.stage.colliding_points()
+    pub fn world(&self) -> &World {
+        self.stage.world()
     }
 
     /// Takes hold of a body where a ray met it, which is a step of undo. Nothing happens to one that cannot move.
