@@ -21,7 +21,7 @@ use super::{
     state_file::{StateFile, WindowState},
 };
 use crate::{
-    gpu::{Gpu, GpuError},
+    gpu::{Gpu, GpuError, ms_since},
     scene::ReadScene,
     ui::{self, Command, NoticeKind, UiInput, UiOutput, UiState},
 };
@@ -286,10 +286,6 @@ impl Shown {
         session.frame_took(ms_since(start), panels_ms, ms_since(presenting));
         Some(out)
     }
-}
-
-fn ms_since(start: Instant) -> f64 {
-    start.elapsed().as_secs_f64() * 1e3
 }
 
 impl ApplicationHandler for Handler {

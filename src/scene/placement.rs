@@ -54,7 +54,7 @@ pub(super) fn placed(one: &Imported, body: &SceneBody, scene: &Scene) -> BodyDef
         let lowest = corners.map(|corner| pose.transform_point3(corner).y).fold(f64::INFINITY, f64::min);
         position.y += scene.floor_height - lowest;
         // Standing objects also come to the middle, as their own origin may be anywhere.
-        let middle = pose.transform_point3((low + high) / 2.0);
+        let middle = pose.transform_point3(one.mass.bounds.middle());
         position.x += body.position.x - middle.x;
         position.z += body.position.z - middle.z;
     }

@@ -123,7 +123,11 @@ mod tests {
             let at = |k: u32| {
                 DVec3::new(number(12 * i + 3 * k), number(12 * i + 3 * k + 1), number(12 * i + 3 * k + 2))
             };
-            let (mut corners, p) = ([at(0), at(1), at(2)], at(3) * 1.5);
+            let (mut corners, mut p) = ([at(0), at(1), at(2)], at(3) * 1.5);
+            if i % 3 == 1 {
+                // Over its middle.
+                p = (corners[0] + corners[1] + corners[2]) / 3.0 + at(3) * 0.2;
+            }
             if i % 10 == 0 {
                 // Without area.
                 corners[2] = corners[0].lerp(corners[1], 0.3);

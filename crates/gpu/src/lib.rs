@@ -41,7 +41,7 @@ pub use error::PICTURE;
 pub use growing::Growing;
 pub use kernel::{Kernel, WORKGROUP};
 pub use mishaps::Mishaps;
-pub use recorder::{PendingTimings, Recorder, StageTiming};
+pub use recorder::{PendingTimings, Recorder, StageTiming, ms_since};
 pub use shared::{Bindable, Field, Layout, Named, Shared, Uniform};
 pub use staged::{Copied, Staged, StagedView};
 pub use stopwatch::Stopwatch;

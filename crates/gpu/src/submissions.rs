@@ -75,10 +75,7 @@ impl<'g> Submissions<'g> {
     pub fn wait(&mut self, copies: &[&dyn Copied]) -> Result<(), GpuError> {
         let pending = std::mem::take(&mut self.pending);
         for timing in PendingTimings::collect_with(self.gpu, pending, copies)? {
-            match self.timings.iter_mut().find(|known| known.stage == timing.stage) {
-                Some(known) => known.ms += timing.ms,
-                None => self.timings.push(timing),
-            }
+            timing.add_to(&mut self.timings);
         }
         self.free.clear();
         Ok(())

@@ -46,17 +46,14 @@ impl StageClock {
 
     /// Adds the time since the last lap to a stage of the report.
     pub fn lap(&mut self, report: &mut StepReport, stage: &str) {
-        add_ms(report, stage, self.0.elapsed().as_secs_f64() * 1e3);
+        StageTiming::since(stage, self.0).add_to(&mut report.timings);
         self.0 = Instant::now();
     }
 }
 
 /// Adds so much to a stage of the report.
 pub fn add_ms(report: &mut StepReport, stage: &str, ms: f64) {
-    match report.timings.iter_mut().find(|t| t.stage == stage) {
-        Some(timing) => timing.ms += ms,
-        None => report.timings.push(StageTiming { stage: stage.to_owned(), ms }),
-    }
+    StageTiming { stage: stage.to_owned(), ms }.add_to(&mut report.timings);
 }
 
 impl Default for StageClock {

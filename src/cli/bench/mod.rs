@@ -24,7 +24,7 @@ use self::{
     paper::{Column, table_1},
     rays::RayRate,
     samples::{Row, Samples},
-    stages::{Bench, ms_since, primary_rays},
+    stages::{Bench, primary_rays},
     subject::Subject,
 };
 use super::{
@@ -37,7 +37,7 @@ use crate::{
     compute::{Choice, Compute, RanOn},
     export::{ExportError, InputReport, report::write_json},
     fracture::{FractureCounts, MAX_SEEDS, Surface, crack::CrackShape},
-    gpu::{Gpu, Traffic},
+    gpu::{Gpu, Traffic, ms_since},
     import::ReadMesh,
     provenance::{Provenance, VERSION},
     voxelize::Progress,

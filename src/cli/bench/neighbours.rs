@@ -6,12 +6,10 @@ use std::time::Instant;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{
-    samples::Samples,
-    stages::{Bench, ms_since},
-};
+use super::{samples::Samples, stages::Bench};
 use crate::{
     fracture::box_cut::{NearestBy, Point, cells_by},
+    gpu::ms_since,
     voxelize::Progress,
 };
 

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::{
     samples::Samples,
-    stages::{Bench, PICTURE, ms_since},
+    stages::{Bench, PICTURE},
 };
 use crate::{
     cli::{
@@ -12,6 +12,7 @@ use crate::{
         stills::{Place, world_bounds},
     },
     fracture::Fracture,
+    gpu::ms_since,
     render::{Camera, FrameInput, PixelHit, RenderBody, RenderOptions, Renderer},
     svo::Arena,
     voxelize::Progress,

@@ -15,7 +15,7 @@ use crate::{
     },
     compute::Compute,
     fracture::{Fracture, Fracturer, Source},
-    gpu::Gpu,
+    gpu::{Gpu, ms_since},
     render::{FrameInput, RenderOptions, Renderer},
     svo::{Arena, KeyArray, coarsen},
     voxelize::Progress,
@@ -37,10 +37,6 @@ pub struct Bench<'a> {
     pub subject: &'a Subject,
     pub object: &'a Object,
     pub compute: &'a Compute,
-}
-
-pub fn ms_since(start: Instant) -> f64 {
-    start.elapsed().as_secs_f64() * 1e3
 }
 
 impl Bench<'_> {

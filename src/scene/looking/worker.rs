@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::geometry::Aabb;
 use crate::{
     bodies::BodyDef,
     fracture::{FractureError, FractureParams, Fracturer, Pattern, Recipe, Source},
@@ -35,9 +36,9 @@ pub(super) fn blueprint(
     recipe: Recipe,
     impact: glam::DVec3,
     params: &FractureParams,
-    (low, high): (glam::DVec3, glam::DVec3),
+    bounds: Aabb,
 ) -> Blueprint {
-    let longest = (high - low).max_element();
+    let longest = bounds.size().max_element();
     let has_spheres = params.seeds_file.is_none() && params.preset.has_radii();
     Blueprint {
         pattern,

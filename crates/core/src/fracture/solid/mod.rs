@@ -13,6 +13,7 @@ mod tests;
 
 use std::{any::Any, sync::Arc};
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 
 pub use self::dress::{crack_corner, mixed};
@@ -81,11 +82,10 @@ impl SourceMesh {
         Ok(Self { surface, materials, is_whole, volume })
     }
 
-    /// Bounds (low, high), m.
+    /// Bounds, m.
     #[must_use]
-    pub fn bounds(&self) -> (DVec3, DVec3) {
-        let whole = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        self.surface.positions.iter().fold(whole, |(low, high), p| (low.min(*p), high.max(*p)))
+    pub fn bounds(&self) -> Aabb {
+        Aabb::of(self.surface.positions.iter().copied())
     }
 }
 

@@ -42,11 +42,7 @@ impl Stopwatch {
     /// Ends the stage that runs.
     pub fn stop(&mut self) {
         let Some((stage, started)) = self.running.take() else { return };
-        let ms = started.elapsed().as_secs_f64() * 1e3;
-        match self.timings.iter_mut().find(|timing| timing.stage == stage) {
-            Some(timing) => timing.ms += ms,
-            None => self.timings.push(StageTiming { stage: stage.into(), ms }),
-        }
+        StageTiming::since(stage, started).add_to(&mut self.timings);
     }
 
     /// In the order of first use.
