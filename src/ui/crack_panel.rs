@@ -1,4 +1,4 @@
-//! How crack surfaces look, where they are rough or dusty.
+//! Settings of rough and dusty crack surfaces.
 
 use super::{
     UiOutput,
@@ -43,7 +43,7 @@ pub(super) fn show(ui: &mut egui::Ui, leaf: u32, params: &mut FractureParams, ou
     let tip = "Layers of ever finer bumps";
     let response = slider(ui, "Octaves", tip, &mut shape.noise.octaves, 1..=5, &SliderLook::WHOLE);
     out.name("octaves", &response);
-    // Borders with a gap have no face and voxel points of their own.
+    // Dusty surfaces have no face and voxel points that could be displaced.
     if !is_dusty {
         let jags = &mut shape.displacement;
         let tip = "How far facets' corners stray on the walls between the crack's voxels";

@@ -1,4 +1,5 @@
-//! What contacts by distance fields know, to look at: where the slice lies, the step of the fronts, the level of the spheres.
+//! What contacts by distance fields can show: the position of the slice, the step of the fronts, the level of the
+//! spheres.
 
 use super::{
     UiOutput, theme,
@@ -6,7 +7,7 @@ use super::{
 };
 use crate::scene::{InsideView, LookingReport};
 
-/// Axes across a slice.
+/// The axes that a slice can be perpendicular to: index, widget name, label.
 const AXES: [(u8, &str, &str); 3] = [
     (0, "X", "The slice stands across x of the mesh"),
     (1, "Y", "The slice lies across y of the mesh"),
@@ -46,7 +47,7 @@ pub(super) fn show(ui: &mut egui::Ui, view: &mut InsideView, report: &LookingRep
     if view.fronts {
         let tip =
             "The step of the fronts that is shown; 0: what is exact beside the crack, before they set out";
-        // Beyond the last means all of them.
+        // Steps beyond the last one show all fronts.
         let mut step = view.front_step.min(steps);
         let response = slider(ui, "Front step", tip, &mut step, 0..=steps.max(1), &SliderLook::WHOLE);
         out.name("front_step", &response);

@@ -1,4 +1,4 @@
-//! Rows of the export panel that say how other programs want the pieces.
+//! Rows of the export panel that adapt the files to other programs.
 
 use super::{
     UiOutput,
@@ -6,7 +6,7 @@ use super::{
 };
 use crate::export::{Collision, Handover, Pivot, Target};
 
-/// Text and explanation of each target.
+/// Target program, with its label and tooltip.
 const TARGETS: [(Option<Target>, &str, &str); 5] = [
     (None, "any program", "y up, metres, as glTF has it for all of them"),
     (Some(Target::Blender), "Blender", "z up in PLY and USD; GLB and OBJ its importers turn themselves"),
@@ -36,7 +36,7 @@ const COLLISIONS: [(Collision, &str, &str, &str); 3] = [
     ),
 ];
 
-/// The rows; `meshes` says whether a format has meshes.
+/// `meshes`: whether a format with meshes is chosen.
 pub(super) fn show(ui: &mut egui::Ui, handover: &mut Handover, meshes: bool, out: &mut UiOutput) {
     let header = egui::CollapsingHeader::new("For other programs").id_salt("handover");
     let section = header.show(ui, |ui| {
@@ -61,7 +61,7 @@ pub(super) fn show(ui: &mut egui::Ui, handover: &mut Handover, meshes: bool, out
     out.name("export_handover", &section.header_response);
 }
 
-/// A row of buttons of which one is chosen.
+/// A row of buttons, one of which is chosen.
 fn buttons<T: PartialEq + Copy>(
     ui: &mut egui::Ui,
     name: &str,

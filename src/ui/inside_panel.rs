@@ -1,5 +1,4 @@
-//! The inside of a fracture, to look at: what is drawn over the picture, and the published labelling step by
-//! step.
+//! Overlays of a fracture's internals, and playback of the published labelling.
 
 use super::{
     UiInput, UiOutput, field_panel, theme, tune,
@@ -13,7 +12,7 @@ use crate::{
 /// Height of the plot of changes, points.
 const PLOT: f32 = 54.0;
 
-/// A checkbox: which value, name for tests, text, what it shows.
+/// A checkbox: its value, widget name, label and tooltip.
 type Choice = (fn(&mut InsideView) -> &mut bool, &'static str, &'static str, &'static str);
 
 const CHOICES: [Choice; 6] = [
@@ -138,7 +137,7 @@ fn wireframe(ui: &mut egui::Ui, view: &mut InsideView, leaf: u32, out: &mut UiOu
     }
 }
 
-/// The step slider, the plot of changes and the figures of the iteration that is shown.
+/// The step slider, the plot of changes and the figures of the iteration shown.
 fn playback(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out: &mut UiOutput) {
     let last = labels.changes.len() as u32;
     view.step = view.step.min(last);
@@ -153,7 +152,7 @@ fn playback(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out:
         if on.clicked() {
             view.step = (view.step + 1).min(last);
         }
-        // Not the slider's: a frame later what is asked for is what is shown, and all figures are of one iteration.
+        // `labels.at`, not the slider's value, which is one frame ahead: all figures must belong to one iteration.
         let shown = ui.label(format!("iteration {} of {last}", labels.at));
         out.name("label_iteration", &shown);
     });
@@ -170,7 +169,7 @@ fn playback(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out:
     figure(ui, "Union-find", format!("{} islands, {same}", grouped(labels.islands as u64)));
 }
 
-/// Bars for the changes of every iteration, as logarithms; a click shows one.
+/// Bar chart of the changes per iteration, logarithmic; a click selects an iteration.
 fn plot(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out: &mut UiOutput) {
     let (rect, response) = ui.allocate_exact_size(egui::vec2(theme::ROW, PLOT), egui::Sense::click());
     out.name("label_plot", &response);
@@ -180,7 +179,7 @@ fn plot(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out: &mu
     let step = rect.width() / count as f32;
     let most = labels.changes.iter().copied().max().unwrap_or(0) as f32;
     for (i, changes) in labels.changes.iter().enumerate() {
-        // One change is still a bar that can be seen.
+        // An iteration with one change still gets a visible bar.
         let height =
             if *changes == 0 { 0.0 } else { libm::logf(*changes as f32 + 1.0) / libm::logf(most + 1.0) };
         let left = rect.left() + i as f32 * step;
@@ -203,7 +202,7 @@ fn plot(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out: &mu
     }
 }
 
-/// What is shown, or why nothing is.
+/// What is drawn, or why nothing can be drawn.
 fn about(ui: &mut egui::Ui, report: &LookingReport, tuning: &Tuning) {
     let view = &tuning.view.inside;
     let note = |ui: &mut egui::Ui, text: &str, color| {
@@ -243,7 +242,7 @@ fn about(ui: &mut egui::Ui, report: &LookingReport, tuning: &Tuning) {
 mod tests {
     use super::*;
 
-    /// All words that a panel draws.
+    /// All texts that a panel draws.
     fn words(show: impl FnMut(&mut egui::Ui)) -> Vec<String> {
         fn of(shape: &egui::Shape, out: &mut Vec<String>) {
             match shape {
@@ -258,7 +257,7 @@ mod tests {
         out
     }
 
-    /// The slider is a frame ahead of what was computed: what is said is all of the iteration that is drawn.
+    /// The slider's value is one frame ahead of the computed labels; all figures must belong to the iteration drawn.
     #[test]
     fn the_figures_are_those_of_the_iteration_that_is_named() {
         let labels = LabelReport { at: 1, changes: vec![700, 30, 0], voxels: 900, ..LabelReport::default() };

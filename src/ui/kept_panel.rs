@@ -1,4 +1,4 @@
-//! Which cells of the pinned impact stay with the body: how many, and the ways to choose them.
+//! Which cells of the pinned impact stay with the body: their number, and buttons to change them.
 
 use super::{Command, Tool, UiInput, UiOutput, theme, widgets::label};
 
@@ -37,7 +37,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
             out.push(Command::InvertKept);
         }
     });
-    // Always there, so that pinning moves no row under the pointer.
+    // The row is always there, so that pinning moves no row under the pointer.
     let (text, color) = match counts {
         _ if !pinned => ("nothing is pinned".to_owned(), theme::DIM),
         Some((kept, all)) if kept == all => ("all stay: nothing would break".to_owned(), theme::BAD),

@@ -1,4 +1,4 @@
-//! How things fall and touch.
+//! Settings of gravity, contacts and breaking on impact.
 
 use super::{
     UiInput, UiOutput, UiState, pairs_panel, tune, walls_panel,
@@ -9,10 +9,10 @@ use crate::{
     scene::{Missile, Touching, Tuning},
 };
 
-/// What breaks by itself bears this where nobody says otherwise, m/s: a fall from 5 cm.
+/// Threshold of breaking when it is first switched on, m/s: the speed after a fall of 5 cm.
 const USUAL_THRESHOLD: f64 = 1.0;
 
-/// A line of a table, as lists in panels want it.
+/// An entry of a registry as `choice` takes it.
 fn named<T: std::str::FromStr>(
     name: &str,
     label: &'static str,
@@ -21,7 +21,7 @@ fn named<T: std::str::FromStr>(
     Some((name.parse().ok()?, label, about))
 }
 
-/// Whether and when bodies break where they strike something.
+/// Whether bodies break on impact, and at which speed.
 fn breaking(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
     let mut breaks = new.break_threshold.is_some();
     let tip =
@@ -43,7 +43,7 @@ fn breaking(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
     }
 }
 
-/// Constants of the penalty response, which the others do not have.
+/// Constants that only the penalty response has.
 fn penalty(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
     if new.response != Response::PENALTY {
         return;
@@ -116,7 +116,7 @@ pub(super) fn show(
     let tip = "Levels that bodies far from the eye may lose; 0: all are as exact as near ones";
     let response = slider(ui, "Far away", tip, &mut new.far_levels, 0..=4, &SliderLook::WHOLE);
     out.name("far_levels", &response);
-    // One finder is no choice.
+    // A list with one entry would be no choice.
     let known: Vec<_> = finders().iter().filter_map(|f| named(f.name, f.label, f.about)).collect();
     if known.len() > 1 {
         let title = ("contacts", "Contacts", "How contacts are found");

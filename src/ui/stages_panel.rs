@@ -1,5 +1,4 @@
-//! Where the time goes: stages of the last fracture, step and picture, with counts and the conservation
-//! badge.
+//! Timings of the stages of the last fracture, step and picture, with counts and the conservation badge.
 
 use super::{
     Command, UiInput, UiOutput, theme,
@@ -7,7 +6,7 @@ use super::{
 };
 use crate::{compute::Choice, gpu::StageTiming, scene::BreakSummary};
 
-/// Relative difference of mass that still counts as equal (a test holds the engine to it).
+/// Relative difference of mass that counts as equal (a test holds the engine to it).
 const SAME_MASS: f64 = 1e-6;
 
 const COMPUTE: [(Choice, &str, &str); 3] = [

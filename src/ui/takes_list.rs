@@ -1,9 +1,9 @@
-//! The list of takes: what was recorded, and went another way.
+//! The list of takes, that is, of recordings of the same scene that diverged.
 
 use super::{Command, UiInput, UiOutput, theme};
 use crate::scene::TakeInfo;
 
-/// The button that opens it.
+/// The button that opens the list.
 pub(super) fn button(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     let takes = input.sandbox.map(|s| s.timeline().takes()).unwrap_or_default();
     let compared = input.sandbox.and_then(crate::scene::Sandbox::compared);

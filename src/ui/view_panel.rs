@@ -1,4 +1,4 @@
-//! What is shown and how finely.
+//! Display settings and the picture's quality.
 
 use super::{
     UiInput, UiOutput, beside_panel, keymap, tune,
@@ -67,10 +67,10 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     super::widgets::figure(ui, "Picture", format!("{w} × {h}, {:.0} ms", input.frame_ms));
 }
 
-/// Sizes of pictures that are written, beside that of the window.
+/// Sizes for written pictures, besides the window's own.
 const SIZES: [[u32; 2]; 5] = [[1280, 720], [1920, 1080], [2560, 1440], [3840, 2160], [2048, 2048]];
 
-/// How large pictures are that F12 writes.
+/// Size of the pictures that F12 writes.
 fn picture_size(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     let named = |size: Option<[u32; 2]>| match size {
         Some([w, h]) => format!("{w} × {h}"),
