@@ -1,4 +1,4 @@
-//! `kintsugi fracture`: no window; voxelise, break, write the results.
+//! `kintsugi fracture`: voxelises and breaks without a window, and writes the results.
 
 use std::path::{Path, PathBuf};
 
@@ -198,30 +198,30 @@ impl PatternName {
     }
 }
 
-/// Leaf level of a mesh where none is given.
+/// Default leaf level of a mesh.
 const LEVEL: u32 = 8;
 
 impl FractureArgs {
-    /// Whether meshes are made.
+    /// Whether any output needs meshes.
     fn needs_meshes(&self) -> bool {
         self.format.iter().any(|format| format.has_meshes()) || self.handover.handover().needs_meshes()
     }
 
-    /// Whether nothing was said of how to break.
+    /// Whether level and pattern have their defaults.
     pub fn breaks_by_default(&self) -> bool {
         self.level == LEVEL && self.pattern.is_default()
     }
 }
 
 impl PatternArgs {
-    /// Whether none of the options was given.
+    /// Whether all options have their defaults.
     pub fn is_default(&self) -> bool {
         let told = self.impact.is_some() || self.direction.is_some() || self.seeds_file.is_some();
         let told = told || !self.up.is_y();
         !told && self.generations == 1 && self.params() == FractureParams::default()
     }
 
-    /// Refuses what is not built and what contradicts itself; reads the seeds' file.
+    /// Rejects unsupported and contradictory options; reads the file of seeds.
     pub fn check(&self, level: u32) -> Result<Option<Vec<DVec3>>, CliError> {
         let params = self.params_at(level);
         self.crack.check_with(&params, level)?;
@@ -248,7 +248,7 @@ impl PatternArgs {
         self.seeds_file.as_ref().map(read).transpose()
     }
 
-    /// The parameters that were given.
+    /// The parameters that the options give, over those of the preset.
     pub fn params(&self) -> FractureParams {
         let base =
             self.preset.as_ref().map_or_else(FractureParams::default, |preset| preset.fracture.clone());
@@ -256,7 +256,7 @@ impl PatternArgs {
         let mut options = if method == base.method { base.options } else { Default::default() };
         options.extend(self.options.iter().cloned());
         let preset = self.pattern.map_or(base.preset, PatternName::preset);
-        // Who says one of the three says how many, whatever a preset says.
+        // Any of these three options overrides the preset's number of seeds or pieces.
         let says_how_many = self.seeds.is_some() || !self.counts.is_empty() || self.pieces.is_some();
         let counts = match (says_how_many || !preset.has_radii(), self.radii.is_empty()) {
             (false, true) => base.counts,
@@ -295,14 +295,14 @@ impl PatternArgs {
         params
     }
 
-    /// The same for an object of `level`: levels that a preset names and it does not have are limited to it.
+    /// The same for an object of `level`: a preset's levels are limited to it.
     fn params_at(&self, level: u32) -> FractureParams {
         let mut params = self.params();
         if self.preset.is_some() {
             let (island, transition) = (self.island_level, params.crack.transition_level);
             let given = self.crack.names_transition_level();
             params.fit(level);
-            // What was said at the command itself is checked instead.
+            // Levels given as options are not limited but checked.
             params.island_level = island.or(params.island_level);
             if given {
                 params.crack.transition_level = transition;
@@ -311,10 +311,10 @@ impl PatternArgs {
         params
     }
 
-    /// What to do with `object`; `seeds` are those of the file.
+    /// The fracture plan for `object`; `seeds` come from the file.
     pub fn plan(&self, object: &Object, seeds: Option<Vec<DVec3>>) -> Plan {
         Plan {
-            // A direction of no length was refused where it was read.
+            // A zero direction was rejected when it was read.
             impact: aim(object, self.impact, self.direction).unwrap_or_else(|_| default_impact(object)),
             params: self.params_at(object.grid.level),
             seeds,
@@ -324,7 +324,7 @@ impl PatternArgs {
     }
 }
 
-/// Breaks and writes.
+/// Runs the command.
 ///
 /// # Errors
 /// [`CliError`].
@@ -354,10 +354,10 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
     let mut plan = args.pattern.plan(&object, seeds);
     if args.needs_meshes() && args.mesh != Some(MeshKind::Voxels) && plan.params.smallest.is_none() {
-        // --smallest 0 keeps them.
+        // The user can keep them with --smallest 0.
         plan.params.smallest = Some(Smallest { voxels: SMALLEST_MESH, ..Smallest::default() });
     }
-    // Refuses a pattern that cannot be, while that costs nothing.
+    // An impossible pattern is rejected here, while that costs nothing.
     if plan.params.method == Method::default() {
         let pattern = first_pattern(&object, &plan)?;
         if plan.params.is_local() && kept_count(&object, &plan, &pattern) == 0 {
@@ -365,7 +365,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
                 .warn("--local: every seed lies within it, so nothing is kept and the whole object breaks");
         }
     }
-    // Written aside, and in its place when all of it is there.
+    // Results are written to a temporary folder, which is renamed once complete.
     let aside = Aside::begin(&args.out)?;
 
     let compute = args.compute.open(&reporter)?;
@@ -435,7 +435,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Cuts the imported mesh where that is wanted and can be.
+/// Cuts the imported mesh if that is asked for and possible.
 fn meshes(
     args: &FractureArgs,
     object: &Object,
@@ -444,7 +444,7 @@ fn meshes(
     reporter: &Reporter,
 ) -> Result<(), CliError> {
     if let Some(kind) = args.mesh.filter(|kind| *kind != MeshKind::Original) {
-        // What a method cut out of the mesh is written as it is, whatever is asked for.
+        // If the method itself cut the mesh, its result is written unchanged, whatever `--mesh` says.
         if !pieces.own_surfaces(object.mesh.materials.clone()) {
             pieces.meshes = Meshes::asked(kind);
         }
@@ -461,7 +461,7 @@ fn meshes(
     }
 }
 
-/// The arrays, then what was asked for beside them.
+/// Writes the arrays, then the chosen formats.
 fn write(args: &FractureArgs, folder: &Path, pieces: &Assembly, reporter: &Reporter) -> Result<(), CliError> {
     let asked = args.format.iter().filter(|format| **format != Format::Npz);
     for format in std::iter::once(&Format::Npz).chain(asked) {

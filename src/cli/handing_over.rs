@@ -1,10 +1,10 @@
-//! Options of how pieces are handed to another program.
+//! Options that adapt the files to another program.
 
 use clap::Args;
 
 use crate::export::{Collision, Handover, Pivot, Target};
 
-/// What files are like beside their formats.
+/// Properties of the files besides their formats.
 #[derive(Args, Default)]
 pub struct HandoverArgs {
     /// Axes and units of a program's own: blender, houdini, unreal, unity [default: y up, units as they are; GLB is that
@@ -27,7 +27,7 @@ pub struct HandoverArgs {
 }
 
 impl HandoverArgs {
-    /// What they ask for.
+    /// The settings that the options give.
     pub fn handover(&self) -> Handover {
         let Self { target, pivot, collision, simplify, bonds } = *self;
         Handover { target, pivot, collision, simplify, bonds }

@@ -1,6 +1,6 @@
 //! `fracture --overlays`: what `render --show` draws, as `overlays.npz` and PLY files, for every break of a run.
 //!
-//! In: what came of a break. Out: crack triangles with the objects beside them, separation points, transition voxels,
+//! In: the result of a break. Out: crack triangles with the objects beside them, separation points, transition voxels,
 //! Voronoi faces, and the labels of every iteration of the published labelling. The files of the first break have no
 //! number; those of later ones that of the break, and say what was broken by what. `docs/files.md` describes them.
 
@@ -28,12 +28,12 @@ use crate::{
 
 use super::{CliError, breaking::Plan, input::Object, progress::Reporter, showing};
 
-/// Where PLY files lie.
+/// Folder of the PLY files.
 pub const FOLDER: &str = "overlays";
-/// The arrays.
+/// File of the arrays.
 pub const FILE: &str = "overlays.npz";
 
-/// What to write.
+/// The overlays to write.
 #[derive(Args, Clone, Debug, Default)]
 pub struct OverlayArgs {
     /// Write what each break does inside as overlays.npz and overlays/*.ply (overlays_001.npz and overlays/001/ for the
@@ -42,16 +42,16 @@ pub struct OverlayArgs {
     parts: Vec<OverlayPart>,
 }
 
-/// One kind of overlay that can be had as data. Seeds and the boundary set are in `voxels.npz`.
+/// One kind of overlay that is available as data. Seeds and the boundary set are in `voxels.npz`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OverlayPart {
     Transition,
     Triangles,
     Points,
     Faces,
-    /// The published labelling, every iteration.
+    /// The published labelling, all iterations.
     Labels,
-    /// The same without the flattening of chains.
+    /// The published labelling without the flattening of chains.
     Flood,
 }
 
@@ -89,12 +89,12 @@ impl OverlayArgs {
         self.parts.contains(&part)
     }
 
-    /// Whether any are wanted.
+    /// Whether any overlay was chosen.
     pub fn given(&self) -> bool {
         !self.parts.is_empty()
     }
 
-    /// Refuses what a fracture by `params` at `level` has not got.
+    /// Rejects overlays that a fracture by `params` at `level` does not have.
     pub fn check(&self, level: u32, params: &FractureParams) -> Result<(), CliError> {
         if !params.method.of_voxels && self.given() {
             let method = params.method.name;
@@ -108,7 +108,7 @@ impl OverlayArgs {
         }
     }
 
-    /// Reads back and writes.
+    /// Reads the overlays back and writes them.
     ///
     /// # Errors
     /// [`CliError`].
@@ -136,12 +136,12 @@ impl OverlayArgs {
     }
 }
 
-/// The arrays of a break, `overlays.npz` of the first, `overlays_001.npz` of the next.
+/// File name of a break's arrays: `overlays.npz` for the first, `overlays_001.npz` for the next.
 fn npz_name(number: usize) -> String {
     if number == 0 { FILE.to_owned() } else { FILE.replace('.', &format!("_{number:03}.")) }
 }
 
-/// Where the PLY files of a break lie.
+/// Folder of a break's PLY files.
 fn ply_folder(number: usize) -> PathBuf {
     let folder = PathBuf::from(FOLDER);
     if number == 0 { folder } else { folder.join(format!("{number:03}")) }
@@ -151,7 +151,7 @@ struct Files<'a> {
     inside: &'a Inside,
     broken: &'a BrokenObject,
     step: &'a BreakStep,
-    /// Index of the step: the row of the arrays of breaks in `voxels.npz`.
+    /// Index of the break: its row in the arrays of breaks in `voxels.npz`.
     number: usize,
     grid: Grid,
     folder: PathBuf,
@@ -176,12 +176,13 @@ impl Files<'_> {
         Ok(npz.finish()?)
     }
 
-    /// Objects and seeds are numbered on over all breaks, as in `voxels.npz`.
+    /// The break's first seed: objects and seeds are numbered through over all breaks, as in `voxels.npz`.
     fn first_seed(&self) -> i32 {
         self.step.first_cell as i32
     }
 
-    /// What broke, what came of it, and by which seeds: of several breaks `voxels.npz` holds only what is left.
+    /// Writes the break's source, its pieces and its seeds: after several breaks, `voxels.npz` only holds the final
+    /// pieces.
     fn what_broke(&self, npz: &mut Npz) -> Result<(), CliError> {
         let (forest, tree) = self.broken.source_of(self.step);
         let piece = self.step.parent.and_then(|at| self.broken.broken_again.iter().position(|p| *p == at));
@@ -215,7 +216,7 @@ impl Files<'_> {
 
     fn cracks(&self, wanted: &OverlayArgs, npz: &mut Npz) -> Result<(), CliError> {
         let all = CrackArrays::of(self.inside).numbered_from(self.first_seed());
-        // Others refer to its rows.
+        // The other arrays refer to rows of this one.
         npz.array("transition_voxels", &[all.voxels.len(), 4], all.voxels.as_flattened())?;
         npz.array("transition_objects", &[all.objects.len(), 8], all.objects.as_flattened())?;
         if wanted.has(OverlayPart::Transition) {
@@ -226,7 +227,7 @@ impl Files<'_> {
             npz.array("triangles", &[count, 3, 3], all.triangles.as_flattened().as_flattened())?;
             npz.array("triangle_cells", &[count, 2], all.triangle_cells.as_flattened())?;
             npz.array("triangle_voxel", &[count], &all.triangle_voxels)?;
-            // Corners are each triangle's own.
+            // Triangles do not share vertices.
             let thrice = |numbers: Vec<i32>| numbers.into_iter().flat_map(|number| [number; 3]).collect();
             let cells: Vec<i32> = thrice(column(&all.triangle_cells, 0));
             let ply = PlainPly {
@@ -257,9 +258,9 @@ impl Files<'_> {
         Ok(())
     }
 
-    /// Transition voxels as six squares each.
+    /// Writes transition voxels as six quads each.
     fn boxes(&self, all: &CrackArrays) -> Result<(), CliError> {
-        /// Corners of the faces of a cube, counter-clockwise as seen from outside.
+        /// Vertices of a cube's faces, counter-clockwise as seen from outside.
         const FACES: [[u32; 4]; 6] =
             [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
         let mut ply = PlainPly::default();
@@ -290,7 +291,7 @@ impl Files<'_> {
         npz.array("face_seeds", &[seeds.len(), 2], seeds.as_flattened())?;
         let polygons: Vec<Vec<u32>> =
             starts.windows(2).map(|pair| (pair[0] as u32..pair[1] as u32).collect()).collect();
-        // Corners are each face's own.
+        // Faces do not share vertices.
         let of_corners = |at: usize| -> Vec<i32> {
             seeds.iter().zip(&polygons).flat_map(|(pair, face)| face.iter().map(move |_| pair[at])).collect()
         };
@@ -304,7 +305,7 @@ impl Files<'_> {
         Ok(ply.write(&self.folder.join("faces.ply"))?)
     }
 
-    /// Labels before the first and after every iteration.
+    /// Writes the labels before the first and after every iteration.
     fn labels(&self, wanted: &OverlayArgs, compute: &Compute, npz: &mut Npz) -> Result<(), CliError> {
         let fracturer = Fracturer::new(compute)?;
         let mut is_first = true;
@@ -320,7 +321,7 @@ impl Files<'_> {
             let changes: Vec<i32> = steps.steps().iter().map(|step| Step::total(step) as i32).collect();
             npz.array(&format!("{name}_changes"), &[iterations], &changes)?;
             let shape = [iterations + 1, steps.voxels.len()];
-            // An iteration at a time: at level 10 all of them take gigabytes.
+            // Read back iteration by iteration: at level 10 all of them take gigabytes.
             let rows = (0..=iterations).map(|at| {
                 steps.show(at);
                 Ok(steps.labels().iter().map(|label| *label as i32).collect())
@@ -330,7 +331,7 @@ impl Files<'_> {
         Ok(())
     }
 
-    /// What is labelled: boundary voxels of all pieces, and their internal nodes.
+    /// Writes the labelled voxels: boundary voxels of all pieces, and their internal nodes.
     fn label_voxels(&self, steps: &LabelSteps, npz: &mut Npz) -> Result<(), CliError> {
         let voxels = &steps.voxels;
         let place = |key| morton::decode(key).map(|v| v as i32);
@@ -347,7 +348,7 @@ impl Files<'_> {
             .iter()
             .map(|v| voxels.cells.get(v.group as usize).map_or(-1, |cell| self.first_seed() + *cell as i32))
             .collect();
-        // Ids as in the report: those of pieces that broke again follow.
+        // Ids as in the report; ids of pieces that broke again follow.
         let mut piece_of_tree = vec![-1; self.inside.fracture.forest.trees()];
         let ids = self.broken.pieces.iter().chain(&self.broken.broken_again).zip(0..);
         for (at, id) in ids.filter(|(at, _)| at.step == self.number) {
@@ -380,7 +381,7 @@ impl Files<'_> {
     }
 }
 
-/// Leaves of a tree.
+/// Range of a tree's leaves.
 fn leaves_of(forest: &Forest, tree: u32) -> std::ops::Range<usize> {
     let start = |tree: usize| forest.tree_start[tree] as usize;
     start(tree as usize)..start(tree as usize + 1)
@@ -390,7 +391,7 @@ fn column<const N: usize>(rows: &[[i32; N]], at: usize) -> Vec<i32> {
     rows.iter().map(|row| row[at]).collect()
 }
 
-/// The colours that cells and pieces have in pictures.
+/// The colours of cells and pieces in pictures.
 fn colors(ids: &[i32]) -> Vec<[u8; 3]> {
     ids.iter().map(|id| piece_color(*id as u32)).collect()
 }

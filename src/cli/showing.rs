@@ -1,4 +1,4 @@
-//! `render --show`: what a fracture does inside, drawn over the picture.
+//! `render --show`: draws a fracture's internals over the picture.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use super::{
     stills::Place,
 };
 
-/// What to show.
+/// What to draw.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ShowArgs {
     /// Draw what the break does inside; a list of transition, triangles, points, seeds, faces, fbs,
@@ -47,17 +47,17 @@ fn parse_share(text: &str) -> Result<f32, String> {
 }
 
 impl ShowArgs {
-    /// Nothing is to be shown.
+    /// Whether no overlay was chosen.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// Whether the object itself is left out.
+    /// Whether the object itself is hidden.
     pub fn only(&self) -> bool {
         self.only
     }
 
-    /// Refuses what a fracture by `params` at `level` has not got.
+    /// Rejects overlays that a fracture by `params` at `level` does not have.
     pub fn check(&self, level: u32, params: &FractureParams) -> Result<(), CliError> {
         let refuse = |message: String| Err(CliError::Input(message));
         let of_cracks = self.parts.iter().find_map(|part| match part {
@@ -84,7 +84,7 @@ impl ShowArgs {
         Ok(())
     }
 
-    /// Breaks the object (unless `step` is its break) and reads back what is to be shown; `None` where nothing is.
+    /// Breaks the object (unless `step` is its break) and reads the chosen overlays back; `None` if none was chosen.
     ///
     /// # Errors
     /// [`CliError`].
@@ -112,7 +112,7 @@ impl ShowArgs {
             .transpose()
     }
 
-    /// What is drawn; `bodies` are the pieces, or the whole object.
+    /// The geometry to draw; `bodies` are the pieces, or the whole object.
     pub fn overlay(&self, inside: &Inside, object: &Object, bodies: &[RenderBody]) -> Arc<Overlay> {
         let world_from_grid = Place::standing(&object.mass).matrix(Vec3::ZERO);
         let apart = |body: &RenderBody| (body.world_from_local.w_axis - world_from_grid.w_axis).truncate();
@@ -122,7 +122,7 @@ impl ShowArgs {
     }
 }
 
-/// Refuses the part `name` of cracks, which `option` names, where a fracture by `params` at `level` keeps none.
+/// Rejects the crack overlay `name`, chosen by `option`, if a fracture by `params` at `level` does not have it.
 ///
 /// # Errors
 /// [`CliError::Input`].
@@ -139,8 +139,8 @@ pub fn check_cracks(option: &str, name: &str, level: u32, params: &FractureParam
     Ok(())
 }
 
-/// Reads back what `parts` need of `step`, a break by Voronoi cells of a tree of a forest, which is `object` or came of it.
-/// Where the blow fell, and its spheres, are those of the first break.
+/// Reads back what `parts` need of `step`, a Voronoi break of one tree of a forest; the tree is `object` or one of its
+/// pieces. The impact and its spheres are those of the first break.
 ///
 /// # Errors
 /// [`CliError`].
@@ -175,7 +175,7 @@ pub fn look_inside(
     })
 }
 
-/// One line about the labels that are shown.
+/// One line about the labels shown.
 pub fn about_labels(inside: &Inside) -> Option<String> {
     let steps = inside.steps.as_ref()?;
     let (at, all) = (steps.at(), steps.steps().len());

@@ -1,7 +1,7 @@
 //! `kintsugi simulate`: plays a scene without a window and logs it.
 //!
-//! In: a scene file, or a mesh that then stands on the floor. Out: `trajectory.npz` and `steps.csv`, and what
-//! pairs share, all written as the run goes; `report.json` at the end. Fractures are waited for before time goes on, so
+//! In: a scene file, or a mesh that then stands on the floor. Out: `trajectory.npz` and `steps.csv`, and the volumes
+//! that pairs share, all written during the run; `report.json` at the end. The simulation waits for its fractures, so
 //! the same scene gives the same log.
 
 use std::{
@@ -78,19 +78,19 @@ pub struct SimulateArgs {
     json_progress: bool,
 }
 
-/// As long as the other commands play a scene.
+/// Parses a time, with the same limits as in the other commands.
 fn parse_seconds(text: &str) -> Result<f64, String> {
     let within = super::parse_positive(text).ok().filter(|seconds| *seconds <= 1e6);
     within.ok_or_else(|| "a number above 0, at most 1000000, is wanted".into())
 }
 
-/// A motion's keys are held in memory, so many a second.
+/// Limits the frame rate, since all keys of a motion are held in memory.
 fn parse_fps(text: &str) -> Result<f64, String> {
     let within = super::parse_positive(text).ok().filter(|fps| *fps <= 1000.0);
     within.ok_or_else(|| "a number above 0, at most 1000, is wanted".into())
 }
 
-/// A format that holds motion.
+/// Parses a format that can hold motion.
 fn animated(name: &str) -> Result<Format, String> {
     match name {
         "glb" => Ok(Format::Glb),
@@ -99,19 +99,19 @@ fn animated(name: &str) -> Result<Format, String> {
     }
 }
 
-/// What a table has under a name; clap prints the error.
+/// Looks a name up in a registry; clap prints the error.
 fn by_name<T: std::str::FromStr<Err: std::fmt::Display>>(name: &str) -> Result<T, String> {
     name.parse().map_err(|error: T::Err| error.to_string())
 }
 
-/// What a run leaves behind, whenever it ends: `steps.csv` line by line, `trajectory.npz` again and again.
+/// The logs of a run, complete whenever it ends: `steps.csv` is written line by line, `trajectory.npz` again and again.
 struct Log {
     trajectory: Trajectory,
     path: PathBuf,
     steps: StepLog,
     report: SimulationReport,
     saved: Instant,
-    /// How long to wait until the arrays are written again.
+    /// Time until the arrays are written again.
     pause: Duration,
 }
 
@@ -129,7 +129,7 @@ impl SimulateArgs {
     }
 }
 
-/// Shortest time between two writings of the arrays, and how many times as long as one takes.
+/// Shortest time between two writes of the arrays, and its length as a multiple of one write's time.
 const PAUSE: Duration = Duration::from_secs(1);
 const PAUSES: u32 = 10;
 
@@ -156,7 +156,7 @@ impl Log {
     }
 }
 
-/// Plays and logs.
+/// Plays the scene and writes the logs.
 ///
 /// # Errors
 /// [`CliError`].
@@ -212,7 +212,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
         Ok(compute.check()?)
     });
     if played.is_err() {
-        // Hours may lie behind it.
+        // The logs up to the error are kept: the run may have taken hours.
         let until = (log.trajectory.len() - 1) as f64 * sandbox.settings().dt;
         reporter.warn(&format!("stopped after {until:.2} s; what was logged until then is written"));
     }
@@ -221,7 +221,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
         reporter.warn(&format!("{n} bodies went too far or had numbers that ran away; they were frozen"));
     }
     let written = reporter.stage("write", |_| log.trajectory.write_npz(&log.path));
-    // What ended the run is the cause, where there is one.
+    // An error of the simulation takes precedence over one of writing.
     if played.is_ok() {
         written?;
     }

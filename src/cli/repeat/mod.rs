@@ -1,7 +1,7 @@
-//! `kintsugi repeat`: runs what made a report, a picture or an exported scene again, and says whether the result is the same.
+//! `kintsugi repeat`: makes a report, a picture or an exported scene again, and says whether the result is the same.
 //!
-//! In: a `report.json`, a PNG that Kintsugi wrote, or a scene. Out: "the same", or a line for each thing that
-//! differs. The program runs itself in a temporary folder. Times, versions, commits and adapters are no differences.
+//! In: a `report.json`, a PNG that Kintsugi wrote, or a scene. Out: "the same", or a line for each difference. The
+//! program runs itself in a temporary folder. Times, versions, commits and adapters are ignored.
 
 mod compare;
 mod old_report;
@@ -29,11 +29,11 @@ pub struct RepeatArgs {
     json_progress: bool,
 }
 
-/// Runs it again and compares.
+/// Makes the result again and compares.
 ///
 /// # Errors
-/// [`CliError::Outcome`], of code 1, where the result is another; [`CliError::Input`] for a file that does not say how it
-/// was made, or whose input is not there any more.
+/// [`CliError::Outcome`], of code 1, if the results differ; [`CliError::Input`] for a file that does not say how it was
+/// made, or whose input no longer exists.
 pub fn run(args: &RepeatArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
     let original = Original::read(&args.file)?;
@@ -62,7 +62,7 @@ pub fn run(args: &RepeatArgs) -> Result<(), CliError> {
     Err(CliError::Outcome(format!("{file}: the result is another ({n} lines on stdout say what differs)")))
 }
 
-/// A folder that goes when this is dropped.
+/// A temporary folder that is deleted on drop.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -72,7 +72,7 @@ impl Scratch {
         Ok(Self(path))
     }
 
-    /// Runs this program once more; gives the place of what it wrote.
+    /// Runs this program again; returns the path of its output.
     fn run(&self, rerun: &Rerun, name: &str) -> Result<PathBuf, CliError> {
         let place = self.0.join(name);
         let program = std::env::current_exe().map_err(|e| {
@@ -85,7 +85,7 @@ impl Scratch {
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
         if rerun.is_tour {
-            // Where there is a display, it would open a window.
+            // With a display it might open a window.
             command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").current_dir(&self.0);
         } else {
             command.current_dir(&rerun.from);
@@ -110,12 +110,12 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What stays in a temporary folder harms nobody.
+        // A temporary folder that cannot be deleted does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Where to start from, so that `file` is found: here, or beside the result or above that.
+/// The working directory from which `file` is found: the present one, the result's folder, or one above it.
 fn where_is(file: &str, result: &Path) -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     if file.starts_with("builtin:") || Path::new(file).is_absolute() {
