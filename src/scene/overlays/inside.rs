@@ -1,4 +1,4 @@
-//! What one fracture did, read back to be looked at.
+//! Internals of one fracture, read back for display.
 
 use std::sync::Arc;
 
@@ -14,48 +14,48 @@ use crate::{
     svo::Forest,
 };
 
-/// A fracture to be looked into.
+/// Parameters of a fracture whose internals are shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blueprint {
     /// Seeds.
     pub pattern: Pattern,
-    /// How it is computed.
+    /// The recipe.
     pub recipe: Recipe,
-    /// Where the blow falls, voxels.
+    /// Point of the blow, voxels.
     pub impact: DVec3,
-    /// Radii of the seeds' spheres, voxels; none where the pattern has no spheres.
+    /// Radii of the seeds' spheres, voxels; empty if the pattern has no spheres.
     pub spheres: Vec<f64>,
-    /// Radius within which cells come apart, voxels; `None`: everywhere.
+    /// Radius within which cells separate, voxels; `None`: everywhere.
     pub local: Option<f64>,
     /// Octree level of the cells of its distance field.
     pub field_level: u32,
 }
 
-/// What was read back.
+/// The data read back.
 pub struct Inside {
-    /// What was asked for.
+    /// The parameters.
     pub blueprint: Blueprint,
-    /// Octree that is broken.
+    /// The broken octree's forest.
     pub forest: Arc<Forest>,
-    /// Its tree.
+    /// The broken tree.
     pub tree: u32,
-    /// What comes of it.
+    /// The fracture.
     pub fracture: Fracture,
-    /// Level of the crack surfaces; `None` where they are planar.
+    /// Level of the crack surfaces; `None` if they are planar.
     pub transition: Option<u32>,
-    /// Crossed voxels of that level, in Morton order; none where it is the leaf level, since those are made
-    /// one by one and not kept.
+    /// Crossed voxels of that level, in Morton order; empty at the leaf level, whose voxels are computed one by one and
+    /// not stored.
     pub voxels: Vec<TransitionVoxel>,
-    /// The same with a gap, where the surface is dusty.
+    /// The same voxels of dusty surfaces.
     pub dusty: Vec<DustVoxel>,
-    /// The published labelling of the pieces, where it was asked for.
+    /// The published labelling of the pieces, if it was requested.
     pub steps: Option<LabelSteps>,
-    /// Distance field and sphere trees, where they were asked for.
+    /// Distance field and sphere trees, if they were requested.
     pub fields: Option<Fields>,
 }
 
 impl Inside {
-    /// Breaks `source` (unless `fracture` says what came of it) and reads back what `parts` show.
+    /// Breaks `source` (unless `fracture` is its result) and reads back what `parts` need.
     ///
     /// # Errors
     /// As [`Fracturer::fracture`].
@@ -99,7 +99,7 @@ impl Inside {
         crate::shape::grid_mass(&self.forest, self.tree as usize).bounds
     }
 
-    /// Pieces that objects became: the largest of each, by object id.
+    /// The largest piece of an object, by object id.
     pub(super) fn piece_of(&self, object: u32) -> Option<usize> {
         let own = self.fracture.pieces.iter().position(|piece| piece.cell == object);
         let merged = || self.fracture.merges.iter().find(|m| m.cells.contains(&object)).map(|m| m.piece);
@@ -117,7 +117,7 @@ impl Inside {
         pieces
     }
 
-    /// How objects are drawn apart, m: all at one place where the placing has no offsets.
+    /// How far an object is drawn from its place, m; zero if the placing has no offsets.
     pub(super) fn offset_of(&self, placing: &Placing, object: u32) -> glam::Vec3 {
         if placing.offsets.is_empty() {
             return glam::Vec3::ZERO;
@@ -127,7 +127,7 @@ impl Inside {
     }
 }
 
-/// Which labelling is to be watched, and up to where: without flattening, and the iteration.
+/// The requested labelling: whether without flattening, and up to which iteration.
 fn wanted_steps(parts: &[Part]) -> Option<(bool, Option<u32>)> {
     parts.iter().find_map(|part| match part {
         Part::Labels(Some(step)) => Some((false, Some(*step))),

@@ -1,5 +1,5 @@
-//! Island labels (2016, sec. 4.5) as the colours of voxels: the union-find's, or the published labelling
-//! iteration by iteration.
+//! Island labels (2016, sec. 4.5) as voxel colours: of the union-find, or of the published labelling iteration by
+//! iteration.
 
 use glam::{DVec3, Vec3};
 
@@ -14,20 +14,20 @@ use crate::{
     svo::{morton, unpack_normal},
 };
 
-/// Iterations after which nobody watches any more: a comb of level 7 takes fewer.
+/// Iterations are cut off here: a comb at level 7 needs fewer.
 pub const MOST_ITERATIONS: usize = 400;
 
-/// The published labelling of a fracture's voxels, boundary and inside, with its past.
+/// The published labelling of a fracture's voxels, boundary and internal, with all iterations.
 pub struct LabelSteps {
-    /// What is labelled, by cell.
+    /// The labelled voxels, by cell.
     pub voxels: Voxels,
-    /// Without flattening.
+    /// Whether chains are not flattened.
     pub flood: bool,
     playback: Playback,
 }
 
 impl LabelSteps {
-    /// Labels to the end, or to iteration `at` where that is earlier, and shows iteration `at` or the last.
+    /// Computes all labels, or those up to iteration `at`, and shows iteration `at` or the last.
     ///
     /// # Errors
     /// [`GpuError`] when the device fails or cannot hold the voxels.
@@ -45,30 +45,30 @@ impl LabelSteps {
         Ok(Self { voxels, flood, playback })
     }
 
-    /// Shows another iteration; 0 is before the first, what is beyond the last shows the last.
+    /// Shows another iteration; 0 is before the first, and a number beyond the last shows the last.
     pub fn show(&mut self, at: usize) {
         self.playback.show(at);
     }
 
-    /// The iteration that is shown.
+    /// The iteration shown.
     #[must_use]
     pub fn at(&self) -> usize {
         self.playback.at()
     }
 
-    /// Labels that are shown, one a voxel.
+    /// The labels shown, one per voxel.
     #[must_use]
     pub fn labels(&self) -> &[u32] {
         self.playback.labels()
     }
 
-    /// What every iteration did.
+    /// Statistics of every iteration.
     #[must_use]
     pub fn steps(&self) -> &[Step] {
         self.playback.steps()
     }
 
-    /// Different labels that are shown.
+    /// Number of different labels shown.
     #[must_use]
     pub fn distinct(&self) -> usize {
         let mut labels = self.labels().to_vec();
@@ -77,8 +77,8 @@ impl LabelSteps {
         labels.len()
     }
 
-    /// Whether the labels that are shown are the union-find's islands under other names: its islands are the
-    /// trees of the fracture.
+    /// Whether the labels shown equal the union-find's islands up to renaming; those islands are the trees of the
+    /// fracture.
     #[must_use]
     pub fn agrees_with_union_find(&self) -> bool {
         let mut pairs: Vec<(u32, u32)> =
@@ -91,7 +91,7 @@ impl LabelSteps {
     }
 }
 
-/// A colour for every island that the union-find found.
+/// Voxels coloured by their island according to the union-find.
 pub(super) fn add_islands(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
     let voxels = match &inside.steps {
         Some(steps) => &steps.voxels,
@@ -100,7 +100,7 @@ pub(super) fn add_islands(overlay: &mut Overlay, inside: &Inside, placing: &Plac
     add_voxels(overlay, inside, placing, voxels.list.iter().map(|v| (v, v.tree)));
 }
 
-/// Labels after the iteration that is shown.
+/// Voxels coloured by their label in the iteration shown.
 pub(super) fn add_steps(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
     let Some(steps) = &inside.steps else { return };
     let labels = steps.labels().iter().copied();
@@ -125,7 +125,7 @@ fn add_voxels<'a>(
                 let shown = placing.world_from_grid.transform_vector3(normal).normalize_or(Vec3::Y);
                 (lit(color, shown), RADIUS)
             }
-            // The inside: as large as fits.
+            // Internal cells, drawn as large as fits.
             None => (color, 0.5 * size as f32),
         };
         let radius_m = radius * placing.voxel();

@@ -1,9 +1,7 @@
-//! What a fracture does inside, drawn: transition voxels, crack triangles and their separation points, seeds,
-//! Voronoi faces, the fracture boundary set, island labels, octree cells, distance fields and sphere trees. One maker a
-//! file.
+//! Overlays of a fracture's internals: transition voxels, crack triangles and their separation points, seeds, Voronoi
+//! faces, the fracture boundary set, island labels, octree cells, distance fields and sphere trees. One file per kind.
 //!
-//! In: an [`Inside`], what was read back from one fracture. Out: an [`Overlay`] in world space, for the
-//! picture.
+//! In: an [`Inside`], the data read back from one fracture. Out: an [`Overlay`] in world space.
 
 mod arrays;
 mod boundary;
@@ -33,10 +31,10 @@ pub use inside::{Blueprint, Inside};
 pub use labels::{LabelSteps, MOST_ITERATIONS};
 pub use transition::COLORS as TRANSITION_COLORS;
 
-/// One kind of drawing.
+/// One kind of overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Crossed voxels of the transition level, coloured by how many objects have a corner.
+    /// Crossed voxels of the transition level, coloured by the number of objects at their corners.
     Transition,
     /// Crack triangles, coloured by the objects on their sides.
     Triangles,
@@ -48,22 +46,21 @@ pub enum Part {
     Faces,
     /// Fracture boundary set, coloured by cell, with normals.
     Fbs,
-    /// Islands as the union-find has them, or the published labelling after so many iterations.
+    /// Islands by the union-find, or the published labelling after a number of iterations.
     Labels(Option<u32>),
-    /// The published labelling without the flattening of chains, after so many iterations; all of them if
-    /// none is given.
+    /// The published labelling without the flattening of chains, after a number of iterations, by default all.
     Flood(Option<u32>),
-    /// Cells of the octree that is broken, at a level or at the leaves.
+    /// Cells of the broken octree, at a level or at the leaves.
     Wireframe(Option<u32>),
-    /// A slice through the pieces' distance field: their colours, and lines of equal distance.
+    /// A slice through the pieces' distance field: pieces in their colours, with lines of equal distance.
     FieldSlice(Cut),
-    /// Nodes of the field on a slice, by the step at which the front of the update reached them: up to one, or all.
+    /// Nodes of the field on a slice, by the step at which the update's front reached them: up to a step, or all.
     Fronts(Cut, Option<u32>),
-    /// Spheres of the pieces' trees at a level.
+    /// Spheres of one level of the pieces' trees.
     Spheres(Option<u32>),
 }
 
-/// What [`Part`]s are called.
+/// Syntax of all [`Part`]s.
 pub const PART_NAMES: &str = "transition, triangles, points, seeds, faces, fbs, labels[:STEP], flood[:STEP], wireframe[:LEVEL], \
      field-slice[:CUT], fronts[:CUT[:STEP]] and spheres[:LEVEL]; a CUT is an axis and hundredths, as in x40";
 
@@ -116,7 +113,7 @@ impl std::str::FromStr for Part {
 }
 
 impl Part {
-    /// Whether it shows what contacts by distance fields know.
+    /// Whether it shows distance-field contacts.
     #[must_use]
     pub fn is_of_fields(&self) -> bool {
         matches!(self, Self::FieldSlice(_) | Self::Fronts(..) | Self::Spheres(_))
@@ -128,37 +125,37 @@ impl Part {
 pub struct Placing {
     /// Grid (voxels) to world, uniform scale.
     pub world_from_grid: Mat4,
-    /// How far each piece is drawn from where it was, m; empty for not at all.
+    /// How far each piece is drawn from its place, m; empty for not at all.
     pub offsets: Vec<Vec3>,
 }
 
 impl Placing {
-    /// Where the object is whole.
+    /// Placing of a whole object.
     #[must_use]
     pub fn whole(world_from_grid: Mat4) -> Self {
         Self { world_from_grid, offsets: Vec::new() }
     }
 
-    /// Metres a voxel.
+    /// Metres per voxel.
     fn voxel(&self) -> f32 {
         self.world_from_grid.x_axis.truncate().length()
     }
 
-    /// A grid point of something that stays where it was.
+    /// World position of a grid point that does not move with a piece.
     fn at(&self, point: DVec3) -> Vec3 {
         self.world_from_grid.transform_point3(point.as_vec3())
     }
 
-    /// A grid point that moves with a piece.
+    /// World position of a grid point that moves with a piece.
     fn with_piece(&self, point: DVec3, piece: usize) -> Vec3 {
         self.at(point) + self.offsets.get(piece).copied().unwrap_or(Vec3::ZERO)
     }
 }
 
-/// Draws `parts`; `through` is the share of their opacity with which the object lets them through.
+/// Draws `parts`; `through` is the opacity factor where the object hides them.
 #[must_use]
 pub fn overlay(inside: &Inside, parts: &[Part], placing: &Placing, through: f32) -> Overlay {
-    // Voxels are drawn at their centres, which lie up to 0.87 of an edge below their faces.
+    // Voxels are drawn at their centres, which lie up to 0.87 edge lengths below their surface.
     let mut overlay = Overlay { through, lift: placing.voxel(), ..Overlay::default() };
     for part in parts {
         let out = &mut overlay;
@@ -180,21 +177,21 @@ pub fn overlay(inside: &Inside, parts: &[Part], placing: &Placing, through: f32)
     overlay
 }
 
-/// The colour of a cell or label, with an opacity.
+/// Colour of a cell or label, with an opacity.
 fn color_of(id: u32, alpha: u8) -> [u8; 4] {
     let [r, g, b] = piece_color(id);
     [r, g, b, alpha]
 }
 
-/// Lighter where a surface faces up and to the left, as in the picture.
+/// Lightens the colour where a surface faces up and to the left, as in the picture.
 fn lit([r, g, b, a]: [u8; 4], normal: Vec3) -> [u8; 4] {
     let light = 0.62 + 0.38 * normal.dot(Vec3::new(-0.335, 0.735, 0.589)).max(0.0);
     let [r, g, b] = [r, g, b].map(|c| (f32::from(c) * light) as u8);
     [r, g, b, a]
 }
 
-/// The edges of cells of one size, each once; where cells share an edge, the highest rank colours it. `size`
-/// in voxels, places in cells.
+/// The edges of equally sized cells, without duplicates; a shared edge has the colour of the highest rank. `size` in
+/// voxels, positions in cells.
 fn wire_cells(
     overlay: &mut Overlay,
     placing: &Placing,
