@@ -80,7 +80,7 @@ pub fn draw(preset: &MaterialPreset) -> Result<Pixels, SandboxError> {
 
 fn wait(sandbox: &mut Sandbox, wanted: Arrived) -> Result<(), SandboxError> {
     while sandbox.poll()? != Some(wanted) {
-        // The fracture ended without a break: the shape is drawn as it is.
+        // The work ended without this result: the present state is drawn.
         if !sandbox.is_busy() {
             return Ok(());
         }

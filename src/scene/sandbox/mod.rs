@@ -98,7 +98,7 @@ impl Sandbox {
     pub fn new(compute: impl Into<Compute>) -> Result<Self, GpuError> {
         let compute = compute.into();
         let mut tuning = Tuning::default();
-        // A finer level would be too slow, a coarser one would hide the pieces.
+        // At a higher frame rate the picture would be too coarse to see anything.
         if compute.is_software() {
             tuning.view.target_fps = if compute.gpu().is_some() { 15.0 } else { 20.0 };
         }
