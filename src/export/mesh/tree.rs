@@ -1,20 +1,20 @@
-//! Triangles by boxes, asked which is nearest to a point.
+//! A bounding volume hierarchy over triangles, for nearest-point queries.
 
 use glam::DVec3;
 
-/// Triangles of a leaf of the tree, at most.
+/// Most triangles in a leaf.
 const LEAF: usize = 8;
 
-/// A triangle of the tree, and what it is part of.
+/// A triangle with a tag.
 #[derive(Clone, Copy, Debug)]
 pub struct Tagged {
-    /// Its corners.
+    /// Its vertices.
     pub corners: [DVec3; 3],
-    /// Whatever the asker knows it by.
+    /// The caller's tag.
     pub tag: u32,
 }
 
-/// A tree of boxes round triangles.
+/// A bounding volume hierarchy over triangles.
 #[derive(Default)]
 pub struct TriangleTree {
     triangles: Vec<Tagged>,
@@ -25,14 +25,14 @@ pub struct TriangleTree {
 struct Node {
     low: DVec3,
     high: DVec3,
-    /// First triangle, and how many; for a leaf.
+    /// First triangle and number of triangles, for a leaf.
     run: (usize, usize),
     /// Index of the second child; the first follows its parent. 0 for a leaf.
     second: usize,
 }
 
 impl TriangleTree {
-    /// Of these triangles.
+    /// Builds the tree.
     #[must_use]
     pub fn new(triangles: Vec<Tagged>) -> Self {
         let mut new = Self { triangles, nodes: Vec::new() };
@@ -62,7 +62,7 @@ impl TriangleTree {
         self.split(first + count / 2, count - count / 2);
     }
 
-    /// The nearest of the triangles that are `wanted`, nearer than `within`: its squared distance and itself.
+    /// The nearest triangle that is `wanted`, if nearer than `within`, with its squared distance.
     pub fn nearest(&self, p: DVec3, within: f64, wanted: impl Fn(&Tagged) -> bool) -> Option<(f64, &Tagged)> {
         if self.nodes.is_empty() {
             return None;
@@ -84,7 +84,7 @@ impl TriangleTree {
                 }
                 continue;
             }
-            // The nearer one is looked into first.
+            // The nearer child is searched first.
             let (one, other) = (at + 1, node.second);
             let nearer_first = to_box(one) <= to_box(other);
             stack.extend(if nearer_first { [other, one] } else { [one, other] });
@@ -99,10 +99,10 @@ impl TriangleTree {
     }
 }
 
-/// Squared distance of a point from a triangle: the nearest of its plane, where the foot lies inside, and its edges.
+/// Squared distance of a point to a triangle: to its plane if the foot lies inside, otherwise to its edges.
 pub(super) fn to_triangle(p: DVec3, &[a, b, c]: &[DVec3; 3]) -> f64 {
     let normal = (b - a).cross(c - a);
-    // The normal of a sliver is mere rounding; its edges are all there is of it.
+    // The normal of a sliver is only rounding noise, so its edges are used.
     let longest = [b - a, c - b, a - c].iter().map(|edge| edge.length_squared()).fold(0.0, f64::max);
     let foot_inside = normal.length_squared() > 1e-20 * longest * longest
         && [(a, b), (b, c), (c, a)]

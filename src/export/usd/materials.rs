@@ -8,7 +8,7 @@ use super::{
 };
 use crate::mesh::Material;
 
-/// Materials by name; `None` for those that show vertex colours.
+/// Materials by name; `None` for one that shows vertex colours.
 #[derive(Default)]
 pub struct Used<'a> {
     names: BTreeMap<(Option<usize>, Option<u32>), String>,
@@ -37,13 +37,13 @@ impl<'a> Used<'a> {
     }
 }
 
-/// A byte of sRGB as the linear fraction that USD counts in.
+/// Converts an sRGB byte to USD's linear values.
 pub fn linear(byte: u8) -> f32 {
     let v = f32::from(byte) / 255.0;
     if v <= 0.04045 { v / 12.92 } else { libm::powf((v + 0.055) / 1.055, 2.4) }
 }
 
-/// Writes the scope that holds them.
+/// Writes the scope of all materials.
 pub fn write(out: &mut impl Write, used: &Used<'_>) -> std::io::Result<()> {
     writeln!(out, "    def Scope \"materials\"\n    {{")?;
     for (name, material) in &used.by_name {

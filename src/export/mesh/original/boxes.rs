@@ -1,16 +1,16 @@
-//! A tree of boxes, to find what a segment may meet.
+//! A bounding volume hierarchy, to find the boxes that a segment may intersect.
 //!
-//! In: boxes in whole units. Out: which of them a segment's own box and line touch, in a fixed order.
+//! In: boxes in whole units. Out: the boxes that a segment's own box and line touch, in a fixed order.
 
 use super::exact::Point;
 
 /// Low and high corner.
 pub type Bounds = [Point; 2];
 
-/// Most boxes of a leaf.
+/// Most boxes in a leaf.
 const LEAF: usize = 4;
 
-/// A binary tree over boxes, split in the middle of the longest side of their centres.
+/// A binary tree over boxes, split at the median of their centres along the longest side.
 pub struct BoxTree {
     nodes: Vec<Node>,
     items: Vec<u32>,
@@ -19,12 +19,12 @@ pub struct BoxTree {
 struct Node {
     low: [f64; 3],
     high: [f64; 3],
-    /// Of a leaf: its items; of another: the second child, the first comes right after.
+    /// For a leaf its first item; otherwise the second child, while the first child follows its parent.
     first: u32,
     count: u32,
 }
 
-/// The box of some points.
+/// The bounding box of points.
 #[must_use]
 pub fn bounds_of(points: &[Point]) -> Bounds {
     let ends = |pick: fn(i64, i64) -> i64| {
@@ -35,7 +35,7 @@ pub fn bounds_of(points: &[Point]) -> Bounds {
 }
 
 impl BoxTree {
-    /// Over `boxes`.
+    /// Builds the tree over `boxes`.
     #[must_use]
     pub fn new(boxes: &[Bounds]) -> Self {
         let mut items: Vec<u32> = (0..boxes.len() as u32).collect();
@@ -46,7 +46,7 @@ impl BoxTree {
         Self { nodes, items }
     }
 
-    /// Calls `met` with each box that the segment p-q may touch.
+    /// Calls `met` with each box that the segment p-q may intersect.
     pub fn along(&self, p: Point, q: Point, met: &mut impl FnMut(u32)) {
         let (start, end) = (p.map(|v| v as f64), q.map(|v| v as f64));
         let per_length = [0, 1, 2].map(|k| 1.0 / (end[k] - start[k]));
@@ -100,7 +100,7 @@ fn build(boxes: &[Bounds], items: &mut [u32], offset: u32, nodes: &mut Vec<Node>
     }
     let at = nodes.len();
     let count = if items.len() <= LEAF { items.len() as u32 } else { 0 };
-    // A margin for the rounding of whole numbers to floats.
+    // A margin for rounding integers to floats.
     nodes.push(Node {
         low: low.map(|v| v as f64 - 1.0),
         high: high.map(|v| v as f64 + 1.0),

@@ -1,17 +1,17 @@
-//! Predicates that are never wrong about a sign, on points in whole numbers.
+//! Predicates with exact signs, on points with integer coordinates.
 //!
-//! In: points in [`UNIT_BITS`] bits a grid side. Out: on which side of a plane a point is. A filter in floats
-//! decides nearly all; 128-bit integers the rest.
+//! In: points with 2^[`UNIT_BITS`] units per grid side. Out: the side of a plane on which a point lies. A
+//! floating-point filter decides nearly all cases, 128-bit integers the others.
 
-/// A point in whole units: 2^39 a grid side, at most half a side outside the grid, so that a determinant of
+/// A point in whole units: 2^39 per grid side, at most half a side outside the grid, so that a determinant of
 /// differences fits 128 bits.
 pub type Point = [i64; 3];
 
-/// log2 of the units of a grid side.
+/// log2 of the units per grid side.
 pub const UNIT_BITS: u32 = 39;
 
-/// Six times the signed volume of the tetrahedron (a, b, c, d): positive where d is in front of the triangle,
-/// which is counter-clockwise seen from there. The sign is exact, the size approximate.
+/// Six times the signed volume of the tetrahedron (a, b, c, d): positive if d is in front of the triangle (a, b, c),
+/// from where that is counter-clockwise. The sign is exact, the magnitude approximate.
 #[must_use]
 pub fn orient(a: Point, b: Point, c: Point, d: Point) -> f64 {
     let from_a = |p: Point| [p[0] - a[0], p[1] - a[1], p[2] - a[2]];
@@ -20,7 +20,7 @@ pub fn orient(a: Point, b: Point, c: Point, d: Point) -> f64 {
     let minors = [(1, 2), (2, 0), (0, 1)].map(|(i, j)| (x[i] * y[j], x[j] * y[i]));
     let value: f64 = (0..3).map(|k| (minors[k].0 - minors[k].1) * z[k]).sum();
     let size: f64 = (0..3).map(|k| (minors[k].0.abs() + minors[k].1.abs()) * z[k].abs()).sum();
-    // Differences are exact, so four roundings a term and two of the sum are all there is.
+    // Differences are exact, so the only rounding errors are four per term and two in the sum.
     if value.abs() > size * 1.0e-15 {
         return value;
     }
@@ -31,20 +31,20 @@ pub fn orient(a: Point, b: Point, c: Point, d: Point) -> f64 {
     exact as f64
 }
 
-/// Where a segment meets a triangle.
+/// Intersection of a segment and a triangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossing {
-    /// Share of the way from the segment's first end.
+    /// Position along the segment, as a share of its length.
     pub at: f64,
-    /// Whether it goes from behind the triangle to its front.
+    /// Whether the segment goes from the triangle's back to its front.
     pub to_front: bool,
 }
 
-/// A sign that a predicate could not tell: four points in one plane.
+/// Four coplanar points, for which a predicate has no sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InOnePlane;
 
-/// Whether the segment p-q passes through the triangle; a triangle without area is met by nothing.
+/// Whether the segment p-q passes through the triangle; a degenerate triangle has no intersections.
 ///
 /// # Errors
 /// [`InOnePlane`] where an end of the segment or a side of the triangle is in line with the other.
