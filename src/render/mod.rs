@@ -1,4 +1,4 @@
-//! Octrees and surfaces to pictures.
+//! Draws octrees and surfaces.
 
 mod blit;
 mod camera;

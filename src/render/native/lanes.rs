@@ -1,17 +1,17 @@
-//! Eight numbers that are worked on at once.
+//! Vectors of eight numbers.
 
-/// Eight numbers; the same results whatever they are made of.
+/// A vector of eight numbers; all implementations give the same results.
 pub(super) trait Lanes: Copy {
     fn of(values: [f32; LANES]) -> Self;
     fn array(self) -> [f32; LANES];
     fn splat(value: f32) -> Self;
-    /// A word on every lane; only to be selected and taken out again.
+    /// A word on every lane, only to be selected and extracted.
     fn word(word: u32) -> Self;
-    /// Lanes for [`Lanes::select`]: those whose bit is set.
+    /// A mask for [`Lanes::select`] from bits.
     fn mask(bits: u32) -> Self;
-    /// Where this mask is set one, elsewhere the other.
+    /// Lanes of `one` where this mask is set, of `other` elsewhere.
     fn select(self, one: Self, other: Self) -> Self;
-    /// The mask of lanes that are less than the other's.
+    /// Mask of lanes less than the other's.
     fn below(self, other: Self) -> Self;
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
@@ -21,28 +21,28 @@ pub(super) trait Lanes: Copy {
     fn max(self, other: Self) -> Self;
     fn abs(self) -> Self;
     fn sqrt(self) -> Self;
-    /// Bit i says whether lane i is less than the other's.
+    /// Bit i is set if lane i is less than the other's.
     fn less(self, other: Self) -> u32;
-    /// Bit i says whether lane i is no more than the other's.
+    /// Bit i is set if lane i is at most the other's.
     fn at_most(self, other: Self) -> u32;
-    /// Bit i says whether lane i has its sign bit set.
+    /// Bit i is set if lane i is negative (sign bit).
     fn signs(self) -> u32;
 
-    /// The sum of the lanes, halves first.
+    /// Sum of the lanes, halves first.
     #[inline(always)]
     fn sum(self) -> f32 {
         let [a, b, c, d, e, f, g, h] = self.array();
         ((a + e) + (c + g)) + ((b + f) + (d + h))
     }
 
-    /// The least of the lanes.
+    /// Minimum of the lanes.
     #[inline(always)]
     fn least(self) -> f32 {
         let [a, b, c, d, e, f, g, h] = self.array();
         let min = super::wide::min;
         min(min(min(a, e), min(b, f)), min(min(c, g), min(d, h)))
     }
-    /// The greatest of the lanes.
+    /// Maximum of the lanes.
     #[inline(always)]
     fn greatest(self) -> f32 {
         let [a, b, c, d, e, f, g, h] = self.array();
@@ -53,7 +53,7 @@ pub(super) trait Lanes: Copy {
 
 pub(super) const LANES: usize = 8;
 
-/// What an expression is for each axis, written out: a closure would not be compiled for wide vectors.
+/// Evaluates an expression for each axis, unrolled, since a closure would not be compiled for wide vectors.
 macro_rules! each_axis {
     ($axis:ident: $value:expr) => {
         [
@@ -74,7 +74,7 @@ macro_rules! each_axis {
 }
 pub(super) use each_axis;
 
-/// For every processor.
+/// Implementation for every processor.
 #[derive(Clone, Copy)]
 pub(super) struct Plain([f32; LANES]);
 
@@ -160,7 +160,8 @@ impl Lanes for Plain {
     }
 }
 
-/// For processors with 256-bit vectors. Only made and used by work that [`super::wide`] has compiled for them.
+/// Implementation for processors with 256-bit vectors; only created and used within work that [`super::wide`] compiles
+/// for them.
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx {
     use std::arch::x86_64::{
@@ -179,7 +180,7 @@ pub(super) mod avx {
     /// Calls an intrinsic.
     macro_rules! call {
         ($($what:tt)*) => {
-            // SAFETY: the work was handed to `wide`, which asked the processor for AVX2.
+            // SAFETY: `wide` calls this work only if the processor supports AVX2.
             unsafe { $($what)* }
         };
     }
