@@ -6,7 +6,7 @@
 
 macro_rules! embed {
     ($($path:literal),* $(,)?) => {
-        /// Every shader file: path under `shaders/` without its ending, and text.
+        /// Every shader file: path under `shaders/` without its extension, and text.
         pub const ALL: &[(&str, &str)] =
             &[$(($path, include_str!(concat!("../../shaders/", $path, ".wgsl")))),*];
     };
@@ -173,7 +173,7 @@ pub fn source(path: &str) -> String {
     out
 }
 
-/// Errors that tests plant in kernels, where the stages that use them are made as the program makes them.
+/// Planting of errors: tests change the text of kernels that stages compile as usual.
 #[cfg(test)]
 pub(crate) mod planting {
     use std::cell::RefCell;
@@ -189,8 +189,8 @@ pub(crate) mod planting {
         static PLANTED: RefCell<Option<Error>> = const { RefCell::new(None) };
     }
 
-    /// Works with kernel `path`, compiled meanwhile by this thread, in whose text, includes and all, `to` stands for `from`.
-    /// That it was compiled, and had such a text, is checked.
+    /// Runs `work`, in which this thread compiles kernel `path` with `from` replaced by `to` in its text (includes
+    /// resolved). Asserts that the kernel was compiled and contained the text.
     pub fn with_error<T>(
         path: &'static str,
         (from, to): (&'static str, &'static str),
@@ -235,7 +235,7 @@ fn expand(path: &str, seen: &mut Vec<String>, out: &mut String) {
     }
 }
 
-/// The files that no other includes: kernels and other pipelines.
+/// Files that no other file includes: kernels and render pipelines.
 #[cfg(test)]
 pub(crate) fn entries() -> impl Iterator<Item = &'static str> {
     let included = |path: &str| {
