@@ -1,14 +1,14 @@
-//! How high many points are over the sides of a hull, compiled for the widest vectors that the processor has.
+//! Heights of many points over the sides of a hull, compiled for the widest vectors of the processor.
 //!
-//! In: points and planes. Out: heights. Nothing is fused, so they are the same at every width.
+//! In: points and planes. Out: heights. There are no fused operations, so they are the same at every width.
 
 use glam::DVec3;
 
-/// So many points are asked at once of all sides.
+/// Number of points tested together against all sides.
 const BLOCK: usize = 16;
 
-/// For each of some points how high it is over the side that it is highest over, and which that is; sides are unit normals and
-/// their distances from the origin.
+/// For each point its largest height over any side, and that side's index; sides are unit normals with their distances
+/// from the origin.
 pub fn over_highest(points: &[DVec3], sides: &[(DVec3, f64)]) -> Vec<(f64, usize)> {
     #[cfg(target_arch = "x86_64")]
     {
@@ -17,7 +17,7 @@ pub fn over_highest(points: &[DVec3], sides: &[(DVec3, f64)]) -> Vec<(f64, usize
             highest(points, sides)
         }
         if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has it.
+            // SAFETY: the processor supports it.
             return unsafe { in_fours(points, sides) };
         }
     }

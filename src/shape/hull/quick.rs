@@ -1,20 +1,20 @@
-//! The convex hull of whole points, exactly.
+//! The exact convex hull of integer points.
 //!
-//! A tetrahedron grows by the point that sticks out farthest, until none does or there are enough (as Quickhull:
-//! Barber, Dobkin & Huhdanpaa 1996, ACM TOMS 22). Every face keeps the points outside it.
+//! Starting with a tetrahedron, the point farthest outside is added until none is outside or the hull has enough
+//! vertices (as in Quickhull: Barber, Dobkin & Huhdanpaa 1996, ACM TOMS 22). Every face stores the points outside it.
 
 /// A point of the grid: 20 bits.
 type Point = [i64; 3];
 
-/// A face, with the points that lie outside it and that no face before it has.
+/// A face, with points that lie outside it and are not stored by an earlier face.
 struct Face {
     corners: [u32; 3],
     normal: [i64; 3],
     level: i64,
-    /// One over the length of the normal.
+    /// Reciprocal length of the normal.
     per_length: f64,
     outside: Vec<u32>,
-    /// The farthest of these, and how far.
+    /// The farthest of these points, and its distance.
     tip: Option<(f64, u32)>,
     gone: bool,
 }
@@ -23,7 +23,7 @@ fn minus(a: Point, b: Point) -> Point {
     [0, 1, 2].map(|k| a[k] - b[k])
 }
 
-/// Fits: differences have 20 bits and a sign, so a product of two has 41.
+/// No overflow: differences have 20 bits and a sign, so a product of two has 41.
 fn cross(a: Point, b: Point) -> Point {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
@@ -46,13 +46,14 @@ impl Face {
         dot(self.normal, p) - self.level
     }
 
-    /// How far a point that lies outside it is from its plane, cells.
+    /// Distance of a point outside from its plane, cells.
     fn height(&self, p: Point) -> Option<f64> {
         let above = self.above(p);
         (above > 0).then_some(above as f64 * self.per_length)
     }
 
-    /// Takes a point that lies so far outside. Of equally far ones the first is the tip, in whatever order they come.
+    /// Stores a point at this distance outside. Of equally far ones the lowest index becomes the tip, whatever their
+    /// order.
     fn take(&mut self, v: u32, height: f64) {
         self.outside.push(v);
         if self.tip.is_none_or(|(most, tip)| height > most || (height == most && v < tip)) {
@@ -61,7 +62,7 @@ impl Face {
     }
 }
 
-/// The first of the points that are farthest, if that is anywhere.
+/// The first of the points that are farthest, if that distance is positive.
 fn farthest(points: &[Point], far: impl Fn(Point) -> f64) -> Option<u32> {
     let (mut most, mut which) = (0.0, None);
     for (i, p) in points.iter().enumerate() {
@@ -73,7 +74,7 @@ fn farthest(points: &[Point], far: impl Fn(Point) -> f64) -> Option<u32> {
     which
 }
 
-/// Four points with a volume, outward.
+/// Four points that span a volume, as outward faces.
 fn first_tetrahedron(points: &[Point]) -> Option<[[u32; 3]; 4]> {
     let length = |p: Point| p.map(|v| v as f64).iter().map(|v| v * v).sum::<f64>();
     let first = *points.first()?;
@@ -88,28 +89,29 @@ fn first_tetrahedron(points: &[Point]) -> Option<[[u32; 3]; 4]> {
     Some([[a, b, c], [a, c, d], [c, b, d], [b, a, d]])
 }
 
-/// A hull as far as it has grown.
+/// A hull after growing.
 pub struct Grown {
-    /// Corners, as numbers of points, ascending.
+    /// Vertices, as ascending indices of points.
     pub corners: Vec<u32>,
-    /// Triangles, by numbers of corners, counter-clockwise from outside.
+    /// Triangles as indices of vertices, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
-    /// Points that lie outside, as numbers.
+    /// Indices of points that lie outside.
     pub outside: Vec<u32>,
 }
 
-/// Which of the faces that a point lies outside of keeps it. Of a hull of all corners it does not matter. One that ends before
-/// may have kept a point by a face that it is hardly over, and not by the one that it is far out of: then it is left out.
+/// Which of several faces stores a point that is outside all of them. For a complete hull it does not matter. A hull
+/// that stops earlier may have stored a point at a face that it is barely outside of, instead of one that it is far
+/// outside of, and then leaves it out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeper {
-    /// The first that is found.
+    /// The first one found.
     First,
-    /// The one that it lies farthest outside of: takes longer.
+    /// The one that the point is farthest outside of: slower.
     Farthest,
 }
 
-/// The hull, with at most `most` corners, and none more once no point sticks out by more than `least` cells. Points are
-/// those of a grid of 2^19 cells. `None` where all lie in a plane.
+/// The hull with at most `most` vertices, none of which is added once no point sticks out by more than `least` cells.
+/// Points are on a grid of 2^19 cells. `None` if all are coplanar.
 pub fn convex_hull(points: &[Point], most: usize, least: f64, keeper: Keeper) -> Option<Grown> {
     let mut faces: Vec<Face> = first_tetrahedron(points)?.map(|corners| Face::new(points, corners)).into();
     let all: Vec<u32> = (0..points.len() as u32).collect();
@@ -138,14 +140,14 @@ pub fn convex_hull(points: &[Point], most: usize, least: f64, keeper: Keeper) ->
     Some(Grown { corners, triangles, outside })
 }
 
-/// Gives every point to its keeper among `faces`.
+/// Distributes points among `faces`.
 fn share_out(points: &[Point], some: &[u32], faces: &mut [Face], keeper: Keeper) {
     for v in some {
         let p = points[*v as usize];
         let mut heights = faces.iter().enumerate().filter_map(|(k, face)| Some((face.height(p)?, k)));
         let kept = match keeper {
             Keeper::First => heights.next(),
-            // Of equal ones the first.
+            // The first of equal ones wins.
             Keeper::Farthest => heights.reduce(|most, next| if next.0 > most.0 { next } else { most }),
         };
         if let Some((height, k)) = kept {
@@ -154,10 +156,10 @@ fn share_out(points: &[Point], some: &[u32], faces: &mut [Face], keeper: Keeper)
     }
 }
 
-/// Puts a corner where `tip` is: the faces that it sees make way for those between it and their border.
+/// Adds the point `tip` as a vertex: the faces that it sees are replaced by faces between it and their border.
 fn grow(points: &[Point], tip: u32, faces: &mut Vec<Face>, keeper: Keeper) {
     let (mut sides, mut freed): (Vec<[u32; 2]>, Vec<u32>) = (Vec::new(), Vec::new());
-    // A face in whose plane the tip lies goes, too, so that no corner stays inside a side.
+    // A face coplanar with the tip is replaced, too, so that no vertex remains inside a side.
     let seen = |face: &Face| !face.gone && face.above(points[tip as usize]) >= 0;
     for face in faces.iter_mut().filter(|face| seen(face)) {
         face.gone = true;
