@@ -29,7 +29,7 @@ pub fn run() -> Result<(), CliError> {
     super::print(&adapter(&gpu));
     super::print(&advice(&gpu));
     works(&gpu)?;
-    super::print("passes: a buffer went there and back\n");
+    super::print("passes: a buffer was copied to the adapter and back\n");
     Ok(())
 }
 
@@ -41,7 +41,7 @@ fn stages(gpu: Option<&Gpu>) -> String {
             format!("compute: {}; --compute cpu takes {cpu}\n", gpu.describe())
         }
         Some(_) => format!(
-            "compute: {cpu}, since the adapter is only a program that plays one on the same cores; --compute gpu takes it\n"
+            "compute: {cpu}, since the adapter is only a software one on the same cores; --compute gpu uses it\n"
         ),
         None => format!("compute: {cpu}, since there is no adapter; all commands work, a window needs one\n"),
     }

@@ -519,7 +519,7 @@ fn parse_smallest(text: &str) -> Result<Smallest, String> {
     let rule = match rule.trim() {
         "merge" => SmallRule::Merge,
         "drop" => SmallRule::Drop,
-        _ => return Err("after the comma stands merge or drop, as in 100,drop".into()),
+        _ => return Err("merge or drop is wanted after the comma, as in 100,drop".into()),
     };
     let (mut voxels, mut fraction) = (0, 0.0);
     if let Some(percent) = size.trim().strip_suffix('%') {

@@ -133,7 +133,8 @@ pub fn check_cracks(option: &str, name: &str, level: u32, params: &FractureParam
     }
     if params.crack.transition(level, params.surface)? == level {
         return Err(CliError::Input(format!(
-            "{option} {name}: where leaves are the transition voxels none are kept; give a --transition-level below {level}"
+            "{option} {name}: the transition level is the leaf level, so that no transition voxels are kept; give a \
+             --transition-level below {level}"
         )));
     }
     Ok(())
@@ -151,8 +152,9 @@ pub fn look_inside(
     parts: &[Part],
     reporter: &Reporter,
 ) -> Result<Inside, CliError> {
-    let detail =
-        step.voronoi().ok_or_else(|| CliError::Input("only cells of seeds can be looked into".into()))?;
+    let detail = step
+        .voronoi()
+        .ok_or_else(|| CliError::Input("only a break by seeds has cells to look into".into()))?;
     let (low, high) = object.bounds;
     let longest = (high - low).max_element() / object.grid.h;
     let params = &plan.params;

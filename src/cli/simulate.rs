@@ -214,11 +214,12 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     if played.is_err() {
         // The logs up to the error are kept: the run may have taken hours.
         let until = (log.trajectory.len() - 1) as f64 * sandbox.settings().dt;
-        reporter.warn(&format!("stopped after {until:.2} s; what was logged until then is written"));
+        reporter.warn(&format!("stopped after {until:.2} s; the log up to then is written"));
     }
     if sandbox.frozen() > 0 {
         let n = sandbox.frozen();
-        reporter.warn(&format!("{n} bodies went too far or had numbers that ran away; they were frozen"));
+        reporter
+            .warn(&format!("{n} bodies moved too far or got numbers that are not finite; they were frozen"));
     }
     let written = reporter.stage("write", |_| log.trajectory.write_npz(&log.path));
     // An error of the simulation takes precedence over one of writing.

@@ -89,7 +89,7 @@ fn write(
     if rgba.len() as u64 != u64::from(width) * u64::from(height) * 4 {
         return Err(ExportError::Format {
             path: path.to_owned(),
-            reason: format!("a picture of {width} by {height} pixels has other than its bytes"),
+            reason: format!("the bytes of a picture do not match {width} by {height} pixels"),
         });
     }
     let file = File::create(path).map_err(|e| ExportError::write(path, e))?;

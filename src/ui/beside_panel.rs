@@ -113,7 +113,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     if shown.is_empty() {
         return;
     }
-    label(ui, "Beside it", "One or two methods; the left view is what is open, and stays as it is");
+    label(ui, "Beside it", "One or two methods; the left view is the open document and keeps its method");
     for way in Way::all() {
         let mut chosen = shown.contains(&way);
         let free = chosen || shown.len() < MOST_BESIDE;

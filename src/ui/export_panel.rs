@@ -39,11 +39,16 @@ const PLACES: [(Lying, &str, &str, &str); 2] = [
 
 /// Widget name, label and tooltip of each format.
 const FORMATS: [(Format, &str, &str, &str); 6] = [
-    (Format::Glb, "export_glb", "GLB", "Binary glTF: a node a piece, inside and outside apart"),
-    (Format::Obj, "export_obj", "OBJ", "Wavefront: an object a piece, with materials"),
-    (Format::Ply, "export_ply", "PLY", "A file a piece, with normals and colours"),
-    (Format::Usda, "export_usda", "USD", "OpenUSD text: a rigid body a piece, with its mass"),
-    (Format::Vox, "export_vox", "VOX", "MagicaVoxel: a model a piece, solid"),
+    (
+        Format::Glb,
+        "export_glb",
+        "GLB",
+        "Binary glTF: one node per piece, with separate crack faces and outside",
+    ),
+    (Format::Obj, "export_obj", "OBJ", "Wavefront: one object per piece, with materials"),
+    (Format::Ply, "export_ply", "PLY", "One file per piece, with normals and colours"),
+    (Format::Usda, "export_usda", "USD", "OpenUSD text: one rigid body per piece, with its mass"),
+    (Format::Vox, "export_vox", "VOX", "MagicaVoxel: one solid model per piece"),
     (Format::Npz, "export_npz", "NPZ", "NumPy arrays of voxels, cells and seeds"),
 ];
 
@@ -233,8 +238,8 @@ fn folder(ui: &mut egui::Ui, view: &ExportView<'_>, order: &mut ExportOrder, out
     if view.taken {
         note(
             ui,
-            "There are files in it. Those of the same names are replaced, and what an earlier export wrote goes; all \
-             others stay.",
+            "The folder is not empty. Files of the same names are replaced, files that an earlier export wrote are \
+             deleted, all others stay.",
         );
     }
 }

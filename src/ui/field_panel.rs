@@ -9,27 +9,27 @@ use crate::scene::{InsideView, LookingReport};
 
 /// The axes that a slice can be perpendicular to: index, widget name, label.
 const AXES: [(u8, &str, &str); 3] = [
-    (0, "X", "The slice stands across x of the mesh"),
-    (1, "Y", "The slice lies across y of the mesh"),
-    (2, "Z", "The slice stands across z of the mesh"),
+    (0, "X", "The slice is perpendicular to the mesh's x axis"),
+    (1, "Y", "The slice is perpendicular to the mesh's y axis"),
+    (2, "Z", "The slice is perpendicular to the mesh's z axis"),
 ];
 
 /// The rows of distance fields, in the panel of the inside.
 pub(super) fn show(ui: &mut egui::Ui, view: &mut InsideView, report: &LookingReport, out: &mut UiOutput) {
     let [steps, levels] = report.fields.unwrap_or([1, 8]);
     egui::Grid::new("fields").num_columns(2).min_col_width(0.5 * theme::ROW - 8.0).show(ui, |ui| {
-        let tip = "A slice through the distance field of the pieces, in their colours, with lines of equal depth: what \
-                   contacts by distance fields look up";
+        let tip = "A slice through the distance field of the pieces, in their colours, with lines of equal depth: \
+                   the values that contacts by distance fields read";
         let field = ui.checkbox(&mut view.field_slice, "Distance field").on_hover_text(tip);
         out.name("show_field_slice", &field);
-        let tip = "Nodes of the field on the slice, by the step at which the update after the break reached them: yellow \
-                   exact beside the crack, red now, blue late, grey untouched";
+        let tip = "Nodes of the field on the slice, coloured by the step at which the update after a break reached \
+                   them: yellow exact beside the crack, red the step that is shown, blue late steps, grey unchanged";
         let field = ui.checkbox(&mut view.fronts, "Fronts").on_hover_text(tip);
         out.name("show_fronts", &field);
     });
     if view.field_slice || view.fronts {
         ui.horizontal(|ui| {
-            label(ui, "Slice", "Which way the slice lies");
+            label(ui, "Slice", "The axis that the slice is perpendicular to");
             for (axis, name, tip) in AXES {
                 let button =
                     ui.add(egui::Button::selectable(view.cut.axis == axis, name).frame_when_inactive(true));
@@ -39,14 +39,14 @@ pub(super) fn show(ui: &mut egui::Ui, view: &mut InsideView, report: &LookingRep
                 }
             }
         });
-        let tip = "How far along that axis the slice lies, hundredths of the object";
+        let tip = "Position of the slice along that axis, in hundredths of the object";
         let response =
             slider(ui, "Slice at", tip, &mut view.cut.percent, 0..=100, &SliderLook::unit(" %", 0));
         out.name("slice_at", &response);
     }
     if view.fronts {
         let tip =
-            "The step of the fronts that is shown; 0: what is exact beside the crack, before they set out";
+            "Step of the update that is shown; 0 is the exact nodes beside the crack, before it spreads";
         // Steps beyond the last one show all fronts.
         let mut step = view.front_step.min(steps);
         let response = slider(ui, "Front step", tip, &mut step, 0..=steps.max(1), &SliderLook::WHOLE);
@@ -56,8 +56,8 @@ pub(super) fn show(ui: &mut egui::Ui, view: &mut InsideView, report: &LookingRep
         }
     }
     let mut on = view.spheres.is_some();
-    let tip =
-        "Spheres of the pieces' trees at a level: points whose spheres miss another body are not looked up";
+    let tip = "Bounding spheres of the pieces' points at a level of their trees: contacts skip all points in a sphere \
+         that misses the other body";
     let field = ui.checkbox(&mut on, "Sphere trees").on_hover_text(tip);
     out.name("show_spheres", &field);
     if field.changed() {

@@ -141,7 +141,8 @@ fn surface(ui: &mut egui::Ui, input: &UiInput<'_>, params: &mut FractureParams, 
         crack_panel::show(ui, leaf, params, out);
     }
     let mut island = params.island_level.unwrap_or(leaf).min(leaf);
-    let tip = "Parts that touch only finer than this count as one piece; the full detail keeps every loose part apart";
+    let tip = "Octree level at which connected parts are found: parts closer together than a voxel of this level are \
+               one piece; the full detail separates all loose parts";
     let response = slider(ui, "Island level", tip, &mut island, 2..=leaf.max(3), &SliderLook::WHOLE);
     out.name("island", &response);
     if response.changed() {
@@ -187,7 +188,7 @@ fn how_many(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) 
         }
     }
     let mut aim = params.target_pieces.is_some();
-    let tip = "Say how many pieces there should be instead of how many seeds; takes several tries";
+    let tip = "Set the number of pieces instead of the number of seeds; the blow is computed several times to find it";
     let response = ui.checkbox(&mut aim, "aim at a number of pieces").on_hover_text(tip);
     out.name("aim", &response);
     if response.changed() {
@@ -304,7 +305,7 @@ fn grain(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
 fn smallest(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
     let mut rule = params.smallest.unwrap_or_default();
     ui.horizontal(|ui| {
-        label(ui, "Smallest", "Pieces with fewer voxels do not stay; 0 lets all stay");
+        label(ui, "Smallest", "Pieces with fewer voxels are merged or dropped; 0 keeps all pieces");
         ui.spacing_mut().item_spacing.x = 3.0;
         ui.spacing_mut().button_padding.x = 6.0;
         let field = egui::DragValue::new(&mut rule.voxels)
@@ -314,11 +315,15 @@ fn smallest(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) 
         let field = ui.add(field).on_hover_text("Voxels");
         out.name("smallest", &field);
         let merge = egui::Button::selectable(rule.rule == SmallRule::Merge, "merge");
-        if ui.add(merge).on_hover_text("Small pieces join the neighbour they share most with").clicked() {
+        if ui
+            .add(merge)
+            .on_hover_text("Small pieces join the neighbour with which they share the largest crack face")
+            .clicked()
+        {
             rule.rule = SmallRule::Merge;
         }
         let drop = egui::Button::selectable(rule.rule == SmallRule::Drop, "drop");
-        if ui.add(drop).on_hover_text("Small pieces go; their mass is counted as lost").clicked() {
+        if ui.add(drop).on_hover_text("Small pieces are removed; their mass is counted as lost").clicked() {
             rule.rule = SmallRule::Drop;
         }
     });
@@ -327,7 +332,7 @@ fn smallest(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) 
 
 /// Direction of the pinned blow.
 fn direction(ui: &mut egui::Ui, direction: &mut glam::DVec3, out: &mut UiOutput) {
-    let tip = "Which way the pinned blow goes, in the object's own axes";
+    let tip = "Direction of the pinned blow, in the object's own axes";
     ui.horizontal(|ui| {
         label(ui, "Direction", tip);
         ui.spacing_mut().item_spacing.x = 3.0;
@@ -347,11 +352,7 @@ fn direction(ui: &mut egui::Ui, direction: &mut glam::DVec3, out: &mut UiOutput)
 /// What crack faces show: material, colour, feature size and block.
 fn inside(ui: &mut egui::Ui, input: &UiInput<'_>, interior: &mut Interior, out: &mut UiOutput) {
     ui.horizontal(|ui| {
-        label(
-            ui,
-            "Inside",
-            "What the object is made of: shown by its crack faces, also by those that are there",
-        );
+        label(ui, "Inside", "Material shown on the object's crack faces, those of earlier blows included");
         let combo =
             egui::ComboBox::from_id_salt("inside").selected_text(interior.material.name()).width(96.0);
         let response = combo.show_ui(ui, |ui| {
@@ -416,7 +417,7 @@ fn preview(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut U
                 PreviewMode::Exploded,
                 "preview_exploded",
                 "exploded",
-                "Coarse pieces, a little apart, or as far as the explode slider under View says",
+                "Coarse pieces, drawn slightly apart, or by the distance of the explode slider under View",
             ),
             (PreviewMode::Off, "preview_off", "off", "Nothing"),
         ];

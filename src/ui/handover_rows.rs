@@ -9,7 +9,11 @@ use crate::export::{Collision, Handover, Pivot, Target};
 /// Target program, with its label and tooltip.
 const TARGETS: [(Option<Target>, &str, &str); 5] = [
     (None, "any program", "y up, metres, as glTF has it for all of them"),
-    (Some(Target::Blender), "Blender", "z up in PLY and USD; GLB and OBJ its importers turn themselves"),
+    (
+        Some(Target::Blender),
+        "Blender",
+        "z up in PLY and USD; y up in GLB and OBJ, which Blender's importers turn",
+    ),
     (Some(Target::Houdini), "Houdini", "y up, metres"),
     (Some(Target::Unreal), "Unreal", "z up, centimetres; collision shapes in the GLB, named UCX_"),
     (Some(Target::Unity), "Unity", "y up, metres; tables left-handed"),
@@ -43,11 +47,12 @@ pub(super) fn show(ui: &mut egui::Ui, handover: &mut Handover, meshes: bool, out
         let tip = "Axes and units of the program that reads the files";
         choice(ui, out, ("export_target", "Target", tip), &mut handover.target, &TARGETS);
         buttons(ui, "Pivots", "Origins of nodes in GLB and USD", &PIVOTS, &mut handover.pivot, out);
-        let tip = "Convex shapes that other programs' physics meets";
+        let tip = "Convex collision shapes for the physics of other programs";
         buttons(ui, "Collision", tip, &COLLISIONS, &mut handover.collision, out);
         if meshes {
             let look = SliderLook::unit(" voxels", 2);
-            let tip = "Fewer triangles: meshes may move by so much. 0.1 leaves about a tenth of them, 0 all";
+            let tip = "Simplifies meshes: how far their surface may move. 0.1 keeps about a tenth of the triangles, \
+                       0 keeps all";
             let response = slider(ui, "Simplify", tip, &mut handover.simplify, 0.0..=2.0, &look);
             out.name("export_simplify", &response);
         }

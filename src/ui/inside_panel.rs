@@ -82,7 +82,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     wireframe(ui, view, leaf, out);
     field_panel::show(ui, view, sandbox.looking(), out);
     ui.horizontal(|ui| {
-        label(ui, "Labels", "What tells islands apart, as the colours of voxels");
+        label(ui, "Labels", "How islands (connected parts of a cell) are found, as colours of voxels");
         let chosen = LABELS.iter().find(|(l, ..)| *l == view.labels).map_or("none", |(_, name, _)| name);
         let combo = egui::ComboBox::from_id_salt("labels").selected_text(chosen).width(150.0);
         let response = combo.show_ui(ui, |ui| {
@@ -96,14 +96,14 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     if let Some(labels) = report.labels.as_ref().filter(|_| view.labels >= LabelView::Published) {
         playback(ui, view, labels, out);
     }
-    let tip = "How strongly the object lets through what lies behind its surface";
+    let tip = "How transparent the object's surface is";
     let response = slider(ui, "Through", tip, &mut view.through, 0.0..=1.0, &SliderLook::unit("", 2));
     out.name("through", &response);
-    let tip = "Leaves the object out, so that only what is chosen above is drawn";
+    let tip = "Hides the object, so that only what is chosen above is drawn";
     let field = ui.checkbox(&mut view.only, "without the object").on_hover_text(tip);
     out.name("inside_only", &field);
     ui.horizontal(|ui| {
-        let tip = "How blows tell islands apart: the same pieces either way";
+        let tip = "Algorithm with which blows find islands; the pieces are the same either way";
         label(ui, "Labelling", tip);
         for (labelling, name, tip) in [
             (Labelling::UnionFind, "union-find", "Union-find over octree nodes"),
@@ -232,8 +232,8 @@ fn about(ui: &mut egui::Ui, report: &LookingReport, tuning: &Tuning) {
         let text = "Planar cracks have no transition voxels; choose rough or dusty under Fracture.";
         note(ui, text, theme::DIM);
     } else if of_cracks && report.transition.is_some_and(|level| level == report.level) {
-        let text =
-            "Leaves are the transition voxels here, and none are kept; choose a lower transition level.";
+        let text = "The transition level is the leaf level here, so that no transition voxels are kept; choose a lower \
+             transition level.";
         note(ui, text, theme::DIM);
     }
 }

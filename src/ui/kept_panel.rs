@@ -30,7 +30,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         if none.clicked() {
             out.push(Command::KeepNone);
         }
-        let tip = "Let those stay that break off, and the other way round";
+        let tip = "Swap: kept cells break off, all other cells stay";
         let invert = ui.add_enabled(counts.is_some(), egui::Button::new("invert")).on_hover_text(tip);
         out.name("keep_invert", &invert);
         if invert.clicked() {

@@ -45,8 +45,8 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
         return;
     };
     let mut level = object.scene.level;
-    let tip = "Leaf level of the octree: each level halves their edge and makes about four times as many; 11 and 12 only where \
-               stages run on the cores";
+    let tip = "Leaf level of the octree: each level halves the edge of voxels and makes about four times as many; \
+               levels 11 and 12 need stages to run on the cores";
     // The native backend supports finer octrees than the compute passes.
     let finest = input.sandbox.map_or(MAX_PASSES_LEVEL, |s| s.compute().finest_level());
     let response = slider(ui, "Detail", tip, &mut level, 1..=finest, &SliderLook::WHOLE);

@@ -45,7 +45,7 @@ pub(super) fn show(
             } else {
                 format!("{a} with {b}")
             };
-            let tip = "Contact level of these two, and of what they break into";
+            let tip = "Contact level of these two bodies and of their pieces";
             let (size, left) = (egui::vec2(150.0, 20.0), egui::Layout::left_to_right(egui::Align::Center));
             ui.allocate_ui_with_layout(size, left, |ui| {
                 ui.set_min_width(size.x);
@@ -54,7 +54,10 @@ pub(super) fn show(
             let number = egui::DragValue::new(&mut pair.level).range(1..=finest).prefix("level ").speed(0.05);
             let response = ui.add_sized([62.0, 20.0], number).on_hover_text(tip);
             out.name(format!("pair_level_{i}"), &response);
-            let remove = ui.button("✖").on_hover_text("They meet as they meet others again");
+            let remove = ui.button("✖").on_hover_text(
+                "Remove this entry: these two bodies use their usual contact \
+                                                       level again",
+            );
             remove.widget_info(|| {
                 egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Remove {text}"))
             });
@@ -69,7 +72,8 @@ pub(super) fn show(
     let chosen = &mut state.pair.0;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
-        let tip = "Two bodies that shall meet more finely or coarsely than with others; one body twice: its own pieces";
+        let tip = "Two bodies whose contacts get a level of their own; the same body twice is for contacts among its \
+                   pieces";
         label(ui, "Pair", tip);
         for (which, body) in chosen.iter_mut().enumerate() {
             *body = (*body).min(bodies - 1);

@@ -356,7 +356,8 @@ fn edits(ui: &mut egui::Ui, sandbox: &Sandbox, rows: &[PieceRow], out: &mut UiOu
             PieceEdit::Merge,
             "pieces_merge",
             "Merge",
-            "Make one body of the selected pieces: of one break, touching, and not moved against each other",
+            "Merge the selected pieces into one body: they must come from one break, touch, and not have moved \
+             against each other",
             several,
         ),
     ];

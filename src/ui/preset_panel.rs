@@ -55,8 +55,8 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
         let field = egui::TextEdit::singleline(&mut state.preset_name)
             .hint_text("name for what is set now")
             .desired_width(width);
-        let tip = "Keeps pattern, surface, inside and what bodies are like to push, for any object; a name of yours that is \
-                   there already is saved over";
+        let tip = "Saves pattern, surface, inside, and the density and friction of bodies, for use with any object; \
+                   your preset of the same name is replaced";
         let field = ui.add(field).on_hover_text(tip);
         out.name("preset_name", &field);
         let entered = field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));

@@ -35,7 +35,9 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         };
         let badge = ui.label(egui::RichText::new(text).color(color));
         out.name("badge", &badge);
-        badge.on_hover_text("Mass of all pieces, and of what was lost, against the body's before the blow");
+        badge.on_hover_text(
+            "Relative change of mass by the blow: all pieces and lost voxels, against the body before",
+        );
         figure(ui, "Pieces", pieces(summary));
         if let Some(solved) = summary.solved {
             let trials = solved.preview_trials + solved.trials;

@@ -71,7 +71,7 @@ fn replay(ui: &mut egui::Ui, there: bool, view: ReplayView, out: &mut UiOutput) 
     let button = |text: &'static str, on: bool| {
         egui::Button::selectable(on, text).frame_when_inactive(true).min_size(egui::vec2(0.0, 20.0))
     };
-    let tip = "Play the recording from the moment that is shown, from the start where that is the last one: nothing is \
+    let tip = "Play the recording from the moment that is shown, or from the start at the last moment; nothing is \
                simulated, nothing is lost (R)";
     let text = if view.running { "Stop" } else { "Replay" };
     let size = egui::vec2(58.0, 22.0);

@@ -50,7 +50,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
             out,
             "picture",
             "Picture",
-            "Write a picture of the view, fully refined (F12); how large, View says",
+            "Write a picture of the view, fully refined (F12); View has its size",
             input.sandbox.is_some(),
             Command::Picture,
         );
@@ -101,7 +101,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
                 out,
                 "palette",
                 "Commands",
-                "Everything by name (Ctrl+P)",
+                "Find every command by name (Ctrl+P)",
                 true,
                 Command::TogglePalette,
             );

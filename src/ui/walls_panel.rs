@@ -27,7 +27,7 @@ fn round_what_is_there(input: &UiInput<'_>) -> Walls {
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut UiOutput) {
     let mut there = new.walls.is_some();
     let tip =
-        "A box that nothing leaves; its edges are drawn thinly. It begins with room round what is there";
+        "A box that no body leaves; its edges are drawn as thin lines. It starts with room around all bodies";
     let response = ui.checkbox(&mut there, "Walls").on_hover_text(tip);
     out.name("walls", &response);
     if response.changed() {

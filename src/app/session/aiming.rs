@@ -155,7 +155,7 @@ impl Session {
 
     fn say_painted(&mut self, took_over: bool) {
         if took_over {
-            let text = "The cells that the local radius kept are chosen ones now; the radius is off";
+            let text = "The cells kept by the local radius are now kept by choice; the local radius is off";
             self.say(NoticeKind::Remark, text);
         }
     }

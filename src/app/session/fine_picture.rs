@@ -177,7 +177,7 @@ impl Session {
         let draw = move || {
             let one = |subject: &Subject| match subject.draw(size, &AtomicBool::new(false)) {
                 Ok(Some(pixels)) => Ok(pixels),
-                Ok(None) => Err("the picture was given up".to_owned()),
+                Ok(None) => Err("the picture was cancelled".to_owned()),
                 Err(error) => Err(error.to_string()),
             };
             let mut all = subjects.iter().map(one).collect::<Result<Vec<_>, _>>()?;

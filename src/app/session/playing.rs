@@ -158,7 +158,7 @@ impl Session {
         let now = self.sandbox.as_ref().map_or(0, Sandbox::frozen);
         if now > before {
             let text = format!(
-                "{now} bodies went too far or had numbers that ran away; they are frozen where they were"
+                "{now} bodies moved too far or got numbers that are not finite; they are frozen where they were"
             );
             self.say(NoticeKind::Remark, text);
         }

@@ -237,7 +237,8 @@ impl Session {
         if self.autosave(true) || std::mem::replace(&mut self.saving.asked_to_close, true) {
             return true;
         }
-        let text = "what is open is saved nowhere, and could not be kept: save it with Ctrl+S, or close once more to lose it";
+        let text = "the scene has unsaved changes that could not be autosaved: save it with Ctrl+S, or close again \
+                    to discard them";
         self.say(NoticeKind::Error, text);
         false
     }
@@ -251,7 +252,8 @@ impl Session {
     /// Shows a message if an earlier window left an unsaved session.
     pub fn tell_of_earlier(&mut self) {
         if self.saving.files.has_news() {
-            let text = "The last session had changes that nobody saved; Ctrl+P, \"Reopen the last session\" brings them back";
+            let text =
+                "The last session had unsaved changes; Ctrl+P, \"Reopen the last session\" brings them back";
             self.say(NoticeKind::Remark, text);
         }
     }
@@ -263,7 +265,7 @@ impl Session {
             None => {
                 self.say(
                     NoticeKind::Error,
-                    "no earlier session is kept; what is not saved is kept from now on",
+                    "no earlier session is kept; unsaved changes are kept from now on",
                 );
             }
         }

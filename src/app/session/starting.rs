@@ -133,7 +133,7 @@ impl Session {
             Ok(renderer) => {
                 (self.renderer, self.compute) = (Some(renderer), choice);
                 let on = if choice == Choice::Cpu { "on the cores" } else { "on a new one" };
-                self.say(NoticeKind::Remark, format!("{}; everything goes on {on}", lost.what_was_lost()));
+                self.say(NoticeKind::Remark, format!("{}; work continues {on}", lost.what_was_lost()));
             }
             Err(error) => self.say(NoticeKind::Error, error.to_string()),
         }

@@ -59,7 +59,7 @@ pub fn run(args: &RepeatArgs) -> Result<(), CliError> {
     }
     found.iter().for_each(|line| print(&format!("{line}\n")));
     let (n, file) = (found.len(), args.file.display());
-    Err(CliError::Outcome(format!("{file}: the result is another ({n} lines on stdout say what differs)")))
+    Err(CliError::Outcome(format!("{file}: the result differs ({n} lines on stdout say where)")))
 }
 
 /// A temporary folder that is deleted on drop.
@@ -76,7 +76,7 @@ impl Scratch {
     fn run(&self, rerun: &Rerun, name: &str) -> Result<PathBuf, CliError> {
         let place = self.0.join(name);
         let program = std::env::current_exe().map_err(|e| {
-            CliError::Input(format!("the program does not find itself ({e}); start it by its path"))
+            CliError::Input(format!("the path of this program is not known ({e}); start it by its path"))
         })?;
         let mut command = Command::new(program);
         command
@@ -94,7 +94,8 @@ impl Scratch {
             fs::write(self.0.join(path), text).map_err(|e| ExportError::write(&self.0, e))?;
             command.current_dir(&self.0);
         }
-        let done = command.output().map_err(|e| CliError::Input(format!("it cannot be run again: {e}")))?;
+        let done =
+            command.output().map_err(|e| CliError::Input(format!("the command cannot be run again: {e}")))?;
         if !done.status.success() {
             let said = String::from_utf8_lossy(&done.stderr);
             let last =

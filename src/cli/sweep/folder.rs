@@ -46,7 +46,7 @@ impl Folder {
         if theirs.exists() {
             is_same(path, identity)?;
         } else if path.join(TABLE).exists() {
-            return Err(about(path, "it has a table.csv that is of no sweep; give --out another place"));
+            return Err(about(path, "it has a table.csv that no sweep wrote; give --out another place"));
         } else {
             make_folder(path)?;
             let mut text = serde_json::to_string_pretty(identity).unwrap_or_default();
@@ -133,7 +133,7 @@ fn is_same(folder: &Path, identity: &Identity) -> Result<(), CliError> {
         let (theirs, mine) = (shard(&theirs.shard), shard(&identity.shard));
         return Err(about(
             folder,
-            format!("it is of {theirs}, this is {mine}; give each shard its own folder"),
+            format!("it holds {theirs}, this is {mine}; give each shard its own folder"),
         ));
     }
     if theirs.keep != identity.keep {

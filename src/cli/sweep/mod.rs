@@ -137,8 +137,8 @@ fn merge(args: &SweepArgs, jobs: usize, table: &mut Table) -> Result<(), CliErro
     if let Some(first) = missing.first() {
         let n = missing.len();
         return Err(CliError::Input(format!(
-            "{n} jobs, the first of them number {first}, are in none of the folders; run the shards that are missing, or the \
-             sweep in {} without --merge, which breaks them",
+            "{n} jobs, the first of them number {first}, are in none of the folders; run the shards that are \
+             missing, or run the sweep in {} without --merge to break them",
             args.out.display()
         )));
     }

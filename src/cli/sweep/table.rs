@@ -25,7 +25,7 @@ pub const JOB: &str = "job";
 /// Name of the column that says why a job failed.
 pub const ERROR: &str = "error";
 
-const NO_TABLE: &str = "this is no table of a sweep; give --out another place";
+const NO_TABLE: &str = "no sweep wrote this table; give --out another place";
 
 /// The first columns, in this order.
 const FIRST: [&str; 12] = [

@@ -330,5 +330,5 @@ impl OctreeStages for PassStages<'_> {
 
 /// The stages were asked for in another order than that of the recipe: a mistake in the program.
 fn out_of_order() -> GpuError {
-    GpuError::Driver("pieces were to be told apart again; please report this".into())
+    GpuError::Driver("internal error: split() called twice; please report this".into())
 }

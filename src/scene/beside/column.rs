@@ -262,7 +262,7 @@ impl Column {
         let def = match (refused, def) {
             (None, Some(def)) => def,
             (why, _) => {
-                let why = why.unwrap_or_else(|| "the blow falls on nothing here".into());
+                let why = why.unwrap_or_else(|| "the blow hits nothing here".into());
                 self.keep(strike, Err(why), 0.0);
                 return true;
             }

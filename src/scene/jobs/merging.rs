@@ -17,8 +17,8 @@ const APART: &str =
     "they do not touch each other: other pieces, or dust, lie between them; select those in between too";
 
 /// Why meshes without common faces are refused.
-const NO_FACES: &str = "they share no faces: other pieces lie between them, or each was cut by itself, as the method \
-                        planes does";
+const NO_FACES: &str = "they share no faces: other pieces lie between them, or each was cut on its own, as by the \
+                        method planes";
 
 /// Parts that a merged shape is made from.
 pub(in crate::scene) enum Ingredients {

@@ -48,7 +48,7 @@ impl Sandbox {
             return Err(refused("a whole object cannot be merged; select pieces that one blow broke off"));
         };
         if bodies.iter().any(|(_, info)| info.origin.is_none_or(|other| other.record != origin.record)) {
-            return Err(refused("they came of different breaks; select pieces that one blow broke off"));
+            return Err(refused("they came from different breaks; select pieces that one blow broke off"));
         }
         let first = bodies[0].0;
         if bodies.iter().any(|(body, _)| has_moved(first, body)) {

@@ -259,7 +259,7 @@ impl Stage {
         let whole = self.info_or_whole(id);
         if let Err(error) = self.world.get_ready(self.compute.gpu()) {
             // The next step fails with the same error and reports it.
-            tracing::debug!("contacts do not follow a break: {error}");
+            tracing::debug!("contacts could not be updated after a break: {error}");
         }
         let parts = self.world.break_up(id, parts);
         for (number, part) in parts.iter().enumerate() {

@@ -96,7 +96,7 @@ impl IslandsPass {
             match components[0] {
                 [count, 0] => Ok(([count], components)),
                 _ => Err(GpuError::Driver(
-                    "it ended a loop early while the pieces were told apart; use a lower level, or another adapter"
+                    "the adapter ended the loop that finds pieces early; use a lower level, or another adapter"
                         .into(),
                 )),
             }

@@ -17,7 +17,7 @@ pub enum FieldError {
     #[error("a distance field needs a shape with something in it; leave empty shapes out")]
     Empty,
     /// The fragment is not there, or has broken before.
-    #[error("the field has no fragment {}; ask for those that its last update named", .0.0)]
+    #[error("the field has no fragment {}; use the fragments that its last update returned", .0.0)]
     Fragment(FragmentId),
     /// A new fragment lies on another grid, or is of another kind, than the object.
     #[error("part {0} is not on the object's own grid; give parts as the fracture made them")]

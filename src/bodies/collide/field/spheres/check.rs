@@ -15,7 +15,7 @@ impl SphereForest {
             self.validate_below(root as usize, &mut path, &mut met)?;
         }
         match met.iter().position(|times| *times != 1) {
-            Some(point) => Err(format!("point {point} is met {} times", met[point])),
+            Some(point) => Err(format!("point {point} is in the forest {} times", met[point])),
             None => Ok(()),
         }
     }
@@ -27,7 +27,10 @@ impl SphereForest {
             met[node.point as usize] += 1;
             let parent = path.last().map_or(NONE, |above| self.nodes[*above].point);
             if point.parent != parent {
-                return Err(format!("point {} hangs on {parent} and says {}", node.point, point.parent));
+                return Err(format!(
+                    "point {} lies below {parent} and its parent is {}",
+                    node.point, point.parent
+                ));
             }
             let outside = |above: &&usize| {
                 let sphere = &self.nodes[**above];

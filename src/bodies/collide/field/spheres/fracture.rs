@@ -64,7 +64,7 @@ pub struct Fracture {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FractureMismatch {
     /// There must be one fate a point.
-    #[error("the fracture has fates of {fates} points, and the forest has {points} points")]
+    #[error("{fates} fates of points were given, and the forest has {points} points")]
     Fates {
         /// Fates that there are.
         fates: usize,

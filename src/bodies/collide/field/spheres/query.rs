@@ -259,7 +259,10 @@ impl SphereForest {
         scratch.begin(levels, self.points.len());
         let (slack, error) = (placement.slack(self), other.depth_error());
         let bounds = kept.as_deref_mut().map(|kept| kept.moved(self, other, placement, selection));
-        debug_assert!(bounds.is_none() || selection.below.is_none(), "what is not looked for is not known");
+        debug_assert!(
+            bounds.is_none() || selection.below.is_none(),
+            "a query of selected depths has no cached bounds"
+        );
         let query = Query { forest: self, other, placement, selection, slack, error, planted, bounds };
         let mut counts = Counts { spheres: 1, ..Counts::default() };
         let (centre, radius) = self.bound;
