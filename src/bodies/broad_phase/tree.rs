@@ -1,5 +1,5 @@
-//! Near pairs by a bounding volume hierarchy over Morton codes (Karras 2012; Chlubna, sec. 6): the native twin of
-//! `passes/`, which does the same in compute passes.
+//! Near pairs by a bounding volume hierarchy over Morton codes (Karras 2012; Chlubna, sec. 6): on the cores;
+//! `passes/` computes the same in compute passes.
 //!
 //! In and out as the sweep, the same pairs in the same order. The middles of the boxes get Morton codes, a radix sort
 //! orders them; each inner node of the binary radix tree finds its range and its split by itself; boxes are gathered
@@ -34,7 +34,7 @@ struct Node {
 /// A box along the world's axes.
 pub type Bounds = (DVec3, DVec3);
 
-/// Whether two boxes meet.
+/// Whether two boxes overlap.
 pub fn meet(a: &Bounds, b: &Bounds) -> bool {
     a.0.cmple(b.1).all() && b.0.cmple(a.1).all()
 }
@@ -43,10 +43,10 @@ fn both(a: &Bounds, b: &Bounds) -> Bounds {
     (a.0.min(b.0), a.1.max(b.1))
 }
 
-/// As [`pairs`](super::pairs).
+/// Like [`pairs`](super::pairs).
 ///
 /// # Errors
-/// [`Crowded`] where there are more than [`MOST_PAIRS`].
+/// [`Crowded`] if there are more than [`MOST_PAIRS`].
 pub fn pairs(
     boxes: &[Option<Obb>],
     moves: &[bool],
@@ -63,10 +63,10 @@ pub fn pairs(
     })
 }
 
-/// Pairs (i, j), i < j, ascending, of the numbers of boxes along the axes that meet, and of which `near` says yes.
+/// Pairs (i, j), i < j, ascending, the indices of axis-aligned boxes that overlap and for which `near` is true.
 ///
 /// # Errors
-/// [`Crowded`] where there are more than [`MOST_PAIRS`].
+/// [`Crowded`] if there are more than [`MOST_PAIRS`].
 pub fn meeting(
     all: &[(u32, Bounds)],
     near: impl Fn(&(u32, Bounds), &(u32, Bounds)) -> bool + Sync,
@@ -107,14 +107,14 @@ pub fn meeting(
     Ok(found)
 }
 
-/// Morton codes of the boxes' middles with the numbers of the boxes, in order of code, equal ones in order of number.
+/// Morton codes of the boxes' middles with the indices of the boxes, by ascending code, then index.
 fn in_order(all: &[(u32, Bounds)]) -> Vec<(u32, u32)> {
     let middle = |(_, (low, high)): &(u32, Bounds)| (*low + *high) * 0.5;
     let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     let (low, high) = all.iter().map(middle).fold(nowhere, |(low, high), p| (low.min(p), high.max(p)));
     let cells = f64::from((1u32 << BITS) - 1) / (high - low).max_element().max(f64::MIN_POSITIVE);
     let code = |k: usize| {
-        // What is no number becomes 0.
+        // NaN becomes 0.
         let at = ((middle(&all[k]) - low) * cells).to_array().map(|v| spread(v as u32));
         at[0] | at[1] << 1 | at[2] << 2
     };

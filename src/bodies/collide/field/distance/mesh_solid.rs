@@ -1,10 +1,10 @@
-//! A closed triangle mesh, asked for its nearest surface.
+//! Nearest-surface queries of a closed triangle mesh.
 //!
-//! In: points in the shape's local space. Out: the nearest point of the triangles, and whether the point is
-//! inside: by the angle-weighted pseudonormal of the face, edge or corner that is nearest (Bærentzen & Aanæs
-//! 2005, IEEE Transactions on Visualization and Computer Graphics 11). A mesh that is open or turned inside
-//! out gives answers of that kind, too, but no promise. Triangles are found by a hierarchy of boxes, halved
-//! at the median along the longest side.
+//! In: points in the shape's local space. Out: the nearest point of the triangles, and whether the point is inside: by
+//! the angle-weighted pseudonormal of the face, edge or corner that is nearest (Bærentzen & Aanæs 2005, IEEE
+//! Transactions on Visualization and Computer Graphics 11). A mesh that is open or turned inside out gives results of
+//! that kind, too, but without guarantee. Triangles are found by a hierarchy of boxes, halved at the median along the
+//! longest side.
 
 use super::{
     leaf::Foot,
@@ -13,7 +13,7 @@ use super::{
 use glam::DVec3;
 use std::collections::HashMap;
 
-/// Boxes of so many triangles are not halved any more.
+/// Boxes with this number of triangles are not split.
 const FEW: usize = 4;
 
 /// A closed mesh with its hierarchy.
@@ -45,7 +45,8 @@ impl TriangleBox {
 }
 
 impl MeshSolid {
-    /// Of points (local space) and counter-clockwise triangles; triangles that name no point are left out.
+    /// Makes the solid of points (local space) and counter-clockwise triangles; triangles with an invalid index are
+    /// skipped.
     #[must_use]
     pub fn new(positions: Vec<DVec3>, triangles: &[[u32; 3]]) -> Self {
         let there =
@@ -84,7 +85,7 @@ impl MeshSolid {
         let axis = (0..3).max_by(|a, b| sides[*a].total_cmp(&sides[*b])).unwrap_or(0);
         let positions = &self.positions;
         let middle = |t: &[u32; 3]| t.iter().map(|i| positions[*i as usize][axis]).sum::<f64>();
-        // By corners where middles are equal, so that the order of the input decides nothing.
+        // If middles are equal, corners decide, so that the result does not depend on the order of the input.
         self.triangles[range].sort_by(|a, b| middle(a).total_cmp(&middle(b)).then(a.cmp(b)));
         let half = count / 2;
         self.halve(first, half);

@@ -15,8 +15,8 @@ pub enum Part {
 
 /// The point of the triangle nearest to `p`.
 ///
-/// Corners are asked first, then edges, then the face, by barycentric coordinates; a triangle without area
-/// has corners and edges only.
+/// Corners are tested first, then edges, then the face, by barycentric coordinates; a triangle without area has corners
+/// and edges only.
 #[must_use]
 pub fn nearest_on_triangle(p: DVec3, corners: [DVec3; 3]) -> (DVec3, Part) {
     let [a, b, c] = corners;

@@ -1,13 +1,13 @@
-//! What must be true of every forest, as a check that tests and reports can call.
+//! Invariants of every forest, as a check for tests and reports.
 
 use super::forest::{NONE, SphereForest};
 
 impl SphereForest {
-    /// Whether every point is met exactly once from the roots, every sphere holds all points below it, and
-    /// levels grow on the way down.
+    /// Checks that every point is reached exactly once from the roots, every sphere contains all points below it, and
+    /// levels grow downwards.
     ///
     /// # Errors
-    /// What is wrong, in a sentence.
+    /// The violated invariant, in a sentence.
     pub fn validate(&self) -> Result<(), String> {
         let mut met = vec![0u32; self.points.len()];
         let mut path = Vec::new();
