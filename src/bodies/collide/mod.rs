@@ -1,8 +1,8 @@
-//! How contacts are found. A finder is a [`FindContacts`]; `step.rs` knows no other word for it, and
-//! `finders.rs` has the table from which one is chosen.
+//! Contact search. A finder is a [`FindContacts`]; `step.rs` uses only this trait, and `finders.rs` has the table from
+//! which a finder is chosen.
 //!
-//! In: pairs of bodies that the broad phase found near each other, bodies that can move and the planes, the
-//! manifolds of the last step. Out: a [`Manifold`] of a few points for each pair that is near.
+//! In: near pairs from the broad phase, bodies that can move and the planes, the manifolds of the last search. Out: a
+//! [`Manifold`] of a few points for each pair that is near.
 
 mod carry;
 mod convex;
@@ -43,28 +43,28 @@ pub const MARGIN_CELLS: f64 = 0.25;
 /// Fewer manifolds are not worth a second thread.
 const MANY: usize = 512;
 
-/// Where contacts are to be looked for.
+/// Input of a contact search.
 #[derive(Clone, Copy)]
 pub struct ContactQuery<'a> {
     /// All bodies, in ascending order of their names.
     pub bodies: &'a [Body],
     /// Pairs of which one body can move, ascending.
     pub pairs: &'a [NearPair],
-    /// Bodies that can move: where they meet the planes.
+    /// Bodies that can move, for contacts with the planes.
     pub at_planes: &'a [usize],
     /// The floor and the walls.
     pub planes: &'a [Plane],
-    /// Manifolds of the last search, in order.
+    /// Manifolds of the last search, sorted.
     pub old: &'a [Manifold],
     /// The boxes of the bodies as they lie now.
     pub boxes: &'a [Option<Obb>],
-    /// How long the contacts are to hold, s.
+    /// How long the contacts have to stay valid, s.
     pub dt: f64,
 }
 
 impl ContactQuery<'_> {
-    /// Whether the boxes of two bodies may meet within [`Self::dt`]: a pair that was near as the step began
-    /// may have passed by.
+    /// Whether the boxes of two bodies may overlap within [`Self::dt`]: bodies near each other at the begin of the step
+    /// may have passed each other.
     #[must_use]
     pub fn may_meet(&self, [i, j]: [usize; 2]) -> bool {
         let closer = broad_phase::closer(&self.bodies[i], &self.bodies[j], self.dt);
@@ -75,13 +75,13 @@ impl ContactQuery<'_> {
     }
 }
 
-/// What a finder found.
+/// Result of a contact search.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     /// Manifolds that were made anew.
     pub manifolds: Vec<Manifold>,
-    /// Manifolds of the last search that still hold, by their numbers in [`ContactQuery::old`]: their points
-    /// are moved along with the bodies ([`carry`]).
+    /// Manifolds of the last search that are still valid, by index in [`ContactQuery::old`]: their points are moved
+    /// along with the bodies ([`carry`]).
     pub carried: Vec<usize>,
 }
 
@@ -92,8 +92,7 @@ impl From<Vec<Manifold>> for Found {
 }
 
 impl Found {
-    /// All manifolds after a search, in order. Of `old`, which is what the search was given, there stays what
-    /// is carried along and what rests.
+    /// All manifolds after a search, sorted. Of `old`, the input of the search, carried and resting manifolds stay.
     #[must_use]
     pub fn with_old(self, old: Vec<Manifold>, bodies: &[Body]) -> Vec<Manifold> {
         let mut carried = vec![false; old.len()];
@@ -115,19 +114,18 @@ impl Found {
     }
 }
 
-/// A way to find contacts. It keeps what it makes of the shapes, and what it knows of pairs.
+/// A method for finding contacts. It caches data of shapes and of pairs.
 pub trait FindContacts: Send + Sync {
     /// By body: how far beyond the bounds of its shape the body's contacts may be found, m. Boxes grow by it.
     fn reach(&self, bodies: &[Body], detail: Detail<'_>) -> Vec<f64>;
 
-    /// As a step begins: writes into each pair how finely it is looked at, m ([`NearPair::resolution_m`]).
-    /// Contacts are looked for again before two bodies come half as far towards each other.
+    /// Called at the begin of a step: writes into each pair the size of its collision cells, m
+    /// ([`NearPair::resolution_m`]). Contacts are searched again before two bodies approach by half that size.
     fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], detail: Detail<'_>);
 
-    /// As a step begins: the pairs that may meet in it, found by the finder itself along with the contacts that the
-    /// following [`Self::find`] is asked for. `query` has no pairs and the `dt` of the whole step; `rounds` is how often
-    /// contacts are looked for in it, where that is settled. None: the world finds the pairs, and says so by
-    /// [`Self::begin`].
+    /// Called at the begin of a step: the pairs that may touch in it, found by the finder itself together with the
+    /// contacts for the following [`Self::find`]. `query` has no pairs and the `dt` of the whole step; `rounds` is the
+    /// number of searches in the step, if fixed. `None`: the world finds the pairs and passes them to [`Self::begin`].
     ///
     /// # Errors
     /// [`GpuError`]; the finder is then as before.
@@ -141,22 +139,22 @@ pub trait FindContacts: Send + Sync {
         Ok(None)
     }
 
-    /// The manifolds of all pairs of the query that are near, and of the bodies that are near a plane (one
-    /// for each, whatever the number of planes), in any order, each made anew or carried along. A pair without
-    /// points may have a manifold, to be found again. Old points keep their impulses where they are still the
-    /// same ([`inherit`]). Manifolds of which nobody can move are not asked for: the world keeps them as they
-    /// are.
+    /// The manifolds of all pairs of the query that are near, and of the bodies near planes (one per body, for any
+    /// number of planes), in any order, each new or carried along. A pair without points may have a manifold, so that
+    /// the next search finds it. Points that persist keep their impulses ([`inherit`]). Manifolds of two resting bodies
+    /// are no part of the query: the world keeps them.
     ///
     /// # Errors
     /// [`GpuError`]; the finder is then as before.
     fn find(&mut self, cx: &mut StepContext<'_>, query: &ContactQuery<'_>) -> Result<Found, GpuError>;
 
-    /// Octree level of the cells of distance fields, for who has some; what is of another level is made anew.
+    /// Sets the octree level of distance fields' cells, for finders with fields; fields of another level are made
+    /// again.
     fn set_field_level(&mut self, level: u32) {
         let _ = level;
     }
 
-    /// How many collision points a manifold had before they were reduced to a few; none where that is not known.
+    /// Number of collision points of a manifold before their reduction to a few; `None` if unknown.
     fn collision_points(&self, manifold: &Manifold) -> Option<usize> {
         let _ = manifold;
         None
@@ -167,20 +165,20 @@ pub trait FindContacts: Send + Sync {
         let _ = (parent, parts);
     }
 
-    /// A body is gone; `left` are still there.
+    /// A body was removed; `left` are the remaining bodies.
     fn removed(&mut self, id: BodyId, left: &[Body]) {
         let _ = (id, left);
     }
 
-    /// All bodies are gone.
+    /// All bodies were removed.
     fn cleared(&mut self) {}
 
-    /// What it knows of the manifolds of the world as they are now, to be kept with them.
+    /// The finder's data of the world's present manifolds, to be kept in snapshots.
     fn memory(&self) -> FinderMemory {
         None
     }
 
-    /// The world's manifolds are again those of the moment when [`Self::memory`] was asked.
+    /// The world's manifolds are again those at the time of this [`Self::memory`].
     fn recall(&mut self, memory: &FinderMemory) {
         let _ = memory;
     }

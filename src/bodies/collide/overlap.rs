@@ -1,6 +1,5 @@
-//! What pairs share: points on both surfaces, columns from entry to exit, volume and its gradient (Domaradzki
-//! & Martyn 2016, sec.
-//! 5.1.2 and 5.1.3), for the paper's response, for the log and for drawing.
+//! Overlaps of pairs: points on both surfaces, columns from entry to exit, volume and its gradient (Domaradzki & Martyn
+//! 2016, sec. 5.1.2 and 5.1.3), for the paper's response, for the log and for drawing.
 
 use super::octree::{self, OctreeOverlaps};
 use crate::{
@@ -16,7 +15,7 @@ pub struct CollisionPoint {
     pub position: DVec3,
     /// Out of the body whose surface it is; world, unit.
     pub normal: DVec3,
-    /// Whose surface: 0 is the first body, 1 the other.
+    /// Owner of the surface: 0 is the first body, 1 the other.
     pub owner: u32,
 }
 
@@ -33,7 +32,7 @@ pub struct Column {
     pub length: f64,
     /// Cross-section, m^2: a cell's, and less along axes that overestimate the volume.
     pub area: f64,
-    /// Whose surfaces are entry and exit.
+    /// Owners of the entry and the exit.
     pub owners: [u32; 2],
     /// Mean of both surfaces' normals, out of the first; world, unit.
     pub normal: DVec3,
@@ -48,18 +47,18 @@ impl Column {
     }
 }
 
-/// What a pair shares.
+/// The overlap of a pair.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overlap {
     /// The body whose lattice is used.
     pub first: BodyId,
-    /// The other; none is a plane.
+    /// The other body; `None` is a plane.
     pub second: Option<BodyId>,
-    /// Levels at which they meet (of a plane: 0).
+    /// Levels at which they collide (0 for a plane).
     pub levels: [u32; 2],
     /// Edge of a cell, m.
     pub cell: f64,
-    /// Collision points, in order of cell.
+    /// Collision points, by ascending cell.
     pub points: Vec<CollisionPoint>,
     /// Columns along all three axes.
     pub columns: Vec<Column>,
@@ -72,7 +71,7 @@ pub struct Overlap {
     pub gradient: DVec3,
 }
 
-/// What has to be looked at, by index of body.
+/// A pair or a body at a plane, by index of body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OverlapQuery {
     /// Two bodies.
@@ -92,8 +91,8 @@ impl OverlapQuery {
     }
 }
 
-/// Finds what pairs share, and keeps what it makes of the shapes. Octrees with each other and with planes;
-/// other kinds share nothing as far as it knows.
+/// Finds overlaps, and caches data of shapes. Only octrees overlap, with each other and with planes; for other shapes
+/// there is no overlap.
 #[derive(Default)]
 pub struct Overlaps {
     octrees: OctreeOverlaps,
@@ -124,7 +123,7 @@ impl Overlaps {
         self.octrees.find(gpu, settings, bodies, detail, &queries)
     }
 
-    /// By query, the volume that it shares, m^3: 0 where there are no columns, and where nobody knows.
+    /// By query, the shared volume, m^3: 0 without columns, and for shapes without overlap.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -143,13 +142,13 @@ impl Overlaps {
         Ok(known.into_iter().map(|known| if known { answers.next().unwrap_or(0.0) } else { 0.0 }).collect())
     }
 
-    /// What two bodies share, with its points even where there is no column; none where nobody knows.
+    /// The overlap of two bodies, with its points even if there is no column; `None` for other shapes.
     pub fn of_pair(&mut self, bodies: &[Body], detail: Detail<'_>, pair: [usize; 2]) -> Option<Overlap> {
         let known = OverlapQuery::Pair(pair).is_of_octrees(bodies);
         known.then(|| self.octrees.of_pair(bodies, detail, pair))
     }
 
-    /// Some bodies are gone; `left` are still there.
+    /// Some bodies were removed; `left` are the remaining ones.
     pub fn removed(&mut self, left: &[Body]) {
         self.octrees.removed(left);
     }
