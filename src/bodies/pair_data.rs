@@ -1,12 +1,12 @@
-//! What pairs share now, to look at: [`Overlap`]s of a world, whatever finds and answers its contacts.
+//! Present overlaps of pairs, for display: [`Overlap`]s of a world, for any finder and response.
 
 use super::{BodyId, Detail, Overlap, World, context::OnGpu};
 use crate::gpu::GpuError;
 
 impl World {
-    /// What bodies `a` and `b` share now, at the level at which they meet, on the lattice of `a`; nothing
-    /// where one of them is not there, or where such shapes have no such lattice. A pair that does not
-    /// overlap has neither points nor volume.
+    /// The present overlap of bodies `a` and `b`, at the level at which they collide, on the lattice of `a`; `None` if
+    /// one of them does not exist, or such shapes have no lattice. A pair that does not overlap has neither points nor
+    /// volume.
     pub fn pair_data(&mut self, a: BodyId, b: BodyId) -> Option<Overlap> {
         let index = |id: BodyId| self.bodies.iter().position(|body| body.id == id);
         let (i, j) = (index(a)?, index(b)?);
@@ -14,8 +14,8 @@ impl World {
         self.overlaps.of_pair(&self.bodies, detail, [i, j])
     }
 
-    /// What each overlapping pair shares now, and what each body shares with the floor and the walls;
-    /// sleepers, too. By the compute passes where `gpu` is given and the settings allow.
+    /// The present overlap of each pair, and of each body with the floor and the walls; sleepers, too. By the compute
+    /// passes if `gpu` is given and the settings allow it.
     ///
     /// # Errors
     /// [`GpuError`].

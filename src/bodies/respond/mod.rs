@@ -1,8 +1,7 @@
-//! What contacts do to velocities. A method is a [`Respond`]; `step.rs` knows no other word for it, and the
-//! table here is what scene files, arguments and the window choose from.
+//! Response of bodies to contacts. A method is a [`Respond`]; `step.rs` uses only this trait, and scene files,
+//! arguments and the window choose from the table here.
 //!
-//! In: bodies and manifolds at the start of a step. Out: bodies at its end, and the impulses in the
-//! manifolds.
+//! In: bodies and manifolds at the start of a step. Out: bodies at its end, and the impulses in the manifolds.
 
 mod heap;
 mod impulse;
@@ -21,10 +20,10 @@ use super::{
 };
 use crate::gpu::GpuError;
 
-/// A way to answer contacts. It keeps what it makes of bodies.
+/// A method of responding to contacts. It caches data of bodies.
 pub trait Respond: Send {
-    /// Moves all awake bodies through `cx.settings.dt`, and writes into the manifolds what their points
-    /// pressed. Bodies that are fixed, frozen or asleep are left where they are.
+    /// Moves all awake bodies through `cx.settings.dt`, and writes the points' impulses into the manifolds. Fixed,
+    /// frozen and sleeping bodies stay in place.
     ///
     /// # Errors
     /// [`GpuError`]; the step is then taken back.
@@ -40,22 +39,22 @@ pub trait Respond: Send {
         let _ = (parent, parts);
     }
 
-    /// A body is gone; `left` are still there.
+    /// A body was removed; `left` are the remaining bodies.
     fn removed(&mut self, id: BodyId, left: &[Body]) {
         let _ = (id, left);
     }
 
-    /// All bodies are gone.
+    /// All bodies were removed.
     fn cleared(&mut self) {}
 }
 
-/// A way to answer contacts, as the table has it.
+/// An entry of the table of responses.
 pub struct ResponseEntry {
     /// The word that scene files and arguments name it by.
     pub name: &'static str,
-    /// What it is called in the window.
+    /// Label in the window.
     pub label: &'static str,
-    /// What it does, in one sentence.
+    /// Description in one sentence.
     pub about: &'static str,
     /// Makes one for a world.
     pub make: fn() -> Box<dyn Respond>,
@@ -67,7 +66,7 @@ impl Entry for ResponseEntry {
     }
 }
 
-/// What every build has.
+/// The responses of every build.
 const BUILT_IN: &[ResponseEntry] = &[soft::ENTRY, penalty::ENTRY, impulse::ENTRY];
 
 static RESPONSES: Table<ResponseEntry> = Table::new("response", BUILT_IN);
@@ -86,7 +85,7 @@ pub fn register_response(entry: &'static ResponseEntry) -> Result<(), NameTaken>
     RESPONSES.add(entry)
 }
 
-/// Names a response.
+/// A response, by its entry in the table.
 #[derive(Clone, Copy)]
 pub struct Response(&'static ResponseEntry);
 
@@ -119,7 +118,7 @@ impl Responder {
         }
     }
 
-    /// As [`Respond::advance`], by the response that was prepared.
+    /// See [`Respond::advance`], by the response that was prepared.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -142,7 +141,7 @@ impl Responder {
         }
     }
 
-    /// Tells it that a body is gone.
+    /// Passes the removal of a body to the response.
     pub fn removed(&mut self, id: BodyId, left: &[Body]) {
         if let Some((_, response)) = &mut self.0 {
             response.removed(id, left);

@@ -1,5 +1,5 @@
-//! Four numbers that are worked on at once, and vectors of them. Nothing is fused, so the results are the same whatever
-//! they are made of.
+//! Four numbers per operation, and vectors of them. No operation is fused, so results do not depend on the instruction
+//! set.
 
 /// Four numbers.
 pub trait Four: Copy {
@@ -159,7 +159,7 @@ impl Four for Plain {
     }
 }
 
-/// For processors with 256-bit vectors. Only made and used by what has asked the processor for them.
+/// For processors with 256-bit vectors. Made and used only after a test of the processor.
 #[cfg(target_arch = "x86_64")]
 pub mod avx {
     use super::Four;
@@ -174,7 +174,7 @@ pub mod avx {
     /// Calls an intrinsic.
     macro_rules! call {
         ($($what:tt)*) => {
-            // SAFETY: whoever works with these has asked the processor for AVX.
+            // SAFETY: callers have tested the processor for AVX.
             unsafe { $($what)* }
         };
     }
