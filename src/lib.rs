@@ -17,36 +17,20 @@
     allow(clippy::disallowed_methods, reason = "tests normalise vectors that they know not to be zero")
 )]
 
-pub mod gpu;
-pub mod compute;
-mod files;
-mod memory;
+use kintsugi_core::files;
+pub use kintsugi_core::{compute, fracture, import, mesh, shape, svo, voxelize};
+pub use kintsugi_export as export;
+pub use kintsugi_geometry as geometry;
+pub use kintsugi_gpu as gpu;
+pub use kintsugi_physics as bodies;
+pub use kintsugi_render as render;
+
+pub mod memory;
 pub mod provenance;
-pub mod mesh;
-pub mod svo;
-pub mod voxelize;
-pub mod shape;
-pub mod fracture;
-pub mod import;
-pub mod bodies;
-pub mod render;
 pub mod scene;
-pub mod export;
 pub mod ui;
 pub mod app;
 pub mod cli;
-#[cfg(test)]
-mod kernel_tests;
-#[cfg(test)]
-#[path = "../tests/support/injure.rs"]
-mod injure;
-#[cfg(test)]
-#[path = "../tests/support/skip.rs"]
-mod skip;
-
-#[cfg(target_os = "linux")]
-#[global_allocator]
-static ALLOCATOR: memory::LargePages = memory::LargePages;
 
 // So that the tests' shared helpers can name this crate alike from inside and from outside.
 #[cfg(test)]

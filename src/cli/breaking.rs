@@ -32,7 +32,7 @@ pub fn aim(object: &Object, point: Option<DVec3>, direction: Option<DVec3>) -> R
     let mut impact = default_impact(object);
     if let Some(point) = point {
         impact.point = point;
-        let centre = (object.bounds.0 + object.bounds.1) * 0.5;
+        let centre = object.bounds.middle();
         impact.direction = (centre - point).normalize_or(impact.direction);
     }
     if let Some(direction) = direction {

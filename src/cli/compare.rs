@@ -3,6 +3,7 @@
 //! In: a mesh, the options of a blow, the methods. Out: each method's times, pieces, volumes, faces and number of
 //! closed meshes, and the difference of its cells' volumes from the first method's. All methods get the same seeds.
 
+use crate::geometry::Aabb;
 use std::{collections::BTreeMap, fmt::Write as _, path::PathBuf, sync::Arc, time::Instant};
 
 use clap::Args;
@@ -12,7 +13,6 @@ use crate::{
     compute::{Compute, RanOn},
     export::{MeshTally, Signature, report::write_json, write_signed},
     fracture::{BrokenObject, Cancel, Method, Passes, generations},
-    provenance::Provenance,
     render::{ColorBy, Renderer},
     svo::Arena,
 };
@@ -272,7 +272,7 @@ fn picture(
 ) -> Result<(), CliError> {
     let mut arena = Arena::new(compute)?;
     let mut bodies = Vec::new();
-    let (low, high) = object.bounds;
+    let Aabb { low, high } = object.bounds;
     let size = (high - low) / (high - low).max_element().max(f64::MIN_POSITIVE);
     let step = (size.x.max(size.z) * (1.25 + 1.1 * args.explode)) as f32;
     for (i, broken) in all.iter().flatten().enumerate() {
@@ -303,7 +303,7 @@ fn picture(
     let mut renderer = Renderer::new(compute)?;
     let rgba = reporter.stage("draw", |_| draw(compute, &mut renderer, &still))?;
     let scene = super::render::mesh_scene(&object.file, args.level, &args.pattern).to_text();
-    let provenance = Provenance::of_mesh(object.mesh.digest(), args.pattern.up);
+    let provenance = crate::provenance::of_mesh(object.mesh.digest(), args.pattern.up);
     let signature = Signature::new(compute.ran_on(), provenance, scene);
     Ok(write_signed(file, args.size, &rgba, &signature)?)
 }

@@ -15,7 +15,6 @@ use crate::{
         interior::SCALES,
     },
     mesh::Up,
-    provenance::Provenance,
     scene::{MaterialPreset, presets::preset_of, read_seeds},
     voxelize::Progress,
 };
@@ -379,7 +378,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         ..ParameterReport::of_break(&broken, &plan, args.level)
     };
     let read = (InputReport::of(&object), object.health.clone());
-    let provenance = Provenance::of_mesh(object.mesh.digest(), args.pattern.up);
+    let provenance = crate::provenance::of_mesh(object.mesh.digest(), args.pattern.up);
     let mut report =
         FractureReport::new(&broken, object.mass.volume, read, compute.ran_on(), parameters, checks)
             .made_by(provenance);

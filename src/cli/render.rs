@@ -12,7 +12,6 @@ use crate::{
     export::{Signature, write_signed},
     files,
     fracture::{Fracturer, Method, Seams, Source, Surface},
-    provenance::Provenance,
     render::{BodySeams, Camera, CellMarks, ColorBy, Renderer},
     scene::Scene,
     svo::{Arena, KeyArray, coarsen},
@@ -185,7 +184,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
 /// Metadata of a mesh's picture, which include a scene with the mesh and its fracture parameters.
 fn signature(args: &RenderArgs, compute: &Compute, object: &Object) -> Signature {
     let scene = mesh_scene(&object.file, args.level, &args.pattern);
-    let provenance = Provenance::of_mesh(object.mesh.digest(), args.pattern.up);
+    let provenance = crate::provenance::of_mesh(object.mesh.digest(), args.pattern.up);
     Signature::new(compute.ran_on(), provenance, scene.to_text())
 }
 
@@ -235,7 +234,7 @@ fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Resu
     let opened = read_scene(&args.file, args.level, &args.coarser, reporter)?;
     let scene = &opened.scene;
     let compute = args.compute.open(reporter)?;
-    let signature = Signature::new(compute.ran_on(), Provenance::here(), scene.to_text());
+    let signature = Signature::new(compute.ran_on(), crate::provenance::here(), scene.to_text());
     let (own_camera, color_by) = (scene.camera, scene.view.color_by);
     let floor = scene.floor.then_some(scene.floor_height as f32);
     let mut sandbox = open(&compute, opened, reporter)?;

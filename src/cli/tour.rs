@@ -13,7 +13,6 @@ use crate::{
     export::{Signature, write_signed},
     fracture::FractureParams,
     import::ReadMesh,
-    provenance::Provenance,
     render::{Camera, ColorBy, RenderBody, Renderer},
     scene::{ReadScene, Scene},
     svo::Arena,
@@ -103,7 +102,7 @@ fn painter<'a>(compute: &'a Compute, folder: &Path, scene: String) -> Result<Pai
         folder: folder.to_owned(),
         count: 0,
         floor: Some(0.0),
-        signature: Signature::new(compute.ran_on(), Provenance::here(), scene),
+        signature: Signature::new(compute.ran_on(), crate::provenance::here(), scene),
     })
 }
 

@@ -1,4 +1,4 @@
-//! Cuts the imported meshes of a scene into pieces: gathers the input of `export::mesh::original`.
+//! The imported meshes of a scene in pieces: what `export::meshes::original` needs to know of its bodies.
 //!
 //! In: bodies and the breaks in their ancestry. Out: for each object the cuts, which a worker makes. Gathering is
 //! cheap, since shapes and meshes are shared.
@@ -13,7 +13,7 @@ use crate::{
     bodies::Body,
     export::{
         Assembly, MeshKind, Meshes, PieceMesh, Skin,
-        mesh::original::{self, CutPiece, CutStep, NotOriginal},
+        meshes::original::{self, CutPiece, CutStep, NotOriginal},
     },
     fracture::{FractureParams, Pattern, Volume},
     mesh::Mesh,

@@ -1,5 +1,6 @@
 //! Picking: the body that a ray hits, and the blow aimed there.
 
+use crate::geometry::Aabb;
 use glam::{DVec3, Vec3};
 
 use super::Stage;
@@ -79,7 +80,7 @@ impl Stage {
         let local = |body: &Body| local_from_world(&body.state, &body.def.shape, point);
         // A lower bound of the distance, which rules most bodies out.
         let at_least = |body: &Body| {
-            let (p, (low, high)) = (local(body), body.def.shape.bounds());
+            let (p, Aabb { low, high }) = (local(body), body.def.shape.bounds());
             p.clamp(low, high).distance(p) * body.def.shape.unit_m()
         };
         let mut order: Vec<(f64, &Body)> = self.world.bodies.iter().map(|b| (at_least(b), b)).collect();

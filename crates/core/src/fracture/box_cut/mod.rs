@@ -1,0 +1,42 @@
+//! Breaking meshes by Voronoi cells that are cut out of a box (Chlubna, "Brittle Body Simulation on GPU").
+//!
+//! In: a closed mesh, seeds. Out: closed pieces with the mesh's own triangles, texture coordinates and materials, and
+//! caps on the cracks. The files stand in the order of the data: [`sites`] is the paper's own pattern of seeds; `nearest`
+//! and `sphere_tree` give the neighbours of a site in the order of their distance, `exact` decides on which side of a
+//! plane a vertex lies, `cut` cuts one cell out of the box, `cell` is what comes out, `pass` cuts all of them on a device
+//! and `stage` knows where, [`complex`] puts them together; [`split`] cuts the mesh along them, [`pieces`] says what every
+//! triangle shows. `breaker` is the recipe.
+
+#[cfg(test)]
+mod beside_octree_tests;
+mod breaker;
+#[cfg(test)]
+mod breaker_tests;
+mod cell;
+#[cfg(test)]
+mod cell_tests;
+pub mod complex;
+#[cfg(test)]
+mod complex_tests;
+mod cut;
+mod exact;
+mod nearest;
+pub(in crate::fracture) mod pass;
+pub mod pieces;
+#[cfg(test)]
+mod planted_tests;
+pub mod sites;
+mod sphere_tree;
+pub mod split;
+mod stage;
+#[cfg(test)]
+mod testing;
+
+pub use breaker::{BoxCutDetail, METHOD};
+pub use cell::{Cell, CellVertex, Edge, cells, cells_by};
+pub use complex::{Beyond, Complex, Facet, Plane, Point, Vertex};
+pub use exact::CellPlane;
+pub use nearest::NearestBy;
+pub(in crate::fracture) use pass::CellPasses;
+#[cfg(test)]
+pub(crate) use pass::THREADS as CELL_THREADS;

@@ -1,0 +1,240 @@
+//! From a shape and parameters to a whole break, over as many generations as were asked for, by any method.
+//!
+//! In: a source in the arena, an impact, parameters. Out: a [`BrokenObject`]. A generation breaks the largest
+//! eighth of the pieces that are there (rounded up), each by a pattern round its own surface voxel nearest to the
+//! first impact, with as many seeds, the same radii as fractions of the piece's own longest side, and a random seed
+//! derived from the first and from the number of the break. A local radius holds for every break, a list of kept
+//! seeds for the first.
+
+use std::sync::Arc;
+
+use crate::geometry::Aabb;
+use glam::DVec3;
+
+use super::{
+    Break, BreakContext, BreakStep, BrokenObject, FractureError, FractureParams, Impact, Passes, PieceRef,
+    Strike,
+};
+use crate::{
+    fracture::Cancel,
+    gpu::StageTiming,
+    shape::{Octree, Shape},
+    svo::{Arena, morton, unpack_normal},
+};
+
+/// Parts of a smaller size are left whole: a pattern would have nothing to cut.
+pub const SMALLEST_TO_BREAK: u64 = 64;
+
+/// What to do to a shape.
+pub struct Plan {
+    /// Where the first blow lands, shape space.
+    pub impact: Impact,
+    /// Parameters.
+    pub params: FractureParams,
+    /// Seeds of the first break in shape space, instead of the pattern's.
+    pub seeds: Option<Vec<DVec3>>,
+    /// Bounds of which the first break's radii are fractions, shape space; `None`: those of the shape.
+    pub bounds: Option<Aabb>,
+    /// How many times the largest pieces break.
+    pub generations: u32,
+}
+
+/// Where the first blow lands when nobody says, shape space: where the axis that looks along -z through the centre
+/// of `bounds` first meets the object, else the surface voxel nearest to the centre. Found by a scan, since it
+/// happens once per object.
+#[must_use]
+pub fn default_impact(shape: &Shape, bounds: Aabb) -> Impact {
+    let middle = bounds.middle();
+    let Some(octree) = shape.as_octree() else {
+        let start = DVec3::new(middle.x, middle.y, bounds.high.z + bounds.size().max_element());
+        let point = shape.pick(start, DVec3::NEG_Z).map_or(middle, |hit| start + DVec3::NEG_Z * hit.t);
+        return Impact { point, direction: DVec3::NEG_Z };
+    };
+    let centre = octree.grid.from_mesh(middle);
+    let leaves = &octree.forest.leaves;
+    let column = [centre.x, centre.y].map(|v| v.floor().max(0.0) as u32);
+    let front = leaves
+        .keys
+        .iter()
+        .enumerate()
+        .map(|(i, key)| (i, morton::decode(key)))
+        .filter(|(_, cell)| [cell[0], cell[1]] == column)
+        .max_by_key(|(_, cell)| cell[2]);
+    if let Some((i, cell)) = front {
+        // The leaf's surface plane, where the axis crosses it inside the voxel; else the voxel's middle.
+        let (normal, middle) = (unpack_normal(leaves.normals[i]).as_dvec3(), voxel_centre(cell));
+        let on_plane = middle + normal * f64::from(leaves.colors[i].offset());
+        let along = (on_plane - DVec3::new(centre.x, centre.y, middle.z)).dot(normal) / normal.z;
+        let z = if along.abs() <= 0.5 { middle.z + along } else { middle.z };
+        let point = octree.grid.origin + octree.grid.h * DVec3::new(centre.x, centre.y, z);
+        return Impact { point, direction: DVec3::NEG_Z };
+    }
+    let nearest = nearest_leaf(octree, 0..leaves.len(), centre);
+    let (point, direction) = nearest.map_or((centre, DVec3::NEG_Z), |i| {
+        let normal = unpack_normal(leaves.normals[i]).as_dvec3();
+        (
+            voxel_centre(morton::decode(leaves.keys.at(i))) + normal * f64::from(leaves.colors[i].offset()),
+            -normal,
+        )
+    });
+    Impact { point: octree.grid.origin + octree.grid.h * point, direction }
+}
+
+fn voxel_centre(cell: [u32; 3]) -> DVec3 {
+    DVec3::from_array(cell.map(|v| f64::from(v) + 0.5))
+}
+
+fn nearest_leaf(octree: &Octree, leaves: std::ops::Range<usize>, point: DVec3) -> Option<usize> {
+    let distance =
+        |i: &usize| voxel_centre(morton::decode(octree.forest.leaves.keys.at(*i))).distance_squared(point);
+    leaves.min_by(|a, b| distance(a).total_cmp(&distance(b)))
+}
+
+/// Where a piece is hit that breaks again, its local space: at its surface voxel nearest to `point`, towards its centre;
+/// along `direction` where that is the same place.
+#[must_use]
+pub fn impact_on_piece(shape: &Shape, point: DVec3, direction: DVec3) -> Impact {
+    let point = match shape.as_octree() {
+        Some(octree) => nearest_leaf(octree, octree.leaves(), point)
+            .map_or(octree.mass.centre, |i| voxel_centre(morton::decode(octree.forest.leaves.keys.at(i)))),
+        None => {
+            let Aabb { low, high } = shape.bounds();
+            point.clamp(low, high)
+        }
+    };
+    Impact { point, direction: (shape.centre() - point).normalize_or(direction) }
+}
+
+/// The random seed of a later break, the `number`th, of a blow that began with `first`.
+#[must_use]
+pub fn random_number_again(first: u64, number: u64) -> u64 {
+    // An odd constant of the golden ratio spreads consecutive numbers over all bits.
+    first.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+/// The first blow of a plan as `shape` sees it, with what it borrows.
+pub struct FirstStrike {
+    impact: Impact,
+    bounds: Option<Aabb>,
+    points: Option<Vec<DVec3>>,
+}
+
+impl FirstStrike {
+    /// In the local space of `shape`.
+    #[must_use]
+    pub fn new(shape: &Shape, plan: &Plan) -> Self {
+        let local = |p: DVec3| shape.as_octree().map_or(p, |octree| octree.grid.from_mesh(p));
+        Self {
+            impact: Impact { point: local(plan.impact.point), ..plan.impact },
+            bounds: plan.bounds.map(|bounds| bounds.placed(local)),
+            points: plan.seeds.as_ref().map(|points| points.iter().map(|p| local(*p)).collect()),
+        }
+    }
+
+    /// The blow, for parameters.
+    #[must_use]
+    pub fn strike<'a>(&'a self, params: &'a FractureParams) -> Strike<'a> {
+        Strike { bounds: self.bounds, points: self.points.as_deref(), ..Strike::new(self.impact, params) }
+    }
+}
+
+/// Breaks `source`, which is in the arena, as `plan` says. `watch` hears after every break how far it is, 0 to 1,
+/// and the break's times.
+///
+/// # Errors
+/// [`FractureError`].
+pub fn break_object(
+    arena: &mut Arena,
+    passes: &Passes,
+    source: &Arc<Shape>,
+    plan: &Plan,
+    watch: &mut dyn FnMut(f32, &[StageTiming]),
+) -> Result<BrokenObject, FractureError> {
+    let object = BrokenObject {
+        source: Arc::clone(source),
+        steps: Vec::new(),
+        pieces: Vec::new(),
+        broken_again: Vec::new(),
+    };
+    let mut work = Generations { passes, plan, object, watch };
+    let first = FirstStrike::new(source, plan);
+    let strike = Strike { count_hidden: true, ..first.strike(&plan.params) };
+    let progress = 1.0 / plan.generations as f32;
+    work.step(arena, None, &strike, progress)?;
+    for generation in 2..=plan.generations {
+        work.generation(arena, generation)?;
+    }
+    Ok(work.object)
+}
+
+struct Generations<'a> {
+    passes: &'a Passes,
+    plan: &'a Plan,
+    object: BrokenObject,
+    watch: &'a mut dyn FnMut(f32, &[StageTiming]),
+}
+
+impl Generations<'_> {
+    /// Breaks the source (no parent) or a piece, and puts the new pieces in its place.
+    fn step(
+        &mut self,
+        arena: &Arena,
+        parent: Option<PieceRef>,
+        strike: &Strike<'_>,
+        progress: f32,
+    ) -> Result<(), FractureError> {
+        let object = &mut self.object;
+        let shape = parent.map_or(&object.source, |at| &object.part(at).shape);
+        let context = BreakContext { arena, passes: self.passes, cancel: Cancel::never() };
+        let result: Break = strike.params.method.breaker.fracture(&context, shape, strike)?;
+        (self.watch)(progress, &result.timings);
+        let step = object.steps.len();
+        let pieces = (0..result.parts.len()).map(|piece| PieceRef { step, piece });
+        object.pieces.retain(|at| Some(*at) != parent);
+        object.broken_again.extend(parent);
+        object.pieces.extend(pieces);
+        object.steps.push(BreakStep {
+            parent,
+            generation: parent.map_or(1, |at| object.steps[at.step].generation + 1),
+            first_cell: object.steps.last().map_or(0, |s| s.first_cell + s.cells()),
+            result,
+        });
+        object.number_pieces();
+        Ok(())
+    }
+
+    /// Breaks the largest eighth of the pieces.
+    fn generation(&mut self, arena: &mut Arena, generation: u32) -> Result<(), FractureError> {
+        let wanted = self.object.pieces.len().div_ceil(8);
+        let worth = |at: &PieceRef| self.object.part(*at).size >= SMALLEST_TO_BREAK;
+        let large: Vec<PieceRef> = self.object.pieces.iter().take(wanted).copied().filter(worth).collect();
+        for (done, &at) in large.iter().enumerate() {
+            // The pieces of one break share a forest, which is uploaded once.
+            if let Some(octree) = self.object.part(at).shape.as_octree() {
+                arena.insert(&octree.forest)?;
+            }
+            let (params, impact) = self.blow(at);
+            let strike = Strike { count_hidden: true, ..Strike::new(impact, &params) };
+            let part = (done + 1) as f32 / large.len() as f32;
+            let progress = (generation as f32 - 1.0 + part) / self.plan.generations as f32;
+            self.step(arena, Some(at), &strike, progress)?;
+        }
+        for at in &large {
+            arena.remove(self.object.forest(*at));
+        }
+        Ok(())
+    }
+
+    /// How and where a piece is hit, its local space: its surface voxel nearest to the first impact, towards its
+    /// centre.
+    fn blow(&self, at: PieceRef) -> (FractureParams, Impact) {
+        let shape = &self.object.part(at).shape;
+        let blow = self.plan.impact.point;
+        let blow = shape.as_octree().map_or(blow, |octree| octree.grid.from_mesh(blow));
+        let impact = impact_on_piece(shape, blow, self.plan.impact.direction);
+        let first = &self.plan.params;
+        let rng = random_number_again(first.rng, self.object.steps.len() as u64);
+        // The list of kept seeds names those of the first break.
+        (FractureParams { rng, keep: Vec::new(), ..first.clone() }, impact)
+    }
+}

@@ -1,0 +1,318 @@
+//! The way in: a mesh file, or a built-in shape, to an object that can be broken.
+//!
+//! In: the name of a file, or `builtin:` and a name, and a leaf level. Out: an [`Imported`]: mesh, octree,
+//! mass, health report. It happens in two steps, so that a bad file is refused before a graphics adapter is
+//! opened and nothing is read twice: [`read`] looks at the file, [`ReadMesh::voxelise`] makes the octree of
+//! what was read. Window and commands both come in here.
+
+use std::{
+    path::Path,
+    sync::{Arc, OnceLock},
+    time::{Duration, Instant},
+};
+
+use crate::geometry::Aabb;
+use glam::DVec3;
+
+use crate::{
+    fracture::interior::surface_color,
+    mesh::{self, HealthReport, Mesh, MeshError, Up},
+    shape::{GridMass, Look, Octree, Original, Shape, grid_mass},
+    svo::{Forest, Grid},
+    voxelize::{Prepared, Progress, VoxelizeError, Voxelized},
+};
+
+/// A mesh that was read and has triangles.
+#[derive(Clone, Debug)]
+pub struct ReadMesh {
+    /// The file as it was named.
+    pub file: String,
+    /// The triangles, in the file's units.
+    pub mesh: Arc<Mesh>,
+    /// Odd things that the reader met.
+    pub warnings: Vec<String>,
+    /// The axis of the file that points up: the mesh is turned by it.
+    pub up: Up,
+    /// How long reading took.
+    pub took: Duration,
+    /// The same looked over, once somebody wants voxels of it.
+    prepared: KnownMesh,
+}
+
+/// What is known of a mesh once it was looked over; a clone knows the same.
+pub type KnownMesh = Arc<OnceLock<Prepared>>;
+
+/// A voxelised mesh file.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The file as it was named.
+    pub file: String,
+    /// One octree.
+    pub forest: Arc<Forest>,
+    /// The mesh that it was made of.
+    pub mesh: Arc<Mesh>,
+    /// The same looked over, for another level.
+    pub known: KnownMesh,
+    /// Mean colour of its surface, sRGB.
+    pub surface_color: [u8; 3],
+    /// The same as a shape in the mesh's own units, at density 1.
+    pub shape: Arc<Shape>,
+    /// Its place in the mesh's units.
+    pub grid: Grid,
+    /// Bounds of the triangles, mesh units.
+    pub bounds: Aabb,
+    /// Mass at density 1, grid units.
+    pub mass: GridMass,
+    /// Findings about the mesh.
+    pub health: HealthReport,
+    /// Odd things that the reader met.
+    pub warnings: Vec<String>,
+    /// Vertices in the file.
+    pub vertices: usize,
+    /// Triangles in the file.
+    pub triangles: usize,
+    /// Wall-clock time of reading and voxelising, s.
+    pub seconds: f64,
+}
+
+/// Voxels that have so many times the volume of the mesh, or so small a part of it, are told of.
+const MOST_TIMES: f64 = 1.5;
+
+/// Why an import failed: one line.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The file was refused.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+    /// There is nothing in it.
+    #[error("{file}: it holds no triangles; export a mesh with faces")]
+    Empty {
+        /// The file.
+        file: String,
+    },
+    /// The mesh could not be voxelised.
+    #[error("{file}: {cause}")]
+    Voxelize {
+        /// The file.
+        file: String,
+        /// Why.
+        cause: VoxelizeError,
+    },
+    /// The worker ended without an answer.
+    #[error("the import stopped unexpectedly; try a lower level or another file")]
+    Stopped,
+}
+
+impl ImportError {
+    /// Whether the user asked for it to stop.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        match self {
+            Self::Voxelize { cause: VoxelizeError::Cancelled, .. } => true,
+            Self::Mesh(error) => error.is_cancelled,
+            _ => false,
+        }
+    }
+}
+
+/// Reads a mesh file, or makes a built-in shape.
+///
+/// # Errors
+/// [`ImportError::Mesh`] and [`ImportError::Empty`].
+pub fn read(file: &str) -> Result<ReadMesh, ImportError> {
+    read_while(file, &Progress::default())
+}
+
+/// The same, as long as `progress` is not cancelled.
+///
+/// # Errors
+/// The same, and one that says so.
+pub fn read_while(file: &str, progress: &Progress) -> Result<ReadMesh, ImportError> {
+    let start = Instant::now();
+    let (mesh, warnings) = mesh::load_while(Path::new(file), progress)?;
+    if mesh.triangles.is_empty() {
+        return Err(ImportError::Empty { file: file.to_owned() });
+    }
+    Ok(ReadMesh {
+        file: file.to_owned(),
+        mesh: Arc::new(mesh),
+        warnings: warnings.into_iter().map(|w| w.0).collect(),
+        up: Up::Y,
+        took: start.elapsed(),
+        prepared: Arc::default(),
+    })
+}
+
+/// Reads and voxelises one file, waiting for it.
+///
+/// # Errors
+/// [`ImportError`].
+pub fn import(file: &str, level: u32, progress: &Progress) -> Result<Imported, ImportError> {
+    read_while(file, progress)?.voxelise(level, progress)
+}
+
+impl ReadMesh {
+    /// A mesh that was read before, and what is known of it.
+    #[must_use]
+    pub fn again(file: String, mesh: Arc<Mesh>, known: KnownMesh, up: Up, warnings: Vec<String>) -> Self {
+        Self { file, mesh, warnings, up, took: Duration::ZERO, prepared: known }
+    }
+
+    /// The same with this axis of the file pointing up.
+    #[must_use]
+    pub fn stood_up(&self, up: Up) -> Self {
+        if up == self.up {
+            return self.clone();
+        }
+        let mesh = Arc::new(Mesh::clone(&self.mesh).turned(self.up.back()).turned(up));
+        Self { mesh, up, prepared: Arc::default(), ..self.clone() }
+    }
+
+    /// The octree of `level` and what is known about it.
+    ///
+    /// # Errors
+    /// [`ImportError::Voxelize`], also when the user asked for it to stop.
+    pub fn voxelise(&self, level: u32, progress: &Progress) -> Result<Imported, ImportError> {
+        let start = Instant::now();
+        let voxelized = self
+            .prepared()
+            .voxelize(level, progress)
+            .map_err(|cause| ImportError::Voxelize { file: self.file.clone(), cause })?;
+        let imported = self.with_voxels(voxelized, start.elapsed());
+        progress.set(1.0);
+        Ok(imported)
+    }
+
+    /// The mesh looked over; the first call does it.
+    pub fn prepared(&self) -> &Prepared {
+        self.prepared.get_or_init(|| Prepared::new(&self.mesh))
+    }
+
+    /// The import of this mesh from voxels that were made of it, and in what time.
+    #[must_use]
+    pub fn with_voxels(&self, voxelized: Voxelized, took: Duration) -> Imported {
+        let start = Instant::now();
+        let corner = |p: [f32; 3]| DVec3::from_array(p.map(f64::from));
+        let Voxelized { forest, grid, health, .. } = voxelized;
+        let (mass, surface_color) = (grid_mass(&forest, 0), surface_color(&forest, 0));
+        let (forest, look) = (Arc::new(forest), Look { surface_color: Some(surface_color) });
+        let octree = Octree { forest: Arc::clone(&forest), tree: 0, grid, mass };
+        let original = Original::new(Arc::clone(&self.mesh), 1.0);
+        let other_volume = another_volume(&health, grid, mass.volume);
+        Imported {
+            file: self.file.clone(),
+            surface_color,
+            shape: Arc::new(Shape::octree(octree, 1.0, look).with_original(original)),
+            forest,
+            mesh: Arc::clone(&self.mesh),
+            known: Arc::clone(&self.prepared),
+            grid,
+            bounds: Aabb::new(corner(health.bounds_low), corner(health.bounds_high)),
+            mass,
+            health,
+            warnings: self.warnings.iter().cloned().chain(other_volume).collect(),
+            vertices: self.mesh.positions.len(),
+            triangles: self.mesh.triangles.len(),
+            seconds: (self.took + took + start.elapsed()).as_secs_f64(),
+        }
+    }
+}
+
+impl Imported {
+    /// Where its grid lies when one unit of the mesh is so many metres.
+    #[must_use]
+    pub fn grid_in_metres(&self, meters_per_unit: f64) -> Grid {
+        let Grid { level, origin, h } = self.grid;
+        Grid { level, origin: origin * meters_per_unit, h: h * meters_per_unit }
+    }
+
+    /// Its shape of `density`, kg/m^3, with its grid at `grid` (shape space, m).
+    #[must_use]
+    pub fn shape_at(&self, grid: Grid, density: f64) -> Shape {
+        let octree = Octree { forest: Arc::clone(&self.forest), tree: 0, grid, mass: self.mass };
+        let original = Original::new(Arc::clone(&self.mesh), grid.h / self.grid.h);
+        Shape::octree(octree, density, *self.shape.look()).with_original(original)
+    }
+}
+
+/// What is said where voxels (`volume` of them) have a volume that is not the mesh's.
+fn another_volume(health: &HealthReport, grid: Grid, volume: f64) -> Option<String> {
+    let times = volume * grid.h.powi(3) / health.volume;
+    let is_other = health.closed && health.volume > 0.0 && !(1.0 / MOST_TIMES..=MOST_TIMES).contains(&times);
+    is_other.then(|| {
+        let level = grid.level;
+        format!(
+            "at level {level} it has {times:.3} times the volume of its mesh, and so the mass: what is thinner than a \
+             voxel ({:.2e} units) has that of one; choose a higher level, or make it thicker",
+            grid.h
+        )
+    })
+}
+
+/// The name of a file for people: no folder, no ending, no `builtin:`.
+#[must_use]
+pub fn display_name(file: &str) -> String {
+    match file.strip_prefix("builtin:") {
+        Some(name) => name.to_owned(),
+        None => {
+            Path::new(file).file_stem().map_or_else(|| file.to_owned(), |s| s.to_string_lossy().into_owned())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_thinner_than_a_voxel_is_told_of() {
+        // A plate of one by one unit.
+        let plate = |thick: f64| {
+            let corner = |i: u32| {
+                let [x, y, z] = [i & 1, i >> 1 & 1, i >> 2].map(f64::from);
+                format!("v {x} {} {z}\n", y * thick)
+            };
+            let faces = "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n";
+            let text = (0..8).map(corner).collect::<String>() + faces;
+            let (mesh, _) = mesh::load_bytes(text.as_bytes(), "obj").unwrap();
+            let read = ReadMesh::again("plate".into(), Arc::new(mesh), Arc::default(), Up::Y, Vec::new());
+            read.voxelise(5, &Progress::default()).unwrap().warnings
+        };
+        assert!(plate(0.2).is_empty(), "{:?}", plate(0.2));
+        let thin = plate(1e-6);
+        assert!(thin.len() == 1 && thin[0].contains("choose a higher level"), "{thin:?}");
+    }
+
+    #[test]
+    fn what_was_read_becomes_the_same_object_as_the_file_itself() {
+        let read = read("builtin:box").unwrap();
+        let (a, b) = (
+            read.voxelise(4, &Progress::default()).unwrap(),
+            import("builtin:box", 4, &Progress::default()).unwrap(),
+        );
+        assert_eq!(
+            (a.forest.leaves.keys.clone(), a.grid, a.mass),
+            (b.forest.leaves.keys.clone(), b.grid, b.mass)
+        );
+        assert!(Arc::ptr_eq(&a.mesh, &read.mesh), "the mesh is kept, not copied");
+        assert_eq!((a.triangles, a.vertices), (read.mesh.triangles.len(), read.mesh.positions.len()));
+        let doubled = a.shape_at(a.grid_in_metres(2.0), 3.0);
+        let single = a.shape_at(a.grid, 3.0);
+        assert!((doubled.mass_kg() / single.mass_kg() - 8.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_wish_to_stop_is_told_from_a_failure() {
+        let progress = Progress::default();
+        progress.cancel();
+        assert!(import("builtin:box", 6, &progress).is_err_and(|e| e.is_cancelled()));
+        let missing = import("no-such-file.obj", 6, &Progress::default()).unwrap_err();
+        assert!(!missing.is_cancelled() && missing.to_string().contains("no-such-file.obj"));
+    }
+
+    #[test]
+    fn names_are_for_people() {
+        assert_eq!(display_name("builtin:vase"), "vase");
+        assert_eq!(display_name("/a/b/the cup.obj"), "the cup");
+    }
+}

@@ -1,0 +1,474 @@
+//! glTF 2.0, JSON and binary: node transforms, several primitives, base colour and texture, vertex colours. In: bytes.
+//! Out: triangles in scene space.
+//!
+//! Every number in the file is checked against the data that is there before it is used.
+
+use super::{
+    Material, Texture,
+    gltf_json::{Node, Primitive, Root, parse},
+    load::Surroundings,
+    unchecked::{MISSING, Problem, TEXTURE_FILE_LIMIT, UncheckedMesh},
+};
+use crate::geometry::srgb;
+use glam::{Mat3, Mat4, Quat, Vec3};
+use std::borrow::Cow;
+
+/// Size limit of an external buffer, and of all buffers, bytes.
+const BUFFER_LIMIT: u64 = 2 << 30;
+/// Limit of the total number of triangle corners: a small file can place one mesh any number of times.
+const CORNER_LIMIT: usize = 48 << 20;
+
+/// Reads a glTF or GLB file into `unchecked`.
+pub(super) fn read(
+    bytes: &[u8],
+    around: &Surroundings,
+    unchecked: &mut UncheckedMesh,
+) -> Result<(), Problem> {
+    let (root, binary) = parse(bytes)?;
+    let mut buffers: Vec<Cow<[u8]>> = Vec::new();
+    let mut left = BUFFER_LIMIT;
+    for buffer in &root.buffers {
+        buffers.push(match &buffer.uri {
+            None => Cow::Borrowed(binary),
+            Some(uri) => match fetch(uri, around, left) {
+                Ok(data) => {
+                    left = left.saturating_sub(data.len() as u64);
+                    Cow::Owned(data)
+                }
+                Err(why) => {
+                    unchecked.warn(format!("buffer {}: {why}", shorten(uri)));
+                    Cow::Borrowed(&[])
+                }
+            },
+        });
+    }
+    let parts = placed_parts(&root);
+    // Counted before decoding.
+    let corners = parts.iter().fold(0usize, |sum, (part, _)| sum.saturating_add(root.corners(part)));
+    if corners > CORNER_LIMIT {
+        return Err(Problem::whole(format!(
+            "its nodes place {corners} corners of triangles, and {CORNER_LIMIT} are the most; decimate it or place fewer"
+        )));
+    }
+    let mut reader = Reader::new(&root, &buffers, around, unchecked);
+    for (part, to_scene) in parts {
+        reader.add(part, to_scene)?;
+    }
+    Ok(())
+}
+
+/// All primitives of meshes that nodes place, in the order of the nodes, with their transforms.
+fn placed_parts(root: &Root) -> Vec<(&Primitive, Mat4)> {
+    let mut parts = Vec::new();
+    let roots: Vec<usize> = match root.scenes.get(root.scene.unwrap_or(0)) {
+        Some(scene) => scene.nodes.clone(),
+        None => (0..root.nodes.len()).collect(),
+    };
+    let mut stack: Vec<(usize, Mat4)> = roots.iter().rev().map(|&node| (node, Mat4::IDENTITY)).collect();
+    // A node has one parent; a file that violates this could loop or multiply without end.
+    let mut visited = vec![false; root.nodes.len()];
+    while let Some((number, from_parent)) = stack.pop() {
+        let Some(node) = root.nodes.get(number) else { continue };
+        if std::mem::replace(&mut visited[number], true) {
+            continue;
+        }
+        let to_scene = from_parent * placement(node);
+        for primitive in
+            node.mesh.and_then(|mesh| root.meshes.get(mesh)).iter().flat_map(|mesh| &mesh.primitives)
+        {
+            parts.push((primitive, to_scene));
+        }
+        stack.extend(node.children.iter().rev().map(|&child| (child, to_scene)));
+    }
+    parts
+}
+
+fn placement(node: &Node) -> Mat4 {
+    if let Some(matrix) = &node.matrix {
+        return Mat4::from_cols_array(matrix);
+    }
+    let rotation = node.rotation.map_or(Quat::IDENTITY, Quat::from_array);
+    Mat4::from_translation(node.translation.unwrap_or_default().into())
+        * Mat4::from_quat(if rotation.length_squared() > 0.0 { rotation.normalize() } else { Quat::IDENTITY })
+        * Mat4::from_scale(node.scale.unwrap_or([1.0; 3]).into())
+}
+
+struct Reader<'a> {
+    root: &'a Root,
+    buffers: &'a [Cow<'a, [u8]>],
+    around: &'a Surroundings,
+    unchecked: &'a mut UncheckedMesh,
+    /// glTF material number (None: the default one) of each of the materials read so far.
+    materials: Vec<Option<usize>>,
+    /// Whether any primitive has colours, normals, or relevant texture coordinates, in which case all vertices get
+    /// them.
+    colors: bool,
+    uvs: bool,
+    normals: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn new(
+        root: &'a Root,
+        buffers: &'a [Cow<'a, [u8]>],
+        around: &'a Surroundings,
+        unchecked: &'a mut UncheckedMesh,
+    ) -> Self {
+        let primitives = || root.meshes.iter().flat_map(|mesh| &mesh.primitives);
+        let colors = primitives().any(|p| p.attributes.contains_key("COLOR_0"));
+        let uvs = root.materials.iter().any(|m| m.pbr_metallic_roughness.base_color_texture.is_some());
+        let normals = primitives().any(|p| p.attributes.contains_key("NORMAL"));
+        Self { root, buffers, around, unchecked, materials: Vec::new(), colors, uvs, normals }
+    }
+
+    fn add(&mut self, primitive: &Primitive, to_scene: Mat4) -> Result<(), Problem> {
+        self.unchecked.pace.go_on_now()?;
+        let Some(positions) = self.attribute::<3>(primitive, "POSITION") else {
+            self.unchecked.warn(
+                "a part without readable positions left out (compressed or cut short): export it plain",
+            );
+            return Ok(());
+        };
+        let indices: Vec<u32> = match primitive.indices {
+            None => (0..positions.len() as u32).collect(),
+            Some(accessor) => {
+                match self.indices(accessor) {
+                    Some(indices) => indices,
+                    None => {
+                        self.unchecked.warn("a part without readable indices left out (compressed or cut short): export it plain");
+                        return Ok(());
+                    }
+                }
+            }
+        };
+        let mut triangles: Vec<[u32; 3]> = match primitive.mode.unwrap_or(4) {
+            4 => indices.as_chunks::<3>().0.to_vec(),
+            5 => {
+                let turn = |(k, t): (usize, &[u32])| {
+                    if k % 2 == 0 { [t[0], t[1], t[2]] } else { [t[1], t[0], t[2]] }
+                };
+                indices.windows(3).enumerate().map(turn).collect()
+            }
+            6 => indices.get(1..).unwrap_or_default().windows(2).map(|t| [indices[0], t[0], t[1]]).collect(),
+            _ => {
+                self.unchecked.warn("points or lines left out: only triangles can be broken");
+                return Ok(());
+            }
+        };
+        let base = self.unchecked.mesh.positions.len();
+        let mirrored = to_scene.determinant() < 0.0;
+        for t in &mut triangles {
+            *t = t.map(|i| if (i as usize) < positions.len() { i + base as u32 } else { MISSING });
+            if mirrored {
+                t.swap(1, 2);
+            }
+        }
+        if self.colors {
+            let mut colors = self.attribute::<3>(primitive, "COLOR_0").unwrap_or_default();
+            colors.resize(positions.len(), [1.0; 3]);
+            self.unchecked.mesh.colors.extend(colors.iter().map(|c| c.map(srgb::byte)));
+        }
+        if self.uvs {
+            let material = primitive.material.and_then(|m| self.root.materials.get(m));
+            let texture = material.and_then(|m| m.pbr_metallic_roughness.base_color_texture.as_ref());
+            let name = format!("TEXCOORD_{}", texture.map_or(0, |t| t.tex_coord));
+            let mut uvs = self.attribute::<2>(primitive, &name).unwrap_or_default();
+            uvs.resize(positions.len(), [0.0, 1.0]);
+            // glTF counts v from the top.
+            self.unchecked.mesh.uvs.extend(uvs.iter().map(|uv| [uv[0], 1.0 - uv[1]]));
+        }
+        if self.normals {
+            let mut normals = self.attribute::<3>(primitive, "NORMAL").unwrap_or_default();
+            normals.resize(positions.len(), [0.0; 3]);
+            // Normals are transformed by the inverse transpose, which handles any scale of the node.
+            let turn = Mat3::from_mat4(to_scene).inverse().transpose();
+            self.unchecked.mesh.normals.extend(normals.iter().map(|n| (turn * Vec3::from(*n)).to_array()));
+        }
+        let place = |p: &[f32; 3]| to_scene.transform_point3(Vec3::from(*p)).to_array();
+        self.unchecked.mesh.positions.extend(positions.iter().map(place));
+        let material = self.material(primitive.material);
+        self.unchecked.mesh.triangle_material.extend(std::iter::repeat_n(material, triangles.len()));
+        self.unchecked.mesh.triangles.extend(triangles);
+        // Data cut short by cancelling looks damaged.
+        self.unchecked.pace.go_on_now()
+    }
+
+    /// The number of a material among those read so far, added on first use.
+    fn material(&mut self, wanted: Option<usize>) -> u32 {
+        let wanted = wanted.filter(|&m| m < self.root.materials.len());
+        if let Some(known) = self.materials.iter().position(|&m| m == wanted) {
+            return known as u32;
+        }
+        let pbr = wanted.map(|m| &self.root.materials[m].pbr_metallic_roughness);
+        let [r, g, b, _] = pbr.and_then(|pbr| pbr.base_color_factor).unwrap_or([1.0; 4]);
+        let texture =
+            pbr.and_then(|pbr| pbr.base_color_texture.as_ref()).and_then(|info| self.texture(info.index));
+        self.unchecked.mesh.materials.push(Material { color: [r, g, b].map(srgb::byte), texture });
+        self.materials.push(wanted);
+        self.materials.len() as u32 - 1
+    }
+
+    fn texture(&mut self, number: usize) -> Option<Texture> {
+        let source = self.root.textures.get(number).and_then(|t| self.root.images.get(t.source?));
+        let Some(image) = source else {
+            self.unchecked.warn("a texture without a picture that can be read is left out");
+            return None;
+        };
+        if let Some(view) = image.buffer_view {
+            let Some((data, _)) = self.view(view) else {
+                self.unchecked.warn("an embedded texture is cut short and left out");
+                return None;
+            };
+            return self.unchecked.decode_texture("inside the file", data);
+        }
+        let uri = image.uri.as_deref()?;
+        match fetch(uri, self.around, TEXTURE_FILE_LIMIT) {
+            Ok(encoded) => self.unchecked.decode_texture(&shorten(uri), &encoded),
+            Err(why) => {
+                self.unchecked.warn(format!("texture {}: {why}", shorten(uri)));
+                None
+            }
+        }
+    }
+
+    /// The bytes of a buffer view, and its stride.
+    fn view(&self, number: usize) -> Option<(&'a [u8], Option<usize>)> {
+        let view = self.root.buffer_views.get(number)?;
+        let data = self.buffers.get(view.buffer)?;
+        Some((data.get(view.byte_offset..view.byte_offset.checked_add(view.byte_length)?)?, view.byte_stride))
+    }
+
+    /// The bytes of each element of an accessor, checked for completeness.
+    fn elements(
+        &mut self,
+        number: usize,
+        least_width: usize,
+    ) -> Option<impl Iterator<Item = &'a [u8]> + use<'a>> {
+        let accessor = self.root.accessors.get(number)?;
+        if accessor.sparse.is_some() {
+            self.unchecked.warn("sparse data is read without its exceptions");
+        }
+        let (data, stride) = self.view(accessor.buffer_view?)?;
+        let width = accessor.width().filter(|&w| w >= least_width)?;
+        let size = width * accessor.component_size()?;
+        // Overlapping elements could turn a few bytes into any number of elements.
+        let stride = stride.filter(|&s| s > 0).unwrap_or(size).max(accessor.component_size()?);
+        let (first, count) = (accessor.byte_offset, accessor.count);
+        let end = count.checked_sub(1)?.checked_mul(stride)?.checked_add(first)?.checked_add(size)?;
+        (end <= data.len())
+            .then(|| (0..count).map(move |k| &data[first + k * stride..first + k * stride + size]))
+    }
+
+    /// The first N components of every element of an attribute; None if data are missing.
+    fn attribute<const N: usize>(&mut self, primitive: &Primitive, name: &str) -> Option<Vec<[f32; N]>> {
+        let number = *primitive.attributes.get(name)?;
+        let accessor = self.root.accessors.get(number)?;
+        let size = accessor.component_size()?;
+        let element =
+            |e: &[u8]| std::array::from_fn(|c| accessor.component(e.get(c * size..).unwrap_or_default()));
+        let mut pace = self.unchecked.pace.clone();
+        Some(self.elements(number, N)?.take_while(|_| pace.go_on().is_ok()).map(element).collect())
+    }
+
+    fn indices(&mut self, number: usize) -> Option<Vec<u32>> {
+        let size = self.root.accessors.get(number)?.component_size()?;
+        let index = |e: &[u8]| e[..size].iter().rev().fold(0, |value, &b| value << 8 | u32::from(b));
+        let mut pace = self.unchecked.pace.clone();
+        Some(self.elements(number, 1)?.take_while(|_| pace.go_on().is_ok()).map(index).collect())
+    }
+}
+
+/// The contents of a reference: of a data URI, or of a file beside the scene.
+fn fetch(uri: &str, around: &Surroundings, limit: u64) -> Result<Vec<u8>, String> {
+    let Some(data) = uri.strip_prefix("data:") else {
+        return around.read(&unescape(uri), limit);
+    };
+    let (_, text) =
+        data.split_once(";base64,").ok_or("only base64 data is read; export it with files or as GLB")?;
+    base64(text).ok_or_else(|| "its base64 text is damaged; export it again".to_string())
+}
+
+/// Shortens a reference for messages, since data URIs are long.
+fn shorten(uri: &str) -> String {
+    if uri.starts_with("data:") { "inside the file".into() } else { uri.chars().take(120).collect() }
+}
+
+/// Decodes `%20` and the like.
+fn unescape(uri: &str) -> String {
+    let bytes = uri.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let hex =
+            bytes.get(at + 1..at + 3).filter(|_| bytes[at] == b'%').and_then(|h| std::str::from_utf8(h).ok());
+        match hex.and_then(|h| u8::from_str_radix(h, 16).ok()) {
+            Some(byte) => {
+                out.push(byte);
+                at += 3;
+            }
+            None => {
+                out.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+fn base64(text: &str) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut word, mut bits) = (0u32, 0);
+    for c in text.trim_end_matches('=').bytes().filter(|c| !c.is_ascii_whitespace()) {
+        let digit = match c {
+            b'A'..=b'Z' => c - b'A',
+            b'a'..=b'z' => c - b'a' + 26,
+            b'0'..=b'9' => c - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        word = word << 6 | u32::from(digit);
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            out.push((word >> bits) as u8);
+            word &= (1 << bits) - 1;
+        }
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::load_bytes;
+    use super::*;
+
+    fn encode(bytes: &[u8]) -> String {
+        const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut out = String::new();
+        for chunk in bytes.chunks(3) {
+            let word = chunk.iter().fold(0u32, |w, &b| w << 8 | u32::from(b)) << (8 * (3 - chunk.len()));
+            for k in 0..=chunk.len() {
+                out.push(DIGITS[(word >> (18 - 6 * k)) as usize & 63] as char);
+            }
+        }
+        while !out.len().is_multiple_of(4) {
+            out.push('=');
+        }
+        out
+    }
+
+    /// A triangle with indices, colours, texture coordinates and a picture, its node mirrored and moved, and
+    /// a strip of two triangles without indices in a child.
+    fn json(buffer_uri: Option<&str>) -> (String, Vec<u8>) {
+        let mut data: Vec<u8> = Vec::new();
+        for x in [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0f32] {
+            data.extend(x.to_le_bytes());
+        }
+        data.extend([0, 0, 1, 0, 2, 0, 0, 0]); // 48: indices, padded
+        data.extend([255, 0, 0, 0, 0, 255, 0, 0, 0, 0, 255, 0]); // 56: colours, stride 4
+        for x in [0.0, 0.0, 1.0, 0.25, 0.0, 1.0f32] {
+            data.extend(x.to_le_bytes()); // 68: uvs
+        }
+        for x in [[0.6, 0.0, 0.8f32]; 3].concat() {
+            data.extend(x.to_le_bytes()); // 92: normals
+        }
+        let mut png = Vec::new();
+        image_bytes(&mut png);
+        let png_at = data.len();
+        data.extend(&png);
+        let uri = buffer_uri.map(|uri| format!("\"uri\":\"{uri}\",")).unwrap_or_default();
+        let text = format!(
+            r#"{{"asset":{{"version":"2.0"}},"scene":0,"scenes":[{{"nodes":[0]}}],
+            "nodes":[{{"mesh":0,"translation":[10,0,0],"scale":[-2,2,4],"children":[1]}},{{"mesh":1,"translation":[0,0,5]}}],
+            "meshes":[{{"primitives":[{{"attributes":{{"POSITION":0,"COLOR_0":2,"TEXCOORD_0":3,"NORMAL":5}},"indices":1,"material":0}}]}},
+            {{"primitives":[{{"attributes":{{"POSITION":4}},"mode":5}}]}}],
+            "materials":[{{"pbrMetallicRoughness":{{"baseColorFactor":[1,0.5,0,1],"baseColorTexture":{{"index":0}}}}}}],
+            "textures":[{{"source":0}}],"images":[{{"bufferView":3,"mimeType":"image/png"}}],
+            "accessors":[{{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3","min":[0,0,0],"max":[1,1,0]}},
+            {{"bufferView":1,"componentType":5123,"count":3,"type":"SCALAR"}},
+            {{"bufferView":2,"componentType":5121,"normalized":true,"count":3,"type":"VEC3"}},
+            {{"bufferView":4,"componentType":5126,"count":3,"type":"VEC2"}},
+            {{"bufferView":0,"componentType":5126,"count":4,"type":"VEC3","min":[0,0,0],"max":[1,1,0]}},
+            {{"bufferView":5,"componentType":5126,"count":3,"type":"VEC3"}}],
+            "bufferViews":[{{"buffer":0,"byteLength":48}},{{"buffer":0,"byteOffset":48,"byteLength":6}},
+            {{"buffer":0,"byteOffset":56,"byteLength":12,"byteStride":4}},{{"buffer":0,"byteOffset":{png_at},"byteLength":{}}},
+            {{"buffer":0,"byteOffset":68,"byteLength":24}},{{"buffer":0,"byteOffset":92,"byteLength":36}}],
+            "buffers":[{{{uri}"byteLength":{}}}]}}"#,
+            png.len(),
+            data.len()
+        );
+        (text, data)
+    }
+
+    fn image_bytes(out: &mut Vec<u8>) {
+        let picture = image::RgbaImage::from_pixel(2, 2, image::Rgba([1, 2, 3, 255]));
+        picture.write_to(&mut std::io::Cursor::new(out), image::ImageFormat::Png).unwrap();
+    }
+
+    pub fn embedded() -> Vec<u8> {
+        let data = encode(&json(None).1);
+        json(Some(&format!("data:application/octet-stream;base64,{data}"))).0.into_bytes()
+    }
+
+    pub fn binary() -> Vec<u8> {
+        let (mut text, mut data) = json(None);
+        while text.len() % 4 != 0 {
+            text.push(' ');
+        }
+        data.resize(data.len().next_multiple_of(4), 0);
+        let mut out = b"glTF".to_vec();
+        out.extend(2u32.to_le_bytes());
+        out.extend((28 + text.len() as u32 + data.len() as u32).to_le_bytes());
+        for (kind, chunk) in [(b"JSON", text.as_bytes()), (b"BIN\0", &data)] {
+            out.extend((chunk.len() as u32).to_le_bytes());
+            out.extend(kind);
+            out.extend(chunk);
+        }
+        out
+    }
+
+    #[test]
+    fn transforms_colours_textures_and_primitives_arrive() {
+        for (bytes, extension) in [(embedded(), "gltf"), (binary(), "glb")] {
+            let (mesh, warnings) = load_bytes(&bytes, extension).unwrap();
+            assert_eq!(warnings, []);
+            // The node mirrors x, so the triangle's order is reversed to keep its front.
+            assert_eq!(mesh.triangles, [[0, 2, 1], [3, 5, 4], [5, 6, 4]]);
+            assert_eq!(mesh.positions[1], [8.0, 0.0, 0.0]);
+            assert_eq!(mesh.positions[6], [8.0, 2.0, 20.0]);
+            assert_eq!((mesh.triangles.len(), mesh.colors[1], mesh.colors[5]), (3, [0, 255, 0], [255; 3]));
+            assert_eq!(mesh.uvs[1], [1.0, 0.75]);
+            // A normal is divided by the node's scales: x by -2, z by 4.
+            let normal = Vec3::new(-0.3, 0.0, 0.2).normalize();
+            assert!(Vec3::from(mesh.normals[2]).distance(normal) < 1e-6 && mesh.normals[3] == [0.0; 3]);
+            assert_eq!(mesh.triangle_material, [0, 1, 1]);
+            assert_eq!((mesh.materials[0].color, mesh.materials[1].color), ([255, 188, 0], [255; 3]));
+            assert_eq!(mesh.materials[0].texture.as_ref().unwrap().rgba[..4], [1, 2, 3, 255]);
+        }
+    }
+
+    #[test]
+    fn base64_and_percent_signs() {
+        for sample in [&b""[..], b"a", b"ab", b"abc", b"\xff\xfe\xfd\xfc"] {
+            assert_eq!(base64(&encode(sample)).as_deref(), Some(sample));
+        }
+        assert_eq!(base64("a?b"), None);
+        assert_eq!(unescape("my%20file%2.bin%"), "my file%2.bin%");
+    }
+
+    #[test]
+    fn loops_and_promises_beyond_the_data_are_survived() {
+        let text = String::from_utf8(embedded()).unwrap();
+        let looped = text.replace("\"translation\":[0,0,5]", "\"children\":[0,1],\"translation\":[0,0,5]");
+        assert_eq!(load_bytes(looped.as_bytes(), "gltf").unwrap().0.triangles.len(), 3);
+        let huge =
+            text.replace("\"count\":3,\"type\":\"SCALAR\"", "\"count\":3000000000,\"type\":\"SCALAR\"");
+        let (mesh, warnings) = load_bytes(huge.as_bytes(), "gltf").unwrap();
+        assert_eq!(mesh.triangles.len(), 2);
+        assert!(warnings[0].0.contains("indices"), "{warnings:?}");
+        let missing = json(Some("absent.bin")).0;
+        let message = load_bytes(missing.as_bytes(), "gltf").unwrap_err().message;
+        assert!(message.contains("no triangle"), "{message}");
+    }
+}

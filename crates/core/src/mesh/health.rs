@@ -1,0 +1,524 @@
+//! Checks of a mesh before it is broken, and the repair that voxelisation needs.
+//!
+//! In: a mesh as read. Out: the same surface without useless triangles, consistently oriented if possible, with
+//! outermost parts facing outward, and the findings. Vertices keep their own colours and texture coordinates.
+
+use super::{
+    Mesh,
+    orient::{self, Parts},
+    topology::{Edges, topology},
+};
+use crate::geometry::UnionFind;
+use glam::DVec3;
+use rayon::prelude::*;
+
+/// Findings about a mesh. Counts are of the mesh as returned by [`check`] unless said otherwise.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct HealthReport {
+    /// Triangles as read.
+    pub triangles: usize,
+    /// Vertices as read.
+    pub vertices: usize,
+    /// Triangles without area that were dropped.
+    pub dropped_degenerate: usize,
+    /// Duplicate triangles that were dropped.
+    pub dropped_duplicate: usize,
+    /// Triangles with a NaN or infinite vertex, or an index out of range, that were dropped.
+    pub dropped_non_finite: usize,
+    /// Edges with one triangle.
+    pub open_edges: usize,
+    /// Connected runs of open edges: about the number of holes.
+    pub boundary_loops: usize,
+    /// Edges with three triangles or more.
+    pub non_manifold_edges: usize,
+    /// Edges, as read, whose two triangles face opposite ways.
+    pub inconsistent_edges: usize,
+    /// Parts connected by edges.
+    pub components: usize,
+    /// Triangles reversed to agree with their neighbours or to face outward.
+    pub flipped_triangles: usize,
+    /// Connected parts, by edges with two triangles, that have no consistent orientation (a Moebius strip).
+    pub unorientable_components: usize,
+    /// Parts inside another part that enclose space in the opposite orientation: voids.
+    pub voids: usize,
+    /// Whether the surface has no boundary, counted with orientation: inside and outside are well defined everywhere.
+    pub closed: bool,
+    /// Signed volume in cubic mesh units; an estimate unless `closed`.
+    pub volume: f64,
+    /// Area in square mesh units.
+    pub area: f64,
+    /// Low corner of the bounding box, mesh units.
+    pub bounds_low: [f32; 3],
+    /// High corner of the bounding box, mesh units.
+    pub bounds_high: [f32; 3],
+    /// Which test told inside from outside: "none", "winding number" or "parity". Set by the voxeliser.
+    pub inside_test: String,
+    /// Holes that were closed to tell inside from outside. Set by the voxeliser.
+    pub capped_holes: usize,
+    /// Leaves added to close those holes. Set by the voxeliser.
+    pub closing_leaves: usize,
+    /// Messages for the user.
+    pub notes: Vec<String>,
+}
+
+/// Drops triangles without area and duplicates, makes each part's orientation consistent, turns outermost
+/// parts outward and removes vertices that no triangle uses. Returns the mesh to voxelise and the findings.
+#[must_use]
+pub fn check(mesh: &Mesh) -> (Mesh, HealthReport) {
+    let mut report = HealthReport {
+        triangles: mesh.triangles.len(),
+        vertices: mesh.positions.len(),
+        inside_test: "none".into(),
+        ..HealthReport::default()
+    };
+    let usable = |t: &[u32; 3]| {
+        t.iter().all(|&i| mesh.positions.get(i as usize).is_some_and(|p| p.iter().all(|x| x.is_finite())))
+    };
+    // Triangles that are kept, by their number in `mesh`, with welded vertex numbers.
+    let mut kept: Vec<u32> =
+        (0..mesh.triangles.len() as u32).filter(|&k| usable(&mesh.triangles[k as usize])).collect();
+    report.dropped_non_finite = mesh.triangles.len() - kept.len();
+    let weld = topology(mesh);
+    let welded_of = |k: u32| mesh.triangles[k as usize].map(|i| weld.welded[i as usize]);
+    let before = kept.len();
+    kept.retain(|&k| {
+        let [a, b, c] = welded_of(k);
+        a != b && b != c && c != a
+    });
+    report.dropped_degenerate = before - kept.len();
+
+    let usable: Vec<[u32; 3]> = kept.iter().map(|&k| welded_of(k)).collect();
+    let mut duplicate = duplicates(&usable, weld.welded_count, false);
+    if duplicate.contains(&true) {
+        let left = |drop: &[bool]| {
+            let rest: Vec<_> = usable.iter().zip(drop).filter(|d| !d.1).map(|d| *d.0).collect();
+            Edges::of(&rest).signed_boundary(&rest).len()
+        };
+        // Surfaces that a scanner's software zipped together use some triangles twice on purpose.
+        if left(&duplicate) > left(&vec![false; usable.len()]) {
+            duplicate = duplicates(&usable, weld.welded_count, true);
+        }
+    }
+    let mut flags = duplicate.iter();
+    kept.retain(|_| !flags.next().is_some_and(|&d| d));
+    report.dropped_duplicate = duplicate.len() - kept.len();
+
+    // Degenerate slivers still connect their neighbours, so they are removed only after orientation and boundary are
+    // known.
+    let mut triangles: Vec<[u32; 3]> = kept.iter().map(|&k| welded_of(k)).collect();
+    let points: Vec<DVec3> = {
+        let mut points = vec![DVec3::ZERO; weld.welded_count as usize];
+        for (vertex, &id) in weld.welded.iter().enumerate() {
+            points[id as usize] = DVec3::from(mesh.positions[vertex].map(f64::from));
+        }
+        points
+    };
+    let edges = Edges::of(&triangles);
+    let as_read = triangles.clone();
+    report.unorientable_components = orient::make_consistent(&mut triangles, &edges);
+    let parts = Parts::of(&triangles, &edges, &points);
+    report.components = parts.count();
+    let outward = orient::face_outward(&mut triangles, &parts, &points);
+    report.voids = outward.voids;
+    report.flipped_triangles = triangles.iter().zip(&as_read).filter(|(a, b)| !same_turn(**a, **b)).count();
+    count_edges(&mut report, &edges, &as_read, &triangles, weld.welded_count);
+
+    let areas: Vec<f64> = triangles
+        .par_iter()
+        .map(|t| {
+            let [a, b, c] = t.map(|i| points[i as usize]);
+            (b - a).cross(c - a).length() / 2.0
+        })
+        .collect();
+    report.area = areas.iter().sum();
+    let mut out = Mesh { materials: mesh.materials.clone(), ..Mesh::default() };
+    for (slot, &k) in kept.iter().enumerate() {
+        if areas[slot] == 0.0 {
+            report.dropped_degenerate += 1;
+            continue;
+        }
+        let [a, b, c] = mesh.triangles[k as usize];
+        out.triangles.push(if same_turn(triangles[slot], as_read[slot]) { [a, b, c] } else { [a, c, b] });
+        if let Some(&material) = mesh.triangle_material.get(k as usize) {
+            out.triangle_material.push(material);
+        }
+    }
+    take_used_vertices(mesh, &mut out);
+    let (low, high) = out.positions.iter().fold(([f32::MAX; 3], [f32::MIN; 3]), |(low, high), p| {
+        (std::array::from_fn(|k| low[k].min(p[k])), std::array::from_fn(|k| high[k].max(p[k])))
+    });
+    if !out.positions.is_empty() {
+        (report.bounds_low, report.bounds_high) = (low, high);
+    }
+    let centre = (DVec3::from(report.bounds_low.map(f64::from))
+        + DVec3::from(report.bounds_high.map(f64::from)))
+        / 2.0;
+    report.volume =
+        triangles.iter().map(|t| orient::cone_volume(t.map(|i| points[i as usize] - centre))).sum();
+    write_notes(&mut report, &outward);
+    (out, report)
+}
+
+/// Whether two triangles of the same vertices have the same orientation.
+fn same_turn(a: [u32; 3], b: [u32; 3]) -> bool {
+    a == b || a == [b[1], b[2], b[0]] || a == [b[2], b[0], b[1]]
+}
+
+/// Marks superfluous copies of triangles. Copies with the same orientation leave one. Of copies with opposite
+/// orientations, one each stays, since they may be an inner wall that cancels; but a part consisting only of such pairs
+/// is a sheet painted on both sides (double-sided exports), and keeps one side. With `keep_surplus`, the number of
+/// copies that remain is the difference between the two orientations, which preserves the boundary.
+fn duplicates(triangles: &[[u32; 3]], welded_count: u32, keep_surplus: bool) -> Vec<bool> {
+    let mut order: Vec<([u32; 3], u32)> = triangles
+        .par_iter()
+        .enumerate()
+        .map(|(k, t)| {
+            let mut sorted = *t;
+            sorted.sort_unstable();
+            (sorted, k as u32)
+        })
+        .collect();
+    order.par_sort_unstable();
+    let mut drop = vec![false; triangles.len()];
+    let mut opposite: Vec<(u32, u32)> = Vec::new();
+    let mut single: Vec<u32> = Vec::new();
+    for group in order.chunk_by(|a, b| a.0 == b.0) {
+        let first = group[0].1;
+        if group.len() == 1 {
+            single.push(first);
+            continue;
+        }
+        let same = |k: u32| same_turn(triangles[first as usize], triangles[k as usize]);
+        let along = group.iter().filter(|g| same(g.1)).count();
+        let against = group.len() - along;
+        let other = group.iter().map(|g| g.1).find(|&k| !same(k));
+        group.iter().for_each(|g| drop[g.1 as usize] = true);
+        match other {
+            Some(other) if along == against => {
+                (drop[first as usize], drop[other as usize]) = (false, false);
+                opposite.push((first, other));
+            }
+            Some(other) if against > along => drop[other as usize] = false,
+            _ => drop[first as usize] = false,
+        }
+        if along != against {
+            single.push(first);
+        }
+        if keep_surplus && along != against {
+            let majority = group.iter().map(|g| g.1).filter(|&k| same(k) == (along > against));
+            majority.take(along.abs_diff(against)).for_each(|k| drop[k as usize] = false);
+        }
+    }
+    if opposite.is_empty() {
+        return drop;
+    }
+    let mut sets = UnionFind::new(welded_count as usize);
+    for t in triangles {
+        sets.join(t[0], t[1]);
+        sets.join(t[1], t[2]);
+    }
+    let mut has_single = vec![false; welded_count as usize];
+    for &k in &single {
+        has_single[sets.find(triangles[k as usize][0]) as usize] = true;
+    }
+    for &(_, other) in &opposite {
+        if !has_single[sets.find(triangles[other as usize][0]) as usize] {
+            drop[other as usize] = true;
+        }
+    }
+    drop
+}
+
+fn count_edges(
+    report: &mut HealthReport,
+    edges: &Edges,
+    as_read: &[[u32; 3]],
+    oriented: &[[u32; 3]],
+    welded_count: u32,
+) {
+    let turned: Vec<bool> = as_read.iter().zip(oriented).map(|(a, b)| !same_turn(*a, *b)).collect();
+    // Half edges are numbered by the original triangles.
+    let start = |half: u32| as_read[half as usize / 3][half as usize % 3];
+    report.closed = !oriented.is_empty();
+    let mut sets = UnionFind::new(welded_count as usize);
+    let mut open_ends = Vec::new();
+    for ([low, high], group) in edges.groups() {
+        let along = group.iter().filter(|g| (start(g.1) == low) != turned[g.1 as usize / 3]).count();
+        report.closed &= along * 2 == group.len();
+        match group {
+            [_] => {
+                report.open_edges += 1;
+                sets.join(low, high);
+                open_ends.push(low);
+            }
+            [a, b] => report.inconsistent_edges += usize::from(start(a.1) == start(b.1)),
+            _ => report.non_manifold_edges += 1,
+        }
+    }
+    let mut roots: Vec<u32> = open_ends.iter().map(|&v| sets.find(v)).collect();
+    roots.sort_unstable();
+    roots.dedup();
+    report.boundary_loops = roots.len();
+}
+
+/// Copies the vertices that `out.triangles` (in `mesh` numbers) use, and renumbers.
+fn take_used_vertices(mesh: &Mesh, out: &mut Mesh) {
+    let mut number = vec![u32::MAX; mesh.positions.len()];
+    for t in &out.triangles {
+        t.iter().for_each(|&i| number[i as usize] = 0);
+    }
+    for (next, (vertex, number)) in number.iter_mut().enumerate().filter(|(_, n)| **n == 0).enumerate() {
+        *number = next as u32;
+        out.positions.push(mesh.positions[vertex]);
+        out.colors.extend(mesh.colors.get(vertex));
+        out.uvs.extend(mesh.uvs.get(vertex));
+        out.normals.extend(mesh.normals.get(vertex));
+    }
+    for t in &mut out.triangles {
+        *t = t.map(|i| number[i as usize]);
+    }
+}
+
+fn write_notes(report: &mut HealthReport, outward: &orient::Outward) {
+    let mut notes = Vec::new();
+    let mut note = |count: usize, text: String| {
+        if count > 0 {
+            notes.push(text);
+        }
+    };
+    let r = &*report;
+    let many =
+        |count: usize, one: &str, more: &str| format!("{count} {}", if count == 1 { one } else { more });
+    let triangles = |count| many(count, "triangle", "triangles");
+    note(
+        r.dropped_non_finite,
+        format!("{} with a missing or non-finite vertex dropped.", triangles(r.dropped_non_finite)),
+    );
+    note(r.dropped_degenerate, format!("{} without area dropped.", triangles(r.dropped_degenerate)));
+    note(r.dropped_duplicate, format!("{} dropped that repeated another.", triangles(r.dropped_duplicate)));
+    note(
+        r.open_edges,
+        format!(
+            "The surface is open: {} in {}. The holes are closed to tell inside from outside.",
+            many(r.open_edges, "open edge", "open edges"),
+            many(r.boundary_loops, "loop", "loops")
+        ),
+    );
+    note(
+        r.non_manifold_edges,
+        format!(
+            "{} by more than two triangles.",
+            many(r.non_manifold_edges, "edge is shared", "edges are shared")
+        ),
+    );
+    note(
+        r.flipped_triangles,
+        format!("{} turned to agree with the rest or to face outward.", triangles(r.flipped_triangles)),
+    );
+    note(
+        r.unorientable_components,
+        format!(
+            "{} no consistent inside and outside.",
+            many(r.unorientable_components, "part has", "parts have")
+        ),
+    );
+    note(
+        r.voids,
+        format!("{} facing inward inside another: sealed cavities.", many(r.voids, "part is", "parts are")),
+    );
+    note(
+        outward.unexamined,
+        format!(
+            "{} left as they were read: too many parts to test which lies inside which.",
+            many(outward.unexamined, "part that faces inward was", "parts that face inward were")
+        ),
+    );
+    report.notes = notes;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::builtin;
+    use super::*;
+
+    fn shape(name: &str) -> Mesh {
+        builtin(name).unwrap()
+    }
+
+    fn join(a: &Mesh, b: &Mesh, shift: f32) -> Mesh {
+        let mut out = a.clone();
+        let base = a.positions.len() as u32;
+        out.positions.extend(b.positions.iter().map(|p| [p[0] + shift, p[1], p[2]]));
+        out.colors.extend(&b.colors);
+        out.triangles.extend(b.triangles.iter().map(|t| t.map(|i| i + base)));
+        out
+    }
+
+    fn inverted(mesh: &Mesh) -> Mesh {
+        let mut out = mesh.clone();
+        out.triangles.iter_mut().for_each(|t| t.swap(0, 2));
+        out
+    }
+
+    #[test]
+    fn built_in_shapes_are_healthy() {
+        for name in super::super::BUILTIN_NAMES {
+            let mesh = shape(name);
+            let started = std::time::Instant::now();
+            let (out, report) = check(&mesh);
+            println!("{name}: {:?}, volume {:.4}", started.elapsed(), report.volume);
+            let hollow = usize::from(["shell", "cavity"].contains(&name));
+            assert!(report.closed, "{name}");
+            assert_eq!((report.components, report.voids), (1 + hollow, hollow), "{name}");
+            assert_eq!(report.notes.len(), hollow, "{name}: {:?}", report.notes);
+            assert_eq!(out.triangles.len(), mesh.triangles.len());
+            assert_eq!(out, mesh, "{name} was changed");
+        }
+    }
+
+    #[test]
+    fn an_inside_out_mesh_is_turned_with_its_voids() {
+        for name in ["box", "shell", "cavity", "statue"] {
+            let mesh = shape(name);
+            let (out, report) = check(&inverted(&mesh));
+            assert_eq!(report.flipped_triangles, mesh.triangles.len(), "{name}");
+            assert!((report.volume - check(&mesh).1.volume).abs() < 1e-9, "{name}: {}", report.volume);
+            assert_eq!(report.voids, check(&mesh).1.voids);
+            assert_eq!(check(&out).1.flipped_triangles, 0);
+        }
+    }
+
+    #[test]
+    fn one_inverted_part_beside_another_is_turned_but_a_void_is_not() {
+        let (ball, block) = (shape("sphere"), shape("box"));
+        let (_, report) = check(&join(&block, &inverted(&ball), 3.0));
+        assert_eq!((report.components, report.voids, report.flipped_triangles), (2, 0, ball.triangles.len()));
+        assert!((report.volume - 1.0 - check(&ball).1.volume).abs() < 1e-6);
+    }
+
+    #[test]
+    fn scattered_wrong_triangles_are_turned_back() {
+        let mut mesh = shape("sphere");
+        let planted: Vec<usize> = (0..mesh.triangles.len()).filter(|k| k * 7919 % 10 < 3).collect();
+        planted.iter().for_each(|&k| mesh.triangles[k].swap(1, 2));
+        let (_, report) = check(&mesh);
+        assert_eq!(report.flipped_triangles, planted.len());
+        assert!(report.inconsistent_edges > planted.len());
+        assert!(report.closed && (report.volume - check(&shape("sphere")).1.volume).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_open_box_counts_its_hole() {
+        let mut mesh = shape("box");
+        mesh.triangles.retain(|t| t.iter().any(|&i| mesh.positions[i as usize][1] < 1.0));
+        let (_, report) = check(&mesh);
+        assert_eq!((report.open_edges, report.boundary_loops, report.closed), (96, 1, false));
+        assert_eq!(report.flipped_triangles, 0);
+        assert!((report.area - 5.0).abs() < 1e-5);
+        let (_, report) = check(&inverted(&mesh));
+        assert_eq!(report.flipped_triangles, mesh.triangles.len());
+    }
+
+    #[test]
+    fn a_moebius_strip_cannot_be_oriented() {
+        let n = 24;
+        let mut mesh = Mesh::default();
+        for k in 0..n {
+            let a = k as f32 / n as f32 * std::f32::consts::TAU;
+            for side in [-0.3, 0.3] {
+                let r = 1.0 + side * (a / 2.0).cos();
+                mesh.positions.push([r * a.cos(), side * (a / 2.0).sin(), r * a.sin()]);
+            }
+        }
+        for k in 0..n {
+            let [a, b] = [2 * k, 2 * k + 1];
+            let [c, d] = if k + 1 < n { [a + 2, a + 3] } else { [1, 0] };
+            mesh.triangles.extend([[a, b, c], [b, d, c]]);
+        }
+        let (_, report) = check(&mesh);
+        assert_eq!((report.unorientable_components, report.components, report.boundary_loops), (1, 1, 1));
+        assert!(!report.closed);
+    }
+
+    #[test]
+    fn copies_are_dropped_and_inner_walls_stay() {
+        let block = shape("box");
+        let count = block.triangles.len();
+        let (out, report) = check(&join(&block, &block, 0.0));
+        assert_eq!((report.dropped_duplicate, out.triangles.len()), (count, count));
+        // Painted on both sides: one side remains and faces outward.
+        let (_, report) = check(&join(&inverted(&block), &block, 0.0));
+        assert_eq!((report.dropped_duplicate, report.closed), (count, true));
+        assert!((report.volume - 1.0).abs() < 1e-6, "{}", report.volume);
+        // Two blocks that share a wall, each with its own side of it.
+        let (out, report) = check(&join(&block, &block, 1.0));
+        assert_eq!((report.dropped_duplicate, out.triangles.len(), report.closed), (0, 2 * count, true));
+        assert!(
+            (report.volume - 2.0).abs() < 1e-5 && report.non_manifold_edges > 0 && report.components == 1
+        );
+    }
+
+    #[test]
+    fn a_triangle_used_twice_on_purpose_stays() {
+        // Two closed tetrahedra on the same base, one on top of the other.
+        let positions = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.2, 1.0, 0.2], [0.2, 2.0, 0.2]];
+        let over = |top| [[0, 1, 2], [0, top, 1], [1, top, 2], [2, top, 0]];
+        let triangles = over(3).into_iter().chain(over(4)).collect();
+        let (out, report) = check(&Mesh { positions, triangles, ..Mesh::default() });
+        assert_eq!((out.triangles.len(), report.dropped_duplicate, report.closed), (8, 0, true));
+    }
+
+    #[test]
+    fn useless_triangles_go_and_attributes_stay_with_their_vertices() {
+        let mut mesh = shape("box");
+        mesh.uvs = mesh.positions.iter().map(|p| [p[0], p[1]]).collect();
+        mesh.normals = mesh.positions.clone();
+        mesh.triangle_material = vec![0; mesh.triangles.len()];
+        let n = mesh.positions.len() as u32;
+        mesh.positions.extend([[f32::NAN; 3], [9.0, 9.0, 9.0], [10.0, 10.0, 10.0], [11.0, 11.0, 11.0]]);
+        mesh.colors.extend([[1, 2, 3]; 4]);
+        mesh.uvs.extend([[7.0; 2]; 4]);
+        mesh.normals.extend([[7.0; 3]; 4]);
+        let bad = [[0, 1, n], [0, 1, n + 99], [0, 0, 1], [n + 1, n + 2, n + 3]];
+        mesh.triangles.splice(0..0, bad);
+        mesh.triangle_material.splice(0..0, [5; 4]);
+        let (out, report) = check(&mesh);
+        assert_eq!((report.dropped_non_finite, report.dropped_degenerate), (2, 2));
+        assert_eq!(out.positions.len(), n as usize);
+        assert_eq!(report.bounds_high, [0.5, 1.0, 0.5]);
+        assert!(
+            out.triangle_material.iter().all(|&m| m == 0)
+                && out.triangle_material.len() == out.triangles.len()
+        );
+        assert!(out.positions.iter().zip(&out.uvs).all(|(p, uv)| *uv == [p[0], p[1]]));
+        assert_eq!(out.normals, out.positions);
+        assert_eq!((out.colors.len(), report.notes.len() >= 2), (n as usize, true));
+    }
+
+    #[test]
+    fn a_removed_sliver_does_not_open_a_closed_surface() {
+        // A tetrahedron whose bottom edge has a middle vertex on one side only, and a sliver that closes the slit.
+        let positions = vec![[0.0; 3], [2.0, 0.0, 0.0], [0.0, 0.0, 2.0], [0.0, 2.0, 0.0], [1.0, 0.0, 0.0]];
+        let triangles = vec![[0, 1, 2], [0, 3, 4], [4, 3, 1], [0, 2, 3], [1, 3, 2], [0, 4, 1]];
+        let (out, report) = check(&Mesh { positions, triangles, ..Mesh::default() });
+        assert_eq!((out.triangles.len(), report.dropped_degenerate, report.open_edges), (5, 1, 0));
+        assert!(report.closed);
+    }
+
+    #[test]
+    fn vertices_split_at_seams_still_connect() {
+        let mesh = shape("statue");
+        let positions: Vec<[f32; 3]> =
+            mesh.triangles.iter().flatten().map(|&i| mesh.positions[i as usize]).collect();
+        let triangles = (0..mesh.triangles.len() as u32).map(|k| [3 * k, 3 * k + 1, 3 * k + 2]).collect();
+        let (_, report) = check(&Mesh { positions, triangles, ..Mesh::default() });
+        assert_eq!((report.components, report.open_edges, report.closed), (1, 0, true));
+    }
+
+    #[test]
+    fn nothing_at_all_is_reported_as_such() {
+        let (out, report) = check(&Mesh::default());
+        assert!(out.triangles.is_empty() && !report.closed && report.components == 0);
+    }
+}

@@ -1,0 +1,355 @@
+//! Collects the pieces to write, from any source.
+//!
+//! In: the result of a command, or the bodies of a scene. Out: an [`Assembly`], which every format accepts. Only this
+//! module decides ids, order and names.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use rayon::prelude::*;
+
+use crate::{
+    fracture::{Dropped, Surface, VoronoiDetail, crack::CrackShape},
+    mesh::{Material, Mesh},
+    shape::MassProperties,
+    svo::{Forest, Grid},
+};
+
+use super::{
+    BreakStep, BrokenObject, ExportError, ExportPiece, Handover, MeshCheck, MeshKind, MeshReport, PieceMesh,
+    PieceRef, Placing, Watch,
+    handover::Collision,
+    hulls::{self, Hull},
+    meshes::{
+        original::{self, NotOriginal},
+        simplify,
+    },
+    motion::Motion,
+};
+
+/// Data of `voxels.npz` besides the pieces: the object before it broke, and its Voronoi seeds.
+#[derive(Clone, Debug)]
+pub struct BreakArrays {
+    /// One tree: the object before its first break.
+    pub source: Arc<Forest>,
+    /// Its grid in the file's units.
+    pub grid: Grid,
+    /// Seeds over all breaks, in voxels.
+    pub seeds: Vec<[f64; 3]>,
+    /// Object id of each seed.
+    pub seed_object: Vec<u32>,
+    /// The breaks in their order.
+    pub breaks: Vec<BreakKind>,
+    /// Trees dropped by the rule for small pieces, on the same grid.
+    pub dropped: Vec<(Arc<Forest>, u32)>,
+}
+
+/// Parameters of one break, needed to recompute it from the arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BreakKind {
+    /// Number of its first seed in [`BreakArrays::seeds`].
+    pub first_seed: u32,
+    /// Its crack surfaces.
+    pub surface: Surface,
+    /// Level of the voxels that carry them; `None` if they are planar.
+    pub transition_level: Option<u32>,
+    /// Level of island detection.
+    pub island_level: u32,
+}
+
+impl BreakKind {
+    /// The transition level of cracks of this shape on a grid of `level`; `None` if they are planar.
+    #[must_use]
+    pub fn transition(crack: &CrackShape, level: u32, surface: Surface) -> Option<u32> {
+        crack.transition(level, surface).ok().filter(|_| surface != Surface::Planar)
+    }
+}
+
+/// What the outside of pieces shows: the materials that [`super::meshes::Side::Outside`] names.
+#[derive(Clone, Debug, Default)]
+pub struct Skin {
+    /// Materials of the imported object; empty if it only has vertex colours.
+    pub materials: Vec<Material>,
+}
+
+/// Source of the pieces' meshes.
+#[derive(Clone, Debug, Default)]
+pub struct Meshes {
+    kind: MeshKind,
+    /// Meshes in the order of the pieces; empty if they are made on demand, since they may not fit into memory. `None`
+    /// for a piece that contains no part of the original mesh and gets a smooth mesh.
+    made: Vec<Option<Arc<PieceMesh>>>,
+    without_original: usize,
+}
+
+impl Meshes {
+    /// Meshes of this kind, made on demand.
+    #[must_use]
+    pub fn asked(kind: MeshKind) -> Self {
+        Self { kind, ..Self::default() }
+    }
+
+    /// Meshes cut from the original, in the order of the pieces.
+    #[must_use]
+    pub fn originals(made: Vec<Option<Arc<PieceMesh>>>) -> Self {
+        let without_original = made.iter().filter(|mesh| mesh.is_none()).count();
+        Self { kind: MeshKind::Original, made, without_original }
+    }
+
+    /// Kind of the meshes.
+    #[must_use]
+    pub fn kind(&self) -> MeshKind {
+        self.kind
+    }
+
+    /// Number of pieces with a smooth mesh among original ones.
+    #[must_use]
+    pub fn without_original(&self) -> usize {
+        self.without_original
+    }
+}
+
+/// Properties of the mesh that a piece is written as.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MeshFigures {
+    /// Number of triangles.
+    pub triangles: u64,
+    /// Mass properties of the enclosed solid, shape space.
+    pub mass: MassProperties,
+}
+
+/// A piece that broke again, to group its pieces in files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Generation {
+    /// Its id, which follows those of the pieces.
+    pub id: usize,
+    /// Id of the piece that it broke off.
+    pub parent: Option<usize>,
+}
+
+/// All data of one export.
+#[derive(Clone, Debug, Default)]
+pub struct Assembly {
+    /// Pieces by descending voxels; their ids are 0, 1, ...
+    pub pieces: Vec<ExportPiece>,
+    /// Their meshes.
+    pub meshes: Meshes,
+    /// Materials by [`ExportPiece::object`]; an object without an entry has vertex colours only.
+    pub skins: BTreeMap<Option<usize>, Skin>,
+    /// Motion of the pieces, if it was recorded.
+    pub motion: Option<Motion>,
+    /// Data for the arrays, if there is a single object whose breaks are known.
+    pub arrays: Option<BreakArrays>,
+    /// Pieces that broke again, which are parents of others; by id.
+    pub generations: Vec<Generation>,
+    /// Adaptation to other programs.
+    pub handover: Handover,
+    /// Widest possible layer of dust between neighbouring pieces, m of shape space.
+    pub gap: f64,
+    /// Properties of the meshes in the order of the pieces; empty before [`Assembly::prepare`].
+    pub figures: Vec<MeshFigures>,
+    /// Collision shapes of each piece, shape space; empty if none were requested.
+    pub hulls: Vec<Vec<Hull>>,
+}
+
+/// Up to this number of leaves, meshes are made once and kept; above it they are made on demand.
+const HELD: usize = 3 << 20;
+/// Number of pieces processed between two checks for cancellation.
+const AT_ONCE: usize = 16;
+
+impl Assembly {
+    /// Sorts pieces by descending voxels, then volume (stably), and numbers them.
+    #[must_use]
+    pub fn new(mut pieces: Vec<ExportPiece>, arrays: Option<BreakArrays>) -> Self {
+        let size = |piece: &ExportPiece| {
+            (piece.octree().map_or(0, |octree| octree.mass.voxels), piece.shape.mass().volume_m3)
+        };
+        pieces.sort_by(|a, b| {
+            let ((voxels, volume), (other_voxels, other_volume)) = (size(b), size(a));
+            voxels.cmp(&other_voxels).then(volume.total_cmp(&other_volume))
+        });
+        pieces.iter_mut().enumerate().for_each(|(id, piece)| piece.id = id);
+        Self { pieces, arrays, ..Self::default() }
+    }
+
+    /// The final pieces of a command, in mesh units at density 1. They are already numbered.
+    #[must_use]
+    pub fn of_break(broken: &BrokenObject) -> Self {
+        let numbered = broken.pieces.iter().enumerate();
+        let patterns = || broken.steps.iter().filter_map(|step| Some((step.first_cell, step.pattern()?)));
+        let numbers = patterns().flat_map(|(first, pattern)| pattern.objects.iter().map(move |o| first + o));
+        let seeds = patterns().flat_map(|(_, pattern)| pattern.seeds_in_voxels(broken.grid().level));
+        Self {
+            pieces: numbered.map(|(id, at)| piece_of(broken, *at, id)).collect(),
+            arrays: Some(BreakArrays {
+                source: Arc::clone(&broken.source_octree().forest),
+                grid: broken.grid(),
+                seeds: seeds.collect(),
+                seed_object: numbers.collect(),
+                breaks: broken.steps.iter().map(|step| kind_of(step, broken.grid().level)).collect(),
+                dropped: broken.steps.iter().filter_map(BreakStep::voronoi).flat_map(dropped_by).collect(),
+            }),
+            generations: Self::broken_again(broken).iter().map(Generation::of).collect(),
+            gap: broken
+                .steps
+                .iter()
+                .filter_map(BreakStep::voronoi)
+                .map(|detail| widest_gap(&detail.recipe.crack, detail.recipe.surface, &broken.grid()))
+                .fold(0.0, f64::max),
+            ..Self::default()
+        }
+    }
+
+    /// The mesh of a piece, by its index, shape space.
+    #[must_use]
+    pub fn mesh(&self, piece: usize) -> Arc<PieceMesh> {
+        let Meshes { kind, made, .. } = &self.meshes;
+        made.get(piece).cloned().flatten().unwrap_or_else(|| Arc::new(kind.of(&self.pieces[piece].shape)))
+    }
+
+    /// Mass properties of a piece as it is written: those of the solid enclosed by its mesh if known, otherwise (also
+    /// for cubes) those of its voxels. Shape space.
+    #[must_use]
+    pub fn mass(&self, piece: usize) -> MassProperties {
+        let of_mesh = self.figures.get(piece).map(|figures| figures.mass);
+        let of_mesh = of_mesh.filter(|mass| self.meshes.kind != MeshKind::Voxels && mass.kg > 0.0);
+        of_mesh.unwrap_or(*self.pieces[piece].shape.mass())
+    }
+
+    /// Simplifies the meshes as requested, checks them, and makes collision shapes, as formats with meshes need.
+    /// Returns statistics of all meshes.
+    ///
+    /// # Errors
+    /// [`ExportError::Cancelled`].
+    pub fn prepare(&mut self, watch: &Watch) -> Result<MeshReport, ExportError> {
+        let count = self.pieces.len();
+        let leaves: usize = self.pieces.iter().filter_map(|p| Some(p.octree()?.leaves().len())).sum();
+        let (error, kind) = (self.handover.simplify, self.meshes.kind);
+        let held = leaves <= HELD || error > 0.0;
+        let numbers: Vec<usize> = (0..count).collect();
+        let mut made = Vec::with_capacity(if held { count } else { 0 });
+        let mut report =
+            MeshReport { kind, without_original: self.meshes.without_original, ..MeshReport::default() };
+        for some in numbers.chunks(AT_ONCE) {
+            watch.at(some[0], count)?;
+            let one = |i: &usize| {
+                let (piece, mut mesh) = (&self.pieces[*i], self.mesh(*i));
+                if error > 0.0
+                    && let Some(simpler) = simplify(&mesh, error * piece.voxel())
+                {
+                    mesh = Arc::new(simpler);
+                }
+                let corners = mesh.triangles.iter().map(|t| t.map(|v| mesh.positions[v as usize]));
+                let mass = MassProperties::of_triangles(corners, piece.shape.density());
+                let hulls = hulls::of(self.handover.collision, &mesh);
+                (MeshCheck::of(&mesh), mass, hulls, held.then_some(mesh))
+            };
+            let all: Vec<_> = some.par_iter().map(one).collect();
+            for (i, (check, mass, hulls, mesh)) in some.iter().zip(all) {
+                report.add(&self.pieces[*i], check);
+                self.figures.push(MeshFigures { triangles: check.triangles, mass });
+                if self.handover.collision != Collision::None {
+                    self.hulls.push(hulls);
+                }
+                made.extend(mesh.map(Some));
+            }
+        }
+        if held {
+            self.meshes.made = made;
+        }
+        Ok(report)
+    }
+
+    /// Cuts `mesh`, which was broken, into the meshes of the pieces of [`Assembly::of_break`], and takes its materials.
+    /// `scale` is the number of units of shape space per unit of the mesh.
+    ///
+    /// # Errors
+    /// [`NotOriginal`]; nothing has changed then.
+    pub fn cut_original(
+        &mut self,
+        mesh: &Mesh,
+        scale: f64,
+        broken: &BrokenObject,
+    ) -> Result<(), NotOriginal> {
+        if self.own_surfaces(mesh.materials.clone()) {
+            return Ok(());
+        }
+        let steps = original::steps_of(broken)?;
+        let mut cut = original::meshes(mesh, scale, &broken.grid(), &steps)?;
+        let mut taken = |at: &PieceRef| cut.steps.get_mut(at.step)?.get_mut(at.piece)?.take().map(Arc::new);
+        self.meshes = Meshes::originals(broken.pieces.iter().map(&mut taken).collect());
+        self.skins.insert(None, Skin { materials: mesh.materials.clone() });
+        Ok(())
+    }
+
+    /// If every piece already is a mesh, as with methods that cut meshes, uses these as originals, with `materials` on
+    /// the outside. Returns whether it did.
+    pub fn own_surfaces(&mut self, materials: Vec<Material>) -> bool {
+        let own = |piece: &ExportPiece| piece.shape.as_mesh().map(original::of_solid);
+        let Some(surfaces) = self.pieces.par_iter().map(own).collect::<Option<Vec<_>>>() else {
+            return false;
+        };
+        self.meshes = Meshes::originals(surfaces.into_iter().map(Some).collect());
+        self.skins.insert(None, Skin { materials });
+        true
+    }
+
+    /// A material on the outside of an object's pieces.
+    #[must_use]
+    pub fn material(&self, object: Option<usize>, material: u32) -> Option<&Material> {
+        self.skins.get(&object)?.materials.get(material as usize)
+    }
+
+    /// The pieces of a command that broke again; their ids follow those of [`Assembly::of_break`].
+    #[must_use]
+    pub fn broken_again(broken: &BrokenObject) -> Vec<ExportPiece> {
+        let first = broken.pieces.len();
+        let again = broken.broken_again.iter().enumerate();
+        again.map(|(i, at)| piece_of(broken, *at, first + i)).collect()
+    }
+}
+
+/// Widest possible layer of dust of a break: the transition voxel's edge, m.
+#[must_use]
+pub fn widest_gap(crack: &CrackShape, surface: Surface, grid: &Grid) -> f64 {
+    match crack.transition(grid.level, surface) {
+        Ok(level) if surface == Surface::Dusty => grid.h * f64::from(1 << (grid.level - level)) * 3f64.sqrt(),
+        _ => 0.0,
+    }
+}
+
+impl Generation {
+    fn of(piece: &ExportPiece) -> Self {
+        Self { id: piece.id, parent: piece.parent }
+    }
+}
+
+fn kind_of(step: &BreakStep, level: u32) -> BreakKind {
+    let params = &step.result.params;
+    let of_voxels = step.voronoi();
+    let surface = of_voxels.map_or(Surface::Planar, |detail| detail.recipe.surface);
+    BreakKind {
+        first_seed: step.first_cell,
+        surface,
+        transition_level: BreakKind::transition(&params.crack, level, surface),
+        island_level: of_voxels.map_or(level, |detail| detail.island_level),
+    }
+}
+
+fn dropped_by(detail: &VoronoiDetail) -> Vec<(Arc<Forest>, u32)> {
+    let trees = |dropped: &Dropped| -> Vec<_> {
+        dropped.pieces.iter().map(|piece| (Arc::clone(&dropped.forest), piece.tree)).collect()
+    };
+    detail.fracture.dropped.as_ref().map(trees).unwrap_or_default()
+}
+
+fn piece_of(broken: &BrokenObject, at: PieceRef, id: usize) -> ExportPiece {
+    ExportPiece {
+        id,
+        shape: Arc::clone(&broken.part(at).shape),
+        placing: Placing::UNMOVED,
+        object: None,
+        cell: Some(broken.cell(at)),
+        parent: broken.parent_id(at),
+        generation: broken.steps[at.step].generation,
+    }
+}

@@ -1,0 +1,284 @@
+//! The parts of an arrangement: connected, closed, each in one region.
+//!
+//! In: an arrangement. Out: its faces as triangles, each with the part behind it and the part in front; the volumes of
+//! the parts. A void belongs to the part whose outside contains it.
+
+use glam::{DVec2, DVec3};
+use rayon::prelude::*;
+
+use crate::geometry::UnionFind;
+
+use super::{
+    arrange::{Arrangement, Polygon},
+    cracks::Cracks,
+    exact::Point,
+    meet::Tangle,
+    solid::Solid,
+    triangulate::triangulate,
+};
+
+/// Marks the outside of the solid, which is no part.
+pub const NOTHING: u32 = u32::MAX;
+
+/// A triangle between two parts.
+#[derive(Clone, Copy, Debug)]
+pub struct PartFace {
+    /// Nodes, counter-clockwise seen from the front.
+    pub nodes: [u32; 3],
+    /// The source triangle, of the solid or of the cracks.
+    pub source: u32,
+    /// Whether it is part of a crack.
+    pub is_crack: bool,
+    /// Parts behind and in front.
+    pub parts: [u32; 2],
+    /// Regions behind and in front; `None` is the outside, or dust.
+    pub regions: [Option<u32>; 2],
+    /// For a crack: unit normal that points away from the part behind.
+    pub normal: DVec3,
+}
+
+/// A connected part.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// Its region.
+    pub region: u32,
+    /// Volume, cubic units of `places`.
+    pub volume: f64,
+    /// Index of one of its faces.
+    pub face: u32,
+}
+
+/// All parts of an arrangement.
+#[derive(Clone, Debug, Default)]
+pub struct Parts {
+    /// Node positions, grid units.
+    pub in_grid: Vec<DVec3>,
+    /// Node positions, shape space.
+    pub places: Vec<DVec3>,
+    /// Faces between the parts.
+    pub faces: Vec<PartFace>,
+    /// The parts.
+    pub parts: Vec<Part>,
+}
+
+/// A projection to the plane of a triangle in which that is counter-clockwise.
+fn flattened(corners: [DVec3; 3]) -> impl Fn(DVec3) -> DVec2 {
+    let [a, b, c] = corners;
+    let normal = (b - a).cross(c - a);
+    let size = normal.abs();
+    let axis = if size.x >= size.y && size.x >= size.z {
+        0
+    } else if size.y >= size.z {
+        1
+    } else {
+        2
+    };
+    let turned = normal[axis] < 0.0;
+    move |p: DVec3| {
+        let p = p - a;
+        let (u, v) = (p[(axis + 1) % 3], p[(axis + 2) % 3]);
+        if turned { DVec2::new(v, u) } else { DVec2::new(u, v) }
+    }
+}
+
+fn real(p: Point) -> DVec3 {
+    DVec3::from_array(p.map(|v| v as f64))
+}
+
+/// The parts of a solid between cracks. `place` gives the positions of crack vertices in shape space. Regions for which
+/// `is_dust` holds give no part.
+///
+/// # Errors
+/// [`Tangle`].
+pub fn parts(
+    arrangement: &Arrangement<'_>,
+    solid: &Solid,
+    cracks: &Cracks,
+    place: impl Fn(DVec3) -> DVec3,
+    is_dust: impl Fn(u32) -> bool + Sync,
+) -> Result<Parts, Tangle> {
+    let points: Vec<DVec3> = solid.points.iter().map(|p| real(*p)).collect();
+    let crack_points: Vec<DVec3> = cracks.points.iter().map(|p| real(*p)).collect();
+    let crack_places: Vec<DVec3> = crack_points.iter().map(|p| place(*p)).collect();
+    let between = |a: DVec3, b: DVec3, at: f64| a + (b - a) * at;
+    let in_grid = arrangement.places(&points, &crack_points, between);
+    let places = arrangement.places(&solid.places, &crack_places, between);
+
+    let of_solid = |t: u32| flattened(solid.triangles[t as usize].map(|i| points[i as usize]));
+    let of_crack = |t: u32| flattened(cracks.triangles[t as usize].map(|i| crack_points[i as usize]));
+    let outside = arrangement.outside(&|t, node| of_solid(t)(in_grid[node as usize]), &is_dust)?;
+    let inside = arrangement.inside(&|t, node| of_crack(t)(in_grid[node as usize]))?;
+    let whole = |polygon: &Polygon, flat: &dyn Fn(DVec3) -> DVec2| -> Vec<[u32; 3]> {
+        match polygon.outer.as_slice() {
+            [a, b, c] if polygon.holes.is_empty() => vec![[*a, *b, *c]],
+            outer => triangulate(outer, &polygon.holes, &|node| flat(in_grid[node as usize])),
+        }
+    };
+    // `parts` holds regions until parts are numbered.
+    let mut faces: Vec<PartFace> = outside
+        .par_iter()
+        .flat_map_iter(|polygon| {
+            let (source, region) = (polygon.triangle, polygon.region);
+            let face = move |nodes| PartFace {
+                nodes,
+                source,
+                is_crack: false,
+                parts: [region, NOTHING],
+                regions: [Some(region), None],
+                normal: DVec3::ZERO,
+            };
+            whole(polygon, &of_solid(source)).into_iter().map(face)
+        })
+        .collect();
+    faces.par_extend(inside.par_iter().flat_map_iter(|polygon| {
+        let source = polygon.triangle;
+        let parts =
+            cracks.sides[source as usize].map(|region| if is_dust(region) { NOTHING } else { region });
+        let regions = cracks.sides[source as usize].map(|region| (!is_dust(region)).then_some(region));
+        let [a, b, c] = cracks.triangles[source as usize].map(|i| crack_places[i as usize]);
+        let normal = (b - a).cross(c - a).normalize_or(DVec3::Y);
+        let face = move |nodes| PartFace { nodes, source, is_crack: true, parts, regions, normal };
+        whole(polygon, &of_crack(source)).into_iter().map(face)
+    }));
+    let mut all = Parts { in_grid, places, faces, parts: Vec::new() };
+    all.number()?;
+    Ok(all)
+}
+
+impl Parts {
+    /// Appends the parts of another cut of the same solid.
+    pub fn append(&mut self, other: Self) {
+        let (nodes, parts, faces) =
+            (self.places.len() as u32, self.parts.len() as u32, self.faces.len() as u32);
+        self.in_grid.extend(other.in_grid);
+        self.places.extend(other.places);
+        self.faces.extend(other.faces.into_iter().map(|face| PartFace {
+            nodes: face.nodes.map(|n| n + nodes),
+            parts: face.parts.map(|part| if part == NOTHING { part } else { part + parts }),
+            ..face
+        }));
+        self.parts.extend(other.parts.into_iter().map(|part| Part { face: part.face + faces, ..part }));
+    }
+
+    /// Numbers the connected parts in the order of their first faces.
+    fn number(&mut self) -> Result<(), Tangle> {
+        // Side 2 f is the back of face f, 2 f + 1 its front.
+        let mut links: Vec<(u32, u32, u32, u32)> = self
+            .faces
+            .par_iter()
+            .enumerate()
+            .flat_map_iter(|(f, face)| {
+                (0..2).filter(|side| face.parts[*side] != NOTHING).flat_map(move |side| {
+                    (0..3).map(move |k| {
+                        let (a, b) = (face.nodes[k], face.nodes[(k + 1) % 3]);
+                        (face.parts[side], a.min(b), a.max(b), (2 * f + side) as u32)
+                    })
+                })
+            })
+            .collect();
+        links.par_sort_unstable();
+        let mut sides = UnionFind::new(2 * self.faces.len());
+        for group in links.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2)) {
+            // Two faces meet at an edge; more, in pairs, if the solid's own edges coincide, or if a bridge repeats a
+            // diagonal.
+            if group.len() % 2 != 0 {
+                return Err(Tangle::Open);
+            }
+            for pair in group.windows(2) {
+                sides.join(pair[0].3, pair[1].3);
+            }
+        }
+        let mut numbers = vec![NOTHING; sides.count()];
+        let mut parts: Vec<Part> = Vec::new();
+        for f in 0..self.faces.len() {
+            for side in 0..2 {
+                let region = self.faces[f].parts[side];
+                if region == NOTHING {
+                    continue;
+                }
+                let top = sides.find((2 * f + side) as u32) as usize;
+                if numbers[top] == NOTHING {
+                    numbers[top] = parts.len() as u32;
+                    parts.push(Part { region, volume: 0.0, face: f as u32 });
+                }
+                let number = numbers[top];
+                self.faces[f].parts[side] = number;
+                let [a, b, c] = self.faces[f].nodes.map(|n| self.places[n as usize] - self.places[0]);
+                let volume = a.dot(b.cross(c)) / 6.0;
+                parts[number as usize].volume += if side == 0 { volume } else { -volume };
+            }
+        }
+        self.parts = parts;
+        self.fill_voids();
+        Ok(())
+    }
+
+    /// Assigns every void to the part of its region that contains it.
+    fn fill_voids(&mut self) {
+        let voids: Vec<u32> =
+            (0..self.parts.len() as u32).filter(|p| self.parts[*p as usize].volume < 0.0).collect();
+        if voids.is_empty() {
+            return;
+        }
+        let mut into: Vec<u32> = (0..self.parts.len() as u32).collect();
+        for void in voids {
+            let part = self.parts[void as usize];
+            let mut holders: Vec<u32> = (0..self.parts.len() as u32)
+                .filter(|p| {
+                    let other = &self.parts[*p as usize];
+                    other.region == part.region && other.volume > 0.0 && other.volume > -part.volume
+                })
+                .collect();
+            holders.sort_by(|a, b| {
+                self.parts[*a as usize].volume.total_cmp(&self.parts[*b as usize].volume).then(a.cmp(b))
+            });
+            let p = self.places[self.faces[part.face as usize].nodes[0] as usize];
+            let holder = match holders.as_slice() {
+                [] => continue,
+                [only] => *only,
+                many => many.iter().copied().find(|h| self.holds(*h, p)).unwrap_or(many[many.len() - 1]),
+            };
+            into[void as usize] = holder;
+        }
+        // Renumbers the parts without the voids.
+        let mut numbers = vec![NOTHING; self.parts.len()];
+        let mut kept: Vec<Part> = Vec::new();
+        for p in 0..self.parts.len() {
+            if into[p] as usize == p {
+                numbers[p] = kept.len() as u32;
+                kept.push(self.parts[p]);
+            }
+        }
+        for p in 0..self.parts.len() {
+            if into[p] as usize != p {
+                numbers[p] = numbers[into[p] as usize];
+                kept[numbers[p] as usize].volume += self.parts[p].volume;
+            }
+        }
+        for face in &mut self.faces {
+            for part in face.parts.iter_mut().filter(|part| **part != NOTHING) {
+                *part = numbers[*part as usize];
+            }
+        }
+        self.parts = kept;
+    }
+
+    /// Whether a part's outside contains a point, by solid angles.
+    fn holds(&self, part: u32, p: DVec3) -> bool {
+        let turns: f64 = self
+            .faces
+            .iter()
+            .flat_map(|face| [(face, 0), (face, 1)])
+            .filter(|(face, side)| face.parts[*side] == part)
+            .map(|(face, side)| {
+                let [a, b, c] = face.nodes.map(|n| self.places[n as usize] - p);
+                let (x, y, z) = (a.length(), b.length(), c.length());
+                let (above, below) =
+                    (a.dot(b.cross(c)), x * y * z + a.dot(b) * z + b.dot(c) * x + c.dot(a) * y);
+                let angle = libm::atan2(above, below);
+                if side == 0 { angle } else { -angle }
+            })
+            .sum();
+        turns > std::f64::consts::PI
+    }
+}

@@ -1,0 +1,379 @@
+//! The passes of a picture in order: first hits, light, overlay, composition.
+//!
+//! In: octrees in the arena, bodies with their surfaces, camera, options, an overlay. Out: an RGBA8 picture on the GPU
+//! or in memory.
+
+use std::sync::Arc;
+
+use crate::geometry::Aabb;
+use glam::{Mat4, Vec3};
+
+use super::{
+    Camera, Overlay,
+    overlay::OverlayPass,
+    surfaces::Surfaces,
+    tables::{BodyData, BoxData, FrameData, tables},
+    targets::Targets,
+};
+use crate::{
+    fracture::{Seams, Volume},
+    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, StageTiming, Stopwatch, Uniform, bind},
+    shape::{Shape, SolidMesh},
+    svo::{Arena, ArenaBuffers},
+};
+
+/// Direction of the sun: over the left shoulder of the default view.
+const SUN: Vec3 = Vec3::new(-0.335, 0.735, 0.589);
+/// Tangent of the sun's angular radius: about ten times the real one, for soft shadows.
+const SUN_RADIUS: f32 = 0.045;
+/// Meaning of a voxel's colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum ColorBy {
+    /// The material's own colour.
+    #[default]
+    Material,
+    /// One colour per body.
+    Piece,
+    /// Surface normals.
+    Normal,
+    /// Crack faces in another colour than the original surface.
+    Crack,
+    /// Octree level at which the ray stopped.
+    Level,
+}
+/// One body to draw.
+#[derive(Clone, Debug)]
+pub struct RenderBody {
+    /// Its shape. An octree is drawn from the frame's arena; one that is not uploaded is not drawn. A mesh or a convex
+    /// polyhedron is drawn as its surface, even if it has voxels; compute passes skip a surface that exceeds the
+    /// adapter's buffer limit (128 MiB on some: about a million triangles).
+    pub shape: Arc<Shape>,
+    /// Affine with uniform scale: the shape's local space (voxels) to world metres.
+    pub world_from_local: Mat4,
+    /// Number for colouring by piece and for highlighting.
+    pub id: u32,
+    /// Whether it is highlighted.
+    pub selected: bool,
+    /// How a preview marks it.
+    pub mark: Option<PieceMark>,
+    /// Material volume on crack faces, finer than their voxels; zero for the voxels' own colours or those of a
+    /// surface's vertices. Volumes are in voxel coordinates, so a surface without voxels shows its vertices' colours.
+    pub interior: Volume,
+}
+
+impl RenderBody {
+    /// Bounds (low, high) of its shape, local space.
+    #[must_use]
+    pub fn bounds(&self) -> (Vec3, Vec3) {
+        let Aabb { low, high } = self.shape.bounds();
+        (low.as_vec3(), high.as_vec3())
+    }
+}
+
+/// How a preview marks a piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PieceMark {
+    /// The piece stays with the body. [`CellMarks::hovered`] may name one of its cells.
+    Kept,
+    /// The piece is under the pointer.
+    Hovered,
+}
+/// Cells marked in a preview.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CellMarks {
+    /// Object id of the cells that stay with the body.
+    pub kept: Option<u32>,
+    /// Seed of the cell under the pointer.
+    pub hovered: Option<u32>,
+}
+/// Drawing options.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RenderOptions {
+    /// Colour choice.
+    pub color_by: ColorBy,
+    /// Floor height (y), or `None` for no floor.
+    pub floor: Option<f32>,
+    /// Leave the background transparent (alpha 0).
+    pub transparent: bool,
+    /// Ambient-occlusion and soft-shadow samples per pixel in this frame; 1 for the live window, more for stills.
+    pub samples: u32,
+    /// Number of frames accumulated without motion; 0 restarts the refinement.
+    pub accumulated: u32,
+}
+impl Default for RenderOptions {
+    fn default() -> Self {
+        Self { color_by: ColorBy::Material, floor: Some(0.0), transparent: false, samples: 1, accumulated: 0 }
+    }
+}
+/// Input of a frame.
+pub struct FrameInput<'a> {
+    /// Octrees.
+    pub arena: &'a Arena,
+    /// Bodies.
+    pub bodies: &'a [RenderBody],
+    /// Camera.
+    pub camera: Camera,
+    /// Options.
+    pub options: RenderOptions,
+    /// Size at which rays are cast, pixels.
+    pub size: [u32; 2],
+    /// Cracks to draw on an unbroken body.
+    pub seams: Option<BodySeams<'a>>,
+    /// Lines, points and triangles over the picture, uploaded when it is not the previous frame's.
+    pub overlay: Option<&'a Arc<Overlay>>,
+}
+/// Preview of a body's cracks, drawn on it in gold.
+#[derive(Clone, Copy, Debug)]
+pub struct BodySeams<'a> {
+    /// Index among the frame's bodies; out of range if only pieces' cells are marked.
+    pub body: usize,
+    /// Cells near each boundary voxel of the preview's level, which is at most the body's.
+    pub seams: &'a Seams,
+    /// Index of the tree's first voxel at that level: of a node in the body's slot, or of a leaf at the leaf level.
+    pub first: u32,
+    /// Cells to mark, on this body and on pieces that stay.
+    pub marks: CellMarks,
+}
+/// First hit of a pixel, from [`Renderer::read_hits`](super::Renderer::read_hits).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PixelHit {
+    /// No hit.
+    Sky,
+    /// The floor, at this distance from the camera, m.
+    Floor(f32),
+    /// A body.
+    Body {
+        /// Index into the frame's bodies.
+        body: usize,
+        /// Leaf relative to the body's slot, `None` in an internal octant; for a surface the index of its triangle.
+        leaf: Option<u32>,
+        /// Distance from the camera, m.
+        distance: f32,
+    },
+}
+
+/// The ray caster with compute passes, and its buffers.
+pub struct PassRenderer {
+    pub(super) primary: Kernel,
+    pub(super) light: Kernel,
+    pub(super) compose: Kernel,
+    pub(super) overlay: OverlayPass,
+    stopwatch: Stopwatch,
+    frame: Uniform<FrameData>,
+    bodies: Buffer<BodyData>,
+    boxes: Buffer<BoxData>,
+    surfaces: Surfaces,
+    no_seams: Buffer<u32>,
+    pub(super) targets: Option<Targets>,
+    /// Number of frames in the history; the blend weight follows it, so that a resize cannot mix in stale pixels.
+    refined: u32,
+}
+
+impl PassRenderer {
+    /// Compiles the passes.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
+        let renderer = Self {
+            primary: Kernel::new(gpu, "render/primary"),
+            light: Kernel::new(gpu, "render/light"),
+            compose: Kernel::new(gpu, "render/compose"),
+            overlay: OverlayPass::new(gpu)?,
+            stopwatch: Stopwatch::default(),
+            frame: Uniform::new(gpu, &bytemuck::Zeroable::zeroed()),
+            bodies: Buffer::zeroed(gpu, "body table", 64)?,
+            boxes: Buffer::zeroed(gpu, "body boxes", 128)?,
+            surfaces: Surfaces::new(gpu)?,
+            no_seams: Buffer::zeroed(gpu, "no seams", 1)?,
+            targets: None,
+            refined: 0,
+        };
+        gpu.check()?;
+        Ok(renderer)
+    }
+
+    /// Draws into an internal texture (Rgba8Unorm, already tone-mapped and sRGB-encoded) and returns a view of it. Does
+    /// not wait. A zero size is drawn as one pixel; a size beyond the adapter's texture limit is clamped.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn draw(&mut self, gpu: &Gpu, input: &FrameInput<'_>) -> Result<wgpu::TextureView, GpuError> {
+        gpu.check()?;
+        self.stopwatch.collect(gpu);
+        let limit = gpu.limits.max_texture_dimension_2d;
+        let size = input.size.map(|side| side.clamp(1, limit));
+        let targets = match self.targets.take() {
+            Some(targets) if targets.size == size => targets,
+            _ => {
+                self.refined = 0;
+                Targets::new(gpu, size)?
+            }
+        };
+        let targets = self.targets.insert(targets);
+        if input.options.accumulated == 0 {
+            self.refined = 0;
+        }
+
+        self.surfaces.hold(gpu, input.bodies)?;
+        let place_of = |solid: &SolidMesh| self.surfaces.place(solid);
+        let (rows, boxes) = tables(input.bodies, |forest| input.arena.slot(forest), place_of);
+        fill(gpu, &mut self.bodies, "body table", &rows)?;
+        fill(gpu, &mut self.boxes, "body boxes", &boxes)?;
+        let frame = frame_data(input, size, self.refined, boxes.len().div_ceil(2) as u32);
+        self.frame.write(gpu, &frame);
+
+        let ArenaBuffers { nodes, normals, colors, cuts } = input.arena.buffers()?;
+        let Targets { hits, looks, lights, history, view: picture, .. } = &*targets;
+        let (frame_words, bodies, boxes) = (&self.frame, &self.bodies, &self.boxes);
+        let seams = input.seams.map_or(Ok(&self.no_seams), |s| s.seams.words.device())?;
+        let mesh_words = self.surfaces.words();
+        let scene = bind![frame_words, nodes, normals, colors, cuts, bodies, boxes, mesh_words];
+        let passes = if self.stopwatch.has_room() { 3 } else { 0 };
+        let mut rec = Recorder::with_room(gpu, "render", passes);
+        rec.stage("primary");
+        rec.run_pixels(&self.primary, size, &[scene, bind![hits, looks, seams]].concat())?;
+        rec.stage("light");
+        rec.run_pixels(&self.light, frame.light_size, &[scene, bind![hits, lights]].concat())?;
+        // After the first hits, which hide what lies behind them, and before the composition, which blends it over the
+        // tone-mapped picture.
+        let overlay = match input.overlay.filter(|overlay| !overlay.is_empty()) {
+            Some(drawn) => self.overlay.record(gpu, rec.encoder(), drawn, (&frame, &self.frame), hits)?,
+            None => self.overlay.nothing(),
+        };
+        rec.stage("compose");
+        let given = bind![frame_words, hits, looks, lights, history, picture, overlay];
+        rec.run_pixels(&self.compose, size, given)?;
+        self.stopwatch.submitted(rec.submit_pending());
+        gpu.check()?;
+        self.refined = self.refined.saturating_add(1);
+        Ok(targets.view.clone())
+    }
+
+    /// Draws and reads back RGBA8 rows from the top, with `passes` refinement passes.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn still(&mut self, gpu: &Gpu, input: &FrameInput<'_>, passes: u32) -> Result<Vec<u8>, GpuError> {
+        for pass in 0..passes.max(1) {
+            let mut options = input.options.clone();
+            options.accumulated = pass;
+            self.draw(gpu, &FrameInput { options, ..*input })?;
+            // One pass at a time, since a slow adapter's driver would otherwise get one enormous submission.
+            gpu.wait()?;
+        }
+        // The window's refinement restarts, since its history was overwritten.
+        self.refined = 0;
+        match &self.targets {
+            Some(targets) => targets.read(gpu),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The last picture.
+    pub fn view(&self) -> Option<&wgpu::TextureView> {
+        self.targets.as_ref().map(|targets| &targets.view)
+    }
+
+    /// First hits of the last frame, rows from the top. Waits for the GPU.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn read_hits(&self, gpu: &Gpu) -> Result<Vec<PixelHit>, GpuError> {
+        match &self.targets {
+            Some(targets) => targets.read_hits(gpu),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// GPU time of the last frame whose timings have arrived.
+    #[must_use]
+    pub fn timings(&self) -> &[StageTiming] {
+        self.stopwatch.latest()
+    }
+}
+
+/// Writes `data` into `buffer`, which is enlarged by half as needed.
+fn fill<T: bytemuck::Pod>(
+    gpu: &Gpu,
+    buffer: &mut Buffer<T>,
+    label: &str,
+    data: &[T],
+) -> Result<(), GpuError> {
+    if data.len() > buffer.len() {
+        *buffer = Buffer::zeroed(gpu, label, data.len() + data.len() / 2)?;
+    }
+    buffer.write(gpu, 0, data);
+    Ok(())
+}
+
+/// Constants of frame number `refined` of a refinement.
+pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, body_count: u32) -> FrameData {
+    let camera = input.camera.sane();
+    let aspect = size[0] as f32 / size[1] as f32;
+    let axes = camera.axes();
+    let (tan_x, tan_y) = camera.tangents(aspect);
+    let options = &input.options;
+    let samples = options.samples.clamp(1, 64);
+    // One light texel per 2 x 2 pixels in the live window, one per pixel for stills.
+    let light_step = if samples > 1 { 1 } else { 2 };
+    let selection = input.bodies.iter().any(|body| body.selected);
+    let overlay = input.overlay.is_some_and(|overlay| !overlay.is_empty());
+    let floor = options.floor.filter(|y| y.is_finite() && !options.transparent);
+    // At first the filter is as wide as the noise pattern; later the history averages instead.
+    let filter_radius = match refined * samples {
+        0..12 => 2,
+        12..48 => 1,
+        _ => light_step - 1,
+    };
+    FrameData {
+        eye: camera.eye(),
+        pixel_cone: 2.0 * tan_y / size[1] as f32,
+        forward: axes.forward,
+        ao_reach: 0.16 * camera.distance,
+        right: axes.right * tan_x,
+        floor_y: floor.unwrap_or(0.0),
+        up: axes.up * tan_y,
+        fade: 1.2 * camera.distance,
+        sun: SUN.normalize_or(Vec3::Y),
+        sun_radius: SUN_RADIUS,
+        target: camera.target,
+        flags: u32::from(floor.is_some())
+            | u32::from(options.transparent) << 1
+            | u32::from(selection) << 2
+            | u32::from(overlay) << 3,
+        size,
+        light_size: size.map(|side| side.div_ceil(light_step)),
+        jitter: jitter(refined),
+        accumulated: refined,
+        samples,
+        body_count,
+        light_step,
+        color_by: options.color_by as u32,
+        filter_radius,
+        seam_body: input.seams.and_then(|s| seam_body(input, s.body)).unwrap_or(u32::MAX),
+        seam_level: input.seams.map_or(0, |s| s.seams.level),
+        seam_first: input.seams.map_or(0, |s| s.first),
+        seam_seeds: input.seams.map_or(0, |s| s.seams.seeds),
+        kept_object: input.seams.and_then(|s| s.marks.kept).unwrap_or(u32::MAX),
+        hovered_cell: input.seams.and_then(|s| s.marks.hovered).unwrap_or(u32::MAX),
+        pad: [0; 2],
+    }
+}
+
+/// Index of the body with cracks, if its octree is uploaded, in which their voxels are looked up.
+fn seam_body(input: &FrameInput<'_>, body: usize) -> Option<u32> {
+    let octree = input.bodies.get(body)?.shape.as_octree()?;
+    input.arena.slot(&octree.forest)?;
+    u32::try_from(body).ok()
+}
+
+/// Sub-pixel offsets: zero in the first frame, so that motion does not shimmer, then an even coverage of a slightly
+/// enlarged pixel.
+fn jitter(refined: u32) -> [f32; 2] {
+    if refined == 0 {
+        return [0.0; 2];
+    }
+    let at = |step: f64| ((f64::from(refined) * step + 0.5).fract() - 0.5) as f32 * 1.2;
+    [at(0.754_877_666_246_693), at(0.569_840_290_998_053)]
+}
