@@ -1,11 +1,11 @@
 //! Solving for a number of pieces.
 //!
-//! In: an octree, parameters that name a number of pieces, and what draws a pattern of so many seeds. Out: the
-//! fracture that comes nearest. More seeds give more pieces, if not with every single seed, so the number of seeds
-//! is bracketed and narrowed down: first on a preview two levels coarser, which has the same cells and costs a
-//! twentieth, then at the full level from where the preview ended. With one random seed fewer seeds are the first
-//! of more, so trials differ in little else. Where one seed more jumps over the wanted number by more than a tenth,
-//! as happens with few pieces of a hollow object, the random seed is changed too.
+//! In: an octree, parameters with a wanted number of pieces, and a function that draws a pattern of a number of seeds.
+//! Out: the fracture that comes nearest. More seeds give more pieces, if not with every single seed, so the number of
+//! seeds is bracketed and narrowed down: first on a preview two levels coarser, which has the same cells and costs a
+//! twentieth, then at the full level from where the preview ended. With one random seed, fewer seeds are the first of
+//! more, so that trials are similar. If one seed more jumps over the wanted number by more than a tenth, as happens
+//! with few pieces of a hollow object, the random seed is changed too.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::svo::{Arena, coarsen};
 /// Most fractures of the preview, and at the full level.
 const PREVIEW_TRIALS: u32 = 10;
 const FULL_TRIALS: u32 = 6;
-/// Most changes of the random seed, where no number of seeds gives what is wanted.
+/// Largest number of changes of the random seed, if no number of seeds gives the wanted number of pieces.
 const MOST_SHAKES: u32 = 8;
 /// Levels between the preview and the full one; below this level there is no preview.
 const PREVIEW_BELOW: u32 = 2;
@@ -97,11 +97,11 @@ impl Fracturer {
 /// Breaks by parameters that name no number of pieces, and says how many pieces came of it.
 pub(super) type BreakTrial<'a, T> = &'a mut dyn FnMut(&FractureParams) -> Result<(T, u32), FractureError>;
 
-/// Breaks by `params`, or where they name a number of pieces by as many seeds as come nearest to it, in at most six
-/// trials.
+/// Breaks by `params`; if these have a wanted number of pieces, by the number of seeds that comes nearest to it, in at
+/// most six trials.
 ///
 /// # Errors
-/// What a trial says.
+/// Errors of a trial.
 pub(super) fn seeds_for<T>(
     params: &FractureParams,
     trial: BreakTrial<'_, T>,
@@ -149,7 +149,7 @@ struct Trial {
     shake: u32,
 }
 
-/// Looks for the number at which a growing, noisy function has a wanted value.
+/// Searches the argument at which a growing, noisy function has a wanted value.
 #[derive(Debug)]
 struct Search {
     wanted: u32,
@@ -168,7 +168,7 @@ impl Search {
         Self { wanted, start, low: None, high: None, best: None, told: 0, shakes: 0 }
     }
 
-    /// The next trial; `None` when the value is reached (to a twentieth) or there is nothing more to try.
+    /// The next trial; `None` if the value is reached (to a twentieth) or there is nothing more to try.
     fn propose(&mut self) -> Option<Trial> {
         let off = self.best.map(|(_, value)| value.abs_diff(self.wanted));
         if off.is_some_and(|off| off <= self.wanted / 20) {
@@ -177,8 +177,8 @@ impl Search {
         if let Some(seeds) = self.bracketed() {
             return Some(Trial { seeds, ..self.start });
         }
-        // Neighbouring numbers straddle the value. Good enough to a tenth or to one, else other seeds of the same
-        // number may hit it.
+        // Neighbouring numbers lie on either side of the value. That is good enough within a tenth or one piece, else
+        // other seeds of the same number may hit it.
         let near = off.is_some_and(|off| off <= (self.wanted / 10).max(1));
         if near || self.shakes >= MOST_SHAKES {
             return None;
@@ -224,7 +224,7 @@ impl Search {
         if better {
             self.best = Some((at, value));
         }
-        // Other seeds say nothing about the bracket.
+        // Trials with other random seeds do not change the bracket.
         if at.shake == self.start.shake && value < self.wanted {
             self.low = Some((at.seeds, value));
         } else if at.shake == self.start.shake && value > self.wanted {

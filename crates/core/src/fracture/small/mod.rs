@@ -1,8 +1,8 @@
-//! The smallest piece: what is smaller is taken away, or joins a neighbour.
+//! The smallest-piece rule: smaller pieces are removed, or join a neighbour.
 //!
-//! In: a fracture and a rule. Out: the same with fewer pieces. On the CPU, after the readback: few pieces are
-//! small, and only they and the pieces that they join are touched; all others keep their octrees bit for bit. Every
-//! choice has one answer (ties go to the larger piece), so the same seed still gives the same bytes.
+//! In: a fracture and a rule. Out: the same with fewer pieces. On the CPU, after the readback: few pieces are small,
+//! and only they and the pieces that they join are touched; all others keep their octrees bit for bit. Every choice has
+//! one answer (ties go to the larger piece), so the same seed still gives the same bytes.
 
 use std::{
     cmp::Reverse,
@@ -91,7 +91,7 @@ fn drop_small(source: (&Forest, u32), fracture: &mut Fracture, small: &[u32], ho
     fracture.dropped = Some(Dropped { forest, pieces });
 }
 
-/// A set of pieces on its way to becoming one; named by its largest member.
+/// A set of pieces that becomes one; its id is its largest member.
 struct Group {
     members: Vec<u32>,
     voxels: u64,
@@ -164,8 +164,8 @@ fn merge_small(
     fracture.pieces = pieces;
 }
 
-/// Who joins whom: the smallest group that is still small joins the neighbour that it shares most voxels with (the
-/// larger of equal ones) until none is small or has a neighbour.
+/// Chooses which groups join: the smallest group that is still small joins the neighbour with which it shares most
+/// voxels (the larger of equal ones), until none is small or has a neighbour.
 fn grouped(
     fracture: &Fracture,
     small: &[u32],
@@ -181,7 +181,7 @@ fn grouped(
         small.iter().map(|p| (fracture.pieces[*p as usize].voxels, Reverse(*p))).collect();
     while let Some((_, Reverse(name))) = open.pop_first() {
         let Some(group) = groups.get(&name) else { continue };
-        // Only small pieces are members of a small group, so `holders` knows all of its voxels.
+        // Only small pieces are members of a small group, so `holders` has all of its voxels.
         let mut keys: Vec<Key> = group
             .members
             .iter()

@@ -1,4 +1,4 @@
-//! What touches what among the octants of two nodes, as bits and tables, for the islands on the processor's cores.
+//! Which octants of two nodes touch, as bits and tables, for the islands on the processor's cores.
 //!
 //! A brick is a node's solid two levels deep as 64 bits: 4 x 4 x 4 cells by Morton code, so byte c is octant c.
 //! Directions are numbered 13 + x + 3 y + 9 z.

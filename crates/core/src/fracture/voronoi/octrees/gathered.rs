@@ -1,4 +1,4 @@
-//! Octrees of the device in memory.
+//! Copies octrees from the device to memory.
 //!
 //! In: their nodes, and the leaves as copied from the device, in the order of the cells. Out: the same octrees on the
 //! host, leaves in the order of the nodes.
@@ -18,10 +18,10 @@ use crate::{
 const CHUNK: usize = 1 << 13;
 
 impl NativeOctrees {
-    /// Octrees as they are on the device; waits once.
+    /// The octrees of the device; waits once.
     ///
     /// # Errors
-    /// [`GpuError`] when the device fails.
+    /// [`GpuError`] if the device fails.
     pub fn read(work: &mut Submissions<'_>, octrees: &Octrees) -> Result<Self, GpuError> {
         let mut rec = work.record("readback");
         let nodes = Staged::copy(&mut rec, &octrees.nodes, 0, octrees.nodes.len());
