@@ -1,6 +1,6 @@
 //! The second plane of a leaf that several cracks cross: the same as
-//! `shaders/fracture/voronoi/surface/planar/chamfer.wgsl`, which explains it. The volume of the rest of the leaf is counted at 4 x
-//! 4 x 4 points, odd eighths of a voxel from its centre.
+//! `shaders/fracture/voronoi/surface/planar/chamfer.wgsl`, which explains it. The volume of the rest of the leaf is
+//! counted at 4 x 4 x 4 points, odd eighths of a voxel from its centre.
 
 use glam::IVec3;
 
