@@ -39,8 +39,8 @@ impl Folder {
     /// Creates a folder, or continues one of the same sweep.
     ///
     /// # Errors
-    /// [`CliError::Input`] for a folder of another sweep, one with a table of nobody's, and one that another process
-    /// is writing to.
+    /// [`CliError::Input`] for a folder of another sweep, one with a table that no sweep wrote, and one that another
+    /// process is writing to.
     pub fn open(path: &Path, identity: &Identity) -> Result<Self, CliError> {
         let theirs = path.join(IDENTITY);
         if theirs.exists() {

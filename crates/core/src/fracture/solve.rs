@@ -15,7 +15,7 @@ use super::{
 };
 use crate::svo::{Arena, coarsen};
 
-/// Most fractures of the preview, and at the full level.
+/// Largest number of fractures of the preview, and at the full level.
 const PREVIEW_TRIALS: u32 = 10;
 const FULL_TRIALS: u32 = 6;
 /// Largest number of changes of the random seed, if no number of seeds gives the wanted number of pieces.
@@ -25,13 +25,12 @@ const PREVIEW_BELOW: u32 = 2;
 const LEAST_PREVIEW: u32 = 5;
 
 impl Fracturer {
-    /// Breaks `source` as `params` say; `draw` makes the pattern of parameters. Where
-    /// [`FractureParams::target_pieces`] is set, the number of seeds is solved for, in at most 16 fractures, and
-    /// [`Fracture::solved`] says what was reached. `recipe` is that of `params`, but for the random seed that a
-    /// trial has.
+    /// Breaks `source` by `params`; `draw` makes the pattern of parameters. If [`FractureParams::target_pieces`] is
+    /// set, solves for the number of seeds, in at most 16 fractures, with the result in [`Fracture::solved`]. `recipe`
+    /// is that of `params`, except for the random seed of a trial.
     ///
     /// # Errors
-    /// [`FractureError::Params`] for a pattern that cannot be, [`FractureError::Gpu`] for the device's.
+    /// [`FractureError::Params`] for an invalid pattern, [`FractureError::Gpu`] for the device's.
     pub fn fracture_as(
         &self,
         source: &Source<'_>,
@@ -94,7 +93,7 @@ impl Fracturer {
     }
 }
 
-/// Breaks by parameters that name no number of pieces, and says how many pieces came of it.
+/// Breaks by parameters without a wanted number of pieces, and returns the number of pieces.
 pub(super) type BreakTrial<'a, T> = &'a mut dyn FnMut(&FractureParams) -> Result<(T, u32), FractureError>;
 
 /// Breaks by `params`; if these have a wanted number of pieces, by the number of seeds that comes nearest to it, in at
@@ -126,8 +125,7 @@ pub(super) fn seeds_for<T>(
     Ok((best, Some(solved)))
 }
 
-/// Another random seed for every time that it was shaken: an odd constant of the golden ratio spreads consecutive
-/// numbers over all bits.
+/// Another random seed for each change: an odd constant of the golden ratio spreads consecutive numbers over all bits.
 fn shaken(rng: u64, shake: u32) -> u64 {
     rng.wrapping_add(u64::from(shake).wrapping_mul(0x9e37_79b9_7f4a_7c15)) >> u32::from(shake > 0)
 }
@@ -196,7 +194,7 @@ impl Search {
         };
         match (self.low, self.high) {
             (None, None) => Some(self.start.seeds),
-            // Past the point where it should be, so that it is bracketed soon.
+            // Beyond the expected point, so that it is bracketed soon.
             (Some(low), None) if low.0 < MAX_SEEDS => {
                 let aim = scaled(low);
                 Some((aim + aim.abs_diff(low.0) / 4).clamp(low.0 + 1, MAX_SEEDS))
@@ -209,7 +207,7 @@ impl Search {
                 let middle = low.0.midpoint(high.0);
                 let part = f64::from(self.wanted - low.1) / f64::from(high.1 - low.1);
                 let aim = low.0 + (part * f64::from(high.0 - low.0)) as u32;
-                // The straight line is quicker where the function is smooth; halving is sure.
+                // The straight line is faster for a smooth function; halving always converges.
                 let next = if self.told % 3 == 2 { middle } else { aim };
                 Some(next.clamp(low.0 + 1, high.0 - 1))
             }
@@ -217,7 +215,7 @@ impl Search {
         }
     }
 
-    /// Takes a value in; whether it is the best so far.
+    /// Records a value; returns whether it is the best so far.
     fn tell(&mut self, at: Trial, value: u32) -> bool {
         self.told += 1;
         let better = self.best.is_none_or(|(_, old)| value.abs_diff(self.wanted) < old.abs_diff(self.wanted));

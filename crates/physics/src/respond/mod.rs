@@ -71,7 +71,7 @@ const BUILT_IN: &[ResponseEntry] = &[soft::ENTRY, penalty::ENTRY, impulse::ENTRY
 
 static RESPONSES: Table<ResponseEntry> = Table::new("response", BUILT_IN);
 
-/// All responses that there are.
+/// All responses.
 #[must_use]
 pub fn responses() -> Vec<&'static ResponseEntry> {
     RESPONSES.all()
@@ -148,7 +148,7 @@ impl Responder {
         }
     }
 
-    /// Tells it that there are no bodies any more.
+    /// Passes the removal of all bodies to the response.
     pub fn cleared(&mut self) {
         if let Some((_, response)) = &mut self.0 {
             response.cleared();

@@ -30,7 +30,7 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// All pieces are together; `None` where some of them do not hang together with the others.
+    /// Joins all pieces; `None` if some of them are not connected to the others.
     pub fn one(count: usize, touching: &Touching) -> Option<Self> {
         let mut sets = UnionFind::new(count);
         for pair in &touching.pairs {

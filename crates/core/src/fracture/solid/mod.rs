@@ -45,7 +45,7 @@ impl SourceMesh {
     /// The surface of `shape`: a mesh's own, or the mesh that an octree was imported as.
     ///
     /// # Errors
-    /// [`FractureError::Params`] where there is no closed one; it says what to do.
+    /// [`FractureError::Params`] if there is no closed one, with what to do.
     pub fn of(shape: &Shape) -> Result<Self, FractureError> {
         let refuse = |text: &str| Err(FractureError::Params(text.to_owned()));
         let (surface, materials, is_whole) = match (shape.geometry(), shape.original()) {

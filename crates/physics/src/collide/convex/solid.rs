@@ -104,7 +104,7 @@ struct Regions {
 }
 
 impl Regions {
-    /// From the largest triangle on, each takes in what hangs together with it and lies in its plane.
+    /// From the largest triangle on, each takes the triangles in its plane that are connected to it.
     fn of(hull: &Hull, flat: f64) -> Self {
         let area = |t: &[u32; 3]| {
             let [a, b, c] = t.map(|v| hull.points[v as usize]);

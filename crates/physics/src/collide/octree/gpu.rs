@@ -78,7 +78,7 @@ impl SearchLists {
         &self.hits
     }
 
-    /// Nodes of a level that there is room for.
+    /// Number of nodes of a level for which there is room.
     #[must_use]
     pub fn nodes_room(&self) -> u32 {
         self.nodes[0].len() as u32

@@ -99,7 +99,7 @@ impl<'a> Levels<'a> {
 
 /// The power of two nearest to a ratio, by factors; 0 of what is smaller than one, 31 at most.
 fn doublings(ratio: f64) -> u32 {
-    // Half a power is the root of two: the exponent of the square says which side of it the ratio is on.
+    // Half a power is the root of two: the exponent of the square shows on which side of it the ratio is.
     let square = ratio * ratio;
     let exponent = (square.to_bits() >> 52) as i32 - 1023;
     ((exponent + 1) >> 1).clamp(0, 31) as u32

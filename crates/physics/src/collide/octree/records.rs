@@ -33,7 +33,7 @@ impl Record {
 pub struct Records(Vec<Record>);
 
 impl Records {
-    /// By manifold of a sorted list: the number of its record.
+    /// By manifold of a sorted list: the index of its record.
     #[must_use]
     pub fn of(&self, manifolds: &[Manifold]) -> Vec<Option<usize>> {
         let mut records = InOrder::new(&self.0, Record::order);

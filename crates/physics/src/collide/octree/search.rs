@@ -27,8 +27,8 @@ const ROUNDING: f32 = 0.2;
 const BESIDE: f32 = 1.0;
 /// How far a surfel inside the other body searches the way out, cells.
 const MARCH: u32 = 6;
-/// How far ahead a fast one looks, cells: at most as far as it may get before the next look. A ball of 6 cm at 200 m/s, the
-/// fastest that there is, gets 50 cm, 32 cells of a wall of 2 m at level 7.
+/// How far ahead a fast surfel searches, cells: at most as far as it may move before the next search. A ball of 6 cm at
+/// 200 m/s, the fastest that there is, gets 50 cm, 32 cells of a wall of 2 m at level 7.
 const AHEAD: u32 = 128;
 
 struct Side<'a> {

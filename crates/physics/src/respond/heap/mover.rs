@@ -267,7 +267,7 @@ impl Share<'_> {
         self.motions.get(k - self.first)
     }
 
-    /// The same, to be changed.
+    /// Mutable motion of mover `k`.
     #[inline]
     pub fn motion_mut(&mut self, k: usize) -> Option<&mut Motion> {
         self.motions.get_mut(k - self.first)

@@ -48,7 +48,7 @@ impl Layer {
         })
     }
 
-    /// Pairs that there is room for.
+    /// Number of pairs for which there is room.
     pub fn room(&self) -> usize {
         self.pairs.len()
     }

@@ -30,7 +30,7 @@ fn widened(cells: u64, axis: usize) -> u64 {
         | (cells & v2) >> jump
 }
 
-/// The cells of a brick that hang together with its lowest one.
+/// The cells of a brick that are connected to its lowest one.
 pub(super) fn first_part(brick: u64) -> u64 {
     let mut part = brick & brick.wrapping_neg();
     loop {

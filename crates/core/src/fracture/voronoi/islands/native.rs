@@ -137,7 +137,7 @@ impl Walk<'_> {
             names.iter_mut().enumerate().for_each(|(c, name)| settle(c, name));
         }
 
-        // Among the octants that are one part each: which hang together. Internal ones do.
+        // Among the octants of one part each: which are connected. Internal ones are.
         let cells: [Cell; 8] = std::array::from_fn(|c| self.child(index, c as u8));
         let present = valid | internal;
         let single = (0..8).filter(|c| names[*c].is_some()).fold(0u8, |mask, c| mask | 1 << c);

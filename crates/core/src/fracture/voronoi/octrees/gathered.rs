@@ -31,8 +31,8 @@ impl NativeOctrees {
         Self::gathered(nodes.to_vec()?, octrees.level_start.clone(), &octrees.leaves)
     }
 
-    /// Nodes whose children are numbered as in the end, but for those of the last level: these say where the cells have
-    /// their leaves.
+    /// Nodes with the final indices of children, except for the last level, whose indices are those of leaves in the
+    /// cells' order.
     pub fn gathered(
         mut nodes: Vec<Node>,
         level_start: Vec<u32>,

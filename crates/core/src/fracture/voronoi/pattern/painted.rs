@@ -109,7 +109,7 @@ pub struct CellSource<'a> {
 }
 
 impl CellSource<'_> {
-    /// The pattern that breaks, and the parameters that say of themselves which cells stay.
+    /// The pattern, and the parameters with the kept cells written into them.
     ///
     /// # Errors
     /// [`PatternError`].

@@ -42,9 +42,9 @@ impl Seeds {
     }
 }
 
-/// The nearest point of the surface, if it is nearer than `within`. The foot of a node nearby, in `seed`, says how far
-/// it is at most, which spares most of the search; it is left to the next. What is flat goes on: where the plane of
-/// that foot is nearest, there is mostly surface, too, and nothing is nearer.
+/// The nearest point of the surface, if it is nearer than `within`. The foot of a node nearby, in `seed`, bounds the
+/// distance, which saves most of the search; the new foot is the next node's seed. Flat surface continues: where the
+/// plane of that foot is nearest, it mostly has surface, too, and nothing is nearer.
 pub(super) fn nearest_by_seed(part: &Placed, p: DVec3, within: f64, seed: &mut Option<Foot>) -> Option<Foot> {
     let known = seed.map(|foot| Foot { distance: foot.point.distance(p), ..foot });
     let known = known.filter(|foot| foot.distance < within);

@@ -34,9 +34,9 @@ pub(super) struct TreePoint {
     pub on_surface: bool,
     /// The level at which it comes in.
     pub level: u16,
-    /// The point that it hangs on, or [`NONE`].
+    /// Its parent point, or [`NONE`].
     pub parent: u32,
-    /// The level of its parent's node that it hangs on: below `level`.
+    /// The level of its parent's node above it: below `level`.
     pub hangs_at: u16,
     /// Its first node; the others follow.
     pub first_node: u32,
@@ -51,7 +51,7 @@ pub(super) struct Node {
     pub point: u32,
     /// Range of [`SphereForest::children`].
     pub children: (u32, u32),
-    /// When it is visited: the level of its point for the first node, else that at which its children hang.
+    /// The level of the visit: that of its point for the first node, else that of its children.
     pub level: u16,
     /// The level of its children; without children the level of its point.
     pub hangs_at: u16,
@@ -68,7 +68,7 @@ pub struct SphereForest {
     pub(super) points: Vec<TreePoint>,
     /// By point, and by level for one point.
     pub(super) nodes: Vec<Node>,
-    /// First nodes of the points that hang on each node.
+    /// First nodes of the child points of each node.
     pub(super) children: Vec<u32>,
     /// First nodes of the points without a parent.
     pub(super) roots: Vec<u32>,

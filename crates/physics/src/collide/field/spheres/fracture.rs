@@ -66,9 +66,9 @@ pub enum FractureMismatch {
     /// There must be one fate a point.
     #[error("{fates} fates of points were given, and the forest has {points} points")]
     Fates {
-        /// Fates that there are.
+        /// Number of fates.
         fates: usize,
-        /// Points that there are.
+        /// Number of points.
         points: usize,
     },
     /// A fate names a fragment that is not there.

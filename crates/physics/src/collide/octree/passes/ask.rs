@@ -81,7 +81,7 @@ impl Question {
         Some(Self { wanted, solids, tasks })
     }
 
-    /// Writes down where the samples are that there are by now.
+    /// Writes where the samples made so far are.
     pub fn look_up(&mut self, cache: &SurfelCache) {
         self.wanted.tables = self.solids.tables(|forest: &Arc<Forest>, level| {
             let base = cache.entry(forest, level).map_or(NONE, |cached| cached.gpu_base);

@@ -24,7 +24,7 @@ impl Step {
     pub const BLOCK: u32 = u32::MAX;
 }
 
-/// A node that is being grown. Its children are contiguous, so the first one's place says where all are.
+/// A node in progress. Its children are contiguous, so the first one's place determines all.
 #[derive(Clone, Copy, Default)]
 struct Open {
     child_base: u32,

@@ -90,7 +90,7 @@ impl Fans {
         }
     }
 
-    /// The triangle that follows in a loop; `split.wgsl` says how it is found.
+    /// The next triangle in a loop; see `split.wgsl`.
     fn following(&self, t: usize) -> usize {
         let axis = t / 8;
         let [low, high] = edge_corners(t / 2);

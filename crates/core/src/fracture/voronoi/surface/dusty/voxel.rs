@@ -189,8 +189,8 @@ fn crosses(points: &[Point; 3], p: Point) -> bool {
     dot(normal, minus(a, p)).signum() * normal[0].signum() > 0
 }
 
-/// Whether a triangle and a closed box have a point in common: no gap along any of the 13 axes on which two such
-/// convex bodies can be told apart.
+/// Whether a triangle and a closed box have a point in common: no gap along any of the 13 axes that can separate two
+/// such convex bodies.
 fn touches(points: &[Point; 3], low: Point, high: Point) -> bool {
     let edges: [Point; 3] = std::array::from_fn(|k| minus(points[(k + 1) % 3], points[k]));
     let units: [Point; 3] = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
