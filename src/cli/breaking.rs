@@ -5,7 +5,7 @@ use glam::DVec3;
 use crate::{
     compute::Compute,
     fracture::{
-        BrokenObject, Impact, Method, Passes, Pattern,
+        BrokenObject, Impact, Passes, Pattern,
         generations::{self, FirstStrike},
         voronoi::cells_of,
     },
@@ -89,13 +89,11 @@ pub fn break_object(
     plan: &Plan,
     reporter: &Reporter,
 ) -> Result<BrokenObject, CliError> {
-    let passes = Passes::default();
-    let by_voxels = plan.params.method == Method::default();
-    if by_voxels && compute.gpu().is_some() {
+    let (passes, method) = (Passes::default(), plan.params.method.entry());
+    let on_device = compute.gpu().is_some();
+    if on_device {
         // Compiling dominates the time of a small break.
-        reporter.stage("compile the passes", |_| passes.compiled(compute).map(|_| ()))?;
-    } else if by_voxels {
-        passes.compiled(compute)?;
+        reporter.stage("compile the passes", |_| method.breaker.prepare(&passes, compute))?;
     }
     let mut arena = reporter.stage("upload", |_| -> Result<_, CliError> {
         let mut arena = Arena::new(compute)?;
@@ -104,7 +102,7 @@ pub fn break_object(
     })?;
     reporter.stage("fracture", |progress| -> Result<_, CliError> {
         let mut watch = |done: f32, timings: &[StageTiming]| {
-            timings.iter().for_each(|t| reporter.add(&measured(t, by_voxels && compute.gpu().is_some())));
+            timings.iter().for_each(|t| reporter.add(&measured(t, method.of_voxels && on_device)));
             progress.set(done);
         };
         Ok(generations::break_object(&mut arena, &passes, &object.shape, plan, &mut watch)?)

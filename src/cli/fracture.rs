@@ -7,11 +7,11 @@ use glam::DVec3;
 
 use crate::{
     export::{
-        self, Aside, Assembly, BrokenObject, Format, FractureReport, InputReport, MeshKind, Meshes,
-        ParameterReport, SMALLEST_MESH, Watch, checks,
+        self, Aside, Assembly, BrokenObject, Format, FormatEntry, FractureReport, InputReport, MeshKind,
+        Meshes, Needs, ParameterReport, SMALLEST_MESH, Watch, checks,
     },
     fracture::{
-        FractureParams, Interior, Labelling, MAX_SEEDS, Method, Preset, SmallRule, Smallest, UnknownMethod,
+        FractureParams, Interior, Labelling, MAX_SEEDS, MethodId, Preset, SmallRule, Smallest,
         interior::SCALES,
     },
     mesh::Up,
@@ -23,6 +23,7 @@ use super::{
     CliError,
     breaking::{Plan, aim, break_object, default_impact, first_pattern, kept_count},
     crack::CrackArgs,
+    formats::formats,
     handing_over::HandoverArgs,
     input::{Object, about, is_scene, load_object},
     overlay_files::OverlayArgs,
@@ -46,14 +47,19 @@ pub struct FractureArgs {
     pattern: PatternArgs,
     #[command(flatten)]
     pub scene: SceneArgs,
-    /// Meshes to write beside the arrays; a list of glb, obj, ply, usda, vox, npz (npz is always written; of a
-    /// scene what is listed, glb where nothing is)
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, hide_possible_values = true)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = formats(|_| true), hide_possible_values = true)]
+    #[arg(help = format!(
+        "Files to write beside the arrays; a list of {} (npz is always written; of a scene what is listed, glb where \
+         nothing is)",
+        Format::names(|_| true)
+    ))]
     pub format: Vec<Format>,
-    /// Which mesh of a piece glb, obj and ply hold: original, the mesh's own triangles cut along the cracks; smooth, with
-    /// the edges and corners of the octree's planes; voxels, cubes [default: original where the mesh is closed, else
-    /// smooth]
     #[arg(long, value_name = "KIND", value_enum, hide_possible_values = true)]
+    #[arg(help = format!(
+        "Which mesh of a piece {} hold: original, the mesh's own triangles cut along the cracks; smooth, with the edges \
+         and corners of the octree's planes; voxels, cubes [default: original where the mesh is closed, else smooth]",
+        Format::names(FormatEntry::has_meshes)
+    ))]
     pub mesh: Option<MeshKind>,
     #[command(flatten)]
     pub handover: HandoverArgs,
@@ -83,7 +89,7 @@ pub struct PatternArgs {
     preset: Option<MaterialPreset>,
     /// How the object is broken: octree, or a method that was added to the table of methods [default: octree]
     #[arg(long, value_name = "NAME", value_parser = parse_method)]
-    method: Option<Method>,
+    method: Option<MethodId>,
     /// A parameter of the method's own; may be given several times
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_option)]
     options: Vec<(String, f64)>,
@@ -247,6 +253,11 @@ impl PatternArgs {
         self.seeds_file.as_ref().map(read).transpose()
     }
 
+    /// Whether a method was named.
+    pub fn names_method(&self) -> bool {
+        self.method.is_some()
+    }
+
     /// The parameters that the options give, over those of the preset.
     pub fn params(&self) -> FractureParams {
         let base =
@@ -344,10 +355,11 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let params = args.pattern.params();
     args.overlays.check(args.level, &params)?;
     let method = params.method;
-    if args.format.contains(&Format::Vox) && !method.of_voxels {
-        let method = method.name;
+    let of_voxels = args.format.iter().find(|format| format.needs == Needs::Voxels);
+    if let Some(format) = of_voxels.filter(|_| !method.entry().of_voxels) {
+        let format = format.name;
         return Err(CliError::Input(format!(
-            "--format vox: what the method {method} makes has no voxels; leave vox out, or take the method octree"
+            "--format {format}: what the method {method} makes has no voxels; leave {format} out, or take the method octree"
         )));
     }
     let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
@@ -357,7 +369,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         plan.params.smallest = Some(Smallest { voxels: SMALLEST_MESH, ..Smallest::default() });
     }
     // An impossible pattern is rejected here, while that costs nothing.
-    if plan.params.method == Method::default() {
+    if method.entry().by_seeds {
         let pattern = first_pattern(&object, &plan)?;
         if plan.params.is_local() && kept_count(&object, &plan, &pattern) == 0 {
             reporter
@@ -374,7 +386,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let checks = reporter.stage("check", |_| checks::check(&broken));
     let parameters = ParameterReport {
         seeds_file: args.pattern.seeds_file.as_ref().map(|f| f.display().to_string()),
-        formats: args.format.iter().map(|f| f.name().to_owned()).collect(),
+        formats: args.format.iter().map(|f| f.name.to_owned()).collect(),
         ..ParameterReport::of_break(&broken, &plan, args.level)
     };
     let read = (InputReport::of(&object), object.health.clone());
@@ -464,7 +476,7 @@ fn meshes(
 fn write(args: &FractureArgs, folder: &Path, pieces: &Assembly, reporter: &Reporter) -> Result<(), CliError> {
     let asked = args.format.iter().filter(|format| **format != Format::Npz);
     for format in std::iter::once(&Format::Npz).chain(asked) {
-        let what = if *format == Format::Npz { "voxels.npz" } else { format.name() };
+        let what = if *format == Format::Npz { format.file } else { format.name };
         let stage = format!("write {what}");
         let written = |p: &Progress| export::write(pieces, *format, folder, &Watch::whole(p));
         let (aside, there) = (folder.display().to_string(), args.out.display().to_string());
@@ -494,8 +506,8 @@ fn parse_scale(text: &str) -> Result<f64, String> {
     if SCALES.contains(&value) { Ok(value) } else { Err(format!("it must be from {low} to {high}")) }
 }
 
-pub fn parse_method(name: &str) -> Result<Method, String> {
-    name.parse().map_err(|error: UnknownMethod| error.to_string())
+pub fn parse_method(name: &str) -> Result<MethodId, String> {
+    MethodId::named(name).map_err(|error| error.to_string())
 }
 
 fn parse_option(text: &str) -> Result<(String, f64), String> {

@@ -8,6 +8,7 @@ mod compare;
 mod contact_counts;
 mod crack;
 mod doctor;
+mod formats;
 mod fracture;
 mod frames;
 mod handing_over;
@@ -37,6 +38,7 @@ use crate::{
     export::ExportError,
     fracture::{FractureError, PatternError},
     gpu::GpuError,
+    scene::overlays::OverlayFileError,
     svo::{MAX_LEVEL, MAX_PASSES_LEVEL},
 };
 
@@ -87,6 +89,15 @@ impl From<FractureError> for CliError {
             FractureError::Gpu(gpu) => Self::Gpu(gpu),
             FractureError::Params(message) => Self::Input(message),
             FractureError::Cancelled => Self::Input(error.to_string()),
+        }
+    }
+}
+
+impl From<OverlayFileError> for CliError {
+    fn from(error: OverlayFileError) -> Self {
+        match error {
+            OverlayFileError::Export(error) => Self::Export(error),
+            OverlayFileError::Gpu(error) => Self::Gpu(error),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     compute::Compute,
     export::{Signature, write_signed},
     files,
-    fracture::{Fracturer, Method, Seams, Source, Surface},
+    fracture::{Fracturer, Seams, Source, Surface},
     render::{BodySeams, Camera, CellMarks, ColorBy, Renderer},
     scene::Scene,
     svo::{Arena, KeyArray, coarsen},
@@ -146,7 +146,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
     if let Some(explode) = args.explode {
         let plan = args.pattern.plan(&object, seeds);
-        if plan.params.method == Method::default() {
+        if plan.params.method.entry().by_seeds {
             first_pattern(&object, &plan)?;
         }
         return broken(args, camera, &object, &plan, explode, &reporter);

@@ -2,7 +2,7 @@
 
 use super::{
     Pin, PreviewMode,
-    overlays::{Cut, Part},
+    overlays::{Cut, Maker, Part},
 };
 use crate::{
     bodies::{ContactMethod, FIELD_LEVEL, Penalty, Response, Walls},
@@ -164,38 +164,27 @@ pub enum LabelView {
     Flood,
 }
 
+/// Whether a drawing of the inside is shown, and its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Drawing {
+    /// Whether it is shown.
+    pub on: bool,
+    /// Its level or step, where it takes one.
+    pub number: u32,
+}
+
 /// Overlays of a fracture's internals.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct InsideView {
-    /// Crossed voxels of the transition level.
-    pub transition: bool,
-    /// Crack triangles.
-    pub triangles: bool,
-    /// Separation points.
-    pub points: bool,
-    /// Seeds and spheres.
-    pub seeds: bool,
-    /// Voronoi faces.
-    pub faces: bool,
-    /// Fracture boundary set.
-    pub fbs: bool,
+    /// Each drawing of the table but for labellings, of which one at a time is shown.
+    pub drawings: [Drawing; Maker::ALL.len()],
     /// Island labels.
     pub labels: LabelView,
     /// Iteration of the published labelling; 0 is before the first.
     pub step: u32,
-    /// Level of the octree cells that are shown.
-    pub wireframe: Option<u32>,
-    /// A slice through the pieces' distance field.
-    pub field_slice: bool,
-    /// The steps at which fronts reached the field's nodes on the slice.
-    pub fronts: bool,
-    /// The last step of the fronts shown; beyond the last step all are shown.
-    pub front_step: u32,
-    /// Position of the slice.
+    /// Where slices are.
     pub cut: Cut,
-    /// Level of the sphere trees that is shown.
-    pub spheres: Option<u32>,
     /// Opacity factor of overlays behind the object, 0..=1.
     pub through: f32,
     /// Whether the bodies themselves are hidden.
@@ -205,20 +194,13 @@ pub struct InsideView {
 impl Default for InsideView {
     fn default() -> Self {
         Self {
-            transition: false,
-            triangles: false,
-            points: false,
-            seeds: false,
-            faces: false,
-            fbs: false,
+            drawings: Maker::ALL.map(|maker| Drawing {
+                on: false,
+                number: maker.number.as_ref().map_or(0, |number| number.first),
+            }),
             labels: LabelView::Off,
             step: 0,
-            wireframe: None,
-            field_slice: false,
-            fronts: false,
-            front_step: u32::MAX,
             cut: Cut::default(),
-            spheres: None,
             through: 0.3,
             only: false,
         }
@@ -226,31 +208,32 @@ impl Default for InsideView {
 }
 
 impl InsideView {
+    /// What the panel has for a drawing.
+    pub fn of(&mut self, maker: Maker) -> &mut Drawing {
+        &mut self.drawings[maker as usize]
+    }
+
+    /// Drawings that are on.
+    pub fn shown(&self) -> impl Iterator<Item = Part> {
+        let (drawings, cut) = (self.drawings, self.cut);
+        let part = move |(maker, drawing): (Maker, Drawing)| Part {
+            maker,
+            cut,
+            number: maker.number.as_ref().map(|_| drawing.number),
+        };
+        Maker::ALL.into_iter().zip(drawings).filter(|(_, drawing)| drawing.on).map(part)
+    }
+
     /// The overlays to draw.
     #[must_use]
     pub fn parts(&self) -> Vec<Part> {
         let labels = match self.labels {
             LabelView::Off => None,
-            LabelView::UnionFind => Some(Part::Labels(None)),
-            LabelView::Published => Some(Part::Labels(Some(self.step))),
-            LabelView::Flood => Some(Part::Flood(Some(self.step))),
+            LabelView::UnionFind => Some(Part::from(Maker::Labels)),
+            LabelView::Published => Some(Part::from(Maker::Labels).at(self.step)),
+            LabelView::Flood => Some(Part::from(Maker::Flood).at(self.step)),
         };
-        [
-            (self.transition, Part::Transition),
-            (self.triangles, Part::Triangles),
-            (self.points, Part::Points),
-            (self.seeds, Part::Seeds),
-            (self.faces, Part::Faces),
-            (self.fbs, Part::Fbs),
-            (self.field_slice, Part::FieldSlice(self.cut)),
-            (self.fronts, Part::Fronts(self.cut, Some(self.front_step))),
-        ]
-        .into_iter()
-        .filter_map(|(on, part)| on.then_some(part))
-        .chain(labels)
-        .chain(self.wireframe.map(|level| Part::Wireframe(Some(level))))
-        .chain(self.spheres.map(|level| Part::Spheres(Some(level))))
-        .collect()
+        self.shown().chain(labels).collect()
     }
 }
 

@@ -11,7 +11,7 @@
 )]
 #![recursion_limit = "256"]
 
-use kintsugi_core::{compute, shape, svo};
+use kintsugi_core::{compute, registry, shape, svo};
 #[cfg(test)]
 use kintsugi_core::{fracture, import, mesh, voxelize};
 use kintsugi_geometry as geometry;
@@ -29,7 +29,6 @@ mod corners;
 mod detail;
 mod drag;
 mod integrate;
-mod methods;
 mod pair_data;
 mod planes;
 mod report;
@@ -59,7 +58,6 @@ pub use contacts::{Contact, Push};
 pub use context::{OnGpu, StageClock, StepContext};
 pub use detail::{Adaptive, Detail, PairLevels};
 pub use drag::Drag;
-pub use methods::{NameTaken, UnknownMethod};
 pub use planes::{Plane, Walls};
 pub use report::StepReport;
 pub use respond::{Penalty, Respond, Response, ResponseEntry, register_response, responses};

@@ -1,6 +1,8 @@
 //! Figures for the panel about the fracture whose internals are shown.
 
-use crate::scene::overlays::{Inside, LabelSteps};
+use std::collections::BTreeMap;
+
+use crate::scene::overlays::{Inside, LabelSteps, Maker};
 
 /// Which fracture is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +30,8 @@ pub struct LookingReport {
     pub drawn: [usize; 3],
     /// Level of crack surfaces; `None` if they are planar.
     pub transition: Option<u32>,
-    /// Number of steps of the fronts and last level of the sphere trees, if distance fields are shown.
-    pub fields: Option<[u32; 2]>,
+    /// The greatest number of each drawing that takes one.
+    pub most: BTreeMap<Maker, u32>,
     /// The labelling shown.
     pub labels: Option<LabelReport>,
     /// Why nothing is shown.

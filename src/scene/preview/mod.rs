@@ -142,7 +142,7 @@ impl Wanted {
 
     /// The recipe for the copy at this level of a body with leaves at `full`: values in leaf voxels are scaled.
     fn recipe(&self, full: u32) -> Result<Recipe, FractureError> {
-        self.params.recipe().coarsened(full, self.level)
+        Ok(self.params.recipe().coarsened(full, self.level)?)
     }
 
     /// Seeds from a file apply to an `intact` body only.
@@ -235,7 +235,7 @@ impl Preview {
             return self.update_by_method(tools, &target, wanted);
         }
         // The pipelines are not compiled yet: tried again in the next frame.
-        let Some(fracturer) = tools.passes.ready() else {
+        let Some(fracturer) = tools.passes.ready::<Fracturer>() else {
             return Ok(self.drop_shown(is_there));
         };
         let at_best = self.control.level(object_level);
@@ -250,7 +250,7 @@ impl Preview {
             }
             return Ok(taken);
         }
-        match self.compute(tools, fracturer, &target, &wanted) {
+        match self.compute(tools, &fracturer, &target, &wanted) {
             Ok(Some(shown)) => {
                 self.replace(Some(shown));
                 self.done = Some(wanted);

@@ -46,7 +46,7 @@ use super::{
 use crate::{
     bodies::{Body, BodyId, Colliding, Contact, Narrow, Overlap, StepReport, WorldSettings},
     compute::Compute,
-    fracture::Passes,
+    fracture::{Fracturer, Passes},
     gpu::GpuError,
     render::Camera,
     svo::{Arena, Forest},
@@ -127,7 +127,7 @@ impl Sandbox {
         let (compute, passes) = (self.stage.compute().clone(), Arc::clone(&self.passes));
         std::thread::spawn(move || {
             // The first blow reports an error.
-            let _ = passes.compiled(&compute);
+            let _ = Fracturer::shared(&passes, &compute);
         });
     }
 

@@ -7,7 +7,7 @@ use crate::{
     broad_phase::NearPair,
     context::StepContext,
     gpu::{Gpu, GpuError},
-    methods::{Entry, NameTaken, Table, setting},
+    registry::{Entry, NameTaken, Table},
     shape::Kind,
 };
 use std::{any::Any, collections::BTreeSet, sync::Arc};
@@ -73,7 +73,7 @@ const BY_KINDS: &[([Partner; 2], &str)] = &[
     ([CONVEX, Partner::Plane], "hull"),
 ];
 
-static FINDERS: Table<FinderEntry> = Table::new("contact finder", BUILT_IN);
+static FINDERS: Table<FinderEntry> = Table::new("contact finder", BUILT_IN, &["field"]);
 
 /// All finders that there are.
 #[must_use]
@@ -90,16 +90,10 @@ pub fn register_finder(entry: &'static FinderEntry) -> Result<(), NameTaken> {
 }
 
 /// Names the finder that looks at all pairs of kinds that it accepts.
-#[derive(Clone, Copy)]
-pub struct ContactMethod(&'static FinderEntry);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContactMethod(&'static str);
 
-setting!(ContactMethod, FinderEntry, FINDERS);
-
-impl Default for ContactMethod {
-    fn default() -> Self {
-        Self(&BUILT_IN[0])
-    }
-}
+kintsugi_core::setting!(ContactMethod, FinderEntry, FINDERS);
 
 impl ContactMethod {
     /// Whether it is the finder that is chosen where nobody chooses.
@@ -112,8 +106,9 @@ impl ContactMethod {
     #[must_use]
     pub fn finder_of(self, mut partners: [Partner; 2]) -> Option<&'static FinderEntry> {
         partners.sort_unstable();
-        if (self.0.accepts)(partners) {
-            return Some(self.0);
+        let own = self.entry();
+        if (own.accepts)(partners) {
+            return Some(own);
         }
         let (_, name) = BY_KINDS.iter().find(|(known, _)| *known == partners)?;
         FINDERS.named(name).ok()

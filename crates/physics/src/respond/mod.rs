@@ -12,13 +12,11 @@ mod soft;
 pub use heap::parts_of;
 pub use penalty::Penalty;
 
-use super::{
-    Body, BodyId,
-    collide::Manifold,
-    context::StepContext,
-    methods::{Entry, NameTaken, Table, setting},
+use super::{Body, BodyId, collide::Manifold, context::StepContext};
+use crate::{
+    gpu::GpuError,
+    registry::{Entry, NameTaken, Table},
 };
-use crate::gpu::GpuError;
 
 /// A method of responding to contacts. It caches data of bodies.
 pub trait Respond: Send {
@@ -69,7 +67,7 @@ impl Entry for ResponseEntry {
 /// The responses of every build.
 const BUILT_IN: &[ResponseEntry] = &[soft::ENTRY, penalty::ENTRY, impulse::ENTRY];
 
-static RESPONSES: Table<ResponseEntry> = Table::new("response", BUILT_IN);
+static RESPONSES: Table<ResponseEntry> = Table::new("response", BUILT_IN, &["penalty"]);
 
 /// All responses.
 #[must_use]
@@ -86,24 +84,18 @@ pub fn register_response(entry: &'static ResponseEntry) -> Result<(), NameTaken>
 }
 
 /// A response, by its entry in the table.
-#[derive(Clone, Copy)]
-pub struct Response(&'static ResponseEntry);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Response(&'static str);
 
-setting!(Response, ResponseEntry, RESPONSES);
+kintsugi_core::setting!(Response, ResponseEntry, RESPONSES);
 
 impl Response {
     /// Soft constraints in substeps, the default.
-    pub const SOFT: Self = Self(&BUILT_IN[0]);
+    pub const SOFT: Self = Self(soft::ENTRY.name);
     /// The paper's penalty on the intersection volume.
-    pub const PENALTY: Self = Self(&BUILT_IN[1]);
+    pub const PENALTY: Self = Self(penalty::ENTRY.name);
     /// Sequential impulses.
-    pub const IMPULSE: Self = Self(&BUILT_IN[2]);
-}
-
-impl Default for Response {
-    fn default() -> Self {
-        Self::SOFT
-    }
+    pub const IMPULSE: Self = Self(impulse::ENTRY.name);
 }
 
 /// The response of a world, made when it is first needed.
