@@ -7,12 +7,14 @@ use clap::Args;
 use glam::Vec3;
 
 use crate::{
-    bodies::FIELD_LEVEL,
     compute::Compute,
     export::BreakStep,
     fracture::{FractureParams, Fracturer, Source, Surface, VoronoiDetail},
     render::{Overlay, RenderBody},
-    scene::overlays::{Blueprint, Inside, Maker, Part, Placing, Reading, Reads, overlay},
+    scene::{
+        FIELD_LEVEL,
+        overlays::{Blueprint, Inside, Maker, Part, Placing, Reading, Reads, overlay},
+    },
     svo::{Arena, Forest},
 };
 

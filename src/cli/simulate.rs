@@ -12,9 +12,9 @@ use std::{
 use clap::Args;
 
 use crate::{
-    bodies::{ContactMethod, MAX_FIELD_LEVEL, Response, StepReport},
+    bodies::{ContactsId, ResponseId, StepReport},
     export::{ExportError, Format, PairLog, StepLog, Trajectory, Watch, to_picoseconds},
-    scene::Sandbox,
+    scene::{MAX_FIELD_LEVEL, Sandbox},
 };
 
 use super::{
@@ -43,15 +43,15 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// How contacts are found, by a name of the table of finders (mixed, octree, hull, field); without it, as the scene says
-    #[arg(long, value_name = "NAME", value_parser = by_name::<ContactMethod>)]
-    contacts: Option<ContactMethod>,
+    #[arg(long, value_name = "NAME", value_parser = by_name::<ContactsId>)]
+    contacts: Option<ContactsId>,
     /// Octree level of the cells of distance fields, 1 to 7, for --contacts field; without it, as the scene says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_FIELD_LEVEL)))]
     field_level: Option<u32>,
     /// How contacts are answered: soft, springs in substeps; impulse, hard contacts; or penalty, that of Domaradzki &
     /// Martyn 2016; without it, as the scene says
-    #[arg(long, value_name = "NAME", value_parser = by_name::<Response>)]
-    response: Option<Response>,
+    #[arg(long, value_name = "NAME", value_parser = by_name::<ResponseId>)]
+    response: Option<ResponseId>,
     /// Measure the volume that bodies share after every step of this many, which can take longer than the step; 0: never.
     /// steps.csv has nothing there in other lines
     #[arg(long, value_name = "STEPS", default_value_t = 1)]
@@ -167,7 +167,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
         reporter
             .warn("adaptive_level needs a [camera] to measure from; without one every body keeps its level");
     }
-    if args.count_contacts && scene.contacts.entry().name != "field" {
+    if args.count_contacts && scene.contacts.name() != "field" {
         return Err(CliError::Input(
             "--count-contacts counts points of distance fields; add --contacts field".into(),
         ));

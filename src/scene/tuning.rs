@@ -1,11 +1,11 @@
 //! Values that the panels tune, and that undo can restore.
 
 use super::{
-    Pin, PreviewMode,
+    FIELD_LEVEL, Penalty, Pin, PreviewMode,
     overlays::{Cut, Maker, Part},
 };
 use crate::{
-    bodies::{ContactMethod, FIELD_LEVEL, Penalty, Response, Walls},
+    bodies::{ContactsId, ResponseId, Walls},
     fracture::FractureParams,
     render::ColorBy,
 };
@@ -39,7 +39,7 @@ pub struct Tuning {
     /// Most levels by which distant bodies are coarsened for contacts; 0: none.
     pub far_levels: u32,
     /// Contact response, by name.
-    pub response: Response,
+    pub response: ResponseId,
     /// Constants of the penalty response.
     pub penalty: Penalty,
     /// A box that no body leaves; `None`: no walls.
@@ -49,7 +49,7 @@ pub struct Tuning {
     /// Pieces of this generation and later do not break on impact.
     pub break_generations: u32,
     /// Contact finder, by name.
-    pub contacts: ContactMethod,
+    pub contacts: ContactsId,
     /// Octree level of the cells of distance fields.
     pub field_level: u32,
     /// The throwing tool's body.
@@ -267,12 +267,12 @@ impl Default for Tuning {
             break_threshold: None,
             physics_level: 6,
             far_levels: 0,
-            response: Response::SOFT,
+            response: ResponseId::SOFT,
             penalty: Penalty::default(),
             walls: None,
             pairs: Vec::new(),
             break_generations: 3,
-            contacts: ContactMethod::default(),
+            contacts: ContactsId::default(),
             field_level: FIELD_LEVEL,
             throw: Throw::default(),
             view: ViewTuning::default(),

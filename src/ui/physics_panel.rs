@@ -5,8 +5,8 @@ use super::{
     widgets::{SliderLook, choice, figure, slider},
 };
 use crate::{
-    bodies::{MAX_FIELD_LEVEL, Response, finders, responses},
-    scene::{Missile, Touching, Tuning},
+    bodies::{finders, responses},
+    scene::{MAX_FIELD_LEVEL, Missile, Touching, Tuning},
 };
 
 /// Threshold of breaking when it is first switched on, m/s: the speed after a fall of 5 cm.
@@ -46,7 +46,7 @@ fn breaking(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
 
 /// Constants that only the penalty response has.
 fn penalty(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
-    if new.response != Response::PENALTY {
+    if new.response.name() != "penalty" {
         return;
     }
     let look = SliderLook { unit: "", decimals: 0, logarithmic: true };
@@ -125,7 +125,7 @@ pub(super) fn show(
         let title = ("contacts", "Contacts", "How contacts are found");
         choice(ui, out, title, &mut new.contacts, &known);
     }
-    if new.contacts.entry().name == "field" {
+    if new.contacts.name() == "field" {
         let tip = "Octree level of the distance field's cells: finer cells are exact deeper inside, coarser ones are \
                    computed faster";
         let response =

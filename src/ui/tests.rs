@@ -540,7 +540,7 @@ fn walls_pairs_generations_and_the_penalty_are_set_where_bodies_are() {
     harness.state().rect("break_generations");
     assert!(harness.query_by_label("Stiffness 10^").is_none());
     let mut tuning = harness.state().sandbox.tuning().clone();
-    tuning.response = crate::bodies::Response::PENALTY;
+    tuning.response = "penalty".parse().unwrap();
     harness.state_mut().sandbox.tune("response", tuning);
     harness.run_steps(3);
     assert!(harness.query_by_label("Stiffness 10^").is_some() && harness.query_by_label("Drag").is_some());
@@ -551,11 +551,12 @@ fn distance_fields_have_a_level_and_can_be_looked_at() {
     let mut harness = harness(1280.0, 2400.0);
     assert!(harness.query_by_label("Field level").is_none(), "contacts are not found by fields");
     let mut tuning = harness.state().sandbox.tuning().clone();
-    tuning.contacts = crate::bodies::ContactMethod::named("field").unwrap();
+    tuning.contacts = crate::bodies::ContactsId::named("field").unwrap();
     harness.state_mut().sandbox.tune("contacts", tuning);
     harness.run_steps(3);
     assert!(harness.query_by_label("Field level").is_some());
-    assert_eq!(harness.state().sandbox.settings().field_level, 5);
+    let level = harness.state().sandbox.settings().options.value(&crate::bodies::field::LEVEL);
+    assert_eq!(level, 5.0);
 
     let header = harness.query_all_by_label("Inside").last().unwrap();
     header.click();

@@ -176,6 +176,8 @@ macro_rules! setting {
     };
 }
 
+pub use setting;
+
 #[cfg(test)]
 mod tests {
     use super::*;

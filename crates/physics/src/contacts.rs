@@ -1,6 +1,6 @@
 //! The contacts of the last step, for display.
 
-use super::{BodyId, World, collide::Manifold};
+use super::{BodyId, collide::Manifold};
 use glam::DVec3;
 
 /// A contact point of two bodies, or of one and a plane.
@@ -79,36 +79,6 @@ impl Pushes {
         };
         let mut out: Vec<Push> = self.sums.into_iter().map(push).collect();
         out.sort_by_key(|push| push.bodies);
-        out
-    }
-}
-
-impl World {
-    /// Impulses between bodies in the last step, all its searches together, by ascending pair. A response without
-    /// impulses at points has none.
-    #[must_use]
-    pub fn pushes(&self) -> &[Push] {
-        &self.pushes
-    }
-
-    /// All contacts of the last step, those between sleepers too, by ascending pair. Points that are near without an
-    /// impulse are among them.
-    #[must_use]
-    pub fn contacts(&self) -> Vec<Contact> {
-        let mut out = Vec::new();
-        for manifold in &self.manifolds {
-            if self.body(manifold.first).is_none() {
-                continue;
-            }
-            out.extend(manifold.points.iter().map(|p| Contact {
-                bodies: (manifold.first, manifold.second),
-                position: p.position,
-                normal: p.normal,
-                separation: p.separation,
-                cell: manifold.resolution_m,
-                impulse: p.total_impulse,
-            }));
-        }
         out
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     bodies::BodyDef,
     fracture::{FractureError, FractureParams, Fracturer, Pattern, Recipe, Source},
     scene::{
-        Aim, KeptCells,
+        Aim, FIELD_LEVEL, KeptCells,
         overlays::{Blueprint, Inside, Reading},
         pinned::cells,
     },

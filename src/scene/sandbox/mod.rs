@@ -44,7 +44,7 @@ use super::{
     touching::Touched,
 };
 use crate::{
-    bodies::{Body, BodyId, Colliding, Contact, Narrow, Overlap, StepReport, WorldSettings},
+    bodies::{Body, BodyId, Contact, Narrow, Overlap, StepReport, World, WorldSettings},
     compute::Compute,
     fracture::{Fracturer, Passes},
     gpu::GpuError,
@@ -427,11 +427,10 @@ impl Sandbox {
         self.stage.pair_data()
     }
 
-    /// Number of colliding points, and of contacts made from them; `None` unless distance fields find the contacts.
-    /// Takes longer than a step.
+    /// The world.
     #[must_use]
-    pub fn colliding_points(&self) -> Option<Colliding> {
-        self.stage.colliding_points()
+    pub fn world(&self) -> &World {
+        self.stage.world()
     }
 
     /// Grabs a body where a ray hit it, as an undo step. Does nothing for an immovable body.

@@ -5,17 +5,17 @@
 
 mod heap;
 mod impulse;
-mod penalty;
+pub mod penalty;
 mod soft;
 
 #[cfg(test)]
 pub use heap::parts_of;
-pub use penalty::Penalty;
 
-use super::{Body, BodyId, collide::Manifold, context::StepContext};
+use super::{Body, BodyId, ResponseId, collide::Manifold, context::StepContext};
 use crate::{
+    fracture::MethodOption,
     gpu::GpuError,
-    registry::{Entry, NameTaken, Table},
+    registry::{Entry, NameTaken, Table, setting},
 };
 
 /// A method of responding to contacts. It caches data of bodies.
@@ -54,6 +54,8 @@ pub struct ResponseEntry {
     pub label: &'static str,
     /// Description in one sentence.
     pub about: &'static str,
+    /// Its own settings.
+    pub options: &'static [MethodOption],
     /// Makes one for a world.
     pub make: fn() -> Box<dyn Respond>,
 }
@@ -83,28 +85,15 @@ pub fn register_response(entry: &'static ResponseEntry) -> Result<(), NameTaken>
     RESPONSES.add(entry)
 }
 
-/// A response, by its entry in the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Response(&'static str);
-
-kintsugi_core::setting!(Response, ResponseEntry, RESPONSES);
-
-impl Response {
-    /// Soft constraints in substeps, the default.
-    pub const SOFT: Self = Self(soft::ENTRY.name);
-    /// The paper's penalty on the intersection volume.
-    pub const PENALTY: Self = Self(penalty::ENTRY.name);
-    /// Sequential impulses.
-    pub const IMPULSE: Self = Self(impulse::ENTRY.name);
-}
+setting!(ResponseId, ResponseEntry, RESPONSES);
 
 /// The response of a world, made when it is first needed.
 #[derive(Default)]
-pub struct Responder(Option<(Response, Box<dyn Respond>)>);
+pub struct Responder(Option<(ResponseId, Box<dyn Respond>)>);
 
 impl Responder {
     /// Makes the response that is chosen, if it is not the one that is there.
-    pub fn prepare(&mut self, chosen: Response) {
+    pub fn prepare(&mut self, chosen: ResponseId) {
         if self.0.as_ref().is_none_or(|(made, _)| *made != chosen) {
             self.0 = Some((chosen, (chosen.entry().make)()));
         }

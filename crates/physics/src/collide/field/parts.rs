@@ -6,6 +6,7 @@
 //! one get fields and trees of their own.
 
 use super::{
+    LEVEL,
     distance::{FamilyField, Fragment, FragmentId, Wall},
     outward::Outward,
     spheres::{ObjectPoint, Sampling, SphereForest},
@@ -21,10 +22,6 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
-
-/// Default level of a field's cells, unless the body collides at a coarser one: 32 cells per side. Finer cells are
-/// exact to a smaller depth, coarser cells make a smaller copy.
-pub const FIELD_LEVEL: u32 = 5;
 
 /// The hull goes through samples of leaves, which stick out over it by no more than this.
 pub const OVER_HULL_VOXELS: f64 = 1.5;
@@ -169,7 +166,7 @@ pub struct Parts {
 
 impl Default for Parts {
     fn default() -> Self {
-        Self { field_level: FIELD_LEVEL, known: BTreeMap::new() }
+        Self { field_level: LEVEL.default as u32, known: BTreeMap::new() }
     }
 }
 
