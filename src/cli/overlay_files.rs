@@ -42,7 +42,7 @@ pub struct OverlayArgs {
     makers: Vec<Maker>,
 }
 
-/// Names of the drawings that can be had as data. Seeds and the boundary set are in `voxels.npz`.
+/// Names of the drawings that are available as data. Seeds and the boundary set are in `voxels.npz`.
 fn names() -> String {
     let written = Maker::ALL.into_iter().filter(|maker| maker.write.is_some());
     written.map(|maker| maker.name).collect::<Vec<_>>().join(", ")
@@ -122,8 +122,8 @@ fn ply_folder(number: usize) -> PathBuf {
     if number == 0 { folder } else { folder.join(format!("{number:03}")) }
 }
 
-/// Piece id of every tree that came of break `number`; -1 where it is none. Ids are as in the report: those of pieces that
-/// broke again follow.
+/// Piece id of every tree of break `number`; -1 for none. Ids are those of the report: those of the final pieces,
+/// then those of pieces that broke again.
 fn ids_of_trees(inside: &Inside, broken: &BrokenObject, number: usize) -> Vec<i32> {
     let mut piece_of_tree = vec![-1; inside.fracture.forest.trees()];
     let ids = broken.pieces.iter().chain(&broken.broken_again).zip(0..);
@@ -141,8 +141,8 @@ fn write_grid(npz: &mut Npz, grid: Grid) -> Result<(), ExportError> {
     npz.array("grid_to_mesh", &[4, 4], &grid.to_mesh().transpose().to_cols_array())
 }
 
-/// What broke, what came of it, and by which seeds: of several breaks `voxels.npz` holds only what is left. `number` is
-/// the row of the arrays of breaks in `voxels.npz`.
+/// Writes the broken trees, the pieces and the seeds: for several breaks `voxels.npz` contains only the final pieces.
+/// `number` is the row of the arrays of breaks in `voxels.npz`.
 fn write_broken(
     files: &mut OverlayFiles<'_>,
     (broken, step, number): (&BrokenObject, &BreakStep, usize),

@@ -117,7 +117,7 @@ impl ShowArgs {
     }
 }
 
-/// Refuses drawings of cracks, which `option` names, where a fracture by `params` at `level` keeps none.
+/// Refuses the drawings of cracks in `option` if a fracture by `params` at `level` keeps no cracks.
 ///
 /// # Errors
 /// [`CliError::Input`].

@@ -34,7 +34,7 @@ pub(super) fn stands_still(def: &BodyDef, settings: &WorldSettings) -> bool {
         && is_inside(centre, &hull(foot.bearing), margin)
 }
 
-/// The box along the axes that holds a body, m, half a voxel wider.
+/// The axis-aligned box of a body, m, half a voxel wider.
 pub(super) fn bounds(def: &BodyDef) -> Aabb {
     let in_world = |corner| def.shape.to_world(def.state.position, def.state.rotation, corner);
     let Aabb { low, high } = Aabb::of(def.shape.bounds().corners().map(in_world));

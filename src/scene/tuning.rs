@@ -208,7 +208,7 @@ impl Default for InsideView {
 }
 
 impl InsideView {
-    /// What the panel has for a drawing.
+    /// The panel's values of a drawing.
     pub fn of(&mut self, maker: Maker) -> &mut Drawing {
         &mut self.drawings[maker as usize]
     }

@@ -7,7 +7,7 @@ use super::{
 use crate::export::{Collision, Format, FormatEntry, Handover, Pivot, Target};
 use std::sync::LazyLock;
 
-/// What Blender's importers do with each format of meshes.
+/// Conversion of axes by Blender's importers for each format of meshes.
 static OF_BLENDER: LazyLock<String> = LazyLock::new(|| {
     let of_meshes = |z_up: bool| {
         let wanted = move |format: &FormatEntry| {

@@ -15,7 +15,7 @@ use crate::{
 /// Height of the plot of changes, points.
 const PLOT: f32 = 54.0;
 
-/// The greatest number of a drawing of which nothing has been read back yet.
+/// The largest number of a drawing before any data are read back.
 const MOST: u32 = 8;
 
 /// Axes across a slice.
@@ -83,7 +83,7 @@ fn drawings(ui: &mut egui::Ui, view: &mut InsideView, report: &LookingReport, ou
     let of_panel = Maker::ALL.into_iter().filter(|maker| maker.reads != Reads::Labels);
     let (mut plain, others): (Vec<Maker>, Vec<Maker>) =
         of_panel.partition(|maker| maker.number.is_none() && !maker.has_cut);
-    // What every break has stands before what only some have.
+    // Drawings of every break come before those of some breaks.
     plain.sort_by_key(|maker| maker.reads);
     checkboxes(ui, view, &plain, out);
     for group in others.chunk_by(|a, b| a.has_cut == b.has_cut) {
@@ -95,7 +95,7 @@ fn drawings(ui: &mut egui::Ui, view: &mut InsideView, report: &LookingReport, ou
         for maker in group {
             let Some(number) = maker.number.as_ref().filter(|_| on(view, *maker)) else { continue };
             let most = report.most.get(maker).copied().unwrap_or(MOST).max(number.least + 1);
-            // What is beyond the greatest means the greatest, and stays until the slider is moved.
+            // Values beyond the largest count as the largest, and stay until the slider is moved.
             let mut shown = view.of(*maker).number.clamp(number.least, most);
             let range = number.least..=most;
             let response = slider(ui, number.label, number.help, &mut shown, range, &SliderLook::WHOLE);
@@ -120,7 +120,7 @@ fn checkboxes(ui: &mut egui::Ui, view: &mut InsideView, makers: &[Maker], out: &
     });
 }
 
-/// Where slices lie.
+/// The controls for the position of slices.
 fn slice(ui: &mut egui::Ui, view: &mut InsideView, out: &mut UiOutput) {
     ui.horizontal(|ui| {
         label(ui, "Slice", "Which way the slice lies");
@@ -203,7 +203,7 @@ fn plot(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out: &mu
     }
 }
 
-/// What is drawn, or why nothing can be drawn.
+/// The drawn fracture, or why nothing can be drawn.
 fn about(ui: &mut egui::Ui, report: &LookingReport, tuning: &Tuning) {
     let view = &tuning.view.inside;
     let note = |ui: &mut egui::Ui, text: &str, color| {

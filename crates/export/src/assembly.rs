@@ -65,7 +65,7 @@ impl BreakKind {
     }
 }
 
-/// What the outside of pieces shows: the materials that [`super::meshes::Side::Outside`] names.
+/// Materials of the outside of pieces, the indices of [`super::meshes::Side::Outside`].
 #[derive(Clone, Debug, Default)]
 pub struct Skin {
     /// Materials of the imported object; empty if it only has vertex colours.

@@ -77,7 +77,7 @@ pub struct Figures {
     pub mass: f64,
     /// Centre of mass.
     pub centre: DVec3,
-    /// A box that holds it.
+    /// A box that contains it.
     pub bounds: Aabb,
 }
 

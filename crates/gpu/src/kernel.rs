@@ -1,8 +1,8 @@
 //! A compute kernel: one WGSL file, one entry point, one label.
 //!
-//! The bind group layout is the one the shader itself declares, and a kernel knows its bindings by the names of the
-//! shader's variables. A dispatch therefore says by name what it gives ([`bind!`](crate::bind)): in any order,
-//! all that there are and nothing else. Every binding a file declares must be used by its entry point.
+//! The bind group layout is the one the shader itself declares, and bindings have the names of the shader's variables.
+//! A dispatch binds resources by name ([`bind!`](crate::bind)): in any order, exactly one per variable. Every binding a
+//! file declares must be used by its entry point.
 
 use super::{
     Gpu, GpuError, Named,
@@ -52,7 +52,7 @@ impl Kernel {
     /// Like [`Kernel::new`], with values for the shader's `override` declarations by name.
     ///
     /// # Panics
-    /// As [`Kernel::new`].
+    /// See [`Kernel::new`].
     #[must_use]
     pub fn with_constants(gpu: &Gpu, path: &'static str, constants: &[(&str, f64)]) -> Self {
         Self::compile(gpu, path, shaders::source(path), constants)
@@ -79,7 +79,7 @@ impl Kernel {
     /// Creates a bind group from the `given` resources.
     ///
     /// # Errors
-    /// As [`Bindings::group`].
+    /// See [`Bindings::group`].
     pub(super) fn bind(&self, gpu: &Gpu, given: &[Named<'_>]) -> Result<wgpu::BindGroup, GpuError> {
         self.bindings.group(gpu, given)
     }

@@ -132,7 +132,7 @@ impl<T: Shared> Uniform<T> {
     }
 }
 
-/// What is given to one variable of a kernel. [`bind!`](crate::bind) makes them.
+/// The resource for one variable of a kernel, made by [`bind!`](crate::bind).
 #[derive(Clone, Debug)]
 pub struct Named<'a> {
     pub(super) name: &'static str,

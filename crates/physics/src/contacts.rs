@@ -42,7 +42,7 @@ pub(super) struct Pushes {
 type Order = (bool, BodyId, Option<BodyId>);
 
 impl Pushes {
-    /// Adds what the manifolds of a round carried.
+    /// Adds the impulses of a round's manifolds.
     pub fn add(&mut self, manifolds: &[Manifold]) {
         let mut new = Vec::new();
         let mut known = self.sums.iter_mut().peekable();
@@ -65,7 +65,7 @@ impl Pushes {
         }
         if !new.is_empty() {
             self.sums.extend(new);
-            // Two ascending runs.
+            // Two ascending runs, which the sort merges.
             self.sums.sort_by_key(|(order, _)| *order);
         }
     }

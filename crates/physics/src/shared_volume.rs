@@ -11,7 +11,7 @@ use crate::gpu::GpuError;
 use glam::{DQuat, DVec3};
 use std::collections::HashMap;
 
-/// What the bodies of a world share.
+/// The overlaps of a world's bodies.
 #[derive(Default)]
 pub struct WorldOverlaps {
     pub(super) overlaps: Overlaps,
@@ -56,7 +56,7 @@ fn lay(bodies: &[Body], planes: &[Plane], levels: &[u32], query: OverlapQuery) -
             Lay { places: [place(a), place(b)], levels: [levels[a], levels[b]] },
         ),
         OverlapQuery::Plane(a, k) => {
-            // A plane that is put elsewhere is another one.
+            // A plane that was moved counts as another plane.
             let at = planes.get(k).map_or(DVec3::NAN, |p| p.normal * p.distance(DVec3::ZERO));
             let plane = (at, DQuat::IDENTITY);
             ((bodies[a].id, Partner::Plane(k)), Lay { places: [place(a), plane], levels: [levels[a], 0] })
@@ -64,7 +64,7 @@ fn lay(bodies: &[Body], planes: &[Plane], levels: &[u32], query: OverlapQuery) -
     }
 }
 
-/// Who may share something now: pairs whose boxes overlap, and every body with every plane; sleepers, too.
+/// Candidates for overlap: pairs whose boxes overlap, and every body with every plane; sleepers, too.
 ///
 /// # Errors
 /// [`GpuError::Crowded`].

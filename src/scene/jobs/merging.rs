@@ -53,8 +53,7 @@ impl Union {
     /// The merged shape, in the space of the first body.
     ///
     /// # Errors
-    /// [`SandboxError::CannotMerge`] where they do not hang together; [`SandboxError::Fracture`], also where it was
-    /// cancelled.
+    /// [`SandboxError::CannotMerge`] if they are not connected; [`SandboxError::Fracture`], also if it was cancelled.
     pub fn shape(&self, cancel: &Cancel) -> Result<Shape, SandboxError> {
         let refused = |why: &str| SandboxError::CannotMerge(why.to_owned());
         let (density, look) = (self.like.density(), *self.like.look());

@@ -16,7 +16,7 @@ use crate::{
 /// Finest level; at finer ones the labelling takes too long.
 const MOST_LEVEL: u32 = 7;
 
-/// What a worker breaks a copy of the body with.
+/// Input for breaking a copy of the body.
 pub(super) enum ToBreak {
     Aimed {
         aim: Aim,
@@ -48,7 +48,7 @@ pub(super) fn blueprint(
     }
 }
 
-/// Breaks tree `tree` of a copy of `forest`, no finer than what can be waited for, and reads back what is asked for.
+/// Breaks tree `tree` of a copy of `forest`, no finer than [`MOST_LEVEL`], and reads the chosen data back.
 pub(super) fn read(
     fracturer: &Fracturer,
     forest: &Arc<Forest>,

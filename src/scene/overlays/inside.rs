@@ -30,7 +30,7 @@ pub struct Blueprint {
     pub local: Option<f64>,
 }
 
-/// What is read back beside what came of the fracture and its crack surfaces.
+/// Data to read back beside the result of the fracture and its crack surfaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     /// The published labelling: whether without flattening, and up to which iteration; `None`: to the end.
@@ -40,7 +40,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// What `parts` need, with field cells of that level.
+    /// The data for `parts`, with field cells of that level.
     #[must_use]
     pub fn of(parts: &[Part], field_level: u32) -> Self {
         let steps = |part: &Part| match (part.maker, part.number) {
@@ -68,7 +68,7 @@ pub struct Inside {
     /// Crossed voxels of that level, in Morton order; empty at the leaf level, whose voxels are computed one by one and
     /// not stored.
     pub voxels: Vec<TransitionVoxel>,
-    /// The same voxels of dusty surfaces.
+    /// The crossed voxels of dusty surfaces.
     pub dusty: Vec<DustVoxel>,
     /// The published labelling of the pieces, if it was requested.
     pub steps: Option<LabelSteps>,
@@ -77,10 +77,10 @@ pub struct Inside {
 }
 
 impl Inside {
-    /// Breaks `source` (unless `fracture` says what came of it) and reads back what is asked for.
+    /// Breaks `source` (unless `fracture` is its result) and reads the chosen data back.
     ///
     /// # Errors
-    /// As [`Fracturer::fracture`].
+    /// See [`Fracturer::fracture`].
     pub fn read(
         fracturer: &Fracturer,
         source: &Source<'_>,

@@ -37,7 +37,7 @@ impl LabelSteps {
     /// Computes all labels, or those up to iteration `at`, and shows iteration `at` or the last.
     ///
     /// # Errors
-    /// [`GpuError`] when the device fails or cannot hold the voxels.
+    /// [`GpuError`] if the device fails or cannot hold the voxels.
     pub fn compute(
         fracturer: &Fracturer,
         fracture: &Fracture,
@@ -208,7 +208,7 @@ fn write(files: &mut OverlayFiles<'_>, name: &str, flood: bool) -> Result<(), Ov
     Ok(files.npz.array_of_parts(name, &shape, rows)?)
 }
 
-/// What is labelled: boundary voxels of all pieces, and their internal nodes.
+/// Writes the labelled voxels: boundary voxels of all pieces, and their internal nodes.
 fn write_voxels(files: &mut OverlayFiles<'_>, steps: &LabelSteps) -> Result<(), OverlayFileError> {
     let voxels = &steps.voxels;
     let rows: Vec<[i32; 4]> = voxels

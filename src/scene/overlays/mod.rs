@@ -1,9 +1,9 @@
-//! What a fracture does inside, drawn: transition voxels, crack triangles and their separation points, seeds,
-//! Voronoi faces, the fracture boundary set, island labels, octree cells, distance fields and sphere trees. A table lists
-//! the makers, each in a file of its own.
+//! Drawings of a fracture's internals: transition voxels, crack triangles and their separation points, seeds, Voronoi
+//! faces, the fracture boundary set, island labels, octree cells, distance fields and sphere trees. A table lists the
+//! makers, each in a file of its own.
 //!
-//! In: an [`Inside`], what was read back from one fracture. Out: an [`Overlay`] in world space, for the
-//! picture, and files of the same.
+//! In: an [`Inside`], the data read back from one fracture. Out: an [`Overlay`] in world space, for the picture, and
+//! files of the same drawings.
 
 mod arrays;
 mod boundary;
@@ -33,22 +33,22 @@ pub use files::{OverlayFileError, OverlayFiles};
 pub use inside::{Blueprint, Inside, Reading};
 pub use labels::{LabelSteps, MOST_ITERATIONS};
 
-/// What is read back for a drawing, beside what came of the fracture.
+/// Data that a drawing reads back, beside the result of the fracture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reads {
     /// Nothing.
     Nothing,
-    /// Crack surfaces, which rough and dusty breaks have at a transition level above the leaves.
+    /// Crack surfaces; only rough and dusty breaks with a transition level above the leaves have these.
     Cracks,
-    /// The published labelling, where an iteration is named; without flattening, where the name is `flood`.
+    /// The published labelling, if an iteration is given; without flattening for the drawing `flood`.
     Labels,
     /// Distance field and sphere trees of the pieces.
     Fields,
 }
 
-/// A whole number that a drawing takes: after a colon in commands, a slider in the window.
+/// A whole number of a drawing: after a colon in commands, a slider in the window.
 pub struct Number {
-    /// As the commands' list calls it.
+    /// Its name in the commands' list.
     pub word: &'static str,
     /// The slider's name for tests.
     pub name: &'static str,
@@ -56,13 +56,13 @@ pub struct Number {
     pub label: &'static str,
     /// The slider's tooltip.
     pub help: &'static str,
-    /// Least.
+    /// Smallest value.
     pub least: u32,
-    /// Greatest, of what was read back.
+    /// Largest value, by the data read back.
     pub most: fn(&Inside) -> u32,
-    /// In the window, until the slider is moved.
+    /// Value in the window until the slider is moved.
     pub first: u32,
-    /// Whether it is a level of the octree: commands refuse one that the octree has not.
+    /// Whether it is a level of the octree: commands refuse levels that the octree does not have.
     pub is_octree_level: bool,
 }
 
@@ -71,13 +71,13 @@ pub type WriteData = fn(&mut OverlayFiles<'_>) -> Result<(), OverlayFileError>;
 
 /// A line of the table: a kind of drawing.
 pub struct OverlayMaker {
-    /// As commands name it.
+    /// Its name in commands.
     pub name: &'static str,
     /// Text of its checkbox.
     pub label: &'static str,
-    /// What it draws, for its tooltip.
+    /// Tooltip of its checkbox.
     pub help: &'static str,
-    /// What it needs.
+    /// The data that it needs.
     pub reads: Reads,
     /// Whether it lies on a [`Cut`].
     pub has_cut: bool,
@@ -85,7 +85,7 @@ pub struct OverlayMaker {
     pub number: Option<Number>,
     /// Draws it.
     pub add: fn(&mut Overlay, &Inside, &Placing, &Part),
-    /// Writes it for `fracture --overlays`, where it can be had as data.
+    /// Writes it for `fracture --overlays`, if it is available as data.
     pub write: Option<WriteData>,
 }
 
@@ -110,7 +110,7 @@ kintsugi_core::table! {
 }
 
 impl OverlayMaker {
-    /// What stands for it in the commands' list.
+    /// Its form in the commands' list.
     fn form(&self) -> String {
         let number = self.number.as_ref().map_or(String::new(), |number| format!("[:{}]", number.word));
         match (self.has_cut, number.as_str()) {
@@ -121,14 +121,14 @@ impl OverlayMaker {
     }
 }
 
-/// A drawing that is asked for: a kind and its numbers.
+/// A chosen drawing: a kind and its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// What is drawn.
+    /// The kind of drawing.
     pub maker: Maker,
-    /// Where, of what lies on a cut.
+    /// The cut, for drawings that lie on one.
     pub cut: Cut,
-    /// Which level or step; none: as the maker says.
+    /// Its level or step; `None`: the maker's default.
     pub number: Option<u32>,
 }
 
@@ -139,13 +139,13 @@ impl From<Maker> for Part {
 }
 
 impl Part {
-    /// The same with a number.
+    /// This drawing with a number.
     #[must_use]
     pub fn at(self, number: u32) -> Self {
         Self { number: Some(number), ..self }
     }
 
-    /// What there is to ask for, as commands list it.
+    /// All drawings, for the list of commands.
     #[must_use]
     pub fn forms() -> String {
         let forms = Maker::ALL.map(|maker| maker.form()).join(", ");

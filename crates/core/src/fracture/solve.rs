@@ -1,14 +1,14 @@
 //! Solving for a number of pieces.
 //!
-//! In: parameters that name a number of pieces, and what breaks by parameters that name a number of seeds. Out: the break
-//! that comes nearest. More seeds give more pieces, if not with every single seed, so the number of seeds is bracketed
-//! and narrowed down: first on a coarse copy where there is one, then in full from where the copy ended. With one random
-//! seed fewer seeds are the first of more, so trials differ in little else. Where one seed more jumps over the wanted
-//! number by more than a tenth, as happens with few pieces of a hollow object, the random seed is changed too.
+//! In: parameters with a wanted number of pieces, and a function that breaks by a number of seeds. Out: the break that
+//! comes nearest. More seeds give more pieces, if not with every single seed, so the number of seeds is bracketed and
+//! narrowed down: first on a coarse copy if there is one, then in full from where the copy ended. With one random seed,
+//! fewer seeds are the first of more, so that trials are similar. If one seed more jumps over the wanted number by more
+//! than a tenth, as happens with few pieces of a hollow object, the random seed is changed too.
 
 use super::{FractureError, FractureParams, MAX_SEEDS, Solved};
 
-/// Most trials on a coarse copy, and in full.
+/// Largest number of trials on a coarse copy, and in full.
 const QUICK_TRIALS: u32 = 10;
 const FULL_TRIALS: u32 = 6;
 /// Largest number of changes of the random seed, if no number of seeds gives the wanted number of pieces.
@@ -17,16 +17,16 @@ const MOST_SHAKES: u32 = 8;
 /// Breaks by parameters without a wanted number of pieces, and returns the number of pieces.
 pub(super) type BreakTrial<'a, T> = &'a mut dyn FnMut(&FractureParams) -> Result<(T, u32), FractureError>;
 
-/// A copy on which a trial costs little.
+/// A coarse copy for quick trials.
 pub(super) struct Quick<'a> {
     /// Level of its leaves.
     pub level: u32,
-    /// How many pieces come of parameters that name no number of pieces.
+    /// Number of pieces for parameters without a wanted number.
     pub pieces: &'a mut dyn FnMut(&FractureParams) -> Result<u32, FractureError>,
 }
 
-/// Breaks by `params`, or where they name a number of pieces by as many seeds as come nearest to it, in at most ten
-/// quick trials and six full ones.
+/// Breaks by `params`; if these have a wanted number of pieces, by the number of seeds that comes nearest to it, in at
+/// most ten quick trials and six full ones.
 ///
 /// # Errors
 /// Errors of a trial.

@@ -179,7 +179,7 @@ impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
         }
     }
 
-    /// The same for a node whose children are parents of leaves, as most nodes are: sums stay in registers.
+    /// Adds a node whose children are parents of leaves, as most nodes are: sums stay in registers.
     fn parents(&mut self, voxels: &Voxels<'_>, node: Node, low: [u32; 3]) {
         voxels.width.run(Adding { to: self, voxels, what: Added::Cells(node, low) });
     }
@@ -231,7 +231,7 @@ impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
     }
 }
 
-/// What is added in registers for four numbers: nothing is fused, so sums are what they are one by one.
+/// Additions in registers for four numbers: not fused, so that sums equal those of single numbers.
 struct Adding<'a, const FIRST: bool, const SECOND: bool> {
     to: &'a mut Moments<FIRST, SECOND>,
     voxels: &'a Voxels<'a>,

@@ -22,8 +22,7 @@ pub struct MeshTally {
 }
 
 impl MeshTally {
-    /// Makes the meshes on all cores, counts, and lets them go again. Checks before every piece whether this was
-    /// cancelled.
+    /// Makes the meshes on all cores, counts, and drops them. Checks before every piece whether this was cancelled.
     ///
     /// # Errors
     /// [`Cancelled`].

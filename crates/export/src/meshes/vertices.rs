@@ -1,7 +1,7 @@
-//! A piece's mesh as renderers need it: a list of vertices per side, each with all attributes.
+//! A piece's mesh for renderers: a list of vertices per side, each with all attributes.
 //!
 //! In: a [`WrittenMesh`]. Out: vertices and indices for each material of the outside, and for the inside. A point has a
-//! vertex for everything that is shown there, so nothing bleeds over an edge between inside and outside.
+//! vertex per combination of attributes, so that no attribute is interpolated over an edge between inside and outside.
 
 use std::collections::HashMap;
 

@@ -95,7 +95,7 @@ pub trait NarrowPhase: Default + Send + Sync + 'static {
         a.min(b)
     }
 
-    /// As [`FindContacts::set_options`].
+    /// See [`FindContacts::set_options`].
     fn set_options(&mut self, options: &Options) {
         let _ = options;
     }

@@ -1,9 +1,9 @@
-//! Pieces of octrees that become one: those whose cells stay together, and those that are too small, unless these are taken
-//! away.
+//! Pieces of octrees that become one: those whose cells stay together, and those that are too small, unless these are
+//! removed.
 //!
 //! In: a fracture and a rule. Out: the same with fewer pieces. On the CPU, after the readback: few pieces are small,
-//! and only they and the pieces that they join are touched; all others keep their octrees bit for bit. Every choice has
-//! one answer (ties go to the larger piece), so the same seed still gives the same bytes.
+//! and only they and the pieces that they join are touched; all others keep their octrees bit for bit. Every choice is
+//! unique (ties go to the larger piece), so the same seed still gives the same bytes.
 
 use std::{
     cmp::Reverse,
@@ -35,7 +35,7 @@ use crate::{
     },
 };
 
-/// What was broken, and by what.
+/// The broken octree, and its pattern.
 #[derive(Clone, Copy)]
 pub(in crate::fracture) struct Work<'a> {
     /// Forest and tree.
@@ -44,7 +44,7 @@ pub(in crate::fracture) struct Work<'a> {
     pub cancel: &'a Cancel,
 }
 
-/// Makes one piece of those that touch and whose cells are one object, where the method has not done so. A piece's cell is
+/// Makes one piece of those that touch and whose cells are one object, if the method has not done so. A piece's cell is
 /// its object from then on.
 ///
 /// # Errors
@@ -87,7 +87,7 @@ pub(in crate::fracture) fn keep_together(
     Ok(fracture)
 }
 
-/// Applies a rule, where there is one, to pieces. The largest piece is never small.
+/// Applies a rule, if there is one, to pieces. The largest piece is never small.
 ///
 /// # Errors
 /// [`Cancelled`].
@@ -106,7 +106,7 @@ pub(in crate::fracture) fn apply(
     Ok(fracture)
 }
 
-/// Whether anything was small.
+/// Returns whether anything was small.
 fn join_or_drop(work: &Work<'_>, fracture: &mut Fracture, rule: &Smallest) -> Result<bool, Cancelled> {
     let whole = Forest::solid_voxels(work.source.0, work.source.1 as usize);
     let is_small = |voxels: u64, volume: f64| voxels < rule.voxels || volume < rule.fraction * whole;
@@ -170,7 +170,7 @@ struct Group {
     volume: f64,
 }
 
-/// Makes one piece of each group. `holders` knows the voxels of all pieces but the largest of each group.
+/// Makes one piece of each group. `holders` contains the voxels of all pieces but the largest of each group.
 fn join_groups(
     work: &Work<'_>,
     fracture: &mut Fracture,
@@ -190,7 +190,7 @@ fn join_groups(
         })
         .collect::<Result<BTreeMap<u32, (Forest, u64)>, Cancelled>>()?;
 
-    // Trees stay in their order; a joined one takes the place of its largest member.
+    // Trees keep their order; a joined one takes the place of its largest member.
     let mut kept: Vec<(u32, &Group)> = groups.iter().map(|(name, group)| (*name, group)).collect();
     kept.sort_by_key(|(name, _)| fracture.pieces[*name as usize].tree);
     let trees: Vec<(&Forest, usize)> = kept

@@ -32,8 +32,8 @@ impl<'a> Rejoin<'a> {
         Self { source, pattern, forest, pieces: parts.map(piece).collect() }
     }
 
-    /// One tree of the parts that `members` number, ascending; `None` where they do not hang together: each must
-    /// share a voxel with another, as parts do where there is no dust between them.
+    /// One tree of the parts that `members` number, ascending; `None` if they are not connected: each must share a
+    /// voxel with another, as parts without dust between them do.
     ///
     /// # Errors
     /// [`Cancelled`].

@@ -73,10 +73,10 @@ impl Fracturer {
         Ok(Self { compute, passes: passes.map(Box::new) })
     }
 
-    /// The one that the methods of a program share; the first call compiles it.
+    /// The fracturer that all methods of a program share; the first call compiles it.
     ///
     /// # Errors
-    /// As [`Fracturer::new`]; the next call tries again.
+    /// See [`Fracturer::new`]; the next call tries again.
     pub fn shared(all: &fracture::Passes, compute: impl Into<Compute>) -> Result<Arc<Self>, GpuError> {
         all.prepared(|| Self::new(compute))
     }
@@ -116,7 +116,7 @@ impl Fracturer {
         Ok(small::apply(&work, fracture, recipe.smallest.as_ref())?)
     }
 
-    /// As [`Fracturer::fracture`], with all pieces, however small.
+    /// Like [`Fracturer::fracture`], with all pieces, however small.
     pub(super) fn cut(
         &self,
         source: &Source<'_>,

@@ -3,12 +3,13 @@
 //!
 //! In: the voxels of broken cells, grouped by cell ([`Voxels`]). Out: a label per voxel, iteration by iteration.
 //!
-//! [`Labelling::UnionFind`](crate::fracture::Labelling::UnionFind) lives in the folder above. [`Labelling::Iterative`](crate::fracture::Labelling::Iterative) is here: voxels begin with
-//! consecutive numbers as labels, the largest label of a neighbourhood spreads, chains of labels are flattened, and
-//! groups in which nothing changed rest. It differs from the paper's text in two points. An iteration reads only
-//! the labels before it, so that it gives the same on every device and can be shown forwards and backwards; the
-//! paper's threads also loop until their own neighbourhood is even. And it can be given the inside as well, as
-//! internal nodes of any size (`solid`): boundary voxels alone turn the wall of a sealed cavity into a false piece.
+//! [`Labelling::UnionFind`](crate::fracture::Labelling::UnionFind) is in the folder above.
+//! [`Labelling::Iterative`](crate::fracture::Labelling::Iterative) is here: voxels begin with consecutive numbers as
+//! labels, the largest label of a neighbourhood spreads, chains of labels are flattened, and groups in which nothing
+//! changed rest. It differs from the paper's text in two points. An iteration reads only the labels before it, so that
+//! its result is the same on every device and can be shown forwards and backwards; the paper's threads also loop until
+//! their own neighbourhood is even. And its input may include the inside, as internal nodes of any size (`solid`):
+//! boundary voxels alone turn the wall of a sealed cavity into a false piece.
 
 pub(in crate::fracture) mod iterative;
 pub(in crate::fracture) mod native;
