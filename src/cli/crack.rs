@@ -33,8 +33,8 @@ pub struct CrackArgs {
     /// Rough: how far points stray in faces and in voxels, in transition voxel edges, 0 to 0.5
     #[arg(long, value_name = "FACE,VOXEL", allow_hyphen_values = true, value_parser = parse_displacement)]
     displacement: Option<Displacement>,
-    /// Rough: who decides the side of leaves that no crack touches: cone (exact) or votes (as published,
-    /// leaves holes) [default: cone]
+    /// Rough: the rule for the side of leaves that no crack touches: cone (exact) or votes (as published, leaves holes)
+    /// [default: cone]
     #[arg(long, value_name = "NAME", hide_possible_values = true)]
     sides: Option<SidesName>,
     /// Dusty: width of the gap in leaf voxels, 0 to 16, and how uneven it is, 0 to 1 [default: 1.5,0.5]

@@ -83,8 +83,8 @@ pub struct PatternArgs {
     /// Which way the blow goes, axes of the mesh, any length but zero [default: to the middle of the object]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_direction)]
     pub direction: Option<DVec3>,
-    /// Breaks as a material does: ceramic, glass, concrete, wood, plaster, one that was saved in the window, or a
-    /// preset's file (.toml); other options say what is otherwise. Its masses and frictions are for scenes
+    /// Preset of a material: ceramic, glass, concrete, wood, plaster, one that was saved in the window, or a preset's
+    /// file (.toml); other options override it. Its densities and frictions are for scenes
     #[arg(long, value_name = "NAME|FILE", value_parser = parse_preset)]
     preset: Option<MaterialPreset>,
     /// How the object is broken: octree, or a method that was added to the table of methods [default: octree]
@@ -143,11 +143,10 @@ pub struct PatternArgs {
     /// Seeds, by number from 0, whose cells stay together too
     #[arg(long, value_name = "N,N,..", value_delimiter = ',')]
     keep: Vec<u32>,
-    /// Octree level at which islands are told apart [default: the leaf level]
+    /// Octree level at which islands (connected parts) are found [default: the leaf level]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(super::LEVELS))]
     island_level: Option<u32>,
-    /// How islands are told apart: union-find, or iterative as published (2016, sec. 4.5); the same pieces,
-    /// much more slowly
+    /// How islands are found: union-find, or iterative as published (2016, sec. 4.5); the same pieces, much more slowly
     #[arg(long, value_name = "NAME", default_value = "union-find", hide_possible_values = true)]
     labelling: LabellingName,
     /// What crack faces show: clay, stone, marble, wood, porcelain or plain; after a colon its colour, which
@@ -157,7 +156,7 @@ pub struct PatternArgs {
     /// Size of that material's grains, veins and rings, 0.1 to 10 [default: 1]
     #[arg(long, value_name = "X", value_parser = parse_scale)]
     interior_scale: Option<f64>,
-    /// Another number is another block of that material [default: 1]
+    /// Random seed of that material's pattern [default: 1]
     #[arg(long, value_name = "N")]
     interior_seed: Option<u32>,
     /// How many times the largest eighth of the pieces breaks again, the first break included

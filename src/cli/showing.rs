@@ -32,7 +32,7 @@ pub struct ShowArgs {
     #[arg(id = "show", long = "show", value_name = "LIST", value_delimiter = ',')]
     #[arg(help = format!("Draw what the break does inside; a list of {}", Part::forms()))]
     parts: Vec<Part>,
-    /// How strongly the object lets through what --show draws behind it, 0 to 1
+    /// How visible the drawings of --show are through the object, 0 to 1
     #[arg(long, value_name = "X", default_value_t = 0.3, value_parser = parse_share, requires = "show")]
     through: f32,
     /// Leave the object out and draw only what --show says

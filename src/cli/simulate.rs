@@ -48,22 +48,22 @@ pub struct SimulateArgs {
     /// Octree level of the cells of distance fields, 1 to 7, for --contacts field; without it, as the scene says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_FIELD_LEVEL)))]
     field_level: Option<u32>,
-    /// How contacts are answered: soft, springs in substeps; impulse, hard contacts; or penalty, that of Domaradzki &
-    /// Martyn 2016; without it, as the scene says
+    /// Response to contacts: soft, springs in substeps; impulse, hard contacts; or penalty, that of Domaradzki & Martyn
+    /// 2016; without it, as the scene says
     #[arg(long, value_name = "NAME", value_parser = by_name::<ResponseId>)]
     response: Option<ResponseId>,
-    /// Measure the volume that bodies share after every step of this many, which can take longer than the step; 0: never.
-    /// steps.csv has nothing there in other lines
+    /// Measure the volume that bodies share after every step of this many, which can take longer than the step; 0:
+    /// never. It is empty in other lines of steps.csv
     #[arg(long, value_name = "STEPS", default_value_t = 1)]
     volume_every: u64,
-    /// Write pairs.csv: what each touching pair shares after every step
+    /// Write pairs.csv: the overlap of each touching pair after every step
     #[arg(long)]
     pairs: bool,
     /// Write collision_points.csv: averaged collision points of all pairs, after every step of this many
     #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u64).range(1..))]
     collision_points: Option<u64>,
-    /// Count after every step how many contacts are put out for how many points that collide, write contacts.csv, and
-    /// print both with times as a table; for --contacts field
+    /// Count colliding points and their contacts after every step, write contacts.csv, and print both with times as a
+    /// table; for --contacts field
     #[arg(long)]
     count_contacts: bool,
     #[command(flatten)]

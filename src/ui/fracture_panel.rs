@@ -386,7 +386,7 @@ fn inside(ui: &mut egui::Ui, input: &UiInput<'_>, interior: &mut Interior, out: 
     let response = slider(ui, "Grain size", tip, &mut interior.scale, SCALES, &look);
     out.name("inside_scale", &response);
     ui.horizontal(|ui| {
-        let tip = "Another number is another block of the material";
+        let tip = "Random seed of the material's pattern";
         label(ui, "Block", tip);
         let number = egui::DragValue::new(&mut interior.seed).range(0..=999_999_u32);
         let field = ui.add(number.clamp_existing_to_range(false).speed(0.1)).on_hover_text(tip);
