@@ -1,4 +1,4 @@
-//! Voxels that stand in for a mesh part: for contacts of octrees, and wherever else somebody asks for an octree.
+//! Voxels of a mesh part, for contacts by octrees and wherever else an octree is needed.
 
 use crate::geometry::Aabb;
 use std::sync::Arc;
