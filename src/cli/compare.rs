@@ -1,8 +1,7 @@
 //! `kintsugi compare`: one blow by several methods, side by side as a table and as a picture.
 //!
-//! In: a mesh, the options of a blow, the methods. Out: for each method its times, pieces, volumes, faces, and how many of
-//! its meshes are closed; how far volumes of the same cells differ from the first method's. Every method gets the same
-//! seeds.
+//! In: a mesh, the options of a blow, the methods. Out: each method's times, pieces, volumes, faces and number of
+//! closed meshes, and the difference of its cells' volumes from the first method's. All methods get the same seeds.
 
 use crate::geometry::Aabb;
 use std::{collections::BTreeMap, fmt::Write as _, path::PathBuf, sync::Arc, time::Instant};
@@ -13,7 +12,7 @@ use serde::Serialize;
 use crate::{
     compute::{Compute, RanOn},
     export::{MeshTally, Signature, report::write_json, write_signed},
-    fracture::{BrokenObject, Cancel, Method, Passes, generations},
+    fracture::{BrokenObject, Cancel, Fracturer, MethodId, Passes, generations},
     render::{ColorBy, Renderer},
     svo::Arena,
 };
@@ -43,7 +42,7 @@ pub struct CompareArgs {
         default_value = "octree,box-cut,planes",
         value_parser = super::fracture::parse_method
     )]
-    methods: Vec<Method>,
+    methods: Vec<MethodId>,
     #[command(flatten)]
     pattern: PatternArgs,
     /// How often each breaks: times are medians
@@ -66,31 +65,31 @@ pub struct CompareArgs {
     json_progress: bool,
 }
 
-/// What one method made of the blow.
+/// Results of one method.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Row {
     /// The method's name.
     pub method: String,
-    /// Why it could not break the object; everything else is 0 then.
+    /// Why the method rejected the object; all figures are then 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
     /// Wall-clock median of a break, ms.
     pub median_ms: f64,
     /// Medians of its stages, ms.
     pub stages_ms: BTreeMap<String, f64>,
-    /// Cells that own some of the solid.
+    /// Cells that contain part of the solid.
     pub cells: u64,
-    /// Pieces.
+    /// Number of pieces.
     pub pieces: u64,
-    /// Volume of all pieces, cubic units of the mesh.
+    /// Volume of all pieces, cubic mesh units.
     pub volume: f64,
-    /// The same divided by what broke, as the method measures it, minus 1.
+    /// Relative error of that volume: pieces over source, as the method measures both, minus 1.
     pub volume_error: f64,
-    /// Triangles of all pieces' meshes; of octrees of their smooth ones.
+    /// Triangles of all pieces' meshes; for octrees those of the smooth meshes.
     pub triangles: u64,
-    /// Pieces whose meshes are closed.
+    /// Pieces with closed meshes.
     pub closed: u64,
-    /// Largest difference of a cell's volume from that by the first method, share of the whole.
+    /// Largest difference of a cell's volume from that of the first method, as a share of the whole.
     pub largest_difference: f64,
 }
 
@@ -106,13 +105,13 @@ struct Results<'a> {
     methods: &'a [Row],
 }
 
-/// Breaks by every method, prints and writes.
+/// Runs the command.
 ///
 /// # Errors
 /// [`CliError`].
 pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
-    if args.pattern.params().method != Method::default() {
+    if args.pattern.names_method() {
         return Err(CliError::Input("compare takes --methods, a list, and not --method".into()));
     }
     args.compute.takes(args.level)?;
@@ -122,7 +121,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
     let compute = args.compute.open(&reporter)?;
     let passes = Passes::default();
-    passes.compiled(&compute)?;
+    Fracturer::shared(&passes, &compute)?;
     let mut arena = Arena::new(&compute)?;
     arena.insert(&object.forest)?;
 
@@ -134,7 +133,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
         let mut refused = None;
         for _ in 0..args.repeat {
             let start = Instant::now();
-            let broken = reporter.stage(method.name, |_| {
+            let broken = reporter.stage(method.name(), |_| {
                 generations::break_object(&mut arena, &passes, &object.shape, &plan, &mut |_, _| {})
             });
             match broken {
@@ -146,7 +145,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
             }
         }
         let row = match refused {
-            Some(refused) => Row { method: method.name.into(), refused: Some(refused), ..Row::default() },
+            Some(refused) => Row { method: method.to_string(), refused: Some(refused), ..Row::default() },
             None => row(*method, &runs),
         };
         rows.push(row);
@@ -183,7 +182,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
-fn row(method: Method, runs: &[(f64, BrokenObject)]) -> Row {
+fn row(method: MethodId, runs: &[(f64, BrokenObject)]) -> Row {
     let mut stages: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for (_, broken) in runs {
         for timing in broken.steps.iter().flat_map(|step| &step.result.timings) {
@@ -197,7 +196,7 @@ fn row(method: Method, runs: &[(f64, BrokenObject)]) -> Row {
     let shapes: Vec<_> = broken.pieces.iter().map(|at| Arc::clone(&broken.part(*at).shape)).collect();
     let meshes = MeshTally::of(&shapes, Cancel::never()).unwrap_or_default();
     Row {
-        method: method.name.into(),
+        method: method.to_string(),
         median_ms: median(runs.iter().map(|(ms, _)| *ms).collect()),
         stages_ms: stages.into_iter().map(|(name, all)| (name, median(all))).collect(),
         cells: result.counts.cells,
@@ -210,7 +209,7 @@ fn row(method: Method, runs: &[(f64, BrokenObject)]) -> Row {
     }
 }
 
-/// Volumes of cells beside those of the first method, for first breaks.
+/// Compares the volumes of cells with those of the first method, in first breaks.
 fn differences(rows: &mut [Row], all: &[Option<BrokenObject>]) {
     let cells = |broken: &BrokenObject| {
         let mut sums: BTreeMap<u32, f64> = BTreeMap::new();
@@ -262,7 +261,7 @@ fn table(rows: &[Row]) -> String {
     text
 }
 
-/// All results in a row, from the first on the left.
+/// Draws all results in a row, the first on the left.
 fn picture(
     args: &CompareArgs,
     compute: &Compute,
@@ -285,7 +284,7 @@ fn picture(
             body
         }));
     }
-    // From the front, so that none looks larger than another, and a little from above.
+    // From the front, so that all are drawn at the same scale, and slightly from above.
     let points = surface_points(&bodies);
     let mut camera = View::Front.camera_on(&points, args.size);
     camera.pitch = 0.2;

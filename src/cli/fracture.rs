@@ -1,4 +1,4 @@
-//! `kintsugi fracture`: no window; voxelise, break, write the results.
+//! `kintsugi fracture`: voxelises and breaks without a window, and writes the results.
 
 use std::path::{Path, PathBuf};
 
@@ -7,11 +7,11 @@ use glam::DVec3;
 
 use crate::{
     export::{
-        self, Aside, Assembly, BrokenObject, Format, FractureReport, InputReport, MeshKind, Meshes,
-        ParameterReport, SMALLEST_MESH, Watch, checks,
+        self, Aside, Assembly, BrokenObject, Format, FormatEntry, FractureReport, InputReport, MeshKind,
+        Meshes, Needs, ParameterReport, SMALLEST_MESH, Watch, checks,
     },
     fracture::{
-        FractureParams, Interior, Labelling, MAX_SEEDS, Method, Preset, SmallRule, Smallest, UnknownMethod,
+        FractureParams, Interior, Labelling, MAX_SEEDS, MethodId, Preset, SmallRule, Smallest,
         interior::SCALES,
     },
     mesh::Up,
@@ -23,6 +23,7 @@ use super::{
     CliError,
     breaking::{Plan, aim, break_object, default_impact, first_pattern, kept_count},
     crack::CrackArgs,
+    formats::formats,
     handing_over::HandoverArgs,
     input::{Object, about, is_scene, load_object},
     overlay_files::OverlayArgs,
@@ -46,14 +47,19 @@ pub struct FractureArgs {
     pattern: PatternArgs,
     #[command(flatten)]
     pub scene: SceneArgs,
-    /// Meshes to write beside the arrays; a list of glb, obj, ply, usda, vox, npz (npz is always written; of a
-    /// scene what is listed, glb where nothing is)
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, hide_possible_values = true)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = formats(|_| true), hide_possible_values = true)]
+    #[arg(help = format!(
+        "Files to write beside the arrays; a list of {} (npz is always written; of a scene what is listed, glb where \
+         nothing is)",
+        Format::names(|_| true)
+    ))]
     pub format: Vec<Format>,
-    /// Which mesh of a piece glb, obj and ply hold: original, the mesh's own triangles cut along the cracks; smooth, with
-    /// the edges and corners of the octree's planes; voxels, cubes [default: original where the mesh is closed, else
-    /// smooth]
     #[arg(long, value_name = "KIND", value_enum, hide_possible_values = true)]
+    #[arg(help = format!(
+        "Which mesh of a piece {} hold: original, the mesh's own triangles cut along the cracks; smooth, with the edges \
+         and corners of the octree's planes; voxels, cubes [default: original where the mesh is closed, else smooth]",
+        Format::names(FormatEntry::has_meshes)
+    ))]
     pub mesh: Option<MeshKind>,
     #[command(flatten)]
     pub handover: HandoverArgs,
@@ -77,13 +83,13 @@ pub struct PatternArgs {
     /// Which way the blow goes, axes of the mesh, any length but zero [default: to the middle of the object]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_direction)]
     pub direction: Option<DVec3>,
-    /// Breaks as a material does: ceramic, glass, concrete, wood, plaster, one that was saved in the window, or a
-    /// preset's file (.toml); other options say what is otherwise. Its masses and frictions are for scenes
+    /// Preset of a material: ceramic, glass, concrete, wood, plaster, one that was saved in the window, or a preset's
+    /// file (.toml); other options override it. Its densities and frictions are for scenes
     #[arg(long, value_name = "NAME|FILE", value_parser = parse_preset)]
     preset: Option<MaterialPreset>,
     /// How the object is broken: octree, or a method that was added to the table of methods [default: octree]
     #[arg(long, value_name = "NAME", value_parser = parse_method)]
-    method: Option<Method>,
+    method: Option<MethodId>,
     /// A parameter of the method's own; may be given several times
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_option)]
     options: Vec<(String, f64)>,
@@ -137,11 +143,10 @@ pub struct PatternArgs {
     /// Seeds, by number from 0, whose cells stay together too
     #[arg(long, value_name = "N,N,..", value_delimiter = ',')]
     keep: Vec<u32>,
-    /// Octree level at which islands are told apart [default: the leaf level]
+    /// Octree level at which islands (connected parts) are found [default: the leaf level]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(super::LEVELS))]
     island_level: Option<u32>,
-    /// How islands are told apart: union-find, or iterative as published (2016, sec. 4.5); the same pieces,
-    /// much more slowly
+    /// How islands are found: union-find, or iterative as published (2016, sec. 4.5); the same pieces, much more slowly
     #[arg(long, value_name = "NAME", default_value = "union-find", hide_possible_values = true)]
     labelling: LabellingName,
     /// What crack faces show: clay, stone, marble, wood, porcelain or plain; after a colon its colour, which
@@ -151,7 +156,7 @@ pub struct PatternArgs {
     /// Size of that material's grains, veins and rings, 0.1 to 10 [default: 1]
     #[arg(long, value_name = "X", value_parser = parse_scale)]
     interior_scale: Option<f64>,
-    /// Another number is another block of that material [default: 1]
+    /// Random seed of that material's pattern [default: 1]
     #[arg(long, value_name = "N")]
     interior_seed: Option<u32>,
     /// How many times the largest eighth of the pieces breaks again, the first break included
@@ -197,30 +202,30 @@ impl PatternName {
     }
 }
 
-/// Leaf level of a mesh where none is given.
+/// Default leaf level of a mesh.
 const LEVEL: u32 = 8;
 
 impl FractureArgs {
-    /// Whether meshes are made.
+    /// Whether any output needs meshes.
     fn needs_meshes(&self) -> bool {
         self.format.iter().any(|format| format.has_meshes()) || self.handover.handover().needs_meshes()
     }
 
-    /// Whether nothing was said of how to break.
+    /// Whether level and pattern have their defaults.
     pub fn breaks_by_default(&self) -> bool {
         self.level == LEVEL && self.pattern.is_default()
     }
 }
 
 impl PatternArgs {
-    /// Whether none of the options was given.
+    /// Whether all options have their defaults.
     pub fn is_default(&self) -> bool {
         let told = self.impact.is_some() || self.direction.is_some() || self.seeds_file.is_some();
         let told = told || !self.up.is_y();
         !told && self.generations == 1 && self.params() == FractureParams::default()
     }
 
-    /// Refuses what is not built and what contradicts itself; reads the seeds' file.
+    /// Rejects unsupported and contradictory options; reads the file of seeds.
     pub fn check(&self, level: u32) -> Result<Option<Vec<DVec3>>, CliError> {
         let params = self.params_at(level);
         self.crack.check_with(&params, level)?;
@@ -247,7 +252,12 @@ impl PatternArgs {
         self.seeds_file.as_ref().map(read).transpose()
     }
 
-    /// The parameters that were given.
+    /// Whether a method was named.
+    pub fn names_method(&self) -> bool {
+        self.method.is_some()
+    }
+
+    /// The parameters that the options give, over those of the preset.
     pub fn params(&self) -> FractureParams {
         let base =
             self.preset.as_ref().map_or_else(FractureParams::default, |preset| preset.fracture.clone());
@@ -255,7 +265,7 @@ impl PatternArgs {
         let mut options = if method == base.method { base.options } else { Default::default() };
         options.extend(self.options.iter().cloned());
         let preset = self.pattern.map_or(base.preset, PatternName::preset);
-        // Who says one of the three says how many, whatever a preset says.
+        // Any of these three options overrides the preset's number of seeds or pieces.
         let says_how_many = self.seeds.is_some() || !self.counts.is_empty() || self.pieces.is_some();
         let counts = match (says_how_many || !preset.has_radii(), self.radii.is_empty()) {
             (false, true) => base.counts,
@@ -294,14 +304,14 @@ impl PatternArgs {
         params
     }
 
-    /// The same for an object of `level`: levels that a preset names and it does not have are limited to it.
+    /// The same for an object of `level`: a preset's levels are limited to it.
     fn params_at(&self, level: u32) -> FractureParams {
         let mut params = self.params();
         if self.preset.is_some() {
             let (island, transition) = (self.island_level, params.crack.transition_level);
             let given = self.crack.names_transition_level();
             params.fit(level);
-            // What was said at the command itself is checked instead.
+            // Levels given as options are not limited but checked.
             params.island_level = island.or(params.island_level);
             if given {
                 params.crack.transition_level = transition;
@@ -310,10 +320,10 @@ impl PatternArgs {
         params
     }
 
-    /// What to do with `object`; `seeds` are those of the file.
+    /// The fracture plan for `object`; `seeds` come from the file.
     pub fn plan(&self, object: &Object, seeds: Option<Vec<DVec3>>) -> Plan {
         Plan {
-            // A direction of no length was refused where it was read.
+            // A zero direction was rejected when it was read.
             impact: aim(object, self.impact, self.direction).unwrap_or_else(|_| default_impact(object)),
             params: self.params_at(object.grid.level),
             seeds,
@@ -323,7 +333,7 @@ impl PatternArgs {
     }
 }
 
-/// Breaks and writes.
+/// Runs the command.
 ///
 /// # Errors
 /// [`CliError`].
@@ -344,27 +354,28 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let params = args.pattern.params();
     args.overlays.check(args.level, &params)?;
     let method = params.method;
-    if args.format.contains(&Format::Vox) && !method.of_voxels {
-        let method = method.name;
+    let of_voxels = args.format.iter().find(|format| format.needs == Needs::Voxels);
+    if let Some(format) = of_voxels.filter(|_| !method.entry().of_voxels) {
+        let format = format.name;
         return Err(CliError::Input(format!(
-            "--format vox: what the method {method} makes has no voxels; leave vox out, or take the method octree"
+            "--format {format}: what the method {method} makes has no voxels; leave {format} out, or take the method octree"
         )));
     }
     let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
     let mut plan = args.pattern.plan(&object, seeds);
     if args.needs_meshes() && args.mesh != Some(MeshKind::Voxels) && plan.params.smallest.is_none() {
-        // --smallest 0 keeps them.
+        // The user can keep them with --smallest 0.
         plan.params.smallest = Some(Smallest { voxels: SMALLEST_MESH, ..Smallest::default() });
     }
-    // Refuses a pattern that cannot be, while that costs nothing.
-    if plan.params.method == Method::default() {
+    // An impossible pattern is rejected here, while that costs nothing.
+    if method.entry().by_seeds {
         let pattern = first_pattern(&object, &plan)?;
         if plan.params.is_local() && kept_count(&object, &plan, &pattern) == 0 {
             reporter
                 .warn("--local: every seed lies within it, so nothing is kept and the whole object breaks");
         }
     }
-    // Written aside, and in its place when all of it is there.
+    // Results are written to a temporary folder, which is renamed once complete.
     let aside = Aside::begin(&args.out)?;
 
     let compute = args.compute.open(&reporter)?;
@@ -374,7 +385,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let checks = reporter.stage("check", |_| checks::check(&broken));
     let parameters = ParameterReport {
         seeds_file: args.pattern.seeds_file.as_ref().map(|f| f.display().to_string()),
-        formats: args.format.iter().map(|f| f.name().to_owned()).collect(),
+        formats: args.format.iter().map(|f| f.name.to_owned()).collect(),
         ..ParameterReport::of_break(&broken, &plan, args.level)
     };
     let read = (InputReport::of(&object), object.health.clone());
@@ -434,7 +445,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Cuts the imported mesh where that is wanted and can be.
+/// Cuts the imported mesh if that is asked for and possible.
 fn meshes(
     args: &FractureArgs,
     object: &Object,
@@ -443,7 +454,7 @@ fn meshes(
     reporter: &Reporter,
 ) -> Result<(), CliError> {
     if let Some(kind) = args.mesh.filter(|kind| *kind != MeshKind::Original) {
-        // What a method cut out of the mesh is written as it is, whatever is asked for.
+        // If the method itself cut the mesh, its result is written unchanged, whatever `--mesh` says.
         if !pieces.own_surfaces(object.mesh.materials.clone()) {
             pieces.meshes = Meshes::asked(kind);
         }
@@ -460,11 +471,11 @@ fn meshes(
     }
 }
 
-/// The arrays, then what was asked for beside them.
+/// Writes the arrays, then the chosen formats.
 fn write(args: &FractureArgs, folder: &Path, pieces: &Assembly, reporter: &Reporter) -> Result<(), CliError> {
     let asked = args.format.iter().filter(|format| **format != Format::Npz);
     for format in std::iter::once(&Format::Npz).chain(asked) {
-        let what = if *format == Format::Npz { "voxels.npz" } else { format.name() };
+        let what = if *format == Format::Npz { format.file } else { format.name };
         let stage = format!("write {what}");
         let written = |p: &Progress| export::write(pieces, *format, folder, &Watch::whole(p));
         let (aside, there) = (folder.display().to_string(), args.out.display().to_string());
@@ -494,8 +505,8 @@ fn parse_scale(text: &str) -> Result<f64, String> {
     if SCALES.contains(&value) { Ok(value) } else { Err(format!("it must be from {low} to {high}")) }
 }
 
-pub fn parse_method(name: &str) -> Result<Method, String> {
-    name.parse().map_err(|error: UnknownMethod| error.to_string())
+pub fn parse_method(name: &str) -> Result<MethodId, String> {
+    MethodId::named(name).map_err(|error| error.to_string())
 }
 
 fn parse_option(text: &str) -> Result<(String, f64), String> {
@@ -518,7 +529,7 @@ fn parse_smallest(text: &str) -> Result<Smallest, String> {
     let rule = match rule.trim() {
         "merge" => SmallRule::Merge,
         "drop" => SmallRule::Drop,
-        _ => return Err("after the comma stands merge or drop, as in 100,drop".into()),
+        _ => return Err("merge or drop is wanted after the comma, as in 100,drop".into()),
     };
     let (mut voxels, mut fraction) = (0, 0.0);
     if let Some(percent) = size.trim().strip_suffix('%') {

@@ -1,29 +1,29 @@
-//! The export panel: which pieces, where they lie, in which formats, and where to.
+//! The export panel: which pieces to write, their positions, the formats and the folder.
 
 use super::{Command, UiInput, UiOutput, handover_rows, theme, widgets::label};
 use crate::{
-    export::{Format, Lying, MeshKind},
+    export::{Format, FormatEntry, Lying, MeshKind},
     scene::{ExportOrder, Exported},
 };
 
 /// Width of the panel's contents, points.
 const WIDTH: f32 = 392.0;
-/// Distance from the bottom of the window, points: above the timeline, below the messages at the top.
+/// Distance from the bottom of the window, points: clears the timeline below and the messages above.
 const BOTTOM: f32 = 96.0;
 
-/// What the panel shows.
+/// What the export panel shows.
 pub struct ExportView<'a> {
-    /// What is asked for.
+    /// The settings of the export.
     pub order: &'a ExportOrder,
-    /// How many pieces that is.
+    /// Number of pieces that would be written.
     pub pieces: usize,
-    /// Whether the folder holds files already.
+    /// Whether the folder already holds files.
     pub taken: bool,
-    /// Whether a dialog asks for the folder.
+    /// Whether a folder dialog is open.
     pub choosing: bool,
-    /// The export on its way: label, fraction done.
+    /// The running export: its label and the fraction done.
     pub job: Option<(&'a str, f32)>,
-    /// The last one.
+    /// The last finished export.
     pub last: Option<&'a Exported>,
 }
 
@@ -35,16 +35,6 @@ const PLACES: [(Lying, &str, &str, &str); 2] = [
         "as they fitted together",
         "Where they were in the whole object, in its own units.",
     ),
-];
-
-/// Name for tests, text and explanation of each format.
-const FORMATS: [(Format, &str, &str, &str); 6] = [
-    (Format::Glb, "export_glb", "GLB", "Binary glTF: a node a piece, inside and outside apart"),
-    (Format::Obj, "export_obj", "OBJ", "Wavefront: an object a piece, with materials"),
-    (Format::Ply, "export_ply", "PLY", "A file a piece, with normals and colours"),
-    (Format::Usda, "export_usda", "USD", "OpenUSD text: a rigid body a piece, with its mass"),
-    (Format::Vox, "export_vox", "VOX", "MagicaVoxel: a model a piece, solid"),
-    (Format::Npz, "export_npz", "NPZ", "NumPy arrays of voxels, cells and seeds"),
 ];
 
 pub(super) fn show(ctx: &egui::Context, input: &UiInput<'_>, out: &mut UiOutput) {
@@ -138,7 +128,7 @@ fn objects(ui: &mut egui::Ui, sandbox: &crate::scene::Sandbox, order: &mut Expor
     }
 }
 
-/// Whether only what is selected is written.
+/// The row that limits the export to selected pieces.
 fn selection(
     ui: &mut egui::Ui,
     sandbox: &crate::scene::Sandbox,
@@ -164,16 +154,17 @@ fn formats(ui: &mut egui::Ui, sandbox: &crate::scene::Sandbox, order: &mut Expor
     let mut refused: Vec<(&str, &str)> = Vec::new();
     ui.horizontal(|ui| {
         label(ui, "Formats", "Files to write beside report.json");
-        for (format, name, text, tip) in FORMATS {
+        for format in Format::ALL {
             let why_not = order.why_not(sandbox, format);
             let mut on = order.formats.contains(&format) && why_not.is_none();
-            let field = ui.add_enabled(why_not.is_none(), egui::Checkbox::new(&mut on, text));
-            let field = field.on_hover_text(tip).on_disabled_hover_text(why_not.unwrap_or(tip));
-            out.name(name, &field);
+            let field = ui.add_enabled(why_not.is_none(), egui::Checkbox::new(&mut on, format.label));
+            let field =
+                field.on_hover_text(format.help).on_disabled_hover_text(why_not.unwrap_or(format.help));
+            out.name(format!("export_{}", format.name), &field);
             if field.changed() {
                 let _ = if on { order.formats.insert(format) } else { order.formats.remove(&format) };
             }
-            refused.extend(why_not.map(|why| (text, why)));
+            refused.extend(why_not.map(|why| (format.label, why)));
         }
     });
     for same in refused.chunk_by(|a, b| a.1 == b.1) {
@@ -203,7 +194,11 @@ fn meshes(ui: &mut egui::Ui, order: &mut ExportOrder, out: &mut UiOutput) {
         return;
     }
     ui.horizontal(|ui| {
-        label(ui, "Meshes", "What the pieces look like in GLB, OBJ, PLY and USD");
+        label(
+            ui,
+            "Meshes",
+            &format!("What the pieces look like in {}", Format::labels(FormatEntry::has_meshes)),
+        );
         for (kind, name, text, tip) in MESHES {
             let button = egui::Button::selectable(order.mesh == kind, text).frame_when_inactive(true);
             let response = ui.add(button).on_hover_text(tip);
@@ -233,13 +228,13 @@ fn folder(ui: &mut egui::Ui, view: &ExportView<'_>, order: &mut ExportOrder, out
     if view.taken {
         note(
             ui,
-            "There are files in it. Those of the same names are replaced, and what an earlier export wrote goes; all \
-             others stay.",
+            "The folder is not empty. Files of the same names are replaced, files that an earlier export wrote are \
+             deleted, all others stay.",
         );
     }
 }
 
-/// The button; while an export runs, how far it is; afterwards, what became of it.
+/// The export button, the progress of a running export, and the result of the last one.
 fn foot(ui: &mut egui::Ui, view: &ExportView<'_>, formats: usize, out: &mut UiOutput) {
     if let Some((text, fraction)) = view.job {
         ui.label(text);
@@ -277,7 +272,7 @@ fn foot(ui: &mut egui::Ui, view: &ExportView<'_>, formats: usize, out: &mut UiOu
     }
 }
 
-/// The command that writes the same again, to be copied.
+/// The command line that repeats the export, with a button that copies it.
 fn repeat(ui: &mut egui::Ui, command: &str, out: &mut UiOutput) {
     ui.add_space(4.0);
     ui.horizontal(|ui| {

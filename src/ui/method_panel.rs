@@ -1,4 +1,4 @@
-//! Which method breaks, and the parameters that are its own: made from the table of methods.
+//! The method of breaking and its own parameters, generated from the table of methods.
 
 use super::{
     UiOutput,
@@ -6,14 +6,14 @@ use super::{
 };
 use crate::fracture::{FractureParams, Surface, methods};
 
-/// Nothing where there is no choice and no parameter.
+/// Draws nothing if there is only one method and it has no parameters.
 pub(super) fn show(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
     let all = methods();
     if all.len() > 1 {
-        let entries: Vec<_> = all.iter().map(|method| (*method, method.label, method.help)).collect();
+        let entries: Vec<_> = all.iter().map(|method| (method.id(), method.label, method.help)).collect();
         choice(ui, out, ("method", "Method", "How bodies are broken"), &mut params.method, &entries);
     }
-    for option in params.method.options {
+    for option in params.method.entry().options {
         let mut value = params.option(option.name);
         let (least, most) = option.range;
         let look = if option.whole { SliderLook::WHOLE } else { SliderLook::unit("", 3) };
@@ -23,16 +23,16 @@ pub(super) fn show(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiO
             params.options.insert(option.name.to_owned(), value);
         }
     }
-    if !params.method.of_voxels {
-        // It would be refused.
+    if !params.method.entry().of_voxels {
+        // The method would reject other surfaces.
         params.surface = Surface::Planar;
     }
-    // Those of another method would be refused.
-    let known = params.method.options;
+    // The method would reject parameters of other methods.
+    let known = params.method.entry().options;
     params.options.retain(|name, _| known.iter().any(|option| option.name == name));
 }
 
-/// The name of a parameter as panels write names: `cell-size` is "Cell size".
+/// A parameter's name as a label: `cell-size` becomes "Cell size".
 fn shown(name: &str) -> String {
     let mut letters = name.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();

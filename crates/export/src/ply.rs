@@ -1,33 +1,45 @@
-//! Pieces as binary PLY, a file each (the format has no objects): points with normals and colours that all triangles
-//! round them share, so that files are closed as they are; texture coordinates and whether a crack made it a triangle.
+//! Pieces as binary PLY, one file each (the format has no objects): points with normals and colours that all adjacent
+//! triangles share, so that the meshes are closed; triangles with texture coordinates and a crack flag.
 
 use std::{fs::File, io::BufWriter, io::Write, path::Path};
 
 use glam::Vec3;
 
 use super::{
-    Assembly, ExportError, FileSpace, Format, Placing, Watch,
+    Assembly, ExportError, FileSpace, FormatEntry, Needs, Placing, Target, Watch,
     meshes::{PieceMesh, Side},
+};
+
+/// The format.
+pub(super) static FORMAT: FormatEntry = FormatEntry {
+    name: "ply",
+    file: "ply",
+    label: "PLY",
+    help: "A file a piece, with normals and colours",
+    needs: Needs::Meshes,
+    has_nodes: false,
+    space: Target::file_space,
+    write,
 };
 
 /// Writes `folder/piece_000.ply` and so on. Returns notes for the user.
 ///
 /// # Errors
 /// [`ExportError`].
-pub(super) fn write(folder: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
+fn write(folder: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
     std::fs::create_dir_all(folder).map_err(|e| ExportError::write(folder, e))?;
     for (done, piece) in what.pieces.iter().enumerate() {
         watch.at(done, what.pieces.len())?;
         let path = folder.join(format!("{}.ply", piece.name()));
         let file = File::create(&path).map_err(|e| ExportError::write(&path, e))?;
-        let space = what.handover.space(Format::Ply);
+        let space = what.handover.space(&FORMAT);
         write_mesh(&mut BufWriter::new(file), &what.mesh(done), (&piece.placing, &space))
             .map_err(|e| ExportError::write(&path, e))?;
     }
     Ok(Vec::new())
 }
 
-/// What the triangles round each point show there, together: unit normals, and the mean of the colours.
+/// Unit normal and mean colour of each point, over all adjacent triangles.
 fn shown_by_points(mesh: &PieceMesh) -> (Vec<Vec3>, Vec<[u8; 3]>) {
     let count = mesh.positions.len();
     let (mut normals, mut sums) = (vec![Vec3::ZERO; count], vec![([0u32; 3], 0u32); count]);

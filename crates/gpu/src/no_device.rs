@@ -36,6 +36,11 @@ impl Gpu {
     pub fn describe(&self) -> String {
         match self.0 {}
     }
+    /// Whether both are handles of one device.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        match self.0 {}
+    }
     #[must_use]
     pub fn is_software(&self) -> bool {
         match self.0 {}
@@ -213,11 +218,39 @@ impl<'a> Recorder<'a> {
     pub fn clear<T: Pod>(&mut self, buffer: &Buffer<T>, elements: Range<usize>) {
         match self.0.0 {}
     }
+    pub fn run_groups<P: Shared>(
+        &mut self,
+        kernel: &Kernel,
+        groups: usize,
+        params: &P,
+        given: &[Named<'_>],
+    ) -> Result<(), GpuError> {
+        match self.0.0 {}
+    }
     pub fn submit(self) {
+        match self.0.0 {}
+    }
+    #[must_use]
+    pub fn submit_pending(self) -> PendingTimings {
         match self.0.0 {}
     }
     pub fn submit_timed(self) -> Result<Vec<StageTiming>, GpuError> {
         match self.0.0 {}
+    }
+}
+
+pub struct PendingTimings(Never);
+
+impl PendingTimings {
+    pub fn collect(gpu: &Gpu, pending: Vec<Self>) -> Result<Vec<StageTiming>, GpuError> {
+        match gpu.0 {}
+    }
+    pub fn collect_with(
+        gpu: &Gpu,
+        pending: Vec<Self>,
+        copies: &[&dyn Copied],
+    ) -> Result<Vec<StageTiming>, GpuError> {
+        match gpu.0 {}
     }
 }
 

@@ -1,58 +1,58 @@
-//! The ways of breaking that can be seen side by side: a method, and how its crack surfaces look.
+//! What a comparison view shows: a method with one of its crack surfaces.
 
-use crate::fracture::{FractureParams, Method, Surface, methods};
+use crate::fracture::{FractureParams, MethodId, Surface, methods};
 
-/// A method, with one of the crack surfaces that it has.
+/// A method with one of the crack surfaces that it supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
     /// The method.
-    pub method: Method,
-    /// Its crack surfaces; planar where it has no others.
+    pub method: MethodId,
+    /// The crack surface; planar if the method has no others.
     pub surface: Surface,
 }
 
 impl Way {
-    /// Every way that there is, in the order of the table of methods.
+    /// All combinations, in the order of the method registry.
     #[must_use]
     pub fn all() -> Vec<Self> {
-        let surfaces = |method: &Method| -> &[Surface] {
-            if method.of_voxels {
-                &[Surface::Planar, Surface::Rough, Surface::Dusty]
-            } else {
-                &[Surface::Planar]
-            }
-        };
-        let ways = |method: Method| surfaces(&method).iter().map(move |&surface| Self { method, surface });
-        methods().into_iter().flat_map(ways).collect()
+        let mut all = Vec::new();
+        for method in methods() {
+            let surfaces: &[Surface] = match method.of_voxels {
+                true => &[Surface::Planar, Surface::Rough, Surface::Dusty],
+                false => &[Surface::Planar],
+            };
+            all.extend(surfaces.iter().map(|&surface| Self { method: method.id(), surface }));
+        }
+        all
     }
 
-    /// The way of these parameters.
+    /// The combination in these parameters.
     #[must_use]
     pub fn of(params: &FractureParams) -> Self {
         Self { method: params.method, surface: params.surface }
     }
 
-    /// What to put beside these parameters where nobody chose: the first way of another method.
+    /// The default for a second view beside these parameters: the first combination of another method.
     #[must_use]
     pub fn other_than(params: &FractureParams) -> Option<Self> {
         Self::all().into_iter().find(|way| way.method != params.method)
     }
 
-    /// For people: `Voronoi cells, rough`.
+    /// Display name, such as `Voronoi cells, rough`.
     #[must_use]
     pub fn label(&self) -> String {
         match self.surface_name() {
-            Some(surface) => format!("{}, {surface}", self.method.label),
-            None => self.method.label.to_owned(),
+            Some(surface) => format!("{}, {surface}", self.method.entry().label),
+            None => self.method.entry().label.to_owned(),
         }
     }
 
-    /// For tests that look from outside: `octree-rough`.
+    /// Name for tests, such as `octree-rough`.
     #[must_use]
     pub fn name(&self) -> String {
         match self.surface_name() {
-            Some(surface) => format!("{}-{surface}", self.method.name),
-            None => self.method.name.to_owned(),
+            Some(surface) => format!("{}-{surface}", self.method),
+            None => self.method.to_string(),
         }
     }
 
@@ -62,6 +62,6 @@ impl Way {
             Surface::Rough => "rough",
             Surface::Dusty => "dusty",
         };
-        self.method.of_voxels.then_some(name)
+        self.method.entry().of_voxels.then_some(name)
     }
 }

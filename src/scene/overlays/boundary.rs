@@ -3,20 +3,32 @@
 
 use glam::{DVec3, Vec3};
 
-use super::{Inside, Placing, color_of, lit};
+use super::{Inside, OverlayMaker, Part, Placing, Reads, color_of, lit};
 use crate::{
     render::{Line, Overlay, Point},
     svo::{morton, unpack_normal},
 };
 
-/// Radius of a voxel's disc, voxels: discs of neighbours meet.
+/// Radius of a voxel's disc, voxels: neighbouring discs touch.
 pub(super) const RADIUS: f32 = 0.66;
 /// Length of a normal, voxels.
 pub(super) const NORMAL: f32 = 2.2;
-/// More normals than this would be fur: every second, third or so voxel has one then.
+/// With more normals than this the picture would look like fur; only every second, third or so voxel then has one.
 pub(super) const MOST_NORMALS: usize = 12_000;
 
-pub(super) fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
+/// The maker.
+pub(super) static MAKER: OverlayMaker = OverlayMaker {
+    name: "fbs",
+    label: "Boundary set",
+    help: "Fracture boundary set: every copy of a boundary voxel in its cell's colour, with normals",
+    reads: Reads::Nothing,
+    has_cut: false,
+    number: None,
+    add,
+    write: None,
+};
+
+fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing, _: &Part) {
     let (fracture, voxel) = (&inside.fracture, placing.voxel());
     let leaves = &fracture.forest.leaves;
     let step = leaves.len().div_ceil(MOST_NORMALS).max(1);

@@ -1,10 +1,17 @@
-//! Island labels (2016, sec. 4.5) as the colours of voxels: the union-find's, or the published labelling
-//! iteration by iteration.
+//! Island labels (2016, sec. 4.5) as voxel colours: of the union-find, or of the published labelling iteration by
+//! iteration.
 
 use glam::{DVec3, Vec3};
 
-use super::{Inside, Placing, boundary::RADIUS, color_of, lit};
+use super::{
+    Inside, Number, OverlayFileError, OverlayFiles, OverlayMaker, Part, Placing, Reads,
+    boundary::RADIUS,
+    color_of,
+    files::{colors, column},
+    lit,
+};
 use crate::{
+    export::PlainPly,
     fracture::{
         Fracture, Fracturer,
         labelling::{Playback, Step, Voxel, Voxels},
@@ -14,23 +21,23 @@ use crate::{
     svo::{morton, unpack_normal},
 };
 
-/// Iterations after which nobody watches any more: a comb of level 7 takes fewer.
+/// Iterations are cut off here: a comb at level 7 needs fewer.
 pub const MOST_ITERATIONS: usize = 400;
 
-/// The published labelling of a fracture's voxels, boundary and inside, with its past.
+/// The published labelling of a fracture's voxels, boundary and internal, with all iterations.
 pub struct LabelSteps {
-    /// What is labelled, by cell.
+    /// The labelled voxels, by cell.
     pub voxels: Voxels,
-    /// Without flattening.
+    /// Whether chains are not flattened.
     pub flood: bool,
     playback: Playback,
 }
 
 impl LabelSteps {
-    /// Labels to the end, or to iteration `at` where that is earlier, and shows iteration `at` or the last.
+    /// Computes all labels, or those up to iteration `at`, and shows iteration `at` or the last.
     ///
     /// # Errors
-    /// [`GpuError`] when the device fails or cannot hold the voxels.
+    /// [`GpuError`] if the device fails or cannot hold the voxels.
     pub fn compute(
         fracturer: &Fracturer,
         fracture: &Fracture,
@@ -45,30 +52,30 @@ impl LabelSteps {
         Ok(Self { voxels, flood, playback })
     }
 
-    /// Shows another iteration; 0 is before the first, what is beyond the last shows the last.
+    /// Shows another iteration; 0 is before the first, and a number beyond the last shows the last.
     pub fn show(&mut self, at: usize) {
         self.playback.show(at);
     }
 
-    /// The iteration that is shown.
+    /// The iteration shown.
     #[must_use]
     pub fn at(&self) -> usize {
         self.playback.at()
     }
 
-    /// Labels that are shown, one a voxel.
+    /// The labels shown, one per voxel.
     #[must_use]
     pub fn labels(&self) -> &[u32] {
         self.playback.labels()
     }
 
-    /// What every iteration did.
+    /// Statistics of every iteration.
     #[must_use]
     pub fn steps(&self) -> &[Step] {
         self.playback.steps()
     }
 
-    /// Different labels that are shown.
+    /// Number of different labels shown.
     #[must_use]
     pub fn distinct(&self) -> usize {
         let mut labels = self.labels().to_vec();
@@ -77,8 +84,8 @@ impl LabelSteps {
         labels.len()
     }
 
-    /// Whether the labels that are shown are the union-find's islands under other names: its islands are the
-    /// trees of the fracture.
+    /// Whether the labels shown equal the union-find's islands up to renaming; those islands are the trees of the
+    /// fracture.
     #[must_use]
     pub fn agrees_with_union_find(&self) -> bool {
         let mut pairs: Vec<(u32, u32)> =
@@ -91,8 +98,51 @@ impl LabelSteps {
     }
 }
 
-/// A colour for every island that the union-find found.
-pub(super) fn add_islands(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
+/// The maker.
+pub(super) static LABELS: OverlayMaker = OverlayMaker {
+    name: "labels",
+    label: "published",
+    help: "The published labelling, iteration by iteration",
+    reads: Reads::Labels,
+    has_cut: false,
+    number: Some(STEP),
+    add: add_labels,
+    write: Some(|files| write(files, LABELS.name, false)),
+};
+
+/// The maker.
+pub(super) static FLOOD: OverlayMaker = OverlayMaker {
+    name: "flood",
+    label: "flooding",
+    help: "The published labelling without the flattening of chains, so that labels flood from voxel to voxel",
+    reads: Reads::Labels,
+    has_cut: false,
+    number: Some(STEP),
+    add: add_steps,
+    write: Some(|files| write(files, FLOOD.name, true)),
+};
+
+const STEP: Number = Number {
+    word: "STEP",
+    name: "label_step",
+    label: "Iteration",
+    help: "The iteration that is shown; 0 is before the first, where every voxel has a label of its own",
+    least: 0,
+    most: |inside| inside.steps.as_ref().map_or(0, |steps| steps.steps().len() as u32),
+    first: 0,
+    is_octree_level: false,
+};
+
+/// Islands, or the published labelling where an iteration is named.
+fn add_labels(overlay: &mut Overlay, inside: &Inside, placing: &Placing, part: &Part) {
+    match part.number {
+        None => add_islands(overlay, inside, placing),
+        Some(_) => add_steps(overlay, inside, placing, part),
+    }
+}
+
+/// Voxels coloured by their island according to the union-find.
+fn add_islands(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
     let voxels = match &inside.steps {
         Some(steps) => &steps.voxels,
         None => &Voxels::of_fracture(&inside.fracture, true),
@@ -100,8 +150,8 @@ pub(super) fn add_islands(overlay: &mut Overlay, inside: &Inside, placing: &Plac
     add_voxels(overlay, inside, placing, voxels.list.iter().map(|v| (v, v.tree)));
 }
 
-/// Labels after the iteration that is shown.
-pub(super) fn add_steps(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
+/// Voxels coloured by their label in the iteration shown.
+fn add_steps(overlay: &mut Overlay, inside: &Inside, placing: &Placing, _: &Part) {
     let Some(steps) = &inside.steps else { return };
     let labels = steps.labels().iter().copied();
     add_voxels(overlay, inside, placing, steps.voxels.list.iter().zip(labels));
@@ -125,7 +175,7 @@ fn add_voxels<'a>(
                 let shown = placing.world_from_grid.transform_vector3(normal).normalize_or(Vec3::Y);
                 (lit(color, shown), RADIUS)
             }
-            // The inside: as large as fits.
+            // Internal cells, drawn as large as fits.
             None => (color, 0.5 * size as f32),
         };
         let radius_m = radius * placing.voxel();
@@ -137,4 +187,59 @@ fn add_voxels<'a>(
             back_pixels: 0.0,
         });
     }
+}
+
+/// Labels before the first and after every iteration, as an array of that name.
+fn write(files: &mut OverlayFiles<'_>, name: &str, flood: bool) -> Result<(), OverlayFileError> {
+    let fracturer = Fracturer::new(files.compute)?;
+    let mut steps = LabelSteps::compute(&fracturer, &files.inside.fracture, flood, None)?;
+    if !std::mem::replace(&mut files.has_label_voxels, true) {
+        write_voxels(files, &steps)?;
+    }
+    let iterations = steps.steps().len();
+    let changes: Vec<i32> = steps.steps().iter().map(|step| Step::total(step) as i32).collect();
+    files.npz.array(&format!("{name}_changes"), &[iterations], &changes)?;
+    let shape = [iterations + 1, steps.voxels.len()];
+    // An iteration at a time: at level 10 all of them take gigabytes.
+    let rows = (0..=iterations).map(|at| {
+        steps.show(at);
+        Ok(steps.labels().iter().map(|label| *label as i32).collect())
+    });
+    Ok(files.npz.array_of_parts(name, &shape, rows)?)
+}
+
+/// Writes the labelled voxels: boundary voxels of all pieces, and their internal nodes.
+fn write_voxels(files: &mut OverlayFiles<'_>, steps: &LabelSteps) -> Result<(), OverlayFileError> {
+    let voxels = &steps.voxels;
+    let rows: Vec<[i32; 4]> = voxels
+        .list
+        .iter()
+        .map(|voxel| {
+            let [x, y, z] = morton::decode(voxel.key).map(|v| v as i32);
+            [x, y, z, 1 << voxel.size_log2]
+        })
+        .collect();
+    let cell =
+        |v: &Voxel| voxels.cells.get(v.group as usize).map_or(-1, |cell| files.first_seed + *cell as i32);
+    let piece = |v: &Voxel| files.piece_of_tree.get(v.tree as usize).copied().unwrap_or(-1);
+    let cells: Vec<i32> = voxels.list.iter().map(cell).collect();
+    let pieces: Vec<i32> = voxels.list.iter().map(piece).collect();
+    files.npz.array("label_voxels", &[rows.len(), 4], rows.as_flattened())?;
+    files.npz.array("label_cell", &[rows.len()], &cells)?;
+    files.npz.array("label_piece", &[rows.len()], &pieces)?;
+    let middles: Vec<[f64; 3]> = rows
+        .iter()
+        .map(|[x, y, z, edge]| [x, y, z].map(|v| f64::from(*v) + 0.5 * f64::from(*edge)))
+        .collect();
+    let ply = PlainPly {
+        colors: colors(&pieces),
+        columns: vec![
+            ("size", column(&rows, 3)),
+            ("cell", cells),
+            ("piece", pieces),
+            ("label", steps.labels().iter().map(|label| *label as i32).collect()),
+        ],
+        ..PlainPly::default()
+    };
+    Ok(files.ply("labels.ply", &middles, ply)?)
 }

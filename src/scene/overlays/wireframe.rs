@@ -1,21 +1,41 @@
-//! Cells of the octree that is broken (2016, sec. 3), at one level: those with surface in them, and the
-//! internal ones that end there or above.
+//! Cells of the broken octree (2016, sec. 3) at one level: boundary cells, and internal cells that end there or above.
 
 use glam::{DVec3, Vec3};
 
-use super::{Inside, Placing, wire_cells};
+use super::{Inside, Number, OverlayMaker, Part, Placing, Reads, wire_cells};
 use crate::{
     render::Overlay,
     svo::{Forest, Key, morton},
 };
 
-/// Cells with surface in them, and internal ones.
+/// Colours of boundary and internal cells.
 pub(super) const BOUNDARY: [u8; 4] = [190, 215, 255, 150];
 pub(super) const INTERNAL: [u8; 4] = [120, 220, 160, 120];
 
-pub(super) fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing, level: Option<u32>) {
+/// The maker.
+pub(super) static MAKER: OverlayMaker = OverlayMaker {
+    name: "wireframe",
+    label: "Octree cells",
+    help: "Cells of the octree at a level: blue with surface in them, green wholly inside",
+    reads: Reads::Nothing,
+    has_cut: false,
+    number: Some(Number {
+        word: "LEVEL",
+        name: "wireframe_level",
+        label: "Level",
+        help: "Cells of the octree at a level: blue with surface in them, green wholly inside",
+        least: 1,
+        most: |inside| inside.forest.level,
+        first: 4,
+        is_octree_level: true,
+    }),
+    add,
+    write: None,
+};
+
+fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing, part: &Part) {
     let leaf_level = inside.forest.level;
-    let level = level.unwrap_or(leaf_level).clamp(1, leaf_level);
+    let level = part.number.unwrap_or(leaf_level).clamp(1, leaf_level);
     let LevelCells { boundary, internal } = cells_at(&inside.forest, inside.tree, level);
     let size = f64::from(1u32 << (leaf_level - level));
     wire_cells(overlay, placing, boundary.into_iter().map(|place| (place, 0)), size, (|_| BOUNDARY, 1.0));
@@ -28,9 +48,9 @@ pub(super) fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing, lev
 
 /// Cells of an octree down to a level.
 pub(super) struct LevelCells {
-    /// Places of those with surface in them at that level, in cells.
+    /// Boundary cells at that level, in cells.
     pub boundary: Vec<[u32; 3]>,
-    /// Low corner and edge of internal ones that end there or above, voxels.
+    /// Low corner and edge length of internal cells that end there or above, voxels.
     pub internal: Vec<([u32; 3], u32)>,
 }
 

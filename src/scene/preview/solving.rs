@@ -1,7 +1,7 @@
-//! A number of pieces to aim at: the seeds that give it, found by a worker as the blow itself would find them.
+//! Solves for the number of seeds that gives a number of pieces, on a worker, as the blow itself would.
 //!
-//! In: a blow that is aimed, with parameters that name a number of pieces. Out: the same with a number of seeds: at first
-//! one that is guessed from the last solution, and once a hand has let go the one that the break will use.
+//! In: an aimed blow whose parameters set a number of pieces. Out: the same with a number of seeds: at first an
+//! estimate from the last solution, and once the user has let go the number that the break will use.
 
 use std::{
     sync::{Arc, mpsc},
@@ -12,13 +12,14 @@ use super::{Aim, KeptCells, Target, full::LET_GO_AFTER};
 use crate::{
     bodies::BodyDef,
     fracture::{
-        BreakContext, Cancel, CancelOnDrop, FractureError, FractureParams, Impact, MAX_SEEDS, Solved, Strike,
+        BreakContext, Cancel, CancelOnDrop, FractureError, FractureParams, Fracturer, Impact, MAX_SEEDS,
+        Solved, Strike, break_shape,
     },
     scene::{breaking::seeds_in_local, jobs::Workshop},
     svo::Arena,
 };
 
-/// What is solved for.
+/// The problem to solve.
 #[derive(Clone, PartialEq)]
 struct Question {
     aim: Aim,
@@ -32,7 +33,7 @@ struct Job {
 }
 
 impl Job {
-    /// What came of it: perhaps nothing.
+    /// The worker's result once it is there; `Some(None)` if it found none.
     fn answer(&self) -> Option<Option<Solved>> {
         match self.receiver.try_recv() {
             Ok(answer) => Some(answer),
@@ -42,35 +43,35 @@ impl Job {
     }
 }
 
-/// The last question, its worker, and what came of it.
+/// The last problem, its worker, and the solution.
 #[derive(Default)]
 pub(super) struct Solving {
     asked: Option<(Question, Instant)>,
     job: Option<Job>,
     answer: Option<Solved>,
-    /// Whether the last question was tried: what has no answer is not tried again.
+    /// Whether the last problem was tried; one without a solution is not tried again.
     is_over: bool,
-    /// Seeds for a piece, as the last solution had them.
+    /// Seeds per piece in the last solution.
     seeds_a_piece: Option<f64>,
 }
 
 impl Solving {
-    /// Whether an answer will come.
+    /// Whether a solution is still expected.
     pub fn is_on_its_way(&self) -> bool {
         self.asked.is_some() && !self.is_over
     }
 
-    /// What was solved for the blow that is aimed.
+    /// The solution for the aimed blow.
     pub fn solved(&self) -> Option<Solved> {
         self.answer
     }
 
-    /// Nobody aims for a number of pieces.
+    /// Cancels the solving, because no number of pieces is set.
     pub fn forget(&mut self) {
         (self.asked, self.job, self.answer, self.is_over) = (None, None, None, false);
     }
 
-    /// Follows the blow on `target`; `resting` where nobody is changing a value by hand.
+    /// Follows the blow on `target`; `resting` while the user is not changing a value.
     pub fn update(
         &mut self,
         tools: Workshop<'_>,
@@ -80,7 +81,7 @@ impl Solving {
         resting: bool,
     ) {
         let params = &target.params;
-        if params.target_pieces.is_none() || !params.method.by_seeds {
+        if params.target_pieces.is_none() || !params.method.entry().by_seeds {
             return self.forget();
         }
         let question = Question { aim, params: params.clone(), kept };
@@ -99,10 +100,12 @@ impl Solving {
         }
     }
 
-    /// The parameters of a blow with a number of seeds instead of one of pieces: that which was found for it, else one
-    /// that is guessed.
+    /// The parameters of a blow with a number of seeds in place of a number of pieces: the solution, or else an
+    /// estimate.
     pub fn with_seeds(&self, aim: &Aim, params: FractureParams) -> FractureParams {
-        let Some(wanted) = params.target_pieces.filter(|_| params.method.by_seeds) else { return params };
+        let Some(wanted) = params.target_pieces.filter(|_| params.method.entry().by_seeds) else {
+            return params;
+        };
         let is_asked = |(asked, _): &&(Question, Instant)| asked.aim == *aim && asked.params == params;
         let answer = self.answer.filter(|_| self.asked.as_ref().is_some_and(|asked| is_asked(&asked)));
         let (seeds, rng) = match answer {
@@ -117,22 +120,22 @@ impl Solving {
 
     fn start(&mut self, tools: Workshop<'_>, target: &Target<'_>) {
         let Some((question, since)) = &self.asked else { return };
-        if since.elapsed() < LET_GO_AFTER || tools.passes.ready().is_none() {
+        if since.elapsed() < LET_GO_AFTER || tools.passes.ready::<Fracturer>().is_none() {
             return;
         }
         let Ok(arena) = tools.arena.try_read() else { return };
-        // The handles of the buffers are enough: the lock stays free for whatever comes meanwhile.
+        // A clone of the buffers' handles suffices, so the lock is free for later changes.
         let (arena, def, intact) = (arena.clone(), target.body.def.clone(), target.intact);
         let (sender, receiver) = mpsc::channel();
         let (passes, question, cancel) = (Arc::clone(tools.passes), question.clone(), Cancel::possible());
         let waits = CancelOnDrop(cancel.clone());
         std::thread::spawn(move || {
             let solved = solve(&arena, &passes, &cancel, (&def, intact), &question).unwrap_or_else(|error| {
-                // The break will tell.
+                // The break will report the error.
                 tracing::debug!("no seeds for the preview: {error}");
                 None
             });
-            // The receiver only disappears with the sandbox.
+            // The channel is closed only when the sandbox was dropped.
             let _ = sender.send(solved);
         });
         self.job = Some(Job { receiver, _waits: waits });
@@ -155,5 +158,5 @@ fn solve(
         ..Strike::new(impact, params)
     };
     let context = BreakContext { arena, passes, cancel };
-    Ok(params.method.breaker.fracture(&context, &def.shape, &strike)?.solved)
+    Ok(break_shape(&context, &def.shape, &strike)?.solved)
 }

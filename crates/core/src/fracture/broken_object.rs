@@ -1,11 +1,10 @@
-//! A whole break, over one or more generations: what the exporters, the report and the checks read.
+//! A whole break, over one or more generations: the input of the exporters, the report and the checks.
 //!
-//! In: the source and the breaks that were made of it and of its parts. Out: the pieces that are left, numbered by
-//! descending size.
+//! In: the source and the breaks of it and of its parts. Out: the remaining pieces, numbered by descending size.
 
 use std::sync::{Arc, OnceLock};
 
-use super::{Break, Part, Pattern, Piece, VoronoiDetail, box_cut::BoxCutDetail, planes::PlanesDetail};
+use super::{Break, Part, Piece};
 use crate::{
     shape::{Geometry, Octree, Shape},
     svo::{Forest, Grid},
@@ -20,34 +19,20 @@ pub struct BreakStep {
     pub generation: u32,
     /// Number of this step's first cell in the list over all steps.
     pub first_cell: u32,
-    /// What came of it.
+    /// Its result.
     pub result: Break,
 }
 
 impl BreakStep {
-    /// What a break by Voronoi cells knows beyond its parts; `None` for another method.
-    #[must_use]
-    pub fn voronoi(&self) -> Option<&VoronoiDetail> {
-        self.result.detail_as()
-    }
-
-    /// The seeds that it was broken by, whatever the method; `None` for one without.
-    #[must_use]
-    pub fn pattern(&self) -> Option<&Pattern> {
-        let by_boxes = || self.result.detail_as::<BoxCutDetail>().map(|detail| &detail.pattern);
-        let by_planes = || self.result.detail_as::<PlanesDetail>().map(|detail| &detail.pattern);
-        self.voronoi().map(|detail| &detail.pattern).or_else(by_boxes).or_else(by_planes)
-    }
-
     /// Cells that the break drew: seeds of a pattern, or as many as its parts name.
     #[must_use]
     pub fn cells(&self) -> u32 {
         let named = || self.result.parts.iter().map(|part| part.cell + 1).max().unwrap_or(0);
-        self.pattern().map_or_else(named, |pattern| pattern.seeds.len() as u32)
+        self.result.pattern.as_ref().map_or_else(named, |pattern| pattern.seeds.len() as u32)
     }
 }
 
-/// Names a piece: index of a step, and of a piece of its fracture.
+/// Id of a piece: index of a step, and of a piece of its fracture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PieceRef {
     /// Index in [`BrokenObject::steps`].
@@ -59,17 +44,17 @@ pub struct PieceRef {
 /// A source and everything that it was broken into.
 #[derive(Clone)]
 pub struct BrokenObject {
-    /// What was broken, in the mesh's own units.
+    /// The broken shape, in the mesh's own units.
     pub source: Arc<Shape>,
     /// In the order in which they were made; the first breaks the source.
     pub steps: Vec<BreakStep>,
-    /// The pieces that are left, by descending size; a piece's id is its index.
+    /// The remaining pieces, by descending size; a piece's id is its index.
     pub pieces: Vec<PieceRef>,
     /// Pieces that were broken again. Their ids follow those of `pieces`.
     pub broken_again: Vec<PieceRef>,
 }
 
-/// The octree of what is none: no voxels.
+/// The octree of other shapes: no voxels.
 fn no_octree() -> &'static Octree {
     static NONE: OnceLock<Octree> = OnceLock::new();
     NONE.get_or_init(|| {
@@ -79,7 +64,7 @@ fn no_octree() -> &'static Octree {
 }
 
 impl BrokenObject {
-    /// The source's octree; one without voxels where it is none.
+    /// The source's octree; one without voxels for other shapes.
     #[must_use]
     pub fn source_octree(&self) -> &Octree {
         self.source.as_octree().unwrap_or_else(|| no_octree())
@@ -97,7 +82,7 @@ impl BrokenObject {
         &self.steps[at.step].result.parts[at.piece]
     }
 
-    /// Its octree; one without voxels where it is none, even if voxels stand in for it.
+    /// Its octree; one without voxels for other shapes, even if they have voxels for contacts.
     #[must_use]
     pub fn octree(&self, at: PieceRef) -> &Octree {
         match self.part(at).shape.geometry() {
@@ -113,13 +98,13 @@ impl BrokenObject {
         Piece { tree: octree.tree, cell: part.cell, voxels: part.size, mass: octree.mass }
     }
 
-    /// The forest that holds it.
+    /// The forest that contains it.
     #[must_use]
     pub fn forest(&self, at: PieceRef) -> &Arc<Forest> {
         &self.octree(at).forest
     }
 
-    /// Its cell as a number over all steps; of a kept body the smallest of its cells.
+    /// Index of its cell over all steps; for a kept body the smallest of its cells.
     #[must_use]
     pub fn cell(&self, at: PieceRef) -> u32 {
         self.steps[at.step].first_cell + self.part(at).cell
@@ -145,7 +130,7 @@ impl BrokenObject {
         self.octree(at).leaves()
     }
 
-    /// Whether there is still one piece, and nothing was cut off it.
+    /// Whether there is one piece only, from which nothing was cut off.
     #[must_use]
     pub fn stayed_whole(&self) -> bool {
         self.steps.first().is_none_or(|step| step.result.stayed_whole())

@@ -1,15 +1,15 @@
-//! What breaks, and what comes of it.
+//! Input and result of a break.
 
-use std::sync::Arc;
+use std::{cmp::Reverse, collections::BTreeSet, sync::Arc};
 
 use crate::{
-    fracture::Cancel,
+    fracture::{Cancel, Cancelled},
     gpu::{GpuError, StageTiming},
-    shape::GridMass,
-    svo::{Arena, Forest, Slot},
+    shape::{GridMass, Octree, grid_mass},
+    svo::{Arena, Forest, Key, Slot, gather, morton},
 };
 
-use super::{PatternError, Volume};
+use super::{Pattern, PatternError, Volume};
 
 /// The octree that is to break: one tree of a forest, which compute passes want in the arena.
 pub struct Source<'a> {
@@ -21,12 +21,12 @@ pub struct Source<'a> {
     pub forest: &'a Arc<Forest>,
     /// Which tree.
     pub tree: u32,
-    /// Asked whether anybody still waits.
+    /// Cancels the fracture.
     pub cancel: &'a Cancel,
 }
 
 impl<'a> Source<'a> {
-    /// The same for a fracture that can be cancelled.
+    /// This source for a fracture that can be cancelled.
     #[must_use]
     pub fn unless(self, cancel: &'a Cancel) -> Self {
         Self { cancel, ..self }
@@ -77,7 +77,7 @@ pub struct FractureCounts {
     pub pieces: u64,
     /// Solid leaf voxels of the source that no piece got any of: the gap of a dusty surface.
     pub dust_voxels: u64,
-    /// Cells that would own a voxel with planar surfaces and own none with crack surfaces.
+    /// Number of cells that would own a voxel with planar surfaces and own none with crack surfaces.
     pub swallowed: u64,
     /// Pieces that were too small and were taken away.
     #[serde(default)]
@@ -85,8 +85,8 @@ pub struct FractureCounts {
     /// Pieces that were too small and joined another.
     #[serde(default)]
     pub merged: u64,
-    /// Parts of a voxel's inside whose cell owns none of its corners, so that they went to other cells; `None`: not
-    /// counted.
+    /// Number of parts of a voxel's inside whose cell owns none of its corners, so that they went to other cells;
+    /// `None`: not counted.
     #[serde(default)]
     pub hidden: Option<u64>,
 }
@@ -120,15 +120,15 @@ pub struct Merge {
 /// How a number of pieces was solved for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Solved {
-    /// Pieces that were asked for.
+    /// Wanted number of pieces.
     pub wanted: u32,
     /// Pieces that came out.
     pub reached: u32,
     /// Seeds that gave them.
     pub seeds: u32,
-    /// Random seed that gave them: the one that was asked for, unless no number of its seeds came near.
+    /// Random seed of the result: the given one, unless no number of its seeds came near.
     pub rng: u64,
-    /// Level of the preview that was tried first; 0 where there was none.
+    /// Level of the preview that was tried first; 0 without one.
     pub preview_level: u32,
     /// Fractures of that preview.
     pub preview_trials: u32,
@@ -137,7 +137,7 @@ pub struct Solved {
 }
 
 /// A broken octree.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Fracture {
     /// All piece octrees, on the source's grid.
     pub forest: Arc<Forest>,
@@ -147,19 +147,57 @@ pub struct Fracture {
     pub counts: FractureCounts,
     /// Solid that became dust, voxels: all of the dust voxels, and the dust's share of those that a gap only cuts into.
     pub dust_volume: f64,
-    /// What its crack faces show.
+    /// The material of its crack faces.
     pub volume: Volume,
     /// GPU time per stage.
     pub timings: Vec<StageTiming>,
-    /// What the smallest-piece rule took away.
+    /// Pieces removed by the smallest-piece rule.
     pub dropped: Option<Dropped>,
-    /// What it joined, by ascending piece.
+    /// Pieces joined by that rule, by ascending piece.
     pub merges: Vec<Merge>,
-    /// How the number of seeds was found, where a number of pieces was asked for.
-    pub solved: Option<Solved>,
 }
 
 impl Fracture {
+    /// Pieces of an octree: each one's cell, and its own octree on the same grid.
+    #[must_use]
+    pub fn of_pieces(source: &Octree, pieces: &[(u32, Forest)]) -> Self {
+        let pieces = || pieces.iter().filter(|(_, forest)| !forest.leaves.is_empty());
+        let trees: Vec<(&Forest, usize)> = pieces().map(|(_, forest)| (forest, 0)).collect();
+        let forest = gather(source.level(), &trees);
+        let mut all: Vec<Piece> = (0..)
+            .zip(pieces())
+            .map(|(tree, (cell, _))| {
+                let mass = grid_mass(&forest, tree as usize);
+                Piece { tree, cell: *cell, voxels: mass.voxels, mass }
+            })
+            .collect();
+        all.sort_by_key(|piece| (Reverse(piece.voxels), piece.tree));
+        let inside = |key: &Key| source.forest.is_internal(source.tree as usize, morton::decode(*key));
+        let cracks: BTreeSet<Key> = forest.leaves.keys.iter().filter(inside).collect();
+        let cells: BTreeSet<u32> = all.iter().map(|piece| piece.cell).collect();
+        let counts = FractureCounts {
+            source_leaves: source.leaves().len() as u64,
+            crack_voxels: cracks.len() as u64,
+            fbs: forest.leaves.len() as u64,
+            cells: cells.len() as u64,
+            islands: (all.len() - cells.len()) as u64,
+            pieces: all.len() as u64,
+            ..FractureCounts::default()
+        };
+        Self { forest: Arc::new(forest), pieces: all, counts, ..Self::default() }
+    }
+
+    /// Of each piece its cells' objects: one, or several where small pieces joined it.
+    #[must_use]
+    pub fn objects(&self, pattern: &Pattern) -> Vec<Vec<u32>> {
+        let object = |cell: &u32| pattern.objects.get(*cell as usize).copied().unwrap_or(*cell);
+        let merged = |p: usize| self.merges.iter().find(|merge| merge.piece == p);
+        let of = |(p, piece): (usize, &Piece)| {
+            merged(p).map_or_else(|| vec![piece.cell], |merge| merge.cells.iter().map(object).collect())
+        };
+        self.pieces.iter().enumerate().map(of).collect()
+    }
+
     /// Volume of all pieces and of what was taken away, voxels.
     #[must_use]
     pub fn volume(&self) -> f64 {
@@ -177,16 +215,22 @@ pub enum FractureError {
     /// The device failed.
     #[error(transparent)]
     Gpu(#[from] GpuError),
-    /// Nobody waits for it any more.
+    /// The fracture was cancelled.
     #[error("the fracture was cancelled")]
     Cancelled,
 }
 
 impl FractureError {
-    /// Whether the graphics device is gone.
+    /// Whether the graphics device is lost.
     #[must_use]
     pub fn is_loss(&self) -> bool {
         matches!(self, Self::Gpu(error) if error.is_loss())
+    }
+}
+
+impl From<Cancelled> for FractureError {
+    fn from(_: Cancelled) -> Self {
+        Self::Cancelled
     }
 }
 

@@ -1,5 +1,5 @@
-//! Whose copies the boundary voxels are, worked out again from the seeds and the crack surfaces: the costliest
-//! checks, which look at a part of the voxels where there are very many.
+//! Recomputes from seeds and crack surfaces which objects own each boundary voxel: the most expensive checks, which
+//! sample the voxels if there are very many.
 //!
 //! In: [`Solids`]. Out: a check.
 
@@ -9,20 +9,20 @@ use super::{
 };
 use crate::{
     fracture::{
-        Surface,
+        Pattern, Surface,
         crack::{CrackUniform, reference::CrackReference},
         dust::reference::DustReference,
     },
     svo::morton::{Key, decode},
 };
 
-/// Distances computed at most for the corner check; above it, voxels are sampled evenly.
+/// Most distances computed by the corner check; above it, voxels are sampled evenly.
 const DISTANCE_BUDGET: u64 = 4_000_000_000;
 
-/// Leaves compared at most with their crack surfaces; above it, voxels are sampled evenly.
+/// Most leaves compared with their crack surfaces; above it, voxels are sampled evenly.
 const CRACK_BUDGET: usize = 1_000_000;
 
-/// Which voxels are looked at: every so-manieth of all blocks together.
+/// The sampled voxels, at equal intervals over all blocks.
 struct Sample {
     /// Number of the first voxel of every block.
     firsts: Vec<usize>,
@@ -51,11 +51,11 @@ impl Sample {
     }
 }
 
-/// The copies of a voxel are exactly the objects that own one of its corners (2016, sec. 4.3), and what lay
-/// inside the source has become boundary only where there are several: no face between two cells of one
-/// object (sec. 4.7). Where small pieces joined others, a piece stands for all of its parts.
-pub(super) fn corners(solids: &Solids<'_>, voxels: &[usize], step: &VoronoiDetail, level: u32) -> Check {
-    let seeds = &step.pattern.seeds;
+/// The copies of a voxel belong to exactly the objects that own one of its corners (2016, sec. 4.3), and an internal
+/// cell of the source has become boundary only if there are several: no face separates two cells of one object (sec.
+/// 4.7). A piece stands for all small pieces merged into it.
+pub(super) fn corners(solids: &Solids<'_>, voxels: &[usize], pattern: &Pattern, level: u32) -> Check {
+    let seeds = &pattern.seeds;
     let distances = |voxels: usize| voxels as u64 * 8 * seeds.len() as u64;
     let sample = Sample::new(voxels, |all| distances(all).div_ceil(DISTANCE_BUDGET) as usize);
     let found = solids.in_blocks(|at, block| {
@@ -63,7 +63,7 @@ pub(super) fn corners(solids: &Solids<'_>, voxels: &[usize], step: &VoronoiDetai
         for own in sample.of_block(at, block) {
             let key = own[0].key();
             let owners = corner_cells(key, seeds, level);
-            let mut wanted = owners.map(|s| step.pattern.objects[s as usize]).to_vec();
+            let mut wanted = owners.map(|s| pattern.objects[s as usize]).to_vec();
             wanted.sort_unstable();
             wanted.dedup();
             let was_inside = block.was_inside(key) == Some(true);
@@ -80,16 +80,21 @@ pub(super) fn corners(solids: &Solids<'_>, voxels: &[usize], step: &VoronoiDetai
     )
 }
 
-/// The copies of a voxel are exactly the cells on the sides of the crack surface that passes through it, or
-/// the one cell that it lies in (2018, sec. 5.3).
-pub(super) fn sides(solids: &Solids<'_>, voxels: &[usize], step: &VoronoiDetail, level: u32) -> Check {
+/// The copies of a voxel belong to exactly the cells on both sides of the crack surface through it, or to the one cell
+/// that contains it (2018, sec. 5.3).
+pub(super) fn sides(
+    solids: &Solids<'_>,
+    voxels: &[usize],
+    (step, pattern): (&VoronoiDetail, &Pattern),
+    level: u32,
+) -> Check {
     let sample = Sample::new(voxels, |all| all.div_ceil(CRACK_BUDGET));
     let crack = &step.recipe.crack;
     let wrong = crack.transition(level, step.recipe.surface).map_or(sample.voxels, |transition| {
         let words = CrackUniform::new(crack, step.recipe.rng, transition);
         let found = solids.in_blocks(|at, block| {
-            let mut rough = CrackReference::new(&step.pattern, words, level);
-            let mut dusty = DustReference::new(&step.pattern, words.with_gap(crack, level), level);
+            let mut rough = CrackReference::new(pattern, words, level);
+            let mut dusty = DustReference::new(pattern, words.with_gap(crack, level), level);
             let is_wrong = |own: &&[VoxelCopy]| {
                 let key = own[0].key();
                 let internal = block.was_inside(key) == Some(true);
@@ -114,7 +119,7 @@ pub(super) fn sides(solids: &Solids<'_>, voxels: &[usize], step: &VoronoiDetail,
     )
 }
 
-/// The cell that owns each corner of a voxel: the nearest seed, of equal ones the lowest. Exact, in 1/2^14 of
+/// The cell that owns each corner of a voxel: the nearest seed, or the lowest of equally near ones. Exact, in 1/2^14 of
 /// the grid's side.
 fn corner_cells(key: Key, seeds: &[[i32; 3]], level: u32) -> [u32; 8] {
     let low = decode(key);

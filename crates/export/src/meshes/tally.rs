@@ -1,6 +1,6 @@
-//! What the meshes of many pieces are together: how many triangles, and how many are closed.
+//! Totals over the meshes of many pieces: number of triangles, and of closed meshes.
 //!
-//! In: shapes of any kind. Out: counts that one method's pieces are held against another's by.
+//! In: shapes of any kind. Out: counts, to compare the pieces of several methods.
 
 use std::sync::Arc;
 
@@ -8,34 +8,32 @@ use rayon::prelude::*;
 
 use super::{MeshCheck, MeshKind};
 use crate::{
-    fracture::{Cancel, FractureError},
+    fracture::{Cancel, Cancelled},
     shape::Shape,
 };
 
-/// Counts over the meshes of pieces; of octrees over their smooth ones.
+/// Totals over the meshes of pieces; for octrees over their smooth meshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MeshTally {
-    /// Triangles of all of them.
+    /// Number of triangles.
     pub triangles: u64,
-    /// Pieces whose meshes are closed.
+    /// Number of pieces with closed meshes.
     pub closed: u64,
 }
 
 impl MeshTally {
-    /// Makes the meshes on all cores, counts, and lets them go again. A cancel is asked before every piece.
+    /// Makes the meshes on all cores, counts, and drops them. Checks before every piece whether this was cancelled.
     ///
     /// # Errors
-    /// [`FractureError::Cancelled`].
-    pub fn of(shapes: &[Arc<Shape>], cancel: &Cancel) -> Result<Self, FractureError> {
-        Cancel::catch(|| {
-            let counted = shapes.par_iter().map(|shape| {
-                cancel.ask();
-                let mesh = MeshCheck::of(&MeshKind::Smooth.of(shape));
-                Self { triangles: mesh.triangles, closed: u64::from(mesh.is_watertight()) }
-            });
-            let sum =
-                |a: Self, b: Self| Self { triangles: a.triangles + b.triangles, closed: a.closed + b.closed };
-            Ok(counted.reduce(Self::default, sum))
-        })
+    /// [`Cancelled`].
+    pub fn of(shapes: &[Arc<Shape>], cancel: &Cancel) -> Result<Self, Cancelled> {
+        let counted = shapes.par_iter().map(|shape| {
+            cancel.check()?;
+            let mesh = MeshCheck::of(&MeshKind::Smooth.of(shape));
+            Ok(Self { triangles: mesh.triangles, closed: u64::from(mesh.is_watertight()) })
+        });
+        let sum =
+            |a: Self, b: Self| Ok(Self { triangles: a.triangles + b.triangles, closed: a.closed + b.closed });
+        counted.try_reduce(Self::default, sum)
     }
 }

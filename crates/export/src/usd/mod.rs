@@ -1,8 +1,9 @@
-//! Pieces as OpenUSD text: an Xform a piece, `piece_000` on, whose origin is its centre of mass, with a mesh below it.
+//! Pieces as OpenUSD text: an Xform per piece, `piece_000` and so on, whose origin is its centre of mass, with a child
+//! mesh.
 //!
 //! In: pieces. Out: one layer with points that neighbouring faces share, normals, texture coordinates and colours by
-//! corner, a subset of faces for each material, what UsdPhysics wants of a rigid body, and time samples of what moves.
-//! Textures are PNG files beside it.
+//! corner, a subset of faces for each material, the UsdPhysics attributes of a rigid body, and time samples of its
+//! motion. Textures are PNG files beside it.
 
 mod inertia;
 mod materials;
@@ -12,27 +13,39 @@ use std::{collections::BTreeMap, fs::File, io::BufWriter, io::Write, path::Path}
 use glam::{DQuat, DVec3, Vec3};
 
 use super::{
-    Assembly, ExportError, ExportPiece, FileSpace, Format, Watch,
-    meshes::{CrackDistance, PieceMesh},
+    Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Needs, Target, Watch,
+    meshes::WrittenMesh,
     motion::{Motion, MotionTrack},
 };
 use crate::geometry::srgb;
 use materials::Used;
 
-/// Name of the prim that holds everything.
+/// Name of the root prim.
 const ROOT: &str = "kintsugi";
+
+/// The format.
+pub(super) static FORMAT: FormatEntry = FormatEntry {
+    name: "usda",
+    file: "pieces.usda",
+    label: "USD",
+    help: "OpenUSD text: a rigid body a piece, with its mass",
+    needs: Needs::Meshes,
+    has_nodes: true,
+    space: Target::file_space,
+    write,
+};
 
 /// Writes all pieces into one layer. Returns notes for the user.
 ///
 /// # Errors
 /// [`ExportError`].
-pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
+fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
     let failed = |e: std::io::Error| ExportError::write(path, e);
     let mut out = BufWriter::new(File::create(path).map_err(failed)?);
     let motion = what.motion.as_ref();
     begin(&mut out, what).map_err(failed)?;
     let mut used = Used::default();
-    // Which pieces, and which that broke again, stand under each that broke again.
+    // Pieces, and pieces that broke again, under each piece that broke again.
     let mut under: BTreeMap<Option<usize>, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
     let known = |id: &usize| what.generations.iter().any(|group| group.id == *id);
     for piece in &what.pieces {
@@ -66,7 +79,7 @@ pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<S
 }
 
 fn begin(out: &mut impl Write, what: &Assembly) -> std::io::Result<()> {
-    let space = what.handover.space(Format::Usda);
+    let space = what.handover.space(&FORMAT);
     write!(
         out,
         "#usda 1.0\n(\n    defaultPrim = \"{ROOT}\"\n    doc = \"kintsugi {}\"\n    kilogramsPerUnit = 1\n    \
@@ -88,11 +101,11 @@ fn begin(out: &mut impl Write, what: &Assembly) -> std::io::Result<()> {
 fn write_piece<'a>(
     out: &mut impl Write,
     what: &'a Assembly,
-    (id, mesh): (usize, &PieceMesh),
+    (id, mesh): (usize, &WrittenMesh),
     track: Option<(&Motion, &MotionTrack)>,
     used: &mut Used<'a>,
 ) -> std::io::Result<()> {
-    let (piece, space) = (&what.pieces[id], what.handover.space(Format::Usda));
+    let (piece, space) = (&what.pieces[id], what.handover.space(&FORMAT));
     let (name, mass) = (piece.name(), what.mass(id));
     let (pivot, scale) = (piece.pivot(what.handover.pivot), piece.placing.scale * space.per_metre);
     let solid = mass.kg > 0.0;
@@ -106,7 +119,7 @@ fn write_piece<'a>(
         writeln!(out, "        point3f physics:centerOfMass = ({}, {}, {})", centre.x, centre.y, centre.z)?;
         writeln!(out, "        float3 physics:diagonalInertia = ({}, {}, {})", m.x, m.y, m.z)?;
         writeln!(out, "        quatf physics:principalAxes = ({w}, {x}, {y}, {z})")?;
-        // Else a solver would move what the samples move.
+        // Otherwise a physics solver would move animated pieces.
         writeln!(out, "        bool physics:kinematicEnabled = {}", u8::from(track.is_some()))?;
     }
     match track {
@@ -132,7 +145,7 @@ fn write_piece<'a>(
     writeln!(out, "    }}\n")
 }
 
-/// A convex shape that physics meets and nobody sees.
+/// Writes an invisible convex collision shape.
 fn write_hull(
     out: &mut impl Write,
     number: usize,
@@ -145,7 +158,7 @@ fn write_hull(
     writeln!(out, "        }}\n")
 }
 
-/// A mesh up to what it consists of; `other` schemas are named, too.
+/// Writes the beginning of a mesh prim with its attributes; `other` schemas are listed, too.
 fn begin_mesh(
     out: &mut impl Write,
     name: &str,
@@ -184,7 +197,7 @@ fn write_triangles(out: &mut impl Write, points: &[Vec3], triangles: &[[u32; 3]]
     out.write_all(b"\n")
 }
 
-/// A quaternion of f32 of length 1: x, y, z, w.
+/// A unit quaternion in f32: x, y, z, w.
 fn unit(rotation: DQuat) -> [f32; 4] {
     rotation.normalize().as_quat().normalize().to_array()
 }
@@ -225,7 +238,7 @@ fn write_samples(
     Ok(())
 }
 
-/// Values of an array, a few hundred a line: programs read long lines, people do not.
+/// Writes an array with a few hundred values per line, which programs and people can read.
 fn array<T>(
     out: &mut impl Write,
     name: &str,
@@ -245,11 +258,11 @@ fn array<T>(
 fn write_mesh<'a>(
     out: &mut impl Write,
     what: &'a Assembly,
-    (piece, mesh, points): (&ExportPiece, &PieceMesh, &[Vec3]),
+    (piece, mesh, points): (&ExportPiece, &WrittenMesh, &[Vec3]),
     collides: bool,
     used: &mut Used<'a>,
 ) -> std::io::Result<()> {
-    // Importers that drop the node above it still give it the piece's name.
+    // Importers that drop the parent node still see the piece's name.
     begin_mesh(out, &piece.name(), points, collides, "\"MaterialBindingAPI\"")?;
     write_triangles(out, points, &mesh.triangles)?;
     let corners = || mesh.corners.iter().flatten();
@@ -262,7 +275,7 @@ fn write_mesh<'a>(
         write!(o, "({}, {})", c.uv[0] + 0.0, c.uv[1] + 0.0)
     })?;
     out.write_all(varying.as_bytes())?;
-    // A few colours serve very many corners.
+    // Few colours are shared by very many corners.
     let mut colors: BTreeMap<[u8; 3], usize> = corners().map(|c| (c.color, 0)).collect();
     colors.values_mut().enumerate().for_each(|(i, number)| *number = i);
     array(out, "color3f[] primvars:displayColor", colors.keys(), |o, c| {
@@ -272,10 +285,11 @@ fn write_mesh<'a>(
     out.write_all(varying.as_bytes())?;
     array(out, "int[] primvars:displayColor:indices", corners(), |o, c| write!(o, "{}", colors[&c.color]))?;
     out.write_all(b"\n")?;
-    let scale = piece.placing.scale * what.handover.space(Format::Usda).per_metre;
-    let distances = CrackDistance::of(mesh).of_points(&mesh.positions);
+    let scale = piece.placing.scale * what.handover.space(&FORMAT).per_metre;
     let in_file = |d: f32| if d < 0.0 { -1.0 } else { d * scale as f32 };
-    array(out, "float[] primvars:crackDistance", distances.into_iter(), |o, d| write!(o, "{}", in_file(d)))?;
+    array(out, "float[] primvars:crackDistance", mesh.crack_distances().iter(), |o, d| {
+        write!(o, "{}", in_file(*d))
+    })?;
     out.write_all(b" (\n                interpolation = \"vertex\"\n            )\n")?;
     writeln!(out, "            int primvars:piece = {}", piece.id)?;
     if let Some(cell) = piece.cell {

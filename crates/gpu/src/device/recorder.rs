@@ -13,7 +13,7 @@ use super::{
 
 const MAX_PASSES: u32 = 1024;
 
-/// How many workgroups: the host knows it, or a word of a count says it.
+/// Number of workgroups, known to the host or stored in a count on the device.
 enum Groups<'a> {
     Known([u32; 3]),
     Counted(&'a Count, u64),
@@ -36,7 +36,7 @@ impl<'a> Recorder<'a> {
         Self::with_room(gpu, label, MAX_PASSES)
     }
 
-    /// As [`Recorder::new`], timing no more than `room` passes.
+    /// Like [`Recorder::new`], timing at most `room` passes.
     #[must_use]
     pub fn with_room(gpu: &'a Gpu, label: &'static str, room: u32) -> Self {
         let queries = (gpu.has_timestamps && room > 0).then(|| {
@@ -57,15 +57,15 @@ impl<'a> Recorder<'a> {
         self.gpu
     }
 
-    /// Time from here on counts for `stage`.
+    /// Names the stage for the following passes.
     pub fn stage(&mut self, stage: &'static str) {
         self.stage = stage;
     }
 
-    /// Records one dispatch of at least `threads` threads. `given` are the kernel's variables but `params`.
+    /// Records one dispatch of at least `threads` threads. `given` are the kernel's variables except `params`.
     ///
     /// # Errors
-    /// [`GpuError::Binding`] where names or the parameters' struct are not the shader's.
+    /// [`GpuError::Binding`] if names or the parameters' struct are not the shader's.
     pub fn run<P: Shared>(
         &mut self,
         kernel: &Kernel,
@@ -76,10 +76,10 @@ impl<'a> Recorder<'a> {
         self.dispatch(kernel, &Groups::Known(groups_for(threads)), params, given)
     }
 
-    /// As [`Recorder::run`], a thread for each of so many elements as the device counted.
+    /// Like [`Recorder::run`], with one thread per element of a count on the device.
     ///
     /// # Errors
-    /// As [`Recorder::run`].
+    /// See [`Recorder::run`].
     pub fn run_counted<P: Shared>(
         &mut self,
         kernel: &Kernel,
@@ -90,15 +90,15 @@ impl<'a> Recorder<'a> {
         self.dispatch(kernel, &Groups::Counted(count, GROUPS), params, given)
     }
 
-    /// As [`Recorder::run_counted`], of a kernel without `params`.
+    /// Like [`Recorder::run_counted`], for a kernel without `params`.
     ///
     /// # Errors
-    /// As [`Recorder::run`].
+    /// See [`Recorder::run`].
     pub fn run_bare(&mut self, kernel: &Kernel, count: &Count, given: &[Named<'_>]) -> Result<(), GpuError> {
         self.pass(kernel, &Groups::Counted(count, GROUPS), given)
     }
 
-    /// As [`Recorder::run_counted`], a workgroup for every block of a prefix sum over them.
+    /// Like [`Recorder::run_counted`], with one workgroup per block of a prefix sum.
     pub(super) fn run_blocks<P: Shared>(
         &mut self,
         kernel: &Kernel,
@@ -109,10 +109,10 @@ impl<'a> Recorder<'a> {
         self.dispatch(kernel, &Groups::Counted(count, BLOCKS), params, given)
     }
 
-    /// As [`Recorder::run`], of so many workgroups.
+    /// Like [`Recorder::run`], with a number of workgroups.
     ///
     /// # Errors
-    /// As [`Recorder::run`].
+    /// See [`Recorder::run`].
     pub fn run_groups<P: Shared>(
         &mut self,
         kernel: &Kernel,
@@ -137,10 +137,10 @@ impl<'a> Recorder<'a> {
         self.pass(kernel, groups, &all)
     }
 
-    /// Records one dispatch over the pixels of a picture: 8 x 8 threads a workgroup, no `params`.
+    /// Records one dispatch over the pixels of a picture: 8 x 8 threads per workgroup, no `params`.
     ///
     /// # Errors
-    /// As [`Recorder::run`].
+    /// See [`Recorder::run`].
     pub fn run_pixels(
         &mut self,
         kernel: &Kernel,
@@ -221,8 +221,8 @@ impl<'a> Recorder<'a> {
         PendingTimings { staging, timed: self.timed }
     }
 
-    /// Submits, waits, and returns the time of each stage in the order of first use (empty where the adapter cannot
-    /// time).
+    /// Submits, waits, and returns the time of each stage in the order of first use (empty if the adapter cannot time
+    /// passes).
     ///
     /// # Errors
     /// [`GpuError::Lost`] or [`GpuError::Driver`].
@@ -232,14 +232,14 @@ impl<'a> Recorder<'a> {
     }
 }
 
-/// Timestamps of one submission that have not been read yet.
+/// Timestamps of one submission, not yet read.
 pub struct PendingTimings {
     pub(super) staging: Option<Staged<u64>>,
     timed: Vec<&'static str>,
 }
 
 impl PendingTimings {
-    /// Waits once for all of them and sums the time of each stage, in the order of first use.
+    /// Waits once for all submissions and sums the time of each stage, in the order of first use.
     ///
     /// # Errors
     /// [`GpuError::Lost`] or [`GpuError::Driver`].
@@ -247,10 +247,10 @@ impl PendingTimings {
         Self::collect_with(gpu, pending, &[])
     }
 
-    /// As [`PendingTimings::collect`]; what was copied for reading can be read after the same wait.
+    /// Like [`PendingTimings::collect`], for copies, too, which can be read after the same wait.
     ///
     /// # Errors
-    /// As [`PendingTimings::collect`].
+    /// See [`PendingTimings::collect`].
     pub fn collect_with(
         gpu: &Gpu,
         pending: Vec<Self>,
@@ -267,7 +267,7 @@ impl PendingTimings {
         Ok(stages)
     }
 
-    /// Adds the time of each stage, from the ticks at the beginning and the end of its passes.
+    /// Adds the time of each stage, from the first and last ticks of its passes.
     pub(super) fn add_to(&self, stages: &mut Vec<StageTiming>, ticks: &[u64], gpu: &Gpu) {
         let period_ms = f64::from(gpu.queue.get_timestamp_period()) * 1e-6;
         for (stage, span) in self.timed.iter().zip(ticks.chunks(2)) {

@@ -6,7 +6,7 @@ use bytemuck::Pod;
 
 use super::{Buffer, Gpu, Shared, Traffic};
 
-/// One [`Shared`] struct on the device, to bind as uniform or as storage.
+/// A [`Shared`] struct on the device, to be bound as uniform or storage.
 #[derive(Clone, Debug)]
 pub struct Uniform<T> {
     raw: wgpu::Buffer,
@@ -41,14 +41,14 @@ impl<T: Shared> Uniform<T> {
     }
 }
 
-/// What is given to one variable of a kernel. [`bind!`](crate::bind) makes them.
+/// The resource for one variable of a kernel, made by [`bind!`](crate::bind).
 #[derive(Clone, Debug)]
 pub struct Named<'a> {
     pub(super) name: &'static str,
     pub(super) resource: wgpu::BindingResource<'a>,
-    /// The WGSL struct, where it is one.
+    /// Name of the WGSL struct, if it is one.
     pub(super) ty: Option<&'static str>,
-    /// Bytes of an element; 0 for what has none.
+    /// Size of an element, bytes; 0 if it has none.
     #[cfg_attr(
         not(any(test, feature = "testing")),
         expect(dead_code, reason = "tests compare it with the shader's")
@@ -57,13 +57,13 @@ pub struct Named<'a> {
 }
 
 impl<'a> Named<'a> {
-    /// `given` for the variable `name`.
+    /// The resource `given` for the variable `name`.
     #[must_use]
     pub fn new(name: &'static str, given: &'a (impl Bindable + ?Sized)) -> Self {
         given.named(name)
     }
 
-    /// Bytes of the buffer that it is; 0 for a texture.
+    /// Size of the buffer, bytes; 0 for a texture.
     pub(super) fn bytes(&self) -> u64 {
         match &self.resource {
             wgpu::BindingResource::Buffer(bound) => bound.size.map_or(bound.buffer.size(), u64::from),
@@ -71,16 +71,16 @@ impl<'a> Named<'a> {
         }
     }
 
-    /// Whether a shader may read it as an array with such a stride. Plain words, here or there, may be anything.
+    /// Whether a shader may read it as an array of this stride. Plain words on either side match anything.
     #[cfg(any(test, feature = "testing"))]
     pub(super) fn fits(&self, stride: usize) -> bool {
         stride == 4 || [0, 4, stride].contains(&self.stride)
     }
 }
 
-/// What a kernel's variable can be bound to.
+/// A resource that can be bound to a kernel's variable.
 pub trait Bindable {
-    /// This for the variable `name`.
+    /// The resource for the variable `name`.
     fn named(&self, name: &'static str) -> Named<'_>;
 }
 

@@ -1,8 +1,8 @@
 //! Several pieces on one grid become one octree, as if the cracks between them had never been.
 //!
-//! In: the pieces and every voxel that the small ones among them share. Out: one tree. A voxel that only they hold
-//! is again what the source has there: inside it (nothing is stored, so there are no inner faces) or its boundary
-//! voxel. A voxel that a third piece holds too keeps one copy, whose crack plane faces the cells outside.
+//! In: the pieces and every voxel that the small ones among them share. Out: one tree. A voxel owned only by them is
+//! again that of the source: inside it (nothing is stored, so there are no inner faces) or its boundary voxel. A voxel
+//! that a third piece owns, too, keeps one copy, whose crack plane faces the cells outside.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -10,14 +10,14 @@ use glam::IVec3;
 
 use super::holders::{Holders, of_voxel};
 use crate::{
-    fracture::{Cancel, Pattern, Piece, UNIT_BITS, voronoi::surface::plane::Plane},
+    fracture::{Cancel, Cancelled, Pattern, Piece, UNIT_BITS, voronoi::surface::plane::Plane},
     svo::{
         Forest, LeafColor, Leaves, Octant, build,
         morton::{self, Key},
     },
 };
 
-/// What joining reads.
+/// Input of a merge.
 pub(in crate::fracture) struct Joining<'a> {
     /// Forest and tree that was broken.
     pub source: (&'a Forest, u32),
@@ -32,12 +32,19 @@ pub(in crate::fracture) struct Joining<'a> {
 /// A voxel's whole share below this has lost something to dust and does not become inside again.
 const WHOLE: f32 = 0.999;
 
-/// So many voxels later it is asked again whether anybody waits.
-const ASK_EVERY: usize = 4096;
+/// Voxels between two checks whether the work was cancelled.
+const CHECK_EVERY: usize = 4096;
 
 /// Joins `members` (indices, and the pieces themselves) to one tree; also the number of crack voxels that are
 /// inside again.
-pub(in crate::fracture) fn join(work: &Joining<'_>, ids: &[u32], members: &[&Piece]) -> (Forest, u64) {
+///
+/// # Errors
+/// [`Cancelled`].
+pub(in crate::fracture) fn join(
+    work: &Joining<'_>,
+    ids: &[u32],
+    members: &[&Piece],
+) -> Result<(Forest, u64), Cancelled> {
     let own: BTreeSet<u32> = ids.iter().copied().collect();
     let leaves = &work.forest.leaves;
     let mut copies: Vec<(Key, usize)> = members
@@ -54,8 +61,8 @@ pub(in crate::fracture) fn join(work: &Joining<'_>, ids: &[u32], members: &[&Pie
     let mut out = Leaves::default();
     let mut healed: HashSet<Key> = HashSet::new();
     for (at, copies) in copies.chunk_by(|a, b| a.0 == b.0).enumerate() {
-        if at % ASK_EVERY == 0 {
-            work.cancel.ask();
+        if at % CHECK_EVERY == 0 {
+            work.cancel.check()?;
         }
         let (key, first) = copies[0];
         let coverage: f32 = copies.iter().map(|(_, leaf)| leaves.coverage[*leaf]).sum();
@@ -113,7 +120,7 @@ pub(in crate::fracture) fn join(work: &Joining<'_>, ids: &[u32], members: &[&Pie
         let at = within.partition_point(|(start, _)| *start <= key);
         healed.contains(&key) || at.checked_sub(1).is_some_and(|at| within[at].1 > key)
     };
-    (build(level, out, &inside), count)
+    Ok((build(level, out, &inside), count))
 }
 
 /// First voxel of each internal node of the members, ascending, and the one behind the last of all up to it: asking each
@@ -151,8 +158,8 @@ fn leaf_index(octant: Octant) -> usize {
     }
 }
 
-/// Normal, colour word (its offset) and second plane of a copy whose cells are `own`'s, towards the other cells of
-/// its corners: the same choice that the boundary set makes for one cell. `None` where no other cell owns a corner.
+/// Normal, colour word (its offset) and second plane of a copy whose cells are `own`'s, towards the other cells of its
+/// corners: the same choice that the boundary set makes for one cell. `None` if no other cell owns a corner.
 fn facing(
     work: &Joining<'_>,
     seeds: &BTreeMap<u32, Vec<usize>>,

@@ -1,8 +1,8 @@
 //! Breaking an octree by Voronoi cells (Domaradzki & Martyn 2016, sec. 4; crack surfaces and dust: 2018, sec. 5).
 //!
-//! The folders stand in the order of the data: [`pattern`] makes the seeds, `descent` finds what each cell owns,
-//! `surface` writes the voxels on the cracks, `octrees` makes octrees of them, `islands` tells apart what does not
-//! hang together, `collect` reads the pieces back. [`Fracturer::fracture`] is the recipe; [`reference`] says the
+//! The folders in the order of the data: [`pattern`] makes the seeds, `descent` finds the nodes of each cell,
+//! `surface` writes the voxels on the cracks, `octrees` makes octrees of them, `islands` finds connected
+//! components, `collect` reads the pieces back. [`Fracturer::fracture`] is the recipe; [`reference`] computes the
 //! same on the whole grid without an octree or a GPU, for tests.
 
 mod breaker;
@@ -38,9 +38,9 @@ mod waits_tests;
 #[cfg(test)]
 mod whole_tests;
 
-#[cfg(any(test, feature = "testing"))]
-pub use breaker::parts_of;
-pub use breaker::{METHOD, OctreeBreaker, VoronoiDetail, cells_of, recipe_of};
+pub use breaker::{METHOD, OctreeBreaker, VoronoiDetail, bisector_seams, cells_of, recipe_of};
+
+use std::sync::Arc;
 
 use self::{
     islands::labelling::Labeller,
@@ -51,8 +51,8 @@ use self::{
 };
 use crate::{
     compute::Compute,
-    fracture::{Cancel, Fracture, FractureError, Pattern, Recipe, Source, Surface, interior, small},
-    gpu::{Gpu, GpuError, StageTiming},
+    fracture::{self, Fracture, FractureError, Pattern, Recipe, Source, Surface, interior, small},
+    gpu::{Gpu, GpuError},
 };
 
 /// Breaks octrees by Voronoi cells, where its stages run.
@@ -63,14 +63,22 @@ pub struct Fracturer {
 }
 
 impl Fracturer {
-    /// Stages that run there; compiles them where they are compute passes.
+    /// Stages on that backend; compiles them if they are compute passes.
     ///
     /// # Errors
-    /// [`GpuError`] when the driver refuses one.
+    /// [`GpuError`] if the driver refuses one.
     pub fn new(compute: impl Into<Compute>) -> Result<Self, GpuError> {
         let compute = compute.into();
         let passes = compute.gpu().map(Passes::new).transpose()?;
         Ok(Self { compute, passes: passes.map(Box::new) })
+    }
+
+    /// The fracturer that all methods of a program share; the first call compiles it.
+    ///
+    /// # Errors
+    /// See [`Fracturer::new`]; the next call tries again.
+    pub fn shared(all: &fracture::Passes, compute: impl Into<Compute>) -> Result<Arc<Self>, GpuError> {
+        all.prepared(|| Self::new(compute))
     }
 
     /// Where they run.
@@ -93,7 +101,7 @@ impl Fracturer {
         self.passes.as_deref_mut()
     }
 
-    /// Breaks `source` by `pattern` as `recipe` says. Reads the source and changes nothing, so a failure loses nothing.
+    /// Breaks `source` by `pattern` and `recipe`. Does not change the source, so a failure loses nothing.
     ///
     /// # Errors
     /// [`FractureError::Params`] for an empty pattern or a level out of range, [`FractureError::Gpu`] for the device's.
@@ -103,20 +111,32 @@ impl Fracturer {
         pattern: &Pattern,
         recipe: &Recipe,
     ) -> Result<Fracture, FractureError> {
-        Cancel::catch(|| match &self.compute {
+        let fracture = self.cut(source, pattern, recipe)?;
+        let work = small::Work { source: (source.forest, source.tree), pattern, cancel: source.cancel };
+        Ok(small::apply(&work, fracture, recipe.smallest.as_ref())?)
+    }
+
+    /// Like [`Fracturer::fracture`], with all pieces, however small.
+    pub(super) fn cut(
+        &self,
+        source: &Source<'_>,
+        pattern: &Pattern,
+        recipe: &Recipe,
+    ) -> Result<Fracture, FractureError> {
+        match &self.compute {
             Compute::Gpu(_) => {
                 let (gpu, passes) = self.passes()?;
                 fracture_by(PassStages::new(gpu, passes), source, pattern, recipe)
             }
             Compute::Cpu => fracture_by(NativeStages::default(), source, pattern, recipe),
-        })
+        }
     }
 
-    /// The crossed voxels of the transition level with their separation points and triangles, in Morton order, to
-    /// look at. None where the leaves are the transition voxels.
+    /// The crossed voxels of the transition level with their separation points and triangles, in Morton order, for
+    /// display. Empty if the leaves are the transition voxels.
     ///
     /// # Errors
-    /// As [`Fracturer::fracture`].
+    /// See [`Fracturer::fracture`].
     pub fn transition_voxels(
         &self,
         source: &Source<'_>,
@@ -140,7 +160,7 @@ impl Fracturer {
     }
 }
 
-/// The recipe, whoever runs its stages.
+/// The recipe, for any backend.
 fn fracture_by<S: OctreeStages>(
     mut stages: S,
     source: &Source<'_>,
@@ -153,7 +173,7 @@ fn fracture_by<S: OctreeStages>(
     let interior = recipe.interior.volume(surface);
 
     let cancel = source.cancel;
-    cancel.ask();
+    cancel.check()?;
     let (cells, survived) = stages.cells(source, pattern, recipe, interior)?;
     if S::is_empty(&cells) {
         return Err(FractureError::Params(
@@ -161,7 +181,7 @@ fn fracture_by<S: OctreeStages>(
                 .into(),
         ));
     }
-    cancel.ask();
+    cancel.check()?;
     let islands = stages.islands(source, &cells, (recipe.labelling, island_level))?;
     let swallowed = match recipe.surface {
         Surface::Planar => 0,
@@ -175,24 +195,13 @@ fn fracture_by<S: OctreeStages>(
         cells
     } else {
         tree_cells = components.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
-        cancel.ask();
+        cancel.check()?;
         stages.split(source, cells, &islands)?
     };
-    cancel.ask();
+    cancel.check()?;
     let mut fracture = stages.collect(source, octrees, tree_cells, interior)?;
     fracture.counts.swallowed = swallowed as u64;
-    Ok(finish(source, pattern, recipe, fracture))
-}
-
-/// What is left to do on the CPU.
-fn finish(source: &Source<'_>, pattern: &Pattern, recipe: &Recipe, mut fracture: Fracture) -> Fracture {
-    let Some(rule) = &recipe.smallest else { return fracture };
-    let started = std::time::Instant::now();
-    source.cancel.ask();
-    fracture = small::apply((source.forest, source.tree), pattern, fracture, rule);
-    let ms = started.elapsed().as_secs_f64() * 1e3;
-    fracture.timings.push(StageTiming { stage: "smallest pieces (CPU)".into(), ms });
-    fracture
+    Ok(fracture)
 }
 
 /// Refuses what cannot be computed; returns the island level.

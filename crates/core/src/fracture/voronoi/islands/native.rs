@@ -1,11 +1,11 @@
 //! Islands on the processor's cores: the same components as the passes', in one walk over every octree.
 //!
-//! In: the cells' octrees. Out: components, and to which of them a node belongs.
+//! In: the cells' octrees. Out: components, and the component of each node.
 //!
-//! Most of what lies below a node hangs together inside the node already, and is then one part: it joins others by
-//! the first touching pair that a walk along their common face finds, and nothing below is united. Only nodes
-//! whose solid falls into several parts are looked into by their neighbours. A part is known by its smallest node
-//! index, which makes the root of the union-find the component's label.
+//! The solid below most nodes is connected inside the node, and is then one part: it joins others by the first touching
+//! pair that a walk along their common face finds, and no descendants are united. Only nodes with several parts are
+//! entered by the walks of their neighbours. The id of a part is its smallest node index, which makes the root of the
+//! union-find the component's label.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -13,8 +13,8 @@ use rayon::prelude::*;
 
 use super::bits::{ACROSS, FACES_ACROSS, INSIDE, Touching, bricks_touch, first_part, is_face, octant};
 use crate::{
-    fracture::Cancel,
     fracture::voronoi::octrees::{native::Trees, tree_ranges::TreeRanges},
+    fracture::{Cancel, Cancelled},
     svo::Node,
 };
 
@@ -23,35 +23,42 @@ use crate::{
 pub(in crate::fracture) struct NativeIslands {
     /// (label, tree) per component, by ascending label: the smallest index of its nodes.
     pub components: Vec<[u32; 2]>,
-    /// Per node above and at parent level `last`: the label of all that lies below it; with [`SEVERAL`] that of its
-    /// internal octants alone, and its children say more. Means nothing below a node without [`SEVERAL`].
+    /// Per node above and at parent level `last`: the label of all its descendants; with [`SEVERAL`] that of its
+    /// internal octants alone, and its children have labels of their own. Undefined below a node without [`SEVERAL`].
     pub parts: Vec<u32>,
-    /// Parent level at which components were told apart: one above the island level.
+    /// Parent level at which components were found: one above the island level.
     pub last: u32,
 }
 
-/// Of [`NativeIslands::parts`]: what lies below falls into several parts inside the node.
+/// Bit of [`NativeIslands::parts`]: the descendants form several parts inside the node.
 pub(in crate::fracture) const SEVERAL: u32 = 1 << 31;
 
 /// Trees with more nodes at parent level `last` are walked by several threads, down to parent level [`FORKS`].
 const LARGE: usize = 4096;
 const FORKS: u32 = 3;
 
-/// Down to this level it is asked whether anybody still waits.
-const ASKED: u32 = 4;
+/// Down to this level every node checks whether the work was cancelled.
+const CHECKED: u32 = 4;
 
 /// `island_level` in 1..=leaf level. Fewer than 2^31 nodes.
-pub(in crate::fracture) fn islands(octrees: Trees<'_>, island_level: u32, cancel: &Cancel) -> NativeIslands {
+///
+/// # Errors
+/// [`Cancelled`].
+pub(in crate::fracture) fn islands(
+    octrees: Trees<'_>,
+    island_level: u32,
+    cancel: &Cancel,
+) -> Result<NativeIslands, Cancelled> {
     islands_by(octrees, island_level, LARGE, cancel)
 }
 
-/// As [`islands`]; trees with more than `large` nodes at parent level `last` are walked by several threads.
+/// Like [`islands`]; trees with more than `large` nodes at parent level `last` are walked by several threads.
 pub(super) fn islands_by(
     octrees: Trees<'_>,
     island_level: u32,
     large: usize,
     cancel: &Cancel,
-) -> NativeIslands {
+) -> Result<NativeIslands, Cancelled> {
     let (nodes, start) = (octrees.nodes, octrees.level_start);
     let last = island_level - 1;
     let first_brick = start[last.saturating_sub(1) as usize];
@@ -64,22 +71,22 @@ pub(super) fn islands_by(
         bricks: (first_brick..start[last as usize]).map(|_| AtomicU64::new(0)).collect(),
     };
     let ranges = TreeRanges::of(nodes, start, octrees.leaves);
-    let found: Vec<Vec<[u32; 2]>> = (0..start[1])
+    let found = (0..start[1])
         .into_par_iter()
         .with_max_len(1)
         .map(|tree| {
             let forks = if ranges.nodes(tree as usize, last as usize).len() > large { FORKS } else { 0 };
-            match walk.settle(tree, 0, forks) {
+            Ok(match walk.settle(tree, 0, forks)? {
                 Some(_) if nodes[tree as usize].masks == 0 => Vec::new(),
                 Some(label) => vec![[label, tree]],
                 None => walk.list(tree, 0, forks).into_iter().map(|label| [label, tree]).collect(),
-            }
+            })
         })
-        .collect();
+        .collect::<Result<Vec<Vec<[u32; 2]>>, Cancelled>>()?;
     let mut components = found.concat();
     components.par_sort_unstable();
     let parts = walk.words.into_iter().map(AtomicU32::into_inner).collect();
-    NativeIslands { components, parts, last }
+    Ok(NativeIslands { components, parts, last })
 }
 
 struct Walk<'a> {
@@ -88,12 +95,12 @@ struct Walk<'a> {
     last: u32,
     /// First node of the level of bricks: the one above `last`.
     first_brick: u32,
-    /// As [`NativeIslands::parts`], but that a part's word may lead to the label over others' words.
+    /// Like [`NativeIslands::parts`], but a part's word may lead to the label through other words.
     words: Vec<AtomicU32>,
     bricks: Vec<AtomicU64>,
 }
 
-/// A node, or a cell of its size inside a larger or equal internal octant of the node that holds it.
+/// A node, or a cell of its size inside a larger or equal internal octant of the node that contains it.
 #[derive(Clone, Copy)]
 enum Cell {
     Empty,
@@ -110,34 +117,35 @@ struct Side {
 
 impl Walk<'_> {
     /// Finds the parts of a node inside its own cube; the part's name where there is only one.
-    fn settle(&self, index: u32, level: u32, forks: u32) -> Option<u32> {
+    fn settle(&self, index: u32, level: u32, forks: u32) -> Result<Option<u32>, Cancelled> {
         let node = self.nodes[index as usize];
         if level == self.last {
             self.words[index as usize].store(index, Relaxed);
-            return Some(index);
+            return Ok(Some(index));
         }
         if level + 1 == self.last {
-            return self.settle_brick(index, node);
+            return Ok(self.settle_brick(index, node));
         }
-        if level <= ASKED {
-            self.cancel.ask();
+        if level <= CHECKED {
+            self.cancel.check()?;
         }
         let (valid, internal) = (node.valid(), node.internal());
         let mut names = [None; 8];
-        let settle = |c: usize, name: &mut Option<u32>| {
+        let settle = |(c, name): (usize, &mut Option<u32>)| {
             if valid >> c & 1 == 1 {
-                *name = self.settle(node.child(c as u32), level + 1, forks);
+                *name = self.settle(node.child(c as u32), level + 1, forks)?;
             } else if internal >> c & 1 == 1 {
                 *name = Some(index);
             }
+            Ok(())
         };
         if level < forks {
-            names.par_iter_mut().with_max_len(1).enumerate().for_each(|(c, name)| settle(c, name));
+            names.par_iter_mut().with_max_len(1).enumerate().try_for_each(settle)?;
         } else {
-            names.iter_mut().enumerate().for_each(|(c, name)| settle(c, name));
+            names.iter_mut().enumerate().try_for_each(settle)?;
         }
 
-        // Among the octants that are one part each: which hang together. Internal ones do.
+        // Among the octants of one part each: which are connected. Internal ones are.
         let cells: [Cell; 8] = std::array::from_fn(|c| self.child(index, c as u8));
         let present = valid | internal;
         let single = (0..8).filter(|c| names[*c].is_some()).fold(0u8, |mask, c| mask | 1 << c);
@@ -160,7 +168,7 @@ impl Walk<'_> {
         if single == present && (present == 0 || together[first] == present) {
             let name = name_of(present).unwrap_or(index);
             word.store(name, Relaxed);
-            return Some(name);
+            return Ok(Some(name));
         }
         word.store(index | SEVERAL, Relaxed);
         for (c, name) in names.iter().enumerate() {
@@ -177,7 +185,7 @@ impl Walk<'_> {
                 self.join(side(a), side(b), level + 1, direction);
             }
         }
-        None
+        Ok(None)
     }
 
     fn settle_brick(&self, index: u32, node: Node) -> Option<u32> {
@@ -259,8 +267,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Pairs of octants of two cells that may have to be looked at. All face neighbours of an internal cell are solid
-    /// and of the same component, so what touches it by an edge or a corner touches one of them too: faces will do.
+    /// Pairs of octants of two cells that may touch. All face neighbours of an internal cell are solid and of the same
+    /// component, so an octant that touches it by an edge or a corner touches one of them, too: faces are enough.
     fn pairs(a: Cell, b: Cell, direction: u8) -> &'static [Touching] {
         let (count, pairs) = &ACROSS[direction as usize];
         match (a, b) {
@@ -349,8 +357,8 @@ impl Walk<'_> {
         let label = self.find(name & !SEVERAL);
         word.store(label | name & SEVERAL, Relaxed);
         if !is_several {
-            // A part is named after its node or, where that has no solid of its own, after one below, and only a
-            // node's own word may have been led on to another part.
+            // The id of a part is its node or, if that has no solid of its own, one below, and only a node's own word
+            // may have been redirected to another part.
             let own = if level == self.last || node.internal() != 0 { index } else { name };
             return if label == own { vec![label] } else { Vec::new() };
         }

@@ -1,4 +1,4 @@
-//! The second round: the leaves of all tasks are written where they belong.
+//! The second round: writes the leaves of all tasks at their final places.
 
 use std::sync::Arc;
 
@@ -6,12 +6,14 @@ use rayon::prelude::*;
 
 use super::{Cracks, Grown, LeafRange, Step, leaves::LeafSlices};
 use crate::{
-    fracture::Cancel,
-    fracture::voronoi::octrees::native::{LeafRun, LeavesToCome, NativeLeaves},
+    fracture::{
+        Cancel, Cancelled,
+        voronoi::octrees::native::{LeafRun, LeavesToCome, NativeLeaves},
+    },
     svo::{Forest, Node},
 };
 
-/// What the first round says of the leaves.
+/// The first round's data for leaves.
 pub(super) struct Unwritten<C: Cracks> {
     pub source: Arc<Forest>,
     pub cracks: C,
@@ -21,14 +23,14 @@ pub(super) struct Unwritten<C: Cracks> {
 }
 
 impl<C: Cracks> LeavesToCome for Unwritten<C> {
-    fn write(self: Box<Self>, runs: &[LeafRun], cancel: &Cancel) -> NativeLeaves {
+    fn write(self: Box<Self>, runs: &[LeafRun], cancel: &Cancel) -> Result<NativeLeaves, Cancelled> {
         let Self { source, cracks, grown, records, order } = *self;
         let count = runs.iter().map(|run| run.count as usize).sum();
         let mut leaves = NativeLeaves::zeroed(source.level, count);
         let shares = order.share_leaves(&grown, runs, LeafSlices::of(&mut leaves));
         let parts = grown.into_par_iter().zip(records).zip(shares).with_max_len(1);
-        parts.for_each_init(C::Memory::default, |memory, ((grown, records), mut out)| {
-            cancel.ask();
+        parts.try_for_each_init(C::Memory::default, |memory, ((grown, records), mut out)| {
+            cancel.check()?;
             for step in &grown.steps {
                 if step.slot == Step::BLOCK {
                     for record in step.first..step.first + step.count {
@@ -38,12 +40,13 @@ impl<C: Cracks> LeavesToCome for Unwritten<C> {
                     out[step.slot as usize].copy(&source.leaves, step.first, step.count);
                 }
             }
-        });
-        leaves
+            Ok(())
+        })?;
+        Ok(leaves)
     }
 }
 
-/// The parts of the tasks in the order in which they stand in an octree's level: by object, then by task.
+/// The parts of the tasks in the order of an octree's level: by object, then by task.
 pub(super) struct Order {
     /// (task, slot)
     parts: Vec<(u32, u32)>,
@@ -54,7 +57,7 @@ struct Stretch {
     task: u32,
     slot: u32,
     count: u32,
-    /// Place of the first one where they are written.
+    /// Place of the first one in the output.
     to: u32,
 }
 
@@ -110,7 +113,7 @@ impl Order {
         }
     }
 
-    /// By task and slot: where the leaves go, `all` of them being wanted in the order of the runs.
+    /// By task and slot: the places of the leaves, if `all` of them are wanted in the order of the runs.
     fn share_leaves<'a>(
         &self,
         grown: &[Grown],
