@@ -23,7 +23,7 @@ pub use device::*;
 pub use error::{GpuError, PICTURE};
 pub use growing::Growing;
 pub use layout::{Field, Layout, Shared};
-pub use timing::StageTiming;
+pub use timing::{StageTiming, ms_since};
 
 /// What a test does where the machine has no adapter.
 #[cfg(any(test, feature = "testing"))]
