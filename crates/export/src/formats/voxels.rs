@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-use super::{
+use crate::{
     Assembly, BreakArrays, BreakKind, Cells, ExportError, FileSpace, FormatEntry, Needs, Npz, Watch,
     npy::Element,
 };
