@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, io::Write, path::Path};
 use super::ROOT;
 use crate::{Assembly, ExportError, ExportPiece, geometry::srgb, mesh::Material, meshes::Side, write_png};
 
-/// Materials by name; `None` for those that show vertex colours.
+/// Materials by name; `None` for one that shows vertex colours.
 #[derive(Default)]
 pub struct Used<'a> {
     names: BTreeMap<(Option<usize>, Option<u32>), String>,
@@ -34,7 +34,7 @@ impl<'a> Used<'a> {
     }
 }
 
-/// Writes the scope that holds them.
+/// Writes the scope of all materials.
 pub fn write(out: &mut impl Write, used: &Used<'_>) -> std::io::Result<()> {
     writeln!(out, "    def Scope \"materials\"\n    {{")?;
     for (name, material) in &used.by_name {
