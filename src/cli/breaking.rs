@@ -1,4 +1,4 @@
-//! Breaking as the commands do it: the library's way (`fracture::generations`), with progress on stderr.
+//! Breaks objects for the commands, by `fracture::generations`, with progress on stderr.
 
 use glam::DVec3;
 
@@ -17,14 +17,14 @@ use super::{CliError, input::Object, progress::Reporter};
 
 pub use crate::fracture::generations::Plan;
 
-/// Where the first blow lands when nobody says.
+/// The default blow: from the front.
 #[must_use]
 pub fn default_impact(object: &Object) -> Impact {
     generations::default_impact(&object.shape, object.bounds)
 }
 
-/// Where and which way an object is hit, where any of it is said: from a point that is given towards the middle, unless a
-/// direction is given, too.
+/// The blow that the options describe, if any is given. With a point alone, the blow goes from there to the object's
+/// centre.
 ///
 /// # Errors
 /// [`CliError::Input`] for a direction of no length.
@@ -43,21 +43,22 @@ pub fn aim(object: &Object, point: Option<DVec3>, direction: Option<DVec3>) -> R
     Ok(impact)
 }
 
-/// A direction at length 1. One that has it already stays as it is, to the bit: what a report says can be given again.
+/// Normalises a direction. A unit vector is returned unchanged to the bit, so that a report's direction can be passed
+/// in again.
 #[must_use]
 pub fn unit(direction: DVec3) -> Option<DVec3> {
     let is_unit = (direction.length_squared() - 1.0).abs() <= 4.0 * f64::EPSILON;
     if is_unit {
         return Some(direction);
     }
-    // Squares of what is longer or shorter are too large or too small for a number.
+    // Squares of longer or shorter vectors would overflow or underflow.
     let has_square = (1e-100..1e100).contains(&direction.length());
     let scaled = if has_square { direction } else { direction / direction.abs().max_element() };
     scaled.try_normalize()
 }
 
-/// The pattern of the first break, before any number of pieces is solved for; `None` for a method that draws
-/// none on octrees.
+/// The pattern of the first break, before solving for a number of pieces; `None` for a method that does not draw a
+/// pattern on octrees.
 ///
 /// # Errors
 /// [`CliError::Input`].
@@ -69,7 +70,7 @@ pub fn first_pattern(object: &Object, plan: &Plan) -> Result<Pattern, CliError> 
     Ok(cells_of(&object.shape, octree, &first.strike(&plan.params)).draw(&plan.params)?.0)
 }
 
-/// How many seeds of the first break stay together.
+/// Number of seeds of the first break that stay together.
 #[must_use]
 pub fn kept_count(object: &Object, plan: &Plan, pattern: &Pattern) -> usize {
     let first = FirstStrike::new(&object.shape, plan);
@@ -78,7 +79,7 @@ pub fn kept_count(object: &Object, plan: &Plan, pattern: &Pattern) -> usize {
     octree.map_or(0, |octree| cells_of(&object.shape, octree, &strike).kept(pattern, &plan.params).len())
 }
 
-/// Breaks `object`; every break's times go to `reporter`.
+/// Breaks `object`, passing the times of every break to `reporter`.
 ///
 /// # Errors
 /// [`CliError`].
@@ -91,7 +92,7 @@ pub fn break_object(
     let (passes, method) = (Passes::default(), plan.params.method.entry());
     let on_device = compute.gpu().is_some();
     if on_device {
-        // By far the most of a small break's wait.
+        // Compiling dominates the time of a small break.
         reporter.stage("compile the passes", |_| method.breaker.prepare(&passes, compute))?;
     }
     let mut arena = reporter.stage("upload", |_| -> Result<_, CliError> {
@@ -108,7 +109,7 @@ pub fn break_object(
     })
 }
 
-/// A stage of a break under a name that says whose clock it was measured by: the adapter's, or the processor's.
+/// A stage's timing, renamed to say whether the adapter's or the processor's clock measured it.
 fn measured(timing: &StageTiming, by_passes: bool) -> StageTiming {
     let stage = match timing.stage.strip_suffix(" (CPU)") {
         Some(stage) => format!("cpu: {stage}"),

@@ -1,16 +1,17 @@
-//! How fast a device copies its own memory: a yardstick for passes, which read and write theirs once or more.
+//! Measures how fast a device copies its own memory, as a reference for passes, which read and write theirs at least
+//! once.
 
 use std::time::Instant;
 
 use super::{Buffer, Gpu, GpuError};
 
-/// Bytes of one copy; copies at a time, and how often that is timed.
+/// Size of one copy, bytes; number of copies per measurement, and of measurements.
 const BYTES: usize = 32 << 20;
 const COPIES: u32 = 8;
 const TIMES: u32 = 3;
 
 impl Gpu {
-    /// Bytes a second that a copy between two buffers reads and writes, both counted: the best of some.
+    /// Best measured rate of a copy between two buffers, in bytes per second, reads plus writes.
     ///
     /// # Errors
     /// [`GpuError`] when the device cannot hold the buffers, or fails.
@@ -19,7 +20,7 @@ impl Gpu {
         let from = Buffer::<u32>::zeroed(self, "copied from", words)?;
         let to = Buffer::<u32>::zeroed(self, "copied to", words)?;
         let mut best = f64::INFINITY;
-        // The first one also clears both.
+        // The first measurement also clears both buffers.
         for time in 0..=TIMES {
             self.wait()?;
             let start = Instant::now();
@@ -48,7 +49,7 @@ mod tests {
         let Some(gpu) = Gpu::for_test() else { return };
         let rate = gpu.copy_rate().unwrap();
         println!("{:.1} GB/s", rate * 1e-9);
-        // From a slow disk's to ten times the fastest memory's.
+        // From a slow disk's rate to ten times the fastest memory's.
         assert!((1e7..1e14).contains(&rate), "{rate} bytes a second");
     }
 }

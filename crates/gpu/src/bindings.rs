@@ -1,5 +1,5 @@
-//! The bound variables of a shader, and how something is bound to them: by name, in any order, all that there are and
-//! nothing else. Kernels and drawings bind alike.
+//! Binds resources to a shader's variables by name, in any order; every variable must be given, and no others. Kernels
+//! and drawings bind alike.
 
 use super::{Gpu, GpuError, Named};
 
@@ -10,7 +10,7 @@ struct Variable {
     ty: String,
 }
 
-/// The bound variables of a shader's text: one a line, as `@group(0) @binding(1) var<storage, read> nodes:
+/// Parses the bound variables of a shader's text: one per line, as in `@group(0) @binding(1) var<storage, read> nodes:
 /// array<Node>;`.
 fn variables(source: &str) -> Vec<Variable> {
     let variable = |line: &str| {
@@ -23,7 +23,7 @@ fn variables(source: &str) -> Vec<Variable> {
     source.lines().filter_map(variable).collect()
 }
 
-/// The bound variables of a shader, read from its text.
+/// The bound variables of a shader.
 pub(super) struct Variables {
     all: Vec<Variable>,
     #[cfg(any(test, feature = "testing"))]
@@ -31,7 +31,7 @@ pub(super) struct Variables {
 }
 
 impl Variables {
-    /// Of a shader's text.
+    /// Parses a shader's text.
     pub fn of(source: &str) -> Self {
         Self {
             all: variables(source),
@@ -41,7 +41,7 @@ impl Variables {
     }
 }
 
-/// What a pipeline wants bound.
+/// The bindings of a pipeline.
 pub(super) struct Bindings {
     label: &'static str,
     layout: wgpu::BindGroupLayout,
@@ -49,7 +49,7 @@ pub(super) struct Bindings {
 }
 
 impl Bindings {
-    /// Of the pipeline that `label` names; every variable of its shader is in its `layout`.
+    /// Bindings of the pipeline `label`; its `layout` contains all variables of its shader.
     pub fn new(label: &'static str, layout: wgpu::BindGroupLayout, variables: Variables) -> Self {
         Self { label, layout, variables }
     }
@@ -59,11 +59,11 @@ impl Bindings {
         self.label
     }
 
-    /// Binds what is `given` to the variables of the same names.
+    /// Creates a bind group from the `given` resources.
     ///
     /// # Errors
-    /// [`GpuError::Binding`] where a variable gets nothing, where there is no variable of a name, and where
-    /// parameters are of another struct than the shader's.
+    /// [`GpuError::Binding`] if a variable gets no resource, a name matches no variable, or the parameters are another
+    /// struct than the shader's.
     pub fn group(&self, gpu: &Gpu, given: &[Named<'_>]) -> Result<wgpu::BindGroup, GpuError> {
         let refused = |what: String| GpuError::Binding { kernel: self.label, what };
         let mut entries = Vec::with_capacity(self.variables.all.len());

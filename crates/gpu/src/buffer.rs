@@ -1,4 +1,4 @@
-//! Typed storage buffers: upload, read back, and the size check that turns "too large" into an answer.
+//! Typed storage buffers: upload, readback, and a size check that returns an error for buffers that are too large.
 
 use std::{marker::PhantomData, sync::Arc};
 
@@ -6,14 +6,14 @@ use bytemuck::Pod;
 
 use super::{Gpu, GpuError, Staged, Traffic, context::Lease, staged};
 
-/// Usage of every storage buffer here: bound, filled, copied from and to.
+/// Usage flags of every storage buffer: bound, filled, copied from and to.
 #[must_use]
 pub fn storage_usage() -> wgpu::BufferUsages {
     wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST
 }
 
-/// A storage buffer of `len` elements of `T`. Never empty on the device: WebGPU refuses bindings of zero bytes, so
-/// at least 16 bytes are there whatever `len` says.
+/// A storage buffer of `len` elements of `T`. WebGPU rejects bindings of zero bytes, so the device always holds at
+/// least 16 bytes.
 #[derive(Clone, Debug)]
 pub struct Buffer<T> {
     raw: wgpu::Buffer,
@@ -22,7 +22,7 @@ pub struct Buffer<T> {
     marker: PhantomData<T>,
 }
 
-/// Bytes of a buffer of so many. An empty one still binds to an array of at least one element.
+/// Size of a buffer of `len` elements, bytes. An empty one still holds one element for the shader's array.
 pub(super) fn bytes_of<T>(len: usize) -> u64 {
     ((len.max(1) * size_of::<T>()) as u64).max(16).next_multiple_of(4)
 }
@@ -71,7 +71,7 @@ impl<T: Pod> Buffer<T> {
         }
     }
 
-    /// The same memory for something else, of which it must hold `len`; what is in it stays.
+    /// Reuses the memory for `len` elements of another type, if it is large enough; its contents stay.
     pub(super) fn reused<U: Pod>(self, len: usize) -> Result<Buffer<U>, Self> {
         if self.bytes() < bytes_of::<U>(len) {
             return Err(self);
@@ -79,23 +79,23 @@ impl<T: Pod> Buffer<T> {
         Ok(Buffer { raw: self.raw, len, lease: self.lease, marker: PhantomData })
     }
 
-    /// Whether no other handle of it is left.
+    /// Whether this is the last handle of the buffer.
     pub(super) fn is_last(&self) -> bool {
         Arc::strong_count(&self.lease) == 1
     }
 
-    /// Bytes of the elements, as kernels are bound to them.
+    /// Size of the elements, as kernels see it, bytes.
     pub(super) fn bound_bytes(&self) -> u64 {
         bytes_of::<T>(self.len)
     }
 
-    /// Elements.
+    /// Number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// No elements.
+    /// Whether there are no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -107,7 +107,7 @@ impl<T: Pod> Buffer<T> {
         &self.raw
     }
 
-    /// Bytes held on the device.
+    /// Memory on the device, bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.lease.bytes()

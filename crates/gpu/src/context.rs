@@ -17,7 +17,7 @@ use super::{
     traffic::Ledger,
 };
 
-/// An open device: the handle every GPU stage takes.
+/// An open device, which all GPU stages share.
 #[derive(Clone)]
 pub struct Gpu {
     /// Kept for creating surfaces.
@@ -41,14 +41,14 @@ pub struct Gpu {
     pub(super) pipelines: Option<Arc<PipelineStore>>,
 }
 
-/// Bytes of storage buffers.
+/// Memory of storage buffers, bytes.
 #[derive(Debug, Default)]
 struct Memory {
     now: AtomicU64,
     peak: AtomicU64,
 }
 
-/// A buffer's part of them, given back with its last handle.
+/// A buffer's share of the memory counter, returned when its last handle is dropped.
 #[derive(Debug)]
 pub(super) struct Lease {
     memory: Arc<Memory>,
@@ -77,7 +77,7 @@ impl Gpu {
         Self::open(instance, None)
     }
 
-    /// Opens a device on an existing instance, compatible with `surface` where one is given.
+    /// Opens a device on an existing instance, compatible with `surface` if one is given.
     ///
     /// # Errors
     /// [`GpuError::NoAdapter`] or [`GpuError::NoDevice`].
@@ -105,7 +105,7 @@ impl Gpu {
         let faults = Arc::new(Faults::default());
         let on_lost = Arc::clone(&faults);
         device.set_device_lost_callback(move |reason, message| {
-            // `Destroyed` is our own doing.
+            // `Destroyed` means that this program dropped the device.
             if reason != wgpu::DeviceLostReason::Destroyed {
                 on_lost.lose(message);
             }
@@ -136,8 +136,8 @@ impl Gpu {
         })
     }
 
-    /// Compiled pipelines of earlier starts are taken from the user's cache folder, and new ones put there when the
-    /// last handle of the device goes.
+    /// Loads compiled pipelines of earlier starts from the user's cache folder, and saves new ones when the last handle
+    /// of the device is dropped.
     #[must_use]
     pub fn keeping_pipelines(self) -> Self {
         match pipeline_store::cache_folder() {
@@ -153,27 +153,27 @@ impl Gpu {
         self
     }
 
-    /// For descriptors of pipelines.
+    /// The pipeline cache, for descriptors of pipelines.
     pub(super) fn pipeline_cache(&self) -> Option<&wgpu::PipelineCache> {
         self.pipelines.as_deref().map(PipelineStore::cache)
     }
 
-    /// A device for a test; `None`, where that is allowed, without an adapter.
+    /// A device for a test; `None` without an adapter, if tests may skip.
     #[cfg(any(test, feature = "testing"))]
     pub fn for_test() -> Option<Self> {
         Self::headless().map_err(|error| crate::skip::note(&error.to_string())).ok()
     }
 
-    /// The first error that the driver reported of this thread's work since the last call, if any: errors belong to
-    /// whoever caused them.
+    /// Returns the first error that the driver reported about this thread's work since the last call. Errors are
+    /// reported to the thread that caused them.
     ///
     /// # Errors
-    /// The error, which is then forgotten; [`GpuError::Lost`] for ever once the device is lost.
+    /// The error, which is then cleared; [`GpuError::Lost`] always once the device is lost.
     pub fn check(&self) -> Result<(), GpuError> {
         self.faults.take()
     }
 
-    /// Stands still until all that was submitted is done.
+    /// Waits until all submitted work is done.
     ///
     /// # Errors
     /// [`GpuError::Lost`], or what the driver reported of this thread's work.
@@ -186,10 +186,10 @@ impl Gpu {
         self.check()
     }
 
-    /// Lets the driver tell what is done, without standing still.
+    /// Polls the driver for finished work, without waiting.
     ///
     /// # Errors
-    /// As [`Gpu::wait`].
+    /// See [`Gpu::wait`].
     pub fn look(&self) -> Result<(), GpuError> {
         match self.faults.lost() {
             Some(lost) => Err(lost),
@@ -201,7 +201,7 @@ impl Gpu {
         let polled = guarded(|| {
             if loses {
                 self.device.destroy();
-                // As wgpu does when the driver says that the device is gone.
+                // Like wgpu when the driver reports a lost device.
                 std::panic::panic_any("a loss that a test asked for");
             }
             self.device.poll(how)
@@ -215,7 +215,7 @@ impl Gpu {
         }
     }
 
-    /// Runs calls of others that know no lost device and panic.
+    /// Runs calls into libraries that panic when the device is lost.
     ///
     /// # Errors
     /// [`GpuError::Lost`].
@@ -226,10 +226,10 @@ impl Gpu {
         })
     }
 
-    /// Memory on the device for `what`, of so many bytes, as `make` asks for it.
+    /// Allocates memory on the device for `what` with `make`, in `bytes`.
     ///
     /// # Errors
-    /// [`GpuError::OutOfMemory`]; [`GpuError::Driver`] where the driver refuses for another reason.
+    /// [`GpuError::OutOfMemory`]; [`GpuError::Driver`] if the driver reports another error.
     pub fn allocate<R>(
         &self,
         what: &str,
@@ -251,8 +251,7 @@ impl Gpu {
         }
     }
 
-    /// A small buffer, of which nobody asks whether there is memory for it: where there is none, the next wait of this
-    /// thread says so.
+    /// Creates a small buffer without checking for memory: if there is none, the next wait of this thread reports it.
     pub fn small_buffer(&self, descriptor: &wgpu::BufferDescriptor<'_>) -> wgpu::Buffer {
         if self.mishaps.is_the_allocation_to_refuse() {
             self.faults
@@ -261,43 +260,43 @@ impl Gpu {
         self.device.create_buffer(descriptor)
     }
 
-    /// Mishaps on order, for tests.
+    /// Faults to inject, for tests.
     #[must_use]
     pub fn mishaps(&self) -> &Mishaps {
         &self.mishaps
     }
 
-    /// Where traffic is counted.
+    /// The ledger of traffic.
     pub(super) fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// What stages cost since the last call, in the order of first use.
+    /// Traffic of all stages since the last call, in the order of first use.
     #[must_use]
     pub fn take_traffic(&self) -> Vec<(&'static str, Traffic)> {
         self.ledger.take()
     }
 
-    /// Whether the device is gone for good.
+    /// Whether the device is lost.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.faults.lost().is_some()
     }
 
-    /// Counts a storage buffer for as long as the lease lives.
+    /// Counts a storage buffer until the lease is dropped.
     pub(super) fn lease(&self, bytes: u64) -> Lease {
         let now = self.memory.now.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.memory.peak.fetch_max(now, Ordering::Relaxed);
         Lease { memory: Arc::clone(&self.memory), bytes }
     }
 
-    /// Bytes of all storage buffers that are held now, copies for reading back not counted.
+    /// Memory of all present storage buffers, without copies for readback, bytes.
     #[must_use]
     pub fn buffer_bytes(&self) -> u64 {
         self.memory.now.load(Ordering::Relaxed)
     }
 
-    /// The most that [`Gpu::buffer_bytes`] has been since the last call, which begins anew.
+    /// Maximum of [`Gpu::buffer_bytes`] since the last call.
     #[must_use]
     pub fn take_peak_bytes(&self) -> u64 {
         self.memory.peak.swap(self.buffer_bytes(), Ordering::Relaxed)
@@ -309,7 +308,7 @@ impl Gpu {
         self.limits.max_storage_buffer_binding_size.min(self.limits.max_buffer_size)
     }
 
-    /// `name (driver, backend)` for reports.
+    /// `name (driver, backend)`, for reports.
     #[must_use]
     pub fn describe(&self) -> String {
         format!("{} ({} {}, {})", self.info.name, self.info.driver, self.info.driver_info, self.info.backend)

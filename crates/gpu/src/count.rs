@@ -1,5 +1,5 @@
-//! Counts that only the device knows: how long a list is, and the workgroups of dispatches over it. What asks for the
-//! next list writes its count ([`Plan`](super::primitives::Plan)), kernels read it as `size`, and
+//! Counts that only the device knows: the length of a list, and the workgroups of dispatches over it. The pass that
+//! sizes the next list writes its count ([`Plan`](super::primitives::Plan)), kernels read it as `size`, and
 //! [`Recorder::run_counted`](super::Recorder::run_counted) dispatches by it, so that the host need not wait for it.
 
 use super::{
@@ -8,7 +8,7 @@ use super::{
     layout,
 };
 
-/// As `shaders/shared/counted.wgsl` has it.
+/// Same layout as in `shaders/shared/counted.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 pub(crate) struct Counted {
@@ -22,11 +22,10 @@ layout!(Counted as "Counted" {
     count, groups: [groups_x, groups_y, groups_z], blocks: [blocks_x, blocks_y, blocks_z], pad
 });
 
-/// Items of one block of a prefix sum.
+/// Items per block of a prefix sum.
 pub(super) const SCAN_BLOCK: usize = 1024;
 
-/// Bytes from a count's beginning to the workgroups of a dispatch of one thread an element, and of one block of a
-/// prefix sum.
+/// Byte offsets in a count of the workgroups for one thread per element, and for one block of a prefix sum.
 pub(super) const GROUPS: u64 = 4;
 pub(super) const BLOCKS: u64 = 16;
 
@@ -37,7 +36,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// One that the device will write; 0 until then.
+    /// A count that the device will write; 0 until then.
     #[must_use]
     pub fn unknown(gpu: &Gpu) -> Self {
         use wgpu::BufferUsages as Usage;
@@ -50,7 +49,7 @@ impl Count {
         Self { raw }
     }
 
-    /// One that the host knows already.
+    /// A count that the host knows.
     #[must_use]
     pub fn known(gpu: &Gpu, count: usize) -> Self {
         let own = Self::unknown(gpu);

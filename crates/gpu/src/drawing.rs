@@ -1,4 +1,4 @@
-//! A render pipeline: one WGSL file, a stage of corners and one of pixels, one label. As to a kernel, what it reads is
+//! A render pipeline: one WGSL file with a vertex and a fragment stage, one label. As for a kernel, its resources are
 //! given by the names of the shader's variables.
 
 use super::{
@@ -6,19 +6,19 @@ use super::{
     bindings::{Bindings, Variables},
 };
 
-/// What is drawn by a pipeline, beside its shader.
+/// Form of a render pipeline, besides its shader.
 pub struct DrawingForm<'a> {
-    /// Entry point of the corners; that of the pixels is `pixel`.
+    /// Entry point of the vertex stage; that of the fragment stage is `pixel`.
     pub corners: &'static str,
-    /// What is read for each instance; nothing where corners are only counted.
+    /// Layout of instance data; `None` if the shader only uses the vertex index.
     pub instance: Option<wgpu::VertexBufferLayout<'a>>,
-    /// How corners make triangles.
+    /// Topology of primitives.
     pub topology: wgpu::PrimitiveTopology,
-    /// What hides what.
+    /// Depth test.
     pub depth: Option<wgpu::DepthStencilState>,
-    /// Samples a pixel.
+    /// Samples per pixel.
     pub samples: u32,
-    /// What is drawn into.
+    /// Render target.
     pub target: wgpu::ColorTargetState,
 }
 
@@ -29,7 +29,7 @@ pub struct Drawing {
 }
 
 impl Drawing {
-    /// Compiles `source`, the text of `shaders/<path>.wgsl`. Both stages together use every variable of it.
+    /// Compiles `source`, the text of `shaders/<path>.wgsl`. The two stages together must use every variable in it.
     #[must_use]
     pub fn new(gpu: &Gpu, path: &'static str, source: &str, form: DrawingForm<'_>) -> Self {
         let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
@@ -61,10 +61,10 @@ impl Drawing {
         Self { pipeline, bindings }
     }
 
-    /// What is drawn next in `pass` is drawn by this, and reads what is `given`.
+    /// Sets this pipeline and the `given` resources for the next draws in `pass`.
     ///
     /// # Errors
-    /// [`GpuError::Binding`] where names or structs are not the shader's.
+    /// [`GpuError::Binding`] if names or structs are not the shader's.
     pub fn begin(
         &self,
         gpu: &Gpu,

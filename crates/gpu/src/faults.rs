@@ -1,7 +1,7 @@
-//! What went wrong on a device, kept for whoever caused it.
+//! Collects errors of a device for the thread that caused them.
 //!
-//! In: what the driver reports, on the thread whose call it is about. Out: to each thread its own first error, and to all
-//! that the device is lost.
+//! In: the driver's reports, on the thread whose call they concern. Out: for each thread its first error; for all
+//! threads the loss of the device.
 
 use std::{
     any::Any,
@@ -13,10 +13,10 @@ use std::{
 
 use super::GpuError;
 
-/// Threads whose errors nobody asked for that are remembered; the oldest are forgotten.
+/// Most threads with unclaimed errors that are remembered; the oldest are dropped.
 const MOST: usize = 64;
 
-/// Errors that nobody has asked for yet, and the loss of the device.
+/// Unclaimed errors, and the loss of the device.
 #[derive(Default)]
 pub(super) struct Faults {
     lost: OnceLock<String>,
@@ -24,19 +24,19 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    /// The device is gone.
+    /// Marks the device as lost.
     pub fn lose(&self, reason: String) {
         tracing::error!("the graphics device was lost: {reason}");
         // The first reason is the cause.
         let _ = self.lost.set(reason);
     }
 
-    /// The loss, where there was one.
+    /// The loss, if the device is lost.
     pub fn lost(&self) -> Option<GpuError> {
         self.lost.get().map(|reason| GpuError::Lost(reason.clone()))
     }
 
-    /// An error of what this thread has called.
+    /// Records an error of this thread's calls.
     pub fn tell(&self, error: GpuError) {
         let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
         let own = thread::current().id();
@@ -49,7 +49,7 @@ impl Faults {
         }
     }
 
-    /// The loss, or this thread's own error, which is then forgotten.
+    /// Returns the loss, or this thread's error, which is then cleared.
     pub fn take(&self) -> Result<(), GpuError> {
         let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
         let own = thread::current().id();
@@ -62,8 +62,8 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs calls that panic where a device is lost (`wgpu::Device::poll` does: it has no answer for it), and turns that into
-/// what they said. Nothing of a device that has panicked is used again.
+/// Runs calls that panic when the device is lost (such as `wgpu::Device::poll`), and returns the panic's message as an
+/// error. A device whose calls panicked must not be used again.
 pub(super) fn guarded<R>(calls: impl FnOnce() -> R) -> Result<R, String> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {

@@ -1,8 +1,8 @@
 //! A compute kernel: one WGSL file, one entry point, one label.
 //!
-//! The bind group layout is the one the shader itself declares, and a kernel knows its bindings by the names of the
-//! shader's variables. A dispatch therefore says by name what it gives ([`bind!`](crate::bind)): in any order,
-//! all that there are and nothing else. Every binding a file declares must be used by its entry point.
+//! The bind group layout is the one the shader itself declares, and bindings have the names of the shader's variables.
+//! A dispatch binds resources by name ([`bind!`](crate::bind)): in any order, exactly one per variable. Every binding a
+//! file declares must be used by its entry point.
 
 use super::{
     Gpu, GpuError, Named,
@@ -10,7 +10,7 @@ use super::{
     shaders,
 };
 
-/// Threads a workgroup in every one-dimensional kernel; the WGSL files write the same number (checked by a test).
+/// Threads per workgroup in every one-dimensional kernel; the WGSL files contain the same number (checked by a test).
 pub const WORKGROUP: u32 = 256;
 
 /// Workgroup counts for `items` threads, spread over two dimensions because one may not exceed 65,535.
@@ -19,7 +19,7 @@ pub fn groups_for(items: usize) -> [u32; 3] {
     spread(items.div_ceil(WORKGROUP as usize))
 }
 
-/// So many workgroups, spread over two dimensions.
+/// Workgroup counts for `groups` workgroups, spread over two dimensions.
 #[must_use]
 pub fn spread(groups: usize) -> [u32; 3] {
     let groups = groups.max(1);
@@ -43,16 +43,16 @@ impl Kernel {
         Self::compile(gpu, path, shaders::source(path), &[])
     }
 
-    /// Compiles `source`, entry point `main`; tests plant errors in it.
+    /// Compiles `source`, entry point `main`, in which tests plant errors.
     #[cfg(any(test, feature = "testing"))]
     pub fn from_text(gpu: &Gpu, path: &'static str, source: String) -> Self {
         Self::compile(gpu, path, source, &[])
     }
 
-    /// As [`Kernel::new`], with values for the shader's `override` declarations by name.
+    /// Like [`Kernel::new`], with values for the shader's `override` declarations by name.
     ///
     /// # Panics
-    /// As [`Kernel::new`].
+    /// See [`Kernel::new`].
     #[must_use]
     pub fn with_constants(gpu: &Gpu, path: &'static str, constants: &[(&str, f64)]) -> Self {
         Self::compile(gpu, path, shaders::source(path), constants)
@@ -76,15 +76,15 @@ impl Kernel {
         Self { pipeline, bindings }
     }
 
-    /// Binds what is `given` to the variables of the same names.
+    /// Creates a bind group from the `given` resources.
     ///
     /// # Errors
-    /// As [`Bindings::group`].
+    /// See [`Bindings::group`].
     pub(super) fn bind(&self, gpu: &Gpu, given: &[Named<'_>]) -> Result<wgpu::BindGroup, GpuError> {
         self.bindings.group(gpu, given)
     }
 
-    /// Path of the shader, which is also the label of timer and debug group.
+    /// Path of the shader, which also labels its timer and debug group.
     #[must_use]
     pub fn label(&self) -> &'static str {
         self.bindings.label()
@@ -112,7 +112,7 @@ macro_rules! kernels {
                 Self::with_kernels(&|path| $crate::Kernel::new(gpu, path))
             }
 
-            /// With another way of compiling kernels: for tests that plant errors, and for constants.
+            /// Compiles the passes with a custom function, for planted errors and constants.
             fn with_kernels(kernel: &dyn Fn(&'static str) -> $crate::Kernel) -> Self {
                 Self { $($field: kernel($path)),* }
             }

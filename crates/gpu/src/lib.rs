@@ -1,7 +1,7 @@
-//! Everything that knows wgpu and nothing of voxels: the device, compute kernels and drawings, buffers that grow, readback, timings,
-//! shader sources and the parallel primitives (scan, sort).
+//! The layer above wgpu, independent of voxels: the device, compute kernels and drawings, buffers that grow, readback,
+//! timings, shader sources and the parallel primitives (scan, sort).
 //!
-//! A dispatch in one breath: `rec.run(&self.count, n, &CountParams { .. }, bind![nodes: arena.nodes, pairs, masks])?`.
+//! Example of a dispatch: `rec.run(&self.count, n, &CountParams { .. }, bind![nodes: arena.nodes, pairs, masks])?`.
 
 #![deny(missing_docs)]
 
@@ -41,7 +41,7 @@ pub use error::PICTURE;
 pub use growing::Growing;
 pub use kernel::{Kernel, WORKGROUP};
 pub use mishaps::Mishaps;
-pub use recorder::{PendingTimings, Recorder, StageTiming};
+pub use recorder::{PendingTimings, Recorder, StageTiming, ms_since};
 pub use shared::{Bindable, Field, Layout, Named, Shared, Uniform};
 pub use staged::{Copied, Staged, StagedView};
 pub use stopwatch::Stopwatch;

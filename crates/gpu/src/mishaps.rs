@@ -1,18 +1,18 @@
-//! Mishaps on order: a device that is lost at some wait, memory that is refused at some allocation. For tests, which
-//! try what hardware does once a year at every moment.
+//! Fault injection: loses the device at some wait, or refuses memory at some allocation. With it tests provoke hardware
+//! failures at every moment.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// The variable from which a program takes them: `lose=400,refuse=90` loses every device that it opens at its 400th
-/// wait and refuses each 90th allocation.
+/// The environment variable that configures it: `lose=400,refuse=90` loses every device that the program opens at its
+/// 400th wait and refuses every 90th allocation.
 const VARIABLE: &str = "KINTSUGI_MISHAPS";
 
-/// Counts down to what is to go wrong.
+/// Counters until the next injected faults.
 #[derive(Debug)]
 pub struct Mishaps {
     waits: AtomicI64,
     allocations: AtomicI64,
-    /// After how many allocations the next one is refused; 0: no other is.
+    /// Interval of refused allocations; 0: only one is refused.
     each: i64,
 }
 
@@ -23,7 +23,7 @@ impl Default for Mishaps {
 }
 
 impl Mishaps {
-    /// What the environment asks for; nothing without it.
+    /// The faults that the environment variable sets; none without it.
     pub(super) fn from_environment() -> Self {
         std::env::var(VARIABLE).map_or_else(|_| Self::default(), |wanted| Self::parse(&wanted))
     }
@@ -42,17 +42,17 @@ impl Mishaps {
         }
     }
 
-    /// The device is lost at the `n`th wait from now, the first being 1.
+    /// Loses the device at the `n`th wait from now, the first being 1.
     pub fn lose_at_wait(&self, n: u32) {
         self.waits.store(n.into(), Ordering::SeqCst);
     }
 
-    /// The `n`th allocation from now is refused, the first being 1.
+    /// Refuses the `n`th allocation from now, the first being 1.
     pub fn refuse_allocation(&self, n: u32) {
         self.allocations.store(n.into(), Ordering::SeqCst);
     }
 
-    /// Nothing more goes wrong. Whether something was still to.
+    /// Cancels all faults. Returns whether any was pending.
     pub fn call_off(&self) -> bool {
         let left = [&self.waits, &self.allocations].map(|count| count.swap(i64::MAX, Ordering::SeqCst));
         left.iter().any(|left| (1..i64::from(u32::MAX)).contains(left))

@@ -1,21 +1,21 @@
-//! Compiled pipelines, kept from one start to the next in the user's cache folder.
+//! A cache of compiled pipelines in the user's cache folder.
 //!
-//! Most desktop drivers keep a cache of their own; for those that do not, a start compiles dozens of kernels again.
-//! Only Vulkan hands compiled pipelines out. Nothing here is needed: whatever goes wrong, pipelines are compiled anew.
+//! Most desktop drivers have a cache of their own; with others, every start would compile dozens of kernels again. Only
+//! Vulkan exports compiled pipelines. The cache is optional: after any error, pipelines are compiled again.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-/// Largest cache that is read, bytes; a larger one is begun anew.
+/// Size limit of a cache file, bytes; a larger one is replaced.
 const LARGEST: u64 = 64 << 20;
 
-/// A device's compiled pipelines; writes new ones to their file when it is dropped.
+/// A device's compiled pipelines; saved to their file on drop if there are new ones.
 pub(super) struct PipelineStore {
     cache: wgpu::PipelineCache,
     file: PathBuf,
-    /// Bytes that the file held.
+    /// Size of the loaded file, bytes.
     known: usize,
 }
 
@@ -26,10 +26,10 @@ fn read(file: &Path) -> Option<Vec<u8>> {
 }
 
 impl PipelineStore {
-    /// Of a device that was opened with [`wgpu::Features::PIPELINE_CACHE`], in `folder`; `None` where its backend
-    /// has nothing to keep.
+    /// Opens the cache in `folder` of a device opened with [`wgpu::Features::PIPELINE_CACHE`]; `None` if its backend
+    /// exports no pipelines.
     pub(super) fn open(device: &wgpu::Device, info: &wgpu::AdapterInfo, folder: &Path) -> Option<Self> {
-        // Another driver or another version of this program never sees the file.
+        // The name depends on the driver and on this program's version.
         let of_adapter = wgpu::util::pipeline_cache_key(info)?;
         let driver: String = info
             .driver_info
@@ -55,7 +55,7 @@ impl PipelineStore {
         &self.cache
     }
 
-    /// Written aside and renamed: two programs may end at once.
+    /// Written to a temporary file and renamed, since two programs may exit at once.
     fn save(&self) -> std::io::Result<()> {
         let Some(data) = self.cache.get_data().filter(|data| data.len() != self.known) else { return Ok(()) };
         if let Some(folder) = self.file.parent() {
@@ -63,7 +63,7 @@ impl PipelineStore {
         }
         let aside = self.file.with_extension(format!("{}.tmp", std::process::id()));
         fs::write(&aside, data).and_then(|()| fs::rename(&aside, &self.file)).inspect_err(|_| {
-            // It may not be there at all.
+            // The file may not exist.
             let _ = fs::remove_file(&aside);
         })
     }
@@ -77,7 +77,7 @@ impl Drop for PipelineStore {
     }
 }
 
-/// The user's folder for what can be made again.
+/// The user's folder for caches.
 pub(super) fn cache_folder() -> Option<PathBuf> {
     let named = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = || {

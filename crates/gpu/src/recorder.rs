@@ -7,26 +7,40 @@ use super::{
     staged,
 };
 
-/// GPU time of one stage (all passes that were recorded under its name).
+/// GPU time of one stage (all passes recorded under its name).
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct StageTiming {
     /// Stage name.
     pub stage: String,
-    /// Milliseconds.
+    /// Time, ms.
     pub ms: f64,
+}
+
+/// Milliseconds by the clock since then.
+#[must_use]
+pub fn ms_since(started: std::time::Instant) -> f64 {
+    started.elapsed().as_secs_f64() * 1e3
 }
 
 impl StageTiming {
     /// The time since then, of a stage that has just ended.
     #[must_use]
     pub fn since(stage: &str, started: std::time::Instant) -> Self {
-        Self { stage: stage.to_owned(), ms: started.elapsed().as_secs_f64() * 1e3 }
+        Self { stage: stage.to_owned(), ms: ms_since(started) }
+    }
+
+    /// Adds it to the time of its stage among `all`, which come in the order of first use.
+    pub fn add_to(self, all: &mut Vec<Self>) {
+        match all.iter_mut().find(|known| known.stage == self.stage) {
+            Some(known) => known.ms += self.ms,
+            None => all.push(self),
+        }
     }
 }
 
 const MAX_PASSES: u32 = 1024;
 
-/// How many workgroups: the host knows it, or a word of a count says it.
+/// Number of workgroups, known to the host or stored in a count on the device.
 enum Groups<'a> {
     Known([u32; 3]),
     Counted(&'a Count, u64),
@@ -49,7 +63,7 @@ impl<'a> Recorder<'a> {
         Self::with_room(gpu, label, MAX_PASSES)
     }
 
-    /// As [`Recorder::new`], timing no more than `room` passes.
+    /// Like [`Recorder::new`], timing at most `room` passes.
     #[must_use]
     pub fn with_room(gpu: &'a Gpu, label: &'static str, room: u32) -> Self {
         let queries = (gpu.has_timestamps && room > 0).then(|| {
@@ -70,15 +84,15 @@ impl<'a> Recorder<'a> {
         self.gpu
     }
 
-    /// Time from here on counts for `stage`.
+    /// Names the stage for the following passes.
     pub fn stage(&mut self, stage: &'static str) {
         self.stage = stage;
     }
 
-    /// Records one dispatch of at least `threads` threads. `given` are the kernel's variables but `params`.
+    /// Records one dispatch of at least `threads` threads. `given` are the kernel's variables except `params`.
     ///
     /// # Errors
-    /// [`GpuError::Binding`] where names or the parameters' struct are not the shader's.
+    /// [`GpuError::Binding`] if names or the parameters' struct are not the shader's.
     pub fn run<P: Shared>(
         &mut self,
         kernel: &Kernel,
@@ -89,10 +103,10 @@ impl<'a> Recorder<'a> {
         self.dispatch(kernel, &Groups::Known(groups_for(threads)), params, given)
     }
 
-    /// As [`Recorder::run`], a thread for each of so many elements as the device counted.
+    /// Like [`Recorder::run`], with one thread per element of a count on the device.
     ///
     /// # Errors
-    /// As [`Recorder::run`].
+    /// See [`Recorder::run`].
     pub fn run_counted<P: Shared>(
         &mut self,
         kernel: &Kernel,
@@ -103,15 +117,15 @@ impl<'a> Recorder<'a> {
         self.dispatch(kernel, &Groups::Counted(count, GROUPS), params, given)
     }
 
-    /// As [`Recorder::run_counted`], of a kernel without `params`.
+    /// Like [`Recorder::run_counted`], for a kernel without `params`.
     ///
     /// # Errors
-    /// As [`Recorder::run`].
+    /// See [`Recorder::run`].
     pub fn run_bare(&mut self, kernel: &Kernel, count: &Count, given: &[Named<'_>]) -> Result<(), GpuError> {
         self.pass(kernel, &Groups::Counted(count, GROUPS), given)
     }
 
-    /// As [`Recorder::run_counted`], a workgroup for every block of a prefix sum over them.
+    /// Like [`Recorder::run_counted`], with one workgroup per block of a prefix sum.
     pub(super) fn run_blocks<P: Shared>(
         &mut self,
         kernel: &Kernel,
@@ -122,10 +136,10 @@ impl<'a> Recorder<'a> {
         self.dispatch(kernel, &Groups::Counted(count, BLOCKS), params, given)
     }
 
-    /// As [`Recorder::run`], of so many workgroups.
+    /// Like [`Recorder::run`], with a number of workgroups.
     ///
     /// # Errors
-    /// As [`Recorder::run`].
+    /// See [`Recorder::run`].
     pub fn run_groups<P: Shared>(
         &mut self,
         kernel: &Kernel,
@@ -150,10 +164,10 @@ impl<'a> Recorder<'a> {
         self.pass(kernel, groups, &all)
     }
 
-    /// Records one dispatch over the pixels of a picture: 8 x 8 threads a workgroup, no `params`.
+    /// Records one dispatch over the pixels of a picture: 8 x 8 threads per workgroup, no `params`.
     ///
     /// # Errors
-    /// As [`Recorder::run`].
+    /// See [`Recorder::run`].
     pub fn run_pixels(
         &mut self,
         kernel: &Kernel,
@@ -223,8 +237,8 @@ impl<'a> Recorder<'a> {
         PendingTimings { staging, timed: self.timed }
     }
 
-    /// Submits, waits, and returns the time of each stage in the order of first use (empty where the adapter cannot
-    /// time).
+    /// Submits, waits, and returns the time of each stage in the order of first use (empty if the adapter cannot time
+    /// passes).
     ///
     /// # Errors
     /// [`GpuError::Lost`] or [`GpuError::Driver`].
@@ -234,14 +248,14 @@ impl<'a> Recorder<'a> {
     }
 }
 
-/// Timestamps of one submission that have not been read yet.
+/// Timestamps of one submission, not yet read.
 pub struct PendingTimings {
     pub(super) staging: Option<Staged<u64>>,
     timed: Vec<&'static str>,
 }
 
 impl PendingTimings {
-    /// Waits once for all of them and sums the time of each stage, in the order of first use.
+    /// Waits once for all submissions and sums the time of each stage, in the order of first use.
     ///
     /// # Errors
     /// [`GpuError::Lost`] or [`GpuError::Driver`].
@@ -249,10 +263,10 @@ impl PendingTimings {
         Self::collect_with(gpu, pending, &[])
     }
 
-    /// As [`PendingTimings::collect`]; what was copied for reading can be read after the same wait.
+    /// Like [`PendingTimings::collect`], for copies, too, which can be read after the same wait.
     ///
     /// # Errors
-    /// As [`PendingTimings::collect`].
+    /// See [`PendingTimings::collect`].
     pub fn collect_with(
         gpu: &Gpu,
         pending: Vec<Self>,
@@ -269,7 +283,7 @@ impl PendingTimings {
         Ok(stages)
     }
 
-    /// Adds the time of each stage, from the ticks at the beginning and the end of its passes.
+    /// Adds the time of each stage, from the first and last ticks of its passes.
     pub(super) fn add_to(&self, stages: &mut Vec<StageTiming>, ticks: &[u64], gpu: &Gpu) {
         let period_ms = f64::from(gpu.queue.get_timestamp_period()) * 1e-6;
         for (stage, span) in self.timed.iter().zip(ticks.chunks(2)) {

@@ -1,4 +1,4 @@
-//! What Rust and WGSL both know: structs with one layout, and buffers given to a kernel by name.
+//! Data shared by Rust and WGSL: structs with one layout, and resources given to a kernel by name.
 
 use std::marker::PhantomData;
 
@@ -6,26 +6,26 @@ use bytemuck::Pod;
 
 use super::{Buffer, Gpu, Traffic};
 
-/// A struct that a shader declares too. A test compares each with what the shader compiler reads.
+/// A struct that a shader declares, too. A test compares each with the shader compiler's layout.
 pub trait Shared: Pod {
-    /// As Rust lays it out.
+    /// Layout in Rust.
     const LAYOUT: Layout;
 }
 
-/// Name in WGSL, size and fields of a [`Shared`] struct. Fields whose names begin with `pad` need not be there in WGSL.
+/// Name in WGSL, size and fields of a [`Shared`] struct. Fields whose names begin with `pad` may be missing in WGSL.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     /// Name of the WGSL struct.
     pub name: &'static str,
-    /// Bytes.
+    /// Size, bytes.
     pub size: usize,
-    /// In order.
+    /// Fields in order.
     pub fields: &'static [Field],
 }
 
 #[cfg(any(test, feature = "testing"))]
 impl Layout {
-    /// Of a WGSL struct that Rust only knows as so many words.
+    /// Layout of a WGSL struct that Rust treats as an array of words.
     pub const fn words(name: &'static str, words: usize) -> Self {
         Self { name, size: 4 * words, fields: &[] }
     }
@@ -34,18 +34,18 @@ impl Layout {
 /// One field of a [`Layout`].
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// In Rust.
+    /// Name in Rust.
     pub name: &'static str,
-    /// In WGSL: the same, or several that lie side by side.
+    /// Name in WGSL, or names of several adjacent fields.
     pub parts: &'static [&'static str],
-    /// Bytes from the struct's beginning.
+    /// Offset in the struct, bytes.
     pub offset: usize,
-    /// Bytes.
+    /// Size, bytes.
     pub size: usize,
 }
 
 impl Field {
-    /// A field, its size from how it is read.
+    /// A field, whose size follows from its getter's type.
     #[must_use]
     pub const fn new<T, F>(
         name: &'static str,
@@ -57,8 +57,8 @@ impl Field {
     }
 }
 
-/// Makes a struct [`Shared`]: `layout!(Meeting as "Meeting" { to_a: [to_a_x, to_a_y, to_a_z], half_box })`, where a
-/// field that is several in WGSL names them.
+/// Implements [`Shared`] for a struct: `layout!(Meeting as "Meeting" { to_a: [to_a_x, to_a_y, to_a_z], half_box })`,
+/// where a field that is several fields in WGSL lists them.
 #[macro_export]
 macro_rules! layout {
     (@ $field:ident) => { &[stringify!($field)] };
@@ -82,7 +82,7 @@ macro_rules! layout {
     };
 }
 
-/// Declares structs that WGSL declares too, under the same names with the same fields.
+/// Declares structs that WGSL declares under the same names with the same fields.
 #[macro_export]
 macro_rules! shared {
     ($($(#[$meta:meta])* $vis:vis struct $ty:ident { $($(#[$about:meta])* $field:ident: $of:ty),* $(,)? })*) => {$(
@@ -97,7 +97,7 @@ macro_rules! shared {
     )*};
 }
 
-/// One [`Shared`] struct on the device, to bind as uniform or as storage.
+/// A [`Shared`] struct on the device, to be bound as uniform or storage.
 #[derive(Clone, Debug)]
 pub struct Uniform<T> {
     raw: wgpu::Buffer,
@@ -132,14 +132,14 @@ impl<T: Shared> Uniform<T> {
     }
 }
 
-/// What is given to one variable of a kernel. [`bind!`](crate::bind) makes them.
+/// The resource for one variable of a kernel, made by [`bind!`](crate::bind).
 #[derive(Clone, Debug)]
 pub struct Named<'a> {
     pub(super) name: &'static str,
     pub(super) resource: wgpu::BindingResource<'a>,
-    /// The WGSL struct, where it is one.
+    /// Name of the WGSL struct, if it is one.
     pub(super) ty: Option<&'static str>,
-    /// Bytes of an element; 0 for what has none.
+    /// Size of an element, bytes; 0 if it has none.
     #[cfg_attr(
         not(any(test, feature = "testing")),
         expect(dead_code, reason = "tests compare it with the shader's")
@@ -148,13 +148,13 @@ pub struct Named<'a> {
 }
 
 impl<'a> Named<'a> {
-    /// `given` for the variable `name`.
+    /// The resource `given` for the variable `name`.
     #[must_use]
     pub fn new(name: &'static str, given: &'a (impl Bindable + ?Sized)) -> Self {
         given.named(name)
     }
 
-    /// Bytes of the buffer that it is; 0 for a texture.
+    /// Size of the buffer, bytes; 0 for a texture.
     pub(super) fn bytes(&self) -> u64 {
         match &self.resource {
             wgpu::BindingResource::Buffer(bound) => bound.size.map_or(bound.buffer.size(), u64::from),
@@ -162,16 +162,16 @@ impl<'a> Named<'a> {
         }
     }
 
-    /// Whether a shader may read it as an array with such a stride. Plain words, here or there, may be anything.
+    /// Whether a shader may read it as an array of this stride. Plain words on either side match anything.
     #[cfg(any(test, feature = "testing"))]
     pub(super) fn fits(&self, stride: usize) -> bool {
         stride == 4 || [0, 4, stride].contains(&self.stride)
     }
 }
 
-/// What a kernel's variable can be bound to.
+/// A resource that can be bound to a kernel's variable.
 pub trait Bindable {
-    /// This for the variable `name`.
+    /// The resource for the variable `name`.
     fn named(&self, name: &'static str) -> Named<'_>;
 }
 
@@ -208,8 +208,8 @@ impl Bindable for wgpu::Sampler {
     }
 }
 
-/// What a kernel's variables are bound to, by their names in the shader: `bind![nodes: arena.nodes, pairs, masks]`,
-/// where a name alone stands for the variable of that name here.
+/// Lists resources by the shader's variable names: `bind![nodes: arena.nodes, pairs, masks]`, where a single name
+/// stands for a local variable of that name.
 #[macro_export]
 macro_rules! bind {
     (@ $name:ident) => { &$name };

@@ -1,4 +1,4 @@
-//! Copies that the host can read after a wait. Several, of different kinds, share one.
+//! Copies that the host can read after a wait; several copies of different types share one wait.
 
 use std::{
     marker::PhantomData,
@@ -12,7 +12,7 @@ use bytemuck::Pod;
 
 use super::{Buffer, Gpu, GpuError, Recorder, Traffic};
 
-/// A copy of some elements of a buffer, on its way to the host. To be read after [`wait_for`] it.
+/// A copy of some elements of a buffer for the host, readable after [`wait_for`].
 #[derive(Debug)]
 pub struct Staged<T> {
     raw: wgpu::Buffer,
@@ -21,9 +21,9 @@ pub struct Staged<T> {
     marker: PhantomData<T>,
 }
 
-/// A [`Staged`] copy of whatever kind.
+/// A [`Staged`] copy of any type.
 pub trait Copied {
-    /// Its buffer and the bytes in it, the first time that somebody asks.
+    /// The buffer and the copied size; `None` if it is already being mapped.
     fn to_map(&self) -> Option<(&wgpu::Buffer, u64)>;
 }
 
@@ -35,7 +35,7 @@ impl<T: Pod> Copied for Staged<T> {
 }
 
 impl<T: Pod> Staged<T> {
-    /// Records the copy of `count` elements from `first` on, as they are after what is recorded.
+    /// Records a copy of `count` elements from `first` on, after the work recorded so far.
     #[must_use]
     pub fn copy(rec: &mut Recorder<'_>, buffer: &Buffer<T>, first: usize, count: usize) -> Self {
         let gpu = rec.gpu();
@@ -66,19 +66,19 @@ impl<T: Pod> Staged<T> {
         &self.raw
     }
 
-    /// Elements.
+    /// Number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// None of them.
+    /// Whether there are no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The elements where they are; only after a wait for them.
+    /// The elements in mapped memory; only after [`wait_for`].
     ///
     /// # Errors
     /// [`GpuError::Driver`].
@@ -99,7 +99,7 @@ impl<T: Pod> Staged<T> {
     }
 }
 
-/// Elements that arrived, where they are.
+/// Copied elements in mapped memory.
 pub struct StagedView<T> {
     view: wgpu::BufferView,
     bytes: usize,
@@ -116,12 +116,12 @@ impl<T: Pod> std::ops::Deref for StagedView<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // Seen to be so when the view was made.
+        // Checked when the view was created.
         self.elements().unwrap_or_default()
     }
 }
 
-/// Waits once for all of them, and for everything else that was submitted.
+/// Waits once for all copies and all submitted work.
 ///
 /// # Errors
 /// [`GpuError::Lost`] or [`GpuError::Driver`].
@@ -133,7 +133,7 @@ pub fn wait_for(gpu: &Gpu, copies: &[&dyn Copied]) -> Result<(), GpuError> {
         bytes_down += bytes;
         let sender = sender.clone();
         buffer.slice(..).map_async(wgpu::MapMode::Read, move |result| {
-            // The receiver only disappears when the caller already gave up.
+            // The channel is closed only when the caller has returned early.
             let _ = sender.send(result);
         });
     }

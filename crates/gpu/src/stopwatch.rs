@@ -1,4 +1,4 @@
-//! The times of what is drawn again and again, read without ever waiting.
+//! Timings of repeated frames, read without ever waiting.
 
 use std::sync::{
     Arc,
@@ -11,10 +11,10 @@ const ASKED: u32 = 0;
 const MAPPED: u32 = 1;
 const FAILED: u32 = 2;
 
-/// Frames whose times may be under way; those that come while so many are go untimed rather than wait.
+/// Most frames whose timings may be pending; further frames are not timed.
 const MOST: usize = 3;
 
-/// Takes in the times of frames as they arrive.
+/// Collects the timings of frames as they arrive.
 #[derive(Default)]
 pub struct Stopwatch {
     under_way: Vec<(PendingTimings, Arc<AtomicU32>)>,
@@ -28,7 +28,7 @@ impl Stopwatch {
         self.under_way.len() < MOST
     }
 
-    /// Asks for the times of a frame that was submitted.
+    /// Requests the timings of a submitted frame.
     pub fn submitted(&mut self, frame: PendingTimings) {
         let Some(staging) = &frame.staging else { return };
         let state = Arc::new(AtomicU32::new(ASKED));
@@ -39,9 +39,9 @@ impl Stopwatch {
         self.under_way.push((frame, state));
     }
 
-    /// Takes in what has arrived.
+    /// Collects timings that have arrived.
     pub fn collect(&mut self, gpu: &Gpu) {
-        // A lost device is told by the next frame.
+        // The next frame reports a lost device.
         let _ = gpu.look();
         let (arrived, under_way): (Vec<_>, Vec<_>) =
             self.under_way.drain(..).partition(|(_, state)| state.load(Ordering::Acquire) != ASKED);
@@ -58,7 +58,7 @@ impl Stopwatch {
         }
     }
 
-    /// The last times that arrived.
+    /// The latest timings.
     #[must_use]
     pub fn latest(&self) -> &[StageTiming] {
         &self.latest

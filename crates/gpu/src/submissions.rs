@@ -1,4 +1,4 @@
-//! One piece of work in several submissions.
+//! A job that consists of several submissions.
 
 use bytemuck::Pod;
 
@@ -9,29 +9,29 @@ use super::{
     staged::Copied,
 };
 
-/// What the passes of one piece of work share: the device, the prefix sums, memory that one of them needs no more, and
-/// what has been submitted. The times are read when something else is waited for.
+/// State shared by the passes of a job: the device, the prefix sums, reusable memory, and pending submissions. Timings
+/// are read along with the next wait for something else.
 pub struct Submissions<'g> {
     /// The device.
     pub gpu: &'g Gpu,
     /// Its prefix sums.
     pub scan: &'g Scan,
-    /// What tells how long the next list is.
+    /// The pass that computes the length of the next list.
     pub plan: &'g Plan,
     pending: Vec<PendingTimings>,
     timings: Vec<StageTiming>,
-    /// Memory that nobody needs any more.
+    /// Memory for reuse.
     free: Vec<Buffer<u32>>,
 }
 
 impl<'g> Submissions<'g> {
-    /// Nothing submitted yet.
+    /// A job without submissions.
     #[must_use]
     pub fn new(gpu: &'g Gpu, scan: &'g Scan, plan: &'g Plan) -> Self {
         Self { gpu, scan, plan, pending: Vec::new(), timings: Vec::new(), free: Vec::new() }
     }
 
-    /// Starts recording; the time counts for `stage`.
+    /// Starts recording passes of `stage`.
     #[must_use]
     pub fn record(&self, stage: &'static str) -> Recorder<'g> {
         self.gpu.ledger().stage(stage);
@@ -43,8 +43,8 @@ impl<'g> Submissions<'g> {
         self.pending.push(rec.submit_pending());
     }
 
-    /// Room for `len` elements with anything in it: memory that was given back, or new. The host must not write to it:
-    /// what it writes gets there before passes that are still to run.
+    /// Uninitialised memory for `len` elements: reused, or newly allocated. The host must not write to it, since its
+    /// writes would happen before passes that are still to run.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`].
@@ -59,7 +59,7 @@ impl<'g> Submissions<'g> {
         Buffer::zeroed(self.gpu, label, len)
     }
 
-    /// Takes back memory for [`Submissions::room`]. All that reads or writes it must be recorded already.
+    /// Returns memory for reuse by [`Submissions::room`]. All passes that use it must be recorded already.
     pub fn give<T: Pod>(&mut self, buffer: Buffer<T>) {
         if buffer.is_last()
             && let Ok(free) = buffer.reused(0)
@@ -68,23 +68,20 @@ impl<'g> Submissions<'g> {
         }
     }
 
-    /// Waits once for `copies` and for all that was submitted. What nobody needs goes back to the device.
+    /// Waits once for `copies` and all submitted work. Unused memory is freed.
     ///
     /// # Errors
     /// [`GpuError::Lost`] or [`GpuError::Driver`].
     pub fn wait(&mut self, copies: &[&dyn Copied]) -> Result<(), GpuError> {
         let pending = std::mem::take(&mut self.pending);
         for timing in PendingTimings::collect_with(self.gpu, pending, copies)? {
-            match self.timings.iter_mut().find(|known| known.stage == timing.stage) {
-                Some(known) => known.ms += timing.ms,
-                None => self.timings.push(timing),
-            }
+            timing.add_to(&mut self.timings);
         }
         self.free.clear();
         Ok(())
     }
 
-    /// The time of each stage in the order of first use, of what was waited for.
+    /// Time of each stage waited for, in the order of first use.
     #[must_use]
     pub fn timings(self) -> Vec<StageTiming> {
         self.timings

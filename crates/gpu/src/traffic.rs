@@ -1,28 +1,28 @@
-//! What passes cost a device beside their arithmetic: waits of the host, dispatches, and bytes that travel.
+//! Costs of passes besides arithmetic: waits of the host, dispatches, and bytes transferred.
 //!
-//! Every [`Gpu`](super::Gpu) keeps a ledger of it by stage. The stage is the one that a recorder named last; what the
-//! host writes, reads and waits for counts for it too.
+//! Every [`Gpu`](super::Gpu) keeps a ledger by stage. The stage is the one that a recorder named last; the host's
+//! writes, reads and waits count for it, too.
 
 use std::sync::Mutex;
 
-/// What one stage cost.
+/// Costs of one stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Traffic {
-    /// Times that the host stood still until the device was done.
+    /// Number of times that the host waited for the device.
     pub waits: u64,
-    /// Dispatches of kernels.
+    /// Number of kernel dispatches.
     pub dispatches: u64,
-    /// Bytes that the host wrote.
+    /// Bytes written by the host.
     pub bytes_up: u64,
-    /// Bytes that the host read.
+    /// Bytes read by the host.
     pub bytes_down: u64,
-    /// Bytes of all buffers that dispatches were bound to, and of copies: at least about what moves through the
+    /// Size of all buffers bound to dispatches, and of copies, bytes: approximately a lower bound of the traffic in the
     /// device's memory.
     pub bytes_bound: u64,
 }
 
 impl Traffic {
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -40,7 +40,7 @@ impl Traffic {
 pub(super) struct Ledger(Mutex<(&'static str, Vec<(&'static str, Traffic)>)>);
 
 impl Ledger {
-    /// What comes from here on counts for `stage`.
+    /// Names the stage for the following traffic.
     pub fn stage(&self, stage: &'static str) {
         if let Ok(mut ledger) = self.0.lock() {
             ledger.0 = stage;
@@ -56,7 +56,7 @@ impl Ledger {
         }
     }
 
-    /// All of it; begins anew.
+    /// Returns all traffic and resets the ledger.
     pub fn take(&self) -> Vec<(&'static str, Traffic)> {
         self.0.lock().map_or_else(|_| Vec::new(), |mut ledger| std::mem::take(&mut ledger.1))
     }

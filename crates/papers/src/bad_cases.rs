@@ -1,4 +1,4 @@
-//! Worlds that nobody would build on purpose: nothing hangs, nothing spreads numbers that are none.
+//! Worlds that nobody would build on purpose: no step may hang, and invalid numbers must not spread.
 
 use crate::{
     bodies::{

@@ -1,9 +1,8 @@
 //! Rigid bodies.
 //!
-//! In: shapes, with what they are made of. Out: where they are after each step. [`World::step`] is the
-//! recipe: broad phase, contacts, response, sleep (Domaradzki & Martyn 2016, sec. 5). How contacts are found
-//! and how they are answered are methods of two tables ([`finders`], [`responses`]); the recipe knows none of
-//! them.
+//! In: shapes with their materials. Out: poses after each step. [`World::step`] is the recipe: broad phase, contacts,
+//! response, sleep (Domaradzki & Martyn 2016, sec. 5). Finders of contacts and responses to them are methods of two
+//! tables ([`finders`], [`responses`]); the recipe depends on none of them.
 
 #![deny(missing_docs)]
 #![cfg_attr(

@@ -1,7 +1,7 @@
-//! How long the next list is, told on the device.
+//! Computes the length of the next list on the device.
 //!
-//! In: a scanned list of demands and its count. Out: the count of what it asks for, and what that was, for the host.
-//! Where there is no room for it both counts are 0 from here on.
+//! In: a scanned list of demands and its count. Out: the count of the next list, and the totals for the host. If the
+//! capacity is exceeded, both counts are 0 from here on.
 
 use crate::{Buffer, Count, GpuError, Recorder, bind, kernels, shared};
 
@@ -17,7 +17,7 @@ kernels! {
 }
 
 impl Plan {
-    /// `next` counts the first counters' total where both totals have `room`; `report[at]` gets the totals in any case.
+    /// Sets `next` to the first counters' total if both totals fit into `room`; `report[at]` always gets the totals.
     ///
     /// # Errors
     /// [`GpuError::Binding`].
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
     use crate::{Gpu, Kernel, primitives::Scan};
 
-    /// What is planned for lists of ones, and how often a dispatch over the list and over the next one ran.
+    /// Totals planned for lists of ones, and the number of dispatched threads over the list and over the next one.
     fn planned(gpu: &Gpu, n: usize, room: u32) -> (Vec<[u32; 2]>, [u32; 2]) {
         let text = "struct ScanParams { depth: u32, second_only: u32 }
             @group(0) @binding(0) var<uniform> params: ScanParams;
@@ -68,7 +68,7 @@ mod tests {
         let all = |n: usize| vec![[0, 0], [3 * n as u32, 5 * n as u32]];
         assert_eq!(planned(&gpu, 0, 10), (all(0), [0, 0]));
         assert_eq!(planned(&gpu, 1000, 3000), (all(1000), [4, 12]));
-        // More than one dimension of a dispatch has: 3 * 9,000,000 / 256 workgroups.
+        // More workgroups than one dimension of a dispatch allows: 3 * 9,000,000 / 256.
         assert_eq!(planned(&gpu, 9_000_000, u32::MAX), (all(9_000_000), [65_536, 131_072]));
     }
 

@@ -1,22 +1,22 @@
-//! Stable sort of pairs (key, value) by key: least significant digit first, eight bits a pass, of lists whose length the
-//! device knows.
+//! Stable sort of pairs (key, value) by key: least significant digit first, eight bits per pass, for lists whose length
+//! only the device knows.
 //!
-//! In: a buffer of pairs and another of the same length. Out: the first one in ascending order of keys, equal ones in
-//! the order in which they were. A pass counts each digit in each tile, a prefix sum over all digits, tile by tile, says
-//! where each tile's keys of a digit begin, and each key goes there.
+//! In: a buffer of pairs and another of the same length. Out: the first one in ascending order of keys, equal keys in
+//! their original order. A pass counts each digit in each tile; a prefix sum over all digits, tile by tile, gives the
+//! position of each tile's keys with that digit, and each key is moved there.
 
 use super::Scan;
 use crate::{Buffer, Count, GpuError, Kernel, Recorder, WORKGROUP, bind, kernels, shared};
 
 /// Bits of a digit.
 const DIGIT_BITS: u32 = 8;
-/// Its values.
+/// Number of values of a digit.
 const DIGITS: usize = 1 << DIGIT_BITS;
-/// Keys of one workgroup.
+/// Keys per workgroup.
 const TILE: usize = 4 * WORKGROUP as usize;
 
 shared! {
-    /// What both kernels take as numbers.
+    /// Parameters of both kernels.
     pub(crate) struct RadixParams { shift: u32, tiles: u32 }
 }
 
@@ -29,14 +29,14 @@ kernels! {
 }
 
 impl RadixSort {
-    /// With a way of compiling kernels.
+    /// Compiles the passes with a custom function.
     #[must_use]
     pub fn compiled(kernel: &dyn Fn(&'static str) -> Kernel) -> Self {
         Self::with_kernels(kernel)
     }
 
-    /// Sorts the first pairs of `keys`: as many as `size` says, which are no more than `most` and fit into both buffers.
-    /// All keys are less than 2^`bits`. What is in `spare` is lost.
+    /// Sorts the first `size` pairs of `keys`, at most `most`, which must fit into both buffers. All keys must be less
+    /// than 2^`bits`. The contents of `spare` are overwritten.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`], [`GpuError::OutOfMemory`].
@@ -54,7 +54,7 @@ impl RadixSort {
         }
         let counts = Buffer::<[u32; 2]>::zeroed(rec.gpu(), "digits of tiles", DIGITS * tiles + 1)?;
         let all = Count::known(rec.gpu(), DIGITS * tiles);
-        // After an even number of passes all is in `keys` again.
+        // After an even number of passes the result is in `keys`.
         let passes = bits.div_ceil(DIGIT_BITS).next_multiple_of(2);
         let mut sides = [keys, spare];
         for pass in 0..passes.min(u32::BITS / DIGIT_BITS) {
@@ -86,7 +86,7 @@ mod tests {
             Self { gpu, sort: RadixSort::new(gpu), scan: Scan::new(gpu) }
         }
 
-        /// With room for so many pairs, of which those behind the items are no part of the list.
+        /// Sorts within a larger buffer, whose pairs behind the items are not part of the list.
         fn sorted_in(&self, items: &[[u32; 2]], room: usize, bits: u32) -> Vec<[u32; 2]> {
             let mut all = items.to_vec();
             all.resize(room, [5, 55]);
@@ -104,14 +104,14 @@ mod tests {
         }
     }
 
-    /// The plain reference.
+    /// A plain reference.
     fn sorted_cpu(items: &[[u32; 2]]) -> Vec<[u32; 2]> {
         let mut all = items.to_vec();
         all.sort_by_key(|item| item[0]);
         all
     }
 
-    /// Keys below `most`, numbered.
+    /// Numbered keys below `most`.
     fn random(n: usize, most: u64) -> Vec<[u32; 2]> {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         let mut next = || {
@@ -128,7 +128,8 @@ mod tests {
         let Some(gpu) = Gpu::for_test() else { return };
         let bench = Bench::new(&gpu);
         for n in SIZES {
-            // Every key a few times, all bits; then few keys, so that the order of equal ones is most of the answer.
+            // Keys over all bits, each a few times; then few different keys, so that the order of equal ones matters
+            // most.
             for (most, bits) in [(1 << 32, 32), (1 << 30, 30), (1 << 16, 16), (300, 9), (3, 2), (1, 1)] {
                 let items = random(n, most);
                 assert!(bench.sorted(&items, bits) == sorted_cpu(&items), "{n} keys below {most}");
@@ -165,7 +166,7 @@ mod tests {
     fn errors_planted_in_the_radix_sort_are_found() {
         let Some(gpu) = Gpu::for_test() else { return };
         let bench = Bench::new(&gpu);
-        // Several tiles, the last one not full; keys that occur often and differ in every digit.
+        // Several tiles, the last one partial; frequent keys that differ in every digit.
         let items: Vec<[u32; 2]> =
             random(10_007, 400).iter().map(|[key, k]| [key.wrapping_mul(0x0101_4101), *k]).collect();
         let wanted = sorted_cpu(&items);
@@ -178,7 +179,7 @@ mod tests {
             ("radix_count", "key >> params.shift", "key >> (params.shift + 1u)"),
             ("radix_place", "digit * params.tiles + tile", "tile * DIGITS + digit"),
             ("radix_place", "place < size.count", "place + 1u < size.count"),
-            // Equal keys in another order.
+            // This error swaps equal keys.
             ("radix_place", "& (own_bit - 1u)", "& ~(2u * own_bit - 1u)"),
             ("radix_place", "& (own_bit - 1u)", "& 0u"),
             ("radix_place", "word < own_word", "word + 1u < own_word"),

@@ -1,13 +1,12 @@
-//! Exclusive prefix sums of pairs of counters, reduce-then-scan, of lists whose length the device knows.
+//! Exclusive prefix sums of pairs of counters, reduce-then-scan, for lists whose length only the device knows.
 //!
 //! In: a buffer of n pairs with room for one more. Out: the same buffer, each pair replaced by the sum of those before
-//! it, and behind the last one the total. No decoupled look-back: WebGPU promises no forward progress between
-//! workgroups.
+//! it, followed by the total. No decoupled look-back: WebGPU promises no forward progress between workgroups.
 
 use crate::{Buffer, Count, GpuError, Kernel, Recorder, bind, count::SCAN_BLOCK, kernels, shared};
 
 shared! {
-    /// What both kernels take as numbers.
+    /// Parameters of both kernels.
     pub(crate) struct ScanParams { depth: u32, second_only: u32 }
 }
 
@@ -33,7 +32,7 @@ impl Scan {
         self.level(rec, items, count, ScanParams { depth: 0, second_only: 0 })
     }
 
-    /// As [`Scan::run`], of the second counters alone; the first stay as they are, the total's too.
+    /// Like [`Scan::run`], for the second counters only; the first counters stay, including the total's.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`].
@@ -53,7 +52,7 @@ impl Scan {
         size: &Count,
         params: ScanParams,
     ) -> Result<(), GpuError> {
-        // As many as there is room for; what of them is there, the kernels see by the count.
+        // Sized for the buffer; kernels read the actual count.
         let blocks = items.len().div_ceil(SCAN_BLOCK).max(1);
         let sums = Buffer::<[u32; 2]>::zeroed(rec.gpu(), "scan sums", blocks)?;
         if blocks > 1 {
@@ -86,7 +85,7 @@ mod tests {
     use super::*;
     use crate::{Gpu, shaders};
 
-    /// The plain reference.
+    /// A plain reference.
     fn scan_cpu(items: &[[u32; 2]]) -> Vec<[u32; 2]> {
         let mut sums = vec![[0u32; 2]];
         for item in items {
@@ -100,7 +99,7 @@ mod tests {
         scan_in(gpu, items, items.len() + 1, false)
     }
 
-    /// With room for so many; what lies behind the items is no part of the sum.
+    /// Scans within a larger buffer, whose pairs behind the items are not part of the sum.
     fn scan_in(gpu: &Gpu, items: &[[u32; 2]], room: usize, second: bool) -> Vec<[u32; 2]> {
         let mut all = items.to_vec();
         all.resize(room, [7, 70]);

@@ -1,8 +1,8 @@
-//! How near two bodies may come to each other in a step, and with which of their points.
+//! How near two bodies may come to each other in a step, and which of their points may touch.
 //!
-//! In: two bodies that are near, with their hulls. Out: how much closer their surfaces may come, and half-spaces over which no
-//! point of either can reach the other. Pieces of a break mostly fly apart: hardly any of their points is to be looked
-//! for then, however fast they are.
+//! In: two bodies that are near, with their hulls. Out: how much closer their surfaces may come, and half-spaces over
+//! which no point of either can reach the other. Pieces of a break mostly fly apart: hardly any of their points is
+//! searched then, however fast they are.
 
 use super::{
     parts::{OVER_HULL_VOXELS, Part},
@@ -20,17 +20,17 @@ use glam::DVec3;
 pub struct Approach {
     /// No point of either comes closer to the other's surface by more than this, m.
     pub closer: f64,
-    /// Of either body: what may come within the margin of the other at all lies below this, world. None where that may be
-    /// anything.
+    /// Half-space per body (world) that holds all its points that may come within the margin of the other. `None`: no
+    /// restriction.
     pub reaching: [Option<HalfSpace>; 2],
 }
 
 impl Approach {
-    /// Of two bodies in `dt` s; they touch within `margin` m.
+    /// The approach of two bodies in `dt` s; they touch within `margin` m.
     ///
-    /// Along the axis along which their hulls are farthest apart, or overlap least, it counts only how they move along it.
-    /// Where a plane keeps them apart, or nearly, that is how much closer they may come; where they overlap by more, only what
-    /// lies where they overlap, or nearly, may come closer in any other way.
+    /// Along the axis along which their hulls are farthest apart, or overlap least, only the motion along it counts. If
+    /// a plane separates them, or nearly, that is how much closer they may come; if they overlap by more, only points
+    /// in or near the overlap may come closer in any other direction.
     #[must_use]
     pub fn new([a, b]: [&Body; 2], parts: [&Part; 2], margin: f64, dt: f64) -> Self {
         let any_way = broad_phase::closer(a, b, dt);
@@ -50,7 +50,7 @@ impl Approach {
     }
 }
 
-/// What is out of a body along `way` by no more than `near` m lies below this.
+/// The half-space of the points of a body that lie outside along `way` by no more than `near` m.
 fn over(body: &Body, part: &Part, way: DVec3, near: f64) -> HalfSpace {
     let (solid, beyond) = &part.solid;
     let state = &body.state;

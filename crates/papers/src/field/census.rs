@@ -1,7 +1,7 @@
-//! How many points collide, to be compared with how many contacts are put out (Glondu et al. 2012, table 2).
+//! Number of colliding points, to compare with the number of contacts (Glondu et al. 2012, table 2).
 //!
-//! In: what is known of bodies, and the manifolds of a step. Out: counts. Every tree is asked for all of its points, which
-//! costs far more than the few contacts that a step needs: for measuring.
+//! In: the finder's data of bodies, and the manifolds of a step. Out: counts. Every tree is searched for all of its
+//! points, which costs far more than the few contacts that a step needs: for measuring.
 
 use super::{
     ENTRY, Fields,
@@ -98,7 +98,7 @@ fn all_points(
 ) -> [usize; 2] {
     let (all, mut scratch) = (Selection { tolerance, ..Selection::all() }, Scratch::default());
     forest.query(other, placement, &all, &mut scratch);
-    // Without a point of its surface a body is met by points of its interior.
+    // A body without a contact of its surface points collides by points of its interior.
     let inside = scratch.contacts().iter().filter(|contact| contact.depth >= 0.0).count();
     [scratch.contacts().len(), inside]
 }

@@ -1,10 +1,10 @@
-//! When two fast bodies meet within a step.
+//! The time at which two fast bodies touch within a step.
 //!
-//! In: two bodies that may come closer in the step than the smaller one is large. Out: the time at which they touch.
-//! The step is halved, and the halves again, as long as the bodies may touch within them, which is asked in the middle of
-//! each. In the first short time that is left both are moved on by no more than it takes to close the gap between them
-//! (conservative advancement; Mirtich 1996), where the gap is what the nearest point of either says. So what is fast meets
-//! a thin wall, and from the side from which it comes.
+//! In: two bodies that may approach each other in the step by more than the size of the smaller one. Out: the time at
+//! which they touch. The step is halved, and the halves again, as long as the bodies may touch within them, which is
+//! tested at the middle of each. In the first short interval that remains both are advanced by no more than it takes to
+//! close the gap between them (conservative advancement; Mirtich 1996), where the gap is that of the nearest point of
+//! either body. So a fast body hits a thin wall, and from the side from which it comes.
 
 use super::{
     meeting::Pair,
@@ -12,25 +12,25 @@ use super::{
 };
 use crate::bodies::{Body, BodyState, broad_phase, turning::turned_by};
 
-/// How often two bodies are moved on in a step, at most; they count as met then.
+/// Largest number of advances in a step; two bodies count as touching then.
 const MOST_MOVES: usize = 24;
-/// Two bodies have met within this, shares of the margin.
+/// Two bodies count as touching within this, shares of the margin.
 const MET: f64 = 0.5;
 /// Time is halved until the bodies come no closer in it than this, shares of the margin.
 const SHORT: f64 = 4.0;
 
-/// When two bodies meet.
+/// Result of the search for the time of contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Later {
     /// They touch as they lie.
     Touches,
-    /// After `time` s; they are `gap` m apart then.
+    /// They touch after `time` s, at a distance of `gap` m.
     Meets { time: f64, gap: f64 },
     /// Not within the step.
     Passes,
 }
 
-/// A body as it will lie after `time` s if nothing stops it.
+/// The body at its pose after `time` s if nothing stops it.
 #[must_use]
 pub fn after(body: &Body, time: f64) -> Body {
     let state = body.state;
@@ -41,7 +41,7 @@ pub fn after(body: &Body, time: f64) -> Body {
     later
 }
 
-/// When the bodies of a pair meet within `dt` s; within `margin` m they touch.
+/// When the bodies of a pair touch within `dt` s, to `margin` m.
 #[must_use]
 pub fn later(pair: &Pair<'_>, margin: f64, dt: f64, scratch: &mut Scratch) -> Later {
     let [a, b] = pair.bodies;
@@ -60,7 +60,7 @@ struct Ahead<'a, 'b> {
     margin: f64,
     /// Points of the one come closer to the other by no more than this, m/s.
     speed: f64,
-    /// The points of either body that were near last: asked first, they leave little to be looked for.
+    /// The nearest points of either body at the last test: with them the next query finds little else.
     known: [Option<u32>; 2],
     /// How often they were moved on.
     moves: usize,
@@ -72,10 +72,10 @@ impl Ahead<'_, '_> {
         self.pair.bodies.map(|body| after(body, time))
     }
 
-    /// When they meet from `from` to `to` s, and how far apart they are then, m.
+    /// The time between `from` and `to` s at which they touch, and their distance then, m.
     ///
-    /// From the middle of that time it is half as far to whatever they touch in it: most bodies that pass each other are
-    /// nowhere so near, and those that meet do so in one of the halves.
+    /// At the middle of the interval the distance to anything touched in it is half as large: most bodies that pass
+    /// each other are not that near, and those that touch do so in one of the halves.
     fn meets(&mut self, from: f64, to: f64) -> Option<(f64, f64)> {
         let way = self.speed * (to - from);
         let middle = from.midpoint(to);
@@ -98,7 +98,7 @@ impl Ahead<'_, '_> {
         })
     }
 
-    /// The same as [`Self::meets`]: they are moved on by what they are apart.
+    /// Like [`Self::meets`], by conservative advancement.
     fn advance(&mut self, from: f64, to: f64) -> Option<(f64, f64)> {
         let (mut time, met) = (from, MET * self.margin);
         loop {
@@ -118,8 +118,8 @@ impl Ahead<'_, '_> {
 }
 
 impl Pair<'_> {
-    /// How far apart the surfaces are where the bodies lie as `then`, m (negative: how deep), if within `reach`. `known` are
-    /// the points that were nearest, of either body.
+    /// Distance of the surfaces at the poses `then`, m (negative: depth), if within `reach`. `known` are the nearest
+    /// points of the last call, of either body.
     fn gap(
         &self,
         then: [&Body; 2],
@@ -128,7 +128,7 @@ impl Pair<'_> {
     ) -> Option<f64> {
         let mut least = None;
         for own in 0..2 {
-            // What is farther than a point of the other makes no difference.
+            // Points farther away than the other body's nearest do not matter.
             let reach = least.map_or(reach, |gap: f64| gap.clamp(0.0, reach));
             let nearest = self.nearest_of(own, then, (reach, Beyond::Deepest), known[own], scratch);
             if let Some((gap, point)) = nearest {
@@ -139,8 +139,8 @@ impl Pair<'_> {
         least
     }
 
-    /// Of the points of a body that lie within `reach` m of the other one, how far the nearest is from it, m (negative: how
-    /// deep), and which that is; or of the first that is found.
+    /// Among the points of a body within `reach` m of the other: the distance of the nearest, m (negative: depth), and
+    /// its index; or of the first that is found.
     fn nearest_of(
         &self,
         own: usize,

@@ -1,8 +1,8 @@
-//! How two bodies meet: the points of each that lie in the other.
+//! Contacts of two bodies: the points of each that lie in the other.
 //!
-//! In: two bodies with their fields and sphere trees. Out: their manifold. Each tree is asked against the other field
-//! (Glondu et al. 2012, sec. 3), and points that will come to lie in the other body within the step are contacts, too. The
-//! normal of a contact is the direction in which the surface is nearest.
+//! In: two bodies with their fields and sphere trees. Out: their manifold. Each tree is queried against the other field
+//! (Glondu et al. 2012, sec. 3), and points that will lie in the other body within the step are contacts, too. The
+//! normal of a contact is the direction to the nearest surface.
 
 use super::{
     approach::Approach,
@@ -27,33 +27,35 @@ use crate::bodies::{
 };
 use glam::DVec3;
 
-/// So many contacts of a query are enough (sec. 5.3).
+/// Number of contacts at which a query only searches deeper ones (sec. 5.3).
 const ENOUGH: usize = 8;
-/// How deep may lie what is left out, shares of the body's radius (sec. 5.3).
+/// Depth up to which contacts may be left out, shares of the body's radius (sec. 5.3).
 const EPSILON: f64 = 0.002;
-/// What a point of a sibling's crack was too deep where both were made is forgiven within the first of these of that place,
-/// and no more beyond the second, voxels.
+/// The depth that a point of a sibling's crack had where both were made is subtracted within the first distance of that
+/// place, and no longer beyond the second, voxels.
 const FORGIVEN: [f64; 2] = [1.0, 2.0];
-/// What comes closer in a step than this share of the smaller radius is fast: it is looked for where it will meet.
+/// Pairs that approach by more than this share of the smaller radius in a step are fast: their contacts are searched at
+/// the time of contact.
 const FAST: f64 = 0.5;
-/// How often a contact hops on smooth surfaces towards where they are nearest.
+/// Largest number of steps of a contact on smooth surfaces towards the place where they are nearest.
 const MOST_HOPS: usize = 8;
-/// Surfaces meet where their normals have a smaller product than this, as for octrees.
+/// Surfaces touch if the dot product of their normals is below this, as for octrees.
 const OPPOSING: f64 = -0.1;
-/// What is deeper than this, cells, is a contact whatever it came in through.
+/// Points deeper than this, cells, are contacts whatever surface they came in through.
 const DEEP_CELLS: f64 = 0.5;
-/// Two places on smooth surfaces are one within so many cells, with normals that agree so well.
+/// Two points on smooth surfaces count as one within this number of cells, if the cosine of their normals is at least
+/// this.
 const SAME_CELLS: f64 = 0.5;
 const SAME_NORMAL: f64 = 0.99;
-/// So much farther out is looked for the sake of the next search, cells.
+/// Additional distance searched, so that the result serves the next search, cells.
 const SLACK_CELLS: f64 = 0.5;
 /// In the names of points: whose they are, and that they touch only if the body turns.
 const OF_SECOND: u64 = 1 << 32;
 const TURNED: u64 = 1 << 33;
-/// So many points of a body, which lie well apart, are all round it.
+/// Number of points, well apart, that lie all round a body.
 const MOST_TURNED: usize = 32;
 
-/// How a body's tree is asked where lengths are in units of `unit_m`.
+/// How to query a body's tree, in units of `unit_m`.
 fn selection(body: &Body, near_m: f64, unit_m: f64) -> Selection {
     Selection {
         enough: Some(ENOUGH),
@@ -66,7 +68,7 @@ fn selection(body: &Body, near_m: f64, unit_m: f64) -> Selection {
     }
 }
 
-/// The manifold of two bodies that may meet within the step, and the record of it.
+/// The manifold of two bodies that may touch within the step, and its record.
 #[must_use]
 pub fn meet(
     near: &NearTwo<'_, ()>,
@@ -120,18 +122,18 @@ pub struct WayOut {
     way: Way,
 }
 
-/// Two bodies that may meet, with what is known of each.
+/// Two bodies that may touch, with the data of each.
 pub struct Pair<'a> {
     /// The bodies.
     pub bodies: [&'a Body; 2],
     /// Their fields and trees.
     pub parts: [&'a Part; 2],
-    /// How they come closer before they are looked at again.
+    /// How they approach until their next search.
     pub approach: Approach,
 }
 
 impl Pair<'_> {
-    /// The points of each within `reach` m of the other; `known` held them apart before.
+    /// The points of each within `reach` m of the other; `known` were its last contacts.
     fn points(
         &self,
         (known, reach): (&[Point], f64),
@@ -159,19 +161,19 @@ impl Pair<'_> {
         let unit = other.def.shape.unit_m();
         let placement = Placement::new(world_from_other.inverse() * world_from_own);
         let is_own = |p: &&Point| p.key & TURNED == 0 && (p.key & OF_SECOND != 0) == is_second;
-        // Pieces of one object lie in one local space. What overlapped where they were made pushes nobody.
+        // Pieces of one object share a local space. Overlap where they were made causes no contact.
         let grid = |body: &Body| body.def.shape.as_octree().map(|octree| octree.grid);
         let are_siblings =
             own.def.family == other.def.family && own.def.shape.unit_m() == unit && grid(own) == grid(other);
         let faces = Faces::new([own, other], [part, of_other]).filter(|_| !are_siblings);
-        // What has few corners stands on them.
+        // A body with few corners rests on them.
         let corners = if faces.is_some() { &part.corners[..] } else { &[] };
         let known = known.iter().filter(is_own).map(|p| p.key as u32);
         let known: Vec<u32> = corners.iter().copied().chain(known).collect();
         let selection = selection(own, reach, unit);
         let is_new = memory.is_new();
         let (kept, births) = (&mut memory.kept[number], &mut memory.births[number]);
-        // What comes closer by more than that has to look at all of it again, and most pieces that were just made fly apart.
+        // Pairs that approach by more than that have to search everything again, and most new pieces fly apart.
         if self.approach.closer > selection.slack * unit || (is_new && are_siblings) {
             let below = self.approach.reaching[number].map(|reaching| local(reaching, other));
             let selection = Selection { below, ..selection };
@@ -216,8 +218,8 @@ impl Pair<'_> {
         Some(scratch.contacts().iter().filter_map(&mut point).collect())
     }
 
-    /// Gives a point the best direction: that takes longer than all the rest, so of many points only those get it that
-    /// are kept.
+    /// Computes the best direction of a point: that takes longer than all the rest, so it is done only for the points
+    /// that are kept.
     fn direct(&self, point: &mut Point, ways: &[WayOut]) -> Option<()> {
         let Some(out) = ways.iter().find(|out| out.key == point.key) else { return Some(()) };
         let [a, b] = self.bodies;
@@ -230,7 +232,7 @@ impl Pair<'_> {
         Some(())
     }
 
-    /// The same as both will lie after `time` s, where the bodies are now; and [`Self::turned`].
+    /// The points at the poses after `time` s, at the bodies' present poses; and [`Self::turned`].
     fn points_after(
         &self,
         time: f64,
@@ -261,9 +263,9 @@ impl Pair<'_> {
         Some([points, turned].map(|points| points.iter().map(now).collect()))
     }
 
-    /// Points of the body `own` that come next if it turns where it touches: what is fast turns by much before it is looked
-    /// at again, and on one point alone it would turn into the other. They count where the plane of the deepest of `points`
-    /// has the other behind it.
+    /// Points of the body `own` that touch next if it turns about its contacts: a fast body turns by much before its
+    /// next search, and with one contact point alone it would turn into the other body. They count if the other body
+    /// lies behind the plane of the deepest of `points`.
     fn turned(&self, own: usize, points: &[Point]) -> Option<Vec<Point>> {
         let [body, other] = [self.bodies[own], self.bodies[1 - own]];
         let fragment = self.parts[1 - own].fragment()?;
@@ -297,8 +299,8 @@ fn local(half_space: HalfSpace, body: &Body) -> HalfSpace {
     HalfSpace { normal: body.state.rotation.inverse() * normal, offset }
 }
 
-/// The same points where smooth surfaces are nearest; those that come to one place become one, the deepest. What comes
-/// closer may come `way` m before it touches.
+/// The points, moved to where smooth surfaces are nearest; of those that reach one place the deepest is kept. Bodies
+/// may approach by `way` m before they touch.
 fn at_nearest(points: Vec<Point>, sides: [LeafSide<'_>; 2], cell: f64, way: f64) -> Vec<Point> {
     let bodies = sides.each_ref().map(|side| Some(side.body()));
     let mut out: Vec<Point> = Vec::with_capacity(points.len());
@@ -329,8 +331,8 @@ fn at_nearest(points: Vec<Point>, sides: [LeafSide<'_>; 2], cell: f64, way: f64)
     out
 }
 
-/// The contact of two places, where their surfaces are nearest: what is fast is looked for far ahead, and its first points
-/// are met far from there.
+/// The contact of two points where their surfaces are nearest: the contacts of fast bodies are searched far ahead, and
+/// the first points are far from the final contact.
 fn nearest_from(
     sides: [&LeafSide<'_>; 2],
     mut at: [Place; 2],
@@ -365,8 +367,8 @@ fn forgiven(other: &Fragment<'_>, made: DVec3, now: &TreeContact, births: &mut V
     counts.min(1.0) * depth
 }
 
-/// Contacts at points of a body within `near` m of the plane of that number. What has a hull of few corners stands on
-/// these, whatever is hollow in it.
+/// Contacts at points of a body within `near` m of the plane with this index. A body with a hull of few corners rests
+/// on these, whether or not it is hollow.
 #[must_use]
 pub fn at_plane(
     body: &Body,

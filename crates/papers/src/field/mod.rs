@@ -1,16 +1,16 @@
 //! Contacts by distance fields and sphere trees (Glondu et al. 2012): points of one body that lie in the other.
 //!
-//! In: pairs that are near. Out: manifolds. An object has a distance field (`distance/`) and a tree of spheres round points
-//! of its surface and interior (`spheres/`); what it breaks into shares the field, and has trees that are cut out of its
-//! tree, so a fracture makes nothing anew. `interior.rs` is what the trees ask of a field. `parts.rs` has both for the
-//! bodies that there are, `meeting.rs` asks the tree of each of two bodies against the field of the other, and the tree of
-//! a body against the planes.
+//! In: near pairs. Out: manifolds. An object has a distance field (`distance/`) and a tree of spheres round points of
+//! its surface and interior (`spheres/`); its pieces share the field, and their trees are cut out of its tree, so a
+//! fracture rebuilds nothing. `interior.rs` has the queries of trees to a field. `parts.rs` holds both for all bodies,
+//! `meeting.rs` queries the tree of each of two bodies against the field of the other, and the tree of a body against
+//! the planes.
 //!
-//! Some eight points of a query are contacts, whatever the number of points that collide (sec. 5.3): the first that are met
-//! lie well apart, and of the rest only what is deeper. What touched before is asked first, and so are the corners of a
-//! body's hull (`shape/hull/`); `pairs.rs` has what makes that quick from search to search, `outward.rs` which way
-//! surfaces look, `faces.rs` says which way out is right beside edges, `nearest.rs` where smooth surfaces touch, `later.rs`
-//! when fast bodies do.
+//! Some eight points of a query are contacts, for any number of colliding points (sec. 5.3): the first points visited,
+//! which lie well apart, and deeper ones of the rest. The last contacts are tested first, and so are the corners of a
+//! body's hull (`shape/hull/`); `pairs.rs` caches data of pairs from search to search, `outward.rs` has the normals of
+//! surfaces, `faces.rs` the direction out beside edges, `nearest.rs` where smooth surfaces touch, `later.rs` when fast
+//! bodies do.
 
 mod approach;
 mod census;
@@ -101,7 +101,7 @@ impl NarrowPhase for Fields {
     fn prepare<'a>(&mut self, near: impl Iterator<Item = &'a Body>) {
         let anew = self.parts.prepare(near);
         if !anew.is_empty() {
-            // What is known of a pair goes by numbers of points.
+            // Cached data of a pair refers to points by index.
             self.pairs.retain(|pair, _| pair.iter().all(|id| !anew.contains(id)));
         }
         self.pairs.next_search();

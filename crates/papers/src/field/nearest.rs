@@ -1,20 +1,21 @@
 //! The leaves of an octree round a contact, for finding where two smooth surfaces touch.
 //!
-//! In: a body and a place on its surface. Out: the points of the leaves' planes round it, which `collide/smooth.rs` fits a
-//! quadric to. Where two balls meet is seldom a point of a sphere tree: a contact at such a point turns them by some
-//! degrees and makes them spin.
+//! In: a body and a place on its surface. Out: the points of the leaves' planes round it, to which `collide/smooth.rs`
+//! fits a quadric. Two balls seldom touch at a point of a sphere tree: a contact at such a point has a normal that is
+//! off by some degrees and makes them spin.
 
 use super::distance::{Fragment, LeafPlane, OctreeSolid};
 use crate::bodies::{Body, collide::SmoothSide};
 use glam::DVec3;
 
-/// Leaves within so many cells of the level at which the body collides make a patch, and no farther than so many voxels.
+/// A patch has the leaves within this number of cells of the body's collision level, and no farther than this number of
+/// voxels.
 const PATCH_CELLS: f64 = 4.0;
 const PATCH_VOXELS: f64 = 6.0;
 /// A surface whose normals agree so well is flat.
 const FLAT: f64 = 0.9995;
-/// Leaves are of one surface where their normals agree so well, of another sheet where they are as much opposed, and of
-/// an edge between.
+/// Leaves belong to one surface if the cosine of their normals is at least the first; to another sheet if it is at most
+/// its negative; else to an edge.
 const ONE_SURFACE: f64 = 0.6;
 /// Fewer leaves are no patch.
 const FEWEST: usize = 12;
@@ -23,7 +24,7 @@ const FEWEST: usize = 12;
 pub struct LeafSide<'a> {
     body: &'a Body,
     solid: &'a OctreeSolid,
-    /// Of a patch, voxels.
+    /// Radius of a patch, voxels.
     reach: f64,
 }
 
@@ -35,7 +36,7 @@ pub struct Place {
 }
 
 impl<'a> LeafSide<'a> {
-    /// Of a body. None of what is no octree.
+    /// The patches of a body. `None` if it has no octree.
     pub fn new(body: &'a Body, fragment: &Fragment<'a>) -> Option<Self> {
         let reach = PATCH_CELLS * body.def.resolution_m() / body.def.shape.unit_m();
         Some(Self { body, solid: fragment.octree()?, reach: reach.min(PATCH_VOXELS) })

@@ -1,8 +1,8 @@
-//! What is known of pairs that were met, so that they are met more quickly the next time.
+//! Cached data of pairs that were searched, which makes the next search faster.
 //!
-//! In: the names of two bodies. Out: what their last meeting left ([`PairMemory`]). All of it says how long something would
-//! take, and nothing of what it comes to: contacts are the same with it and without, so it is no part of what a world knows
-//! at a moment, and is forgotten whenever that is given back.
+//! In: the ids of two bodies. Out: the data of their last search ([`PairMemory`]). It affects only the time of a
+//! search: contacts are the same with it and without. So it is no part of a world's snapshot, and is dropped when a
+//! snapshot is restored.
 
 use super::spheres::Kept;
 use crate::bodies::BodyId;
@@ -11,24 +11,24 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// Threads seldom want the same of so many.
+/// With this number of shards, threads seldom want the same one.
 const SHARDS: usize = 64;
-/// What was not met in so many searches is forgotten.
+/// A pair without a search for this number of searches is dropped.
 const FORGOTTEN: u64 = 256;
 
-/// What is known of a pair; of either body's points in the other.
+/// Cached data of a pair; of either body's points in the other.
 #[derive(Debug, Default)]
 pub struct PairMemory {
-    /// What the last query left.
+    /// The data of the last query.
     pub kept: [Kept; 2],
     /// How deep points were in a sibling where both were made, local units.
     pub births: [Vec<(u32, f64)>; 2],
-    /// The search in which they met last.
+    /// Number of the search that used the pair last.
     met: u64,
 }
 
 impl PairMemory {
-    /// Whether they were not met before.
+    /// Whether the pair is new.
     #[must_use]
     pub fn is_new(&self) -> bool {
         self.met == 0
@@ -37,7 +37,7 @@ impl PairMemory {
 
 type Shard = Mutex<HashMap<[BodyId; 2], PairMemory>>;
 
-/// What is known of all pairs.
+/// The cached data of all pairs.
 pub struct Pairs {
     shards: Vec<Shard>,
     search: u64,
@@ -57,7 +57,7 @@ impl Pairs {
 
     /// Takes out what is known of a pair.
     pub fn take(&self, pair: [BodyId; 2]) -> PairMemory {
-        // Whoever panicked while it held this left it whole: a pair is there or is not.
+        // A thread that panicked with this lock left the data valid: a pair is there or is not.
         let mut shard = self.shard(pair).lock().unwrap_or_else(PoisonError::into_inner);
         shard.remove(&pair).unwrap_or_default()
     }
@@ -68,7 +68,7 @@ impl Pairs {
         self.shard(pair).lock().unwrap_or_else(PoisonError::into_inner).insert(pair, memory);
     }
 
-    /// Another search begins.
+    /// Begins another search.
     pub fn next_search(&mut self) {
         self.search += 1;
         if self.search.is_multiple_of(FORGOTTEN) {

@@ -1,9 +1,9 @@
-//! Distance fields and sphere trees of the bodies that have met.
+//! Distance fields and sphere trees of the bodies that came near each other.
 //!
-//! In: bodies, and what they break into. Out: for every body the field that it is a fragment of and its sphere tree. Both
-//! never change: a break makes a field that follows it (of which only the nodes of what broke are others) and trees
-//! of the pieces, so what a world remembers of a moment (`WorldSnapshot`) stays as it was. Where bodies are put back one by
-//! one, as undo and the timeline do, they begin alone, with fields and trees of their own.
+//! In: bodies, and their pieces. Out: for every body the field of which it is a fragment, and its sphere tree. Both are
+//! immutable: a break makes a new field (which differs only in the nodes of the broken fragment) and trees of the
+//! pieces, so that snapshots of a world (`WorldSnapshot`) stay valid. Bodies that undo and the timeline restore one by
+//! one get fields and trees of their own.
 
 use super::{
     LEVEL,
@@ -28,7 +28,7 @@ use std::{
 /// The hull goes through samples of leaves, which stick out over it by no more than this.
 pub const OVER_HULL_VOXELS: f64 = 1.5;
 
-/// What a fracture says of one body.
+/// A body as part of a fracture.
 #[derive(Clone)]
 struct Piece {
     field: Arc<FamilyField>,
@@ -38,7 +38,7 @@ struct Piece {
     sampling: Sampling,
 }
 
-/// What is known of one body that is near another: the same, and what its hull says.
+/// Data of a body that is near another: with that of its hull.
 #[derive(Clone)]
 pub struct Part {
     piece: Piece,
@@ -46,17 +46,17 @@ pub struct Part {
     pub forest: Arc<SphereForest>,
     /// The hull, body axes, m, and how far anything may lie outside of it, m.
     pub solid: (Arc<Solid>, f64),
-    /// The same where it is not round: then it has as many corners as it may, and samples are as good.
+    /// Corners of its hull, if it is not round: a round hull has as many corners as allowed, and samples are as good.
     pub hull: Option<Arc<Solid>>,
     /// Which points of the forest are the hull's corners.
     pub corners: Arc<[u32]>,
-    /// Which way its surface looks at the points of the forest.
+    /// Outward directions at the points of the forest.
     pub outward: Arc<Outward>,
     walls: Arc<[Wall]>,
 }
 
 impl Piece {
-    /// Of a body of which nothing is known, with a field of that level. None where its shape is empty.
+    /// Data of a new body, with a field of that level. `None` if its shape is empty.
     fn alone(body: &Body, field_level: u32) -> Option<Self> {
         let (shape, level) = (&*body.def.shape, body.def.collision_level());
         let field = FamilyField::at_need(shape, level.min(field_level).max(1)).ok()?;
@@ -89,7 +89,8 @@ impl Piece {
 }
 
 impl Part {
-    /// Of the pieces of these shapes that the body of this part broke into, in their order. None where they do not fit it.
+    /// Data of the pieces of these shapes into which the body of this part broke, in their order. `None` if they do not
+    /// fit it.
     fn broken(&self, shapes: &[Arc<Shape>]) -> Option<Vec<Piece>> {
         let shapes: Vec<&Shape> = shapes.iter().map(|shape| &**shape).collect();
         let Piece { field, fragment, sampling, .. } = &self.piece;
@@ -113,20 +114,20 @@ impl Part {
         Arc::ptr_eq(&self.piece.field, &other.piece.field)
     }
 
-    /// The body, to be asked for depths. A part that is kept has one.
+    /// The body as a fragment, for depths. A cached part has one.
     pub fn fragment(&self) -> Option<Fragment<'_>> {
         Some(self.piece.field.fragment(self.piece.fragment)?.within(&self.walls))
     }
 }
 
-/// Corners of the hull of a shape, local space: what a shape stands on lies between the samples of its cells.
+/// Corners of the hull of a shape, local space: a shape rests on points between the samples of its cells.
 fn corners(shape: &Shape, hull: &Option<Arc<Solid>>) -> impl Iterator<Item = DVec3> {
     let (centre, unit) = (shape.centre(), shape.unit_m());
     let corners = hull.as_ref().map(|hull| hull.corners.clone());
     corners.into_iter().flatten().map(move |corner| centre + corner / unit)
 }
 
-/// Half-spaces that hold a shape of voxels, local space: over the faces of its hull. What has no hull has none.
+/// Half-spaces that contain a shape of voxels, local space: one per face of its hull; none without a hull.
 fn walls(shape: &Shape, hull: &Option<Arc<Solid>>) -> Arc<[Wall]> {
     let (centre, unit) = (shape.centre(), shape.unit_m());
     let Some(hull) = hull.as_ref().filter(|_| shape.as_octree().is_some()) else { return Arc::default() };
@@ -144,20 +145,20 @@ struct Break {
     shapes: Vec<Arc<Shape>>,
 }
 
-/// What is known of one body.
+/// Cached data of one body.
 #[derive(Clone)]
 enum Known {
-    /// That there is nothing of it.
+    /// Its shape is empty.
     Empty,
     /// That it is one of these pieces.
     Broken(Arc<Break>),
-    /// What the fracture said that it came from.
+    /// The fracture that it comes from.
     Piece(Piece),
     /// All.
     Part(Part),
 }
 
-/// What is known of bodies, by name.
+/// Cached data of bodies, by id.
 #[derive(Clone)]
 pub struct Parts {
     /// Level of the cells of fields that are made, unless the body collides at a coarser one.
@@ -172,7 +173,7 @@ impl Default for Parts {
 }
 
 impl Parts {
-    /// What is known of a body that was prepared.
+    /// Data of a body that was prepared.
     #[must_use]
     pub fn of(&self, id: BodyId) -> Option<&Part> {
         match self.known.get(&id)? {
@@ -207,7 +208,8 @@ impl Parts {
                         self.replace_broken(*id, Some(Known::Piece(piece)));
                     }
                 }
-                // What a field cannot follow begins by itself: an empty piece beside others, a piece on another grid.
+                // Pieces that do not fit the field get fields of their own: an empty piece beside others, a piece on
+                // another grid.
                 None => broken.names.iter().for_each(|id| self.replace_broken(*id, None)),
             }
         }
@@ -250,8 +252,8 @@ impl Parts {
         anew
     }
 
-    /// What is known of `parent` will be handed on to the pieces that it broke into: when they are near something, so that
-    /// what breaks at one time is seen to by all cores.
+    /// Records that `parent` broke into these pieces. Their data are made when they come near something, so that the
+    /// pieces of one break are prepared on all cores.
     pub fn broke(&mut self, parent: &Body, pieces: &[Body]) {
         self.prepare(std::iter::once(parent));
         let Some(part) = self.of(parent.id).cloned() else { return };

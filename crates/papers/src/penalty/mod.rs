@@ -1,7 +1,7 @@
-//! The paper's response (Domaradzki & Martyn 2016, sec. 5.2): a penalty on the intersection volume, viscous
-//! friction, and implicit Euler over the whole step.
+//! The paper's response (Domaradzki & Martyn 2016, sec. 5.2): a penalty on the intersection volume, viscous friction,
+//! and implicit Euler over the whole step.
 //!
-//! Kept for comparison. What was changed so that it can run at all, and where it still fails, is in
+//! Kept for comparison. The changes that it needs to run at all, and where it still fails, are in
 //! `docs/physics.md`.
 
 #[cfg(test)]
@@ -49,11 +49,11 @@ pub const FRICTION: MethodOption = MethodOption {
 
 /// Rounds in which pairs that would pull are let go.
 const ROUNDS: usize = 6;
-/// Conjugate gradients end at this share of the first residual, or after so many rounds for each body.
+/// Conjugate gradients end at this share of the first residual, or after this number of iterations per body.
 const RESIDUAL: f64 = 1e-10;
 const ITERATIONS: usize = 40;
 
-/// The penalty on what pairs share, which it works out itself, whoever found the contacts.
+/// The penalty on the overlap of pairs, which it computes itself, for any finder.
 #[derive(Default)]
 pub struct PenaltyStep {
     overlaps: Overlaps,
@@ -147,7 +147,7 @@ impl Contact {
     }
 }
 
-/// Mass and inertia; what cannot move has none, and its velocity stays zero.
+/// Mass and inertia; zero for bodies that cannot move, whose velocity stays zero.
 struct Mover {
     moves: bool,
     mass: f64,
@@ -263,7 +263,7 @@ impl Respond for PenaltyStep {
     }
 }
 
-/// Whether a body that is no octree, and has none that stands in for it, touches anything.
+/// Whether a body without octree or voxels touches anything.
 fn touch_without_voxels(bodies: &[Body], manifolds: &[Manifold]) -> bool {
     let has_none = |id: BodyId| {
         let body = index_of(bodies, id).map(|k| &bodies[k]);

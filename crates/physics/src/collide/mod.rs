@@ -1,8 +1,8 @@
-//! How contacts are found. A finder is a [`FindContacts`]; `step.rs` knows no other word for it, and
-//! `finders.rs` has the table from which one is chosen.
+//! Contact search. A finder is a [`FindContacts`]; `step.rs` uses only this trait, and `finders.rs` has the table from
+//! which a finder is chosen.
 //!
-//! In: pairs of bodies that the broad phase found near each other, bodies that can move and the planes, the
-//! manifolds of the last step. Out: a [`Manifold`] of a few points for each pair that is near.
+//! In: near pairs from the broad phase, bodies that can move and the planes, the manifolds of the last search. Out: a
+//! [`Manifold`] of a few points for each pair that is near.
 
 mod carry;
 pub mod convex;

@@ -11,7 +11,7 @@ pub struct CollisionPoint {
     pub position: DVec3,
     /// Out of the body whose surface it is; world, unit.
     pub normal: DVec3,
-    /// Whose surface: 0 is the first body, 1 the other.
+    /// Owner of the surface: 0 is the first body, 1 the other.
     pub owner: u32,
 }
 
@@ -28,7 +28,7 @@ pub struct Column {
     pub length: f64,
     /// Cross-section, m^2: a cell's, and less along axes that overestimate the volume.
     pub area: f64,
-    /// Whose surfaces are entry and exit.
+    /// Owners of the entry and the exit.
     pub owners: [u32; 2],
     /// Mean of both surfaces' normals, out of the first; world, unit.
     pub normal: DVec3,
@@ -43,18 +43,18 @@ impl Column {
     }
 }
 
-/// What a pair shares.
+/// The overlap of a pair.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overlap {
     /// The body whose lattice is used.
     pub first: BodyId,
-    /// The other; none is a plane.
+    /// The other body; `None` is a plane.
     pub second: Option<BodyId>,
-    /// Levels at which they meet (of a plane: 0).
+    /// Levels at which they collide (0 for a plane).
     pub levels: [u32; 2],
     /// Edge of a cell, m.
     pub cell: f64,
-    /// Collision points, in order of cell.
+    /// Collision points, by ascending cell.
     pub points: Vec<CollisionPoint>,
     /// Columns along all three axes.
     pub columns: Vec<Column>,
@@ -67,7 +67,7 @@ pub struct Overlap {
     pub gradient: DVec3,
 }
 
-/// What has to be looked at, by index of body.
+/// A pair or a body at a plane, by index of body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OverlapQuery {
     /// Two bodies.

@@ -1,8 +1,7 @@
-//! What contacts do to velocities. A method is a [`Respond`]; `step.rs` knows no other word for it, and the
-//! table here is what scene files, arguments and the window choose from.
+//! Response of bodies to contacts. A method is a [`Respond`]; `step.rs` uses only this trait, and scene files,
+//! arguments and the window choose from the table here.
 //!
-//! In: bodies and manifolds at the start of a step. Out: bodies at its end, and the impulses in the
-//! manifolds.
+//! In: bodies and manifolds at the start of a step. Out: bodies at its end, and the impulses in the manifolds.
 
 mod heap;
 mod impulse;
@@ -32,7 +31,7 @@ const BUILT_IN: &[ResponseEntry] = &[soft::ENTRY, impulse::ENTRY];
 
 static RESPONSES: Table<ResponseEntry> = Table::new("response", BUILT_IN, &["penalty"]);
 
-/// All responses that there are.
+/// All responses.
 #[must_use]
 pub fn responses() -> Vec<&'static ResponseEntry> {
     RESPONSES.all()
@@ -60,7 +59,7 @@ impl Responder {
         }
     }
 
-    /// As [`Respond::advance`], by the response that was prepared.
+    /// See [`Respond::advance`], by the response that was prepared.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -83,14 +82,14 @@ impl Responder {
         }
     }
 
-    /// Tells it that a body is gone.
+    /// Passes the removal of a body to the response.
     pub fn removed(&mut self, id: BodyId, left: &[Body]) {
         if let Some((_, response)) = &mut self.0 {
             response.removed(id, left);
         }
     }
 
-    /// Tells it that there are no bodies any more.
+    /// Passes the removal of all bodies to the response.
     pub fn cleared(&mut self) {
         if let Some((_, response)) = &mut self.0 {
             response.cleared();

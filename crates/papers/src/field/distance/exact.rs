@@ -1,4 +1,4 @@
-//! Exact distances of many nodes, quickly: each node begins with what the node before it found.
+//! Exact distances of many nodes, quickly: the search of each node starts from the result of the node before.
 
 use super::{
     leaf::Foot,
@@ -11,7 +11,7 @@ use rayon::prelude::*;
 /// Nodes that one thread goes through, one after the other.
 const RUN: usize = 64;
 
-/// What `exact` says of each node, in runs along which it may remember something.
+/// Calls `exact` for each node, in runs with a state of their own.
 pub(super) fn in_runs<S, T: Send>(
     nodes: &[usize],
     work: Work,
@@ -42,9 +42,9 @@ impl Seeds {
     }
 }
 
-/// The nearest point of the surface, where it is nearer than `within`. The foot of a node nearby, in `seed`,
-/// says how far it is at most, which spares most of the search; it is left to the next. What is flat goes on: where
-/// the plane of that foot is nearest, there is mostly surface, too, and nothing is nearer.
+/// The nearest point of the surface, if it is nearer than `within`. The foot of a node nearby, in `seed`, bounds the
+/// distance, which saves most of the search; the new foot is the next node's seed. Flat surface continues: where the
+/// plane of that foot is nearest, it mostly has surface, too, and nothing is nearer.
 pub(super) fn nearest_by_seed(part: &Placed, p: DVec3, within: f64, seed: &mut Option<Foot>) -> Option<Foot> {
     let known = seed.map(|foot| Foot { distance: foot.point.distance(p), ..foot });
     let known = known.filter(|foot| foot.distance < within);

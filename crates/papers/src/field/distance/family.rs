@@ -24,18 +24,18 @@ use std::sync::Arc;
 /// Finest level of a field: 129^3 nodes at most.
 pub const MAX_FIELD_LEVEL: u32 = 7;
 
-/// Names a fragment of a family; never given twice.
+/// Id of a fragment of a family; never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FragmentId(pub u32);
 
 impl FragmentId {
     /// The unbroken object.
     pub const WHOLE: Self = Self(0);
-    /// Of nodes that lie in no fragment.
+    /// The id in nodes that lie in no fragment.
     pub(super) const NOBODY: Self = Self(u32::MAX);
 }
 
-/// What a node knows.
+/// Value of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Node {
     /// Where it is, local space.
@@ -48,15 +48,15 @@ pub struct Node {
     pub direction: DVec3,
 }
 
-/// What a fracture did to a field.
+/// Result of a fracture for a field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Update {
-    /// The new fragments, in the order in which their shapes were given.
+    /// The new fragments, in the order of the given shapes.
     pub fragments: Vec<FragmentId>,
     /// Nodes whose distance became smaller, in the order in which they did, with the step: 0 for nodes of cut
     /// cells, whose values are exact, then the step of the front. A node may be there several times.
     pub accepted: Vec<(u32, u32)>,
-    /// Nodes of the broken fragment that now lie in none.
+    /// Nodes of the broken fragment that now lie in no fragment.
     pub lost: usize,
 }
 
@@ -65,9 +65,9 @@ pub struct Update {
 pub struct FamilyField {
     pub(super) lattice: Lattice,
     kind: Kind,
-    /// Of the object's octree, where it has one: all fragments have the same.
+    /// Grid of the object's octree, if it has one: all fragments have the same.
     grid: Option<Grid>,
-    /// By id; none once it has broken.
+    /// By id; `None` once it has broken.
     fragments: Vec<Option<Arc<Placed>>>,
     nodes: Arc<LateNodes>,
     pub(super) flaw: Flaw,
@@ -90,10 +90,10 @@ impl FamilyField {
         Ok(field)
     }
 
-    /// The same, which works out what its nodes know when somebody first asks.
+    /// Like [`Self::new`], but the nodes are computed on first use.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// See [`Self::new`].
     pub fn at_need(shape: &Shape, field_level: u32) -> Result<Self, FieldError> {
         Self::unasked(shape, field_level, Flaw::None)
     }
@@ -106,12 +106,12 @@ impl FamilyField {
         Ok(Self { lattice, kind: shape.kind(), grid: grid_of(shape), fragments, nodes, flaw })
     }
 
-    /// Follows a fracture: `old` has broken into `parts`, shapes in the same local space. Writes no node but
-    /// those of the broken fragment (sec. 4.2).
+    /// Updates the field after a fracture of `old` into `parts`, shapes in the same local space. Only nodes of the
+    /// broken fragment change (sec. 4.2).
     ///
     /// # Errors
-    /// [`FieldError::Fragment`], [`FieldError::NoParts`], [`FieldError::Grid`] or
-    /// [`FieldError::Empty`]; the field is then as before.
+    /// [`FieldError::Fragment`], [`FieldError::NoParts`], [`FieldError::Grid`] or [`FieldError::Empty`]; the field is
+    /// then as before.
     pub fn fracture(&mut self, old: FragmentId, parts: &[&Shape]) -> Result<Update, FieldError> {
         let broken = self.place(old, parts)?;
         let mut nodes = self.nodes().clone();
@@ -121,11 +121,11 @@ impl FamilyField {
         Ok(update)
     }
 
-    /// The field that follows it after a fracture, with the names of the new fragments. Its nodes follow when somebody
-    /// first asks what they know.
+    /// A new field for the state after a fracture, with the ids of the new fragments. Its nodes are computed on first
+    /// use.
     ///
     /// # Errors
-    /// As [`Self::fracture`].
+    /// See [`Self::fracture`].
     pub fn after(&self, old: FragmentId, parts: &[&Shape]) -> Result<(Self, Vec<FragmentId>), FieldError> {
         let broken = self.place(old, parts)?;
         let mut field = self.clone();
@@ -135,7 +135,7 @@ impl FamilyField {
         Ok((field, fragments))
     }
 
-    /// What breaks, with the parts on the lattice.
+    /// The broken fragment and the parts on the lattice.
     fn place(&self, old: FragmentId, parts: &[&Shape]) -> Result<Break, FieldError> {
         let bounds = self.placed(old).ok_or(FieldError::Fragment(old))?.bounds;
         if parts.is_empty() {
@@ -155,7 +155,7 @@ impl FamilyField {
         self.fragments.extend(broken.placed.iter().cloned().map(Some));
     }
 
-    /// What all nodes know.
+    /// All nodes.
     pub(super) fn nodes(&self) -> &Nodes {
         self.nodes.get(&self.lattice)
     }
@@ -167,7 +167,7 @@ impl FamilyField {
         self.nodes = Arc::new(LateNodes::given(nodes, self.flaw));
     }
 
-    /// Forgets a fragment that is gone; its nodes lie in none from then on.
+    /// Removes a fragment; its nodes lie in no fragment from then on.
     ///
     /// # Errors
     /// [`FieldError::Fragment`].
@@ -179,7 +179,7 @@ impl FamilyField {
         Ok(())
     }
 
-    /// A fragment, to be asked; `None` where it has broken, or never was.
+    /// A fragment for queries; `None` if it has broken, or never existed.
     #[must_use]
     pub fn fragment(&self, id: FragmentId) -> Option<Fragment<'_>> {
         Some(Fragment { field: self, id, placed: self.placed(id)?, walls: &[] })

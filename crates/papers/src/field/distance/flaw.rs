@@ -1,15 +1,14 @@
-//! Errors that tests plant in the stages themselves, to show that the checks find them. There are none in the
-//! program.
+//! Errors that tests plant in the stages, to show that the checks find them. The program itself uses none.
 
 use glam::DVec3;
 
-/// What is wrong.
+/// A planted error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Flaw {
     /// Nothing.
     #[default]
     None,
-    /// Fronts take the way back towards the surface for the way on.
+    /// Fronts use the direction to the surface as the direction away from it.
     #[cfg(test)]
     WrongFront,
     /// Directions lead into the solid.
@@ -18,13 +17,13 @@ pub enum Flaw {
     /// A coarse cell has a fragment only where all its cells have it.
     #[cfg(test)]
     AndForOr,
-    /// Nodes of one new fragment are given to the next.
+    /// Nodes of one new fragment are assigned to the next.
     #[cfg(test)]
     FragmentsMixedUp,
 }
 
 impl Flaw {
-    /// What fronts gain on the way from a node with this direction by a step.
+    /// What a step of a front adds to the distance of a node with this direction.
     #[must_use]
     pub fn gained(self, direction: DVec3, back: DVec3) -> f64 {
         #[cfg(test)]
@@ -34,7 +33,7 @@ impl Flaw {
         direction.dot(back)
     }
 
-    /// The way out.
+    /// The outward direction.
     #[must_use]
     pub fn outward(self, direction: DVec3) -> DVec3 {
         #[cfg(test)]
@@ -54,7 +53,7 @@ impl Flaw {
         below.contains(&true)
     }
 
-    /// Which of `count` new fragments a node of the k-th is given to.
+    /// The index of the new fragment, of `count`, to which a node of the k-th is assigned.
     #[must_use]
     pub fn owner(self, k: usize, count: usize) -> usize {
         #[cfg(test)]

@@ -1,12 +1,11 @@
-//! A fragment of a family, asked for contacts (Glondu et al. 2012, sec. 4.3 to 4.5).
+//! Contact queries of a fragment of a family (Glondu et al. 2012, sec. 4.3 to 4.5).
 //!
-//! Depths are never negative; the paper's are negative in contacts (sec. 3) and positive in the field (sec.
-//! 4).
+//! Depths are never negative; the paper's are negative in contacts (sec. 3) and positive in the field (sec. 4).
 //!
-//! Within a cell of the surface everything is exact, from the surface itself, wherever the point lies: the
-//! paper does this in cut cells only, which leaves the field's error right beside them. Deeper, eqs. 1 and 2
-//! over the nodes of the point's cell that lie in the fragment decide, and never less than a cell, since no
-//! surface is that near. A fragment so thin that none of these nodes is its own is asked itself.
+//! Within a cell of the surface everything is exact, from the surface itself, wherever the point lies: the paper does
+//! this in cut cells only, which leaves the field's error right beside them. Deeper, eqs. 1 and 2 over the nodes of the
+//! point's cell that lie in the fragment decide, and never less than a cell, since no surface is that near. For a
+//! fragment so thin that none of these nodes lies in it, the distance to its surface is computed.
 
 use super::{
     family::{FamilyField, FragmentId},
@@ -34,7 +33,7 @@ pub struct Fragment<'a> {
     pub(super) field: &'a FamilyField,
     pub(super) id: FragmentId,
     pub(super) placed: &'a Placed,
-    /// Half-spaces that hold it: what is over one of them is so far away at least.
+    /// Half-spaces that contain it; a point outside one of them is at least that far away.
     pub(super) walls: &'a [Wall],
 }
 
@@ -48,7 +47,7 @@ pub struct Wall {
 }
 
 impl<'a> Fragment<'a> {
-    /// The same, known to lie in these half-spaces.
+    /// The same fragment, with the half-spaces that contain it.
     #[must_use]
     pub fn within(self, walls: &'a [Wall]) -> Self {
         Self { walls, ..self }
@@ -81,8 +80,8 @@ impl<'a> Fragment<'a> {
         self.field.lattice.cell
     }
 
-    /// Depth and direction by the field alone, from the nodes round `p` that lie in the fragment; `None`
-    /// where none does. (What [`Interior::penetration`] takes deeper than a cell; here for looking at.)
+    /// Depth and direction by the field alone, from the nodes round `p` that lie in the fragment; `None` if none does.
+    /// ([`Interior::penetration`] uses it deeper than a cell; this function is for display.)
     #[must_use]
     pub fn interpolated(&self, p: DVec3) -> Option<Depth> {
         let lattice = &self.field.lattice;

@@ -1,15 +1,15 @@
-//! Fronts that carry distances from cut cells into the fragments (Glondu et al. 2012, sec. 4.2, after
-//! Heidelberger et al. 2004).
+//! Fronts that carry distances from cut cells into the fragments (Glondu et al. 2012, sec. 4.2, after Heidelberger et
+//! al. 2004).
 //!
-//! In: nodes whose distance became smaller, exact. Out: the same for nodes that the fronts reached. One step
-//! takes all nodes beside those of the step before, each with the mean of what its neighbours among them say
-//! (eqs. 1 and 2), and keeps what is smaller than the node knew. Nodes of different fragments never speak
-//! with each other, so there is one front a fragment. It ends when nothing becomes smaller.
+//! In: nodes whose distance became smaller, exact. Out: distances of the nodes that the fronts reached. A step computes
+//! all neighbours of the last step's nodes, each as the mean over its neighbours among these (eqs. 1 and 2), and keeps
+//! a distance that is smaller than the node's own. Nodes of different fragments do not affect each other, so there is
+//! one front a fragment. It ends when nothing becomes smaller.
 //!
-//! Two things the paper does not say. Where the surface bends, eq. 1 may fall below the distances that it was
-//! made of, and even below 0; a node is then given a hair more than the nearest of its neighbours, so that
-//! from every node a way leads out along smaller distances. Where the directions of eq. 2 cancel out, that of
-//! the neighbour with the shortest way decides.
+//! Two additions to the paper. Where the surface bends, eq. 1 may fall below the distances that it was made of, and
+//! even below 0; a node then gets slightly more than its nearest neighbour's distance, so that from every node a path
+//! of decreasing distances leads out. If the directions of eq. 2 cancel out, the direction of the neighbour with the
+//! smallest distance is used.
 
 use super::{
     flaw::Flaw,
@@ -18,7 +18,7 @@ use super::{
 };
 use glam::{DVec3, IVec3};
 
-/// What is smaller by less than this is not, shares of a cell: so fronts end.
+/// A distance counts as smaller only if it is smaller by this, shares of a cell: so fronts end.
 const HAIR: f64 = 1e-6;
 
 /// Directions whose mean is shorter than this cancel out.
@@ -67,7 +67,7 @@ pub(super) fn propagate(
     }
 }
 
-/// The neighbours of a node: how far on they are numbered, the way to each, and its weight.
+/// The neighbours of a node: step, difference of indices, vector and weight.
 struct Around([(IVec3, isize, DVec3, f64); 26]);
 
 impl Around {
@@ -80,7 +80,7 @@ impl Around {
         }))
     }
 
-    /// Numbers of the neighbours of a node, with the way to each and its weight.
+    /// Indices of the neighbours of a node, with the vector to each and its weight.
     fn each(&self, lattice: &Lattice, node: usize) -> impl Iterator<Item = (usize, (DVec3, f64))> {
         let (at, cells) = (lattice.at(node), lattice.cells);
         let is_within = at.cmpgt(IVec3::ZERO).all() && at.cmplt(cells).all();
@@ -92,7 +92,7 @@ impl Around {
     }
 }
 
-/// What the neighbours in the front say of a node.
+/// The distance and direction that follow from the neighbours in the front.
 fn carried(
     (lattice, around): (&Lattice, &Around),
     nodes: &Nodes,
@@ -118,7 +118,7 @@ pub(super) struct Sums {
     direction: DVec3,
     /// Smallest distance that a neighbour has.
     pub nearest: f64,
-    /// The shortest way by one neighbour alone, and its direction.
+    /// The smallest distance by one neighbour alone, and its direction.
     shortest: (f64, DVec3),
 }
 
@@ -135,7 +135,7 @@ impl Sums {
         self.add_weighed((to_other, 1.0 / to_other.length_squared()), distance, direction, flaw);
     }
 
-    /// The same where the weight is known.
+    /// Like [`Self::add`], with the weight.
     fn add_weighed(&mut self, (to_other, weight): (DVec3, f64), distance: f64, direction: DVec3, flaw: Flaw) {
         let by_it = distance + flaw.gained(direction, to_other);
         self.weight += weight;

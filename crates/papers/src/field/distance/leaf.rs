@@ -1,10 +1,9 @@
 //! The surface of one leaf of an octree, and whether a point of its voxel is solid.
 //!
-//! A leaf's solid is what of its voxel lies below its plane and below its cut (`svo/format.rs`). Its surface
-//! is the part of the plane inside the voxel and below the cut, and the part of the cut inside the voxel and
-//! below the plane: two convex polygons. The steps between polygons of neighbouring voxels, less than the
-//! planes' error, count for nothing. A plane that passes its voxel by (stored offsets are rounded to 1/64
-//! voxel) is moved to touch it.
+//! A leaf's solid is what of its voxel lies below its plane and below its cut (`svo/format.rs`). Its surface is the
+//! part of the plane inside the voxel and below the cut, and the part of the cut inside the voxel and below the plane:
+//! two convex polygons. The steps between polygons of neighbouring voxels, smaller than the planes' error, are ignored.
+//! A plane that misses its voxel (stored offsets are rounded to 1/64 voxel) is moved to touch it.
 
 use super::polygon::Polygon;
 use crate::svo::{Forest, unpack_cut, unpack_normal};
@@ -12,7 +11,7 @@ use glam::DVec3;
 
 /// Half the edge of a voxel.
 const HALF: f64 = 0.5;
-/// What lies beyond a voxel or a plane by less than this still counts as on it, voxels.
+/// A point beyond a voxel or a plane by less than this still counts as on it, voxels.
 const HAIR: f64 = 1e-9;
 
 /// A plane `normal . x = offset`, from the middle of a voxel, voxels.
@@ -32,12 +31,12 @@ impl LeafPlane {
         Some(Self { normal, offset: f64::from(forest.leaves.colors.get(index)?.offset()) })
     }
 
-    /// Height above the plane of a point, which is given from the voxel's middle.
+    /// Height of a point, relative to the voxel's middle, above the plane.
     fn height(&self, from_middle: DVec3) -> f64 {
         from_middle.dot(self.normal) - self.offset
     }
 
-    /// The same plane, moved to touch the voxel where it passes it by.
+    /// The plane, moved to touch the voxel if it misses it.
     fn touching(self) -> Self {
         let reach = HALF * self.normal.abs().element_sum();
         Self { offset: self.offset.clamp(-reach, reach), ..self }
@@ -51,7 +50,7 @@ pub struct Leaf {
     pub middle: DVec3,
     /// Its own plane.
     pub plane: LeafPlane,
-    /// What a fracture cut off.
+    /// The plane of a fracture that cut the voxel.
     pub cut: Option<LeafPlane>,
 }
 
@@ -62,7 +61,7 @@ pub struct Foot {
     pub point: DVec3,
     /// Unit, outward: of the plane that the point lies on.
     pub normal: DVec3,
-    /// Distance from the point that was asked for, local units.
+    /// Distance from the query point, local units.
     pub distance: f64,
 }
 
@@ -83,12 +82,12 @@ impl Leaf {
         self.plane.height(from_middle) < 0.0 && self.cut.is_none_or(|cut| cut.height(from_middle) < 0.0)
     }
 
-    /// Its surface polygons with their planes, from the voxel's middle; those without area are left out.
+    /// Its surface polygons with their planes, from the voxel's middle; polygons without area are skipped.
     #[must_use]
     pub fn polygons(&self) -> [Option<(Polygon, LeafPlane)>; 2] {
         let plane = self.plane.touching();
         let of_plane = Polygon::in_voxel(plane, self.cut);
-        // A cut beyond the voxel takes nothing away, so it has no face there.
+        // A cut beyond the voxel removes nothing, so it has no face there.
         let meets = |cut: &LeafPlane| cut.offset.abs() <= HALF * cut.normal.abs().element_sum();
         let of_cut = self.cut.filter(meets).map(|cut| (Polygon::in_voxel(cut, Some(self.plane)), cut));
         [Some((of_plane, plane)), of_cut].map(|face| face.filter(|(polygon, _)| polygon.has_area()))
@@ -112,7 +111,7 @@ impl Leaf {
                 continue;
             }
             let straight = from_middle - face.normal * height;
-            // Off the voxel or over the other plane by so much, the face is at least so far aside.
+            // The distance from the voxel, or above the other plane, is a lower bound of the distance to the face.
             let off_voxel = (straight.abs() - HALF).max(DVec3::ZERO).length();
             let aside = other.map_or(off_voxel, |o| off_voxel.max(o.height(straight)));
             if height * height + aside * aside >= bound * bound {

@@ -1,10 +1,10 @@
-//! A closed triangle mesh, asked for its nearest surface.
+//! Nearest-surface queries of a closed triangle mesh.
 //!
-//! In: points in the shape's local space. Out: the nearest point of the triangles, and whether the point is
-//! inside: by the angle-weighted pseudonormal of the face, edge or corner that is nearest (Bærentzen & Aanæs
-//! 2005, IEEE Transactions on Visualization and Computer Graphics 11). A mesh that is open or turned inside
-//! out gives answers of that kind, too, but no promise. Triangles are found by a hierarchy of boxes, halved
-//! at the median along the longest side.
+//! In: points in the shape's local space. Out: the nearest point of the triangles, and whether the point is inside: by
+//! the angle-weighted pseudonormal of the face, edge or corner that is nearest (Bærentzen & Aanæs 2005, IEEE
+//! Transactions on Visualization and Computer Graphics 11). A mesh that is open or turned inside out gives results of
+//! that kind, too, but without guarantee. Triangles are found by a hierarchy of boxes, halved at the median along the
+//! longest side.
 
 use super::leaf::Foot;
 use crate::geometry::{
@@ -14,7 +14,7 @@ use crate::geometry::{
 use glam::DVec3;
 use std::collections::HashMap;
 
-/// Boxes of so many triangles are not halved any more.
+/// Boxes with this number of triangles are not split.
 const FEW: usize = 4;
 
 /// A closed mesh with its hierarchy.
@@ -29,7 +29,8 @@ pub struct MeshSolid {
 }
 
 impl MeshSolid {
-    /// Of points (local space) and counter-clockwise triangles; triangles that name no point are left out.
+    /// Makes the solid of points (local space) and counter-clockwise triangles; triangles with an invalid index are
+    /// skipped.
     #[must_use]
     pub fn new(positions: Vec<DVec3>, triangles: &[[u32; 3]]) -> Self {
         let there =

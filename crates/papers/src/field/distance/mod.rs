@@ -1,17 +1,16 @@
-//! The fragment distance field of Glondu et al. 2012, sec. 4: contacts for what breaks.
+//! The fragment distance field of Glondu et al. 2012, sec. 4: contacts of objects that break.
 //!
-//! In: the shape of an object, and of everything that it breaks into. Out: for every fragment how deep a
-//! point lies in it and which way leads out, without making anything anew when something breaks.
-//! [`FamilyField`] is the field, one for an object and all its fragments; a [`Fragment`] of it answers as an
-//! [`Interior`].
+//! In: the shape of an object, and of all its fragments. Out: for every fragment the depth of a point in it and the
+//! direction out, without a rebuild after a fracture. [`FamilyField`] is the field, one for an object and all its
+//! fragments; a [`Fragment`] of it is an [`Interior`].
 //!
-//! *The surface* of an octree are the polygons in which the leaves' planes and cuts pass their voxels
+//! *The surface* of an octree are the polygons in which the leaves' planes and cuts cross their voxels
 //! (`leaf.rs`), that of a mesh its triangles. *Inside* is what lies below planes and cuts, voxel by voxel.
 //! `family.rs` has the field, `nodes.rs` the recipe: exact values from the surface at the start
 //! (`octree_solid.rs`, `mesh_solid.rs`); after a fracture exact values in cut cells, and fronts from there
 //! (`front.rs`).
 //! `fragment.rs` are the queries, `smooth.rs` the directions of smooth surfaces, `occupancy.rs` the grid of
-//! bits that says what is far away, `slice.rs` what can be seen of it all.
+//! bits that rejects distant points, `slice.rs` slices for display.
 
 mod error;
 mod exact;

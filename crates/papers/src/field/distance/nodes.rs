@@ -1,9 +1,9 @@
-//! What the nodes of a field know, made when somebody first asks.
+//! The nodes of a field, computed on first use.
 //!
-//! In: the unbroken object, and what broke since. Out: at every node its fragment, its distance and its direction. Within a
-//! cell of the surface depths come from the surface itself (`fragment.rs`), and deeper than that in another body lies only
-//! what has hit it hard: many fields never have to say what their nodes know. So a field that contacts are found with
-//! remembers what has broken, and its nodes follow when they are asked for. They come to the same then.
+//! In: the unbroken object, and the breaks since. Out: at every node its fragment, its distance and its direction.
+//! Within a cell of the surface depths come from the surface itself (`fragment.rs`), and only points of a hard impact
+//! lie deeper in another body, so that many fields never need their nodes. A field for contacts therefore records its
+//! breaks and computes the nodes on first use, with the same result.
 
 use super::{
     exact::{Seeds, in_runs, nearest_by_seed},
@@ -21,7 +21,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 
-/// After so many breaks since nodes were made they follow, whoever asks: until then what broke is kept for them.
+/// After this number of breaks the nodes are computed in any case: until then the broken fragments are kept in memory.
 const MOST_BREAKS: u32 = 32;
 
 /// Values of all nodes.
@@ -32,17 +32,18 @@ pub(super) struct Nodes {
     pub direction: Vec<DVec3>,
 }
 
-/// Who does some work.
+/// Threads for some work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
     /// All cores.
     Shared,
-    /// Whoever asks. While it holds what others wait for it must not take over other work, which might wait for that, too.
+    /// The calling thread only. Other threads may wait for a lock that it holds, so it must not take over other rayon
+    /// work, which might wait for that lock, too.
     Alone,
 }
 
 impl Work {
-    /// What `of` says of each.
+    /// Maps `of` over `all`.
     pub fn each<T: Sync, R: Send>(self, all: &[T], of: impl Fn(&T) -> R + Send + Sync) -> Vec<R> {
         match self {
             Self::Shared => all.par_iter().map(of).collect(),
@@ -63,7 +64,7 @@ pub(super) struct Break {
 }
 
 impl Nodes {
-    /// Of an unbroken object, exact.
+    /// The exact nodes of an unbroken object.
     pub fn of_whole(whole: &Placed, lattice: &Lattice, flaw: Flaw, work: Work) -> Self {
         let all: Vec<usize> = (0..lattice.nodes()).collect();
         let exact = |node: &usize, seed: &mut Option<Foot>| {
@@ -156,7 +157,7 @@ impl Nodes {
         let cracked: Vec<CellBits> = work.each(placed, |part| part.solid.cracked(lattice, &part.surface));
         let exact = |node: &usize, seeds: &mut Seeds| {
             let k = self.fragment[*node].0.checked_sub(broken.first)? as usize;
-            // Nodes in no fragment have none of these.
+            // Nodes in no fragment have no distances.
             let cracked = cracked.get(k)?;
             let at = lattice.at(*node);
             if !ROUND_A_NODE.iter().any(|step| cracked.has(at + *step)) {
@@ -171,7 +172,7 @@ impl Nodes {
     }
 }
 
-/// What nodes follow from.
+/// Source from which nodes are computed.
 #[derive(Debug)]
 enum Source {
     /// They are made already.
@@ -182,18 +183,18 @@ enum Source {
     Break(Arc<LateNodes>, Break),
 }
 
-/// Nodes that are made when they are first asked for. A field has others after each break.
+/// Nodes that are computed on first use. A field has new ones after each break.
 #[derive(Debug)]
 pub(super) struct LateNodes {
     source: Source,
-    /// Breaks since nodes were made, or nothing had broken.
+    /// Number of breaks since nodes were computed, or since the unbroken object.
     breaks: u32,
     flaw: Flaw,
     made: OnceLock<Nodes>,
 }
 
 impl LateNodes {
-    /// Of an unbroken object.
+    /// The nodes of an unbroken object.
     pub fn of_whole(whole: &Arc<Placed>, flaw: Flaw) -> Self {
         Self { source: Source::Whole(Arc::clone(whole)), breaks: 0, flaw, made: OnceLock::new() }
     }
@@ -213,7 +214,7 @@ impl LateNodes {
         Self { source, breaks, flaw: before.flaw, made: OnceLock::new() }
     }
 
-    /// What they know.
+    /// The values, computed if necessary.
     pub fn get(&self, lattice: &Lattice) -> &Nodes {
         self.made.get_or_init(|| self.worked_out(lattice, Work::Alone))
     }
@@ -221,7 +222,7 @@ impl LateNodes {
     /// Makes them now, on all cores.
     pub fn make(&self, lattice: &Lattice) {
         if self.made().is_none() {
-            // Whoever was quicker came to the same.
+            // A faster thread has set the same values.
             let _ = self.made.set(self.worked_out(lattice, Work::Shared));
         }
     }
@@ -246,7 +247,7 @@ impl LateNodes {
         nodes
     }
 
-    /// They themselves, where they are made.
+    /// The values, if they are computed.
     pub fn made(&self) -> Option<&Nodes> {
         self.made.get()
     }

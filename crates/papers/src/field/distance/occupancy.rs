@@ -1,10 +1,10 @@
-//! Which cells a fragment has part in, on grids of ever coarser cells: the fast "is it near at all?" of
-//! Glondu et al. 2012, sec. 4.5.
+//! Which cells a fragment occupies, on grids of ever coarser cells: the fast "is it near at all?" of Glondu et al.
+//! 2012, sec. 4.5.
 //!
-//! The paper keeps a bit for every fragment in each cell. Here the same bits lie the other way round, a bit
-//! for every cell in each fragment: masks do not grow with all fragments that there ever were, and a fracture
-//! writes none but those of the new ones. A coarse cell has a fragment where *any* of its eight cells has it.
-//! (The paper takes the logical AND, by which fragments that fill no coarse cell would be missed.)
+//! The paper keeps a bit for every fragment in each cell. Here each fragment has a bit for every cell: masks do not
+//! grow with the number of fragments ever made, and a fracture writes the masks of the new fragments only. A coarse
+//! cell is set if *any* of its eight cells is. (The paper takes the logical AND, by which fragments that fill no coarse
+//! cell would be missed.)
 
 use super::{
     flaw::Flaw,
@@ -12,7 +12,7 @@ use super::{
 };
 use glam::{DVec3, IVec3};
 
-/// Balls a hair larger than half a cell are asked on the next level: rounding must not lose a ball that just
+/// Balls slightly larger than half a cell are tested on the next level: rounding must not lose a ball that just
 /// touches.
 const SLACK: f64 = 1.0 + 1e-9;
 
@@ -61,7 +61,7 @@ impl CellBits {
         (self.low, self.low + self.size)
     }
 
-    /// The same on cells of twice the edge.
+    /// The bits for cells of twice the edge.
     fn coarser(&self, flaw: Flaw) -> Self {
         let (low, high) = self.range();
         let halved = |v: IVec3| v.map(|c| c.div_euclid(2));
@@ -97,11 +97,11 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// From the cells that hold any of the fragment's solid.
+    /// Built from the cells that contain any of the fragment's solid.
     #[must_use]
     pub fn new(finest: CellBits, flaw: Flaw) -> Self {
         let mut levels = vec![finest];
-        // Up to the level on which the fragment fills no more than the cells that meet at one node.
+        // Up to the level on which the fragment fills only cells that share one node.
         while let Some(last) = levels.last().filter(|last| last.size.max_element() > 2) {
             let next = last.coarser(flaw);
             levels.push(next);
@@ -115,10 +115,10 @@ impl Occupancy {
         &self.levels[0]
     }
 
-    /// Whether the ball may meet one of the cells; balls of more than half a cell of the coarsest level may.
+    /// Whether the ball may touch one of the cells; true for balls larger than half a cell of the coarsest level.
     ///
-    /// The level is that whose cells are just wider than the ball, so that the ball lies in the eight cells
-    /// at the node nearest to its middle.
+    /// The level is that whose cells are just wider than the ball, so that the ball lies in the eight cells at the node
+    /// nearest to its middle.
     #[must_use]
     pub fn meets(&self, lattice: &Lattice, p: DVec3, r: f64) -> bool {
         let mut cell = lattice.cell;

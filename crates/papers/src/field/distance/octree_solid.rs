@@ -1,9 +1,8 @@
-//! The solid of one tree of a forest, asked for its nearest surface.
+//! Nearest-surface queries of one tree of a forest.
 //!
-//! In: points in voxels. Out: whether they are inside as the leaves have it, and the nearest point of the
-//! leaves' polygons. What a leaf without a polygon (its plane only touches the voxel) has for a surface are
-//! the faces of its voxel that look into the air. The octree is its own index: nothing is built and nothing
-//! is kept beside it.
+//! In: points in voxels. Out: whether they are inside by the leaves, and the nearest point of the leaves' polygons. The
+//! surface of a leaf without a polygon (its plane only touches the voxel) are the faces of its voxel towards empty
+//! space. The octree is its own index: no other structure is built.
 
 use super::leaf::{Foot, Leaf, LeafPlane};
 use crate::{
@@ -43,7 +42,7 @@ pub(super) struct Cube {
     low: [u32; 3],
 }
 
-/// What stands below a node.
+/// Content of an octant.
 pub(super) enum Below {
     /// Surface.
     Surface(Cube),
@@ -85,8 +84,8 @@ impl OctreeSolid {
         self.nearest_until(p, within, 0.0)
     }
 
-    /// The same, but the first that is no farther than `enough`, if there is one: who only asks whether the surface is
-    /// so near need not know where it is nearest.
+    /// Like [`Self::nearest`], but returns the first point no farther than `enough`, if there is one: enough for a test
+    /// whether the surface is that near.
     #[must_use]
     pub fn nearest_until(&self, p: DVec3, within: f64, enough: f64) -> Option<Foot> {
         let mut best = None;
@@ -155,7 +154,7 @@ impl OctreeSolid {
         let leaf = Leaf::at(&self.forest, cube.index as usize, cube.low)?;
         let found = leaf.nearest(p, within);
         let normal = leaf.plane.normal.abs();
-        // What only touches a corner or an edge; a plane that lies in a face of the voxel is that face.
+        // The polygon only touches a corner or an edge; a plane in a face of the voxel is that face.
         let touches =
             leaf.plane.offset >= 0.5 * normal.element_sum() - TOUCHES && normal.max_element() < FACE_ON;
         if found.is_some() || !touches || leaf.polygons().iter().any(Option::is_some) {
@@ -164,7 +163,7 @@ impl OctreeSolid {
         self.nearest_of_faces(cube, p, within)
     }
 
-    /// The nearest point of those faces of a solid voxel behind which there is nothing.
+    /// The nearest point of those faces of a solid voxel that border on empty space.
     fn nearest_of_faces(&self, cube: Cube, p: DVec3, within: f64) -> Option<Foot> {
         let mut best: Option<Foot> = None;
         let low = DVec3::from(cube.low.map(f64::from));
@@ -210,7 +209,7 @@ impl OctreeSolid {
         }
     }
 
-    /// What stands in the octants of a cube above the leaf level.
+    /// Contents of the octants of a cube above the leaf level.
     pub(super) fn below(&self, cube: Cube) -> impl Iterator<Item = Below> + '_ {
         let node = self.forest.nodes.get(cube.index as usize).copied().unwrap_or_default();
         (0..8).filter_map(move |octant| {
@@ -247,9 +246,9 @@ impl Cube {
     }
 }
 
-/// Corners of the surface polygons of all leaves of a shape's octree, local space; where planes and cuts
-/// leave nothing of any leaf (there are crumbs of that kind), the corners of its voxels; of what has no
-/// octree nothing. For shapes of few voxels: there are some ten a leaf.
+/// Corners of the surface polygons of all leaves of a shape's octree, local space; if planes and cuts leave no polygon
+/// (in some crumbs), the corners of its voxels; nothing for a shape without octree. Meant for shapes of few voxels:
+/// there are about ten per leaf.
 #[must_use]
 pub fn surface_corners(shape: &Shape) -> Vec<DVec3> {
     let Some(octree) = shape.as_octree() else { return Vec::new() };

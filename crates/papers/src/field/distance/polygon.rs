@@ -57,7 +57,7 @@ impl Polygon {
         out
     }
 
-    /// Rounding may make a convex polygon cross a line more than twice; what would not fit is left out.
+    /// Rounding may make a convex polygon cross a line more than twice; further corners are dropped.
     fn push(&mut self, p: DVec3) {
         if self.count < MOST {
             self.corners[self.count] = p;

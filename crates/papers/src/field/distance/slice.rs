@@ -1,4 +1,4 @@
-//! A plane through a field, to be looked at: which fragment each point lies in, and how deep.
+//! A plane through a field, for display: the fragment at each point, and the depth in it.
 
 use super::{
     family::{FamilyField, FragmentId},
@@ -14,7 +14,7 @@ pub struct SliceSample {
     pub fragment: Option<FragmentId>,
     /// Depth, local units; 0 in no fragment.
     pub distance: f64,
-    /// The way out; zero in no fragment.
+    /// Direction out; zero in no fragment.
     pub direction: DVec3,
 }
 

@@ -1,30 +1,30 @@
 //! The direction out of the solid beside a surface that was smooth before it was made of voxels.
 //!
-//! A leaf's normal is the mean of the triangles in its voxel, so that directions to the nearest polygon jump
-//! from leaf to leaf. Two balls that meet head on would be deflected. So a quadric is fitted to the planes of
-//! the leaves round the foot, each at its point nearest to its voxel's middle, by least squares with weights
-//! that fall to zero with distance and with the angle between the normals (moving least squares; Lancaster &
-//! Salkauskas 1981, Mathematics of Computation 37). What turns away, as behind an edge, has no part in it.
-//! Where too few leaves are left, the direction is the geometric one.
+//! A leaf's normal is the mean of the triangles in its voxel, so that directions to the nearest polygon jump from leaf
+//! to leaf. Two balls that meet head on would be deflected. So a quadric is fitted to the planes of the leaves round
+//! the foot, each at its point nearest to its voxel's middle, by least squares with weights that fall to zero with
+//! distance and with the angle between the normals (moving least squares; Lancaster & Salkauskas 1981, Mathematics of
+//! Computation 37). Leaves of another orientation, as behind an edge, are ignored. If too few leaves remain, the
+//! direction is the geometric one.
 
 use super::{leaf::Foot, octree_solid::OctreeSolid};
 use glam::{DVec2, DVec3};
 
 /// Leaves count up to this distance from the foot, voxels.
 const REACH: f64 = 4.0;
-/// Normals that agree less than the first have no part, those that agree as the second have all of it.
+/// Cosines between normals: leaves below the first are ignored, leaves above the second have full weight.
 const AGREES: [f64; 2] = [0.7, 0.9];
-/// Leaves off the foot's own plane by more than this share of the reach are of another sheet.
+/// Leaves off the foot's own plane by more than this share of the reach belong to another sheet.
 const OFF_SHEET: f64 = 0.5;
-/// Below this distance from the surface the way to the foot says nothing, voxels.
+/// Below this distance from the surface the vector to the foot is too short for a direction, voxels.
 const TOO_NEAR: f64 = 0.25;
-/// Fewer leaves hold no quadric.
+/// Fewer leaves do not determine a quadric.
 const FEWEST: usize = 8;
-/// Damps the bends of a quadric that its leaves do not hold.
+/// Damps curvatures that the leaves do not determine.
 const DAMPING: f64 = 1e-6;
 
-/// The way out at a foot of `p`: along both, or against the way from `p` where that is outside. Beside a
-/// surface, where the way has no length, the normal of the surface.
+/// The direction out at a foot of `p`: along the vector from `p` to the foot, or against it if `p` is outside; the
+/// normal of the surface if the vector has no length.
 #[must_use]
 pub fn geometric(p: DVec3, foot: &Foot) -> DVec3 {
     let way = (foot.point - p).normalize_or(foot.normal);
@@ -32,7 +32,7 @@ pub fn geometric(p: DVec3, foot: &Foot) -> DVec3 {
     out.normalize_or(DVec3::Z)
 }
 
-/// The way out at a foot of `p` on the leaves of an octree.
+/// The direction out at a foot of `p` on the leaves of an octree.
 #[must_use]
 pub fn outward(octree: &OctreeSolid, p: DVec3, foot: &Foot) -> DVec3 {
     let way = if foot.distance < TOO_NEAR { foot.normal.normalize_or(DVec3::Z) } else { geometric(p, foot) };
@@ -63,13 +63,13 @@ impl Sums {
         let terms = [1.0, x, y, x * x, x * y, y * y, height];
         for (k, row) in self.rows.iter_mut().enumerate() {
             let own = weight * terms[k];
-            // The other half is the same.
+            // The matrix is symmetric.
             (k..7).for_each(|j| row[j] += own * terms[j]);
         }
         self.count += 1;
     }
 
-    /// Slope of the quadric at the foot; `None` where its leaves do not hold one.
+    /// Slope of the quadric at the foot; `None` if its leaves do not determine one.
     fn slope(mut self) -> Option<DVec2> {
         if self.count < FEWEST {
             return None;
@@ -85,7 +85,7 @@ impl Sums {
     }
 }
 
-/// Gaussian elimination with pivots; `None` where the equations do not hold the unknowns.
+/// Gaussian elimination with pivots; `None` if the matrix is singular.
 fn solve(mut rows: [[f64; 7]; 6]) -> Option<[f64; 6]> {
     let largest = (0..6).map(|k| rows[k][k].abs()).fold(0.0, f64::max);
     for k in 0..6 {

@@ -1,4 +1,4 @@
-//! What a fragment is made of, whichever kind of shape it is.
+//! The solid of a fragment, of any kind of shape.
 
 use super::{
     error::FieldError,
@@ -14,21 +14,20 @@ use crate::geometry::Aabb;
 use crate::shape::{Geometry, Shape};
 use glam::{DVec3, IVec3};
 
-/// A solid that is asked for its nearest surface, in the local space of its shape.
+/// A solid for nearest-surface queries, in the local space of its shape.
 #[derive(Clone, Debug)]
 pub enum Solid {
     /// The leaves of an octree, voxels.
     Octree(OctreeSolid),
-    /// Triangles: of a mesh (voxels where voxels stand in for it, else metres) or a convex polyhedron
-    /// (metres).
+    /// Triangles of a mesh (in voxels if the body has voxels too, else in metres) or of a convex polyhedron (metres).
     Mesh(MeshSolid),
 }
 
 impl Solid {
-    /// Of a shape.
+    /// The solid of a shape.
     ///
     /// # Errors
-    /// [`FieldError::Empty`] where there is nothing of it.
+    /// [`FieldError::Empty`] for an empty shape.
     pub fn of(shape: &Shape) -> Result<Self, FieldError> {
         if shape.is_empty() {
             return Err(FieldError::Empty);
@@ -63,7 +62,7 @@ impl Solid {
         }
     }
 
-    /// The same, or any point of the surface that is no farther than `enough`.
+    /// Like [`Self::nearest`], or any point of the surface no farther than `enough`.
     #[must_use]
     pub fn nearest_until(&self, p: DVec3, within: f64, enough: f64) -> Option<Foot> {
         match self {
@@ -82,7 +81,7 @@ impl Solid {
         }
     }
 
-    /// Cells of the lattice that hold any of the solid, and cells that hold surface.
+    /// Cells of the lattice that contain any of the solid, and cells that contain surface.
     #[must_use]
     pub fn cells(&self, lattice: &Lattice, bounds: Aabb) -> [CellBits; 2] {
         // Surfaces that lie on the faces of cells count for the cells on either side.
@@ -163,7 +162,7 @@ fn mark_cracks(octree: &OctreeSolid, lattice: &Lattice, cube: Cube, out: &mut Ce
     }
 }
 
-/// By the bounds of triangles, which is more than they meet.
+/// Marks cells by the bounds of triangles, which are more than the triangles cross.
 fn mark_triangles(mesh: &MeshSolid, lattice: &Lattice, out: &mut [CellBits; 2]) {
     for Aabb { low, high } in mesh.triangle_bounds() {
         let hair = DVec3::splat(lattice.cell * 1e-9);
@@ -177,7 +176,7 @@ fn mark_within(mesh: &MeshSolid, lattice: &Lattice, out: &mut [CellBits; 2]) {
     let (low, high) = out[1].range();
     for z in low.z..high.z {
         for y in low.y..high.y {
-            // Between two cells with surface all are solid or none is.
+            // Cells between two cells with surface are all solid or all empty.
             let mut within = None;
             for cell in (low.x..high.x).map(|x| IVec3::new(x, y, z)) {
                 if out[1].has(cell) {
@@ -198,9 +197,9 @@ pub struct Placed {
     pub solid: Solid,
     /// Bounds, local space.
     pub bounds: Aabb,
-    /// Cells that hold any of it.
+    /// Cells that contain any of it.
     pub occupancy: Occupancy,
-    /// Cells that hold surface.
+    /// Cells that contain surface.
     pub surface: CellBits,
 }
 

@@ -8,8 +8,8 @@ use super::{
 };
 
 impl SphereForest {
-    /// Every point of the surface that collides with `other` or lies within `tolerance` of it (local units of
-    /// the other); where there is none, every point of the interior that collides. By ascending index.
+    /// Every point of the surface that collides with `other` or lies within `tolerance` of it (local units of the
+    /// other); if there is none, every point of the interior that collides. By ascending index.
     #[must_use]
     pub fn colliding_points<I: Interior + ?Sized>(
         &self,

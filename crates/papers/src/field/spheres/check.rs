@@ -1,13 +1,13 @@
-//! What must be true of every forest, as a check that tests and reports can call.
+//! Invariants of every forest, as a check for tests and reports.
 
 use super::forest::{NONE, SphereForest};
 
 impl SphereForest {
-    /// Whether every point is met exactly once from the roots, every sphere holds all points below it, and
-    /// levels grow on the way down.
+    /// Checks that every point is reached exactly once from the roots, every sphere contains all points below it, and
+    /// levels grow downwards.
     ///
     /// # Errors
-    /// What is wrong, in a sentence.
+    /// The violated invariant, in a sentence.
     pub fn validate(&self) -> Result<(), String> {
         let mut met = vec![0u32; self.points.len()];
         let mut path = Vec::new();
@@ -15,7 +15,7 @@ impl SphereForest {
             self.validate_below(root as usize, &mut path, &mut met)?;
         }
         match met.iter().position(|times| *times != 1) {
-            Some(point) => Err(format!("point {point} is met {} times", met[point])),
+            Some(point) => Err(format!("point {point} is in the forest {} times", met[point])),
             None => Ok(()),
         }
     }
@@ -27,7 +27,10 @@ impl SphereForest {
             met[node.point as usize] += 1;
             let parent = path.last().map_or(NONE, |above| self.nodes[*above].point);
             if point.parent != parent {
-                return Err(format!("point {} hangs on {parent} and says {}", node.point, point.parent));
+                return Err(format!(
+                    "point {} lies below {parent} and its parent is {}",
+                    node.point, point.parent
+                ));
             }
             let outside = |above: &&usize| {
                 let sphere = &self.nodes[**above];

@@ -1,10 +1,10 @@
-//! What a fracture does to the points of a forest, seen from the pieces.
+//! The changes of a forest's points in a fracture, from the shapes of the pieces.
 //!
-//! In: the forest of what broke, and the shapes of its pieces in its local space. Out: a [`Fracture`]. A
-//! point belongs to the piece in whose solid it lies (the first of several that share it). The new points are
-//! those of the cracks' cells where the piece has no point yet, and hang on the nearest point that the piece
-//! has. (The paper's new points are where cracks cut edges of its tetrahedra; cells of an octree are cut as
-//! well, and the ends of their edges are the points of the lattice.)
+//! In: the forest of the broken fragment, and the shapes of its pieces in its local space. Out: a [`Fracture`]. A point
+//! belongs to the piece in whose solid it lies (the first of several that share it). The new points are those of the
+//! cracks' cells where the piece has no point yet; the parent of each is the piece's nearest point. (The paper's new
+//! points are where cracks cut edges of its tetrahedra; cells of an octree are cut as well, and the ends of their edges
+//! are the points of the lattice.)
 
 use crate::geometry::Aabb;
 use crate::shape::{Geometry, Octree, Shape};
@@ -26,7 +26,7 @@ const ON_SURFACE: f64 = 0.01;
 const GRID: u32 = 16;
 
 impl Sampling {
-    /// What becomes of the points of `forest`, whose body broke into `pieces`.
+    /// The changes of the points of `forest`, whose body broke into `pieces`.
     #[must_use]
     pub fn fracture(&self, forest: &SphereForest, pieces: &[&Shape]) -> Fracture {
         let near = NearPieces::new(pieces, ON_SURFACE * self.cell);
@@ -58,7 +58,7 @@ impl Sampling {
         Fracture { fates, cracks }
     }
 
-    /// The new points of a piece that kept these.
+    /// The new points of a piece that kept these points.
     fn cracks(
         &self,
         piece: &Shape,
@@ -137,8 +137,8 @@ fn index(cell: UVec3) -> usize {
     (cell.x + GRID * (cell.y + GRID * cell.z)) as usize
 }
 
-/// A point on the far face of a voxel lies in the next one, which may be empty; then the point a hair towards
-/// the middle of the octree is asked.
+/// A point on the far face of a voxel lies in the next voxel, which may be empty; then a point slightly towards the
+/// middle of the octree is tested.
 fn containment_of_rounded(octree: &Octree, p: DVec3) -> Containment {
     const HAIR: f64 = 0.01;
     match containment(octree, p) {

@@ -1,12 +1,12 @@
 //! The sphere tree of an object, or the sphere trees of a fragment (Glondu et al. 2012, sec. 5.1).
 //!
-//! In: points on the surface and in the interior. Out: a [`SphereForest`]. In the paper a point is a node in
-//! every level from the one at which it comes in, with a radius that covers what hangs below it there. Nodes
-//! of a point that cover the same are one node here, so that a point has a node for each level at which
-//! children hang on it, and at least one.
+//! In: points on the surface and in the interior. Out: a [`SphereForest`]. In the paper a point is a node in every
+//! level from the one at which it comes in, with a radius that covers its descendants there. Nodes of a point that
+//! cover the same descendants are one node here, so that a point has a node for each level at which it has children,
+//! and at least one.
 //!
-//! Space is the local space of the object: pieces of an octree keep its grid, pieces of other shapes its
-//! shape space, so that points never move.
+//! Space is the local space of the object: pieces of an octree keep its grid, pieces of other shapes its shape space,
+//! so that points never move.
 
 use glam::DVec3;
 
@@ -34,9 +34,9 @@ pub(super) struct TreePoint {
     pub on_surface: bool,
     /// The level at which it comes in.
     pub level: u16,
-    /// The point that it hangs on, or [`NONE`].
+    /// Its parent point, or [`NONE`].
     pub parent: u32,
-    /// The level of its parent's node that it hangs on: below `level`.
+    /// The level of its parent's node above it: below `level`.
     pub hangs_at: u16,
     /// Its first node; the others follow.
     pub first_node: u32,
@@ -51,13 +51,13 @@ pub(super) struct Node {
     pub point: u32,
     /// Range of [`SphereForest::children`].
     pub children: (u32, u32),
-    /// When it is visited: the level of its point for the first node, else that at which its children hang.
+    /// The level of the visit: that of its point for the first node, else that of its children.
     pub level: u16,
-    /// The level at which its children hang; that of the point where it has none.
+    /// The level of its children; without children the level of its point.
     pub hangs_at: u16,
-    /// The first node of its point: where the point is met.
+    /// Whether it is the first node of its point: the point is tested there.
     pub is_first: bool,
-    /// The last node of its point: nothing of the point follows.
+    /// Whether it is the last node of its point.
     pub is_last: bool,
     pub on_surface: bool,
 }
@@ -68,7 +68,7 @@ pub struct SphereForest {
     pub(super) points: Vec<TreePoint>,
     /// By point, and by level for one point.
     pub(super) nodes: Vec<Node>,
-    /// First nodes of the points that hang on each node.
+    /// First nodes of the child points of each node.
     pub(super) children: Vec<u32>,
     /// First nodes of the points without a parent.
     pub(super) roots: Vec<u32>,
@@ -87,7 +87,7 @@ impl SphereForest {
         forest
     }
 
-    /// The same forest with more points, which have trees of their own and follow the others.
+    /// This forest with additional points, which have trees of their own and come last.
     #[must_use]
     pub fn with(&self, more: &[ObjectPoint]) -> Self {
         let other = Self::build(more);
@@ -152,7 +152,7 @@ impl SphereForest {
         self.points.iter().map(|p| ObjectPoint { position: p.position, on_surface: p.on_surface })
     }
 
-    /// The spheres of one level of the tree, to look at: centre and radius, local space.
+    /// The spheres of one level of the tree, for display: centre and radius, local space.
     pub fn spheres_of_level(&self, level: u32) -> impl Iterator<Item = (DVec3, f64)> {
         let level = level.min(u32::from(u16::MAX)) as u16;
         self.points.iter().enumerate().filter(move |(_, point)| point.level <= level).map(
@@ -217,8 +217,8 @@ impl SphereForest {
         Self { points, nodes, children, roots, bound, last_level }
     }
 
-    /// Lets the spheres of all ancestors of these points hold them. A sphere that holds a point says nothing
-    /// of those above it, so every walk goes to the root.
+    /// Enlarges the spheres of all ancestors of these points to contain them. A sphere may contain a point although
+    /// spheres above do not, so every walk goes to the root.
     pub(super) fn grow_radii(&mut self, points: std::ops::Range<usize>, planted: Planted) {
         'points: for i in points {
             let TreePoint { position, mut parent, mut hangs_at, .. } = self.points[i];

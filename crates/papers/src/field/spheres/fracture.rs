@@ -1,15 +1,15 @@
 //! The update upon a fracture (Glondu et al. 2012, sec. 5.2).
 //!
-//! In: the forest of a fragment, which new fragment each of its points now belongs to, and the points on the
-//! cracks. Out: a forest for each new fragment. Nothing is ordered anew: a point whose parent went to another
-//! fragment hangs on its closest ancestor that did not, at that ancestor's node on the way up, whose sphere
-//! held it all along; without such an ancestor it becomes a root. A new point hangs on its neighbour, and
-//! spheres above it grow until they hold it.
+//! In: the forest of a fragment, which new fragment each of its points now belongs to, and the points on the cracks.
+//! Out: a forest for each new fragment. Points are not reordered: a point whose parent went to another fragment becomes
+//! a child of its closest ancestor in its own fragment, at that ancestor's node on the path to the root, whose sphere
+//! contained it before; without such an ancestor it becomes a root. A new point becomes a child of its neighbour, and
+//! the spheres above it grow until they contain it.
 //!
-//! A point keeps the level at which it comes in, so that a query still meets points in the order of their
-//! distances. The paper hangs every new point as high as its neighbour stands; where many have one neighbour,
-//! here only the first one does, and the others follow in farthest-point order, twice as many a level as in
-//! the one above, or the first eight contacts would lie in one corner.
+//! A point keeps its level, so that a query still visits points in the order of their distances. The paper puts every
+//! new point one level below its neighbour; if many share a neighbour, here only the first is put there, and the others
+//! follow in farthest-point order, each level with twice as many as the level above; otherwise the first eight contacts
+//! would lie in one corner.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -19,7 +19,7 @@ use super::{
     planted::Planted,
 };
 
-/// What became of a point.
+/// New fragment of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It is in no fragment.
@@ -47,11 +47,11 @@ impl Fate {
 pub struct CrackPoint {
     /// Local space.
     pub position: DVec3,
-    /// A point of the old forest nearby that went to the same fragment. `None` where that has none.
+    /// A point of the old forest nearby that went to the same fragment. `None` if there is none.
     pub neighbour: Option<u32>,
 }
 
-/// What a fracture does to the points of a fragment.
+/// The changes of a fragment's points in a fracture.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fracture {
     /// By point of the old forest.
@@ -64,11 +64,11 @@ pub struct Fracture {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FractureMismatch {
     /// There must be one fate a point.
-    #[error("the fracture has fates of {fates} points, and the forest has {points} points")]
+    #[error("{fates} fates of points were given, and the forest has {points} points")]
     Fates {
-        /// Fates that there are.
+        /// Number of fates.
         fates: usize,
-        /// Points that there are.
+        /// Number of points.
         points: usize,
     },
     /// A fate names a fragment that is not there.
@@ -146,7 +146,7 @@ impl SphereForest {
         fracture.fates.iter().enumerate().filter_map(|(i, fate)| Some((i, fate.fragment()?)))
     }
 
-    /// The forest of the fragment that kept these points.
+    /// The forest of the fragment with these points.
     fn fragment(
         &self,
         fracture: &Fracture,
@@ -171,7 +171,7 @@ impl SphereForest {
         hang_cracks(&mut points, &fracture.cracks[fragment as usize], new_index);
         let mut forest = Self::assemble(points);
         for node in &mut forest.nodes {
-            // What hangs on a point at some level or below hung there before, or is new.
+            // Children at some level or below were children before, or are new.
             if let Some(old) = kept.get(node.point as usize) {
                 let covering =
                     self.nodes_of(*old as usize).find(|covering| covering.hangs_at >= node.hangs_at);
@@ -186,8 +186,7 @@ impl SphereForest {
         forest
     }
 
-    /// The closest ancestor that stays with the point, and the level at which the way up to it passes its
-    /// nodes.
+    /// The closest ancestor in the point's fragment, and the level at which the path to it passes its nodes.
     fn closest_ancestor(&self, point: u32, stays: impl Fn(u32) -> bool) -> (u32, u16) {
         let TreePoint { mut parent, mut hangs_at, .. } = self.points[point as usize];
         while parent != NONE && !stays(parent) {
@@ -198,7 +197,7 @@ impl SphereForest {
     }
 }
 
-/// Appends the new points of a fragment to its kept ones.
+/// Appends the new points of a fragment to its old ones.
 fn hang_cracks(points: &mut Vec<TreePoint>, cracks: &[CrackPoint], new_index: &[u32]) {
     let mut hanging: Vec<(u32, DVec3)> =
         cracks.iter().filter_map(|c| Some((new_index[c.neighbour? as usize], c.position))).collect();

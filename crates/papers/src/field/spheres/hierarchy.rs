@@ -1,10 +1,8 @@
-//! A hierarchy of boxes over points that knows, of every box, which of its points is farthest from all points
-//! chosen so far.
+//! A hierarchy of boxes over points with, for every box, the point farthest from all points chosen so far.
 //!
-//! In: points. Out: the two that are farthest apart, and, one choice after the other, the point that is
-//! farthest from its nearest chosen one. Both are exact: boxes only say where nothing has to be looked at.
-//! Distances are squared, and computed by one formula throughout, so that equal ones are equal to the last
-//! bit.
+//! In: points. Out: the two that are farthest apart, and, one choice after the other, the point that is farthest from
+//! its nearest chosen one. Both are exact: boxes only exclude points. Distances are squared, and computed by one
+//! formula throughout, so that equal ones are equal to the last bit.
 
 use glam::DVec3;
 
@@ -32,13 +30,13 @@ pub struct Hierarchy {
     /// Indices of the points, so that those of a box are neighbours.
     items: Vec<u32>,
     positions: Vec<DVec3>,
-    /// Of each item: squared distance to its nearest chosen point, negative once it is chosen itself; and
-    /// which that is.
+    /// Per item: squared distance to its nearest chosen point, negative once it is chosen itself; and the index of that
+    /// point.
     nearest: Vec<(f64, u32)>,
 }
 
 impl Hierarchy {
-    /// Over these points, none of them chosen yet.
+    /// The hierarchy of these points, none of them chosen yet.
     #[must_use]
     pub fn new(points: &[DVec3]) -> Self {
         let mut items: Vec<u32> = (0..points.len() as u32).collect();
@@ -51,8 +49,8 @@ impl Hierarchy {
         Self { nodes, items, positions, nearest }
     }
 
-    /// The point that is farthest from its nearest chosen one, and that distance squared; ties go to the
-    /// smaller index. `None` once all are chosen.
+    /// The point that is farthest from its nearest chosen one, and that distance squared; ties go to the smaller index.
+    /// `None` if all are chosen.
     #[must_use]
     pub fn farthest(&self) -> Option<(u32, f64)> {
         let (distance, index) = self.nodes.first()?.farthest;
@@ -68,8 +66,7 @@ impl Hierarchy {
 
     fn choose_below(&mut self, node: usize, point: u32, at: DVec3) {
         let Node { low, high, first, end, second, farthest } = self.nodes[node];
-        // Where nobody comes nearer there is nothing to do; the chosen one itself, at distance 0, is not
-        // passed over.
+        // Boxes whose points come no nearer are skipped, except that of the chosen point, at distance 0.
         let distance = at.clamp(low, high).distance_squared(at);
         if distance > farthest.0 || (distance == farthest.0 && distance > 0.0) {
             return;
@@ -125,7 +122,7 @@ impl Hierarchy {
             (second, 0) => self.pairs(&[[a + 1, b], [second as usize, b]], best),
             (second, other_second) => {
                 let (s, t) = (second as usize, other_second as usize);
-                // A box with itself: what is between its halves was asked in the other order.
+                // A box with itself: the pair of its halves is covered once.
                 let four = [[a + 1, t], [a + 1, b + 1], [s, t], [s, b + 1]];
                 self.pairs(if a == b { &four[..3] } else { &four[..] }, best);
             }

@@ -1,10 +1,10 @@
-//! What a query leaves for the next one of the same two bodies.
+//! Data that a query leaves for the next query of the same two bodies.
 //!
-//! In: what a query did not put out, with how deep each of it can be at most, and how the bodies lie later. Out: the same
-//! bounds there: a depth grows by no more than what the body has moved, but for steps in the surface ([`Interior::step`]).
-//! So the next query looks only at what may have come deep enough since, however much of a crack is near. Points are met in
-//! one order whether something was kept or not, so contacts do not hang on it, and whoever goes back in time need not have
-//! it.
+//! In: the points that are no contacts, with an upper bound of the depth of each, and the bodies' later poses. Out: the
+//! same bounds there: a depth grows by no more than the body has moved, except for steps in the surface
+//! ([`Interior::step`]). So the next query tests only points that may have become deep enough since, however much of a
+//! crack is near. Points are visited in the same order with and without this data, so that contacts do not depend on
+//! it, and it need not be part of snapshots.
 
 use glam::DMat4;
 
@@ -15,17 +15,17 @@ use super::{
     selection::{Placement, Selection},
 };
 
-/// After so many times the slack all is looked at anew: bounds are wide then.
+/// After a motion of this number of slacks everything is tested again: bounds are wide then.
 const MOST_SLACKS: f64 = 8.0;
 
 /// How far bounds reach, local units of the other body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// How much farther out is looked than now is asked.
+    /// Distance beyond the query's own within which bounds are kept.
     pub slack: f64,
-    /// Of what is farther out nothing is said but that.
+    /// Points farther away than this have no bound but this distance.
     pub farthest: f64,
-    /// How far has been gone by now, as [`Kept`] counts.
+    /// The motion so far, as counted by [`Kept`].
     pub way: f64,
 }
 
@@ -34,17 +34,18 @@ pub struct Bounds {
 struct Entry {
     node: u32,
     part: NodePart,
-    /// Depth at most, less the way that was gone by then, local units of the other.
+    /// Upper bound of the depth, less the motion at that time, local units of the other.
     most: f32,
-    /// The same once so far has been gone, and that way.
+    /// The upper bound after a motion by which the point may have passed a step, and that motion.
     passes: [f32; 2],
 }
 
-/// What is kept of two bodies, one's points in the other.
+/// Data of two bodies, of the points of the first in the second.
 #[derive(Clone, Debug, Default)]
 pub struct Kept {
     entries: Vec<Entry>,
-    /// How far a point of the one can have moved in the other since all was looked at anew, local units of the other.
+    /// Upper bound of the motion of any point of the first in the second since the last full test, local units of the
+    /// other.
     way: f64,
     farthest: f64,
     at: Option<DMat4>,
@@ -92,7 +93,7 @@ impl Kept {
     pub(super) fn replace(&mut self, left: &[Open]) {
         self.entries.clear();
         let (farthest, way) = (self.farthest, self.way);
-        // Depths are rounded up, ways down.
+        // Depths are rounded up, motions down.
         let less_way = |most: f64| ((most - way) as f32).next_up();
         self.entries.extend(left.iter().map(|open| Entry {
             node: open.node,
@@ -104,7 +105,7 @@ impl Kept {
 }
 
 /// How far points of the forest have moved in the other body at most, where they are no farther from it now than
-/// `farthest`. What is farther out comes no nearer than that by this way, which is all that is said of it.
+/// `farthest`. For points farther away the bound is only that they do not get nearer than that by this motion.
 fn way<I: Interior + ?Sized>(
     forest: &SphereForest,
     other: &I,

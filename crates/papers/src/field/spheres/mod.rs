@@ -1,11 +1,10 @@
 //! The fracturable adaptive sphere tree of Glondu et al. 2012, sec. 5, and its self-adapting queries.
 //!
-//! In the order of the data: [`points`] samples a shape, `order` puts the points in maximum distance order
-//! (with `hierarchy`), [`forest`] makes a tree of them, `crack` says what a fracture does to the points,
-//! [`fracture`] makes the forests of the new fragments, [`query`] finds contacts against whatever answers the
-//! three elementary queries of [`interior`], chosen as [`selection`] says; `kept` is what it leaves for the next query;
-//! [`planes`] is the floor. `brute` and `check` are what tests
-//! compare with.
+//! In the order of the data: [`points`] samples a shape, `order` puts the points in maximum distance order (with
+//! `hierarchy`), [`forest`] makes a tree of them, `crack` finds the changes of the points in a fracture, [`fracture`]
+//! makes the forests of the new fragments, [`query`] finds contacts against an implementation of the three elementary
+//! queries of [`interior`], chosen by [`selection`]; `kept` is its data for the next query; [`planes`] is the floor.
+//! Tests compare with `brute` and `check`.
 
 mod brute;
 mod check;

@@ -17,7 +17,7 @@ pub struct PointGrid {
 }
 
 impl PointGrid {
-    /// Of numbered points.
+    /// The grid of these points with their indices.
     #[must_use]
     pub fn new(points: &[(DVec3, u32)]) -> Self {
         let Aabb { low, high } = Aabb::of(points.iter().map(|(p, _)| *p));
@@ -59,7 +59,7 @@ impl PointGrid {
         let wall = beyond_low.min(self.edge - beyond_low).min_element().max(0.0);
         let mut best: Option<(f64, u32)> = None;
         for ring in 0..self.along.max_element() {
-            // What is farther out is at least as far as the rings that were looked at are wide.
+            // Points outside the visited rings are at least as far away as these are wide.
             let least = if ring == 0 { 0.0 } else { f64::from(ring - 1) * self.edge + wall };
             if best.is_some_and(|(distance, _)| distance < least * least) {
                 break;

@@ -1,10 +1,9 @@
-//! Maximum distance ordering (Glondu et al. 2012, sec. 5.1): the two points that are farthest apart, then
-//! always the point that is farthest from its nearest one in the list.
+//! Maximum distance ordering (Glondu et al. 2012, sec. 5.1): the two points that are farthest apart, then always the
+//! point that is farthest from its nearest one in the list.
 //!
-//! In: points. Out: the list, and for every point of it its parent in the sphere tree. Level l of the tree
-//! has the first 2^l points of the list, and the parent of a point is the closest one in the level above. The
-//! paper spends O(n^2) on it; with a [`Hierarchy`] a choice only looks at the points that it may come nearer
-//! to.
+//! In: points. Out: the list, and for every point of it its parent in the sphere tree. Level l of the tree has the
+//! first 2^l points of the list, and the parent of a point is the closest one in the level above. The paper spends
+//! O(n^2) on it; with a [`Hierarchy`] a choice only tests the points that it may be nearer to.
 
 use glam::DVec3;
 

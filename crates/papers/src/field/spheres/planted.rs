@@ -1,23 +1,22 @@
 //! Errors that tests plant, to see whether the checks find them.
 
-/// What goes wrong.
+/// A planted error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Planted {
     /// Nothing.
     #[default]
     Nothing,
-    /// New points grow only the sphere that they hang on, and those above up to the first that holds them
-    /// already.
+    /// New points grow only the sphere of their parent, and those above up to the first that contains them already.
     RadiusTooSmall,
     /// The last root of each fragment with several is lost.
     LostRoot,
     /// A point whose parent went to another fragment stays with the point that has the parent's number.
     WrongParent,
-    /// A point is met at every node of it, not only at the first.
+    /// A point is tested at every node of it, not only at the first.
     MetTwice,
-    /// Points that touched before are not asked first.
+    /// The last contacts are not tested first.
     KnownLost,
-    /// What is kept forgets that the surface has steps.
+    /// The data of the last query ignores steps in the surface.
     StepsForgotten,
 }
 

@@ -1,26 +1,25 @@
-//! Asking a sphere forest against a body (Glondu et al. 2012, algorithm 1) with contacts that select
-//! themselves (sec. 5.3).
+//! Queries of a sphere forest against a body (Glondu et al. 2012, algorithm 1) with contacts that select themselves
+//! (sec. 5.3).
 //!
-//! In: a forest, the other body's [`Interior`], where the one lies in the other. Out: contacts, in the order
-//! in which they were met: level by level, so that the first ones lie well apart.
+//! In: a forest, the other body's [`Interior`], and the relative pose. Out: contacts, in the order of the visit: level
+//! by level, so that the first ones lie well apart.
 //!
-//! **Once enough contacts are found**, only deeper ones are looked for: a point must lie deeper than a
-//! threshold, and a sphere round a point outside is descended where it meets the body even if it is smaller
-//! by that threshold. (The paper descends where the distance is below r - tolerance; a *negative* tolerance
-//! must make it harder to descend, so it is r + tolerance.) [`Beyond`] says what the threshold is.
+//! **Once enough contacts are found**, only deeper ones are searched: a point must lie deeper than a
+//! threshold, and a sphere round a point outside is descended if it touches the body even when smaller by that
+//! threshold. (The paper descends where the distance is below r - tolerance; a *negative* tolerance must make it harder
+//! to descend, so it is r + tolerance.) [`Beyond`] chooses the threshold.
 //!
-//! **What is promised.** With fewer than [`Selection::enough`] contacts, they are all points of the surface
-//! that collide (or lie within the tolerance). Else every surface point that is not put out lies at most as
-//! deep as the threshold at the end: epsilon, or epsilon below the deepest contact. Where the body's depths
-//! are off by up to [`Interior::depth_error`], the promise is kept for the depths that it says.
+//! **Guarantees.** Contacts fewer than [`Selection::enough`] are all points of the surface
+//! that collide (or lie within the tolerance). Else every surface point that is no contact lies at most as deep as the
+//! threshold at the end: epsilon, or epsilon below the deepest contact. If the body's depths have an error of up to
+//! [`Interior::depth_error`], this holds for the depths that it returns.
 //!
-//! **Points that touched before** are asked first ([`SphereForest::query_again`]), and are contacts as long as they touch.
-//! Else which eight points are met first would be chosen anew in each step, and what stands on them would tremble.
+//! **The last contacts** are tested first ([`SphereForest::query_again`]), and stay contacts as long as they touch.
+//! Otherwise the first eight points could change in each step, and a body that rests on them would tremble.
 //!
-//! **Points in the interior** of their own fragment are met on the way, and are contacts only where no point
-//! of the surface is: the body has come so deep that nothing else is left of it to push. With surface
-//! contacts beside them they say nothing new, and for a thin body that pokes into this one their way out is
-//! sideways.
+//! **Points in the interior** of their own fragment are visited, too, and are contacts only if no point
+//! of the surface is: the body lies so deep that there is no other contact. Beside surface contacts they add nothing,
+//! and for a thin body that pokes into this one their direction out is sideways.
 
 use glam::DVec3;
 
@@ -43,11 +42,11 @@ pub struct TreeContact {
     pub depth: f64,
     /// Unit vector out of the other, its local space.
     pub direction: DVec3,
-    /// What [`Interior::direction`] makes the best direction of.
+    /// Input of [`Interior::direction`] for the best direction.
     pub way: Way,
 }
 
-/// A point that touches, before anybody asks for the direction.
+/// A point that touches, before its direction is computed.
 #[derive(Clone, Copy, Debug)]
 struct Touch {
     point: u32,
@@ -56,38 +55,38 @@ struct Touch {
     way: Way,
 }
 
-/// What a query did.
+/// Work done by a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Spheres that were visited, with the one round all points.
     pub spheres: usize,
-    /// Points that were met.
+    /// Number of points that were tested.
     pub points: usize,
     /// Contacts that were put out.
     pub contacts: usize,
 }
 
-/// The depth of a point that nobody asked for; one that is outside has -1.
+/// The depth of a point that was not tested; a point outside has -1.
 pub(super) const UNKNOWN: f64 = f64::NEG_INFINITY;
 
-/// What is to be visited of a forest.
+/// A part of the forest that is still to be visited.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Open {
     /// A node, and what of it.
     pub node: u32,
     pub part: NodePart,
-    /// Depth of its point, where that was met at a node above; negative: outside, or [`UNKNOWN`].
+    /// Depth of its point, if it was tested at a node above; negative: outside, or [`UNKNOWN`].
     pub depth: f64,
     /// Nothing of it is deeper than this.
     pub most: f64,
-    /// When that ends to hold.
+    /// When that bound ends.
     pub passes: Passes,
 }
 
 /// When a point that is outside may be inside without having passed through the surface.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passes {
-    /// Once it has gone so far, as [`Kept`] counts ways.
+    /// Ends at this motion, as counted by [`Kept`].
     pub way: f64,
     /// It is no deeper than this then.
     pub most: f64,
@@ -97,29 +96,29 @@ impl Passes {
     pub const NEVER: Self = Self { way: f64::INFINITY, most: f64::NEG_INFINITY };
 }
 
-/// What is known of a point that was met.
+/// Result for a point that was tested.
 #[derive(Clone, Copy, Debug)]
 struct Met {
     /// Its depth, negative outside, or [`UNKNOWN`].
     depth: f64,
     /// It is no deeper than this.
     most: f64,
-    /// When that ends to hold.
+    /// When that bound ends.
     passes: Passes,
 }
 
-/// What of a node is meant.
+/// Part of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum NodePart {
-    /// Its point, if this is the point's first node, and what hangs below.
+    /// Its point, if this is the point's first node, and its descendants.
     All,
     /// Its point alone.
     Point,
-    /// What hangs below.
+    /// Its descendants.
     Below,
 }
 
-/// What a query needs and leaves; kept from query to query, so that none allocates.
+/// Buffers of a query; reused by the next, so that queries do not allocate.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     /// By level: what to visit.
@@ -127,18 +126,18 @@ pub struct Scratch {
     touches: Vec<Touch>,
     /// Points of the interior that collide, while there are no contacts.
     interior: Vec<Touch>,
-    /// Points that were asked first.
+    /// Points that were tested first.
     known: Vec<(u32, Met)>,
     /// By point: its number among these and one, or 0.
     known_at: Vec<u32>,
     deepest: f64,
     contacts: Vec<TreeContact>,
-    /// What was not put out, and how deep it can be at most.
+    /// Skipped parts, with upper bounds of their depths.
     left: Vec<Open>,
 }
 
 impl Scratch {
-    /// Contacts of the last query, in the order in which they were met.
+    /// Contacts of the last query, in the order of the visit.
     #[must_use]
     pub fn contacts(&self) -> &[TreeContact] {
         &self.contacts
@@ -162,7 +161,7 @@ impl Scratch {
         self.deepest = f64::NEG_INFINITY;
     }
 
-    /// How deep a point must be to be looked for; none while there are not enough contacts.
+    /// Least depth of a contact; `None` while there are not enough contacts.
     fn threshold(&self, selection: &Selection) -> Option<f64> {
         selection.enough.filter(|enough| self.touches.len() >= *enough).map(|_| match selection.beyond {
             Beyond::Epsilon => selection.epsilon,
@@ -171,13 +170,13 @@ impl Scratch {
         })
     }
 
-    /// Only what is deeper than this is looked for.
+    /// Depth above which points are searched.
     fn wanted(&self, selection: &Selection) -> f64 {
         self.threshold(selection).unwrap_or(-selection.tolerance)
     }
 
     fn offer(&mut self, touch: Touch, selection: &Selection) {
-        // What touches is a contact even where nothing beside it is.
+        // A touching point is a contact even if nothing beside it is.
         if touch.depth > self.wanted(selection) || (touch.depth == 0.0 && self.threshold(selection).is_none())
         {
             self.take(touch);
@@ -189,7 +188,7 @@ impl Scratch {
         self.touches.push(touch);
     }
 
-    /// What is known of a point that was asked first.
+    /// The result of a point that was tested first.
     fn known(&self, point: u32) -> Option<Met> {
         let at = (self.known_at[point as usize] as usize).checked_sub(1)?;
         Some(self.known[at].1)
@@ -205,12 +204,12 @@ struct Query<'a, I: ?Sized> {
     slack: f64,
     error: f64,
     planted: Planted,
-    /// How far bounds reach, where they are left for the next query.
+    /// Range of the bounds, if they are kept for the next query.
     bounds: Option<Bounds>,
 }
 
 impl SphereForest {
-    /// The points of this forest that touch `other`, chosen by `selection`; they are left in `scratch`.
+    /// Finds the points of this forest that touch `other`, chosen by `selection`; they are in `scratch` then.
     pub fn query<I: Interior + ?Sized>(
         &self,
         other: &I,
@@ -221,9 +220,9 @@ impl SphereForest {
         self.query_with(other, placement, selection, (&[], Planted::Nothing), (None, scratch))
     }
 
-    /// The same where some points are `known` to have touched before: they are asked first, and whichever still
-    /// touches is a contact. So what stands keeps its contacts from step to step, and the tree is asked for what is
-    /// missing of [`Selection::enough`], and for what is deeper.
+    /// Like [`Self::query`] with the last contacts in `known`: they are tested first, and those that still touch are
+    /// contacts. So a resting body keeps its contacts from step to step, and the tree is searched for the missing ones
+    /// up to [`Selection::enough`], and for deeper ones.
     pub fn query_again<I: Interior + ?Sized>(
         &self,
         other: &I,
@@ -235,7 +234,8 @@ impl SphereForest {
         self.query_with(other, placement, selection, (known, Planted::Nothing), (None, scratch))
     }
 
-    /// The same, quicker where the last query of the same two bodies left `kept`. What is put out does not depend on it.
+    /// Like [`Self::query_again`], but faster by the data `kept` of the last query of the same two bodies. The contacts
+    /// do not depend on it.
     pub fn query_kept<I: Interior + ?Sized>(
         &self,
         other: &I,
@@ -259,7 +259,10 @@ impl SphereForest {
         scratch.begin(levels, self.points.len());
         let (slack, error) = (placement.slack(self), other.depth_error());
         let bounds = kept.as_deref_mut().map(|kept| kept.moved(self, other, placement, selection));
-        debug_assert!(bounds.is_none() || selection.below.is_none(), "what is not looked for is not known");
+        debug_assert!(
+            bounds.is_none() || selection.below.is_none(),
+            "a query of selected depths has no cached bounds"
+        );
         let query = Query { forest: self, other, placement, selection, slack, error, planted, bounds };
         let mut counts = Counts { spheres: 1, ..Counts::default() };
         let (centre, radius) = self.bound;
@@ -288,9 +291,9 @@ impl SphereForest {
             }
         }
         for level in 0..levels {
-            // Nothing is added to a level while it is gone through: children come in further down.
+            // Levels do not grow while they are visited: children are added to levels below.
             let mut open = std::mem::take(&mut scratch.open[level]);
-            // So the order in which points are met does not hang on what was kept.
+            // So the order of the visit does not depend on the kept data.
             open.sort_by_key(|open| (open.node, open.part));
             for open in open.drain(..) {
                 query.visit(open, scratch, &mut counts);
@@ -323,7 +326,7 @@ impl<I: Interior + ?Sized> Query<'_, I> {
         scratch.open[usize::from(self.forest.nodes[open.node as usize].level)].push(open);
     }
 
-    /// Leaves something for the next query, which is no deeper than `most`.
+    /// Records for the next query a part that is no deeper than `most`.
     fn leave(&self, open: Open, most: f64, scratch: &mut Scratch) {
         let known = if most < open.most { Open { most, passes: Passes::NEVER, ..open } } else { open };
         self.leave_as(known, scratch);
@@ -335,7 +338,7 @@ impl<I: Interior + ?Sized> Query<'_, I> {
         }
     }
 
-    /// Meets the point of a sphere where this is its first, and opens what hangs below it.
+    /// Tests the point of a sphere if this is its first node, and opens its children.
     fn visit(&self, open: Open, scratch: &mut Scratch, counts: &mut Counts) {
         if self.said(open.most) <= scratch.wanted(self.selection) {
             self.leave(open, open.most, scratch);
@@ -388,12 +391,12 @@ impl<I: Interior + ?Sized> Query<'_, I> {
         }
     }
 
-    /// How high a point lies over what may touch; what does lies below.
+    /// Height of a point over the half-space of all points that may touch.
     fn over(&self, position: DVec3) -> f64 {
         self.selection.below.map_or(f64::NEG_INFINITY, |below| below.height(position) - self.slack)
     }
 
-    /// What is left to be visited once it is known how far away a node is at least.
+    /// The part that still has to be visited after a lower bound of the node's distance is known.
     fn passed_by(&self, open: Open, node: &Node, position: DVec3, scratch: &mut Scratch) -> Option<Open> {
         let most = self.slack - self.other.apart(position);
         if most >= 0.0 {
@@ -414,7 +417,7 @@ impl<I: Interior + ?Sized> Query<'_, I> {
                 return None;
             }
         };
-        // The other half is left.
+        // The other half is skipped.
         match (open.part, part) {
             (NodePart::All, NodePart::Below) if node.is_first => {
                 self.leave(Open { part: NodePart::Point, ..open }, most, scratch);
@@ -428,15 +431,15 @@ impl<I: Interior + ?Sized> Query<'_, I> {
         Some(Open { part, depth: -1.0, ..open })
     }
 
-    /// What is to be known of a point; puts it out where it is a contact.
+    /// The result of a point, which is added to the contacts if it is one.
     fn meet(&self, node: &Node, position: DVec3, scratch: &mut Scratch) -> Met {
         if !node.on_surface && !scratch.touches.is_empty() {
             return Met { depth: UNKNOWN, most: f64::INFINITY, passes: Passes::NEVER };
         }
-        // What is kept for the next query is known a little farther out.
+        // Bounds for the next query reach a little farther out.
         let beyond = self.bounds.map_or(0.0, |bounds| bounds.slack);
         let within = if node.on_surface { self.outside(scratch) + beyond } else { 0.0 };
-        // What is no deeper than that is no contact, however deep it is.
+        // Points no deeper than the threshold are no contacts.
         let threshold = scratch.threshold(self.selection).filter(|_| node.on_surface);
         let compared = self.other.reach_beyond(position, within, threshold.unwrap_or(f64::NEG_INFINITY));
         let reached = match compared {
@@ -450,7 +453,7 @@ impl<I: Interior + ?Sized> Query<'_, I> {
         } else if scratch.touches.is_empty() {
             scratch.interior.push(touch);
         }
-        // Of a point outside, a sphere round it says whether there is anything below.
+        // For a point outside, its sphere decides whether there is anything below.
         self.met_at(position, reached.depth)
     }
 
@@ -459,27 +462,27 @@ impl<I: Interior + ?Sized> Query<'_, I> {
         if depth >= 0.0 {
             return Met { depth, most: depth, passes: Passes::NEVER };
         }
-        // What passes through a step is as deep as it was high.
+        // A point that passes through a step is as deep as it was high.
         Met { depth: -1.0, most: depth, passes: self.passes(position, -depth, -depth) }
     }
 
-    /// A point that is no nearer than `within`.
+    /// Result of a point no nearer than `within`.
     fn met_away(&self, position: DVec3, within: f64) -> Met {
         let within = within.max(f64::MIN_POSITIVE);
         Met { depth: -1.0, most: -within, passes: self.passes(position, within, f64::INFINITY) }
     }
 
-    /// Of a point that is so high over the surface at least, and so high at most.
+    /// The end of the bound of a point whose height over the surface lies between `least` and `most`.
     fn passes(&self, position: DVec3, least: f64, most: f64) -> Passes {
         let Some(bounds) = self.bounds.filter(|_| !self.planted.forgets_steps()) else {
             return Passes::NEVER;
         };
         let (way, step) = self.other.step(position);
-        // What is farther off is to come near first.
+        // A point farther away has to come near first.
         Passes { way: bounds.way + way.max(least - step), most: most.min(step) }
     }
 
-    /// Puts a point out that touched before, if it still does.
+    /// Tests a point of the last contacts, and adds it to the contacts if it still touches.
     fn meet_known(&self, point: u32, scratch: &mut Scratch, counts: &mut Counts) {
         let Some(own) = self.forest.points.get(point as usize).filter(|own| own.on_surface) else { return };
         if scratch.known(point).is_some() {
@@ -502,7 +505,7 @@ impl<I: Interior + ?Sized> Query<'_, I> {
         }
     }
 
-    /// How far outside a point may lie that is looked for; 0 where only points inside are.
+    /// Largest distance outside at which points are searched; 0 if only points inside count.
     fn outside(&self, scratch: &Scratch) -> f64 {
         match scratch.threshold(self.selection) {
             None => self.selection.tolerance,
@@ -510,19 +513,19 @@ impl<I: Interior + ?Sized> Query<'_, I> {
         }
     }
 
-    /// How deep what hangs below the sphere is at most; an error where nothing that is looked for may be there.
+    /// Upper bound of the depth of all points below the sphere; an error if none of them can be a contact.
     fn descends(&self, node: &Node, position: DVec3, depth: f64, scratch: &Scratch) -> Result<f64, f64> {
         let radius = node.radius * self.placement.scale() + self.slack;
         let wanted = scratch.wanted(self.selection);
         if depth >= 0.0 {
-            // Who is so far from a point of known depth is deeper by no more than that.
+            // A point this far from a point of known depth is deeper by no more than that distance.
             let most = self.said(depth + radius);
             return if most > wanted { Ok(most) } else { Err(most) };
         }
         if wanted == f64::INFINITY {
             return Err(wanted);
         }
-        // What is as deep as that has a ball of that radius round it inside the body; the middle must be outside.
+        // A point of that depth has a ball of that radius round it inside the body; the middle must be outside.
         let most = match wanted > 0.0 {
             true if depth == UNKNOWN => 0.0,
             true => self.held(wanted),
@@ -538,12 +541,12 @@ impl<I: Interior + ?Sized> Query<'_, I> {
         if misses(most) { Err(wanted) } else { Ok(f64::INFINITY) }
     }
 
-    /// What the body may say of a depth that is no more than `depth` in truth.
+    /// The largest depth that the body may return for a depth of at most `depth`.
     fn said(&self, depth: f64) -> f64 {
         if depth <= self.other.exact_to() { depth } else { depth + 2.0 * self.error }
     }
 
-    /// How deep that is at least in truth of which the body says more than `depth`.
+    /// The smallest true depth of a point for which the body returns more than `depth`.
     fn held(&self, depth: f64) -> f64 {
         if depth <= self.other.exact_to() { depth } else { (depth - self.error).max(0.0) }
     }

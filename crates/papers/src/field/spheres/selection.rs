@@ -1,4 +1,4 @@
-//! How a sphere forest is asked: where its body lies, and which contacts are enough.
+//! Parameters of a query of a sphere forest: the relative pose, and which contacts are enough.
 
 use super::{forest::SphereForest, planes::HalfSpace};
 use glam::{DMat4, DVec3};
@@ -20,7 +20,7 @@ impl Placement {
         Self { other_from_own, scale: longest * (1.0 + 8.0 * f64::EPSILON) }
     }
 
-    /// As it was given.
+    /// The transform, as it was given.
     pub(super) fn matrix(&self) -> DMat4 {
         self.other_from_own
     }
@@ -45,7 +45,7 @@ impl Placement {
     }
 }
 
-/// What is looked for once there are enough contacts.
+/// Contacts that are searched beyond [`Selection::enough`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Beyond {
     /// All that is deeper than epsilon, as in the paper.
@@ -53,29 +53,29 @@ pub enum Beyond {
     Epsilon,
     /// Only what is deeper by epsilon than the deepest contact so far: hardly more than enough, however deep.
     Deepest,
-    /// Nothing: whether anything touches is all that is asked.
+    /// None: the query only tests whether anything touches.
     Nothing,
 }
 
 /// How contacts are chosen. Lengths are local units of the other body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Selection {
-    /// So many contacts are enough; `None`: all that there are.
+    /// Number of contacts that are enough; `None`: all.
     pub enough: Option<usize>,
-    /// How deep may lie what is left out. The paper: 0.2 % of the object's radius.
+    /// Depth up to which contacts may be left out. The paper: 0.2 % of the object's radius.
     pub epsilon: f64,
     /// Points outside that are so near are contacts, too; for steps in which something breaks. Not negative.
     pub tolerance: f64,
-    /// What is looked for beyond enough.
+    /// Contacts that are searched beyond enough.
     pub beyond: Beyond,
-    /// Whether directions need not be the best: [`TreeContact::way`](super::TreeContact::way) says how to get those of the
-    /// few that are kept.
+    /// Whether directions need not be the best: [`TreeContact::way`](super::TreeContact::way) computes those of the few
+    /// that are kept.
     pub quick: bool,
-    /// How much farther out is looked for the sake of the next query, where something is kept for it; after eight times this
-    /// way all is looked at anew.
+    /// Additional distance of the search for the bounds of the next query; after a motion of eight times this distance
+    /// everything is tested again.
     pub slack: f64,
-    /// Only points in this half-space are looked for, which holds all that may touch; local space of the other. Not where
-    /// something is kept.
+    /// Only points in this half-space, which contains all that may touch, are searched; local space of the other. Must
+    /// be `None` with kept data.
     pub below: Option<HalfSpace>,
 }
 

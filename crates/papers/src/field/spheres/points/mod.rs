@@ -31,8 +31,8 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// For `object`, whole, at an octree level. What has no cells is sampled as if its bounding sphere lay in
-    /// a grid of that level.
+    /// The sampling of `object`, whole, at an octree level. A shape without cells is sampled as if its bounding sphere
+    /// lay in a grid of that level.
     #[must_use]
     pub fn new(object: &Shape, level: u32) -> Self {
         let finest = object.as_octree().map_or(crate::svo::MAX_LEVEL, |octree| octree.level());

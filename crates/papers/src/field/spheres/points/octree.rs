@@ -9,7 +9,7 @@ use crate::{
 };
 use glam::DVec3;
 
-/// Below this ratio of summed normals to summed weights a cell holds two opposite faces.
+/// Below this ratio of summed normals to summed weights a cell contains two opposite faces.
 const ONE_SIDED: f64 = 0.35;
 /// Below this ratio the surface bends within the cell.
 const BENT: f64 = 0.95;
@@ -64,7 +64,7 @@ fn for_each_cell(octree: &Octree, level: u32, mut visit: impl FnMut(Range<usize>
     }
 }
 
-/// The points of one cell; those of its leaves are left in `own`.
+/// Adds the points of one cell; those of its leaves are stored in `own`.
 fn push(forest: &Forest, leaves: Range<usize>, own: &mut Vec<LeafPoint>, out: &mut Vec<DVec3>) {
     if leaves.len() == 1 {
         out.push(leaf_point(forest, leaves.start).position);
@@ -135,9 +135,9 @@ fn leaf_point(forest: &Forest, leaf: usize) -> LeafPoint {
 pub enum Containment {
     /// Not in the solid.
     Outside,
-    /// In it, on its surface or as good as on it.
+    /// Inside, on the surface or within rounding of it.
     AtSurface,
-    /// In it.
+    /// Inside.
     Inside,
 }
 

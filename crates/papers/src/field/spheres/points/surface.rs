@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use crate::shape::{Geometry, Shape, Side};
 use glam::DVec3;
 
-/// Of points that share a cube of this edge only the first stays, cells.
+/// Of points in one cube of this edge only the first is kept, cells.
 const ALIKE: f64 = 0.25;
 /// Parts of a triangle's edge, at most.
 const MOST_PARTS: f64 = 1024.0;
@@ -29,7 +29,7 @@ pub fn samples(shape: &Shape, cell: f64, cracks: bool) -> Vec<DVec3> {
     }
     let mut taken: HashSet<[i64; 3]> = HashSet::new();
     let mut is_new = |p: &DVec3| taken.insert((*p / (ALIKE * cell)).round().to_array().map(|v| v as i64));
-    // All corners first: they touch first, and what lies beside them gives way.
+    // Corners come first: they touch first, and points beside them are dropped.
     let mut out: Vec<DVec3> = triangles.iter().flatten().copied().filter(&mut is_new).collect();
     for [a, b, c] in &triangles {
         let longest = a.distance(*b).max(b.distance(*c)).max(c.distance(*a));
