@@ -35,6 +35,7 @@ pub mod export;
 pub mod ui;
 pub mod app;
 pub mod cli;
+mod facade;
 #[cfg(test)]
 mod kernel_tests;
 #[cfg(test)]
@@ -47,6 +48,15 @@ mod skip;
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: memory::LargePages = memory::LargePages;
+
+pub use bodies::{BodyDef, World, WorldSettings};
+pub use export::Format;
+pub use facade::{
+    Engine, Error, Export, Fracture, Matter, Object, Observer, Picture, Piece, Pieces, Quiet, Subject,
+    Viewpoint,
+};
+pub use glam;
+pub use mesh::Mesh;
 
 // So that the tests' shared helpers can name this crate alike from inside and from outside.
 #[cfg(test)]

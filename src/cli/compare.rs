@@ -12,6 +12,10 @@ use serde::Serialize;
 use crate::{
     compute::{Compute, RanOn},
     export::{MeshTally, Signature, report::write_json, write_signed},
+    facade::{
+        Viewpoint,
+        stills::{Still, draw, pieces, surface_points},
+    },
     fracture::{BrokenObject, Cancel, Method, Passes, generations},
     provenance::Provenance,
     render::{ColorBy, Renderer},
@@ -23,7 +27,6 @@ use super::{
     fracture::PatternArgs,
     input::{Object, about, load_object},
     progress::Reporter,
-    stills::{Still, View, draw, pieces, surface_points},
 };
 
 #[derive(Args)]
@@ -128,7 +131,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
 
     let (mut rows, mut all) = (Vec::new(), Vec::new());
     for method in &args.methods {
-        let mut plan = args.pattern.plan(&object, seeds.clone());
+        let mut plan = object.plan(&args.pattern.fracture(args.level, seeds.clone()))?;
         plan.params = plan.params.by(*method, plan.params.surface);
         let mut runs = Vec::new();
         let mut refused = None;
@@ -287,7 +290,7 @@ fn picture(
     }
     // From the front, so that none looks larger than another, and a little from above.
     let points = surface_points(&bodies);
-    let mut camera = View::Front.camera_on(&points, args.size);
+    let mut camera = Viewpoint::Front.camera_on(&points, args.size);
     camera.pitch = 0.2;
     camera.frame_points(&points, args.size[0] as f32 / args.size[1].max(1) as f32);
     let still = Still {

@@ -10,14 +10,14 @@ use std::{
 
 use clap::Args;
 
-use super::{
-    CliError,
-    render::parse_camera,
-    stills::{Still, View, draw_with},
-};
+use super::{CliError, render::parse_camera};
 use crate::{
     compute::Compute,
     export::{Signature, write_signed},
+    facade::{
+        Viewpoint,
+        stills::{Still, draw_with},
+    },
     provenance::Provenance,
     render::{Camera, ColorBy, Renderer},
     scene::Sandbox,
@@ -91,7 +91,7 @@ impl FrameArgs {
         let settings = sandbox.settings();
         // As it begins: what it shows later, the command says.
         let scene = sandbox.scene(sandbox.saved_camera().unwrap_or_default()).to_text();
-        let whole = || View::ThreeQuarter.camera_on(&sandbox.surface_points(None), self.size);
+        let whole = || Viewpoint::ThreeQuarter.camera_on(&sandbox.surface_points(None), self.size);
         Ok(Film {
             folder,
             every,

@@ -17,7 +17,7 @@ use glam::DVec3;
 use crate::{
     compute::Compute,
     export::{BreakStep, BrokenObject, ExportError, Npz, PlainPly, coordinates, internal_rows},
-    fracture::{FractureParams, Fracturer, labelling::Step},
+    fracture::{FractureParams, Fracturer, generations::Plan, labelling::Step},
     render::piece_color,
     scene::overlays::{CrackArrays, FaceArrays, Inside, LabelSteps, POINT_COLORS, TRANSITION_COLORS},
     svo::{
@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-use super::{CliError, breaking::Plan, input::Object, progress::Reporter, showing};
+use super::{CliError, input::Object, progress::Reporter, showing};
 
 /// Where PLY files lie.
 pub const FOLDER: &str = "overlays";

@@ -9,19 +9,14 @@ use crate::{
     bodies::FIELD_LEVEL,
     compute::Compute,
     export::BreakStep,
-    fracture::{FractureParams, Fracturer, Source, Surface},
+    facade::{Engine, stills::Place},
+    fracture::{FractureParams, Fracturer, Source, Surface, generations::Plan},
     render::{Overlay, RenderBody},
     scene::overlays::{Blueprint, Inside, Part, Placing, overlay},
     svo::{Arena, Forest},
 };
 
-use super::{
-    CliError,
-    breaking::{Plan, break_object},
-    input::Object,
-    progress::Reporter,
-    stills::Place,
-};
+use super::{CliError, input::Object, progress::Reporter};
 
 /// What to show.
 #[derive(Args, Clone, Debug, Default)]
@@ -101,12 +96,12 @@ impl ShowArgs {
         let own = match step {
             Some(_) => None,
             None => {
-                let (impact, params, seeds) = (plan.impact, plan.params.clone(), plan.seeds.clone());
-                let once = Plan { impact, params, seeds, bounds: plan.bounds, generations: 1 };
-                Some(break_object(compute, object, &once, reporter)?)
+                let once = Plan { generations: 1, ..plan.clone() };
+                Some(object.break_by(&Engine::from(compute.clone()), once, reporter)?)
             }
         };
-        let step = step.or_else(|| own.as_ref()?.steps.first()).filter(|step| step.voronoi().is_some());
+        let step =
+            step.or_else(|| own.as_ref()?.broken().steps.first()).filter(|step| step.voronoi().is_some());
         let source = (&object.forest, 0);
         step.map(|step| look_inside(compute, (object, plan), (step, source), &self.parts, reporter))
             .transpose()
