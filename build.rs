@@ -8,7 +8,7 @@ use std::process::Command;
 /// What the library is compiled from. This is asked anew when any of it changes, which compiles the library anyway.
 /// It is not asked anew for a commit alone: everything would be compiled again, to the same program but for its name.
 /// So a program that was built before its sources were committed has the commit before, and a `+`.
-const SOURCES: [&str; 5] = ["src", "shaders", "Cargo.toml", "Cargo.lock", "build.rs"];
+const SOURCES: [&str; 6] = ["src", "crates", "shaders", "Cargo.toml", "Cargo.lock", "build.rs"];
 
 const COMMIT: &str = "KINTSUGI_COMMIT";
 

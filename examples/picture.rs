@@ -28,7 +28,7 @@ pub fn run(folder: &Path) -> Result<String, Error> {
     picture.apart(0.3).save(&pieces, folder.join("apart.png"))?;
 
     // Pixels in memory, to work on before they are written: here the share of the picture that is not background.
-    let cracks = picture.apart(0.3).from(Viewpoint::Front).color_by(ColorBy::Crack).transparent();
+    let cracks = picture.apart(0.3).seen_from(Viewpoint::Front).color_by(ColorBy::Crack).transparent();
     let pixels = cracks.draw(&pieces)?;
     let opaque = pixels.rgba.chunks_exact(4).filter(|pixel| pixel[3] > 127).count();
     let share = 100.0 * opaque as f64 / f64::from(pixels.size[0] * pixels.size[1]);

@@ -1,5 +1,28 @@
-//! Kintsugi breaks voxel objects live. Modules in the order in which data flows:
+//! Kintsugi breaks voxel objects live.
 //!
+//! # In a handful of calls
+//!
+//! A mesh becomes an [`Object`], a [`Fracture`] breaks it into [`Pieces`], and these are written to files, moved as
+//! bodies of a [`World`], or drawn as a [`Picture`]. Everything runs on the processor's cores, unless an [`Engine`] on
+//! a graphics adapter is handed over; results have the same bytes. Lengths are in the units of the mesh, which a
+//! [`World`] takes as metres; axes are right-handed, y up. `docs/library.md` leads through it.
+//!
+//! ```
+//! use kintsugi::{Format, Fracture, Object};
+//!
+//! let vase = Object::open("builtin:vase", 5)?;
+//! let pieces = vase.fracture(&Fracture::new().cells(12).random_seed(7))?;
+//! assert!(pieces.len() > 1);
+//! let folder = std::env::temp_dir().join("kintsugi-doc-broken-vase");
+//! pieces.export(&folder, &[Format::Glb])?;
+//! assert!(folder.join("pieces.glb").is_file() && folder.join("report.json").is_file());
+//! # std::fs::remove_dir_all(&folder).unwrap();
+//! # Ok::<(), kintsugi::Error>(())
+//! ```
+//!
+//! # The rooms below
+//!
+//! They are in the order in which data flows:
 //! a file or a built-in shape becomes a [`mesh`]; [`voxelize`] turns it into leaf voxels with colour, normal
 //! and coverage; [`svo`] arranges them as sparse voxel octrees; [`import`] is that whole way in; a [`shape`] is
 //! what a body is; [`fracture`] breaks a shape into parts, which are shapes again; [`bodies`] moves them;
@@ -17,37 +40,20 @@
     allow(clippy::disallowed_methods, reason = "tests normalise vectors that they know not to be zero")
 )]
 
-pub mod gpu;
-pub mod compute;
-mod files;
-mod memory;
+use kintsugi_core::files;
+pub use kintsugi_core::{compute, fracture, import, mesh, shape, svo, voxelize};
+pub use kintsugi_export as export;
+pub use kintsugi_gpu as gpu;
+pub use kintsugi_physics as bodies;
+pub use kintsugi_render as render;
+
+pub mod memory;
 pub mod provenance;
-pub mod mesh;
-pub mod svo;
-pub mod voxelize;
-pub mod shape;
-pub mod fracture;
-pub mod import;
-pub mod bodies;
-pub mod render;
 pub mod scene;
-pub mod export;
 pub mod ui;
 pub mod app;
 pub mod cli;
 mod facade;
-#[cfg(test)]
-mod kernel_tests;
-#[cfg(test)]
-#[path = "../tests/support/injure.rs"]
-mod injure;
-#[cfg(test)]
-#[path = "../tests/support/skip.rs"]
-mod skip;
-
-#[cfg(target_os = "linux")]
-#[global_allocator]
-static ALLOCATOR: memory::LargePages = memory::LargePages;
 
 pub use bodies::{BodyDef, World, WorldSettings};
 pub use export::Format;

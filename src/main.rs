@@ -4,6 +4,10 @@ use std::{io::Write, process::ExitCode};
 
 use tracing_subscriber::{filter::Targets, prelude::*};
 
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: kintsugi::memory::LargePages = kintsugi::memory::LargePages;
+
 fn main() -> ExitCode {
     quiet_drivers();
     log_to_stderr();

@@ -1,4 +1,4 @@
-// What every pass of a frame is told. The same layout as FrameData and BodyData in src/render/tables.rs.
+// What every pass of a frame is told. The same layout as FrameData and BodyData in crates/render/src/tables.rs.
 
 struct Frame {
     eye: vec3<f32>,

@@ -1,11 +1,11 @@
-// A ray against a surface: down the hierarchy of its boxes (src/shape/mesh_tree), then triangle by triangle.
+// A ray against a surface: down the hierarchy of its boxes (crates/core/src/shape/mesh_tree), then triangle by triangle.
 //
 // A triangle is met as Woop, Benthin and Wald do it (2013, Watertight Ray/Triangle Intersection, Journal of Computer
 // Graphics Techniques 2): the ray becomes the third axis, and three products say on which side of each edge it passes.
 // Two triangles reckon a common edge from the same numbers, and what lies on an edge counts on both sides, so nothing
 // slips through between them.
 //
-// Words of a surface, four by four (src/render/surfaces.rs):
+// Words of a surface, four by four (crates/render/src/surfaces.rs):
 //   head       first triangle, first corner, first material, number of materials
 //   nodes      low and first child, or first triangle; high and number of triangles
 //   triangles  a and its number in the surface; b; c

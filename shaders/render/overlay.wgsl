@@ -1,7 +1,7 @@
 //#include render/frame
 // Lines, discs and triangles over the picture, in world space. One instance is one of them; the fragment shader
 // dims what lies behind the first hit of its pixel. Colours come out linear and multiplied by alpha. The same
-// layout as Line, Point, Triangle and Layer in src/render/overlay.rs.
+// layout as Line, Point, Triangle and Layer in crates/render/src/overlay.rs.
 
 struct Layer {
     // Nearest depth that is drawn, m.

@@ -1,4 +1,4 @@
-// The octree's word layout for kernels. The same bits as src/svo/format.rs, which draws them.
+// The octree's word layout for kernels. The same bits as crates/core/src/svo/format.rs, which draws them.
 
 struct Node {
     child_base: u32,

@@ -1,9 +1,9 @@
 // The material inside an object: a colour for every point of its grid (2016, sec. 4.4: generated procedurally).
 // Points are in fixed point, 2^14 units a grid side, so every level and every generation shows the same volume.
 // Whole numbers
-// throughout: a device, another device and the reference (src/fracture/interior/volume.rs) agree to the last bit.
+// throughout: a device, another device and the reference (crates/core/src/fracture/interior/volume.rs) agree to the last bit.
 //
-// Words of a volume, as src/fracture/interior/mod.rs packs them:
+// Words of a volume, as crates/core/src/fracture/interior/mod.rs packs them:
 //   x  bits 0..24 base colour (sRGB), bits 24..32 material: 0 none, 1 plain, 2 clay, 3 stone, 4 marble, 5 wood, 6 porcelain
 //   y  bits 0..24 second colour (sRGB)
 //   z  size of the features, 256 is 1

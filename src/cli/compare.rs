@@ -17,7 +17,6 @@ use crate::{
         stills::{Still, draw, pieces, surface_points},
     },
     fracture::{BrokenObject, Cancel, Method, Passes, generations},
-    provenance::Provenance,
     render::{ColorBy, Renderer},
     svo::Arena,
 };
@@ -307,7 +306,7 @@ fn picture(
     let mut renderer = Renderer::new(compute)?;
     let rgba = reporter.stage("draw", |_| draw(compute, &mut renderer, &still))?;
     let scene = super::render::mesh_scene(&object.file, args.level, &args.pattern).to_text();
-    let provenance = Provenance::of_mesh(object.mesh.digest(), args.pattern.up);
+    let provenance = crate::provenance::of_mesh(object.mesh.digest(), args.pattern.up);
     let signature = Signature::new(compute.ran_on(), provenance, scene);
     Ok(write_signed(file, args.size, &rgba, &signature)?)
 }

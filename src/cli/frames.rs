@@ -18,7 +18,6 @@ use crate::{
         Viewpoint,
         stills::{Still, draw_with},
     },
-    provenance::Provenance,
     render::{Camera, ColorBy, Renderer},
     scene::Sandbox,
 };
@@ -100,7 +99,7 @@ impl FrameArgs {
             color_by: sandbox.tuning().view.color_by,
             floor: settings.floor.filter(|_| sandbox.tuning().view.floor).map(|y| y as f32),
             renderer: Renderer::new(compute)?,
-            signature: Signature::new(compute.ran_on(), Provenance::here(), scene),
+            signature: Signature::new(compute.ran_on(), crate::provenance::here(), scene),
             written: 0,
         })
     }

@@ -16,7 +16,6 @@ use crate::{
     },
     files,
     fracture::{Fracturer, Method, Seams, Source, Surface, generations::Plan},
-    provenance::Provenance,
     render::{BodySeams, Camera, CellMarks, ColorBy, Renderer},
     scene::Scene,
     svo::{Arena, KeyArray, coarsen},
@@ -187,7 +186,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
 /// What a picture of a mesh says of itself; its scene has the mesh as it would break.
 fn signature(args: &RenderArgs, compute: &Compute, object: &Object) -> Signature {
     let scene = mesh_scene(&object.file, args.level, &args.pattern);
-    let provenance = Provenance::of_mesh(object.mesh.digest(), args.pattern.up);
+    let provenance = crate::provenance::of_mesh(object.mesh.digest(), args.pattern.up);
     Signature::new(compute.ran_on(), provenance, scene.to_text())
 }
 
@@ -237,7 +236,7 @@ fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Resu
     let opened = read_scene(&args.file, args.level, &args.coarser, reporter)?;
     let scene = &opened.scene;
     let compute = args.compute.open(reporter)?;
-    let signature = Signature::new(compute.ran_on(), Provenance::here(), scene.to_text());
+    let signature = Signature::new(compute.ran_on(), crate::provenance::here(), scene.to_text());
     let (own_camera, color_by) = (scene.camera, scene.view.color_by);
     let floor = scene.floor.then_some(scene.floor_height as f32);
     let mut sandbox = open(&compute, opened, reporter)?;

@@ -188,7 +188,7 @@ impl SimulationReport {
         };
         let mut report = Self {
             version: VERSION,
-            provenance: Provenance::here(),
+            provenance: crate::provenance::here(),
             ran_on: sandbox.compute().ran_on(),
             asked,
             settings,

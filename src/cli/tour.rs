@@ -16,7 +16,6 @@ use crate::{
         stills::{Stage, Still, draw, surface_points},
     },
     import::ReadMesh,
-    provenance::Provenance,
     render::{Camera, ColorBy, RenderBody, Renderer},
     scene::{ReadScene, Scene},
     svo::Arena,
@@ -104,7 +103,7 @@ fn painter<'a>(compute: &'a Compute, folder: &Path, scene: String) -> Result<Pai
         folder: folder.to_owned(),
         count: 0,
         floor: Some(0.0),
-        signature: Signature::new(compute.ran_on(), Provenance::here(), scene),
+        signature: Signature::new(compute.ran_on(), crate::provenance::here(), scene),
     })
 }
 

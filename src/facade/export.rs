@@ -4,9 +4,7 @@ use std::path::Path;
 
 use super::{Error, Observer, Pieces, Quiet};
 use crate::{
-    export::{
-        self, Aside, Assembly, Format, FractureReport, Handover, MeshKind, Meshes, SMALLEST_MESH, Watch,
-    },
+    export::{self, Aside, Format, FractureReport, Handover, MeshKind, SMALLEST_MESH, Watch},
     fracture::{FractureParams, Smallest},
     gpu::StageTiming,
     voxelize::Progress,
@@ -85,7 +83,7 @@ impl Pieces {
         observer: &impl Observer,
     ) -> Result<FractureReport, Error> {
         let checks = observer.stage("check", |_| self.check());
-        let mut report = self.report(export, checks);
+        let mut report = self.report(&export.formats, checks);
         let mut pieces = self.assembly.clone();
         pieces.handover = export.handover;
         if export.needs_meshes() {
@@ -106,33 +104,6 @@ impl Pieces {
             observer.stage("write what goes beside", beside).map_err(|e| aside.moved(e))?;
         }
         Ok(report)
-    }
-
-    /// Cuts the object's mesh where that is wanted and can be; smooth meshes and cubes are made when they are asked
-    /// for.
-    pub(super) fn give_meshes(
-        &self,
-        pieces: &mut Assembly,
-        kind: Option<MeshKind>,
-        observer: &impl Observer,
-    ) -> Result<(), Error> {
-        let mesh = &self.object().mesh;
-        if let Some(kind) = kind.filter(|kind| *kind != MeshKind::Original) {
-            // What a method cut out of the mesh is written as it is, whatever is asked for.
-            if !pieces.own_surfaces(mesh.materials.clone()) {
-                pieces.meshes = Meshes::asked(kind);
-            }
-            return Ok(());
-        }
-        let cut = observer.stage("cut the mesh", |_| pieces.cut_original(mesh, 1.0, self.broken()));
-        match (cut, kind) {
-            (Ok(()), _) => Ok(()),
-            (Err(error), Some(_)) => Err(error.into()),
-            (Err(error), None) => {
-                observer.note(&format!("the pieces' meshes are smooth ones: {error}"));
-                Ok(())
-            }
-        }
     }
 }
 

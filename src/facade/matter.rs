@@ -56,6 +56,23 @@ impl Matter {
     }
 }
 
+impl Object {
+    /// A body of the whole object, moved by `shift` (m) from where the mesh has it. [`Object::on_floor`] gives a shift.
+    #[must_use]
+    pub fn body(&self, matter: &Matter, shift: DVec3) -> BodyDef {
+        matter.body(&self.shape, self, Family::unique(), shift)
+    }
+
+    /// The shift that stands the object on a floor of this height, with the middle of its bounds over the origin.
+    #[must_use]
+    pub fn on_floor(&self, height: f64) -> DVec3 {
+        let (low, high) = self.mass.bounds;
+        let [low, high] = [low, high].map(|p| self.grid.origin + self.grid.h * p);
+        let middle = low.midpoint(high);
+        DVec3::new(-middle.x, height - low.y, -middle.z)
+    }
+}
+
 impl Pieces {
     /// A body at rest of each piece, in the order of the pieces, moved by `shift` (m) from where the mesh has it. The
     /// bodies are one family: where they overlap as they broke, they do not push each other.

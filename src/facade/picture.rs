@@ -63,7 +63,7 @@ impl Picture {
 
     /// Seen from this side.
     #[must_use]
-    pub fn from(self, viewpoint: Viewpoint) -> Self {
+    pub fn seen_from(self, viewpoint: Viewpoint) -> Self {
         Self { viewpoint, ..self }
     }
 

@@ -7,15 +7,16 @@ use std::{
 
 use glam::DVec3;
 
-use super::{Export, Object, Quiet};
+use super::{Error, Object, Observer, Quiet};
 use crate::{
     compute::RanOn,
     export::{
-        Assembly, BrokenObject, ExportPiece, FractureReport, InputReport, ParameterReport,
+        Assembly, BrokenObject, ExportPiece, Format, FractureReport, InputReport, MeshKind, Meshes,
+        ParameterReport,
         checks::{self, Check},
     },
     fracture::generations::Plan,
-    provenance::Provenance,
+    provenance,
     shape::{Octree, PieceMesh, Shape},
 };
 
@@ -107,18 +108,45 @@ impl Pieces {
         checks::check(&self.broken)
     }
 
-    /// The report of this break, with these results of [`Pieces::check`].
+    /// The report of this break, with these results of [`Pieces::check`], beside files in these formats.
     #[must_use]
-    pub fn report(&self, export: &Export, checks: Vec<Check>) -> FractureReport {
+    pub fn report(&self, formats: &[Format], checks: Vec<Check>) -> FractureReport {
         let object = &self.object;
         let parameters = ParameterReport {
-            formats: export.formats.iter().map(|format| format.name().to_owned()).collect(),
+            formats: formats.iter().map(|format| format.name().to_owned()).collect(),
             ..ParameterReport::of_break(&self.broken, &self.plan, object.grid.level)
         };
         let read = (InputReport::of(object), object.health.clone());
-        let provenance = Provenance::of_mesh(object.mesh.digest(), object.up);
+        let made_by = provenance::of_mesh(object.mesh.digest(), object.up);
         FractureReport::new(&self.broken, object.mass.volume, read, self.ran_on.clone(), parameters, checks)
-            .made_by(provenance)
+            .made_by(made_by)
+    }
+
+    /// Cuts the object's mesh where that is wanted and can be; smooth meshes and cubes are made when they are asked
+    /// for.
+    pub(super) fn give_meshes(
+        &self,
+        pieces: &mut Assembly,
+        kind: Option<MeshKind>,
+        observer: &impl Observer,
+    ) -> Result<(), Error> {
+        let mesh = &self.object.mesh;
+        if let Some(kind) = kind.filter(|kind| *kind != MeshKind::Original) {
+            // What a method cut out of the mesh is written as it is, whatever is asked for.
+            if !pieces.own_surfaces(mesh.materials.clone()) {
+                pieces.meshes = Meshes::asked(kind);
+            }
+            return Ok(());
+        }
+        let cut = observer.stage("cut the mesh", |_| pieces.cut_original(mesh, 1.0, &self.broken));
+        match (cut, kind) {
+            (Ok(()), _) => Ok(()),
+            (Err(error), Some(_)) => Err(error.into()),
+            (Err(error), None) => {
+                observer.note(&format!("the pieces' meshes are smooth ones: {error}"));
+                Ok(())
+            }
+        }
     }
 
     /// The pieces with the meshes that an export without further wishes writes; the first call cuts them.

@@ -1,4 +1,4 @@
-//! The imported meshes of a scene in pieces: what `export::mesh::original` needs to know of its bodies.
+//! The imported meshes of a scene in pieces: what `export::meshes::original` needs to know of its bodies.
 //!
 //! In: bodies and the breaks that led to them. Out: for each object its cuts, which a worker makes. Cheap to gather:
 //! shapes and meshes are shared.
@@ -13,7 +13,7 @@ use crate::{
     bodies::Body,
     export::{
         Assembly, MeshKind, Meshes, PieceMesh, Skin,
-        mesh::original::{self, CutPiece, CutStep, NotOriginal},
+        meshes::original::{self, CutPiece, CutStep, NotOriginal},
     },
     fracture::{FractureParams, Pattern, Volume},
     mesh::Mesh,

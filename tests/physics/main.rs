@@ -1,7 +1,7 @@
-//! The physics checks P1 to P20, as far as they are there, most on the scenes that are shipped, played as `kintsugi
+//! The physics checks P1 to P22, as far as they are there, most on the scenes that are shipped, played as `kintsugi
 //! simulate` plays them.
 //! Figures are printed. P14 (the broad phase finds what brute force finds) is tested beside its code; shapes
-//! made in code are tested in `src/bodies/tests.rs`.
+//! made in code are tested in `crates/physics/src/tests.rs`.
 
 #![allow(
     clippy::disallowed_methods,

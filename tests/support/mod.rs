@@ -13,7 +13,7 @@
 //! | `skip.rs` | what happens where the machine lacks something: the one place that decides |
 //!
 //! Test programs: `fracture/` has what must be true of every fracture (F1 to F10, a file each), `physics/` what
-//! must be true of every motion (P1 to P20, a file each; P14 is tested beside the broad phase), `sandbox/` the
+//! must be true of every motion (P1 to P22, a file each; P14 is tested beside the broad phase), `sandbox/` the
 //! engine behind the window, `cli/` the commands and their files, `window.rs` the window under a display of its
 //! own, `random_use.rs` anything at all done to it, `method.rs` and `finder.rs` a method and a finder from
 //! outside, `from_outside.rs` the same two in the window, `corpus.rs` small files of every

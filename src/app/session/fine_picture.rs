@@ -15,7 +15,6 @@ use crate::{
     export::Signature,
     fracture::Seams,
     gpu::GpuError,
-    provenance::Provenance,
     render::{
         BodySeams, Camera, CellMarks, FrameInput, Overlay, Pixels, RenderBody, RenderOptions, Renderer,
     },
@@ -142,7 +141,7 @@ impl Session {
         let shown = self.sandbox.as_ref();
         let scene = shown.map(|sandbox| sandbox.as_it_stands(self.camera).to_text()).unwrap_or_default();
         let ran_on = shown.map(|sandbox| sandbox.compute().ran_on()).unwrap_or_default();
-        Signature::new(ran_on, Provenance::here(), scene)
+        Signature::new(ran_on, crate::provenance::here(), scene)
     }
 
     /// Pixels of pictures that are written; `None`: as the window has them.

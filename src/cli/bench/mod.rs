@@ -266,7 +266,7 @@ fn measure(
     compute.check()?;
     Ok(Results {
         version: VERSION,
-        provenance: Provenance::of_mesh(object.mesh.digest(), read.up),
+        provenance: crate::provenance::of_mesh(object.mesh.digest(), read.up),
         ran_on: compute.ran_on(),
         cpu_threads: std::thread::available_parallelism().map_or(1, usize::from),
         name: subject.name.clone(),

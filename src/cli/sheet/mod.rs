@@ -35,7 +35,6 @@ use crate::{
     },
     fracture::generations::Plan,
     import::display_name,
-    provenance::Provenance,
     render::{Camera, Renderer},
     scene::{fracture_problem, read_seeds},
     svo::Arena,
@@ -142,7 +141,8 @@ pub fn run(args: &SheetArgs) -> Result<(), CliError> {
     })?;
     let digest = mesh.mesh.digest();
     let scene = mesh_scene(&mesh.file, args.level, &args.pattern).to_text();
-    let signature = Signature::new(compute.ran_on(), Provenance::of_mesh(digest, args.pattern.up), scene);
+    let signature =
+        Signature::new(compute.ran_on(), crate::provenance::of_mesh(digest, args.pattern.up), scene);
     write_signed(&args.out, paper.size(), paper.pixels(), &signature)?;
     super::print(&format!("{} pictures: {}\n", variants.len(), args.out.display()));
     Ok(())

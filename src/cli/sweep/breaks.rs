@@ -17,7 +17,7 @@ use crate::{
     fracture::{Passes, generations},
     gpu::StageTiming,
     import::ReadMesh,
-    provenance::{COMMIT, Provenance, VERSION},
+    provenance::{COMMIT, VERSION},
     scene::{fracture_problem, read_seeds},
     svo::Arena,
     voxelize::Progress,
@@ -143,7 +143,7 @@ impl<'a> Breaks<'a> {
         let parameters = ParameterReport::of_break(&broken, &plan, job.level);
         let read = (InputReport::of(object), object.health.clone());
         let ran_on = self.compute.ran_on();
-        let provenance = Provenance::of_mesh(shared.digest.clone(), job.how.up());
+        let provenance = crate::provenance::of_mesh(shared.digest.clone(), job.how.up());
         let mut report = FractureReport::new(&broken, object.mass.volume, read, ran_on, parameters, checks)
             .made_by(provenance);
         timings.extend(of_stages);

@@ -203,6 +203,7 @@ impl ExportPlan {
         let cuts = wants_cuts.then(|| Cuts::of(sandbox, &bodies, &known()));
         let (objects, volumes) = objects(sandbox, &lines, &what, order);
         let report = SceneReport {
+            provenance: crate::provenance::here(),
             ran_on,
             placed: order.lying,
             time: to_nanoseconds(sandbox.time()),

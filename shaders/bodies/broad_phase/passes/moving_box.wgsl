@@ -1,4 +1,4 @@
-// The box of a body that moves, as pairs.wgsl sees it. The same words as in src/bodies/broad_phase/passes/moving_box.rs.
+// The box of a body that moves, as pairs.wgsl sees it. The same words as in crates/physics/src/broad_phase/passes/moving_box.rs.
 
 struct MovingBox {
     // Box along the world's axes which it does not leave in the step, lattice of the scene.

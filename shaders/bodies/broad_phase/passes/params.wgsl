@@ -1,5 +1,5 @@
 // What the passes that make the hierarchy take as numbers. The same words as in
-// src/bodies/broad_phase/passes/hierarchy.rs.
+// crates/physics/src/broad_phase/passes/hierarchy.rs.
 
 struct HierarchyParams {
     boxes: u32,

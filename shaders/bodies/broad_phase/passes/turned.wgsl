@@ -1,5 +1,5 @@
 // Whether two boxes meet as they are turned: separating axes (Gottschalk, Lin & Manocha 1996, sec. 5). In double
-// precision: src/bodies/broad_phase/mod.rs, which sorts out what is near by rounding alone.
+// precision: crates/physics/src/broad_phase/mod.rs, which sorts out what is near by rounding alone.
 
 // Added to cosines, so that edges that are nearly parallel do not separate by rounding; and to what may lie between two
 // boxes, as a share of their size and distance.

@@ -1,4 +1,4 @@
-// One level of the descent (Domaradzki & Martyn 2016, sec. 5.1.1). On the CPU: src/bodies/collide/octree/search.rs.
+// One level of the descent (Domaradzki & Martyn 2016, sec. 5.1.1). On the CPU: crates/physics/src/collide/octree/search.rs.
 // One thread: one octant of one node of a that is still near b. Kept octants are nodes of the next level, or surfels
 // (candidates) once the pair's level is reached.
 //#include shared/thread

@@ -1,5 +1,5 @@
 // Hits: surfels of a that meet the surface of b (Domaradzki & Martyn 2016, sec. 5.1.2, have collision
-// points). The reference is src/bodies/collide/octree/search.rs. One thread: one surfel of a near b. It looks
+// points). The reference is crates/physics/src/collide/octree/search.rs. One thread: one surfel of a near b. It looks
 // for the surface of b that faces it: beside it, on the way out of b's inside, or ahead on its way.
 //#include shared/thread
 //#include bodies/collide/octree/pair

@@ -1,4 +1,4 @@
-// Pairs, surfels and cells for the narrow phase. The same words as in src/bodies/collide/octree/pair.rs and
+// Pairs, surfels and cells for the narrow phase. The same words as in crates/physics/src/collide/octree/pair.rs and
 // surfels.rs.
 //#include shared/octree
 

@@ -1,4 +1,4 @@
-// A sample of the surface, in cells. The same words as in src/bodies/collide/octree/surfels.rs.
+// A sample of the surface, in cells. The same words as in crates/physics/src/collide/octree/surfels.rs.
 
 struct Surfel {
     x: f32,

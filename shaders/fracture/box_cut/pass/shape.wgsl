@@ -1,5 +1,5 @@
 // The cell that a workgroup cuts, in its memory: planes, vertices, edges, and sets of them as masks of bits; on which
-// side of a plane a vertex lies. The native twin is src/fracture/box_cut/cut.rs; what is exact is in exact.rs there.
+// side of a plane a vertex lies. The native twin is crates/core/src/fracture/box_cut/cut.rs; what is exact is in exact.rs there.
 //
 // A place in an order is a count of the bits below, so that nothing depends on which thread comes first.
 //#include fracture/box_cut/pass/wide

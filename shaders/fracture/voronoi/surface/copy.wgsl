@@ -43,7 +43,7 @@ fn source_cut(leaf: u32) -> u32 {
     return source_cuts[params.leaf_base + leaf];
 }
 
-// `shares` as src/fracture/result.rs counts them.
+// `shares` as crates/core/src/fracture/result.rs counts them.
 fn write_out(copy: Copy, shares: u32, surface: vec2<u32>, cut: u32) {
     out_place[copy.slot] = vec2<u32>(copy.key, copy.leaf | (shares << 28u));
     out_surface[copy.slot] = surface;

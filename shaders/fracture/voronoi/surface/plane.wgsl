@@ -1,4 +1,4 @@
-// Planes of leaves in whole numbers of 32 bits, line for line as src/fracture/voronoi/surface/plane.rs has them;
+// Planes of leaves in whole numbers of 32 bits, line for line as crates/core/src/fracture/voronoi/surface/plane.rs has them;
 // there is shown that nothing overflows. Rounding is half away from zero: the two sides of a crack see opposite
 // planes, to the bit.
 

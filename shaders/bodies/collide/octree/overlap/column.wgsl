@@ -1,6 +1,6 @@
 // Entry and exit in every column (Domaradzki & Martyn 2016, sec. 5.1.3): a point whose normal looks against the
 // column, then one whose normal looks along it, with no other between. The reference is
-// src/bodies/collide/octree/overlap/mod.rs, columns. One thread: one column, at its first entry.
+// crates/physics/src/collide/octree/overlap/mod.rs, columns. One thread: one column, at its first entry.
 //#include shared/thread
 //#include bodies/collide/octree/cell
 //#include bodies/collide/octree/surfel

@@ -1,5 +1,5 @@
 // Finds for each point the first of its cell and surface, and the lead among those (Domaradzki & Martyn 2016, sec.
-// 5.1.2). The reference is src/bodies/collide/octree/overlap/mod.rs, gather. One thread: one point.
+// 5.1.2). The reference is crates/physics/src/collide/octree/overlap/mod.rs, gather. One thread: one point.
 //#include shared/thread
 //#include shared/octree
 //#include bodies/collide/octree/overlap/first

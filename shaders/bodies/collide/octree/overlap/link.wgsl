@@ -1,5 +1,5 @@
 // Lists the points of each column (Domaradzki & Martyn 2016, sec. 5.1.3). The reference is
-// src/bodies/collide/octree/overlap/mod.rs, columns. One thread: one point and one axis.
+// crates/physics/src/collide/octree/overlap/mod.rs, columns. One thread: one point and one axis.
 //#include shared/thread
 //#include shared/octree
 //#include bodies/collide/octree/overlap/first

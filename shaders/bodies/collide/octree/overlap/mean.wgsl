@@ -1,5 +1,5 @@
 // Means of the sums: the collision points of the lattice (Domaradzki & Martyn 2016, sec. 5.1.2). The reference is
-// src/bodies/collide/octree/overlap/mod.rs, gather. One thread: one cell and surface, at the first of its points.
+// crates/physics/src/collide/octree/overlap/mod.rs, gather. One thread: one cell and surface, at the first of its points.
 //#include shared/thread
 //#include shared/octree
 //#include bodies/collide/octree/overlap/meeting

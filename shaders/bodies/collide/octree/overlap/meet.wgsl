@@ -1,5 +1,5 @@
 // One round of the simultaneous walk of two octrees (Domaradzki & Martyn 2016, sec. 5.1.1), and the collision
-// points where it ends (sec. 5.1.2). The reference is src/bodies/collide/octree/overlap/mod.rs, Walk.
+// points where it ends (sec. 5.1.2). The reference is crates/physics/src/collide/octree/overlap/mod.rs, Walk.
 // One thread: one octant of the node that is cut, against the other node. What still overlaps goes to the next round.
 //#include shared/thread
 //#include bodies/collide/octree/cell

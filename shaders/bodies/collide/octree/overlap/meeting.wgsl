@@ -1,5 +1,5 @@
 // Pairs of octrees that meet, and what the passes hand on. The same words as in
-// src/bodies/collide/octree/overlap/gpu.rs. Lengths are cells of the first body, a, on whose lattice
+// crates/physics/src/collide/octree/overlap/gpu.rs. Lengths are cells of the first body, a, on whose lattice
 // everything is gathered.
 
 struct Meeting {

@@ -1,5 +1,5 @@
 // Adds each point to the sums of its cell and surface (Domaradzki & Martyn 2016, sec. 5.1.2). The reference is
-// src/bodies/collide/octree/overlap/mod.rs, gather. One thread: one point.
+// crates/physics/src/collide/octree/overlap/mod.rs, gather. One thread: one point.
 //#include shared/thread
 //#include shared/octree
 //#include bodies/collide/octree/overlap/meeting

@@ -1,5 +1,5 @@
 // A collision point on its way to a manifold, and what it is held against. The same words as in
-// src/bodies/collide/octree/passes/shared.rs.
+// crates/physics/src/collide/octree/passes/shared.rs.
 
 struct Contact {
     // Bodies at planes first, then near pairs.

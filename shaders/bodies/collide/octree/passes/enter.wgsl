@@ -1,5 +1,5 @@
 // Keeps the contacts that came in through the surface that they are said to have passed
-// (src/bodies/collide/octree/points.rs, let_in), says which of them held the pair before, and counts them by slot. One
+// (crates/physics/src/collide/octree/points.rs, let_in), says which of them held the pair before, and counts them by slot. One
 // thread: one contact.
 //#include shared/thread
 //#include bodies/collide/octree/passes/params

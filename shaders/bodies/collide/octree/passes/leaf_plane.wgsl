@@ -1,4 +1,4 @@
-// The surface in a leaf: src/bodies/collide/octree/surfels.rs. Needs bindings `normals`, `colors` and `cuts` of the
+// The surface in a leaf: crates/physics/src/collide/octree/surfels.rs. Needs bindings `normals`, `colors` and `cuts` of the
 // including file; leaves by their place in the arena, points in voxels.
 //#include shared/octree
 

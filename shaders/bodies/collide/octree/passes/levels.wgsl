@@ -1,4 +1,4 @@
-// At which levels two solids meet: src/bodies/collide/octree/levels.rs. Needs bindings `params` and `tables` of the
+// At which levels two solids meet: crates/physics/src/collide/octree/levels.rs. Needs bindings `params` and `tables` of the
 // including file.
 //
 // tables: for each pair of families that was given a level three words (the smaller family, the larger, level); then

@@ -1,6 +1,6 @@
 // What is to be done with a near pair. One thread: one near pair. It is carried along where its bodies have hardly moved
 // against each other; left alone while their boxes do not meet yet; else searched: then the pair is written down for the
-// descent as the host would (src/bodies/collide/octree/pair.rs), with a root for each direction.
+// descent as the host would (crates/physics/src/collide/octree/pair.rs), with a root for each direction.
 //#include shared/thread
 //#include bodies/collide/octree/pair
 //#include bodies/collide/octree/passes/params
@@ -44,7 +44,7 @@ struct Old {
 const CARRIED: u32 = 256u;
 const SEARCHED: u32 = 512u;
 
-// As in src/bodies: how far beyond touching contacts are made, and how deep a point may be that was not seen before,
+// As in crates/physics/src: how far beyond touching contacts are made, and how deep a point may be that was not seen before,
 // cells.
 const MARGIN_CELLS: f32 = 0.25;
 const ENTER_CELLS: f32 = 0.5;

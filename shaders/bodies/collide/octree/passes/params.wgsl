@@ -1,5 +1,5 @@
 // What all contact passes take as numbers, and what they count. The same words as in
-// src/bodies/collide/octree/passes/shared.rs.
+// crates/physics/src/collide/octree/passes/shared.rs.
 
 struct ContactParams {
     solids: u32,

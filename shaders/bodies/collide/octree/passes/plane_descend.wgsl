@@ -1,4 +1,4 @@
-// One level of the descent of bodies against planes (src/bodies/collide/octree/planes.rs). One thread: one octant of one
+// One level of the descent of bodies against planes (crates/physics/src/collide/octree/planes.rs). One thread: one octant of one
 // node that is still near. Kept octants are nodes of the next level, or cells once the body's level is reached.
 //#include shared/thread
 //#include shared/octree

@@ -1,5 +1,5 @@
 // Contacts of a cell with a plane: its lowest leaf, or, of a crumb, the corners of its voxels
-// (src/bodies/collide/octree/planes.rs). One thread: one cell, which it walks down to the leaves.
+// (crates/physics/src/collide/octree/planes.rs). One thread: one cell, which it walks down to the leaves.
 //#include shared/thread
 //#include shared/octree
 //#include bodies/collide/octree/passes/params

@@ -1,5 +1,5 @@
 // The geometry of hits, in single precision; the host works out in double precision what is chosen in the end
-// (src/bodies/collide/octree/points.rs, contact_points). One thread: one hit.
+// (crates/physics/src/collide/octree/points.rs, contact_points). One thread: one hit.
 //#include shared/thread
 //#include bodies/collide/octree/pair
 //#include bodies/collide/octree/surfel

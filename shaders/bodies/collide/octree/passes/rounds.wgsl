@@ -1,5 +1,5 @@
 // How often contacts are looked for in a step: once, or more often while bodies near each other move fast for their
-// resolution (src/bodies/step.rs). Needs a binding `params` of the including file.
+// resolution (crates/physics/src/step.rs). Needs a binding `params` of the including file.
 
 // How much of a pair's resolution it may come closer before it is looked at again, but at most so often.
 const ROUND_SHARE: f32 = 0.5;

@@ -1,5 +1,5 @@
 // A body as the contact passes see it, and what two of them are to each other. The same words as in
-// src/bodies/collide/octree/passes/shared.rs. World space, metres; bodies' axes are their grids'.
+// crates/physics/src/collide/octree/passes/shared.rs. World space, metres; bodies' axes are their grids'.
 
 struct Solid {
     // Box along the world's axes in which it stays for the step, lattice of the scene.

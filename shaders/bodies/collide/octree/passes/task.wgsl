@@ -1,4 +1,4 @@
-// A body at a plane. The same words as in src/bodies/collide/octree/passes/shared.rs.
+// A body at a plane. The same words as in crates/physics/src/collide/octree/passes/shared.rs.
 
 struct Task {
     // Of the plane, in the body's axes; how far the grid's corner is out of the plane's solid, m.

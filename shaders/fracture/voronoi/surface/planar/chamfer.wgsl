@@ -2,7 +2,7 @@
 // or more cracks end in it, one of them alone would leave a splinter of up to a voxel standing out beyond the
 // others; the plane made here is their chamfer: its normal is the mean of theirs, weighed by what each takes away,
 // and it leaves as much of the leaf as they do. What is left is counted at 4 x 4 x 4 points. In whole numbers, as
-// src/fracture/voronoi/surface/planar/chamfer.rs has it.
+// crates/core/src/fracture/voronoi/surface/planar/chamfer.rs has it.
 //#include shared/octree
 //#include fracture/voronoi/surface/plane
 

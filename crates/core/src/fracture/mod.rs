@@ -1,0 +1,60 @@
+//! Breaking an object into pieces.
+//!
+//! [`voronoi`] breaks octrees: cells of seeds, walked down the octree (Domaradzki & Martyn 2016, sec. 4). [`box_cut`] cuts
+//! meshes along cells of the same seeds (Chlubna), [`planes`] convex ones plane by plane (Bullet's Voronoi shatter); what
+//! methods that cut meshes share is in [`solid`]. What every
+//! way of breaking shares is here: what is asked for ([`FractureParams`], [`Recipe`]), what comes out
+//! ([`Fracture`]), what shows inside ([`interior`]), small pieces, and solving for a number of pieces.
+
+pub mod box_cut;
+mod breaker;
+mod broken_object;
+mod cancel;
+pub mod generations;
+pub mod interior;
+mod methods;
+mod params;
+pub mod planes;
+mod result;
+mod small;
+pub mod solid;
+mod solve;
+pub mod voronoi;
+
+/// All that the kernels of all methods share with Rust.
+#[cfg(test)]
+pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
+    [voronoi::testing::layouts(), box_cut::pass::layouts()].concat()
+}
+
+/// Dispatches every kernel of all methods.
+#[cfg(test)]
+pub(crate) fn run_every_kernel() {
+    voronoi::testing::run_every_kernel();
+    box_cut::pass::run_every_kernel();
+}
+
+#[cfg(test)]
+pub(crate) use voronoi::testing::ball;
+
+pub use breaker::{Break, BreakContext, Breaker, Kept, Lost, Part, Passes, PreviewTarget, Strike};
+pub use broken_object::{BreakStep, BrokenObject, PieceRef};
+pub use cancel::{Cancel, CancelOnDrop};
+pub use interior::{Interior, Material, Volume};
+pub use methods::{Method, MethodEntry, MethodOption, UnknownMethod, methods, register};
+pub use params::{
+    FractureParams, Impact, MAX_SEEDS, ParamProblem, PatternError, Preset, Recipe, SmallRule, Smallest,
+    Surface,
+};
+pub use result::{Dropped, Fracture, FractureCounts, FractureError, Merge, Piece, Solved, Source};
+pub use small::Rejoin;
+pub use voronoi::{
+    Fracturer, VoronoiDetail,
+    faces::{VoronoiFace, voronoi_faces},
+    hidden::{Hidden, hidden},
+    islands::labelling::{self, Labelling},
+    pattern::{CellSource, Cells, KeptCells, Pattern, UNIT_BITS, middle_of, nearest_seed},
+    reference,
+    seams::Seams,
+    surface::{dusty as dust, rough as crack},
+};

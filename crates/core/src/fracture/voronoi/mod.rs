@@ -1,0 +1,220 @@
+//! Breaking an octree by Voronoi cells (Domaradzki & Martyn 2016, sec. 4; crack surfaces and dust: 2018, sec. 5).
+//!
+//! The folders stand in the order of the data: [`pattern`] makes the seeds, `descent` finds what each cell owns,
+//! `surface` writes the voxels on the cracks, `octrees` makes octrees of them, `islands` tells apart what does not
+//! hang together, `collect` reads the pieces back. [`Fracturer::fracture`] is the recipe; [`reference`] says the
+//! same on the whole grid without an octree or a GPU, for tests.
+
+mod breaker;
+mod collect;
+pub(in crate::fracture) mod descent;
+pub mod faces;
+pub mod hidden;
+pub mod islands;
+mod native;
+pub(in crate::fracture) mod octrees;
+#[cfg(test)]
+mod cancel_tests;
+#[cfg(test)]
+mod left_tests;
+#[cfg(test)]
+mod parity_tests;
+#[cfg(test)]
+mod planted_tests;
+mod passes;
+pub mod pattern;
+#[cfg(test)]
+mod recipe_tests;
+pub mod reference;
+pub mod seams;
+mod stages;
+pub mod surface;
+#[cfg(test)]
+pub(in crate::fracture) mod testing;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod waits_tests;
+#[cfg(test)]
+mod whole_tests;
+
+#[cfg(any(test, feature = "testing"))]
+pub use breaker::parts_of;
+pub use breaker::{METHOD, OctreeBreaker, VoronoiDetail, cells_of, recipe_of};
+
+use self::{
+    islands::labelling::Labeller,
+    native::NativeStages,
+    passes::{PassStages, Passes},
+    stages::OctreeStages,
+    surface::rough::TransitionVoxel,
+};
+use crate::{
+    compute::Compute,
+    fracture::{Cancel, Fracture, FractureError, Pattern, Recipe, Source, Surface, interior, small},
+    gpu::{Gpu, GpuError, StageTiming},
+};
+
+/// Breaks octrees by Voronoi cells, where its stages run.
+pub struct Fracturer {
+    compute: Compute,
+    /// Compiled, where the stages are compute passes.
+    passes: Option<Box<Passes>>,
+}
+
+impl Fracturer {
+    /// Stages that run there; compiles them where they are compute passes.
+    ///
+    /// # Errors
+    /// [`GpuError`] when the driver refuses one.
+    pub fn new(compute: impl Into<Compute>) -> Result<Self, GpuError> {
+        let compute = compute.into();
+        let passes = compute.gpu().map(Passes::new).transpose()?;
+        Ok(Self { compute, passes: passes.map(Box::new) })
+    }
+
+    /// Where they run.
+    #[must_use]
+    pub fn compute(&self) -> &Compute {
+        &self.compute
+    }
+
+    /// The compute passes.
+    ///
+    /// # Errors
+    /// [`GpuError::NoPasses`] where the stages run on the CPU.
+    pub(in crate::fracture) fn passes(&self) -> Result<(&Gpu, &Passes), GpuError> {
+        Ok((self.compute.device()?, self.passes.as_deref().ok_or(GpuError::NoPasses)?))
+    }
+
+    /// The compute passes, to plant errors in.
+    #[cfg(test)]
+    pub(in crate::fracture) fn passes_mut(&mut self) -> Option<&mut Passes> {
+        self.passes.as_deref_mut()
+    }
+
+    /// Breaks `source` by `pattern` as `recipe` says. Reads the source and changes nothing, so a failure loses nothing.
+    ///
+    /// # Errors
+    /// [`FractureError::Params`] for an empty pattern or a level out of range, [`FractureError::Gpu`] for the device's.
+    pub fn fracture(
+        &self,
+        source: &Source<'_>,
+        pattern: &Pattern,
+        recipe: &Recipe,
+    ) -> Result<Fracture, FractureError> {
+        Cancel::catch(|| match &self.compute {
+            Compute::Gpu(_) => {
+                let (gpu, passes) = self.passes()?;
+                fracture_by(PassStages::new(gpu, passes), source, pattern, recipe)
+            }
+            Compute::Cpu => fracture_by(NativeStages::default(), source, pattern, recipe),
+        })
+    }
+
+    /// The crossed voxels of the transition level with their separation points and triangles, in Morton order, to
+    /// look at. None where the leaves are the transition voxels.
+    ///
+    /// # Errors
+    /// As [`Fracturer::fracture`].
+    pub fn transition_voxels(
+        &self,
+        source: &Source<'_>,
+        pattern: &Pattern,
+        recipe: &Recipe,
+    ) -> Result<Vec<TransitionVoxel>, FractureError> {
+        check(source, pattern, recipe)?;
+        if let Ok((gpu, passes)) = self.passes() {
+            return passes.transition_voxels(gpu, source, pattern, recipe);
+        }
+        native::transition_voxels(source, pattern, recipe)
+    }
+
+    /// Where the published labelling runs, to watch it.
+    #[must_use]
+    pub fn labelling(&self) -> Labeller<'_> {
+        match self.passes() {
+            Ok((gpu, passes)) => Labeller::Passes(gpu, &passes.iterative),
+            Err(_) => Labeller::Native,
+        }
+    }
+}
+
+/// The recipe, whoever runs its stages.
+fn fracture_by<S: OctreeStages>(
+    mut stages: S,
+    source: &Source<'_>,
+    pattern: &Pattern,
+    recipe: &Recipe,
+) -> Result<Fracture, FractureError> {
+    let island_level = check(source, pattern, recipe)?;
+    let surface = recipe.surface_color;
+    let surface = surface.unwrap_or_else(|| interior::surface_color(source.forest, source.tree));
+    let interior = recipe.interior.volume(surface);
+
+    let cancel = source.cancel;
+    cancel.ask();
+    let (cells, survived) = stages.cells(source, pattern, recipe, interior)?;
+    if S::is_empty(&cells) {
+        return Err(FractureError::Params(
+            "the gap would leave nothing but dust; a narrower gap or a finer transition level leaves pieces"
+                .into(),
+        ));
+    }
+    cancel.ask();
+    let islands = stages.islands(source, &cells, (recipe.labelling, island_level))?;
+    let swallowed = match recipe.surface {
+        Surface::Planar => 0,
+        Surface::Rough | Surface::Dusty => stages.swallowed(source, pattern, recipe, &survived)?,
+    };
+    // One root for each object, by ascending id.
+    let ids = pattern.object_ids().into_iter().zip(survived);
+    let mut tree_cells: Vec<u32> = ids.filter(|(_, survived)| *survived).map(|(id, _)| id).collect();
+    let components = S::components(&islands);
+    let octrees = if components.len() == tree_cells.len() {
+        cells
+    } else {
+        tree_cells = components.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
+        cancel.ask();
+        stages.split(source, cells, &islands)?
+    };
+    cancel.ask();
+    let mut fracture = stages.collect(source, octrees, tree_cells, interior)?;
+    fracture.counts.swallowed = swallowed as u64;
+    Ok(finish(source, pattern, recipe, fracture))
+}
+
+/// What is left to do on the CPU.
+fn finish(source: &Source<'_>, pattern: &Pattern, recipe: &Recipe, mut fracture: Fracture) -> Fracture {
+    let Some(rule) = &recipe.smallest else { return fracture };
+    let started = std::time::Instant::now();
+    source.cancel.ask();
+    fracture = small::apply((source.forest, source.tree), pattern, fracture, rule);
+    let ms = started.elapsed().as_secs_f64() * 1e3;
+    fracture.timings.push(StageTiming { stage: "smallest pieces (CPU)".into(), ms });
+    fracture
+}
+
+/// Refuses what cannot be computed; returns the island level.
+fn check(source: &Source<'_>, pattern: &Pattern, recipe: &Recipe) -> Result<u32, FractureError> {
+    let level = source.forest.level;
+    if pattern.seeds.is_empty() {
+        return Err(FractureError::Params("a fracture needs at least one seed".into()));
+    }
+    if !pattern.objects_are_sound() {
+        return Err(FractureError::Params(
+            "every seed needs an object id, the smallest index of the seeds that share it".into(),
+        ));
+    }
+    let island_level = recipe.island_level.unwrap_or(level);
+    if !(1..=level).contains(&island_level) {
+        return Err(FractureError::Params(format!(
+            "island level {island_level} is outside 1 to the leaf level {level}"
+        )));
+    }
+    if recipe.surface != Surface::Planar {
+        recipe.crack.check()?;
+        recipe.crack.transition(level, recipe.surface)?;
+    }
+    Ok(island_level)
+}

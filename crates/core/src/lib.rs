@@ -1,0 +1,37 @@
+//! From a mesh to the pieces of what was broken, in the order in which data flows:
+//!
+//! a file or a built-in shape becomes a [`mesh`]; [`voxelize`] turns it into leaf voxels with colour, normal
+//! and coverage; [`svo`] arranges them as sparse voxel octrees; [`import`] is that whole way in; a [`shape`] is
+//! what a body is; [`fracture`] breaks a shape into parts, which are shapes again. [`compute`] says whether stages run on a
+//! device or on the processor's cores; [`files`] reads what a user names.
+
+#![deny(missing_docs)]
+// Whether threads may share a shape depends on all that the shape holds, down to a device's modules.
+#![recursion_limit = "256"]
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "tests normalise vectors that they know not to be zero")
+)]
+
+use kintsugi_gpu as gpu;
+
+pub mod compute;
+pub mod files;
+pub mod mesh;
+pub mod svo;
+pub mod voxelize;
+pub mod shape;
+pub mod fracture;
+pub mod import;
+
+/// Damaged files, for tests of readers.
+#[cfg(test)]
+#[path = "../../../tests/support/injure.rs"]
+mod injure;
+
+#[cfg(test)]
+mod kernel_tests;
+
+// The tests' shared helpers name the crate that they test `kintsugi`.
+#[cfg(test)]
+extern crate self as kintsugi;

@@ -1,0 +1,326 @@
+//! What must hold of a piece's mesh, counted.
+//!
+//! In: a mesh of any kind. Out: numbers that are zero where it is a closed 2-manifold that faces outward, and its
+//! volume. Edges and fans are looked at by index alone; which way a triangle faces, rays say.
+
+use std::ops::AddAssign;
+
+use glam::DVec3;
+
+pub mod rays;
+
+use super::PieceMesh;
+use rays::{Ask, Inward};
+
+/// Of larger meshes every so-manieth triangle is asked which way it faces.
+const MOST_ASKED: usize = 4_000_000;
+/// Above a triangle, as a share of the mesh's diagonal.
+const STEP: f64 = 1e-7;
+/// Products of edges of less than this share of the diagonal's square are no area.
+const FLAT: f64 = 1e-16;
+
+/// Counts of what is wrong with a mesh, or with all meshes of an export.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct MeshCheck {
+    /// Triangles.
+    pub triangles: u64,
+    /// Edges of one triangle.
+    pub open_edges: u64,
+    /// Edges of more than two.
+    pub crowded_edges: u64,
+    /// Edges that both triangles go along the same way.
+    pub winding_edges: u64,
+    /// Vertices whose triangles are more than one fan.
+    pub split_vertices: u64,
+    /// Triangles without area.
+    pub flat_triangles: u64,
+    /// Triangles from whose front one is inside.
+    pub inward_triangles: u64,
+    /// Triangles that were asked which way they face: all, or evenly some where there are more than four million.
+    pub asked: u64,
+    /// Enclosed, cubic units of the positions.
+    pub volume: f64,
+}
+
+impl AddAssign for MeshCheck {
+    fn add_assign(&mut self, other: Self) {
+        self.triangles += other.triangles;
+        self.open_edges += other.open_edges;
+        self.crowded_edges += other.crowded_edges;
+        self.winding_edges += other.winding_edges;
+        self.split_vertices += other.split_vertices;
+        self.flat_triangles += other.flat_triangles;
+        self.inward_triangles += other.inward_triangles;
+        self.asked += other.asked;
+        self.volume += other.volume;
+    }
+}
+
+impl MeshCheck {
+    /// Of one mesh.
+    #[must_use]
+    pub fn of(mesh: &PieceMesh) -> Self {
+        Self::of_triangles(&mesh.positions, &mesh.triangles)
+    }
+
+    /// Of triangles that share `positions`. One that names a position which is not there is left out, so that its
+    /// neighbours are open.
+    #[must_use]
+    pub fn of_triangles(positions: &[DVec3], triangles: &[[u32; 3]]) -> Self {
+        let there = |t: &&[u32; 3]| t.iter().all(|v| (*v as usize) < positions.len());
+        let triangles: Vec<[u32; 3]> = triangles.iter().filter(there).copied().collect();
+        let mut check = Self { triangles: triangles.len() as u64, ..Self::default() };
+        check.edges(&triangles);
+        check.vertices(positions.len(), &triangles);
+        let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        let (low, high) = positions.iter().fold(nowhere, |(low, high), p| (low.min(*p), high.max(*p)));
+        let diagonal = if positions.is_empty() { 0.0 } else { (high - low).length() };
+        let flat = FLAT * diagonal * diagonal;
+        for t in &triangles {
+            // From the middle of its box, since far from the origin products lose what is small.
+            let [a, b, c] = t.map(|v| positions[v as usize] - (low + high) * 0.5);
+            check.volume += a.dot(b.cross(c)) / 6.0;
+            check.flat_triangles += u64::from((b - a).cross(c - a).length() <= flat);
+        }
+        let every = triangles.len().div_ceil(MOST_ASKED).max(1);
+        check.asked = triangles.len().div_ceil(every) as u64;
+        let inward = Inward { steps: &[STEP * diagonal], flat: -1.0, points: 2 };
+        check.inward_triangles = inward
+            .find(positions, &triangles, &|i| if i % every == 0 { Ask::Well } else { Ask::Not })
+            .len() as u64;
+        check
+    }
+
+    /// Every edge belongs to two triangles, which go along it opposite ways.
+    #[must_use]
+    pub fn is_watertight(&self) -> bool {
+        self.open_edges + self.crowded_edges + self.winding_edges == 0
+    }
+
+    /// Watertight, and every vertex has one fan of triangles.
+    #[must_use]
+    pub fn is_manifold(&self) -> bool {
+        self.is_watertight() && self.split_vertices == 0
+    }
+
+    /// Manifold, without triangles that have no area or face inward, and with a volume.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.is_manifold() && self.flat_triangles + self.inward_triangles == 0 && self.volume > 0.0
+    }
+
+    /// Triangles at which something does not hold, ascending: those at edges that are open or crowded, at vertices of
+    /// several fans, without area, and those that face inward.
+    #[must_use]
+    pub fn where_wrong(positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<u32> {
+        let mut wrong = vec![false; triangles.len()];
+        let mut edges: Vec<(u32, u32, bool, u32)> = Vec::with_capacity(3 * triangles.len());
+        let mut links: Vec<(u32, u32, u32, u32)> = Vec::with_capacity(3 * triangles.len());
+        for (i, t) in triangles.iter().enumerate() {
+            for k in 0..3 {
+                let (a, b, c) = (t[k], t[(k + 1) % 3], t[(k + 2) % 3]);
+                edges.push((a.min(b), a.max(b), a < b, i as u32));
+                links.push((a, b, c, i as u32));
+            }
+        }
+        edges.sort_unstable();
+        for round in edges.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            if !matches!(round, [a, b] if a.2 != b.2) {
+                round.iter().for_each(|edge| wrong[edge.3 as usize] = true);
+            }
+        }
+        links.sort_unstable();
+        for fan in links.chunk_by(|a, b| a.0 == b.0) {
+            let ends: Vec<(u32, u32)> = fan.iter().map(|link| (link.1, link.2)).collect();
+            if fan_length(&ends) != fan.len() {
+                fan.iter().for_each(|link| wrong[link.3 as usize] = true);
+            }
+        }
+        let diagonal = diagonal_of(positions);
+        let inward = Inward { steps: &[STEP * diagonal], flat: FLAT * diagonal, points: 1 };
+        for t in inward.find(positions, triangles, &|_| Ask::Well) {
+            wrong[t as usize] = true;
+        }
+        (0..triangles.len() as u32).filter(|t| wrong[*t as usize]).collect()
+    }
+
+    fn edges(&mut self, triangles: &[[u32; 3]]) {
+        // (low, high, whether it is gone along from low to high)
+        let mut edges: Vec<(u32, u32, bool)> = triangles
+            .iter()
+            .flat_map(|t| [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])])
+            .map(|(a, b)| (a.min(b), a.max(b), a < b))
+            .collect();
+        edges.sort_unstable();
+        for round in edges.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            match round {
+                [_] => self.open_edges += 1,
+                [a, b] => self.winding_edges += u64::from(a.2 == b.2),
+                _ => self.crowded_edges += 1,
+            }
+        }
+    }
+
+    fn vertices(&mut self, count: usize, triangles: &[[u32; 3]]) {
+        // Round each vertex: (vertex, from, to), the edge across from it in each of its triangles.
+        let mut links: Vec<(u32, u32, u32)> = triangles
+            .iter()
+            .flat_map(|t| [(t[0], t[1], t[2]), (t[1], t[2], t[0]), (t[2], t[0], t[1])])
+            .collect();
+        links.sort_unstable();
+        debug_assert!(links.iter().all(|link| (link.0 as usize) < count));
+        for fan in links.chunk_by(|a, b| a.0 == b.0) {
+            let ends: Vec<(u32, u32)> = fan.iter().map(|link| (link.1, link.2)).collect();
+            self.split_vertices += u64::from(fan_length(&ends) != fan.len());
+        }
+    }
+}
+
+/// How many edges across from a vertex follow each other from the first one on; sorted by where they begin.
+fn fan_length(ends: &[(u32, u32)]) -> usize {
+    let (mut at, mut length) = (0, 1);
+    while let Ok(next) = ends.binary_search_by_key(&ends[at].1, |end| end.0) {
+        if next == 0 || length > ends.len() {
+            break;
+        }
+        at = next;
+        length += 1;
+    }
+    length
+}
+
+fn diagonal_of(positions: &[DVec3]) -> f64 {
+    let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+    let (low, high) = positions.iter().fold(nowhere, |(low, high), p| (low.min(*p), high.max(*p)));
+    if positions.is_empty() { 0.0 } else { (high - low).length() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A cube of so many quads a side, at `low`.
+    fn cube(side: u32, low: DVec3, edge: f64) -> (Vec<DVec3>, Vec<[u32; 3]>) {
+        let mut positions: Vec<DVec3> = Vec::new();
+        let mut triangles = Vec::new();
+        for face in 0..6 {
+            let (axis, upper) = (face / 2, face % 2 == 1);
+            for i in 0..side * side {
+                let mut quad = [0; 4];
+                for (k, corner) in quad.iter_mut().enumerate() {
+                    // Counter-clockwise seen from the front of an upper face.
+                    let (u, v) = [(0, 0), (1, 0), (1, 1), (0, 1)][k];
+                    let mut at = [0; 3];
+                    at[axis] = if upper { side } else { 0 };
+                    at[(axis + 1) % 3] = i % side + u;
+                    at[(axis + 2) % 3] = i / side + v;
+                    let at = low + edge * DVec3::from_array(at.map(|v| f64::from(v) / f64::from(side)));
+                    let found = positions.iter().position(|p| *p == at);
+                    *corner = found.unwrap_or_else(|| {
+                        positions.push(at);
+                        positions.len() - 1
+                    }) as u32;
+                }
+                let [a, b, c, d] = quad;
+                triangles.extend(if upper { [[a, b, c], [a, c, d]] } else { [[a, c, b], [a, d, c]] });
+            }
+        }
+        (positions, triangles)
+    }
+
+    fn check(mesh: &(Vec<DVec3>, Vec<[u32; 3]>)) -> MeshCheck {
+        MeshCheck::of_triangles(&mesh.0, &mesh.1)
+    }
+
+    fn joined(
+        mut a: (Vec<DVec3>, Vec<[u32; 3]>),
+        b: (Vec<DVec3>, Vec<[u32; 3]>),
+    ) -> (Vec<DVec3>, Vec<[u32; 3]>) {
+        let first = a.0.len() as u32;
+        a.0.extend(b.0);
+        a.1.extend(b.1.iter().map(|t| t.map(|v| v + first)));
+        a
+    }
+
+    #[test]
+    fn a_good_mesh_holds() {
+        for side in [1, 2, 7] {
+            let found = check(&cube(side, DVec3::splat(1000.3), 2.0));
+            assert!(found.holds() && found.asked == found.triangles, "{found:?}");
+            assert!((found.volume - 8.0).abs() < 1e-9);
+        }
+        // A void inside, and a part beside it.
+        let (positions, mut turned) = cube(3, DVec3::splat(0.5), 1.0);
+        turned.iter_mut().for_each(|t| t.swap(0, 1));
+        let hollow = joined(cube(4, DVec3::ZERO, 2.0), (positions, turned));
+        let found = check(&joined(hollow, cube(2, DVec3::splat(3.0), 1.0)));
+        assert!(found.holds() && (found.volume - 8.0).abs() < 1e-9, "{found:?}");
+        let nothing = check(&(Vec::new(), Vec::new()));
+        assert!(nothing.is_manifold() && !nothing.holds());
+    }
+
+    #[test]
+    fn every_planted_error_is_found() {
+        let good = cube(3, DVec3::ZERO, 1.0);
+        let mut open = good.clone();
+        open.1.pop();
+        assert_eq!(check(&open).open_edges, 3);
+
+        let mut missing = good.clone();
+        missing.1[5][1] = 1_000_000;
+        assert_eq!(check(&missing).open_edges, 3);
+
+        let mut turned = good.clone();
+        turned.1[7].swap(0, 1);
+        let found = check(&turned);
+        assert_eq!((found.open_edges, found.winding_edges), (0, 3));
+        assert!(found.inward_triangles >= 1);
+
+        let mut inside_out = good.clone();
+        inside_out.1.iter_mut().for_each(|t| t.swap(0, 1));
+        let found = check(&inside_out);
+        assert!(found.is_manifold() && !found.holds());
+        assert_eq!(found.inward_triangles, found.triangles);
+        assert!((found.volume + 1.0).abs() < 1e-12);
+
+        // Two cubes that share an edge, then a corner: as points, and as vertices.
+        for (low, crowded, split) in [(DVec3::new(1.0, 1.0, 0.0), 3, 4), (DVec3::ONE, 0, 1)] {
+            let mut two = joined(good.clone(), cube(3, low, 1.0));
+            assert!(check(&two).holds());
+            for t in &mut two.1 {
+                *t = t.map(|v| {
+                    let at = two.0[v as usize];
+                    two.0.iter().position(|p| p.distance(at) < 1e-9).unwrap() as u32
+                });
+            }
+            let found = check(&two);
+            assert_eq!((found.crowded_edges, found.open_edges), (crowded, 0), "{found:?}");
+            assert_eq!(found.split_vertices, split, "{found:?}");
+        }
+
+        let mut flat = good.clone();
+        let t = flat.1[4];
+        flat.0[t[0] as usize] = (flat.0[t[1] as usize] + flat.0[t[2] as usize]) * 0.5;
+        assert!(check(&flat).flat_triangles >= 1);
+
+        // A vertex of the upper face pushed through the lower one.
+        let mut through = good.clone();
+        let inner = through.0.iter().position(|p| p.distance(DVec3::new(2.0 / 3.0, 1.0 / 3.0, 1.0)) < 1e-9);
+        through.0[inner.unwrap()].z = -3.0;
+        let found = check(&through);
+        assert!(found.is_manifold() && found.inward_triangles > 0, "{found:?}");
+
+        // Two closed parts that pass through each other.
+        let found = check(&joined(good, cube(3, DVec3::splat(0.4), 1.0)));
+        assert!(found.is_manifold() && found.inward_triangles > 0 && !found.holds(), "{found:?}");
+    }
+
+    #[test]
+    fn checks_add_up() {
+        let one = check(&cube(2, DVec3::ZERO, 1.0));
+        let mut sum = one;
+        sum += one;
+        assert_eq!((sum.triangles, sum.asked), (2 * one.triangles, 2 * one.asked));
+        assert!((sum.volume - 2.0).abs() < 1e-12 && sum.holds());
+    }
+}

@@ -1,0 +1,186 @@
+//! A hierarchy of boxes over the triangles of a surface, so that a ray or a point looks at few of them.
+//!
+//! In: points in metres and triangles. Out: nodes and triangles in *tree space*, as picking and both ray casters read
+//! them. Tree space has the axes of shape space, its origin in the middle of the bounds, and a power of two as its
+//! scale, so that the longest side is between 1 and 2: `f32` then keeps six digits of the surface's own size, wherever
+//! it lies and however large it is.
+
+mod build;
+#[cfg(test)]
+mod tests;
+
+use bytemuck::{Pod, Zeroable};
+use glam::{DVec3, Vec3};
+
+/// Below the root are at most so many nodes on the way to a leaf: what a walk's stack has to hold.
+pub const DEEPEST: usize = 48;
+/// Boxes are so much larger than what they hold, tree space: more than what rounding moves a ray or a corner by.
+const PAD: f32 = 1.0 / (1 << 19) as f32;
+
+/// A box of the hierarchy.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct TreeNode {
+    /// The corner with the least coordinates, tree space.
+    pub low: [f32; 3],
+    /// The first of two children that lie side by side; of a leaf, its first triangle.
+    pub first: u32,
+    /// The corner with the greatest coordinates, tree space.
+    pub high: [f32; 3],
+    /// Bits 0 to 8: triangles of a leaf, else 0. From bit 8 on: the axis along which the children lie.
+    pub count_and_axis: u32,
+}
+
+impl TreeNode {
+    /// Triangles of a leaf; none elsewhere.
+    #[inline(always)]
+    pub fn triangles(&self) -> std::ops::Range<usize> {
+        let count = (self.count_and_axis & 0xff) as usize;
+        let first = if count == 0 { 0 } else { self.first as usize };
+        first..first + count
+    }
+
+    /// Whether it holds triangles.
+    #[inline(always)]
+    pub fn is_leaf(&self) -> bool {
+        self.count_and_axis & 0xff != 0
+    }
+}
+
+/// A triangle in the order of the leaves.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct TreeTriangle {
+    pub a: [f32; 3],
+    /// Which of the surface's triangles it is.
+    pub index: u32,
+    pub b: [f32; 3],
+    pub pad0: u32,
+    pub c: [f32; 3],
+    pub pad1: u32,
+}
+
+/// The hierarchy.
+#[derive(Clone, Debug)]
+pub struct MeshTree {
+    /// The root first; empty where there is no triangle.
+    pub nodes: Vec<TreeNode>,
+    /// Triangles in the order of the leaves.
+    pub triangles: Vec<TreeTriangle>,
+    /// Shape space of tree space's origin, m.
+    pub centre: DVec3,
+    /// Units of tree space a metre.
+    pub scale: f64,
+}
+
+impl MeshTree {
+    /// The hierarchy of `triangles`, whose points lie within `bounds`. Triangles that are not finite are left out.
+    pub fn new(positions: &[DVec3], triangles: &[[u32; 3]], (low, high): (DVec3, DVec3)) -> Self {
+        let centre = low.midpoint(high);
+        let half = (high - low).max_element() * 0.5;
+        let exponent = if half.is_finite() && half > 0.0 { libm::frexp(half).1 } else { 0 };
+        let scale = libm::ldexp(1.0, -exponent.clamp(-1000, 1000));
+        let place = |i: u32| ((positions[i as usize] - centre) * scale).as_vec3();
+        let corners: Vec<[Vec3; 3]> = triangles.iter().map(|t| t.map(place)).collect();
+        let (nodes, order) = build::hierarchy(&corners);
+        let ordered = order.into_iter().map(|index| {
+            let [a, b, c] = corners[index as usize].map(|p| p.to_array());
+            TreeTriangle { a, index, b, pad0: 0, c, pad1: 0 }
+        });
+        Self { triangles: ordered.collect(), nodes, centre, scale }
+    }
+
+    /// Point of shape space to tree space.
+    pub fn placed(&self, p: DVec3) -> DVec3 {
+        (p - self.centre) * self.scale
+    }
+
+    /// Bounds (low, high), tree space; `None` where there is no triangle.
+    pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
+        self.nodes.first().map(|root| (root.low.into(), root.high.into()))
+    }
+
+    /// The smallest ray parameter of those that `meets` answers for triangles on the way of a ray (shape space), and
+    /// which one it was: of equally near ones the first.
+    pub fn first_hit(
+        &self,
+        origin: DVec3,
+        direction: DVec3,
+        meets: impl Fn(u32) -> Option<f64>,
+    ) -> Option<(f64, u32)> {
+        let (origin, along) = (self.placed(origin), direction * self.scale);
+        let entry = |node: &TreeNode, end: f64| {
+            let to = |p: [f32; 3]| (Vec3::from(p).as_dvec3() - origin) / along;
+            let (a, b) = (to(node.low), to(node.high));
+            // `min` and `max` drop the NaN of a ray that lies in a face.
+            let enter = a.min(b).max_element().max(0.0);
+            (enter <= a.max(b).min_element().min(end)).then_some(enter)
+        };
+        let mut best: Option<(f64, u32)> = None;
+        let mut stack = [(0u32, 0.0f64); DEEPEST + 2];
+        let mut depth = usize::from(!self.nodes.is_empty());
+        while depth > 0 {
+            depth -= 1;
+            let (at, enter) = stack[depth];
+            let end = best.map_or(f64::INFINITY, |(t, _)| t);
+            if enter > end {
+                continue;
+            }
+            let node = &self.nodes[at as usize];
+            for triangle in &self.triangles[node.triangles()] {
+                let Some(t) = meets(triangle.index) else { continue };
+                if best.is_none_or(|best| (t, triangle.index) < best) {
+                    best = Some((t, triangle.index));
+                }
+            }
+            if !node.is_leaf() {
+                let children = [node.first, node.first + 1];
+                let mut entries = children.map(|child| (child, entry(&self.nodes[child as usize], end)));
+                if entries[0].1 < entries[1].1 {
+                    entries.swap(0, 1);
+                }
+                for (child, enter) in entries {
+                    if let Some(enter) = enter {
+                        stack[depth] = (child, enter);
+                        depth += 1;
+                    }
+                }
+            }
+        }
+        best
+    }
+
+    /// The least of what `distance` (m) answers for triangles, which are no nearer than their boxes are to `point`
+    /// (shape space); infinite where there is none.
+    pub fn nearest(&self, point: DVec3, distance: impl Fn(u32) -> f64) -> f64 {
+        let point = self.placed(point);
+        let away = |at: u32| {
+            let node = &self.nodes[at as usize];
+            let (low, high) = (Vec3::from(node.low).as_dvec3(), Vec3::from(node.high).as_dvec3());
+            point.clamp(low, high).distance(point) / self.scale
+        };
+        let mut best = f64::INFINITY;
+        let mut stack = [(0u32, 0.0f64); DEEPEST + 2];
+        let mut depth = usize::from(!self.nodes.is_empty());
+        while depth > 0 {
+            depth -= 1;
+            let (at, least) = stack[depth];
+            if least > best {
+                continue;
+            }
+            let node = &self.nodes[at as usize];
+            for triangle in &self.triangles[node.triangles()] {
+                best = best.min(distance(triangle.index));
+            }
+            if !node.is_leaf() {
+                let mut both = [node.first, node.first + 1].map(|child| (child, away(child)));
+                if both[0].1 < both[1].1 {
+                    both.swap(0, 1);
+                }
+                stack[depth..depth + 2].copy_from_slice(&both);
+                depth += 2;
+            }
+        }
+        best
+    }
+}

@@ -1,0 +1,211 @@
+//! Leaves that a fracture in passes left on the device: the arena takes them from there instead of being sent them.
+//!
+//! In: the leaves as they were written, in parts, and for each node above them where its own begin. Out: words of the
+//! arena's buffers, in the order of the nodes.
+
+use std::{
+    fmt,
+    sync::{Mutex, PoisonError},
+};
+
+use super::{ArenaBuffers, Forest, Slot};
+use crate::gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, bind, shared};
+
+shared! {
+    pub(crate) struct TakeLeavesParams { first_node: u32, nodes: u32, leaf_base: u32, first: u32, end: u32 }
+}
+
+/// The kernel's path.
+pub(super) const TAKE: &str = "svo/take_leaves";
+
+/// Some leaves in the order in which they were written.
+#[derive(Clone)]
+pub struct LeftPart {
+    /// (normal, colour word).
+    pub surface: Buffer<[u32; 2]>,
+    /// Second planes.
+    pub cuts: Buffer<u32>,
+    /// How many there are; the buffers may be longer.
+    pub count: u32,
+}
+
+/// All leaves of a forest.
+pub struct LeftLeaves {
+    /// Of which device.
+    pub gpu: Gpu,
+    /// In order.
+    pub parts: Vec<LeftPart>,
+    /// By node of the last level: where its first leaf was written.
+    pub places: Vec<u32>,
+}
+
+impl LeftLeaves {
+    /// Whether they are those of a forest, as far as numbers tell.
+    pub(super) fn is_of(&self, forest: &Forest) -> bool {
+        let last = forest.level_start.iter().rev().nth(1).map_or(0, |first| *first as usize);
+        let count: usize = self.parts.iter().map(|part| part.count as usize).sum();
+        self.places.len() == forest.nodes.len() - last && count == forest.leaves.len()
+    }
+
+    /// Writes them where the arena has room for them; the forest's nodes are there already. On error nothing is written.
+    ///
+    /// # Errors
+    /// [`GpuError::OutOfMemory`], and what went wrong on the device before.
+    pub(super) fn put(
+        &self,
+        kernel: &Kernel,
+        buffers: &ArenaBuffers,
+        (forest, slot): (&Forest, &Slot),
+    ) -> Result<(), GpuError> {
+        let ArenaBuffers { nodes, normals, colors, cuts } = buffers;
+        let places = Buffer::from_slice(&self.gpu, "places of leaves", &self.places)?;
+        let first_node = slot.node_base + forest.level_start[forest.level as usize - 1];
+        let (count, leaf_base) = (self.places.len() as u32, slot.leaf_base);
+        let mut rec = Recorder::new(&self.gpu, "pieces to the arena");
+        let mut first = 0;
+        for part in &self.parts {
+            let end = first + part.count;
+            let params = TakeLeavesParams { first_node, nodes: count, leaf_base, first, end };
+            let given = bind![
+                nodes, places, surface: part.surface, cuts: part.cuts, out_normals: normals, out_colors: colors,
+                out_cuts: cuts,
+            ];
+            rec.run(kernel, self.places.len(), &params, given)?;
+            first = end;
+        }
+        // Nobody waits for this: whatever was refused while it was recorded is told here, or nowhere.
+        self.gpu.check()?;
+        rec.submit();
+        Ok(())
+    }
+}
+
+/// What a forest's maker left on the device, until an arena takes it; then nothing. It says nothing of the forest that the
+/// forest does not say itself, so it takes no part in comparisons; and a copy, which may be changed, has nothing there.
+#[derive(Default)]
+pub struct OnDevice(Mutex<Option<Box<LeftLeaves>>>);
+
+impl OnDevice {
+    /// To be taken once.
+    #[must_use]
+    pub fn left(leaves: LeftLeaves) -> Self {
+        Self(Mutex::new(Some(Box::new(leaves))))
+    }
+
+    /// What lies on this device; whatever lies elsewhere is forgotten.
+    pub(super) fn take(&self, gpu: &Gpu) -> Option<Box<LeftLeaves>> {
+        let left = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        left.filter(|left| left.gpu.device == gpu.device)
+    }
+}
+
+impl Clone for OnDevice {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl PartialEq for OnDevice {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl fmt::Debug for OnDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OnDevice")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{
+        fracture::ball,
+        gpu::shaders,
+        svo::{Arena, LeafColor},
+    };
+
+    /// A ball that begins behind something else in the arena, its leaves written node by node from the last one back, in
+    /// parts that end within nodes.
+    fn shuffled(gpu: &Gpu) -> Arc<Forest> {
+        let mut forest = ball(5);
+        let count = forest.leaves.len();
+        forest.leaves.cuts = (0..count as u32).map(|i| i << 8 | 7).collect();
+        forest.leaves.colors = (0..count as u32).map(LeafColor).collect();
+        let last = &forest.nodes[forest.level_start[4] as usize..];
+        let (mut places, mut order) = (vec![0; last.len()], Vec::new());
+        for (i, node) in last.iter().enumerate().rev() {
+            places[i] = order.len() as u32;
+            order.extend(node.child_base..node.child_base + node.valid().count_ones());
+        }
+        assert_eq!(order.len(), count);
+        let part = |order: &[u32]| {
+            let of =
+                |leaf: &u32| [forest.leaves.normals[*leaf as usize], forest.leaves.colors[*leaf as usize].0];
+            let surface: Vec<[u32; 2]> = order.iter().map(of).collect();
+            let cuts: Vec<u32> = order.iter().map(|leaf| forest.leaves.cuts[*leaf as usize]).collect();
+            LeftPart {
+                surface: Buffer::from_slice(gpu, "surface", &surface).unwrap(),
+                cuts: Buffer::from_slice(gpu, "cuts", &cuts).unwrap(),
+                count: order.len() as u32,
+            }
+        };
+        let parts = order.chunks(333).map(part).collect();
+        forest.on_device = OnDevice::left(LeftLeaves { gpu: gpu.clone(), parts, places });
+        Arc::new(forest)
+    }
+
+    /// How many words of the forest the arena has otherwise.
+    fn wrong(gpu: &Gpu, arena: &Arena, forest: &Arc<Forest>) -> usize {
+        let (slot, buffers) = (arena.slot(forest).unwrap(), arena.buffers().unwrap());
+        let there = [&buffers.normals, &buffers.colors, &buffers.cuts]
+            .map(|of| of.read_range(gpu, slot.leaf_base as usize, slot.leaves as usize).unwrap());
+        let colors: Vec<u32> = forest.leaves.colors.iter().map(|color| color.0).collect();
+        let wanted = [&forest.leaves.normals, &colors, &forest.leaves.cuts];
+        let pairs = there.iter().zip(wanted).flat_map(|(there, wanted)| there.iter().zip(wanted));
+        pairs.filter(|(there, wanted)| there != wanted).count()
+    }
+
+    #[test]
+    fn leaves_come_from_the_device_in_the_order_of_the_nodes() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        let before = Arc::new(ball(4));
+        let text = || shaders::source(TAKE);
+        let taken = |text: String| {
+            let mut arena = Arena::new(&gpu).unwrap();
+            arena.plant(Kernel::from_text(&gpu, TAKE, text));
+            let forest = shuffled(&gpu);
+            arena.insert(&before).unwrap();
+            arena.insert(&forest).unwrap();
+            assert!(forest.on_device.take(&gpu).is_none(), "it is taken once");
+            wrong(&gpu, &arena, &before) + wrong(&gpu, &arena, &forest)
+        };
+        assert_eq!(taken(text()), 0);
+        for (from, to) in [
+            ("places[i]", "places[0]"),
+            ("leaf - params.first]", "leaf]"),
+            ("leaf < params.end", "leaf + 1u < params.end"),
+            ("params.leaf_base + node.child_base", "node.child_base"),
+            ("params.first_node + i", "i"),
+            ("words.y", "words.x"),
+        ] {
+            assert!(text().contains(from), "{from}");
+            assert!(taken(text().replace(from, to)) > 0, "`{to}` for `{from}` goes unnoticed");
+        }
+    }
+
+    #[test]
+    fn a_copy_has_nothing_on_the_device() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        let forest = shuffled(&gpu);
+        let mut changed = Forest::clone(&forest);
+        changed.leaves.cuts.fill(0);
+        let changed = Arc::new(changed);
+        let mut arena = Arena::new(&gpu).unwrap();
+        arena.insert(&changed).unwrap();
+        assert_eq!(wrong(&gpu, &arena, &changed), 0);
+    }
+}

@@ -1,0 +1,273 @@
+//! How pieces are handed to another program: its axes and units, pivots, collision shapes, bonds, and how many
+//! triangles.
+//!
+//! In: what the user chose. Out: where a point goes in a format's file. Scenes and meshes are right-handed with y up, one
+//! unit a metre; so are files, unless a target is named.
+
+use glam::{DMat3, DQuat, DVec3};
+
+use super::Format;
+
+/// What is asked for beside formats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Handover {
+    /// The program that reads the files; `None`: y up, metres (or the mesh's units), as glTF has it.
+    pub target: Option<Target>,
+    /// Origins of nodes.
+    pub pivot: Pivot,
+    /// Convex shapes for other programs' physics.
+    pub collision: Collision,
+    /// How far meshes may move to have fewer triangles, voxels; 0: they stay as they are.
+    pub simplify: f64,
+    /// Whether neighbours are listed.
+    pub bonds: bool,
+}
+
+/// Programs whose axes and units files can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Target {
+    /// z up in PLY and USD, metres; its OBJ importer turns by itself
+    Blender,
+    /// y up, metres
+    Houdini,
+    /// z up, centimetres; tables left-handed; collision shapes named UCX_ in the GLB itself
+    Unreal,
+    /// y up, metres; tables left-handed
+    Unity,
+}
+
+/// Where a piece's origin is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Pivot {
+    /// At its centre of mass
+    #[default]
+    Mass,
+    /// At the whole object's origin
+    Origin,
+}
+
+/// Convex shapes beside the meshes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Collision {
+    /// None
+    #[default]
+    None,
+    /// The convex hull of each piece
+    Hull,
+    /// Several convex parts where a piece is hollow or bent
+    Parts,
+}
+
+impl Target {
+    /// All of them, in the order in which they are offered.
+    pub const ALL: [Self; 4] = [Self::Blender, Self::Houdini, Self::Unreal, Self::Unity];
+
+    /// As options and reports name it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Blender => "blender",
+            Self::Houdini => "houdini",
+            Self::Unreal => "unreal",
+            Self::Unity => "unity",
+        }
+    }
+}
+
+impl Pivot {
+    /// As options name it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mass => "mass",
+            Self::Origin => "origin",
+        }
+    }
+}
+
+impl Collision {
+    /// As options and reports name it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Hull => "hull",
+            Self::Parts => "parts",
+        }
+    }
+}
+
+impl Handover {
+    /// Most that [`Handover::simplify`] may be: above it pieces lose their shape.
+    pub const SIMPLIFY_MOST: f64 = 16.0;
+
+    /// Where points go in the files of a format: right-handed, as importers expect, who turn to left-handed axes
+    /// themselves.
+    #[must_use]
+    pub fn space(&self, format: Format) -> FileSpace {
+        use Format::{Glb, Npz, Obj, Ply, Usda, Vox};
+        let y_up = FileSpace::METRES;
+        match (self.target, format) {
+            // Their own specifications say which way is up.
+            (None | Some(Target::Houdini | Target::Unity), _) | (_, Glb | Vox | Npz) => y_up,
+            (Some(Target::Blender), Obj) => y_up,
+            (Some(Target::Blender), Ply | Usda) => FileSpace { axes: Axes::ZUp, ..y_up },
+            (Some(Target::Unreal), Obj | Ply | Usda) => FileSpace { axes: Axes::ZUp, per_metre: 100.0 },
+        }
+    }
+
+    /// Where points of tables go, which nobody turns: the program's own axes and units.
+    #[must_use]
+    pub fn table_space(&self) -> FileSpace {
+        let y_up = FileSpace::METRES;
+        match self.target {
+            None | Some(Target::Houdini) => y_up,
+            Some(Target::Blender) => FileSpace { axes: Axes::ZUp, ..y_up },
+            Some(Target::Unreal) => FileSpace { axes: Axes::ZUpLeftHanded, per_metre: 100.0 },
+            Some(Target::Unity) => FileSpace { axes: Axes::YUpLeftHanded, ..y_up },
+        }
+    }
+
+    /// Whether it needs meshes, whatever formats do.
+    #[must_use]
+    pub fn needs_meshes(&self) -> bool {
+        self.bonds || self.collision != Collision::None
+    }
+
+    /// The options of `fracture` that ask for the same.
+    #[must_use]
+    pub fn options(&self) -> String {
+        let mut text = String::new();
+        if let Some(target) = self.target {
+            text += &format!(" --target {}", target.name());
+        }
+        if self.pivot != Pivot::default() {
+            text += &format!(" --pivot {}", self.pivot.name());
+        }
+        if self.collision != Collision::None {
+            text += &format!(" --collision {}", self.collision.name());
+        }
+        if self.simplify > 0.0 {
+            text += &format!(" --simplify {}", self.simplify);
+        }
+        if self.bonds {
+            text += " --bonds";
+        }
+        text
+    }
+}
+
+/// Axes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axes {
+    /// Right-handed, y up: as scenes.
+    YUp,
+    /// Right-handed, z up, -y to the front.
+    ZUp,
+    /// Left-handed, y up: x the other way.
+    YUpLeftHanded,
+    /// Left-handed, z up: y and z change places.
+    ZUpLeftHanded,
+}
+
+/// Axes and unit of a file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FileSpace {
+    /// Axes.
+    pub axes: Axes,
+    /// Units for a metre.
+    pub per_metre: f64,
+}
+
+impl FileSpace {
+    /// As scenes have them.
+    pub const METRES: Self = Self { axes: Axes::YUp, per_metre: 1.0 };
+
+    /// Where a direction points in the file.
+    #[must_use]
+    pub fn direction(&self, d: DVec3) -> DVec3 {
+        match self.axes {
+            Axes::YUp => d,
+            Axes::ZUp => DVec3::new(d.x, -d.z, d.y),
+            Axes::YUpLeftHanded => DVec3::new(-d.x, d.y, d.z),
+            Axes::ZUpLeftHanded => DVec3::new(d.x, d.z, d.y),
+        }
+    }
+
+    /// Where a point goes in the file.
+    #[must_use]
+    pub fn point(&self, p: DVec3) -> DVec3 {
+        if *self == Self::METRES { p } else { self.direction(p) * self.per_metre }
+    }
+
+    /// Whether z is up.
+    #[must_use]
+    pub fn is_z_up(&self) -> bool {
+        matches!(self.axes, Axes::ZUp | Axes::ZUpLeftHanded)
+    }
+
+    /// Whether it is a mirror image, so that triangles go round the other way.
+    #[must_use]
+    pub fn is_left_handed(&self) -> bool {
+        matches!(self.axes, Axes::YUpLeftHanded | Axes::ZUpLeftHanded)
+    }
+
+    /// The turn of right-handed axes; no turn for left-handed ones, which none can give.
+    #[must_use]
+    pub fn turn(&self) -> DQuat {
+        if self.is_left_handed() || self.axes == Axes::YUp {
+            return DQuat::IDENTITY;
+        }
+        let columns = [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| self.direction(axis));
+        DQuat::from_mat3(&DMat3::from_cols(columns[0], columns[1], columns[2]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn up_is_up_in_every_target_and_hands_are_what_they_say() {
+        for target in Target::ALL {
+            let handover = Handover { target: Some(target), ..Handover::default() };
+            let check = |space: FileSpace| {
+                let up = if space.is_z_up() { DVec3::Z } else { DVec3::Y };
+                assert_eq!(space.point(DVec3::Y), up * space.per_metre, "{target:?}");
+                let axes = [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| space.direction(axis));
+                let hand = axes[0].cross(axes[1]).dot(axes[2]);
+                assert_eq!(hand < 0.0, space.is_left_handed(), "{target:?}");
+                if !space.is_left_handed() {
+                    let p = DVec3::new(1.0, 2.0, 3.0);
+                    assert!((space.turn() * p).distance(space.direction(p)) < 1e-12);
+                }
+            };
+            Format::ALL.into_iter().for_each(|format| check(handover.space(format)));
+            check(handover.table_space());
+            assert!(Format::ALL.iter().all(|format| !handover.space(*format).is_left_handed()));
+        }
+        assert!(Handover::default().space(Format::Ply) == FileSpace::METRES);
+    }
+
+    #[test]
+    fn options_say_what_differs_from_the_default() {
+        assert_eq!(Handover::default().options(), "");
+        let all = Handover {
+            target: Some(Target::Unreal),
+            pivot: Pivot::Origin,
+            collision: Collision::Parts,
+            simplify: 0.25,
+            bonds: true,
+        };
+        assert_eq!(
+            all.options(),
+            " --target unreal --pivot origin --collision parts --simplify 0.25 --bonds"
+        );
+    }
+}

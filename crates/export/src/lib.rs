@@ -1,0 +1,115 @@
+//! Writing results: arrays for Python, the report, meshes and pictures. Everything here is plain CPU work on
+//! finished data.
+//!
+//! Pieces leave through [`write()`], whichever window or command they come from and in whichever format.
+
+#![deny(missing_docs)]
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "tests normalise vectors that they know not to be zero")
+)]
+#![recursion_limit = "256"]
+
+use kintsugi_core::{compute, files, fracture, import, mesh, shape, svo, voxelize};
+use kintsugi_gpu as gpu;
+use kintsugi_physics as bodies;
+
+mod aside;
+mod assembly;
+mod bonds;
+mod cells;
+pub mod checks;
+mod glb;
+mod handover;
+#[cfg(test)]
+mod handover_tests;
+mod hulls;
+pub mod meshes;
+pub mod motion;
+mod npy;
+mod numbers;
+mod obj;
+mod pair_log;
+mod picture;
+pub mod provenance;
+mod pieces;
+mod plain_ply;
+mod ply;
+pub mod report;
+pub mod scene_report;
+mod sheet;
+mod step_log;
+mod trajectory;
+mod usd;
+mod vox;
+mod voxels;
+mod write;
+
+pub use crate::fracture::{BreakStep, BrokenObject, PieceRef};
+pub use aside::Aside;
+pub use assembly::{Assembly, BreakArrays, BreakKind, Generation, MeshFigures, Meshes, Skin, widest_gap};
+pub use bonds::{Bond, bonds};
+pub use cells::Cells;
+pub use handover::{Axes, Collision, FileSpace, Handover, Pivot, Target};
+pub use hulls::Hull;
+pub use meshes::{MeshCheck, MeshKind, MeshReport, MeshTally, PieceMesh, SMALLEST_MESH};
+pub use npy::{Npz, read_points};
+pub use numbers::{to_nanoseconds, to_picoseconds};
+pub use pair_log::PairLog;
+pub use picture::{Signature, SignedPicture, read_signed, write_png, write_signed};
+pub use pieces::{ExportPiece, Figures, Lying, Placing, made_of_voxels};
+pub use plain_ply::PlainPly;
+pub use report::{FractureReport, InputReport, InteriorReport, ParameterReport, PieceReport};
+pub use sheet::Sheet;
+pub use step_log::StepLog;
+pub use trajectory::Trajectory;
+pub use voxels::{coordinates, internal_rows};
+pub use write::{BONDS_FILE, COLLISION_FILE, Format, Watch, write, write_beside, write_to};
+
+use std::path::{Path, PathBuf};
+
+/// Why a result could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The file system refused.
+    #[error("{path} could not be written: {reason}; check that the folder exists, is writable and has room")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+    /// The format cannot hold the data.
+    #[error("{path} could not be written: {reason}")]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit, and what to do.
+        reason: String,
+    },
+    /// The user asked for it to stop.
+    #[error("the export was cancelled")]
+    Cancelled,
+    /// It ended without an answer.
+    #[error("the export failed: {0}")]
+    Stopped(&'static str),
+}
+
+impl ExportError {
+    /// Wraps anything that writing `path` failed with.
+    pub fn write(path: &Path, reason: impl std::fmt::Display) -> Self {
+        Self::Write { path: path.to_owned(), reason: reason.to_string() }
+    }
+
+    /// The same about a file that was to come from `from` to `to`.
+    #[must_use]
+    pub fn moved(self, from: &Path, to: &Path) -> Self {
+        let there =
+            |path: PathBuf| path.strip_prefix(from).map_or_else(|_| path.clone(), |rest| to.join(rest));
+        match self {
+            Self::Write { path, reason } => Self::Write { path: there(path), reason },
+            Self::Format { path, reason } => Self::Format { path: there(path), reason },
+            other @ (Self::Cancelled | Self::Stopped(_)) => other,
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Which mesh of a piece is written, and the meshes of shapes that are none of voxels.
+
+use super::{PieceMesh, original::of_solid, smooth, voxels};
+use crate::shape::{CLAY, Convex, Geometry, Shape};
+use std::sync::Arc;
+
+/// Kinds of meshes that pieces of voxels are written as.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum MeshKind {
+    /// The imported triangles, cut along the cracks
+    Original,
+    /// A surface through the octree's planes, with its edges and corners
+    #[default]
+    Smooth,
+    /// The voxels' own faces
+    Voxels,
+}
+
+impl MeshKind {
+    /// As options and reports name it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Original => "original",
+            Self::Smooth => "smooth",
+            Self::Voxels => "voxels",
+        }
+    }
+
+    /// The mesh of a shape, shape space. What is a mesh already is taken as it is ([`of_solid`]); of an octree alone the original is
+    /// not known, so that gives the smooth one.
+    #[must_use]
+    pub fn of(self, shape: &Shape) -> PieceMesh {
+        let color = shape.look().surface_color.unwrap_or(CLAY);
+        match (shape.geometry(), self) {
+            (Geometry::Octree(octree), Self::Original | Self::Smooth) => smooth(octree),
+            (Geometry::Octree(octree), Self::Voxels) => voxels::voxels(octree),
+            (Geometry::Mesh(solid), _) => Arc::unwrap_or_clone(of_solid(solid)),
+            (Geometry::Convex(convex), _) => of_convex(convex, color),
+        }
+    }
+}
+
+fn of_convex(convex: &Convex, color: [u8; 3]) -> PieceMesh {
+    let (positions, triangles) = convex.indexed_triangles();
+    PieceMesh::flat(positions, triangles, |_| color)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{meshes::MeshCheck, shape::Look};
+    use glam::DVec3;
+
+    #[test]
+    fn other_geometries_are_closed_outward_and_have_their_volumes() {
+        let look = Look { surface_color: Some([1, 2, 3]) };
+        let mesh = Arc::new(crate::mesh::builtin("box").unwrap());
+        let solid = Shape::mesh(&mesh, 0.5, 1.0, look);
+        let check = MeshCheck::of(&MeshKind::Smooth.of(&solid));
+        assert!(check.holds(), "{check:?}");
+        assert!((check.volume / solid.mass().volume_m3 - 1.0).abs() < 1e-6, "{check:?}");
+        let corners = (0..8).map(|c| DVec3::new(f64::from(c & 1), f64::from(c >> 1 & 1), f64::from(c >> 2)));
+        let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+        let cube = Convex::new(corners.collect(), faces.map(|f| f.to_vec()).to_vec()).unwrap();
+        let mesh = MeshKind::Voxels.of(&Shape::convex(cube, 1.0, look));
+        let check = MeshCheck::of(&mesh);
+        assert!(check.holds() && (check.volume - 1.0).abs() < 1e-12, "{check:?}");
+        assert_eq!((mesh.triangles.len(), mesh.corners[7][0].color), (12, [1, 2, 3]));
+    }
+}

@@ -1,0 +1,429 @@
+//! What is too small or too thin for a file's floats, taken out.
+//!
+//! In: a closed mesh. Out: the same without edges that 32-bit coordinates would make a point of, after which
+//! other programs find edges of four faces, and without triangles that they would make a line of or turn over. An
+//! edge goes only where its ends have no more than two neighbours in common, so the mesh stays closed and of one
+//! sheet. A corner that lies on the side opposite to it becomes one of the triangle beyond that side. Where a crack
+//! leaves the surface at next to no angle, shavings are left that are folded back on themselves; they go too.
+
+use glam::DVec3;
+
+use super::{
+    body::Body,
+    solid::{Edges, Solid},
+};
+
+/// The shortest edge that stays, whole units: 2^-18 of a grid's side, a thousandth of a voxel at level 8.
+const SHORTEST: f64 = (1u64 << (super::exact::UNIT_BITS - 18)) as f64;
+
+/// Shorter edges go even where a triangle is turned over by it: 2^-21 of a grid's side, a few steps of a file's floats.
+const POINT: f64 = (1u64 << (super::exact::UNIT_BITS - 21)) as f64;
+
+/// Shavings thinner than this go, whole units: 2^-14 of a grid's side, a sixty-fourth of a voxel at level 8.
+const SHAVING: f64 = (1u64 << (super::exact::UNIT_BITS - 14)) as f64;
+
+/// Two triangles are folded on each other where the cosine between their fronts is below this.
+const FOLDED: f64 = -0.999;
+
+/// So often all of it is looked for: under one shaving there may lie another.
+const LAYERS: usize = 8;
+
+struct Work<'a> {
+    body: &'a mut Body,
+    /// Triangles round each corner; those that went are still named.
+    around: Vec<Vec<u32>>,
+    gone: Vec<bool>,
+    /// What a corner became.
+    became: Vec<u32>,
+}
+
+impl Work<'_> {
+    fn now(&self, mut at: u32) -> u32 {
+        while self.became[at as usize] != at {
+            at = self.became[at as usize];
+        }
+        at
+    }
+
+    fn left(&self, at: u32) -> impl Iterator<Item = u32> + '_ {
+        self.around[at as usize].iter().copied().filter(|t| !self.gone[*t as usize])
+    }
+
+    fn neighbours(&self, at: u32) -> Vec<u32> {
+        let all = self.left(at).flat_map(|t| self.body.solid.triangles[t as usize]);
+        let mut all: Vec<u32> = all.filter(|v| *v != at).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Whether a triangle that is no thinner than `thinnest` would face another way with `b` where `a` is.
+    fn turns_over(&self, a: u32, b: u32, thinnest: f64) -> bool {
+        self.left(b).map(|t| self.body.solid.triangles[t as usize]).filter(|t| !t.contains(&a)).any(|t| {
+            let moved = t.map(|v| if v == b { a } else { v });
+            let solid = &self.body.solid;
+            height(solid, moved).high >= thinnest && front(solid, t).dot(front(solid, moved)) <= 0.0
+        })
+    }
+
+    /// Moves `b` to `a`, if that leaves the mesh what it is.
+    fn join(&mut self, a: u32, b: u32) {
+        let of_both: Vec<u32> =
+            self.left(b).filter(|t| self.body.solid.triangles[*t as usize].contains(&a)).collect();
+        let (near, other) = (self.neighbours(a), self.neighbours(b));
+        let common = near.iter().filter(|v| other.binary_search(v).is_ok()).count();
+        // A tetrahedron has nothing to give.
+        if of_both.len() != 2 || common != 2 || near.len() + other.len() < 7 {
+            return;
+        }
+        for t in of_both {
+            self.gone[t as usize] = true;
+        }
+        let moved: Vec<u32> = self.left(b).collect();
+        for t in &moved {
+            for v in &mut self.body.solid.triangles[*t as usize] {
+                if *v == b {
+                    *v = a;
+                }
+            }
+        }
+        self.around[a as usize].extend(moved);
+        self.became[b as usize] = a;
+    }
+}
+
+/// Takes out of a body what is too short, too thin, or folded on itself, until nothing of it is left: a flip may fold a
+/// triangle on its neighbour, and a collapse leave one that is thin.
+pub fn take_out(body: &mut Body) {
+    for _ in 0..LAYERS {
+        let short = collapse_short(body);
+        let flipped = flip_caps(body);
+        let flattened = flatten_shavings(body);
+        if !(short || flipped || flattened) {
+            return;
+        }
+    }
+}
+
+/// Takes short edges out of a body. Whether there were any, as of the following.
+fn collapse_short(body: &mut Body) -> bool {
+    let Ok(edges) = Edges::of(&body.solid.triangles) else { return false };
+    let all = edges.list.iter().map(|edge| (distance(&body.solid, edge.ends), edge.ends));
+    let short = all.filter(|(d, _)| *d < SHORTEST).collect();
+    collapse(body, short, SHORTEST)
+}
+
+/// Takes shavings out of a body: of two triangles that are folded on each other the short side of what is thin goes.
+fn flatten_shavings(body: &mut Body) -> bool {
+    let Ok(edges) = Edges::of(&body.solid.triangles) else { return false };
+    let of = |t: u32| body.solid.triangles[t as usize];
+    let mut short = Vec::new();
+    for edge in &edges.list {
+        let [a, b] = edge.triangles.map(|t| front(&body.solid, of(t)));
+        if a.dot(b) > FOLDED * a.length() * b.length() {
+            continue;
+        }
+        for triangle in edge.triangles.map(of) {
+            let sides = [0, 1, 2].map(|k| [triangle[k], triangle[(k + 1) % 3]]);
+            let all = sides.map(|ends| (distance(&body.solid, ends), ends));
+            let least = all.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
+            short.extend(least.filter(|(d, _)| *d < SHAVING));
+        }
+    }
+    collapse(body, short, SHAVING)
+}
+
+/// Takes edges out of a body, the shortest first, if they are shorter than `limit` when it is their turn. Of two corners
+/// the one that comes first stays, which is one of the imported mesh where there is any.
+fn collapse(body: &mut Body, mut short: Vec<(f64, [u32; 2])>, limit: f64) -> bool {
+    if short.is_empty() {
+        return false;
+    }
+    let count = body.solid.points.len();
+    let mut work = Work {
+        around: Vec::new(),
+        gone: vec![false; body.solid.triangles.len()],
+        became: (0..count as u32).collect(),
+        body,
+    };
+    short.iter_mut().for_each(|(_, ends)| ends.sort_unstable());
+    short.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    work.around = vec![Vec::new(); count];
+    for (t, corners) in work.body.solid.triangles.iter().enumerate() {
+        corners.iter().for_each(|v| work.around[*v as usize].push(t as u32));
+    }
+    for (_, [a, b]) in short {
+        let (a, b) = (work.now(a), work.now(b));
+        let apart = distance(&work.body.solid, [a, b]);
+        if a == b || apart >= limit {
+            continue;
+        }
+        let (first, second) = (a.min(b), a.max(b));
+        if !work.turns_over(first, second, limit) {
+            work.join(first, second);
+        } else if !work.turns_over(second, first, limit) {
+            work.join(second, first);
+        } else if apart < POINT {
+            work.join(first, second);
+        }
+    }
+    let gone = work.gone;
+    if !gone.contains(&true) {
+        return false;
+    }
+    keep(&mut body.solid.triangles, |t| !gone[t]);
+    keep(&mut body.faces, |t| !gone[t]);
+    keep(&mut body.corners, |t| !gone[t]);
+    let mut used = vec![false; count];
+    body.solid.triangles.iter().flatten().for_each(|v| used[*v as usize] = true);
+    let mut number = vec![0u32; count];
+    let mut next = 0;
+    for v in 0..count {
+        number[v] = next;
+        next += u32::from(used[v]);
+    }
+    keep(&mut body.solid.points, |v| used[v]);
+    keep(&mut body.solid.places, |v| used[v]);
+    body.solid.triangles.iter_mut().flatten().for_each(|v| *v = number[*v as usize]);
+    true
+}
+
+fn distance(solid: &Solid, ends: [u32; 2]) -> f64 {
+    let [p, q] = ends.map(|v| solid.points[v as usize]);
+    [0, 1, 2].map(|k| ((p[k] - q[k]) as f64).powi(2)).iter().sum::<f64>().sqrt()
+}
+
+/// Normal to a triangle, as long as twice its area, whole units.
+fn front(solid: &Solid, triangle: [u32; 3]) -> DVec3 {
+    let [a, b, c] = triangle.map(|v| DVec3::from_array(solid.points[v as usize].map(|x| x as f64)));
+    (b - a).cross(c - a)
+}
+
+/// Rounds of [`flip_caps`]: a flip may make another cap, thicker than the one that it took away.
+const ROUNDS: usize = 32;
+
+/// Takes out triangles whose apex lies on their longest side, nearer than floats can tell: the side is turned to go from
+/// the apex to the corner beyond. The surface moves by less than the shortest edge.
+fn flip_caps(body: &mut Body) -> bool {
+    let mut flipped = false;
+    let mut around: Vec<Vec<u32>> = Vec::new();
+    for _ in 0..ROUNDS {
+        let heights = body.solid.triangles.iter().map(|t| height(&body.solid, *t));
+        let mut caps: Vec<(f64, u32)> = heights
+            .zip(0u32..)
+            .filter(|(shape, _)| shape.high < SHORTEST)
+            .map(|(shape, t)| (shape.longest, t))
+            .collect();
+        if caps.is_empty() {
+            break;
+        }
+        if around.is_empty() {
+            around = vec![Vec::new(); body.solid.points.len()];
+            for (t, corners) in body.solid.triangles.iter().enumerate() {
+                corners.iter().for_each(|v| around[*v as usize].push(t as u32));
+            }
+        }
+        // Of many corners on one line the outermost triangle goes first: beyond it lies one that is no cap.
+        caps.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let mut changed = false;
+        for (_, t) in caps {
+            changed |= flip_cap(body, &mut around, t as usize);
+        }
+        if !changed {
+            break;
+        }
+        flipped = true;
+    }
+    flipped
+}
+
+/// How thin a triangle is, whole units.
+struct Thinness {
+    /// The corner that its longest side begins at.
+    from: usize,
+    /// Length of that side.
+    longest: f64,
+    /// How far the third corner is from it.
+    high: f64,
+}
+
+fn height(solid: &Solid, triangle: [u32; 3]) -> Thinness {
+    let at = triangle.map(|v| solid.points[v as usize].map(|x| x as f64));
+    let [a, b, c] = at.map(DVec3::from_array);
+    let sides = [a.distance(b), b.distance(c), c.distance(a)];
+    let from = (0..3).max_by(|i, k| sides[*i].total_cmp(&sides[*k])).unwrap_or_default();
+    let high = (b - a).cross(c - a).length() / sides[from].max(f64::MIN_POSITIVE);
+    Thinness { from, longest: sides[from], high }
+}
+
+/// Turns the longest side of triangle `t`, if that leaves thicker triangles and no edge twice.
+fn flip_cap(body: &mut Body, around: &mut [Vec<u32>], t: usize) -> bool {
+    let own = body.solid.triangles[t];
+    let Thinness { from: k, high, .. } = height(&body.solid, own);
+    if high >= SHORTEST {
+        return false;
+    }
+    let [a, b, c] = [own[k], own[(k + 1) % 3], own[(k + 2) % 3]];
+    let with = |v: u32, w: u32| {
+        let of = &body.solid.triangles;
+        around[v as usize].iter().copied().filter(move |n| of[*n as usize].contains(&w))
+    };
+    let mut beyond = with(a, b).filter(|n| *n as usize != t);
+    let (Some(n), None) = (beyond.next(), beyond.next()) else { return false };
+    let n = n as usize;
+    let other = body.solid.triangles[n];
+    let Some(from) = (0..3).find(|i| other[*i] == b && other[(*i + 1) % 3] == a) else { return false };
+    let d = other[(from + 2) % 3];
+    if d == c || with(c, d).next().is_some() {
+        return false;
+    }
+    let (first, second) = ([a, d, c], [d, b, c]);
+    let high_of = |triangle: [u32; 3]| height(&body.solid, triangle).high;
+    if high_of(first).min(high_of(second)) <= high_of(other).min(high) {
+        return false;
+    }
+    let place = |v: u32| body.solid.places[v as usize];
+    let along = (place(b) - place(a)).normalize_or_zero();
+    let share = ((place(c) - place(a)).dot(along) / place(a).distance(place(b))).clamp(0.0, 1.0);
+    // What the triangle beyond shows at its corners b, a, d, and between b and a.
+    let [shown_b, shown_a, shown_d] = [0, 1, 2].map(|i| body.corners[n][(from + i) % 3]);
+    let shown_c = super::body::mixed(&[shown_a, shown_b, shown_d], [1.0 - share, share, 0.0]);
+    body.faces[t] = body.faces[n];
+    (body.solid.triangles[n], body.corners[n]) = (first, [shown_a, shown_d, shown_c]);
+    (body.solid.triangles[t], body.corners[t]) = (second, [shown_d, shown_b, shown_c]);
+    around[a as usize].retain(|x| *x as usize != t);
+    around[b as usize].retain(|x| *x as usize != n);
+    around[c as usize].push(n as u32);
+    around[d as usize].push(t as u32);
+    true
+}
+
+fn keep<T>(list: &mut Vec<T>, stays: impl Fn(usize) -> bool) {
+    let mut at = 0;
+    list.retain(|_| {
+        at += 1;
+        stays(at - 1)
+    });
+}
+
+/// Where four triangles or more meet in an edge, as two diagonals in one line can make it, gives every pair beyond the
+/// first a corner in its middle, so that each edge has two triangles.
+pub fn part_crowded(body: &mut Body) {
+    loop {
+        let Ok(edges) = Edges::of(&body.solid.triangles) else { return };
+        let mut touched = vec![false; body.solid.triangles.len()];
+        let mut changed = false;
+        for pair in edges.list.windows(2) {
+            let [first, second] = [pair[0], pair[1]];
+            let same = |a: [u32; 2], b: [u32; 2]| a == b || a == [b[1], b[0]];
+            // One split a triangle and round: its edges have other numbers after it.
+            if !same(first.ends, second.ends) || second.triangles.iter().any(|t| touched[*t as usize]) {
+                continue;
+            }
+            second.triangles.iter().for_each(|t| touched[*t as usize] = true);
+            split_edge(body, second.ends, second.triangles);
+            changed = true;
+        }
+        if !changed {
+            return;
+        }
+    }
+}
+
+/// Puts a corner in the middle of an edge of two triangles.
+fn split_edge(body: &mut Body, [a, b]: [u32; 2], triangles: [u32; 2]) {
+    let solid = &mut body.solid;
+    let middle = solid.points.len() as u32;
+    let [p, q] = [a, b].map(|v| solid.points[v as usize]);
+    solid.points.push([0, 1, 2].map(|k| (p[k] + q[k]) / 4 * 2));
+    solid.places.push((solid.places[a as usize] + solid.places[b as usize]) * 0.5);
+    for t in triangles.map(|t| t as usize) {
+        let (own, shown) = (solid.triangles[t], body.corners[t]);
+        let Some(k) = (0..3).find(|k| own[*k] != a && own[*k] != b) else { continue };
+        let (from, to) = ((k + 1) % 3, (k + 2) % 3);
+        let between = super::body::mixed(&shown, [0, 1, 2].map(|c| if c == k { 0.0 } else { 0.5 }));
+        solid.triangles[t][to] = middle;
+        body.corners[t][to] = between;
+        let (mut second, mut second_shown) = (own, shown);
+        (second[from], second_shown[from]) = (middle, between);
+        solid.triangles.push(second);
+        body.corners.push(second_shown);
+        body.faces.push(body.faces[t]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::meshes::{Corner, Face, MeshCheck, Side};
+
+    /// A prism on a triangle one of whose corners lies all but on the side opposite to it.
+    fn thin_wedge() -> Body {
+        let unit = (1i64 << super::super::exact::UNIT_BITS) / 4;
+        let base = [[0, 0, 0], [2 * unit, 0, 0], [unit, 2, 0], [unit, 0, 2 * unit], [unit, -2 * unit, 0]];
+        // A tetrahedron (0, 1, 4, 3) whose side 0-1 has a cap with the apex 2 on the face 0, 1, 3.
+        body(base.to_vec(), vec![[0, 3, 2], [2, 3, 1], [0, 2, 1], [0, 1, 4], [0, 4, 3], [1, 3, 4]])
+    }
+
+    /// Triangle 3 is inside; u is a corner's number.
+    fn body(points: Vec<[i64; 3]>, triangles: Vec<[u32; 3]>) -> Body {
+        let unit = (1i64 << super::super::exact::UNIT_BITS) / 4;
+        let places = points.iter().map(|p| DVec3::from_array(p.map(|v| v as f64 / unit as f64))).collect();
+        let face = |t: usize| Face {
+            side: if t == 3 { Side::Inside } else { Side::Outside { material: 7 } },
+            beyond: None,
+        };
+        let corner = |v: u32| Corner { normal: glam::Vec3::Z, color: [0; 3], uv: [v as f32, 0.0] };
+        Body {
+            faces: (0..triangles.len()).map(face).collect(),
+            corners: triangles.iter().map(|t| t.map(corner)).collect(),
+            solid: Solid { points, places, triangles },
+        }
+    }
+
+    #[test]
+    fn a_corner_on_the_opposite_side_joins_the_triangle_beyond() {
+        let mut body = thin_wedge();
+        let check = |body: &Body| MeshCheck::of_triangles(&body.solid.places, &body.solid.triangles);
+        let before = check(&body);
+        assert!(before.is_manifold(), "{before:?}");
+        take_out(&mut body);
+        let after = check(&body);
+        assert!(after.holds() && (after.volume / before.volume - 1.0).abs() < 1e-9, "{after:?}");
+        assert!(body.solid.triangles.iter().all(|t| height(&body.solid, *t).high > SHORTEST));
+        let inside: Vec<usize> = (0..6).filter(|t| body.faces[*t].side == Side::Inside).collect();
+        assert_eq!(inside.len(), 2, "what the cap showed is gone");
+        for (t, shown) in inside.iter().flat_map(|t| body.solid.triangles[*t].iter().zip(body.corners[*t])) {
+            let expected = if *t == 2 { 0.5 } else { *t as f32 };
+            assert!((shown.uv[0] - expected).abs() < 1e-6, "{t} {shown:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_folded_back_on_itself_goes() {
+        let unit = (1i64 << super::super::exact::UNIT_BITS) / 4;
+        let s = SHAVING as i64 / 8;
+        assert!(4 * s > SHORTEST as i64);
+        // On the face 0, 1, 2 of a tetrahedron the corner 4 lies beyond 5 and under it: the surface goes there, back and
+        // there again.
+        let points = vec![
+            [0, 0, 0],
+            [2 * unit, 0, 0],
+            [unit, 0, 2 * unit],
+            [unit, -2 * unit, 0],
+            [unit, 0, unit / 2 + 2 * s],
+            [unit, s / 8, unit / 2 - 2 * s],
+        ];
+        let face = [[0, 4, 1], [1, 4, 5], [1, 5, 2], [2, 5, 0], [0, 5, 4]];
+        let triangles: Vec<[u32; 3]> = face.into_iter().chain([[0, 1, 3], [1, 2, 3], [2, 0, 3]]).collect();
+        let mut body = body(points, triangles);
+        let check = |body: &Body| MeshCheck::of_triangles(&body.solid.places, &body.solid.triangles);
+        let before = check(&body);
+        assert!(before.holds() && before.triangles == 8, "{before:?}");
+        assert!(!collapse_short(&mut body) && !flip_caps(&mut body), "neither short nor flat");
+        take_out(&mut body);
+        let after = check(&body);
+        assert!(after.holds() && after.triangles == 6, "{after:?}");
+        assert!((after.volume / before.volume - 1.0).abs() < 1e-4, "{after:?}");
+    }
+}

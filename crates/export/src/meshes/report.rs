@@ -1,0 +1,86 @@
+//! What a report says of the meshes beside it.
+
+use super::{MeshCheck, MeshKind};
+use crate::ExportPiece;
+
+/// A mesh of fewer voxels is a splinter that nobody can use.
+pub const SMALLEST_MESH: u64 = 8;
+
+/// Of all meshes of an export.
+#[derive(Clone, Debug, Default, serde::Serialize)]
+pub struct MeshReport {
+    /// Which meshes.
+    pub kind: MeshKind,
+    /// Pieces whose mesh is smooth since none of the original lies in them: it does within voxels of others.
+    pub without_original: usize,
+    /// Pieces that have triangles.
+    pub meshes: usize,
+    /// Of these, how many are closed: every edge has two triangles, which go along it opposite ways.
+    pub watertight: usize,
+    /// Closed, with one fan of triangles round every point.
+    pub manifold: usize,
+    /// Largest difference of a mesh's volume from its voxels', of pieces of 8 voxels or more, as a share of it: the
+    /// voxels of a crack are shared out evenly, so of small pieces it says little.
+    pub volume_error: f64,
+    /// Counts over all of them; volume in shape space's cubic units.
+    #[serde(flatten)]
+    pub counts: MeshCheck,
+}
+
+impl MeshReport {
+    /// Counts the mesh of a piece in.
+    pub fn add(&mut self, piece: &ExportPiece, check: MeshCheck) {
+        if check.triangles == 0 {
+            return;
+        }
+        self.meshes += 1;
+        self.watertight += usize::from(check.is_watertight());
+        self.manifold += usize::from(check.is_manifold());
+        let (voxels, volume) =
+            (piece.octree().map(|octree| octree.mass.voxels), piece.shape.mass().volume_m3);
+        if voxels.is_none_or(|voxels| voxels >= SMALLEST_MESH) && volume > 0.0 {
+            self.volume_error = self.volume_error.max((check.volume / volume - 1.0).abs());
+        }
+        self.counts += check;
+    }
+
+    /// What a user should know of them before taking them elsewhere; `None` where nothing is wrong.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        let MeshCheck { inward_triangles, flat_triangles, .. } = self.counts;
+        let all = [
+            ((self.meshes - self.manifold) as u64, "meshes that are not closed manifolds"),
+            (inward_triangles, "triangles that face inward"),
+            (flat_triangles, "triangles without area"),
+        ];
+        let wrong: Vec<String> = all
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        let what_helps = match self.kind {
+            MeshKind::Original => {
+                "the object's mesh may pass through itself there: repair it, or take smooth meshes"
+            }
+            MeshKind::Smooth | MeshKind::Voxels => "a finer level may help, or other meshes",
+        };
+        (!wrong.is_empty()).then(|| format!("among the pieces are {}; {what_helps}", wrong.join(", ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_said_and_what_is_not_is_not() {
+        let mut report =
+            MeshReport { meshes: 3, manifold: 3, kind: MeshKind::Original, ..MeshReport::default() };
+        assert_eq!(report.note(), None);
+        report.counts.inward_triangles = 2;
+        let note = report.note().unwrap();
+        assert!(note.contains("are 2 triangles that face inward; the object's mesh"), "{note}");
+        report.manifold = 2;
+        assert!(report.note().unwrap().contains("are 1 meshes that are not closed manifolds, 2 triangles"));
+    }
+}

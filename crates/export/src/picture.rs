@@ -1,0 +1,178 @@
+//! Pictures to PNG, and what a picture says of itself.
+//!
+//! A picture carries what made it: `Software` for any program, and two texts for `kintsugi repeat`, which reads them
+//! again.
+
+use std::{fs::File, io::BufWriter, path::Path};
+
+use serde::{Deserialize, Serialize};
+
+use super::ExportError;
+use crate::{
+    compute::RanOn,
+    provenance::{self, Provenance},
+};
+
+/// Keyword of the text chunk with a [`Signature`], as JSON.
+pub const SIGNATURE: &str = "kintsugi:provenance";
+/// Keyword of the text chunk with the scene that a picture shows, as TOML.
+pub const SCENE: &str = "kintsugi:scene";
+
+/// What made a picture.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Signature {
+    /// Of Kintsugi.
+    pub version: String,
+    /// `gpu` or `cpu`.
+    pub compute: String,
+    /// The adapter, or the processor's threads.
+    pub adapter: String,
+    /// Commit, command, mesh.
+    #[serde(flatten)]
+    pub provenance: Provenance,
+    /// What it shows, as TOML; not in the JSON.
+    #[serde(skip)]
+    pub scene: String,
+}
+
+impl Signature {
+    /// Of a picture that was drawn there, of a scene as TOML.
+    #[must_use]
+    pub fn new(ran_on: RanOn, provenance: Provenance, scene: String) -> Self {
+        Self {
+            version: provenance::VERSION.into(),
+            compute: ran_on.compute.into(),
+            adapter: ran_on.adapter,
+            provenance,
+            scene,
+        }
+    }
+
+    /// The same of another file of the same command.
+    #[must_use]
+    pub fn of_output(&self, output: impl Into<String>) -> Self {
+        let mut own = self.clone();
+        own.provenance.output = Some(output.into());
+        own
+    }
+}
+
+/// Writes RGBA8 rows from the top (sRGB, straight alpha). `path` need not end in `.png`; the file is a PNG
+/// all the same.
+///
+/// # Errors
+/// [`ExportError`].
+pub fn write_png(path: &Path, size: [u32; 2], rgba: Vec<u8>) -> Result<(), ExportError> {
+    write(path, size, &rgba, &[])
+}
+
+/// The same, signed.
+///
+/// # Errors
+/// [`ExportError`].
+pub fn write_signed(
+    path: &Path,
+    size: [u32; 2],
+    rgba: &[u8],
+    signature: &Signature,
+) -> Result<(), ExportError> {
+    let json = serde_json::to_string(signature).map_err(|e| ExportError::write(path, e))?;
+    let software = format!("Kintsugi {} ({})", signature.version, signature.provenance.commit);
+    let texts = [("Software", software.as_str()), (SIGNATURE, &json), (SCENE, &signature.scene)];
+    write(path, size, rgba, &texts)
+}
+
+fn write(
+    path: &Path,
+    [width, height]: [u32; 2],
+    rgba: &[u8],
+    texts: &[(&str, &str)],
+) -> Result<(), ExportError> {
+    if rgba.len() as u64 != u64::from(width) * u64::from(height) * 4 {
+        return Err(ExportError::Format {
+            path: path.to_owned(),
+            reason: format!("a picture of {width} by {height} pixels has other than its bytes"),
+        });
+    }
+    let file = File::create(path).map_err(|e| ExportError::write(path, e))?;
+    let encode = || -> Result<(), png::EncodingError> {
+        let mut encoder = png::Encoder::new(BufWriter::new(file), width, height);
+        encoder.set_color(png::ColorType::Rgba);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_compression(png::Compression::Fast);
+        for (keyword, text) in texts.iter().filter(|(_, text)| !text.is_empty()) {
+            encoder.add_itxt_chunk((*keyword).to_owned(), (*text).to_owned())?;
+        }
+        let mut writer = encoder.write_header()?;
+        writer.write_image_data(rgba)?;
+        writer.finish()
+    };
+    encode().map_err(|e| ExportError::write(path, e))
+}
+
+/// A picture that Kintsugi wrote: its size, RGBA8 rows, and what it says of itself, where it does.
+pub struct SignedPicture {
+    /// Pixels across and down.
+    pub size: [u32; 2],
+    /// Rows from the top.
+    pub rgba: Vec<u8>,
+    /// Empty texts where there are none.
+    pub signature: Option<Signature>,
+}
+
+/// Reads a PNG file's bytes.
+///
+/// # Errors
+/// What is wrong with them.
+pub fn read_signed(bytes: &[u8]) -> Result<SignedPicture, String> {
+    let decoder = png::Decoder::new(std::io::Cursor::new(bytes));
+    let mut reader = decoder.read_info().map_err(|e| e.to_string())?;
+    // Texts may stand after the pixels, as other programs leave them.
+    let picture =
+        image::load_from_memory_with_format(bytes, image::ImageFormat::Png).map_err(|e| e.to_string())?;
+    reader.finish().map_err(|e| e.to_string())?;
+    let text = |keyword: &str| {
+        let texts = &reader.info().utf8_text;
+        texts.iter().find(|chunk| chunk.keyword == keyword).and_then(|chunk| chunk.get_text().ok())
+    };
+    let signature = text(SIGNATURE).and_then(|json| serde_json::from_str::<Signature>(&json).ok());
+    let scene = text(SCENE).unwrap_or_default();
+    let picture = picture.into_rgba8();
+    Ok(SignedPicture {
+        size: [picture.width(), picture.height()],
+        rgba: picture.into_raw(),
+        signature: signature.map(|signature| Signature { scene, ..signature }),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_says_what_made_it_and_other_pictures_nothing() {
+        let path = std::env::temp_dir().join(format!("kintsugi-signed-{}.png", std::process::id()));
+        let rgba: Vec<u8> = (0..3 * 2 * 4).collect();
+        let scene = "name = \"vase\"\n[[body]]\nfile = \"ä.obj\"\n";
+        let provenance = Provenance {
+            command: vec!["kintsugi".into(), "render".into(), "a \"b\" ä.obj".into()],
+            mesh_sha256: Some("00ff".into()),
+            ..Provenance::default()
+        };
+        let ran_on = RanOn { compute: "cpu", adapter: "CPU, 2 threads".into() };
+        let signature =
+            Signature::new(ran_on, provenance.clone(), scene.to_owned()).of_output("frames/00001.png");
+        write_signed(&path, [3, 2], &rgba, &signature).unwrap();
+        let read = read_signed(&std::fs::read(&path).unwrap()).unwrap();
+        assert_eq!((read.size, &read.rgba), ([3, 2], &rgba));
+        let said = read.signature.unwrap();
+        assert_eq!(said.provenance, Provenance { output: Some("frames/00001.png".into()), ..provenance });
+        assert_eq!(said.scene, scene);
+        assert_eq!((said.version.as_str(), said.compute.as_str()), (provenance::VERSION, "cpu"));
+        write_png(&path, [3, 2], rgba).unwrap();
+        assert!(read_signed(&std::fs::read(&path).unwrap()).unwrap().signature.is_none());
+        assert!(write_png(&path, [3, 3], vec![0; 24]).is_err());
+        assert!(read_signed(b"no picture").is_err());
+        std::fs::remove_file(path).unwrap();
+    }
+}

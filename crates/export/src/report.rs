@@ -1,0 +1,502 @@
+//! `report.json`: what was broken, how, and what came of it. The fields are described in `docs/files.md`.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+use glam::DVec3;
+use serde::Serialize;
+
+use crate::{
+    compute::RanOn,
+    fracture::{
+        BreakStep, Dropped, FractureCounts, FractureParams, Impact, Interior, Labelling, Method, Preset,
+        Smallest, Solved, Surface, VoronoiDetail,
+        crack::CrackShape,
+        generations::Plan,
+        interior::{hex_color, surface_color},
+    },
+    gpu::StageTiming,
+    import::Imported,
+    mesh::HealthReport,
+    provenance::{Provenance, VERSION},
+    svo::morton::Key,
+};
+
+use super::{
+    Assembly, BrokenObject, Cells, ExportError, ExportPiece, Figures, MeshFigures, MeshReport, checks::Check,
+    numbers::PlainJson,
+};
+
+/// What was read.
+#[derive(Clone, Debug, Serialize)]
+pub struct InputReport {
+    /// As given on the command line.
+    pub file: String,
+    /// Vertices in the file.
+    pub vertices: usize,
+    /// Triangles in the file.
+    pub triangles: usize,
+    /// Oddities that did not stop the import.
+    pub warnings: Vec<String>,
+}
+
+/// Every parameter as it was used, defaults included.
+#[derive(Clone, Debug, Serialize)]
+pub struct ParameterReport {
+    /// How it was broken, where that is not the default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<&'static str>,
+    /// The method's own parameters, where it was given any.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, f64>,
+    /// Leaf level.
+    pub level: u32,
+    /// Where the source was hit, mesh units.
+    pub impact: Impact,
+    /// Seeds a break.
+    pub seeds: u32,
+    /// Where the seeds lie.
+    pub pattern: Preset,
+    /// Sphere or ring radii, fractions of the longest side.
+    pub radii: Vec<f64>,
+    /// Seeds of each sphere or ring; empty: equal shares.
+    pub counts: Vec<u32>,
+    /// Number of clusters.
+    pub clusters: u32,
+    /// Radius of a cluster, fraction of the longest side.
+    pub spread: f64,
+    /// Which way the grain runs, axes of the mesh.
+    pub grain_axis: DVec3,
+    /// Length of a splinter divided by its width.
+    pub grain_ratio: f64,
+    /// Strength of the blow, 0 to 1, where the pattern goes by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blow_strength: Option<f64>,
+    /// Pieces that were aimed at.
+    pub pieces: Option<u32>,
+    /// File of the first break's seeds, if they were given.
+    pub seeds_file: Option<String>,
+    /// Random seed.
+    pub rng: u64,
+    /// Crack surfaces.
+    pub surface: Surface,
+    /// Shape of rough and dusty ones, with the transition level that was used.
+    pub crack: Option<CrackShape>,
+    /// Level at which islands are told apart.
+    pub island_level: u32,
+    /// How islands are told apart.
+    pub labelling: Labelling,
+    /// The smallest piece.
+    pub smallest: Option<Smallest>,
+    /// Local radius, a fraction of the longest side; null breaks everything.
+    pub local: Option<f64>,
+    /// Seeds of the first break that were kept by number.
+    pub keep: Vec<u32>,
+    /// What crack faces show.
+    pub interior: InteriorReport,
+    /// Generations.
+    pub generations: u32,
+    /// Mesh formats written beside the arrays.
+    pub formats: Vec<String>,
+}
+
+/// What crack faces show, as it was used.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct InteriorReport {
+    /// Kind.
+    pub material: &'static str,
+    /// Base colour, `#rrggbb`.
+    pub color: String,
+    /// Whether that colour was derived from the surface instead of given.
+    pub follows: bool,
+    /// Size of the features.
+    pub scale: f64,
+    /// Seed of the volume.
+    pub seed: u32,
+}
+
+impl InputReport {
+    /// What was read of `object`.
+    #[must_use]
+    pub fn of(object: &Imported) -> Self {
+        Self {
+            file: object.file.clone(),
+            vertices: object.vertices,
+            triangles: object.triangles,
+            warnings: object.warnings.clone(),
+        }
+    }
+}
+
+impl InteriorReport {
+    /// Of the first break; later ones have the same.
+    #[must_use]
+    pub fn of(broken: &BrokenObject) -> Self {
+        let Some(step) = broken.steps.first() else { return Self::default() };
+        let color = broken.source.look().surface_color.unwrap_or_else(|| {
+            let octree = broken.source_octree();
+            surface_color(&octree.forest, octree.tree)
+        });
+        Self::new(&step.result.params.interior, color)
+    }
+
+    /// Of an interior in an object whose surface has this mean colour, sRGB.
+    #[must_use]
+    pub fn new(interior: &Interior, surface: [u8; 3]) -> Self {
+        Self {
+            material: interior.material.name(),
+            color: hex_color(interior.volume(surface).base()),
+            follows: interior.color.is_none(),
+            scale: interior.scale,
+            seed: interior.seed,
+        }
+    }
+}
+
+impl ParameterReport {
+    /// What the parameters of a fracture at leaf level `level` say; the rest as for one break without a file.
+    #[must_use]
+    pub fn of(params: &FractureParams, level: u32) -> Self {
+        let crack = (params.surface != Surface::Planar).then(|| CrackShape {
+            transition_level: params.crack.transition(level, params.surface).ok(),
+            ..params.crack
+        });
+        Self {
+            method: (params.method != Method::default()).then_some(params.method.name),
+            options: params.options.clone(),
+            level,
+            impact: Impact { point: DVec3::ZERO, direction: DVec3::NEG_Z },
+            seeds: params.seed_count(),
+            pattern: params.preset,
+            radii: params.radii.clone(),
+            counts: params.counts.clone(),
+            clusters: params.clusters,
+            spread: params.spread,
+            grain_axis: params.grain_axis,
+            grain_ratio: params.grain_ratio,
+            blow_strength: (params.preset == Preset::Inward).then_some(params.blow_strength),
+            pieces: params.target_pieces,
+            seeds_file: params.seeds_file.clone(),
+            rng: params.rng,
+            surface: params.surface,
+            island_level: params.island_level.unwrap_or(level),
+            labelling: params.labelling,
+            smallest: params.smallest,
+            crack,
+            local: params.local,
+            keep: params.keep.clone(),
+            interior: InteriorReport::default(),
+            generations: 1,
+            formats: Vec::new(),
+        }
+    }
+}
+
+impl ParameterReport {
+    /// Those of a whole break, as it was made.
+    #[must_use]
+    pub fn of_break(broken: &BrokenObject, plan: &Plan, level: u32) -> Self {
+        Self {
+            impact: plan.impact,
+            seeds: broken.steps.first().map_or(plan.params.seeds, BreakStep::cells),
+            interior: InteriorReport::of(broken),
+            generations: plan.generations,
+            ..Self::of(&plan.params, level)
+        }
+    }
+}
+
+/// A piece as reports list it; lengths in units of the files beside it.
+#[derive(Clone, Debug, Serialize)]
+pub struct PieceReport {
+    id: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    object: Option<usize>,
+    cell: Option<u32>,
+    parent: Option<usize>,
+    generation: u32,
+    voxels: u64,
+    volume: f64,
+    mass: f64,
+    centre: Option<DVec3>,
+    bounds: Option<[DVec3; 2]>,
+    /// Of the mesh that it is written as, where one is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mesh: Option<PieceMeshReport>,
+}
+
+/// What the solid weighs that a piece's mesh bounds; units as the piece's.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct PieceMeshReport {
+    triangles: u64,
+    volume: f64,
+    mass: f64,
+    centre: DVec3,
+}
+
+impl PieceMeshReport {
+    /// Of every piece, where meshes were looked over.
+    pub fn of_all(what: &Assembly) -> impl Iterator<Item = Self> + '_ {
+        let of = |(piece, figures): (&ExportPiece, &MeshFigures)| Self {
+            triangles: figures.triangles,
+            volume: figures.mass.volume_m3 * piece.placing.scale.powi(3),
+            mass: figures.mass.kg,
+            centre: piece.placing.point(figures.mass.centre),
+        };
+        what.pieces.iter().zip(&what.figures).map(of)
+    }
+}
+
+impl PieceReport {
+    /// Of a piece that is written.
+    #[must_use]
+    pub fn of(piece: &ExportPiece) -> Self {
+        let numbers = (piece.id, piece.object, piece.cell, piece.parent, piece.generation);
+        Self::new(numbers, &piece.figures())
+    }
+
+    /// Of a piece by its id, object, cell, parent and generation.
+    #[must_use]
+    pub fn new(
+        (id, object, cell, parent, generation): (usize, Option<usize>, Option<u32>, Option<usize>, u32),
+        figures: &Figures,
+    ) -> Self {
+        let Figures { voxels, volume, mass, centre, bounds: (low, high) } = *figures;
+        let (centre, bounds) = (Some(centre), Some([low, high]));
+        Self { id, object, cell, parent, generation, voxels, volume, mass, centre, bounds, mesh: None }
+    }
+
+    /// The same of a piece that is nowhere any more.
+    #[must_use]
+    pub fn without_place(self) -> Self {
+        Self { centre: None, bounds: None, ..self }
+    }
+}
+
+/// The report of one `fracture` command.
+#[derive(Serialize)]
+pub struct FractureReport {
+    version: &'static str,
+    provenance: Provenance,
+    input: InputReport,
+    health: HealthReport,
+    #[serde(flatten)]
+    ran_on: RanOn,
+    parameters: ParameterReport,
+    counts: FractureCounts,
+    stayed_whole: bool,
+    solved: Vec<Solved>,
+    pieces: Vec<PieceReport>,
+    broken_again: Vec<PieceReport>,
+    source_mass: f64,
+    dust_mass: f64,
+    dust_voxels: u64,
+    dropped_mass: f64,
+    /// What was found out about the meshes, where some were written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    meshes: Option<MeshReport>,
+    timings_ms: serde_json::Map<String, serde_json::Value>,
+    checks: Vec<Check>,
+    /// Files that were written beside it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<String>,
+}
+
+impl FractureReport {
+    /// Says what was found out about the meshes of `what`.
+    pub fn tell_of_meshes(&mut self, what: &Assembly, meshes: MeshReport) {
+        self.meshes = Some(meshes);
+        for (piece, mesh) in self.pieces.iter_mut().zip(PieceMeshReport::of_all(what)) {
+            piece.mesh = Some(mesh);
+        }
+    }
+
+    /// Gathers the report. `source_volume` in voxels.
+    #[must_use]
+    pub fn new(
+        broken: &BrokenObject,
+        source_volume: f64,
+        (input, health): (InputReport, HealthReport),
+        ran_on: RanOn,
+        parameters: ParameterReport,
+        checks: Vec<Check>,
+    ) -> Self {
+        let voxel = broken.grid().h.powi(3);
+        let list = |pieces: &[ExportPiece]| pieces.iter().map(PieceReport::of).collect();
+        Self {
+            version: VERSION,
+            provenance: Provenance::default(),
+            input,
+            health,
+            ran_on,
+            parameters,
+            counts: counts(broken),
+            stayed_whole: broken.stayed_whole(),
+            solved: broken.steps.iter().filter_map(|step| step.result.solved).collect(),
+            pieces: list(&Assembly::of_break(broken).pieces),
+            broken_again: list(&Assembly::broken_again(broken)),
+            source_mass: source_volume * voxel,
+            dust_mass: voronoi(broken).map(|detail| detail.fracture.dust_volume).sum::<f64>() * voxel
+                + others(broken).map(|step| step.result.lost.dust_m3).sum::<f64>(),
+            dust_voxels: dust_voxels(broken),
+            dropped_mass: voxel
+                * voronoi(broken)
+                    .filter_map(|detail| detail.fracture.dropped.as_ref())
+                    .map(Dropped::volume)
+                    .sum::<f64>(),
+            meshes: None,
+            timings_ms: serde_json::Map::new(),
+            checks,
+            files: Vec::new(),
+        }
+    }
+
+    /// Says what made it.
+    #[must_use]
+    pub fn made_by(self, provenance: Provenance) -> Self {
+        Self { provenance, ..self }
+    }
+
+    /// Says which files were written beside it.
+    pub fn tell_files(&mut self, files: Vec<String>) {
+        self.files = files;
+    }
+
+    /// Says how long what took.
+    pub fn tell_times(&mut self, timings: &[StageTiming]) {
+        self.timings_ms = timings_ms(timings);
+    }
+
+    /// Whether every check holds.
+    #[must_use]
+    pub fn all_checks_hold(&self) -> bool {
+        self.checks.iter().all(|check| check.ok)
+    }
+
+    /// Whether the first break made no crack.
+    #[must_use]
+    pub fn stayed_whole(&self) -> bool {
+        self.stayed_whole
+    }
+
+    /// Counts over all generations.
+    #[must_use]
+    pub fn counts(&self) -> FractureCounts {
+        self.counts
+    }
+
+    /// Mass of the dust divided by that of the source.
+    #[must_use]
+    pub fn dust_share(&self) -> f64 {
+        if self.source_mass > 0.0 { self.dust_mass / self.source_mass } else { 0.0 }
+    }
+
+    /// Writes the report with these timings.
+    ///
+    /// # Errors
+    /// [`ExportError::Write`].
+    pub fn write(&mut self, path: &Path, timings: &[StageTiming]) -> Result<(), ExportError> {
+        self.tell_times(timings);
+        write_json(path, self)
+    }
+}
+
+/// Stage names with milliseconds; a stage that ran several times has their sum.
+#[must_use]
+pub fn timings_ms(timings: &[StageTiming]) -> serde_json::Map<String, serde_json::Value> {
+    let mut map = serde_json::Map::new();
+    for timing in timings {
+        let before = map.get(&timing.stage).and_then(serde_json::Value::as_f64).unwrap_or(0.0);
+        map.insert(timing.stage.clone(), (before + timing.ms).into());
+    }
+    map
+}
+
+/// Writes `value` as indented JSON.
+///
+/// # Errors
+/// [`ExportError::Write`].
+pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), ExportError> {
+    let mut text = Vec::new();
+    let mut json = serde_json::Serializer::with_formatter(&mut text, PlainJson::default());
+    value.serialize(&mut json).map_err(|e| ExportError::write(path, e))?;
+    text.push(b'\n');
+    std::fs::write(path, text).map_err(|e| ExportError::write(path, e))
+}
+
+fn counts(broken: &BrokenObject) -> FractureCounts {
+    let fbs = broken.pieces.iter().map(|at| broken.leaves(*at).len() as u64).sum();
+    let cells = broken.pieces.iter().map(|at| broken.cell(*at)).collect::<BTreeSet<_>>().len() as u64;
+    let pieces = broken.pieces.len() as u64;
+    FractureCounts {
+        source_leaves: broken.source_octree().forest.leaves.len() as u64,
+        crack_voxels: crack_voxels(broken),
+        fbs,
+        cells,
+        islands: pieces - cells,
+        pieces,
+        dropped: broken.steps.iter().map(|step| step.result.counts.dropped).sum(),
+        merged: broken.steps.iter().map(|step| step.result.counts.merged).sum(),
+        hidden: broken.steps.iter().map(|step| step.result.counts.hidden).sum(),
+        dust_voxels: dust_voxels(broken),
+        swallowed: broken.steps.iter().map(|step| step.result.counts.swallowed).sum(),
+    }
+}
+
+/// Crack voxels without copies. An octant of the grid at a time, and of that one: copies are many.
+fn crack_voxels(broken: &BrokenObject) -> u64 {
+    let shift = 3 * broken.grid().level.saturating_sub(2);
+    let in_octant = |octant: Key| {
+        let mut cracks: Vec<Key> = Vec::new();
+        for &at in &broken.pieces {
+            let (leaves, range) = (&broken.forest(at).leaves, broken.leaves(at));
+            let keys = leaves.keys.slice(range.clone());
+            let from = keys.partition_point(|key| key >> shift < octant);
+            let to = keys.partition_point(|key| key >> shift <= octant);
+            let cracked = (from..to).filter(|i| leaves.colors[range.start + i].crack());
+            cracks.extend(cracked.map(|i| keys.at(i)));
+        }
+        cracks.sort_unstable();
+        cracks.dedup();
+        cracks.len() as u64
+    };
+    (0..64).map(in_octant).sum()
+}
+
+/// Solid voxels of the source that neither a piece nor what was dropped has any of. Not the sum over the
+/// breaks: of a voxel that two pieces share each may lose its part, or one of them only.
+fn dust_voxels(broken: &BrokenObject) -> u64 {
+    if let [step] = &broken.steps[..] {
+        return step.result.counts.dust_voxels;
+    }
+    if broken.steps.iter().all(|step| step.result.counts.dust_voxels == 0) {
+        return 0;
+    }
+    let pieces = broken.pieces.iter().map(|at| (&**broken.forest(*at), broken.piece(*at).tree));
+    let dropped = voronoi(broken).filter_map(|detail| detail.fracture.dropped.as_ref());
+    let dropped = dropped.flat_map(|all| all.pieces.iter().map(move |piece| (&*all.forest, piece.tree)));
+    let mut spans: Vec<(u64, u64)> = Vec::new();
+    for (forest, tree) in pieces.chain(dropped) {
+        let cells = Cells::of(forest, tree as usize);
+        spans.extend((0..cells.len()).map(|i| (cells.starts.at(i), cells.end(i))));
+    }
+    spans.sort_unstable();
+    let (mut held, mut reached) = (0, 0);
+    for (start, end) in spans {
+        held += end.saturating_sub(reached.max(start));
+        reached = reached.max(end);
+    }
+    Cells::volume_of(&broken.source_octree().forest, 0) - held
+}
+
+/// What the breaks by Voronoi cells know of themselves.
+fn voronoi(broken: &BrokenObject) -> impl Iterator<Item = &VoronoiDetail> {
+    broken.steps.iter().filter_map(BreakStep::voronoi)
+}
+
+/// The breaks by other methods.
+fn others(broken: &BrokenObject) -> impl Iterator<Item = &BreakStep> {
+    broken.steps.iter().filter(|step| step.voronoi().is_none())
+}

@@ -1,0 +1,113 @@
+//! Tables of text that grow with a run: whole lines only, and on the disk as soon as they are told.
+
+use std::{
+    fs::{self, File},
+    io::{BufRead as _, BufReader, BufWriter, Write as _},
+    path::{Path, PathBuf},
+};
+
+use super::ExportError;
+
+/// A file of lines that is being written.
+#[derive(Debug)]
+pub struct Sheet {
+    path: PathBuf,
+    file: File,
+    /// Bytes of whole lines in the file.
+    whole: u64,
+    /// Lines that are not written yet.
+    lines: String,
+}
+
+impl Sheet {
+    /// Creates the file with its first line.
+    ///
+    /// # Errors
+    /// [`ExportError::Write`].
+    pub fn create(path: &Path, header: &str) -> Result<Self, ExportError> {
+        let file = File::create(path).map_err(|e| ExportError::write(path, e))?;
+        let mut sheet = Self { path: path.to_owned(), file, whole: 0, lines: String::new() };
+        sheet.line(header);
+        sheet.flush()?;
+        Ok(sheet)
+    }
+
+    /// Adds a line, for the next [`Sheet::flush`].
+    pub fn line(&mut self, line: &str) {
+        self.lines.push_str(line);
+        self.lines.push('\n');
+    }
+
+    /// Writes what was added. Where that fails, the file ends with the last whole line from before.
+    ///
+    /// # Errors
+    /// [`ExportError::Write`].
+    pub fn flush(&mut self) -> Result<(), ExportError> {
+        if let Err(error) = self.file.write_all(self.lines.as_bytes()) {
+            // The first error is the one to tell.
+            let _ = self.file.set_len(self.whole);
+            return Err(ExportError::write(&self.path, error));
+        }
+        self.whole += self.lines.len() as u64;
+        self.lines.clear();
+        Ok(())
+    }
+
+    /// Adds a column to the first line and to all that follow it: the file is written anew beside itself and renamed.
+    ///
+    /// # Errors
+    /// [`ExportError::Write`]; the file is then as it was.
+    pub fn add_column(&mut self, name: &str, value: &str) -> Result<(), ExportError> {
+        self.flush()?;
+        let beside = self.path.with_extension("part");
+        let widened = self.widen(&beside, name, value);
+        if widened.is_err() {
+            // As above.
+            let _ = fs::remove_file(&beside);
+        }
+        widened.map_err(|e| ExportError::write(&self.path, e))
+    }
+
+    fn widen(&mut self, beside: &Path, name: &str, value: &str) -> std::io::Result<()> {
+        let mut wide = BufWriter::new(File::create(beside)?);
+        let mut whole = 0;
+        for (number, line) in BufReader::new(File::open(&self.path)?).lines().enumerate() {
+            let line = format!("{},{}\n", line?, if number == 0 { name } else { value });
+            wide.write_all(line.as_bytes())?;
+            whole += line.len() as u64;
+        }
+        let wide = wide.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        fs::rename(beside, &self.path)?;
+        (self.file, self.whole) = (wide, whole);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_there_when_they_were_flushed_and_columns_join_all_of_them() {
+        let path = std::env::temp_dir().join(format!("kintsugi-sheet-{}.csv", std::process::id()));
+        let mut sheet = Sheet::create(&path, "a").unwrap();
+        sheet.line("1");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "a\n");
+        sheet.flush().unwrap();
+        sheet.line("2");
+        sheet.add_column("b", "0").unwrap();
+        sheet.line("3,4");
+        sheet.flush().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "a,b\n1,0\n2,0\n3,4\n");
+        assert_eq!(fs::metadata(&path).unwrap().len(), sheet.whole);
+        fs::remove_file(&path).unwrap();
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_told() {
+        // What is written to this device finds no room.
+        let full = Sheet::create(Path::new("/dev/full"), "a").unwrap_err().to_string();
+        assert!(full.contains("has room"), "{full}");
+    }
+}

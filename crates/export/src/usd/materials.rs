@@ -1,0 +1,104 @@
+//! Materials of a layer: UsdPreviewSurface with vertex colours, or with the object's own colour and texture.
+
+use std::{collections::BTreeMap, io::Write, path::Path};
+
+use super::{
+    super::{Assembly, ExportError, ExportPiece, meshes::Side, write_png},
+    ROOT,
+};
+use crate::mesh::Material;
+
+/// Materials by name; `None` for those that show vertex colours.
+#[derive(Default)]
+pub struct Used<'a> {
+    names: BTreeMap<(Option<usize>, Option<u32>), String>,
+    by_name: BTreeMap<String, Option<&'a Material>>,
+}
+
+impl<'a> Used<'a> {
+    /// The name of a side's material.
+    pub fn name(&mut self, what: &'a Assembly, piece: &ExportPiece, side: Side) -> &str {
+        let number = match side {
+            Side::Outside { material } => Some(material),
+            Side::Inside => None,
+        };
+        let by_name = &mut self.by_name;
+        self.names.entry((piece.object, number)).or_insert_with(|| {
+            let own = number.and_then(|number| what.material(piece.object, number));
+            let object = piece.object.map_or(String::new(), |object| format!("_{object}"));
+            let name = match (number, own) {
+                (None, _) => "inside".to_owned(),
+                (Some(_), None) => "outside".to_owned(),
+                (Some(number), Some(_)) => format!("outside{object}_{number}"),
+            };
+            by_name.insert(name.clone(), own);
+            name
+        })
+    }
+}
+
+/// A byte of sRGB as the linear fraction that USD counts in.
+pub fn linear(byte: u8) -> f32 {
+    let v = f32::from(byte) / 255.0;
+    if v <= 0.04045 { v / 12.92 } else { libm::powf((v + 0.055) / 1.055, 2.4) }
+}
+
+/// Writes the scope that holds them.
+pub fn write(out: &mut impl Write, used: &Used<'_>) -> std::io::Result<()> {
+    writeln!(out, "    def Scope \"materials\"\n    {{")?;
+    for (name, material) in &used.by_name {
+        let at = format!("/{ROOT}/materials/{name}");
+        let rough = if name == "inside" { 0.9 } else { 0.7 };
+        let texture = material.and_then(|m| m.texture.as_ref());
+        let color = material.map_or([255; 3], |m| m.color).map(linear);
+        let [r, g, b] = color;
+        writeln!(
+            out,
+            "        def Material \"{name}\"\n        {{\n            \
+             token outputs:surface.connect = <{at}/surface.outputs:surface>\n\n            \
+             def Shader \"surface\"\n            {{\n                \
+             uniform token info:id = \"UsdPreviewSurface\"\n                float inputs:roughness = {rough}\n                \
+             float inputs:metallic = 0"
+        )?;
+        let from = match (material.is_some(), texture.is_some()) {
+            (false, _) => format!("color3f inputs:diffuseColor.connect = <{at}/color.outputs:result>"),
+            (true, true) => format!("color3f inputs:diffuseColor.connect = <{at}/texture.outputs:rgb>"),
+            (true, false) => format!("color3f inputs:diffuseColor = ({r}, {g}, {b})"),
+        };
+        writeln!(out, "                {from}\n                token outputs:surface\n            }}")?;
+        if material.is_none() {
+            writeln!(
+                out,
+                "\n            def Shader \"color\"\n            {{\n                \
+                 uniform token info:id = \"UsdPrimvarReader_float3\"\n                \
+                 string inputs:varname = \"displayColor\"\n                float3 outputs:result\n            }}"
+            )?;
+        }
+        if texture.is_some() {
+            writeln!(
+                out,
+                "\n            def Shader \"texture\"\n            {{\n                \
+                 uniform token info:id = \"UsdUVTexture\"\n                asset inputs:file = @./{name}.png@\n                \
+                 float2 inputs:st.connect = <{at}/st.outputs:result>\n                \
+                 token inputs:sourceColorSpace = \"sRGB\"\n                token inputs:wrapS = \"repeat\"\n                \
+                 token inputs:wrapT = \"repeat\"\n                float4 inputs:scale = ({r}, {g}, {b}, 1)\n                \
+                 float3 outputs:rgb\n            }}\n\n            def Shader \"st\"\n            {{\n                \
+                 uniform token info:id = \"UsdPrimvarReader_float2\"\n                \
+                 string inputs:varname = \"st\"\n                float2 outputs:result\n            }}"
+            )?;
+        }
+        writeln!(out, "        }}\n")?;
+    }
+    writeln!(out, "    }}")
+}
+
+/// Writes the textures beside the layer at `path`.
+pub fn write_textures(path: &Path, used: &Used<'_>) -> Result<(), ExportError> {
+    for (name, material) in &used.by_name {
+        if let Some(texture) = material.and_then(|m| m.texture.as_ref()) {
+            let to = path.with_file_name(format!("{name}.png"));
+            write_png(&to, [texture.width, texture.height], texture.rgba.clone())?;
+        }
+    }
+    Ok(())
+}

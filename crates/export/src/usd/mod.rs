@@ -1,0 +1,390 @@
+//! Pieces as OpenUSD text: an Xform a piece, `piece_000` on, whose origin is its centre of mass, with a mesh below it.
+//!
+//! In: pieces. Out: one layer with points that neighbouring faces share, normals, texture coordinates and colours by
+//! corner, a subset of faces for each material, what UsdPhysics wants of a rigid body, and time samples of what moves.
+//! Textures are PNG files beside it.
+
+mod inertia;
+mod materials;
+
+use std::{collections::BTreeMap, fs::File, io::BufWriter, io::Write, path::Path};
+
+use glam::{DQuat, DVec3, Vec3};
+
+use super::{
+    Assembly, ExportError, ExportPiece, FileSpace, Format, Watch,
+    meshes::{CrackDistance, PieceMesh},
+    motion::{Motion, MotionTrack},
+};
+use materials::{Used, linear};
+
+/// Name of the prim that holds everything.
+const ROOT: &str = "kintsugi";
+
+/// Writes all pieces into one layer. Returns notes for the user.
+///
+/// # Errors
+/// [`ExportError`].
+pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
+    let failed = |e: std::io::Error| ExportError::write(path, e);
+    let mut out = BufWriter::new(File::create(path).map_err(failed)?);
+    let motion = what.motion.as_ref();
+    begin(&mut out, what).map_err(failed)?;
+    let mut used = Used::default();
+    // Which pieces, and which that broke again, stand under each that broke again.
+    let mut under: BTreeMap<Option<usize>, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+    let known = |id: &usize| what.generations.iter().any(|group| group.id == *id);
+    for piece in &what.pieces {
+        under.entry(piece.parent.filter(known)).or_default().0.push(piece.id);
+    }
+    for group in &what.generations {
+        under.entry(group.parent.filter(known)).or_default().1.push(group.id);
+    }
+    let mut open = vec![(None, false)];
+    while let Some((parent, ends)) = open.pop() {
+        if ends {
+            writeln!(out, "    }}\n").map_err(failed)?;
+            continue;
+        }
+        let (pieces, groups) = under.remove(&parent).unwrap_or_default();
+        if let Some(id) = parent {
+            writeln!(out, "    def Xform \"piece_{id:03}\"\n    {{").map_err(failed)?;
+            open.push((None, true));
+        }
+        for id in pieces {
+            watch.at(id, what.pieces.len())?;
+            let track = motion.and_then(|m| Some((m, m.tracks.get(id)?)));
+            write_piece(&mut out, what, (id, &what.mesh(id)), track, &mut used).map_err(failed)?;
+        }
+        open.extend(groups.into_iter().rev().map(|id| (Some(id), false)));
+    }
+    materials::write(&mut out, &used).and_then(|()| writeln!(out, "}}")).map_err(failed)?;
+    out.flush().map_err(failed)?;
+    materials::write_textures(path, &used)?;
+    Ok(Vec::new())
+}
+
+fn begin(out: &mut impl Write, what: &Assembly) -> std::io::Result<()> {
+    let space = what.handover.space(Format::Usda);
+    write!(
+        out,
+        "#usda 1.0\n(\n    defaultPrim = \"{ROOT}\"\n    doc = \"kintsugi {}\"\n    kilogramsPerUnit = 1\n    \
+         metersPerUnit = {}\n    upAxis = \"{}\"\n",
+        env!("CARGO_PKG_VERSION"),
+        space.per_metre.recip(),
+        if space.is_z_up() { "Z" } else { "Y" }
+    )?;
+    if let Some(Motion { fps, end, .. }) = &what.motion {
+        write!(
+            out,
+            "    startTimeCode = 0\n    endTimeCode = {}\n    timeCodesPerSecond = {fps}\n    framesPerSecond = {fps}\n",
+            end * fps
+        )?;
+    }
+    writeln!(out, ")\n\ndef Xform \"{ROOT}\" (\n    kind = \"component\"\n)\n{{")
+}
+
+fn write_piece<'a>(
+    out: &mut impl Write,
+    what: &'a Assembly,
+    (id, mesh): (usize, &PieceMesh),
+    track: Option<(&Motion, &MotionTrack)>,
+    used: &mut Used<'a>,
+) -> std::io::Result<()> {
+    let (piece, space) = (&what.pieces[id], what.handover.space(Format::Usda));
+    let (name, mass) = (piece.name(), what.mass(id));
+    let (pivot, scale) = (piece.pivot(what.handover.pivot), piece.placing.scale * space.per_metre);
+    let solid = mass.kg > 0.0;
+    let apis = if solid { "\"PhysicsRigidBodyAPI\", \"PhysicsMassAPI\"" } else { "" };
+    writeln!(out, "    def Xform \"{name}\" (\n        prepend apiSchemas = [{apis}]\n    )\n    {{")?;
+    if solid {
+        let (moments, axes) = inertia::principal(mass.inertia * (scale * scale));
+        let (m, [x, y, z, w]) = (moments.max(DVec3::ZERO).as_vec3(), unit(axes));
+        let centre = ((mass.centre - pivot) * scale).as_vec3();
+        writeln!(out, "        float physics:mass = {}", mass.kg as f32)?;
+        writeln!(out, "        point3f physics:centerOfMass = ({}, {}, {})", centre.x, centre.y, centre.z)?;
+        writeln!(out, "        float3 physics:diagonalInertia = ({}, {}, {})", m.x, m.y, m.z)?;
+        writeln!(out, "        quatf physics:principalAxes = ({w}, {x}, {y}, {z})")?;
+        // Else a solver would move what the samples move.
+        writeln!(out, "        bool physics:kinematicEnabled = {}", u8::from(track.is_some()))?;
+    }
+    match track {
+        Some((motion, track)) => write_samples(out, motion, track, &space)?,
+        None => {
+            let p = space.point(piece.placing.point(pivot));
+            let [x, y, z, w] = unit(space.turn() * piece.placing.rotation);
+            writeln!(out, "        double3 xformOp:translate = ({}, {}, {})", p.x, p.y, p.z)?;
+            writeln!(out, "        quatf xformOp:orient = ({w}, {x}, {y}, {z})")?;
+        }
+    }
+    writeln!(out, "        uniform token[] xformOpOrder = [\"xformOp:translate\", \"xformOp:orient\"]\n")?;
+    let in_file = |p: &DVec3| ((*p - pivot) * scale).as_vec3();
+    let hulls = what.hulls.get(id).map_or(&[][..], Vec::as_slice);
+    if !mesh.triangles.is_empty() {
+        let points: Vec<Vec3> = mesh.positions.iter().map(in_file).collect();
+        write_mesh(out, what, (piece, mesh, &points), hulls.is_empty(), used)?;
+    }
+    for (number, hull) in hulls.iter().enumerate() {
+        let points: Vec<Vec3> = hull.points.iter().map(in_file).collect();
+        write_hull(out, number, &points, &hull.triangles)?;
+    }
+    writeln!(out, "    }}\n")
+}
+
+/// A convex shape that physics meets and nobody sees.
+fn write_hull(
+    out: &mut impl Write,
+    number: usize,
+    points: &[Vec3],
+    triangles: &[[u32; 3]],
+) -> std::io::Result<()> {
+    begin_mesh(out, &format!("collision_{number:02}"), points, true, "")?;
+    writeln!(out, "            uniform token purpose = \"guide\"")?;
+    write_triangles(out, points, triangles)?;
+    writeln!(out, "        }}\n")
+}
+
+/// A mesh up to what it consists of; `other` schemas are named, too.
+fn begin_mesh(
+    out: &mut impl Write,
+    name: &str,
+    points: &[Vec3],
+    collides: bool,
+    other: &str,
+) -> std::io::Result<()> {
+    let nowhere = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    let (low, high) = points.iter().fold(nowhere, |(low, high), p| (low.min(*p), high.max(*p)));
+    let physics = if collides { "\"PhysicsCollisionAPI\", \"PhysicsMeshCollisionAPI\"" } else { "" };
+    let between = if collides && !other.is_empty() { ", " } else { "" };
+    writeln!(
+        out,
+        "        def Mesh \"{name}\" (\n            prepend apiSchemas = [{physics}{between}{other}]\n        )\n        {{"
+    )?;
+    if collides {
+        writeln!(out, "            uniform token physics:approximation = \"convexHull\"")?;
+    }
+    writeln!(
+        out,
+        "            uniform token subdivisionScheme = \"none\"\n            \
+         uniform token orientation = \"rightHanded\"\n            \
+         float3[] extent = [({}, {}, {}), ({}, {}, {})]",
+        low.x, low.y, low.z, high.x, high.y, high.z
+    )
+}
+
+fn write_triangles(out: &mut impl Write, points: &[Vec3], triangles: &[[u32; 3]]) -> std::io::Result<()> {
+    array(out, "point3f[] points", points.iter(), |o, p| {
+        write!(o, "({}, {}, {})", p.x + 0.0, p.y + 0.0, p.z + 0.0)
+    })?;
+    out.write_all(b"\n")?;
+    array(out, "int[] faceVertexCounts", triangles.iter(), |o, _| o.write_all(b"3"))?;
+    out.write_all(b"\n")?;
+    array(out, "int[] faceVertexIndices", triangles.iter().flatten(), |o, i| write!(o, "{i}"))?;
+    out.write_all(b"\n")
+}
+
+/// A quaternion of f32 of length 1: x, y, z, w.
+fn unit(rotation: DQuat) -> [f32; 4] {
+    rotation.normalize().as_quat().normalize().to_array()
+}
+
+fn write_samples(
+    out: &mut impl Write,
+    motion: &Motion,
+    track: &MotionTrack,
+    space: &FileSpace,
+) -> std::io::Result<()> {
+    writeln!(out, "        double3 xformOp:translate.timeSamples = {{")?;
+    for key in &track.keys {
+        let p = space.point(key.position);
+        writeln!(out, "            {}: ({}, {}, {}),", key.time * motion.fps, p.x, p.y, p.z)?;
+    }
+    writeln!(out, "        }}\n        quatf xformOp:orient.timeSamples = {{")?;
+    for key in &track.keys {
+        let [x, y, z, w] = unit(space.turn() * key.rotation);
+        writeln!(out, "            {}: ({w}, {x}, {y}, {z}),", key.time * motion.fps)?;
+    }
+    writeln!(out, "        }}")?;
+    if track.born.is_some() || track.died.is_some() {
+        writeln!(out, "        token visibility.timeSamples = {{")?;
+        if let Some(born) = track.born {
+            writeln!(
+                out,
+                "            0: \"invisible\",\n            {}: \"inherited\",",
+                born * motion.fps
+            )?;
+        } else {
+            writeln!(out, "            0: \"inherited\",")?;
+        }
+        if let Some(died) = track.died {
+            writeln!(out, "            {}: \"invisible\",", died * motion.fps)?;
+        }
+        writeln!(out, "        }}")?;
+    }
+    Ok(())
+}
+
+/// Values of an array, a few hundred a line: programs read long lines, people do not.
+fn array<T>(
+    out: &mut impl Write,
+    name: &str,
+    values: impl Iterator<Item = T>,
+    one: impl Fn(&mut dyn Write, T) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    write!(out, "            {name} = [")?;
+    for (i, value) in values.enumerate() {
+        if i > 0 {
+            out.write_all(if i % 256 == 0 { b",\n                " } else { b", " })?;
+        }
+        one(out, value)?;
+    }
+    out.write_all(b"]")
+}
+
+fn write_mesh<'a>(
+    out: &mut impl Write,
+    what: &'a Assembly,
+    (piece, mesh, points): (&ExportPiece, &PieceMesh, &[Vec3]),
+    collides: bool,
+    used: &mut Used<'a>,
+) -> std::io::Result<()> {
+    // Importers that drop the node above it still give it the piece's name.
+    begin_mesh(out, &piece.name(), points, collides, "\"MaterialBindingAPI\"")?;
+    write_triangles(out, points, &mesh.triangles)?;
+    let corners = || mesh.corners.iter().flatten();
+    let varying = " (\n                interpolation = \"faceVarying\"\n            )\n";
+    array(out, "normal3f[] normals", corners(), |o, c| {
+        write!(o, "({}, {}, {})", c.normal.x, c.normal.y, c.normal.z)
+    })?;
+    out.write_all(varying.as_bytes())?;
+    array(out, "texCoord2f[] primvars:st", corners(), |o, c| {
+        write!(o, "({}, {})", c.uv[0] + 0.0, c.uv[1] + 0.0)
+    })?;
+    out.write_all(varying.as_bytes())?;
+    // A few colours serve very many corners.
+    let mut colors: BTreeMap<[u8; 3], usize> = corners().map(|c| (c.color, 0)).collect();
+    colors.values_mut().enumerate().for_each(|(i, number)| *number = i);
+    array(out, "color3f[] primvars:displayColor", colors.keys(), |o, c| {
+        let [r, g, b] = c.map(linear);
+        write!(o, "({r}, {g}, {b})")
+    })?;
+    out.write_all(varying.as_bytes())?;
+    array(out, "int[] primvars:displayColor:indices", corners(), |o, c| write!(o, "{}", colors[&c.color]))?;
+    out.write_all(b"\n")?;
+    let scale = piece.placing.scale * what.handover.space(Format::Usda).per_metre;
+    let distances = CrackDistance::of(mesh).of_points(&mesh.positions);
+    let in_file = |d: f32| if d < 0.0 { -1.0 } else { d * scale as f32 };
+    array(out, "float[] primvars:crackDistance", distances.into_iter(), |o, d| write!(o, "{}", in_file(d)))?;
+    out.write_all(b" (\n                interpolation = \"vertex\"\n            )\n")?;
+    writeln!(out, "            int primvars:piece = {}", piece.id)?;
+    if let Some(cell) = piece.cell {
+        writeln!(out, "            int primvars:cell = {cell}")?;
+    }
+    writeln!(out, "            uniform token subsetFamily:materialBind:familyType = \"partition\"")?;
+    let mut subsets: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (i, face) in mesh.faces.iter().enumerate() {
+        let name = used.name(what, piece, face.side);
+        match subsets.get_mut(name) {
+            Some(faces) => faces.push(i),
+            None => drop(subsets.insert(name.to_owned(), vec![i])),
+        }
+    }
+    for (name, faces) in &subsets {
+        writeln!(
+            out,
+            "\n            def GeomSubset \"{name}\" (\n                prepend apiSchemas = [\"MaterialBindingAPI\"]\n            )\n            \
+             {{\n            uniform token elementType = \"face\"\n            \
+             uniform token familyName = \"materialBind\"\n            rel material:binding = </{ROOT}/materials/{name}>"
+        )?;
+        array(out, "int[] indices", faces.iter(), |o, i| write!(o, "{i}"))?;
+        writeln!(out, "\n            }}")?;
+    }
+    writeln!(out, "        }}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Placing,
+        mesh::{Material, Texture},
+        motion::MotionKey,
+        shape::{Look, Shape},
+        voxelize::Progress,
+    };
+    use std::sync::Arc;
+
+    fn piece() -> ExportPiece {
+        let mesh = Arc::new(crate::mesh::builtin("box").unwrap());
+        ExportPiece {
+            id: 0,
+            shape: Arc::new(Shape::mesh(&mesh, 1.0, 2.0, Look::default())),
+            placing: Placing::UNMOVED,
+            object: None,
+            cell: Some(4),
+            parent: None,
+            generation: 1,
+        }
+    }
+
+    fn written(name: &str, what: &Assembly) -> (String, std::path::PathBuf) {
+        let folder = std::env::temp_dir().join(format!("kintsugi-usd-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("pieces.usda");
+        write(&path, what, &Watch::whole(&Progress::default())).unwrap();
+        (std::fs::read_to_string(&path).unwrap(), folder)
+    }
+
+    #[test]
+    fn a_body_has_its_mass_its_mesh_and_its_materials() {
+        let mut what = Assembly { pieces: vec![piece()], ..Assembly::default() };
+        let texture = Texture { width: 1, height: 1, rgba: vec![9, 8, 7, 255] };
+        let material = Material { color: [255, 0, 0], texture: Some(texture) };
+        what.skins.entry(None).or_default().materials.push(material);
+        let (text, folder) = written("body", &what);
+        let mass = what.pieces[0].figures().mass as f32;
+        for part in [
+            "#usda 1.0",
+            "defaultPrim = \"kintsugi\"",
+            &format!("float physics:mass = {mass}\n"),
+            "def Mesh \"piece_000\"",
+            "@./outside_0.png@",
+            "int primvars:cell = 4",
+        ] {
+            assert!(text.contains(part), "{part} is missing of\n{text}");
+        }
+        let opened = |what| text.matches(what).count();
+        assert_eq!((opened("{"), opened("["), opened("(")), (opened("}"), opened("]"), opened(")")));
+        assert!(folder.join("outside_0.png").is_file());
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn what_moves_has_samples_by_frames_and_is_seen_while_it_lives() {
+        let key = |time, x| MotionKey { time, position: DVec3::X * x, rotation: DQuat::IDENTITY };
+        let keys = vec![key(0.5, 1.0), key(1.5, 0.1)];
+        let track = MotionTrack { keys, born: Some(0.5), died: None };
+        let motion = Motion { tracks: vec![track], fps: 24.0, end: 2.0 };
+        let what = Assembly { pieces: vec![piece()], motion: Some(motion), ..Assembly::default() };
+        let (text, folder) = written("moving", &what);
+        for part in ["timeCodesPerSecond = 24", "endTimeCode = 48", "36: (0.1, 0, 0)", "12: \"inherited\""] {
+            assert!(text.contains(part), "{part} is missing of\n{text}");
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn inertia_grows_with_the_square_of_the_files_units() {
+        let mut small = piece();
+        small.placing = Placing::in_units(0.1);
+        let of = |piece: &ExportPiece| -> f32 {
+            let what = Assembly { pieces: vec![piece.clone()], ..Assembly::default() };
+            let (text, folder) = written("inertia", &what);
+            std::fs::remove_dir_all(folder).unwrap();
+            let at = text.split("diagonalInertia = (").nth(1).unwrap();
+            at.split(',').next().unwrap().parse().unwrap()
+        };
+        assert!((of(&small) / of(&piece()) - 100.0).abs() < 1e-3);
+        assert_ne!(piece().shape.inertia(), glam::DMat3::ZERO);
+    }
+}

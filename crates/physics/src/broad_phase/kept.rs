@@ -1,0 +1,164 @@
+//! Near pairs of bodies that hardly move against each other.
+//!
+//! In: boxes, step by step. Out: the near pairs, where they are known from the pairs of somewhat larger boxes that were found
+//! in an earlier step, and which the boxes have not left since. What all have in common is no motion: what falls side by side
+//! keeps its pairs. A list that is kept says nothing of its own: every pair of it is asked, and those that come out are the
+//! same as without it. (Neighbour lists: Verlet 1967, Physical Review 159, sec. II.)
+
+use super::{
+    Asked,
+    tree::{Bounds, meet, meeting},
+};
+use glam::DVec3;
+use rayon::prelude::*;
+
+/// Of fewer boxes all pairs are found as quickly.
+const FEW: usize = 128;
+/// Fewer pairs are not worth a second thread.
+const FEW_PAIRS: usize = 1024;
+/// Boxes are made larger on every side by this share of their longest edge.
+const GROWN: f64 = 0.05;
+/// A list is made where no box has moved by more than this share of what it is made larger by since it was asked last: then
+/// it may last for some steps.
+const CALM: f64 = 0.25;
+/// Nobody is at the edge of a larger box, for rounding, shares of what it was made larger by.
+const EDGE: f64 = 1e-6;
+
+/// What is known from earlier steps.
+#[derive(Default)]
+pub struct Kept {
+    /// The boxes that were asked last, along the world's axes.
+    last: Vec<Option<Bounds>>,
+    list: Option<List>,
+}
+
+/// Pairs of larger boxes.
+struct List {
+    /// By number.
+    larger: Vec<Option<Bounds>>,
+    /// All that meet, ascending.
+    pairs: Vec<(u32, u32)>,
+}
+
+impl Kept {
+    /// All near pairs, as [`Asked::pairs`]; none where they are not known.
+    pub fn pairs(&mut self, asked: &Asked<'_>) -> Option<Vec<(u32, u32)>> {
+        if asked.boxes.len() < FEW {
+            *self = Self::default();
+            return None;
+        }
+        let bounds: Vec<Option<Bounds>> =
+            asked.boxes.par_iter().with_min_len(FEW).map(|b| b.as_ref().map(super::Obb::aabb)).collect();
+        let is_known = self.list.as_ref().is_some_and(|list| lies_in(&bounds, &list.larger, 1.0 - EDGE));
+        if !is_known {
+            let is_calm = lies_in(&bounds, &grown(&self.last), CALM);
+            self.list = is_calm.then(|| list(&bounds)).flatten();
+        }
+        self.last = bounds;
+        let List { pairs, .. } = self.list.as_ref()?;
+        let bounds = &self.last;
+        let is_near = |(i, j): &(u32, u32)| {
+            let [Some(a), Some(b)] = [*i, *j].map(|k| bounds[k as usize]) else { return false };
+            meet(&a, &b) && asked.meet((*i, *j))
+        };
+        Some(pairs.par_iter().with_min_len(FEW_PAIRS).copied().filter(is_near).collect())
+    }
+}
+
+/// How much larger a box is made.
+fn slack((low, high): &Bounds) -> f64 {
+    GROWN * (*high - *low).max_element()
+}
+
+fn grown(bounds: &[Option<Bounds>]) -> Vec<Option<Bounds>> {
+    let grow = |own: &Bounds| (own.0 - slack(own), own.1 + slack(own));
+    bounds.iter().map(|own| own.as_ref().map(grow)).collect()
+}
+
+/// Whether every box lies in the larger one of its number, by no more than `share` of what that was made larger by
+/// from where it was, once all are shifted by what they have in common.
+fn lies_in(bounds: &[Option<Bounds>], larger: &[Option<Bounds>], share: f64) -> bool {
+    let both = || bounds.iter().zip(larger).filter_map(|(own, larger)| own.as_ref().zip(larger.as_ref()));
+    let middle = |(low, high): &Bounds| (*low + *high) * 0.5;
+    let count = both().count().max(1) as f64;
+    let shift = both().map(|(own, larger)| middle(own) - middle(larger)).sum::<DVec3>() / count;
+    // So much of the larger box is not to be gone into.
+    let rim = |larger: &Bounds| {
+        let made = (larger.1 - larger.0).max_element() * GROWN / (1.0 + 2.0 * GROWN);
+        DVec3::splat((1.0 - share) * made)
+    };
+    bounds.len() == larger.len()
+        && bounds.iter().zip(larger).all(|(own, larger)| match (own, larger) {
+            (Some(own), Some(larger)) => {
+                let rim = rim(larger);
+                (own.0 - shift).cmpge(larger.0 + rim).all() && (own.1 - shift).cmple(larger.1 - rim).all()
+            }
+            (None, _) => true,
+            (Some(_), None) => false,
+        })
+}
+
+/// The larger boxes and their pairs; none where these are too many.
+fn list(bounds: &[Option<Bounds>]) -> Option<List> {
+    let larger = grown(bounds);
+    let some = (0u32..).zip(&larger).filter_map(|(k, own)| own.map(|own| (k, own)));
+    let all: Vec<(u32, Bounds)> = some.collect();
+    let pairs = meeting(&all, |_, _| true).ok()?;
+    Some(List { larger, pairs })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::broad_phase::{Motion, Obb};
+    use glam::{DMat3, DQuat};
+    use rand::{RngExt, SeedableRng};
+
+    /// Boxes that fall together and drift apart a little, some of which are gone for a while: how often the list served, and
+    /// how many pairs it missed. With every step the list counts as good for boxes that have gone `farther`, m.
+    fn played(farther: f64) -> (usize, usize) {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(12);
+        let mut v = || DVec3::from([0; 3].map(|_| rng.random_range(-1.0..1.0f64)));
+        let mut boxes: Vec<Obb> = (0..400)
+            .map(|_| Obb {
+                centre: v() * 2.0,
+                axes: DMat3::from_quat(DQuat::from_scaled_axis(v() * 2.0)),
+                half: 0.1 + 0.1 * v().abs(),
+                way: 0.01,
+            })
+            .collect();
+        let drifts: Vec<DVec3> = (0..boxes.len()).map(|_| v() * 0.003).collect();
+        let (mut kept, mut served, mut missed) = (Kept::default(), 0, 0);
+        for step in 0..60 {
+            for (own, drift) in boxes.iter_mut().zip(&drifts) {
+                own.centre += DVec3::NEG_Y * 0.05 * f64::from(step) + *drift;
+            }
+            let gone = |k: usize| (20..30).contains(&step) && k % 9 == 4;
+            let there = |(k, own): (usize, &Obb)| (!gone(k)).then_some(*own);
+            let now: Vec<Option<Obb>> = boxes.iter().enumerate().map(there).collect();
+            let moves: Vec<bool> = (0..boxes.len()).map(|k| k % 7 != 2).collect();
+            let still = Motion { velocity: DVec3::ZERO, spin: 0.0 };
+            let motions = vec![still; boxes.len()];
+            let asked = Asked { boxes: &now, moves: &moves, motions: &motions, dt: 0.01 };
+            if let Some(found) = kept.pairs(&asked) {
+                served += 1;
+                let all = asked.pairs().expect("few");
+                missed += all.iter().filter(|pair| !found.contains(pair)).count();
+                assert!(found.len() > 100 && found.iter().all(|pair| all.contains(pair)));
+            }
+            // Planted: boxes seem to lie within larger ones than the list was made of.
+            for own in kept.list.iter_mut().flat_map(|list| &mut list.larger).flatten() {
+                *own = (own.0 - farther, own.1 + farther);
+            }
+        }
+        (served, missed)
+    }
+
+    #[test]
+    fn a_list_that_is_kept_misses_nobody() {
+        let (served, missed) = played(0.0);
+        println!("it served {served} of 60 times");
+        assert!(served > 40 && missed == 0, "{served} {missed}");
+        assert!(played(0.01).1 > 0, "nobody notices a list that is too old");
+    }
+}

@@ -1,0 +1,116 @@
+//! The boxes of bodies that move, as the passes see them.
+//!
+//! In: turned boxes, who moves, and how fast. Out: a [`MovingBox`] for each body with a box, in order of body.
+
+use super::lattice::{FAR, Lattice, in_two, middle};
+use crate::{
+    broad_phase::{Asked, Obb},
+    gpu::layout,
+};
+use glam::{DMat3, DVec3};
+
+/// A box as the passes see it (`moving_box.wgsl`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct MovingBox {
+    /// Low corner of the box along the world's axes which it does not leave in the step, lattice of the scene.
+    pub low: [i32; 3],
+    /// 1 where it moves.
+    pub moves: u32,
+    /// High corner.
+    pub high: [i32; 3],
+    /// 1 where single precision can tell it apart as it is turned.
+    pub measured: u32,
+    /// Its middle against that of the scene, m.
+    pub centre: [f32; 3],
+    /// How far its farthest point turns in the step, m.
+    pub spin: f32,
+    /// What rounding takes from `centre`, m.
+    pub centre_rest: [f32; 3],
+    /// Unused.
+    pub pad_rest: u32,
+    /// First row of the rotation to the world.
+    pub turn_x: [f32; 3],
+    /// Unused.
+    pub pad_x: u32,
+    /// Second row.
+    pub turn_y: [f32; 3],
+    /// Unused.
+    pub pad_y: u32,
+    /// Third row.
+    pub turn_z: [f32; 3],
+    /// Unused.
+    pub pad_z: u32,
+    /// Half its edges, m.
+    pub half_edges: [f32; 3],
+    /// Unused.
+    pub pad_half: u32,
+    /// How far it moves in the step, m.
+    pub travel: [f32; 3],
+    /// Unused.
+    pub pad_travel: u32,
+}
+
+layout!(MovingBox as "MovingBox" {
+    low, moves, high, measured, centre, spin, centre_rest, pad_rest, turn_x, pad_x, turn_y, pad_y, turn_z, pad_z,
+    half_edges, pad_half, travel, pad_travel
+});
+
+/// All boxes of a step.
+pub struct MovingBoxes {
+    /// In order of body.
+    pub items: Vec<MovingBox>,
+    /// By box: its body.
+    pub bodies: Vec<usize>,
+    /// What rounding may take from the place of a box, m.
+    pub slack: f32,
+}
+
+/// What two parts of single precision, and sums of double precision, may lose of a place, as a share of how far out it
+/// is; and the least that any box is told apart by, m.
+const PLACE_ROUNDED: f64 = 1e-14;
+const LEAST: f64 = 1e-15;
+
+impl MovingBoxes {
+    /// Those of the bodies that have one.
+    #[must_use]
+    pub fn new(asked: &Asked<'_>) -> Self {
+        let known = || asked.boxes.iter().enumerate().filter_map(|(k, obb)| Some((k, obb.as_ref()?)));
+        let middle = middle(known().map(|(_, obb)| obb.centre));
+        let lattice = Lattice::new(known().map(|(_, obb)| obb.aabb()));
+        let mut out = Self { items: Vec::new(), bodies: Vec::new(), slack: 0.0 };
+        let mut extent = middle.abs().max_element();
+        for (k, obb) in known() {
+            let centre = obb.centre - middle;
+            extent = extent.max(centre.abs().max_element());
+            let item = MovingBox { moves: u32::from(asked.moves[k]), ..moving(asked, k, obb, centre) };
+            let (low, high) = obb.aabb();
+            out.items.push(MovingBox { low: lattice.at(low), high: lattice.at(high), ..item });
+            out.bodies.push(k);
+        }
+        out.slack = (PLACE_ROUNDED * extent.min(FAR) + LEAST) as f32;
+        out
+    }
+}
+
+fn moving(asked: &Asked<'_>, k: usize, obb: &Obb, centre: DVec3) -> MovingBox {
+    let motion = &asked.motions[k];
+    let (travel, spin) = (motion.velocity * asked.dt, motion.spin * asked.dt);
+    let [near, rest] = in_two(centre);
+    // Rows of the rotation are columns of its transpose.
+    let turn: DMat3 = obb.axes.transpose();
+    let row = |v: DVec3| v.as_vec3().to_array();
+    let measured = [centre, obb.half, travel, DVec3::splat(spin)].iter().all(|v| v.abs().max_element() < FAR);
+    MovingBox {
+        measured: u32::from(measured),
+        centre: near,
+        spin: spin as f32,
+        centre_rest: rest,
+        turn_x: row(turn.x_axis),
+        turn_y: row(turn.y_axis),
+        turn_z: row(turn.z_axis),
+        half_edges: row(obb.half),
+        travel: row(travel),
+        ..MovingBox::default()
+    }
+}

@@ -1,0 +1,124 @@
+//! Hulls that are asked whether they are the bodies' surfaces where they touch.
+//!
+//! In: two bodies that are held by their hulls. Out: their manifold by hulls, or that octrees must look. Hulls hold all of
+//! their bodies, so two that are apart do not touch. Where they touch, and overlap by little, the bodies touch in the same
+//! places if both have surface there: hulls that meet over a dent say something else, and those that are deep in each other
+//! say nothing. So a piece with one hollow side meets its siblings, along the planes of the cracks, by hulls, and only what
+//! lies in the hollow by octrees.
+
+use super::fits::Fits;
+use crate::{
+    Body, Plane,
+    collide::{
+        Manifold, Point,
+        convex::{Fit, Hulls, Known},
+        octree::has_leaf_at,
+        pairwise::{Met, NarrowPhase, NearTwo, Record},
+    },
+};
+use glam::DVec3;
+
+/// Hulls that overlap by more than this, shares of the resolution, are not asked where.
+const DEEP_CELLS: f64 = 0.5;
+
+/// What is known of a pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Careful {
+    /// What hulls know.
+    hulls: Known,
+    /// Whether octrees have to look at it.
+    is_left: bool,
+}
+
+/// Hulls of the bodies that have met, and how these fit them.
+#[derive(Default)]
+pub struct CarefulHulls {
+    hulls: Hulls,
+    fits: Fits,
+}
+
+impl CarefulHulls {
+    /// By body: how it fits, where it is among these.
+    pub fn fit(&mut self, bodies: &[Body], near: impl Iterator<Item = usize>) -> Vec<Option<Fit>> {
+        self.fits.prepare(bodies, near)
+    }
+
+    /// Of how many shapes it is known how they fit.
+    #[cfg(test)]
+    pub fn fits_known(&self) -> usize {
+        self.fits.len()
+    }
+
+    /// Whether what hulls say holds for the bodies.
+    fn holds(&self, bodies: [&Body; 2], manifold: &Manifold, forgiven: f64) -> bool {
+        if bodies.iter().all(|body| self.fits.of(body) == Some(Fit::Close)) {
+            return true;
+        }
+        let deep = DEEP_CELLS * manifold.resolution_m;
+        manifold.points.iter().all(|p| {
+            // What meets only later in the step touches nothing yet.
+            p.follows.is_none()
+                && p.separation - forgiven > -deep
+                && bodies.iter().zip(p.anchors).all(|(body, at)| has_surface(body, at))
+        })
+    }
+}
+
+/// Whether a body has any of its voxels at a place, body axes, from its centre of mass, m.
+fn has_surface(body: &Body, at: DVec3) -> bool {
+    let shape = &body.def.shape;
+    let Some(octree) = shape.as_octree() else { return false };
+    let p = at / shape.unit_m() + shape.centre();
+    has_leaf_at(&octree.forest, octree.tree, p.as_vec3())
+}
+
+impl NarrowPhase for CarefulHulls {
+    type Known = Careful;
+    type Scratch = ();
+    type Memory = ();
+
+    fn resolution(&self, body: &Body) -> f64 {
+        self.hulls.resolution(body)
+    }
+
+    fn foresight(&self, pair: [&Body; 2]) -> f64 {
+        self.hulls.foresight(pair)
+    }
+
+    fn is_left_to_others(known: &Careful) -> bool {
+        known.is_left
+    }
+
+    fn prepare<'a>(&mut self, near: impl Iterator<Item = &'a Body>) {
+        self.hulls.prepare(near);
+    }
+
+    fn meet(&self, near: &NearTwo<'_, Careful>, (): &mut ()) -> Met<Careful> {
+        let NearTwo { bodies, record, old, dt } = *near;
+        let known = record.map(|record| &record.known.hulls);
+        let (manifold, Record { pose, touches, clear_m, known }) = self.hulls.met(bodies, known, old, dt)?;
+        let is_left = manifold.as_ref().is_some_and(|found| !self.holds(bodies, found, known.forgiven));
+        let known = Careful { hulls: known, is_left };
+        Some((manifold.filter(|_| !is_left), Record { pose, touches, clear_m, known }))
+    }
+
+    fn at_plane(
+        &self,
+        body: &Body,
+        plane: (usize, &Plane),
+        known_and_near: (&[Point], f64),
+        (): &mut (),
+    ) -> Option<Vec<Point>> {
+        self.hulls.at_plane(body, plane, known_and_near, &mut ())
+    }
+
+    fn keep(&mut self, left: &[Body]) {
+        self.hulls.keep(left);
+        self.fits.keep(left);
+    }
+
+    // Made again of the shapes.
+    fn memory(&self) {}
+
+    fn recall(&mut self, (): &()) {}
+}

@@ -1,0 +1,128 @@
+//! Hulls where they say the same as octrees, octrees elsewhere.
+//!
+//! In: pairs that are near. Out: manifolds. A body is *plain* where its whole surface lies within a quarter of a cell of its
+//! convex hull, or half a voxel (`fits.rs`): most pieces of something solid are, nothing hollow, thin or round is. Two plain
+//! bodies meet by their hulls, and a plain body meets floor and walls by its. Where a body is only *held* by its hull, as one
+//! with a dent is, a pair meets by hulls wherever both bodies have surface where these touch (`careful.rs`). All other pairs,
+//! and pairs that were given a level, meet by octrees, on the cores or in compute passes.
+
+mod careful;
+mod fits;
+
+use super::{
+    Body, BodyId, ContactQuery, Detail, FindContacts, FinderEntry, FinderMemory, Found, InOrder, Manifold,
+    convex::Fit,
+    octree::{self, OctreeFinder},
+    pairwise::PairFinder,
+};
+use crate::{
+    broad_phase::NearPair,
+    context::StepContext,
+    gpu::{Gpu, GpuError},
+};
+use careful::CarefulHulls;
+use std::sync::Arc;
+
+/// How the table has it.
+pub const ENTRY: FinderEntry = FinderEntry {
+    name: "mixed",
+    label: "hulls and octrees",
+    about: "Bodies meet by their convex hulls where these are their surface, to a quarter of a cell or half a voxel, elsewhere by octrees.",
+    accepts: octree::ENTRY.accepts,
+    make: |gpu| Ok(Box::new(MixedFinder::new(gpu)?)),
+};
+
+/// Finds contacts by hulls or octrees, pair by pair.
+pub struct MixedFinder {
+    octrees: OctreeFinder,
+    hulls: PairFinder<CarefulHulls>,
+}
+
+impl MixedFinder {
+    /// One that knows nothing yet.
+    ///
+    /// # Errors
+    /// [`GpuError`] where passes cannot be made.
+    pub fn new(gpu: Option<&Gpu>) -> Result<Self, GpuError> {
+        Ok(Self { octrees: OctreeFinder::new(gpu)?, hulls: PairFinder::default() })
+    }
+}
+
+/// Whether hulls are asked about a pair: where both are held by theirs, and nobody has given it a level.
+fn by_hulls(pair: &NearPair, bodies: &[Body], fits: &[Option<Fit>], detail: Detail<'_>) -> bool {
+    let [a, b] = pair.bodies.map(|k| bodies[k].def.family);
+    pair.bodies.iter().all(|k| fits[*k].is_some()) && detail.pairs.get(a, b).is_none()
+}
+
+impl FindContacts for MixedFinder {
+    fn reach(&self, bodies: &[Body], detail: Detail<'_>) -> Vec<f64> {
+        let hulls = self.hulls.reach(bodies, detail);
+        self.octrees.reach(bodies, detail).into_iter().zip(hulls).map(|(a, b)| a.max(b)).collect()
+    }
+
+    fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], detail: Detail<'_>) {
+        let fits = self.hulls.narrow.fit(bodies, pairs.iter().flat_map(|pair| pair.bodies));
+        self.octrees.begin(bodies, pairs, detail);
+        let plain = |pair: &NearPair| pair.bodies.iter().all(|k| fits[*k] == Some(Fit::Close));
+        for pair in pairs {
+            // All others may meet by octrees.
+            if plain(pair) && by_hulls(pair, bodies, &fits, detail) {
+                self.hulls.begin(bodies, std::slice::from_mut(pair), detail);
+            }
+        }
+    }
+
+    fn find(&mut self, cx: &mut StepContext<'_>, query: &ContactQuery<'_>) -> Result<Found, GpuError> {
+        let (bodies, detail) = (query.bodies, cx.detail);
+        let near = query.pairs.iter().flat_map(|pair| pair.bodies).chain(query.at_planes.iter().copied());
+        let fits = self.hulls.narrow.fit(bodies, near);
+        let hulls: Vec<NearPair> =
+            query.pairs.iter().copied().filter(|pair| by_hulls(pair, bodies, &fits, detail)).collect();
+        let (at_planes, others): (Vec<usize>, Vec<usize>) =
+            query.at_planes.iter().copied().partition(|k| fits[*k] == Some(Fit::Close));
+        let share = ContactQuery { pairs: &hulls, at_planes: &at_planes, ..*query };
+        let mut found = self.hulls.find(cx, &share)?;
+        let mut left_of = InOrder::new(&self.hulls.left, |pair| *pair);
+        let by_octrees =
+            |pair: &NearPair| !by_hulls(pair, bodies, &fits, detail) || left_of.find(&pair.bodies).is_some();
+        let octrees: Vec<NearPair> = query.pairs.iter().copied().filter(by_octrees).collect();
+        let share = ContactQuery { pairs: &octrees, at_planes: &others, ..*query };
+        let more = self.octrees.find(cx, &share)?;
+        found.manifolds.extend(more.manifolds);
+        found.carried.extend(more.carried);
+        Ok(found)
+    }
+
+    fn collision_points(&self, manifold: &Manifold) -> Option<usize> {
+        self.hulls.collision_points(manifold).or_else(|| self.octrees.collision_points(manifold))
+    }
+
+    fn broke(&mut self, parent: &Body, parts: &[Body]) {
+        self.hulls.broke(parent, parts);
+        self.octrees.broke(parent, parts);
+    }
+
+    fn removed(&mut self, id: BodyId, left: &[Body]) {
+        self.hulls.removed(id, left);
+        self.octrees.removed(id, left);
+    }
+
+    fn cleared(&mut self) {
+        self.hulls.cleared();
+        self.octrees.cleared();
+    }
+
+    fn memory(&self) -> FinderMemory {
+        Some(Arc::new([self.hulls.memory(), self.octrees.memory()]))
+    }
+
+    fn recall(&mut self, memory: &FinderMemory) {
+        let known = memory.as_ref().and_then(|memory| memory.downcast_ref::<[FinderMemory; 2]>());
+        let [hulls, octrees] = known.cloned().unwrap_or_default();
+        self.hulls.recall(&hulls);
+        self.octrees.recall(&octrees);
+    }
+}
+
+#[cfg(test)]
+mod tests;

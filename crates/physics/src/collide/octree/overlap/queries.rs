@@ -1,0 +1,181 @@
+//! What pairs of octrees share, of many pairs at once: by the compute passes where they can, else on the CPU.
+//!
+//! In: the bodies as they are. Out: one [`Overlap`] for each pair and plane that touch, in order of the
+//! queries.
+
+use super::{
+    super::{Levels, OctreePair, SurfelCache, cell_size, surfel_buffer::SurfelBuffer},
+    gpu::OverlapPasses,
+    of_bodies, of_plane,
+};
+use crate::{
+    Body, Detail, Plane, WorldSettings,
+    collide::{Overlap, OverlapQuery},
+    context::OnGpu,
+    gpu::{Gpu, GpuError},
+    planes::planes,
+    svo::Arena,
+};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Cells of a pair may differ this much in size for the passes: the sums of a cell must stay within 32 bits.
+const MOST_RATIO: f64 = 16.0;
+
+/// What has to be looked at: indices and levels, and of a plane its number.
+#[derive(Clone, Copy)]
+enum Task {
+    Pair([usize; 2], [u32; 2]),
+    Plane(usize, u32, usize),
+}
+
+/// Finds what octrees share; keeps their samples, and its passes once they were asked for.
+#[derive(Default)]
+pub struct OctreeOverlaps {
+    cache: SurfelCache,
+    passes: Option<(OverlapPasses, SurfelBuffer)>,
+}
+
+impl OctreeOverlaps {
+    /// One [`Overlap`] for each query that has any columns.
+    ///
+    /// # Errors
+    /// [`GpuError`] of the passes, but where something does not fit: then the CPU does it.
+    pub fn find(
+        &mut self,
+        gpu: OnGpu<'_>,
+        settings: &WorldSettings,
+        bodies: &[Body],
+        detail: Detail<'_>,
+        queries: &[OverlapQuery],
+    ) -> Result<Vec<Overlap>, GpuError> {
+        let found = self.each(gpu, settings, (bodies, detail), queries, |overlap| overlap)?;
+        Ok(found.into_iter().flatten().filter(|overlap| !overlap.columns.is_empty()).collect())
+    }
+
+    /// By query, the volume of its [`Overlap`], m^3; 0 where it has no columns. The rest of it is let go at once.
+    ///
+    /// # Errors
+    /// As [`OctreeOverlaps::find`].
+    pub fn volumes(
+        &mut self,
+        gpu: OnGpu<'_>,
+        settings: &WorldSettings,
+        bodies: &[Body],
+        detail: Detail<'_>,
+        queries: &[OverlapQuery],
+    ) -> Result<Vec<f64>, GpuError> {
+        let found = self.each(gpu, settings, (bodies, detail), queries, |overlap| overlap.volume)?;
+        Ok(found.into_iter().map(|volume| volume.unwrap_or(0.0)).collect())
+    }
+
+    /// What `take` makes of each query's answer.
+    fn each<T: Send>(
+        &mut self,
+        gpu: OnGpu<'_>,
+        settings: &WorldSettings,
+        (bodies, detail): (&[Body], Detail<'_>),
+        queries: &[OverlapQuery],
+        take: impl Fn(Overlap) -> T + Sync,
+    ) -> Result<Vec<Option<T>>, GpuError> {
+        let (levels, planes) = (Levels::new(bodies, detail), planes(settings));
+        let task = |query: &OverlapQuery| match *query {
+            OverlapQuery::Pair([a, b]) => Task::Pair([a, b], levels.pair(a, b)),
+            OverlapQuery::Plane(a, plane) => Task::Plane(a, levels.own(a), plane),
+        };
+        let tasks: Vec<Task> = queries.iter().map(task).collect();
+        let gpu = gpu.filter(|(gpu, _)| settings.narrow.wants(gpu));
+        self.work_out(gpu, bodies, &planes, &tasks, take)
+    }
+
+    /// What two bodies share, on the lattice of the first, at the level at which they meet.
+    pub fn of_pair(&mut self, bodies: &[Body], detail: Detail<'_>, [i, j]: [usize; 2]) -> Overlap {
+        let at = Levels::new(bodies, detail).pair(i, j);
+        let both = [&bodies[i], &bodies[j]];
+        let surfels = [0, 1].map(|s| self.cache.get(&both[s].def.octree().forest, at[s]).surfels.clone());
+        of_bodies(both, at, surfels.each_ref().map(|s| &**s))
+    }
+
+    /// Forgets the samples of forests that none of the bodies has.
+    pub fn removed(&mut self, left: &[Body]) {
+        self.cache.keep(|forest| left.iter().any(|b| Arc::ptr_eq(&b.def.octree().forest, forest)));
+    }
+
+    /// Pairs by the passes where there are any, else, and where they do not fit, on the CPU, which gives the same;
+    /// planes on the CPU, since they are few.
+    fn work_out<T: Send>(
+        &mut self,
+        gpu: OnGpu<'_>,
+        bodies: &[Body],
+        planes: &[Plane],
+        tasks: &[Task],
+        take: impl Fn(Overlap) -> T + Sync,
+    ) -> Result<Vec<Option<T>>, GpuError> {
+        let by_passes = match gpu.map(|(gpu, arena)| self.on_gpu(gpu, arena, bodies, tasks)) {
+            Some(Ok(found)) => found,
+            None | Some(Err(GpuError::TooLarge { .. } | GpuError::OutOfMemory { .. })) => None,
+            Some(Err(error)) => return Err(error),
+        };
+        let mut by_passes = by_passes.unwrap_or_default().into_iter();
+        let known: Vec<Option<Overlap>> =
+            tasks.iter().map(|task| if suits(bodies, task) { by_passes.next() } else { None }).collect();
+        for task in tasks {
+            let needed = match task {
+                Task::Pair(pair, at) => vec![(pair[0], at[0]), (pair[1], at[1])],
+                Task::Plane(a, at, _) => vec![(*a, *at)],
+            };
+            needed
+                .into_iter()
+                .for_each(|(k, level)| _ = self.cache.get(&bodies[k].def.octree().forest, level));
+        }
+        let cache = &self.cache;
+        let surfels = |k: usize, level: u32| cache.known(&bodies[k].def.octree().forest, level);
+        let of_task = |(task, known): (&Task, Option<Overlap>)| match task {
+            Task::Pair(..) if known.is_some() => known,
+            Task::Pair(pair, at) => {
+                let both = [surfels(pair[0], at[0])?, surfels(pair[1], at[1])?];
+                Some(of_bodies(pair.map(|k| &bodies[k]), *at, both))
+            }
+            Task::Plane(a, at, k) => Some(of_plane(&bodies[*a], *at, surfels(*a, *at)?, planes.get(*k)?)),
+        };
+        // One by one: a pair of large pieces takes as long as many small ones.
+        let work = tasks.par_iter().zip(known).with_max_len(1);
+        Ok(work.map(|task| of_task(task).map(&take)).collect())
+    }
+
+    /// All pairs that suit, in order; none where the device does not have them all.
+    fn on_gpu(
+        &mut self,
+        gpu: &Gpu,
+        arena: &Arena,
+        bodies: &[Body],
+        tasks: &[Task],
+    ) -> Result<Option<Vec<Overlap>>, GpuError> {
+        let pair = |task: &Task| match task {
+            Task::Pair(pair, at) => Some(OctreePair::at(bodies, *pair, *at, 0.0)),
+            Task::Plane(..) => None,
+        };
+        let pairs: Vec<OctreePair> =
+            tasks.iter().filter(|task| suits(bodies, task)).filter_map(pair).collect();
+        if !pairs.iter().all(|pair| pair.is_resident(bodies, arena)) {
+            return Ok(None);
+        }
+        let (passes, surfels) = match &mut self.passes {
+            Some(known) => known,
+            none => none.insert((OverlapPasses::new(gpu)?, SurfelBuffer::new(gpu)?)),
+        };
+        let (found, _) = passes.find(gpu, arena, surfels, (&pairs, bodies, &mut self.cache))?;
+        Ok(Some(found))
+    }
+}
+
+/// Whether the passes can do it.
+fn suits(bodies: &[Body], task: &Task) -> bool {
+    match task {
+        Task::Pair(pair, at) => {
+            let [a, b] = [0, 1].map(|s| cell_size(&bodies[pair[s]], at[s]));
+            a / b <= MOST_RATIO && b / a <= MOST_RATIO
+        }
+        Task::Plane(..) => false,
+    }
+}

@@ -1,0 +1,85 @@
+//! Rigid bodies.
+//!
+//! In: shapes, with what they are made of. Out: where they are after each step. [`World::step`] is the
+//! recipe: broad phase, contacts, response, sleep (Domaradzki & Martyn 2016, sec. 5). How contacts are found
+//! and how they are answered are methods of two tables ([`finders`], [`responses`]); the recipe knows none of
+//! them.
+
+#![deny(missing_docs)]
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "tests normalise vectors that they know not to be zero")
+)]
+#![recursion_limit = "256"]
+
+use kintsugi_core::{compute, shape, svo};
+#[cfg(test)]
+use kintsugi_core::{fracture, import, mesh, voxelize};
+use kintsugi_gpu as gpu;
+
+#[cfg(test)]
+mod bad_cases;
+mod body;
+mod broad_phase;
+mod clearance;
+mod collide;
+mod contacts;
+mod context;
+mod corners;
+mod detail;
+mod drag;
+mod integrate;
+mod methods;
+mod pair_data;
+mod planes;
+mod report;
+mod respond;
+mod scale;
+mod settings;
+mod shared_volume;
+mod sleep;
+mod snapshot;
+mod step;
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
+mod turning;
+mod world;
+
+pub use body::{Body, BodyDef, BodyId, BodyState, Family};
+pub use broad_phase::{NearPair, Obb};
+pub use collide::field::{Colliding, FIELD_LEVEL, distance::MAX_FIELD_LEVEL};
+pub use collide::{
+    Ball, CollisionPoint, Column, ContactMethod, ContactQuery, FindContacts, FinderEntry, FinderMemory,
+    Found, MakeFinder, Manifold, Overlap, Partner, Point, field, find, finders, inherit, reduce,
+    register_finder,
+};
+pub use contacts::{Contact, Push};
+pub use context::{OnGpu, StageClock, StepContext};
+pub use detail::{Adaptive, Detail, PairLevels};
+pub use drag::Drag;
+pub use methods::{NameTaken, UnknownMethod};
+pub use planes::{Plane, Walls};
+pub use report::StepReport;
+pub use respond::{Penalty, Respond, Response, ResponseEntry, register_response, responses};
+pub use settings::{Narrow, WorldSettings};
+pub use snapshot::WorldSnapshot;
+pub use step::FOLLOW;
+pub use world::World;
+
+/// All that the kernels share with Rust.
+#[cfg(test)]
+pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
+    [broad_phase::passes::layouts(), collide::octree::layouts()].concat()
+}
+
+/// Dispatches every kernel of this folder.
+#[cfg(test)]
+pub(crate) fn run_every_kernel() {
+    broad_phase::passes::run_every_kernel();
+    collide::octree::run_every_kernel();
+}
+
+#[cfg(test)]
+mod kernel_tests;

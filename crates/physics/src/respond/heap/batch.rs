@@ -1,0 +1,614 @@
+//! Groups that are solved at once, up to four, one in each lane: they share no body that moves.
+//!
+//! In: groups whose rows know what the pass will need. Out: their impulses. What a row does needs what the one before it
+//! left, so one by one they wait for each other; four lanes wait once. A batch takes its rows out of their groups when it
+//! first has something to do in a pass, and puts the impulses back after it. A group that is alone is solved as it is.
+
+use super::{
+    four::{Four, Matrices, Plain, Vectors, times},
+    group::{Group, Pass},
+    mover::Share,
+    row::{Row, SURE},
+};
+use glam::DMat3;
+
+/// Most groups of a batch.
+pub const LANES: usize = 4;
+
+/// Whoever is settled after so many rounds is not taken out of the groups: that takes as long as some rounds.
+const FIRST_ROUNDS: u32 = 2;
+/// At first the rows are taken that may have something to do before the bodies are stirred by so many times as much as they
+/// are, and by so much more, m/s.
+const AHEAD: f64 = 4.0;
+const AT_LEAST: f64 = 0.2;
+
+/// A number of each group.
+type Lane = [f64; LANES];
+
+/// Groups that share no body that moves.
+pub(in crate::respond) struct Batch<'b, 'a> {
+    /// The groups, at least one.
+    pub groups: &'b mut [Group<'a>],
+    /// Whether all of them are left, and none has had anything to do since: then there is nothing to prepare, to begin with or
+    /// to sum up.
+    is_left: bool,
+    /// Which have nothing to do in this round, by lane.
+    rests: u32,
+    /// Their rows side by side, once they were needed.
+    wide: Option<Box<Wide>>,
+}
+
+/// The rows of a batch side by side.
+#[derive(Default)]
+#[repr(align(64))]
+struct Wide {
+    rows: Vec<WideRow>,
+    /// Whether they are those of this pass.
+    is_filled: bool,
+    /// Which groups had something to do, by lane.
+    worked: u32,
+    /// Rows that were not taken have nothing to do before the bodies are stirred by this, by lane, m/s.
+    beyond: Lane,
+    inverse_mass: [Lane; 2],
+    inverse_inertia: [Matrices; 2],
+    /// Of each group: what makes a speed one for objects of a metre.
+    per_speed: Lane,
+    /// See [`Group::load`].
+    load: Lane,
+    /// Rolling resistance: see `rolling.rs`.
+    roll: Rolling,
+    /// Of one lane, which rows are taken.
+    taken: Vec<u16>,
+}
+
+#[derive(Default)]
+struct Rolling {
+    arm: Lane,
+    impulse: [Lane; 3],
+    inertia: Matrices,
+}
+
+/// A row of each group. Its lanes cross no lines of the cache.
+#[derive(Clone, Copy, Default)]
+#[repr(align(64))]
+struct WideRow {
+    /// See [`Row`]: what its bodies may be stirred by before it has anything to do.
+    until: Lane,
+    normal_impulse: Lane,
+    most_impulse: Lane,
+    /// kg, with the spring's softness.
+    mass: Lane,
+    /// m/s.
+    bias: Lane,
+    /// Speed for an impulse.
+    softness: Lane,
+    /// Of the point along the normal, 1/kg.
+    inverse_mass: Lane,
+    way: [Lane; 3],
+    arms: [[Lane; 3]; 2],
+    /// Across; the other way across is what is square to both.
+    tangent: [Lane; 3],
+    /// kg.
+    across: [Lane; 2],
+    friction: Lane,
+    friction_impulse: [Lane; 3],
+    /// What is drawn back along both ways across, m/s.
+    draw: [Lane; 2],
+    /// Whether friction gave way, by lane.
+    slid: u32,
+    /// Which row of its group it is; none where the group has fewer.
+    of: [u16; LANES],
+}
+
+const NONE: u16 = u16::MAX;
+
+impl WideRow {
+    /// Rows that do nothing.
+    const BLANK: Self = Self {
+        until: [f64::MAX; LANES],
+        normal_impulse: [0.0; LANES],
+        most_impulse: [0.0; LANES],
+        mass: [0.0; LANES],
+        bias: [0.0; LANES],
+        softness: [0.0; LANES],
+        inverse_mass: [0.0; LANES],
+        way: [[0.0; LANES]; 3],
+        arms: [[[0.0; LANES]; 3]; 2],
+        tangent: [[0.0; LANES]; 3],
+        across: [[0.0; LANES]; 2],
+        friction: [0.0; LANES],
+        friction_impulse: [[0.0; LANES]; 3],
+        draw: [[0.0; LANES]; 2],
+        slid: 0,
+        of: [NONE; LANES],
+    };
+}
+
+/// How the bodies of all lanes move: the first of each pair, and the second.
+#[derive(Clone, Copy)]
+struct Motions<F> {
+    linear: [Vectors<F>; 2],
+    angular: [Vectors<F>; 2],
+    /// See [`super::mover::Motion`].
+    stir: [[F; 2]; 2],
+}
+
+/// The same as numbers, by body.
+struct Gathered {
+    linear: [[Lane; 3]; 2],
+    angular: [[Lane; 3]; 2],
+    stir: [[Lane; 2]; 2],
+}
+
+/// What a pass is about.
+#[derive(Clone, Copy)]
+pub(in crate::respond) struct Sweep {
+    pub pass: Pass,
+    /// Length of a substep, s.
+    pub h: f64,
+    /// What has slipped is drawn back at this, 1/s for objects of a metre.
+    pub stick: f64,
+}
+
+impl<'b, 'a> Batch<'b, 'a> {
+    /// Of these groups.
+    pub fn new(groups: &'b mut [Group<'a>]) -> Self {
+        Self { groups, is_left: false, rests: 0, wide: None }
+    }
+
+    /// Does `work` to its groups, unless all are left.
+    pub fn each(&mut self, work: impl FnMut(&mut Group<'a>)) {
+        if !self.is_left {
+            self.groups.iter_mut().for_each(work);
+        }
+    }
+
+    /// Does `work` to all its groups, after which others may be left.
+    pub fn look(&mut self, work: impl FnMut(&mut Group<'a>)) {
+        self.groups.iter_mut().for_each(work);
+        self.is_left = self.groups.iter().all(|group| group.is_left && !group.worked);
+    }
+
+    fn is_one_by_one(&self, round: u32) -> bool {
+        round < first_rounds() || self.groups.len() == 1
+    }
+
+    /// As [`Group::press`], in the round of that number.
+    pub fn press(&mut self, share: &mut Share<'_>, sweep: Sweep, round: u32) -> f64 {
+        if self.is_one_by_one(round) {
+            let press = |group: &mut Group<'_>| group.press(share, sweep.pass, sweep.h);
+            let most = self.groups.iter_mut().map(press).fold(0.0, f64::max);
+            self.is_left = self.is_left && self.groups.iter().all(|group| group.is_left);
+            return most;
+        }
+        let (mut stirred, mut rests) = ([0.0; LANES], 0);
+        for (lane, group) in self.groups.iter().enumerate() {
+            stirred[lane] = share.stirred(group.roll.movers, group.reach);
+            rests |= u32::from(stirred[lane] < group.until) << lane;
+        }
+        self.rests = rests;
+        if self.all_rest() {
+            return 0.0;
+        }
+        self.is_left = false;
+        let groups = &mut *self.groups;
+        let wide = self.wide.get_or_insert_default();
+        let is_short = stirred.iter().zip(&wide.beyond).take(groups.len()).any(|(by, beyond)| by >= beyond);
+        if !wide.is_filled || is_short {
+            if wide.is_filled {
+                wide.empty(groups);
+            }
+            wide.fill(groups, share, stirred, sweep);
+            self.in_fours(share, Step::Weigh);
+        }
+        if let Some(wide) = &mut self.wide {
+            wide.worked |= !rests;
+        }
+        self.in_fours(share, Step::Press)
+    }
+
+    /// As [`Group::drag`].
+    pub fn drag(&mut self, share: &mut Share<'_>, sweep: Sweep, round: u32) -> f64 {
+        if self.is_left {
+            return 0.0;
+        }
+        if self.is_one_by_one(round) {
+            let drag = |group: &mut Group<'_>| group.drag(share, sweep.stick);
+            return self.groups.iter_mut().map(drag).fold(0.0, f64::max);
+        }
+        if self.all_rest() {
+            return 0.0;
+        }
+        self.in_fours(share, Step::Drag)
+    }
+
+    fn all_rest(&self) -> bool {
+        self.rests.count_ones() as usize == self.groups.len()
+    }
+
+    /// After a pass: gives the groups their impulses.
+    pub fn end(&mut self) {
+        if let Some(wide) = self.wide.as_mut().filter(|wide| wide.is_filled) {
+            wide.empty(self.groups);
+        }
+    }
+
+    fn in_fours(&mut self, share: &mut Share<'_>, step: Step) -> f64 {
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "avx2")]
+            fn avx2(batch: &mut Batch<'_, '_>, share: &mut Share<'_>, step: Step) -> f64 {
+                batch.at_once::<super::four::avx::Avx>(share, step)
+            }
+            if std::arch::is_x86_feature_detected!("avx2") && !is_plain() {
+                // SAFETY: the processor has it.
+                return unsafe { avx2(self, share, step) };
+            }
+        }
+        self.at_once::<Plain>(share, step)
+    }
+
+    #[inline(always)]
+    fn at_once<F: Four>(&mut self, share: &mut Share<'_>, step: Step) -> f64 {
+        // Whoever asks has filled them.
+        let Some(wide) = &mut self.wide else { return 0.0 };
+        if let Step::Weigh = step {
+            wide.weigh::<F>();
+            return 0.0;
+        }
+        let gathered = gather(self.groups, share);
+        let mut motions = Motions {
+            linear: [Vectors::of(&gathered.linear[0]), Vectors::of(&gathered.linear[1])],
+            angular: [Vectors::of(&gathered.angular[0]), Vectors::of(&gathered.angular[1])],
+            stir: [
+                [F::of(gathered.stir[0][0]), F::of(gathered.stir[0][1])],
+                [F::of(gathered.stir[1][0]), F::of(gathered.stir[1][1])],
+            ],
+        };
+        let change = match step {
+            Step::Weigh => 0.0,
+            Step::Press => {
+                let mut reach = [[0.0; LANES]; 2];
+                for (lane, group) in self.groups.iter().enumerate() {
+                    (reach[0][lane], reach[1][lane]) = (group.reach[0], group.reach[1]);
+                }
+                let (change, until) = wide.press(&mut motions, [F::of(reach[0]), F::of(reach[1])]);
+                let rolls = wide.roll.impulse;
+                for (lane, group) in self.groups.iter_mut().enumerate() {
+                    let is_idle = rolls.iter().all(|axis| axis[lane] == 0.0);
+                    let until = until[lane].min(wide.beyond[lane]);
+                    group.until = if is_idle { until } else { f64::MIN };
+                }
+                change
+            }
+            Step::Drag => wide.drag(&mut motions),
+        };
+        let [[a, b], [c, d]] = motions.stir;
+        let moved = Gathered {
+            linear: [motions.linear[0].arrays(), motions.linear[1].arrays()],
+            angular: [motions.angular[0].arrays(), motions.angular[1].arrays()],
+            stir: [[a.array(), b.array()], [c.array(), d.array()]],
+        };
+        scatter(self.groups, share, &moved);
+        change
+    }
+}
+
+/// Whether tests want it as on a processor without wide vectors.
+fn is_plain() -> bool {
+    #[cfg(test)]
+    return tests::PLAIN.load(std::sync::atomic::Ordering::Relaxed);
+    #[cfg(not(test))]
+    false
+}
+
+/// Rounds in which groups are solved one by one.
+fn first_rounds() -> u32 {
+    #[cfg(test)]
+    if tests::FEW.load(std::sync::atomic::Ordering::Relaxed) {
+        return 0;
+    }
+    FIRST_ROUNDS
+}
+
+/// Rows are taken that have something to do before their bodies are stirred by this, m/s, where they have been by so much.
+fn limit(stirred: f64, unit: f64) -> f64 {
+    #[cfg(test)]
+    if tests::FEW.load(std::sync::atomic::Ordering::Relaxed) {
+        return stirred;
+    }
+    AHEAD * stirred + AT_LEAST * unit
+}
+
+/// What is done to the rows of a batch.
+#[derive(Clone, Copy)]
+enum Step {
+    /// What a unit of speed weighs is worked out.
+    Weigh,
+    Press,
+    Drag,
+}
+
+#[inline(always)]
+fn gather(groups: &[Group<'_>], share: &Share<'_>) -> Gathered {
+    let mut out = Gathered {
+        linear: [[[0.0; LANES]; 3]; 2],
+        angular: [[[0.0; LANES]; 3]; 2],
+        stir: [[[0.0; LANES]; 2]; 2],
+    };
+    for (lane, group) in groups.iter().enumerate() {
+        for side in 0..2 {
+            let Some(motion) = share.motion(group.roll.movers[side]) else { continue };
+            let (linear, angular) = (motion.linear.to_array(), motion.angular.to_array());
+            for axis in 0..3 {
+                out.linear[side][axis][lane] = linear[axis];
+                out.angular[side][axis][lane] = angular[axis];
+            }
+            out.stir[side][0][lane] = motion.stir[0];
+            out.stir[side][1][lane] = motion.stir[1];
+        }
+    }
+    out
+}
+
+#[inline(always)]
+fn scatter(groups: &[Group<'_>], share: &mut Share<'_>, moved: &Gathered) {
+    for (lane, group) in groups.iter().enumerate() {
+        for side in 0..2 {
+            let Some(motion) = share.motion_mut(group.roll.movers[side]) else { continue };
+            let of = |all: &[Lane; 3]| glam::DVec3::new(all[0][lane], all[1][lane], all[2][lane]);
+            motion.linear = of(&moved.linear[side]);
+            motion.angular = of(&moved.angular[side]);
+            motion.stir = [moved.stir[side][0][lane], moved.stir[side][1][lane]];
+        }
+    }
+}
+
+/// Writes a symmetric matrix into a lane.
+fn put(into: &mut Matrices, lane: usize, m: DMat3) {
+    let all = [m.x_axis.x, m.y_axis.x, m.z_axis.x, m.y_axis.y, m.z_axis.y, m.z_axis.z];
+    into.iter_mut().zip(all).for_each(|(into, value)| into[lane] = value);
+}
+
+fn put_vector(into: &mut [Lane; 3], lane: usize, v: glam::DVec3) {
+    into.iter_mut().zip(v.to_array()).for_each(|(into, value)| into[lane] = value);
+}
+
+impl Wide {
+    /// Takes those rows out of their groups that may soon have something to do; the bodies have been `stirred` by so much,
+    /// m/s, by lane.
+    fn fill(&mut self, groups: &mut [Group<'_>], share: &Share<'_>, stirred: Lane, sweep: Sweep) {
+        let Self { rows, taken, .. } = self;
+        rows.clear();
+        self.beyond = [f64::MAX; LANES];
+        (self.is_filled, self.worked) = (true, 0);
+        for (lane, group) in groups.iter_mut().enumerate() {
+            if group.is_left && stirred[lane] >= group.until {
+                group.look_again(share.frames);
+            }
+            for (side, k) in group.roll.movers.into_iter().enumerate() {
+                let frame = &share.frames[k];
+                self.inverse_mass[side][lane] = frame.inverse_mass;
+                put(&mut self.inverse_inertia[side], lane, frame.inverse_inertia);
+            }
+            self.per_speed[lane] = 1.0 / group.speed();
+            group.roll.look(share.frames);
+            self.roll.arm[lane] = group.roll.arm;
+            put_vector(&mut self.roll.impulse, lane, group.roll.impulse);
+            put(&mut self.roll.inertia, lane, group.roll.inertia);
+            if group.is_left {
+                self.beyond[lane] = group.until;
+                continue;
+            }
+            let limit = limit(stirred[lane], group.speed());
+            taken.clear();
+            for (k, row) in (0..NONE).zip(&*group.rows) {
+                match row.rests_until() {
+                    until if until <= limit => taken.push(k),
+                    until => self.beyond[lane] = self.beyond[lane].min(until),
+                }
+            }
+            if rows.len() < taken.len() {
+                rows.resize(taken.len(), WideRow::BLANK);
+            }
+            let (soft, stick) = (group.soft(sweep.pass), group.stick(sweep.stick));
+            for (wide, &k) in rows.iter_mut().zip(taken.iter()) {
+                wide.of[lane] = k;
+                group.rows[usize::from(k)].give(wide, lane, (soft, stick, sweep.h));
+            }
+        }
+    }
+
+    /// Gives the groups their impulses.
+    fn empty(&mut self, groups: &mut [Group<'_>]) {
+        self.is_filled = false;
+        for (lane, group) in groups.iter_mut().enumerate() {
+            let worked = self.worked >> lane & 1 == 1;
+            group.worked |= worked;
+            group.has_worked |= worked;
+            group.roll.impulse = std::array::from_fn(|axis| self.roll.impulse[axis][lane]).into();
+            for wide in &self.rows {
+                if let Some(row) = group.rows.get_mut(usize::from(wide.of[lane])) {
+                    row.take(wide, lane);
+                }
+            }
+        }
+    }
+
+    /// Works out what a unit of speed weighs along all axes of all rows.
+    #[inline(always)]
+    fn weigh<F: Four>(&mut self) {
+        let (zero, one) = (F::splat(0.0), F::splat(1.0));
+        let alone = F::of(self.inverse_mass[0]).add(F::of(self.inverse_mass[1]));
+        for row in &mut self.rows {
+            let arms = [Vectors::<F>::of(&row.arms[0]), Vectors::of(&row.arms[1])];
+            let way = Vectors::of(&row.way);
+            let tangent = Vectors::of(&row.tangent);
+            let ways = [way, tangent, way.cross(tangent)];
+            let (mut inverse, mut masses) = ([zero; 3], [zero; 3]);
+            let mut k = 0;
+            while k < 3 {
+                let turns = [arms[0].cross(ways[k]), arms[1].cross(ways[k])];
+                let spins =
+                    [times(&self.inverse_inertia[0], turns[0]), times(&self.inverse_inertia[1], turns[1])];
+                inverse[k] = alone.add(turns[0].dot(spins[0])).add(turns[1].dot(spins[1]));
+                masses[k] = zero.if_less(inverse[k], one.div(inverse[k]), zero);
+                k += 1;
+            }
+            let softness = F::of(row.softness);
+            row.mass = masses[0].div(one.add(softness.mul(masses[0]))).array();
+            row.inverse_mass = inverse[0].array();
+            row.across = [masses[1].array(), masses[2].array()];
+        }
+    }
+
+    /// Holds bodies apart. Gives how much a speed was changed, at most, and until when each group rests.
+    #[inline(always)]
+    fn press<F: Four>(&mut self, motions: &mut Motions<F>, reach: [F; 2]) -> (f64, Lane) {
+        let Motions { linear: [mut la, mut lb], angular: [mut wa, mut wb], stir } = *motions;
+        let [[mut shifted_a, mut spun_a], [mut shifted_b, mut spun_b]] = stir;
+        let masses = [F::of(self.inverse_mass[0]), F::of(self.inverse_mass[1])];
+        let (zero, sure, never) = (F::splat(0.0), F::splat(SURE), F::splat(f64::MIN));
+        let (mut most, mut load, mut least) = (zero, zero, F::splat(f64::MAX));
+        for row in &mut self.rows {
+            let stirred = shifted_a.add(shifted_b).add(spun_a.mul(reach[0])).add(spun_b.mul(reach[1]));
+            let until = F::of(row.until);
+            let old = F::of(row.normal_impulse);
+            if stirred.less(until) == 15 {
+                least = until.if_less(least, until, least);
+                load = load.add(old);
+                continue;
+            }
+            let way = Vectors::of(&row.way);
+            let turns = [Vectors::of(&row.arms[0]).cross(way), Vectors::of(&row.arms[1]).cross(way)];
+            let speed = la.sub(lb).dot(way).add(wa.dot(turns[0])).sub(wb.dot(turns[1]));
+            let spare = speed.add(F::of(row.bias)).add(F::of(row.softness).mul(old));
+            let new = old.sub(F::of(row.mass).mul(spare)).max(zero);
+            let change = new.sub(old);
+            row.normal_impulse = new.array();
+            row.most_impulse = F::of(row.most_impulse).max(new).array();
+            load = load.add(new);
+            most = most.max(change.abs().mul(F::of(row.inverse_mass)));
+
+            let [by_a, by_b] = [change.mul(masses[0]), change.mul(masses[1])];
+            let spin_a = times(&self.inverse_inertia[0], turns[0]).scaled(change);
+            let spin_b = times(&self.inverse_inertia[1], turns[1]).scaled(change);
+            (la, wa) = (la.add(way.scaled(by_a)), wa.add(spin_a));
+            (lb, wb) = (lb.sub(way.scaled(by_b)), wb.sub(spin_b));
+            (shifted_a, spun_a) = (shifted_a.add(by_a.abs()), spun_a.add(spin_a.size()));
+            (shifted_b, spun_b) = (shifted_b.add(by_b.abs()), spun_b.add(spin_b.size()));
+
+            // Who presses nobody, nor did, rests until the bodies come together.
+            let [fx, fy, fz] = Vectors::<F>::of(&row.friction_impulse).0;
+            let used = new.add(old).add(fx.abs()).add(fy.abs()).add(fz.abs());
+            let rests = zero.if_less(used, never, stirred.add(sure.mul(spare)));
+            row.until = rests.array();
+            least = rests.if_less(least, rests, least);
+        }
+        self.load = load.array();
+        *motions =
+            Motions { linear: [la, lb], angular: [wa, wb], stir: [[shifted_a, spun_a], [shifted_b, spun_b]] };
+        (most.mul(F::of(self.per_speed)).greatest(), least.array())
+    }
+
+    /// Resists rolling and sliding. Gives how much a speed was changed, at most.
+    #[inline(always)]
+    fn drag<F: Four>(&mut self, motions: &mut Motions<F>) -> f64 {
+        let Motions { linear: [mut la, mut lb], angular: [mut wa, mut wb], stir } = *motions;
+        let [[mut shifted_a, mut spun_a], [mut shifted_b, mut spun_b]] = stir;
+        let masses = [F::of(self.inverse_mass[0]), F::of(self.inverse_mass[1])];
+        let zero = F::splat(0.0);
+        let mut most = zero;
+
+        let arm = F::of(self.roll.arm);
+        let (impulse, limit) = (Vectors::of(&self.roll.impulse), arm.mul(F::of(self.load)));
+        if zero.less(limit.add(impulse.size())) != 0 {
+            let wanted = impulse.sub(times(&self.roll.inertia, wa.sub(wb)));
+            let new = limited(wanted, limit).0;
+            let change = new.sub(impulse);
+            let (spin_a, spin_b) =
+                (times(&self.inverse_inertia[0], change), times(&self.inverse_inertia[1], change));
+            (wa, wb) = (wa.add(spin_a), wb.sub(spin_b));
+            (spun_a, spun_b) = (spun_a.add(spin_a.size()), spun_b.add(spin_b.size()));
+            let spun = spin_a.add(spin_b);
+            most = spun.dot(spun).sqrt().mul(arm);
+            self.roll.impulse = new.arrays();
+        }
+
+        for row in &mut self.rows {
+            let (pressed, old) = (F::of(row.normal_impulse), Vectors::<F>::of(&row.friction_impulse));
+            let busy = zero.less(pressed.add(old.size()));
+            row.slid |= !busy;
+            if busy == 0 {
+                continue;
+            }
+            let (way, t) = (Vectors::of(&row.way), Vectors::of(&row.tangent));
+            let u = way.cross(t);
+            let arms = [Vectors::of(&row.arms[0]), Vectors::of(&row.arms[1])];
+            let speed = la.add(wa.cross(arms[0])).sub(lb.add(wb.cross(arms[1])));
+            let by_t = F::of(row.across[0]).mul(speed.dot(t).add(F::of(row.draw[0])));
+            let by_u = F::of(row.across[1]).mul(speed.dot(u).add(F::of(row.draw[1])));
+            let wanted = old.sub(t.scaled(by_t)).sub(u.scaled(by_u));
+            let (new, over) = limited(wanted, F::of(row.friction).mul(pressed));
+            row.slid |= over;
+            let change = new.sub(old);
+            // What is along the normal is no friction's.
+            let (along_t, along_u) = (change.dot(t), change.dot(u));
+            let push = t.scaled(along_t).add(u.scaled(along_u));
+            let both = along_t.abs().add(along_u.abs());
+            let spin_a = times(&self.inverse_inertia[0], arms[0].cross(push));
+            let spin_b = times(&self.inverse_inertia[1], arms[1].cross(push));
+            (la, wa) = (la.add(push.scaled(masses[0])), wa.add(spin_a));
+            (lb, wb) = (lb.sub(push.scaled(masses[1])), wb.sub(spin_b));
+            (shifted_a, spun_a) = (shifted_a.add(both.mul(masses[0])), spun_a.add(spin_a.size()));
+            (shifted_b, spun_b) = (shifted_b.add(both.mul(masses[1])), spun_b.add(spin_b.size()));
+            row.friction_impulse = new.arrays();
+            most = most.max(change.dot(change).sqrt().mul(F::of(row.inverse_mass)));
+        }
+        *motions =
+            Motions { linear: [la, lb], angular: [wa, wb], stir: [[shifted_a, spun_a], [shifted_b, spun_b]] };
+        most.mul(F::of(self.per_speed)).greatest()
+    }
+}
+
+/// Each vector, no longer than its limit; and which had been.
+#[inline(always)]
+fn limited<F: Four>(v: Vectors<F>, limit: F) -> (Vectors<F>, u32) {
+    let (size, most) = (v.dot(v), limit.mul(limit));
+    let share = most.if_less(size, limit.div(size.sqrt()), F::splat(1.0));
+    (v.scaled(share), most.less(size))
+}
+
+impl Row {
+    /// Writes itself into a lane, with the springs and what draws back of its group, and the length of a substep.
+    fn give(&self, wide: &mut WideRow, lane: usize, (soft, stick, h): (Option<super::row::Soft>, f64, f64)) {
+        let needs = self.needs(soft, h);
+        wide.until[lane] = self.rests_until();
+        wide.normal_impulse[lane] = self.normal_impulse;
+        wide.most_impulse[lane] = needs.most_impulse;
+        wide.bias[lane] = needs.bias;
+        wide.softness[lane] = needs.softness;
+        put_vector(&mut wide.way, lane, needs.way);
+        for (into, arm) in wide.arms.iter_mut().zip(needs.arms) {
+            put_vector(into, lane, arm);
+        }
+        put_vector(&mut wide.tangent, lane, needs.tangent);
+        wide.friction[lane] = needs.friction;
+        put_vector(&mut wide.friction_impulse, lane, self.friction_impulse);
+        let ways = [needs.tangent, needs.way.cross(needs.tangent)];
+        for (draw, way) in wide.draw.iter_mut().zip(ways) {
+            draw[lane] = stick * needs.drift.dot(way);
+        }
+    }
+
+    /// Takes the impulses back.
+    fn take(&mut self, wide: &WideRow, lane: usize) {
+        self.normal_impulse = wide.normal_impulse[lane];
+        self.friction_impulse = std::array::from_fn(|axis| wide.friction_impulse[axis][lane]).into();
+        self.went_on(wide.most_impulse[lane], wide.until[lane]);
+        self.slid |= wide.slid >> lane & 1 == 1;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,281 @@
+//! All that acts between two bodies: the points of one manifold, and what resists rolling.
+//!
+//! Most manifolds of what falls and of a heap press nothing for many substeps. Such a group is *left*: it is known how far
+//! its points are apart at least, and its points are not looked at, nor is any of them read, before its bodies may have come
+//! so much closer. Nothing changes by that.
+
+use super::{
+    mover::{Frame, Movers, Share},
+    rolling::Roll,
+    row::{Parting, Row, SURE, Soft},
+};
+use crate::scale::Scale;
+use glam::DVec3;
+
+/// What overlaps by no more touches, m for objects of a metre: rounding.
+pub(super) const HAIR: f64 = 1e-9;
+
+/// The two passes of a substep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::respond) enum Pass {
+    /// With springs, which undo overlap and draw back what has slipped.
+    Springs,
+    /// Without: takes out the velocity that the springs put in.
+    Rigid,
+}
+
+/// Whether no group is left: tests compare with heaps in which all points are looked at in every pass.
+#[cfg(test)]
+pub static STAY: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
+pub(super) fn may_leave() -> bool {
+    #[cfg(test)]
+    return !STAY.load(std::sync::atomic::Ordering::Relaxed);
+    #[cfg(not(test))]
+    true
+}
+
+/// One manifold being solved.
+pub(in crate::respond) struct Group<'a> {
+    /// Which.
+    pub manifold: usize,
+    /// Its points.
+    pub rows: &'a mut [Row],
+    pub roll: Roll,
+    /// Of the smaller object of the two.
+    scale: Scale,
+    /// Its springs.
+    soft: Soft,
+    /// Longest arms of its points, m; while it is left, what they may become.
+    pub(super) reach: [f64; 2],
+    /// How far its points are apart at least, m, while it is left.
+    apart: f64,
+    /// Whether its points are not looked at: where they are is not up to date then.
+    pub is_left: bool,
+    /// It has nothing to do before its bodies are stirred by more than this, m/s.
+    pub(super) until: f64,
+    /// Whether it has nothing to do in this round.
+    rests: bool,
+    /// What its points press in this round, N s.
+    pub(super) load: f64,
+    /// Whether it had anything to do since the last substep began.
+    pub(super) worked: bool,
+    /// The same, since the step began.
+    pub(super) has_worked: bool,
+}
+
+impl<'a> Group<'a> {
+    /// Of these rows, all of one manifold.
+    pub fn new(manifold: usize, rows: &'a mut [Row], roll: Roll, scale: Scale, soft: Soft) -> Self {
+        Self {
+            manifold,
+            rows,
+            roll,
+            scale,
+            soft,
+            reach: [0.0; 2],
+            apart: 0.0,
+            is_left: false,
+            until: f64::MIN,
+            rests: false,
+            load: 0.0,
+            worked: true,
+            has_worked: false,
+        }
+    }
+
+    /// Its springs where a pass has them.
+    pub(super) fn soft(&self, pass: Pass) -> Option<Soft> {
+        (pass == Pass::Springs).then_some(self.soft)
+    }
+
+    /// What a metre a second is of for objects of its size.
+    pub(super) fn speed(&self) -> f64 {
+        self.scale.speed
+    }
+
+    /// At what rate slip is drawn back, 1/s, where it is `stick` for objects of a metre.
+    pub(super) fn stick(&self, stick: f64) -> f64 {
+        stick / self.scale.time
+    }
+
+    /// Whether it pushes nobody: there is nothing to begin a substep with.
+    fn is_idle(&self) -> bool {
+        self.until > f64::MIN
+    }
+
+    /// Before a substep.
+    pub fn prepare(&mut self, movers: &Movers, h: f64) {
+        if std::mem::take(&mut self.worked) {
+            let unit = self.scale.speed;
+            // Springs that press against each other carry nobody. Were theirs made for what each presses, they would press
+            // the more for it, without end.
+            let carried = self.rows.iter().map(Row::pressed).sum::<DVec3>();
+            self.rows.iter_mut().for_each(|row| row.prepare(movers, unit, carried, h));
+        }
+    }
+
+    /// Begins with what was pressed in the last substep.
+    pub fn warm_start(&self, share: &mut Share<'_>) {
+        if !self.is_idle() {
+            self.rows.iter().for_each(|row| row.warm_start(share));
+        }
+    }
+
+    /// And with the rolling resistance of the last substep.
+    pub fn warm_roll(&mut self, share: &mut Share<'_>) {
+        if !self.is_idle() {
+            let load = self.rows.iter().map(|row| row.normal_impulse).sum();
+            self.roll.warm_start(share, load);
+        }
+    }
+
+    /// When the bodies have moved.
+    pub fn aim(&mut self, movers: &Movers) {
+        if self.is_left {
+            self.apart -= movers.came_closer(self.roll.movers, self.reach);
+            if self.apart >= -HAIR * self.scale.length {
+                return;
+            }
+        }
+        self.look_again(&movers.frames);
+    }
+
+    /// Brings its points up to date.
+    pub(super) fn look_again(&mut self, frames: &[Frame]) {
+        self.is_left = false;
+        self.roll.aim();
+        self.rows.iter_mut().for_each(|row| row.aim(frames));
+    }
+
+    /// Before a pass, when no body has been stirred yet.
+    pub fn foresee(&mut self, movers: &Movers, pass: Pass, h: f64) {
+        if self.is_left {
+            match self.spare(movers, h) {
+                Some(spare) => return self.until = spare,
+                None => self.look_again(&movers.frames),
+            }
+        }
+        let soft = self.soft(pass);
+        let (mut reach, mut longest, mut apart) = ([0.0f64; 2], [0.0f64; 2], f64::MAX);
+        self.until = if self.roll.is_idle() { f64::MAX } else { f64::MIN };
+        for row in &mut *self.rows {
+            row.foresee(movers, soft, h);
+            let own = row.reach_squared();
+            reach = [reach[0].max(own[0]), reach[1].max(own[1])];
+            let own = row.longest_squared();
+            longest = [longest[0].max(own[0]), longest[1].max(own[1])];
+            apart = apart.min(row.apart());
+            self.until = self.until.min(row.rests_until());
+        }
+        self.reach = reach.map(f64::sqrt);
+        if !self.is_idle() {
+            self.roll.look(&movers.frames);
+        } else if apart >= -HAIR * self.scale.length {
+            self.leave(movers, (apart, longest), h);
+        }
+    }
+
+    /// Leaves its points, which press nothing and are so far apart, m, unless its bodies move too fast for that. Squares of
+    /// how far the points are from the bodies' centres at most: `longest`.
+    fn leave(&mut self, movers: &Movers, (apart, longest): (f64, [f64; 2]), h: f64) {
+        let reach = self.reach;
+        // Before they are looked at again they go no farther aside than they may come closer.
+        self.reach = longest.map(|square| square.sqrt() + apart.max(0.0));
+        self.apart = apart;
+        match self.spare(movers, h).filter(|_| may_leave()) {
+            // What its points say is more.
+            Some(spare) => (self.is_left, self.until) = (true, self.until.max(spare)),
+            None => self.reach = reach,
+        }
+    }
+
+    /// How much the bodies of a group that is left may be stirred in this pass before it has anything to do, m/s; none
+    /// where it may have already.
+    fn spare(&self, movers: &Movers, h: f64) -> Option<f64> {
+        let spare = self.apart.max(0.0) / h - movers.closing_speed(self.roll.movers, self.reach);
+        // Of what moves as one, nothing has anything to do until somebody is stirred.
+        (spare >= 0.0).then(|| (SURE * spare).max(f64::MIN_POSITIVE))
+    }
+
+    /// Holds its bodies apart. Gives how much it changed a speed, at most, m/s for objects of a metre.
+    pub fn press(&mut self, share: &mut Share<'_>, pass: Pass, h: f64) -> f64 {
+        let soft = self.soft(pass);
+        self.rests = share.stirred(self.roll.movers, self.reach) < self.until;
+        if self.rests {
+            return 0.0;
+        }
+        if self.is_left {
+            self.look_again(share.frames);
+        }
+        (self.worked, self.has_worked) = (true, true);
+        let (mut change, mut load) = (0.0f64, 0.0);
+        self.until = if self.roll.is_idle() { f64::MAX } else { f64::MIN };
+        for row in &mut *self.rows {
+            change = change.max(row.solve(share, self.reach, soft, h));
+            self.until = self.until.min(row.rests_until());
+            load += row.normal_impulse;
+        }
+        self.load = load;
+        change / self.scale.speed
+    }
+
+    /// Resists rolling and sliding; what has slipped is drawn back at `stick`, 1/s for objects of a metre. Gives how
+    /// much it changed a speed, at most, m/s for such.
+    pub fn drag(&mut self, share: &mut Share<'_>, stick: f64) -> f64 {
+        if self.rests {
+            return 0.0;
+        }
+        // Friction comes last, or it would answer turns that rolling resistance then takes out, and small
+        // pieces would creep.
+        let mut change = self.roll.resist(share, self.load);
+        let stick = self.stick(stick);
+        for row in &mut *self.rows {
+            change = change.max(row.rub(share, stick));
+        }
+        change / self.scale.speed
+    }
+
+    /// Whether its bodies overlap by more than may stay; after they have moved. `parting` is that of objects of a
+    /// metre.
+    pub fn parts(&mut self, parting: Parting) -> bool {
+        if self.is_left {
+            return false;
+        }
+        let parting = self.parting(parting);
+        // Each is asked, whatever the others said.
+        self.rows.iter_mut().map(|row| row.parts(parting)).filter(|parts| *parts).count() > 0
+    }
+
+    /// Parts its bodies, whose motions are ways here. Gives how far it moved a point, at most, m for objects of a
+    /// metre.
+    pub fn part(&mut self, share: &mut Share<'_>, parting: Parting) -> f64 {
+        if self.is_left {
+            return 0.0;
+        }
+        let parting = self.parting(parting);
+        let moved = self.rows.iter_mut().fold(0.0, |most, row| f64::max(most, row.part(share, parting)));
+        moved / self.scale.speed
+    }
+
+    fn parting(&self, parting: Parting) -> Parting {
+        let Scale { length, speed, .. } = self.scale;
+        Parting { slop: parting.slop * length.min(1.0), most: parting.most * speed, ..parting }
+    }
+
+    /// After the last substep: gives back what was more than a bounce's threshold, m/s for objects of a metre. Gives 0.
+    pub fn bounce(&mut self, share: &mut Share<'_>, threshold: f64) -> f64 {
+        if self.has_worked {
+            let threshold = threshold * self.scale.speed;
+            self.rows.iter_mut().for_each(|row| row.bounce(share, threshold));
+        }
+        0.0
+    }
+
+    /// After a substep.
+    pub fn sum_up(&mut self) {
+        if self.worked {
+            self.rows.iter_mut().for_each(|row| row.total_impulse += row.normal_impulse);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Heaps in which nothing can press: what falls side by side.
+//!
+//! In: bodies and their contacts at the start of a step. Out: whether no contact has anything to do in it. The pieces of what
+//! has just broken touch each other at thousands of points and press none of them until the first reaches the floor. Such a
+//! step needs no rows, no parts and no passes: its bodies move as if they were alone, which is what the solver would find.
+//! Nothing is left out where any contact might press, since that would push others.
+
+use super::{
+    group::{HAIR, may_leave},
+    parts::Touch,
+    row::SURE,
+};
+use crate::{
+    Body, Manifold, Point, WorldSettings,
+    integrate::{MAX_SPEED, MAX_TURN, inverse},
+    scale::Scale,
+};
+use glam::{DMat3, DVec3};
+use rayon::prelude::*;
+
+/// Shorter lists are not worth a second thread.
+const FEW: usize = 256;
+
+/// Whether none of these contacts has anything to do in a step of `settings.dt` with substeps of `h` seconds.
+pub fn is_quiet(
+    bodies: &[Body],
+    manifolds: &[Manifold],
+    touches: &[Touch],
+    settings: &WorldSettings,
+    h: f64,
+) -> bool {
+    let stays_apart = |touch: &Touch| {
+        let [first, second] = touch.bodies.map(|k| &bodies[k]);
+        // What touches something that cannot move is there twice.
+        let moving = [Some(first), Some(second).filter(|_| touch.bodies[0] != touch.bodies[1])];
+        stays_apart(&manifolds[touch.manifold], moving, settings, h)
+    };
+    may_leave() && touches.par_iter().with_min_len(FEW).all(stays_apart)
+}
+
+/// Whether the points of a manifold press nothing and come together nowhere in the step, while nobody pushes the bodies of
+/// it that move.
+pub fn stays_apart(
+    manifold: &Manifold,
+    moving: [Option<&Body>; 2],
+    settings: &WorldSettings,
+    h: f64,
+) -> bool {
+    let points = &manifold.points;
+    // What rolls is touched ever elsewhere.
+    let is_idle = manifold.rolling_impulse == DVec3::ZERO
+        && points
+            .iter()
+            .all(|p| p.normal_impulse == 0.0 && p.friction_impulse == DVec3::ZERO && p.ball.is_none());
+    let apart = points.iter().map(|p| p.separation).fold(f64::MAX, f64::min);
+    let sizes = moving.into_iter().flatten().map(|body| Scale::of(&body.def, settings.gravity).length);
+    if !is_idle || apart < -HAIR * sizes.fold(f64::MAX, f64::min) {
+        return false;
+    }
+    let (room, pull) = (apart.max(0.0), settings.gravity.length() * settings.dt);
+    // Two that move are pulled alike.
+    let mut closing = match moving {
+        [Some(a), Some(b)] => (a.state.linear_velocity - b.state.linear_velocity).length(),
+        [only, _] => only.map_or(0.0, |body| body.state.linear_velocity.length() + pull),
+    };
+    for body in moving.into_iter().flatten() {
+        let (state, turn) = (&body.state, fastest_turn(body));
+        // What the limits of speeds act on is not moved like the other.
+        if state.linear_velocity.length() + pull >= MAX_SPEED || turn * h >= MAX_TURN {
+            return false;
+        }
+        let side = usize::from(manifold.first != body.id);
+        let arm =
+            |p: &Point| p.position.distance_squared(state.position).max(p.anchors[side].length_squared());
+        closing += turn * (points.iter().map(arm).fold(0.0, f64::max).sqrt() + room);
+    }
+    closing * settings.dt <= SURE * room
+}
+
+/// How fast a body may turn while nobody pushes it, at most, rad/s: its energy stays, and is least where it turns about the
+/// axis of the least inertia.
+fn fastest_turn(body: &Body) -> f64 {
+    let omega = body.state.angular_velocity;
+    if omega == DVec3::ZERO {
+        return 0.0;
+    }
+    let energy = omega.dot(body.inertia_in_world() * omega);
+    let DMat3 { x_axis, y_axis, z_axis } = inverse(body.def.inertia());
+    // No less than its greatest eigenvalue.
+    let most = (x_axis.length_squared() + y_axis.length_squared() + z_axis.length_squared()).sqrt();
+    (energy * most).sqrt()
+}

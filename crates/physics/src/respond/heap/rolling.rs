@@ -1,0 +1,78 @@
+//! Rolling resistance: one torque a pair, limited by what all its points press.
+//!
+//! The torque is summed up over all rounds of a pass and limited as one, like friction. Were each round
+//! limited by itself, more rounds would resist more, and slivers would stand on their tips.
+
+use super::mover::{Frame, Share};
+use crate::integrate::inverse;
+use glam::{DMat3, DVec3};
+
+/// The torque between two bodies that touch.
+pub(in crate::respond) struct Roll {
+    pub movers: [usize; 2],
+    /// Torque for a newton of load, N m.
+    pub(super) arm: f64,
+    /// What it does to the first body in a substep, N m s, world.
+    pub impulse: DVec3,
+    /// What a unit of relative spin weighs in this substep, kg m^2, world.
+    pub(super) inertia: DMat3,
+    /// Whether the bodies have turned since that was worked out.
+    turned: bool,
+}
+
+impl Roll {
+    /// Between these; `impulse` is that of the last substep.
+    pub fn new(movers: [usize; 2], arm: f64, impulse: DVec3) -> Self {
+        Self { movers, arm, impulse, inertia: DMat3::ZERO, turned: true }
+    }
+
+    /// Whether it does nothing now.
+    pub fn is_idle(&self) -> bool {
+        self.impulse == DVec3::ZERO
+    }
+
+    fn push(&self, share: &mut Share<'_>, impulse: DVec3) {
+        share.twist(self.movers[0], impulse);
+        share.twist(self.movers[1], -impulse);
+    }
+
+    /// Begins with the torque of the last substep, as far as `load` (N s) allows now.
+    pub fn warm_start(&mut self, share: &mut Share<'_>, load: f64) {
+        self.impulse = self.impulse.clamp_length_max(self.arm * load);
+        self.push(share, self.impulse);
+    }
+
+    /// When the bodies have turned.
+    pub fn aim(&mut self) {
+        self.turned = true;
+    }
+
+    /// Brings the inertia up to date.
+    pub fn look(&mut self, frames: &[Frame]) {
+        if std::mem::take(&mut self.turned) {
+            let [a, b] = self.movers.map(|k| frames[k].inverse_inertia);
+            self.inertia = inverse(a + b);
+        }
+    }
+
+    /// Takes out relative rotation, as far as `load` (N s) allows. Gives how much it changed the speed of a
+    /// point that is an arm's length away, m/s.
+    pub fn resist(&mut self, share: &mut Share<'_>, load: f64) -> f64 {
+        let most = self.arm * load;
+        if most == 0.0 && self.impulse == DVec3::ZERO {
+            return 0.0;
+        }
+        self.look(share.frames);
+        let new = (self.impulse - self.inertia * share.turn(self.movers)).clamp_length_max(most);
+        let change = new - self.impulse;
+        if change == DVec3::ZERO {
+            return 0.0;
+        }
+        let [a, b] = self.movers.map(|k| share.frames[k].inverse_inertia);
+        let softness = a + b;
+        let speed = (softness * change).length() * self.arm;
+        self.push(share, change);
+        self.impulse = new;
+        speed
+    }
+}

@@ -1,0 +1,174 @@
+//! Soft contact constraints in substeps.
+//!
+//! Each contact is a damped spring whose stiffness follows from a frequency and the masses it holds apart, so
+//! that crumbs and slabs are treated alike, solved as an impulse with warm starting; a second, rigid pass
+//! takes out the velocity that the spring put in to undo overlap. Friction is a Coulomb cone. The paper's
+//! penalty (sec. 5.2) has one stiffness for all and never sticks; `docs/physics.md` compares the two.
+
+use super::{
+    Respond, ResponseEntry,
+    heap::{
+        Batch, Movers, Part, Pass, Soft, Sweep, each, for_groups, look, rounds, solved, substep_secs,
+        sweep_groups,
+    },
+};
+use crate::gpu::GpuError;
+use crate::{Body, WorldSettings, collide::Manifold, context::StepContext, scale::Scale};
+use glam::DVec3;
+
+/// How the table has it.
+pub const ENTRY: ResponseEntry = ResponseEntry {
+    name: "soft",
+    label: "soft",
+    about: "Soft constraints in substeps; stacks stand and come to rest.",
+    make: || Box::new(SoftStep::default()),
+};
+
+/// Frequency and damping of contacts, and the limits of what they do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SoftStep {
+    /// Hz, for objects of `stiff_size` or more; smaller ones have more of it, or their own weight would press them in by
+    /// a greater share of their size. At most a quarter of the substep rate is used.
+    pub hertz: f64,
+    /// m.
+    pub stiff_size: f64,
+    /// 1 is critical.
+    pub damping_ratio: f64,
+    /// Overlap is undone at most this fast, m/s. This and the following speeds and times are those of objects of a metre
+    /// on the Earth ([`Scale`]).
+    pub push_out: f64,
+    /// Slower impacts do not bounce, m/s.
+    pub bounce_threshold: f64,
+    /// How fast what has slipped while friction held is drawn back, 1/s: else heaps creep.
+    pub stick: f64,
+    /// How fast the motion of a leaning piece that turns a little dies, 1/s.
+    pub wobble_damping: f64,
+    /// Rounds over all contacts in each pass of a substep, at most. With few, heavy pieces creep into light
+    /// ones whose contacts are in each other's way.
+    pub iterations: u32,
+    /// A pass ends sooner once no contact changes a speed by more than this, m/s.
+    pub settled: f64,
+}
+
+impl Default for SoftStep {
+    fn default() -> Self {
+        Self {
+            hertz: 40.0,
+            stiff_size: 0.2,
+            damping_ratio: 3.0,
+            push_out: 3.0,
+            bounce_threshold: 0.5,
+            stick: 5.0,
+            wobble_damping: 15.0,
+            iterations: 16,
+            settled: 0.01,
+        }
+    }
+}
+
+/// Rounds of the bounce: a box that lands flat has to agree among its corners.
+const BOUNCE_ROUNDS: usize = 8;
+
+/// What sinks faster than this tips over and does not wobble, m/s for objects of a metre.
+const TIP_SPEED: f64 = 0.002;
+
+/// Turning slower than this, at the rim, is a wobble, m/s for objects of a metre; slower than the other, it is none.
+const WOBBLE_SPEED: f64 = 0.25;
+const LEAST_WOBBLE: f64 = 1e-4;
+
+impl SoftStep {
+    fn soft(&self, scale: Scale, h: f64) -> Soft {
+        let hertz = self.hertz * (self.stiff_size / scale.length).sqrt().max(1.0);
+        let omega = std::f64::consts::TAU * hertz.min(0.25 / h);
+        let a1 = 2.0 * self.damping_ratio + h * omega;
+        Soft {
+            bias_rate: omega / a1,
+            softness: 1.0 / (h * omega * a1),
+            push_out: self.push_out * scale.speed,
+        }
+    }
+}
+
+impl Respond for SoftStep {
+    fn advance(
+        &mut self,
+        cx: &mut StepContext<'_>,
+        bodies: &mut [Body],
+        manifolds: &mut [Manifold],
+    ) -> Result<(), GpuError> {
+        let settings = cx.settings;
+        let springs = |scale, h| self.soft(scale, h);
+        solved(bodies, manifolds, settings, springs, |whole, batches, movers| {
+            self.solve(whole, batches, movers, settings);
+        });
+        Ok(())
+    }
+}
+
+impl SoftStep {
+    /// One step of a heap in parts.
+    fn solve(
+        &self,
+        whole: &Part,
+        batches: &mut [Batch<'_, '_>],
+        movers: &mut Movers,
+        settings: &WorldSettings,
+    ) {
+        let h = substep_secs(settings);
+        let most = (self.iterations, self.settled);
+        for _ in 0..settings.substeps.clamp(1, 64) {
+            movers.accelerate(settings.gravity, h);
+            for_groups(batches, |group| group.prepare(movers, h));
+            let all = &mut movers.share();
+            each(whole, batches, all, |group, share| group.warm_start(share));
+            each(whole, batches, all, |group, share| group.warm_roll(share));
+            look(batches, |group| group.foresee(movers, Pass::Springs, h));
+            rounds(whole, batches, movers, Sweep { pass: Pass::Springs, h, stick: self.stick }, most);
+            movers.advance(h);
+            look(batches, |group| {
+                group.aim(movers);
+                group.foresee(movers, Pass::Rigid, h);
+            });
+            rounds(whole, batches, movers, Sweep { pass: Pass::Rigid, h, stick: 0.0 }, most);
+            for_groups(batches, |group| group.sum_up());
+        }
+        for _ in 0..BOUNCE_ROUNDS {
+            let all = &mut movers.share();
+            sweep_groups(whole, batches, all, &|group, share| group.bounce(share, self.bounce_threshold));
+        }
+        // Without weight nothing leans, and what is left is a collision that must keep its momentum.
+        if settings.gravity != DVec3::ZERO {
+            self.settle(batches, movers, settings);
+        }
+    }
+
+    /// Takes the wobble out of pieces that lean on something and hardly turn. Rounded corners of voxels are
+    /// where they would rock for ever.
+    fn settle(&self, batches: &[Batch<'_, '_>], movers: &mut Movers, settings: &WorldSettings) {
+        let down = settings.gravity.normalize_or_zero();
+        let mut leans = vec![f64::MAX; movers.motions.len()];
+        let groups = batches.iter().flat_map(|batch| &*batch.groups);
+        let rows = groups.flat_map(|group| group.rows.iter());
+        for row in rows.filter(|row| row.normal_impulse > 0.0) {
+            for k in row.pair() {
+                leans[k] = row.size.min(leans[k]);
+            }
+        }
+        let moving = movers.motions.iter_mut().zip(&movers.frames).zip(leans).filter(|((m, _), _)| m.moves());
+        for ((motion, frame), arm) in moving {
+            let Scale { speed, time, .. } = frame.scale;
+            let wobble = motion.angular.length() * arm;
+            let wobbles = wobble > LEAST_WOBBLE * speed && wobble < WOBBLE_SPEED * speed;
+            if wobbles && motion.linear.dot(down) < TIP_SPEED * speed {
+                let keep = 1.0 / (1.0 + self.wobble_damping / time * settings.dt);
+                motion.angular *= keep;
+                if motion.linear.length() < WOBBLE_SPEED * speed {
+                    motion.linear *= keep;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! Who wakes when, and that nobody is passed through meanwhile.
+
+use super::{low_y, steps};
+use crate::{
+    BodyId, ContactMethod, Family, Walls, World, WorldSettings,
+    testing::{ball, block, body, grid, world},
+};
+use glam::{DVec3, Vec3};
+use std::sync::Arc;
+
+/// Cubes of half a metre on each other, asleep; with these densities from below, kg/m^3.
+fn tower(level: u32, densities: &[f64]) -> (World, Vec<BodyId>) {
+    let scale = 1 << (level - 5);
+    let forest = Arc::new(block(level, [4 * scale; 3], [20 * scale; 3]));
+    let mut w = world(WorldSettings::default());
+    let mut ids = Vec::new();
+    for (i, density) in densities.iter().enumerate() {
+        let mut def = body(&forest, 0, grid(level, 1.0), level, DVec3::ZERO);
+        def.state.position.y += -low_y(&def) + 0.5 * i as f64;
+        def.family = Family::unique();
+        def.set_density(*density);
+        ids.push(w.add(def));
+    }
+    let r = steps(&mut w, 4.0);
+    assert_eq!(r.awake, 0);
+    (w, ids)
+}
+
+/// A cube that lies still on the floor, and a wall that is put 5 cm into it.
+#[test]
+fn a_wall_that_is_moved_meets_what_lies_still() {
+    for name in ["mixed", "octree", "hull", "field"] {
+        let contacts = ContactMethod::named(name).expect("it is in the table");
+        let mut w = world(WorldSettings { contacts, ..WorldSettings::default() });
+        let mut def = body(&Arc::new(block(5, [4; 3], [20; 3])), 0, grid(5, 1.0), 5, DVec3::ZERO);
+        def.state.position.y -= low_y(&def);
+        let low_x = def.octree().grid.origin.x + def.octree().grid.h * def.octree().mass.bounds.0.x;
+        w.add(def);
+        let r = steps(&mut w, 3.0);
+        let before = w.bodies[0].state.position;
+        assert_eq!(r.awake, 0, "{name}");
+        let low = DVec3::new(low_x + 0.05, -1.0, -9.0);
+        w.settings.walls = Some(Walls { low, high: DVec3::splat(9.0) });
+        w.wake_all();
+        steps(&mut w, 2.0);
+        let moved = w.bodies[0].state.position.x - before.x;
+        println!("{name}: pushed out by {moved:.4} of 0.05 m");
+        assert!((0.04..0.06).contains(&moved), "{name}: {moved}");
+    }
+}
+
+#[test]
+fn nothing_hangs_where_its_support_fell_away() {
+    for (level, densities) in [(5, [1000.0; 4]), (6, [1000.0; 4]), (6, [1000.0, 100.0, 2000.0, 4000.0])] {
+        let (mut w, ids) = tower(level, &densities);
+        let before: Vec<f64> = w.bodies.iter().map(|b| b.state.position.y).collect();
+        w.remove(ids[0]);
+        steps(&mut w, 0.2);
+        let fallen: Vec<f64> =
+            w.bodies.iter().zip(&before[1..]).map(|(b, y)| y - b.state.position.y).collect();
+        println!("level {level}, {densities:?}: fallen {fallen:.3?} m after 0.2 s");
+        // Free fall is 0.196 m.
+        assert!(fallen.iter().all(|way| *way > 0.12));
+        let r = steps(&mut w, 5.0);
+        let lowest = w.bodies.iter().zip(&before[1..]).map(|(b, y)| y - b.state.position.y - 0.5);
+        assert!(r.awake == 0 && lowest.into_iter().all(|off| off.abs() < 0.02));
+    }
+}
+
+#[test]
+fn who_is_struck_keeps_its_contacts_with_sleepers() {
+    let (mut w, ids) = tower(6, &[1000.0; 3]);
+    let shot = Arc::new(ball(5, Vec3::splat(16.0), 10.0));
+    let mut def = body(&shot, 0, grid(5, 0.5), 5, DVec3::new(-1.0, 0.0, 0.0));
+    def.set_density(4000.0);
+    def.state.position = w.bodies[1].state.position + DVec3::new(-0.9, 0.0, 0.0);
+    def.state.linear_velocity = DVec3::X * 12.0;
+    w.add(def);
+    let struck = ids[1];
+    let awake = |w: &World| w.body(struck).is_some_and(|b| !b.asleep);
+    for _ in 0..30 {
+        steps(&mut w, 0.01);
+        if awake(&w) {
+            break;
+        }
+    }
+    assert!(awake(&w) && w.settings.substeps >= 2);
+    for other in [ids[0], ids[2]] {
+        let held = w.manifolds.iter().any(|m| m.touches(struck) && m.touches(other) && !m.points.is_empty());
+        assert!(held, "{struck:?} has lost its contact with {other:?} in the step that woke it");
+    }
+}

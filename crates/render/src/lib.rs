@@ -1,0 +1,42 @@
+//! Octrees and surfaces to pictures.
+
+#![deny(missing_docs)]
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "tests normalise vectors that they know not to be zero")
+)]
+#![recursion_limit = "256"]
+
+#[cfg(test)]
+use kintsugi_core::voxelize;
+use kintsugi_core::{compute, fracture, mesh, shape, svo};
+use kintsugi_gpu as gpu;
+
+mod blit;
+mod camera;
+mod frame;
+mod native;
+mod outline;
+mod overlay;
+mod picking;
+mod renderer;
+mod surfaces;
+mod tables;
+mod targets;
+#[cfg(test)]
+mod tests;
+
+#[cfg(test)]
+pub(crate) use tests::{layouts, run_every_kernel};
+
+pub use blit::Blit;
+pub use camera::{Axis, Camera, CameraAxes};
+pub use frame::{BodySeams, CellMarks, ColorBy, FrameInput, PieceMark, PixelHit, RenderBody, RenderOptions};
+pub use outline::{project_circle, project_segment, project_sphere};
+pub use overlay::{Line, Overlay, Point, Triangle};
+pub use picking::{PickBody, PickHit, pick, pick_ray};
+pub use renderer::{Pixels, Renderer, View};
+pub use tables::piece_color;
+
+#[cfg(test)]
+mod kernel_tests;

@@ -1,0 +1,289 @@
+//! Sun visibility and short-range sky occlusion of first hits: the native twin of `shaders/render/light.wgsl`, a tile
+//! of texels at a time.
+//!
+//! Rays of a tile that go the same way go together: those to the sun side by side, those to the sky by their stratum,
+//! since texels of one stratum have the same sample of the sky. Which bodies they may meet at all is asked once a
+//! tile.
+
+use glam::{Vec2, Vec3};
+
+use super::{
+    lanes::{LANES, Lanes, each_axis},
+    near_bodies::NearBodies,
+    packet::{Hits, Packet, Stack, walk},
+    scene::{BODY_SKY, Scene},
+    texels::{STRATA, TILE, Texels},
+    wide::Work,
+};
+use crate::targets::HitData;
+
+/// A light texel: share of the sun and of the sky that is seen, depth (0 for sky, negative for the floor) as words,
+/// and the packed normal.
+pub(super) type Texel = [u32; 4];
+
+/// Rows of texels that one core works on at a time.
+pub(super) const ROWS: u32 = TILE[1];
+
+/// Which of the pixels under a light texel has its turn in this frame.
+pub(super) fn turn(scene: &Scene<'_>) -> [u32; 2] {
+    let frame = &scene.frame;
+    [frame.accumulated % frame.light_step, (frame.accumulated >> 1) % frame.light_step]
+}
+
+/// Where the rays of one stratum go.
+#[derive(Clone, Copy)]
+pub(super) struct Sample {
+    /// To the sky: across the normal, and along it.
+    ring: Vec2,
+    along: f32,
+    /// To the sun, unit.
+    sun: Vec3,
+}
+
+/// The samples of a frame, stratum by stratum.
+pub(super) fn samples(scene: &Scene<'_>) -> Vec<[Sample; STRATA]> {
+    let frame = &scene.frame;
+    let up = if frame.sun.y.abs() < 0.8 { Vec3::Y } else { Vec3::X };
+    let across = up.cross(frame.sun);
+    let across = across * across.length_recip();
+    let down = frame.sun.cross(across);
+    let of = |s: u32| {
+        let turn_of = (frame.accumulated.wrapping_mul(frame.samples).wrapping_add(s)) as f32;
+        // Sixteen strata of the unit square, shifted from frame to frame along the plastic-number lattice.
+        let shift = (turn_of * Vec2::new(0.754_877_7, 0.569_840_3)).fract();
+        std::array::from_fn(|k| {
+            let k = k as u32;
+            let mirrored = (k.reverse_bits() >> 28) as f32;
+            let place = Vec2::new((k as f32 + 0.5) / 16.0, mirrored / 16.0 + 0.03125);
+            let u = (place + shift).fract();
+            let (sin, cos) = libm::sincosf(std::f32::consts::TAU * u.y);
+            let ring = Vec2::new(cos, sin) * u.x.sqrt();
+            let aside = ring * frame.sun_radius;
+            let sun = frame.sun + across * aside.x + down * aside.y;
+            Sample { ring, along: (1.0 - u.x).max(0.0).sqrt(), sun: sun * sun.length_recip() }
+        })
+    };
+    (0..frame.samples).map(of).collect()
+}
+
+/// What a thread keeps from tile to tile.
+#[derive(Default)]
+pub(super) struct Scratch {
+    texels: Texels,
+    near: NearBodies,
+    stack: Stack,
+}
+
+/// Light of a band of rows of texels.
+pub(super) struct Lights<'a> {
+    pub scene: &'a Scene<'a>,
+    pub samples: &'a [[Sample; STRATA]],
+    /// First row.
+    pub first: u32,
+    pub hits: &'a [HitData],
+    pub scratch: &'a mut Scratch,
+    pub lights: &'a mut [Texel],
+}
+
+impl Work for Lights<'_> {
+    #[inline(always)]
+    fn run<L: Lanes>(mut self) {
+        let width = self.scene.frame.light_size[0];
+        for left in (0..width).step_by(TILE[0] as usize) {
+            self.gather(left);
+            let Scratch { texels, near, stack } = &mut *self.scratch;
+            if texels.order.is_empty() {
+                continue;
+            }
+            let [all, facing] = texels.place::<L>(self.scene);
+            near.find(self.scene, all, facing);
+            let mut tile = Tile { scene: self.scene, near, stack, texels };
+            for samples in self.samples {
+                tile.ask::<L>(samples);
+            }
+            let count = self.samples.len().max(1) as f32;
+            for of in &texels.strata {
+                for lane in 0..of.count {
+                    let words =
+                        [of.sun[lane] / count, of.sky[lane] / count, of.depth[lane]].map(f32::to_bits);
+                    self.lights[of.at[lane] as usize] = [words[0], words[1], words[2], of.packed[lane]];
+                }
+            }
+        }
+    }
+}
+
+impl Lights<'_> {
+    /// Lists the texels of a tile that need rays; the others are done.
+    #[inline(always)]
+    fn gather(&mut self, left: u32) {
+        let (scene, frame) = (self.scene, &self.scene.frame);
+        let turn = turn(scene);
+        let [width, _] = frame.light_size;
+        let rows = self.lights.len() as u32 / width;
+        let has_bodies = scene.has_bodies();
+        self.scratch.texels.clear();
+        for row in 0..rows {
+            let line = ((self.first + row) * frame.light_step + turn[1]).min(frame.size[1] - 1);
+            for x in left..(left + TILE[0]).min(width) {
+                let column = (x * frame.light_step + turn[0]).min(frame.size[0] - 1);
+                let hit = &self.hits[(line * frame.size[0] + column) as usize];
+                let at = row * width + x;
+                if hit.body == BODY_SKY || !has_bodies {
+                    let depth = if hit.body == BODY_SKY { 0.0f32 } else { -1.0 };
+                    let one = 1.0f32.to_bits();
+                    self.lights[at as usize] = [one, one, depth.to_bits(), hit.normal];
+                    continue;
+                }
+                self.scratch.texels.add(scene, [x, self.first + row], at, [column, line], hit);
+            }
+        }
+    }
+}
+
+/// A tile at work.
+struct Tile<'a> {
+    scene: &'a Scene<'a>,
+    near: &'a mut NearBodies,
+    stack: &'a mut Stack,
+    texels: &'a mut Texels,
+}
+
+impl Tile<'_> {
+    /// Adds one sample of the sun and one of the sky to every texel.
+    #[inline(always)]
+    fn ask<L: Lanes>(&mut self, samples: &[Sample; STRATA]) {
+        self.ask_sun::<L>(samples);
+        for (stratum, sample) in samples.iter().enumerate() {
+            if self.texels.strata[stratum].count != 0 {
+                self.ask_sky::<L>(stratum, sample);
+            }
+        }
+    }
+
+    /// All rays to the sun go down a body's octree together: they are nearly parallel.
+    #[inline(always)]
+    fn ask_sun<L: Lanes>(&mut self, samples: &[Sample; STRATA]) {
+        let frame = &self.scene.frame;
+        let Texels { strata, order, span } = &mut *self.texels;
+        let mut rays = [Rays::default(); PACKETS];
+        let mut places = [[0u8; 2]; PACKETS * LANES];
+        let mut count = 0;
+        for &[stratum, lane] in &*order {
+            let of = &strata[usize::from(stratum) & (STRATA - 1)];
+            if of.facing >> lane & 1 == 0 {
+                continue;
+            }
+            places[count & (PACKETS * LANES - 1)] = [stratum, lane];
+            let (rays, i) = (&mut rays[(count / LANES) & (PACKETS - 1)], count % LANES);
+            let (lane, sun) =
+                (usize::from(lane) & (LANES - 1), samples[usize::from(stratum) & (STRATA - 1)].sun);
+            for k in 0..3 {
+                (rays.origin[k][i], rays.direction[k][i]) = (of.origin[k][lane], sun[k]);
+            }
+            rays.first[i] = 0.5 * of.voxel[lane];
+            count += 1;
+        }
+        // Beams go round all lanes of a packet: those without a ray repeat the last one.
+        if let Some(last) = count.checked_sub(1) {
+            let (rays, i) = (&mut rays[(last / LANES) & (PACKETS - 1)], last % LANES);
+            for empty in i + 1..LANES {
+                for k in 0..3 {
+                    (rays.origin[k][empty], rays.direction[k][empty]) =
+                        (rays.origin[k][i], rays.direction[k][i]);
+                }
+                rays.first[empty] = rays.first[i];
+            }
+        }
+        let places = &places[..count];
+        if !self.near.towards_sun.is_empty() {
+            let slope = (0.5 * frame.sun_radius).max(frame.pixel_cone);
+            let mut packets = [rays[0].packet::<L>(slope, count.min(LANES)); PACKETS];
+            for (p, packet) in packets.iter_mut().enumerate().skip(1) {
+                let open = count.saturating_sub(p * LANES).min(LANES);
+                *packet =
+                    if open == 0 { Packet { open: 0, ..*packet } } else { rays[p].packet::<L>(slope, open) };
+            }
+            for near in &self.near.towards_sun {
+                let body = &self.scene.bodies[near.body as usize];
+                let edge = *span * (LANES as f32 / TILE[0] as f32) / body.voxel;
+                let fine = (edge.min(1024.0) as u32).next_power_of_two().max(2);
+                walk(&mut packets, self.scene, near.body, fine, self.stack);
+                let mut open = 0;
+                for packet in &mut packets {
+                    packet.open &= !packet.hits.met;
+                    open |= packet.open;
+                }
+                if open == 0 {
+                    break;
+                }
+            }
+            for (i, [stratum, lane]) in places.iter().enumerate() {
+                if packets[i / LANES].hits.met >> (i % LANES) & 1 == 0 {
+                    strata[usize::from(*stratum) & (STRATA - 1)].sun[usize::from(*lane) & (LANES - 1)] += 1.0;
+                }
+            }
+            return;
+        }
+        for [stratum, lane] in places {
+            strata[usize::from(*stratum) & (STRATA - 1)].sun[usize::from(*lane) & (LANES - 1)] += 1.0;
+        }
+    }
+
+    #[inline(always)]
+    fn ask_sky<L: Lanes>(&mut self, stratum: usize, sample: &Sample) {
+        let reach = self.scene.frame.ao_reach;
+        let of = &mut self.texels.strata[stratum & (STRATA - 1)];
+        let (x, y, along) = (L::splat(sample.ring.x), L::splat(sample.ring.y), L::splat(sample.along));
+        let [u, v] = &of.beside;
+        let direction = each_axis!(k: L::of(u[k]).mul(x)
+            .add(L::of(v[k]).mul(y))
+            .add(L::of(of.normal[k]).mul(along)));
+        let mut packet = Packet {
+            origin: each_axis!(k: L::of(of.origin[k])),
+            direction,
+            cut_slope: 0.06,
+            first: L::splat(0.0),
+            hits: Hits::none(L::splat(reach)),
+            open: of.lanes(),
+            any: false,
+            looks: false,
+        };
+        for near in &self.near.around {
+            if near.distance > packet.hits.distance.greatest() {
+                break;
+            }
+            walk(std::array::from_mut(&mut packet), self.scene, near.body, 0, self.stack);
+        }
+        let distance = L::mask(packet.hits.met).select(packet.hits.distance, L::splat(1e30));
+        of.add_sky(self.scene, direction[1], distance);
+    }
+}
+
+/// Packets of a tile's rays to the sun.
+const PACKETS: usize = STRATA;
+
+/// Eight rays to the sun as they are gathered.
+#[derive(Clone, Copy, Default)]
+struct Rays {
+    origin: [[f32; LANES]; 3],
+    direction: [[f32; LANES]; 3],
+    first: [f32; LANES],
+}
+
+impl Rays {
+    /// The first `count` of them.
+    #[inline(always)]
+    fn packet<L: Lanes>(&self, cut_slope: f32, count: usize) -> Packet<L> {
+        Packet {
+            origin: each_axis!(k: L::of(self.origin[k])),
+            direction: each_axis!(k: L::of(self.direction[k])),
+            cut_slope,
+            first: L::of(self.first),
+            hits: Hits::none(L::splat(1e9)),
+            open: (1 << count) - 1,
+            any: true,
+            looks: false,
+        }
+    }
+}

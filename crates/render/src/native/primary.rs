@@ -1,0 +1,170 @@
+//! First hits and how they look: the native twin of `shaders/render/primary.wgsl`.
+
+use glam::Vec3;
+
+use super::{
+    lanes::Lanes,
+    leaf::Hit,
+    mesh_look::mesh_look,
+    scene::{
+        BODY_FLOOR, BODY_SKY, GOLD_MOST, GOLD_SHIFT, MARK_CRACK, MARK_SELECTED, NO_LEAF, Scene,
+        point_through, smoothstep, vector_through,
+    },
+    seams::{CELL_NONE, nearest_cell, seam_at},
+    surface::{Blends, Surface, color_of, inside_color},
+    wide::{cut_of, has_cut, normal_of},
+};
+use crate::{svo::pack_normal, tables::BodyData, targets::HitData};
+
+/// Volumes have grains of this size, units (2^14 a grid side); where a pixel covers more of them, the voxels' colours
+/// show.
+const GRAIN: f32 = 75.0;
+const BODY_KEPT: u32 = 1 << 26;
+const BODY_HOVERED: u32 = 1 << 27;
+/// What stays is glazed in this, what is under the pointer is lit; sRGB and share.
+const KEPT: (Vec3, f32) = (Vec3::new(0.16, 0.50, 0.56), 0.62);
+const HOVER: (Vec3, f32) = (Vec3::new(1.0, 0.97, 0.88), 0.34);
+
+/// What is stored of a pixel whose ray met no body as far as `last`.
+#[inline(always)]
+pub(super) fn beyond(last: f32) -> HitData {
+    // Straight up, packed.
+    const UP: u32 = 32767 << 16;
+    HitData {
+        body: if last < 1e9 { BODY_FLOOR } else { BODY_SKY },
+        leaf: NO_LEAF,
+        distance: last,
+        normal: UP,
+    }
+}
+
+/// What is stored of a pixel whose ray met a body beside where: the leaf, the packed normal, and the word beside the
+/// hit.
+#[inline(always)]
+pub(super) fn appearance<L: Lanes>(
+    scene: &Scene<'_>,
+    hit: &Hit,
+    direction: Vec3,
+    blends: &mut Blends,
+) -> (u32, u32, u32) {
+    let frame = &scene.frame;
+    let body = &scene.bodies[hit.body as usize];
+    let tree = &scene.trees[hit.body as usize];
+    let world = frame.eye + direction * hit.distance;
+    let in_grid = point_through(&body.grid_from_world, world);
+    let [x, y, z, scale] = body.to_voxels;
+    let point = in_grid * scale + Vec3::new(x, y, z);
+    let d = vector_through(&body.grid_from_world, direction);
+    let mesh = scene.surfaces[hit.body as usize].as_ref();
+    let mesh = mesh.map(|surface| mesh_look(surface, hit.leaf, in_grid, d));
+    let axis = hit.axis as usize;
+    let mut surface = Surface { normal: Vec3::ZERO, color: Vec3::ZERO };
+    surface.normal[axis] = if d[axis] > 0.0 { -1.0 } else { 1.0 };
+    let mut is_crack = true;
+    let leaf = (hit.leaf != NO_LEAF && mesh.is_none()).then_some(hit.leaf as usize);
+    let own = leaf.map_or(crate::svo::LeafColor(0), |leaf| tree.colors[leaf]);
+    if leaf.is_some() {
+        is_crack = own.crack() || hit.cut;
+    }
+    let has_inside = body.interior.0[0] >> 24 != 0;
+    let pixel = frame.pixel_cone * hit.distance;
+    // Width of a pixel, voxels.
+    let mut pixel_voxels = pixel / body.voxel;
+    if let Some(own) = &mesh {
+        is_crack = own.is_inside;
+        let [x, y, z, _] = body.grid_from_world[0];
+        pixel_voxels = pixel * Vec3::new(x, y, z).length() * scale;
+    }
+    let mut inside = Vec3::ZERO;
+    if is_crack {
+        inside = inside_color(body, point);
+        surface.color = inside;
+    }
+    if let Some(own) = &mesh {
+        surface = own.look;
+    } else if let Some(leaf) = leaf {
+        let cut = tree.cuts[leaf];
+        surface.normal =
+            Vec3::from(if hit.cut && has_cut(cut) { cut_of(cut).0 } else { normal_of(tree.normals[leaf]) });
+        if own.crack() || !hit.cut {
+            surface.color = color_of(own);
+        }
+        if body.voxel > 0.7 * pixel {
+            surface = blends.blended::<L>((hit.body, body, tree), surface, is_crack, point);
+        }
+    }
+    if is_crack && has_inside {
+        let covered = pixel_voxels * (1u32 << (14 - body.level)) as f32;
+        surface.color = inside.lerp(surface.color, smoothstep(0.4, 1.2, covered / GRAIN));
+    }
+    let mut gold = 0.0;
+    let mut stays = body.hue_and_marks & BODY_KEPT != 0;
+    let mut pointed = body.hue_and_marks & BODY_HOVERED != 0;
+    if hit.body == frame.seam_body {
+        let normal = surface.normal / surface.normal.length().max(1e-20);
+        let seam = seam_at(scene, hit.body, point, d / d.length(), normal, pixel_voxels);
+        gold = seam.gold;
+        surface.normal += seam.lean * 0.55;
+        if seam.cell != CELL_NONE {
+            let object = scene.seams[4 * seam.cell as usize + 3];
+            stays = frame.kept_object != CELL_NONE && object == frame.kept_object;
+            pointed = seam.cell == frame.hovered_cell;
+        }
+    } else if stays && frame.hovered_cell != CELL_NONE {
+        let p = point * (16384.0 / (1u32 << body.level) as f32);
+        pointed = nearest_cell(scene, p, frame.kept_object) == frame.hovered_cell;
+    }
+    let mut normal = vector_through(&body.world_from_grid, surface.normal);
+    normal /= normal.length().max(1e-20);
+    // A normal that leans away from the eye would be lit from behind: bring it back to the silhouette.
+    let away = normal.dot(direction);
+    if away > 0.0 {
+        normal -= direction * (away + 0.02);
+        normal *= normal.length_recip();
+    }
+    let rgb = glazed(colored(scene, (hit, body), surface.color, normal, is_crack), stays, pointed);
+    let bytes = (rgb.clamp(Vec3::ZERO, Vec3::ONE) * 255.0 + 0.5).to_array().map(|v| v as u32);
+    let look = bytes[0]
+        | bytes[1] << 8
+        | bytes[2] << 16
+        | if is_crack { MARK_CRACK } else { 0 }
+        | (body.hue_and_marks & MARK_SELECTED)
+        | ((gold * GOLD_MOST + 0.5) as u32) << GOLD_SHIFT;
+    (mesh.map_or(hit.leaf, |own| own.triangle), pack_normal(normal), look)
+}
+
+/// The display colour that the chosen colouring gives a place.
+#[inline(always)]
+fn colored(
+    scene: &Scene<'_>,
+    (hit, body): (&Hit, &BodyData),
+    color: Vec3,
+    normal: Vec3,
+    is_crack: bool,
+) -> Vec3 {
+    match scene.frame.color_by {
+        1 => {
+            let [r, g, b, _] = body.hue_and_marks.to_le_bytes();
+            Vec3::new(f32::from(r), f32::from(g), f32::from(b)) / 255.0
+        }
+        2 => normal * 0.5 + 0.5,
+        3 if is_crack => Vec3::new(0.86, 0.42, 0.12),
+        3 => Vec3::new(0.62, 0.64, 0.67),
+        4 => level_color(hit.level),
+        _ => {
+            let c = color.clamp(Vec3::ZERO, Vec3::ONE);
+            Vec3::new(c.x.sqrt(), c.y.sqrt(), c.z.sqrt())
+        }
+    }
+}
+
+#[inline(always)]
+fn glazed(rgb: Vec3, stays: bool, pointed: bool) -> Vec3 {
+    let kept = if stays { rgb.lerp(KEPT.0, KEPT.1) } else { rgb };
+    if pointed { kept.lerp(HOVER.0, HOVER.1) } else { kept }
+}
+
+fn level_color(level: u32) -> Vec3 {
+    let x = level as f32 / 10.0;
+    Vec3::new(1.6 * x - 0.25, 0.9 - (x - 0.55).abs() * 1.7, 1.0 - 1.5 * x).clamp(Vec3::splat(0.04), Vec3::ONE)
+}

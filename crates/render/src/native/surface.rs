@@ -1,0 +1,249 @@
+//! Normal and colour blended over the eight leaves round a grid point, and what a body is made of inside: the native
+//! twin of `blended` and `inside_color` in `shaders/render/primary.wgsl`.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "one index walks many arrays, so that the loop becomes vector code"
+)]
+
+use glam::{IVec3, Vec3};
+
+use super::{
+    lanes::{LANES, Lanes, each_axis},
+    packet::along,
+    scene::Tree,
+    wide::{cut_of, has_cut, normal_of},
+};
+use crate::{
+    svo::{LeafColor, MAX_LEVEL},
+    tables::BodyData,
+};
+
+/// Where a body has no inside of its own and no crack leaf is near.
+const UNKNOWN_INSIDE: Vec3 = Vec3::new(0.36, 0.33, 0.29);
+
+/// A normal (grid space) and a colour (linear, nearly).
+#[derive(Clone, Copy)]
+pub(super) struct Surface {
+    pub normal: Vec3,
+    pub color: Vec3,
+}
+
+/// Colours are stored with a square root.
+#[inline(always)]
+pub(super) fn color_of(leaf: LeafColor) -> Vec3 {
+    let [r, g, b] = leaf.rgb();
+    let c = Vec3::new(f32::from(r), f32::from(g), f32::from(b)) / 255.0;
+    c * c
+}
+
+/// What the body is made of at a grid point, as [`color_of`] gives it.
+pub(super) fn inside_color(body: &BodyData, point: Vec3) -> Vec3 {
+    if body.interior.0[0] >> 24 == 0 {
+        return UNKNOWN_INSIDE;
+    }
+    let scale = (1u32 << (14 - body.level)) as f32;
+    let [r, g, b] = body.interior.color_at((point * scale).to_array().map(|v| v as i32));
+    color_of(LeafColor::new([r, g, b], false, 0.0))
+}
+
+/// The leaves in eight cells round a grid point, unpacked: the cell in octant i on lane i.
+#[derive(Clone, Copy, Default)]
+struct Near {
+    normal: [[f32; LANES]; 3],
+    color: [[f32; LANES]; 3],
+    /// Normal of the second plane.
+    cut: [[f32; LANES]; 3],
+    /// Cells that have a leaf, those of a crack among them, and those with a second plane.
+    there: u32,
+    cracks: u32,
+    cuts: u32,
+}
+
+/// The leaves round a grid point that were looked up last: neighbouring pixels ask for the same ones.
+pub(super) struct Blends {
+    kept: Vec<Kept>,
+    path: Path,
+}
+
+#[derive(Clone, Copy)]
+struct Kept {
+    body: u32,
+    base: [i32; 3],
+    near: Near,
+}
+
+/// A power of two.
+const KEPT: usize = 64;
+const _: () = assert!(MAX_LEVEL < 16, "a path has room for every level");
+
+/// The nodes that the last descent went through, so that the next one begins where the two ways part.
+struct Path {
+    body: u32,
+    base: [u32; 3],
+    /// By the logarithm of a node's edge.
+    nodes: [u32; 16],
+    /// The last one.
+    reached: u32,
+}
+
+impl Default for Blends {
+    fn default() -> Self {
+        let near = Near::default();
+        Self {
+            kept: vec![Kept { body: u32::MAX, base: [-1; 3], near }; KEPT],
+            path: Path { body: u32::MAX, base: [0; 3], nodes: [0; 16], reached: MAX_LEVEL },
+        }
+    }
+}
+
+impl Blends {
+    /// Leaves that face away or lie on the other kind of surface (crack or original) take no part, so edges stay
+    /// edges.
+    #[inline(always)]
+    pub fn blended<L: Lanes>(
+        &mut self,
+        of: (u32, &BodyData, &Tree<'_>),
+        own: Surface,
+        own_is_crack: bool,
+        point: Vec3,
+    ) -> Surface {
+        let last = (1i32 << of.1.level) - 2;
+        let from = point - 0.5;
+        let base = from.floor().as_ivec3().clamp(IVec3::ZERO, IVec3::splat(last));
+        let part = (from - base.as_vec3()).clamp(Vec3::ZERO, Vec3::ONE);
+        let near = self.around(of, base.to_array());
+        let facing = each_axis!(k: own.normal[k]);
+        let mut normal = each_axis!(k: L::of(near.normal[k]));
+        let mut color = each_axis!(k: L::of(near.color[k]));
+        let mut takes = near.there & if own_is_crack { near.cracks } else { !near.cracks };
+        let mut alike = along(normal, facing);
+        if own_is_crack && near.cuts != 0 {
+            // A crack goes on in the second plane of the leaves at its rim.
+            let cut = each_axis!(k: L::of(near.cut[k]));
+            let cut_alike = along(cut, facing);
+            let rim = near.cuts & !takes;
+            let second = L::mask(near.cuts & takes & alike.less(cut_alike) | rim);
+            alike = second.select(cut_alike, alike);
+            normal = each_axis!(k: second.select(cut[k], normal[k]));
+            let rim = L::mask(rim);
+            color = each_axis!(k: rim.select(L::splat(own.color[k]), color[k]));
+            takes |= near.cuts;
+        }
+        // Octants with the upper half of axis k.
+        const UPPER: [u32; 3] = [0b1010_1010, 0b1100_1100, 0b1111_0000];
+        let shares = each_axis!(k: L::mask(UPPER[k]).select(L::splat(part[k]), L::splat(1.0 - part[k])));
+        let (zero, one) = (L::splat(0.0), L::splat(1.0));
+        let t = alike.sub(L::splat(0.1)).div(L::splat(0.8 - 0.1)).max(zero).min(one);
+        let open = t.mul(t).mul(L::splat(3.0).sub(L::splat(2.0).mul(t)));
+        let weight = shares[0].mul(shares[1]).mul(shares[2]).mul(open);
+        let weight = L::mask(takes).select(weight, zero);
+        let total = 0.02 + weight.sum();
+        let blend = |own: f32, of: L| (own * 0.02 + of.mul(weight).sum()) / total;
+        Surface {
+            normal: Vec3::from(each_axis!(k: blend(facing[k], normal[k]))),
+            color: Vec3::from(each_axis!(k: blend(own.color[k], color[k]))),
+        }
+    }
+
+    /// The leaves in the eight cells from `base` on.
+    #[inline(always)]
+    fn around(&mut self, (index, body, tree): (u32, &BodyData, &Tree<'_>), base: [i32; 3]) -> &Near {
+        let [x, y, z] = base.map(|v| v as usize);
+        let slot = (x ^ y << 2 ^ z << 4 ^ (index as usize) << 1 ^ z >> 2) & (KEPT - 1);
+        let kept = &mut self.kept[slot];
+        if kept.body != index || kept.base != base {
+            (kept.body, kept.base) = (index, base);
+            let base = base.map(|v| v as u32);
+            match self.path.down_to(index, body, tree, base) {
+                Some((top, size)) => look_up(tree, top, size, base, &mut kept.near),
+                None => (kept.near.there, kept.near.cracks, kept.near.cuts) = (0, 0, 0),
+            }
+        }
+        &kept.near
+    }
+}
+
+impl Path {
+    /// The smallest node that holds all eight cells from `base` on, and the logarithm of its edge.
+    #[inline(always)]
+    fn down_to(
+        &mut self,
+        index: u32,
+        body: &BodyData,
+        tree: &Tree<'_>,
+        base: [u32; 3],
+    ) -> Option<(u32, u32)> {
+        let spread = (base[0] ^ (base[0] + 1)) | (base[1] ^ (base[1] + 1)) | (base[2] ^ (base[2] + 1));
+        let wanted = 32 - spread.leading_zeros();
+        let mut size = body.level;
+        if self.body == index {
+            let apart = (base[0] ^ self.base[0]) | (base[1] ^ self.base[1]) | (base[2] ^ self.base[2]);
+            self.reached = (32 - apart.leading_zeros()).max(self.reached);
+            size = self.reached.max(wanted);
+        } else {
+            (self.body, self.reached) = (index, size);
+            self.nodes[size as usize & 15] = body.root;
+        }
+        self.base = base;
+        let mut node = self.nodes[size as usize & 15];
+        while size > wanted {
+            size -= 1;
+            node = down(tree, node, base, size)?;
+            self.nodes[size as usize & 15] = node;
+            self.reached = size;
+        }
+        Some((node, size))
+    }
+}
+
+/// Looks the eight cells from `base` on up, below a node with edge 2^`size` that holds them all.
+#[inline(always)]
+fn look_up(tree: &Tree<'_>, top: u32, size: u32, base: [u32; 3], near: &mut Near) {
+    (near.there, near.cracks, near.cuts) = (0, 0, 0);
+    let (mut normals, mut colors, mut cuts) = ([0u32; LANES], [0u32; LANES], [0u32; LANES]);
+    // Along an axis on which `base` is even, both cells have one parent.
+    let odd = (base[0] & 1) | (base[1] & 1) << 1 | (base[2] & 1) << 2;
+    let mut parents = [None; LANES];
+    for k in 0..LANES as u32 {
+        let cell = [base[0] + (k & 1), base[1] + (k >> 1 & 1), base[2] + (k >> 2)];
+        let first = (k & odd) as usize;
+        if first == k as usize {
+            let mut node = Some(top);
+            let mut bit = size;
+            while let (Some(index), true) = (node, bit > 1) {
+                bit -= 1;
+                node = down(tree, index, cell, bit);
+            }
+            parents[first] = node;
+        }
+        let Some(leaf) = parents[first].and_then(|parent| down(tree, parent, cell, 0)) else { continue };
+        let (leaf, k) = (leaf as usize, k as usize);
+        let (color, cut) = (tree.colors[leaf], tree.cuts[leaf]);
+        (normals[k], colors[k], cuts[k]) = (tree.normals[leaf], color.0, cut);
+        near.there |= 1 << k;
+        near.cracks |= u32::from(color.crack()) << k;
+        near.cuts |= u32::from(has_cut(cut)) << k;
+    }
+    for k in 0..LANES {
+        let n = normal_of(normals[k]);
+        (near.normal[0][k], near.normal[1][k], near.normal[2][k]) = (n[0], n[1], n[2]);
+        for channel in 0..3 {
+            let c = (colors[k] >> (8 * channel) & 0xff) as f32 / 255.0;
+            near.color[channel][k] = c * c;
+        }
+    }
+    if near.cuts != 0 {
+        for k in 0..LANES {
+            let (n, _) = cut_of(cuts[k]);
+            (near.cut[0][k], near.cut[1][k], near.cut[2][k]) = (n[0], n[1], n[2]);
+        }
+    }
+}
+
+/// The child of a node that holds a cell, where there is one.
+#[inline(always)]
+fn down(tree: &Tree<'_>, index: u32, cell: [u32; 3], bit: u32) -> Option<u32> {
+    let node = tree.nodes[index as usize];
+    let octant = (cell[0] >> bit & 1) | (cell[1] >> bit & 1) << 1 | (cell[2] >> bit & 1) << 2;
+    if node.masks >> octant & 1 == 1 { Some(node.child(octant)) } else { None }
+}

@@ -1,0 +1,272 @@
+//! The compose pass: hits, looks and light to colour.
+//!
+//! Light is averaged over the light texels near by that lie on the same surface. A body is lit by the sun, by
+//! a sky that is lighter above than below, by a weak lamp behind the camera, and, where it is not a crack,
+//! mirrors a little of sun and sky. A seam of gold lies over that. The floor shows the backdrop, darker where
+//! light is missing. Then come the outline of what is selected, a vignette, the tone curve, the overlay, the
+//! mean over the refinement's frames, sRGB and half a byte's worth of noise.
+
+use glam::{DVec2, DVec3, DVec4, Vec3Swizzles, Vec4Swizzles};
+use rayon::prelude::*;
+
+use super::{FLOOR, SKY, centre_of, hash, smoothstep, through};
+use crate::{svo::unpack_normal, tables::FrameData, targets::HitData};
+
+/// What the pass writes, rows from the top.
+pub struct Composed {
+    /// Mean over the frames so far: tone-mapped linear colour times alpha, and alpha.
+    pub history: Vec<DVec4>,
+    /// sRGB bytes before rounding.
+    pub picture: Vec<DVec4>,
+}
+
+/// What the pass reads.
+pub struct Inputs<'a> {
+    /// Constants.
+    pub frame: &'a FrameData,
+    /// First hits.
+    pub hits: &'a [HitData],
+    /// Colours and marks.
+    pub looks: &'a [u32],
+    /// Sun, sky, depth, packed normal, as words.
+    pub lights: &'a [[u32; 4]],
+    /// Lines, discs and triangles over the picture: linear, times alpha.
+    pub overlay: Option<&'a [[f32; 4]]>,
+    /// Mean over the frames before this one.
+    pub history: &'a [[f32; 4]],
+}
+
+/// Colours of light, linear.
+const SUN: DVec3 = DVec3::new(2.55, 2.3, 1.98);
+const ZENITH_LIGHT: DVec3 = DVec3::new(0.60, 0.68, 0.80);
+const GROUND_LIGHT: DVec3 = DVec3::new(0.36, 0.31, 0.27);
+const LAMP: DVec3 = DVec3::new(0.20, 0.19, 0.20);
+const GOLD: DVec3 = DVec3::new(1.0, 0.66, 0.16);
+/// The gold of seams, and what it sends out.
+const SEAM_GOLD: DVec3 = DVec3::new(0.658, 0.352, 0.010);
+const SEAM_SHINE: DVec3 = DVec3::new(0.70, 0.27, 0.02);
+const ROUGHNESS: f64 = 0.42;
+
+const CRACK: u32 = 1 << 24;
+const SELECTED: u32 = 1 << 25;
+const FLAT: u32 = 1 << 26;
+const TRANSPARENT: u32 = 2;
+
+/// One frame's colours.
+pub fn compose(inputs: &Inputs<'_>) -> Composed {
+    let [width, height] = inputs.frame.size;
+    let (history, picture) =
+        (0..width * height).into_par_iter().map(|i| inputs.pixel([i % width, i / width])).unzip();
+    Composed { history, picture }
+}
+
+impl Inputs<'_> {
+    fn pixel(&self, at: [u32; 2]) -> (DVec4, DVec4) {
+        let frame = self.frame;
+        let index = (at[1] * frame.size[0] + at[0]) as usize;
+        let (hit, look) = (self.hits[index], self.looks[index]);
+        let direction = through(frame, centre_of(at)).normalize();
+        let (mut color, mut alpha) = match hit.body {
+            SKY => (backdrop(direction), if frame.flags & TRANSPARENT != 0 { 0.0 } else { 1.0 }),
+            FLOOR => (self.floor(direction, f64::from(hit.distance), self.light(at, &hit, direction)), 1.0),
+            _ => {
+                let lit = self.light(at, &hit, direction);
+                let color = self.body(look, &hit, direction, lit);
+                (self.gilded(color, look, &hit, direction, lit), 1.0)
+            }
+        };
+        if look & SELECTED == 0 {
+            let strength = 0.85 * smoothstep(0.0, 0.5, self.selected_near(at));
+            color = color.lerp(GOLD * 1.5, strength);
+            alpha = f64::max(alpha, strength);
+        }
+        let size = DVec2::new(f64::from(frame.size[0]), f64::from(frame.size[1]));
+        let from_middle = (centre_of(at) + DVec2::from(frame.jitter.map(f64::from))) / size * 2.0 - 1.0;
+        color *= 1.0 - 0.10 * from_middle.length_squared();
+        let mut mean = (tone(color) * alpha).extend(alpha);
+        if let Some(overlay) = self.overlay {
+            let over = DVec4::from(overlay[index].map(f64::from));
+            mean = over + mean * (1.0 - over.w);
+        }
+        if frame.accumulated > 0 {
+            let before = DVec4::from(self.history[index].map(f64::from));
+            mean = before.lerp(mean, 1.0 / f64::from(frame.accumulated + 1));
+        }
+        // The sum of two even variates: noise up to one byte either way, most of it small.
+        let even = |k: u32| f64::from(hash(2 * index as u32 + k) >> 8) / f64::from(1 << 24);
+        let noise = (even(0) + even(1) - 1.0) / 255.0;
+        let shown = (mean.xyz() / mean.w.max(1e-4)).clamp(DVec3::ZERO, DVec3::ONE);
+        let encoded = (shown.map(srgb_from_linear) + noise).clamp(DVec3::ZERO, DVec3::ONE);
+        (mean, encoded.extend(mean.w) * 255.0)
+    }
+
+    /// Sun and sky at a pixel: a mean over the texels round it, weighed by nearness in the picture (a tent
+    /// whose flat middle grows with the radius), by distance from the pixel's tangent plane and by the fourth
+    /// power of the normals' cosine. Floor and bodies do not mix.
+    fn light(&self, at: [u32; 2], hit: &HitData, direction: DVec3) -> DVec2 {
+        let frame = self.frame;
+        let words = |x: u32, y: u32| self.lights[(y * frame.light_size[0] + x) as usize];
+        let value = |words: [u32; 4]| DVec2::new(float(words[0]), float(words[1]));
+        let own = std::array::from_fn(|k| (at[k] / frame.light_step).min(frame.light_size[k] - 1));
+        let [x, y]: [u32; 2] = own;
+        if frame.filter_radius == 0 {
+            return value(words(x, y));
+        }
+        let n = unpack_normal(hit.normal).as_dvec3();
+        let point = direction * f64::from(hit.distance);
+        // A texel this far off the plane counts half: three quarters of a texel's width there, and a little
+        // at the least.
+        let texel_width =
+            f64::from(frame.pixel_cone * frame.light_step as f32) * point.dot(frame.forward.as_dvec3());
+        let thick = (3.0 * texel_width + 0.004 * f64::from(frame.ao_reach)) / 4.0;
+        let radius = frame.filter_radius;
+        let near =
+            |k: usize| own[k].saturating_sub(radius + 1)..(own[k] + radius + 2).min(frame.light_size[k]);
+        let (mut sum, mut total) = (value(words(x, y)) * 1e-6, 1e-6);
+        for y in near(1) {
+            for x in near(0) {
+                let pixel = super::pixel_of_texel(frame, [x, y]);
+                let away = (centre_of(at) - centre_of(pixel)).abs() / f64::from(frame.light_step);
+                let tent = (DVec2::splat(f64::from(radius)) - away).clamp(DVec2::ZERO, DVec2::ONE);
+                let [_, _, depth, normal] = words(x, y);
+                let depth = if hit.body == FLOOR { -float(depth) } else { float(depth) };
+                if depth <= 0.0 {
+                    continue;
+                }
+                let off_plane = (through(frame, centre_of(pixel)) * depth - point).dot(n).abs();
+                let alike = unpack_normal(normal).as_dvec3().dot(n).max(0.0);
+                let weight = tent.x * tent.y * (-off_plane / thick).exp2() * alike.powi(4);
+                sum += value(words(x, y)) * weight;
+                total += weight;
+            }
+        }
+        sum / total
+    }
+
+    fn body(&self, look: u32, hit: &HitData, direction: DVec3, lit: DVec2) -> DVec3 {
+        let frame = self.frame;
+        let [r, g, b, _] = look.to_le_bytes();
+        let albedo = DVec3::from([r, g, b].map(|v| linear_from_srgb(f64::from(v) / 255.0)));
+        let n = unpack_normal(hit.normal).as_dvec3();
+        let (sun, sky) = (lit.x, lit.y);
+        // By normal: the colour is the answer, so only the light of the surroundings shades it.
+        if frame.color_by == 2 {
+            return albedo * 1.2 * (0.35 + 0.65 * sky);
+        }
+        let to_eye = -direction;
+        let to_sun = frame.sun.as_dvec3();
+        let facing = 1.0 - n.dot(to_eye).max(0.0);
+
+        let right = frame.right.as_dvec3().normalize();
+        let to_lamp = (right * 0.8 - frame.forward.as_dvec3() * 0.6 + DVec3::Y * 0.25).normalize();
+        let lamp = LAMP * (0.5 + 0.5 * n.dot(to_lamp)).powi(2) * sky;
+        // What the occluders of a pale surface send back: a geometric series in its albedo. Never quite black.
+        let open = 0.06 + 0.94 * sky;
+        let bounced = albedo.map(|a| open / (1.0 - 0.75 * a * (1.0 - open)).max(0.05));
+        let mut color = albedo * (SUN * n.dot(to_sun).max(0.0) * sun + (sky_light(n) + lamp) * bounced);
+
+        let matt = look & (CRACK | FLAT) != 0 || frame.color_by != 0;
+        if !matt {
+            let mirrored = direction - n * (2.0 * n.dot(direction));
+            color += SUN * sun * highlight(n, to_eye, to_sun, ROUGHNESS);
+            color += sky_light(mirrored) * (0.025 + 0.3 * facing.powi(5)) * sky;
+        }
+        if look & SELECTED != 0 {
+            color = color.lerp(GOLD * 1.6, 0.08 + 0.55 * facing.powf(2.5));
+        }
+        color
+    }
+
+    /// A seam's glow adds its own light; towards the line's middle, polished metal takes over, which mirrors
+    /// sun and sky in its colour and shines a little by itself.
+    fn gilded(&self, color: DVec3, look: u32, hit: &HitData, direction: DVec3, lit: DVec2) -> DVec3 {
+        let gold = f64::from(look >> 27) / 31.0;
+        if gold == 0.0 {
+            return color;
+        }
+        let n = unpack_normal(hit.normal).as_dvec3();
+        let to_sun = self.frame.sun.as_dvec3();
+        let sun = SUN * lit.x;
+        let mirrored = sky_light(direction - n * (2.0 * n.dot(direction))) * (0.4 + 0.6 * lit.y);
+        let metal = SEAM_GOLD * (sun * n.dot(to_sun).max(0.0) * 0.35 + mirrored * 0.9)
+            + DVec3::new(1.0, 0.72, 0.3) * sun * highlight(n, -direction, to_sun, 0.34) * 6.0
+            + SEAM_SHINE * 0.55;
+        (color + SEAM_SHINE * gold * 1.1).lerp(metal, smoothstep(0.5, 0.95, gold))
+    }
+
+    /// The backdrop of the floor's horizon, lighter round the target, times the light here over that of an
+    /// open floor; far off it becomes the backdrop.
+    fn floor(&self, direction: DVec3, distance: f64, lit: DVec2) -> DVec3 {
+        let frame = self.frame;
+        let point = frame.eye.as_dvec3() + direction * distance;
+        let away = (point - frame.target.as_dvec3()).xz().length() / f64::from(frame.fade);
+        let sunlight = SUN * f64::from(frame.sun.y);
+        let share = (sunlight * lit.x + ZENITH_LIGHT * lit.y.powi(2)) / (sunlight + ZENITH_LIGHT);
+        let base = backdrop(DVec3::X);
+        let near = base * (1.0 + 0.22 * (-away * away).exp2()) * share;
+        let far = smoothstep(1.0, 4.0, away);
+        near.lerp(base, far).lerp(backdrop(direction), far)
+    }
+
+    /// Share of eight neighbours, two pixels away along the axes and one along the diagonals, that are selected.
+    fn selected_near(&self, at: [u32; 2]) -> f64 {
+        let near = [(2, 0), (-2, 0), (0, 2), (0, -2), (1, 1), (1, -1), (-1, 1), (-1, -1)];
+        let selected = |(dx, dy): (i32, i32)| {
+            let [width, height] = self.frame.size;
+            let (x, y) = (at[0].checked_add_signed(dx)?, at[1].checked_add_signed(dy)?);
+            let inside = x < width && y < height;
+            (inside && self.looks[(y * width + x) as usize] & SELECTED != 0).then_some(0.125)
+        };
+        near.into_iter().filter_map(selected).sum()
+    }
+}
+
+fn float(word: u32) -> f64 {
+    f64::from(f32::from_bits(word))
+}
+
+/// Warm grey at the horizon, cool and dark above.
+fn backdrop(direction: DVec3) -> DVec3 {
+    let height = smoothstep(0.0, 1.0, direction.y * 1.6 + 0.08);
+    DVec3::new(0.44, 0.42, 0.40).lerp(DVec3::new(0.13, 0.155, 0.20), height)
+}
+
+fn sky_light(n: DVec3) -> DVec3 {
+    GROUND_LIGHT.lerp(ZENITH_LIGHT, smoothstep(-1.0, 1.0, n.y))
+}
+
+/// Trowbridge-Reitz microfacets with Schlick's masking and Fresnel terms, times the cosine of the light.
+fn highlight(n: DVec3, to_eye: DVec3, to_light: DVec3, roughness: f64) -> f64 {
+    let half = (to_eye + to_light).normalize();
+    let (nl, nv, nh) = (n.dot(to_light).max(0.0), n.dot(to_eye).max(0.02), n.dot(half).max(0.0));
+    let alpha2 = roughness.powi(4);
+    let facets = alpha2 / (std::f64::consts::PI * (nh * nh * (alpha2 - 1.0) + 1.0).powi(2));
+    let k = roughness.powi(2) / 2.0;
+    let unmasked = |x: f64| 1.0 / (x * (1.0 - k) + k);
+    let fresnel = 0.04 + 0.96 * (1.0 - to_eye.dot(half).max(0.0)).powi(5);
+    facets * unmasked(nv) * unmasked(nl) * fresnel * nl / 4.0
+}
+
+/// Bright colours lose some saturation, then each channel x becomes x^a / (b x^a + c), where b and c are such
+/// that 0.18 gives 0.19 and 6 gives 1.
+fn tone(color: DVec3) -> DVec3 {
+    const A: f64 = 1.22;
+    let (dark, bright) = (0.18_f64.powf(A), 6.0_f64.powf(A));
+    // dark / 0.19 = b dark + c and bright = b bright + c.
+    let b = (bright - dark / 0.19) / (bright - dark);
+    let c = bright * (1.0 - b);
+    let peak = color.max_element();
+    let paler = color.lerp(DVec3::splat(peak), 0.5 * smoothstep(0.8, 6.0, peak));
+    paler.map(|x| {
+        let x = x.max(0.0).powf(A);
+        (x / (b * x + c)).clamp(0.0, 1.0)
+    })
+}
+
+fn linear_from_srgb(c: f64) -> f64 {
+    if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+}
+
+fn srgb_from_linear(c: f64) -> f64 {
+    if c <= 0.003_130_8 { 12.92 * c } else { 1.055 * c.powf(1.0 / 2.4) - 0.055 }
+}

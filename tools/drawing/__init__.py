@@ -1,0 +1,1 @@
+"""What `tools/figures.py` draws."""
