@@ -48,13 +48,12 @@ impl Breaker for Bricks {
         strike: &Strike<'_>,
     ) -> Result<Break, FractureError> {
         // All places are in the shape's local space, here in voxels; parts are in shape space, the units of the mesh.
-        let (low, high) = strike.bounds.unwrap_or(source.bounds());
-        let [low, high] = [low, high].map(|corner| source.shape_from_local(corner));
+        let whole = strike.bounds.unwrap_or(source.bounds()).placed(|corner| source.shape_from_local(corner));
         let across = strike.params.option("across") as u32;
-        let edges = (high - low) / f64::from(across);
+        let edges = whole.size() / f64::from(across);
         let part = |cell: u32| {
             let at = [cell % across, cell / across % across, cell / across.pow(2)].map(f64::from);
-            let at = low + edges * DVec3::from_array(at);
+            let at = whole.low + edges * DVec3::from_array(at);
             let corner = |c: u32| at + edges * DVec3::from_array([c & 1, c >> 1 & 1, c >> 2].map(f64::from));
             // Counter-clockwise seen from outside.
             let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
@@ -65,7 +64,7 @@ impl Breaker for Bricks {
             Ok(Part { shape, cell, size: 1_000_000 / u64::from(across.pow(3)) })
         };
         let parts: Result<Vec<Part>, FractureError> = (0..across.pow(3)).map(part).collect();
-        let before_m3 = Some((high - low).element_product());
+        let before_m3 = Some(whole.size().element_product());
         Ok(Break { before_m3, ..Break::of_parts(parts?, strike.params) })
     }
 }

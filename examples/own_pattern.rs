@@ -25,8 +25,7 @@ fn main() -> Result<(), Error> {
 /// Cuts the built-in ball into slices of equal size and writes them into `folder`.
 pub fn run(folder: &Path) -> Result<String, Error> {
     let ball = Object::open("builtin:sphere", 6)?;
-    let (low, high) = ball.bounds;
-    let (middle, radius) = (low.midpoint(high), 0.25 * (high - low).max_element());
+    let (middle, radius) = (ball.bounds.middle(), 0.25 * ball.bounds.size().max_element());
     // A point belongs to the nearest seed: between neighbours on a circle lies a plane through its axis.
     let eighth_of_a_turn = DVec2::splat(FRAC_1_SQRT_2);
     let circle = successors(Some(DVec2::X), |at| Some(at.rotate(eighth_of_a_turn)));

@@ -43,6 +43,7 @@
 use kintsugi_core::files;
 pub use kintsugi_core::{compute, fracture, import, mesh, shape, svo, voxelize};
 pub use kintsugi_export as export;
+pub use kintsugi_geometry as geometry;
 pub use kintsugi_gpu as gpu;
 pub use kintsugi_physics as bodies;
 pub use kintsugi_render as render;

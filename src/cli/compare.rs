@@ -4,6 +4,7 @@
 //! its meshes are closed; how far volumes of the same cells differ from the first method's. Every method gets the same
 //! seeds.
 
+use crate::geometry::Aabb;
 use std::{collections::BTreeMap, fmt::Write as _, path::PathBuf, sync::Arc, time::Instant};
 
 use clap::Args;
@@ -275,7 +276,7 @@ fn picture(
 ) -> Result<(), CliError> {
     let mut arena = Arena::new(compute)?;
     let mut bodies = Vec::new();
-    let (low, high) = object.bounds;
+    let Aabb { low, high } = object.bounds;
     let size = (high - low) / (high - low).max_element().max(f64::MIN_POSITIVE);
     let step = (size.x.max(size.z) * (1.25 + 1.1 * args.explode)) as f32;
     for (i, broken) in all.iter().flatten().enumerate() {

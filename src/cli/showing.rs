@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::geometry::Aabb;
 use clap::Args;
 use glam::Vec3;
 
@@ -148,7 +149,7 @@ pub fn look_inside(
 ) -> Result<Inside, CliError> {
     let detail =
         step.voronoi().ok_or_else(|| CliError::Input("only cells of seeds can be looked into".into()))?;
-    let (low, high) = object.bounds;
+    let Aabb { low, high } = object.bounds;
     let longest = (high - low).max_element() / object.grid.h;
     let params = &plan.params;
     let has_spheres = plan.seeds.is_none() && params.preset.has_radii();

@@ -239,7 +239,7 @@ impl SimulationReport {
             density: shape.density(),
             inertia: rows(shape.mass().inertia),
             centre: shape.mass().centre,
-            bounds: [figures.bounds.0, figures.bounds.1],
+            bounds: [figures.bounds.low, figures.bounds.high],
             shape: ShapeReport::of(shape),
             friction: def.friction,
             restitution: def.restitution,

@@ -40,10 +40,9 @@ impl Matter {
     /// A body at rest of a shape of `object`, moved by `shift` from where the mesh has it.
     pub(super) fn body(&self, shape: &Shape, object: &Object, family: Family, shift: DVec3) -> BodyDef {
         let shape = Arc::new(shape.with_density(self.density));
-        let (low, high) = object.bounds;
         BodyDef {
             meters_per_unit: 1.0,
-            object_size_m: (high - low).max_element(),
+            object_size_m: object.bounds.size().max_element(),
             family,
             friction: self.friction,
             restitution: self.restitution,
@@ -66,10 +65,9 @@ impl Object {
     /// The shift that stands the object on a floor of this height, with the middle of its bounds over the origin.
     #[must_use]
     pub fn on_floor(&self, height: f64) -> DVec3 {
-        let (low, high) = self.mass.bounds;
-        let [low, high] = [low, high].map(|p| self.grid.origin + self.grid.h * p);
-        let middle = low.midpoint(high);
-        DVec3::new(-middle.x, height - low.y, -middle.z)
+        let bounds = self.mass.bounds.placed(|p| self.grid.origin + self.grid.h * p);
+        let middle = bounds.middle();
+        DVec3::new(-middle.x, height - bounds.low.y, -middle.z)
     }
 }
 

@@ -93,7 +93,7 @@ impl Object {
         let mut impact = self.default_impact();
         if let Some(point) = how.impact {
             impact.point = point;
-            let centre = (self.bounds.0 + self.bounds.1) * 0.5;
+            let centre = self.bounds.middle();
             impact.direction = (centre - point).normalize_or(impact.direction);
         }
         if let Some(direction) = how.direction {

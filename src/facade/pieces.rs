@@ -16,6 +16,7 @@ use crate::{
         checks::{self, Check},
     },
     fracture::generations::Plan,
+    geometry::Aabb,
     provenance,
     shape::{Octree, PieceMesh, Shape},
 };
@@ -211,9 +212,9 @@ impl<'a> Piece<'a> {
         self.entry.shape.mass().centre
     }
 
-    /// Low and high corner of a box that holds it, units of the mesh.
+    /// A box along the axes that holds it, units of the mesh.
     #[must_use]
-    pub fn bounds(&self) -> (DVec3, DVec3) {
+    pub fn bounds(&self) -> Aabb {
         self.entry.figures().bounds
     }
 

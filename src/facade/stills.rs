@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use crate::geometry::Aabb;
 use glam::{DMat4, DVec3, Mat4, Vec3};
 
 use crate::{
@@ -87,7 +88,7 @@ impl Place {
     /// On the floor, in the middle, 1 m along the longest side of its voxels.
     #[must_use]
     pub fn standing(mass: &GridMass) -> Self {
-        let (low, high) = mass.bounds;
+        let Aabb { low, high } = mass.bounds;
         let h = 1.0 / (high - low).max_element().max(1.0);
         let middle = low.midpoint(high);
         Self { h, origin: -h * DVec3::new(middle.x, low.y, middle.z) }
@@ -196,7 +197,7 @@ pub fn pieces(
     let offset = |centre: DVec3| -> Vec3 {
         let away = (centre - whole.centre) * place.h * explode;
         // Nothing sinks into the floor.
-        (away + DVec3::Y * (explode * (whole.centre.y - whole.bounds.0.y) * place.h)).as_vec3()
+        (away + DVec3::Y * (explode * (whole.centre.y - whole.bounds.low.y) * place.h)).as_vec3()
     };
     let color = object.shape.look().surface_color.unwrap_or_default();
     let interior = step.result.params.interior.volume(color);

@@ -312,7 +312,7 @@ mod tests {
             volume,
             centre: (low + high) / 2.0,
             inertia: DMat3::from_diagonal(DVec3::new(i(s.y, s.z), i(s.x, s.z), i(s.x, s.y))),
-            bounds: (low, high),
+            bounds: crate::geometry::Aabb::new(low, high),
             thickness: s.min_element(),
             voxels: volume as u64,
         }

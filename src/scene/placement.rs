@@ -50,15 +50,8 @@ pub(super) fn placed(one: &Imported, body: &SceneBody, scene: &Scene) -> BodyDef
     let pose = DMat4::from_rotation_translation(rotation, body.position) * grid.to_mesh();
     let mut position = pose.transform_point3(one.mass.centre);
     if body.on_floor {
-        let (low, high) = one.mass.bounds;
-        let lowest = (0..8u32)
-            .map(|c| {
-                let pick = |bit: u32, a: f64, b: f64| if c & bit == 0 { a } else { b };
-                let corner =
-                    DVec3::new(pick(1, low.x, high.x), pick(2, low.y, high.y), pick(4, low.z, high.z));
-                pose.transform_point3(corner).y
-            })
-            .fold(f64::INFINITY, f64::min);
+        let corners = one.mass.bounds.corners().into_iter();
+        let lowest = corners.map(|corner| pose.transform_point3(corner).y).fold(f64::INFINITY, f64::min);
         position.y += scene.floor_height - lowest;
         // Standing objects also come to the middle, as their own origin may be anywhere.
         let middle = pose.transform_point3((low + high) / 2.0);

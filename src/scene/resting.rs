@@ -1,5 +1,6 @@
 //! Whether a body that was just placed is at rest: what sleeps from the beginning must not move when it is woken.
 
+use crate::geometry::Aabb;
 use glam::{DVec2, DVec3};
 
 use crate::{
@@ -27,30 +28,18 @@ pub(super) fn stands_still(def: &BodyDef, settings: &WorldSettings) -> bool {
         return false;
     }
     let foot = footprint(def, octree);
-    let (low, high) = def.shape.bounds();
-    let margin = octree.grid.h * MARGIN_VOXELS.max(MARGIN_SHARE * (high - low).max_element());
+    let margin = octree.grid.h * MARGIN_VOXELS.max(MARGIN_SHARE * def.shape.bounds().size().max_element());
     let centre = DVec2::new(def.state.position.x, def.state.position.z);
     (foot.lowest - floor).abs() <= (0.5 + BEARING) * octree.grid.h
         && is_inside(centre, &hull(foot.bearing), margin)
 }
 
-/// The box along the axes (low, high) that holds a body, m, half a voxel wider.
-pub(super) fn bounds(def: &BodyDef) -> (DVec3, DVec3) {
-    let (low, high) = def.shape.bounds();
-    let corner = |c: u32| {
-        let side = |bit: u32, low: f64, high: f64| if c & bit == 0 { low } else { high };
-        let corner = DVec3::new(side(1, low.x, high.x), side(2, low.y, high.y), side(4, low.z, high.z));
-        def.shape.to_world(def.state.position, def.state.rotation, corner)
-    };
-    let corners: [DVec3; 8] = std::array::from_fn(|c| corner(c as u32));
+/// The box along the axes that holds a body, m, half a voxel wider.
+pub(super) fn bounds(def: &BodyDef) -> Aabb {
+    let in_world = |corner| def.shape.to_world(def.state.position, def.state.rotation, corner);
+    let Aabb { low, high } = Aabb::of(def.shape.bounds().corners().map(in_world));
     let wider = DVec3::splat(0.5 * def.shape.unit_m());
-    let low = corners.into_iter().reduce(DVec3::min).unwrap_or_default();
-    (low - wider, corners.into_iter().reduce(DVec3::max).unwrap_or_default() + wider)
-}
-
-/// Whether two such boxes have nothing in common.
-pub(super) fn are_apart(a: (DVec3, DVec3), b: (DVec3, DVec3)) -> bool {
-    a.1.cmplt(b.0).any() || b.1.cmplt(a.0).any()
+    Aabb::new(low - wider, high + wider)
 }
 
 /// What of a body is lowest.

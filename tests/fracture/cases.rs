@@ -93,7 +93,7 @@ impl Case {
     pub fn parts(&self, forest: &Forest, tree: u32) -> (Pattern, Recipe) {
         let params = self.params();
         let bounds = grid_mass(forest, tree as usize).bounds;
-        let point = bounds.0 + DVec3::from_array(self.impact.map(part)) * (bounds.1 - bounds.0);
+        let point = bounds.low + DVec3::from_array(self.impact.map(part)) * bounds.size();
         let drawn = |params: &FractureParams| -> Result<Pattern, PatternError> {
             Pattern::near_object(params, point, bounds, forest, tree)
         };

@@ -2,6 +2,7 @@
 //! and bounds are the sums over its voxels.
 
 use glam::{DMat3, DVec3};
+use kintsugi::geometry::Aabb;
 use kintsugi::{
     shape::{GridMass, box_thickness},
     svo::morton::{self, Key},
@@ -40,7 +41,7 @@ pub struct Sums {
     pub volume: f64,
     first: DVec3,
     second: DMat3,
-    bounds: Option<(DVec3, DVec3)>,
+    bounds: Option<Aabb>,
     pub voxels: u64,
 }
 
@@ -61,7 +62,7 @@ impl Sums {
         let outer = DMat3::from_cols(at * at.x, at * at.y, at * at.z);
         self.second += (outer + DMat3::IDENTITY * (1.0 / 12.0)) * weight;
         let high = low + 1.0;
-        self.bounds = Some(self.bounds.map_or((low, high), |(l, h)| (l.min(low), h.max(high))));
+        self.bounds = Some(self.bounds.unwrap_or(Aabb::NOTHING).joined(Aabb::new(low, high)));
         self.voxels += 1;
     }
 
@@ -98,8 +99,8 @@ pub fn grid_mass(_: &Bed, got: &Outcome) -> Result<(), String> {
             ("volume", (is.volume / should.volume - 1.0).abs()),
             ("centre", is.centre.distance(should.centre)),
             ("inertia", turned / scale),
-            ("low bounds", is.bounds.0.distance(should.bounds.0)),
-            ("high bounds", is.bounds.1.distance(should.bounds.1)),
+            ("low bounds", is.bounds.low.distance(should.bounds.low)),
+            ("high bounds", is.bounds.high.distance(should.bounds.high)),
             (
                 "voxels",
                 piece.voxels.abs_diff(should.voxels) as f64 + is.voxels.abs_diff(should.voxels) as f64,

@@ -187,7 +187,7 @@ fn the_six_shapes_are_what_they_are_called() {
     for name in SIX {
         let forest = Shape::Named(name.into()).octree(6);
         let mass = kintsugi::shape::grid_mass(&forest, 0);
-        let size = mass.bounds.1 - mass.bounds.0;
+        let size = mass.bounds.size();
         let share = mass.volume / size.element_product();
         println!(
             "{name} level 6: {} leaves, {:.0} voxels, {:.1} % of its box",

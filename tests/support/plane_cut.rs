@@ -2,6 +2,7 @@
 //! adds it to the table at start-up, and scenes, commands, the sandbox and the window name it like the others.
 
 use glam::DVec3;
+use kintsugi::geometry::Aabb;
 use kintsugi::{
     fracture::{Break, BreakContext, Breaker, FractureError, MethodEntry, MethodOption, Part, Strike},
     shape::{Geometry, Octree, Shape},
@@ -78,7 +79,7 @@ impl Breaker for PlaneCut {
         strike: &Strike<'_>,
     ) -> Result<Break, FractureError> {
         let whole = source.as_octree().ok_or_else(|| FractureError::Params("no octree".into()))?;
-        let (low, high) = whole.mass.bounds;
+        let Aabb { low, high } = whole.mass.bounds;
         let axis = (high - low).max_position();
         let at = (low + (high - low) * strike.params.option("share"))[axis].round() as u32;
         let part = |(cell, upper): (u32, bool)| {

@@ -11,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 
 use crate::{
@@ -60,8 +61,8 @@ pub struct Imported {
     pub shape: Arc<Shape>,
     /// Its place in the mesh's units.
     pub grid: Grid,
-    /// Bounds (low, high) of the triangles, mesh units.
-    pub bounds: (DVec3, DVec3),
+    /// Bounds of the triangles, mesh units.
+    pub bounds: Aabb,
     /// Mass at density 1, grid units.
     pub mass: GridMass,
     /// Findings about the mesh.
@@ -219,7 +220,7 @@ impl ReadMesh {
             mesh: Arc::clone(&self.mesh),
             known: Arc::clone(&self.prepared),
             grid,
-            bounds: (corner(health.bounds_low), corner(health.bounds_high)),
+            bounds: Aabb::new(corner(health.bounds_low), corner(health.bounds_high)),
             mass,
             health,
             warnings: self.warnings.iter().cloned().chain(other_volume).collect(),

@@ -13,6 +13,7 @@
     allow(clippy::disallowed_methods, reason = "tests normalise vectors that they know not to be zero")
 )]
 
+use kintsugi_geometry as geometry;
 use kintsugi_gpu as gpu;
 
 pub mod compute;

@@ -6,6 +6,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
+use crate::geometry::UnionFind;
 use crate::svo::{
     Forest, Keys,
     morton::{Key, decode, encode},
@@ -184,7 +185,7 @@ impl Cells {
     /// smaller than itself.
     #[must_use]
     pub fn components(&self) -> usize {
-        let mut parent: Vec<u32> = (0..self.len() as u32).collect();
+        let mut sets = UnionFind::new(self.len());
         let mut count = self.len();
         for offset in NEIGHBOURS {
             if count <= 1 {
@@ -195,31 +196,13 @@ impl Cells {
                 let low = decode(self.starts.at(i));
                 let at = std::array::from_fn(|k| low[k] as i32 + offset[k] * size);
                 let Some(j) = self.find_at(at) else { continue };
-                if self.log_sizes[j] >= self.log_sizes[i] && unite(&mut parent, i as u32, j as u32) {
+                if self.log_sizes[j] >= self.log_sizes[i] && sets.join(i as u32, j as u32) {
                     count -= 1;
                 }
             }
         }
         count
     }
-}
-
-fn root(parent: &mut [u32], mut i: u32) -> u32 {
-    while parent[i as usize] != i {
-        parent[i as usize] = parent[parent[i as usize] as usize];
-        i = parent[i as usize];
-    }
-    i
-}
-
-/// Joins two sets; false when they were one already.
-fn unite(parent: &mut [u32], a: u32, b: u32) -> bool {
-    let (a, b) = (root(parent, a), root(parent, b));
-    if a == b {
-        return false;
-    }
-    parent[a.max(b) as usize] = a.min(b);
-    true
 }
 
 #[cfg(test)]

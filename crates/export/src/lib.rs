@@ -11,6 +11,7 @@
 #![recursion_limit = "256"]
 
 use kintsugi_core::{compute, files, fracture, import, mesh, shape, svo, voxelize};
+use kintsugi_geometry as geometry;
 use kintsugi_gpu as gpu;
 use kintsugi_physics as bodies;
 

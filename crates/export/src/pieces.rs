@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::geometry::Aabb;
 use glam::{DQuat, DVec3};
 
 use super::handover::Pivot;
@@ -75,8 +76,8 @@ pub struct Figures {
     pub mass: f64,
     /// Centre of mass.
     pub centre: DVec3,
-    /// A box (low, high) that holds it.
-    pub bounds: (DVec3, DVec3),
+    /// A box that holds it.
+    pub bounds: Aabb,
 }
 
 impl Figures {
@@ -84,16 +85,11 @@ impl Figures {
     #[must_use]
     pub fn of(shape: &Shape, placing: &Placing) -> Self {
         let mass = shape.mass();
-        let (low, high) = bounds_in_shape_space(shape);
+        let bounds = bounds_in_shape_space(shape);
         let bounds = if placing.is_turned() {
-            let corners = (0..8).map(|c| {
-                let pick = |k: usize| if c >> k & 1 == 0 { low[k] } else { high[k] };
-                placing.point(DVec3::new(pick(0), pick(1), pick(2)))
-            });
-            let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-            corners.fold(nowhere, |(low, high), p| (low.min(p), high.max(p)))
+            Aabb::of(bounds.corners().map(|corner| placing.point(corner)))
         } else {
-            (placing.point(low), placing.point(high))
+            bounds.placed(|p| placing.point(p))
         };
         Self {
             voxels: made_of_voxels(shape).map_or(0, |octree| octree.mass.voxels),
@@ -114,11 +110,10 @@ pub fn made_of_voxels(shape: &Shape) -> Option<&Octree> {
     }
 }
 
-fn bounds_in_shape_space(shape: &Shape) -> (DVec3, DVec3) {
-    let (low, high) = shape.bounds();
+fn bounds_in_shape_space(shape: &Shape) -> Aabb {
     match shape.as_octree().map(|octree| &octree.grid) {
-        Some(grid) => (grid.origin + grid.h * low, grid.origin + grid.h * high),
-        None => (low, high),
+        Some(grid) => shape.bounds().placed(|p| grid.origin + grid.h * p),
+        None => shape.bounds(),
     }
 }
 
@@ -164,7 +159,7 @@ impl ExportPiece {
     #[must_use]
     pub fn voxel(&self) -> f64 {
         let by_size = || {
-            let (low, high) = bounds_in_shape_space(&self.shape);
+            let Aabb { low, high } = bounds_in_shape_space(&self.shape);
             (high - low).max_element() / 256.0
         };
         self.octree().map_or_else(by_size, |octree| octree.grid.h)

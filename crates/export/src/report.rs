@@ -5,6 +5,7 @@ use std::{
     path::Path,
 };
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 use serde::Serialize;
 
@@ -263,7 +264,7 @@ impl PieceReport {
         (id, object, cell, parent, generation): (usize, Option<usize>, Option<u32>, Option<usize>, u32),
         figures: &Figures,
     ) -> Self {
-        let Figures { voxels, volume, mass, centre, bounds: (low, high) } = *figures;
+        let Figures { voxels, volume, mass, centre, bounds: Aabb { low, high } } = *figures;
         let (centre, bounds) = (Some(centre), Some([low, high]));
         Self { id, object, cell, parent, generation, voxels, volume, mass, centre, bounds, mesh: None }
     }

@@ -4,6 +4,7 @@ use super::{
     Body, BodyDef, Family, Response, StepReport, Walls, World, WorldSettings,
     testing::{block, body, grid, join, world},
 };
+use crate::geometry::Aabb;
 use crate::svo::Forest;
 use glam::{DQuat, DVec3};
 use std::{sync::Arc, time::Instant};
@@ -114,7 +115,7 @@ fn single_voxels_and_bodies_of_nothing_harm_nobody() {
 }
 
 fn low_y(body: &Body) -> f64 {
-    let (low, high) = body.def.octree().mass.bounds;
+    let Aabb { low, high } = body.def.octree().mass.bounds;
     let to_world = body.world_from_grid();
     (0..8u32)
         .map(|c| {

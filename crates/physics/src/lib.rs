@@ -15,6 +15,7 @@
 use kintsugi_core::{compute, shape, svo};
 #[cfg(test)]
 use kintsugi_core::{fracture, import, mesh, voxelize};
+use kintsugi_geometry as geometry;
 use kintsugi_gpu as gpu;
 
 #[cfg(test)]

@@ -58,6 +58,7 @@ pub fn planes(settings: &WorldSettings) -> Vec<Plane> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geometry::Aabb;
     use crate::{
         Body, BodyState,
         testing::{block, body, grid, world},
@@ -83,7 +84,7 @@ mod tests {
     /// Farthest that any corner of the body's bounds is outside, m.
     fn outside(body: &Body, walls: &Walls) -> f64 {
         let to_world = body.world_from_grid();
-        let (low, high) = body.def.octree().mass.bounds;
+        let Aabb { low, high } = body.def.octree().mass.bounds;
         (0..8u32)
             .map(|c| {
                 let pick = DVec3::new(f64::from(c & 1), f64::from(c >> 1 & 1), f64::from(c >> 2));

@@ -10,6 +10,7 @@ use super::{
     scale::Scale,
     turning::angle_between,
 };
+use crate::geometry::UnionFind;
 use glam::DVec3;
 
 // Lengths, times and speeds are those of objects of a metre on the Earth ([`Scale`]); where two bodies meet, the sleeper's
@@ -202,7 +203,7 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], settings: &World
     }
     let awake = Body::moves;
     let still = |bodies: &[Body], i: usize| bodies[i].still_secs / scales[i].time;
-    let mut parent: Vec<usize> = (0..bodies.len()).collect();
+    let mut islands = UnionFind::new(bodies.len());
     for m in manifolds.iter().filter(|m| !m.points.is_empty()) {
         let Some(second) = m.second else { continue };
         if let (Some(a), Some(b)) = (index_of(bodies, m.first), index_of(bodies, second))
@@ -210,8 +211,7 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], settings: &World
             && awake(&bodies[b])
             && (still(bodies, a) < ALONE_SECS || still(bodies, b) < ALONE_SECS)
         {
-            let (a, b) = (root(&mut parent, a), root(&mut parent, b));
-            parent[a.max(b)] = a.min(b);
+            islands.join(a as u32, b as u32);
         }
     }
     let mut more = vec![0.0; bodies.len()];
@@ -226,11 +226,11 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], settings: &World
     let mut ready = vec![true; bodies.len()];
     for i in 0..bodies.len() {
         if awake(&bodies[i]) && still(bodies, i) < STILL_SECS + more[i] {
-            ready[root(&mut parent, i)] = false;
+            ready[islands.find(i as u32) as usize] = false;
         }
     }
     for (i, body) in bodies.iter_mut().enumerate() {
-        let island = root(&mut parent, i);
+        let island = islands.find(i as u32) as usize;
         let unit = scales[i].time;
         let alone = body.still_secs >= (ALONE_SECS + more[i]) * unit || body.slow_secs >= SLOW_SECS * unit;
         if awake(body) && (ready[island] || alone) {
@@ -238,12 +238,4 @@ pub fn fall_asleep(bodies: &mut [Body], manifolds: &[Manifold], settings: &World
             (body.state.linear_velocity, body.state.angular_velocity) = (DVec3::ZERO, DVec3::ZERO);
         }
     }
-}
-
-fn root(parent: &mut [usize], mut i: usize) -> usize {
-    while parent[i] != i {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    i
 }

@@ -30,7 +30,7 @@ fn half_block(level: u32) -> Arc<crate::svo::Forest> {
 }
 
 fn low_y(def: &BodyDef) -> f64 {
-    def.octree().grid.origin.y + def.octree().grid.h * def.octree().mass.bounds.0.y
+    def.octree().grid.origin.y + def.octree().grid.h * def.octree().mass.bounds.low.y
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use crate::geometry::Aabb;
 use glam::{Mat4, Vec3};
 
 use super::{
@@ -63,7 +64,7 @@ impl RenderBody {
     /// Bounds (low, high) of its shape, local space.
     #[must_use]
     pub fn bounds(&self) -> (Vec3, Vec3) {
-        let (low, high) = self.shape.bounds();
+        let Aabb { low, high } = self.shape.bounds();
         (low.as_vec3(), high.as_vec3())
     }
 }

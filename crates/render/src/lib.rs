@@ -10,6 +10,7 @@
 #[cfg(test)]
 use kintsugi_core::voxelize;
 use kintsugi_core::{compute, fracture, mesh, shape, svo};
+use kintsugi_geometry as geometry;
 use kintsugi_gpu as gpu;
 
 mod blit;

@@ -354,10 +354,7 @@ mod tests {
 
     /// CIE L*a*b* (D65) of an sRGB colour as an eye sees it.
     fn lab(color: [u8; 3], eye: [[f64; 3]; 3]) -> glam::DVec3 {
-        let linear = color.map(|channel| {
-            let c = f64::from(channel) / 255.0;
-            if c <= 0.04045 { c / 12.92 } else { libm::pow((c + 0.055) / 1.055, 2.4) }
-        });
+        let linear = color.map(crate::geometry::srgb::precise_linear);
         let seen = glam::DMat3::from_cols_array_2d(&eye) * glam::DVec3::from(linear);
         let seen = seen.clamp(glam::DVec3::ZERO, glam::DVec3::ONE);
         let x = 0.4124564 * seen.x + 0.3575761 * seen.y + 0.1804375 * seen.z;
@@ -388,7 +385,7 @@ mod tests {
 
     fn body_at(p: Vec3) -> RenderBody {
         let forest = Arc::new(build(4, Leaves::default(), &|_: crate::svo::Key, _: u32| false));
-        let bounds = (glam::DVec3::splat(2.0), glam::DVec3::splat(9.0));
+        let bounds = crate::geometry::Aabb::new(glam::DVec3::splat(2.0), glam::DVec3::splat(9.0));
         let grid = Grid { level: 4, origin: glam::DVec3::ZERO, h: 0.1 };
         let octree = Octree { forest, tree: 0, grid, mass: GridMass { bounds, ..GridMass::default() } };
         RenderBody {

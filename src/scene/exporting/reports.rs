@@ -138,7 +138,7 @@ pub(super) fn broken_again(
             mass,
             volume: volume * units.powi(3),
             centre: centre * units,
-            bounds: (bounds.0 * units, bounds.1 * units),
+            bounds: bounds.placed(|p| p * units),
         };
         let id = what.pieces.len() + i;
         let parent = lines.parent(origin, what.pieces.len());

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 
 use super::{Fields, LabelSteps, Part, Placing};
@@ -93,9 +94,9 @@ impl Inside {
         Ok(Self { blueprint, forest, tree, fracture, transition, voxels, dusty, steps, fields })
     }
 
-    /// Low and high corner of the tree's boundary voxels, voxels.
+    /// Bounds of the tree's boundary voxels, voxels.
     #[must_use]
-    pub fn bounds(&self) -> (DVec3, DVec3) {
+    pub fn bounds(&self) -> Aabb {
         crate::shape::grid_mass(&self.forest, self.tree as usize).bounds
     }
 

@@ -6,6 +6,7 @@ use std::{
     sync::Arc,
 };
 
+use crate::geometry::Aabb;
 use glam::{DVec3, Mat4, Vec3};
 
 use super::{Blueprint, Inside, Part, Placing, boundary, color_of, crack, overlay, transition, wireframe};
@@ -49,7 +50,7 @@ impl Bench {
         let side = f64::from(1u32 << LEVEL);
         let params = FractureParams { seeds: 12, radii: vec![0.2, 0.5], rng: 3, ..FractureParams::default() };
         let impact = DVec3::new(0.5, 0.55, 0.8) * side;
-        let bounds = (DVec3::ONE, DVec3::splat(side - 1.0));
+        let bounds = Aabb::new(DVec3::ONE, DVec3::splat(side - 1.0));
         let pattern =
             Pattern::near_object(&params, impact, bounds, &self.forest, 0).expect("good parameters");
         let crack = CrackShape { transition_level: Some(4), ..CrackShape::default() };

@@ -159,12 +159,10 @@ impl Sandbox {
 
 /// Whether a piece is not where it was beside `first` when both were one.
 fn has_moved(first: &Body, body: &Body) -> bool {
-    let (shape, (low, high)) = (&body.def.shape, body.def.shape.bounds());
+    let shape = &body.def.shape;
     // What has no voxels is as large as an import would have made it.
     let voxel = shape.as_octree().map_or(first.def.object_size_m / 128.0, |octree| octree.grid.h);
-    (0..8).any(|c| {
-        let at = |axis: usize| if c >> axis & 1 == 0 { low[axis] } else { high[axis] };
-        let corner = DVec3::new(at(0), at(1), at(2));
+    shape.bounds().corners().into_iter().any(|corner| {
         let [by_first, by_own] = [first, body].map(|b| world_from_local(&b.state, &b.def.shape, corner));
         by_first.distance(by_own) > STILL * voxel
     })

@@ -20,9 +20,8 @@ use crate::{
 
 /// A blow from the front, local space of `shape`.
 fn front(shape: &Shape) -> Impact {
-    let (low, high) = shape.bounds();
     let in_metres = |p: DVec3| shape.as_octree().map_or(p, |octree| octree.grid.origin + octree.grid.h * p);
-    let impact = default_impact(shape, (in_metres(low), in_metres(high)));
+    let impact = default_impact(shape, shape.bounds().placed(in_metres));
     let point = shape.as_octree().map_or(impact.point, |octree| octree.grid.from_mesh(impact.point));
     Impact { point, ..impact }
 }

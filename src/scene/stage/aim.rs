@@ -1,5 +1,6 @@
 //! What a ray means: the body that it meets, and the blow that is aimed there.
 
+use crate::geometry::Aabb;
 use glam::{DVec3, Vec3};
 
 use super::Stage;
@@ -80,7 +81,7 @@ impl Stage {
         let local = |body: &Body| local_from_world(&body.state, &body.def.shape, point);
         // No nearer than this: most bodies are not looked into.
         let at_least = |body: &Body| {
-            let (p, (low, high)) = (local(body), body.def.shape.bounds());
+            let (p, Aabb { low, high }) = (local(body), body.def.shape.bounds());
             p.clamp(low, high).distance(p) * body.def.shape.unit_m()
         };
         let mut order: Vec<(f64, &Body)> = self.world.bodies.iter().map(|b| (at_least(b), b)).collect();

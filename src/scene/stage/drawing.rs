@@ -5,6 +5,7 @@ use std::{
     sync::Arc,
 };
 
+use crate::geometry::Aabb;
 use glam::{DVec3, Mat4, Vec3};
 
 use super::Stage;
@@ -124,7 +125,7 @@ impl Stage {
             if only.map_or_else(|| !self.is_shown(body), |id| id != body.id) {
                 continue;
             }
-            let (low, high) = body.def.shape.bounds();
+            let Aabb { low, high } = body.def.shape.bounds();
             let (low, high) = (low.as_vec3(), high.as_vec3());
             for c in 0..8u32 {
                 let corner = Vec3::new(

@@ -322,7 +322,7 @@ impl Stage {
         let boxes: Vec<_> = bodies.iter().map(|body| resting::bounds(&body.def)).collect();
         let alone = |at: usize| {
             let others = boxes.iter().enumerate().filter(|(other, _)| *other != at);
-            others.into_iter().all(|(_, other)| resting::are_apart(boxes[at], *other))
+            others.into_iter().all(|(_, other)| !boxes[at].meets(other))
         };
         let stands = |(at, body): &(usize, &Body)| {
             placed.contains(&body.id) && alone(*at) && resting::stands_still(&body.def, &self.world.settings)

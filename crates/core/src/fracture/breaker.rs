@@ -96,8 +96,8 @@ pub struct Strike<'a> {
     pub impact: Impact,
     /// What was asked for.
     pub params: &'a FractureParams,
-    /// Bounds (low, high) of which radii are fractions; `None`: those of the shape.
-    pub bounds: Option<(DVec3, DVec3)>,
+    /// Bounds of which radii are fractions; `None`: those of the shape.
+    pub bounds: Option<crate::geometry::Aabb>,
     /// Cells that were painted to stay.
     pub painted: Option<&'a KeptCells>,
     /// Seeds from a file, instead of those of the pattern.

@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 
 use super::{
@@ -33,8 +34,8 @@ pub struct Plan {
     pub params: FractureParams,
     /// Seeds of the first break in shape space, instead of the pattern's.
     pub seeds: Option<Vec<DVec3>>,
-    /// Bounds (low, high) of which the first break's radii are fractions, shape space; `None`: those of the shape.
-    pub bounds: Option<(DVec3, DVec3)>,
+    /// Bounds of which the first break's radii are fractions, shape space; `None`: those of the shape.
+    pub bounds: Option<Aabb>,
     /// How many times the largest pieces break.
     pub generations: u32,
 }
@@ -43,10 +44,10 @@ pub struct Plan {
 /// of `bounds` first meets the object, else the surface voxel nearest to the centre. Found by a scan, since it
 /// happens once per object.
 #[must_use]
-pub fn default_impact(shape: &Shape, bounds: (DVec3, DVec3)) -> Impact {
-    let middle = (bounds.0 + bounds.1) * 0.5;
+pub fn default_impact(shape: &Shape, bounds: Aabb) -> Impact {
+    let middle = bounds.middle();
     let Some(octree) = shape.as_octree() else {
-        let start = DVec3::new(middle.x, middle.y, bounds.1.z + (bounds.1 - bounds.0).max_element());
+        let start = DVec3::new(middle.x, middle.y, bounds.high.z + bounds.size().max_element());
         let point = shape.pick(start, DVec3::NEG_Z).map_or(middle, |hit| start + DVec3::NEG_Z * hit.t);
         return Impact { point, direction: DVec3::NEG_Z };
     };
@@ -98,7 +99,7 @@ pub fn impact_on_piece(shape: &Shape, point: DVec3, direction: DVec3) -> Impact 
         Some(octree) => nearest_leaf(octree, octree.leaves(), point)
             .map_or(octree.mass.centre, |i| voxel_centre(morton::decode(octree.forest.leaves.keys.at(i)))),
         None => {
-            let (low, high) = shape.bounds();
+            let Aabb { low, high } = shape.bounds();
             point.clamp(low, high)
         }
     };
@@ -115,7 +116,7 @@ pub fn random_number_again(first: u64, number: u64) -> u64 {
 /// The first blow of a plan as `shape` sees it, with what it borrows.
 pub struct FirstStrike {
     impact: Impact,
-    bounds: Option<(DVec3, DVec3)>,
+    bounds: Option<Aabb>,
     points: Option<Vec<DVec3>>,
 }
 
@@ -126,7 +127,7 @@ impl FirstStrike {
         let local = |p: DVec3| shape.as_octree().map_or(p, |octree| octree.grid.from_mesh(p));
         Self {
             impact: Impact { point: local(plan.impact.point), ..plan.impact },
-            bounds: plan.bounds.map(|(low, high)| (local(low), local(high))),
+            bounds: plan.bounds.map(|bounds| bounds.placed(local)),
             points: plan.seeds.as_ref().map(|points| points.iter().map(|p| local(*p)).collect()),
         }
     }

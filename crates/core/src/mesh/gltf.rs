@@ -7,8 +7,9 @@ use super::{
     Material, Texture,
     gltf_json::{Node, Primitive, Root, parse},
     load::Surroundings,
-    unchecked::{MISSING, Problem, TEXTURE_FILE_LIMIT, UncheckedMesh, byte},
+    unchecked::{MISSING, Problem, TEXTURE_FILE_LIMIT, UncheckedMesh},
 };
+use crate::geometry::srgb;
 use glam::{Mat3, Mat4, Quat, Vec3};
 use std::borrow::Cow;
 
@@ -164,7 +165,7 @@ impl<'a> Reader<'a> {
         if self.colors {
             let mut colors = self.attribute::<3>(primitive, "COLOR_0").unwrap_or_default();
             colors.resize(positions.len(), [1.0; 3]);
-            self.unchecked.mesh.colors.extend(colors.iter().map(|c| c.map(srgb)));
+            self.unchecked.mesh.colors.extend(colors.iter().map(|c| c.map(srgb::byte)));
         }
         if self.uvs {
             let material = primitive.material.and_then(|m| self.root.materials.get(m));
@@ -201,7 +202,7 @@ impl<'a> Reader<'a> {
         let [r, g, b, _] = pbr.and_then(|pbr| pbr.base_color_factor).unwrap_or([1.0; 4]);
         let texture =
             pbr.and_then(|pbr| pbr.base_color_texture.as_ref()).and_then(|info| self.texture(info.index));
-        self.unchecked.mesh.materials.push(Material { color: [r, g, b].map(srgb), texture });
+        self.unchecked.mesh.materials.push(Material { color: [r, g, b].map(srgb::byte), texture });
         self.materials.push(wanted);
         self.materials.len() as u32 - 1
     }
@@ -274,12 +275,6 @@ impl<'a> Reader<'a> {
         let mut pace = self.unchecked.pace.clone();
         Some(self.elements(number, 1)?.take_while(|_| pace.go_on().is_ok()).map(index).collect())
     }
-}
-
-/// A linear fraction as an sRGB byte.
-fn srgb(linear: f32) -> u8 {
-    let x = linear.clamp(0.0, 1.0);
-    byte(if x <= 0.003_130_8 { 12.92 * x } else { 1.055 * libm::powf(x, 1.0 / 2.4) - 0.055 })
 }
 
 /// What a reference holds: a data URI's bytes or a file beside the scene.

@@ -7,8 +7,9 @@
 use super::{
     Mesh,
     orient::{self, Parts},
-    topology::{Edges, Sets, topology},
+    topology::{Edges, topology},
 };
+use crate::geometry::UnionFind;
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -212,7 +213,7 @@ fn duplicates(triangles: &[[u32; 3]], welded_count: u32, keep_surplus: bool) -> 
     if opposite.is_empty() {
         return drop;
     }
-    let mut sets = Sets::new(welded_count as usize);
+    let mut sets = UnionFind::new(welded_count as usize);
     for t in triangles {
         sets.join(t[0], t[1]);
         sets.join(t[1], t[2]);
@@ -240,7 +241,7 @@ fn count_edges(
     // Half edges are numbered by the triangles as read.
     let start = |half: u32| as_read[half as usize / 3][half as usize % 3];
     report.closed = !oriented.is_empty();
-    let mut sets = Sets::new(welded_count as usize);
+    let mut sets = UnionFind::new(welded_count as usize);
     let mut open_ends = Vec::new();
     for ([low, high], group) in edges.groups() {
         let along = group.iter().filter(|g| (start(g.1) == low) != turned[g.1 as usize / 3]).count();

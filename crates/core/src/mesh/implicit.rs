@@ -1,13 +1,13 @@
 //! Distance-like functions (negative inside) of which the built-in figures are modelled, and what is kept of their surface.
 
-use super::topology::Sets;
+use crate::geometry::UnionFind;
 use glam::{Vec2, Vec3};
 
 /// The largest connected part: pockets that carved and blended shapes leave inside are not worth a void.
 pub(super) fn largest_sheet(
     (positions, triangles): (Vec<Vec3>, Vec<[u32; 3]>),
 ) -> (Vec<Vec3>, Vec<[u32; 3]>) {
-    let mut sets = Sets::new(positions.len());
+    let mut sets = UnionFind::new(positions.len());
     for t in &triangles {
         sets.join(t[0], t[1]);
         sets.join(t[1], t[2]);

@@ -2,7 +2,8 @@
 //!
 //! In: triangles in welded numbers. Out: the same triangles, some turned round.
 
-use super::topology::{Edges, Sets};
+use super::topology::Edges;
+use crate::geometry::{Aabb, UnionFind};
 use glam::DVec3;
 
 const NONE: u32 = u32::MAX;
@@ -73,7 +74,7 @@ pub(super) struct Parts {
     /// Start of each part in `members`, and the end.
     starts: Vec<u32>,
     /// Bounding boxes.
-    bounds: Vec<[DVec3; 2]>,
+    bounds: Vec<Aabb>,
 }
 
 /// What [`face_outward`] found.
@@ -87,7 +88,7 @@ pub(super) struct Outward {
 
 impl Parts {
     pub fn of(triangles: &[[u32; 3]], edges: &Edges, points: &[DVec3]) -> Self {
-        let mut sets = Sets::new(triangles.len());
+        let mut sets = UnionFind::new(triangles.len());
         for (_, group) in edges.groups() {
             for pair in group.windows(2) {
                 sets.join(pair[0].1 / 3, pair[1].1 / 3);
@@ -106,9 +107,7 @@ impl Parts {
         parts.bounds = (0..parts.count())
             .map(|part| {
                 let corners = parts.triangles(part).iter().flat_map(|&t| triangles[t as usize]);
-                corners.fold([DVec3::MAX, DVec3::MIN], |[low, high], v| {
-                    [low.min(points[v as usize]), high.max(points[v as usize])]
-                })
+                Aabb::of(corners.map(|v| points[v as usize]))
             })
             .collect();
         parts
@@ -124,7 +123,7 @@ impl Parts {
 
     /// Volume about the middle of the part's box, so that an open part counts as what it nearly encloses.
     fn volume(&self, part: usize, triangles: &[[u32; 3]], points: &[DVec3]) -> f64 {
-        let middle = (self.bounds[part][0] + self.bounds[part][1]) / 2.0;
+        let middle = self.bounds[part].middle();
         let corners = |t: u32| triangles[t as usize].map(|v| points[v as usize] - middle);
         self.triangles(part).iter().map(|&t| cone_volume(corners(t))).sum()
     }
@@ -141,8 +140,8 @@ impl Parts {
     }
 
     fn box_within(&self, inner: usize, outer: usize) -> bool {
-        let ([a, b], [c, d]) = (self.bounds[inner], self.bounds[outer]);
-        inner != outer && a.cmpgt(c).all() && b.cmplt(d).all()
+        let (a, b) = (self.bounds[inner], self.bounds[outer]);
+        inner != outer && a.low.cmpgt(b.low).all() && a.high.cmplt(b.high).all()
     }
 }
 

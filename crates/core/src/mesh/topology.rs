@@ -4,6 +4,7 @@
 //! Everything is sorted, never hashed, so the same mesh gives the same numbers.
 
 use super::Mesh;
+use crate::geometry::UnionFind;
 use rayon::prelude::*;
 
 /// Vertices that lie on bitwise the same position (-0 counts as 0), for adjacency only: colours and texture
@@ -96,29 +97,6 @@ impl Edges {
     }
 }
 
-/// Disjoint sets with path halving.
-pub(super) struct Sets(Vec<u32>);
-
-impl Sets {
-    pub fn new(count: usize) -> Self {
-        Self((0..count as u32).collect())
-    }
-
-    pub fn find(&mut self, mut k: u32) -> u32 {
-        while self.0[k as usize] != k {
-            self.0[k as usize] = self.0[self.0[k as usize] as usize];
-            k = self.0[k as usize];
-        }
-        k
-    }
-
-    /// The lower root wins, so numbering does not depend on the order of joins.
-    pub fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.find(a), self.find(b));
-        self.0[a.max(b) as usize] = a.min(b);
-    }
-}
-
 /// Triangles that close every hole: per connected part of the signed boundary chain, a fan from the part's
 /// centre to each of its edges, turned so that mesh and cones together have no boundary. An edge that counts
 /// twice gets two. Some may have no area, for example where the mesh is slit along a line.
@@ -126,7 +104,7 @@ impl Sets {
 pub fn boundary_cones(mesh: &Mesh, topology: &Topology) -> Vec<[[f32; 3]; 3]> {
     let triangles = topology.triangles(mesh);
     let chain = Edges::of(&triangles).signed_boundary(&triangles);
-    let mut sets = Sets::new(topology.welded_count as usize);
+    let mut sets = UnionFind::new(topology.welded_count as usize);
     for &(a, b, _) in &chain {
         sets.join(a, b);
     }

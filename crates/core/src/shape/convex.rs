@@ -1,9 +1,7 @@
 //! A body that is a convex polyhedron.
 
-use super::{
-    MassProperties, PieceMesh,
-    solid::{distance_to_triangle, nearest_hit},
-};
+use super::{MassProperties, PieceMesh, solid::nearest_hit};
+use crate::geometry::{Aabb, triangle};
 use glam::DVec3;
 
 /// Vertices farther outside a face's plane than this share of the size make a polyhedron that is not convex.
@@ -39,7 +37,7 @@ pub struct Convex {
     vertices: Vec<DVec3>,
     /// Vertex indices of each face, counter-clockwise seen from outside.
     faces: Vec<Vec<u32>>,
-    bounds: (DVec3, DVec3),
+    bounds: Aabb,
 }
 
 impl Convex {
@@ -56,10 +54,9 @@ impl Convex {
         if !vertices.iter().all(|p| p.is_finite()) || vertices.is_empty() {
             return Err(ConvexError::Flat);
         }
-        let whole = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        let bounds = vertices.iter().fold(whole, |(low, high), p| (low.min(*p), high.max(*p)));
+        let bounds = Aabb::of(vertices.iter().copied());
         let convex = Self { vertices, faces, bounds };
-        let slack = FLAT * (bounds.1 - bounds.0).max_element();
+        let slack = FLAT * bounds.size().max_element();
         for face in 0..convex.faces.len() {
             let (normal, at) = convex.plane(face);
             let outside = |p: &DVec3| normal.dot(*p - at) > slack;
@@ -85,9 +82,9 @@ impl Convex {
         &self.faces
     }
 
-    /// Bounds (low, high), m.
+    /// Bounds, m.
     #[must_use]
-    pub fn bounds(&self) -> (DVec3, DVec3) {
+    pub fn bounds(&self) -> Aabb {
         self.bounds
     }
 
@@ -147,6 +144,6 @@ impl Convex {
         if inside {
             return 0.0;
         }
-        self.triangles().map(|t| distance_to_triangle(t, point)).fold(f64::INFINITY, f64::min)
+        self.triangles().map(|t| triangle::distance(point, t)).fold(f64::INFINITY, f64::min)
     }
 }

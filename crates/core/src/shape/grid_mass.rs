@@ -5,6 +5,8 @@
 //! run in Morton order in f64, so the same tree gives the same bytes.
 
 use super::box_thickness;
+use crate::geometry::Aabb;
+use crate::geometry::simd::{Simd, Width, Work};
 use crate::svo::{
     Forest, KeySlice, Node,
     morton::{self, Key},
@@ -20,8 +22,8 @@ pub struct GridMass {
     pub centre: DVec3,
     /// Inertia tensor about the centre, axes of the grid.
     pub inertia: DMat3,
-    /// Bounds of all voxels, grid coordinates (low, high).
-    pub bounds: (DVec3, DVec3),
+    /// Bounds of all voxels, grid coordinates.
+    pub bounds: Aabb,
     /// Shortest edge of the box with the same moments, voxels.
     pub thickness: f64,
     /// Leaves plus internal leaf cells.
@@ -42,6 +44,7 @@ struct Voxels<'a> {
     /// Missing ones at the end count as whole.
     coverage: &'a [f32],
     reference: [u32; 3],
+    width: Width,
 }
 
 /// Four numbers that are added to at once; of their sums each is what it would be alone.
@@ -102,20 +105,7 @@ impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
     }
 
     fn leaves(&mut self, voxels: &Voxels<'_>, keys: KeySlice<'_>, coverage: &[f32]) {
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has it.
-            unsafe { self.leaves_in_fours(voxels, keys, coverage) };
-            return;
-        }
-        self.leaves_of(voxels, keys, coverage);
-    }
-
-    /// The same in registers for four numbers: nothing is fused, so the sums are the same.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn leaves_in_fours(&mut self, voxels: &Voxels<'_>, keys: KeySlice<'_>, coverage: &[f32]) {
-        self.leaves_of(voxels, keys, coverage);
+        voxels.width.run(Adding { to: self, voxels, what: Added::Leaves(keys, coverage) });
     }
 
     #[inline(always)]
@@ -191,20 +181,7 @@ impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
 
     /// The same of a node whose children are parents of leaves, as most nodes are: sums stay out of memory.
     fn parents(&mut self, voxels: &Voxels<'_>, node: Node, low: [u32; 3]) {
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has it.
-            unsafe { self.parents_in_fours(voxels, node, low) };
-            return;
-        }
-        self.parents_of(voxels, node, low);
-    }
-
-    /// As `leaves_in_fours`.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2")]
-    fn parents_in_fours(&mut self, voxels: &Voxels<'_>, node: Node, low: [u32; 3]) {
-        self.parents_of(voxels, node, low);
+        voxels.width.run(Adding { to: self, voxels, what: Added::Cells(node, low) });
     }
 
     #[inline(always)]
@@ -254,6 +231,31 @@ impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
     }
 }
 
+/// What is added in registers for four numbers: nothing is fused, so sums are what they are one by one.
+struct Adding<'a, const FIRST: bool, const SECOND: bool> {
+    to: &'a mut Moments<FIRST, SECOND>,
+    voxels: &'a Voxels<'a>,
+    what: Added<'a>,
+}
+
+enum Added<'a> {
+    /// With their coverage.
+    Leaves(KeySlice<'a>, &'a [f32]),
+    /// The cells below a node whose children are parents of leaves, and its corner.
+    Cells(Node, [u32; 3]),
+}
+
+impl<const FIRST: bool, const SECOND: bool> Work for Adding<'_, FIRST, SECOND> {
+    type Out = ();
+    #[inline(always)]
+    fn run<S: Simd>(self) {
+        match self.what {
+            Added::Leaves(keys, coverage) => self.to.leaves_of(self.voxels, keys, coverage),
+            Added::Cells(node, low) => self.to.parents_of(self.voxels, node, low),
+        }
+    }
+}
+
 /// Middles of the cells of a cube of edge 4, by Morton code; the first number is none.
 const MIDDLES: [Four; 64] = {
     let mut middles = [[0.0; 4]; 64];
@@ -270,7 +272,7 @@ const MIDDLES: [Four; 64] = {
 };
 
 /// Low and high corner of all voxels.
-fn bounds(keys: KeySlice<'_>, inside: Option<([u32; 3], [u32; 3])>) -> (DVec3, DVec3) {
+fn bounds(keys: KeySlice<'_>, inside: Option<([u32; 3], [u32; 3])>) -> Aabb {
     // The bits of one coordinate order as it does. Many leaves have words for keys: half the work.
     const AXES: [Key; 3] = {
         let (mut x, mut bit) = (0, 0);
@@ -309,7 +311,7 @@ fn bounds(keys: KeySlice<'_>, inside: Option<([u32; 3], [u32; 3])>) -> (DVec3, D
         (Some(bounds), None) | (None, Some(bounds)) => bounds,
         (None, None) => ([0; 3], [0; 3]),
     };
-    (DVec3::from(low.map(f64::from)), DVec3::from(high.map(f64::from)))
+    Aabb::new(DVec3::from(low.map(f64::from)), DVec3::from(high.map(f64::from)))
 }
 
 /// Sums over `tree`'s leaves (weighted by coverage) and internal nodes. An empty or missing tree gives all zeros.
@@ -328,7 +330,7 @@ pub fn grid_mass(forest: &Forest, tree: usize) -> GridMass {
     let with_coverage = range.start..range.end.min(forest.leaves.coverage.len());
     let coverage = forest.leaves.coverage.get(with_coverage).unwrap_or_default();
     let reference = keys.iter().nth(keys.len() / 2).map_or([0; 3], morton::decode);
-    let voxels = Voxels { forest, tree, keys, coverage, reference };
+    let voxels = Voxels { forest, tree, keys, coverage, reference, width: Width::widest() };
     let (sum, bounds): (Moments<true, true>, _) = if keys.len() > LARGE {
         let ((sum, bounds), second) = rayon::join(
             || {
@@ -410,7 +412,7 @@ mod tests {
             assert!((m.inertia.col(i)[i] / want[i] - 1.0).abs() < 1e-9);
             assert!(m.inertia.col(i)[(i + 1) % 3].abs() < 1e-6);
         }
-        assert_eq!(m.bounds, (DVec3::new(3.0, 5.0, 8.0), DVec3::new(19.0, 15.0, 29.0)));
+        assert_eq!(m.bounds, Aabb::new(DVec3::new(3.0, 5.0, 8.0), DVec3::new(19.0, 15.0, 29.0)));
     }
 
     #[test]
@@ -442,12 +444,12 @@ mod tests {
         let reference = DVec3::from(voxels[voxels.len() / 2].0.map(f64::from));
         forest.visit_internal(tree, &mut |_, low, size| voxels.push((low, size, f64::from(size).powi(3))));
         let (mut volume, mut first, mut square, mut mixed) = (0.0, DVec3::ZERO, DVec3::ZERO, DVec3::ZERO);
-        let mut bounds = (DVec3::INFINITY, DVec3::NEG_INFINITY);
+        let mut bounds = Aabb::NOTHING;
         let mut count = 0;
         for (low, size, weight) in voxels {
             let (low, edge) = (DVec3::from(low.map(f64::from)), f64::from(size));
             let high = low + DVec3::splat(edge);
-            bounds = (bounds.0.min(low), bounds.1.max(high));
+            bounds = bounds.joined(Aabb::new(low, high));
             let r = (low + high) * 0.5 - reference;
             volume += weight;
             first += weight * r;

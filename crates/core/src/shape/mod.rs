@@ -33,6 +33,7 @@ pub use piece_mesh::{Corner, Face, PieceMesh, Side};
 pub use solid::SolidMesh;
 pub use world_uv::world_uv;
 
+use crate::geometry::Aabb;
 use crate::mesh::Mesh;
 use glam::{DMat3, DMat4, DQuat, DVec3};
 use std::sync::{Arc, OnceLock};
@@ -110,7 +111,7 @@ impl Shape {
     #[must_use]
     pub fn octree(octree: Octree, density: f64, look: Look) -> Self {
         let (mass, h) = (octree.mass_properties(density), octree.grid.h);
-        let (low, high) = octree.mass.bounds;
+        let Aabb { low, high } = octree.mass.bounds;
         let radius = (low - octree.mass.centre).abs().max((high - octree.mass.centre).abs()).length() * h;
         let thickness = octree.mass.thickness * h;
         let geometry = Geometry::Octree(octree);
@@ -163,8 +164,8 @@ impl Shape {
     }
 
     fn of_metres(geometry: Geometry, mass: MassProperties, density: f64, look: Look) -> Self {
-        let (low, high) = match &geometry {
-            Geometry::Octree(_) => (DVec3::ZERO, DVec3::ZERO),
+        let Aabb { low, high } = match &geometry {
+            Geometry::Octree(_) => Aabb::default(),
             Geometry::Mesh(solid) => solid.bounds_m(),
             Geometry::Convex(convex) => convex.bounds(),
         };
@@ -303,9 +304,9 @@ impl Shape {
         }
     }
 
-    /// Bounds (low, high), local space.
+    /// Bounds, local space.
     #[must_use]
-    pub fn bounds(&self) -> (DVec3, DVec3) {
+    pub fn bounds(&self) -> Aabb {
         match &self.geometry {
             Geometry::Octree(octree) => octree.mass.bounds,
             Geometry::Mesh(solid) => solid.bounds(),
@@ -316,8 +317,7 @@ impl Shape {
     /// Longest side of the bounds, m.
     #[must_use]
     pub fn longest_side_m(&self) -> f64 {
-        let (low, high) = self.bounds();
-        (high - low).max_element() * self.unit_m()
+        self.bounds().size().max_element() * self.unit_m()
     }
 
     /// Point of shape space to local space.

@@ -1,6 +1,7 @@
 //! A body that is a closed triangle mesh.
 
 use super::{MassProperties, Octree, PieceMesh, mesh_tree::MeshTree};
+use crate::geometry::{Aabb, triangle};
 use crate::mesh::Material;
 use glam::{DMat4, DVec3};
 use std::sync::{Arc, OnceLock};
@@ -14,7 +15,7 @@ pub struct SolidMesh {
     surface: Arc<PieceMesh>,
     materials: Arc<[Material]>,
     voxels: Option<Octree>,
-    bounds: (DVec3, DVec3),
+    bounds: Aabb,
     /// Made when somebody first asks; copies share it.
     tree: Arc<OnceLock<MeshTree>>,
 }
@@ -23,9 +24,8 @@ impl SolidMesh {
     /// Of a surface, whose outside shows `materials`.
     #[must_use]
     pub fn new(surface: Arc<PieceMesh>, materials: Arc<[Material]>) -> Self {
-        let whole = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        let (low, high) = surface.positions.iter().fold(whole, |(low, high), p| (low.min(*p), high.max(*p)));
-        let bounds = if low.cmple(high).all() { (low, high) } else { Default::default() };
+        let bounds = Aabb::of(surface.positions.iter().copied());
+        let bounds = if bounds.low.cmple(bounds.high).all() { bounds } else { Aabb::default() };
         Self { surface, materials, voxels: None, bounds, tree: Arc::default() }
     }
 
@@ -69,15 +69,15 @@ impl SolidMesh {
         self.voxels.as_ref().map_or(p, |octree| octree.grid.origin + octree.grid.h * p)
     }
 
-    /// Bounds (low, high), local space.
+    /// Bounds, local space.
     #[must_use]
-    pub fn bounds(&self) -> (DVec3, DVec3) {
-        (self.to_local(self.bounds.0), self.to_local(self.bounds.1))
+    pub fn bounds(&self) -> Aabb {
+        self.bounds.placed(|p| self.to_local(p))
     }
 
-    /// Bounds (low, high), shape space, m.
+    /// Bounds, shape space, m.
     #[must_use]
-    pub fn bounds_m(&self) -> (DVec3, DVec3) {
+    pub fn bounds_m(&self) -> Aabb {
         self.bounds
     }
 
@@ -135,12 +135,11 @@ impl SolidMesh {
     pub fn distance(&self, point: DVec3) -> f64 {
         let point = self.to_shape(point);
         // Nothing outside the bounds is inside, which spares a look at every triangle.
-        let (low, high) = self.bounds;
-        let is_near = point.cmpge(low).all() && point.cmple(high).all() && !self.surface.triangles.is_empty();
+        let is_near = self.bounds.holds(point) && !self.surface.triangles.is_empty();
         if is_near && winding_number(self.surface.corners_of_triangles(), point) > 0.5 {
             return 0.0;
         }
-        self.tree().nearest(point, |i| distance_to_triangle(self.corners(i), point)) / self.unit_m()
+        self.tree().nearest(point, |i| triangle::distance(point, self.corners(i))) / self.unit_m()
     }
 }
 
@@ -178,20 +177,4 @@ fn winding_number(triangles: impl Iterator<Item = [DVec3; 3]>, point: DVec3) -> 
         2.0 * libm::atan2(a.dot(b.cross(c)), below)
     };
     triangles.map(angle).sum::<f64>() / (4.0 * std::f64::consts::PI)
-}
-
-/// Distance of `point` from a triangle: its plane where the foot lies inside, else the nearest edge.
-pub(super) fn distance_to_triangle([a, b, c]: [DVec3; 3], point: DVec3) -> f64 {
-    let normal = (b - a).cross(c - a);
-    let edges = [(a, b), (b, c), (c, a)];
-    let inside = |(from, to): (DVec3, DVec3)| normal.cross(to - from).dot(point - from) >= 0.0;
-    if normal.length_squared() > 0.0 && edges.iter().all(|edge| inside(*edge)) {
-        return normal.dot(point - a).abs() / normal.length();
-    }
-    let to_edge = |(from, to): (DVec3, DVec3)| {
-        let along = to - from;
-        let t = ((point - from).dot(along) / along.length_squared().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
-        point.distance(from + along * t)
-    };
-    edges.into_iter().map(to_edge).fold(f64::INFINITY, f64::min)
 }

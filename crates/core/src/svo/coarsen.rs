@@ -4,7 +4,7 @@
 //! coarse leaf i of a tree is the tree's i-th node there; colours, normals, surfaces and volumes are means of
 //! what lies below.
 
-use std::sync::LazyLock;
+use crate::geometry::srgb;
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -47,7 +47,7 @@ impl Below {
             first: i as u32,
             leaves: 1,
             cracks: u32::from(leaves.colors[i].crack()),
-            rgb: Vec3::from_array(leaves.colors[i].rgb().map(|byte| LINEAR[usize::from(byte)])),
+            rgb: Vec3::from_array(leaves.colors[i].rgb().map(srgb::linear)),
             normal,
             point: centre + (normal * leaves.colors[i].offset()).as_dvec3(),
             solid: f64::from(leaves.coverage[i]),
@@ -120,26 +120,13 @@ fn leaves_of(forest: &Forest, below: &[Below], up: u32, cells: f64) -> Leaves {
         let normal = b.normal.normalize_or(Vec3::Y);
         let centre = (DVec3::from_array(morton::decode(key).map(f64::from)) + 0.5) * size;
         let height = (b.point / f64::from(n) - centre).dot(normal.as_dvec3()) / size;
-        let rgb = (b.rgb / n as f32).to_array().map(srgb_from_linear);
+        let rgb = (b.rgb / n as f32).to_array().map(srgb::byte);
         leaves.keys.push(key);
         leaves.normals.push(pack_normal(normal));
         leaves.colors.push(LeafColor::new(rgb, 2 * b.cracks > n, height as f32));
         leaves.coverage.push(((b.solid / cells) as f32).clamp(f32::MIN_POSITIVE, 1.0));
     }
     leaves
-}
-
-/// Linear light of every sRGB byte.
-static LINEAR: LazyLock<[f32; 256]> = LazyLock::new(|| {
-    std::array::from_fn(|byte| {
-        let c = byte as f32 / 255.0;
-        if c <= 0.04045 { c / 12.92 } else { libm::powf((c + 0.055) / 1.055, 2.4) }
-    })
-});
-
-fn srgb_from_linear(v: f32) -> u8 {
-    let c = if v <= 0.003_130_8 { 12.92 * v } else { 1.055 * libm::powf(v, 1.0 / 2.4) - 0.055 };
-    (c * 255.0).round().clamp(0.0, 255.0) as u8
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 mod buffer;
 mod tree;
 
-use std::{collections::BTreeMap, io::Cursor, path::Path, sync::LazyLock};
+use std::{collections::BTreeMap, io::Cursor, path::Path};
 
 use serde_json::{Value, json};
 
@@ -23,6 +23,7 @@ use super::{
     meshes::{Primitive, Side, primitives},
     motion::Motion,
 };
+use crate::geometry::srgb;
 use crate::mesh::Texture;
 
 /// Writes all pieces into one file. Returns notes for the user.
@@ -182,7 +183,6 @@ impl File<'_> {
         let positions: Vec<[f32; 3]> =
             part.positions.iter().map(|p| ((*p - pivot) * scale).as_vec3().to_array()).collect();
         let normals: Vec<[f32; 3]> = part.normals.iter().map(|n| n.to_array()).collect();
-        let linear = |byte: u8| LINEAR[usize::from(byte)];
         let colors: Vec<[u16; 4]> =
             part.colors.iter().map(|&[r, g, b]| [linear(r), linear(g), linear(b), u16::MAX]).collect();
         // v runs down in glTF.
@@ -234,7 +234,7 @@ impl File<'_> {
         let mut surface =
             json!({ "metallicFactor": 0.0, "roughnessFactor": if number.is_some() { 0.7 } else { 0.9 } });
         if let Some(own) = own {
-            let [r, g, b] = own.color.map(|byte| f32::from(LINEAR[usize::from(byte)]) / 65535.0);
+            let [r, g, b] = own.color.map(|byte| f32::from(linear(byte)) / 65535.0);
             if own.color != [255; 3] {
                 surface["baseColorFactor"] = json!([r, g, b, 1.0]);
             }
@@ -289,10 +289,6 @@ fn write_chunks(path: &Path, document: &Value, mut binary: Vec<u8>) -> Result<Ve
 }
 
 /// sRGB byte to linear 16 bits.
-static LINEAR: LazyLock<[u16; 256]> = LazyLock::new(|| {
-    std::array::from_fn(|byte| {
-        let v = byte as f32 / 255.0;
-        let v = if v <= 0.04045 { v / 12.92 } else { libm::powf((v + 0.055) / 1.055, 2.4) };
-        (v * 65535.0).round() as u16
-    })
-});
+fn linear(byte: u8) -> u16 {
+    (srgb::linear(byte) * 65535.0).round() as u16
+}

@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 
 use super::{Hull, MOST_PARTS, MOST_POINTS, PieceMesh};
@@ -32,8 +33,7 @@ struct Part {
 
 /// The hulls of a mesh's parts; `whole` where it cannot be divided.
 pub fn divided(mesh: &PieceMesh, whole: Hull) -> Vec<Hull> {
-    let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-    let (low, high) = mesh.positions.iter().fold(nowhere, |(low, high), p| (low.min(*p), high.max(*p)));
+    let Aabb { low, high } = Aabb::of(mesh.positions.iter().copied());
     let triangles = coarse(mesh, low, high);
     let solid = Solid::of(&triangles, low, high);
     let mut parts = vec![Part::of(triangles, low, high, &solid)];
@@ -64,9 +64,7 @@ impl Part {
 
     /// Both sides of the best plane; `None` where one of them would be flat.
     fn divided(&self, solid: &Solid) -> Option<[Self; 2]> {
-        let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        let points = self.triangles.iter().flatten();
-        let (low, high) = points.fold(nowhere, |(low, high), p| (low.min(*p), high.max(*p)));
+        let Aabb { low, high } = Aabb::of(self.triangles.iter().flatten().copied());
         let mut best: Option<(f64, usize, f64)> = None;
         for axis in 0..3 {
             for i in 1..=PLANES {
@@ -227,8 +225,7 @@ mod tests {
     #[test]
     fn both_sides_of_a_plane_are_the_whole() {
         let statue = mesh("statue");
-        let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        let (low, high) = statue.positions.iter().fold(nowhere, |(l, h), p| (l.min(*p), h.max(*p)));
+        let Aabb { low, high } = Aabb::of(statue.positions.iter().copied());
         let triangles = coarse(&statue, low, high);
         let (told, solid) = (Solid::of(&triangles, low, high), crate::MeshCheck::of(&statue).volume);
         assert!((told.volume(low, high) / solid - 1.0).abs() < 0.1);

@@ -29,8 +29,11 @@ impl CrackDistance {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::tree::to_triangle, *};
-    use crate::meshes::{Corner, Face};
+    use super::*;
+    use crate::{
+        geometry::triangle::distance_squared,
+        meshes::{Corner, Face},
+    };
     use glam::Vec3;
 
     #[test]
@@ -59,8 +62,12 @@ mod tests {
         let tree = CrackDistance::of(&mesh);
         let points: Vec<DVec3> = (1000..1100).map(|i| at(i) * 2.0 - 0.5).collect();
         for (p, found) in points.iter().zip(tree.of_points(&points)) {
-            let all =
-                tree.0.triangles().iter().map(|t| to_triangle(*p, &t.corners)).fold(f64::INFINITY, f64::min);
+            let all = tree
+                .0
+                .triangles()
+                .iter()
+                .map(|t| distance_squared(*p, t.corners))
+                .fold(f64::INFINITY, f64::min);
             assert_eq!(found, all.sqrt() as f32);
         }
         let triangle = [DVec3::ZERO, DVec3::X, DVec3::Y];
@@ -70,10 +77,10 @@ mod tests {
             (DVec3::new(0.5, -2.0, 0.0), 2.0),
             (DVec3::new(2.0, 0.0, 0.0), 1.0),
         ] {
-            assert!((to_triangle(p, &triangle).sqrt() - wanted).abs() < 1e-12, "{p}");
+            assert!((distance_squared(p, triangle).sqrt() - wanted).abs() < 1e-12, "{p}");
         }
         let sliver = [DVec3::ZERO, DVec3::splat(0.1), DVec3::splat(0.3)];
-        assert!((to_triangle(DVec3::splat(1.3), &sliver).sqrt() - 3f64.sqrt()).abs() < 1e-12);
+        assert!((distance_squared(DVec3::splat(1.3), sliver).sqrt() - 3f64.sqrt()).abs() < 1e-12);
         assert_eq!(CrackDistance::default().of_points(&[DVec3::ZERO]), [-1.0]);
     }
 }

@@ -13,6 +13,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 use meshopt::{SimplifyOptions, VertexDataAdapter};
 
@@ -115,9 +116,7 @@ impl Points {
     }
 
     fn collapsed(&self, mesh: &PieceMesh, error: f64, kept: &[bool]) -> Option<PieceMesh> {
-        let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        let (low, high) = mesh.positions.iter().fold(nowhere, |(low, high), p| (low.min(*p), high.max(*p)));
-        let middle = (low + high) * 0.5;
+        let middle = Aabb::of(mesh.positions.iter().copied()).middle();
         // About their middle, so that 32 bits are fine enough.
         let places: Vec<[f32; 3]> = self
             .points
@@ -191,7 +190,7 @@ mod tests {
         let octree = object.shape.as_octree().unwrap();
         let mut mesh = smooth(octree);
         // As if a crack had made what lies above the middle.
-        let middle = (object.bounds.0.y + object.bounds.1.y) * 0.5;
+        let middle = object.bounds.middle().y;
         for (triangle, face) in mesh.triangles.iter().zip(&mut mesh.faces) {
             if triangle.iter().all(|v| mesh.positions[*v as usize].y > middle) {
                 face.side = Side::Inside;

@@ -6,6 +6,7 @@ use super::{
     super::{Assembly, ExportError, ExportPiece, meshes::Side, write_png},
     ROOT,
 };
+use crate::geometry::srgb;
 use crate::mesh::Material;
 
 /// Materials by name; `None` for those that show vertex colours.
@@ -37,12 +38,6 @@ impl<'a> Used<'a> {
     }
 }
 
-/// A byte of sRGB as the linear fraction that USD counts in.
-pub fn linear(byte: u8) -> f32 {
-    let v = f32::from(byte) / 255.0;
-    if v <= 0.04045 { v / 12.92 } else { libm::powf((v + 0.055) / 1.055, 2.4) }
-}
-
 /// Writes the scope that holds them.
 pub fn write(out: &mut impl Write, used: &Used<'_>) -> std::io::Result<()> {
     writeln!(out, "    def Scope \"materials\"\n    {{")?;
@@ -50,7 +45,7 @@ pub fn write(out: &mut impl Write, used: &Used<'_>) -> std::io::Result<()> {
         let at = format!("/{ROOT}/materials/{name}");
         let rough = if name == "inside" { 0.9 } else { 0.7 };
         let texture = material.and_then(|m| m.texture.as_ref());
-        let color = material.map_or([255; 3], |m| m.color).map(linear);
+        let color = material.map_or([255; 3], |m| m.color).map(srgb::linear);
         let [r, g, b] = color;
         writeln!(
             out,

@@ -16,7 +16,8 @@ use super::{
     meshes::{CrackDistance, PieceMesh},
     motion::{Motion, MotionTrack},
 };
-use materials::{Used, linear};
+use crate::geometry::srgb;
+use materials::Used;
 
 /// Name of the prim that holds everything.
 const ROOT: &str = "kintsugi";
@@ -265,7 +266,7 @@ fn write_mesh<'a>(
     let mut colors: BTreeMap<[u8; 3], usize> = corners().map(|c| (c.color, 0)).collect();
     colors.values_mut().enumerate().for_each(|(i, number)| *number = i);
     array(out, "color3f[] primvars:displayColor", colors.keys(), |o, c| {
-        let [r, g, b] = c.map(linear);
+        let [r, g, b] = c.map(srgb::linear);
         write!(o, "({r}, {g}, {b})")
     })?;
     out.write_all(varying.as_bytes())?;

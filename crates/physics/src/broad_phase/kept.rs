@@ -5,10 +5,8 @@
 //! keeps its pairs. A list that is kept says nothing of its own: every pair of it is asked, and those that come out are the
 //! same as without it. (Neighbour lists: Verlet 1967, Physical Review 159, sec. II.)
 
-use super::{
-    Asked,
-    tree::{Bounds, meet, meeting},
-};
+use super::{Asked, tree::meeting};
+use crate::geometry::Aabb;
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -28,14 +26,14 @@ const EDGE: f64 = 1e-6;
 #[derive(Default)]
 pub struct Kept {
     /// The boxes that were asked last, along the world's axes.
-    last: Vec<Option<Bounds>>,
+    last: Vec<Option<Aabb>>,
     list: Option<List>,
 }
 
 /// Pairs of larger boxes.
 struct List {
     /// By number.
-    larger: Vec<Option<Bounds>>,
+    larger: Vec<Option<Aabb>>,
     /// All that meet, ascending.
     pairs: Vec<(u32, u32)>,
 }
@@ -47,7 +45,7 @@ impl Kept {
             *self = Self::default();
             return None;
         }
-        let bounds: Vec<Option<Bounds>> =
+        let bounds: Vec<Option<Aabb>> =
             asked.boxes.par_iter().with_min_len(FEW).map(|b| b.as_ref().map(super::Obb::aabb)).collect();
         let is_known = self.list.as_ref().is_some_and(|list| lies_in(&bounds, &list.larger, 1.0 - EDGE));
         if !is_known {
@@ -59,39 +57,39 @@ impl Kept {
         let bounds = &self.last;
         let is_near = |(i, j): &(u32, u32)| {
             let [Some(a), Some(b)] = [*i, *j].map(|k| bounds[k as usize]) else { return false };
-            meet(&a, &b) && asked.meet((*i, *j))
+            a.meets(&b) && asked.meet((*i, *j))
         };
         Some(pairs.par_iter().with_min_len(FEW_PAIRS).copied().filter(is_near).collect())
     }
 }
 
 /// How much larger a box is made.
-fn slack((low, high): &Bounds) -> f64 {
-    GROWN * (*high - *low).max_element()
+fn slack(bounds: &Aabb) -> f64 {
+    GROWN * bounds.size().max_element()
 }
 
-fn grown(bounds: &[Option<Bounds>]) -> Vec<Option<Bounds>> {
-    let grow = |own: &Bounds| (own.0 - slack(own), own.1 + slack(own));
+fn grown(bounds: &[Option<Aabb>]) -> Vec<Option<Aabb>> {
+    let grow = |own: &Aabb| Aabb::new(own.low - slack(own), own.high + slack(own));
     bounds.iter().map(|own| own.as_ref().map(grow)).collect()
 }
 
 /// Whether every box lies in the larger one of its number, by no more than `share` of what that was made larger by
 /// from where it was, once all are shifted by what they have in common.
-fn lies_in(bounds: &[Option<Bounds>], larger: &[Option<Bounds>], share: f64) -> bool {
+fn lies_in(bounds: &[Option<Aabb>], larger: &[Option<Aabb>], share: f64) -> bool {
     let both = || bounds.iter().zip(larger).filter_map(|(own, larger)| own.as_ref().zip(larger.as_ref()));
-    let middle = |(low, high): &Bounds| (*low + *high) * 0.5;
     let count = both().count().max(1) as f64;
-    let shift = both().map(|(own, larger)| middle(own) - middle(larger)).sum::<DVec3>() / count;
+    let shift = both().map(|(own, larger)| own.middle() - larger.middle()).sum::<DVec3>() / count;
     // So much of the larger box is not to be gone into.
-    let rim = |larger: &Bounds| {
-        let made = (larger.1 - larger.0).max_element() * GROWN / (1.0 + 2.0 * GROWN);
+    let rim = |larger: &Aabb| {
+        let made = larger.size().max_element() * GROWN / (1.0 + 2.0 * GROWN);
         DVec3::splat((1.0 - share) * made)
     };
     bounds.len() == larger.len()
         && bounds.iter().zip(larger).all(|(own, larger)| match (own, larger) {
             (Some(own), Some(larger)) => {
                 let rim = rim(larger);
-                (own.0 - shift).cmpge(larger.0 + rim).all() && (own.1 - shift).cmple(larger.1 - rim).all()
+                (own.low - shift).cmpge(larger.low + rim).all()
+                    && (own.high - shift).cmple(larger.high - rim).all()
             }
             (None, _) => true,
             (Some(_), None) => false,
@@ -99,10 +97,10 @@ fn lies_in(bounds: &[Option<Bounds>], larger: &[Option<Bounds>], share: f64) -> 
 }
 
 /// The larger boxes and their pairs; none where these are too many.
-fn list(bounds: &[Option<Bounds>]) -> Option<List> {
+fn list(bounds: &[Option<Aabb>]) -> Option<List> {
     let larger = grown(bounds);
     let some = (0u32..).zip(&larger).filter_map(|(k, own)| own.map(|own| (k, own)));
-    let all: Vec<(u32, Bounds)> = some.collect();
+    let all: Vec<(u32, Aabb)> = some.collect();
     let pairs = meeting(&all, |_, _| true).ok()?;
     Some(List { larger, pairs })
 }

@@ -11,6 +11,7 @@ pub mod passes;
 mod tree;
 
 use super::Body;
+use crate::geometry::Aabb;
 use crate::gpu::{Gpu, GpuError};
 use glam::{DMat3, DVec3};
 use kept::Kept;
@@ -47,25 +48,23 @@ pub struct Obb {
 const ROUNDING: f64 = 1e-9;
 
 impl Obb {
-    /// Low and high corner of the box along the world's axes that it does not leave.
+    /// The box along the world's axes that it does not leave.
     #[must_use]
-    pub fn aabb(&self) -> (DVec3, DVec3) {
+    pub fn aabb(&self) -> Aabb {
         let a = &self.axes;
         let reach = a.x_axis.abs() * self.half.x
             + a.y_axis.abs() * self.half.y
             + a.z_axis.abs() * self.half.z
             + self.way;
-        (self.centre - reach, self.centre + reach)
+        Aabb::new(self.centre - reach, self.centre + reach)
     }
 
     /// Whether two bodies may meet that come so much `closer` (m) in the step: the boxes that they do not leave
     /// overlap, and their own ones are not farther apart.
     #[must_use]
     pub fn may_meet(&self, other: &Self, closer: f64) -> bool {
-        let ((low, high), (other_low, other_high)) = (self.aabb(), other.aabb());
-        low.cmple(other_high).all()
-            && other_low.cmple(high).all()
-            && self.overlaps_from(low.x, other, other_low.x, closer)
+        let (own, there) = (self.aabb(), other.aabb());
+        own.meets(&there) && self.overlaps_from(own.low.x, other, there.low.x, closer)
     }
 
     /// As [`Self::overlaps`], as the sweep asks: who begins first along x is grown.
@@ -212,17 +211,16 @@ fn sweep(
     closer: impl Fn(usize, usize) -> f64,
 ) -> Result<Vec<(u32, u32)>, Crowded> {
     let some = boxes.iter().enumerate().filter_map(|(i, b)| b.as_ref().map(|b| (i as u32, b)));
-    let mut order: Vec<(u32, (DVec3, DVec3), &Obb)> = some.map(|(i, b)| (i, b.aabb(), b)).collect();
-    order.sort_by(|a, b| a.1.0.x.total_cmp(&b.1.0.x).then(a.0.cmp(&b.0)));
+    let mut order: Vec<(u32, Aabb, &Obb)> = some.map(|(i, b)| (i, b.aabb(), b)).collect();
+    order.sort_by(|a, b| a.1.low.x.total_cmp(&b.1.low.x).then(a.0.cmp(&b.0)));
     let mut found = Vec::new();
-    for (k, &(i, (low, high), a)) in order.iter().enumerate() {
-        for &(j, (other_low, other_high), b) in &order[k + 1..] {
-            if other_low.x > high.x {
+    for (k, &(i, own, a)) in order.iter().enumerate() {
+        for &(j, there, b) in &order[k + 1..] {
+            if there.low.x > own.high.x {
                 break;
             }
             if (moves[i as usize] || moves[j as usize])
-                && low.cmple(other_high).all()
-                && other_low.cmple(high).all()
+                && own.meets(&there)
                 && a.overlaps(b, closer(i as usize, j as usize))
             {
                 if found.len() == MOST_PAIRS {
@@ -263,11 +261,11 @@ pub fn bounds(body: &Body, reach: f64, dt: f64, common: DVec3) -> Option<Obb> {
     if shape.is_empty() || !body.state.is_finite() {
         return None;
     }
-    let (low, high) = shape.bounds();
-    let centre = body.world_from_grid().transform_point3((low + high) * 0.5);
+    let bounds = shape.bounds();
+    let centre = body.world_from_grid().transform_point3(bounds.middle());
     let speed = (body.state.linear_velocity - common).length()
         + body.state.angular_velocity.length() * body.def.radius();
-    let half = (high - low) * (0.5 * shape.unit_m()) + reach;
+    let half = bounds.size() * (0.5 * shape.unit_m()) + reach;
     Some(Obb { centre, axes: DMat3::from_quat(body.state.rotation), half, way: speed * dt })
 }
 

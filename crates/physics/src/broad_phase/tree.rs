@@ -6,6 +6,7 @@
 //! from the leaves up; then every leaf goes down the tree for what comes after it and meets its own box.
 
 use super::{Crowded, MOST_PAIRS, Obb};
+use crate::geometry::Aabb;
 use glam::DVec3;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,18 +32,6 @@ struct Node {
     last: u32,
 }
 
-/// A box along the world's axes.
-pub type Bounds = (DVec3, DVec3);
-
-/// Whether two boxes meet.
-pub fn meet(a: &Bounds, b: &Bounds) -> bool {
-    a.0.cmple(b.1).all() && b.0.cmple(a.1).all()
-}
-
-fn both(a: &Bounds, b: &Bounds) -> Bounds {
-    (a.0.min(b.0), a.1.max(b.1))
-}
-
 /// As [`pairs`](super::pairs).
 ///
 /// # Errors
@@ -53,10 +42,10 @@ pub fn pairs(
     closer: impl Fn(usize, usize) -> f64 + Sync,
 ) -> Result<Vec<(u32, u32)>, Crowded> {
     let some = boxes.iter().zip(0u32..).filter_map(|(b, i)| b.as_ref().map(|b| (i, b.aabb())));
-    let all: Vec<(u32, Bounds)> = some.collect();
+    let all: Vec<(u32, Aabb)> = some.collect();
     meeting(&all, |(i, own), (j, there)| {
         let ((a, low), (b, other_low)) =
-            if i < j { ((*i, own.0), (*j, there.0)) } else { ((*j, there.0), (*i, own.0)) };
+            if i < j { ((*i, own.low), (*j, there.low)) } else { ((*j, there.low), (*i, own.low)) };
         let (a, b) = (a as usize, b as usize);
         let [Some(first), Some(second)] = [&boxes[a], &boxes[b]] else { return false };
         (moves[a] || moves[b]) && first.overlaps_from(low.x, second, other_low.x, closer(a, b))
@@ -68,22 +57,22 @@ pub fn pairs(
 /// # Errors
 /// [`Crowded`] where there are more than [`MOST_PAIRS`].
 pub fn meeting(
-    all: &[(u32, Bounds)],
-    near: impl Fn(&(u32, Bounds), &(u32, Bounds)) -> bool + Sync,
+    all: &[(u32, Aabb)],
+    near: impl Fn(&(u32, Aabb), &(u32, Aabb)) -> bool + Sync,
 ) -> Result<Vec<(u32, u32)>, Crowded> {
     let leaves = in_order(all);
     let Some(nodes) = (leaves.len() > 1).then(|| radix_tree(&leaves)) else { return Ok(Vec::new()) };
-    let leaves: Vec<(u32, Bounds)> = leaves.into_iter().map(|(_, k)| all[k as usize]).collect();
+    let leaves: Vec<(u32, Aabb)> = leaves.into_iter().map(|(_, k)| all[k as usize]).collect();
     let bounds = gathered(&nodes, &leaves);
     let count = AtomicUsize::new(0);
-    let look = |(k, leaf): (usize, &(u32, Bounds))| {
+    let look = |(k, leaf): (usize, &(u32, Aabb))| {
         let (i, own) = leaf;
         let (mut found, mut open) = (Vec::new(), vec![Child::Inner(0)]);
         while let Some(child) = open.pop() {
             match child {
                 Child::Leaf(other) if other as usize > k => {
                     let (j, there) = &leaves[other as usize];
-                    if meet(own, there) && near(leaf, &leaves[other as usize]) {
+                    if own.meets(there) && near(leaf, &leaves[other as usize]) {
                         if count.fetch_add(1, Ordering::Relaxed) >= MOST_PAIRS {
                             return Err(Crowded);
                         }
@@ -108,14 +97,13 @@ pub fn meeting(
 }
 
 /// Morton codes of the boxes' middles with the numbers of the boxes, in order of code, equal ones in order of number.
-fn in_order(all: &[(u32, Bounds)]) -> Vec<(u32, u32)> {
-    let middle = |(_, (low, high)): &(u32, Bounds)| (*low + *high) * 0.5;
-    let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-    let (low, high) = all.iter().map(middle).fold(nowhere, |(low, high), p| (low.min(p), high.max(p)));
-    let cells = f64::from((1u32 << BITS) - 1) / (high - low).max_element().max(f64::MIN_POSITIVE);
+fn in_order(all: &[(u32, Aabb)]) -> Vec<(u32, u32)> {
+    let middle = |(_, bounds): &(u32, Aabb)| bounds.middle();
+    let whole = Aabb::of(all.iter().map(middle));
+    let cells = f64::from((1u32 << BITS) - 1) / whole.size().max_element().max(f64::MIN_POSITIVE);
     let code = |k: usize| {
         // What is no number becomes 0.
-        let at = ((middle(&all[k]) - low) * cells).to_array().map(|v| spread(v as u32));
+        let at = ((middle(&all[k]) - whole.low) * cells).to_array().map(|v| spread(v as u32));
         at[0] | at[1] << 1 | at[2] << 2
     };
     let mut order: Vec<(u32, u32)> = (0..all.len()).map(|k| (code(k), k as u32)).collect();
@@ -191,7 +179,7 @@ fn radix_tree(leaves: &[(u32, u32)]) -> Vec<Node> {
 }
 
 /// By inner node: the box round its leaves.
-fn gathered(nodes: &[Node], leaves: &[(u32, Bounds)]) -> Vec<Bounds> {
+fn gathered(nodes: &[Node], leaves: &[(u32, Aabb)]) -> Vec<Aabb> {
     // Parents before their children.
     let mut order = vec![0u32];
     let mut next = 0;
@@ -200,14 +188,14 @@ fn gathered(nodes: &[Node], leaves: &[(u32, Bounds)]) -> Vec<Bounds> {
         let inner = |child: Child| if let Child::Inner(k) = child { Some(k) } else { None };
         order.extend(nodes[node as usize].children.into_iter().filter_map(inner));
     }
-    let mut bounds = vec![(DVec3::ZERO, DVec3::ZERO); nodes.len()];
+    let mut bounds = vec![Aabb::default(); nodes.len()];
     for node in order.into_iter().rev() {
         let of = |child: Child| match child {
             Child::Inner(k) => bounds[k as usize],
             Child::Leaf(k) => leaves[k as usize].1,
         };
         let [a, b] = nodes[node as usize].children.map(of);
-        bounds[node as usize] = both(&a, &b);
+        bounds[node as usize] = a.joined(b);
     }
     bounds
 }

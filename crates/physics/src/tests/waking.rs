@@ -34,7 +34,7 @@ fn a_wall_that_is_moved_meets_what_lies_still() {
         let mut w = world(WorldSettings { contacts, ..WorldSettings::default() });
         let mut def = body(&Arc::new(block(5, [4; 3], [20; 3])), 0, grid(5, 1.0), 5, DVec3::ZERO);
         def.state.position.y -= low_y(&def);
-        let low_x = def.octree().grid.origin.x + def.octree().grid.h * def.octree().mass.bounds.0.x;
+        let low_x = def.octree().grid.origin.x + def.octree().grid.h * def.octree().mass.bounds.low.x;
         w.add(def);
         let r = steps(&mut w, 3.0);
         let before = w.bodies[0].state.position;

@@ -6,11 +6,11 @@
 //! packets, front to back.
 
 use super::{
-    lanes::Lanes,
-    lanes::each_axis,
     packet::{Kind, Packet, Stack, Target, Waiting, mirrored},
     rays::{Rays, UPPER},
+    wide::each_axis,
 };
+use crate::geometry::simd::F32x8;
 
 /// Share of a distance and of the body's grid that rounding may put between a tile's intervals and its rays.
 const SLACK: f32 = 1e-5;
@@ -24,7 +24,7 @@ struct Beam<L> {
     end: L,
 }
 
-impl<L: Lanes> Beam<L> {
+impl<L: F32x8> Beam<L> {
     #[inline(always)]
     fn round<const N: usize>(group: &[Rays<L>; N]) -> Self {
         let (most, least) = (L::splat(f32::INFINITY), L::splat(f32::NEG_INFINITY));
@@ -69,7 +69,7 @@ impl<L: Lanes> Beam<L> {
 
 /// Walks the body with every packet of a group.
 #[inline(always)]
-pub(super) fn descend<L: Lanes, const N: usize>(
+pub(super) fn descend<L: F32x8, const N: usize>(
     target: &Target<'_>,
     group: &mut [Rays<L>; N],
     packets: &mut [Packet<L>; N],

@@ -2,14 +2,14 @@
 
 use super::{
     BAND,
-    lanes::{LANES, Lanes, each_axis},
     packet::{Hits, Packet, Stack, walk},
     primary,
     scene::{BODY_SKY, FLAG_FLOOR, Scene},
     silhouettes::Silhouette,
     surface::Blends,
-    wide::Work,
+    wide::{LANES, each_axis},
 };
+use crate::geometry::simd::{F32x8, Simd, Work};
 use crate::targets::HitData;
 
 /// Pixels of a tile each way.
@@ -43,8 +43,9 @@ pub(super) struct FirstHits<'a> {
 }
 
 impl Work for FirstHits<'_> {
+    type Out = ();
     #[inline(always)]
-    fn run<L: Lanes>(mut self) {
+    fn run<S: Simd>(mut self) {
         let width = self.scene.frame.size[0] as usize;
         let rows = self.hits.len() / width;
         let (top, bottom) = (self.first as f32, (self.first + BAND) as f32);
@@ -57,7 +58,7 @@ impl Work for FirstHits<'_> {
             tile.clear();
             let right = (left + TILE) as f32;
             tile.extend(band.iter().filter(|of| of.meets([left as f32, top], [right, bottom])));
-            self.tile::<L>(left, rows);
+            self.tile::<S::F32x8>(left, rows);
         }
     }
 }
@@ -65,7 +66,7 @@ impl Work for FirstHits<'_> {
 impl FirstHits<'_> {
     /// A tile of the band; it has `rows` rows.
     #[inline(always)]
-    fn tile<L: Lanes>(&mut self, left: usize, rows: usize) {
+    fn tile<L: F32x8>(&mut self, left: usize, rows: usize) {
         let frame = &self.scene.frame;
         let width = frame.size[0] as usize;
         let mut packets = [self.packet::<L>(left, 0); PACKETS];
@@ -139,7 +140,7 @@ impl FirstHits<'_> {
 
     /// Packet `k` of a tile.
     #[inline(always)]
-    fn packet<L: Lanes>(&self, left: usize, k: usize) -> Packet<L> {
+    fn packet<L: F32x8>(&self, left: usize, k: usize) -> Packet<L> {
         let frame = &self.scene.frame;
         let [x, row] = place(k);
         let (x, row) = (left + x, self.first as usize + row);
@@ -168,7 +169,7 @@ fn place(packet: usize) -> [usize; 2] {
 
 /// How far rays may go before they meet the floor, m, by how far they go up; 1e9 without.
 #[inline(always)]
-fn reach<L: Lanes>(scene: &Scene<'_>, up: L) -> L {
+fn reach<L: F32x8>(scene: &Scene<'_>, up: L) -> L {
     let frame = &scene.frame;
     let never = L::splat(1e9);
     if frame.flags & FLAG_FLOOR == 0 {

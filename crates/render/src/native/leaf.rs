@@ -1,11 +1,11 @@
 //! What a ray meets in an octree: leaves with their planes, and octants that are cut off.
 
 use super::{
-    lanes::{LANES, Lanes, each_axis},
     packet::along,
     scene::{BODY_SKY, NO_LEAF, Tree},
-    wide::{cut_of, has_cut, normal_of},
+    wide::{LANES, cut_of, each_axis, has_cut, normal_of},
 };
+use crate::geometry::simd::F32x8;
 
 /// What a ray met first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -94,7 +94,7 @@ pub(super) struct Met<L> {
     pub cut: u32,
 }
 
-impl<L: Lanes> Leaf<'_, L> {
+impl<L: F32x8> Leaf<'_, L> {
     #[inline(always)]
     pub fn meet(&self, start: &[L; 3], step: &[L; 3]) -> Met<L> {
         let (t, child) = (self.enter, self.child as usize);
@@ -143,7 +143,7 @@ impl<L: Lanes> Leaf<'_, L> {
 
 /// Where rays that are at a height over a plane at `t` and change it by `slope` are below it; far away where never.
 #[inline(always)]
-fn down_to<L: Lanes>(t: L, height: L, slope: L) -> L {
+fn down_to<L: F32x8>(t: L, height: L, slope: L) -> L {
     let zero = L::splat(0.0);
     let down = slope.below(zero).select(t.sub(height.div(slope)), L::splat(1e30));
     zero.below(height).select(down, t)

@@ -8,13 +8,13 @@
 use glam::{Vec2, Vec3};
 
 use super::{
-    lanes::{LANES, Lanes, each_axis},
     near_bodies::NearBodies,
     packet::{Hits, Packet, Stack, walk},
     scene::{BODY_SKY, Scene},
     texels::{STRATA, TILE, Texels},
-    wide::Work,
+    wide::{LANES, each_axis},
 };
+use crate::geometry::simd::{F32x8, Simd, Work};
 use crate::targets::HitData;
 
 /// A light texel: share of the sun and of the sky that is seen, depth (0 for sky, negative for the floor) as words,
@@ -86,8 +86,9 @@ pub(super) struct Lights<'a> {
 }
 
 impl Work for Lights<'_> {
+    type Out = ();
     #[inline(always)]
-    fn run<L: Lanes>(mut self) {
+    fn run<S: Simd>(mut self) {
         let width = self.scene.frame.light_size[0];
         for left in (0..width).step_by(TILE[0] as usize) {
             self.gather(left);
@@ -95,11 +96,11 @@ impl Work for Lights<'_> {
             if texels.order.is_empty() {
                 continue;
             }
-            let [all, facing] = texels.place::<L>(self.scene);
+            let [all, facing] = texels.place::<S::F32x8>(self.scene);
             near.find(self.scene, all, facing);
             let mut tile = Tile { scene: self.scene, near, stack, texels };
             for samples in self.samples {
-                tile.ask::<L>(samples);
+                tile.ask::<S::F32x8>(samples);
             }
             let count = self.samples.len().max(1) as f32;
             for of in &texels.strata {
@@ -152,7 +153,7 @@ struct Tile<'a> {
 impl Tile<'_> {
     /// Adds one sample of the sun and one of the sky to every texel.
     #[inline(always)]
-    fn ask<L: Lanes>(&mut self, samples: &[Sample; STRATA]) {
+    fn ask<L: F32x8>(&mut self, samples: &[Sample; STRATA]) {
         self.ask_sun::<L>(samples);
         for (stratum, sample) in samples.iter().enumerate() {
             if self.texels.strata[stratum].count != 0 {
@@ -163,7 +164,7 @@ impl Tile<'_> {
 
     /// All rays to the sun go down a body's octree together: they are nearly parallel.
     #[inline(always)]
-    fn ask_sun<L: Lanes>(&mut self, samples: &[Sample; STRATA]) {
+    fn ask_sun<L: F32x8>(&mut self, samples: &[Sample; STRATA]) {
         let frame = &self.scene.frame;
         let Texels { strata, order, span } = &mut *self.texels;
         let mut rays = [Rays::default(); PACKETS];
@@ -231,7 +232,7 @@ impl Tile<'_> {
     }
 
     #[inline(always)]
-    fn ask_sky<L: Lanes>(&mut self, stratum: usize, sample: &Sample) {
+    fn ask_sky<L: F32x8>(&mut self, stratum: usize, sample: &Sample) {
         let reach = self.scene.frame.ao_reach;
         let of = &mut self.texels.strata[stratum & (STRATA - 1)];
         let (x, y, along) = (L::splat(sample.ring.x), L::splat(sample.ring.y), L::splat(sample.along));
@@ -274,7 +275,7 @@ struct Rays {
 impl Rays {
     /// The first `count` of them.
     #[inline(always)]
-    fn packet<L: Lanes>(&self, cut_slope: f32, count: usize) -> Packet<L> {
+    fn packet<L: F32x8>(&self, cut_slope: f32, count: usize) -> Packet<L> {
         Packet {
             origin: each_axis!(k: L::of(self.origin[k])),
             direction: each_axis!(k: L::of(self.direction[k])),

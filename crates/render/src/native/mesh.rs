@@ -5,15 +5,16 @@
 //! ray passes come to the same for both triangles that share it; what lies on an edge counts on both sides.
 
 use super::{
-    lanes::{Lanes, each_axis},
     packet::{Packet, along},
     scene::{Scene, Surface},
+    wide::each_axis,
 };
+use crate::geometry::simd::F32x8;
 use crate::shape::TreeNode;
 
 /// Walks one body's surface with each packet; hits nearer than those so far replace them.
 #[inline(always)]
-pub(super) fn walk<L: Lanes, const N: usize>(
+pub(super) fn walk<L: F32x8, const N: usize>(
     packets: &mut [Packet<L>; N],
     scene: &Scene<'_>,
     index: u32,
@@ -106,7 +107,7 @@ struct Rays<L> {
     triangle: L,
 }
 
-impl<L: Lanes> Rays<L> {
+impl<L: F32x8> Rays<L> {
     #[inline(always)]
     fn walk(&mut self, surface: &Surface<'_>, any: bool, stack: &mut Vec<u32>) {
         let tree = surface.tree;

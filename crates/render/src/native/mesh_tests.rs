@@ -5,12 +5,12 @@ use std::sync::Arc;
 use glam::{DVec3, Quat, Vec3};
 
 use super::{
-    lanes::{LANES, Lanes, Plain, each_axis},
     mesh,
     packet::{Hits, Packet, Stack},
     scene::Scene,
-    wide::{Work, wide},
+    wide::{LANES, each_axis},
 };
+use crate::geometry::simd::{F32x8, Simd, Width, Work, wide};
 use crate::{
     Camera, FrameInput, RenderBody, RenderOptions,
     compute::Compute,
@@ -29,20 +29,21 @@ struct Cast<'a> {
 }
 
 impl Work for Cast<'_> {
+    type Out = ();
     #[inline(always)]
-    fn run<L: Lanes>(self) {
+    fn run<S: Simd>(self) {
         let mut stack = Stack::default();
         for eight in self.rays.chunks(LANES) {
             let of = |i: usize| eight[i.min(eight.len() - 1)];
-            let mut packet = Packet::<L> {
-                origin: each_axis!(k: L::of(std::array::from_fn(|i| of(i).0[k]))),
-                direction: each_axis!(k: L::of(std::array::from_fn(|i| of(i).1[k]))),
+            let mut packet = Packet::<S::F32x8> {
+                origin: each_axis!(k: S::F32x8::of(std::array::from_fn(|i| of(i).0[k]))),
+                direction: each_axis!(k: S::F32x8::of(std::array::from_fn(|i| of(i).1[k]))),
                 cut_slope: 0.0,
-                first: L::splat(0.0),
+                first: S::F32x8::splat(0.0),
                 open: (1 << eight.len()) - 1,
                 any: self.any,
                 looks: true,
-                hits: Hits::none(L::splat(1e9)),
+                hits: Hits::none(S::F32x8::splat(1e9)),
             };
             let Some(surface) = &self.scene.surfaces[0] else { continue };
             mesh::walk(std::array::from_mut(&mut packet), self.scene, 0, surface, &mut stack.mesh);
@@ -57,7 +58,7 @@ impl Work for Cast<'_> {
 fn cast(scene: &Scene<'_>, rays: &[Ray], any: bool) -> Vec<Option<(f32, u32)>> {
     let [mut hits, mut plain] = [Vec::new(), Vec::new()];
     wide(Cast { scene, rays, any, hits: &mut hits });
-    Cast { scene, rays, any, hits: &mut plain }.run::<Plain>();
+    Width::PLAIN.run(Cast { scene, rays, any, hits: &mut plain });
     assert!(hits == plain, "lanes of two kinds differ");
     hits
 }

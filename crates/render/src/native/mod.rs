@@ -8,7 +8,6 @@ mod beam;
 mod compose;
 mod filter;
 mod first_hits;
-mod lanes;
 mod leaf;
 mod light;
 mod mesh;
@@ -40,15 +39,14 @@ use self::{
     compose::Inputs,
     filter::Rows,
     first_hits::{FirstHits, Scratch},
-    lanes::Lanes,
     light::Lights,
     overlay::Rasteriser,
     scene::Scene,
     silhouettes::silhouettes,
-    wide::{Work, wide},
     window::Shown,
 };
 use super::{FrameInput, PixelHit, Pixels};
+use crate::geometry::simd::{Simd, Work, wide};
 use crate::gpu::{Gpu, GpuError, StageTiming};
 
 /// Rows that one core draws at a time.
@@ -196,8 +194,9 @@ struct Composition<'a> {
 }
 
 impl Work for Composition<'_> {
+    type Out = ();
     #[inline(always)]
-    fn run<L: Lanes>(self) {
+    fn run<S: Simd>(self) {
         self.inputs.band(self.first, self.rows, self.history, self.picture);
     }
 }

@@ -4,12 +4,13 @@ use glam::{BVec3, Vec3};
 
 use super::{
     beam,
-    lanes::{LANES, Lanes, each_axis},
     leaf::Hit,
     mesh,
     rays::Rays,
     scene::{BODY_SKY, Scene},
+    wide::{LANES, each_axis},
 };
+use crate::geometry::simd::F32x8;
 use crate::svo::MAX_LEVEL;
 
 /// Eight rays with what they have met so far.
@@ -50,7 +51,7 @@ pub(super) struct Hits<L> {
     pub axes: [u32; LANES],
 }
 
-impl<L: Lanes> Hits<L> {
+impl<L: F32x8> Hits<L> {
     /// Nothing as far as `last`.
     #[inline(always)]
     pub fn none(last: L) -> Self {
@@ -191,13 +192,13 @@ pub(super) fn mirrored(octants: u32, mirror: u32) -> u32 {
 
 /// Dot product with one vector.
 #[inline(always)]
-pub(super) fn along<L: Lanes>(v: [L; 3], n: [f32; 3]) -> L {
+pub(super) fn along<L: F32x8>(v: [L; 3], n: [f32; 3]) -> L {
     v[0].mul(L::splat(n[0])).add(v[1].mul(L::splat(n[1]))).add(v[2].mul(L::splat(n[2])))
 }
 
 /// Row of an affine map without its last number, of directions.
 #[inline(always)]
-fn through<L: Lanes>(v: [L; 3], row: [f32; 4]) -> L {
+fn through<L: F32x8>(v: [L; 3], row: [f32; 4]) -> L {
     along(v, [row[0], row[1], row[2]])
 }
 
@@ -228,7 +229,7 @@ impl Target<'_> {
 /// Walks one body's surface or octree with packets of rays that go about the same way; hits nearer than those so far replace
 /// them. Octants with edges of up to `fine` are looked at packet by packet, larger ones for all packets together.
 #[inline(always)]
-pub(super) fn walk<L: Lanes, const N: usize>(
+pub(super) fn walk<L: F32x8, const N: usize>(
     packets: &mut [Packet<L>; N],
     scene: &Scene<'_>,
     index: u32,

@@ -3,7 +3,6 @@
 use glam::Vec3;
 
 use super::{
-    lanes::Lanes,
     leaf::Hit,
     mesh_look::mesh_look,
     scene::{
@@ -14,6 +13,7 @@ use super::{
     surface::{Blends, Surface, color_of, inside_color},
     wide::{cut_of, has_cut, normal_of},
 };
+use crate::geometry::simd::F32x8;
 use crate::{svo::pack_normal, tables::BodyData, targets::HitData};
 
 /// Volumes have grains of this size, units (2^14 a grid side); where a pixel covers more of them, the voxels' colours
@@ -41,7 +41,7 @@ pub(super) fn beyond(last: f32) -> HitData {
 /// What is stored of a pixel whose ray met a body beside where: the leaf, the packed normal, and the word beside the
 /// hit.
 #[inline(always)]
-pub(super) fn appearance<L: Lanes>(
+pub(super) fn appearance<L: F32x8>(
     scene: &Scene<'_>,
     hit: &Hit,
     direction: Vec3,

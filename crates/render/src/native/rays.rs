@@ -8,11 +8,12 @@
 use glam::Vec3;
 
 use super::{
-    lanes::{LANES, Lanes, each_axis},
     leaf::{Leaf, Planes, leaf_below},
     packet::{Hits, Kind, Target, Waiting, Waits, mirrored},
     scene::NO_LEAF,
+    wide::{LANES, each_axis},
 };
+use crate::geometry::simd::F32x8;
 
 /// Rays whose directions have the same signs, in the grid of a body, mirrored.
 #[derive(Clone, Copy)]
@@ -75,7 +76,7 @@ fn transposed(bits: u64) -> u64 {
     swapped(bits, 28, 0x0000_0000_f0f0_f0f0)
 }
 
-impl<L: Lanes> Rays<L> {
+impl<L: F32x8> Rays<L> {
     #[inline(always)]
     pub fn nowhere() -> Self {
         let zero = L::splat(0.0);

@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
-use super::{
-    lanes::{Lanes, each_axis},
-    leaf::Hit,
-};
+use super::{leaf::Hit, wide::each_axis};
+use crate::geometry::simd::F32x8;
 use crate::{
     FrameInput,
     compute::Array,
@@ -95,7 +93,7 @@ impl<'a> Scene<'a> {
 
     /// The unit rays through eight places in the picture, pixels from the top left corner.
     #[inline(always)]
-    pub fn rays<L: Lanes>(&self, x: L, y: L) -> [L; 3] {
+    pub fn rays<L: F32x8>(&self, x: L, y: L) -> [L; 3] {
         let frame = &self.frame;
         let (width, height) = (L::splat(frame.size[0] as f32), L::splat(frame.size[1] as f32));
         let place =

@@ -4,7 +4,7 @@
     reason = "one index walks many arrays, so that the loop becomes vector code"
 )]
 
-use std::sync::LazyLock;
+use crate::geometry::srgb;
 
 use super::{
     filter::{Lit, RUN, Surfaces},
@@ -46,14 +46,6 @@ impl Run {
         }
     }
 }
-
-/// Linear light of an sRGB byte.
-static LINEAR: LazyLock<[f32; 256]> = LazyLock::new(|| {
-    std::array::from_fn(|byte| {
-        let c = byte as f32 / 255.0;
-        if c <= 0.04045 { c / 12.92 } else { libm::powf((c + 0.055) / 1.055, 2.4) }
-    })
-});
 
 /// A studio backdrop: warm grey at the floor's horizon, cooler and darker above. Share of the zenith.
 #[inline(always)]
@@ -136,7 +128,7 @@ fn cosines(sun: glam::Vec3, of: &Surfaces, i: usize) -> (f32, f32, f32, f32) {
 #[inline(always)]
 pub(super) fn shade_bodies(scene: &Scene<'_>, run: &mut Run, of: &Surfaces, lit: &Lit) {
     let frame = &scene.frame;
-    let linear: &[f32; 256] = &LINEAR;
+    let linear = srgb::linear_of_bytes();
     let mut albedo = [[0.0f32; RUN]; 3];
     for i in 0..RUN {
         let [r, g, b, _] = run.look[i].to_le_bytes();

@@ -8,11 +8,11 @@
 use glam::{IVec3, Vec3};
 
 use super::{
-    lanes::{LANES, Lanes, each_axis},
     packet::along,
     scene::Tree,
-    wide::{cut_of, has_cut, normal_of},
+    wide::{LANES, cut_of, each_axis, has_cut, normal_of},
 };
+use crate::geometry::simd::F32x8;
 use crate::{
     svo::{LeafColor, MAX_LEVEL},
     tables::BodyData,
@@ -100,7 +100,7 @@ impl Blends {
     /// Leaves that face away or lie on the other kind of surface (crack or original) take no part, so edges stay
     /// edges.
     #[inline(always)]
-    pub fn blended<L: Lanes>(
+    pub fn blended<L: F32x8>(
         &mut self,
         of: (u32, &BodyData, &Tree<'_>),
         own: Surface,

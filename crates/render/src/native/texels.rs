@@ -4,10 +4,10 @@
 use glam::Vec3;
 
 use super::{
-    lanes::{LANES, Lanes, each_axis},
     scene::{BODY_FLOOR, FLAG_FLOOR, Scene, hash},
-    wide::normal_of,
+    wide::{LANES, each_axis, normal_of},
 };
+use crate::geometry::simd::F32x8;
 use crate::targets::HitData;
 
 pub(super) const STRATA: usize = 16;
@@ -93,7 +93,7 @@ impl Texels {
 
     /// Works out where rays begin and how surfaces lie; the bounds of all origins and of those that face the sun.
     #[inline(always)]
-    pub fn place<L: Lanes>(&mut self, scene: &Scene<'_>) -> [Bounds; 2] {
+    pub fn place<L: F32x8>(&mut self, scene: &Scene<'_>) -> [Bounds; 2] {
         let (most, least) = (L::splat(f32::INFINITY), L::splat(f32::NEG_INFINITY));
         let mut bounds = [[[most; 3], [least; 3]]; 2];
         let mut nearest = most;
@@ -140,7 +140,7 @@ impl Stratum {
     }
 
     #[inline(always)]
-    fn place<L: Lanes>(&mut self, scene: &Scene<'_>) -> [L; 3] {
+    fn place<L: F32x8>(&mut self, scene: &Scene<'_>) -> [L; 3] {
         let frame = &scene.frame;
         for i in 0..LANES {
             let n = normal_of(self.packed[i]);
@@ -173,7 +173,7 @@ impl Stratum {
 
     /// Adds what rays to the sky saw that went `up` and met something at `distance` or nothing (1e30).
     #[inline(always)]
-    pub fn add_sky<L: Lanes>(&mut self, scene: &Scene<'_>, up: L, distance: L) {
+    pub fn add_sky<L: F32x8>(&mut self, scene: &Scene<'_>, up: L, distance: L) {
         let frame = &scene.frame;
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
         let mut distance = distance;

@@ -1,47 +1,30 @@
-//! Loops over arrays compiled for the widest vectors that the processor has, and the functions that such loops need.
+//! What loops over lanes need: how many lanes there are, and functions that the compiler turns into vector code.
 //!
-//! The compiler turns plain loops over arrays of a fixed length into vector code where nothing in them calls or
-//! branches. So powers and exponentials are polynomials here. Nothing is fused: the result is the same at every
-//! width.
+//! Nothing in these functions calls or branches: powers and exponentials are polynomials.
 
-use super::lanes::{Lanes, Plain};
+/// Rays that are cast at once.
+pub(super) const LANES: usize = 8;
 
-/// What a band of a picture takes to draw. `run` is always inlined, so that it is compiled anew for every width.
-pub(super) trait Work {
-    /// Does it.
-    fn run<L: Lanes>(self);
+/// What an expression is for each axis, written out: a closure would not be compiled for wide vectors.
+macro_rules! each_axis {
+    ($axis:ident: $value:expr) => {
+        [
+            {
+                let $axis = 0usize;
+                $value
+            },
+            {
+                let $axis = 1usize;
+                $value
+            },
+            {
+                let $axis = 2usize;
+                $value
+            },
+        ]
+    };
 }
-
-/// Does it with the widest vectors that the processor has.
-#[inline]
-pub(super) fn wide(work: impl Work) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-        fn avx2(work: impl Work) {
-            work.run::<super::lanes::avx::Avx>();
-        }
-        // The same eight lanes: what loops over arrays gains by twice the width, and whole masks are one instruction.
-        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512vl,avx512dq,avx512bw")]
-        fn avx512(work: impl Work) {
-            work.run::<super::lanes::avx::Avx>();
-        }
-        use std::arch::is_x86_feature_detected as has;
-        if has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt") {
-            let is_wider = has!("avx512f") && has!("avx512vl") && has!("avx512dq") && has!("avx512bw");
-            // SAFETY: the processor has every feature that the function is compiled for: it was asked just now.
-            unsafe {
-                if is_wider {
-                    avx512(work);
-                } else {
-                    avx2(work);
-                }
-            };
-            return;
-        }
-    }
-    work.run::<Plain>();
-}
+pub(super) use each_axis;
 
 /// Without the care for what is not a number that `f32::max` takes: one instruction.
 #[inline(always)]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::geometry::Aabb;
 use glam::{DVec3, Mat4, Quat, Vec3};
 
 use crate::{
@@ -186,7 +187,7 @@ impl Stage {
             * Mat4::from_translation(Vec3::splat(-0.5 * side));
         let id = self.bodies.len() as u32;
         let (low, high) = bounds(&forest);
-        let mass = GridMass { bounds: (low.as_dvec3(), high.as_dvec3()), ..GridMass::default() };
+        let mass = GridMass { bounds: Aabb::new(low.as_dvec3(), high.as_dvec3()), ..GridMass::default() };
         self.bodies.push(RenderBody {
             shape: shape(&forest, 0, mass),
             world_from_local: pose,
@@ -207,7 +208,7 @@ impl Stage {
         let side = f64::from(1u32 << level);
         let params = FractureParams { seeds: 12, radii: vec![0.3, 0.6], rng: 3, ..Default::default() };
         let (low, high) = bounds(&whole);
-        let bounds = (low.as_dvec3(), high.as_dvec3());
+        let bounds = Aabb::new(low.as_dvec3(), high.as_dvec3());
         let front = DVec3::new(0.5, 0.55, 0.8) * side;
         let pattern = Pattern::near_object(&params, front, bounds, &whole, 0).expect("good parameters");
         self.arena.insert(&whole).expect("insert");

@@ -33,7 +33,7 @@ fn broken(shape: &Shape, params: &FractureParams) -> Result<Break, FractureError
     let octree = shape.as_octree().unwrap();
     let mesh_bounds = octree.mass.bounds;
     let place = |p: DVec3| octree.grid.origin + octree.grid.h * p;
-    let mut impact = default_impact(shape, (place(mesh_bounds.0), place(mesh_bounds.1)));
+    let mut impact = default_impact(shape, mesh_bounds.placed(place));
     impact.point = shape.local_from_shape(impact.point);
     let context = BreakContext { arena: &arena, passes: &passes, cancel: Cancel::never() };
     params.method.breaker.fracture(&context, shape, &Strike::new(impact, params))

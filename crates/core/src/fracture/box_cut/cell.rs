@@ -10,9 +10,10 @@ use rayon::prelude::*;
 use super::{
     complex::{Beyond, Point, check_range},
     cut::{Cutter, Rules},
-    exact::{CellPlane, Homogeneous, Rounded},
+    exact::{CellPlane, Rounded, meeting},
     nearest::{Finder, NearestBy},
 };
+use crate::geometry::exact::Homogeneous;
 
 /// A vertex of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -123,7 +124,7 @@ impl Cell {
     /// Exactly where a vertex lies, in the coordinates of the cell (see [`CellPlane`]).
     #[must_use]
     pub fn exact(&self, vertex: &CellVertex) -> Homogeneous {
-        Homogeneous::of(vertex.planes.map(|p| &self.planes[p as usize]))
+        meeting(vertex.planes.map(|p| &self.planes[p as usize]))
     }
 
     /// All planes that go exactly through a vertex, in the order of the planes.
@@ -133,7 +134,7 @@ impl Cell {
             let mut exact = None;
             for plane in &self.planes {
                 let undecided = rounded.side(plane).is_none();
-                if undecided && exact.get_or_insert_with(|| self.exact(vertex)).side(plane) == 0 {
+                if undecided && exact.get_or_insert_with(|| self.exact(vertex)).side(plane.whole()) == 0 {
                     each(plane);
                 }
             }

@@ -113,7 +113,7 @@ fn no_vertex_is_outside_of_any_plane() {
         for cell in &cells {
             for vertex in &cell.vertices {
                 let exact = cell.exact(vertex);
-                assert!(cell.planes.iter().all(|p| exact.side(p) <= 0), "{name}: cell {}", cell.site);
+                assert!(cell.planes.iter().all(|p| exact.side(p.whole()) <= 0), "{name}: cell {}", cell.site);
                 let at = sites[cell.site as usize];
                 let apart = (vertex.position - Vertex::of(cell, vertex, at).position()).length();
                 assert!(apart < 1e-5, "{name}: cell {}: position off by {apart}", cell.site);

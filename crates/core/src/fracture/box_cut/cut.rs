@@ -21,7 +21,7 @@ use glam::DVec3;
 use super::{
     cell::{Cell, CellVertex, Edge},
     complex::Point,
-    exact::{CellPlane, Homogeneous, Rounded},
+    exact::{CellPlane, Rounded, meeting},
     nearest::{Finder, Neighbours},
 };
 
@@ -176,7 +176,7 @@ impl Cutter {
         for (vertex, three) in self.vertices.iter().zip(&self.threes) {
             let side = vertex
                 .side(plane)
-                .unwrap_or_else(|| Homogeneous::of(three.map(|p| &self.planes[p as usize])).side(plane));
+                .unwrap_or_else(|| meeting(three.map(|p| &self.planes[p as usize])).side(plane.whole()));
             sides.inside |= side < 0;
             sides.on |= side == 0;
             sides.outside |= side > 0;
@@ -333,7 +333,7 @@ impl Cutter {
             let precise = if rounded.is_precise() {
                 rounded.position
             } else {
-                Homogeneous::of(planes.map(|p| &self.planes[p as usize])).position()
+                meeting(planes.map(|p| &self.planes[p as usize])).position()
             };
             CellVertex { planes: *planes, position: origin + 0.5 * precise }
         };

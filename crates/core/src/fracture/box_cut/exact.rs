@@ -17,6 +17,7 @@
 use glam::DVec3;
 
 use super::complex::{Beyond, Point};
+use crate::geometry::exact::{Homogeneous, Plane};
 
 /// A half-space `normal . y <= limit` that bounds a cell, in the coordinates of the cell: `y = 2 (x - site)`. All four
 /// are whole numbers.
@@ -48,50 +49,20 @@ impl CellPlane {
         let limit = f64::from(2 * sign * (corner[axis] - site[axis]));
         Self { normal, limit, beyond: Beyond::Wall(number) }
     }
-}
 
-/// The point `numerator / denominator` in the coordinates of a cell; not reduced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Homogeneous {
-    /// At most 69 bits each.
-    pub numerator: [i128; 3],
-    /// Above zero; at most 51 bits.
-    pub denominator: i64,
-}
-
-impl Homogeneous {
-    /// Where three planes meet, by Cramer's rule. Their normals must be independent.
+    /// The same in whole numbers.
     #[must_use]
-    pub fn of(planes: [&CellPlane; 3]) -> Self {
-        let [a, b, c] = planes.map(|p| p.normal.to_array().map(|v| v as i64));
-        let [da, db, dc] = planes.map(|p| i128::from(p.limit as i64));
-        let (bc, ca, ab) = (cross(b, c), cross(c, a), cross(a, b));
-        let denominator: i64 = (0..3).map(|k| a[k] * bc[k]).sum();
-        let sign = denominator.signum();
-        let numerator = std::array::from_fn(|k| {
-            let sum = da * i128::from(bc[k]) + db * i128::from(ca[k]) + dc * i128::from(ab[k]);
-            i128::from(sign) * sum
-        });
-        Self { numerator, denominator: sign * denominator }
-    }
-
-    /// -1 inside of `plane`, 0 on it, 1 outside.
-    #[must_use]
-    pub fn side(&self, plane: &CellPlane) -> i8 {
-        let dot: i128 = (0..3).map(|k| i128::from(plane.normal[k] as i64) * self.numerator[k]).sum();
-        let value = dot - i128::from(plane.limit as i64) * i128::from(self.denominator);
-        value.signum() as i8
-    }
-
-    /// Rounded.
-    #[must_use]
-    pub fn position(&self) -> DVec3 {
-        DVec3::from_array(self.numerator.map(|n| n as f64 / self.denominator as f64))
+    pub fn whole(&self) -> Plane {
+        let normal = self.normal.to_array().map(|v| v as i64);
+        Plane { normal, limit: i128::from(self.limit as i64) }
     }
 }
 
-fn cross(a: [i64; 3], b: [i64; 3]) -> [i64; 3] {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+/// Exactly where three planes meet, in the coordinates of their cell: numerators have at most 69 bits, the denominator 51.
+/// Their normals must be independent.
+#[must_use]
+pub fn meeting(planes: [&CellPlane; 3]) -> Homogeneous {
+    Homogeneous::of(planes.map(CellPlane::whole))
 }
 
 /// A vertex in rounded numbers, with what the rounding may have done.
@@ -104,7 +75,7 @@ pub(super) struct Rounded {
 }
 
 impl Rounded {
-    /// Where three planes meet; as [`Homogeneous::of`], but rounded.
+    /// Where three planes meet; as [`meeting`], but rounded.
     ///
     /// Crosses and the denominator are whole numbers below 2^53, so exact. A numerator is a sum of three rounded
     /// products: off by at most `3.01 u` times the sum of their magnitudes; the division adds `u`.
@@ -189,10 +160,10 @@ mod tests {
                 d = CellPlane { normal: DVec3::X, limit: at, beyond: Beyond::Wall(1) };
             }
             let rounded = Rounded::of(three);
-            let exact = Homogeneous::of(three);
+            let exact = meeting(three);
             if let Some(side) = rounded.side(&d) {
                 decided += 1;
-                assert_eq!(exact.side(&d), side, "{a:?} {b:?} {c:?} {d:?}");
+                assert_eq!(exact.side(d.whole()), side, "{a:?} {b:?} {c:?} {d:?}");
             } else {
                 left += 1;
             }
@@ -208,11 +179,11 @@ mod tests {
         let corner = [-far; 3];
         let planes =
             [[far, far, -far], [far, -far, far], [-far, far, far]].map(|o| CellPlane::bisector(corner, o, 0));
-        let vertex = Homogeneous::of([&planes[0], &planes[1], &planes[2]]);
+        let vertex = meeting(planes.each_ref());
         let last = CellPlane::bisector(corner, [far; 3], 1);
         // The middle of the cube, from a corner of it: the last plane goes through it.
         assert_eq!(vertex.position(), DVec3::splat(f64::from(2 * far)));
-        assert_eq!(vertex.side(&last), 0);
+        assert_eq!(vertex.side(last.whole()), 0);
         let worst: i128 = (0..3).map(|k| (last.normal[k] as i128 * vertex.numerator[k]).abs()).sum();
         assert!(worst < 1 << 87 && vertex.denominator < 1 << 51);
     }

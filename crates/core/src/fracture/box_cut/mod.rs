@@ -35,7 +35,7 @@ mod testing;
 pub use breaker::{BoxCutDetail, METHOD};
 pub use cell::{Cell, CellVertex, Edge, cells, cells_by};
 pub use complex::{Beyond, Complex, Facet, Plane, Point, Vertex};
-pub use exact::{CellPlane, Homogeneous};
+pub use exact::CellPlane;
 pub use nearest::NearestBy;
 pub(in crate::fracture) use pass::CellPasses;
 #[cfg(test)]

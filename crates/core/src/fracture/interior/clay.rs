@@ -4,9 +4,12 @@
 use super::{
     paint::{Place, VolumeGrid},
     volume::PRIMES,
-    whole::{LANES, Whole, Work},
 };
+use crate::geometry::simd::{I32x8, Simd, Work};
 use crate::svo::morton::{self, Key};
+
+/// Voxels that are painted at once.
+const LANES: usize = 8;
 
 type Color<W> = [W; 3];
 
@@ -18,10 +21,11 @@ pub(super) struct ClayOf<'a> {
 }
 
 impl Work for ClayOf<'_> {
+    type Out = ();
     #[inline(always)]
-    fn run<W: Whole>(self) {
+    fn run<S: Simd>(self) {
         let Self { grid, keys, colors } = self;
-        let clay = Clay::<W>::new(grid);
+        let clay = Clay::<S::I32x8>::new(grid);
         for keys in keys.chunks(LANES) {
             let mut at = [[0; LANES]; 3];
             for lane in 0..LANES {
@@ -47,7 +51,7 @@ struct Clay<'a, W> {
     second: Color<W>,
 }
 
-impl<'a, W: Whole> Clay<'a, W> {
+impl<'a, W: I32x8> Clay<'a, W> {
     #[inline(always)]
     fn new(grid: &'a VolumeGrid) -> Self {
         let [base, second, _, _] = grid.volume.0;
@@ -90,7 +94,7 @@ impl<'a, W: Whole> Clay<'a, W> {
     fn with_grit(&self, c: Color<W>, grit: W, kind: W) -> Color<W> {
         let pale = mix(c, [W::splat(62_000), W::splat(58_500), W::splat(52_500)], W::splat(17_000));
         let dark = mix(c, self.second, W::splat(44_000));
-        let is_pale = W::splat(36_000).less(kind);
+        let is_pale = kind.more(W::splat(36_000));
         let mut other = dark;
         for k in 0..3 {
             other[k] = dark[k].xor(dark[k].xor(pale[k]).and(is_pale));
@@ -100,18 +104,18 @@ impl<'a, W: Whole> Clay<'a, W> {
 }
 
 #[inline(always)]
-fn color_of<W: Whole>(word: u32) -> Color<W> {
+fn color_of<W: I32x8>(word: u32) -> Color<W> {
     let part = |shift: u32| W::splat(((word >> shift & 0xff) << 8) as i32);
     [part(0), part(8), part(16)]
 }
 
 #[inline(always)]
-fn byte<W: Whole>(v: W) -> W {
+fn byte<W: I32x8>(v: W) -> W {
     v.add(W::splat(128)).down::<8>().max(W::splat(0)).min(W::splat(255))
 }
 
 #[inline(always)]
-fn mix<W: Whole>(a: Color<W>, b: Color<W>, weight: W) -> Color<W> {
+fn mix<W: I32x8>(a: Color<W>, b: Color<W>, weight: W) -> Color<W> {
     let w = weight.max(W::splat(0)).min(W::splat(65_536)).down::<8>();
     let mut mixed = a;
     for k in 0..3 {
@@ -121,7 +125,7 @@ fn mix<W: Whole>(a: Color<W>, b: Color<W>, weight: W) -> Color<W> {
 }
 
 #[inline(always)]
-fn shade<W: Whole>(c: Color<W>, noise: W, percent: i32) -> Color<W> {
+fn shade<W: I32x8>(c: Color<W>, noise: W, percent: i32) -> Color<W> {
     let strength = noise.sub(W::splat(32_768)).down::<4>().mul(W::splat(percent));
     let k = W::splat(4096).add(strength.quotient(W::splat(50)));
     let mut shaded = c;
@@ -133,14 +137,14 @@ fn shade<W: Whole>(c: Color<W>, noise: W, percent: i32) -> Color<W> {
 
 /// The last steps of `hash`.
 #[inline(always)]
-fn stirred<W: Whole>(h: W) -> W {
+fn stirred<W: I32x8>(h: W) -> W {
     let h = h.xor(h.down_unsigned::<15>()).mul(W::splat(0x2c1b_3c6d));
     let h = h.xor(h.down_unsigned::<12>()).mul(W::splat(0x297a_2d39));
     h.xor(h.down_unsigned::<15>())
 }
 
 /// What a salt brings into a hash.
-fn salted<W: Whole>(grid: &VolumeGrid, salt: u32) -> W {
+fn salted<W: I32x8>(grid: &VolumeGrid, salt: u32) -> W {
     let [_, _, _, seed] = grid.volume.0;
     W::splat(seed.wrapping_mul(64).wrapping_add(salt).wrapping_mul(PRIMES[3]) as i32)
 }
@@ -151,7 +155,7 @@ struct Noise<'a, W> {
     salt: W,
 }
 
-impl<'a, W: Whole> Noise<'a, W> {
+impl<'a, W: I32x8> Noise<'a, W> {
     fn new(grid: &'a VolumeGrid, cell: u32, salt: u32) -> Self {
         Self { places: grid.places(salt, false, cell), salt: salted(grid, salt) }
     }
@@ -212,13 +216,13 @@ impl<'a, W: Whole> Noise<'a, W> {
 
 /// What lies between two knots that follow each other along x.
 #[inline(always)]
-fn knots_along_x<W: Whole>(near: W, far: W, rest: W, smooth: W) -> W {
+fn knots_along_x<W: I32x8>(near: W, far: W, rest: W, smooth: W) -> W {
     let [near, far] = [stirred(near.xor(rest)), stirred(far.xor(rest))];
     between(near.down_unsigned::<16>(), far.down_unsigned::<16>(), smooth)
 }
 
 #[inline(always)]
-fn between<W: Whole>(a: W, b: W, smooth: W) -> W {
+fn between<W: I32x8>(a: W, b: W, smooth: W) -> W {
     a.add(b.sub(a).mul(smooth).down::<12>())
 }
 
@@ -231,7 +235,7 @@ struct Specks<'a, W> {
     radii: [i32; 2],
 }
 
-impl<'a, W: Whole> Specks<'a, W> {
+impl<'a, W: I32x8> Specks<'a, W> {
     fn new(grid: &'a VolumeGrid, cell: u32, salt: u32, chance: i32, radii: [i32; 2]) -> Self {
         let salts = [salted(grid, salt), salted(grid, salt + 1)];
         Self { places: grid.places(salt, false, cell), salts, cell: cell as i32, chance, radii }
@@ -255,7 +259,7 @@ impl<'a, W: Whole> Specks<'a, W> {
         let byte = W::splat(0xff);
         let [least, most] = self.radii;
         let h = stirred(hashed.xor(self.salts[0]));
-        let there = h.and(byte).less(W::splat(self.chance));
+        let there = W::splat(self.chance).more(h.and(byte));
         if there.is_zero() {
             return (there, there);
         }

@@ -8,10 +8,10 @@ mod paint;
 #[cfg(test)]
 mod tests;
 mod volume;
-mod whole;
 
 pub(in crate::fracture) use paint::{Painter, VolumeGrid};
 
+use crate::geometry::srgb;
 use crate::svo::Forest;
 
 /// Kinds of material. The number is the one in [`Volume`]'s first word.
@@ -119,7 +119,7 @@ fn word([r, g, b]: [u8; 3]) -> u32 {
 /// [`super::Recipe::surface_color`].
 #[must_use]
 pub fn surface_color(forest: &Forest, tree: u32) -> [u8; 3] {
-    let linear: Vec<f64> = (0..=255u8).map(linear_from_srgb).collect();
+    let linear: Vec<f64> = (0..=255u8).map(srgb::precise_linear).collect();
     let range = tree as usize..tree as usize + 2;
     let leaves = match forest.tree_start.get(range) {
         Some(&[first, end]) => forest.leaves.colors.get(first as usize..end as usize).unwrap_or_default(),
@@ -136,7 +136,7 @@ pub fn surface_color(forest: &Forest, tree: u32) -> [u8; 3] {
     if count == 0 {
         return [140; 3];
     }
-    sum.map(|total| srgb_from_linear(total / count as f64))
+    sum.map(|total| srgb::precise_byte(total / count as f64))
 }
 
 /// The base colour that goes with a surface: a pull towards the material's own colour, with some of the surface's
@@ -151,13 +151,13 @@ fn follow(material: Material, surface: [u8; 3]) -> [u8; 3] {
         Material::Wood => ([190, 144, 94], 0.7, 0.45),
         Material::Porcelain => ([238, 234, 226], 0.88, 0.1),
     };
-    let (own, surface) = (own.map(linear_from_srgb), surface.map(linear_from_srgb));
+    let (own, surface) = (own.map(srgb::precise_linear), surface.map(srgb::precise_linear));
     let (own_light, light) = (luminance(own), luminance(surface).max(1e-4));
     // Of a like lightness first, so that the pull changes the hue and `lightness` alone says how pale it gets.
     let wanted = own_light * libm::pow(light / own_light, lightness);
     std::array::from_fn(|k| {
         let mixed = own[k] / own_light * pull + surface[k] / light * (1.0 - pull);
-        srgb_from_linear(mixed * wanted)
+        srgb::precise_byte(mixed * wanted)
     })
 }
 
@@ -172,22 +172,11 @@ fn second(material: Material, base: [u8; 3]) -> [u8; 3] {
         Material::Wood => [0.42, 0.33, 0.24],
         Material::Porcelain => [0.8, 0.8, 0.78],
     };
-    std::array::from_fn(|k| srgb_from_linear(linear_from_srgb(base[k]) * factors[k]))
+    std::array::from_fn(|k| srgb::precise_byte(srgb::precise_linear(base[k]) * factors[k]))
 }
 
 fn luminance([r, g, b]: [f64; 3]) -> f64 {
     0.2126 * r + 0.7152 * g + 0.0722 * b
-}
-
-fn linear_from_srgb(value: u8) -> f64 {
-    let c = f64::from(value) / 255.0;
-    if c <= 0.040_45 { c / 12.92 } else { libm::pow((c + 0.055) / 1.055, 2.4) }
-}
-
-fn srgb_from_linear(c: f64) -> u8 {
-    let c = c.clamp(0.0, 1.0);
-    let encoded = if c <= 0.003_130_8 { 12.92 * c } else { 1.055 * libm::pow(c, 1.0 / 2.4) - 0.055 };
-    (encoded * 255.0).round() as u8
 }
 
 /// `#rrggbb`.

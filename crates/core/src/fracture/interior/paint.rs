@@ -10,8 +10,8 @@ use super::{
     Material, Volume,
     clay::ClayOf,
     volume::{Lattice, between, knots, scaled, smooth},
-    whole::wide,
 };
+use crate::geometry::simd::wide;
 use crate::{
     fracture::UNIT_BITS,
     svo::morton::{self, Key},

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use glam::{DVec3, IVec3};
 
-use super::{Interior, Material, Volume, follow, linear_from_srgb, luminance, surface_color};
+use super::{Interior, Material, Volume, follow, luminance, surface_color};
+use crate::geometry::srgb;
 use crate::{
     fracture::{Cancel, Fracture, Fracturer, Pattern, Recipe, Source, voronoi::testing::forest_of},
     gpu::Gpu,
@@ -122,7 +123,7 @@ fn materials_look_like_something() {
 
 #[test]
 fn the_inside_follows_the_surface() {
-    let light = |c: [u8; 3]| luminance(c.map(linear_from_srgb));
+    let light = |c: [u8; 3]| luminance(c.map(srgb::precise_linear));
     let (brown, celadon) = ([120, 86, 60], [150, 170, 152]);
     for material in Material::ALL {
         let (dark, pale) = (follow(material, brown), follow(material, celadon));

@@ -1,5 +1,6 @@
 //! Whole breaks plane by plane on built-in shapes, and beside box cutting by the same seeds.
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 
 use crate::{
@@ -21,7 +22,7 @@ fn broken(object: &Imported, method: &str, options: &[(&str, f64)]) -> Result<Br
     let method = Method::named(method).unwrap();
     let params = FractureParams { method, options, seeds: 30, rng: 5, ..FractureParams::default() };
     let (arena, passes) = (Arena::new(Compute::Cpu).unwrap(), Passes::default());
-    let (low, high) = object.mass.bounds;
+    let Aabb { low, high } = object.mass.bounds;
     let impact = Impact { point: DVec3::new(low.x, 0.5 * (low.y + high.y), high.z), direction: DVec3::NEG_Z };
     let context = BreakContext { arena: &arena, passes: &passes, cancel: Cancel::never() };
     params.method.breaker.fracture(&context, &object.shape, &Strike::new(impact, &params))

@@ -25,7 +25,6 @@
 mod object;
 mod gather;
 mod weld;
-mod hull;
 mod sites;
 mod breaker;
 #[cfg(test)]

@@ -11,9 +11,10 @@ use super::{
     FLAT, ShatterError,
     cell::Corners,
     gather::{Gathering, height},
-    hull::convex_hull,
     polyhedron::Polyhedron,
 };
+use crate::geometry::Aabb;
+use crate::geometry::hull::fine_convex_hull;
 use glam::DVec3;
 
 /// A half-space `normal . x <= distance`; the normal has length 1 and points outward.
@@ -48,9 +49,7 @@ pub(super) struct Frame {
 
 impl Frame {
     fn of(triangles: &[[DVec3; 3]]) -> Result<Self, ShatterError> {
-        let whole = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        let (low, high) =
-            triangles.iter().flatten().fold(whole, |(low, high), p| (low.min(*p), high.max(*p)));
+        let Aabb { low, high } = Aabb::of(triangles.iter().flatten().copied());
         let size = (high - low).max_element();
         // Volumes and moments of others would not fit into a number.
         if !(1e-50..1e50).contains(&size) {
@@ -168,13 +167,22 @@ impl Planes {
     }
 }
 
+/// Cells of a grid in a unit: no sum of products of differences of points rounds on it.
+const CELLS: f64 = (1u64 << 40) as f64;
+
+/// Triangles of the convex hull of points within the unit box about zero, as their numbers; `None` where all lie in a plane.
+pub(super) fn hull_of_points(points: &[DVec3]) -> Option<Vec<[u32; 3]>> {
+    let on_grid = |p: &DVec3| p.to_array().map(|v| (v * CELLS).round() as i128);
+    fine_convex_hull(&points.iter().map(on_grid).collect::<Vec<_>>())
+}
+
 /// The triangles of the convex hull.
 fn hull_of(triangles: &[[DVec3; 3]]) -> Result<Vec<[DVec3; 3]>, ShatterError> {
     let mut points: Vec<DVec3> = triangles.iter().flatten().copied().collect();
     // A mesh's triangles have each point about six times.
     points.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)).then(a.z.total_cmp(&b.z)));
     points.dedup();
-    let hull = convex_hull(&points).ok_or(ShatterError::Flat)?;
+    let hull = hull_of_points(&points).ok_or(ShatterError::Flat)?;
     Ok(hull.iter().map(|t| t.map(|p| points[p as usize])).collect())
 }
 

@@ -325,7 +325,7 @@ fn hulls_of_what_is_nearly_flat() {
         let sites = sites_in(&planes, 25, 4);
         let shards = planes.shatter(&sites).unwrap();
         // The exact hull's volume.
-        let hull = super::hull::convex_hull(&points).unwrap();
+        let hull = super::object::hull_of_points(&points).unwrap();
         let volume = moments(hull.iter().map(|t| t.map(|p| points[p as usize]))).0;
         let sum: f64 = shards.iter().map(|s| s.volume).sum();
         println!(

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{CutPiece, touching::Touching};
+use crate::geometry::UnionFind;
 use crate::shape::{MassProperties, PieceMesh};
 
 /// What decides who is together with whom.
@@ -28,23 +29,15 @@ pub(super) struct Groups {
     pub merged: usize,
 }
 
-fn root(names: &mut [u32], mut at: u32) -> u32 {
-    while names[at as usize] != at {
-        names[at as usize] = names[names[at as usize] as usize];
-        at = names[at as usize];
-    }
-    at
-}
-
 impl Groups {
     /// All pieces are together; `None` where some of them do not hang together with the others.
     pub fn one(count: usize, touching: &Touching) -> Option<Self> {
-        let mut name: Vec<u32> = (0..count as u32).collect();
+        let mut sets = UnionFind::new(count);
         for pair in &touching.pairs {
-            let [a, b] = pair.pieces.map(|piece| root(&mut name, piece));
-            name[a.max(b) as usize] = a.min(b);
+            let [a, b] = pair.pieces;
+            sets.join(a, b);
         }
-        let all = (0..count as u32).all(|piece| root(&mut name, piece) == 0);
+        let all = (0..count as u32).all(|piece| sets.find(piece) == 0);
         all.then(|| Self { name: vec![0; count], dropped: BTreeSet::new(), merged: 0 })
     }
 }
@@ -59,12 +52,11 @@ impl Grouping<'_> {
     /// none that has a neighbour is small. The largest is never small.
     pub fn groups(&self, has_rule: bool, merges: bool) -> Groups {
         let count = self.pieces.len() as u32;
-        let mut name: Vec<u32> = (0..count).collect();
+        let mut sets = UnionFind::new(count as usize);
         for pair in &self.touching.pairs {
             let [a, b] = pair.pieces;
             if self.object(a) == self.object(b) {
-                let (a, b) = (root(&mut name, a), root(&mut name, b));
-                name[a.max(b) as usize] = a.min(b);
+                sets.join(a, b);
             }
         }
         let own = |piece: &CutPiece| {
@@ -72,10 +64,10 @@ impl Grouping<'_> {
         };
         let mut volume = vec![0.0; count as usize];
         for p in 0..count {
-            volume[root(&mut name, p) as usize] += own(&self.pieces[p as usize]);
+            volume[sets.find(p) as usize] += own(&self.pieces[p as usize]);
         }
         let mut out = Groups { name: Vec::new(), dropped: BTreeSet::new(), merged: 0 };
-        let groups: BTreeSet<u32> = (0..count).map(|p| root(&mut name, p)).collect();
+        let groups: BTreeSet<u32> = (0..count).map(|p| sets.find(p)).collect();
         let largest = groups
             .iter()
             .copied()
@@ -88,16 +80,16 @@ impl Grouping<'_> {
                 .collect();
         }
         if has_rule && merges {
-            out.merged = self.merge(&mut name, &mut volume, groups);
+            out.merged = self.merge(&mut sets, &mut volume, groups);
         }
-        out.name = (0..count).map(|p| root(&mut name, p)).collect();
+        out.name = (0..count).map(|p| sets.find(p)).collect();
         out
     }
 
-    fn merge(&self, name: &mut [u32], volume: &mut [f64], mut groups: BTreeSet<u32>) -> usize {
+    fn merge(&self, sets: &mut UnionFind, volume: &mut [f64], mut groups: BTreeSet<u32>) -> usize {
         let mut shared: BTreeMap<u32, BTreeMap<u32, f64>> = BTreeMap::new();
         for pair in &self.touching.pairs {
-            let [a, b] = pair.pieces.map(|p| root(name, p));
+            let [a, b] = pair.pieces.map(|p| sets.find(p));
             if a != b {
                 *shared.entry(a).or_default().entry(b).or_default() += pair.area;
                 *shared.entry(b).or_default().entry(a).or_default() += pair.area;
@@ -117,7 +109,7 @@ impl Grouping<'_> {
             let most =
                 |a: &(&u32, &f64), b: &(&u32, &f64)| a.1.total_cmp(b.1).then_with(|| by_volume(a.0, b.0));
             let Some(to) = near.iter().max_by(most).map(|(to, _)| *to) else { return merged };
-            name[g as usize] = to;
+            sets.put_below(g, to);
             volume[to as usize] += volume[g as usize];
             groups.remove(&g);
             merged += 1;

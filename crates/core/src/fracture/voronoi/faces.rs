@@ -4,6 +4,7 @@
 //! In: a pattern and a box. Out: one convex polygon for every two cells that share a face inside the box, grid
 //! coordinates.
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 
 use crate::fracture::Pattern;
@@ -17,10 +18,10 @@ pub struct VoronoiFace {
     pub polygon: Vec<DVec3>,
 }
 
-/// The faces inside `bounds` (low, high; voxels of a grid of `level`), by ascending seed indices. Seeds that share
+/// The faces inside `bounds` (voxels of a grid of `level`), by ascending seed indices. Seeds that share
 /// an object id (2016, sec. 4.7) have no face between them. Of coincident seeds the lowest index owns the cell.
 #[must_use]
-pub fn voronoi_faces(pattern: &Pattern, level: u32, bounds: (DVec3, DVec3)) -> Vec<VoronoiFace> {
+pub fn voronoi_faces(pattern: &Pattern, level: u32, bounds: Aabb) -> Vec<VoronoiFace> {
     use rayon::prelude::*;
     let seeds: Vec<DVec3> = pattern.seeds_in_voxels(level).into_iter().map(DVec3::from_array).collect();
     let owner = |i: usize| pattern.objects.get(i).copied().unwrap_or(i as u32);
@@ -53,7 +54,7 @@ fn face(
     near: &[(f64, usize)],
     i: usize,
     j: usize,
-    (low, high): (DVec3, DVec3),
+    Aabb { low, high }: Aabb,
 ) -> Option<Vec<DVec3>> {
     let (a, b) = (seeds[i], seeds[j]);
     let normal = (b - a).normalize_or_zero();
@@ -111,10 +112,10 @@ mod tests {
     fn pattern(count: u32) -> Pattern {
         let params =
             FractureParams { seeds: count, radii: vec![0.2, 0.4], rng: 5, ..FractureParams::default() };
-        Pattern::on_spheres(&params, DVec3::splat(30.0), (DVec3::ZERO, DVec3::splat(64.0)), 6).unwrap()
+        Pattern::on_spheres(&params, DVec3::splat(30.0), BOX, 6).unwrap()
     }
 
-    const BOX: (DVec3, DVec3) = (DVec3::ZERO, DVec3::splat(64.0));
+    const BOX: Aabb = Aabb::new(DVec3::ZERO, DVec3::splat(64.0));
 
     #[test]
     fn every_corner_is_nearest_to_both_its_seeds() {

@@ -6,6 +6,7 @@ use std::{
     sync::Arc,
 };
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 
 use crate::fracture::{
@@ -312,7 +313,7 @@ fn very_many_seeds_equal_the_reference() {
     let forest = object("vase", 7);
     let bounds = grid_mass(&forest, 0).bounds;
     let params = FractureParams { seeds: 1000, preset: Preset::Uniform, ..Default::default() };
-    let pattern = Pattern::near_object(&params, bounds.1, bounds, &forest, 0).unwrap();
+    let pattern = Pattern::near_object(&params, bounds.high, bounds, &forest, 0).unwrap();
     let got = bench.run(&forest, 0, &pattern, None);
     println!("vase level 7, 1000 seeds: {:?}", got.counts);
     assert_eq!(validate(&got.forest), Ok(()));
@@ -350,7 +351,7 @@ fn a_number_of_pieces_is_reached() {
         let slot = arena.insert(&forest).unwrap();
         let source = Source { arena: &arena, slot, forest: &forest, tree: 0, cancel: Cancel::never() };
         let bounds = grid_mass(&forest, 0).bounds;
-        let point = bounds.0 + DVec3::new(0.5, 0.6, 0.95) * (bounds.1 - bounds.0);
+        let point = bounds.low + DVec3::new(0.5, 0.6, 0.95) * bounds.size();
         let draw = |params: &FractureParams| Pattern::near_object(params, point, bounds, &forest, 0);
         for wanted in [5u32, 20, 60] {
             let params = FractureParams { target_pieces: Some(wanted), ..Default::default() };
@@ -387,7 +388,7 @@ fn brick() -> Arc<Forest> {
 
 fn drawn(params: &FractureParams, forest: &Forest) -> Pattern {
     let impact = crate::fracture::Impact { point: DVec3::new(32.0, 36.0, 60.0), direction: DVec3::NEG_Z };
-    Pattern::at_impact(params, impact, (DVec3::splat(4.0), DVec3::splat(60.0)), forest, 0).unwrap()
+    Pattern::at_impact(params, impact, Aabb::new(DVec3::splat(4.0), DVec3::splat(60.0)), forest, 0).unwrap()
 }
 
 #[test]
@@ -406,7 +407,7 @@ fn grain_makes_splinters_along_its_axis() {
             .pieces
             .iter()
             .map(|p| {
-                let size = p.mass.bounds.1 - p.mass.bounds.0;
+                let size = p.mass.bounds.size();
                 size[axis] / (size[(axis + 1) % 3] * size[(axis + 2) % 3]).sqrt()
             })
             .collect();

@@ -10,6 +10,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 
 use super::{
@@ -33,7 +34,7 @@ pub fn seeds(level: u32, count: usize, rng: u64) -> Pattern {
     let params =
         FractureParams { seeds: count as u32, radii: vec![0.2, 0.4, 0.7], rng, ..Default::default() };
     let side = f64::from(1u32 << level);
-    let (point, bounds) = (DVec3::new(0.8, 0.55, 0.4) * side, (DVec3::ZERO, DVec3::splat(side)));
+    let (point, bounds) = (DVec3::new(0.8, 0.55, 0.4) * side, Aabb::new(DVec3::ZERO, DVec3::splat(side)));
     Pattern::on_spheres(&params, point, bounds, level).unwrap()
 }
 
@@ -42,7 +43,8 @@ pub fn random_seeds(level: u32, count: usize, rng: u64, spread: f64) -> Pattern 
     let radii = vec![spread / 3.0, spread];
     let params = FractureParams { seeds: count as u32, radii, rng, ..Default::default() };
     let side = f64::from(1u32 << level);
-    Pattern::on_spheres(&params, DVec3::splat(side * 0.4), (DVec3::ZERO, DVec3::splat(side)), level).unwrap()
+    Pattern::on_spheres(&params, DVec3::splat(side * 0.4), Aabb::new(DVec3::ZERO, DVec3::splat(side)), level)
+        .unwrap()
 }
 
 pub struct Bench {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::geometry::Aabb;
 use glam::{DVec3, IVec3};
 use proptest::prelude::*;
 
@@ -194,7 +195,7 @@ proptest! {
 fn seeds_are_drawn_near_a_thin_object() {
     let forest = sheet(6);
     let params = FractureParams { seeds: 60, radii: vec![0.1, 0.25, 0.4], ..Default::default() };
-    let bounds = (DVec3::ZERO, DVec3::splat(64.0));
+    let bounds = Aabb::new(DVec3::ZERO, DVec3::splat(64.0));
     let point = DVec3::new(31.0, 31.0, 31.0);
     // The sheet is x + y = 62.
     let far = |pattern: &Pattern| {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 
 use super::{descent::Rooms, testing::random_solid};
@@ -45,7 +46,7 @@ pub(super) fn built_in(name: &str, level: u32) -> Arc<Forest> {
 pub(super) fn pattern(level: u32, count: u32, rng: u64) -> Pattern {
     let params = FractureParams { seeds: count, radii: vec![0.1, 0.25, 0.5], rng, ..Default::default() };
     let side = f64::from(1u32 << level);
-    let (point, bounds) = (DVec3::new(0.6, 0.55, 0.5) * side, (DVec3::ZERO, DVec3::splat(side)));
+    let (point, bounds) = (DVec3::new(0.6, 0.55, 0.5) * side, Aabb::new(DVec3::ZERO, DVec3::splat(side)));
     Pattern::on_spheres(&params, point, bounds, level).unwrap()
 }
 

@@ -7,14 +7,13 @@
 mod heights;
 mod of_shape;
 mod points;
-mod quick;
 
 pub use of_shape::ShapeHull;
 
-use super::solid::distance_to_triangle;
+use crate::geometry::hull::{Grown, Keeper, convex_hull};
+use crate::geometry::{Aabb, triangle};
 use glam::DVec3;
 use heights::over_highest;
-use quick::{Grown, Keeper, convex_hull};
 
 /// A convex solid.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -50,9 +49,8 @@ struct Grid {
 
 impl Grid {
     fn over(points: &[DVec3]) -> Option<Self> {
-        let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        let (low, high) = points.iter().fold(nowhere, |(low, high), p| (low.min(*p), high.max(*p)));
-        let cell = (high - low).max_element() / GRID;
+        let bounds = Aabb::of(points.iter().copied());
+        let (low, cell) = (bounds.low, bounds.size().max_element() / GRID);
         (low.is_finite() && cell.is_finite() && cell > 0.0).then_some(Self { low, cell })
     }
 
@@ -124,13 +122,13 @@ impl Hull {
     fn farthest_outside(&self, points: &[DVec3], sides: &[(DVec3, f64)], over: &[(f64, usize)]) -> f64 {
         let face = |side: usize| self.triangles[side].map(|v| self.points[v as usize]);
         // The hull is no farther than any of its sides, and mostly as far as the one that a point is highest over.
-        let at_most = |(p, (_, side)): (&DVec3, &(f64, usize))| (distance_to_triangle(face(*side), *p), *p);
+        let at_most = |(p, (_, side)): (&DVec3, &(f64, usize))| (triangle::distance(*p, face(*side)), *p);
         let at_most: Vec<(f64, DVec3)> = points.iter().zip(over).map(at_most).collect();
         let size = self.points.iter().fold(0.0, |size: f64, p| size.max(p.abs().max_element()));
         let distance = |(most, p): (f64, DVec3)| {
             // The nearest place of what is convex is on a side that the point is over.
             let seen = |k: &usize| p.dot(sides[*k].0) - sides[*k].1 > -HARDLY * size;
-            let distances = (0..sides.len()).filter(seen).map(|k| distance_to_triangle(face(k), p));
+            let distances = (0..sides.len()).filter(seen).map(|k| triangle::distance(p, face(k)));
             distances.fold(most, f64::min)
         };
         // After the most promising one hardly any other is asked.

@@ -50,10 +50,10 @@ impl ShapeHull {
 }
 
 fn hull_of_bounds(shape: &Shape) -> Hull {
-    let (low, high) = shape.bounds();
+    let bounds = shape.bounds();
     let place = shape.body_from_local();
     let thin = DVec3::splat(THIN * 2.0 * shape.radius());
-    let (low, high) = (place(low) - thin, place(high) + thin);
+    let (low, high) = (place(bounds.low) - thin, place(bounds.high) + thin);
     let corner = |c: u32| low + DVec3::from([c & 1, c >> 1 & 1, c >> 2].map(f64::from)) * (high - low);
     let points: Vec<DVec3> = (0..8).map(corner).collect();
     // What has no extent at all has eight corners in one place.

@@ -5,6 +5,7 @@
 
 use std::ops::AddAssign;
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 
 pub mod rays;
@@ -72,13 +73,12 @@ impl MeshCheck {
         let mut check = Self { triangles: triangles.len() as u64, ..Self::default() };
         check.edges(&triangles);
         check.vertices(positions.len(), &triangles);
-        let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        let (low, high) = positions.iter().fold(nowhere, |(low, high), p| (low.min(*p), high.max(*p)));
-        let diagonal = if positions.is_empty() { 0.0 } else { (high - low).length() };
+        let middle = Aabb::of(positions.iter().copied()).middle();
+        let diagonal = diagonal_of(positions);
         let flat = FLAT * diagonal * diagonal;
         for t in &triangles {
             // From the middle of its box, since far from the origin products lose what is small.
-            let [a, b, c] = t.map(|v| positions[v as usize] - (low + high) * 0.5);
+            let [a, b, c] = t.map(|v| positions[v as usize] - middle);
             check.volume += a.dot(b.cross(c)) / 6.0;
             check.flat_triangles += u64::from((b - a).cross(c - a).length() <= flat);
         }
@@ -190,9 +190,7 @@ fn fan_length(ends: &[(u32, u32)]) -> usize {
 }
 
 fn diagonal_of(positions: &[DVec3]) -> f64 {
-    let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-    let (low, high) = positions.iter().fold(nowhere, |(low, high), p| (low.min(*p), high.max(*p)));
-    if positions.is_empty() { 0.0 } else { (high - low).length() }
+    if positions.is_empty() { 0.0 } else { Aabb::of(positions.iter().copied()).size().length() }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod build;
 #[cfg(test)]
 mod tests;
 
+use crate::geometry::Aabb;
 use bytemuck::{Pod, Zeroable};
 use glam::{DVec3, Vec3};
 
@@ -75,9 +76,9 @@ pub struct MeshTree {
 
 impl MeshTree {
     /// The hierarchy of `triangles`, whose points lie within `bounds`. Triangles that are not finite are left out.
-    pub fn new(positions: &[DVec3], triangles: &[[u32; 3]], (low, high): (DVec3, DVec3)) -> Self {
-        let centre = low.midpoint(high);
-        let half = (high - low).max_element() * 0.5;
+    pub fn new(positions: &[DVec3], triangles: &[[u32; 3]], bounds: Aabb) -> Self {
+        let centre = bounds.middle();
+        let half = bounds.size().max_element() * 0.5;
         let exponent = if half.is_finite() && half > 0.0 { libm::frexp(half).1 } else { 0 };
         let scale = libm::ldexp(1.0, -exponent.clamp(-1000, 1000));
         let place = |i: u32| ((positions[i as usize] - centre) * scale).as_vec3();

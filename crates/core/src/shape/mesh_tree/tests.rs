@@ -1,5 +1,6 @@
 //! The hierarchy against plain loops over all triangles.
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 
 use super::*;
@@ -21,9 +22,7 @@ fn scattered(count: usize) -> (Vec<DVec3>, Vec<[u32; 3]>) {
 }
 
 fn tree_of(points: &[DVec3], triangles: &[[u32; 3]]) -> MeshTree {
-    let whole = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-    let bounds = points.iter().fold(whole, |(low, high), p| (low.min(*p), high.max(*p)));
-    MeshTree::new(points, triangles, bounds)
+    MeshTree::new(points, triangles, Aabb::of(points.iter().copied()))
 }
 
 /// Every triangle is in one leaf, every box holds what is below it, and no way is too long for a walk's stack.
@@ -99,8 +98,8 @@ fn rays_and_points_find_what_plain_loops_find() {
         assert_eq!(solid.pick(from, to - from), expected);
         hits += usize::from(expected.is_some());
         if i % 10 == 0 {
-            let far = crate::shape::solid::distance_to_triangle;
-            let plain = triangles.iter().map(|t| far(*t, from)).fold(f64::INFINITY, f64::min);
+            let far = |t: &[DVec3; 3]| crate::geometry::triangle::distance(from, *t);
+            let plain = triangles.iter().map(far).fold(f64::INFINITY, f64::min);
             assert!((solid.distance(from) - plain).abs() < 1e-12, "{} {plain}", solid.distance(from));
         }
     }

@@ -14,7 +14,7 @@
 use rayon::prelude::*;
 
 use super::{
-    boxes::{BoxTree, bounds_of},
+    boxes::{bounds_of, tree_of},
     cracks::{CrackEdge, Cracks},
     exact::Point,
     meet::{Met, Tangle, UNKNOWN, all_met, count, in_order, region_at, spread, starts, wind, winding_at},
@@ -75,7 +75,7 @@ impl<'a> Arrangement<'a> {
         let (crack_edges, crack_sides) = cracks.edges();
         let corners = |t: &[u32; 3]| t.map(|i| cracks.points[i as usize]);
         let crack_tree =
-            BoxTree::new(&cracks.triangles.iter().map(|t| bounds_of(&corners(t))).collect::<Vec<_>>());
+            tree_of(&cracks.triangles.iter().map(|t| bounds_of(&corners(t))).collect::<Vec<_>>());
         let solid_corners = |t: &[u32; 3]| t.map(|i| solid.points[i as usize]);
         let Prepared { edges, tree } = prepared;
         let crack_triangle = |t: u32| corners(&cracks.triangles[t as usize]);

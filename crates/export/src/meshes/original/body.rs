@@ -7,9 +7,11 @@
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
+use crate::geometry::UnionFind;
+
 use super::{
     super::{Corner, Face, PieceMesh, Side, world_uv},
-    parts::{NOTHING, PartFace, Parts, root},
+    parts::{NOTHING, PartFace, Parts},
     slivers::{part_crowded, take_out},
     solid::{Edges, Solid},
 };
@@ -128,20 +130,20 @@ fn body(source: &Body, parts: &Parts, list: &[(u32, bool)], inside: &Inside<'_>)
 pub fn split_fans(solid: &mut Solid) {
     let Ok(edges) = Edges::of(&solid.triangles) else { return };
     // Corner 3 t + k is joined with that of the next triangle round the same point.
-    let mut parents: Vec<u32> = (0..3 * solid.triangles.len() as u32).collect();
+    let mut corners = UnionFind::new(3 * solid.triangles.len());
     for edge in &edges.list {
         for v in edge.ends {
             let corner = |t: u32| {
                 3 * t + solid.triangles[t as usize].iter().position(|i| *i == v).unwrap_or_default() as u32
             };
-            let [a, b] = edge.triangles.map(|t| root(&mut parents, corner(t)));
-            parents[a.max(b) as usize] = a.min(b);
+            let [a, b] = edge.triangles.map(corner);
+            corners.join(a, b);
         }
     }
     let mut taken = vec![false; solid.points.len()];
-    let mut name: Vec<Option<u32>> = vec![None; parents.len()];
-    for at in 0..parents.len() as u32 {
-        let top = root(&mut parents, at) as usize;
+    let mut name: Vec<Option<u32>> = vec![None; corners.count()];
+    for at in 0..corners.count() as u32 {
+        let top = corners.find(at) as usize;
         let (t, k) = (at as usize / 3, at as usize % 3);
         let v = solid.triangles[t][k] as usize;
         let chosen = name[top].unwrap_or_else(|| {

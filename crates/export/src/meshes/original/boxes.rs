@@ -3,26 +3,14 @@
 //! In: boxes in whole units. Out: which of them a segment's own box and line touch, in a fixed order.
 
 use super::exact::Point;
+use crate::geometry::{Aabb, BoxTree};
+use glam::DVec3;
 
 /// Low and high corner.
 pub type Bounds = [Point; 2];
 
 /// Most boxes of a leaf.
 const LEAF: usize = 4;
-
-/// A binary tree over boxes, split in the middle of the longest side of their centres.
-pub struct BoxTree {
-    nodes: Vec<Node>,
-    items: Vec<u32>,
-}
-
-struct Node {
-    low: [f64; 3],
-    high: [f64; 3],
-    /// Of a leaf: its items; of another: the second child, the first comes right after.
-    first: u32,
-    count: u32,
-}
 
 /// The box of some points.
 #[must_use]
@@ -34,87 +22,47 @@ pub fn bounds_of(points: &[Point]) -> Bounds {
     [ends(i64::min), ends(i64::max)]
 }
 
-impl BoxTree {
-    /// Over `boxes`.
-    #[must_use]
-    pub fn new(boxes: &[Bounds]) -> Self {
-        let mut items: Vec<u32> = (0..boxes.len() as u32).collect();
-        let mut nodes = Vec::with_capacity(boxes.len());
-        if !boxes.is_empty() {
-            build(boxes, &mut items, 0, &mut nodes);
-        }
-        Self { nodes, items }
-    }
-
-    /// Calls `met` with each box that the segment p-q may touch.
-    pub fn along(&self, p: Point, q: Point, met: &mut impl FnMut(u32)) {
-        let (start, end) = (p.map(|v| v as f64), q.map(|v| v as f64));
-        let per_length = [0, 1, 2].map(|k| 1.0 / (end[k] - start[k]));
-        let mut stack = vec![0u32];
-        while let Some(at) = stack.pop() {
-            let Some(node) = self.nodes.get(at as usize) else { continue };
-            if !node.touches(start, end, per_length) {
-                continue;
+/// A tree over `boxes`, by their numbers, split in the middle of the longest side of their centres.
+#[must_use]
+pub fn tree_of(boxes: &[Bounds]) -> BoxTree<u32> {
+    let centre = |i: u32, k: usize| boxes[i as usize][0][k] + boxes[i as usize][1][k];
+    // A margin for the rounding of whole numbers to floats.
+    let bounds = |i: &u32| {
+        let [low, high] = boxes[*i as usize].map(|p| DVec3::from_array(p.map(|v| v as f64)));
+        Aabb::new(low - 1.0, high + 1.0)
+    };
+    let part = |run: &mut [u32], _: DVec3| {
+        let extent = |k: usize| {
+            let (mut first, mut last) = (i64::MAX, i64::MIN);
+            for &i in &*run {
+                (first, last) = (first.min(centre(i, k)), last.max(centre(i, k)));
             }
-            if node.count > 0 {
-                for item in &self.items[node.first as usize..(node.first + node.count) as usize] {
-                    met(*item);
-                }
-            } else {
-                stack.push(node.first);
-                stack.push(at + 1);
-            }
-        }
-    }
+            last - first
+        };
+        let axis = (0..3).max_by_key(|k| extent(*k)).unwrap_or(0);
+        run.select_nth_unstable_by_key(run.len() / 2, |i| (centre(*i, axis), *i));
+    };
+    BoxTree::new((0..boxes.len() as u32).collect(), LEAF, bounds, part)
 }
 
-impl Node {
-    fn touches(&self, start: [f64; 3], end: [f64; 3], per_length: [f64; 3]) -> bool {
+/// Calls `met` with each box of a tree that the segment p-q may touch.
+pub fn along(tree: &BoxTree<u32>, p: Point, q: Point, met: &mut impl FnMut(u32)) {
+    let (start, end) = (p.map(|v| v as f64), q.map(|v| v as f64));
+    let per_length = [0, 1, 2].map(|k| 1.0 / (end[k] - start[k]));
+    let touches = |bounds: &Aabb| {
         let (mut enter, mut leave) = (-1e-9_f64, 1.0_f64 + 1e-9);
         for k in 0..3 {
-            if start[k].max(end[k]) < self.low[k] || start[k].min(end[k]) > self.high[k] {
+            let (low, high) = (bounds.low[k], bounds.high[k]);
+            if start[k].max(end[k]) < low || start[k].min(end[k]) > high {
                 return false;
             }
             if end[k] != start[k] {
-                let (a, b) =
-                    ((self.low[k] - start[k]) * per_length[k], (self.high[k] - start[k]) * per_length[k]);
+                let (a, b) = ((low - start[k]) * per_length[k], (high - start[k]) * per_length[k]);
                 enter = enter.max(a.min(b) - 1e-9);
                 leave = leave.min(a.max(b) + 1e-9);
             }
         }
         enter <= leave
-    }
-}
-
-fn build(boxes: &[Bounds], items: &mut [u32], offset: u32, nodes: &mut Vec<Node>) {
-    let (mut low, mut high) = ([i64::MAX; 3], [i64::MIN; 3]);
-    let (mut first, mut last) = ([i64::MAX; 3], [i64::MIN; 3]);
-    let centre = |i: u32, k: usize| boxes[i as usize][0][k] + boxes[i as usize][1][k];
-    for &i in items.iter() {
-        for k in 0..3 {
-            low[k] = low[k].min(boxes[i as usize][0][k]);
-            high[k] = high[k].max(boxes[i as usize][1][k]);
-            first[k] = first[k].min(centre(i, k));
-            last[k] = last[k].max(centre(i, k));
-        }
-    }
-    let at = nodes.len();
-    let count = if items.len() <= LEAF { items.len() as u32 } else { 0 };
-    // A margin for the rounding of whole numbers to floats.
-    nodes.push(Node {
-        low: low.map(|v| v as f64 - 1.0),
-        high: high.map(|v| v as f64 + 1.0),
-        first: offset,
-        count,
-    });
-    if count > 0 {
-        return;
-    }
-    let axis = (0..3).max_by_key(|k| last[*k] - first[*k]).unwrap_or(0);
-    let half = items.len() / 2;
-    items.select_nth_unstable_by_key(half, |i| (centre(*i, axis), *i));
-    let (left, right) = items.split_at_mut(half);
-    build(boxes, left, offset, nodes);
-    nodes[at].first = nodes.len() as u32;
-    build(boxes, right, offset + half as u32, nodes);
+    };
+    tree.visit(touches, |item| met(*item));
 }

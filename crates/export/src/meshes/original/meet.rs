@@ -5,10 +5,13 @@
 
 use rayon::prelude::*;
 
+use crate::geometry::BoxTree;
+use crate::geometry::exact::{Crossing, InOnePlane, crossing};
+
 use super::{
-    boxes::{Bounds, BoxTree},
+    boxes::{Bounds, along},
     cracks::{CrackEdge, Cracks},
-    exact::{Crossing, InOnePlane, Point, crossing},
+    exact::Point,
 };
 
 /// Nothing is known of it yet.
@@ -66,7 +69,7 @@ pub(super) type MetLists = (Vec<u32>, Vec<Met>);
 /// What every edge meets, from its first end on.
 pub(super) fn all_met(
     ends: &[[Point; 2]],
-    tree: &BoxTree,
+    tree: &BoxTree<u32>,
     triangle: &(impl Fn(u32) -> [Point; 3] + Sync),
 ) -> Result<MetLists, Tangle> {
     let lists: Vec<Result<Vec<Met>, Tangle>> = ends
@@ -74,7 +77,7 @@ pub(super) fn all_met(
         .with_min_len(64)
         .map(|[p, q]| {
             let (mut list, mut level) = (Vec::new(), false);
-            tree.along(*p, *q, &mut |t| match crossing(*p, *q, triangle(t)) {
+            along(tree, *p, *q, &mut |t| match crossing(*p, *q, triangle(t)) {
                 Ok(found) => list.extend(found.map(|crossing| Met { triangle: t, crossing })),
                 Err(InOnePlane) => level = true,
             });
@@ -221,7 +224,7 @@ pub(super) fn spread(
 pub(super) fn region_at(
     p: Point,
     cracks: &Cracks,
-    tree: &BoxTree,
+    tree: &BoxTree<u32>,
     triangle: &impl Fn(u32) -> [Point; 3],
 ) -> Result<u32, Tangle> {
     if cracks.triangles.is_empty() {
@@ -235,7 +238,7 @@ pub(super) fn region_at(
             middle + (middle - p[k]) / 64
         });
         let (mut best, mut level): (Option<Met>, bool) = (None, false);
-        tree.along(p, goal, &mut |t| match crossing(p, goal, triangle(t)) {
+        along(tree, p, goal, &mut |t| match crossing(p, goal, triangle(t)) {
             Ok(Some(crossing)) if best.is_none_or(|known| crossing.at < known.crossing.at) => {
                 best = Some(Met { triangle: t, crossing });
             }
@@ -257,7 +260,7 @@ pub(super) fn region_at(
 pub(super) fn winding_at(
     p: Point,
     bounds: Bounds,
-    tree: &BoxTree,
+    tree: &BoxTree<u32>,
     triangle: &impl Fn(u32) -> [Point; 3],
 ) -> Result<i32, Tangle> {
     if (0..3).any(|k| p[k] < bounds[0][k] || p[k] > bounds[1][k]) {
@@ -267,7 +270,7 @@ pub(super) fn winding_at(
         let mut goal = [0, 1, 2].map(|k| bounds[1][k] + 1 + 2 * (turn * (k as i64 + 3) * 7919));
         goal[turn as usize % 3] += 1_000_003;
         let (mut winding, mut level) = (0, false);
-        tree.along(p, goal, &mut |t| match crossing(p, goal, triangle(t)) {
+        along(tree, p, goal, &mut |t| match crossing(p, goal, triangle(t)) {
             Ok(Some(crossing)) => winding += if crossing.to_front { 1 } else { -1 },
             Ok(None) => {}
             Err(InOnePlane) => level = true,

@@ -6,6 +6,8 @@
 use glam::{DVec2, DVec3};
 use rayon::prelude::*;
 
+use crate::geometry::UnionFind;
+
 use super::{
     arrange::{Arrangement, Polygon},
     cracks::Cracks,
@@ -143,15 +145,6 @@ pub fn parts(
     Ok(all)
 }
 
-/// The first of what is joined with `at`.
-pub fn root(parents: &mut [u32], mut at: u32) -> u32 {
-    while parents[at as usize] != at {
-        parents[at as usize] = parents[parents[at as usize] as usize];
-        at = parents[at as usize];
-    }
-    at
-}
-
 impl Parts {
     /// Adds the parts of another cut of the same solid.
     pub fn append(&mut self, other: Self) {
@@ -184,7 +177,7 @@ impl Parts {
             })
             .collect();
         links.par_sort_unstable();
-        let mut parents: Vec<u32> = (0..2 * self.faces.len() as u32).collect();
+        let mut sides = UnionFind::new(2 * self.faces.len());
         for group in links.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2)) {
             // Two faces meet in an edge; of a solid whose own edges coincide, or of a diagonal that a bridge
             // repeats, there may be more, in pairs.
@@ -192,11 +185,10 @@ impl Parts {
                 return Err(Tangle::Open);
             }
             for pair in group.windows(2) {
-                let (a, b) = (root(&mut parents, pair[0].3), root(&mut parents, pair[1].3));
-                parents[a.max(b) as usize] = a.min(b);
+                sides.join(pair[0].3, pair[1].3);
             }
         }
-        let mut numbers = vec![NOTHING; parents.len()];
+        let mut numbers = vec![NOTHING; sides.count()];
         let mut parts: Vec<Part> = Vec::new();
         for f in 0..self.faces.len() {
             for side in 0..2 {
@@ -204,7 +196,7 @@ impl Parts {
                 if region == NOTHING {
                     continue;
                 }
-                let top = root(&mut parents, (2 * f + side) as u32) as usize;
+                let top = sides.find((2 * f + side) as u32) as usize;
                 if numbers[top] == NOTHING {
                     numbers[top] = parts.len() as u32;
                     parts.push(Part { region, volume: 0.0, face: f as u32 });

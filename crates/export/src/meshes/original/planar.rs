@@ -8,6 +8,8 @@
 
 use rayon::prelude::*;
 
+use crate::geometry::exact::{Homogeneous, Plane};
+
 use super::{
     cracks::{Cracks, by_a_hair, mix},
     exact::{Point, UNIT_BITS},
@@ -18,13 +20,10 @@ const SEED_BITS: u32 = 14;
 /// log2 of the parts of a squared unit in which weights count.
 const WEIGHT_BITS: u32 = 16;
 
-type Wide = [i128; 3];
-
-/// The points x (from the cell's seed) with normal . x 2^17 <= offset.
+/// The points x (from the cell's seed) with normal . x 2^17 <= limit.
 #[derive(Clone, Copy)]
-struct Plane {
-    normal: Wide,
-    offset: i128,
+struct Side {
+    plane: Plane,
     /// The seed behind it; of the box's sides a number above all seeds.
     name: u32,
 }
@@ -32,9 +31,8 @@ struct Plane {
 #[derive(Clone)]
 struct Corner {
     planes: [u32; 3],
-    /// Place from the seed: above / (below 2^17), below > 0.
-    above: Wide,
-    below: i128,
+    /// Place from the seed, times 2^17.
+    exact: Homogeneous,
     place: [f64; 3],
 }
 
@@ -44,17 +42,9 @@ struct Face {
 }
 
 struct Cell {
-    planes: Vec<Plane>,
+    planes: Vec<Side>,
     corners: Vec<Corner>,
     faces: Vec<Face>,
-}
-
-fn cross(a: Wide, b: Wide) -> Wide {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
-fn dot(a: Wide, b: Wide) -> i128 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 const SCALE: f64 = (1u64 << (WEIGHT_BITS + 1)) as f64;
@@ -62,15 +52,15 @@ const SCALE: f64 = (1u64 << (WEIGHT_BITS + 1)) as f64;
 impl Cell {
     /// The box round a seed. Its sides have the names `first`, `first` + 1, ...
     fn new(seed: [i32; 3], bounds: [[i32; 3]; 2], first: u32) -> Self {
-        let planes: Vec<Plane> = (0..6)
+        let planes: Vec<Side> = (0..6)
             .map(|side| {
                 let (axis, high) = (side / 2, side % 2);
                 let mut normal = [0; 3];
                 normal[axis] = if high == 1 { 1 } else { -1 };
-                let reach = i128::from(bounds[high][axis] - seed[axis]) * normal[axis];
+                let reach = i128::from(bounds[high][axis] - seed[axis]) * i128::from(normal[axis]);
                 // Sides at odd heights, so that no face runs along them.
-                let offset = (reach << (WEIGHT_BITS + 1)) + 31_337 + 7919 * side as i128;
-                Plane { normal, offset, name: first + side as u32 }
+                let limit = (reach << (WEIGHT_BITS + 1)) + 31_337 + 7919 * side as i128;
+                Side { plane: Plane { normal, limit }, name: first + side as u32 }
             })
             .collect();
         let mut cell = Self { planes, corners: Vec::new(), faces: Vec::new() };
@@ -83,40 +73,34 @@ impl Cell {
     }
 
     fn add_corner(&mut self, planes: [u32; 3]) -> u32 {
-        let [a, b, c] = planes.map(|k| self.planes[k as usize]);
-        let (bc, ca, ab) = (cross(b.normal, c.normal), cross(c.normal, a.normal), cross(a.normal, b.normal));
-        let mut below = dot(a.normal, bc);
-        let mut above = [0, 1, 2].map(|k| a.offset * bc[k] + b.offset * ca[k] + c.offset * ab[k]);
-        if below < 0 {
-            (below, above) = (-below, above.map(|v| -v));
-        }
-        let place = above.map(|v| v as f64 / (below as f64 * SCALE));
-        self.corners.push(Corner { planes, above, below, place });
+        let exact = Homogeneous::of(planes.map(|k| self.planes[k as usize].plane));
+        let place = exact.numerator.map(|v| v as f64 / (exact.denominator as f64 * SCALE));
+        self.corners.push(Corner { planes, exact, place });
         self.corners.len() as u32 - 1
     }
 
     /// Whether a corner is beyond a plane.
     fn is_beyond(corner: &Corner, plane: &Plane) -> bool {
         let terms = [0, 1, 2].map(|k| plane.normal[k] as f64 * corner.place[k] * SCALE);
-        let value = terms[0] + terms[1] + terms[2] - plane.offset as f64;
-        let size = terms.iter().map(|t| t.abs()).sum::<f64>() + (plane.offset as f64).abs();
+        let value = terms[0] + terms[1] + terms[2] - plane.limit as f64;
+        let size = terms.iter().map(|t| t.abs()).sum::<f64>() + (plane.limit as f64).abs();
         if value.abs() > size * 1e-12 {
             return value > 0.0;
         }
-        dot(plane.normal, corner.above) > plane.offset * corner.below
+        corner.exact.side(*plane) > 0
     }
 
-    fn cut(&mut self, plane: Plane) {
+    fn cut(&mut self, side: Side) {
         let used: Vec<u32> = self.faces.iter().flat_map(|face| face.corners.iter().copied()).collect();
         let mut beyond = vec![false; self.corners.len()];
         for c in &used {
-            beyond[*c as usize] = Self::is_beyond(&self.corners[*c as usize], &plane);
+            beyond[*c as usize] = Self::is_beyond(&self.corners[*c as usize], &side.plane);
         }
         if !used.iter().any(|c| beyond[*c as usize]) {
             return;
         }
         let number = self.planes.len() as u32;
-        self.planes.push(plane);
+        self.planes.push(side);
         let mut made: Vec<([u32; 2], u32)> = Vec::new();
         let mut rim: Vec<(u32, u32)> = Vec::new();
         let faces = std::mem::take(&mut self.faces);
@@ -220,10 +204,10 @@ pub fn cracks(seeds: &[[i32; 3]], objects: &[u32], bounds: [[i32; 3]; 2], salt: 
                 if far as f64 > 4.0 * reach + 1024.0 {
                     break;
                 }
-                let normal = [0, 1, 2].map(|a| i128::from(seeds[j as usize][a] - seed[a]));
-                let offset = (i128::from(far) << WEIGHT_BITS) + weight(j) - weight(i);
+                let normal = [0, 1, 2].map(|a| i64::from(seeds[j as usize][a] - seed[a]));
+                let limit = (i128::from(far) << WEIGHT_BITS) + weight(j) - weight(i);
                 let before = cell.planes.len();
-                cell.cut(Plane { normal, offset, name: j });
+                cell.cut(Side { plane: Plane { normal, limit }, name: j });
                 if cell.planes.len() > before {
                     reach = cell.reach();
                 }

@@ -3,10 +3,11 @@
 //! In: triangles with welded corners. Out: the same with their edges, each shared by exactly two triangles
 //! that run along it in opposite directions.
 
+use crate::geometry::BoxTree;
 use glam::DVec3;
 
 use super::{
-    boxes::{BoxTree, bounds_of},
+    boxes::{bounds_of, tree_of},
     exact::Point,
 };
 
@@ -83,7 +84,7 @@ pub struct Prepared {
     /// Its edges.
     pub edges: Edges,
     /// Boxes of its triangles.
-    pub tree: BoxTree,
+    pub tree: BoxTree<u32>,
 }
 
 impl Prepared {
@@ -94,6 +95,6 @@ impl Prepared {
     pub fn new(solid: &Solid) -> Result<Self, OpenEdges> {
         let edges = Edges::of(&solid.triangles)?;
         let bounds = |t: &[u32; 3]| bounds_of(&t.map(|i| solid.points[i as usize]));
-        Ok(Self { edges, tree: BoxTree::new(&solid.triangles.iter().map(bounds).collect::<Vec<_>>()) })
+        Ok(Self { edges, tree: tree_of(&solid.triangles.iter().map(bounds).collect::<Vec<_>>()) })
     }
 }

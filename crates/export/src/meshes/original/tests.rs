@@ -72,7 +72,7 @@ fn winding(mesh: &PieceMesh, p: DVec3) -> f64 {
 /// Everything that must hold of a break's meshes; how many pieces have none.
 fn check(name: &str, object: &Imported, broken: &BrokenObject) -> usize {
     let made = cut_all(object, broken);
-    let middle = (object.bounds.0 + object.bounds.1) * 0.5;
+    let middle = object.bounds.middle();
     let (mut sum, mut none) = (0.0, 0);
     let h = broken.grid().h;
     for (id, at) in broken.pieces.iter().enumerate() {

@@ -1,5 +1,6 @@
 use std::collections::{HashMap, HashSet};
 
+use crate::geometry::Aabb;
 use glam::{DVec3, IVec3, Vec3};
 use proptest::prelude::*;
 
@@ -152,7 +153,7 @@ fn edges_and_corners_of_a_box_stay_sharp() {
     let octree = object.shape.as_octree().unwrap();
     let mesh = smooth(octree);
     assert!(MeshCheck::of(&mesh).holds());
-    let (low, high) = object.bounds;
+    let Aabb { low, high } = object.bounds;
     for corner in 0..8 {
         let pick = |k: usize| if corner >> k & 1 == 0 { low[k] } else { high[k] };
         let at = DVec3::new(pick(0), pick(1), pick(2));

@@ -3,16 +3,8 @@
 //! In: triangles with shared corners, found by the boxes of the faces they are parts of. A closed surface on which no
 //! two triangles meet but at what they share faces outward everywhere, or nowhere.
 
+use crate::geometry::Aabb;
 use glam::DVec3;
-
-/// A box, by its low and its high corner.
-pub type Span = (DVec3, DVec3);
-
-/// Box round some points; turned inside out where there are none.
-pub fn span_of(points: impl IntoIterator<Item = DVec3>) -> Span {
-    let nothing = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-    points.into_iter().fold(nothing, |(low, high), p| (low.min(p), high.max(p)))
-}
 
 #[derive(Clone, Copy)]
 struct Item {
@@ -35,8 +27,8 @@ pub struct Columns {
 
 impl Columns {
     /// Of one box a face.
-    pub fn new(boxes: &[Span]) -> Self {
-        let (low, high) = span_of(boxes.iter().flat_map(|span| [span.0, span.1]));
+    pub fn new(boxes: &[Aabb]) -> Self {
+        let Aabb { low, high } = boxes.iter().fold(Aabb::NOTHING, |all, own| all.joined(*own));
         let columns = |a: f64, b: f64| if a <= b { (b - a) as u32 + 1 } else { 0 };
         let size = [columns(low.y, high.y), columns(low.z, high.z)];
         let count = size[0] as usize * size[1] as usize;
@@ -52,7 +44,7 @@ impl Columns {
         let mut longest = 0.0_f32;
         for (face, span) in boxes.iter().enumerate() {
             // Rounded outward.
-            let (low, high) = ((span.0.x as f32).next_down(), (span.1.x as f32).next_up());
+            let (low, high) = ((span.low.x as f32).next_down(), (span.high.x as f32).next_up());
             longest = longest.max(high - low);
             made.each_column(*span, |column, first| {
                 items[next[column] as usize] = Item { low, high, first, face: face as u32 };
@@ -67,15 +59,15 @@ impl Columns {
         made
     }
 
-    fn range(&self, span: Span) -> [[u32; 2]; 2] {
+    fn range(&self, span: Aabb) -> [[u32; 2]; 2] {
         let at = |value: f64, axis: usize| {
             ((value - self.low[axis]).max(0.0) as u32).min(self.size[axis].saturating_sub(1))
         };
-        [[at(span.0.y, 0), at(span.1.y, 0)], [at(span.0.z, 1), at(span.1.z, 1)]]
+        [[at(span.low.y, 0), at(span.high.y, 0)], [at(span.low.z, 1), at(span.high.z, 1)]]
     }
 
     /// Columns that a box lies in, and the first of them.
-    fn each_column(&self, span: Span, mut visit: impl FnMut(usize, [u32; 2])) {
+    fn each_column(&self, span: Aabb, mut visit: impl FnMut(usize, [u32; 2])) {
         let [y, z] = self.range(span);
         for row in z[0]..=z[1] {
             for column in y[0]..=y[1] {
@@ -85,8 +77,8 @@ impl Columns {
     }
 
     /// Faces whose boxes meet another box, each once.
-    pub fn each_near(&self, span: Span, mut visit: impl FnMut(u32)) {
-        let (low, high) = (span.0.x as f32, span.1.x as f32);
+    pub fn each_near(&self, span: Aabb, mut visit: impl FnMut(u32)) {
+        let (low, high) = (span.low.x as f32, span.high.x as f32);
         self.each_column(span, |column, first| {
             let items = &self.items[self.starts[column] as usize..self.starts[column + 1] as usize];
             let begin = items.partition_point(|item| item.low < low - self.longest);
@@ -108,8 +100,8 @@ const ONE_PLANE: f64 = 0.99;
 /// Whether two triangles meet elsewhere than at what they share, or come as near as `near` to it.
 pub fn touch(positions: &[DVec3], a: [u32; 3], b: [u32; 3], near: f64) -> bool {
     let (pa, pb) = (a.map(|v| positions[v as usize]), b.map(|v| positions[v as usize]));
-    let (low, high) = span_of(pa);
-    let (other_low, other_high) = span_of(pb);
+    let Aabb { low, high } = Aabb::of(pa);
+    let Aabb { low: other_low, high: other_high } = Aabb::of(pb);
     if (other_low - high).max(low - other_high).max_element() > near {
         return false;
     }

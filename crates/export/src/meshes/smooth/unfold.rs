@@ -6,13 +6,14 @@
 
 use std::ops::Range;
 
+use crate::geometry::Aabb;
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;
 
 use super::{
     faces::{Faces, Place, Quad},
     place::{APART, Crossing, between_ends},
-    touching::{Columns, Span, span_of, touch},
+    touching::{Columns, touch},
 };
 use crate::shape::rays::{Ask, Inward};
 
@@ -100,20 +101,20 @@ impl<'a> Folding<'a> {
         let positions: Vec<DVec3> =
             (0..shares.len()).map(|v| safe[v] + shares[v] * (targets[v] - safe[v])).collect();
         let mesh = triangulated(faces, crossings, positions);
-        let (low, high) = span_of(mesh.positions.iter().copied());
-        let least = FLAT.max(FLAT_SHARE * (high - low).max_element());
-        let boxes: Vec<Span> = faces
+        let size = Aabb::of(mesh.positions.iter().copied()).size();
+        let least = FLAT.max(FLAT_SHARE * size.max_element());
+        let boxes: Vec<Aabb> = faces
             .quads
             .par_iter()
             .map(|quad| {
                 let ways = quad.corners.map(|v| v as usize).into_iter();
-                let (low, high) = span_of(ways.flat_map(|v| {
+                let Aabb { low, high } = Aabb::of(ways.flat_map(|v| {
                     let near = on_outside(faces, crossings, v);
                     near.chain([targets[v], safe[v], mesh.positions[v]])
                 }));
                 // Vertices inside edges stand aside.
                 let aside = if quad.has_middles() { APART } else { 0.0 } + least;
-                (low - aside, high + aside)
+                Aabb::new(low - aside, high + aside)
             })
             .collect();
         let columns = Columns::new(&boxes);
@@ -148,8 +149,8 @@ impl<'a> Folding<'a> {
                 }
             }
             let corners = triangles[own.clone()].iter().flatten().map(|v| positions[*v as usize]);
-            let (low, high) = span_of(corners);
-            self.columns.each_near((low - self.least, high + self.least), |other| {
+            let Aabb { low, high } = Aabb::of(corners);
+            self.columns.each_near(Aabb::new(low - self.least, high + self.least), |other| {
                 for t in own.clone() {
                     for u in self.parts(other) {
                         if t != u && touch(positions, triangles[t], triangles[u], self.least) {

@@ -3,6 +3,7 @@
 //! In: places in the world. Out: cells. Places are rounded the same way for all, so boxes that overlap in the world
 //! overlap on the lattice, too.
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 
 /// Cells of the lattice along the longest side of the scene.
@@ -17,10 +18,10 @@ pub struct Lattice {
 }
 
 impl Lattice {
-    /// Over these boxes, of which there are the low and the high corners.
-    pub fn new(boxes: impl Iterator<Item = (DVec3, DVec3)>) -> Self {
+    /// Over these boxes.
+    pub fn new(boxes: impl Iterator<Item = Aabb>) -> Self {
         let far = DVec3::splat(FAR);
-        let (low, high) = boxes.fold((far, -far), |(low, high), own| (low.min(own.0), high.max(own.1)));
+        let Aabb { low, high } = boxes.fold(Aabb::new(far, -far), Aabb::joined);
         let (low, high) = (low.max(-far), high.min(far));
         Self { low, cell: ((high - low).max_element() / LATTICE).max(f64::MIN_POSITIVE) }
     }
@@ -34,11 +35,8 @@ impl Lattice {
 
 /// The middle of the scene: of the box round these places.
 pub fn middle(places: impl Iterator<Item = DVec3>) -> DVec3 {
-    let bounds = places.fold(None, |known: Option<(DVec3, DVec3)>, p| {
-        let (low, high) = known.unwrap_or((p, p));
-        Some((low.min(p), high.max(p)))
-    });
-    bounds.map_or(DVec3::ZERO, |(low, high)| (low + high) * 0.5)
+    let mut places = places.peekable();
+    if places.peek().is_none() { DVec3::ZERO } else { Aabb::of(places).middle() }
 }
 
 /// A place against the middle of the scene in two parts of single precision, the second one what rounding takes from the

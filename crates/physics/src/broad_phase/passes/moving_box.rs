@@ -3,6 +3,7 @@
 //! In: turned boxes, who moves, and how fast. Out: a [`MovingBox`] for each body with a box, in order of body.
 
 use super::lattice::{FAR, Lattice, in_two, middle};
+use crate::geometry::Aabb;
 use crate::{
     broad_phase::{Asked, Obb},
     gpu::layout,
@@ -84,7 +85,7 @@ impl MovingBoxes {
             let centre = obb.centre - middle;
             extent = extent.max(centre.abs().max_element());
             let item = MovingBox { moves: u32::from(asked.moves[k]), ..moving(asked, k, obb, centre) };
-            let (low, high) = obb.aabb();
+            let Aabb { low, high } = obb.aabb();
             out.items.push(MovingBox { low: lattice.at(low), high: lattice.at(high), ..item });
             out.bodies.push(k);
         }

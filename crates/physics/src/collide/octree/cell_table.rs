@@ -5,6 +5,7 @@
 //! table. Trees whose table would be large have none and are descended.
 
 use super::cells::{Cell, cell_at, first_of_level};
+use crate::geometry::Aabb;
 use crate::svo::{Forest, Key, morton};
 use glam::{DVec3, IVec3, Vec3};
 
@@ -36,10 +37,10 @@ pub struct CellTable {
 impl CellTable {
     /// The table of `tree` at `level`; `bounds` in voxels. None where it would be large.
     #[must_use]
-    pub fn build(forest: &Forest, tree: u32, level: u32, bounds: (DVec3, DVec3)) -> Option<Self> {
+    pub fn build(forest: &Forest, tree: u32, level: u32, bounds: Aabb) -> Option<Self> {
         let voxels = f64::from(1u32 << (forest.level - level));
-        let low = (bounds.0 / voxels).floor().as_ivec3() - 1;
-        let size = (bounds.1 / voxels).ceil().as_ivec3() + 1 - low;
+        let low = (bounds.low / voxels).floor().as_ivec3() - 1;
+        let size = (bounds.high / voxels).ceil().as_ivec3() + 1 - low;
         let count = size.to_array().iter().try_fold(1i64, |n, &s| n.checked_mul(i64::from(s.max(1))))?;
         if count > MOST_CELLS {
             return None;

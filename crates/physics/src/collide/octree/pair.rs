@@ -1,6 +1,7 @@
 //! A pair of octrees and the levels at which they meet, as the search and its passes see it.
 
 use super::{MARGIN_CELLS, cells::first_of_level, surfel_cache::SurfelCache};
+use crate::geometry::Aabb;
 use crate::{Body, broad_phase::closer, svo::Arena};
 use glam::{DMat4, DVec3};
 
@@ -119,7 +120,7 @@ impl OctreePair {
             let row = |r: glam::DVec4| r.as_vec4().to_array();
             let motion = from_world[1 - d].transform_vector3(motion(a, b, dt));
             let tree = |body: &Body, level: u32| [0, body.def.octree().tree, level, 0];
-            let (low, high) = b.def.octree().mass.bounds;
+            let Aabb { low, high } = b.def.octree().mass.bounds;
             let voxels = f64::from(1u32 << (b.def.octree().forest.level - level_b));
             let cells = |p: DVec3| p.as_vec3().extend(0.0).to_array();
             Directed {

@@ -5,11 +5,11 @@
 //! first has something to do in a pass, and puts the impulses back after it. A group that is alone is solved as it is.
 
 use super::{
-    four::{Four, Matrices, Plain, Vectors, times},
     group::{Group, Pass},
     mover::Share,
     row::{Row, SURE},
 };
+use crate::geometry::simd::{F64x4, Matrices, Simd, Vectors, Width, Work, times};
 use glam::DMat3;
 
 /// Most groups of a batch.
@@ -234,22 +234,11 @@ impl<'b, 'a> Batch<'b, 'a> {
     }
 
     fn in_fours(&mut self, share: &mut Share<'_>, step: Step) -> f64 {
-        #[cfg(target_arch = "x86_64")]
-        {
-            #[target_feature(enable = "avx2")]
-            fn avx2(batch: &mut Batch<'_, '_>, share: &mut Share<'_>, step: Step) -> f64 {
-                batch.at_once::<super::four::avx::Avx>(share, step)
-            }
-            if std::arch::is_x86_feature_detected!("avx2") && !is_plain() {
-                // SAFETY: the processor has it.
-                return unsafe { avx2(self, share, step) };
-            }
-        }
-        self.at_once::<Plain>(share, step)
+        width().run(InFours { batch: self, share, step })
     }
 
     #[inline(always)]
-    fn at_once<F: Four>(&mut self, share: &mut Share<'_>, step: Step) -> f64 {
+    fn at_once<F: F64x4>(&mut self, share: &mut Share<'_>, step: Step) -> f64 {
         // Whoever asks has filled them.
         let Some(wide) = &mut self.wide else { return 0.0 };
         if let Step::Weigh = step {
@@ -294,12 +283,28 @@ impl<'b, 'a> Batch<'b, 'a> {
     }
 }
 
-/// Whether tests want it as on a processor without wide vectors.
-fn is_plain() -> bool {
+/// Something done to the rows of a batch, four at once.
+struct InFours<'w, 'b, 'a, 's> {
+    batch: &'w mut Batch<'b, 'a>,
+    share: &'w mut Share<'s>,
+    step: Step,
+}
+
+impl Work for InFours<'_, '_, '_, '_> {
+    type Out = f64;
+    #[inline(always)]
+    fn run<S: Simd>(self) -> f64 {
+        self.batch.at_once::<S::F64x4>(self.share, self.step)
+    }
+}
+
+/// The vectors that rows are solved with; tests may want those of every processor.
+fn width() -> Width {
     #[cfg(test)]
-    return tests::PLAIN.load(std::sync::atomic::Ordering::Relaxed);
-    #[cfg(not(test))]
-    false
+    if tests::PLAIN.load(std::sync::atomic::Ordering::Relaxed) {
+        return Width::PLAIN;
+    }
+    Width::widest()
 }
 
 /// Rounds in which groups are solved one by one.
@@ -437,7 +442,7 @@ impl Wide {
 
     /// Works out what a unit of speed weighs along all axes of all rows.
     #[inline(always)]
-    fn weigh<F: Four>(&mut self) {
+    fn weigh<F: F64x4>(&mut self) {
         let (zero, one) = (F::splat(0.0), F::splat(1.0));
         let alone = F::of(self.inverse_mass[0]).add(F::of(self.inverse_mass[1]));
         for row in &mut self.rows {
@@ -464,7 +469,7 @@ impl Wide {
 
     /// Holds bodies apart. Gives how much a speed was changed, at most, and until when each group rests.
     #[inline(always)]
-    fn press<F: Four>(&mut self, motions: &mut Motions<F>, reach: [F; 2]) -> (f64, Lane) {
+    fn press<F: F64x4>(&mut self, motions: &mut Motions<F>, reach: [F; 2]) -> (f64, Lane) {
         let Motions { linear: [mut la, mut lb], angular: [mut wa, mut wb], stir } = *motions;
         let [[mut shifted_a, mut spun_a], [mut shifted_b, mut spun_b]] = stir;
         let masses = [F::of(self.inverse_mass[0]), F::of(self.inverse_mass[1])];
@@ -513,7 +518,7 @@ impl Wide {
 
     /// Resists rolling and sliding. Gives how much a speed was changed, at most.
     #[inline(always)]
-    fn drag<F: Four>(&mut self, motions: &mut Motions<F>) -> f64 {
+    fn drag<F: F64x4>(&mut self, motions: &mut Motions<F>) -> f64 {
         let Motions { linear: [mut la, mut lb], angular: [mut wa, mut wb], stir } = *motions;
         let [[mut shifted_a, mut spun_a], [mut shifted_b, mut spun_b]] = stir;
         let masses = [F::of(self.inverse_mass[0]), F::of(self.inverse_mass[1])];
@@ -573,7 +578,7 @@ impl Wide {
 
 /// Each vector, no longer than its limit; and which had been.
 #[inline(always)]
-fn limited<F: Four>(v: Vectors<F>, limit: F) -> (Vectors<F>, u32) {
+fn limited<F: F64x4>(v: Vectors<F>, limit: F) -> (Vectors<F>, u32) {
     let (size, most) = (v.dot(v), limit.mul(limit));
     let share = most.if_less(size, limit.div(size.sqrt()), F::splat(1.0));
     (v.scaled(share), most.less(size))

@@ -5,7 +5,6 @@
 //! done in between is the response's own.
 
 mod batch;
-mod four;
 mod group;
 mod helpers;
 mod mover;

@@ -6,6 +6,7 @@
 use glam::{DVec2, DVec3, Vec3};
 use rayon::prelude::*;
 
+use crate::geometry::srgb;
 use crate::{
     Overlay,
     overlay::{Line, NEAR, Point, Triangle},
@@ -270,9 +271,5 @@ fn polygon(
 }
 
 fn linear([r, g, b, a]: [u8; 4]) -> [f32; 4] {
-    let channel = |byte: u8| {
-        let c = f32::from(byte) / 255.0;
-        if c <= 0.04045 { c / 12.92 } else { libm::powf((c + 0.055) / 1.055, 2.4) }
-    };
-    [channel(r), channel(g), channel(b), f32::from(a) / 255.0]
+    [srgb::linear(r), srgb::linear(g), srgb::linear(b), f32::from(a) / 255.0]
 }

@@ -55,8 +55,7 @@ fn texel(frame: &FrameData, hits: &[HitData], bodies: &[(RenderBody, &Forest)], 
     let n = unpack_normal(hit.normal).as_dvec3();
     let voxel = match bodies.get(hit.body as usize) {
         Some((body, _)) if body.shape.drawn_surface().is_some() => {
-            let (low, high) = body.shape.bounds();
-            let longest = (high - low).max_element() * body.shape.unit_m();
+            let longest = body.shape.bounds().size().max_element() * body.shape.unit_m();
             // Bodies of the tests are as large as their shapes.
             longest / 512.0
         }

@@ -11,7 +11,7 @@ use glam::DVec3;
 use super::super::{
     cell::{Cell, CellVertex, Edge},
     complex::Point,
-    exact::{CellPlane, Homogeneous, Rounded},
+    exact::{CellPlane, Rounded, meeting},
 };
 
 const WALLS: usize = 6;
@@ -61,7 +61,7 @@ pub(super) fn cell(
         // As the twin has it, to the bit.
         let rounded = Rounded::of([a, b, c]);
         let precise = rounded.is_precise().then_some(rounded.position);
-        let position = origin + 0.5 * precise.unwrap_or_else(|| Homogeneous::of([a, b, c]).position());
+        let position = origin + 0.5 * precise.unwrap_or_else(|| meeting([a, b, c]).position());
         Some(CellVertex { planes: three, position })
     };
     let vertices: Vec<CellVertex> = threes.iter().map(vertex).collect::<Option<_>>()?;

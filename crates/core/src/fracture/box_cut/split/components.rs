@@ -9,6 +9,7 @@ use super::made::{Made, Makers};
 use super::shells::join_shells;
 use super::walk::Shards;
 use super::{Fault, SplitError};
+use crate::geometry::UnionFind;
 use rayon::prelude::*;
 
 /// A cap's region: facet, index among the facet's regions.
@@ -118,17 +119,19 @@ fn components_of(
         }
     }
     border.sort_unstable();
-    let mut joined: Vec<u32> = (0..(shards.len() + regions.len()) as u32).collect();
+    let mut joined = UnionFind::new(shards.len() + regions.len());
     for edge in border.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
         match edge {
-            [(_, _, false, one), (_, _, true, other)] => join(&mut joined, *one, *other),
+            [(_, _, false, one), (_, _, true, other)] => {
+                joined.join(*one, *other);
+            }
             _ => return Err(SplitError::OpenPiece { cell }),
         }
     }
     let mut found: Vec<Component> = Vec::new();
-    let mut component_of = vec![None; joined.len()];
-    for part in 0..joined.len() {
-        let root = root(&mut joined, part as u32) as usize;
+    let mut component_of = vec![None; joined.count()];
+    for part in 0..joined.count() {
+        let root = joined.find(part as u32) as usize;
         let index = *component_of[root].get_or_insert_with(|| {
             found.push(Component { cell, shards: Vec::new(), regions: Vec::new() });
             found.len() - 1
@@ -139,20 +142,4 @@ fn components_of(
         }
     }
     join_shells(surface, found)
-}
-
-/// The first of the parts that one is joined to.
-pub fn root(joined: &mut [u32], part: u32) -> u32 {
-    let mut at = part as usize;
-    while joined[at] as usize != at {
-        joined[at] = joined[joined[at] as usize];
-        at = joined[at] as usize;
-    }
-    at as u32
-}
-
-/// Joins two parts under the lower of their roots.
-pub fn join(joined: &mut [u32], one: u32, other: u32) {
-    let (one, other) = (root(joined, one), root(joined, other));
-    joined[one.max(other) as usize] = one.min(other);
 }

@@ -18,6 +18,7 @@
 //! 256.
 
 use crate::fracture::box_cut::complex::Point;
+use crate::geometry::exact::{dot, minus, wide};
 use glam::DVec3;
 use std::cmp::Ordering;
 
@@ -40,9 +41,7 @@ impl FinePlane {
     /// Outward from `own`: (b - a) . x <= (|b|^2 - |a|^2) / 2, with x in fine units.
     pub fn between(own: Point, other: Point) -> Self {
         let (a, b) = (own.map(i64::from), other.map(i64::from));
-        let square = |p: [i64; 3]| p[0] * p[0] + p[1] * p[1] + p[2] * p[2];
-        let normal = [b[0] - a[0], b[1] - a[1], b[2] - a[2]];
-        Self { normal, limit: (square(b) - square(a)) << (FINE_BITS - 1) }
+        Self { normal: minus(b, a), limit: (dot(b, b) - dot(a, a)) << (FINE_BITS - 1) }
     }
 
     /// The same plane seen from the other side.
@@ -52,7 +51,7 @@ impl FinePlane {
 
     /// How far outside a point is, times the normal's length. Moving the mesh adds `normal . e`.
     pub fn at(&self, x: Fine) -> i64 {
-        self.normal[0] * x[0] + self.normal[1] * x[1] + self.normal[2] * x[2] - self.limit
+        dot(self.normal, x) - self.limit
     }
 
     /// How deep inside a point is, units, rounded.
@@ -197,22 +196,5 @@ impl Place {
             .map(|word| wide(self.above[word], other.below).cmp(&wide(other.above[word], self.below)))
             .find(|&order| order != Ordering::Equal)
             .unwrap_or(Ordering::Equal)
-    }
-}
-
-/// a * b in 256 bits, two's complement: high and low words, in the order in which numbers compare.
-pub fn wide(a: i128, b: i128) -> (i128, u128) {
-    const LOW: u128 = u64::MAX as u128;
-    let (x, y) = (a.unsigned_abs(), b.unsigned_abs());
-    let (x1, x0, y1, y0) = (x >> 64, x & LOW, y >> 64, y & LOW);
-    let (low, middle, other) = (x0 * y0, x1 * y0, x0 * y1);
-    let carry = (low >> 64) + (middle & LOW) + (other & LOW);
-    let high = x1 * y1 + (middle >> 64) + (other >> 64) + (carry >> 64);
-    let low = (low & LOW) | (carry << 64);
-    if (a < 0) != (b < 0) && (high, low) != (0, 0) {
-        let low = low.wrapping_neg();
-        (if low == 0 { (!high).wrapping_add(1) } else { !high } as i128, low)
-    } else {
-        (high as i128, low)
     }
 }

@@ -4,9 +4,9 @@
 //! coordinates, by which everything is decided, and the original ones, from which everything is written.
 
 use super::SplitError;
-use super::components::{join, root};
 use super::exact::{FINE_BITS, Fine};
 use crate::fracture::box_cut::complex::Complex;
+use crate::geometry::UnionFind;
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -144,18 +144,18 @@ fn corner_of(triangles: &[[u32; 3]], side: Side, k: usize) -> u32 {
 /// is one fan of triangles, in the mesh and in the pieces.
 pub(super) fn part_fans(pairs: &[[Side; 2]], corners: &mut Vec<DVec3>, triangles: &mut [[u32; 3]]) {
     // Corners of triangles, named as the sides that start there, joined across edges.
-    let mut joined: Vec<u32> = (0..3 * triangles.len() as u32).collect();
+    let mut joined = UnionFind::new(3 * triangles.len());
     let next = |side: Side| if side % 3 == 2 { side - 2 } else { side + 1 };
     for &[one, other] in pairs {
-        join(&mut joined, one, next(other));
-        join(&mut joined, next(one), other);
+        joined.join(one, next(other));
+        joined.join(next(one), other);
     }
     let mut taken = vec![false; corners.len()];
-    let mut own_corner: Vec<u32> = vec![0; joined.len()];
-    for side in 0..joined.len() {
+    let mut own_corner: Vec<u32> = vec![0; joined.count()];
+    for side in 0..joined.count() {
         let corner = &mut triangles[side / 3][side % 3];
         // The root of a fan is its lowest side, so it comes first.
-        let root = root(&mut joined, side as u32) as usize;
+        let root = joined.find(side as u32) as usize;
         if root == side {
             own_corner[side] = *corner;
             if std::mem::replace(&mut taken[*corner as usize], true) {

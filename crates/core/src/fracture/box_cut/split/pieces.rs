@@ -2,11 +2,12 @@
 //!
 //! In: glued components. Out: pieces with positions, in units, from the original corners.
 
-use super::components::{Component, RegionName, Surface, join, root};
+use super::components::{Component, RegionName, Surface};
 use super::made::Made;
 use super::mesh::{pair_edges, part_fans};
 use super::thin::Glued;
 use super::{Fault, SplitFace, SplitPiece};
+use crate::geometry::UnionFind;
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -81,16 +82,16 @@ fn rims(surface: &Surface, components: &[Component], whole: &Glued) -> Vec<(Made
 }
 
 fn join_rims(glue: &[(Made, [u32; 2])], vertices: &[Name], triangles: &mut [[u32; 3]]) {
-    let mut joined: Vec<u32> = (0..vertices.len() as u32).collect();
+    let mut joined = UnionFind::new(vertices.len());
     for &(made, [one, other]) in glue {
         if let (Ok(one), Ok(other)) =
             (vertices.binary_search(&(made, one)), vertices.binary_search(&(made, other)))
         {
-            join(&mut joined, one as u32, other as u32);
+            joined.join(one as u32, other as u32);
         }
     }
     for corner in triangles.iter_mut().flatten() {
-        *corner = root(&mut joined, *corner);
+        *corner = joined.find(*corner);
     }
 }
 

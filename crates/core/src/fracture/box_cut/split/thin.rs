@@ -7,8 +7,9 @@
 //! neighbour keeps its outside face. What is glued stays closed: both sides of a cap have the same rim.
 
 use super::SplitError;
-use super::components::{Component, RegionName, Surface, join, root};
+use super::components::{Component, RegionName, Surface};
 use super::shells::first_triangle;
+use crate::geometry::UnionFind;
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -66,8 +67,8 @@ fn join_sheets<Owners: Iterator<Item = u32>>(
     components: &[Component],
     volumes: &[(f64, bool)],
     owners: impl Fn(RegionName) -> Owners,
-) -> Result<Vec<u32>, SplitError> {
-    let mut joined: Vec<u32> = (0..components.len() as u32).collect();
+) -> Result<UnionFind, SplitError> {
+    let mut joined = UnionFind::new(components.len());
     // Of each root: whether there is something in its set that is no sheet.
     let mut has_thickness: Vec<bool> = volumes.iter().map(|&(_, sheet)| !sheet).collect();
     // A sheet's neighbour may be a sheet itself, as along the edges of a box in planes; each round joins some to
@@ -75,7 +76,7 @@ fn join_sheets<Owners: Iterator<Item = u32>>(
     let mut is_growing = true;
     while std::mem::take(&mut is_growing) {
         for (index, component) in components.iter().enumerate() {
-            let own = root(&mut joined, index as u32);
+            let own = joined.find(index as u32);
             if has_thickness[own as usize] {
                 continue;
             }
@@ -83,20 +84,20 @@ fn join_sheets<Owners: Iterator<Item = u32>>(
             for &region in &component.regions {
                 let area = area(surface, region, component.cell);
                 for owner in owners(region) {
-                    let other = root(&mut joined, owner);
+                    let other = joined.find(owner);
                     if other != own && largest.is_none_or(|(best, _)| area > best) {
                         largest = Some((area, other));
                     }
                 }
             }
             if let Some((_, other)) = largest {
-                join(&mut joined, own, other);
+                joined.join(own, other);
                 has_thickness[own.min(other) as usize] = has_thickness[other as usize];
                 is_growing = true;
             }
         }
     }
-    let flat = (0..components.len()).find(|&index| !has_thickness[root(&mut joined, index as u32) as usize]);
+    let flat = (0..components.len()).find(|&index| !has_thickness[joined.find(index as u32) as usize]);
     if let Some(index) = flat {
         return Err(SplitError::Flat { triangle: first_triangle(surface, &components[index]) });
     }
@@ -108,11 +109,11 @@ fn collect(
     components: &[Component],
     volumes: &[(f64, bool)],
     sides: &[(RegionName, u32)],
-    joined: &mut [u32],
+    joined: &mut UnionFind,
 ) -> Vec<Glued> {
     let mut glued: Vec<Option<Glued>> = components.iter().enumerate().map(alone).map(Some).collect();
     for index in 0..components.len() {
-        let root = root(joined, index as u32) as usize;
+        let root = joined.find(index as u32) as usize;
         if root != index
             && let Some(part) = glued[index].take()
             && let Some(whole) = &mut glued[root]
@@ -121,7 +122,7 @@ fn collect(
         }
     }
     for pair in sides.chunk_by(|a, b| a.0 == b.0) {
-        let roots: Vec<u32> = pair.iter().map(|side| root(joined, side.1)).collect();
+        let roots: Vec<u32> = pair.iter().map(|side| joined.find(side.1)).collect();
         if let [one, other] = roots[..]
             && one == other
             && let Some(whole) = &mut glued[one as usize]

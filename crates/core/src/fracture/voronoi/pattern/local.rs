@@ -2,6 +2,7 @@
 //!
 //! In: seeds, the impact, a radius or a list of seeds. Out: the same seeds, those that stay with one object id.
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 
 use super::{Pattern, PatternError, UNIT_BITS};
@@ -15,17 +16,11 @@ impl FractureParams {
     }
 
     /// Seeds whose cells stay together, ascending: those farther from `point` than the local radius, and those on
-    /// the list. `point` and `bounds` (low, high) of the object in grid coordinates (voxels) of a grid of `level`.
+    /// the list. `point` and `bounds` of the object in grid coordinates (voxels) of a grid of `level`.
     #[must_use]
-    pub fn kept_seeds(
-        &self,
-        pattern: &Pattern,
-        point: DVec3,
-        bounds: (DVec3, DVec3),
-        level: u32,
-    ) -> Vec<u32> {
+    pub fn kept_seeds(&self, pattern: &Pattern, point: DVec3, bounds: Aabb, level: u32) -> Vec<u32> {
         let unit = f64::from(1u32 << (UNIT_BITS - level));
-        let longest_side = (bounds.1 - bounds.0).max_element() * unit;
+        let longest_side = bounds.size().max_element() * unit;
         // Seeds are rounded to whole units: on a sphere of just this radius they count as inside.
         let reach = self.local.map_or(f64::INFINITY, |radius| radius * longest_side + 1.0);
         let far = |seed: [i32; 3]| (DVec3::from_array(seed.map(f64::from)) - point * unit).length() > reach;
@@ -48,7 +43,7 @@ impl Pattern {
         mut self,
         params: &FractureParams,
         point: DVec3,
-        bounds: (DVec3, DVec3),
+        bounds: Aabb,
         level: u32,
     ) -> Result<Self, PatternError> {
         if let Some(radius) = params.local.filter(|r| !r.is_finite() || *r <= 0.0) {
@@ -86,8 +81,8 @@ mod tests {
 
     const LEVEL: u32 = 7;
 
-    fn bounds() -> (DVec3, DVec3) {
-        (DVec3::splat(4.0), DVec3::splat(124.0))
+    fn bounds() -> Aabb {
+        Aabb::new(DVec3::splat(4.0), DVec3::splat(124.0))
     }
 
     fn made(params: &FractureParams) -> Result<Pattern, PatternError> {

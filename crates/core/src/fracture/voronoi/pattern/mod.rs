@@ -2,6 +2,7 @@
 //!
 //! In: parameters, an impact, the object. Out: Voronoi seeds in fixed point.
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
@@ -34,7 +35,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Seeds as [`FractureParams::preset`] has them, `impact` and `bounds` (low, high; the object's) in grid
+    /// Seeds as [`FractureParams::preset`] has them, `impact` and `bounds` (the object's) in grid
     /// coordinates. A seed must also lie in `tree` of `forest` or within 1/16 of the grid's side of it: what is
     /// drawn elsewhere is drawn again, up to 64 times. A hollow or branching object then breaks into about as many
     /// pieces as seeds.
@@ -44,7 +45,7 @@ impl Pattern {
     pub fn at_impact(
         params: &FractureParams,
         impact: Impact,
-        bounds: (DVec3, DVec3),
+        bounds: Aabb,
         forest: &Forest,
         tree: u32,
     ) -> Result<Self, PatternError> {
@@ -66,16 +67,16 @@ impl Pattern {
     pub fn near_object(
         params: &FractureParams,
         point: DVec3,
-        bounds: (DVec3, DVec3),
+        bounds: Aabb,
         forest: &Forest,
         tree: u32,
     ) -> Result<Self, PatternError> {
-        let impact = Impact { point, direction: (bounds.0 + bounds.1) * 0.5 - point };
+        let impact = Impact { point, direction: bounds.middle() - point };
         Self::at_impact(params, impact, bounds, forest, tree)
     }
 
     /// Seeds at random on spheres round `point` (or as another preset has them), in grid coordinates (voxels) of a
-    /// grid of `level`; `bounds` (low, high) are the object's, and radii count in fractions of their longest side,
+    /// grid of `level`; `bounds` are the object's, and radii count in fractions of their longest side,
     /// as does the local radius, see [`Pattern::keep_far`]. Seeds are dealt to the spheres in turn, the innermost
     /// first, so every sphere gets its equal share and what is left over goes to the inner ones. Directions are
     /// uniform; one that leaves the bounds is drawn again, up to 64 times, because a seed far from the object
@@ -88,24 +89,24 @@ impl Pattern {
     pub fn on_spheres(
         params: &FractureParams,
         point: DVec3,
-        bounds: (DVec3, DVec3),
+        bounds: Aabb,
         level: u32,
     ) -> Result<Self, PatternError> {
-        let impact = Impact { point, direction: (bounds.0 + bounds.1) * 0.5 - point };
+        let impact = Impact { point, direction: bounds.middle() - point };
         Self::drawn(params, impact, bounds, level, &|_| true)
     }
 
     fn drawn(
         params: &FractureParams,
         impact: Impact,
-        bounds: (DVec3, DVec3),
+        bounds: Aabb,
         level: u32,
         near: &dyn Fn(DVec3) -> bool,
     ) -> Result<Self, PatternError> {
         if let Some((field, what)) = params.problem() {
             return Err(PatternError::Bad(format!("{field} {what}")));
         }
-        let (low, high) = bounds;
+        let Aabb { low, high } = bounds;
         if !(impact.point.is_finite() && low.is_finite() && high.is_finite()) {
             return Err(PatternError::Bad("the impact point and the object's bounds must be finite".into()));
         }
@@ -199,13 +200,15 @@ mod tests {
     fn seeds_lie_on_their_spheres_and_repeat() {
         let params = FractureParams { seeds: 10, radii: vec![0.1, 0.3, 0.4], rng: 7, ..Default::default() };
         let centre = DVec3::new(60.0, 70.0, 65.0);
-        let bounds = (DVec3::new(10.0, 30.0, 20.0), DVec3::new(110.0, 120.0, 100.0));
+        let bounds = Aabb::new(DVec3::new(10.0, 30.0, 20.0), DVec3::new(110.0, 120.0, 100.0));
         let a = Pattern::on_spheres(&params, centre, bounds, 7).unwrap();
         assert_eq!(a, Pattern::on_spheres(&params, centre, bounds, 7).unwrap());
         for (i, s) in a.seeds_in_voxels(7).iter().enumerate() {
             let r = (DVec3::from_array(*s) - centre).length();
             assert!((r - [10.0, 30.0, 40.0][i % 3]).abs() < 0.02, "seed {i} at {r}");
-            assert!((0..3).all(|axis| s[axis] > bounds.0[axis] - 0.02 && s[axis] < bounds.1[axis] + 0.02));
+            assert!(
+                (0..3).all(|axis| s[axis] > bounds.low[axis] - 0.02 && s[axis] < bounds.high[axis] + 0.02)
+            );
         }
         let other = FractureParams { rng: 8, ..params };
         assert_ne!(a, Pattern::on_spheres(&other, centre, bounds, 7).unwrap());
@@ -215,10 +218,15 @@ mod tests {
     fn seeds_do_not_depend_on_the_level() {
         let params = FractureParams::default();
         let coarse =
-            Pattern::on_spheres(&params, DVec3::splat(16.0), (DVec3::ONE, DVec3::splat(31.0)), 5).unwrap();
-        let fine =
-            Pattern::on_spheres(&params, DVec3::splat(64.0), (DVec3::splat(4.0), DVec3::splat(124.0)), 7)
+            Pattern::on_spheres(&params, DVec3::splat(16.0), Aabb::new(DVec3::ONE, DVec3::splat(31.0)), 5)
                 .unwrap();
+        let fine = Pattern::on_spheres(
+            &params,
+            DVec3::splat(64.0),
+            Aabb::new(DVec3::splat(4.0), DVec3::splat(124.0)),
+            7,
+        )
+        .unwrap();
         assert_eq!(coarse, fine);
     }
 
@@ -236,8 +244,8 @@ mod tests {
         assert!(Pattern::from_points(&[], 6).is_err());
         assert!(Pattern::from_points(&[DVec3::splat(f64::NAN)], 6).is_err());
         let bad = FractureParams { radii: vec![f64::INFINITY], ..Default::default() };
-        assert!(Pattern::on_spheres(&bad, DVec3::ZERO, (DVec3::ZERO, DVec3::ONE), 6).is_err());
+        assert!(Pattern::on_spheres(&bad, DVec3::ZERO, Aabb::new(DVec3::ZERO, DVec3::ONE), 6).is_err());
         let none = FractureParams { seeds: 0, ..Default::default() };
-        assert!(Pattern::on_spheres(&none, DVec3::ZERO, (DVec3::ZERO, DVec3::ONE), 6).is_err());
+        assert!(Pattern::on_spheres(&none, DVec3::ZERO, Aabb::new(DVec3::ZERO, DVec3::ONE), 6).is_err());
     }
 }

@@ -4,6 +4,7 @@
 //! In: a body, an impact, parameters, cells that were painted. Out: the pattern, and the seeds whose cells stay.
 //! Preview, painting and the break itself all draw their cells here, so what was painted is what stays.
 
+use crate::geometry::Aabb;
 use glam::{DVec3, I64Vec3};
 
 use super::{Pattern, PatternError, UNIT_BITS};
@@ -98,8 +99,8 @@ pub struct CellSource<'a> {
     pub shape: &'a Shape,
     /// Its octree, or the voxels that stand in for it.
     pub octree: &'a Octree,
-    /// Bounds (low, high) of which radii are fractions, grid coordinates.
-    pub bounds: (DVec3, DVec3),
+    /// Bounds of which radii are fractions, grid coordinates.
+    pub bounds: Aabb,
     /// Grid coordinates.
     pub impact: Impact,
     /// Cells that were painted to stay.
@@ -170,7 +171,7 @@ impl CellSource<'_> {
         if let Some((field, what)) = params.problem() {
             return Err(PatternError::Bad(format!("{field} {what}")));
         }
-        let (low, high) = self.bounds;
+        let Aabb { low, high } = self.bounds;
         if !(self.impact.point.is_finite() && low.is_finite() && high.is_finite()) {
             return Err(PatternError::Bad("the impact point and the object's bounds must be finite".into()));
         }

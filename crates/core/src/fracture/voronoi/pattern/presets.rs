@@ -4,6 +4,7 @@
 //! `pattern.rs` draws again what lies far from the object. Only +, -, *, / and square root are used, so that every
 //! machine draws the same.
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 use rand_chacha::{ChaCha8Rng, rand_core::Rng};
 
@@ -36,8 +37,8 @@ struct Grain {
 }
 
 impl<'a> Presets<'a> {
-    /// `impact` and `bounds` (low, high) in grid coordinates; the parameters were checked.
-    pub fn new(params: &'a FractureParams, impact: Impact, (low, high): (DVec3, DVec3)) -> Self {
+    /// `impact` and bounds in grid coordinates; the parameters were checked.
+    pub fn new(params: &'a FractureParams, impact: Impact, Aabb { low, high }: Aabb) -> Self {
         let longest = (high - low).max_element();
         let mut made = Self {
             params,

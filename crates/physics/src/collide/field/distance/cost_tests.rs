@@ -1,6 +1,7 @@
 //! What a field costs.
 
 use super::{FamilyField, FragmentId, Interior, testing::*};
+use crate::geometry::Aabb;
 use glam::DVec3;
 use std::time::Instant;
 
@@ -49,7 +50,7 @@ fn an_update_costs_about_as_much_as_the_fracture() {
             let mut dice = Dice::new(5);
             let meets = |k: &usize| {
                 let part = &parts[k % parts.len()];
-                let (low, high) = part.bounds();
+                let Aabb { low, high } = part.bounds();
                 part.sphere_meets(dice.within(low, high), 4.0)
             };
             (0..balls).filter(meets).count()

@@ -1,6 +1,7 @@
 //! How well directions follow a smooth surface.
 
 use super::{FamilyField, FragmentId, Interior, testing::*};
+use crate::geometry::Aabb;
 use glam::DVec3;
 
 /// Angles (degrees; mean and greatest) between the directions at a ball's surface and those to its middle, at
@@ -9,7 +10,7 @@ fn angles(level: u32, deep: f64) -> (f64, f64) {
     let shape = builtin("sphere", level);
     let field = FamilyField::new(&shape, level - 2).unwrap();
     let part = field.fragment(FragmentId::WHOLE).unwrap();
-    let (low, high) = part.bounds();
+    let Aabb { low, high } = part.bounds();
     let (middle, radius) = (shape.centre(), 0.5 * (f64::from(1u32 << level) - 2.0));
     assert!((high - low).max_element() < 2.0 * radius + 3.0);
     let mut dice = Dice::new(7);

@@ -235,13 +235,13 @@ fn lattice_of(shape: &Shape, field_level: u32) -> Result<Lattice, FieldError> {
     if !(1..=finest).contains(&field_level) {
         return Err(FieldError::Level { asked: field_level, finest });
     }
-    let (low, high) = shape.bounds();
-    let longest = (high - low).max_element();
-    if shape.is_empty() || !low.is_finite() || !high.is_finite() || longest <= 0.0 {
+    let bounds = shape.bounds();
+    let longest = bounds.size().max_element();
+    if shape.is_empty() || !bounds.low.is_finite() || !bounds.high.is_finite() || longest <= 0.0 {
         return Err(FieldError::Empty);
     }
     Ok(match octree_level {
-        Some(level) => Lattice::around((low, high), f64::from(1u32 << (level - field_level)), true),
-        None => Lattice::around((low, high), longest / f64::from(1u32 << field_level), false),
+        Some(level) => Lattice::around(bounds, f64::from(1u32 << (level - field_level)), true),
+        None => Lattice::around(bounds, longest / f64::from(1u32 << field_level), false),
     })
 }

@@ -18,6 +18,7 @@ use super::{
     smooth::geometric,
     solid::{Placed, Solid},
 };
+use crate::geometry::Aabb;
 use glam::DVec3;
 
 /// Nodes nearer than this share of a cell are the point itself.
@@ -59,9 +60,9 @@ impl<'a> Fragment<'a> {
         self.id
     }
 
-    /// Bounds (low, high), local space.
+    /// Bounds, local space.
     #[must_use]
-    pub fn bounds(&self) -> (DVec3, DVec3) {
+    pub fn bounds(&self) -> Aabb {
         self.placed.bounds
     }
 
@@ -152,8 +153,7 @@ impl Interior for Fragment<'_> {
         if !p.is_finite() || r.is_nan() || r < 0.0 {
             return false;
         }
-        let (low, high) = self.placed.bounds;
-        let apart = (low - p).max(p - high).max(DVec3::ZERO).length();
+        let apart = self.placed.bounds.distance(p);
         // Rounding must not lose a ball that just touches.
         apart <= r + self.cell() * 1e-9
             && self.apart(p) <= r
@@ -179,7 +179,7 @@ impl Interior for Fragment<'_> {
     }
 
     fn ball(&self) -> Option<(DVec3, f64)> {
-        let (low, high) = self.placed.bounds;
+        let Aabb { low, high } = self.placed.bounds;
         Some((low.midpoint(high), 0.5 * low.distance(high)))
     }
 

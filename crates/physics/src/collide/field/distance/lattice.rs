@@ -3,6 +3,7 @@
 //! Cells are those of a coarse octree level, so far as the object's bounds reach; the hexahedra of the
 //! paper's mesh.
 
+use crate::geometry::Aabb;
 use glam::{DVec3, IVec3};
 
 /// Cells and nodes, x fastest.
@@ -48,7 +49,7 @@ impl Lattice {
     /// Cells of edge `cell` that cover `low..high`; they begin at whole multiples of the edge from the local
     /// origin where `is_aligned`, else at `low`.
     #[must_use]
-    pub fn around((low, high): (DVec3, DVec3), cell: f64, is_aligned: bool) -> Self {
+    pub fn around(Aabb { low, high }: Aabb, cell: f64, is_aligned: bool) -> Self {
         let origin = if is_aligned { (low / cell).floor() * cell } else { low };
         let cells = ((high - origin) / cell).ceil().as_ivec3().max(IVec3::ONE);
         Self { origin, cell, cells }

@@ -6,9 +6,10 @@
 //! out gives answers of that kind, too, but no promise. Triangles are found by a hierarchy of boxes, halved
 //! at the median along the longest side.
 
-use super::{
-    leaf::Foot,
-    triangle::{Part, nearest_on_triangle},
+use super::leaf::Foot;
+use crate::geometry::{
+    Aabb, BoxTree,
+    triangle::{Part, nearest},
 };
 use glam::DVec3;
 use std::collections::HashMap;
@@ -20,28 +21,11 @@ const FEW: usize = 4;
 #[derive(Clone, Debug)]
 pub struct MeshSolid {
     positions: Vec<DVec3>,
+    triangles: BoxTree<[u32; 3]>,
     /// In the order of the hierarchy.
-    triangles: Vec<[u32; 3]>,
     normals: Vec<DVec3>,
     corner_normals: Vec<DVec3>,
     edge_normals: HashMap<[u32; 2], DVec3>,
-    boxes: Vec<TriangleBox>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct TriangleBox {
-    low: DVec3,
-    high: DVec3,
-    /// First triangle, and how many there are.
-    triangles: [u32; 2],
-    /// The second half; the first one follows the box itself. 0: not halved.
-    second: u32,
-}
-
-impl TriangleBox {
-    fn distance_squared(&self, p: DVec3) -> f64 {
-        (self.low - p).max(p - self.high).max(DVec3::ZERO).length_squared()
-    }
 }
 
 impl MeshSolid {
@@ -50,18 +34,25 @@ impl MeshSolid {
     pub fn new(positions: Vec<DVec3>, triangles: &[[u32; 3]]) -> Self {
         let there =
             |t: &&[u32; 3]| t.iter().all(|i| positions.get(*i as usize).is_some_and(|p| p.is_finite()));
+        let corners = |t: &[u32; 3]| t.map(|i| positions[i as usize]);
+        let tree = BoxTree::new(
+            triangles.iter().filter(there).copied().collect(),
+            FEW,
+            |t| Aabb::of(corners(t)),
+            |run, sides| {
+                let axis = (0..3).max_by(|a, b| sides[*a].total_cmp(&sides[*b])).unwrap_or(0);
+                let middle = |t: &[u32; 3]| corners(t).iter().map(|p| p[axis]).sum::<f64>();
+                // By corners where middles are equal, so that the order of the input decides nothing.
+                run.sort_by(|a, b| middle(a).total_cmp(&middle(b)).then(a.cmp(b)));
+            },
+        );
         let mut solid = Self {
-            triangles: triangles.iter().filter(there).copied().collect(),
+            triangles: tree,
             positions,
             normals: Vec::new(),
             corner_normals: Vec::new(),
             edge_normals: HashMap::new(),
-            boxes: Vec::new(),
         };
-        let count = solid.triangles.len();
-        if count > 0 {
-            solid.halve(0, count);
-        }
         solid.weigh_normals();
         solid
     }
@@ -70,33 +61,11 @@ impl MeshSolid {
         triangle.map(|i| self.positions[i as usize])
     }
 
-    fn halve(&mut self, first: usize, count: usize) {
-        let whole = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        let range = first..first + count;
-        let corners = self.triangles[range.clone()].iter().flat_map(|t| self.corners(*t));
-        let (low, high) = corners.fold(whole, |(low, high), p| (low.min(p), high.max(p)));
-        let own = self.boxes.len();
-        self.boxes.push(TriangleBox { low, high, triangles: [first as u32, count as u32], second: 0 });
-        if count <= FEW {
-            return;
-        }
-        let sides = high - low;
-        let axis = (0..3).max_by(|a, b| sides[*a].total_cmp(&sides[*b])).unwrap_or(0);
-        let positions = &self.positions;
-        let middle = |t: &[u32; 3]| t.iter().map(|i| positions[*i as usize][axis]).sum::<f64>();
-        // By corners where middles are equal, so that the order of the input decides nothing.
-        self.triangles[range].sort_by(|a, b| middle(a).total_cmp(&middle(b)).then(a.cmp(b)));
-        let half = count / 2;
-        self.halve(first, half);
-        self.boxes[own].second = self.boxes.len() as u32;
-        self.halve(first + half, count - half);
-    }
-
     /// Normals of faces, and sums of them at corners (weighted by their angles there) and edges.
     fn weigh_normals(&mut self) {
         let mut at_corners = vec![DVec3::ZERO; self.positions.len()];
         let mut at_edges: HashMap<[u32; 2], DVec3> = HashMap::new();
-        for triangle in &self.triangles {
+        for triangle in self.triangles.items() {
             let p = self.corners(*triangle);
             let normal = (p[1] - p[0]).cross(p[2] - p[0]).normalize_or_zero();
             self.normals.push(normal);
@@ -116,7 +85,7 @@ impl MeshSolid {
     #[must_use]
     pub fn nearest(&self, p: DVec3, within: f64) -> Option<Foot> {
         let (k, point, part, distance) = self.nearest_triangle(p, within)?;
-        let triangle = self.triangles[k];
+        let triangle = self.triangles.items()[k];
         let normal = match part {
             Part::Face => self.normals[k],
             Part::Edge(e) => self.edge_normals.get(&edge(triangle, e as usize)).copied().unwrap_or_default(),
@@ -129,56 +98,33 @@ impl MeshSolid {
         if !p.is_finite() {
             return None;
         }
-        let mut best = None;
-        let mut bound = within * within;
-        let mut open: Vec<u32> = if self.boxes.is_empty() { Vec::new() } else { vec![0] };
-        while let Some(index) = open.pop() {
-            let cell = &self.boxes[index as usize];
-            if cell.distance_squared(p) >= bound {
-                continue;
-            }
-            if cell.second != 0 {
-                let halves = [index + 1, cell.second];
-                let [a, b] = halves.map(|half| self.boxes[half as usize].distance_squared(p));
-                open.extend(if a <= b { [halves[1], halves[0]] } else { halves });
-                continue;
-            }
-            let [first, count] = cell.triangles.map(|v| v as usize);
-            for k in first..first + count {
-                let (q, part) = nearest_on_triangle(p, self.corners(self.triangles[k]));
-                let distance = q.distance_squared(p);
-                if distance < bound {
-                    bound = distance;
-                    best = Some((k, q, part, distance.sqrt()));
-                }
-            }
-        }
-        best
+        let look = |k: usize, t: &[u32; 3]| {
+            let (q, part) = nearest(p, self.corners(*t));
+            Some((q.distance_squared(p), (k, q, part)))
+        };
+        let (squared, (k, q, part)) = self.triangles.nearest(p, within * within, look)?;
+        Some((k, q, part, squared.sqrt()))
     }
 
     /// Whether a point is inside.
     #[must_use]
     pub fn inside(&self, p: DVec3) -> bool {
-        let bounds = self.boxes.first();
-        let is_near = bounds.is_some_and(|all| all.distance_squared(p) == 0.0);
+        let is_near = self.triangles.bounds().is_some_and(|all| all.distance(p) == 0.0);
         is_near && self.nearest(p, f64::INFINITY).is_some_and(|foot| (p - foot.point).dot(foot.normal) < 0.0)
     }
 
-    /// Bounds of every triangle (low, high).
-    pub fn triangle_bounds(&self) -> impl Iterator<Item = (DVec3, DVec3)> + '_ {
-        self.triangles.iter().map(|t| {
-            let [a, b, c] = self.corners(*t);
-            (a.min(b).min(c), a.max(b).max(c))
-        })
+    /// Bounds of every triangle.
+    pub fn triangle_bounds(&self) -> impl Iterator<Item = Aabb> + '_ {
+        self.triangles.items().iter().map(|t| Aabb::of(self.corners(*t)))
     }
 
     /// Bytes held.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let points = size_of_val(&self.positions[..]) + size_of_val(&self.corner_normals[..]);
-        let faces = size_of_val(&self.triangles[..]) + size_of_val(&self.normals[..]);
+        let faces = self.triangles.bytes() + size_of_val(&self.normals[..]);
         let edges = self.edge_normals.capacity() * (size_of::<[u32; 2]>() + size_of::<DVec3>() + 1);
-        points + faces + edges + size_of_val(&self.boxes[..])
+        points + faces + edges
     }
 }
 

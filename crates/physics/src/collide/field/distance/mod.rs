@@ -29,7 +29,6 @@ mod polygon;
 mod slice;
 mod smooth;
 mod solid;
-mod triangle;
 #[cfg(test)]
 mod cost_tests;
 #[cfg(test)]

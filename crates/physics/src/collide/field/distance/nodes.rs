@@ -16,6 +16,7 @@ use super::{
     smooth::geometric,
     solid::Placed,
 };
+use crate::geometry::Aabb;
 use glam::DVec3;
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
@@ -54,8 +55,8 @@ impl Work {
 #[derive(Clone, Debug)]
 pub(super) struct Break {
     pub old: FragmentId,
-    /// Low and high, local space.
-    pub bounds: (DVec3, DVec3),
+    /// Local space.
+    pub bounds: Aabb,
     /// The name of the first new fragment; the others follow.
     pub first: u32,
     pub placed: Vec<Arc<Placed>>,
@@ -120,7 +121,7 @@ impl Nodes {
     }
 
     /// Nodes of a fragment with these bounds, ascending.
-    pub fn of_fragment(&self, lattice: &Lattice, id: FragmentId, (low, high): (DVec3, DVec3)) -> Vec<usize> {
+    pub fn of_fragment(&self, lattice: &Lattice, id: FragmentId, Aabb { low, high }: Aabb) -> Vec<usize> {
         let (low, high) = (lattice.cell_of(low), lattice.cell_of(high) + 1);
         let nodes = CellBits::box_of(low, high + 1).filter_map(|at| lattice.node(at));
         nodes.filter(|node| self.is_of(*node, id)).collect()

@@ -1,6 +1,7 @@
 //! The part of a plane inside a voxel, as a convex polygon.
 
 use super::leaf::LeafPlane;
+use crate::geometry::triangle::nearest_on_segment;
 use glam::DVec3;
 
 /// A square has 4 corners; three half-spaces add at most one each.
@@ -103,12 +104,4 @@ impl Polygon {
         }
         best.1
     }
-}
-
-/// The point of the segment from `a` to `b` nearest to `p`.
-#[must_use]
-pub fn nearest_on_segment(p: DVec3, a: DVec3, b: DVec3) -> DVec3 {
-    let along = b - a;
-    let t = (p - a).dot(along) / along.length_squared().max(f64::MIN_POSITIVE);
-    a + along * t.clamp(0.0, 1.0)
 }

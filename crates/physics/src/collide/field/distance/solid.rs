@@ -10,6 +10,7 @@ use super::{
     octree_solid::{Below, Cube, OctreeSolid},
     smooth,
 };
+use crate::geometry::Aabb;
 use crate::shape::{Geometry, Shape};
 use glam::{DVec3, IVec3};
 
@@ -83,9 +84,9 @@ impl Solid {
 
     /// Cells of the lattice that hold any of the solid, and cells that hold surface.
     #[must_use]
-    pub fn cells(&self, lattice: &Lattice, bounds: (DVec3, DVec3)) -> [CellBits; 2] {
+    pub fn cells(&self, lattice: &Lattice, bounds: Aabb) -> [CellBits; 2] {
         // Surfaces that lie on the faces of cells count for the cells on either side.
-        let (low, high) = (lattice.cell_of(bounds.0) - 1, lattice.cell_of(bounds.1) + 2);
+        let (low, high) = (lattice.cell_of(bounds.low) - 1, lattice.cell_of(bounds.high) + 2);
         let mut out = [CellBits::empty(low, high), CellBits::empty(low, high)];
         match self {
             Self::Octree(octree) => mark_octree(octree, lattice, octree.root(), &mut out),
@@ -164,7 +165,7 @@ fn mark_cracks(octree: &OctreeSolid, lattice: &Lattice, cube: Cube, out: &mut Ce
 
 /// By the bounds of triangles, which is more than they meet.
 fn mark_triangles(mesh: &MeshSolid, lattice: &Lattice, out: &mut [CellBits; 2]) {
-    for (low, high) in mesh.triangle_bounds() {
+    for Aabb { low, high } in mesh.triangle_bounds() {
         let hair = DVec3::splat(lattice.cell * 1e-9);
         let cells = (lattice.cell_of(low - hair), lattice.cell_of(high + hair) + 1);
         out.iter_mut().for_each(|bits| fill(bits, cells));
@@ -195,8 +196,8 @@ fn mark_within(mesh: &MeshSolid, lattice: &Lattice, out: &mut [CellBits; 2]) {
 pub struct Placed {
     /// The solid.
     pub solid: Solid,
-    /// Bounds (low, high), local space.
-    pub bounds: (DVec3, DVec3),
+    /// Bounds, local space.
+    pub bounds: Aabb,
     /// Cells that hold any of it.
     pub occupancy: Occupancy,
     /// Cells that hold surface.

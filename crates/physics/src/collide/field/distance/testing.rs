@@ -1,6 +1,7 @@
 //! Shapes and fractures for the tests of this module.
 
 use super::{Fragment, leaf::Leaf};
+use crate::geometry::Aabb;
 use crate::{
     compute::Compute,
     fracture::{BreakContext, Cancel, FractureParams, Impact, Passes, Strike},
@@ -23,7 +24,7 @@ pub fn broken(shape: &Shape, seeds: u32, rng: u64) -> (Vec<Arc<Shape>>, f64) {
     let passes = Passes::default();
     let context = BreakContext { arena: &arena, passes: &passes, cancel: Cancel::never() };
     let params = FractureParams { seeds, rng, ..FractureParams::default() };
-    let impact = Impact { point: shape.bounds().0, direction: DVec3::NEG_Y };
+    let impact = Impact { point: shape.bounds().low, direction: DVec3::NEG_Y };
     let strike = Strike::new(impact, &params);
     let started = Instant::now();
     let broken = params.method.breaker.fracture(&context, shape, &strike).expect("it breaks");
@@ -82,7 +83,7 @@ impl AllPolygons {
         let to = |t: &[DVec3; 3]| {
             // What cannot be nearer needs no look: no point of it is farther from its first corner than its
             // longest side.
-            super::triangle::nearest_on_triangle(p, *t).0.distance_squared(p)
+            crate::geometry::triangle::nearest(p, *t).0.distance_squared(p)
         };
         self.0.iter().map(to).fold(f64::INFINITY, f64::min).sqrt()
     }
@@ -91,6 +92,6 @@ impl AllPolygons {
 /// Points inside a fragment.
 pub fn inner_points(part: &Fragment<'_>, count: usize, dice: &mut Dice) -> Vec<DVec3> {
     use super::Interior;
-    let (low, high) = part.bounds();
+    let Aabb { low, high } = part.bounds();
     (0..count * 100).map(|_| dice.within(low, high)).filter(|p| part.inside(*p)).take(count).collect()
 }

@@ -1,6 +1,7 @@
 //! The field against brute force, over generations of fractures.
 
 use super::{FamilyField, FieldError, FragmentId, Interior, flaw::Flaw, lattice::NEIGHBOURS, testing::*};
+use crate::geometry::Aabb;
 use crate::shape::Shape;
 use glam::DVec3;
 use std::sync::Arc;
@@ -185,7 +186,7 @@ fn missed(case: &Case, count: usize) -> (usize, usize) {
     let parts: Vec<_> = case.field.fragments().collect();
     for k in 0..count {
         let part = &parts[k % parts.len()];
-        let (low, high) = part.bounds();
+        let Aabb { low, high } = part.bounds();
         let size = (high - low).max_element();
         let inner = dice.within(low, high);
         // A ball round a point somewhere, that reaches to just beyond a point of the box.
@@ -313,7 +314,7 @@ fn a_mesh_has_the_same_from_its_triangles() {
         let field = FamilyField::new(&shape, 4).unwrap();
         let part = field.fragment(FragmentId::WHOLE).unwrap();
         let brute = AllPolygons::of_triangles(triangles);
-        let (mut dice, (low, high)) = (Dice::new(2), part.bounds());
+        let (mut dice, Aabb { low, high }) = (Dice::new(2), part.bounds());
         let (mut inside, mut most, mut wrong) = (0, 0.0f64, 0);
         for _ in 0..400 {
             let p = dice.within(low, high);

@@ -6,6 +6,7 @@
 //! has. (The paper's new points are where cracks cut edges of its tetrahedra; cells of an octree are cut as
 //! well, and the ends of their edges are the points of the lattice.)
 
+use crate::geometry::Aabb;
 use crate::shape::{Geometry, Octree, Shape};
 use glam::{DVec3, UVec3};
 use rayon::prelude::*;
@@ -91,7 +92,7 @@ impl Sampling {
 
 /// Which pieces may be at a place: those whose bounds come within `slack` of it.
 struct NearPieces {
-    bounds: Vec<(DVec3, DVec3)>,
+    bounds: Vec<Aabb>,
     slack: DVec3,
     low: DVec3,
     edge: DVec3,
@@ -101,16 +102,15 @@ struct NearPieces {
 
 impl NearPieces {
     fn new(pieces: &[&Shape], slack: f64) -> Self {
-        let bounds: Vec<(DVec3, DVec3)> = pieces.iter().map(|piece| piece.bounds()).collect();
-        let nowhere = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        let (low, high) = bounds.iter().fold(nowhere, |(l, h), (low, high)| (l.min(*low), h.max(*high)));
+        let bounds: Vec<Aabb> = pieces.iter().map(|piece| piece.bounds()).collect();
+        let Aabb { low, high } = bounds.iter().fold(Aabb::NOTHING, |all, own| all.joined(*own));
         let slack = DVec3::splat(slack);
         let low = low - slack;
         let edge = ((high + slack - low) / f64::from(GRID)).max(DVec3::splat(f64::MIN_POSITIVE));
         let cells = vec![Vec::new(); (GRID * GRID * GRID) as usize];
         let mut near = Self { bounds, slack, low, edge, cells };
         for piece in 0..near.bounds.len() {
-            let (low, high) = near.bounds[piece];
+            let Aabb { low, high } = near.bounds[piece];
             let (first, last) = (near.cell(low - slack), near.cell(high + slack));
             for (z, y) in (first.z..=last.z).flat_map(|z| (first.y..=last.y).map(move |y| (z, y))) {
                 for x in first.x..=last.x {
@@ -127,7 +127,7 @@ impl NearPieces {
 
     fn at(&self, p: DVec3) -> impl Iterator<Item = u32> {
         self.cells[index(self.cell(p))].iter().copied().filter(move |piece| {
-            let (low, high) = self.bounds[*piece as usize];
+            let Aabb { low, high } = self.bounds[*piece as usize];
             p.cmpge(low - self.slack).all() && p.cmple(high + self.slack).all()
         })
     }

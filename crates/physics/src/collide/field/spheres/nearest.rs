@@ -1,5 +1,6 @@
 //! The nearest of a fixed set of points, by a grid of about as many cells as there are points.
 
+use crate::geometry::Aabb;
 use glam::{DVec3, IVec3};
 
 /// Cells along an axis, at most.
@@ -19,8 +20,7 @@ impl PointGrid {
     /// Of numbered points.
     #[must_use]
     pub fn new(points: &[(DVec3, u32)]) -> Self {
-        let whole = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        let (low, high) = points.iter().fold(whole, |(low, high), (p, _)| (low.min(*p), high.max(*p)));
+        let Aabb { low, high } = Aabb::of(points.iter().map(|(p, _)| *p));
         let size =
             if points.is_empty() { DVec3::ONE } else { (high - low).max(DVec3::splat(f64::MIN_POSITIVE)) };
         let low = if points.is_empty() { DVec3::ZERO } else { low };

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Instant};
 
+use crate::geometry::Aabb;
 use crate::{
     compute::Compute,
     fracture::{BreakContext, Cancel, FractureParams, Impact, Passes, Preset, Strike},
@@ -148,7 +149,7 @@ pub(super) fn ms(start: Instant) -> f64 {
 
 /// A placement of one piece beside, at or in another of the same grid.
 pub(super) fn pose(of: &Fragment<'_>, against: &Shape, random: &mut Random) -> Placement {
-    let (low, high) = against.bounds();
+    let Aabb { low, high } = against.bounds();
     let (centre, radius) = of.forest.bound;
     let apart = random.between(0.0, 1.1) * (radius + 0.5 * (high - low).length());
     let at = low.midpoint(high) + random.direction() * apart;

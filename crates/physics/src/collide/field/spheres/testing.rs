@@ -1,5 +1,6 @@
 //! Shapes, poses and fractures for the tests of this module, made in code.
 
+use crate::geometry::Aabb;
 use glam::{DMat4, DQuat, DVec3};
 
 use super::{
@@ -183,8 +184,7 @@ pub fn plate_points(half: DVec3) -> Vec<ObjectPoint> {
 /// different cells, each gets a new point halfway between them.
 pub fn shatter(forest: &SphereForest, seeds: usize, random: &mut Random) -> Fracture {
     let points: Vec<ObjectPoint> = forest.points().collect();
-    let whole = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-    let (low, high) = points.iter().fold(whole, |(low, high), p| (low.min(p.position), high.max(p.position)));
+    let Aabb { low, high } = Aabb::of(points.iter().map(|p| p.position));
     let seeds: Vec<DVec3> = (0..seeds).map(|_| random.in_box(low, high)).collect();
     let owner = |p: DVec3| {
         let nearest = seeds.iter().enumerate().min_by(|a, b| a.1.distance(p).total_cmp(&b.1.distance(p)));

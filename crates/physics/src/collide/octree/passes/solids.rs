@@ -9,6 +9,7 @@ use super::{
     super::Levels,
     shared::{LEVELS, NONE, Solid},
 };
+use crate::geometry::Aabb;
 use crate::{
     Body, Family, Obb, PairLevels,
     broad_phase::passes::lattice::{FAR, Lattice, in_two, middle},
@@ -64,8 +65,8 @@ impl Solids {
             // Rows of the rotation are columns of its transpose.
             let turn = DMat3::from_quat(body.state.rotation).transpose();
             let row = |v: DVec3| v.as_vec3().to_array();
-            let (low, high) = obb.aabb();
-            let (low_voxel, high_voxel) = octree.mass.bounds;
+            let Aabb { low, high } = obb.aabb();
+            let Aabb { low: low_voxel, high: high_voxel } = octree.mass.bounds;
             let speed = |v: f64| v.min(FAR) as f32;
             out.of_body[k] = out.items.len() as u32;
             out.bodies.push(k);

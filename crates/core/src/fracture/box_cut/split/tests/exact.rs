@@ -1,8 +1,9 @@
 //! The signs of the moved mesh, against the mesh really moved: all numbers small, and multiplied so that a small step
 //! is a whole number.
 
-use super::super::exact::{Distances, Fine, FinePlane, Place, wide};
+use super::super::exact::{Distances, Fine, FinePlane, Place};
 use super::shapes::Random;
+use crate::geometry::exact::wide;
 use std::cmp::Ordering;
 
 /// 1 / eps.
@@ -104,19 +105,4 @@ fn places_along_a_line_are_in_the_order_of_a_small_step() {
         ties += usize::from(is_tie);
     }
     assert!(compared > 1000 && ties > 10, "{compared} {ties}");
-}
-
-#[test]
-fn wide_products() {
-    let mut random = Random(3);
-    for _ in 0..10_000 {
-        let (a, b) = (random.next() as i64 as i128, random.next() as i64 as i128);
-        let product = a * b;
-        assert_eq!(wide(a, b), (product >> 127, product as u128));
-        // (a 2^64) * (b 2^64) = (a b) 2^128.
-        let (c, d) = (a >> 2 << 64, b >> 2 << 64);
-        assert_eq!(wide(c, d), ((a >> 2) * (b >> 2), 0));
-    }
-    assert_eq!(wide(i128::MAX, -1), (-1, (-i128::MAX) as u128));
-    assert_eq!(wide(0, -5), (0, 0));
 }

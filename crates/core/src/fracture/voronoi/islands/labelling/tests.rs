@@ -6,6 +6,7 @@ use std::{
     sync::Arc,
 };
 
+use crate::geometry::Aabb;
 use glam::{DVec3, IVec3};
 use proptest::prelude::*;
 
@@ -280,7 +281,7 @@ fn assert_parity(voxels: &Voxels, flatten: bool, what: &str) -> usize {
 fn seeds(level: u32, count: u32, rng: u64) -> Vec<DVec3> {
     let side = f64::from(1u32 << level);
     let params = FractureParams { seeds: count, radii: vec![0.2, 0.45], rng, ..Default::default() };
-    let bounds = (DVec3::ZERO, DVec3::splat(side));
+    let bounds = Aabb::new(DVec3::ZERO, DVec3::splat(side));
     let pattern = Pattern::on_spheres(&params, DVec3::splat(side / 2.0), bounds, level).unwrap();
     pattern.seeds_in_voxels(level).into_iter().map(DVec3::from_array).collect()
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::geometry::Aabb;
 use glam::{DVec3, IVec3, Vec3};
 
 use crate::{
@@ -95,7 +96,7 @@ fn leaves_where_several_cracks_end_do_not_stand_out() {
     let params =
         FractureParams { seeds: 60, radii: vec![0.2, 0.4, 0.5], rng: 5, ..FractureParams::default() };
     let side = DVec3::splat(f64::from(1 << LEVEL));
-    let pattern = Pattern::on_spheres(&params, side / 2.0, (DVec3::ZERO, side), LEVEL).unwrap();
+    let pattern = Pattern::on_spheres(&params, side / 2.0, Aabb::new(DVec3::ZERO, side), LEVEL).unwrap();
     let source = Source { arena: &arena, slot, forest: &forest, tree: 0, cancel: Cancel::never() };
     let broken = fracturer.fracture(&source, &pattern, &Recipe::default()).unwrap();
 

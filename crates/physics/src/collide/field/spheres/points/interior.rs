@@ -1,5 +1,6 @@
 //! A regular lattice of points in the interior of a shape.
 
+use crate::geometry::Aabb;
 use crate::shape::{Convex, Geometry, Octree, Shape, SolidMesh};
 use glam::DVec3;
 
@@ -9,12 +10,12 @@ const MOST_ALONG: u32 = 512;
 /// The points of the lattice of edge `spacing` that lie in the solid, local space. The lattice is that of the
 /// local space, so that it goes on from piece to piece.
 pub fn lattice(shape: &Shape, spacing: f64) -> Vec<DVec3> {
-    let (low, high) = shape.bounds();
+    let bounds = shape.bounds();
     if shape.is_empty() || spacing.is_nan() || spacing <= 0.0 {
         return Vec::new();
     }
-    let first = (low / spacing).floor();
-    let last = (high / spacing).ceil();
+    let first = (bounds.low / spacing).floor();
+    let last = (bounds.high / spacing).ceil();
     let along = (last - first).clamp(DVec3::ZERO, DVec3::splat(f64::from(MOST_ALONG))).as_uvec3();
     let mut out = Vec::new();
     for z in 0..along.z {
@@ -23,7 +24,7 @@ pub fn lattice(shape: &Shape, spacing: f64) -> Vec<DVec3> {
             let row: Vec<DVec3> = (0..along.x).map(place).collect();
             match shape.geometry() {
                 Geometry::Octree(octree) => out.extend(row.into_iter().filter(|p| is_internal(octree, *p))),
-                Geometry::Mesh(solid) => out.extend(within_mesh(solid, &row, (low, high))),
+                Geometry::Mesh(solid) => out.extend(within_mesh(solid, &row, bounds)),
                 Geometry::Convex(convex) => out.extend(row.into_iter().filter(|p| is_within(convex, *p))),
             }
         }
@@ -37,13 +38,12 @@ fn is_internal(octree: &Octree, p: DVec3) -> bool {
 }
 
 fn is_within(convex: &Convex, p: DVec3) -> bool {
-    let (low, high) = convex.bounds();
-    p.cmpge(low).all() && p.cmple(high).all() && convex.distance(p) == 0.0
+    convex.bounds().holds(p) && convex.distance(p) == 0.0
 }
 
 /// The points of a row along x that lie in the mesh: beyond an odd number of crossings. A row that leaves the
 /// mesh with an odd number hit an edge or a hole and has no points.
-fn within_mesh(solid: &SolidMesh, row: &[DVec3], (low, high): (DVec3, DVec3)) -> Vec<DVec3> {
+fn within_mesh(solid: &SolidMesh, row: &[DVec3], Aabb { low, high }: Aabb) -> Vec<DVec3> {
     let Some(first) = row.first() else { return Vec::new() };
     let width = (high.x - low.x).max(f64::MIN_POSITIVE);
     let mut from = low.x - 0.01 * width;

@@ -1,0 +1,209 @@
+//! A binary tree of boxes over anything that has a box.
+//!
+//! In: items, their boxes, and how a run of them is parted in two. Out: the items that are nearest to a point, or in the boxes
+//! that a question leads to, in a fixed order.
+
+use super::Aabb;
+use glam::DVec3;
+
+/// The tree.
+#[derive(Clone, Debug)]
+pub struct BoxTree<T> {
+    items: Vec<T>,
+    /// The root first, every node before its children.
+    nodes: Vec<Node>,
+}
+
+impl<T> Default for BoxTree<T> {
+    fn default() -> Self {
+        Self { items: Vec::new(), nodes: Vec::new() }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    bounds: Aabb,
+    /// The items below it: the first, and how many.
+    items: [u32; 2],
+    /// The second child; the first follows its parent. 0 of a leaf.
+    second: u32,
+}
+
+impl<T> BoxTree<T> {
+    /// Over `items`, at most `most` of which make a leaf. `part` puts a run of items into an order in which the two halves (the
+    /// first is the smaller one, if any) belong together; it gets the edges of the run's box.
+    pub fn new(
+        items: Vec<T>,
+        most: usize,
+        bounds: impl Fn(&T) -> Aabb,
+        part: impl Fn(&mut [T], DVec3),
+    ) -> Self {
+        let mut tree = Self { items, nodes: Vec::new() };
+        if !tree.items.is_empty() {
+            tree.halve(0, tree.items.len(), &|run: &mut [T]| {
+                let whole = run.iter().map(&bounds).fold(Aabb::NOTHING, Aabb::joined);
+                let is_leaf = run.len() <= most;
+                if !is_leaf {
+                    part(run, whole.size());
+                }
+                (whole, is_leaf)
+            });
+        }
+        tree
+    }
+
+    fn halve(&mut self, first: usize, count: usize, look: &impl Fn(&mut [T]) -> (Aabb, bool)) {
+        let (bounds, is_leaf) = look(&mut self.items[first..first + count]);
+        let own = self.nodes.len();
+        self.nodes.push(Node { bounds, items: [first as u32, count as u32], second: 0 });
+        if !is_leaf {
+            let half = count / 2;
+            self.halve(first, half, look);
+            self.nodes[own].second = self.nodes.len() as u32;
+            self.halve(first + half, count - half, look);
+        }
+    }
+
+    /// The items, in the order of the leaves.
+    #[must_use]
+    pub fn items(&self) -> &[T] {
+        &self.items
+    }
+
+    /// The box of all; none where there is no item.
+    #[must_use]
+    pub fn bounds(&self) -> Option<Aabb> {
+        self.nodes.first().map(|root| root.bounds)
+    }
+
+    /// Bytes held.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.items[..]) + size_of_val(&self.nodes[..])
+    }
+
+    fn items_of(&self, node: &Node) -> impl Iterator<Item = (usize, &T)> {
+        let [first, count] = node.items.map(|v| v as usize);
+        (first..).zip(&self.items[first..first + count])
+    }
+
+    /// What `look` gives for the item that is nearest to a point, and its squared distance, which is below `within`. `look`
+    /// gets the number of an item and the item, and gives its squared distance, no less than that of its box, and what else is
+    /// wanted of it; none of one that does not count. Of equally near ones the one that is met first counts.
+    pub fn nearest<'a, R>(
+        &'a self,
+        p: DVec3,
+        within: f64,
+        mut look: impl FnMut(usize, &'a T) -> Option<(f64, R)>,
+    ) -> Option<(f64, R)> {
+        let to_box = |node: u32| {
+            let Aabb { low, high } = self.nodes[node as usize].bounds;
+            (low - p).max(p - high).max(DVec3::ZERO).length_squared()
+        };
+        let (mut best, mut found) = (within, None);
+        let mut open: Vec<u32> = if self.nodes.is_empty() { Vec::new() } else { vec![0] };
+        while let Some(at) = open.pop() {
+            if to_box(at) >= best {
+                continue;
+            }
+            let node = &self.nodes[at as usize];
+            if node.second == 0 {
+                for (k, item) in self.items_of(node) {
+                    if let Some((distance, what)) = look(k, item)
+                        && distance < best
+                    {
+                        (best, found) = (distance, Some(what));
+                    }
+                }
+                continue;
+            }
+            // The nearer one is looked into first.
+            let halves = [at + 1, node.second];
+            open.extend(if to_box(halves[0]) <= to_box(halves[1]) { [halves[1], halves[0]] } else { halves });
+        }
+        found.map(|what| (best, what))
+    }
+
+    /// Calls `met` with the items of all leaves whose box, and the boxes of what they are in, `enters` says yes to.
+    pub fn visit(&self, enters: impl Fn(&Aabb) -> bool, mut met: impl FnMut(&T)) {
+        let mut open = vec![0u32];
+        while let Some(at) = open.pop() {
+            let Some(node) = self.nodes.get(at as usize).filter(|node| enters(&node.bounds)) else {
+                continue;
+            };
+            if node.second == 0 {
+                self.items_of(node).for_each(|(_, item)| met(item));
+            } else {
+                open.extend([node.second, at + 1]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Points that stand where numbers lead, many of them at one place.
+    fn points(count: u32) -> Vec<DVec3> {
+        let at = |i: u32| f64::from((i.wrapping_mul(2_654_435_761) >> 20) % 32);
+        (0..count).map(|i| DVec3::new(at(3 * i), at(3 * i + 1), at(3 * i + 2) * 0.25)).collect()
+    }
+
+    fn tree_of(points: &[DVec3], most: usize) -> BoxTree<DVec3> {
+        BoxTree::new(
+            points.to_vec(),
+            most,
+            |p| Aabb::of([*p]),
+            |run, edges| {
+                let axis = edges.max_position();
+                run.sort_by(|a, b| a[axis].total_cmp(&b[axis]));
+            },
+        )
+    }
+
+    #[test]
+    fn the_nearest_is_that_of_all() {
+        for (count, most) in [(0, 4), (1, 4), (4, 4), (5, 4), (300, 4), (300, 1), (257, 8)] {
+            let (all, asked) = (points(count), points(400));
+            let tree = tree_of(&all, most);
+            assert_eq!(tree.items().len(), all.len());
+            assert_eq!(tree.bounds(), (count > 0).then(|| Aabb::of(all.iter().copied())));
+            for p in asked.iter().skip(300).map(|p| *p * 1.1 - 1.0) {
+                for within in [f64::INFINITY, 9.0, 0.0] {
+                    // Every third one does not count.
+                    let counts = |q: &DVec3| q.x as u32 % 3 != 0;
+                    let found = tree.nearest(p, within, |k, q| {
+                        assert_eq!(tree.items()[k], *q);
+                        counts(q).then(|| (q.distance_squared(p), *q))
+                    });
+                    let wanted = all.iter().filter(|q| counts(q)).map(|q| q.distance_squared(p));
+                    let wanted = wanted.filter(|d| *d < within).min_by(f64::total_cmp);
+                    assert_eq!(found.map(|(d, _)| d), wanted);
+                    assert!(found.is_none_or(|(d, q)| q.distance_squared(p) == d));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_visit_meets_all_in_the_boxes_that_are_entered() {
+        let all = points(300);
+        let tree = tree_of(&all, 3);
+        let window = Aabb::new(DVec3::new(3.0, 5.0, 1.0), DVec3::new(20.0, 9.0, 6.0));
+        let (mut met, mut within) = (Vec::new(), 0);
+        tree.visit(|bounds| bounds.meets(&window), |p| met.push(*p));
+        for p in all.iter().filter(|p| window.holds(**p)) {
+            within += 1;
+            assert!(met.contains(p));
+        }
+        assert!(within > 5 && met.len() < all.len() / 2, "{within} of {}", met.len());
+        // In the order of the leaves.
+        let places: Vec<usize> =
+            met.iter().map(|p| tree.items().iter().position(|q| q == p).unwrap()).collect();
+        assert!(places.windows(2).all(|pair| pair[0] <= pair[1]));
+        let mut none = 0;
+        BoxTree::<DVec3>::default().visit(|_| true, |_| none += 1);
+        assert_eq!(none, 0);
+    }
+}

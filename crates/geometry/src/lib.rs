@@ -1,0 +1,23 @@
+//! Geometry that several rooms need, once each: boxes, trees of boxes, triangles, hulls, exact predicates, sets that grow
+//! together, lanes of vectors, sRGB.
+//!
+//! In and out: numbers, points and lists of them. Every result is the same on every processor, bit for bit.
+
+#![deny(missing_docs)]
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "tests compare with the functions of the system")
+)]
+
+mod aabb;
+mod box_tree;
+pub mod exact;
+pub mod hull;
+pub mod simd;
+pub mod srgb;
+pub mod triangle;
+mod union_find;
+
+pub use aabb::Aabb;
+pub use box_tree::BoxTree;
+pub use union_find::UnionFind;
