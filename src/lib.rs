@@ -28,9 +28,11 @@
 //! what a body is; [`fracture`] breaks a shape into parts, which are shapes again; [`bodies`] moves them;
 //! [`render`] draws them;
 //! [`scene`] is the document that all of this can be rebuilt from; [`ui`] and [`app`] are the window;
-//! [`export`] writes results; [`cli`] is the commands. [`gpu`] knows wgpu and nothing of voxels,
+//! [`export`] writes results; [`cli`] is the commands. [`geometry`] holds boxes, hulls, exact predicates and vector
+//! lanes, which several of these need. [`gpu`] knows wgpu and nothing of voxels,
 //! [`compute`] says whether stages run there or on the processor's cores. `files` reads what a user names,
-//! `memory` gives back what was freed and asks for large pages, [`provenance`] says what made a result.
+//! `memory` gives back what was freed and asks for large pages, [`provenance`] says what made a result, [`registry`] has the
+//! tables of methods that settings choose from.
 
 #![deny(missing_docs)]
 // Whether a shape may be shared by threads is asked of all that it holds, down to a device's modules.
@@ -41,7 +43,7 @@
 )]
 
 use kintsugi_core::files;
-pub use kintsugi_core::{compute, fracture, import, mesh, shape, svo, voxelize};
+pub use kintsugi_core::{compute, fracture, import, mesh, registry, shape, svo, voxelize};
 pub use kintsugi_export as export;
 pub use kintsugi_geometry as geometry;
 pub use kintsugi_gpu as gpu;

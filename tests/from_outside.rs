@@ -23,7 +23,7 @@ fn main() -> std::process::ExitCode {
     let mut words = std::env::args_os();
     let name = words.next();
     if words.next().as_deref() == Some(OsStr::new(AS_PROGRAM)) {
-        register(&plane_cut::ENTRY);
+        register(&plane_cut::ENTRY).expect("its name is free");
         register_finder(&spheres::ENTRY).expect("its name is free");
         let result = kintsugi::cli::run(name.into_iter().chain(words));
         result.expect("the program ends well");

@@ -1,17 +1,24 @@
-//! A method that the program does not have (`support/plane_cut.rs`), by scene, sandbox and command; `from_outside.rs` has
-//! it in the window.
+//! Methods that the program does not have (`support/plane_cut.rs`), by scene, sandbox, command and library; `from_outside.rs`
+//! has one in the window.
 
 mod support;
 
 use glam::DVec3;
 use kintsugi::{
-    fracture::{FractureParams, Method, register},
+    compute::Compute,
+    fracture::{
+        BreakContext, Cancel, FractureParams, MethodId, Passes, Preset, SmallRule, Smallest, Strike,
+        break_shape, generations::default_impact, register,
+    },
+    import::import,
     scene::{Arrived, Sandbox, Scene, parse_scene, save_scene},
+    svo::Arena,
+    voxelize::Progress,
 };
 
-fn plane_cut() -> Method {
-    register(&support::plane_cut::ENTRY);
-    Method::named("plane-cut").expect("it is in the table")
+fn plane_cut() -> MethodId {
+    register(&support::plane_cut::ENTRY).expect("its name is free");
+    MethodId::named("plane-cut").expect("it is in the table")
 }
 
 fn masses(sandbox: &Sandbox) -> Vec<f64> {
@@ -116,5 +123,64 @@ fn a_scene_with_an_option_out_of_range_is_refused() {
     let error = parse_scene("[[body]]\nfile = \"builtin:box\"\nfracture = { method = \"saw\" }\n", ".");
     let error = error.expect_err("no such method").to_string();
     assert!(error.contains("no method saw"), "{error}");
-    assert_eq!(FractureParams::default().method, Method::default());
+    assert_eq!(FractureParams::default().method, MethodId::default());
+}
+
+/// The method only cuts between the seeds that it is given.
+#[test]
+fn a_method_gets_seeds_and_its_pieces_are_counted_kept_together_merged_and_dropped() {
+    register(&support::plane_cut::SLICES).expect("its name is free");
+    let object = import("builtin:column", 6, &Progress::default()).expect("a built-in shape");
+    let (arena, passes) = (Arena::new(Compute::Cpu).expect("no device is needed"), Passes::default());
+    let context = BreakContext { arena: &arena, passes: &passes, cancel: Cancel::never() };
+    let mut impact = default_impact(&object.shape, object.bounds);
+    impact.point = object.shape.local_from_shape(impact.point);
+    let whole = object.shape.mass().volume_m3;
+    let plain = FractureParams {
+        method: MethodId::named("slices").expect("it is in the table"),
+        preset: Preset::Uniform,
+        seeds: 9,
+        rng: 3,
+        ..FractureParams::default()
+    };
+    let broken = |params: &FractureParams| {
+        let out = break_shape(&context, &object.shape, &Strike::new(impact, params)).expect("it breaks");
+        println!("{} parts, {:?} {:?}", out.parts.len(), out.counts, out.kept);
+        assert!((out.volume_m3() / whole - 1.0).abs() < 1e-9, "no mass is lost");
+        assert!(out.parts.is_sorted_by_key(|part| std::cmp::Reverse(part.size)));
+        assert_eq!(out.parts.len(), out.counts.pieces as usize);
+        out
+    };
+
+    let out = broken(&plain);
+    let seeds = out.pattern.expect("it has one").seeds;
+    assert_eq!((seeds.len(), out.parts.len()), (9, 9));
+
+    let out = broken(&FractureParams { target_pieces: Some(6), ..plain.clone() });
+    let solved = out.solved.expect("a number was solved for");
+    assert_eq!((solved.reached, out.parts.len()), (6, 6));
+
+    // Slices that stay and lie side by side are one part.
+    let keep: Vec<u32> = vec![0, 2, 3, 5, 8];
+    let size = object.shape.bounds().size();
+    let axis = size.max_position();
+    let mut order: Vec<u32> = (0..9).collect();
+    order.sort_by_key(|seed| seeds[*seed as usize][axis]);
+    let runs = order.chunk_by(|a, b| keep.contains(a) && keep.contains(b));
+    let runs = runs.filter(|run| keep.contains(&run[0])).count();
+    assert!(runs < keep.len(), "two of them lie side by side");
+    let out = broken(&FractureParams { keep: keep.clone(), ..plain.clone() });
+    let kept = out.kept.expect("cells stay");
+    assert_eq!((&kept.cells, kept.parts, out.parts.len()), (&keep, runs, 4 + runs));
+    let stays = |objects: &&Vec<u32>| **objects == [0];
+    assert_eq!(out.objects.iter().filter(stays).count(), runs);
+
+    let smallest = |rule| Some(Smallest { voxels: 0, fraction: 0.08, rule });
+    for rule in [SmallRule::Merge, SmallRule::Drop] {
+        let out = broken(&FractureParams { smallest: smallest(rule), ..plain.clone() });
+        assert!(out.parts.iter().all(|part| part.shape.mass().volume_m3 >= 0.08 * whole));
+        let [merged, dropped] = [out.counts.merged, out.counts.dropped].map(|n| n as usize);
+        assert_eq!((merged + dropped, out.lost.dropped.len()), (9 - out.parts.len(), dropped));
+        assert!(if rule == SmallRule::Merge { merged > 0 } else { dropped > 0 });
+    }
 }

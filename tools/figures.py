@@ -13,11 +13,16 @@ import re
 import sys
 from pathlib import Path
 
-from drawing import fracture, meshes, physics
+from drawing import architecture, fracture, meshes, physics
 
 TOP = Path(__file__).resolve().parent.parent
 FOLDER = TOP / "docs" / "figures"
-DOCUMENTS = {"docs/fracture.md": fracture, "docs/meshes.md": meshes, "docs/physics.md": physics}
+DOCUMENTS = {
+    "docs/architecture.md": architecture,
+    "docs/fracture.md": fracture,
+    "docs/meshes.md": meshes,
+    "docs/physics.md": physics,
+}
 
 
 def drawn():

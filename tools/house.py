@@ -6,11 +6,11 @@
     python3 tools/house.py --check FILE     compares with the bounds in FILE; exits with 1 where one is broken
     python3 tools/house.py --self-test      counts a small tree whose figures are known
 
-What is counted. A crate is a folder with a `Cargo.toml` and a `src/`: the root, and each folder in `crates/`. A
+What is counted. A crate is a folder with a `Cargo.toml`: the root, or a folder in it (but `fuzz/`) or in `crates/`. A
 production file is one that the crate's roots (`lib.rs`, `main.rs`, `bin/*.rs`) reach by `mod` declarations that are not
 under `#[cfg(test)]` or `#[cfg(any(test, feature = "testing"))]`; every other file in `src/` is a test file. Production
 lines are the lines of production files (blank lines and comments too) without the items under these two. Test lines are
-the rest of `src/`, and all Rust in `tests/`. `shaders/` counts as the root's.
+the rest of `src/`, and all Rust in `tests/`.
 
 What an import is. Production file A imports production file B where a path in A leads to an item that B defines, or
 to the module that B is. The paths are those of every `use`, and those in the code that begin at `crate`, `super`,
@@ -66,7 +66,8 @@ class Crate:
 
     def __init__(self, name, folder):
         self.name, self.folder, self.roots = name, folder, {}
-        self.files = {path: File(path, path.read_text()) for path in sorted((folder / "src").rglob("*.rs"))}
+        self.source = folder / "src" if (folder / "src").exists() else folder
+        self.files = {path: File(path, path.read_text()) for path in sorted(self.source.rglob("*.rs"))}
 
 
 def tokens_of(text):
@@ -162,13 +163,13 @@ class House:
 
     def __init__(self, top):
         self.top, self.crates = top, {}
-        for folder in [top, *sorted((top / "crates").glob("*"))]:
-            if (folder / "Cargo.toml").exists() and (folder / "src").exists():
+        for folder in [top, *sorted(top.glob("*")), *sorted(top.glob("crates/*"))]:
+            if (folder / "Cargo.toml").exists() and folder.name != "fuzz":
                 manifest = (folder / "Cargo.toml").read_text()
                 name = re.search(r'^name = "(.*?)"', manifest, re.M)[1].replace("-", "_")
                 self.crates[name] = Crate(name, folder)
         for crate in self.crates.values():
-            source = crate.folder / "src"
+            source = crate.source
             for root in [source / "lib.rs", source / "main.rs", *sorted((source / "bin").glob("*.rs"))]:
                 if root in crate.files:
                     crate.roots[root] = Module(root, None, crate)
@@ -284,8 +285,7 @@ class House:
                     if isinstance(origin, Module):
                         found = found or self.find(origin, [name], (*seen, key))
                 if found is None and at == 0 and name in self.crates:
-                    roots = self.crates[name].roots
-                    found = roots.get(self.crates[name].folder / "src" / "lib.rs")
+                    found = self.crates[name].roots.get(self.crates[name].source / "lib.rs")
             if not isinstance(found, Module):
                 return found
             module = found
@@ -381,7 +381,7 @@ def figures(house):
     for crate in house.crates.values():
         production = [file for file in crate.files.values() if not file.test]
         lengths = sorted((file.lines - file.test_lines, file.path.relative_to(house.top)) for file in production)
-        shaders = [crate.folder / "src", crate.folder / "shaders"]
+        shaders = [crate.source] + [crate.folder / "shaders"] * (not (crate.folder / "shaders/Cargo.toml").exists())
         all_lengths += lengths
         tests = sum(file.test_lines for file in crate.files.values()) + lines_in(crate.folder / "tests", "*.rs")
         rows.append(

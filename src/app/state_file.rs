@@ -76,7 +76,7 @@ fn export_state(session: &Session) -> Value {
         "open": exporting.open,
         "folder": exporting.order.folder,
         "placed": exporting.order.lying,
-        "formats": exporting.order.formats,
+        "formats": exporting.order.formats.iter().map(|format| format.name).collect::<Vec<_>>(),
         "running": exporting.job.as_ref().map(|job| job.progress.get()),
         "done": exporting.last.as_ref().map(|last| {
             json!({ "folder": last.folder, "pieces": last.pieces, "command": last.command })

@@ -17,7 +17,7 @@ use crate::{
         Viewpoint,
         stills::{Still, draw, pieces, surface_points},
     },
-    fracture::{BrokenObject, Cancel, Method, Passes, generations},
+    fracture::{BrokenObject, Cancel, Fracturer, MethodId, Passes, generations},
     render::{ColorBy, Renderer},
     svo::Arena,
 };
@@ -46,7 +46,7 @@ pub struct CompareArgs {
         default_value = "octree,box-cut,planes",
         value_parser = super::fracture::parse_method
     )]
-    methods: Vec<Method>,
+    methods: Vec<MethodId>,
     #[command(flatten)]
     pattern: PatternArgs,
     /// How often each breaks: times are medians
@@ -115,7 +115,7 @@ struct Results<'a> {
 /// [`CliError`].
 pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
-    if args.pattern.params().method != Method::default() {
+    if args.pattern.names_method() {
         return Err(CliError::Input("compare takes --methods, a list, and not --method".into()));
     }
     args.compute.takes(args.level)?;
@@ -125,7 +125,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
     let compute = args.compute.open(&reporter)?;
     let passes = Passes::default();
-    passes.compiled(&compute)?;
+    Fracturer::shared(&passes, &compute)?;
     let mut arena = Arena::new(&compute)?;
     arena.insert(&object.forest)?;
 
@@ -137,7 +137,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
         let mut refused = None;
         for _ in 0..args.repeat {
             let start = Instant::now();
-            let broken = reporter.stage(method.name, |_| {
+            let broken = reporter.stage(method.name(), |_| {
                 generations::break_object(&mut arena, &passes, &object.shape, &plan, &mut |_, _| {})
             });
             match broken {
@@ -149,7 +149,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
             }
         }
         let row = match refused {
-            Some(refused) => Row { method: method.name.into(), refused: Some(refused), ..Row::default() },
+            Some(refused) => Row { method: method.to_string(), refused: Some(refused), ..Row::default() },
             None => row(*method, &runs),
         };
         rows.push(row);
@@ -186,7 +186,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
-fn row(method: Method, runs: &[(f64, BrokenObject)]) -> Row {
+fn row(method: MethodId, runs: &[(f64, BrokenObject)]) -> Row {
     let mut stages: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for (_, broken) in runs {
         for timing in broken.steps.iter().flat_map(|step| &step.result.timings) {
@@ -200,7 +200,7 @@ fn row(method: Method, runs: &[(f64, BrokenObject)]) -> Row {
     let shapes: Vec<_> = broken.pieces.iter().map(|at| Arc::clone(&broken.part(*at).shape)).collect();
     let meshes = MeshTally::of(&shapes, Cancel::never()).unwrap_or_default();
     Row {
-        method: method.name.into(),
+        method: method.to_string(),
         median_ms: median(runs.iter().map(|(ms, _)| *ms).collect()),
         stages_ms: stages.into_iter().map(|(name, all)| (name, median(all))).collect(),
         cells: result.counts.cells,

@@ -7,7 +7,10 @@
 use std::{fmt::Write as _, path::Path};
 
 use crate::{
-    bodies::{Colliding, FOLLOW, StepReport},
+    bodies::{
+        FOLLOW, StepReport,
+        field::{Colliding, colliding_points},
+    },
     export::{ExportError, Sheet},
     scene::Sandbox,
 };
@@ -141,7 +144,7 @@ impl ContactCounts {
     /// # Errors
     /// [`ExportError::Write`].
     pub fn record(&mut self, sandbox: &Sandbox, report: &StepReport) -> Result<(), ExportError> {
-        let counts = sandbox.colliding_points().unwrap_or_default();
+        let counts = colliding_points(sandbox.world()).unwrap_or_default();
         let of = |wanted: &dyn Fn(&str) -> bool| {
             report.timings.iter().filter(|t| wanted(&t.stage)).map(|t| t.ms).fold(0.0, |a, b| a + b)
         };

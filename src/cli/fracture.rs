@@ -6,10 +6,10 @@ use clap::{Args, ValueEnum};
 use glam::DVec3;
 
 use crate::{
-    export::{Aside, Format, MeshKind},
+    export::{Aside, Format, FormatEntry, MeshKind, Needs},
     facade::{Engine, Error, Export, Fracture, finish, unit},
     fracture::{
-        FractureParams, Interior, Labelling, MAX_SEEDS, Method, Preset, SmallRule, Smallest, UnknownMethod,
+        FractureParams, Interior, Labelling, MAX_SEEDS, MethodId, Preset, SmallRule, Smallest,
         interior::SCALES,
     },
     mesh::Up,
@@ -19,6 +19,7 @@ use crate::{
 use super::{
     CliError,
     crack::CrackArgs,
+    formats::formats,
     handing_over::HandoverArgs,
     input::{about, is_scene, load_object},
     overlay_files::OverlayArgs,
@@ -42,14 +43,19 @@ pub struct FractureArgs {
     pattern: PatternArgs,
     #[command(flatten)]
     pub scene: SceneArgs,
-    /// Meshes to write beside the arrays; a list of glb, obj, ply, usda, vox, npz (npz is always written; of a
-    /// scene what is listed, glb where nothing is)
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, hide_possible_values = true)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = formats(|_| true), hide_possible_values = true)]
+    #[arg(help = format!(
+        "Files to write beside the arrays; a list of {} (npz is always written; of a scene what is listed, glb where \
+         nothing is)",
+        Format::names(|_| true)
+    ))]
     pub format: Vec<Format>,
-    /// Which mesh of a piece glb, obj and ply hold: original, the mesh's own triangles cut along the cracks; smooth, with
-    /// the edges and corners of the octree's planes; voxels, cubes [default: original where the mesh is closed, else
-    /// smooth]
     #[arg(long, value_name = "KIND", value_enum, hide_possible_values = true)]
+    #[arg(help = format!(
+        "Which mesh of a piece {} hold: original, the mesh's own triangles cut along the cracks; smooth, with the edges \
+         and corners of the octree's planes; voxels, cubes [default: original where the mesh is closed, else smooth]",
+        Format::names(FormatEntry::has_meshes)
+    ))]
     pub mesh: Option<MeshKind>,
     #[command(flatten)]
     pub handover: HandoverArgs,
@@ -79,7 +85,7 @@ pub struct PatternArgs {
     preset: Option<MaterialPreset>,
     /// How the object is broken: octree, or a method that was added to the table of methods [default: octree]
     #[arg(long, value_name = "NAME", value_parser = parse_method)]
-    method: Option<Method>,
+    method: Option<MethodId>,
     /// A parameter of the method's own; may be given several times
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_option)]
     options: Vec<(String, f64)>,
@@ -243,6 +249,11 @@ impl PatternArgs {
         self.seeds_file.as_ref().map(read).transpose()
     }
 
+    /// Whether a method was named.
+    pub fn names_method(&self) -> bool {
+        self.method.is_some()
+    }
+
     /// The parameters that were given.
     pub fn params(&self) -> FractureParams {
         let base =
@@ -339,10 +350,11 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let params = args.pattern.params();
     args.overlays.check(args.level, &params)?;
     let method = params.method;
-    if args.format.contains(&Format::Vox) && !method.of_voxels {
-        let method = method.name;
+    let of_voxels = args.format.iter().find(|format| format.needs == Needs::Voxels);
+    if let Some(format) = of_voxels.filter(|_| !method.entry().of_voxels) {
+        let format = format.name;
         return Err(CliError::Input(format!(
-            "--format vox: what the method {method} makes has no voxels; leave vox out, or take the method octree"
+            "--format {format}: what the method {method} makes has no voxels; leave {format} out, or take the method octree"
         )));
     }
     let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
@@ -351,7 +363,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     export.join_crumbs(&mut how.params);
     let plan = object.plan(&how)?;
     // Refuses a pattern that cannot be, while that costs nothing.
-    if plan.params.method == Method::default() {
+    if method.entry().by_seeds {
         let pattern = object.pattern(&plan)?;
         if plan.params.is_local() && object.kept_cells(&plan, &pattern) == 0 {
             reporter
@@ -426,8 +438,8 @@ fn parse_scale(text: &str) -> Result<f64, String> {
     if SCALES.contains(&value) { Ok(value) } else { Err(format!("it must be from {low} to {high}")) }
 }
 
-pub fn parse_method(name: &str) -> Result<Method, String> {
-    name.parse().map_err(|error: UnknownMethod| error.to_string())
+pub fn parse_method(name: &str) -> Result<MethodId, String> {
+    MethodId::named(name).map_err(|error| error.to_string())
 }
 
 fn parse_option(text: &str) -> Result<(String, f64), String> {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::export::{Collision, Handover, Pivot, Target};
+use crate::export::{Collision, Format, Handover, Pivot, Target};
 
 /// What files are like beside their formats.
 #[derive(Args, Default)]
@@ -11,8 +11,11 @@ pub struct HandoverArgs {
     /// way for all]
     #[arg(long, value_name = "PROGRAM", value_enum, hide_possible_values = true)]
     target: Option<Target>,
-    /// Origins of nodes in GLB and USD: mass, the piece's centre of mass; origin, that of the whole object
     #[arg(long, value_name = "WHERE", value_enum, default_value = "mass", hide_possible_values = true)]
+    #[arg(help = format!(
+        "Origins of nodes in {}: mass, the piece's centre of mass; origin, that of the whole object",
+        Format::labels(|format| format.has_nodes)
+    ))]
     pivot: Pivot,
     /// Convex shapes for physics, in collision.glb and in USD: none; hull, one a piece; parts, several where a piece is
     /// hollow or bent

@@ -7,6 +7,7 @@ mod compare;
 mod contact_counts;
 mod crack;
 mod doctor;
+mod formats;
 mod fracture;
 mod frames;
 mod handing_over;
@@ -36,6 +37,7 @@ use crate::{
     facade,
     fracture::{FractureError, PatternError},
     gpu::GpuError,
+    scene::overlays::OverlayFileError,
     svo::{MAX_LEVEL, MAX_PASSES_LEVEL},
 };
 
@@ -100,6 +102,15 @@ impl From<facade::Error> for CliError {
             Error::Import(_) | Error::Parameter(_) | Error::Direction | Error::NotOriginal(_) => {
                 Self::Input(error.to_string())
             }
+        }
+    }
+}
+
+impl From<OverlayFileError> for CliError {
+    fn from(error: OverlayFileError) -> Self {
+        match error {
+            OverlayFileError::Export(error) => Self::Export(error),
+            OverlayFileError::Gpu(error) => Self::Gpu(error),
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::{
         stills::{Stage, Still, draw, surface_points},
     },
     files,
-    fracture::{Fracturer, Method, Seams, Source, Surface, generations::Plan},
+    fracture::{Fracturer, Seams, Source, Surface, generations::Plan},
     render::{BodySeams, Camera, CellMarks, ColorBy, Renderer},
     scene::Scene,
     svo::{Arena, KeyArray, coarsen},
@@ -148,7 +148,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
     if let Some(explode) = args.explode {
         let plan = object.plan(&args.pattern.fracture(args.level, seeds))?;
-        if plan.params.method == Method::default() {
+        if plan.params.method.entry().by_seeds {
             object.pattern(&plan)?;
         }
         return broken(args, camera, &object, &plan, explode, &reporter);

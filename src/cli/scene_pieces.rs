@@ -99,7 +99,7 @@ pub fn run(args: &FractureArgs, reporter: &Reporter) -> Result<(), CliError> {
     };
     for format in &order.formats {
         if let Some(why) = order.why_not(&sandbox, *format) {
-            return Err(CliError::Input(format!("--format {}: {why}", format.name())));
+            return Err(CliError::Input(format!("--format {}: {why}", format.name)));
         }
     }
     let camera = sandbox.saved_camera().unwrap_or_default();

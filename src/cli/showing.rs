@@ -7,13 +7,15 @@ use clap::Args;
 use glam::Vec3;
 
 use crate::{
-    bodies::FIELD_LEVEL,
     compute::Compute,
     export::BreakStep,
     facade::{Engine, stills::Place},
-    fracture::{FractureParams, Fracturer, Source, Surface, generations::Plan},
+    fracture::{FractureParams, Fracturer, Source, Surface, VoronoiDetail, generations::Plan},
     render::{Overlay, RenderBody},
-    scene::overlays::{Blueprint, Inside, Part, Placing, overlay},
+    scene::{
+        FIELD_LEVEL,
+        overlays::{Blueprint, Inside, Maker, Part, Placing, Reading, Reads, overlay},
+    },
     svo::{Arena, Forest},
 };
 
@@ -22,10 +24,8 @@ use super::{CliError, input::Object, progress::Reporter};
 /// What to show.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ShowArgs {
-    /// Draw what the break does inside; a list of transition, triangles, points, seeds, faces, fbs,
-    /// labels[:STEP], flood[:STEP], wireframe[:LEVEL], field-slice[:CUT], fronts[:CUT[:STEP]], spheres[:LEVEL]; a CUT is
-    /// an axis and hundredths of the object, as in x40
     #[arg(id = "show", long = "show", value_name = "LIST", value_delimiter = ',')]
+    #[arg(help = format!("Draw what the break does inside; a list of {}", Part::forms()))]
     parts: Vec<Part>,
     /// How strongly the object lets through what --show draws behind it, 0 to 1
     #[arg(long, value_name = "X", default_value_t = 0.3, value_parser = parse_share, requires = "show")]
@@ -56,24 +56,16 @@ impl ShowArgs {
     /// Refuses what a fracture by `params` at `level` has not got.
     pub fn check(&self, level: u32, params: &FractureParams) -> Result<(), CliError> {
         let refuse = |message: String| Err(CliError::Input(message));
-        let of_cracks = self.parts.iter().find_map(|part| match part {
-            Part::Transition => Some("transition"),
-            Part::Triangles => Some("triangles"),
-            Part::Points => Some("points"),
-            _ => None,
-        });
-        if let Some(name) = of_cracks {
-            check_cracks("--show", name, level, params)?;
-        }
+        let makers: Vec<Maker> = self.parts.iter().map(|part| part.maker).collect();
+        check_cracks("--show", &makers, level, params)?;
         for part in &self.parts {
-            if let Part::Wireframe(Some(at)) = part
-                && !(1..=level).contains(at)
-            {
-                return refuse(format!("--show wireframe:{at}: the octree has levels 1 to {level}"));
+            let of_octree = part.maker.number.as_ref().is_some_and(|number| number.is_octree_level);
+            if let Some(at) = part.number.filter(|at| of_octree && !(1..=level).contains(at)) {
+                let name = part.maker.name;
+                return refuse(format!("--show {name}:{at}: the octree has levels 1 to {level}"));
             }
         }
-        let labellings =
-            self.parts.iter().filter(|part| matches!(part, Part::Labels(_) | Part::Flood(_))).count();
+        let labellings = makers.iter().filter(|maker| maker.reads == Reads::Labels).count();
         if labellings > 1 {
             return refuse("--show takes one labelling at a time: labels, labels:STEP or flood:STEP".into());
         }
@@ -101,11 +93,12 @@ impl ShowArgs {
                 Some(object.break_by(&Engine::from(compute.clone()), once, reporter)?)
             }
         };
-        let step =
-            step.or_else(|| own.as_ref()?.broken().steps.first()).filter(|step| step.voronoi().is_some());
+        let step = step
+            .or_else(|| own.as_ref()?.broken().steps.first())
+            .filter(|step| VoronoiDetail::of(&step.result).is_some());
         let source = (&object.forest, 0);
-        step.map(|step| look_inside(compute, (object, plan), (step, source), &self.parts, reporter))
-            .transpose()
+        let reading = Reading::of(&self.parts, FIELD_LEVEL);
+        step.map(|step| look_inside(compute, (object, plan), (step, source), reading, reporter)).transpose()
     }
 
     /// What is drawn; `bodies` are the pieces, or the whole object.
@@ -118,11 +111,19 @@ impl ShowArgs {
     }
 }
 
-/// Refuses the part `name` of cracks, which `option` names, where a fracture by `params` at `level` keeps none.
+/// Refuses drawings of cracks, which `option` names, where a fracture by `params` at `level` keeps none.
 ///
 /// # Errors
 /// [`CliError::Input`].
-pub fn check_cracks(option: &str, name: &str, level: u32, params: &FractureParams) -> Result<(), CliError> {
+pub fn check_cracks(
+    option: &str,
+    makers: &[Maker],
+    level: u32,
+    params: &FractureParams,
+) -> Result<(), CliError> {
+    let Some(name) = makers.iter().find(|maker| maker.reads == Reads::Cracks).map(|maker| maker.name) else {
+        return Ok(());
+    };
     if params.surface == Surface::Planar {
         let message = format!("{option} {name} belongs to --surface rough or dusty; add one of them");
         return Err(CliError::Input(message));
@@ -135,7 +136,7 @@ pub fn check_cracks(option: &str, name: &str, level: u32, params: &FractureParam
     Ok(())
 }
 
-/// Reads back what `parts` need of `step`, a break by Voronoi cells of a tree of a forest, which is `object` or came of it.
+/// Reads back what `reading` says of `step`, a break by Voronoi cells of a tree of a forest, which is `object` or came of it.
 /// Where the blow fell, and its spheres, are those of the first break.
 ///
 /// # Errors
@@ -144,30 +145,30 @@ pub fn look_inside(
     compute: &Compute,
     (object, plan): (&Object, &Plan),
     (step, (forest, tree)): (&BreakStep, (&Arc<Forest>, u32)),
-    parts: &[Part],
+    reading: Reading,
     reporter: &Reporter,
 ) -> Result<Inside, CliError> {
-    let detail =
-        step.voronoi().ok_or_else(|| CliError::Input("only cells of seeds can be looked into".into()))?;
+    let known = VoronoiDetail::of(&step.result).zip(step.result.pattern.as_ref());
+    let (detail, pattern) =
+        known.ok_or_else(|| CliError::Input("only cells of seeds can be looked into".into()))?;
     let Aabb { low, high } = object.bounds;
     let longest = (high - low).max_element() / object.grid.h;
     let params = &plan.params;
     let has_spheres = plan.seeds.is_none() && params.preset.has_radii();
     let spheres = params.radii.iter().filter(|_| has_spheres).map(|r| r * longest).collect();
     let blueprint = Blueprint {
-        pattern: detail.pattern.clone(),
+        pattern: pattern.clone(),
         recipe: detail.recipe.clone(),
         impact: object.grid.from_mesh(plan.impact.point),
         spheres,
         local: params.local.map(|r| r * longest),
-        field_level: FIELD_LEVEL,
     };
     reporter.stage("look inside", |_| {
         let (fracturer, mut arena) = (Fracturer::new(compute)?, Arena::new(compute)?);
         arena.insert(forest)?;
         let source = Source::new(&arena, forest, tree)?;
         let fracture = Some(detail.fracture.clone());
-        Ok(Inside::read(&fracturer, &source, blueprint, fracture, parts)?)
+        Ok(Inside::read(&fracturer, &source, blueprint, fracture, reading)?)
     })
 }
 
@@ -205,7 +206,11 @@ mod tests {
         let all = parts("transition,triangles,points,seeds,faces,fbs,labels,labels:0,flood:12,wireframe:4")
             .unwrap();
         assert_eq!(all.len(), 10);
-        assert_eq!(all[7..], [Part::Labels(Some(0)), Part::Flood(Some(12)), Part::Wireframe(Some(4))]);
+        assert_eq!(
+            all[7..],
+            [(Maker::Labels, 0), (Maker::Flood, 12), (Maker::Wireframe, 4)]
+                .map(|(maker, n)| Part::from(maker).at(n))
+        );
         for (bad, says) in [
             ("cracks", "transition, triangles, points, seeds, faces, fbs, labels[:STEP]"),
             ("", "wireframe[:LEVEL]"),

@@ -12,14 +12,15 @@ use std::{
 use clap::Args;
 
 use crate::{
-    bodies::{ContactMethod, MAX_FIELD_LEVEL, Response, StepReport},
-    export::{self, ExportError, Format, PairLog, StepLog, Trajectory, Watch, to_picoseconds},
-    scene::Sandbox,
+    bodies::{ContactsId, ResponseId, StepReport},
+    export::{ExportError, Format, PairLog, StepLog, Trajectory, Watch, to_picoseconds},
+    scene::{MAX_FIELD_LEVEL, Sandbox},
 };
 
 use super::{
     CliError,
     contact_counts::ContactCounts,
+    formats::formats,
     frames::FrameArgs,
     input::read_scene,
     playing::{open, play},
@@ -42,15 +43,15 @@ pub struct SimulateArgs {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// How contacts are found, by a name of the table of finders (mixed, octree, hull, field); without it, as the scene says
-    #[arg(long, value_name = "NAME", value_parser = by_name::<ContactMethod>)]
-    contacts: Option<ContactMethod>,
+    #[arg(long, value_name = "NAME", value_parser = by_name::<ContactsId>)]
+    contacts: Option<ContactsId>,
     /// Octree level of the cells of distance fields, 1 to 7, for --contacts field; without it, as the scene says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_FIELD_LEVEL)))]
     field_level: Option<u32>,
     /// How contacts are answered: soft, springs in substeps; impulse, hard contacts; or penalty, that of Domaradzki &
     /// Martyn 2016; without it, as the scene says
-    #[arg(long, value_name = "NAME", value_parser = by_name::<Response>)]
-    response: Option<Response>,
+    #[arg(long, value_name = "NAME", value_parser = by_name::<ResponseId>)]
+    response: Option<ResponseId>,
     /// Measure the volume that bodies share after every step of this many, which can take longer than the step; 0: never.
     /// steps.csv has nothing there in other lines
     #[arg(long, value_name = "STEPS", default_value_t = 1)]
@@ -67,8 +68,12 @@ pub struct SimulateArgs {
     count_contacts: bool,
     #[command(flatten)]
     film: FrameArgs,
-    /// Write what was played as animation.glb or animation.usda, a node a body; a list of glb, usda
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = animated)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = formats(|format| format.has_nodes), hide_possible_values = true)]
+    #[arg(help = format!(
+        "Write what was played as animation.{}, a node a body; a list of {}",
+        Format::names(|format| format.has_nodes).replace(", ", " or animation."),
+        Format::names(|format| format.has_nodes)
+    ))]
     format: Vec<Format>,
     /// Frames a second of --format, at most 1000, between which programs interpolate
     #[arg(long, value_name = "FPS", value_parser = parse_fps, default_value_t = 30.0)]
@@ -88,15 +93,6 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
 fn parse_fps(text: &str) -> Result<f64, String> {
     let within = super::parse_positive(text).ok().filter(|fps| *fps <= 1000.0);
     within.ok_or_else(|| "a number above 0, at most 1000, is wanted".into())
-}
-
-/// A format that holds motion.
-fn animated(name: &str) -> Result<Format, String> {
-    match name {
-        "glb" => Ok(Format::Glb),
-        "usda" => Ok(Format::Usda),
-        _ => Err("motion is written as glb or usda".into()),
-    }
 }
 
 /// What a table has under a name; clap prints the error.
@@ -124,7 +120,7 @@ impl SimulateArgs {
             volume_every: self.volume_every,
             pairs: self.pairs,
             collision_points: self.collision_points,
-            formats: self.format.iter().map(|format| format.name()).collect(),
+            formats: self.format.iter().map(|format| format.name).collect(),
         }
     }
 }
@@ -171,7 +167,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
         reporter
             .warn("adaptive_level needs a [camera] to measure from; without one every body keeps its level");
     }
-    if args.count_contacts && scene.contacts.entry().name != "field" {
+    if args.count_contacts && scene.contacts.name() != "field" {
         return Err(CliError::Input(
             "--count-contacts counts points of distance fields; add --contacts field".into(),
         ));
@@ -229,10 +225,10 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     let moving = if args.format.is_empty() { None } else { Some(log.assembly(args.fps)) };
     for (format, what) in args.format.iter().zip(std::iter::repeat(&moving)) {
         let Some(what) = what else { continue };
-        let name = format!("animation.{}", format.name());
+        let name = format!("animation.{}", format.name);
         let path = args.out.join(&name);
-        let written = reporter
-            .stage(&format!("write {name}"), |p| export::write_to(&path, what, *format, &Watch::whole(p)))?;
+        let written =
+            reporter.stage(&format!("write {name}"), |p| (format.write)(&path, what, &Watch::whole(p)))?;
         written.iter().for_each(|note| reporter.warn(note));
     }
     let steps = (log.len() - 1) as u64;

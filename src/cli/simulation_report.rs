@@ -9,14 +9,14 @@ use glam::{DMat3, DVec3};
 use serde::Serialize;
 
 use crate::{
-    bodies::{Adaptive, Body, BodyId, Penalty, Walls},
+    bodies::{Adaptive, Body, BodyId, Walls},
     compute::RanOn,
     export::{ExportError, Figures, InputReport, Placing, report, to_nanoseconds},
     fracture::FractureCounts,
     gpu::StageTiming,
     mesh::digest::NamedByDigest,
     provenance::{Provenance, VERSION},
-    scene::{BreakRecord, Origin, Sandbox},
+    scene::{BreakRecord, Origin, Penalty, Sandbox},
     shape::{Geometry, Shape},
 };
 
@@ -180,9 +180,9 @@ impl SimulationReport {
             floor: s.floor,
             walls: s.walls,
             contacts: s.contacts.to_string(),
-            field_level: (s.contacts.entry().name == "field").then_some(s.field_level),
+            field_level: (s.contacts.name() == "field").then_some(sandbox.tuning().field_level),
             response: s.response.to_string(),
-            penalty: s.penalty,
+            penalty: sandbox.tuning().penalty,
             adaptive: s.adaptive,
             sleeping: s.sleeping,
         };

@@ -3,7 +3,7 @@
 use super::{Engine, Error, Fracture, Object, Observer, Pieces, Quiet};
 use crate::{
     fracture::{
-        FractureError, Method,
+        FractureError,
         generations::{self, Plan},
     },
     gpu::StageTiming,
@@ -38,14 +38,11 @@ impl Object {
     /// # Errors
     /// [`Error::Fracture`] and [`Error::Gpu`].
     pub fn break_by(&self, engine: &Engine, plan: Plan, observer: &impl Observer) -> Result<Pieces, Error> {
-        let (compute, passes) = (&engine.compute, &*engine.passes);
-        let by_voxels = plan.params.method == Method::default();
-        let in_passes = by_voxels && compute.gpu().is_some();
-        if in_passes {
+        let (compute, passes, method) = (&engine.compute, &*engine.passes, plan.params.method.entry());
+        let on_device = compute.gpu().is_some();
+        if on_device {
             // By far the most of a small break's wait.
-            observer.stage("compile the passes", |_| passes.compiled(compute).map(|_| ()))?;
-        } else if by_voxels {
-            passes.compiled(compute)?;
+            observer.stage("compile the passes", |_| method.breaker.prepare(passes, compute))?;
         }
         let mut arena = observer.stage("upload", |_| -> Result<_, Error> {
             let mut arena = Arena::new(compute)?;
@@ -54,7 +51,9 @@ impl Object {
         })?;
         let broken = observer.stage("fracture", |progress| -> Result<_, FractureError> {
             let mut watch = |done: f32, timings: &[StageTiming]| {
-                timings.iter().for_each(|timing| observer.timing(&measured(timing, in_passes)));
+                timings
+                    .iter()
+                    .for_each(|timing| observer.timing(&measured(timing, method.of_voxels && on_device)));
                 progress.set(done);
             };
             generations::break_object(&mut arena, passes, &self.shape, &plan, &mut watch)

@@ -94,7 +94,7 @@ impl Pieces {
         }
         let asked = export.formats.iter().filter(|format| **format != Format::Npz);
         for format in std::iter::once(&Format::Npz).chain(asked) {
-            let what = if *format == Format::Npz { "voxels.npz" } else { format.name() };
+            let what = if *format == Format::Npz { format.file } else { format.name };
             let written = |p: &Progress| export::write(&pieces, *format, aside.path(), &Watch::whole(p));
             let notes = observer.stage(&format!("write {what}"), written).map_err(|e| aside.moved(e))?;
             notes.iter().for_each(|note| observer.note(&aside.moved_note(note)));

@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use super::Error;
 use crate::{
-    fracture::{FractureParams, Method, Preset, Smallest, Surface, UnknownMethod},
+    fracture::{FractureParams, MethodId, Preset, Smallest, Surface},
     scene::fracture_problem,
 };
 
@@ -52,8 +52,7 @@ impl Fracture {
     /// # Errors
     /// [`Error::Parameter`], which lists the methods there are.
     pub fn by(method: &str) -> Result<Self, Error> {
-        let unknown = |error: UnknownMethod| Error::Parameter(error.to_string());
-        let method: Method = method.parse().map_err(unknown)?;
+        let method = MethodId::named(method).map_err(|error| Error::Parameter(error.to_string()))?;
         let params = FractureParams { method, ..FractureParams::default() };
         Ok(Self { params, ..Self::default() })
     }

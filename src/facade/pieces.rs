@@ -114,7 +114,7 @@ impl Pieces {
     pub fn report(&self, formats: &[Format], checks: Vec<Check>) -> FractureReport {
         let object = &self.object;
         let parameters = ParameterReport {
-            formats: formats.iter().map(|format| format.name().to_owned()).collect(),
+            formats: formats.iter().map(|format| format.name.to_owned()).collect(),
             ..ParameterReport::of_break(&self.broken, &self.plan, object.grid.level)
         };
         let read = (InputReport::of(object), object.health.clone());

@@ -100,10 +100,10 @@ impl BreakRecord {
         (broken, seconds): (&Break, f64),
         time: f64,
     ) -> Self {
-        let (shape, detail) = (&body.def.shape, broken.detail_as::<VoronoiDetail>());
+        let (shape, detail) = (&body.def.shape, VoronoiDetail::of(broken));
         let octree = shape.as_octree();
         let place = |p: DVec3| octree.map_or(p, |octree| octree.grid.origin + octree.grid.h * p);
-        let pattern = detail.map(|detail| detail.pattern.clone());
+        let pattern = detail.and(broken.pattern.clone());
         let own = Figures::of(shape, &Placing::UNMOVED);
         let named = broken.parts.iter().map(|part| part.cell + 1).max().unwrap_or(0);
         Self {
@@ -119,7 +119,7 @@ impl BreakRecord {
             cell_count: pattern.as_ref().map_or(named, |pattern| pattern.seeds.len() as u32),
             pattern,
             cells: broken.parts.iter().map(|part| part.cell).collect(),
-            objects: detail.map_or_else(Vec::new, |detail| detail.objects_of_parts(&broken.parts)),
+            objects: detail.map_or_else(Vec::new, |_| broken.objects.clone()),
             volume: detail.map(|detail| detail.fracture.volume),
             island_level: detail.map(|detail| detail.island_level),
             counts: broken.counts,

@@ -15,7 +15,7 @@ use crate::{
     bodies::{Body, BodyDef, BodyId, BodyState},
     fracture::{
         Break, BreakContext, Cancel, CancelOnDrop, FractureCounts, FractureError, FractureParams, Impact,
-        KeptCells, Part, Passes, Solved, Strike,
+        KeptCells, Part, Passes, Solved, Strike, break_shape,
     },
     gpu::StageTiming,
     shape::Shape,
@@ -163,7 +163,7 @@ impl BreakJob {
                 // The handles of the buffers are enough: the lock stays free for whatever comes meanwhile.
                 let arena = arena.read().unwrap_or_else(PoisonError::into_inner).clone();
                 let context = BreakContext { arena: &arena, passes: &passes, cancel: &cancel };
-                params_there.method.breaker.fracture(&context, &def.shape, &strike)
+                break_shape(&context, &def.shape, &strike)
             };
             // The receiver only disappears when the window has closed or the scene was replaced.
             let timed = |broken| TimedBreak { broken, seconds: start.elapsed().as_secs_f64() };

@@ -1,10 +1,11 @@
 //! What a scene file says, as plain data. `docs/scenes.md` lists every field with its unit and default; a
 //! test keeps the two in step.
 
+use super::{FIELD_LEVEL, Penalty};
 use glam::{DQuat, DVec3};
 
 use crate::{
-    bodies::{Adaptive, ContactMethod, FIELD_LEVEL, Penalty, Response, Walls},
+    bodies::{Adaptive, ContactsId, ResponseId, Walls},
     fracture::FractureParams,
     mesh::Up,
     render::{Camera, ColorBy},
@@ -31,13 +32,13 @@ pub struct Scene {
     /// Whether bodies at rest fall asleep.
     pub sleeping: bool,
     /// How contacts are found.
-    #[serde(skip_serializing_if = "ContactMethod::is_default")]
-    pub contacts: ContactMethod,
+    #[serde(skip_serializing_if = "ContactsId::is_default")]
+    pub contacts: ContactsId,
     /// Octree level of the cells of distance fields, 1..=7.
     #[serde(skip_serializing_if = "is_usual_field_level")]
     pub field_level: u32,
     /// How contacts are answered.
-    pub response: Response,
+    pub response: ResponseId,
     /// Pieces of this generation no longer break by themselves.
     pub break_generations: u32,
     /// Nothing breaks by itself once there are so many bodies.
@@ -202,9 +203,9 @@ impl Default for Scene {
             floor: true,
             floor_height: 0.0,
             sleeping: true,
-            contacts: ContactMethod::default(),
+            contacts: ContactsId::default(),
             field_level: FIELD_LEVEL,
-            response: Response::SOFT,
+            response: ResponseId::SOFT,
             break_generations: 3,
             break_pieces: 500,
             penalty: Penalty::default(),

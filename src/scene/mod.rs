@@ -7,6 +7,7 @@ mod beside;
 mod break_log;
 pub mod breaking;
 mod coarser;
+mod contact_options;
 mod cutting;
 mod description;
 mod document;
@@ -42,6 +43,7 @@ pub use crate::{
 pub use beside::{Broken, ColumnState, ColumnView, MOST as MOST_BESIDE, Way};
 pub use break_log::{BreakLog, BreakRecord, Origin};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
+pub use contact_options::{FIELD_LEVEL, MAX_FIELD_LEVEL, Penalty};
 pub use description::{
     Event, PartName, Pinned, Scene, SceneBody, SceneBreak, ScenePair, ScenePose, SceneView,
 };

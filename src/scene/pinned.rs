@@ -40,7 +40,7 @@ pub(super) fn cells(
     (def, intact): (&BodyDef, bool),
 ) -> Result<Cells, FractureError> {
     if !has_cells(params) {
-        let text = format!("the method {} has no cells to choose or to look into", params.method.name);
+        let text = format!("the method {} has no cells to choose or to look into", params.method);
         return Err(FractureError::Params(text));
     }
     let impact = Impact { point: aim.point_in_grid, direction: aim.direction_in_grid };

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use glam::{DMat4, DQuat, DVec3};
+use glam::{DMat4, DQuat};
 
 use super::{Imported, Scene, SceneBody, display_name, document::ObjectInfo};
 use crate::bodies::{BodyDef, BodyState, Family};

@@ -1,11 +1,11 @@
 //! What the panels tune: plain values that undo can put back.
 
 use super::{
-    Pin, PreviewMode,
-    overlays::{Cut, Part},
+    FIELD_LEVEL, Penalty, Pin, PreviewMode,
+    overlays::{Cut, Maker, Part},
 };
 use crate::{
-    bodies::{ContactMethod, FIELD_LEVEL, Penalty, Response, Walls},
+    bodies::{ContactsId, ResponseId, Walls},
     fracture::FractureParams,
     render::ColorBy,
 };
@@ -39,7 +39,7 @@ pub struct Tuning {
     /// Levels that bodies far from the eye may lose; 0: none.
     pub far_levels: u32,
     /// How contacts are answered.
-    pub response: Response,
+    pub response: ResponseId,
     /// Constants of the penalty response.
     pub penalty: Penalty,
     /// A box that nothing leaves; none: no walls.
@@ -49,7 +49,7 @@ pub struct Tuning {
     /// Pieces of this generation no longer break by themselves.
     pub break_generations: u32,
     /// How contacts are found.
-    pub contacts: ContactMethod,
+    pub contacts: ContactsId,
     /// Octree level of the cells of distance fields.
     pub field_level: u32,
     /// What the throwing tool throws.
@@ -164,38 +164,27 @@ pub enum LabelView {
     Flood,
 }
 
+/// Whether a drawing of the inside is shown, and its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Drawing {
+    /// Whether it is shown.
+    pub on: bool,
+    /// Its level or step, where it takes one.
+    pub number: u32,
+}
+
 /// What is shown of the inside of a fracture.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct InsideView {
-    /// Crossed voxels of the transition level.
-    pub transition: bool,
-    /// Crack triangles.
-    pub triangles: bool,
-    /// Separation points.
-    pub points: bool,
-    /// Seeds and spheres.
-    pub seeds: bool,
-    /// Voronoi faces.
-    pub faces: bool,
-    /// Fracture boundary set.
-    pub fbs: bool,
+    /// Each drawing of the table but for labellings, of which one at a time is shown.
+    pub drawings: [Drawing; Maker::ALL.len()],
     /// Island labels.
     pub labels: LabelView,
     /// Iteration of the published labelling; 0 is before the first.
     pub step: u32,
-    /// Level of the octree cells that are shown.
-    pub wireframe: Option<u32>,
-    /// A slice through the distance field of the pieces.
-    pub field_slice: bool,
-    /// When fronts reached the nodes of that field on the slice.
-    pub fronts: bool,
-    /// The step of the fronts that is shown; beyond the last: all.
-    pub front_step: u32,
-    /// Where the slice is.
+    /// Where slices are.
     pub cut: Cut,
-    /// Level of the sphere trees that is shown.
-    pub spheres: Option<u32>,
     /// Share of their opacity with which the object lets them through, 0..=1.
     pub through: f32,
     /// Whether the bodies themselves are left out.
@@ -205,20 +194,13 @@ pub struct InsideView {
 impl Default for InsideView {
     fn default() -> Self {
         Self {
-            transition: false,
-            triangles: false,
-            points: false,
-            seeds: false,
-            faces: false,
-            fbs: false,
+            drawings: Maker::ALL.map(|maker| Drawing {
+                on: false,
+                number: maker.number.as_ref().map_or(0, |number| number.first),
+            }),
             labels: LabelView::Off,
             step: 0,
-            wireframe: None,
-            field_slice: false,
-            fronts: false,
-            front_step: u32::MAX,
             cut: Cut::default(),
-            spheres: None,
             through: 0.3,
             only: false,
         }
@@ -226,31 +208,32 @@ impl Default for InsideView {
 }
 
 impl InsideView {
+    /// What the panel has for a drawing.
+    pub fn of(&mut self, maker: Maker) -> &mut Drawing {
+        &mut self.drawings[maker as usize]
+    }
+
+    /// Drawings that are on.
+    pub fn shown(&self) -> impl Iterator<Item = Part> {
+        let (drawings, cut) = (self.drawings, self.cut);
+        let part = move |(maker, drawing): (Maker, Drawing)| Part {
+            maker,
+            cut,
+            number: maker.number.as_ref().map(|_| drawing.number),
+        };
+        Maker::ALL.into_iter().zip(drawings).filter(|(_, drawing)| drawing.on).map(part)
+    }
+
     /// What is to be drawn.
     #[must_use]
     pub fn parts(&self) -> Vec<Part> {
         let labels = match self.labels {
             LabelView::Off => None,
-            LabelView::UnionFind => Some(Part::Labels(None)),
-            LabelView::Published => Some(Part::Labels(Some(self.step))),
-            LabelView::Flood => Some(Part::Flood(Some(self.step))),
+            LabelView::UnionFind => Some(Part::from(Maker::Labels)),
+            LabelView::Published => Some(Part::from(Maker::Labels).at(self.step)),
+            LabelView::Flood => Some(Part::from(Maker::Flood).at(self.step)),
         };
-        [
-            (self.transition, Part::Transition),
-            (self.triangles, Part::Triangles),
-            (self.points, Part::Points),
-            (self.seeds, Part::Seeds),
-            (self.faces, Part::Faces),
-            (self.fbs, Part::Fbs),
-            (self.field_slice, Part::FieldSlice(self.cut)),
-            (self.fronts, Part::Fronts(self.cut, Some(self.front_step))),
-        ]
-        .into_iter()
-        .filter_map(|(on, part)| on.then_some(part))
-        .chain(labels)
-        .chain(self.wireframe.map(|level| Part::Wireframe(Some(level))))
-        .chain(self.spheres.map(|level| Part::Spheres(Some(level))))
-        .collect()
+        self.shown().chain(labels).collect()
     }
 }
 
@@ -284,12 +267,12 @@ impl Default for Tuning {
             break_threshold: None,
             physics_level: 6,
             far_levels: 0,
-            response: Response::SOFT,
+            response: ResponseId::SOFT,
             penalty: Penalty::default(),
             walls: None,
             pairs: Vec::new(),
             break_generations: 3,
-            contacts: ContactMethod::default(),
+            contacts: ContactsId::default(),
             field_level: FIELD_LEVEL,
             throw: Throw::default(),
             view: ViewTuning::default(),

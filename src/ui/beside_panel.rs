@@ -118,7 +118,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         let mut chosen = shown.contains(&way);
         let free = chosen || shown.len() < MOST_BESIDE;
         let field = ui.add_enabled(free, egui::Checkbox::new(&mut chosen, way.label()));
-        let field = field.on_hover_text(way.method.help).on_disabled_hover_text("Two at the most");
+        let field = field.on_hover_text(way.method.entry().help).on_disabled_hover_text("Two at the most");
         out.name(format!("beside: {}", way.name()), &field);
         if field.changed() {
             let mut ways: Vec<Way> = shown.iter().copied().filter(|other| *other != way).collect();

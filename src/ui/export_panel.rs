@@ -2,7 +2,7 @@
 
 use super::{Command, UiInput, UiOutput, handover_rows, theme, widgets::label};
 use crate::{
-    export::{Format, Lying, MeshKind},
+    export::{Format, FormatEntry, Lying, MeshKind},
     scene::{ExportOrder, Exported},
 };
 
@@ -35,16 +35,6 @@ const PLACES: [(Lying, &str, &str, &str); 2] = [
         "as they fitted together",
         "Where they were in the whole object, in its own units.",
     ),
-];
-
-/// Name for tests, text and explanation of each format.
-const FORMATS: [(Format, &str, &str, &str); 6] = [
-    (Format::Glb, "export_glb", "GLB", "Binary glTF: a node a piece, inside and outside apart"),
-    (Format::Obj, "export_obj", "OBJ", "Wavefront: an object a piece, with materials"),
-    (Format::Ply, "export_ply", "PLY", "A file a piece, with normals and colours"),
-    (Format::Usda, "export_usda", "USD", "OpenUSD text: a rigid body a piece, with its mass"),
-    (Format::Vox, "export_vox", "VOX", "MagicaVoxel: a model a piece, solid"),
-    (Format::Npz, "export_npz", "NPZ", "NumPy arrays of voxels, cells and seeds"),
 ];
 
 pub(super) fn show(ctx: &egui::Context, input: &UiInput<'_>, out: &mut UiOutput) {
@@ -164,16 +154,17 @@ fn formats(ui: &mut egui::Ui, sandbox: &crate::scene::Sandbox, order: &mut Expor
     let mut refused: Vec<(&str, &str)> = Vec::new();
     ui.horizontal(|ui| {
         label(ui, "Formats", "Files to write beside report.json");
-        for (format, name, text, tip) in FORMATS {
+        for format in Format::ALL {
             let why_not = order.why_not(sandbox, format);
             let mut on = order.formats.contains(&format) && why_not.is_none();
-            let field = ui.add_enabled(why_not.is_none(), egui::Checkbox::new(&mut on, text));
-            let field = field.on_hover_text(tip).on_disabled_hover_text(why_not.unwrap_or(tip));
-            out.name(name, &field);
+            let field = ui.add_enabled(why_not.is_none(), egui::Checkbox::new(&mut on, format.label));
+            let field =
+                field.on_hover_text(format.help).on_disabled_hover_text(why_not.unwrap_or(format.help));
+            out.name(format!("export_{}", format.name), &field);
             if field.changed() {
                 let _ = if on { order.formats.insert(format) } else { order.formats.remove(&format) };
             }
-            refused.extend(why_not.map(|why| (text, why)));
+            refused.extend(why_not.map(|why| (format.label, why)));
         }
     });
     for same in refused.chunk_by(|a, b| a.1 == b.1) {
@@ -203,7 +194,11 @@ fn meshes(ui: &mut egui::Ui, order: &mut ExportOrder, out: &mut UiOutput) {
         return;
     }
     ui.horizontal(|ui| {
-        label(ui, "Meshes", "What the pieces look like in GLB, OBJ, PLY and USD");
+        label(
+            ui,
+            "Meshes",
+            &format!("What the pieces look like in {}", Format::labels(FormatEntry::has_meshes)),
+        );
         for (kind, name, text, tip) in MESHES {
             let button = egui::Button::selectable(order.mesh == kind, text).frame_when_inactive(true);
             let response = ui.add(button).on_hover_text(tip);

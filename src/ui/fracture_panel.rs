@@ -20,20 +20,20 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let mut new = tuning.clone();
     // First, since it shows what all the others do.
     preview(ui, input, &mut new, out);
-    if new.fracture.method.by_seeds {
+    if new.fracture.method.entry().by_seeds {
         // Where one looks for it, and in sight however many rows follow.
         super::kept_panel::show(ui, input, out);
     }
     let params = &mut new.fracture;
     method_panel::show(ui, params, out);
-    if params.method.by_seeds {
+    if params.method.entry().by_seeds {
         by_seeds(ui, params, out);
     }
     random_seed(ui, &mut new, out);
-    if new.fracture.method.of_voxels {
+    if new.fracture.method.entry().of_voxels {
         surface(ui, input, &mut new.fracture, out);
     }
-    if new.fracture.method.by_seeds {
+    if new.fracture.method.entry().by_seeds {
         smallest(ui, &mut new.fracture, out);
     }
 

@@ -4,16 +4,19 @@ use super::{
     UiOutput,
     widgets::{SliderLook, choice, label, slider},
 };
-use crate::export::{Collision, Handover, Pivot, Target};
+use crate::export::{Collision, Format, FormatEntry, Handover, Pivot, Target};
+use std::sync::LazyLock;
 
-/// Text and explanation of each target.
-const TARGETS: [(Option<Target>, &str, &str); 5] = [
-    (None, "any program", "y up, metres, as glTF has it for all of them"),
-    (Some(Target::Blender), "Blender", "z up in PLY and USD; GLB and OBJ its importers turn themselves"),
-    (Some(Target::Houdini), "Houdini", "y up, metres"),
-    (Some(Target::Unreal), "Unreal", "z up, centimetres; collision shapes in the GLB, named UCX_"),
-    (Some(Target::Unity), "Unity", "y up, metres; tables left-handed"),
-];
+/// What Blender's importers do with each format of meshes.
+static OF_BLENDER: LazyLock<String> = LazyLock::new(|| {
+    let of_meshes = |z_up: bool| {
+        let wanted = move |format: &FormatEntry| {
+            format.has_meshes() && (format.space)(Target::Blender).is_z_up() == z_up
+        };
+        Format::labels(wanted)
+    };
+    format!("z up in {}; {} its importers turn themselves", of_meshes(true), of_meshes(false))
+});
 
 const PIVOTS: [(Pivot, &str, &str, &str); 2] = [
     (Pivot::Mass, "export_pivot_mass", "centre of mass", "Each piece turns about its own centre of mass"),
@@ -41,8 +44,16 @@ pub(super) fn show(ui: &mut egui::Ui, handover: &mut Handover, meshes: bool, out
     let header = egui::CollapsingHeader::new("For other programs").id_salt("handover");
     let section = header.show(ui, |ui| {
         let tip = "Axes and units of the program that reads the files";
-        choice(ui, out, ("export_target", "Target", tip), &mut handover.target, &TARGETS);
-        buttons(ui, "Pivots", "Origins of nodes in GLB and USD", &PIVOTS, &mut handover.pivot, out);
+        let targets = [
+            (None, "any program", "y up, metres, as glTF has it for all of them"),
+            (Some(Target::Blender), "Blender", &*OF_BLENDER),
+            (Some(Target::Houdini), "Houdini", "y up, metres"),
+            (Some(Target::Unreal), "Unreal", "z up, centimetres; collision shapes in the GLB, named UCX_"),
+            (Some(Target::Unity), "Unity", "y up, metres; tables left-handed"),
+        ];
+        choice(ui, out, ("export_target", "Target", tip), &mut handover.target, &targets);
+        let tip = format!("Origins of nodes in {}", Format::labels(|format| format.has_nodes));
+        buttons(ui, "Pivots", &tip, &PIVOTS, &mut handover.pivot, out);
         let tip = "Convex shapes that other programs' physics meets";
         buttons(ui, "Collision", tip, &COLLISIONS, &mut handover.collision, out);
         if meshes {

@@ -2,92 +2,47 @@
 //! step.
 
 use super::{
-    UiInput, UiOutput, field_panel, theme, tune,
+    UiInput, UiOutput, theme, tune,
     widgets::{SliderLook, figure, grouped, label, slider},
 };
 use crate::{
     fracture::{Labelling, Surface},
-    scene::{InsideView, LabelReport, LabelView, LookingReport, Subject, Tuning},
+    scene::{
+        InsideView, LabelReport, LabelView, LookingReport, Subject, Tuning,
+        overlays::{Maker, Reads},
+    },
 };
 
 /// Height of the plot of changes, points.
 const PLOT: f32 = 54.0;
 
-/// A checkbox: which value, name for tests, text, what it shows.
-type Choice = (fn(&mut InsideView) -> &mut bool, &'static str, &'static str, &'static str);
+/// The greatest number of a drawing of which nothing has been read back yet.
+const MOST: u32 = 8;
 
-const CHOICES: [Choice; 6] = [
-    (
-        |v| &mut v.seeds,
-        "show_seeds",
-        "Seeds",
-        "Voronoi seeds in the colours of their cells, the impact and its spheres",
-    ),
-    (
-        |v| &mut v.faces,
-        "show_faces",
-        "Voronoi faces",
-        "Faces of the Voronoi diagram inside the object's bounds",
-    ),
-    (
-        |v| &mut v.fbs,
-        "show_fbs",
-        "Boundary set",
-        "Fracture boundary set: every copy of a boundary voxel in its cell's colour, with normals",
-    ),
-    (
-        |v| &mut v.transition,
-        "show_transition",
-        "Transition voxels",
-        "Voxels of the transition level that a crack crosses: blue where two objects meet, green three, yellow four, red more",
-    ),
-    (
-        |v| &mut v.triangles,
-        "show_triangles",
-        "Crack triangles",
-        "The crack surfaces inside transition voxels",
-    ),
-    (
-        |v| &mut v.points,
-        "show_points",
-        "Separation points",
-        "Where cracks cut edges (blue), faces (pink) and voxels (yellow) of the transition level",
-    ),
-];
-
-const LABELS: [(LabelView, &str, &str); 4] = [
-    (LabelView::Off, "none", "Labels are not shown"),
-    (LabelView::UnionFind, "union-find", "A colour for every island that the union-find found"),
-    (LabelView::Published, "published", "The published labelling, iteration by iteration"),
-    (
-        LabelView::Flood,
-        "flooding",
-        "The published labelling without the flattening of chains, so that labels flood from voxel to voxel",
-    ),
+/// Axes across a slice.
+const AXES: [(u8, &str, &str); 3] = [
+    (0, "X", "The slice stands across x of the mesh"),
+    (1, "Y", "The slice lies across y of the mesh"),
+    (2, "Z", "The slice stands across z of the mesh"),
 ];
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out: &mut UiOutput) {
     let Some(sandbox) = input.sandbox else { return };
     let mut new = tuning.clone();
     let view = &mut new.view.inside;
-    egui::Grid::new("inside").num_columns(2).min_col_width(0.5 * theme::ROW - 8.0).show(ui, |ui| {
-        for (i, (value, name, text, tip)) in CHOICES.into_iter().enumerate() {
-            let field = ui.checkbox(value(view), text).on_hover_text(tip);
-            out.name(name, &field);
-            if i % 2 == 1 {
-                ui.end_row();
-            }
-        }
-    });
-    let leaf = sandbox.objects().first().map_or(7, |o| o.scene.level);
-    wireframe(ui, view, leaf, out);
-    field_panel::show(ui, view, sandbox.looking(), out);
+    drawings(ui, view, sandbox.looking(), out);
     ui.horizontal(|ui| {
         label(ui, "Labels", "What tells islands apart, as the colours of voxels");
-        let chosen = LABELS.iter().find(|(l, ..)| *l == view.labels).map_or("none", |(_, name, _)| name);
+        let all = [
+            (LabelView::Off, "none", "Labels are not shown"),
+            (LabelView::UnionFind, "union-find", "A colour for every island that the union-find found"),
+            (LabelView::Published, Maker::Labels.label, Maker::Labels.help),
+            (LabelView::Flood, Maker::Flood.label, Maker::Flood.help),
+        ];
+        let chosen = all.iter().find(|(l, ..)| *l == view.labels).map_or("none", |(_, name, _)| name);
         let combo = egui::ComboBox::from_id_salt("labels").selected_text(chosen).width(150.0);
         let response = combo.show_ui(ui, |ui| {
-            for (labels, name, tip) in LABELS {
+            for (labels, name, tip) in all {
                 ui.selectable_value(&mut view.labels, labels, name).on_hover_text(tip);
             }
         });
@@ -124,18 +79,64 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     }
 }
 
-fn wireframe(ui: &mut egui::Ui, view: &mut InsideView, leaf: u32, out: &mut UiOutput) {
-    let mut on = view.wireframe.is_some();
-    let tip = "Cells of the octree at a level: blue with surface in them, green wholly inside";
-    let field = ui.checkbox(&mut on, "Octree cells").on_hover_text(tip);
-    out.name("show_wireframe", &field);
-    if field.changed() {
-        view.wireframe = on.then_some(leaf.min(4));
+/// The table's drawings: first those that have neither a number nor a slice, side by side; then the others in groups.
+fn drawings(ui: &mut egui::Ui, view: &mut InsideView, report: &LookingReport, out: &mut UiOutput) {
+    let of_panel = Maker::ALL.into_iter().filter(|maker| maker.reads != Reads::Labels);
+    let (mut plain, others): (Vec<Maker>, Vec<Maker>) =
+        of_panel.partition(|maker| maker.number.is_none() && !maker.has_cut);
+    // What every break has stands before what only some have.
+    plain.sort_by_key(|maker| maker.reads);
+    checkboxes(ui, view, &plain, out);
+    for group in others.chunk_by(|a, b| a.has_cut == b.has_cut) {
+        checkboxes(ui, view, group, out);
+        let on = |view: &mut InsideView, maker: Maker| view.of(maker).on;
+        if group.iter().any(|maker| maker.has_cut && on(view, *maker)) {
+            slice(ui, view, out);
+        }
+        for maker in group {
+            let Some(number) = maker.number.as_ref().filter(|_| on(view, *maker)) else { continue };
+            let most = report.most.get(maker).copied().unwrap_or(MOST).max(number.least + 1);
+            // What is beyond the greatest means the greatest, and stays until the slider is moved.
+            let mut shown = view.of(*maker).number.clamp(number.least, most);
+            let range = number.least..=most;
+            let response = slider(ui, number.label, number.help, &mut shown, range, &SliderLook::WHOLE);
+            out.name(number.name, &response);
+            if response.changed() {
+                view.of(*maker).number = shown;
+            }
+        }
     }
-    if let Some(level) = &mut view.wireframe {
-        let response = slider(ui, "Level", tip, level, 1..=leaf.max(2), &SliderLook::WHOLE);
-        out.name("wireframe_level", &response);
-    }
+}
+
+fn checkboxes(ui: &mut egui::Ui, view: &mut InsideView, makers: &[Maker], out: &mut UiOutput) {
+    let Some(first) = makers.first() else { return };
+    egui::Grid::new(first.name).num_columns(2).min_col_width(0.5 * theme::ROW - 8.0).show(ui, |ui| {
+        for (i, maker) in makers.iter().enumerate() {
+            let field = ui.checkbox(&mut view.of(*maker).on, maker.label).on_hover_text(maker.help);
+            out.name(format!("show_{}", maker.name.replace('-', "_")), &field);
+            if i % 2 == 1 {
+                ui.end_row();
+            }
+        }
+    });
+}
+
+/// Where slices lie.
+fn slice(ui: &mut egui::Ui, view: &mut InsideView, out: &mut UiOutput) {
+    ui.horizontal(|ui| {
+        label(ui, "Slice", "Which way the slice lies");
+        for (axis, name, tip) in AXES {
+            let button =
+                ui.add(egui::Button::selectable(view.cut.axis == axis, name).frame_when_inactive(true));
+            out.name(format!("slice_{}", name.to_lowercase()), &button);
+            if button.on_hover_text(tip).clicked() {
+                view.cut.axis = axis;
+            }
+        }
+    });
+    let tip = "How far along that axis the slice lies, hundredths of the object";
+    let response = slider(ui, "Slice at", tip, &mut view.cut.percent, 0..=100, &SliderLook::unit(" %", 0));
+    out.name("slice_at", &response);
 }
 
 /// The step slider, the plot of changes and the figures of the iteration that is shown.
@@ -228,7 +229,7 @@ fn about(ui: &mut egui::Ui, report: &LookingReport, tuning: &Tuning) {
     } else {
         note(ui, "Point at an object, pin an impact or break something.", theme::DIM);
     }
-    let of_cracks = view.transition || view.triangles || view.points;
+    let of_cracks = view.shown().any(|part| part.maker.reads == Reads::Cracks);
     if of_cracks && tuning.fracture.surface == Surface::Planar && report.transition.is_none() {
         let text = "Planar cracks have no transition voxels; choose rough or dusty under Fracture.";
         note(ui, text, theme::DIM);

@@ -10,10 +10,10 @@ use crate::fracture::{FractureParams, Surface, methods};
 pub(super) fn show(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
     let all = methods();
     if all.len() > 1 {
-        let entries: Vec<_> = all.iter().map(|method| (*method, method.label, method.help)).collect();
+        let entries: Vec<_> = all.iter().map(|method| (method.id(), method.label, method.help)).collect();
         choice(ui, out, ("method", "Method", "How bodies are broken"), &mut params.method, &entries);
     }
-    for option in params.method.options {
+    for option in params.method.entry().options {
         let mut value = params.option(option.name);
         let (least, most) = option.range;
         let look = if option.whole { SliderLook::WHOLE } else { SliderLook::unit("", 3) };
@@ -23,12 +23,12 @@ pub(super) fn show(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiO
             params.options.insert(option.name.to_owned(), value);
         }
     }
-    if !params.method.of_voxels {
+    if !params.method.entry().of_voxels {
         // It would be refused.
         params.surface = Surface::Planar;
     }
     // Those of another method would be refused.
-    let known = params.method.options;
+    let known = params.method.entry().options;
     params.options.retain(|name, _| known.iter().any(|option| option.name == name));
 }
 

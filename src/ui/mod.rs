@@ -8,7 +8,6 @@ mod beside_panel;
 mod command;
 mod crack_panel;
 mod export_panel;
-mod field_panel;
 mod folding;
 mod fracture_panel;
 mod handover_rows;

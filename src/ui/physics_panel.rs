@@ -5,8 +5,8 @@ use super::{
     widgets::{SliderLook, choice, figure, slider},
 };
 use crate::{
-    bodies::{MAX_FIELD_LEVEL, Response, finders, responses},
-    scene::{Missile, Touching, Tuning},
+    bodies::{finders, responses},
+    scene::{MAX_FIELD_LEVEL, Missile, Touching, Tuning},
 };
 
 /// What breaks by itself bears this where nobody says otherwise, m/s: a fall from 5 cm.
@@ -45,7 +45,7 @@ fn breaking(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
 
 /// Constants of the penalty response, which the others do not have.
 fn penalty(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
-    if new.response != Response::PENALTY {
+    if new.response.name() != "penalty" {
         return;
     }
     let look = SliderLook { unit: "", decimals: 0, logarithmic: true };
@@ -122,7 +122,7 @@ pub(super) fn show(
         let title = ("contacts", "Contacts", "How contacts are found");
         choice(ui, out, title, &mut new.contacts, &known);
     }
-    if new.contacts.entry().name == "field" {
+    if new.contacts.name() == "field" {
         let tip = "Octree level of the cells on which distances are kept: finer ones are exact deeper inside, coarser \
                    ones are made faster";
         let response =

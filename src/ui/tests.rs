@@ -540,7 +540,7 @@ fn walls_pairs_generations_and_the_penalty_are_set_where_bodies_are() {
     harness.state().rect("break_generations");
     assert!(harness.query_by_label("Stiffness 10^").is_none());
     let mut tuning = harness.state().sandbox.tuning().clone();
-    tuning.response = crate::bodies::Response::PENALTY;
+    tuning.response = "penalty".parse().unwrap();
     harness.state_mut().sandbox.tune("response", tuning);
     harness.run_steps(3);
     assert!(harness.query_by_label("Stiffness 10^").is_some() && harness.query_by_label("Drag").is_some());
@@ -551,11 +551,12 @@ fn distance_fields_have_a_level_and_can_be_looked_at() {
     let mut harness = harness(1280.0, 2400.0);
     assert!(harness.query_by_label("Field level").is_none(), "contacts are not found by fields");
     let mut tuning = harness.state().sandbox.tuning().clone();
-    tuning.contacts = crate::bodies::ContactMethod::named("field").unwrap();
+    tuning.contacts = crate::bodies::ContactsId::named("field").unwrap();
     harness.state_mut().sandbox.tune("contacts", tuning);
     harness.run_steps(3);
     assert!(harness.query_by_label("Field level").is_some());
-    assert_eq!(harness.state().sandbox.settings().field_level, 5);
+    let level = harness.state().sandbox.settings().options.value(&crate::bodies::field::LEVEL);
+    assert_eq!(level, 5.0);
 
     let header = harness.query_all_by_label("Inside").last().unwrap();
     header.click();
@@ -566,7 +567,9 @@ fn distance_fields_have_a_level_and_can_be_looked_at() {
     press(&mut harness, "Fronts");
     press(&mut harness, "Sphere trees");
     let view = harness.state().sandbox.tuning().view.inside;
-    assert!(view.field_slice && view.fronts && view.spheres == Some(6));
+    let shown: Vec<(&str, Option<u32>)> =
+        view.parts().iter().map(|part| (part.maker.name, part.number)).collect();
+    assert_eq!(shown, [("field-slice", None), ("fronts", Some(u32::MAX)), ("spheres", Some(6))]);
     assert!(harness.query_by_label("Front step").is_some() && harness.query_by_label("Tree level").is_some());
     assert_eq!(view.parts().len(), 3);
 }

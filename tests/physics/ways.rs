@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use kintsugi::{
-    bodies::{ContactMethod, Response, StepReport},
+    bodies::{ContactsId, ResponseId, StepReport},
     scene::Scene,
 };
 
@@ -31,8 +31,8 @@ impl Default for Ways {
 impl Ways {
     /// The scene played so.
     pub fn of(self, scene: Scene) -> Scene {
-        let contacts = ContactMethod::named(self.contacts).expect("a finder");
-        let response = Response::named(self.response).expect("a response");
+        let contacts = ContactsId::named(self.contacts).expect("a finder");
+        let response = ResponseId::named(self.response).expect("a response");
         Scene { contacts, response, ..scene }
     }
 }

@@ -3,7 +3,7 @@
 
 use glam::DVec3;
 use kintsugi::{
-    bodies::{Overlap, Response, Walls},
+    bodies::{Overlap, Walls},
     fracture::FractureParams,
     scene::{Arrived, Event, Sandbox, Scene, SceneBody, ScenePick, parse_scene},
 };
@@ -257,8 +257,8 @@ fn a_scene_says_pairs_walls_and_the_response() {
         physics_level = 4
     ";
     let Some(mut sandbox) = open(parse_scene(text, "text").expect("it is sound")) else { return };
-    let settings = *sandbox.settings();
-    assert_eq!(settings.response, Response::PENALTY);
+    let settings = sandbox.settings();
+    assert_eq!(settings.response.name(), "penalty");
     assert_eq!(
         settings.walls,
         Some(Walls { low: DVec3::new(-1.0, 0.0, -1.0), high: DVec3::new(1.0, 2.0, 1.0) })

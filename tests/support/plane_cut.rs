@@ -1,14 +1,17 @@
-//! A method that the program does not have: it cuts a shape in two by a plane. It lives in this file alone; a line
-//! adds it to the table at start-up, and scenes, commands, the sandbox and the window name it like the others.
+//! Two methods that the program does not have: one cuts a shape in two by a plane, one between neighbouring seeds. They live
+//! in this file alone; a line adds each to the table at start-up, and scenes, commands, the sandbox and the window name them
+//! like the others.
 
 use glam::DVec3;
 use kintsugi::geometry::Aabb;
 use kintsugi::{
-    fracture::{Break, BreakContext, Breaker, FractureError, MethodEntry, MethodOption, Part, Strike},
-    shape::{Geometry, Octree, Shape},
+    fracture::{
+        Breaker, CutSource, Cutter, Fracture, FractureError, FractureParams, MethodEntry, MethodOption,
+        Pattern, Pieces, UNIT_BITS,
+    },
+    shape::{Geometry, Octree},
     svo::{Forest, LeafColor, Leaves, build, morton, pack_normal},
 };
-use std::sync::Arc;
 
 pub static ENTRY: MethodEntry = MethodEntry {
     name: "plane-cut",
@@ -27,28 +30,48 @@ pub static ENTRY: MethodEntry = MethodEntry {
     breaker: &PlaneCut,
 };
 
+#[allow(dead_code, reason = "not every test has it in the table")]
+pub static SLICES: MethodEntry = MethodEntry {
+    name: "slices",
+    label: "slices",
+    help: "Cuts an octree by planes across its longest side, one between each two neighbouring seeds.",
+    source: "this test",
+    by_seeds: true,
+    of_voxels: false,
+    options: &[],
+    breaker: &PlaneCut,
+};
+
 struct PlaneCut;
 
-/// One side of a cut: the source's voxels there, and new ones where the cut opens its inside.
-fn side(whole: &Octree, axis: usize, at: u32, upper: bool) -> Forest {
+/// The voxels of a shape from layer `from` to layer `to` along an axis, and new ones where a cut opens its inside. Both
+/// sides of a cut have its layer, and share its volume.
+fn slice(whole: &Octree, axis: usize, from: u32, to: u32) -> Forest {
     let forest = &whole.forest;
-    let here = |cell: [u32; 3]| (cell[axis] >= at) == upper;
-    let layer = if upper { at } else { at - 1 };
-    let normal = DVec3::AXES[axis].as_vec3() * if upper { -1.0 } else { 1.0 };
+    let end = 1 << forest.level;
+    let here = |cell: [u32; 3]| (from..=to).contains(&cell[axis]);
+    let is_cut = |layer: u32| layer == from && from > 0 || layer == to && to < end;
+    let share = |cell: [u32; 3]| if is_cut(cell[axis]) { 0.5 } else { 1.0 };
     let mut found: Vec<(morton::Key, u32, LeafColor, f32)> = Vec::new();
-    for i in whole.leaves().filter(|i| here(morton::decode(forest.leaves.keys.at(*i)))) {
-        let leaves = &forest.leaves;
-        found.push((leaves.keys.at(i), leaves.normals[i], leaves.colors[i], leaves.coverage[i]));
+    for i in whole.leaves() {
+        let (leaves, cell) = (&forest.leaves, morton::decode(forest.leaves.keys.at(i)));
+        if here(cell) {
+            let coverage = leaves.coverage[i] * share(cell);
+            found.push((leaves.keys.at(i), leaves.normals[i], leaves.colors[i], coverage));
+        }
     }
     forest.visit_internal(whole.tree as usize, &mut |_, low, size| {
-        if (low[axis]..low[axis] + size).contains(&layer) {
-            for k in 0..size * size {
-                let mut cell = low;
-                cell[axis] = layer;
-                cell[(axis + 1) % 3] += k % size;
-                cell[(axis + 2) % 3] += k / size;
-                let color = LeafColor::new([150; 3], true, 0.5);
-                found.push((morton::encode(cell), pack_normal(normal), color, 1.0));
+        for layer in [from, to].into_iter().filter(|layer| is_cut(*layer)) {
+            let normal = DVec3::AXES[axis].as_vec3() * if layer == from { -1.0 } else { 1.0 };
+            if (low[axis]..low[axis] + size).contains(&layer) {
+                for k in 0..size * size {
+                    let mut cell = low;
+                    cell[axis] = layer;
+                    cell[(axis + 1) % 3] += k % size;
+                    cell[(axis + 2) % 3] += k / size;
+                    let color = LeafColor::new([150; 3], true, 0.0);
+                    found.push((morton::encode(cell), pack_normal(normal), color, 0.5));
+                }
             }
         }
     });
@@ -72,23 +95,29 @@ impl Breaker for PlaneCut {
         matches!(geometry, Geometry::Octree(_))
     }
 
-    fn fracture(
-        &self,
-        _: &BreakContext<'_>,
-        source: &Shape,
-        strike: &Strike<'_>,
-    ) -> Result<Break, FractureError> {
-        let whole = source.as_octree().ok_or_else(|| FractureError::Params("no octree".into()))?;
+    fn cutter<'a>(&'a self, source: &'a CutSource<'a>) -> Result<Box<dyn Cutter + 'a>, FractureError> {
+        let whole = source.octree()?;
         let Aabb { low, high } = whole.mass.bounds;
         let axis = (high - low).max_position();
-        let at = (low + (high - low) * strike.params.option("share"))[axis].round() as u32;
-        let part = |(cell, upper): (u32, bool)| {
-            let octree = Octree::new(&Arc::new(side(whole, axis, at, upper)), 0, whole.grid);
-            let size = octree.mass.voxels;
-            let shape = Arc::new(Shape::octree(octree, source.density(), *source.look()));
-            Part { shape, cell, size }
-        };
-        let parts = [(0, false), (1, true)].into_iter().map(part).filter(|part| part.size > 0);
-        Ok(Break::of_parts(parts.collect(), strike.params))
+        Ok(Box::new(move |pattern: &Pattern, params: &FractureParams| {
+            let unit = f64::from(1u32 << (UNIT_BITS - whole.level()));
+            let along = |seed: &u32| f64::from(pattern.seeds[*seed as usize][axis]) / unit;
+            let mut cells: Vec<u32> = (0..pattern.seeds.len() as u32).collect();
+            cells.sort_by(|a, b| along(a).total_cmp(&along(b)));
+            let mut planes: Vec<f64> =
+                cells.windows(2).map(|two| (along(&two[0]) + along(&two[1])) / 2.0).collect();
+            if cells.is_empty() {
+                (cells, planes) = (vec![0, 1], vec![(low + (high - low) * params.option("share"))[axis]]);
+            }
+            let end = 1u32 << whole.level();
+            let planes = planes.iter().map(|at| (at.round().max(1.0) as u32).min(end - 1));
+            let ends: Vec<u32> = [0].into_iter().chain(planes).chain([end]).collect();
+            let pieces = cells.iter().zip(ends.windows(2));
+            // Planes in one layer have nothing between them.
+            let pieces = pieces.filter(|(_, ends)| ends[0] < ends[1]);
+            let pieces: Vec<_> =
+                pieces.map(|(cell, ends)| (*cell, slice(whole, axis, ends[0], ends[1]))).collect();
+            Ok(Pieces::Octrees(Fracture::of_pieces(whole, &pieces)))
+        }))
     }
 }

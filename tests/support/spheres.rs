@@ -14,6 +14,7 @@ pub static ENTRY: FinderEntry = FinderEntry {
     label: "spheres",
     about: "Every body is the sphere round it.",
     accepts: |_| true,
+    options: &[],
     make: |_| Ok(Box::new(Spheres)),
 };
 

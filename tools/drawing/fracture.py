@@ -702,7 +702,9 @@ def example():
     centre = (7680, 7680, 7680)
     height = sum((c - x) ** 2 for c, x in zip(centre, R)) - sum((c - x) ** 2 for c, x in zip(centre, S))
     voxel = 512
-    offset = round(height / 2 / math.hypot(*difference) / voxel * 4096)
+    # In whole numbers, as `Plane::through`: 12 bits of the offset, less one more than those of the voxel, and the shift.
+    bits = 12 - voxel.bit_length() + shift
+    offset = ((height << bits) + length // 2) // length
     lines.append(f"normal: {tuple(difference)} shifted by {shift} = {tuple(normal)}, length {length:,}")
     lines.append(f"leaf of level 5: edge {voxel}, centre {centre}: offset {offset} / 4096 = {offset / 4096:.3f} voxels")
     lines.append(

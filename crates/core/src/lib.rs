@@ -3,7 +3,8 @@
 //! a file or a built-in shape becomes a [`mesh`]; [`voxelize`] turns it into leaf voxels with colour, normal
 //! and coverage; [`svo`] arranges them as sparse voxel octrees; [`import`] is that whole way in; a [`shape`] is
 //! what a body is; [`fracture`] breaks a shape into parts, which are shapes again. [`compute`] says whether stages run on a
-//! device or on the processor's cores; [`files`] reads what a user names.
+//! device or on the processor's cores; [`files`] reads what a user names, [`registry`] has the tables of what
+//! settings choose by name.
 
 #![deny(missing_docs)]
 // Whether threads may share a shape depends on all that the shape holds, down to a device's modules.
@@ -18,12 +19,14 @@ use kintsugi_gpu as gpu;
 
 pub mod compute;
 pub mod files;
+pub mod registry;
 pub mod mesh;
 pub mod svo;
 pub mod voxelize;
 pub mod shape;
 pub mod fracture;
 pub mod import;
+mod table;
 
 /// Damaged files, for tests of readers.
 #[cfg(test)]

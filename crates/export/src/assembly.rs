@@ -20,6 +20,7 @@ use super::{
     handover::Collision,
     hulls::{self, Hull},
     meshes::{
+        WrittenMesh,
         original::{self, NotOriginal},
         simplify,
     },
@@ -77,7 +78,7 @@ pub struct Meshes {
     kind: MeshKind,
     /// In the order of the pieces; none: they are made whenever a format asks for them, as there may be more than fit
     /// into memory. `None` of one that is smooth since it has no part of the original.
-    made: Vec<Option<Arc<PieceMesh>>>,
+    made: Vec<Option<Arc<WrittenMesh>>>,
     without_original: usize,
 }
 
@@ -92,6 +93,7 @@ impl Meshes {
     #[must_use]
     pub fn originals(made: Vec<Option<Arc<PieceMesh>>>) -> Self {
         let without_original = made.iter().filter(|mesh| mesh.is_none()).count();
+        let made = made.into_iter().map(|mesh| Some(Arc::new(WrittenMesh::from(mesh?)))).collect();
         Self { kind: MeshKind::Original, made, without_original }
     }
 
@@ -176,8 +178,10 @@ impl Assembly {
     #[must_use]
     pub fn of_break(broken: &BrokenObject) -> Self {
         let numbered = broken.pieces.iter().enumerate();
-        let patterns = || broken.steps.iter().filter_map(|step| Some((step.first_cell, step.pattern()?)));
+        let patterns =
+            || broken.steps.iter().filter_map(|step| Some((step.first_cell, step.result.pattern.as_ref()?)));
         let numbers = patterns().flat_map(|(first, pattern)| pattern.objects.iter().map(move |o| first + o));
+        let voronoi = || broken.steps.iter().filter_map(|step| VoronoiDetail::of(&step.result));
         let seeds = patterns().flat_map(|(_, pattern)| pattern.seeds_in_voxels(broken.grid().level));
         Self {
             pieces: numbered.map(|(id, at)| piece_of(broken, *at, id)).collect(),
@@ -187,13 +191,10 @@ impl Assembly {
                 seeds: seeds.collect(),
                 seed_object: numbers.collect(),
                 breaks: broken.steps.iter().map(|step| kind_of(step, broken.grid().level)).collect(),
-                dropped: broken.steps.iter().filter_map(BreakStep::voronoi).flat_map(dropped_by).collect(),
+                dropped: voronoi().flat_map(dropped_by).collect(),
             }),
             generations: Self::broken_again(broken).iter().map(Generation::of).collect(),
-            gap: broken
-                .steps
-                .iter()
-                .filter_map(BreakStep::voronoi)
+            gap: voronoi()
                 .map(|detail| widest_gap(&detail.recipe.crack, detail.recipe.surface, &broken.grid()))
                 .fold(0.0, f64::max),
             ..Self::default()
@@ -202,9 +203,12 @@ impl Assembly {
 
     /// The mesh of a piece, by its number in the list, shape space.
     #[must_use]
-    pub fn mesh(&self, piece: usize) -> Arc<PieceMesh> {
+    pub fn mesh(&self, piece: usize) -> Arc<WrittenMesh> {
         let Meshes { kind, made, .. } = &self.meshes;
-        made.get(piece).cloned().flatten().unwrap_or_else(|| Arc::new(kind.of(&self.pieces[piece].shape)))
+        made.get(piece)
+            .cloned()
+            .flatten()
+            .unwrap_or_else(|| Arc::new(Arc::new(kind.of(&self.pieces[piece].shape)).into()))
     }
 
     /// What a piece weighs as it is written: as the solid that its mesh bounds, where that is known; of cubes and of what
@@ -237,7 +241,7 @@ impl Assembly {
                 if error > 0.0
                     && let Some(simpler) = simplify(&mesh, error * piece.voxel())
                 {
-                    mesh = Arc::new(simpler);
+                    mesh = Arc::new(Arc::new(simpler).into());
                 }
                 let corners = mesh.triangles.iter().map(|t| t.map(|v| mesh.positions[v as usize]));
                 let mass = MassProperties::of_triangles(corners, piece.shape.density());
@@ -326,7 +330,7 @@ impl Generation {
 
 fn kind_of(step: &BreakStep, level: u32) -> BreakKind {
     let params = &step.result.params;
-    let of_voxels = step.voronoi();
+    let of_voxels = VoronoiDetail::of(&step.result);
     let surface = of_voxels.map_or(Surface::Planar, |detail| detail.recipe.surface);
     BreakKind {
         first_seed: step.first_cell,

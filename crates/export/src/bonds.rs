@@ -10,8 +10,8 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::{
-    Assembly, ExportError, PieceMesh, Watch,
-    meshes::{Side, Tagged, TriangleTree},
+    Assembly, ExportError, Watch,
+    meshes::{Side, Tagged, TriangleTree, WrittenMesh},
 };
 
 /// Places on a crack face are about so far apart, voxels.
@@ -60,8 +60,8 @@ pub fn bonds(what: &Assembly, watch: &Watch) -> Result<Vec<Bond>, ExportError> {
     let mut all = Vec::new();
     let mut done = 0;
     for own in objects.values() {
-        let meshes: Vec<Arc<PieceMesh>> = own.par_iter().map(|id| what.mesh(*id)).collect();
-        let crack = |(number, mesh): (usize, &Arc<PieceMesh>)| -> Vec<Tagged> {
+        let meshes: Vec<Arc<WrittenMesh>> = own.par_iter().map(|id| what.mesh(*id)).collect();
+        let crack = |(number, mesh): (usize, &Arc<WrittenMesh>)| -> Vec<Tagged> {
             let inside = mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side == Side::Inside);
             let corners = inside.map(|(t, _)| t.map(|i| mesh.positions[i as usize]));
             corners.map(|corners| Tagged { corners, tag: own[number] as u32 }).collect()

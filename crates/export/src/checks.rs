@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use self::{blocks::Solids, voxels::Found};
 use super::{BreakStep, BrokenObject, Cells, MeshCheck, made_of_voxels};
 use crate::{
-    fracture::{Surface, VoronoiDetail},
+    fracture::{Pattern, Surface, VoronoiDetail},
     shape::Shape,
     svo::Forest,
 };
@@ -53,9 +53,9 @@ impl Check {
 pub fn check(broken: &BrokenObject) -> Vec<Check> {
     let mut all: Vec<Check> = Vec::new();
     for step in &broken.steps {
-        let checks = match step.voronoi() {
-            Some(detail) => check_voronoi(broken, step, detail),
-            None => check_parts(broken, step),
+        let checks = match (VoronoiDetail::of(&step.result), &step.result.pattern) {
+            (Some(detail), Some(pattern)) => check_voronoi(broken, step, detail, pattern),
+            _ => check_parts(broken, step),
         };
         if all.is_empty() {
             all = checks;
@@ -107,7 +107,12 @@ fn closed(step: &BreakStep) -> Check {
 }
 
 /// What holds of a break by Voronoi cells.
-fn check_voronoi(broken: &BrokenObject, step: &BreakStep, detail: &VoronoiDetail) -> Vec<Check> {
+fn check_voronoi(
+    broken: &BrokenObject,
+    step: &BreakStep,
+    detail: &VoronoiDetail,
+    pattern: &Pattern,
+) -> Vec<Check> {
     let (forest, tree) = broken.source_of(step);
     let fracture = &detail.fracture;
     let solids = Solids::of((forest, tree), fracture);
@@ -117,8 +122,10 @@ fn check_voronoi(broken: &BrokenObject, step: &BreakStep, detail: &VoronoiDetail
         boundary,
         space,
         match detail.recipe.surface {
-            Surface::Planar => cracks::corners(&solids, &voxels, detail, broken.grid().level),
-            Surface::Rough | Surface::Dusty => cracks::sides(&solids, &voxels, detail, broken.grid().level),
+            Surface::Planar => cracks::corners(&solids, &voxels, pattern, broken.grid().level),
+            Surface::Rough | Surface::Dusty => {
+                cracks::sides(&solids, &voxels, (detail, pattern), broken.grid().level)
+            }
         },
         hidden,
         mass(broken, detail, before),

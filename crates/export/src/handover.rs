@@ -6,7 +6,7 @@
 
 use glam::{DMat3, DQuat, DVec3};
 
-use super::Format;
+use super::FormatEntry;
 
 /// What is asked for beside formats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
@@ -78,6 +78,16 @@ impl Target {
             Self::Unity => "unity",
         }
     }
+
+    /// Axes and units of files whose points its importer takes as they are.
+    #[must_use]
+    pub fn file_space(self) -> FileSpace {
+        match self {
+            Self::Blender => FileSpace { axes: Axes::ZUp, ..FileSpace::METRES },
+            Self::Unreal => FileSpace { axes: Axes::ZUp, per_metre: 100.0 },
+            Self::Houdini | Self::Unity => FileSpace::METRES,
+        }
+    }
 }
 
 impl Pivot {
@@ -110,16 +120,8 @@ impl Handover {
     /// Where points go in the files of a format: right-handed, as importers expect, who turn to left-handed axes
     /// themselves.
     #[must_use]
-    pub fn space(&self, format: Format) -> FileSpace {
-        use Format::{Glb, Npz, Obj, Ply, Usda, Vox};
-        let y_up = FileSpace::METRES;
-        match (self.target, format) {
-            // Their own specifications say which way is up.
-            (None | Some(Target::Houdini | Target::Unity), _) | (_, Glb | Vox | Npz) => y_up,
-            (Some(Target::Blender), Obj) => y_up,
-            (Some(Target::Blender), Ply | Usda) => FileSpace { axes: Axes::ZUp, ..y_up },
-            (Some(Target::Unreal), Obj | Ply | Usda) => FileSpace { axes: Axes::ZUp, per_metre: 100.0 },
-        }
+    pub fn space(&self, format: &FormatEntry) -> FileSpace {
+        self.target.map_or(FileSpace::METRES, format.space)
     }
 
     /// Where points of tables go, which nobody turns: the program's own axes and units.
@@ -231,7 +233,7 @@ impl FileSpace {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::Format, *};
 
     #[test]
     fn up_is_up_in_every_target_and_hands_are_what_they_say() {
@@ -248,11 +250,11 @@ mod tests {
                     assert!((space.turn() * p).distance(space.direction(p)) < 1e-12);
                 }
             };
-            Format::ALL.into_iter().for_each(|format| check(handover.space(format)));
+            Format::ALL.into_iter().for_each(|format| check(handover.space(&format)));
             check(handover.table_space());
-            assert!(Format::ALL.iter().all(|format| !handover.space(*format).is_left_handed()));
+            assert!(Format::ALL.iter().all(|format| !handover.space(format).is_left_handed()));
         }
-        assert!(Handover::default().space(Format::Ply) == FileSpace::METRES);
+        assert!(Handover::default().space(&Format::Ply) == FileSpace::METRES);
     }
 
     #[test]

@@ -211,7 +211,7 @@ fn targets_have_their_units_and_triangles_face_outward_in_their_axes() {
     for target in Target::ALL {
         what.handover.target = Some(target);
         let folder = written(target.name(), &what, &[Format::Obj, Format::Usda]);
-        let space = what.handover.space(Format::Obj);
+        let space = what.handover.space(&Format::Obj);
         let text = std::fs::read_to_string(folder.join("pieces.obj")).unwrap();
         let there = obj_volume(&text) / space.per_metre.powi(3);
         assert!((there / volume - 1.0).abs() < 1e-4, "{target:?}: {there} of {volume}");

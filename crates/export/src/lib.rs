@@ -20,6 +20,7 @@ mod assembly;
 mod bonds;
 mod cells;
 pub mod checks;
+mod formats;
 mod glb;
 mod handover;
 #[cfg(test)]
@@ -51,6 +52,7 @@ pub use aside::Aside;
 pub use assembly::{Assembly, BreakArrays, BreakKind, Generation, MeshFigures, Meshes, Skin, widest_gap};
 pub use bonds::{Bond, bonds};
 pub use cells::Cells;
+pub use formats::{Format, FormatEntry, Needs};
 pub use handover::{Axes, Collision, FileSpace, Handover, Pivot, Target};
 pub use hulls::Hull;
 pub use meshes::{MeshCheck, MeshKind, MeshReport, MeshTally, PieceMesh, SMALLEST_MESH};
@@ -65,7 +67,7 @@ pub use sheet::Sheet;
 pub use step_log::StepLog;
 pub use trajectory::Trajectory;
 pub use voxels::{coordinates, internal_rows};
-pub use write::{BONDS_FILE, COLLISION_FILE, Format, Watch, write, write_beside, write_to};
+pub use write::{BONDS_FILE, COLLISION_FILE, Watch, write, write_beside};
 
 use std::path::{Path, PathBuf};
 

@@ -11,16 +11,29 @@ use std::{
 };
 
 use super::{
-    Assembly, ExportError, ExportPiece, Format, Watch,
+    Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Needs, Target, Watch,
     meshes::{PieceMesh, Side},
 };
 use crate::mesh::Material;
+
+/// The format.
+pub(super) static FORMAT: FormatEntry = FormatEntry {
+    name: "obj",
+    file: "pieces.obj",
+    label: "OBJ",
+    help: "Wavefront: an object a piece, with materials",
+    needs: Needs::Meshes,
+    has_nodes: false,
+    // Blender's importer turns what it reads.
+    space: |target| if target == Target::Blender { FileSpace::METRES } else { target.file_space() },
+    write,
+};
 
 /// Writes all pieces into one file. Returns notes for the user.
 ///
 /// # Errors
 /// [`ExportError`].
-pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
+fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
     let failed = |e: std::io::Error| ExportError::write(path, e);
     let mut out = BufWriter::new(File::create(path).map_err(failed)?);
     let count = what.pieces.len();
@@ -76,7 +89,7 @@ fn write_piece<'a>(
     used: &mut Used<'a>,
 ) -> std::io::Result<[u64; 3]> {
     let (piece, mesh) = (&what.pieces[number], what.mesh(number));
-    let space = what.handover.space(Format::Obj);
+    let space = what.handover.space(&FORMAT);
     writeln!(out, "o {}", piece.name())?;
     for (p, color) in mesh.positions.iter().zip(point_colors(&mesh)) {
         let (p, [r, g, b]) = (space.point(piece.placing.point(*p)), color.map(|v| f32::from(v) / 255.0));

@@ -6,21 +6,33 @@ use std::{fs::File, io::BufWriter, io::Write, path::Path};
 use glam::Vec3;
 
 use super::{
-    Assembly, ExportError, FileSpace, Format, Placing, Watch,
+    Assembly, ExportError, FileSpace, FormatEntry, Needs, Placing, Target, Watch,
     meshes::{PieceMesh, Side},
+};
+
+/// The format.
+pub(super) static FORMAT: FormatEntry = FormatEntry {
+    name: "ply",
+    file: "ply",
+    label: "PLY",
+    help: "A file a piece, with normals and colours",
+    needs: Needs::Meshes,
+    has_nodes: false,
+    space: Target::file_space,
+    write,
 };
 
 /// Writes `folder/piece_000.ply` and so on. Returns notes for the user.
 ///
 /// # Errors
 /// [`ExportError`].
-pub(super) fn write(folder: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
+fn write(folder: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
     std::fs::create_dir_all(folder).map_err(|e| ExportError::write(folder, e))?;
     for (done, piece) in what.pieces.iter().enumerate() {
         watch.at(done, what.pieces.len())?;
         let path = folder.join(format!("{}.ply", piece.name()));
         let file = File::create(&path).map_err(|e| ExportError::write(&path, e))?;
-        let space = what.handover.space(Format::Ply);
+        let space = what.handover.space(&FORMAT);
         write_mesh(&mut BufWriter::new(file), &what.mesh(done), (&piece.placing, &space))
             .map_err(|e| ExportError::write(&path, e))?;
     }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::{
     compute::RanOn,
     fracture::{
-        BreakStep, Dropped, FractureCounts, FractureParams, Impact, Interior, Labelling, Method, Preset,
+        BreakStep, Dropped, FractureCounts, FractureParams, Impact, Interior, Labelling, MethodId, Preset,
         Smallest, Solved, Surface, VoronoiDetail,
         crack::CrackShape,
         generations::Plan,
@@ -165,7 +165,7 @@ impl ParameterReport {
             ..params.crack
         });
         Self {
-            method: (params.method != Method::default()).then_some(params.method.name),
+            method: (params.method != MethodId::default()).then_some(params.method.name()),
             options: params.options.clone(),
             level,
             impact: Impact { point: DVec3::ZERO, direction: DVec3::NEG_Z },
@@ -494,10 +494,10 @@ fn dust_voxels(broken: &BrokenObject) -> u64 {
 
 /// What the breaks by Voronoi cells know of themselves.
 fn voronoi(broken: &BrokenObject) -> impl Iterator<Item = &VoronoiDetail> {
-    broken.steps.iter().filter_map(BreakStep::voronoi)
+    broken.steps.iter().filter_map(|step| VoronoiDetail::of(&step.result))
 }
 
 /// The breaks by other methods.
 fn others(broken: &BrokenObject) -> impl Iterator<Item = &BreakStep> {
-    broken.steps.iter().filter(|step| step.voronoi().is_none())
+    broken.steps.iter().filter(|step| VoronoiDetail::of(&step.result).is_none())
 }

@@ -12,7 +12,7 @@ use std::{
 
 use dot_vox::{Color, Dict, DotVoxData, Frame, Model, SceneNode, ShapeModel, Size, Voxel};
 
-use super::{Assembly, Cells, ExportError, ExportPiece, Watch};
+use super::{Assembly, Cells, ExportError, ExportPiece, FileSpace, FormatEntry, Needs, Watch};
 use crate::{shape::Octree, svo::morton::decode};
 
 /// Largest model side.
@@ -20,12 +20,25 @@ const BLOCK: u32 = 256;
 /// Above this many voxels only the surfaces are written: 4 bytes each would pass what editors open.
 const MOST_VOXELS: u64 = 64 << 20;
 
+/// The format.
+pub(super) static FORMAT: FormatEntry = FormatEntry {
+    name: "vox",
+    file: "pieces.vox",
+    label: "VOX",
+    help: "MagicaVoxel: a model a piece, solid",
+    needs: Needs::Voxels,
+    has_nodes: false,
+    // The format says which way is up.
+    space: |_| FileSpace::METRES,
+    write,
+};
+
 /// Writes all pieces into one file. Returns notes for the user.
 ///
 /// # Errors
 /// [`ExportError`]; [`ExportError::Format`] for what is no octree, is turned, or lies on another grid than
 /// the first.
-pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
+fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
     let mut notes = Vec::new();
     let one_grid =
         what.pieces.iter().map(|piece| on_grid_of(piece, &what.pieces)).collect::<Option<Vec<_>>>();

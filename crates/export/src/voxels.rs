@@ -14,13 +14,29 @@ use crate::{
     },
 };
 
-use super::{Assembly, BreakArrays, BreakKind, Cells, ExportError, Npz, Watch, npy::Element};
+use super::{
+    Assembly, BreakArrays, BreakKind, Cells, ExportError, FileSpace, FormatEntry, Needs, Npz, Watch,
+    npy::Element,
+};
+
+/// The format.
+pub(super) static FORMAT: FormatEntry = FormatEntry {
+    name: "npz",
+    file: "voxels.npz",
+    label: "NPZ",
+    help: "NumPy arrays of voxels, cells and seeds",
+    needs: Needs::Breaks,
+    has_nodes: false,
+    // `grid_to_mesh` says where the grid lies.
+    space: |_| FileSpace::METRES,
+    write,
+};
 
 /// Writes the arrays. The same pieces give the same bytes.
 ///
 /// # Errors
 /// [`ExportError`]; [`ExportError::Format`] where they are not of one broken object.
-pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
+fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
     let Some(arrays @ BreakArrays { source, grid, seeds, seed_object, .. }) = &what.arrays else {
         let reason = "arrays hold the breaks of one object made of voxels".into();
         return Err(ExportError::Format { path: path.to_owned(), reason });

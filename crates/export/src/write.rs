@@ -1,69 +1,12 @@
 //! The way out: one function that writes pieces in any format.
 //!
-//! In: an [`Assembly`], a format, a folder. Out: the files that the format has there. Which files those are
-//! is decided here.
+//! In: an [`Assembly`], a format, a folder. Out: the files that the format has there, and what goes beside them.
 
 use std::path::Path;
 
 use crate::voxelize::Progress;
 
-use super::{Assembly, ExportError, bonds, glb, obj, ply, usd, vox, voxels};
-
-/// Formats of pieces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-#[serde(rename_all = "lowercase")]
-pub enum Format {
-    /// Binary glTF: a node and a mesh a piece
-    Glb,
-    /// Wavefront OBJ: an object a piece
-    Obj,
-    /// Binary PLY: a file a piece
-    Ply,
-    /// OpenUSD text: a rigid body a piece
-    Usda,
-    /// MagicaVoxel: a model a piece
-    Vox,
-    /// NumPy arrays of the voxels
-    Npz,
-}
-
-impl Format {
-    /// All of them, in the order in which they are offered.
-    pub const ALL: [Self; 6] = [Self::Glb, Self::Obj, Self::Ply, Self::Usda, Self::Vox, Self::Npz];
-
-    /// As options and reports name it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Glb => "glb",
-            Self::Obj => "obj",
-            Self::Ply => "ply",
-            Self::Usda => "usda",
-            Self::Vox => "vox",
-            Self::Npz => "npz",
-        }
-    }
-
-    /// Whether it holds meshes of the pieces.
-    #[must_use]
-    pub fn has_meshes(self) -> bool {
-        matches!(self, Self::Glb | Self::Obj | Self::Ply | Self::Usda)
-    }
-
-    /// The file, or the folder of files, that it writes.
-    #[must_use]
-    pub fn file(self) -> &'static str {
-        match self {
-            Self::Glb => "pieces.glb",
-            Self::Obj => "pieces.obj",
-            Self::Ply => "ply",
-            Self::Usda => "pieces.usda",
-            Self::Vox => "pieces.vox",
-            Self::Npz => "voxels.npz",
-        }
-    }
-}
+use super::{Assembly, ExportError, Format, bonds, glb};
 
 /// Says how far an export is, and hears whether it should stop.
 #[derive(Clone, Debug)]
@@ -110,7 +53,7 @@ pub fn write(
     folder: &Path,
     watch: &Watch,
 ) -> Result<Vec<String>, ExportError> {
-    write_to(&folder.join(format.file()), what, format, watch)
+    (format.write)(&folder.join(format.file), what, watch)
 }
 
 /// Collision shapes of all pieces, under nodes of the same names and places as in the GLB.
@@ -133,24 +76,4 @@ pub fn write_beside(what: &Assembly, folder: &Path, watch: &Watch) -> Result<Vec
         files.push(BONDS_FILE);
     }
     Ok(files)
-}
-
-/// The same as [`write()`] at a place of the caller's own.
-///
-/// # Errors
-/// [`ExportError`].
-pub fn write_to(
-    path: &Path,
-    what: &Assembly,
-    format: Format,
-    watch: &Watch,
-) -> Result<Vec<String>, ExportError> {
-    match format {
-        Format::Glb => glb::write(path, what, watch),
-        Format::Obj => obj::write(path, what, watch),
-        Format::Ply => ply::write(path, what, watch),
-        Format::Usda => usd::write(path, what, watch),
-        Format::Vox => vox::write(path, what, watch),
-        Format::Npz => voxels::write(path, what, watch),
-    }
 }

@@ -16,6 +16,14 @@ pub struct StageTiming {
     pub ms: f64,
 }
 
+impl StageTiming {
+    /// The time since then, of a stage that has just ended.
+    #[must_use]
+    pub fn since(stage: &str, started: std::time::Instant) -> Self {
+        Self { stage: stage.to_owned(), ms: started.elapsed().as_secs_f64() * 1e3 }
+    }
+}
+
 const MAX_PASSES: u32 = 1024;
 
 /// How many workgroups: the host knows it, or a word of a count says it.

@@ -1,6 +1,6 @@
 //! The contacts of the last step, to look at.
 
-use super::{BodyId, World, collide::Manifold};
+use super::{BodyId, collide::Manifold};
 use glam::DVec3;
 
 /// A point that holds two bodies, or one and a plane, apart.
@@ -80,36 +80,6 @@ impl Pushes {
         };
         let mut out: Vec<Push> = self.sums.into_iter().map(push).collect();
         out.sort_by_key(|push| push.bodies);
-        out
-    }
-}
-
-impl World {
-    /// Who pushed whom in the last step, all its searches for contacts together, in order of pair. A response
-    /// without impulses at points tells of none.
-    #[must_use]
-    pub fn pushes(&self) -> &[Push] {
-        &self.pushes
-    }
-
-    /// All contacts of the last step, those between sleepers too, in order of pair. Points that are near and
-    /// do not press are among them.
-    #[must_use]
-    pub fn contacts(&self) -> Vec<Contact> {
-        let mut out = Vec::new();
-        for manifold in &self.manifolds {
-            if self.body(manifold.first).is_none() {
-                continue;
-            }
-            out.extend(manifold.points.iter().map(|p| Contact {
-                bodies: (manifold.first, manifold.second),
-                position: p.position,
-                normal: p.normal,
-                separation: p.separation,
-                cell: manifold.resolution_m,
-                impulse: p.total_impulse,
-            }));
-        }
         out
     }
 }

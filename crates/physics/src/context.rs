@@ -7,6 +7,9 @@ use crate::{
 };
 use std::time::Instant;
 
+/// The stage in which finders follow what broke since the step before.
+pub const FOLLOW: &str = "contacts of what broke";
+
 /// A device, and where on it shapes lie.
 pub type OnGpu<'a> = Option<(&'a Gpu, &'a Arena)>;
 

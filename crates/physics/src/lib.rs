@@ -12,9 +12,9 @@
 )]
 #![recursion_limit = "256"]
 
-use kintsugi_core::{compute, shape, svo};
+use kintsugi_core::{compute, fracture, registry, shape, svo};
 #[cfg(test)]
-use kintsugi_core::{fracture, import, mesh, voxelize};
+use kintsugi_core::{import, mesh, voxelize};
 use kintsugi_geometry as geometry;
 use kintsugi_gpu as gpu;
 
@@ -29,8 +29,10 @@ mod context;
 mod corners;
 mod detail;
 mod drag;
+mod ids;
 mod integrate;
-mod methods;
+mod measure;
+mod options;
 mod pair_data;
 mod planes;
 mod report;
@@ -50,23 +52,23 @@ mod world;
 
 pub use body::{Body, BodyDef, BodyId, BodyState, Family};
 pub use broad_phase::{NearPair, Obb};
-pub use collide::field::{Colliding, FIELD_LEVEL, distance::MAX_FIELD_LEVEL};
 pub use collide::{
-    Ball, CollisionPoint, Column, ContactMethod, ContactQuery, FindContacts, FinderEntry, FinderMemory,
-    Found, MakeFinder, Manifold, Overlap, Partner, Point, field, find, finders, inherit, reduce,
-    register_finder,
+    Ball, CollisionPoint, Column, ContactQuery, FindContacts, FinderEntry, FinderMemory, Found, MakeFinder,
+    Manifold, Overlap, Partner, Point, field, find, finders, inherit, reduce, register_finder,
 };
 pub use contacts::{Contact, Push};
-pub use context::{OnGpu, StageClock, StepContext};
+pub use context::{FOLLOW, OnGpu, StageClock, StepContext};
 pub use detail::{Adaptive, Detail, PairLevels};
 pub use drag::Drag;
-pub use methods::{NameTaken, UnknownMethod};
+pub use ids::{ContactsId, ResponseId};
+pub use measure::{MakeMeasure, PairMeasure, register_measure};
+pub use options::Options;
+pub use pair_data::{all_pair_data, pair_data};
 pub use planes::{Plane, Walls};
 pub use report::StepReport;
-pub use respond::{Penalty, Respond, Response, ResponseEntry, register_response, responses};
+pub use respond::{Respond, ResponseEntry, penalty, register_response, responses};
 pub use settings::{Narrow, WorldSettings};
 pub use snapshot::WorldSnapshot;
-pub use step::FOLLOW;
 pub use world::World;
 
 /// All that the kernels share with Rust.

@@ -1,6 +1,5 @@
 //! What never moves and has no octree: the floor and the walls of a box.
 
-use super::WorldSettings;
 use glam::DVec3;
 
 /// The half-space `normal . p < offset` is solid.
@@ -38,29 +37,12 @@ impl Walls {
     }
 }
 
-/// The floor first, if there is one, then the walls. A bottom at or below the floor is left out.
-#[must_use]
-pub fn planes(settings: &WorldSettings) -> Vec<Plane> {
-    let mut out = Vec::new();
-    let floor = settings.floor.filter(|height| height.is_finite());
-    out.extend(floor.map(|offset| Plane { normal: DVec3::Y, offset }));
-    if let Some(walls) = settings.walls.filter(Walls::is_sound) {
-        for (axis, normal) in DVec3::AXES.into_iter().enumerate() {
-            if axis != 1 || floor.is_none_or(|height| height < walls.low.y) {
-                out.push(Plane { normal, offset: walls.low[axis] });
-            }
-            out.push(Plane { normal: -normal, offset: -walls.high[axis] });
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::geometry::Aabb;
     use crate::{
-        Body, BodyState,
+        Body, BodyState, WorldSettings,
         testing::{block, body, grid, world},
     };
     use std::sync::Arc;
@@ -69,16 +51,16 @@ mod tests {
     fn a_box_has_six_planes_and_the_floor_is_one_of_them() {
         let walls = Walls { low: DVec3::new(-1.0, 0.0, -2.0), high: DVec3::new(1.0, 3.0, 2.0) };
         let mut settings = WorldSettings { walls: Some(walls), ..WorldSettings::default() };
-        assert_eq!(planes(&settings).len(), 6);
+        assert_eq!(settings.planes().len(), 6);
         settings.floor = None;
-        assert_eq!(planes(&settings).len(), 6);
+        assert_eq!(settings.planes().len(), 6);
         settings.floor = Some(-5.0);
-        assert_eq!(planes(&settings).len(), 7);
-        for plane in planes(&settings) {
+        assert_eq!(settings.planes().len(), 7);
+        for plane in settings.planes() {
             assert!(plane.distance(DVec3::new(0.0, 1.0, 0.0)) > 0.0, "{plane:?}");
         }
         settings.walls = Some(Walls { low: DVec3::ONE, high: DVec3::ZERO });
-        assert_eq!(planes(&settings).len(), 1, "a box without room is none");
+        assert_eq!(settings.planes().len(), 1, "a box without room is none");
     }
 
     /// Farthest that any corner of the body's bounds is outside, m.

@@ -1,6 +1,6 @@
 //! Gravity, time step, planes, and which methods find and answer contacts.
 
-use super::{Adaptive, ContactMethod, FIELD_LEVEL, MAX_FIELD_LEVEL, Penalty, Response, Walls};
+use super::{Adaptive, ContactsId, Options, Plane, ResponseId, Walls};
 use crate::{compute::Choice, gpu::Gpu};
 use glam::DVec3;
 
@@ -40,8 +40,7 @@ impl From<Choice> for Narrow {
 }
 
 /// Gravity, time step, floor.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct WorldSettings {
     /// m/s^2.
     pub gravity: DVec3,
@@ -54,13 +53,11 @@ pub struct WorldSettings {
     /// A box that nothing leaves, or none.
     pub walls: Option<Walls>,
     /// How contacts are found.
-    pub contacts: ContactMethod,
+    pub contacts: ContactsId,
     /// How contacts are answered.
-    pub response: Response,
-    /// Octree level of the cells of distance fields, 1..=7, unless a body collides at a coarser one.
-    pub field_level: u32,
-    /// Constants of [`Response::PENALTY`].
-    pub penalty: Penalty,
+    pub response: ResponseId,
+    /// Values of the options of the finder and the response.
+    pub options: Options,
     /// Coarser levels far from [`World::eye`]; none: levels stay.
     pub adaptive: Option<Adaptive>,
     /// Whether bodies at rest may sleep.
@@ -79,10 +76,9 @@ impl Default for WorldSettings {
             substeps: 8,
             floor: Some(0.0),
             walls: None,
-            contacts: ContactMethod::default(),
-            response: Response::default(),
-            field_level: FIELD_LEVEL,
-            penalty: Penalty::default(),
+            contacts: ContactsId::default(),
+            response: ResponseId::default(),
+            options: Options::default(),
             adaptive: None,
             sleeping: true,
             narrow: Narrow::Auto,
@@ -94,19 +90,32 @@ impl Default for WorldSettings {
 impl WorldSettings {
     /// Settings with which a step is defined: a user may type anything.
     #[must_use]
-    pub fn sane(self) -> Self {
-        let mut settings = self;
-        let finite = |v: f64, fallback: f64| if v.is_finite() { v } else { fallback };
-        settings.dt = finite(settings.dt, 0.01).clamp(1e-6, 0.1);
+    pub fn sane(&self) -> Self {
+        let mut settings = self.clone();
+        settings.dt = if settings.dt.is_finite() { settings.dt.clamp(1e-6, 0.1) } else { 0.01 };
         settings.substeps = settings.substeps.clamp(1, 64);
-        settings.field_level = settings.field_level.clamp(1, MAX_FIELD_LEVEL);
         if !settings.gravity.is_finite() {
             settings.gravity = DVec3::ZERO;
         }
         settings.floor = settings.floor.filter(|height| height.is_finite());
         settings.walls = settings.walls.filter(Walls::is_sound);
-        settings.penalty.stiffness = finite(settings.penalty.stiffness, 0.0).max(0.0);
-        settings.penalty.friction = finite(settings.penalty.friction, 0.0).max(0.0);
         settings
+    }
+
+    /// The floor first, if there is one, then the walls. A bottom at or below the floor is left out.
+    #[must_use]
+    pub fn planes(&self) -> Vec<Plane> {
+        let mut out = Vec::new();
+        let floor = self.floor.filter(|height| height.is_finite());
+        out.extend(floor.map(|offset| Plane { normal: DVec3::Y, offset }));
+        if let Some(walls) = self.walls.filter(Walls::is_sound) {
+            for (axis, normal) in DVec3::AXES.into_iter().enumerate() {
+                if axis != 1 || floor.is_none_or(|height| height < walls.low.y) {
+                    out.push(Plane { normal, offset: walls.low[axis] });
+                }
+                out.push(Plane { normal: -normal, offset: -walls.high[axis] });
+            }
+        }
+        out
     }
 }

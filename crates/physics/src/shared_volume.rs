@@ -4,16 +4,23 @@
 //! two has moved since, or meets at another level: in a heap most lie still long before the last one does.
 
 use super::{
-    Adaptive, Body, BodyId, Detail, PairLevels, Plane, World, broad_phase, collide::OverlapQuery,
-    context::OnGpu, planes::planes,
+    Adaptive, Body, BodyId, OnGpu, PairLevels, PairMeasure, Plane, World, broad_phase,
+    collide::{OverlapQuery, Overlaps},
 };
 use crate::gpu::GpuError;
 use glam::{DQuat, DVec3};
 use std::collections::HashMap;
 
+/// What the bodies of a world share.
+#[derive(Default)]
+pub struct WorldOverlaps {
+    pub(super) overlaps: Overlaps,
+    measured: Measured,
+}
+
 /// What pairs shared when they were last asked, as long as they are near each other.
 #[derive(Default)]
-pub(super) struct Measured {
+struct Measured {
     known: HashMap<(BodyId, Partner), (Lay, f64)>,
     /// Levels given to pairs, and the eye's place: they change seldom and for many at once, and then all is asked anew.
     setting: Option<(PairLevels, Option<(DVec3, Adaptive)>)>,
@@ -56,52 +63,53 @@ fn lay(bodies: &[Body], planes: &[Plane], levels: &[u32], query: OverlapQuery) -
     }
 }
 
-impl World {
-    /// Who may share something now: pairs whose boxes overlap, and every body with every plane; sleepers, too.
-    ///
-    /// # Errors
-    /// [`GpuError::Crowded`].
-    pub(super) fn overlap_queries(&self) -> Result<Vec<OverlapQuery>, GpuError> {
-        let bodies = &self.bodies;
-        let reach = self.overlaps.reach(bodies, self.detail());
-        let boxes: Vec<_> = bodies
-            .iter()
-            .zip(reach)
-            .map(|(b, reach)| broad_phase::bounds(b, reach, 0.0, DVec3::ZERO))
-            .collect();
-        let moves: Vec<bool> = bodies.iter().map(|b| !b.is_static()).collect();
-        let pairs = broad_phase::pairs(&boxes, &moves, |_, _| 0.0)?;
-        let pairs = pairs.into_iter().map(|(i, j)| [i as usize, j as usize]);
-        let mut queries: Vec<OverlapQuery> = pairs.map(OverlapQuery::Pair).collect();
-        let planes = planes(&self.settings).len();
-        for i in (0..bodies.len()).filter(|&i| moves[i] && boxes[i].is_some()) {
-            queries.extend((0..planes).map(|k| OverlapQuery::Plane(i, k)));
-        }
-        Ok(queries)
+/// Who may share something now: pairs whose boxes overlap, and every body with every plane; sleepers, too.
+///
+/// # Errors
+/// [`GpuError::Crowded`].
+pub(super) fn queries(world: &World, overlaps: &Overlaps) -> Result<Vec<OverlapQuery>, GpuError> {
+    let bodies = &world.bodies;
+    let reach = overlaps.reach(bodies, world.detail());
+    let boxes: Vec<_> =
+        bodies.iter().zip(reach).map(|(b, reach)| broad_phase::bounds(b, reach, 0.0, DVec3::ZERO)).collect();
+    let moves: Vec<bool> = bodies.iter().map(|b| !b.is_static()).collect();
+    let pairs = broad_phase::pairs(&boxes, &moves, |_, _| 0.0)?;
+    let pairs = pairs.into_iter().map(|(i, j)| [i as usize, j as usize]);
+    let mut queries: Vec<OverlapQuery> = pairs.map(OverlapQuery::Pair).collect();
+    let planes = world.settings.planes().len();
+    for i in (0..bodies.len()).filter(|&i| moves[i] && boxes[i].is_some()) {
+        queries.extend((0..planes).map(|k| OverlapQuery::Plane(i, k)));
     }
+    Ok(queries)
+}
 
-    /// What all bodies share now, m^3: the sum over [`World::all_pair_data`], in its order.
-    ///
-    /// # Errors
-    /// [`GpuError`].
-    pub(super) fn measure_shared_volume(&mut self, gpu: OnGpu<'_>) -> Result<f64, GpuError> {
-        let queries = self.overlap_queries()?;
-        let detail = Detail { pairs: &self.pair_levels, far: self.far() };
-        let planes = planes(&self.settings);
-        let setting = Some((self.pair_levels.clone(), detail.far));
+impl PairMeasure for WorldOverlaps {
+    /// The sum over [`all_pair_data`](super::all_pair_data), in its order.
+    fn shared_volume(&mut self, world: &World, gpu: OnGpu<'_>) -> Result<f64, GpuError> {
+        let (bodies, detail) = (&world.bodies, world.detail());
+        let queries = queries(world, &self.overlaps)?;
+        let planes = world.settings.planes();
+        let setting = Some((detail.pairs.clone(), detail.far));
         if self.measured.setting != setting {
             self.measured = Measured { setting, ..Measured::default() };
         }
-        let levels: Vec<u32> = self.bodies.iter().map(|b| b.def.collision_level()).collect();
-        let lays: Vec<_> = queries.iter().map(|query| lay(&self.bodies, &planes, &levels, *query)).collect();
+        let levels: Vec<u32> = bodies.iter().map(|b| b.def.collision_level()).collect();
+        let lays: Vec<_> = queries.iter().map(|query| lay(bodies, &planes, &levels, *query)).collect();
         let known: Vec<Option<f64>> = lays.iter().map(|(key, lay)| self.measured.volume(*key, lay)).collect();
         let asked: Vec<OverlapQuery> =
             queries.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(q, _)| *q).collect();
-        let mut answers =
-            self.overlaps.volumes(gpu, &self.settings, &self.bodies, detail, &asked)?.into_iter();
+        let mut answers = self.overlaps.volumes(gpu, &world.settings, bodies, detail, &asked)?.into_iter();
         let volumes: Vec<f64> =
             known.into_iter().map(|known| known.or_else(|| answers.next()).unwrap_or(0.0)).collect();
         self.measured.known = lays.into_iter().zip(&volumes).map(|((k, lay), v)| (k, (lay, *v))).collect();
         Ok(volumes.iter().fold(0.0, |sum, volume| sum + volume))
+    }
+
+    fn removed(&mut self, left: &[Body]) {
+        self.overlaps.removed(left);
+    }
+
+    fn forget_names(&mut self) {
+        self.measured = Measured::default();
     }
 }

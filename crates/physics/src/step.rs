@@ -3,12 +3,10 @@
 use super::{
     Body, BodyState, Detail, StepReport, World, WorldSettings,
     broad_phase::{self, Asked, Motion, NearPair, Obb},
-    collide::{ContactQuery, Finders, Manifold, Point, field},
+    collide::{ContactQuery, Finders, Manifold, Point},
     contacts::Pushes,
-    context::{OnGpu, StageClock, StepContext, add_ms},
-    drag, integrate,
-    planes::planes,
-    sleep,
+    context::{FOLLOW, OnGpu, StageClock, StepContext, add_ms},
+    drag, integrate, sleep,
 };
 use crate::gpu::{Gpu, GpuError};
 use glam::DVec3;
@@ -20,9 +18,6 @@ const ROUND_SHARE: f64 = 0.5;
 const MOST_ROUNDS: u32 = 4;
 /// Fewer manifolds are not worth a second thread.
 const MANY: usize = 4096;
-
-/// The stage in which finders follow what broke since the step before.
-pub const FOLLOW: &str = "contacts of what broke";
 
 /// One step of `world.settings.dt`.
 ///
@@ -42,7 +37,7 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     let part = WorldSettings {
         dt: settings.dt / f64::from(rounds),
         substeps: settings.substeps.div_ceil(rounds),
-        ..settings
+        ..settings.clone()
     };
     let mut pushes = Pushes::default();
     for k in 0..rounds {
@@ -69,8 +64,7 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     clock.lap(&mut report, "sleep and report");
     measure(&mut report, world, gpu, &mut clock)?;
     let follow_ms = std::mem::take(&mut world.follow_ms);
-    // The others have next to nothing to follow.
-    if follow_ms > 0.0 && settings.contacts.entry().name == field::ENTRY.name {
+    if follow_ms > 0.0 {
         add_ms(&mut report, FOLLOW, follow_ms);
     }
     Ok(report)
@@ -86,7 +80,7 @@ pub fn figures(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError
     Ok(report)
 }
 
-/// The volume that bodies share, where the settings ask for it.
+/// The volume that bodies share, where the settings ask for it and the build can measure it.
 fn measure(
     report: &mut StepReport,
     world: &mut World,
@@ -94,7 +88,8 @@ fn measure(
     clock: &mut StageClock,
 ) -> Result<(), GpuError> {
     if world.settings.measure_volume {
-        report.intersection_volume = Some(world.measure_shared_volume(gpu)?);
+        let volume = world.with_measure(|measure, world| measure.shared_volume(world, gpu));
+        report.intersection_volume = volume.transpose()?;
         clock.lap(report, "intersection volume");
     }
     Ok(())
@@ -115,13 +110,13 @@ pub(super) fn choose(world: &mut World, gpu: Option<&Gpu>) -> Result<(), GpuErro
         world.manifolds.clear();
         world.wake_all();
     }
-    let planes = planes(&world.settings.sane());
+    let planes = world.settings.sane().planes();
     if planes != world.planes {
         // Who lies still keeps contacts with planes that are as they were, and would not ask about others.
         world.manifolds.retain(|m| m.second.is_some());
         world.planes = planes;
     }
-    world.finders.set_field_level(world.settings.sane().field_level);
+    world.finders.set_options(&world.settings.options);
     world.responder.prepare(world.settings.response);
     Ok(())
 }
@@ -138,7 +133,7 @@ fn near(
 ) -> Result<Vec<NearPair>, GpuError> {
     let dt = settings.dt;
     let reach = world.finders.reach(&world.bodies, world.detail());
-    let (boxes, planes) = (boxes(&world.bodies, &reach, dt), planes(settings));
+    let (boxes, planes) = (boxes(&world.bodies, &reach, dt), settings.planes());
     let far = world.far();
     let World { bodies, broad_phase, finders, pair_levels, manifolds: old, .. } = world;
     let detail = Detail { pairs: pair_levels, far };
@@ -187,7 +182,7 @@ fn round(
     clock: &mut StageClock,
 ) -> Result<(), GpuError> {
     let reach = world.finders.reach(&world.bodies, world.detail());
-    let (boxes, planes) = (boxes(&world.bodies, &reach, settings.dt), planes(settings));
+    let (boxes, planes) = (boxes(&world.bodies, &reach, settings.dt), settings.planes());
     let far = world.far();
     let World { bodies, pair_levels, clearances, finders, responder, manifolds: old, .. } = world;
     let detail = Detail { pairs: pair_levels, far };

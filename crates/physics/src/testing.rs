@@ -1,6 +1,6 @@
 //! Shapes and worlds for the tests of this module, made in code.
 
-use super::{BodyDef, BodyState, ContactMethod, Family, World, WorldSettings};
+use super::{BodyDef, BodyState, ContactsId, Family, World, WorldSettings};
 use crate::shape::{Look, Octree, Shape};
 use crate::svo::{Forest, Grid, LeafColor, Leaves, Node, build, morton, pack_normal};
 use glam::{DVec3, Vec3};
@@ -173,7 +173,7 @@ pub fn body(forest: &Arc<Forest>, tree: u32, grid: Grid, physics_level: u32, lif
 
 /// The same world, in which everything meets by octrees.
 pub fn by_octrees(mut world: World) -> World {
-    world.settings.contacts = ContactMethod::named("octree").expect("it is in the table");
+    world.settings.contacts = ContactsId::named("octree").expect("it is in the table");
     world
 }
 

@@ -5,16 +5,11 @@ use super::{
     body::index_of,
     broad_phase::BroadPhase,
     clearance::Clearances,
-    collide::{
-        Finders, Manifold, Overlaps,
-        field::{self, Colliding},
-        remembered,
-    },
-    contacts::Push,
+    collide::{FinderMemory, Finders, Manifold},
+    contacts::{Contact, Push},
     integrate,
-    planes::planes,
+    measure::Measure,
     respond::Responder,
-    shared_volume::Measured,
     step,
 };
 use crate::gpu::{Gpu, GpuError};
@@ -44,8 +39,7 @@ pub struct World {
     pub(super) clearances: Clearances,
     pub(super) finders: Finders,
     pub(super) responder: Responder,
-    pub(super) overlaps: Overlaps,
-    pub(super) measured: Measured,
+    pub(super) measure: Measure,
     /// How long finders took to follow breaks since the last step, ms.
     pub(super) follow_ms: f64,
     next_id: u32,
@@ -78,8 +72,7 @@ impl World {
             clearances: Clearances::default(),
             finders: Finders::default(),
             responder: Responder::default(),
-            overlaps: Overlaps::default(),
-            measured: Measured::default(),
+            measure: Measure::default(),
             follow_ms: 0.0,
             next_id: 0,
         }
@@ -120,8 +113,7 @@ impl World {
             return new;
         };
         body.id = id;
-        // What is known goes by names.
-        self.measured = Measured::default();
+        self.measure.forget_names();
         self.next_id = self.next_id.max(id.0.saturating_add(1));
         // Bodies are looked up by bisection: they stay in ascending order of their names.
         let at = self.bodies.partition_point(|b| b.id < id);
@@ -144,7 +136,7 @@ impl World {
         self.finders.removed(id, &self.bodies);
         self.clearances.keep(&self.bodies);
         self.responder.removed(id, &self.bodies);
-        self.overlaps.removed(&self.bodies);
+        self.measure.removed(&self.bodies);
         Some(body)
     }
 
@@ -156,10 +148,11 @@ impl World {
             // New bodies have the greatest names, so they are the last ones.
             let (before, parts) = self.bodies.split_at(self.bodies.len() - ids.len());
             if let Some(parent) = before.get(at) {
-                self.finders.set_field_level(self.settings.sane().field_level);
+                self.finders.set_options(&self.settings.options);
                 let started = Instant::now();
-                self.finders.broke(parent, parts);
-                self.follow_ms += started.elapsed().as_secs_f64() * 1e3;
+                if self.finders.broke(parent, parts) {
+                    self.follow_ms += started.elapsed().as_secs_f64() * 1e3;
+                }
                 self.responder.broke(parent, parts);
             }
             self.remove(id);
@@ -167,13 +160,44 @@ impl World {
         ids
     }
 
-    /// How many points collide, and how many contacts were put out for them; none where contacts are not found by distance
-    /// fields. Takes longer than the step.
+    /// What the finder of this name knows now; none where it finds no contacts here.
     #[must_use]
-    pub fn colliding_points(&self) -> Option<Colliding> {
-        let memory = self.finders.memory_of(field::ENTRY.name);
-        let parts = remembered::<field::Fields>(&memory)?;
-        Some(field::colliding(parts, &self.bodies, &self.manifolds, &planes(&self.settings.sane())))
+    pub fn memory_of(&self, finder: &str) -> FinderMemory {
+        self.finders.memory_of(finder)
+    }
+
+    /// What held bodies apart in the last step, in order of pair.
+    #[must_use]
+    pub fn manifolds(&self) -> &[Manifold] {
+        &self.manifolds
+    }
+
+    /// Who pushed whom in the last step, all its searches for contacts together, in order of pair. A response
+    /// without impulses at points tells of none.
+    #[must_use]
+    pub fn pushes(&self) -> &[Push] {
+        &self.pushes
+    }
+
+    /// All contacts of the last step, those between sleepers too, in order of pair. Points that are near and
+    /// do not press are among them.
+    #[must_use]
+    pub fn contacts(&self) -> Vec<Contact> {
+        let mut out = Vec::new();
+        for manifold in &self.manifolds {
+            if self.body(manifold.first).is_none() {
+                continue;
+            }
+            out.extend(manifold.points.iter().map(|p| Contact {
+                bodies: (manifold.first, manifold.second),
+                position: p.position,
+                normal: p.normal,
+                separation: p.separation,
+                cell: manifold.resolution_m,
+                impulse: p.total_impulse,
+            }));
+        }
+        out
     }
 
     /// Removes all bodies.
@@ -183,8 +207,8 @@ impl World {
         self.finders.cleared();
         self.clearances = Clearances::default();
         self.responder.cleared();
-        self.overlaps.removed(&[]);
-        self.measured = Measured::default();
+        self.measure.removed(&[]);
+        self.measure.forget_names();
     }
 
     /// A body by name.
@@ -274,7 +298,8 @@ impl World {
     }
 
     /// How finely bodies meet now.
-    pub(super) fn detail(&self) -> Detail<'_> {
+    #[must_use]
+    pub fn detail(&self) -> Detail<'_> {
         Detail { pairs: &self.pair_levels, far: self.far() }
     }
 

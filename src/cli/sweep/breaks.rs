@@ -14,7 +14,7 @@ use crate::{
     compute::Compute,
     export::{self, Aside, Assembly, Format, FractureReport, InputReport, ParameterReport, Watch, checks},
     facade::{Fracture, Quiet},
-    fracture::{Passes, generations},
+    fracture::{Fracturer, Passes, generations},
     gpu::StageTiming,
     import::ReadMesh,
     provenance::{COMMIT, VERSION},
@@ -46,7 +46,7 @@ impl<'a> Breaks<'a> {
     /// [`CliError`].
     pub fn new(args: &'a SweepArgs, compute: &'a Compute) -> Result<Self, CliError> {
         let passes = Passes::default();
-        passes.compiled(compute)?;
+        Fracturer::shared(&passes, compute)?;
         let command = ["kintsugi", "sweep", &args.jobs.to_string_lossy(), "--compute", compute.name()];
         let command = serde_json::json!(command).to_string();
         Ok(Self { args, compute, passes, arena: Arena::new(compute)?, command })

@@ -440,7 +440,7 @@ impl Column {
     /// Goes by other settings from now on, and wakes where bodies move otherwise by them.
     pub fn go_by(&mut self, there: &Stage, touches: &[Touch], moved: bool) {
         self.stage.look_for_contacts(there.settings().narrow);
-        self.stage.go_by(*there.settings(), touches);
+        self.stage.go_by(there.settings().clone(), touches);
         self.stage.set_eye(there.eye());
         if moved && self.begun.is_some() {
             self.stage.wake_all();

@@ -1,12 +1,12 @@
 //! The ways of breaking that can be seen side by side: a method, and how its crack surfaces look.
 
-use crate::fracture::{FractureParams, Method, Surface, methods};
+use crate::fracture::{FractureParams, MethodId, Surface, methods};
 
 /// A method, with one of the crack surfaces that it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
     /// The method.
-    pub method: Method,
+    pub method: MethodId,
     /// Its crack surfaces; planar where it has no others.
     pub surface: Surface,
 }
@@ -15,15 +15,15 @@ impl Way {
     /// Every way that there is, in the order of the table of methods.
     #[must_use]
     pub fn all() -> Vec<Self> {
-        let surfaces = |method: &Method| -> &[Surface] {
-            if method.of_voxels {
-                &[Surface::Planar, Surface::Rough, Surface::Dusty]
-            } else {
-                &[Surface::Planar]
-            }
-        };
-        let ways = |method: Method| surfaces(&method).iter().map(move |&surface| Self { method, surface });
-        methods().into_iter().flat_map(ways).collect()
+        let mut all = Vec::new();
+        for method in methods() {
+            let surfaces: &[Surface] = match method.of_voxels {
+                true => &[Surface::Planar, Surface::Rough, Surface::Dusty],
+                false => &[Surface::Planar],
+            };
+            all.extend(surfaces.iter().map(|&surface| Self { method: method.id(), surface }));
+        }
+        all
     }
 
     /// The way of these parameters.
@@ -42,8 +42,8 @@ impl Way {
     #[must_use]
     pub fn label(&self) -> String {
         match self.surface_name() {
-            Some(surface) => format!("{}, {surface}", self.method.label),
-            None => self.method.label.to_owned(),
+            Some(surface) => format!("{}, {surface}", self.method.entry().label),
+            None => self.method.entry().label.to_owned(),
         }
     }
 
@@ -51,8 +51,8 @@ impl Way {
     #[must_use]
     pub fn name(&self) -> String {
         match self.surface_name() {
-            Some(surface) => format!("{}-{surface}", self.method.name),
-            None => self.method.name.to_owned(),
+            Some(surface) => format!("{}-{surface}", self.method),
+            None => self.method.to_string(),
         }
     }
 
@@ -62,6 +62,6 @@ impl Way {
             Surface::Rough => "rough",
             Surface::Dusty => "dusty",
         };
-        self.method.of_voxels.then_some(name)
+        self.method.entry().of_voxels.then_some(name)
     }
 }

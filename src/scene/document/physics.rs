@@ -8,7 +8,7 @@
 use super::{Document, values::tuned_touch};
 use crate::{
     bodies::{Adaptive, WorldSettings},
-    scene::{PairLevel, Scene, ScenePair, Tuning},
+    scene::{PairLevel, Scene, ScenePair, Tuning, contact_options::options},
 };
 
 impl Tuning {
@@ -106,9 +106,8 @@ impl Document {
             sleeping: scene.sleeping,
             walls: scene.walls,
             contacts: scene.contacts,
-            field_level: scene.field_level,
             response: scene.response,
-            penalty: scene.penalty,
+            options: options(scene.field_level, &scene.penalty),
             adaptive: scene.adaptive_level,
             ..WorldSettings::default()
         }
@@ -121,15 +120,15 @@ mod tests {
 
     use super::*;
     use crate::{
-        bodies::{Penalty, Response, Walls},
-        scene::Event,
+        bodies::{ResponseId, Walls},
+        scene::{Event, Penalty},
     };
 
     #[test]
     fn scene_panels_and_world_agree() {
         let scene = Scene {
             gravity: DVec3::new(1.0, -2.5, 3.0),
-            response: Response::PENALTY,
+            response: "penalty".parse().unwrap(),
             adaptive_level: Some(Adaptive { near: 7.0, most: 2 }),
             floor: false,
             dt: 0.004,
@@ -144,11 +143,11 @@ mod tests {
         let saved = document.to_save(crate::render::Camera::default());
         assert_eq!((saved.gravity, saved.adaptive_level), (scene.gravity, scene.adaptive_level));
 
-        let tuning = Tuning { gravity: -4.0, far_levels: 0, response: Response::SOFT, ..Tuning::default() };
+        let tuning = Tuning { gravity: -4.0, far_levels: 0, response: ResponseId::SOFT, ..Tuning::default() };
         assert!(document.set_tuning(tuning, |_| true));
         let settings = document.settings();
         assert_eq!(settings.gravity, DVec3::new(1.0, 4.0, 3.0), "sideways it is the scene's");
-        assert_eq!((settings.adaptive, settings.response), (None, Response::SOFT));
+        assert_eq!((settings.adaptive, settings.response), (None, ResponseId::SOFT));
         let more = Tuning { far_levels: 1, ..document.tuning().clone() };
         document.set_tuning(more, |_| true);
         assert_eq!(document.settings().adaptive, Some(Adaptive { near: 7.0, most: 1 }));
@@ -191,7 +190,8 @@ mod tests {
         );
         assert_eq!(saved.bodies[1].name.as_deref(), Some("body 2"), "body 1 is taken");
         assert_eq!((saved.break_generations, saved.walls, saved.penalty.friction), (1, None, 20.0));
-        assert_eq!((document.settings().walls, document.settings().penalty.friction), (None, 20.0));
+        let friction = document.settings().options.value(&crate::bodies::penalty::FRICTION);
+        assert_eq!((document.settings().walls, friction), (None, 20.0));
         let again = crate::scene::parse_scene(&saved.to_text(), "saved");
         assert_eq!(again.unwrap().pairs, saved.pairs);
     }

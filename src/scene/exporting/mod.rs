@@ -22,7 +22,7 @@ use crate::{
     compute::RanOn,
     export::{
         self, Aside, Assembly, BreakArrays, BreakKind, ExportError, ExportPiece, Format, Handover, Lying,
-        MeshKind, Meshes, PieceReport, Placing, SMALLEST_MESH, Watch, checks, made_of_voxels,
+        MeshKind, Meshes, Needs, PieceReport, Placing, SMALLEST_MESH, Watch, checks, made_of_voxels,
         report::write_json, scene_report::SceneReport, to_nanoseconds,
     },
     render::Camera,
@@ -76,7 +76,7 @@ impl ExportOrder {
     /// Why a format cannot be had of what is wanted.
     #[must_use]
     pub fn why_not(&self, sandbox: &Sandbox, format: Format) -> Option<&'static str> {
-        if !matches!(format, Format::Vox | Format::Npz) {
+        if !matches!(format.needs, Needs::Voxels | Needs::Breaks) {
             return None;
         }
         if self.lying == Lying::AsTheyLie {
@@ -96,11 +96,14 @@ impl ExportOrder {
         if !octrees {
             return Some("it is not made of voxels");
         }
-        if format == Format::Npz && !broken {
+        if format.needs == Needs::Voxels {
+            return None;
+        }
+        if !broken {
             return Some("nothing has broken yet");
         }
-        let gone = || Lines::of(self, sandbox).source().is_none();
-        (format == Format::Npz && gone()).then_some("the whole object is no longer in memory")
+        let gone = Lines::of(self, sandbox).source().is_none();
+        gone.then_some("the whole object is no longer in memory")
     }
 
     /// The formats that are wanted and can be had.
@@ -188,7 +191,11 @@ impl ExportPlan {
             });
         }
         let formats = order.possible(sandbox);
-        let arrays = formats.contains(&Format::Npz).then(|| order.arrays(sandbox, &lines)).flatten();
+        let arrays = formats
+            .iter()
+            .any(|format| format.needs == Needs::Breaks)
+            .then(|| order.arrays(sandbox, &lines))
+            .flatten();
         let what = Assembly {
             meshes: Meshes::asked(order.mesh),
             handover: order.handover,
@@ -211,7 +218,7 @@ impl ExportPlan {
             breaks: breaks(sandbox, &lines, &what, &formats),
             pieces: what.pieces.iter().map(PieceReport::of).collect(),
             broken_again: broken_again(sandbox, &lines, &what, order.lying),
-            formats: formats.iter().map(|format| format.name().to_owned()).collect(),
+            formats: formats.iter().map(|format| format.name.to_owned()).collect(),
             checks: Vec::new(),
             ..SceneReport::default()
         };
@@ -260,7 +267,7 @@ impl ExportPlan {
             let said = export::write(&self.what, *format, aside.path(), &watch).map_err(told)?;
             notes.extend(said.iter().map(|note| aside.moved_note(note)));
         }
-        let mut files: Vec<&'static str> = self.formats.iter().map(|format| format.file()).collect();
+        let mut files: Vec<&'static str> = self.formats.iter().map(|format| format.file).collect();
         if beside {
             let watch = Watch::part(progress, parts - 2, parts);
             files.extend(export::write_beside(&self.what, aside.path(), &watch).map_err(told)?);
@@ -319,7 +326,7 @@ impl Repeat {
     fn command(&self, folder: &Path) -> String {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let again = format!("{}-again", folder.display());
-        let formats: Vec<&str> = self.formats.iter().map(|format| format.name()).collect();
+        let formats: Vec<&str> = self.formats.iter().map(|format| format.name).collect();
         let placed = match self.lying {
             Lying::AsTheyLie => "as-they-lie",
             Lying::AsTheyFittedTogether => "fitted",

@@ -110,7 +110,7 @@ pub(super) fn breaks(
                 impact: Impact { point: record.impact.point * units, ..record.impact },
                 seeds: record.cell_count,
                 interior: record.interior.clone(),
-                formats: formats.iter().map(|format| format.name().to_owned()).collect(),
+                formats: formats.iter().map(|format| format.name.to_owned()).collect(),
                 ..ParameterReport::of(&record.params, level)
             },
             counts: record.counts,

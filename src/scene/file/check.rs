@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{Event, Scene, SceneBody};
-use crate::scene::PartName;
+use crate::scene::{MAX_FIELD_LEVEL, PartName};
 use crate::{
-    bodies::MAX_FIELD_LEVEL,
     fracture::{FractureParams, interior::SCALES},
     svo::MAX_LEVEL,
 };

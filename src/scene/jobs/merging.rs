@@ -6,7 +6,7 @@ use std::sync::{Arc, mpsc};
 
 use crate::{
     bodies::BodyId,
-    fracture::{Cancel, CancelOnDrop, Pattern, Rejoin, solid::rejoined},
+    fracture::{Cancel, CancelOnDrop, FractureError, Pattern, Rejoin, solid::rejoined},
     scene::SandboxError,
     shape::{Octree, Shape},
     svo::{Forest, Grid},
@@ -53,8 +53,8 @@ impl Union {
     /// The one shape, in the space of the first of its bodies.
     ///
     /// # Errors
-    /// [`SandboxError::CannotMerge`] where they do not hang together; [`SandboxError::Fracture`], also where `cancel`
-    /// says that nobody waits.
+    /// [`SandboxError::CannotMerge`] where they do not hang together; [`SandboxError::Fracture`], also where it was
+    /// cancelled.
     pub fn shape(&self, cancel: &Cancel) -> Result<Shape, SandboxError> {
         let refused = |why: &str| SandboxError::CannotMerge(why.to_owned());
         let (density, look) = (self.like.density(), *self.like.look());
@@ -67,7 +67,7 @@ impl Union {
             Ingredients::Trees { source: (source, tree), pattern, grid, forest, parts } => {
                 let rejoin = Rejoin::new((source, *tree), pattern, forest, parts.iter().copied());
                 let members: Vec<u32> = self.parts.iter().map(|part| *part as u32).collect();
-                let one = Cancel::catch(|| Ok(rejoin.one_of(&members, cancel)))?;
+                let one = rejoin.one_of(&members, cancel).map_err(FractureError::from)?;
                 let one = one.ok_or_else(|| refused(APART))?;
                 Ok(Shape::octree(Octree::new(&Arc::new(one), 0, *grid), density, look))
             }

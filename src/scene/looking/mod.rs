@@ -24,12 +24,12 @@ use super::{
     Aim, InsideView, KeptCells, Tuning,
     breaking::{BreakJob, local_from_world, world_from_local_matrix},
     jobs::Workshop,
-    overlays::{Blueprint, Inside, Part, Placing, overlay},
+    overlays::{Blueprint, Inside, Maker, Placing, Reading, overlay},
     stage::Stage,
 };
 use crate::{
     bodies::Body,
-    fracture::{Break, FractureError, FractureParams, Recipe, VoronoiDetail},
+    fracture::{Break, FractureError, FractureParams, Fracturer, Recipe, VoronoiDetail},
     render::Overlay,
     svo::Forest,
 };
@@ -41,10 +41,7 @@ const SETTLED_AFTER: Duration = Duration::from_millis(250);
 #[derive(Clone, PartialEq)]
 struct Wanted {
     of: Of,
-    /// Whether the labelling is watched, and without flattening.
-    labels: Option<bool>,
-    /// Whether distance fields are looked at, and the level of their cells.
-    fields: Option<u32>,
+    reading: Reading,
 }
 
 #[derive(Clone, PartialEq)]
@@ -161,13 +158,12 @@ impl Looking {
     pub fn remember(&mut self, body: &Body, job: &BreakJob, broken: &Break) {
         let def = &body.def;
         // Only a break by Voronoi cells can be looked into.
-        let Some(detail) = broken.detail_as::<VoronoiDetail>() else {
+        let (Some(detail), Some(pattern)) = (VoronoiDetail::of(broken), broken.pattern.clone()) else {
             self.last = None;
             return;
         };
         let recipe = Recipe { surface_color: None, ..detail.recipe.clone() };
         let impact = local_from_world(&body.state, &def.shape, job.blow.point);
-        let pattern = detail.pattern.clone();
         self.breaks += 1;
         self.last = Some(Last {
             number: self.breaks,
@@ -187,18 +183,15 @@ impl Looking {
             self.drop_shown();
             return;
         }
-        let labels = parts.iter().find_map(|part| match part {
-            Part::Labels(Some(_)) => Some(false),
-            Part::Flood(_) => Some(true),
-            _ => None,
-        });
-        let fields = parts.iter().any(Part::is_of_fields).then_some(context.tuning.field_level);
+        let mut reading = Reading::of(&parts, context.tuning.field_level);
+        // To the end: the slider goes there and back.
+        reading.labels = reading.labels.map(|(flood, _)| (flood, None));
         let Some((of, world_from_grid)) = self.subject(context) else {
             self.job = None;
             self.drop_shown();
             return;
         };
-        let wanted = Wanted { of, labels, fields };
+        let wanted = Wanted { of, reading };
         self.take_read(&wanted);
         self.start_reading(tools, context, wanted.clone());
         self.report.is_reading = self.job.is_some() || self.asked.is_some();
@@ -218,7 +211,8 @@ impl Looking {
         self.report.drawn = [made.lines.len(), made.points.len(), made.triangles.len()];
         self.report.labels = shown.inside.steps.as_ref().map(|s| LabelReport::of(s, &shown.inside));
         self.report.transition = shown.inside.transition;
-        self.report.fields = shown.inside.fields.as_ref().map(|fields| [fields.steps(), fields.levels()]);
+        let most = |maker: Maker| Some((maker, (maker.number.as_ref()?.most)(&shown.inside)));
+        self.report.most = Maker::ALL.into_iter().filter_map(most).collect();
         (self.overlay, self.drawn) = (Some(Arc::new(made)), Some(drawn));
         self.revision += 1;
     }
@@ -266,23 +260,17 @@ impl Looking {
             return;
         }
         // Not compiled yet: the next frame asks again.
-        if !tools.passes.is_settled() {
+        if !tools.passes.is_settled::<Fracturer>() {
             return;
         }
         let Some((forest, tree, by)) = self.to_break(context.stage, &wanted) else { return };
         let (sender, receiver) = mpsc::channel();
         let passes = Arc::clone(tools.passes);
-        let mut parts = match wanted.labels {
-            Some(true) => vec![Part::Flood(None)],
-            Some(false) => vec![Part::Labels(Some(u32::MAX))],
-            None => Vec::new(),
-        };
-        let field_level = wanted.fields;
-        parts.extend(field_level.map(|_| Part::Spheres(None)));
+        let reading = wanted.reading;
         std::thread::spawn(move || {
-            if let Some(fracturer) = passes.ready() {
+            if let Some(fracturer) = passes.ready::<Fracturer>() {
                 // The receiver goes where nobody asks any more.
-                let _ = sender.send(read(fracturer, &forest, tree, by, (&parts, field_level)));
+                let _ = sender.send(read(&fracturer, &forest, tree, by, reading));
             }
         });
         self.asked = None;

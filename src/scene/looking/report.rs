@@ -1,6 +1,8 @@
 //! What the panel shows of a look inside.
 
-use crate::scene::overlays::{Inside, LabelSteps};
+use std::collections::BTreeMap;
+
+use crate::scene::overlays::{Inside, LabelSteps, Maker};
 
 /// Whose fracture is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +30,8 @@ pub struct LookingReport {
     pub drawn: [usize; 3],
     /// Level of crack surfaces; `None` where they are planar.
     pub transition: Option<u32>,
-    /// Steps of the fronts and last level of the sphere trees, where distance fields are looked at.
-    pub fields: Option<[u32; 2]>,
+    /// The greatest number of each drawing that takes one.
+    pub most: BTreeMap<Maker, u32>,
     /// The labelling that is watched.
     pub labels: Option<LabelReport>,
     /// Why there is nothing to see.

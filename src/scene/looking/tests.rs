@@ -38,7 +38,7 @@ fn the_pinned_impact_is_looked_into_and_then_its_break() {
     settle(&mut sandbox);
     assert!(sandbox.inside_overlay().is_none(), "nothing is chosen");
 
-    choose(&mut sandbox, |view| view.fbs = true);
+    choose(&mut sandbox, |view| view.of(Maker::Fbs).on = true);
     settle(&mut sandbox);
     let pinned = Arc::clone(sandbox.inside_overlay().expect("it is drawn"));
     assert_eq!(sandbox.looking().subject, Some(Subject::Pin));
@@ -102,7 +102,7 @@ fn what_is_gone_is_not_shown() {
     let mut sandbox = opened(&gpu, 6);
     let gone = Aim { body: BodyId(u32::MAX), ..aim(&sandbox) };
     sandbox.look_at(Some(gone), None);
-    choose(&mut sandbox, |view| view.seeds = true);
+    choose(&mut sandbox, |view| view.of(Maker::Seeds).on = true);
     settle(&mut sandbox);
     assert_eq!((sandbox.inside_overlay(), sandbox.looking().subject), (None, None));
 }

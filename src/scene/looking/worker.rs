@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::{
-    bodies::{BodyDef, FIELD_LEVEL},
+    bodies::BodyDef,
     fracture::{FractureError, FractureParams, Fracturer, Pattern, Recipe, Source},
     scene::{
-        Aim, KeptCells,
-        overlays::{Blueprint, Inside, Part},
+        Aim, FIELD_LEVEL, KeptCells,
+        overlays::{Blueprint, Inside, Reading},
         pinned::cells,
     },
     svo::{Arena, Forest, coarsen},
@@ -45,18 +45,16 @@ pub(super) fn blueprint(
         impact,
         spheres: params.radii.iter().filter(|_| has_spheres).map(|r| r * longest).collect(),
         local: params.local.map(|r| r * longest),
-        field_level: FIELD_LEVEL,
     }
 }
 
-/// Breaks tree `tree` of a copy of `forest`, no finer than what can be waited for, and reads back what
-/// `parts` need.
+/// Breaks tree `tree` of a copy of `forest`, no finer than what can be waited for, and reads back what is asked for.
 pub(super) fn read(
     fracturer: &Fracturer,
     forest: &Arc<Forest>,
     tree: u32,
     by: ToBreak,
-    (parts, field_level): (&[Part], Option<u32>),
+    reading: Reading,
 ) -> Result<Inside, FractureError> {
     let mut blueprint = match by {
         ToBreak::Known(blueprint) => blueprint,
@@ -65,7 +63,6 @@ pub(super) fn read(
             blueprint(pattern, params.recipe(), aim.point_in_grid, &params, def.octree().mass.bounds)
         }
     };
-    blueprint.field_level = field_level.unwrap_or(blueprint.field_level);
     let level = forest.level.min(MOST_LEVEL);
     let ratio = f64::from(1u32 << (forest.level - level));
     blueprint.recipe = blueprint.recipe.coarsened(forest.level, level)?;
@@ -76,5 +73,5 @@ pub(super) fn read(
     let mut arena = Arena::new(fracturer.compute())?;
     arena.insert(&copy)?;
     let source = Source::new(&arena, &copy, tree)?;
-    Inside::read(fracturer, &source, blueprint, None, parts)
+    Inside::read(fracturer, &source, blueprint, None, reading)
 }

@@ -3,7 +3,7 @@
 
 use glam::{DVec3, Vec3};
 
-use super::{Inside, Placing, color_of, lit};
+use super::{Inside, OverlayMaker, Part, Placing, Reads, color_of, lit};
 use crate::{
     render::{Line, Overlay, Point},
     svo::{morton, unpack_normal},
@@ -16,7 +16,19 @@ pub(super) const NORMAL: f32 = 2.2;
 /// More normals than this would be fur: every second, third or so voxel has one then.
 pub(super) const MOST_NORMALS: usize = 12_000;
 
-pub(super) fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
+/// The maker.
+pub(super) static MAKER: OverlayMaker = OverlayMaker {
+    name: "fbs",
+    label: "Boundary set",
+    help: "Fracture boundary set: every copy of a boundary voxel in its cell's colour, with normals",
+    reads: Reads::Nothing,
+    has_cut: false,
+    number: None,
+    add,
+    write: None,
+};
+
+fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing, _: &Part) {
     let (fracture, voxel) = (&inside.fracture, placing.voxel());
     let leaves = &fracture.forest.leaves;
     let step = leaves.len().div_ceil(MOST_NORMALS).max(1);

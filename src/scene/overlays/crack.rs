@@ -1,16 +1,23 @@
 //! Crack surfaces (2018, sec. 5.2): their triangles, and the separation points that they hang on. With a gap,
 //! the border of each object.
 
+use std::rc::Rc;
+
 use glam::{DVec3, Vec3};
 
-use super::{Inside, Placing, color_of};
+use super::{
+    CrackArrays, Inside, OverlayFileError, OverlayFiles, OverlayMaker, Part, Placing, Reads, color_of,
+    files::{colors, column, rgb},
+};
 use crate::{
+    export::{ExportError, PlainPly},
     fracture::crack::UNITS,
     render::{Line, Overlay, Point, Triangle},
 };
 
 /// Edge, face and voxel separation points; with a gap the ends on edges, and the middles of fans.
-pub const POINT_COLORS: [[u8; 4]; 3] = [[70, 200, 255, 255], [255, 110, 190, 255], [255, 225, 80, 255]];
+pub(super) const POINT_COLORS: [[u8; 4]; 3] =
+    [[70, 200, 255, 255], [255, 110, 190, 255], [255, 225, 80, 255]];
 /// Opacity of triangles.
 const ALPHA: u8 = 165;
 /// Sides of triangles.
@@ -18,6 +25,30 @@ const SIDE: [u8; 4] = [255, 255, 255, 70];
 /// Radius of points, edges of a transition voxel and pixels.
 const RADIUS: f32 = 0.045;
 const LEAST_PIXELS: f32 = 1.6;
+
+/// The maker.
+pub(super) static TRIANGLES: OverlayMaker = OverlayMaker {
+    name: "triangles",
+    label: "Crack triangles",
+    help: "The crack surfaces inside transition voxels",
+    reads: Reads::Cracks,
+    has_cut: false,
+    number: None,
+    add: add_triangles,
+    write: Some(write_triangles),
+};
+
+/// The maker.
+pub(super) static POINTS: OverlayMaker = OverlayMaker {
+    name: "points",
+    label: "Separation points",
+    help: "Where cracks cut edges (blue), faces (pink) and voxels (yellow) of the transition level",
+    reads: Reads::Cracks,
+    has_cut: false,
+    number: None,
+    add: add_points,
+    write: Some(write_points),
+};
 
 /// Grid coordinates of a point in a transition voxel.
 pub(super) struct Frame {
@@ -38,7 +69,7 @@ impl Frame {
 }
 
 /// Triangles with their sides: one for each object beside it where the two are drawn apart.
-pub(super) fn add_triangles(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
+fn add_triangles(overlay: &mut Overlay, inside: &Inside, placing: &Placing, _: &Part) {
     let Some(frame) = Frame::of(inside) else { return };
     let mut push = |place, points: [[i64; 3]; 3], offset: Vec3, color| {
         let [a, b, c] = points.map(|p| placing.at(frame.at(place, p)) + offset);
@@ -80,7 +111,7 @@ fn pair_of([a, b]: [u32; 2]) -> u32 {
 }
 
 /// Separation points where the surfaces were made; they do not move with pieces.
-pub(super) fn add_points(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
+fn add_points(overlay: &mut Overlay, inside: &Inside, placing: &Placing, _: &Part) {
     let Some(frame) = Frame::of(inside) else { return };
     let radius_m = RADIUS * frame.edge as f32 * placing.voxel();
     let mut push = |place, point: [i64; 3], kind: usize| {
@@ -117,4 +148,54 @@ pub(super) fn add_points(overlay: &mut Overlay, inside: &Inside, placing: &Placi
         voxel.face_points.iter().flatten().for_each(|p| push(voxel.place, wide(p), 1));
         push(voxel.place, wide(&voxel.voxel_point), 2);
     }
+}
+
+/// The crack surfaces as arrays. The first maker that needs them writes their transition voxels, to whose rows others
+/// refer.
+pub(super) fn arrays(files: &mut OverlayFiles<'_>) -> Result<Rc<CrackArrays>, ExportError> {
+    if let Some(known) = &files.cracks {
+        return Ok(Rc::clone(known));
+    }
+    let all = Rc::new(CrackArrays::of(files.inside).numbered_from(files.first_seed));
+    files.npz.array("transition_voxels", &[all.voxels.len(), 4], all.voxels.as_flattened())?;
+    files.npz.array("transition_objects", &[all.objects.len(), 8], all.objects.as_flattened())?;
+    files.cracks = Some(Rc::clone(&all));
+    Ok(all)
+}
+
+fn write_triangles(files: &mut OverlayFiles<'_>) -> Result<(), OverlayFileError> {
+    let all = arrays(files)?;
+    let (npz, count) = (&mut files.npz, all.triangles.len());
+    npz.array("triangles", &[count, 3, 3], all.triangles.as_flattened().as_flattened())?;
+    npz.array("triangle_cells", &[count, 2], all.triangle_cells.as_flattened())?;
+    npz.array("triangle_voxel", &[count], &all.triangle_voxels)?;
+    // Corners are each triangle's own.
+    let thrice = |numbers: Vec<i32>| numbers.into_iter().flat_map(|number| [number; 3]).collect();
+    let cells: Vec<i32> = thrice(column(&all.triangle_cells, 0));
+    let ply = PlainPly {
+        colors: colors(&cells),
+        columns: vec![
+            ("cell", cells),
+            ("beyond", thrice(column(&all.triangle_cells, 1))),
+            ("voxel", thrice(all.triangle_voxels.clone())),
+        ],
+        polygons: (0..count as u32).map(|k| vec![3 * k, 3 * k + 1, 3 * k + 2]).collect(),
+        ..PlainPly::default()
+    };
+    Ok(files.ply("triangles.ply", all.triangles.as_flattened(), ply)?)
+}
+
+fn write_points(files: &mut OverlayFiles<'_>) -> Result<(), OverlayFileError> {
+    let all = arrays(files)?;
+    let (npz, count) = (&mut files.npz, all.points.len());
+    npz.array("points", &[count, 3], all.points.as_flattened())?;
+    npz.array("point_kind", &[count], &all.point_kinds)?;
+    npz.array("point_voxel", &[count], &all.point_voxels)?;
+    let color = |kind: &i32| rgb(POINT_COLORS.get(*kind as usize).copied().unwrap_or_default());
+    let ply = PlainPly {
+        colors: all.point_kinds.iter().map(color).collect(),
+        columns: vec![("kind", all.point_kinds.clone()), ("voxel", all.point_voxels.clone())],
+        ..PlainPly::default()
+    };
+    Ok(files.ply("points.ply", &all.points, ply)?)
 }

@@ -6,7 +6,7 @@
 
 use glam::{DVec3, IVec3, Vec3};
 
-use super::{Inside, Placing, color_of};
+use super::{Inside, Number, OverlayMaker, Part, Placing, Reads, color_of};
 use crate::{
     bodies::field::{
         distance::{FamilyField, FragmentId, Slice, SliceSample, Update},
@@ -36,7 +36,61 @@ pub(super) const UNTOUCHED: [u8; 4] = [150, 150, 150, 110];
 const CORNERS: usize = 20;
 pub(super) const MOST_SPHERES: usize = 3000;
 /// The level of spheres that are drawn where nobody says otherwise.
-pub const DEFAULT_LEVEL: u32 = 6;
+const DEFAULT_LEVEL: u32 = 6;
+
+/// The maker.
+pub(super) static SLICE: OverlayMaker = OverlayMaker {
+    name: "field-slice",
+    label: "Distance field",
+    help: "A slice through the distance field of the pieces, in their colours, with lines of equal depth: what contacts by distance fields look up",
+    reads: Reads::Fields,
+    has_cut: true,
+    number: None,
+    add: add_slice,
+    write: None,
+};
+
+/// The maker.
+pub(super) static FRONTS: OverlayMaker = OverlayMaker {
+    name: "fronts",
+    label: "Fronts",
+    help: "Nodes of the field on the slice, by the step at which the update after the break reached them: yellow exact beside the crack, red now, blue late, grey untouched",
+    reads: Reads::Fields,
+    has_cut: true,
+    number: Some(Number {
+        word: "STEP",
+        name: "front_step",
+        label: "Front step",
+        help: "The step of the fronts that is shown; 0: what is exact beside the crack, before they set out",
+        least: 0,
+        most: |inside| inside.fields.as_ref().map_or(0, Fields::steps),
+        first: u32::MAX,
+        is_octree_level: false,
+    }),
+    add: add_fronts,
+    write: None,
+};
+
+/// The maker.
+pub(super) static SPHERES: OverlayMaker = OverlayMaker {
+    name: "spheres",
+    label: "Sphere trees",
+    help: "Spheres of the pieces' trees at a level: points whose spheres miss another body are not looked up",
+    reads: Reads::Fields,
+    has_cut: false,
+    number: Some(Number {
+        word: "LEVEL",
+        name: "spheres_level",
+        label: "Tree level",
+        help: "Spheres of the pieces' trees at a level: points whose spheres miss another body are not looked up",
+        least: 0,
+        most: |inside| inside.fields.as_ref().map_or(0, Fields::levels),
+        first: DEFAULT_LEVEL,
+        is_octree_level: false,
+    }),
+    add: add_spheres,
+    write: None,
+};
 
 /// Where a slice goes through the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -163,7 +217,7 @@ impl Plane {
 }
 
 /// The slice: fragments in the colours of their pieces, and lines of equal distance.
-pub(super) fn add_slice(overlay: &mut Overlay, inside: &Inside, placing: &Placing, cut: Cut) {
+fn add_slice(overlay: &mut Overlay, inside: &Inside, placing: &Placing, &Part { cut, .. }: &Part) {
     let Some(fields) = &inside.fields else { return };
     let plane = Plane::new(&fields.field, cut);
     let slice = fields.field.slice(plane.corner, [plane.right, plane.down], plane.size);
@@ -255,12 +309,8 @@ fn add_lines(
 }
 
 /// The nodes nearest to the slice: when a front reached them, up to a step (all, where none is given), and their directions.
-pub(super) fn add_fronts(
-    overlay: &mut Overlay,
-    inside: &Inside,
-    placing: &Placing,
-    (cut, step): (Cut, Option<u32>),
-) {
+fn add_fronts(overlay: &mut Overlay, inside: &Inside, placing: &Placing, part: &Part) {
+    let Part { cut, number: step, .. } = *part;
     let Some(fields) = &inside.fields else { return };
     let (field, last) = (&fields.field, fields.steps());
     let shown = step.map_or(last, |step| step.min(last));
@@ -304,9 +354,9 @@ fn mixed(share: f64) -> [u8; 4] {
 }
 
 /// The spheres of one level of every fragment's trees, as three circles each in the colour of the piece.
-pub(super) fn add_spheres(overlay: &mut Overlay, inside: &Inside, placing: &Placing, level: Option<u32>) {
+fn add_spheres(overlay: &mut Overlay, inside: &Inside, placing: &Placing, part: &Part) {
     let Some(fields) = &inside.fields else { return };
-    let level = level.unwrap_or(DEFAULT_LEVEL).min(fields.levels());
+    let level = part.number.unwrap_or(DEFAULT_LEVEL).min(fields.levels());
     let voxel = placing.voxel();
     let all = fields.forests.iter().enumerate().flat_map(|(piece, forest)| {
         forest.spheres_of_level(level).map(move |(centre, radius)| (piece, centre, radius as f32))

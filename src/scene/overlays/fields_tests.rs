@@ -5,19 +5,23 @@ use std::collections::BTreeMap;
 use glam::DVec3;
 
 use super::{
-    Cut, Part,
+    Cut, Maker, Part,
     tests::{Bench, drawn},
 };
 use crate::{bodies::field::distance::Interior as _, fracture::Surface, render::piece_color};
 
 const CUT: Cut = Cut { axis: 1, percent: 45 };
 
+fn on_cut(maker: Maker) -> Part {
+    Part { cut: CUT, ..maker.into() }
+}
+
 #[test]
 fn iso_lines_lie_where_the_field_says_and_pieces_have_their_colours() {
     let Some(bench) = Bench::of("statue") else { return };
-    let inside = bench.read(Surface::Planar, &[Part::FieldSlice(CUT)]);
+    let inside = bench.read(Surface::Planar, &[on_cut(Maker::FieldSlice)]);
     let fields = inside.fields.as_ref().expect("they were asked for");
-    let shown = drawn(&inside, Part::FieldSlice(CUT));
+    let shown = drawn(&inside, on_cut(Maker::FieldSlice));
     let field = fields.field();
     let apart = super::fields::apart_on(fields, CUT);
     assert!(shown.lines.len() > 200 && shown.triangles.len() > 400, "{} lines", shown.lines.len());
@@ -58,12 +62,12 @@ fn iso_lines_lie_where_the_field_says_and_pieces_have_their_colours() {
 #[test]
 fn fronts_grow_step_by_step_from_what_is_exact() {
     let Some(bench) = Bench::of("statue") else { return };
-    let inside = bench.read(Surface::Planar, &[Part::Fronts(CUT, None)]);
+    let inside = bench.read(Surface::Planar, &[on_cut(Maker::Fronts)]);
     let steps = inside.fields.as_ref().expect("they were asked for").steps();
     assert!(steps >= 2, "{steps} steps");
     let counts: Vec<[usize; 3]> = (0..=steps)
         .map(|step| {
-            let points = drawn(&inside, Part::Fronts(CUT, Some(step))).points;
+            let points = drawn(&inside, on_cut(Maker::Fronts).at(step)).points;
             let of = |color: [u8; 4]| points.iter().filter(|p| p.color == color).count();
             [points.len(), of(super::fields::UNTOUCHED), of(super::fields::NOW)]
         })
@@ -72,18 +76,18 @@ fn fronts_grow_step_by_step_from_what_is_exact() {
     assert!(counts.windows(2).all(|two| two[0][0] == two[1][0] && two[1][1] <= two[0][1]));
     assert_eq!(counts[0][2], 0, "what is exact is no front");
     assert!(counts[1][2] > 0 && counts[0][1] < counts[0][0], "a front sets out from what is exact");
-    let all = drawn(&inside, Part::Fronts(CUT, None));
+    let all = drawn(&inside, on_cut(Maker::Fronts));
     assert_eq!(all.points.len(), counts[0][0]);
 }
 
 #[test]
 fn spheres_are_those_of_the_trees_level_by_level() {
     let Some(bench) = Bench::of("statue") else { return };
-    let inside = bench.read(Surface::Planar, &[Part::Spheres(None)]);
+    let inside = bench.read(Surface::Planar, &[Maker::Spheres.into()]);
     let fields = inside.fields.as_ref().expect("they were asked for");
     let mut before = 0;
     for level in [2, 5, fields.levels()] {
-        let shown = drawn(&inside, Part::Spheres(Some(level)));
+        let shown = drawn(&inside, Part::from(Maker::Spheres).at(level));
         let all: Vec<(usize, (DVec3, f64))> = fields
             .forests()
             .iter()
@@ -110,16 +114,17 @@ fn spheres_are_those_of_the_trees_level_by_level() {
         assert!(lines.next().is_none());
     }
     // A level beyond the last is the last.
-    assert_eq!(drawn(&inside, Part::Spheres(Some(999))).points.len(), before);
+    assert_eq!(drawn(&inside, Part::from(Maker::Spheres).at(999)).points.len(), before);
 }
 
 #[test]
 fn cuts_are_read_and_wrong_ones_are_told() {
-    assert_eq!("field-slice".parse(), Ok(Part::FieldSlice(Cut::default())));
-    assert_eq!("field-slice:x40".parse(), Ok(Part::FieldSlice(Cut { axis: 0, percent: 40 })));
-    assert_eq!("fronts:y".parse(), Ok(Part::Fronts(Cut { axis: 1, percent: 50 }, None)));
-    assert_eq!("fronts:z0:3".parse(), Ok(Part::Fronts(Cut { axis: 2, percent: 0 }, Some(3))));
-    assert_eq!("spheres:4".parse(), Ok(Part::Spheres(Some(4))));
+    let cut = |maker: Maker, axis, percent| Part { cut: Cut { axis, percent }, ..maker.into() };
+    assert_eq!("field-slice".parse(), Ok(Part::from(Maker::FieldSlice)));
+    assert_eq!("field-slice:x40".parse(), Ok(cut(Maker::FieldSlice, 0, 40)));
+    assert_eq!("fronts:y".parse(), Ok(cut(Maker::Fronts, 1, 50)));
+    assert_eq!("fronts:z0:3".parse(), Ok(cut(Maker::Fronts, 2, 0).at(3)));
+    assert_eq!("spheres:4".parse(), Ok(Part::from(Maker::Spheres).at(4)));
     for (bad, says) in [
         ("field-slice:w40", "as in x40"),
         ("field-slice:x101", "as in x40"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::geometry::Aabb;
 use glam::DVec3;
 
-use super::{Fields, LabelSteps, Part, Placing};
+use super::{Fields, LabelSteps, Maker, Part, Placing, Reads};
 use crate::{
     fracture::{
         Fracture, FractureError, Fracturer, Pattern, Recipe, Source, Surface,
@@ -28,8 +28,29 @@ pub struct Blueprint {
     pub spheres: Vec<f64>,
     /// Radius within which cells come apart, voxels; `None`: everywhere.
     pub local: Option<f64>,
-    /// Octree level of the cells of its distance field.
-    pub field_level: u32,
+}
+
+/// What is read back beside what came of the fracture and its crack surfaces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// The published labelling: whether without flattening, and up to which iteration; `None`: to the end.
+    pub labels: Option<(bool, Option<u32>)>,
+    /// Distance field and sphere trees: the octree level of the field's cells.
+    pub fields: Option<u32>,
+}
+
+impl Reading {
+    /// What `parts` need, with field cells of that level.
+    #[must_use]
+    pub fn of(parts: &[Part], field_level: u32) -> Self {
+        let steps = |part: &Part| match (part.maker, part.number) {
+            // The union-find's islands are read back with the fracture.
+            (Maker::Labels, None) => None,
+            (maker, at) => (maker.reads == Reads::Labels).then_some((maker == Maker::Flood, at)),
+        };
+        let has_fields = parts.iter().any(|part| part.maker.reads == Reads::Fields);
+        Self { labels: parts.iter().find_map(steps), fields: has_fields.then_some(field_level) }
+    }
 }
 
 /// What was read back.
@@ -56,7 +77,7 @@ pub struct Inside {
 }
 
 impl Inside {
-    /// Breaks `source` (unless `fracture` says what came of it) and reads back what `parts` show.
+    /// Breaks `source` (unless `fracture` says what came of it) and reads back what is asked for.
     ///
     /// # Errors
     /// As [`Fracturer::fracture`].
@@ -65,7 +86,7 @@ impl Inside {
         source: &Source<'_>,
         blueprint: Blueprint,
         fracture: Option<Fracture>,
-        parts: &[Part],
+        reading: Reading,
     ) -> Result<Self, FractureError> {
         let Blueprint { pattern, recipe, .. } = &blueprint;
         let level = source.forest.level;
@@ -83,14 +104,12 @@ impl Inside {
                 dusty = voxels.iter().map(|voxel| split(voxel, &words)).collect();
             }
         }
-        let steps = match wanted_steps(parts) {
+        let steps = match reading.labels {
             Some((flood, at)) => Some(LabelSteps::compute(fracturer, &fracture, flood, at)?),
             None => None,
         };
         let (forest, tree) = (Arc::clone(source.forest), source.tree);
-        let shows_fields = parts.iter().any(Part::is_of_fields);
-        let level = blueprint.field_level;
-        let fields = shows_fields.then(|| Fields::new(&forest, tree, &fracture, level)).flatten();
+        let fields = reading.fields.and_then(|level| Fields::new(&forest, tree, &fracture, level));
         Ok(Self { blueprint, forest, tree, fracture, transition, voxels, dusty, steps, fields })
     }
 
@@ -126,13 +145,4 @@ impl Inside {
         let offset = self.piece_of(object).and_then(|piece| placing.offsets.get(piece));
         offset.copied().unwrap_or(glam::Vec3::ZERO)
     }
-}
-
-/// Which labelling is to be watched, and up to where: without flattening, and the iteration.
-fn wanted_steps(parts: &[Part]) -> Option<(bool, Option<u32>)> {
-    parts.iter().find_map(|part| match part {
-        Part::Labels(Some(step)) => Some((false, Some(*step))),
-        Part::Flood(step) => Some((true, *step)),
-        _ => None,
-    })
 }

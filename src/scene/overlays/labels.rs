@@ -3,8 +3,15 @@
 
 use glam::{DVec3, Vec3};
 
-use super::{Inside, Placing, boundary::RADIUS, color_of, lit};
+use super::{
+    Inside, Number, OverlayFileError, OverlayFiles, OverlayMaker, Part, Placing, Reads,
+    boundary::RADIUS,
+    color_of,
+    files::{colors, column},
+    lit,
+};
 use crate::{
+    export::PlainPly,
     fracture::{
         Fracture, Fracturer,
         labelling::{Playback, Step, Voxel, Voxels},
@@ -91,8 +98,51 @@ impl LabelSteps {
     }
 }
 
+/// The maker.
+pub(super) static LABELS: OverlayMaker = OverlayMaker {
+    name: "labels",
+    label: "published",
+    help: "The published labelling, iteration by iteration",
+    reads: Reads::Labels,
+    has_cut: false,
+    number: Some(STEP),
+    add: add_labels,
+    write: Some(|files| write(files, LABELS.name, false)),
+};
+
+/// The maker.
+pub(super) static FLOOD: OverlayMaker = OverlayMaker {
+    name: "flood",
+    label: "flooding",
+    help: "The published labelling without the flattening of chains, so that labels flood from voxel to voxel",
+    reads: Reads::Labels,
+    has_cut: false,
+    number: Some(STEP),
+    add: add_steps,
+    write: Some(|files| write(files, FLOOD.name, true)),
+};
+
+const STEP: Number = Number {
+    word: "STEP",
+    name: "label_step",
+    label: "Iteration",
+    help: "The iteration that is shown; 0 is before the first, where every voxel has a label of its own",
+    least: 0,
+    most: |inside| inside.steps.as_ref().map_or(0, |steps| steps.steps().len() as u32),
+    first: 0,
+    is_octree_level: false,
+};
+
+/// Islands, or the published labelling where an iteration is named.
+fn add_labels(overlay: &mut Overlay, inside: &Inside, placing: &Placing, part: &Part) {
+    match part.number {
+        None => add_islands(overlay, inside, placing),
+        Some(_) => add_steps(overlay, inside, placing, part),
+    }
+}
+
 /// A colour for every island that the union-find found.
-pub(super) fn add_islands(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
+fn add_islands(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
     let voxels = match &inside.steps {
         Some(steps) => &steps.voxels,
         None => &Voxels::of_fracture(&inside.fracture, true),
@@ -101,7 +151,7 @@ pub(super) fn add_islands(overlay: &mut Overlay, inside: &Inside, placing: &Plac
 }
 
 /// Labels after the iteration that is shown.
-pub(super) fn add_steps(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
+fn add_steps(overlay: &mut Overlay, inside: &Inside, placing: &Placing, _: &Part) {
     let Some(steps) = &inside.steps else { return };
     let labels = steps.labels().iter().copied();
     add_voxels(overlay, inside, placing, steps.voxels.list.iter().zip(labels));
@@ -137,4 +187,59 @@ fn add_voxels<'a>(
             back_pixels: 0.0,
         });
     }
+}
+
+/// Labels before the first and after every iteration, as an array of that name.
+fn write(files: &mut OverlayFiles<'_>, name: &str, flood: bool) -> Result<(), OverlayFileError> {
+    let fracturer = Fracturer::new(files.compute)?;
+    let mut steps = LabelSteps::compute(&fracturer, &files.inside.fracture, flood, None)?;
+    if !std::mem::replace(&mut files.has_label_voxels, true) {
+        write_voxels(files, &steps)?;
+    }
+    let iterations = steps.steps().len();
+    let changes: Vec<i32> = steps.steps().iter().map(|step| Step::total(step) as i32).collect();
+    files.npz.array(&format!("{name}_changes"), &[iterations], &changes)?;
+    let shape = [iterations + 1, steps.voxels.len()];
+    // An iteration at a time: at level 10 all of them take gigabytes.
+    let rows = (0..=iterations).map(|at| {
+        steps.show(at);
+        Ok(steps.labels().iter().map(|label| *label as i32).collect())
+    });
+    Ok(files.npz.array_of_parts(name, &shape, rows)?)
+}
+
+/// What is labelled: boundary voxels of all pieces, and their internal nodes.
+fn write_voxels(files: &mut OverlayFiles<'_>, steps: &LabelSteps) -> Result<(), OverlayFileError> {
+    let voxels = &steps.voxels;
+    let rows: Vec<[i32; 4]> = voxels
+        .list
+        .iter()
+        .map(|voxel| {
+            let [x, y, z] = morton::decode(voxel.key).map(|v| v as i32);
+            [x, y, z, 1 << voxel.size_log2]
+        })
+        .collect();
+    let cell =
+        |v: &Voxel| voxels.cells.get(v.group as usize).map_or(-1, |cell| files.first_seed + *cell as i32);
+    let piece = |v: &Voxel| files.piece_of_tree.get(v.tree as usize).copied().unwrap_or(-1);
+    let cells: Vec<i32> = voxels.list.iter().map(cell).collect();
+    let pieces: Vec<i32> = voxels.list.iter().map(piece).collect();
+    files.npz.array("label_voxels", &[rows.len(), 4], rows.as_flattened())?;
+    files.npz.array("label_cell", &[rows.len()], &cells)?;
+    files.npz.array("label_piece", &[rows.len()], &pieces)?;
+    let middles: Vec<[f64; 3]> = rows
+        .iter()
+        .map(|[x, y, z, edge]| [x, y, z].map(|v| f64::from(*v) + 0.5 * f64::from(*edge)))
+        .collect();
+    let ply = PlainPly {
+        colors: colors(&pieces),
+        columns: vec![
+            ("size", column(&rows, 3)),
+            ("cell", cells),
+            ("piece", pieces),
+            ("label", steps.labels().iter().map(|label| *label as i32).collect()),
+        ],
+        ..PlainPly::default()
+    };
+    Ok(files.ply("labels.ply", &middles, ply)?)
 }

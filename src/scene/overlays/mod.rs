@@ -1,9 +1,9 @@
 //! What a fracture does inside, drawn: transition voxels, crack triangles and their separation points, seeds,
-//! Voronoi faces, the fracture boundary set, island labels, octree cells, distance fields and sphere trees. One maker a
-//! file.
+//! Voronoi faces, the fracture boundary set, island labels, octree cells, distance fields and sphere trees. A table lists
+//! the makers, each in a file of its own.
 //!
 //! In: an [`Inside`], what was read back from one fracture. Out: an [`Overlay`] in world space, for the
-//! picture.
+//! picture, and files of the same.
 
 mod arrays;
 mod boundary;
@@ -12,6 +12,7 @@ mod faces;
 mod fields;
 #[cfg(test)]
 mod fields_tests;
+mod files;
 mod inside;
 mod labels;
 mod seeds;
@@ -27,99 +28,162 @@ use glam::{DVec3, Mat4, Vec3};
 use crate::render::{Line, Overlay, piece_color};
 
 pub use arrays::{CrackArrays, FaceArrays};
-pub use crack::POINT_COLORS;
 pub use fields::{Cut, Fields};
-pub use inside::{Blueprint, Inside};
+pub use files::{OverlayFileError, OverlayFiles};
+pub use inside::{Blueprint, Inside, Reading};
 pub use labels::{LabelSteps, MOST_ITERATIONS};
-pub use transition::COLORS as TRANSITION_COLORS;
 
-/// One kind of drawing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Crossed voxels of the transition level, coloured by how many objects have a corner.
-    Transition,
-    /// Crack triangles, coloured by the objects on their sides.
-    Triangles,
-    /// Separation points: of edges, faces and voxels.
-    Points,
-    /// Seeds, the impact and its spheres.
-    Seeds,
-    /// Faces of the Voronoi diagram.
-    Faces,
-    /// Fracture boundary set, coloured by cell, with normals.
-    Fbs,
-    /// Islands as the union-find has them, or the published labelling after so many iterations.
-    Labels(Option<u32>),
-    /// The published labelling without the flattening of chains, after so many iterations; all of them if
-    /// none is given.
-    Flood(Option<u32>),
-    /// Cells of the octree that is broken, at a level or at the leaves.
-    Wireframe(Option<u32>),
-    /// A slice through the pieces' distance field: their colours, and lines of equal distance.
-    FieldSlice(Cut),
-    /// Nodes of the field on a slice, by the step at which the front of the update reached them: up to one, or all.
-    Fronts(Cut, Option<u32>),
-    /// Spheres of the pieces' trees at a level.
-    Spheres(Option<u32>),
+/// What is read back for a drawing, beside what came of the fracture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reads {
+    /// Nothing.
+    Nothing,
+    /// Crack surfaces, which rough and dusty breaks have at a transition level above the leaves.
+    Cracks,
+    /// The published labelling, where an iteration is named; without flattening, where the name is `flood`.
+    Labels,
+    /// Distance field and sphere trees of the pieces.
+    Fields,
 }
 
-/// What [`Part`]s are called.
-pub const PART_NAMES: &str = "transition, triangles, points, seeds, faces, fbs, labels[:STEP], flood[:STEP], wireframe[:LEVEL], \
-     field-slice[:CUT], fronts[:CUT[:STEP]] and spheres[:LEVEL]; a CUT is an axis and hundredths, as in x40";
+/// A whole number that a drawing takes: after a colon in commands, a slider in the window.
+pub struct Number {
+    /// As the commands' list calls it.
+    pub word: &'static str,
+    /// The slider's name for tests.
+    pub name: &'static str,
+    /// The slider's label.
+    pub label: &'static str,
+    /// The slider's tooltip.
+    pub help: &'static str,
+    /// Least.
+    pub least: u32,
+    /// Greatest, of what was read back.
+    pub most: fn(&Inside) -> u32,
+    /// In the window, until the slider is moved.
+    pub first: u32,
+    /// Whether it is a level of the octree: commands refuse one that the octree has not.
+    pub is_octree_level: bool,
+}
+
+/// Writes a drawing as arrays and files.
+pub type WriteData = fn(&mut OverlayFiles<'_>) -> Result<(), OverlayFileError>;
+
+/// A line of the table: a kind of drawing.
+pub struct OverlayMaker {
+    /// As commands name it.
+    pub name: &'static str,
+    /// Text of its checkbox.
+    pub label: &'static str,
+    /// What it draws, for its tooltip.
+    pub help: &'static str,
+    /// What it needs.
+    pub reads: Reads,
+    /// Whether it lies on a [`Cut`].
+    pub has_cut: bool,
+    /// The number that it takes.
+    pub number: Option<Number>,
+    /// Draws it.
+    pub add: fn(&mut Overlay, &Inside, &Placing, &Part),
+    /// Writes it for `fracture --overlays`, where it can be had as data.
+    pub write: Option<WriteData>,
+}
+
+kintsugi_core::table! {
+    /// Kinds of drawings. `--show`, `--overlays`, the panel *Inside* and its values are made from this table.
+    ///
+    /// To add one: a file with an [`OverlayMaker`], and a line here.
+    pub enum Maker: OverlayMaker {
+        Transition = transition::MAKER,
+        Triangles = crack::TRIANGLES,
+        Points = crack::POINTS,
+        Seeds = seeds::MAKER,
+        Faces = faces::MAKER,
+        Fbs = boundary::MAKER,
+        Labels = labels::LABELS,
+        Flood = labels::FLOOD,
+        Wireframe = wireframe::MAKER,
+        FieldSlice = fields::SLICE,
+        Fronts = fields::FRONTS,
+        Spheres = fields::SPHERES,
+    }
+}
+
+impl OverlayMaker {
+    /// What stands for it in the commands' list.
+    fn form(&self) -> String {
+        let number = self.number.as_ref().map_or(String::new(), |number| format!("[:{}]", number.word));
+        match (self.has_cut, number.as_str()) {
+            (true, "") => format!("{}[:CUT]", self.name),
+            (true, number) => format!("{}[:CUT{number}]", self.name),
+            (false, number) => format!("{}{number}", self.name),
+        }
+    }
+}
+
+/// A drawing that is asked for: a kind and its numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What is drawn.
+    pub maker: Maker,
+    /// Where, of what lies on a cut.
+    pub cut: Cut,
+    /// Which level or step; none: as the maker says.
+    pub number: Option<u32>,
+}
+
+impl From<Maker> for Part {
+    fn from(maker: Maker) -> Self {
+        Self { maker, cut: Cut::default(), number: None }
+    }
+}
+
+impl Part {
+    /// The same with a number.
+    #[must_use]
+    pub fn at(self, number: u32) -> Self {
+        Self { number: Some(number), ..self }
+    }
+
+    /// What there is to ask for, as commands list it.
+    #[must_use]
+    pub fn forms() -> String {
+        let forms = Maker::ALL.map(|maker| maker.form()).join(", ");
+        format!("{forms}; a CUT is an axis and hundredths of the object, as in x40")
+    }
+}
 
 impl std::str::FromStr for Part {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, number) = match text.trim().split_once(':') {
-            Some((name, number)) => (name, Some(number)),
-            None => (text.trim(), None),
+        let text = text.trim();
+        let (name, rest) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
+        let maker =
+            Maker::named(name).ok_or_else(|| format!("there is no `{name}`; there are {}", Self::forms()))?;
+        let (cut, number) = match (maker.has_cut, &maker.number) {
+            (false, _) => (None, rest),
+            (true, None) => (rest, None),
+            (true, Some(_)) => rest.map_or((None, None), |rest| {
+                rest.split_once(':').map_or((Some(rest), None), |(cut, number)| (Some(cut), Some(number)))
+            }),
         };
-        let cut = |text: Option<&str>| text.map_or(Ok(Cut::default()), str::parse);
-        match (name, number) {
-            ("field-slice", text) => return Ok(Self::FieldSlice(cut(text)?)),
-            ("fronts", text) => {
-                let (at, step) = match text.and_then(|text| text.split_once(':')) {
-                    Some((at, step)) => (Some(at), Some(step)),
-                    None => (text, None),
-                };
-                let step = step.map(|step| {
-                    step.parse().map_err(|_| format!("`{step}` should be a whole number, as in fronts:z50:3"))
-                });
-                return Ok(Self::Fronts(cut(at)?, step.transpose()?));
-            }
-            _ => {}
+        if number.is_some() && maker.number.is_none() {
+            let with = Maker::ALL.into_iter().filter(|maker| maker.number.is_some()).map(|maker| maker.name);
+            let with = with.collect::<Vec<_>>().join(", ");
+            return Err(format!("`{name}` takes no number; these do: {with}"));
         }
-        let number = match number.map(str::parse::<u32>) {
-            None => None,
-            Some(Ok(number)) => Some(number),
-            Some(Err(_)) => return Err(format!("`{text}` should end in a whole number, as in {name}:3")),
+        let whole = |number: &str| {
+            let example = if maker.has_cut { format!("{name}:z50:3") } else { format!("{name}:3") };
+            number
+                .parse::<u32>()
+                .map_err(|_| format!("`{text}` should end in a whole number, as in {example}"))
         };
-        let plain = match name {
-            "labels" => return Ok(Self::Labels(number)),
-            "flood" => return Ok(Self::Flood(number)),
-            "wireframe" => return Ok(Self::Wireframe(number)),
-            "spheres" => return Ok(Self::Spheres(number)),
-            "transition" => Self::Transition,
-            "triangles" => Self::Triangles,
-            "points" => Self::Points,
-            "seeds" => Self::Seeds,
-            "faces" => Self::Faces,
-            "fbs" => Self::Fbs,
-            _ => return Err(format!("there is no `{name}`; there are {PART_NAMES}")),
-        };
-        match number {
-            None => Ok(plain),
-            Some(_) => Err(format!("`{name}` takes no number; labels, flood, wireframe and spheres do")),
-        }
-    }
-}
-
-impl Part {
-    /// Whether it shows what contacts by distance fields know.
-    #[must_use]
-    pub fn is_of_fields(&self) -> bool {
-        matches!(self, Self::FieldSlice(_) | Self::Fronts(..) | Self::Spheres(_))
+        Ok(Self {
+            maker,
+            cut: cut.map_or(Ok(Cut::default()), str::parse)?,
+            number: number.map(whole).transpose()?,
+        })
     }
 }
 
@@ -161,21 +225,7 @@ pub fn overlay(inside: &Inside, parts: &[Part], placing: &Placing, through: f32)
     // Voxels are drawn at their centres, which lie up to 0.87 of an edge below their faces.
     let mut overlay = Overlay { through, lift: placing.voxel(), ..Overlay::default() };
     for part in parts {
-        let out = &mut overlay;
-        match part {
-            Part::Transition => transition::add(out, inside, placing),
-            Part::Triangles => crack::add_triangles(out, inside, placing),
-            Part::Points => crack::add_points(out, inside, placing),
-            Part::Seeds => seeds::add(out, inside, placing),
-            Part::Faces => faces::add(out, inside, placing),
-            Part::Fbs => boundary::add(out, inside, placing),
-            Part::Labels(None) => labels::add_islands(out, inside, placing),
-            Part::Labels(Some(_)) | Part::Flood(_) => labels::add_steps(out, inside, placing),
-            Part::Wireframe(level) => wireframe::add(out, inside, placing, *level),
-            Part::FieldSlice(cut) => fields::add_slice(out, inside, placing, *cut),
-            Part::Fronts(cut, step) => fields::add_fronts(out, inside, placing, (*cut, *step)),
-            Part::Spheres(level) => fields::add_spheres(out, inside, placing, *level),
-        }
+        (part.maker.add)(&mut overlay, inside, placing, part);
     }
     overlay
 }

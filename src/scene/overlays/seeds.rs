@@ -3,7 +3,7 @@
 
 use glam::{DVec3, Vec3};
 
-use super::{Inside, Placing, color_of};
+use super::{Inside, OverlayMaker, Part, Placing, Reads, color_of};
 use crate::render::{Line, Overlay, Point};
 
 const SPHERE: [u8; 4] = [255, 214, 120, 150];
@@ -21,7 +21,19 @@ fn disc(at: Vec3, color: [u8; 4], radius_pixels: f32, back_pixels: f32) -> Point
     Point { at, color, radius_pixels, radius_m: 0.0, back_pixels }
 }
 
-pub(super) fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
+/// The maker.
+pub(super) static MAKER: OverlayMaker = OverlayMaker {
+    name: "seeds",
+    label: "Seeds",
+    help: "Voronoi seeds in the colours of their cells, the impact and its spheres",
+    reads: Reads::Nothing,
+    has_cut: false,
+    number: None,
+    add,
+    write: None,
+};
+
+fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing, _: &Part) {
     let blueprint = &inside.blueprint;
     let seeds = blueprint.pattern.seeds_in_voxels(inside.forest.level);
     for (i, seed) in seeds.into_iter().enumerate() {

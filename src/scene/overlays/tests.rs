@@ -9,7 +9,10 @@ use std::{
 use crate::geometry::Aabb;
 use glam::{DVec3, Mat4, Vec3};
 
-use super::{Blueprint, Inside, Part, Placing, boundary, color_of, crack, overlay, transition, wireframe};
+use super::{
+    Blueprint, Inside, Maker, Part, Placing, Reading, boundary, color_of, crack, overlay, transition,
+    wireframe,
+};
 use crate::{
     fracture::{
         Cancel, FractureParams, Fracturer, Pattern, Recipe, Source, Surface,
@@ -47,6 +50,7 @@ impl Bench {
     }
 
     pub fn read(&self, surface: Surface, parts: &[Part]) -> Inside {
+        let reading = Reading::of(parts, 4);
         let side = f64::from(1u32 << LEVEL);
         let params = FractureParams { seeds: 12, radii: vec![0.2, 0.5], rng: 3, ..FractureParams::default() };
         let impact = DVec3::new(0.5, 0.55, 0.8) * side;
@@ -56,17 +60,17 @@ impl Bench {
         let crack = CrackShape { transition_level: Some(4), ..CrackShape::default() };
         let recipe = Recipe { surface, crack, rng: 9, ..Recipe::default() };
         let spheres = params.radii.iter().map(|r| r * side).collect();
-        let blueprint = Blueprint { pattern, recipe, impact, spheres, local: None, field_level: 4 };
+        let blueprint = Blueprint { pattern, recipe, impact, spheres, local: None };
         let mut arena = Arena::new(&self.gpu).expect("arena");
         let slot = arena.insert(&self.forest).expect("insert");
         let source = Source { arena: &arena, slot, forest: &self.forest, tree: 0, cancel: Cancel::never() };
-        Inside::read(&self.fracturer, &source, blueprint, None, parts).expect("it breaks")
+        Inside::read(&self.fracturer, &source, blueprint, None, reading).expect("it breaks")
     }
 }
 
 /// Everything in grid coordinates: whole numbers of 1/512 of a transition voxel stay exact.
-pub(super) fn drawn(inside: &Inside, part: Part) -> Overlay {
-    overlay(inside, &[part], &Placing::whole(Mat4::IDENTITY), 0.3)
+pub(super) fn drawn(inside: &Inside, part: impl Into<Part>) -> Overlay {
+    overlay(inside, &[part.into()], &Placing::whole(Mat4::IDENTITY), 0.3)
 }
 
 /// Coordinates that compare.
@@ -126,7 +130,7 @@ fn crack_triangles_and_points_are_those_of_the_reference() {
     }
     assert!(triangles.len() > 500 && crossed.len() > 50, "{} triangles", triangles.len());
 
-    let shown = drawn(&inside, Part::Triangles);
+    let shown = drawn(&inside, Maker::Triangles);
     let got: BTreeSet<_> = shown.triangles.iter().map(|t| [t.a, t.b, t.c].map(bits)).collect();
     assert_eq!(shown.triangles.len(), got.len(), "a triangle is drawn twice");
     assert!(got == triangles, "{} triangles, not {}", got.len(), triangles.len());
@@ -140,7 +144,7 @@ fn crack_triangles_and_points_are_those_of_the_reference() {
         .filter(|(place, points)| !got.contains(&points.map(|p| bits(in_grid(*place, p.map(i64::from))))));
     assert!(moved.count() * 2 > got.len(), "other noise gives the same triangles");
 
-    let shown = drawn(&inside, Part::Points);
+    let shown = drawn(&inside, Maker::Points);
     let mut got: Vec<_> = shown
         .points
         .iter()
@@ -163,7 +167,7 @@ fn crack_triangles_and_points_are_those_of_the_reference() {
             }
         }
     }
-    let shown = drawn(&inside, Part::Transition);
+    let shown = drawn(&inside, Maker::Transition);
     let got: BTreeMap<_, _> = shown.lines.iter().map(|l| ([bits(l.start), bits(l.end)], l.color)).collect();
     assert_eq!(shown.lines.len(), edges.len());
     for (ends, kinds) in &edges {
@@ -188,7 +192,7 @@ fn with_a_gap_the_borders_are_those_of_the_reference() {
             );
         }
     }
-    let shown = drawn(&inside, Part::Triangles);
+    let shown = drawn(&inside, Maker::Triangles);
     let mut got: Vec<_> =
         shown.triangles.iter().map(|t| ([t.a, t.b, t.c].map(bits), t.color[..3].to_vec())).collect();
     got.sort_unstable();
@@ -203,7 +207,7 @@ fn the_boundary_set_is_every_copy_in_its_cells_colour_with_its_normal() {
         let inside = bench.read(surface, &[]);
         let Blueprint { pattern, recipe, .. } = &inside.blueprint;
         let Reference { copies, .. } = fracture_by(&bench.forest, 0, pattern, recipe).expect("it breaks");
-        let shown = drawn(&inside, Part::Fbs);
+        let shown = drawn(&inside, Maker::Fbs);
         let centre = |key: morton::Key| Vec3::from(morton::decode(key).map(|v| v as f32 + 0.5));
         let mut wanted: Vec<_> = copies.iter().map(|(_, key, _)| bits(centre(*key))).collect();
         let mut got: Vec<_> = shown.points.iter().map(|p| bits(p.at)).collect();
@@ -239,7 +243,7 @@ fn seeds_and_faces_are_where_the_pattern_has_them() {
     let Some(bench) = Bench::open() else { return };
     let inside = bench.read(Surface::Planar, &[]);
     let pattern = &inside.blueprint.pattern;
-    let shown = drawn(&inside, Part::Seeds);
+    let shown = drawn(&inside, Maker::Seeds);
     // Each with its rim, then the impact.
     let seeds = pattern.seeds_in_voxels(LEVEL);
     assert_eq!(shown.points.len(), 2 * seeds.len() + 1);
@@ -255,7 +259,7 @@ fn seeds_and_faces_are_where_the_pattern_has_them() {
         assert!(inside.blueprint.spheres.iter().any(|r| (r - radius).abs() < 1e-3), "{radius}");
     }
 
-    let shown = drawn(&inside, Part::Faces);
+    let shown = drawn(&inside, Maker::Faces);
     let seeds: Vec<DVec3> = seeds.into_iter().map(DVec3::from).collect();
     assert!(shown.triangles.len() > 30);
     for triangle in &shown.triangles {
@@ -269,7 +273,7 @@ fn seeds_and_faces_are_where_the_pattern_has_them() {
 #[test]
 fn labels_are_those_of_the_plain_labelling_step_by_step() {
     let Some(bench) = Bench::open() else { return };
-    for part in [Part::Labels(Some(0)), Part::Flood(Some(2))] {
+    for part in [Part::from(Maker::Labels).at(0), Part::from(Maker::Flood).at(2)] {
         let mut inside = bench.read(Surface::Planar, &[part]);
         let steps = inside.steps.as_ref().expect("it was asked for");
         let mut plain = Plain::new(&steps.voxels);
@@ -327,7 +331,7 @@ fn the_wireframe_has_every_cell_of_its_level() {
         assert_eq!(cells.internal.len(), internal, "level {level}");
     }
     let inside = bench.read(Surface::Planar, &[]);
-    let edges = drawn(&inside, Part::Wireframe(Some(3)));
+    let edges = drawn(&inside, Part::from(Maker::Wireframe).at(3));
     assert!(edges.lines.iter().all(|l| (l.start.distance(l.end) - 8.0).abs() < 1e-3));
 }
 
@@ -339,8 +343,8 @@ fn drawn_apart_everything_goes_with_its_piece() {
     let offsets: Vec<Vec3> =
         (0..inside.fracture.pieces.len()).map(|i| Vec3::new(100.0 * (i + 1) as f32, 0.0, 0.0)).collect();
     let apart = Placing { world_from_grid: Mat4::IDENTITY, offsets };
-    let drawn_apart = |part| overlay(&inside, &[part], &apart, 0.0);
-    let (whole, shown) = (drawn(&inside, Part::Fbs), drawn_apart(Part::Fbs));
+    let drawn_apart = |maker: Maker| overlay(&inside, &[maker.into()], &apart, 0.0);
+    let (whole, shown) = (drawn(&inside, Maker::Fbs), drawn_apart(Maker::Fbs));
     let starts = &inside.fracture.forest.tree_start;
     let mut from = 0;
     for (i, piece) in inside.fracture.pieces.iter().enumerate() {
@@ -355,5 +359,5 @@ fn drawn_apart_everything_goes_with_its_piece() {
     let sides = inside.voxels.iter().flat_map(|v| v.triangles().map(|t| t.sides).collect::<Vec<_>>());
     let wanted: usize =
         sides.map(|[a, b]| if inside.piece_of(a) == inside.piece_of(b) { 1 } else { 2 }).sum();
-    assert_eq!(drawn_apart(Part::Triangles).triangles.len(), wanted);
+    assert_eq!(drawn_apart(Maker::Triangles).triangles.len(), wanted);
 }

@@ -3,7 +3,7 @@
 
 use glam::{DVec3, Vec3};
 
-use super::{Inside, Placing, wire_cells};
+use super::{Inside, Number, OverlayMaker, Part, Placing, Reads, wire_cells};
 use crate::{
     render::Overlay,
     svo::{Forest, Key, morton},
@@ -13,9 +13,30 @@ use crate::{
 pub(super) const BOUNDARY: [u8; 4] = [190, 215, 255, 150];
 pub(super) const INTERNAL: [u8; 4] = [120, 220, 160, 120];
 
-pub(super) fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing, level: Option<u32>) {
+/// The maker.
+pub(super) static MAKER: OverlayMaker = OverlayMaker {
+    name: "wireframe",
+    label: "Octree cells",
+    help: "Cells of the octree at a level: blue with surface in them, green wholly inside",
+    reads: Reads::Nothing,
+    has_cut: false,
+    number: Some(Number {
+        word: "LEVEL",
+        name: "wireframe_level",
+        label: "Level",
+        help: "Cells of the octree at a level: blue with surface in them, green wholly inside",
+        least: 1,
+        most: |inside| inside.forest.level,
+        first: 4,
+        is_octree_level: true,
+    }),
+    add,
+    write: None,
+};
+
+fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing, part: &Part) {
     let leaf_level = inside.forest.level;
-    let level = level.unwrap_or(leaf_level).clamp(1, leaf_level);
+    let level = part.number.unwrap_or(leaf_level).clamp(1, leaf_level);
     let LevelCells { boundary, internal } = cells_at(&inside.forest, inside.tree, level);
     let size = f64::from(1u32 << (leaf_level - level));
     wire_cells(overlay, placing, boundary.into_iter().map(|place| (place, 0)), size, (|_| BOUNDARY, 1.0));

@@ -11,7 +11,7 @@ use glam::{Mat4, Vec3};
 use super::{Preview, PreviewMode, Shown, Target, Wanted};
 use crate::{
     bodies::{Body, BodyId},
-    fracture::{BreakContext, Cancel, FractureParams, Impact, PreviewTarget, Strike},
+    fracture::{BreakContext, Cancel, FractureParams, Impact, PreviewTarget, Strike, break_shape},
     render::RenderBody,
     scene::{
         SandboxError,
@@ -24,12 +24,12 @@ use crate::{
 
 /// Whether a blow breaks by Voronoi cells of seeds, which can be shown coarser and painted.
 pub(in crate::scene) fn has_cells(params: &FractureParams) -> bool {
-    params.method.by_seeds
+    params.method.entry().by_seeds
 }
 
 /// Whether only the method itself can show what is wanted: other cells than Voronoi's, or pieces that are no voxels.
 pub(super) fn shows_itself(params: &FractureParams, mode: PreviewMode) -> bool {
-    !has_cells(params) || mode == PreviewMode::Exploded && !params.method.of_voxels
+    !has_cells(params) || mode == PreviewMode::Exploded && !params.method.entry().of_voxels
 }
 
 /// Parts in the place of a body that is still whole.
@@ -107,7 +107,7 @@ fn shown_by_method(
     let impact = Impact { point: wanted.aim.point_in_grid, direction: wanted.aim.direction_in_grid };
     let painted = wanted.kept.as_deref();
     let strike = Strike { preview: true, painted, ..Strike::new(impact, &wanted.params) };
-    let breaker = wanted.params.method.breaker;
+    let breaker = wanted.params.method.entry().breaker;
     let context = BreakContext { arena: &arena, passes: tools.passes, cancel: Cancel::never() };
     if wanted.mode == PreviewMode::Seams
         && let Some(octree) = shape.as_octree()
@@ -119,7 +119,7 @@ fn shown_by_method(
             return Ok(Some(Shown::Seams { body, seams, first: *first, kept: None }));
         }
     }
-    let broken = breaker.fracture(&context, shape, &strike)?;
+    let broken = break_shape(&context, shape, &strike)?;
     for octree in broken.parts.iter().filter_map(|part| part.shape.as_octree()) {
         arena.insert(&octree.forest)?;
     }

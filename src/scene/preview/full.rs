@@ -82,9 +82,10 @@ impl Preview {
         let waits = CancelOnDrop(cancel.clone());
         let (compute, passes, asked) = (tools.compute.clone(), Arc::clone(tools.passes), wanted.clone());
         std::thread::spawn(move || {
-            if let Some(fracturer) = passes.ready() {
+            if let Some(fracturer) = passes.ready::<Fracturer>() {
                 // The receiver only disappears with the sandbox.
-                let _ = sender.send(computed(&compute, fracturer, (&arena, &cancel), (&def, intact), &asked));
+                let _ =
+                    sender.send(computed(&compute, &fracturer, (&arena, &cancel), (&def, intact), &asked));
             }
         });
         self.full.asked = Some(wanted.clone());

@@ -144,7 +144,7 @@ impl Wanted {
     /// As the body with its leaves at `full` would break, for its copy at this level: what counts in leaf
     /// voxels shrinks with them.
     fn recipe(&self, full: u32) -> Result<Recipe, FractureError> {
-        self.params.recipe().coarsened(full, self.level)
+        Ok(self.params.recipe().coarsened(full, self.level)?)
     }
 
     /// Seeds from a file are for an `intact` body.
@@ -237,7 +237,7 @@ impl Preview {
             return self.update_by_method(tools, &target, wanted);
         }
         // Not compiled yet: the next frame asks again.
-        let Some(fracturer) = tools.passes.ready() else {
+        let Some(fracturer) = tools.passes.ready::<Fracturer>() else {
             return Ok(self.drop_shown(is_there));
         };
         let at_best = self.control.level(object_level);
@@ -252,7 +252,7 @@ impl Preview {
             }
             return Ok(taken);
         }
-        match self.compute(tools, fracturer, &target, &wanted) {
+        match self.compute(tools, &fracturer, &target, &wanted) {
             Ok(Some(shown)) => {
                 self.replace(Some(shown));
                 self.done = Some(wanted);

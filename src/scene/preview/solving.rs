@@ -12,7 +12,8 @@ use super::{Aim, KeptCells, Target, full::LET_GO_AFTER};
 use crate::{
     bodies::BodyDef,
     fracture::{
-        BreakContext, Cancel, CancelOnDrop, FractureError, FractureParams, Impact, MAX_SEEDS, Solved, Strike,
+        BreakContext, Cancel, CancelOnDrop, FractureError, FractureParams, Fracturer, Impact, MAX_SEEDS,
+        Solved, Strike, break_shape,
     },
     scene::{breaking::seeds_in_local, jobs::Workshop},
     svo::Arena,
@@ -80,7 +81,7 @@ impl Solving {
         resting: bool,
     ) {
         let params = &target.params;
-        if params.target_pieces.is_none() || !params.method.by_seeds {
+        if params.target_pieces.is_none() || !params.method.entry().by_seeds {
             return self.forget();
         }
         let question = Question { aim, params: params.clone(), kept };
@@ -102,7 +103,9 @@ impl Solving {
     /// The parameters of a blow with a number of seeds instead of one of pieces: that which was found for it, else one
     /// that is guessed.
     pub fn with_seeds(&self, aim: &Aim, params: FractureParams) -> FractureParams {
-        let Some(wanted) = params.target_pieces.filter(|_| params.method.by_seeds) else { return params };
+        let Some(wanted) = params.target_pieces.filter(|_| params.method.entry().by_seeds) else {
+            return params;
+        };
         let is_asked = |(asked, _): &&(Question, Instant)| asked.aim == *aim && asked.params == params;
         let answer = self.answer.filter(|_| self.asked.as_ref().is_some_and(|asked| is_asked(&asked)));
         let (seeds, rng) = match answer {
@@ -117,7 +120,7 @@ impl Solving {
 
     fn start(&mut self, tools: Workshop<'_>, target: &Target<'_>) {
         let Some((question, since)) = &self.asked else { return };
-        if since.elapsed() < LET_GO_AFTER || tools.passes.ready().is_none() {
+        if since.elapsed() < LET_GO_AFTER || tools.passes.ready::<Fracturer>().is_none() {
             return;
         }
         let Ok(arena) = tools.arena.try_read() else { return };
@@ -155,5 +158,5 @@ fn solve(
         ..Strike::new(impact, params)
     };
     let context = BreakContext { arena, passes, cancel };
-    Ok(params.method.breaker.fracture(&context, &def.shape, &strike)?.solved)
+    Ok(break_shape(&context, &def.shape, &strike)?.solved)
 }

@@ -2,11 +2,13 @@
 
 use super::*;
 use crate::{
+    fracture::{CutSource, Cutter, Fracture, Pattern, Pieces},
     gpu::Gpu,
     scene::{
         Arrived, Sandbox,
         sandbox::testing::{aim, opened, until},
     },
+    svo::gather,
 };
 
 /// Brings the preview up to date, waiting for the coarse copy of the object where one is on its way.
@@ -196,15 +198,12 @@ impl crate::fracture::Breaker for Twice {
         true
     }
 
-    fn fracture(
-        &self,
-        _: &crate::fracture::BreakContext<'_>,
-        source: &crate::shape::Shape,
-        strike: &crate::fracture::Strike<'_>,
-    ) -> Result<crate::fracture::Break, FractureError> {
-        let shape = Arc::new(source.clone());
-        let part = |cell| crate::fracture::Part { shape: Arc::clone(&shape), cell, size: 1 };
-        Ok(crate::fracture::Break::of_parts(vec![part(0), part(1)], strike.params))
+    fn cutter<'a>(&'a self, source: &'a CutSource<'a>) -> Result<Box<dyn Cutter + 'a>, FractureError> {
+        let whole = source.octree()?;
+        Ok(Box::new(move |_: &Pattern, _: &FractureParams| {
+            let copy = || gather(whole.level(), &[(&*whole.forest, whole.tree as usize)]);
+            Ok(Pieces::Octrees(Fracture::of_pieces(whole, &[(0, copy()), (1, copy())])))
+        }))
     }
 }
 
@@ -220,11 +219,12 @@ fn a_method_without_cells_shows_its_parts() {
         of_voxels: false,
         options: &[],
         breaker: &Twice,
-    });
+    })
+    .unwrap();
     let mut sandbox = opened(&gpu, 5);
     let aim = aim(&sandbox);
     let mut tuning = sandbox.tuning().clone();
-    tuning.fracture.method = crate::fracture::Method::named("twice").unwrap();
+    tuning.fracture.method = crate::fracture::MethodId::named("twice").unwrap();
     tuning.view.explode = 0.5;
     sandbox.tune("method", tuning);
     sandbox.pin(aim);

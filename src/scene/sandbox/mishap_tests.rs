@@ -6,7 +6,7 @@ use super::{Arrived, Sandbox, SandboxError, testing};
 use crate::{
     bodies::{BodyState, Narrow},
     compute::Compute,
-    fracture::FractureParams,
+    fracture::{FractureParams, Fracturer},
     gpu::Gpu,
     render::{Camera, FrameInput, RenderOptions, Renderer},
     scene::{Scene, SceneBody},
@@ -170,7 +170,7 @@ fn refused_everywhere<T>(gpu: &Gpu, mut act: impl FnMut() -> Result<T, String>) 
 fn memory_that_is_refused_anywhere_changes_nothing() {
     let Some(gpu) = Gpu::for_test() else { return };
     let mut sandbox = shown(&gpu);
-    sandbox.passes.compiled(&gpu).unwrap();
+    Fracturer::shared(&sandbox.passes, &gpu).unwrap();
     sandbox.step().unwrap();
     let before = all_of(&sandbox);
     let target = sandbox.bodies()[0].clone();
@@ -268,7 +268,7 @@ fn workers(sandbox: &Sandbox) -> usize {
 #[test]
 fn ten_clicks_and_resets_leave_one_fracture_running() {
     let mut sandbox = Sandbox::new(Compute::Cpu).unwrap();
-    sandbox.passes.compiled(Compute::Cpu).unwrap();
+    Fracturer::shared(&sandbox.passes, Compute::Cpu).unwrap();
     let body = SceneBody {
         fracture: FractureParams { seeds: 200, ..FractureParams::default() },
         ..SceneBody::standing("builtin:vase".to_owned(), 9)
@@ -283,7 +283,7 @@ fn ten_clicks_and_resets_leave_one_fracture_running() {
         tokens.extend(sandbox.jobs.breaking.cancel().cloned());
         sandbox.reset();
     }
-    assert!(tokens.len() == 10 && tokens.iter().all(|token| token.questions_left() <= 0));
+    assert!(tokens.len() == 10 && tokens.iter().all(|token| token.checks_left() <= 0));
     // An import does not wait for any of them.
     sandbox.open_scene(scene());
     testing::until(&mut sandbox, Arrived::Opened);

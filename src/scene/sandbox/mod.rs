@@ -45,9 +45,9 @@ use super::{
     touching::Touched,
 };
 use crate::{
-    bodies::{Body, BodyId, Colliding, Contact, Narrow, Overlap, StepReport, WorldSettings},
+    bodies::{Body, BodyId, Contact, Narrow, Overlap, StepReport, World, WorldSettings},
     compute::Compute,
-    fracture::Passes,
+    fracture::{Fracturer, Passes},
     gpu::GpuError,
     render::Camera,
     svo::{Arena, Forest},
@@ -128,7 +128,7 @@ impl Sandbox {
         let (compute, passes) = (self.stage.compute().clone(), Arc::clone(&self.passes));
         std::thread::spawn(move || {
             // An error is told by the first blow.
-            let _ = passes.compiled(&compute);
+            let _ = Fracturer::shared(&passes, &compute);
         });
     }
 
@@ -430,11 +430,10 @@ impl Sandbox {
         self.stage.pair_data()
     }
 
-    /// How many points collide, and how many contacts were put out for them; none where contacts are not found by distance
-    /// fields. Takes longer than a step.
+    /// The world.
     #[must_use]
-    pub fn colliding_points(&self) -> Option<Colliding> {
-        self.stage.colliding_points()
+    pub fn world(&self) -> &World {
+        self.stage.world()
     }
 
     /// Takes hold of a body where a ray met it, which is a step of undo. Nothing happens to one that cannot move.

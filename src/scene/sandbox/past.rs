@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn undoing_an_open_brings_the_world_back() {
         let Some(mut sandbox) = open(two()) else { return };
-        let settings = *sandbox.settings();
+        let settings = sandbox.settings().clone();
         let mut other = two();
         other.bodies.truncate(1);
         other.floor = false;

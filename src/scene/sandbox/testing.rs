@@ -7,6 +7,7 @@ use glam::Vec3;
 use super::{PieceEdit, Sandbox, SandboxError};
 use crate::{
     bodies::BodyId,
+    fracture::Fracturer,
     gpu::Gpu,
     scene::{Aim, Arrived, Scene, preview::Preview},
     svo::Arena,
@@ -18,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(240);
 /// A sandbox with the vase at a leaf level, and compiled passes as the window's worker makes them.
 pub fn opened(gpu: &Gpu, level: u32) -> Sandbox {
     let sandbox = shown(gpu, Scene::of_mesh("builtin:vase", level));
-    sandbox.passes.compiled(gpu).unwrap();
+    Fracturer::shared(&sandbox.passes, gpu).unwrap();
     sandbox
 }
 

@@ -33,7 +33,8 @@ pub(super) use status::Statuses;
 use super::{Origin, PairLevel, resting};
 use crate::{
     bodies::{
-        Body, BodyDef, BodyId, Colliding, Contact, Narrow, Overlap, Push, StepReport, World, WorldSettings,
+        Body, BodyDef, BodyId, Contact, Narrow, Overlap, Push, StepReport, World, WorldSettings,
+        all_pair_data,
     },
     compute::Compute,
     gpu::GpuError,
@@ -483,9 +484,9 @@ impl Stage {
         self.world.pushes()
     }
 
-    /// See [`World::colliding_points`].
-    pub fn colliding_points(&self) -> Option<Colliding> {
-        self.world.colliding_points()
+    /// The world.
+    pub fn world(&self) -> &World {
+        &self.world
     }
 
     /// What each touching pair shares now, and each body with the floor and the walls.
@@ -494,6 +495,6 @@ impl Stage {
     /// [`GpuError`].
     pub fn pair_data(&mut self) -> Result<Vec<Overlap>, GpuError> {
         let arena = self.arena.read().unwrap_or_else(PoisonError::into_inner);
-        self.world.all_pair_data(self.compute.gpu().map(|gpu| (gpu, &*arena)))
+        all_pair_data(&mut self.world, self.compute.gpu().map(|gpu| (gpu, &*arena)))
     }
 }

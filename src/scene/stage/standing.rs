@@ -120,7 +120,7 @@ impl Stage {
     pub fn stand_as(&mut self, there: &Self, whole: &[(usize, BodyDef)]) {
         self.clear();
         self.look_for_contacts(there.narrow);
-        self.world.settings = there.world.settings;
+        self.world.settings = there.world.settings.clone();
         self.world.pair_levels = there.world.pair_levels.clone();
         self.world.eye = there.world.eye;
         (self.time, self.next_color) = (there.time, there.next_color);

@@ -1,81 +1,59 @@
 //! How a shape is broken: what every method takes and gives.
 //!
 //! In: a shape, a [`Strike`]. Out: a [`Break`], whose parts are shapes again. A method is a [`Breaker`] and one
-//! entry in the table [`super::methods`], from which scene files, commands and panels are made. What only one
-//! method knows stays with it: its result carries it along as [`Break::detail`], for those who look inside.
+//! entry in the table of methods, from which scene files, commands and panels are made. What only one
+//! method knows stays with it: its result carries it along as [`Break::detail`], for readers that look inside.
 
-use std::{
-    any::Any,
-    sync::{
-        Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{any::Any, sync::Arc};
 
 use glam::DVec3;
 
 use super::{
-    FractureCounts, FractureError, FractureParams, Fracturer, Impact, ParamProblem, Seams, Solved,
-    box_cut::CellPasses, voronoi::pattern::KeptCells,
+    Cancel, Fracture, FractureCounts, FractureError, FractureParams, Impact, KeptCells, ParamProblem, Passes,
+    Pattern, Seams, Solved, solid::CutMesh,
 };
 use crate::{
     compute::Compute,
-    fracture::Cancel,
-    gpu::{Gpu, GpuError, StageTiming},
+    gpu::{GpuError, StageTiming},
     shape::{Geometry, Octree, Shape},
     svo::{Arena, KeyArray},
 };
 
-/// The stages of the methods, made ready when a break first asks for them.
-#[derive(Default)]
-pub struct Passes {
-    stages: OnceLock<Fracturer>,
-    /// Those of box cutting, on a device.
-    cells: OnceLock<CellPasses>,
-    /// Held by who compiles them.
-    compiling: Mutex<()>,
-    tried: AtomicBool,
+/// A number that a method lets its user choose, beyond the parameters that all share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MethodOption {
+    /// As scene files and `--option NAME=VALUE` name it.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub help: &'static str,
+    /// Where nobody says.
+    pub default: f64,
+    /// Least and greatest.
+    pub range: (f64, f64),
+    /// Whether only whole numbers mean something.
+    pub whole: bool,
 }
 
-impl Passes {
-    /// The stages, to run there; the first call compiles the compute passes where they are such, which takes a while.
-    ///
-    /// # Errors
-    /// [`GpuError`] when the driver refused one; the next call tries again.
-    pub fn compiled(&self, compute: impl Into<Compute>) -> Result<&Fracturer, GpuError> {
-        let _alone = self.compiling.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(ready) = self.stages.get() {
-            return Ok(ready);
-        }
-        let made = Fracturer::new(compute);
-        self.tried.store(true, Ordering::Release);
-        made.map(|made| self.stages.get_or_init(|| made))
-    }
-
-    /// The passes of box cutting; the first call compiles them.
-    ///
-    /// # Errors
-    /// [`GpuError`] when the driver refused one; the next call tries again.
-    pub(in crate::fracture) fn cells(&self, gpu: &Gpu) -> Result<&CellPasses, GpuError> {
-        let _alone = self.compiling.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(ready) = self.cells.get() {
-            return Ok(ready);
-        }
-        let made = CellPasses::new(gpu)?;
-        Ok(self.cells.get_or_init(|| made))
-    }
-
-    /// The passes, where they are compiled already.
-    #[must_use]
-    pub fn ready(&self) -> Option<&Fracturer> {
-        self.stages.get()
-    }
-
-    /// Whether compiling them has ended once, well or not.
-    #[must_use]
-    pub fn is_settled(&self) -> bool {
-        self.tried.load(Ordering::Acquire)
-    }
+/// A line of the table.
+pub struct MethodEntry {
+    /// As scene files and commands name it: small letters and hyphens.
+    pub name: &'static str,
+    /// As the panel names it.
+    pub label: &'static str,
+    /// What it does, in one sentence.
+    pub help: &'static str,
+    /// The paper that it is from.
+    pub source: &'static str,
+    /// Whether it breaks along Voronoi cells of the seeds that [`cells_of`](super::voronoi::cells_of) draws. Where it does
+    /// not, the panel leaves out what is said of seeds, and no cells can be chosen to stay.
+    pub by_seeds: bool,
+    /// Whether it breaks voxels: cracks can be rough and dusty, and islands are told apart at a level. Where it does not,
+    /// the panel leaves that out.
+    pub of_voxels: bool,
+    /// Its own parameters.
+    pub options: &'static [MethodOption],
+    /// The method itself.
+    pub breaker: &'static dyn Breaker,
 }
 
 /// What a break may use.
@@ -83,7 +61,7 @@ impl Passes {
 pub struct BreakContext<'a> {
     /// Octrees where stages run; an octree that breaks must be there.
     pub arena: &'a Arena,
-    /// Their stages.
+    /// What methods have prepared.
     pub passes: &'a Passes,
     /// Asked whether anybody still waits.
     pub cancel: &'a Cancel,
@@ -162,12 +140,17 @@ pub struct Kept {
 }
 
 /// What came of a blow.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Break {
     /// By descending [`Part::size`].
     pub parts: Vec<Part>,
+    /// Objects of the cells of each part, ascending: several where small parts joined it. Cells that stayed together are
+    /// one object, which the smallest of them names.
+    pub objects: Vec<Vec<u32>>,
     /// What is in no part.
     pub lost: Lost,
+    /// The seeds that it broke by; `None` for a method without.
+    pub pattern: Option<Pattern>,
     /// Volume of what broke as the method measures it, m^3: of a mesh that is cut the mesh's, although the shape is that of
     /// its voxels. `None`: that of the shape.
     pub before_m3: Option<f64>,
@@ -186,26 +169,6 @@ pub struct Break {
 }
 
 impl Break {
-    /// Parts by descending size, equal ones in the order in which they were made, and nothing else to say.
-    #[must_use]
-    pub fn of_parts(mut parts: Vec<Part>, params: &FractureParams) -> Self {
-        parts.sort_by_key(|part| std::cmp::Reverse(part.size));
-        let cells: std::collections::BTreeSet<u32> = parts.iter().map(|part| part.cell).collect();
-        let pieces = parts.len() as u64;
-        let cells = cells.len() as u64;
-        Self {
-            lost: Lost::default(),
-            before_m3: None,
-            counts: FractureCounts { cells, islands: pieces - cells, pieces, ..FractureCounts::default() },
-            timings: Vec::new(),
-            solved: None,
-            params: params.clone(),
-            kept: None,
-            detail: None,
-            parts,
-        }
-    }
-
     /// The method's own detail, where it is a `T`.
     #[must_use]
     pub fn detail_as<T: Any>(&self) -> Option<&T> {
@@ -237,33 +200,91 @@ pub struct PreviewTarget<'a> {
     pub voxels: &'a KeyArray,
 }
 
-/// A method of breaking.
+/// What is to be cut.
+#[derive(Clone, Copy)]
+pub struct CutSource<'a> {
+    /// What the cut may use.
+    pub context: BreakContext<'a>,
+    /// What is struck.
+    pub shape: &'a Shape,
+    /// The blow.
+    pub strike: Strike<'a>,
+}
+
+impl<'a> CutSource<'a> {
+    /// The voxels of the shape, or those that stand in for it.
+    ///
+    /// # Errors
+    /// [`FractureError::Params`] where it has none.
+    pub fn octree(&self) -> Result<&'a Octree, FractureError> {
+        self.shape.as_octree().ok_or_else(|| {
+            FractureError::Params("this body has no voxels that a pattern of seeds could be drawn in".into())
+        })
+    }
+}
+
+/// The pieces that a cut makes, which may still be too small, and may belong together. Their cells are indices of seeds in
+/// the pattern.
+pub enum Pieces {
+    /// Octrees on the grid of the source. Those that touch share the voxels of the crack between them.
+    Octrees(Fracture),
+    /// Closed surfaces that were cut out of a mesh.
+    Meshes(CutMesh),
+}
+
+/// Cuts one source, several times where a number of pieces is solved for. A closure of the type of [`Cutter::cut`] is one.
+pub trait Cutter {
+    /// Cuts along the cells of a pattern, which has no seeds for a method that is not [`MethodEntry::by_seeds`]. The
+    /// parameters are those of the blow, but for the numbers that are solved for.
+    ///
+    /// # Errors
+    /// As [`break_shape`](super::break_shape).
+    fn cut(&self, pattern: &Pattern, params: &FractureParams) -> Result<Pieces, FractureError>;
+
+    /// Adds what the method alone knows to the break that came of its last cut; pieces of octrees are handed over.
+    fn finish(&self, done: &mut Break, octrees: Option<Fracture>) {
+        let _ = (done, octrees);
+    }
+}
+
+impl<F: Fn(&Pattern, &FractureParams) -> Result<Pieces, FractureError>> Cutter for F {
+    fn cut(&self, pattern: &Pattern, params: &FractureParams) -> Result<Pieces, FractureError> {
+        self(pattern, params)
+    }
+}
+
+/// A method of breaking. It only cuts: [`break_shape`](super::break_shape) draws the pattern, solves for a number of
+/// pieces, joins what stays together and what is too small, and makes parts of the rest.
 pub trait Breaker: Send + Sync {
     /// Whether it can break shapes of this geometry.
     fn accepts(&self, geometry: &Geometry) -> bool;
 
-    /// The first parameter that does not suit it, beyond what [`FractureParams::problem`] finds for every method.
+    /// The first parameter that does not suit it, beyond those that do not suit any method.
     fn problem(&self, params: &FractureParams) -> Option<ParamProblem> {
         let _ = params;
         None
     }
 
-    /// Breaks a shape. Reads the source and changes nothing, so a failure loses nothing.
+    /// Prepares what cutting there needs and takes a while to make; a cut without it prepares by itself.
     ///
     /// # Errors
-    /// [`FractureError::Params`] for what cannot be broken so, [`FractureError::Gpu`] for the device's.
-    fn fracture(
-        &self,
-        context: &BreakContext<'_>,
-        source: &Shape,
-        strike: &Strike<'_>,
-    ) -> Result<Break, FractureError>;
+    /// [`GpuError`] when the driver refused something.
+    fn prepare(&self, passes: &Passes, compute: &Compute) -> Result<(), GpuError> {
+        let _ = (passes, compute);
+        Ok(())
+    }
+
+    /// What cuts a source. Reads the source and changes nothing, so a failure loses nothing.
+    ///
+    /// # Errors
+    /// [`FractureError::Params`] for what cannot be cut so, [`FractureError::Gpu`] for the device's.
+    fn cutter<'a>(&'a self, source: &'a CutSource<'a>) -> Result<Box<dyn Cutter + 'a>, FractureError>;
 
     /// Where it would crack, as lines on the surface, without breaking; `None` where the method has no such lines,
     /// and only its parts can be shown. Does not wait for the device where it need not.
     ///
     /// # Errors
-    /// As [`Breaker::fracture`].
+    /// As [`Breaker::cutter`].
     fn seams(
         &self,
         context: &BreakContext<'_>,

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::{Break, Part, Pattern, Piece, VoronoiDetail, box_cut::BoxCutDetail, planes::PlanesDetail};
+use super::{Break, Part, Piece};
 use crate::{
     shape::{Geometry, Octree, Shape},
     svo::{Forest, Grid},
@@ -25,25 +25,11 @@ pub struct BreakStep {
 }
 
 impl BreakStep {
-    /// What a break by Voronoi cells knows beyond its parts; `None` for another method.
-    #[must_use]
-    pub fn voronoi(&self) -> Option<&VoronoiDetail> {
-        self.result.detail_as()
-    }
-
-    /// The seeds that it was broken by, whatever the method; `None` for one without.
-    #[must_use]
-    pub fn pattern(&self) -> Option<&Pattern> {
-        let by_boxes = || self.result.detail_as::<BoxCutDetail>().map(|detail| &detail.pattern);
-        let by_planes = || self.result.detail_as::<PlanesDetail>().map(|detail| &detail.pattern);
-        self.voronoi().map(|detail| &detail.pattern).or_else(by_boxes).or_else(by_planes)
-    }
-
     /// Cells that the break drew: seeds of a pattern, or as many as its parts name.
     #[must_use]
     pub fn cells(&self) -> u32 {
         let named = || self.result.parts.iter().map(|part| part.cell + 1).max().unwrap_or(0);
-        self.pattern().map_or_else(named, |pattern| pattern.seeds.len() as u32)
+        self.result.pattern.as_ref().map_or_else(named, |pattern| pattern.seeds.len() as u32)
     }
 }
 

@@ -1,93 +1,69 @@
-//! The wish that a fracture stop, because nobody waits for it any more.
+//! A token by which one thread asks the work of others to stop.
 //!
-//! In: a token, asked often by everything that takes long. Out: where somebody wished so, the work unwinds from wherever
-//! it is, on all threads, and [`Fracturer::fracture`](super::Fracturer::fracture) answers
-//! [`FractureError::Cancelled`]. It unwinds as a panic does, but says nothing: half-made octrees never come into sight,
-//! and no stage has to think of one.
+//! Everything that takes long checks the token often. Once the work is cancelled, each check is an error, which goes up
+//! through the work's results; what was made until then is dropped on the way.
 
-use std::{
-    panic::{self, AssertUnwindSafe},
-    sync::{
-        Arc,
-        atomic::{AtomicI64, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
 };
 
-use super::FractureError;
+/// The result is not wanted any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the work was cancelled")]
+pub struct Cancelled;
 
-/// Shared between who may wish and who asks. Clones are the same token.
+/// The token. Clones are the same token.
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Option<Arc<Wish>>);
-
-#[derive(Debug)]
-struct Wish {
-    /// Questions left that are answered with no.
-    left: AtomicI64,
-}
-
-/// What unwinds.
-struct Cancelled;
+pub struct Cancel(Option<Arc<AtomicI64>>);
 
 static NEVER: Cancel = Cancel(None);
 
 impl Cancel {
-    /// Of something that may be cancelled.
+    /// Of work that may be cancelled.
     #[must_use]
     pub fn possible() -> Self {
         Self::after(i64::MAX)
     }
 
-    /// Of something that never is.
+    /// Of work that never is.
     #[must_use]
     pub fn never() -> &'static Self {
         &NEVER
     }
 
-    /// Cancels by itself when it has been asked so often.
+    /// Cancels by itself after that many checks.
     #[must_use]
-    pub fn after(questions: i64) -> Self {
-        Self(Some(Arc::new(Wish { left: AtomicI64::new(questions) })))
+    pub fn after(checks: i64) -> Self {
+        Self(Some(Arc::new(AtomicI64::new(checks))))
     }
 
-    /// Wishes that it stop.
+    /// Cancels the work.
     pub fn wish(&self) {
-        if let Some(wish) = &self.0 {
-            wish.left.store(0, Ordering::Relaxed);
+        if let Some(left) = &self.0 {
+            left.store(0, Ordering::Relaxed);
         }
     }
 
-    /// How often it can still be asked.
+    /// How many more checks pass.
     #[must_use]
-    pub fn questions_left(&self) -> i64 {
-        self.0.as_ref().map_or(i64::MAX, |wish| wish.left.load(Ordering::Relaxed))
+    pub fn checks_left(&self) -> i64 {
+        self.0.as_ref().map_or(i64::MAX, |left| left.load(Ordering::Relaxed))
     }
 
-    /// Returns, unless somebody wished that it stop. To be called inside [`Cancel::catch`] only.
-    pub fn ask(&self) {
-        if let Some(wish) = &self.0
-            && wish.left.fetch_sub(1, Ordering::Relaxed) <= 0
-        {
-            panic::resume_unwind(Box::new(Cancelled));
-        }
-    }
-
-    /// Does `work`, which may [`Cancel::ask`].
+    /// Whether the work may go on.
     ///
     /// # Errors
-    /// [`FractureError::Cancelled`], and those of the work.
-    pub fn catch<T>(work: impl FnOnce() -> Result<T, FractureError>) -> Result<T, FractureError> {
-        // What the work has changed is dropped with it, and what it only reads is as it was.
-        panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
-            if payload.is::<Cancelled>() {
-                Err(FractureError::Cancelled)
-            } else {
-                panic::resume_unwind(payload)
-            }
-        })
+    /// [`Cancelled`].
+    pub fn check(&self) -> Result<(), Cancelled> {
+        match &self.0 {
+            Some(left) if left.fetch_sub(1, Ordering::Relaxed) <= 0 => Err(Cancelled),
+            _ => Ok(()),
+        }
     }
 }
 
-/// Wishes that something stop when it is dropped.
+/// Cancels work when it is dropped.
 #[derive(Debug)]
 pub struct CancelOnDrop(pub Cancel);
 

@@ -13,7 +13,7 @@ use glam::DVec3;
 
 use super::{
     Break, BreakContext, BreakStep, BrokenObject, FractureError, FractureParams, Impact, Passes, PieceRef,
-    Strike,
+    Strike, break_shape,
 };
 use crate::{
     fracture::Cancel,
@@ -187,7 +187,7 @@ impl Generations<'_> {
         let object = &mut self.object;
         let shape = parent.map_or(&object.source, |at| &object.part(at).shape);
         let context = BreakContext { arena, passes: self.passes, cancel: Cancel::never() };
-        let result: Break = strike.params.method.breaker.fracture(&context, shape, strike)?;
+        let result: Break = break_shape(&context, shape, strike)?;
         (self.watch)(progress, &result.timings);
         let step = object.steps.len();
         let pieces = (0..result.parts.len()).map(|piece| PieceRef { step, piece });

@@ -8,12 +8,14 @@
 
 pub mod box_cut;
 mod breaker;
+mod breaking;
 mod broken_object;
 mod cancel;
 pub mod generations;
 pub mod interior;
 mod methods;
 mod params;
+mod passes;
 pub mod planes;
 mod result;
 mod small;
@@ -37,22 +39,29 @@ pub(crate) fn run_every_kernel() {
 #[cfg(test)]
 pub(crate) use voronoi::testing::ball;
 
-pub use breaker::{Break, BreakContext, Breaker, Kept, Lost, Part, Passes, PreviewTarget, Strike};
-pub use broken_object::{BreakStep, BrokenObject, PieceRef};
-pub use cancel::{Cancel, CancelOnDrop};
-pub use interior::{Interior, Material, Volume};
-pub use methods::{Method, MethodEntry, MethodOption, UnknownMethod, methods, register};
-pub use params::{
-    FractureParams, Impact, MAX_SEEDS, ParamProblem, PatternError, Preset, Recipe, SmallRule, Smallest,
-    Surface,
+pub use breaker::{
+    Break, BreakContext, Breaker, CutSource, Cutter, Kept, Lost, MethodEntry, MethodOption, Part, Pieces,
+    PreviewTarget, Strike,
 };
+pub use breaking::break_shape;
+#[cfg(any(test, feature = "testing"))]
+pub use breaking::parts_of;
+pub use broken_object::{BreakStep, BrokenObject, PieceRef};
+pub use cancel::{Cancel, CancelOnDrop, Cancelled};
+pub use interior::{Interior, Material, Volume};
+pub use methods::{methods, register};
+pub use params::{
+    FractureParams, Impact, Labelling, MAX_SEEDS, MethodId, ParamProblem, PatternError, Preset, Recipe,
+    SmallRule, Smallest, Surface,
+};
+pub use passes::Passes;
 pub use result::{Dropped, Fracture, FractureCounts, FractureError, Merge, Piece, Solved, Source};
 pub use small::Rejoin;
 pub use voronoi::{
     Fracturer, VoronoiDetail,
     faces::{VoronoiFace, voronoi_faces},
     hidden::{Hidden, hidden},
-    islands::labelling::{self, Labelling},
+    islands::labelling,
     pattern::{CellSource, Cells, KeptCells, Pattern, UNIT_BITS, middle_of, nearest_seed},
     reference,
     seams::Seams,

@@ -1,15 +1,15 @@
 //! What breaks, and what comes of it.
 
-use std::sync::Arc;
+use std::{cmp::Reverse, collections::BTreeSet, sync::Arc};
 
 use crate::{
-    fracture::Cancel,
+    fracture::{Cancel, Cancelled},
     gpu::{GpuError, StageTiming},
-    shape::GridMass,
-    svo::{Arena, Forest, Slot},
+    shape::{GridMass, Octree, grid_mass},
+    svo::{Arena, Forest, Key, Slot, gather, morton},
 };
 
-use super::{PatternError, Volume};
+use super::{Pattern, PatternError, Volume};
 
 /// The octree that is to break: one tree of a forest, which compute passes want in the arena.
 pub struct Source<'a> {
@@ -137,7 +137,7 @@ pub struct Solved {
 }
 
 /// A broken octree.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Fracture {
     /// All piece octrees, on the source's grid.
     pub forest: Arc<Forest>,
@@ -155,11 +155,49 @@ pub struct Fracture {
     pub dropped: Option<Dropped>,
     /// What it joined, by ascending piece.
     pub merges: Vec<Merge>,
-    /// How the number of seeds was found, where a number of pieces was asked for.
-    pub solved: Option<Solved>,
 }
 
 impl Fracture {
+    /// Pieces of an octree: each one's cell, and its own octree on the same grid.
+    #[must_use]
+    pub fn of_pieces(source: &Octree, pieces: &[(u32, Forest)]) -> Self {
+        let pieces = || pieces.iter().filter(|(_, forest)| !forest.leaves.is_empty());
+        let trees: Vec<(&Forest, usize)> = pieces().map(|(_, forest)| (forest, 0)).collect();
+        let forest = gather(source.level(), &trees);
+        let mut all: Vec<Piece> = (0..)
+            .zip(pieces())
+            .map(|(tree, (cell, _))| {
+                let mass = grid_mass(&forest, tree as usize);
+                Piece { tree, cell: *cell, voxels: mass.voxels, mass }
+            })
+            .collect();
+        all.sort_by_key(|piece| (Reverse(piece.voxels), piece.tree));
+        let inside = |key: &Key| source.forest.is_internal(source.tree as usize, morton::decode(*key));
+        let cracks: BTreeSet<Key> = forest.leaves.keys.iter().filter(inside).collect();
+        let cells: BTreeSet<u32> = all.iter().map(|piece| piece.cell).collect();
+        let counts = FractureCounts {
+            source_leaves: source.leaves().len() as u64,
+            crack_voxels: cracks.len() as u64,
+            fbs: forest.leaves.len() as u64,
+            cells: cells.len() as u64,
+            islands: (all.len() - cells.len()) as u64,
+            pieces: all.len() as u64,
+            ..FractureCounts::default()
+        };
+        Self { forest: Arc::new(forest), pieces: all, counts, ..Self::default() }
+    }
+
+    /// Of each piece its cells' objects: one, or several where small pieces joined it.
+    #[must_use]
+    pub fn objects(&self, pattern: &Pattern) -> Vec<Vec<u32>> {
+        let object = |cell: &u32| pattern.objects.get(*cell as usize).copied().unwrap_or(*cell);
+        let merged = |p: usize| self.merges.iter().find(|merge| merge.piece == p);
+        let of = |(p, piece): (usize, &Piece)| {
+            merged(p).map_or_else(|| vec![piece.cell], |merge| merge.cells.iter().map(object).collect())
+        };
+        self.pieces.iter().enumerate().map(of).collect()
+    }
+
     /// Volume of all pieces and of what was taken away, voxels.
     #[must_use]
     pub fn volume(&self) -> f64 {
@@ -187,6 +225,12 @@ impl FractureError {
     #[must_use]
     pub fn is_loss(&self) -> bool {
         matches!(self, Self::Gpu(error) if error.is_loss())
+    }
+}
+
+impl From<Cancelled> for FractureError {
+    fn from(_: Cancelled) -> Self {
+        Self::Cancelled
     }
 }
 

@@ -1,124 +1,68 @@
 //! Solving for a number of pieces.
 //!
-//! In: an octree, parameters that name a number of pieces, and what draws a pattern of so many seeds. Out: the
-//! fracture that comes nearest. More seeds give more pieces, if not with every single seed, so the number of seeds
-//! is bracketed and narrowed down: first on a preview two levels coarser, which has the same cells and costs a
-//! twentieth, then at the full level from where the preview ended. With one random seed fewer seeds are the first
-//! of more, so trials differ in little else. Where one seed more jumps over the wanted number by more than a tenth,
-//! as happens with few pieces of a hollow object, the random seed is changed too.
+//! In: parameters that name a number of pieces, and what breaks by parameters that name a number of seeds. Out: the break
+//! that comes nearest. More seeds give more pieces, if not with every single seed, so the number of seeds is bracketed
+//! and narrowed down: first on a coarse copy where there is one, then in full from where the copy ended. With one random
+//! seed fewer seeds are the first of more, so trials differ in little else. Where one seed more jumps over the wanted
+//! number by more than a tenth, as happens with few pieces of a hollow object, the random seed is changed too.
 
-use std::sync::Arc;
+use super::{FractureError, FractureParams, MAX_SEEDS, Solved};
 
-use super::{
-    Fracture, FractureError, FractureParams, Fracturer, MAX_SEEDS, Pattern, PatternError, Recipe, Smallest,
-    Solved, Source,
-};
-use crate::svo::{Arena, coarsen};
-
-/// Most fractures of the preview, and at the full level.
-const PREVIEW_TRIALS: u32 = 10;
+/// Most trials on a coarse copy, and in full.
+const QUICK_TRIALS: u32 = 10;
 const FULL_TRIALS: u32 = 6;
 /// Most changes of the random seed, where no number of seeds gives what is wanted.
 const MOST_SHAKES: u32 = 8;
-/// Levels between the preview and the full one; below this level there is no preview.
-const PREVIEW_BELOW: u32 = 2;
-const LEAST_PREVIEW: u32 = 5;
-
-impl Fracturer {
-    /// Breaks `source` as `params` say; `draw` makes the pattern of parameters. Where
-    /// [`FractureParams::target_pieces`] is set, the number of seeds is solved for, in at most 16 fractures, and
-    /// [`Fracture::solved`] says what was reached. `recipe` is that of `params`, but for the random seed that a
-    /// trial has.
-    ///
-    /// # Errors
-    /// [`FractureError::Params`] for a pattern that cannot be, [`FractureError::Gpu`] for the device's.
-    pub fn fracture_as(
-        &self,
-        source: &Source<'_>,
-        params: &FractureParams,
-        recipe: &Recipe,
-        draw: &dyn Fn(&FractureParams) -> Result<Pattern, PatternError>,
-    ) -> Result<(Pattern, Fracture), FractureError> {
-        let shaken = |shake: u32| shaken(params.rng, shake);
-        let draw = |trial: Option<Trial>| {
-            let with = trial.map(|trial| FractureParams {
-                seeds: trial.seeds,
-                rng: shaken(trial.shake),
-                ..params.clone()
-            });
-            draw(with.as_ref().unwrap_or(params)).map_err(|error| FractureError::Params(error.to_string()))
-        };
-        let Some(wanted) = params.target_pieces else {
-            let pattern = draw(None)?;
-            let fracture = self.fracture(source, &pattern, recipe)?;
-            return Ok((pattern, fracture));
-        };
-
-        let mut solved = Solved { wanted, ..Solved::default() };
-        let mut start = Trial { seeds: wanted, shake: 0 };
-        let level = source.forest.level;
-        if level >= LEAST_PREVIEW + PREVIEW_BELOW {
-            solved.preview_level = level - PREVIEW_BELOW;
-            let preview = Arc::new(coarsen(source.forest, solved.preview_level));
-            let mut arena = Arena::new(self.compute())?;
-            let slot = arena.insert(&preview)?;
-            let coarse =
-                Source { arena: &arena, slot, forest: &preview, tree: source.tree, cancel: source.cancel };
-            let recipe = preview_recipe(recipe, solved.preview_level);
-            let mut search = Search::new(wanted, start);
-            while let Some(trial) = search.propose().filter(|_| solved.preview_trials < PREVIEW_TRIALS) {
-                let broken = self.fracture(&coarse, &draw(Some(trial))?, &recipe)?;
-                search.tell(trial, broken.pieces.len() as u32);
-                solved.preview_trials += 1;
-            }
-            start = search.best.map_or(start, |(trial, _)| trial);
-        }
-
-        let mut search = Search::new(wanted, start);
-        let mut best: Option<(Pattern, Fracture)> = None;
-        while let Some(trial) = search.propose().filter(|_| solved.trials < FULL_TRIALS) {
-            let pattern = draw(Some(trial))?;
-            let recipe = Recipe { rng: shaken(trial.shake), ..recipe.clone() };
-            let fracture = self.fracture(source, &pattern, &recipe)?;
-            solved.trials += 1;
-            if search.tell(trial, fracture.pieces.len() as u32) {
-                (solved.seeds, solved.rng) = (trial.seeds, shaken(trial.shake));
-                solved.reached = fracture.pieces.len() as u32;
-                best = Some((pattern, fracture));
-            }
-        }
-        let (pattern, mut fracture) =
-            best.ok_or_else(|| FractureError::Params("no number of seeds was tried".into()))?;
-        fracture.solved = Some(solved);
-        Ok((pattern, fracture))
-    }
-}
 
 /// Breaks by parameters that name no number of pieces, and says how many pieces came of it.
 pub(super) type BreakTrial<'a, T> = &'a mut dyn FnMut(&FractureParams) -> Result<(T, u32), FractureError>;
 
-/// Breaks by `params`, or where they name a number of pieces by as many seeds as come nearest to it, in at most six
-/// trials.
+/// A copy on which a trial costs little.
+pub(super) struct Quick<'a> {
+    /// Level of its leaves.
+    pub level: u32,
+    /// How many pieces come of parameters that name no number of pieces.
+    pub pieces: &'a mut dyn FnMut(&FractureParams) -> Result<u32, FractureError>,
+}
+
+/// Breaks by `params`, or where they name a number of pieces by as many seeds as come nearest to it, in at most ten
+/// quick trials and six full ones.
 ///
 /// # Errors
 /// What a trial says.
 pub(super) fn seeds_for<T>(
     params: &FractureParams,
+    quick: Option<Quick<'_>>,
     trial: BreakTrial<'_, T>,
 ) -> Result<(T, Option<Solved>), FractureError> {
     let Some(wanted) = params.target_pieces else {
         return Ok((trial(params)?.0, None));
     };
+    let with = |at: Trial| FractureParams {
+        seeds: at.seeds,
+        rng: shaken(params.rng, at.shake),
+        target_pieces: None,
+        ..params.clone()
+    };
     let mut solved = Solved { wanted, ..Solved::default() };
-    let mut search = Search::new(wanted, Trial { seeds: wanted, shake: 0 });
+    let mut start = Trial { seeds: wanted, shake: 0 };
+    if let Some(quick) = quick {
+        solved.preview_level = quick.level;
+        let mut search = Search::new(wanted, start);
+        while let Some(next) = search.propose().filter(|_| solved.preview_trials < QUICK_TRIALS) {
+            search.tell(next, (quick.pieces)(&with(next))?);
+            solved.preview_trials += 1;
+        }
+        start = search.best.map_or(start, |(trial, _)| trial);
+    }
+    let mut search = Search::new(wanted, start);
     let mut best = None;
     while let Some(next) = search.propose().filter(|_| solved.trials < FULL_TRIALS) {
-        let rng = shaken(params.rng, next.shake);
-        let with = FractureParams { seeds: next.seeds, rng, target_pieces: None, ..params.clone() };
+        let with = with(next);
         let (broken, pieces) = trial(&with)?;
         solved.trials += 1;
         if search.tell(next, pieces) {
-            (solved.seeds, solved.rng, solved.reached) = (next.seeds, rng, pieces);
+            (solved.seeds, solved.rng, solved.reached) = (with.seeds, with.rng, pieces);
             best = Some(broken);
         }
     }
@@ -130,16 +74,6 @@ pub(super) fn seeds_for<T>(
 /// numbers over all bits.
 fn shaken(rng: u64, shake: u32) -> u64 {
     rng.wrapping_add(u64::from(shake).wrapping_mul(0x9e37_79b9_7f4a_7c15)) >> u32::from(shake > 0)
-}
-
-/// The smallest piece in the preview's larger voxels; surfaces do not matter to the number of pieces.
-fn preview_recipe(recipe: &Recipe, level: u32) -> Recipe {
-    let voxels = |n: u64| n.div_ceil(1 << (3 * PREVIEW_BELOW));
-    Recipe {
-        island_level: recipe.island_level.map(|island| island.min(level)),
-        smallest: recipe.smallest.map(|rule| Smallest { voxels: voxels(rule.voxels), ..rule }),
-        ..Recipe::default()
-    }
 }
 
 /// A number of seeds, and how many times the random seed was changed.

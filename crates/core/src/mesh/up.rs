@@ -5,9 +5,8 @@ use super::Mesh;
 /// The axis of a file that points up. Turned by it, y points up here. Turns exchange and negate coordinates, so no
 /// position changes by rounding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum), value(rename_all = "kebab-case"))]
 #[serde(rename_all = "kebab-case")]
-#[value(rename_all = "kebab-case")]
 pub enum Up {
     /// y, as in glTF, Maya, Houdini and Unity: nothing is turned.
     #[default]

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     fracture::{
-        Surface,
+        Pattern, Surface,
         crack::{CrackUniform, reference::CrackReference},
         dust::reference::DustReference,
     },
@@ -54,8 +54,8 @@ impl Sample {
 /// The copies of a voxel are exactly the objects that own one of its corners (2016, sec. 4.3), and what lay
 /// inside the source has become boundary only where there are several: no face between two cells of one
 /// object (sec. 4.7). Where small pieces joined others, a piece stands for all of its parts.
-pub(super) fn corners(solids: &Solids<'_>, voxels: &[usize], step: &VoronoiDetail, level: u32) -> Check {
-    let seeds = &step.pattern.seeds;
+pub(super) fn corners(solids: &Solids<'_>, voxels: &[usize], pattern: &Pattern, level: u32) -> Check {
+    let seeds = &pattern.seeds;
     let distances = |voxels: usize| voxels as u64 * 8 * seeds.len() as u64;
     let sample = Sample::new(voxels, |all| distances(all).div_ceil(DISTANCE_BUDGET) as usize);
     let found = solids.in_blocks(|at, block| {
@@ -63,7 +63,7 @@ pub(super) fn corners(solids: &Solids<'_>, voxels: &[usize], step: &VoronoiDetai
         for own in sample.of_block(at, block) {
             let key = own[0].key();
             let owners = corner_cells(key, seeds, level);
-            let mut wanted = owners.map(|s| step.pattern.objects[s as usize]).to_vec();
+            let mut wanted = owners.map(|s| pattern.objects[s as usize]).to_vec();
             wanted.sort_unstable();
             wanted.dedup();
             let was_inside = block.was_inside(key) == Some(true);
@@ -82,14 +82,19 @@ pub(super) fn corners(solids: &Solids<'_>, voxels: &[usize], step: &VoronoiDetai
 
 /// The copies of a voxel are exactly the cells on the sides of the crack surface that passes through it, or
 /// the one cell that it lies in (2018, sec. 5.3).
-pub(super) fn sides(solids: &Solids<'_>, voxels: &[usize], step: &VoronoiDetail, level: u32) -> Check {
+pub(super) fn sides(
+    solids: &Solids<'_>,
+    voxels: &[usize],
+    (step, pattern): (&VoronoiDetail, &Pattern),
+    level: u32,
+) -> Check {
     let sample = Sample::new(voxels, |all| all.div_ceil(CRACK_BUDGET));
     let crack = &step.recipe.crack;
     let wrong = crack.transition(level, step.recipe.surface).map_or(sample.voxels, |transition| {
         let words = CrackUniform::new(crack, step.recipe.rng, transition);
         let found = solids.in_blocks(|at, block| {
-            let mut rough = CrackReference::new(&step.pattern, words, level);
-            let mut dusty = DustReference::new(&step.pattern, words.with_gap(crack, level), level);
+            let mut rough = CrackReference::new(pattern, words, level);
+            let mut dusty = DustReference::new(pattern, words.with_gap(crack, level), level);
             let is_wrong = |own: &&[VoxelCopy]| {
                 let key = own[0].key();
                 let internal = block.was_inside(key) == Some(true);

@@ -8,7 +8,7 @@ use crate::{
     compute::Compute,
     fracture::{
         Break, Dropped, Fracture, FractureCounts, FractureParams, Fracturer, Hidden, Merge, Pattern, Piece,
-        Recipe, Source, Volume, crack::CrackShape, voronoi::parts_of,
+        Recipe, Source, Volume, crack::CrackShape, parts_of,
     },
     shape::{Look, Octree, Shape, grid_mass},
     svo::{
@@ -134,27 +134,26 @@ fn broken() -> BrokenObject {
         timings: Vec::new(),
         dropped: None,
         merges: Vec::new(),
-        solved: None,
     };
-    let detail = VoronoiDetail {
-        pattern,
-        island_level: LEVEL,
-        recipe: Recipe::default(),
-        hidden: Hidden::default(),
-        fracture,
-    };
-    of_detail(source, detail)
+    let detail =
+        VoronoiDetail { island_level: LEVEL, recipe: Recipe::default(), hidden: Hidden::default(), fracture };
+    of_detail(source, pattern, detail)
 }
 
-/// What `detail` says, as a whole break.
-fn of_detail(source: Forest, detail: VoronoiDetail) -> BrokenObject {
+/// What `detail` says, as a whole break by `pattern`.
+fn of_detail(source: Forest, pattern: Pattern, detail: VoronoiDetail) -> BrokenObject {
     let octree = Octree::new(&Arc::new(source), 0, Grid::around(DVec3::ZERO, DVec3::ONE, LEVEL));
     let shape = Arc::new(Shape::octree(octree.clone(), 1.0, Look::default()));
     let parts = parts_of(&shape, &octree, &detail.fracture.forest, &detail.fracture.pieces);
     let count = parts.len();
-    let mut result = Break::of_parts(Vec::new(), &FractureParams::default());
-    (result.parts, result.counts) = (parts, detail.fracture.counts);
-    result.detail = Some(Arc::new(detail));
+    let result = Break {
+        parts,
+        objects: detail.fracture.objects(&pattern),
+        counts: detail.fracture.counts,
+        pattern: Some(pattern),
+        detail: Some(Arc::new(detail)),
+        ..Break::default()
+    };
     let step = BreakStep { parent: None, generation: 1, first_cell: 0, result };
     let pieces = (0..count).map(|piece| crate::PieceRef { step: 0, piece }).collect();
     BrokenObject { source: shape, steps: vec![step], pieces, broken_again: Vec::new() }
@@ -162,9 +161,16 @@ fn of_detail(source: Forest, detail: VoronoiDetail) -> BrokenObject {
 
 /// The same with another detail.
 fn altered(broken: &BrokenObject, change: impl FnOnce(&mut VoronoiDetail)) -> BrokenObject {
-    let mut detail = broken.steps[0].voronoi().unwrap().clone();
+    let result = &broken.steps[0].result;
+    let mut detail = VoronoiDetail::of(result).unwrap().clone();
     change(&mut detail);
-    of_detail((*broken.source_octree().forest).clone(), detail)
+    of_detail((*broken.source_octree().forest).clone(), result.pattern.clone().unwrap(), detail)
+}
+
+/// The same as if other cells had been broken by.
+fn with_pattern(mut broken: BrokenObject, change: impl FnOnce(&mut Pattern)) -> BrokenObject {
+    change(broken.steps[0].result.pattern.as_mut().unwrap());
+    broken
 }
 
 fn failing(broken: &BrokenObject) -> Vec<String> {
@@ -196,14 +202,14 @@ fn a_right_break_passes_every_check() {
 #[test]
 fn a_wrong_seed_is_seen() {
     let seeds = [DVec3::new(1.5, 4.0, 4.0), DVec3::new(6.5, 4.0, 4.0)];
-    let broken = altered(&broken(), |detail| detail.pattern = Pattern::from_points(&seeds, LEVEL).unwrap());
+    let broken = with_pattern(broken(), |pattern| *pattern = Pattern::from_points(&seeds, LEVEL).unwrap());
     assert_eq!(failing(&broken), ["copies_are_the_corner_cells"]);
 }
 
 #[test]
 fn a_face_inside_one_object_is_seen() {
-    let broken = altered(&broken(), |detail| {
-        detail.pattern.objects = vec![0, 0];
+    let broken = with_pattern(broken(), |pattern| pattern.objects = vec![0, 0]);
+    let broken = altered(&broken, |detail| {
         detail.fracture.pieces.iter_mut().for_each(|piece| piece.cell = 0);
     });
     assert_eq!(failing(&broken), ["copies_are_the_corner_cells"]);
@@ -383,7 +389,7 @@ fn broken_on_cores(surface: Surface) -> BrokenObject {
     let from = Source::new(&arena, &source, 0).unwrap();
     let fracture = fracturer.fracture(&from, &pattern, &recipe).unwrap();
     let hidden = Hidden::default();
-    of_detail((*source).clone(), VoronoiDetail { pattern, island_level: LEVEL, recipe, hidden, fracture })
+    of_detail((*source).clone(), pattern, VoronoiDetail { island_level: LEVEL, recipe, hidden, fracture })
 }
 
 #[test]
@@ -392,7 +398,7 @@ fn another_crack_surface_than_the_seeds_is_seen() {
         let broken = broken_on_cores(surface);
         assert_eq!(failing(&broken), Vec::<String>::new(), "{surface:?}");
         let seeds = [DVec3::new(1.5, 4.0, 4.0), DVec3::new(6.5, 4.0, 4.0)];
-        let broken = altered(&broken, |detail| detail.pattern = Pattern::from_points(&seeds, LEVEL).unwrap());
+        let broken = with_pattern(broken, |pattern| *pattern = Pattern::from_points(&seeds, LEVEL).unwrap());
         assert_eq!(failing(&broken), ["copies_are_the_sides_of_the_crack"], "{surface:?}");
     }
 }
@@ -443,7 +449,7 @@ fn generations_of_box_cutting_pass_all_checks() {
     let mut arena = Arena::new(Compute::Cpu).unwrap();
     let impact = default_impact(&object.shape, object.bounds);
     let params = FractureParams {
-        method: Method::named("box-cut").unwrap(),
+        method: MethodId::named("box-cut").unwrap(),
         seeds: 12,
         rng: 3,
         ..FractureParams::default()

@@ -19,18 +19,31 @@ use self::{
     tree::Tree,
 };
 use super::{
-    Assembly, ExportError, ExportPiece, Hull, Target, Watch,
+    Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Hull, Needs, Target, Watch,
     meshes::{Primitive, Side, primitives},
     motion::Motion,
 };
 use crate::geometry::srgb;
 use crate::mesh::Texture;
 
+/// The format.
+pub(super) static FORMAT: FormatEntry = FormatEntry {
+    name: "glb",
+    file: "pieces.glb",
+    label: "GLB",
+    help: "Binary glTF: a node a piece, inside and outside apart",
+    needs: Needs::Meshes,
+    has_nodes: true,
+    // glTF says which way is up.
+    space: |_| FileSpace::METRES,
+    write,
+};
+
 /// Writes all pieces into one file. Returns notes for the user.
 ///
 /// # Errors
 /// [`ExportError`].
-pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
+fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
     let mut file =
         File { what, path, buffer: Buffer::default(), looks: Looks::default(), meshes: Vec::new() };
     let mut tree = Tree::of(what, watch, &mut |id| {

@@ -10,8 +10,9 @@ mod tally;
 mod tree;
 mod vertices;
 mod voxels;
+mod written;
 
-pub use crack_distance::CrackDistance;
+use crack_distance::CrackDistance;
 pub use kind::MeshKind;
 pub use report::{MeshReport, SMALLEST_MESH};
 pub use simplify::simplify;
@@ -19,5 +20,6 @@ pub use smooth::{smooth, smooth_with};
 pub use tally::MeshTally;
 pub use tree::{Tagged, TriangleTree};
 pub use vertices::{Primitive, primitives};
+pub use written::WrittenMesh;
 
 pub use crate::shape::{Corner, Face, MeshCheck, PieceMesh, Side, world_uv};

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::{MeshCheck, MeshKind};
 use crate::{
-    fracture::{Cancel, FractureError},
+    fracture::{Cancel, Cancelled},
     shape::Shape,
 };
 
@@ -22,20 +22,19 @@ pub struct MeshTally {
 }
 
 impl MeshTally {
-    /// Makes the meshes on all cores, counts, and lets them go again. A cancel is asked before every piece.
+    /// Makes the meshes on all cores, counts, and lets them go again. Checks before every piece whether this was
+    /// cancelled.
     ///
     /// # Errors
-    /// [`FractureError::Cancelled`].
-    pub fn of(shapes: &[Arc<Shape>], cancel: &Cancel) -> Result<Self, FractureError> {
-        Cancel::catch(|| {
-            let counted = shapes.par_iter().map(|shape| {
-                cancel.ask();
-                let mesh = MeshCheck::of(&MeshKind::Smooth.of(shape));
-                Self { triangles: mesh.triangles, closed: u64::from(mesh.is_watertight()) }
-            });
-            let sum =
-                |a: Self, b: Self| Self { triangles: a.triangles + b.triangles, closed: a.closed + b.closed };
-            Ok(counted.reduce(Self::default, sum))
-        })
+    /// [`Cancelled`].
+    pub fn of(shapes: &[Arc<Shape>], cancel: &Cancel) -> Result<Self, Cancelled> {
+        let counted = shapes.par_iter().map(|shape| {
+            cancel.check()?;
+            let mesh = MeshCheck::of(&MeshKind::Smooth.of(shape));
+            Ok(Self { triangles: mesh.triangles, closed: u64::from(mesh.is_watertight()) })
+        });
+        let sum =
+            |a: Self, b: Self| Ok(Self { triangles: a.triangles + b.triangles, closed: a.closed + b.closed });
+        counted.try_reduce(Self::default, sum)
     }
 }

@@ -1,13 +1,13 @@
 //! A piece's mesh as programs draw it: one list of vertices a side, each with everything that it shows.
 //!
-//! In: a [`PieceMesh`]. Out: vertices and indices for each material of the outside, and for the inside. A point has a
+//! In: a [`WrittenMesh`]. Out: vertices and indices for each material of the outside, and for the inside. A point has a
 //! vertex for everything that is shown there, so nothing bleeds over an edge between inside and outside.
 
 use std::collections::HashMap;
 
 use glam::{DVec3, Vec3};
 
-use super::{PieceMesh, Side, crack_distance::CrackDistance};
+use super::{Side, WrittenMesh};
 
 /// A part of a piece's surface that has one material.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,7 +42,7 @@ struct Shown {
 
 /// The parts of a mesh, the outside's in the order of their materials, then the inside.
 #[must_use]
-pub fn primitives(mesh: &PieceMesh) -> Vec<Primitive> {
+pub fn primitives(mesh: &WrittenMesh) -> Vec<Primitive> {
     let mut sides: Vec<Side> = mesh.faces.iter().map(|face| face.side).collect();
     let order = |side: &Side| match side {
         Side::Outside { material } => *material,
@@ -53,7 +53,7 @@ pub fn primitives(mesh: &PieceMesh) -> Vec<Primitive> {
     let mut parts: Vec<Primitive> =
         sides.iter().map(|side| Primitive { side: Some(*side), ..Primitive::default() }).collect();
     let mut known: Vec<HashMap<Shown, u32>> = sides.iter().map(|_| HashMap::new()).collect();
-    let distances = CrackDistance::of(mesh);
+    let distances = mesh.crack_distances();
     for ((triangle, face), corners) in mesh.triangles.iter().zip(&mesh.faces).zip(&mesh.corners) {
         let Ok(at) = sides.binary_search_by_key(&order(&face.side), order) else { continue };
         let (part, known) = (&mut parts[at], &mut known[at]);
@@ -71,24 +71,24 @@ pub fn primitives(mesh: &PieceMesh) -> Vec<Primitive> {
                 part.colors.push(corner.color);
                 part.uvs.push(corner.uv);
                 part.beyond.push(face.beyond.map_or(-1.0, |cell| cell as f32));
+                part.crack_distance.push(match face.side {
+                    Side::Inside => 0.0,
+                    Side::Outside { .. } => distances[*point as usize],
+                });
                 part.positions.len() as u32 - 1
             });
             part.indices.push(index);
         }
-    }
-    for part in &mut parts {
-        part.crack_distance = match part.side {
-            Some(Side::Inside) => vec![0.0; part.positions.len()],
-            _ => distances.of_points(&part.positions),
-        };
     }
     parts
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
-    use crate::meshes::{Corner, Face};
+    use crate::meshes::{Corner, Face, PieceMesh};
 
     #[test]
     fn a_point_has_a_vertex_for_everything_that_is_shown_there() {
@@ -101,12 +101,12 @@ mod tests {
             faces: vec![outside, outside, inside],
             corners: vec![[corner(0.0); 3], [corner(0.0), corner(1.0), corner(0.0)], [corner(0.0); 3]],
         };
-        let parts = primitives(&mesh);
+        let parts = primitives(&Arc::new(mesh).into());
         assert_eq!(parts.iter().map(|p| p.side.unwrap()).collect::<Vec<_>>(), [outside.side, inside.side]);
         assert_eq!(parts[0].indices, [0, 1, 2, 0, 3, 4], "point 2 shows two coordinates");
         assert_eq!((parts[1].positions.len(), parts[1].beyond[0], parts[1].crack_distance[2]), (3, 7.0, 0.0));
         assert_eq!(parts[0].beyond, [-1.0; 5]);
         assert_eq!(parts[0].crack_distance[0], 0.0, "a point that a crack shares lies at it");
-        assert!(primitives(&PieceMesh::default()).is_empty());
+        assert!(primitives(&WrittenMesh::default()).is_empty());
     }
 }

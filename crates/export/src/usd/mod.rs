@@ -12,8 +12,8 @@ use std::{collections::BTreeMap, fs::File, io::BufWriter, io::Write, path::Path}
 use glam::{DQuat, DVec3, Vec3};
 
 use super::{
-    Assembly, ExportError, ExportPiece, FileSpace, Format, Watch,
-    meshes::{CrackDistance, PieceMesh},
+    Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Needs, Target, Watch,
+    meshes::WrittenMesh,
     motion::{Motion, MotionTrack},
 };
 use crate::geometry::srgb;
@@ -22,11 +22,23 @@ use materials::Used;
 /// Name of the prim that holds everything.
 const ROOT: &str = "kintsugi";
 
+/// The format.
+pub(super) static FORMAT: FormatEntry = FormatEntry {
+    name: "usda",
+    file: "pieces.usda",
+    label: "USD",
+    help: "OpenUSD text: a rigid body a piece, with its mass",
+    needs: Needs::Meshes,
+    has_nodes: true,
+    space: Target::file_space,
+    write,
+};
+
 /// Writes all pieces into one layer. Returns notes for the user.
 ///
 /// # Errors
 /// [`ExportError`].
-pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
+fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
     let failed = |e: std::io::Error| ExportError::write(path, e);
     let mut out = BufWriter::new(File::create(path).map_err(failed)?);
     let motion = what.motion.as_ref();
@@ -66,7 +78,7 @@ pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<S
 }
 
 fn begin(out: &mut impl Write, what: &Assembly) -> std::io::Result<()> {
-    let space = what.handover.space(Format::Usda);
+    let space = what.handover.space(&FORMAT);
     write!(
         out,
         "#usda 1.0\n(\n    defaultPrim = \"{ROOT}\"\n    doc = \"kintsugi {}\"\n    kilogramsPerUnit = 1\n    \
@@ -88,11 +100,11 @@ fn begin(out: &mut impl Write, what: &Assembly) -> std::io::Result<()> {
 fn write_piece<'a>(
     out: &mut impl Write,
     what: &'a Assembly,
-    (id, mesh): (usize, &PieceMesh),
+    (id, mesh): (usize, &WrittenMesh),
     track: Option<(&Motion, &MotionTrack)>,
     used: &mut Used<'a>,
 ) -> std::io::Result<()> {
-    let (piece, space) = (&what.pieces[id], what.handover.space(Format::Usda));
+    let (piece, space) = (&what.pieces[id], what.handover.space(&FORMAT));
     let (name, mass) = (piece.name(), what.mass(id));
     let (pivot, scale) = (piece.pivot(what.handover.pivot), piece.placing.scale * space.per_metre);
     let solid = mass.kg > 0.0;
@@ -245,7 +257,7 @@ fn array<T>(
 fn write_mesh<'a>(
     out: &mut impl Write,
     what: &'a Assembly,
-    (piece, mesh, points): (&ExportPiece, &PieceMesh, &[Vec3]),
+    (piece, mesh, points): (&ExportPiece, &WrittenMesh, &[Vec3]),
     collides: bool,
     used: &mut Used<'a>,
 ) -> std::io::Result<()> {
@@ -272,10 +284,11 @@ fn write_mesh<'a>(
     out.write_all(varying.as_bytes())?;
     array(out, "int[] primvars:displayColor:indices", corners(), |o, c| write!(o, "{}", colors[&c.color]))?;
     out.write_all(b"\n")?;
-    let scale = piece.placing.scale * what.handover.space(Format::Usda).per_metre;
-    let distances = CrackDistance::of(mesh).of_points(&mesh.positions);
+    let scale = piece.placing.scale * what.handover.space(&FORMAT).per_metre;
     let in_file = |d: f32| if d < 0.0 { -1.0 } else { d * scale as f32 };
-    array(out, "float[] primvars:crackDistance", distances.into_iter(), |o, d| write!(o, "{}", in_file(d)))?;
+    array(out, "float[] primvars:crackDistance", mesh.crack_distances().iter(), |o, d| {
+        write!(o, "{}", in_file(*d))
+    })?;
     out.write_all(b" (\n                interpolation = \"vertex\"\n            )\n")?;
     writeln!(out, "            int primvars:piece = {}", piece.id)?;
     if let Some(cell) = piece.cell {

@@ -146,7 +146,7 @@ mod tests {
             }
             // Planted: boxes seem to lie within larger ones than the list was made of.
             for own in kept.list.iter_mut().flat_map(|list| &mut list.larger).flatten() {
-                *own = (own.0 - farther, own.1 + farther);
+                *own = Aabb::new(own.low - farther, own.high + farther);
             }
         }
         (served, missed)

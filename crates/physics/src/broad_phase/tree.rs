@@ -7,7 +7,6 @@
 
 use super::{Crowded, MOST_PAIRS, Obb};
 use crate::geometry::Aabb;
-use glam::DVec3;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -80,7 +79,7 @@ pub fn meeting(
                     }
                 }
                 Child::Inner(node)
-                    if nodes[node as usize].last as usize > k && meet(own, &bounds[node as usize]) =>
+                    if nodes[node as usize].last as usize > k && own.meets(&bounds[node as usize]) =>
                 {
                     open.extend(nodes[node as usize].children);
                 }

@@ -3,11 +3,12 @@
 
 use super::{ContactQuery, Detail, FindContacts, Found, Manifold, convex, field, mixed, octree};
 use crate::{
-    Body, BodyDef, BodyId,
+    Body, BodyDef, BodyId, ContactsId, Options,
     broad_phase::NearPair,
     context::StepContext,
+    fracture::MethodOption,
     gpu::{Gpu, GpuError},
-    methods::{Entry, NameTaken, Table, setting},
+    registry::{Entry, NameTaken, Table, setting},
     shape::Kind,
 };
 use std::{any::Any, collections::BTreeSet, sync::Arc};
@@ -46,6 +47,8 @@ pub struct FinderEntry {
     pub about: &'static str,
     /// Whether it finds contacts between two such; asked in ascending order, so that a plane is the second.
     pub accepts: fn([Partner; 2]) -> bool,
+    /// Its own settings.
+    pub options: &'static [MethodOption],
     /// Makes one for a world.
     pub make: MakeFinder,
 }
@@ -73,7 +76,7 @@ const BY_KINDS: &[([Partner; 2], &str)] = &[
     ([CONVEX, Partner::Plane], "hull"),
 ];
 
-static FINDERS: Table<FinderEntry> = Table::new("contact finder", BUILT_IN);
+static FINDERS: Table<FinderEntry> = Table::new("contact finder", BUILT_IN, &["field"]);
 
 /// All finders that there are.
 #[must_use]
@@ -89,31 +92,16 @@ pub fn register_finder(entry: &'static FinderEntry) -> Result<(), NameTaken> {
     FINDERS.add(entry)
 }
 
-/// Names the finder that looks at all pairs of kinds that it accepts.
-#[derive(Clone, Copy)]
-pub struct ContactMethod(&'static FinderEntry);
+setting!(ContactsId, FinderEntry, FINDERS);
 
-setting!(ContactMethod, FinderEntry, FINDERS);
-
-impl Default for ContactMethod {
-    fn default() -> Self {
-        Self(&BUILT_IN[0])
-    }
-}
-
-impl ContactMethod {
-    /// Whether it is the finder that is chosen where nobody chooses.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
+impl ContactsId {
     /// Who looks at a pair of these kinds where this finder was chosen; none where nobody does.
     #[must_use]
     pub fn finder_of(self, mut partners: [Partner; 2]) -> Option<&'static FinderEntry> {
         partners.sort_unstable();
-        if (self.0.accepts)(partners) {
-            return Some(self.0);
+        let own = self.entry();
+        if (own.accepts)(partners) {
+            return Some(own);
         }
         let (_, name) = BY_KINDS.iter().find(|(known, _)| *known == partners)?;
         FINDERS.named(name).ok()
@@ -143,7 +131,7 @@ struct Made {
 /// The finders of a world: the chosen one, and whoever looks at pairs that it does not accept.
 #[derive(Default)]
 pub struct Finders {
-    chosen: ContactMethod,
+    chosen: ContactsId,
     made: Vec<Made>,
 }
 
@@ -152,7 +140,7 @@ impl Finders {
     ///
     /// # Errors
     /// [`GpuError`] where its passes cannot be made.
-    pub fn new(chosen: ContactMethod, gpu: Option<&Gpu>) -> Result<Self, GpuError> {
+    pub fn new(chosen: ContactsId, gpu: Option<&Gpu>) -> Result<Self, GpuError> {
         let entry = chosen.entry();
         Ok(Self { chosen, made: vec![Made { entry, finder: (entry.make)(gpu)? }] })
     }
@@ -164,7 +152,7 @@ impl Finders {
     /// [`GpuError`] where passes cannot be made; nothing has changed then.
     pub fn prepare(
         &mut self,
-        chosen: ContactMethod,
+        chosen: ContactsId,
         gpu: Option<&Gpu>,
         bodies: &[Body],
     ) -> Result<bool, GpuError> {
@@ -286,9 +274,9 @@ impl Finders {
         Ok(out)
     }
 
-    /// As [`FindContacts::set_field_level`].
-    pub fn set_field_level(&mut self, level: u32) {
-        self.made.iter_mut().for_each(|made| made.finder.set_field_level(level));
+    /// As [`FindContacts::set_options`].
+    pub fn set_options(&mut self, options: &Options) {
+        self.made.iter_mut().for_each(|made| made.finder.set_options(options));
     }
 
     /// How many collision points a manifold had before they were reduced to a few.
@@ -298,9 +286,9 @@ impl Finders {
         known.unwrap_or(manifold.points.len())
     }
 
-    /// Tells all that a body has broken.
-    pub fn broke(&mut self, parent: &Body, parts: &[Body]) {
-        self.made.iter_mut().for_each(|made| made.finder.broke(parent, parts));
+    /// As [`FindContacts::broke`]: whether any finder has anything to follow.
+    pub fn broke(&mut self, parent: &Body, parts: &[Body]) -> bool {
+        self.made.iter_mut().fold(false, |any, made| made.finder.broke(parent, parts) || any)
     }
 
     /// Tells all that a body is gone.
@@ -335,7 +323,7 @@ impl Finders {
 }
 
 /// Everybody who is needed for these bodies, each once.
-fn entries(chosen: ContactMethod, bodies: &[Body]) -> Vec<&'static FinderEntry> {
+fn entries(chosen: ContactsId, bodies: &[Body]) -> Vec<&'static FinderEntry> {
     let mut kinds: Vec<Partner> = bodies.iter().map(|body| Partner::of(&body.def)).collect();
     kinds.sort_unstable();
     kinds.dedup();

@@ -19,8 +19,7 @@ mod smooth;
 
 pub use carry::{RelativePose, carry, carry_way, holds, moved, speed_between};
 pub use finders::{
-    ContactMethod, FinderEntry, FinderMemories, FinderMemory, Finders, MakeFinder, Partner, finders,
-    register_finder,
+    FinderEntry, FinderMemories, FinderMemory, Finders, MakeFinder, Partner, finders, register_finder,
 };
 pub use in_order::InOrder;
 pub use manifold::{Ball, Manifold, Point, find, tangents};
@@ -30,7 +29,7 @@ pub use reduce::{inherit, reduce};
 use smooth::{SmoothSide, Touch, ball_over, hop, leave_to_ball, nearest};
 
 use super::{
-    Body, BodyId, Detail, Plane,
+    Body, BodyId, Detail, Options, Plane,
     broad_phase::{self, NearPair, Obb},
     context::StepContext,
 };
@@ -151,9 +150,9 @@ pub trait FindContacts: Send + Sync {
     /// [`GpuError`]; the finder is then as before.
     fn find(&mut self, cx: &mut StepContext<'_>, query: &ContactQuery<'_>) -> Result<Found, GpuError>;
 
-    /// Octree level of the cells of distance fields, for who has some; what is of another level is made anew.
-    fn set_field_level(&mut self, level: u32) {
-        let _ = level;
+    /// Before each step and before each break: the values of options. The finder makes anew what it made with others.
+    fn set_options(&mut self, options: &Options) {
+        let _ = options;
     }
 
     /// How many collision points a manifold had before they were reduced to a few; none where that is not known.
@@ -162,9 +161,11 @@ pub trait FindContacts: Send + Sync {
         None
     }
 
-    /// `parent` has broken into `parts`, which are in the world now; it is removed afterwards.
-    fn broke(&mut self, parent: &Body, parts: &[Body]) {
+    /// `parent` has broken into `parts`, which are in the world now; it is removed afterwards. True where the finder has
+    /// anything to follow then: the step reports the time that it takes.
+    fn broke(&mut self, parent: &Body, parts: &[Body]) -> bool {
         let _ = (parent, parts);
+        false
     }
 
     /// A body is gone; `left` are still there.

@@ -8,7 +8,12 @@ use super::{
     Body, BodyId, ContactQuery, Detail, FindContacts, FinderMemory, Found, InOrder, MARGIN_CELLS, Manifold,
     Plane, Point, RelativePose, holds, inherit, moved, reduce, speed_between,
 };
-use crate::{FOLLOW, broad_phase::NearPair, context::StepContext, gpu::GpuError};
+use crate::{
+    Options,
+    broad_phase::NearPair,
+    context::{FOLLOW, StepContext},
+    gpu::GpuError,
+};
 use glam::DVec3;
 use rayon::prelude::*;
 use std::{fmt::Debug, sync::Arc};
@@ -90,9 +95,9 @@ pub trait NarrowPhase: Default + Send + Sync + 'static {
         a.min(b)
     }
 
-    /// As [`FindContacts::set_field_level`].
-    fn set_field_level(&mut self, level: u32) {
-        let _ = level;
+    /// As [`FindContacts::set_options`].
+    fn set_options(&mut self, options: &Options) {
+        let _ = options;
     }
 
     /// Whether what is known of a pair is that others must look at it.
@@ -126,8 +131,9 @@ pub trait NarrowPhase: Default + Send + Sync + 'static {
     ) -> Option<Vec<Point>>;
 
     /// As [`FindContacts::broke`].
-    fn broke(&mut self, parent: &Body, parts: &[Body]) {
+    fn broke(&mut self, parent: &Body, parts: &[Body]) -> bool {
         let _ = (parent, parts);
+        false
     }
 
     /// Forgets what none of these bodies needs.
@@ -393,8 +399,8 @@ impl<N: NarrowPhase> FindContacts for PairFinder<N> {
         Ok(Found { manifolds: found, carried })
     }
 
-    fn set_field_level(&mut self, level: u32) {
-        self.narrow.set_field_level(level);
+    fn set_options(&mut self, options: &Options) {
+        self.narrow.set_options(options);
     }
 
     fn collision_points(&self, manifold: &Manifold) -> Option<usize> {
@@ -402,8 +408,8 @@ impl<N: NarrowPhase> FindContacts for PairFinder<N> {
         own.map(|record| record.touches)
     }
 
-    fn broke(&mut self, parent: &Body, parts: &[Body]) {
-        self.narrow.broke(parent, parts);
+    fn broke(&mut self, parent: &Body, parts: &[Body]) -> bool {
+        self.narrow.broke(parent, parts)
     }
 
     fn removed(&mut self, id: BodyId, left: &[Body]) {

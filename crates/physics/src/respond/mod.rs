@@ -6,20 +6,18 @@
 
 mod heap;
 mod impulse;
-mod penalty;
+pub mod penalty;
 mod soft;
 
 #[cfg(test)]
 pub use heap::parts_of;
-pub use penalty::Penalty;
 
-use super::{
-    Body, BodyId,
-    collide::Manifold,
-    context::StepContext,
-    methods::{Entry, NameTaken, Table, setting},
+use super::{Body, BodyId, ResponseId, collide::Manifold, context::StepContext};
+use crate::{
+    fracture::MethodOption,
+    gpu::GpuError,
+    registry::{Entry, NameTaken, Table, setting},
 };
-use crate::gpu::GpuError;
 
 /// A way to answer contacts. It keeps what it makes of bodies.
 pub trait Respond: Send {
@@ -57,6 +55,8 @@ pub struct ResponseEntry {
     pub label: &'static str,
     /// What it does, in one sentence.
     pub about: &'static str,
+    /// Its own settings.
+    pub options: &'static [MethodOption],
     /// Makes one for a world.
     pub make: fn() -> Box<dyn Respond>,
 }
@@ -70,7 +70,7 @@ impl Entry for ResponseEntry {
 /// What every build has.
 const BUILT_IN: &[ResponseEntry] = &[soft::ENTRY, penalty::ENTRY, impulse::ENTRY];
 
-static RESPONSES: Table<ResponseEntry> = Table::new("response", BUILT_IN);
+static RESPONSES: Table<ResponseEntry> = Table::new("response", BUILT_IN, &["penalty"]);
 
 /// All responses that there are.
 #[must_use]
@@ -86,34 +86,15 @@ pub fn register_response(entry: &'static ResponseEntry) -> Result<(), NameTaken>
     RESPONSES.add(entry)
 }
 
-/// Names a response.
-#[derive(Clone, Copy)]
-pub struct Response(&'static ResponseEntry);
-
-setting!(Response, ResponseEntry, RESPONSES);
-
-impl Response {
-    /// Soft constraints in substeps, the default.
-    pub const SOFT: Self = Self(&BUILT_IN[0]);
-    /// The paper's penalty on the intersection volume.
-    pub const PENALTY: Self = Self(&BUILT_IN[1]);
-    /// Sequential impulses.
-    pub const IMPULSE: Self = Self(&BUILT_IN[2]);
-}
-
-impl Default for Response {
-    fn default() -> Self {
-        Self::SOFT
-    }
-}
+setting!(ResponseId, ResponseEntry, RESPONSES);
 
 /// The response of a world, made when it is first needed.
 #[derive(Default)]
-pub struct Responder(Option<(Response, Box<dyn Respond>)>);
+pub struct Responder(Option<(ResponseId, Box<dyn Respond>)>);
 
 impl Responder {
     /// Makes the response that is chosen, if it is not the one that is there.
-    pub fn prepare(&mut self, chosen: Response) {
+    pub fn prepare(&mut self, chosen: ResponseId) {
         if self.0.as_ref().is_none_or(|(made, _)| *made != chosen) {
             self.0 = Some((chosen, (chosen.entry().make)()));
         }

@@ -2,7 +2,7 @@
 
 use super::{low_y, steps};
 use crate::{
-    BodyId, ContactMethod, Family, Walls, World, WorldSettings,
+    BodyId, ContactsId, Family, Walls, World, WorldSettings,
     testing::{ball, block, body, grid, world},
 };
 use glam::{DVec3, Vec3};
@@ -30,7 +30,7 @@ fn tower(level: u32, densities: &[f64]) -> (World, Vec<BodyId>) {
 #[test]
 fn a_wall_that_is_moved_meets_what_lies_still() {
     for name in ["mixed", "octree", "hull", "field"] {
-        let contacts = ContactMethod::named(name).expect("it is in the table");
+        let contacts = ContactsId::named(name).expect("it is in the table");
         let mut w = world(WorldSettings { contacts, ..WorldSettings::default() });
         let mut def = body(&Arc::new(block(5, [4; 3], [20; 3])), 0, grid(5, 1.0), 5, DVec3::ZERO);
         def.state.position.y -= low_y(&def);

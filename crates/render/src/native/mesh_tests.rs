@@ -10,6 +10,7 @@ use super::{
     scene::Scene,
     wide::{LANES, each_axis},
 };
+use crate::geometry::Aabb;
 use crate::geometry::simd::{F32x8, Simd, Width, Work, wide};
 use crate::{
     Camera, FrameInput, RenderBody, RenderOptions,
@@ -220,7 +221,7 @@ fn a_body_far_from_the_origin_of_its_shape_keeps_its_corners() {
     let mut surface = sphere(3);
     surface.positions.iter_mut().for_each(|p| *p = *p * 1e-3 + DVec3::new(1000.0, -500.0, 0.0));
     let solid = Arc::new(surface);
-    let tree = MeshTree::new(&solid.positions, &solid.triangles, (DVec3::ZERO, DVec3::ZERO));
+    let tree = MeshTree::new(&solid.positions, &solid.triangles, Aabb::default());
     assert_eq!(tree.scale, 1.0);
     let exact = shape((*solid).clone(), &[]);
     let tree = exact.drawn_surface().unwrap().tree();

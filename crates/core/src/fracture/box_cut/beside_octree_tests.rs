@@ -10,11 +10,10 @@ use std::collections::{BTreeMap, HashSet};
 
 use glam::{DVec3, Vec3};
 
-use super::BoxCutDetail;
 use crate::{
     compute::Compute,
     fracture::{
-        Break, BreakContext, Cancel, FractureParams, Method, Passes, Preset, Strike,
+        Break, BreakContext, Cancel, FractureParams, MethodId, Passes, Preset, Strike, break_shape,
         generations::default_impact, solid::Units,
     },
     import::{Imported, import},
@@ -28,11 +27,11 @@ type Pair = [u32; 2];
 
 fn broken(object: &Imported, method: &str, params: &FractureParams) -> Break {
     let params =
-        FractureParams { method: Method::named(method).unwrap(), rng: 3, smallest: None, ..params.clone() };
+        FractureParams { method: MethodId::named(method).unwrap(), rng: 3, smallest: None, ..params.clone() };
     let (arena, passes) = (Arena::new(Compute::Cpu).unwrap(), Passes::default());
     let impact = default_impact(&object.shape, object.bounds);
     let context = BreakContext { arena: &arena, passes: &passes, cancel: Cancel::never() };
-    params.method.breaker.fracture(&context, &object.shape, &Strike::new(impact, &params)).unwrap()
+    break_shape(&context, &object.shape, &Strike::new(impact, &params)).unwrap()
 }
 
 /// Volume of each cell's parts, m^3.
@@ -99,7 +98,7 @@ impl Crack {
 
 /// What cells of a mesh share: of each crack triangle the two nearest seeds say between which it is.
 fn mesh_neighbours(out: &Break, object: &Imported) -> BTreeMap<Pair, Crack> {
-    let seeds = &out.detail_as::<BoxCutDetail>().unwrap().pattern.seeds;
+    let seeds = &out.pattern.as_ref().unwrap().seeds;
     let units = Units::of(&object.grid);
     let mut pairs = BTreeMap::new();
     for part in &out.parts {

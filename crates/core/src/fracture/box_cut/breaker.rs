@@ -4,20 +4,21 @@ use std::{sync::Arc, time::Instant};
 
 use super::{
     complex::{Complex, Point},
+    pass::CellPasses,
     pieces,
     split::{FineMesh, split},
     stage,
 };
 use crate::{
+    compute::Compute,
     fracture::{
-        Break, BreakContext, Breaker, Cancel, FractureCounts, FractureError, FractureParams, Kept,
-        MethodEntry, MethodOption, ParamProblem, Pattern, PreviewTarget, Seams, Solved, Strike, Surface,
-        solid::{Assembled, Assembling, SourceMesh, Units, stand_in_grid},
-        solve::seeds_for,
-        voronoi::cells_of,
+        BreakContext, Breaker, CutSource, Cutter, FractureError, FractureParams, MethodEntry, MethodOption,
+        ParamProblem, Passes, Pattern, Pieces, PreviewTarget, Seams, Strike, Surface,
+        solid::{CutMesh, SourceMesh, Units},
+        voronoi::bisector_seams,
     },
-    gpu::StageTiming,
-    shape::{Geometry, Octree, Shape},
+    gpu::{GpuError, StageTiming},
+    shape::{CLAY, Geometry},
 };
 
 /// The line in the table of methods.
@@ -44,53 +45,39 @@ pub struct BoxCutBreaker;
 /// What a break by box cutting knows beyond its parts.
 #[derive(Clone, Debug)]
 pub struct BoxCutDetail {
-    /// Its seeds.
-    pub pattern: Pattern,
-    /// Objects of the cells of each part, ascending.
-    pub objects: Vec<Vec<u32>>,
     /// All cells.
-    pub complex: Arc<Complex>,
+    pub complex: Complex,
 }
 
-/// One cut.
-struct Cut {
-    pattern: Pattern,
-    complex: Complex,
-    assembled: Assembled,
-}
-
-/// What is cut, and by what.
-struct Work<'a> {
-    shape: &'a Shape,
-    octree: &'a Octree,
+/// What is cut.
+struct MeshCutter<'a> {
+    input: &'a CutSource<'a>,
     source: SourceMesh,
     mesh: FineMesh,
-    strike: &'a Strike<'a>,
     units: Units,
-    context: &'a BreakContext<'a>,
+    prepared: StageTiming,
 }
 
-impl Work<'_> {
-    fn cut(&self, pattern: Pattern, timings: &mut Vec<StageTiming>) -> Result<Cut, FractureError> {
+impl Cutter for MeshCutter<'_> {
+    fn cut(&self, pattern: &Pattern, params: &FractureParams) -> Result<Pieces, FractureError> {
+        let mut timings = vec![self.prepared.clone()];
         let mut clock = Instant::now();
         let mut lap = |stage: &str| {
-            let ms = clock.elapsed().as_secs_f64() * 1e3;
+            timings.push(StageTiming::since(stage, clock));
             clock = Instant::now();
-            timings.push(StageTiming { stage: stage.into(), ms });
         };
-        let params = self.strike.params;
         let (low, high) = self.source.bounds();
         let (low, high) = (self.units.from_shape(low), self.units.from_shape(high));
         let whole = |v: glam::DVec3| -> Point { v.as_ivec3().to_array() };
         let box_of = [whole(low.floor() - 1.0), whole(high.ceil() + 1.0)];
-        let BreakContext { arena, passes, cancel } = self.context;
+        let BreakContext { arena, passes, cancel } = self.input.context;
         let mut tries = 0;
         let (complex, pieces) = loop {
-            cancel.ask();
+            cancel.check()?;
             let sites: Vec<Point> = pattern.seeds.iter().map(|seed| moved(*seed, tries)).collect();
             let complex = stage::cells(&arena.compute(), passes, &sites, box_of[0], box_of[1])?;
             lap("cells");
-            cancel.ask();
+            cancel.check()?;
             match split(&self.mesh, &complex) {
                 Ok(pieces) => break (complex, pieces),
                 Err(_) if tries < TRIES => tries += 1,
@@ -98,30 +85,23 @@ impl Work<'_> {
             }
         };
         lap("split");
-        self.context.cancel.ask();
+        cancel.check()?;
         let dress = pieces::Dress {
             source: &self.source,
             complex: &complex,
             units: self.units,
-            volume: params.interior.volume(self.shape.look().surface_color.unwrap_or(crate::shape::CLAY)),
+            volume: params.interior.volume(self.input.shape.look().surface_color.unwrap_or(CLAY)),
             tells_beyond: self.source.is_whole,
         };
         let pieces = pieces.into_iter().map(|piece| dress.piece(piece)).collect();
         lap("surfaces");
-        self.context.cancel.ask();
-        let level = params.option("voxel_level") as u32;
-        let assembling = Assembling {
-            source: &self.source,
-            shape: self.shape,
-            pattern: &pattern,
-            params,
-            grid: &self.octree.grid,
-            // What is only looked at meets nobody.
-            stand_in: (!self.strike.preview).then(|| stand_in_grid(self.shape, self.source.bounds(), level)),
-        };
-        let assembled = assembling.parts(pieces)?;
-        lap("voxels of the pieces");
-        Ok(Cut { pattern, complex, assembled })
+        Ok(Pieces::Meshes(CutMesh {
+            source: self.source.clone(),
+            pieces,
+            voxel_level: params.option("voxel_level") as u32,
+            timings,
+            detail: Some(Arc::new(BoxCutDetail { complex })),
+        }))
     }
 }
 
@@ -134,10 +114,6 @@ const TRIES: i32 = 6;
 fn moved(seed: Point, tries: i32) -> Point {
     let by = [tries * 2 % 7 - 3, tries * 3 % 7 - 3, tries * 5 % 7 - 3];
     if tries == 0 { seed } else { [0, 1, 2].map(|k| seed[k] + by[k]) }
-}
-
-fn no_voxels() -> FractureError {
-    FractureError::Params("this body has no voxels that a pattern of seeds could be drawn in".into())
 }
 
 impl Breaker for BoxCutBreaker {
@@ -154,13 +130,19 @@ impl Breaker for BoxCutBreaker {
         })
     }
 
-    fn fracture(
-        &self,
-        context: &BreakContext<'_>,
-        shape: &Shape,
-        strike: &Strike<'_>,
-    ) -> Result<Break, FractureError> {
-        Cancel::catch(|| fracture(context, shape, strike))
+    fn prepare(&self, passes: &Passes, compute: &Compute) -> Result<(), GpuError> {
+        compute.gpu().map_or(Ok(()), |gpu| CellPasses::shared(passes, gpu).map(|_| ()))
+    }
+
+    fn cutter<'a>(&'a self, source: &'a CutSource<'a>) -> Result<Box<dyn Cutter + 'a>, FractureError> {
+        let units = Units::of(&source.octree()?.grid);
+        let (started, input) = (Instant::now(), source);
+        let source = SourceMesh::of(input.shape)?;
+        let positions: Vec<_> = source.surface.positions.iter().map(|p| units.from_shape(*p)).collect();
+        let mesh = FineMesh::new(positions, source.surface.triangles.clone())
+            .map_err(|error| FractureError::Params(error.to_string()))?;
+        let prepared = StageTiming::since("mesh", started);
+        Ok(Box::new(MeshCutter { input, source, mesh, units, prepared }))
     }
 
     /// Cracks are bisectors, as those of flat cracks in octrees are.
@@ -170,72 +152,6 @@ impl Breaker for BoxCutBreaker {
         target: &PreviewTarget<'_>,
         strike: &Strike<'_>,
     ) -> Result<Option<Seams>, FractureError> {
-        let passes = context.passes.compiled(context.arena.compute())?;
-        let pattern = cells_of(target.shape, target.octree, strike).cells(strike.params)?.pattern;
-        Ok(Some(passes.seams(target.voxels, target.octree.level(), &pattern)?))
+        Ok(Some(bisector_seams(context, target, strike)?))
     }
-}
-
-fn fracture(context: &BreakContext<'_>, shape: &Shape, strike: &Strike<'_>) -> Result<Break, FractureError> {
-    let octree = shape.as_octree().ok_or_else(no_voxels)?;
-    let started = Instant::now();
-    let source = SourceMesh::of(shape)?;
-    let units = Units::of(&octree.grid);
-    let positions: Vec<_> = source.surface.positions.iter().map(|p| units.from_shape(*p)).collect();
-    let mesh = FineMesh::new(positions, source.surface.triangles.clone())
-        .map_err(|error| FractureError::Params(error.to_string()))?;
-    let volume = source.volume;
-    let mut timings = vec![StageTiming { stage: "mesh".into(), ms: started.elapsed().as_secs_f64() * 1e3 }];
-    let work = Work { shape, octree, source, mesh, strike, units, context };
-    let cells = cells_of(shape, octree, strike);
-
-    let mut solved = None;
-    let cut = if strike.preview {
-        work.cut(cells.cells(strike.params)?.pattern, &mut timings)?
-    } else {
-        let (cut, found) = seeds_for(strike.params, &mut |params| {
-            let cut = work.cut(cells.draw(params)?.0, &mut timings)?;
-            let pieces = cut.assembled.parts.len() as u32;
-            Ok((cut, pieces))
-        })?;
-        solved = found;
-        cut
-    };
-    let Cut { pattern, complex, assembled } = cut;
-
-    let mut params = strike.params.clone();
-    if let Some(painted) = strike.painted {
-        params.keep = painted.among(&pattern.seeds);
-        // Cells are named by number, so the number of seeds must not be solved for again.
-        if let Some(Solved { seeds, rng, .. }) = solved {
-            (params.target_pieces, params.seeds, params.rng) = (None, seeds, rng);
-        }
-    }
-    let kept_cells = cells.kept(&pattern, &params);
-    let kept = kept_cells.first().copied().map(|object| {
-        let of = |(_, objects): &(usize, &Vec<u32>)| objects.contains(&object);
-        let all = || assembled.objects.iter().enumerate().filter(of);
-        Kept { part: all().next().map(|(i, _)| i), parts: all().count(), cells: kept_cells.clone() }
-    });
-    let Assembled { parts, objects, lost, cells, merged } = assembled;
-    let pieces = parts.len() as u64;
-    let owners: std::collections::BTreeSet<u32> = parts.iter().map(|part| part.cell).collect();
-    Ok(Break {
-        counts: FractureCounts {
-            cells: cells as u64,
-            islands: pieces.saturating_sub(owners.len() as u64),
-            pieces,
-            dropped: lost.dropped.len() as u64,
-            merged: merged as u64,
-            ..FractureCounts::default()
-        },
-        parts,
-        lost,
-        before_m3: Some(volume),
-        timings,
-        solved,
-        params,
-        kept,
-        detail: Some(Arc::new(BoxCutDetail { pattern, objects, complex: Arc::new(complex) })),
-    })
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::{super::voronoi::pattern::nearest_seed, BoxCutDetail};
 use crate::{
     compute::Compute,
     fracture::{
-        Break, BreakContext, Cancel, FractureError, FractureParams, Method, Passes, SmallRule, Smallest,
-        Strike,
+        Break, BreakContext, Cancel, FractureError, FractureParams, MethodId, Passes, SmallRule, Smallest,
+        Strike, break_shape,
         generations::{Plan, break_object, default_impact},
+        nearest_seed,
         solid::Units,
     },
     import::{Imported, import},
@@ -25,7 +25,7 @@ fn object(name: &str) -> Imported {
 }
 
 fn params(seeds: u32) -> FractureParams {
-    FractureParams { method: Method::named("box-cut").unwrap(), seeds, rng: 3, ..FractureParams::default() }
+    FractureParams { method: MethodId::named("box-cut").unwrap(), seeds, rng: 3, ..FractureParams::default() }
 }
 
 fn broken(shape: &Shape, params: &FractureParams) -> Result<Break, FractureError> {
@@ -36,7 +36,7 @@ fn broken(shape: &Shape, params: &FractureParams) -> Result<Break, FractureError
     let mut impact = default_impact(shape, mesh_bounds.placed(place));
     impact.point = shape.local_from_shape(impact.point);
     let context = BreakContext { arena: &arena, passes: &passes, cancel: Cancel::never() };
-    params.method.breaker.fracture(&context, shape, &Strike::new(impact, params))
+    break_shape(&context, shape, &Strike::new(impact, params))
 }
 
 #[test]
@@ -62,16 +62,15 @@ fn pieces_are_closed_and_weigh_what_the_mesh_did() {
 fn a_part_lies_in_the_cell_that_it_names() {
     let object = object("vase");
     let out = broken(&object.shape, &params(30)).unwrap();
-    let detail = out.detail_as::<BoxCutDetail>().unwrap();
+    let seeds = &out.pattern.as_ref().unwrap().seeds;
     let units = Units::of(&object.grid);
     for part in &out.parts {
         let surface = part.shape.as_mesh().unwrap().surface();
         for [a, b, c] in surface.corners_of_triangles() {
             // The middle of a triangle of the outside is inside the cell; a crack's is on its border.
             let middle = units.from_shape((a + b + c) / 3.0);
-            let nearest = nearest_seed(&detail.pattern.seeds, middle.round().as_ivec3().to_array(), |_| true);
-            let distance =
-                |s: u32| DVec3::from_array(detail.pattern.seeds[s as usize].map(f64::from)).distance(middle);
+            let nearest = nearest_seed(seeds, middle.round().as_ivec3().to_array(), |_| true);
+            let distance = |s: u32| DVec3::from_array(seeds[s as usize].map(f64::from)).distance(middle);
             assert!(distance(part.cell) - distance(nearest.unwrap()) < 2.0, "cell {}", part.cell);
         }
     }

@@ -37,6 +37,5 @@ pub use cell::{Cell, CellVertex, Edge, cells, cells_by};
 pub use complex::{Beyond, Complex, Facet, Plane, Point, Vertex};
 pub use exact::CellPlane;
 pub use nearest::NearestBy;
-pub(in crate::fracture) use pass::CellPasses;
 #[cfg(test)]
 pub(crate) use pass::THREADS as CELL_THREADS;

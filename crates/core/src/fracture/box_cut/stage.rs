@@ -1,7 +1,10 @@
 //! All cells of some sites, where stages run: in compute passes ([`pass`](super::pass)) or on the cores
 //! ([`Complex::new`]). Both give the same bytes.
 
-use super::complex::{Complex, Point, REACH};
+use super::{
+    complex::{Complex, Point, REACH},
+    pass::CellPasses,
+};
 use crate::{
     compute::Compute,
     fracture::{FractureError, Passes},
@@ -26,7 +29,7 @@ pub fn cells(
     match compute {
         Compute::Cpu => Ok(Complex::new(sites, low, high)),
         Compute::Gpu(gpu) => {
-            let made = passes.cells(gpu)?.run(gpu, sites, low, high)?;
+            let made = CellPasses::shared(passes, gpu)?.run(gpu, sites, low, high)?;
             if made.by_twin > 0 {
                 tracing::debug!("{} of {} cells had no room on the device", made.by_twin, sites.len());
             }

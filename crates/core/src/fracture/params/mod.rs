@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use glam::DVec3;
 
-use super::{FractureError, Interior, Labelling, Method};
+use super::Interior;
 
 mod crack;
 
@@ -36,6 +36,21 @@ pub enum Surface {
     /// Crack surfaces with a gap of dust (2018).
     Dusty,
 }
+
+/// How islands are told apart. Both give the same pieces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Labelling {
+    /// Lock-free union-find over octree nodes.
+    #[default]
+    UnionFind,
+    /// The published iteration (2016, sec. 4.5). Much slower.
+    Iterative,
+}
+
+/// Names a method of breaking that the table of methods has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MethodId(pub(super) &'static str);
 
 /// Where an object is hit, in the mesh's units.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -119,7 +134,7 @@ pub struct Smallest {
 pub struct FractureParams {
     /// How it breaks.
     #[serde(skip_serializing_if = "is_default_method")]
-    pub method: Method,
+    pub method: MethodId,
     /// The method's own parameters, by name; those that are not there have the method's defaults.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, f64>,
@@ -195,8 +210,8 @@ pub struct Recipe {
     pub smallest: Option<Smallest>,
 }
 
-fn is_default_method(method: &Method) -> bool {
-    *method == Method::default()
+fn is_default_method(method: &MethodId) -> bool {
+    *method == MethodId::default()
 }
 
 impl Recipe {
@@ -204,8 +219,8 @@ impl Recipe {
     /// shrinks with them. Seeds are the same at every level.
     ///
     /// # Errors
-    /// [`FractureError::Params`] for a transition level that `full` does not have.
-    pub fn coarsened(mut self, full: u32, level: u32) -> Result<Self, FractureError> {
+    /// [`PatternError`] for a transition level that `full` does not have.
+    pub fn coarsened(mut self, full: u32, level: u32) -> Result<Self, PatternError> {
         if full == level {
             return Ok(self);
         }
@@ -237,57 +252,12 @@ impl FractureParams {
         }
     }
 
-    /// A parameter of the method's own: as given, else the method's default; 0 for a name that the method does not
-    /// have.
-    #[must_use]
-    pub fn option(&self, name: &str) -> f64 {
-        let default =
-            || self.method.options.iter().find(|option| option.name == name).map(|option| option.default);
-        self.options.get(name).copied().or_else(default).unwrap_or(0.0)
-    }
-
-    /// The first of the method's own parameters that it does not have or that is out of range.
-    fn option_problem(&self) -> Option<ParamProblem> {
-        let known = self.method.options;
-        self.options.iter().find_map(|(name, value)| {
-            let problem = match known.iter().find(|option| option.name == name) {
-                None if known.is_empty() => {
-                    format!("has {name}; the method {:?} has no options", self.method)
-                }
-                None => {
-                    let names: Vec<_> = known.iter().map(|option| option.name).collect();
-                    format!("has {name}; the method {:?} knows {}", self.method, names.join(", "))
-                }
-                Some(option) if (option.range.0..=option.range.1).contains(value) => return None,
-                Some(option) => {
-                    let (low, high) = option.range;
-                    format!("sets {name} to {value:?}; it must be a number from {low} to {high}")
-                }
-            };
-            Some(("options", problem))
-        })
-    }
-
     /// Limits the levels it names to those that an object of `leaf_level` has.
     pub fn fit(&mut self, leaf_level: u32) {
         let limit =
             |level: &mut u32, lowest: u32| *level = (*level).clamp(lowest.min(leaf_level), leaf_level);
         self.island_level.iter_mut().for_each(|level| limit(level, 1));
         self.crack.transition_level.iter_mut().for_each(|level| limit(level, 2));
-    }
-
-    /// The same blow by another method with such crack surfaces: options that the method does not know are left out, and
-    /// cracks are planar where it has no others.
-    #[must_use]
-    pub fn by(&self, method: Method, surface: Surface) -> Self {
-        let known = |name: &String| method.options.iter().any(|option| option.name == name);
-        let options = self.options.iter().filter(|(name, _)| known(name));
-        Self {
-            method,
-            options: options.map(|(name, value)| (name.clone(), *value)).collect(),
-            surface: if method.of_voxels { surface } else { Surface::Planar },
-            ..self.clone()
-        }
     }
 
     /// Seeds of the pattern where none are solved for.
@@ -299,9 +269,8 @@ impl FractureParams {
         }
     }
 
-    /// The first parameter that is out of range or contradicts another, if any.
-    #[must_use]
-    pub fn problem(&self) -> Option<ParamProblem> {
+    /// The first of the parameters that all methods share that is out of range or contradicts another, if any.
+    pub(super) fn shared_problem(&self) -> Option<ParamProblem> {
         let bad = |name, what: String| Some((name, what));
         let number = |name, v: f64, low: f64, high: f64| {
             let good = v.is_finite() && (low..=high).contains(&v);
@@ -347,9 +316,6 @@ impl FractureParams {
         if !axis.is_finite() || axis.length() < 1e-9 {
             return bad("grain_axis", "must be finite and not zero; [0, 1, 0] is upright".into());
         }
-        if let Some(problem) = self.option_problem().or_else(|| self.method.breaker.problem(self)) {
-            return Some(problem);
-        }
         let smallest = self.smallest.unwrap_or_default();
         let radii = self.radii.iter().find_map(|r| match *r > 0.0 {
             true => number("radii", *r, 0.0, 100.0),
@@ -366,7 +332,7 @@ impl FractureParams {
 impl Default for FractureParams {
     fn default() -> Self {
         Self {
-            method: Method::default(),
+            method: MethodId::default(),
             options: BTreeMap::new(),
             seeds: 40,
             preset: Preset::Spheres,

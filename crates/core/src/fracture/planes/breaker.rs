@@ -7,14 +7,13 @@ use glam::DVec3;
 use super::{Beyond, Planes, Shard, ShatterError};
 use crate::{
     fracture::{
-        Break, BreakContext, Breaker, Cancel, FractureCounts, FractureError, FractureParams, MethodEntry,
-        MethodOption, ParamProblem, Pattern, PreviewTarget, Seams, Strike, Surface, Volume,
-        solid::{Assembled, Assembling, CutPiece, SourceMesh, Units, crack_corner, mixed, stand_in_grid},
-        solve::seeds_for,
-        voronoi::cells_of,
+        BreakContext, Breaker, CutSource, Cutter, FractureError, FractureParams, MethodEntry, MethodOption,
+        ParamProblem, Pattern, Pieces, PreviewTarget, Seams, Strike, Surface, Volume,
+        solid::{CutMesh, CutPiece, SourceMesh, Units, crack_corner, mixed},
+        voronoi::bisector_seams,
     },
     gpu::StageTiming,
-    shape::{CLAY, Corner, Face, Geometry, PieceMesh, Shape, Side},
+    shape::{CLAY, Corner, Face, Geometry, PieceMesh, Side},
 };
 
 /// The line in the table of methods.
@@ -59,8 +58,6 @@ pub struct PlanesBreaker;
 /// What a break plane by plane knows beyond its parts.
 #[derive(Clone, Debug)]
 pub struct PlanesDetail {
-    /// Its seeds.
-    pub pattern: Pattern,
     /// Shards by ascending seed, shape space.
     pub shards: Vec<Shard>,
 }
@@ -82,13 +79,8 @@ impl Breaker for PlanesBreaker {
         (params.local.is_some() || !params.keep.is_empty()).then(|| (field, text.to_owned()))
     }
 
-    fn fracture(
-        &self,
-        context: &BreakContext<'_>,
-        shape: &Shape,
-        strike: &Strike<'_>,
-    ) -> Result<Break, FractureError> {
-        Cancel::catch(|| fracture(context, shape, strike))
+    fn cutter<'a>(&'a self, source: &'a CutSource<'a>) -> Result<Box<dyn Cutter + 'a>, FractureError> {
+        Ok(Box::new(PlaneCutter::new(source)?))
     }
 
     /// Cracks are bisectors, as those of flat cracks in octrees are.
@@ -98,9 +90,7 @@ impl Breaker for PlanesBreaker {
         target: &PreviewTarget<'_>,
         strike: &Strike<'_>,
     ) -> Result<Option<Seams>, FractureError> {
-        let passes = context.passes.compiled(context.arena.compute())?;
-        let pattern = cells_of(target.shape, target.octree, strike).cells(strike.params)?.pattern;
-        Ok(Some(passes.seams(target.voxels, target.octree.level(), &pattern)?))
+        Ok(Some(bisector_seams(context, target, strike)?))
     }
 }
 
@@ -108,115 +98,82 @@ fn bad(error: impl std::fmt::Display) -> FractureError {
     FractureError::Params(error.to_string())
 }
 
-/// One shattering.
-struct Shattered {
-    pattern: Pattern,
-    shards: Vec<Shard>,
-    assembled: Assembled,
+/// What is shattered.
+struct PlaneCutter<'a> {
+    input: &'a CutSource<'a>,
+    source: SourceMesh,
+    planes: Planes,
+    units: Units,
+    prepared: StageTiming,
 }
 
-fn fracture(context: &BreakContext<'_>, shape: &Shape, strike: &Strike<'_>) -> Result<Break, FractureError> {
-    let octree = shape
-        .as_octree()
-        .ok_or_else(|| bad("this body has no voxels that a pattern of seeds could be drawn in"))?;
-    let started = Instant::now();
-    let mut source = SourceMesh::of(shape)?;
-    let mut hull = strike.params.option("hull") >= 0.5;
-    let triangles: Vec<[DVec3; 3]> = source.surface.corners_of_triangles().collect();
-    let many = triangles.len() > MANY;
-    let mut planes = Planes::new(&triangles, hull || many);
-    let (low, high) = source.bounds();
-    let slight = NEARLY_CONVEX * (high - low).max_element();
-    if let Err(ShatterError::NotConvex { outside, .. }) = &planes
-        && *outside <= slight
-    {
-        // Rounding in a file, or an even mesh of what is round.
-        hull = true;
-        planes = Planes::new(&triangles, hull);
-    }
-    let planes = planes.map_err(bad)?;
-    let mut timings =
-        vec![StageTiming { stage: "planes of the mesh".into(), ms: started.elapsed().as_secs_f64() * 1e3 }];
-    if hull || many {
-        // What breaks is the hull, of which the mesh may fill only a part.
-        let whole = planes.shatter(&[source.surface.positions[0]]).map_err(bad)?;
-        let volume: f64 = whole.iter().map(|shard| shard.volume).sum();
-        let larger = volume / source.volume - 1.0;
-        if !hull && larger > NEARLY_FULL {
-            let text = format!(
-                "the object is not convex (its convex hull is larger by {:.1} %): take the octree or the box-cut method, \
-                 or ask for its convex hull",
-                100.0 * larger
-            );
-            return Err(bad(text));
+impl<'a> PlaneCutter<'a> {
+    fn new(input: &'a CutSource<'a>) -> Result<Self, FractureError> {
+        let units = Units::of(&input.octree()?.grid);
+        let started = Instant::now();
+        let mut source = SourceMesh::of(input.shape)?;
+        let mut hull = input.strike.params.option("hull") >= 0.5;
+        let triangles: Vec<[DVec3; 3]> = source.surface.corners_of_triangles().collect();
+        let many = triangles.len() > MANY;
+        let mut planes = Planes::new(&triangles, hull || many);
+        let (low, high) = source.bounds();
+        let slight = NEARLY_CONVEX * (high - low).max_element();
+        if let Err(ShatterError::NotConvex { outside, .. }) = &planes
+            && *outside <= slight
+        {
+            // Rounding in a file, or an even mesh of what is round.
+            hull = true;
+            planes = Planes::new(&triangles, hull);
         }
-        source.volume = volume;
+        let planes = planes.map_err(bad)?;
+        let prepared = StageTiming::since("planes of the mesh", started);
+        if hull || many {
+            // What breaks is the hull, of which the mesh may fill only a part.
+            let whole = planes.shatter(&[source.surface.positions[0]]).map_err(bad)?;
+            let volume: f64 = whole.iter().map(|shard| shard.volume).sum();
+            let larger = volume / source.volume - 1.0;
+            if !hull && larger > NEARLY_FULL {
+                let text = format!(
+                    "the object is not convex (its convex hull is larger by {:.1} %): take the octree or the box-cut method, \
+                     or ask for its convex hull",
+                    100.0 * larger
+                );
+                return Err(bad(text));
+            }
+            source.volume = volume;
+        }
+        Ok(Self { input, source, planes, units, prepared })
     }
-    let units = Units::of(&octree.grid);
-    let cells = cells_of(shape, octree, strike);
-    let mut run = |pattern: Pattern| -> Result<Shattered, FractureError> {
-        let mut clock = Instant::now();
-        let mut lap = |stage: &str, timings: &mut Vec<StageTiming>| {
-            timings.push(StageTiming { stage: stage.into(), ms: clock.elapsed().as_secs_f64() * 1e3 });
-            clock = Instant::now();
-        };
-        context.cancel.ask();
-        let place = |seed: &[i32; 3]| units.to_shape(DVec3::from_array(seed.map(f64::from)));
+}
+
+impl Cutter for PlaneCutter<'_> {
+    fn cut(&self, pattern: &Pattern, params: &FractureParams) -> Result<Pieces, FractureError> {
+        let mut timings = vec![self.prepared.clone()];
+        let started = Instant::now();
+        let place = |seed: &[i32; 3]| self.units.to_shape(DVec3::from_array(seed.map(f64::from)));
         let sites: Vec<DVec3> = pattern.seeds.iter().map(place).collect();
-        let shards = planes.shatter(&sites).map_err(bad)?;
-        lap("shards", &mut timings);
-        context.cancel.ask();
-        let surface_color = shape.look().surface_color.unwrap_or(CLAY);
+        let shards = self.planes.shatter(&sites).map_err(bad)?;
+        timings.push(StageTiming::since("shards", started));
+        self.input.context.cancel.check()?;
+        let started = Instant::now();
+        let surface_color = self.input.shape.look().surface_color.unwrap_or(CLAY);
         let dress = Dress {
-            source: &source,
-            planes: &planes,
-            units,
-            volume: strike.params.interior.volume(surface_color),
+            source: &self.source,
+            planes: &self.planes,
+            units: self.units,
+            volume: params.interior.volume(surface_color),
             color: surface_color,
         };
         let pieces = shards.iter().map(|shard| dress.piece(shard)).collect();
-        lap("surfaces", &mut timings);
-        context.cancel.ask();
-        let level = strike.params.option("voxel_level") as u32;
-        let assembling = Assembling {
-            source: &source,
-            shape,
-            pattern: &pattern,
-            params: strike.params,
-            grid: &octree.grid,
-            stand_in: (!strike.preview).then(|| stand_in_grid(shape, source.bounds(), level)),
-        };
-        let assembled = assembling.parts(pieces)?;
-        lap("voxels of the pieces", &mut timings);
-        Ok(Shattered { pattern, shards, assembled })
-    };
-    let (Shattered { pattern, shards, assembled }, solved) = if strike.preview {
-        (run(cells.cells(strike.params)?.pattern)?, None)
-    } else {
-        seeds_for(strike.params, &mut |params| {
-            let all = run(cells.draw(params)?.0)?;
-            let count = all.assembled.parts.len() as u32;
-            Ok((all, count))
-        })?
-    };
-    let Assembled { parts, lost, cells, merged, .. } = assembled;
-    Ok(Break {
-        counts: FractureCounts {
-            cells: cells as u64,
-            pieces: parts.len() as u64,
-            dropped: lost.dropped.len() as u64,
-            merged: merged as u64,
-            ..FractureCounts::default()
-        },
-        parts,
-        lost,
-        before_m3: Some(source.volume),
-        timings,
-        solved,
-        params: strike.params.clone(),
-        kept: None,
-        detail: Some(Arc::new(PlanesDetail { pattern, shards })),
-    })
+        timings.push(StageTiming::since("surfaces", started));
+        Ok(Pieces::Meshes(CutMesh {
+            source: self.source.clone(),
+            pieces,
+            voxel_level: params.option("voxel_level") as u32,
+            timings,
+            detail: Some(Arc::new(PlanesDetail { shards })),
+        }))
+    }
 }
 
 /// What is needed to dress a shard.

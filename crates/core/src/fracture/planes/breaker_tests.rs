@@ -5,7 +5,10 @@ use glam::DVec3;
 
 use crate::{
     compute::Compute,
-    fracture::{Break, BreakContext, Cancel, FractureError, FractureParams, Impact, Method, Passes, Strike},
+    fracture::{
+        Break, BreakContext, Cancel, FractureError, FractureParams, Impact, MethodId, Passes, Strike,
+        break_shape,
+    },
     import::{Imported, import},
     shape::MeshCheck,
     shape::Side,
@@ -19,13 +22,13 @@ fn object(name: &str) -> Imported {
 
 fn broken(object: &Imported, method: &str, options: &[(&str, f64)]) -> Result<Break, FractureError> {
     let options = options.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-    let method = Method::named(method).unwrap();
+    let method = MethodId::named(method).unwrap();
     let params = FractureParams { method, options, seeds: 30, rng: 5, ..FractureParams::default() };
     let (arena, passes) = (Arena::new(Compute::Cpu).unwrap(), Passes::default());
     let Aabb { low, high } = object.mass.bounds;
     let impact = Impact { point: DVec3::new(low.x, 0.5 * (low.y + high.y), high.z), direction: DVec3::NEG_Z };
     let context = BreakContext { arena: &arena, passes: &passes, cancel: Cancel::never() };
-    params.method.breaker.fracture(&context, &object.shape, &Strike::new(impact, &params))
+    break_shape(&context, &object.shape, &Strike::new(impact, &params))
 }
 
 #[test]
@@ -70,7 +73,7 @@ fn only_convex_meshes_break_unless_the_hull_is_asked_for() {
     let (before, mesh) = (hull.before_m3.unwrap(), statue.shape.mass().volume_m3);
     assert!(before > 1.2 * mesh && (hull.volume_m3() / before - 1.0).abs() < 1e-6, "{before} {mesh}");
     let params = FractureParams {
-        method: Method::named("planes").unwrap(),
+        method: MethodId::named("planes").unwrap(),
         local: Some(0.3),
         ..FractureParams::default()
     };

@@ -10,7 +10,7 @@ use glam::IVec3;
 
 use super::holders::{Holders, of_voxel};
 use crate::{
-    fracture::{Cancel, Pattern, Piece, UNIT_BITS, voronoi::surface::plane::Plane},
+    fracture::{Cancel, Cancelled, Pattern, Piece, UNIT_BITS, voronoi::surface::plane::Plane},
     svo::{
         Forest, LeafColor, Leaves, Octant, build,
         morton::{self, Key},
@@ -32,12 +32,19 @@ pub(in crate::fracture) struct Joining<'a> {
 /// A voxel's whole share below this has lost something to dust and does not become inside again.
 const WHOLE: f32 = 0.999;
 
-/// So many voxels later it is asked again whether anybody waits.
-const ASK_EVERY: usize = 4096;
+/// Voxels between two checks whether the work was cancelled.
+const CHECK_EVERY: usize = 4096;
 
 /// Joins `members` (indices, and the pieces themselves) to one tree; also the number of crack voxels that are
 /// inside again.
-pub(in crate::fracture) fn join(work: &Joining<'_>, ids: &[u32], members: &[&Piece]) -> (Forest, u64) {
+///
+/// # Errors
+/// [`Cancelled`].
+pub(in crate::fracture) fn join(
+    work: &Joining<'_>,
+    ids: &[u32],
+    members: &[&Piece],
+) -> Result<(Forest, u64), Cancelled> {
     let own: BTreeSet<u32> = ids.iter().copied().collect();
     let leaves = &work.forest.leaves;
     let mut copies: Vec<(Key, usize)> = members
@@ -54,8 +61,8 @@ pub(in crate::fracture) fn join(work: &Joining<'_>, ids: &[u32], members: &[&Pie
     let mut out = Leaves::default();
     let mut healed: HashSet<Key> = HashSet::new();
     for (at, copies) in copies.chunk_by(|a, b| a.0 == b.0).enumerate() {
-        if at % ASK_EVERY == 0 {
-            work.cancel.ask();
+        if at % CHECK_EVERY == 0 {
+            work.cancel.check()?;
         }
         let (key, first) = copies[0];
         let coverage: f32 = copies.iter().map(|(_, leaf)| leaves.coverage[*leaf]).sum();
@@ -113,7 +120,7 @@ pub(in crate::fracture) fn join(work: &Joining<'_>, ids: &[u32], members: &[&Pie
         let at = within.partition_point(|(start, _)| *start <= key);
         healed.contains(&key) || at.checked_sub(1).is_some_and(|at| within[at].1 > key)
     };
-    (build(level, out, &inside), count)
+    Ok((build(level, out, &inside), count))
 }
 
 /// First voxel of each internal node of the members, ascending, and the one behind the last of all up to it: asking each

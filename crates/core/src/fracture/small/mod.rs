@@ -1,4 +1,5 @@
-//! The smallest piece: what is smaller is taken away, or joins a neighbour.
+//! Pieces of octrees that become one: those whose cells stay together, and those that are too small, unless these are taken
+//! away.
 //!
 //! In: a fracture and a rule. Out: the same with fewer pieces. On the CPU, after the readback: few pieces are
 //! small, and only they and the pieces that they join are touched; all others keep their octrees bit for bit. Every
@@ -8,6 +9,7 @@ use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
+    time::Instant,
 };
 
 use rayon::prelude::*;
@@ -22,9 +24,10 @@ use self::{
     holders::{Holders, holders, leaves_of, of_voxel},
     merge::{Joining, join},
 };
-use super::{Cancel, Dropped, Fracture, Merge, Pattern, Piece, SmallRule, Smallest};
+use super::{Cancel, Cancelled, Dropped, Fracture, Merge, Pattern, Piece, SmallRule, Smallest};
 
 use crate::{
+    gpu::StageTiming,
     shape::grid_mass,
     svo::{
         Forest, Octant, gather,
@@ -32,14 +35,80 @@ use crate::{
     },
 };
 
-/// Applies `rule` to what `source` (forest, tree) was broken into. The largest piece is never small.
-pub(in crate::fracture) fn apply(
-    source: (&Forest, u32),
-    pattern: &Pattern,
+/// What was broken, and by what.
+#[derive(Clone, Copy)]
+pub(in crate::fracture) struct Work<'a> {
+    /// Forest and tree.
+    pub source: (&'a Forest, u32),
+    pub pattern: &'a Pattern,
+    pub cancel: &'a Cancel,
+}
+
+/// Makes one piece of those that touch and whose cells are one object, where the method has not done so. A piece's cell is
+/// its object from then on.
+///
+/// # Errors
+/// [`Cancelled`].
+pub(in crate::fracture) fn keep_together(
+    work: &Work<'_>,
     mut fracture: Fracture,
-    rule: &Smallest,
-) -> Fracture {
-    let whole = crate::svo::Forest::solid_voxels(source.0, source.1 as usize);
+) -> Result<Fracture, Cancelled> {
+    let object = |cell: u32| work.pattern.objects.get(cell as usize).copied().unwrap_or(cell);
+    let pieces = &fracture.pieces;
+    if pieces.iter().all(|piece| object(piece.cell) == piece.cell) {
+        return Ok(fracture);
+    }
+    let all: Vec<u32> = (0..pieces.len() as u32).collect();
+    let holders = holders(&fracture.forest, pieces, &all);
+    let mut group_of = all;
+    for of_voxel in holders.chunk_by(|a, b| a.0 == b.0) {
+        for (at, (_, a)) in of_voxel.iter().enumerate() {
+            for (_, b) in &of_voxel[at + 1..] {
+                let [from, to] = [a, b].map(|piece| group_of[*piece as usize]);
+                let [first, second] = [a, b].map(|piece| object(pieces[*piece as usize].cell));
+                if first == second && from != to {
+                    group_of.iter_mut().filter(|g| **g == from.max(to)).for_each(|g| *g = from.min(to));
+                }
+            }
+        }
+    }
+    let mut groups: BTreeMap<u32, Group> = BTreeMap::new();
+    for (p, name) in (0..).zip(group_of) {
+        groups.entry(name).or_default().members.push(p);
+    }
+    let apart = Pattern { objects: (0..work.pattern.seeds.len() as u32).collect(), ..work.pattern.clone() };
+    join_groups(&Work { pattern: &apart, ..*work }, &mut fracture, &groups, &holders)?;
+    for piece in &mut fracture.pieces {
+        piece.cell = object(piece.cell);
+    }
+    fracture.merges.clear();
+    fracture.counts.merged = 0;
+    recount(&mut fracture);
+    Ok(fracture)
+}
+
+/// Applies a rule, where there is one, to pieces. The largest piece is never small.
+///
+/// # Errors
+/// [`Cancelled`].
+pub(in crate::fracture) fn apply(
+    work: &Work<'_>,
+    mut fracture: Fracture,
+    rule: Option<&Smallest>,
+) -> Result<Fracture, Cancelled> {
+    let Some(rule) = rule else { return Ok(fracture) };
+    let started = Instant::now();
+    work.cancel.check()?;
+    if join_or_drop(work, &mut fracture, rule)? {
+        recount(&mut fracture);
+    }
+    fracture.timings.push(StageTiming::since("smallest pieces (CPU)", started));
+    Ok(fracture)
+}
+
+/// Whether anything was small.
+fn join_or_drop(work: &Work<'_>, fracture: &mut Fracture, rule: &Smallest) -> Result<bool, Cancelled> {
+    let whole = Forest::solid_voxels(work.source.0, work.source.1 as usize);
     let is_small = |voxels: u64, volume: f64| voxels < rule.voxels || volume < rule.fraction * whole;
     let small: Vec<u32> = (1..fracture.pieces.len() as u32)
         .filter(|p| {
@@ -48,15 +117,17 @@ pub(in crate::fracture) fn apply(
         })
         .collect();
     if small.is_empty() {
-        return fracture;
+        return Ok(false);
     }
     let holders = holders(&fracture.forest, &fracture.pieces, &small);
     match rule.rule {
-        SmallRule::Drop => drop_small(source, &mut fracture, &small, &holders),
-        SmallRule::Merge => merge_small(source, pattern, &mut fracture, &small, &holders, &is_small),
+        SmallRule::Drop => drop_small(work.source, fracture, &small, &holders),
+        SmallRule::Merge => {
+            let groups = grouped(fracture, &small, &holders, &is_small);
+            join_groups(work, fracture, &groups, &holders)?;
+        }
     }
-    recount(&mut fracture);
-    fracture
+    Ok(true)
 }
 
 fn is_inside(source: (&Forest, u32), key: Key) -> bool {
@@ -92,35 +163,32 @@ fn drop_small(source: (&Forest, u32), fracture: &mut Fracture, small: &[u32], ho
 }
 
 /// A set of pieces on its way to becoming one; named by its largest member.
+#[derive(Default)]
 struct Group {
     members: Vec<u32>,
     voxels: u64,
     volume: f64,
 }
 
-fn merge_small(
-    source: (&Forest, u32),
-    pattern: &Pattern,
+/// Makes one piece of each group. `holders` knows the voxels of all pieces but the largest of each group.
+fn join_groups(
+    work: &Work<'_>,
     fracture: &mut Fracture,
-    small: &[u32],
+    groups: &BTreeMap<u32, Group>,
     holders: &Holders,
-    is_small: &dyn Fn(u64, f64) -> bool,
-) {
-    let groups = grouped(fracture, small, holders, is_small);
+) -> Result<(), Cancelled> {
     let forest = Arc::clone(&fracture.forest);
-    let mut joined: BTreeMap<u32, (Forest, u64)> = BTreeMap::new();
-    let work: Vec<(&u32, &Group)> = groups.iter().filter(|(_, group)| group.members.len() > 1).collect();
-    let done: Vec<(u32, (Forest, u64))> = work
+    let several: Vec<(&u32, &Group)> = groups.iter().filter(|(_, group)| group.members.len() > 1).collect();
+    let joined = several
         .par_iter()
         .map(|(name, group)| {
             let members: Vec<&Piece> = group.members.iter().map(|p| &fracture.pieces[*p as usize]).collect();
             let pieces = &fracture.pieces;
-            let cancel = Cancel::never();
-            let work = Joining { source, pattern, forest: &forest, pieces, holders, cancel };
-            (**name, join(&work, &group.members, &members))
+            let Work { source, pattern, cancel } = *work;
+            let joining = Joining { source, pattern, forest: &forest, pieces, holders, cancel };
+            Ok((**name, join(&joining, &group.members, &members)?))
         })
-        .collect();
-    joined.extend(done);
+        .collect::<Result<BTreeMap<u32, (Forest, u64)>, Cancelled>>()?;
 
     // Trees stay in their order; a joined one takes the place of its largest member.
     let mut kept: Vec<(u32, &Group)> = groups.iter().map(|(name, group)| (*name, group)).collect();
@@ -162,6 +230,7 @@ fn merge_small(
     let pieces = pieces.into_iter().map(|(piece, _)| piece).collect();
     fracture.forest = Arc::new(after);
     fracture.pieces = pieces;
+    Ok(())
 }
 
 /// Who joins whom: the smallest group that is still small joins the neighbour that it shares most voxels with (the

@@ -4,7 +4,7 @@
 //! rule by which small pieces join their neighbours ([`super::merge`]).
 
 use super::{
-    super::{Cancel, Pattern, Piece},
+    super::{Cancel, Cancelled, Pattern, Piece},
     holders::{Holders, holders, of_voxel},
     merge::{Joining, join},
 };
@@ -33,12 +33,14 @@ impl<'a> Rejoin<'a> {
     }
 
     /// One tree of the parts that `members` number, ascending; `None` where they do not hang together: each must
-    /// share a voxel with another, as parts do where there is no dust between them. It unwinds where `cancel` says so.
-    #[must_use]
-    pub fn one_of(&self, members: &[u32], cancel: &Cancel) -> Option<Forest> {
+    /// share a voxel with another, as parts do where there is no dust between them.
+    ///
+    /// # Errors
+    /// [`Cancelled`].
+    pub fn one_of(&self, members: &[u32], cancel: &Cancel) -> Result<Option<Forest>, Cancelled> {
         let holders = holders(self.forest, &self.pieces, members);
         if !hang_together(&holders, members) {
-            return None;
+            return Ok(None);
         }
         let pieces: Vec<&Piece> = members.iter().map(|p| &self.pieces[*p as usize]).collect();
         let work = Joining {
@@ -49,7 +51,7 @@ impl<'a> Rejoin<'a> {
             holders: &holders,
             cancel,
         };
-        Some(join(&work, members, &pieces).0)
+        Ok(Some(join(&work, members, &pieces)?.0))
     }
 }
 

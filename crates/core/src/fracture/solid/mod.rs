@@ -11,7 +11,7 @@ mod touching;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::{any::Any, sync::Arc};
 
 use glam::DVec3;
 
@@ -21,6 +21,7 @@ pub use self::stand_in::stand_in_grid;
 use self::touching::Touching;
 use super::{FractureError, FractureParams, Lost, Part, Pattern, SmallRule, UNIT_BITS};
 use crate::{
+    gpu::StageTiming,
     mesh::Material,
     shape::{Geometry, MassProperties, PieceMesh, Shape, SolidMesh},
     svo::Grid,
@@ -30,6 +31,7 @@ use crate::{
 pub const SIZE_OF_WHOLE: f64 = 1e6;
 
 /// What a method cuts, shape space.
+#[derive(Clone)]
 pub struct SourceMesh {
     /// Closed, outward.
     pub surface: Arc<PieceMesh>,
@@ -113,6 +115,20 @@ impl Units {
     pub fn to_shape(&self, p: DVec3) -> DVec3 {
         self.origin + p * self.size
     }
+}
+
+/// What was cut out of a mesh.
+pub struct CutMesh {
+    /// What was cut.
+    pub source: SourceMesh,
+    /// The pieces.
+    pub pieces: Vec<CutPiece>,
+    /// Octree level of the voxels that stand in for a whole object of this size.
+    pub voxel_level: u32,
+    /// Time per stage.
+    pub timings: Vec<StageTiming>,
+    /// What the method knows beyond that; see [`Break::detail_as`](super::Break::detail_as).
+    pub detail: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// One connected piece that was cut out.

@@ -7,12 +7,13 @@ use super::{
     pattern::{CellSource, Pattern},
 };
 use crate::{
+    compute::Compute,
     fracture::{
-        Break, BreakContext, Breaker, Fracture, FractureError, Fracturer, Kept, Lost, MethodEntry, Part,
-        Piece, PreviewTarget, Recipe, Seams, Source, Strike, Surface,
+        Break, BreakContext, Breaker, CutSource, Cutter, Fracture, FractureError, FractureParams, Fracturer,
+        MethodEntry, Passes, Pieces, PreviewTarget, Recipe, Seams, Source, Strike, Surface,
     },
+    gpu::GpuError,
     shape::{Geometry, Octree, Shape},
-    svo::Forest,
 };
 
 /// The line in the table of methods.
@@ -33,8 +34,6 @@ pub struct OctreeBreaker;
 /// What a break by Voronoi cells knows beyond its parts.
 #[derive(Clone, Debug)]
 pub struct VoronoiDetail {
-    /// Its seeds.
-    pub pattern: Pattern,
     /// How it was computed, with the random seed that was used in the end.
     pub recipe: Recipe,
     /// Level at which islands were told apart.
@@ -46,15 +45,10 @@ pub struct VoronoiDetail {
 }
 
 impl VoronoiDetail {
-    /// Of each of the break's `parts` its cells' objects: one, or several where small parts joined it.
+    /// That of a break by Voronoi cells of an octree; `None` for another method.
     #[must_use]
-    pub fn objects_of_parts(&self, parts: &[Part]) -> Vec<Vec<u32>> {
-        let merged = |part: usize| self.fracture.merges.iter().find(|merge| merge.piece == part);
-        let object = |cell: &u32| self.pattern.objects.get(*cell as usize).copied().unwrap_or(*cell);
-        let of = |(i, part): (usize, &Part)| {
-            merged(i).map_or_else(|| vec![part.cell], |merge| merge.cells.iter().map(object).collect())
-        };
-        parts.iter().enumerate().map(of).collect()
+    pub fn of(broken: &Break) -> Option<&Self> {
+        broken.detail_as()
     }
 }
 
@@ -81,7 +75,7 @@ pub fn cells_of<'a>(shape: &'a Shape, octree: &'a Octree, strike: &Strike<'a>) -
 /// [`FractureError::Params`] for a transition level that cannot be.
 pub fn recipe_of(strike: &Strike<'_>, shape: &Shape, level: u32) -> Result<Recipe, FractureError> {
     let recipe = Recipe { surface_color: shape.look().surface_color, ..strike.params.recipe() };
-    recipe.coarsened(strike.full_level.unwrap_or(level), level)
+    Ok(recipe.coarsened(strike.full_level.unwrap_or(level), level)?)
 }
 
 impl Breaker for OctreeBreaker {
@@ -89,70 +83,17 @@ impl Breaker for OctreeBreaker {
         matches!(geometry, Geometry::Octree(_))
     }
 
-    fn fracture(
-        &self,
-        context: &BreakContext<'_>,
-        shape: &Shape,
-        strike: &Strike<'_>,
-    ) -> Result<Break, FractureError> {
-        let octree = shape.as_octree().ok_or_else(not_an_octree)?;
-        let passes = context.passes.compiled(context.arena.compute())?;
-        let source = Source::new(context.arena, &octree.forest, octree.tree)?.unless(context.cancel);
-        let cells = cells_of(shape, octree, strike);
-        let mut recipe = recipe_of(strike, shape, octree.level())?;
-        let (pattern, mut fracture) = if strike.preview {
-            let pattern = cells.cells(strike.params)?.pattern;
-            let fracture = passes.fracture(&source, &pattern, &recipe)?;
-            (pattern, fracture)
-        } else {
-            let draw = |params: &_| Ok(cells.draw(params)?.0);
-            passes.fracture_as(&source, strike.params, &recipe, &draw)?
-        };
-        recipe.rng = fracture.solved.map_or(recipe.rng, |solved| solved.rng);
+    fn prepare(&self, passes: &Passes, compute: &Compute) -> Result<(), GpuError> {
+        Fracturer::shared(passes, compute).map(|_| ())
+    }
 
-        let mut params = strike.params.clone();
-        if let Some(painted) = strike.painted {
-            params.keep = painted.among(&pattern.seeds);
-            // Cells are named by number, so the number of seeds must not be solved for again.
-            if let Some(solved) = &fracture.solved {
-                (params.target_pieces, params.seeds, params.rng) = (None, solved.seeds, solved.rng);
-            }
-        }
-        // Rough and dusty surfaces do not go by corners.
-        let counted = strike.count_hidden && recipe.surface == Surface::Planar;
-        let hidden = if counted { hidden(&octree.forest, octree.tree, &pattern) } else { Hidden::default() };
-        if strike.count_hidden {
-            fracture.counts.hidden = counted.then_some(hidden.parts.len() as u64);
-        }
-
-        let parts = parts_of(shape, octree, &fracture.forest, &fracture.pieces);
-        let kept_cells = cells.kept(&pattern, &params);
-        let kept = kept_cells.first().copied().map(|object| Kept {
-            part: fracture.pieces.iter().position(|piece| piece.cell == object),
-            parts: fracture.pieces.iter().filter(|piece| piece.cell == object).count(),
-            cells: kept_cells,
-        });
-        let dropped = fracture.dropped.as_ref();
-        Ok(Break {
-            parts,
-            lost: Lost {
-                dust_m3: fracture.dust_volume * octree.grid.h.powi(3),
-                dropped: dropped.map_or(Vec::new(), |all| parts_of(shape, octree, &all.forest, &all.pieces)),
-            },
-            before_m3: None,
-            counts: fracture.counts,
-            timings: fracture.timings.clone(),
-            solved: fracture.solved,
-            params,
-            kept,
-            detail: Some(Arc::new(VoronoiDetail {
-                pattern,
-                island_level: recipe.island_level.unwrap_or(octree.level()),
-                recipe,
-                hidden,
-                fracture,
-            })),
-        })
+    fn cutter<'a>(&'a self, source: &'a CutSource<'a>) -> Result<Box<dyn Cutter + 'a>, FractureError> {
+        let octree = source.shape.as_octree().ok_or_else(not_an_octree)?;
+        let BreakContext { arena, passes, cancel } = source.context;
+        let stages = Fracturer::shared(passes, arena.compute())?;
+        let input = Source::new(arena, &octree.forest, octree.tree)?.unless(cancel);
+        let recipe = recipe_of(&source.strike, source.shape, octree.level())?;
+        Ok(Box::new(OctreeCutter { stages, input, recipe, count_hidden: source.strike.count_hidden }))
     }
 
     /// Planar cracks are bisectors, which are drawn without breaking anything; others are found by breaking.
@@ -162,12 +103,12 @@ impl Breaker for OctreeBreaker {
         target: &PreviewTarget<'_>,
         strike: &Strike<'_>,
     ) -> Result<Option<Seams>, FractureError> {
-        let octree = target.octree;
-        let passes: &Fracturer = context.passes.compiled(context.arena.compute())?;
-        let pattern = cells_of(target.shape, octree, strike).cells(strike.params)?.pattern;
         if strike.params.surface == Surface::Planar {
-            return Ok(Some(passes.seams(target.voxels, octree.level(), &pattern)?));
+            return Ok(Some(bisector_seams(context, target, strike)?));
         }
+        let octree = target.octree;
+        let passes = Fracturer::shared(context.passes, context.arena.compute())?;
+        let pattern = cells_of(target.shape, octree, strike).cells(strike.params)?.pattern;
         let source = Source::new(context.arena, &octree.forest, octree.tree)?.unless(context.cancel);
         let recipe =
             strike.params.recipe().coarsened(strike.full_level.unwrap_or(octree.level()), octree.level())?;
@@ -177,13 +118,47 @@ impl Breaker for OctreeBreaker {
     }
 }
 
-/// Pieces as parts: they keep the whole's grid, density and look.
-pub fn parts_of(shape: &Shape, whole: &Octree, forest: &Arc<Forest>, pieces: &[Piece]) -> Vec<Part> {
-    let part = |piece: &Piece| {
-        let octree =
-            Octree { forest: Arc::clone(forest), tree: piece.tree, grid: whole.grid, mass: piece.mass };
-        let shape = Arc::new(Shape::octree(octree, shape.density(), *shape.look()));
-        Part { shape, cell: piece.cell, size: piece.voxels }
-    };
-    pieces.iter().map(part).collect()
+/// The stages, ready for one octree.
+struct OctreeCutter<'a> {
+    stages: Arc<Fracturer>,
+    input: Source<'a>,
+    recipe: Recipe,
+    count_hidden: bool,
+}
+
+impl Cutter for OctreeCutter<'_> {
+    fn cut(&self, pattern: &Pattern, params: &FractureParams) -> Result<Pieces, FractureError> {
+        let recipe = Recipe { rng: params.rng, ..self.recipe.clone() };
+        Ok(Pieces::Octrees(self.stages.cut(&self.input, pattern, &recipe)?))
+    }
+
+    fn finish(&self, done: &mut Break, octrees: Option<Fracture>) {
+        let (Some(pattern), Some(fracture)) = (&done.pattern, octrees) else { return };
+        let Source { forest, tree, .. } = self.input;
+        let rng = done.solved.map_or(self.recipe.rng, |solved| solved.rng);
+        let recipe = Recipe { rng, ..self.recipe.clone() };
+        // Rough and dusty surfaces do not go by corners.
+        let counted = self.count_hidden && recipe.surface == Surface::Planar;
+        let hidden = if counted { hidden(forest, tree, pattern) } else { Hidden::default() };
+        if self.count_hidden {
+            done.counts.hidden = counted.then_some(hidden.parts.len() as u64);
+        }
+        let island_level = recipe.island_level.unwrap_or(forest.level);
+        let fracture = Fracture { counts: done.counts, ..fracture };
+        done.detail = Some(Arc::new(VoronoiDetail { recipe, island_level, hidden, fracture }));
+    }
+}
+
+/// The cracks of flat cells, which are bisectors of their seeds whatever is cut along them.
+///
+/// # Errors
+/// As [`Breaker::cutter`].
+pub fn bisector_seams(
+    context: &BreakContext<'_>,
+    target: &PreviewTarget<'_>,
+    strike: &Strike<'_>,
+) -> Result<Seams, FractureError> {
+    let passes = Fracturer::shared(context.passes, context.arena.compute())?;
+    let pattern = cells_of(target.shape, target.octree, strike).cells(strike.params)?.pattern;
+    Ok(passes.seams(target.voxels, target.octree.level(), &pattern)?)
 }

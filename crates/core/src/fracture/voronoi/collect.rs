@@ -15,22 +15,25 @@ use super::octrees::{
     tree_ranges::TreeRanges,
 };
 use crate::{
-    fracture::{Fracture, FractureCounts, Piece, Source, Volume},
+    fracture::{Cancelled, Fracture, FractureCounts, Piece, Source, Volume},
     shape::grid_mass,
     svo::{Forest, LeafColor, Leaves},
 };
 
 /// The pieces of octrees in memory, without any times. `tree_cells` is the seed of each tree.
+///
+/// # Errors
+/// [`Cancelled`].
 pub(in crate::fracture) fn collect_native(
     source: &Source<'_>,
     octrees: NativeOctrees,
     tree_cells: Vec<u32>,
     volume: Volume,
-) -> Fracture {
+) -> Result<Fracture, Cancelled> {
     let NativeOctrees { nodes, level_start, leaves, on_device } = octrees;
     let NativeLeaves { keys, mut origins, normals, colors, cuts } = leaves;
     let fbs = keys.len() as u64;
-    let Shares { crack_voxels, dust_leaves, mut dust_volume } = share_out(source, &mut origins);
+    let Shares { crack_voxels, dust_leaves, mut dust_volume } = share_out(source, &mut origins)?;
     let tree_start = TreeRanges::of(&nodes, &level_start, keys.len()).tree_start().to_vec();
     // In place: elements of one size.
     let coverage = origins.into_iter().map(f32::from_bits).collect();
@@ -38,14 +41,14 @@ pub(in crate::fracture) fn collect_native(
     let leaves = Leaves { keys, normals, colors, coverage, cuts };
     let forest = Forest { level: source.forest.level, level_start, nodes, leaves, tree_start, on_device };
 
-    let mut pieces: Vec<Piece> = (0..tree_cells.len())
+    let mut pieces = (0..tree_cells.len())
         .into_par_iter()
         .map(|tree| {
-            source.cancel.ask();
+            source.cancel.check()?;
             let mass = grid_mass(&forest, tree);
-            Piece { tree: tree as u32, cell: tree_cells[tree], voxels: mass.voxels, mass }
+            Ok(Piece { tree: tree as u32, cell: tree_cells[tree], voxels: mass.voxels, mass })
         })
-        .collect();
+        .collect::<Result<Vec<Piece>, Cancelled>>()?;
     pieces.sort_by(|a, b| b.voxels.cmp(&a.voxels).then(a.tree.cmp(&b.tree)));
 
     let mut cells = tree_cells;
@@ -68,7 +71,7 @@ pub(in crate::fracture) fn collect_native(
         swallowed: 0,
     };
     dust_volume += inside_dust as f64;
-    Fracture {
+    Ok(Fracture {
         forest: Arc::new(forest),
         pieces,
         counts,
@@ -77,8 +80,7 @@ pub(in crate::fracture) fn collect_native(
         timings: Vec::new(),
         dropped: None,
         merges: Vec::new(),
-        solved: None,
-    }
+    })
 }
 
 /// Leaves that are gone through at once, and those of one task.
@@ -98,13 +100,13 @@ struct Shares {
 }
 
 /// The origins of leaves become their coverages, as bits.
-fn share_out(source: &Source<'_>, origins: &mut [u32]) -> Shares {
+fn share_out(source: &Source<'_>, origins: &mut [u32]) -> Result<Shares, Cancelled> {
     let forest = &source.forest;
     let of_tree = forest.tree_start[source.tree as usize] as usize
         ..forest.tree_start[source.tree as usize + 1] as usize;
     let is_taken: Vec<AtomicBool> = of_tree.clone().map(|_| AtomicBool::new(false)).collect();
     let share_out = |origins: &mut [u32]| {
-        source.cancel.ask();
+        source.cancel.check()?;
         // k cells share a leaf; 840 = lcm(1..=8) counts the shares of crack voxels exactly.
         let (mut crack_shares, mut dust) = (0u64, Vec::new());
         for origin in origins {
@@ -125,12 +127,13 @@ fn share_out(source: &Source<'_>, origins: &mut [u32]) -> Shares {
             }
             *origin = (whole / parts as f32).to_bits();
         }
-        (crack_shares, dust)
+        Ok((crack_shares, dust))
     };
     let (mut crack_shares, mut dust_volume) = (0u64, 0.0);
     for block in origins.chunks_mut(BLOCK) {
-        let found: Vec<(u64, Vec<f64>)> = block.par_chunks_mut(CHUNK).map(share_out).collect();
-        for (shares, dust) in found {
+        let found =
+            block.par_chunks_mut(CHUNK).map(share_out).collect::<Result<Vec<(u64, Vec<f64>)>, Cancelled>>();
+        for (shares, dust) in found? {
             crack_shares += shares;
             dust.iter().for_each(|part| dust_volume += part);
         }
@@ -142,7 +145,7 @@ fn share_out(source: &Source<'_>, origins: &mut [u32]) -> Shares {
             dust_volume += f64::from(*coverage);
         }
     }
-    Shares { crack_voxels: crack_shares / 840, dust_leaves, dust_volume }
+    Ok(Shares { crack_voxels: crack_shares / 840, dust_leaves, dust_volume })
 }
 
 /// Leaf cells inside the source.

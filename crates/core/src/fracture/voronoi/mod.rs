@@ -38,9 +38,9 @@ mod waits_tests;
 #[cfg(test)]
 mod whole_tests;
 
-#[cfg(any(test, feature = "testing"))]
-pub use breaker::parts_of;
-pub use breaker::{METHOD, OctreeBreaker, VoronoiDetail, cells_of, recipe_of};
+pub use breaker::{METHOD, OctreeBreaker, VoronoiDetail, bisector_seams, cells_of, recipe_of};
+
+use std::sync::Arc;
 
 use self::{
     islands::labelling::Labeller,
@@ -51,8 +51,8 @@ use self::{
 };
 use crate::{
     compute::Compute,
-    fracture::{Cancel, Fracture, FractureError, Pattern, Recipe, Source, Surface, interior, small},
-    gpu::{Gpu, GpuError, StageTiming},
+    fracture::{self, Fracture, FractureError, Pattern, Recipe, Source, Surface, interior, small},
+    gpu::{Gpu, GpuError},
 };
 
 /// Breaks octrees by Voronoi cells, where its stages run.
@@ -71,6 +71,14 @@ impl Fracturer {
         let compute = compute.into();
         let passes = compute.gpu().map(Passes::new).transpose()?;
         Ok(Self { compute, passes: passes.map(Box::new) })
+    }
+
+    /// The one that the methods of a program share; the first call compiles it.
+    ///
+    /// # Errors
+    /// As [`Fracturer::new`]; the next call tries again.
+    pub fn shared(all: &fracture::Passes, compute: impl Into<Compute>) -> Result<Arc<Self>, GpuError> {
+        all.prepared(|| Self::new(compute))
     }
 
     /// Where they run.
@@ -103,13 +111,25 @@ impl Fracturer {
         pattern: &Pattern,
         recipe: &Recipe,
     ) -> Result<Fracture, FractureError> {
-        Cancel::catch(|| match &self.compute {
+        let fracture = self.cut(source, pattern, recipe)?;
+        let work = small::Work { source: (source.forest, source.tree), pattern, cancel: source.cancel };
+        Ok(small::apply(&work, fracture, recipe.smallest.as_ref())?)
+    }
+
+    /// As [`Fracturer::fracture`], with all pieces, however small.
+    pub(super) fn cut(
+        &self,
+        source: &Source<'_>,
+        pattern: &Pattern,
+        recipe: &Recipe,
+    ) -> Result<Fracture, FractureError> {
+        match &self.compute {
             Compute::Gpu(_) => {
                 let (gpu, passes) = self.passes()?;
                 fracture_by(PassStages::new(gpu, passes), source, pattern, recipe)
             }
             Compute::Cpu => fracture_by(NativeStages::default(), source, pattern, recipe),
-        })
+        }
     }
 
     /// The crossed voxels of the transition level with their separation points and triangles, in Morton order, to
@@ -153,7 +173,7 @@ fn fracture_by<S: OctreeStages>(
     let interior = recipe.interior.volume(surface);
 
     let cancel = source.cancel;
-    cancel.ask();
+    cancel.check()?;
     let (cells, survived) = stages.cells(source, pattern, recipe, interior)?;
     if S::is_empty(&cells) {
         return Err(FractureError::Params(
@@ -161,7 +181,7 @@ fn fracture_by<S: OctreeStages>(
                 .into(),
         ));
     }
-    cancel.ask();
+    cancel.check()?;
     let islands = stages.islands(source, &cells, (recipe.labelling, island_level))?;
     let swallowed = match recipe.surface {
         Surface::Planar => 0,
@@ -175,24 +195,13 @@ fn fracture_by<S: OctreeStages>(
         cells
     } else {
         tree_cells = components.iter().map(|[_, tree]| tree_cells[*tree as usize]).collect();
-        cancel.ask();
+        cancel.check()?;
         stages.split(source, cells, &islands)?
     };
-    cancel.ask();
+    cancel.check()?;
     let mut fracture = stages.collect(source, octrees, tree_cells, interior)?;
     fracture.counts.swallowed = swallowed as u64;
-    Ok(finish(source, pattern, recipe, fracture))
-}
-
-/// What is left to do on the CPU.
-fn finish(source: &Source<'_>, pattern: &Pattern, recipe: &Recipe, mut fracture: Fracture) -> Fracture {
-    let Some(rule) = &recipe.smallest else { return fracture };
-    let started = std::time::Instant::now();
-    source.cancel.ask();
-    fracture = small::apply((source.forest, source.tree), pattern, fracture, rule);
-    let ms = started.elapsed().as_secs_f64() * 1e3;
-    fracture.timings.push(StageTiming { stage: "smallest pieces (CPU)".into(), ms });
-    fracture
+    Ok(fracture)
 }
 
 /// Refuses what cannot be computed; returns the island level.

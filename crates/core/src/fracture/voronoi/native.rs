@@ -135,7 +135,7 @@ impl OctreeStages for NativeStages {
     ) -> Result<NativeIslands, FractureError> {
         self.watch.start("islands");
         Ok(match labelling {
-            Labelling::UnionFind => islands::native::islands(cells.trees(), island_level, source.cancel),
+            Labelling::UnionFind => islands::native::islands(cells.trees(), island_level, source.cancel)?,
             Labelling::Iterative => islands::labelling::native::islands(cells.trees(), island_level),
         })
     }
@@ -166,7 +166,7 @@ impl OctreeStages for NativeStages {
         islands: &NativeIslands,
     ) -> Result<NativeCells, FractureError> {
         self.watch.start("split");
-        Ok(split_native::split(cells, islands, source.cancel))
+        Ok(split_native::split(cells, islands, source.cancel)?)
     }
 
     fn collect(
@@ -177,9 +177,9 @@ impl OctreeStages for NativeStages {
         volume: Volume,
     ) -> Result<Fracture, FractureError> {
         self.watch.start("boundary set");
-        let octrees = octrees.complete(source.cancel);
+        let octrees = octrees.complete(source.cancel)?;
         self.watch.start("readback and masses (CPU)");
-        let mut fracture = collect_native(source, octrees, tree_cells, volume);
+        let mut fracture = collect_native(source, octrees, tree_cells, volume)?;
         fracture.timings = self.watch.read();
         Ok(fracture)
     }

@@ -33,7 +33,7 @@ pub(in crate::fracture) fn both(
         let Broken::Cells(octrees) = cells else { panic!("nothing was split") };
         let by_passes = read(&octrees);
         let (cells, by_twins) = NativeStages::default().cells(source, pattern, recipe, volume).unwrap();
-        [(by_passes, survived), (cells.complete(Cancel::never()), by_twins)]
+        [(by_passes, survived), (cells.complete(Cancel::never()).unwrap(), by_twins)]
     })
 }
 

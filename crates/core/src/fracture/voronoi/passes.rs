@@ -142,7 +142,7 @@ impl<'a> PassStages<'a> {
         let Self { passes, work, .. } = self;
         let mut rooms: Option<Rooms> = passes.rooms.clone();
         loop {
-            source.cancel.ask();
+            source.cancel.check()?;
             let mut descent = match crack {
                 None => Descent::planar(work, source, pattern)?,
                 Some(_) => Descent::new(work, source, pattern, |_| true)?,
@@ -320,7 +320,7 @@ impl OctreeStages for PassStages<'_> {
             Broken::Cells(octrees) => NativeOctrees::read(&mut self.work, &octrees)?,
         };
         let started = Instant::now();
-        let mut fracture = collect_native(source, octrees, tree_cells, volume);
+        let mut fracture = collect_native(source, octrees, tree_cells, volume)?;
         let ms = started.elapsed().as_secs_f64() * 1e3;
         fracture.timings = self.work.timings();
         fracture.timings.push(StageTiming { stage: "readback and masses (CPU)".into(), ms });

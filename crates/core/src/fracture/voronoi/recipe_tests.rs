@@ -10,14 +10,15 @@ use crate::geometry::Aabb;
 use glam::DVec3;
 
 use crate::fracture::{
-    Cancel, Fracture, FractureParams, Hidden, Pattern, Preset, Recipe, SmallRule, Smallest, Source, hidden,
+    BreakContext, Cancel, Fracture, FractureParams, Hidden, Impact, Passes, Pattern, Preset, Recipe,
+    SmallRule, Smallest, Source, Strike, VoronoiDetail, break_shape, hidden,
     voronoi::testing::{Bench, assert_planar, ball, comb, forest_of, seeds, shell},
 };
 use crate::{
     mesh::builtin,
-    shape::grid_mass,
+    shape::{Look, Octree, Shape, grid_mass},
     svo::{
-        Arena, Forest, Octant,
+        Arena, Forest, Grid, Octant,
         morton::{self, Key},
         validate,
     },
@@ -348,16 +349,23 @@ fn a_number_of_pieces_is_reached() {
     for name in ["vase", "shell"] {
         let forest = object(name, 7);
         let mut arena = Arena::new(&bench.gpu).unwrap();
-        let slot = arena.insert(&forest).unwrap();
-        let source = Source { arena: &arena, slot, forest: &forest, tree: 0, cancel: Cancel::never() };
-        let bounds = grid_mass(&forest, 0).bounds;
-        let point = bounds.low + DVec3::new(0.5, 0.6, 0.95) * bounds.size();
-        let draw = |params: &FractureParams| Pattern::near_object(params, point, bounds, &forest, 0);
+        arena.insert(&forest).unwrap();
+        let octree = Octree::new(&forest, 0, Grid::around(DVec3::ZERO, DVec3::ONE, 7));
+        let Aabb { low, high } = octree.mass.bounds;
+        let shape = Shape::octree(octree, 1.0, Look::default());
+        let point = low + DVec3::new(0.5, 0.6, 0.95) * (high - low);
+        let impact = Impact { point, direction: (low + high) * 0.5 - point };
+        let passes = Passes::default();
+        let context = BreakContext { arena: &arena, passes: &passes, cancel: Cancel::never() };
+        let broken = |params: &FractureParams| {
+            let out = break_shape(&context, &shape, &Strike::new(impact, params)).unwrap();
+            let fracture = VoronoiDetail::of(&out).unwrap().fracture.clone();
+            (out.pattern.unwrap(), fracture, out.solved)
+        };
         for wanted in [5u32, 20, 60] {
             let params = FractureParams { target_pieces: Some(wanted), ..Default::default() };
-            let (pattern, fracture) =
-                bench.fracturer.fracture_as(&source, &params, &params.recipe(), &draw).unwrap();
-            let solved = fracture.solved.unwrap();
+            let (pattern, fracture, solved) = broken(&params);
+            let solved = solved.unwrap();
             println!("{name}: {solved:?}");
             assert_eq!(solved.reached as usize, fracture.pieces.len());
             assert_eq!(solved.seeds as usize, pattern.seeds.len());
@@ -366,8 +374,8 @@ fn a_number_of_pieces_is_reached() {
             assert!(off <= (wanted / 10).max(1), "{name}: {} for {wanted}", solved.reached);
             // What came out is what the found number of seeds gives.
             let again = FractureParams { seeds: solved.seeds, rng: solved.rng, ..Default::default() };
-            let plain = bench.fracturer.fracture_as(&source, &again, &again.recipe(), &draw).unwrap().1;
-            assert!(plain.solved.is_none() && *plain.forest == *fracture.forest);
+            let (_, plain, solved) = broken(&again);
+            assert!(solved.is_none() && *plain.forest == *fracture.forest);
         }
     }
 }

@@ -79,7 +79,7 @@ fn it_is_the_same_on_any_number_of_threads() {
 fn what_is_not_finite_is_left_out() {
     let (mut points, triangles) = scattered(20);
     points[4] = DVec3::NAN;
-    let tree = MeshTree::new(&points, &triangles, (DVec3::splat(100.0), DVec3::splat(106.0)));
+    let tree = MeshTree::new(&points, &triangles, Aabb::new(DVec3::splat(100.0), DVec3::splat(106.0)));
     assert_eq!(tree.triangles.len(), 19);
 }
 

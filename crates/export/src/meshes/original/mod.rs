@@ -45,7 +45,7 @@ use self::{
 use super::PieceMesh;
 use crate::{
     fracture::{
-        BrokenObject, Pattern, Surface, Volume,
+        BrokenObject, Pattern, Surface, Volume, VoronoiDetail,
         crack::{CrackShape, CrackUniform},
     },
     mesh::Mesh,
@@ -213,11 +213,11 @@ fn cut_parts(
 pub fn steps_of(broken: &BrokenObject) -> Result<Vec<CutStep<'_>>, NotOriginal> {
     let mut steps: Vec<CutStep<'_>> = Vec::new();
     for step in &broken.steps {
-        let detail = step.voronoi().ok_or(NotOriginal::OtherMethod)?;
+        let known = VoronoiDetail::of(&step.result).zip(step.result.pattern.as_ref());
+        let (detail, pattern) = known.ok_or(NotOriginal::OtherMethod)?;
         let (fracture, recipe) = (&detail.fracture, &detail.recipe);
-        let objects = detail.objects_of_parts(&step.result.parts);
-        let pieces = step.result.parts.iter().zip(objects).map(|(part, objects)| CutPiece {
-            objects,
+        let pieces = step.result.parts.iter().zip(&step.result.objects).map(|(part, objects)| CutPiece {
+            objects: objects.clone(),
             octrees: part.shape.as_octree().cloned().into_iter().collect(),
         });
         let dropped = step.result.lost.dropped.iter().map(|part| CutPiece {
@@ -226,7 +226,7 @@ pub fn steps_of(broken: &BrokenObject) -> Result<Vec<CutStep<'_>>, NotOriginal> 
         });
         steps.push(CutStep {
             broken: step.parent.map(|at| (at.step, at.piece)),
-            pattern: &detail.pattern,
+            pattern,
             surface: recipe.surface,
             crack: &recipe.crack,
             rng: recipe.rng,

@@ -8,7 +8,7 @@ use super::{
     moving_box::MovingBoxes,
 };
 use crate::{
-    BodyDef, BodyState, ContactMethod, Family, Narrow, World, WorldSettings,
+    BodyDef, BodyState, ContactsId, Family, Narrow, World, WorldSettings,
     gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, primitives::Scan, shaders::planting::with_error},
     shape::{Convex, Look, Shape},
     svo::{Arena, morton},
@@ -332,7 +332,7 @@ fn keyed(gpu: &Gpu, boxes: &MovingBoxes) -> (Hierarchy, Buffer<super::MovingBox>
 /// A heap of `n` cuboids, on their way down onto a floor and onto each other.
 fn cuboids(n: usize, narrow: Narrow) -> World {
     let mut rng = ChaCha8Rng::seed_from_u64(6);
-    let contacts = ContactMethod::named("hull").expect("it is in the table");
+    let contacts = ContactsId::named("hull").expect("it is in the table");
     let mut world = testing::world(WorldSettings { contacts, narrow, ..WorldSettings::default() });
     let corners = (0..8u32).map(|c| 0.1 * DVec3::from([c & 1, c >> 1 & 1, c >> 2].map(f64::from)));
     let faces: [[u32; 4]; 6] =

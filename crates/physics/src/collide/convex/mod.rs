@@ -39,6 +39,7 @@ pub const ENTRY: FinderEntry = FinderEntry {
     label: "convex hulls",
     about: "Every body is met by its convex hull, along separating axes; what is hollow is filled.",
     accepts: |_| true,
+    options: &[],
     make: |_| Ok(Box::new(HullFinder::default())),
 };
 

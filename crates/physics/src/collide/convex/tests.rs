@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::{
-    BodyDef, BodyId, BodyState, ContactMethod, Family, PairLevels, Response, StepReport, World,
-    WorldSettings,
+    BodyDef, BodyId, BodyState, ContactsId, Family, PairLevels, ResponseId, StepReport, World, WorldSettings,
     broad_phase::{NearPair, bounds},
     collide::{ContactQuery, Detail, FindContacts, manifold},
     context::{StageClock, StepContext},
@@ -36,13 +35,13 @@ fn cuboid(low: DVec3, edges: DVec3) -> BodyDef {
     def
 }
 
-fn hulls() -> ContactMethod {
-    ContactMethod::named("hull").expect("it is in the table")
+fn hulls() -> ContactsId {
+    ContactsId::named("hull").expect("it is in the table")
 }
 
-fn world(response: Response, pulled: bool) -> World {
+fn world(response: ResponseId, pulled: bool) -> World {
     let settings = WorldSettings { contacts: hulls(), response, ..WorldSettings::default() };
-    let free = WorldSettings { gravity: DVec3::ZERO, floor: None, sleeping: false, ..settings };
+    let free = WorldSettings { gravity: DVec3::ZERO, floor: None, sleeping: false, ..settings.clone() };
     World::on_cpu(if pulled { settings } else { free })
 }
 
@@ -50,7 +49,7 @@ fn steps(world: &mut World, count: u32) {
     (0..count).for_each(|_| _ = world.step_on_cpu());
 }
 
-const BOTH: [Response; 2] = [Response::SOFT, Response::IMPULSE];
+const BOTH: [ResponseId; 2] = [ResponseId::SOFT, ResponseId::IMPULSE];
 
 #[test]
 fn hulls_hold_all_samples_and_flat_sides_are_one_face() {
@@ -152,7 +151,7 @@ fn what_is_fast_meets_a_thin_wall_and_not_the_plane_beside_it() {
 #[test]
 fn hulls_are_made_once_and_forgotten_with_their_bodies() {
     let mut finder = Hulls::default();
-    let mut w = world(Response::SOFT, true);
+    let mut w = world(ResponseId::SOFT, true);
     let ids: Vec<BodyId> =
         (0..3).map(|k| w.add(cuboid(DVec3::Y * f64::from(k), DVec3::splat(0.5)))).collect();
     finder.cache.prepare(w.bodies.iter());
@@ -166,7 +165,7 @@ fn hulls_are_made_once_and_forgotten_with_their_bodies() {
 
 #[test]
 fn a_snapshot_brings_back_what_was_forgiven() {
-    let mut w = world(Response::SOFT, true);
+    let mut w = world(ResponseId::SOFT, true);
     let first = cuboid(DVec3::ZERO, DVec3::splat(0.1));
     w.add(BodyDef { family: first.family, ..cuboid(DVec3::new(0.02, 0.05, 0.0), DVec3::splat(0.1)) });
     w.add(first);
@@ -184,7 +183,7 @@ fn a_snapshot_brings_back_what_was_forgiven() {
 /// The penalty pushes volumes that voxels share; what has none is not let through.
 #[test]
 fn what_has_no_voxels_is_answered_where_the_response_knows_only_voxels() {
-    let mut w = world(Response::PENALTY, true);
+    let mut w = world(ResponseId::named("penalty").expect("it is in the table"), true);
     w.add(cuboid(DVec3::new(0.0, 0.01, 0.0), DVec3::splat(0.2)));
     steps(&mut w, 150);
     assert!((w.bodies[0].state.position.y - 0.1).abs() < 1e-3, "{}", w.bodies[0].state.position.y);
@@ -193,7 +192,7 @@ fn what_has_no_voxels_is_answered_where_the_response_knows_only_voxels() {
 /// Cuboids that drift and turn among each other: how many pairs that touch were missed, of how many, and how many times a
 /// pair was passed over; the finder believes pairs to be clear by so much more than they are, m.
 fn drifting(farther: f64) -> (usize, usize, usize) {
-    let mut w = world(Response::SOFT, false);
+    let mut w = world(ResponseId::SOFT, false);
     for k in 0..24u32 {
         let place = DVec3::from([k % 3, k / 3 % 3, k / 9].map(f64::from)) * 0.45;
         let mut def = cuboid(place, DVec3::new(0.2, 0.3, 0.25));
@@ -219,7 +218,7 @@ fn drifting(farther: f64) -> (usize, usize, usize) {
             each.map(|bodies| NearPair { bodies, way: 0.0, resolution_m: f64::MAX }).collect();
         finder.begin(bodies, &mut pairs, detail);
         let (mut report, mut clock) = (StepReport::default(), StageClock::new());
-        let settings = WorldSettings { dt, ..w.settings };
+        let settings = WorldSettings { dt, ..w.settings.clone() };
         let mut cx =
             StepContext { gpu: None, settings: &settings, detail, report: &mut report, clock: &mut clock };
         let query =

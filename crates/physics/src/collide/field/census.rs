@@ -4,13 +4,14 @@
 //! costs far more than the few contacts that a step needs: for measuring.
 
 use super::{
+    ENTRY, Fields,
     parts::Parts,
     spheres::{HalfSpace, Interior, Placement, Scratch, Selection},
 };
 use crate::{
-    Body, BodyId, Plane,
+    Body, BodyId, Plane, World,
     body::index_of,
-    collide::{MARGIN_CELLS, Manifold},
+    collide::{MARGIN_CELLS, Manifold, remembered},
 };
 use rayon::prelude::*;
 
@@ -38,9 +39,17 @@ impl std::iter::Sum for Colliding {
     }
 }
 
-/// Counts the points of all pairs that have a manifold. Pairs of which no field is known count with their contacts alone.
+/// How many points collide in a world, and how many contacts were put out for them; none where its contacts are not found
+/// by distance fields. Takes longer than a step.
 #[must_use]
-pub fn colliding(parts: &Parts, bodies: &[Body], manifolds: &[Manifold], planes: &[Plane]) -> Colliding {
+pub fn colliding_points(world: &World) -> Option<Colliding> {
+    let memory = world.memory_of(ENTRY.name);
+    let parts = remembered::<Fields>(&memory)?;
+    Some(colliding(parts, &world.bodies, world.manifolds(), &world.settings.sane().planes()))
+}
+
+/// Counts the points of all pairs that have a manifold. Pairs of which no field is known count with their contacts alone.
+fn colliding(parts: &Parts, bodies: &[Body], manifolds: &[Manifold], planes: &[Plane]) -> Colliding {
     let of = |id: BodyId| index_of(bodies, id).map(|k| &bodies[k]);
     let count = |manifold: &Manifold| {
         let margin = MARGIN_CELLS * manifold.resolution_m;
@@ -96,10 +105,9 @@ fn all_points(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::LEVEL, *};
     use crate::{
-        ContactMethod, World, WorldSettings,
-        collide::{field::Fields, remembered},
+        ContactsId, Options, WorldSettings,
         testing::{block, body, grid},
     };
     use glam::DVec3;
@@ -107,7 +115,7 @@ mod tests {
 
     /// A world with one block, a little into the floor, after a step.
     fn on_the_floor(settings: WorldSettings) -> World {
-        let contacts = ContactMethod::named("field").expect("it is in the table");
+        let contacts = ContactsId::named("field").expect("it is in the table");
         let mut world = World::on_cpu(WorldSettings { contacts, ..settings });
         let forest = Arc::new(block(5, [8, 0, 8], [24, 8, 24]));
         world.add(body(&forest, 0, grid(5, 1.0), 5, DVec3::Y * -0.002));
@@ -116,13 +124,13 @@ mod tests {
     }
 
     fn known(world: &World) -> Parts {
-        remembered::<Fields>(&world.finders.memory_of("field")).expect("it finds contacts").clone()
+        remembered::<Fields>(&world.memory_of(ENTRY.name)).expect("it finds contacts").clone()
     }
 
     #[test]
     fn every_point_near_the_floor_is_counted_and_few_are_contacts() {
         let world = on_the_floor(WorldSettings::default());
-        let counts = world.colliding_points().expect("contacts are found by fields");
+        let counts = colliding_points(&world).expect("contacts are found by fields");
         let parts = known(&world);
         let (body, margin) = (&world.bodies[0], MARGIN_CELLS / 32.0);
         let world_from_grid = body.def.world_from_grid(&body.state);
@@ -135,13 +143,14 @@ mod tests {
         assert_eq!((counts.near, counts.inside), (near, inside));
         assert!(near > 200 && inside > 200 && (4..=9).contains(&counts.near_contacts), "{counts:?}");
         let octrees = World::on_cpu(WorldSettings::default());
-        assert_eq!(octrees.colliding_points(), None);
+        assert_eq!(colliding_points(&octrees), None);
     }
 
     #[test]
     fn another_field_level_makes_another_field() {
         let at = |field_level: u32| {
-            let world = on_the_floor(WorldSettings { field_level, ..WorldSettings::default() });
+            let options = Options::from([(LEVEL.name, f64::from(field_level))]);
+            let world = on_the_floor(WorldSettings { options, ..WorldSettings::default() });
             let parts = known(&world);
             parts.of(world.bodies[0].id).and_then(|part| Some(part.fragment()?.cell())).expect("it is known")
         };
@@ -149,7 +158,7 @@ mod tests {
         // Beyond what there is, and beyond what the body collides at.
         assert_eq!([at(0), at(7), at(99)], [16.0, 1.0, 1.0]);
         let mut world = on_the_floor(WorldSettings::default());
-        world.settings.field_level = 3;
+        world.settings.options.set(&LEVEL, 3.0);
         world.step_on_cpu();
         world.bodies[0].state.position.y -= 0.003;
         world.step_on_cpu();

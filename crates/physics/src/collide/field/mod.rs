@@ -32,12 +32,23 @@ use super::{
     Body, BodyId, FinderEntry, Plane, Point,
     pairwise::{Met, NarrowPhase, NearTwo, PairFinder},
 };
-pub use census::{Colliding, colliding};
+use crate::{Options, fracture::MethodOption};
+pub use census::{Colliding, colliding_points};
+use distance::MAX_FIELD_LEVEL;
 use pairs::Pairs;
-pub use parts::FIELD_LEVEL;
 use parts::{Part, Parts};
 use spheres::Scratch;
 use std::collections::BTreeSet;
+
+/// Octree level of the cells of a field, unless the body collides at a coarser one: 32 cells a side. Finer cells are exact
+/// to a smaller depth, coarser ones make less of a copy.
+pub const LEVEL: MethodOption = MethodOption {
+    name: "field_level",
+    help: "Octree level of the cells of distance fields.",
+    default: 5.0,
+    range: (1.0, MAX_FIELD_LEVEL as f64),
+    whole: true,
+};
 
 /// How the table has it.
 pub const ENTRY: FinderEntry = FinderEntry {
@@ -46,6 +57,7 @@ pub const ENTRY: FinderEntry = FinderEntry {
     about: "Points of one body are looked up in the distance field of the other; eight that lie well apart are enough \
             (Glondu et al. 2012).",
     accepts: |_| true,
+    options: &[LEVEL],
     make: |_| Ok(Box::new(FieldFinder::default())),
 };
 
@@ -74,8 +86,8 @@ impl NarrowPhase for Fields {
         body.def.resolution_m()
     }
 
-    fn set_field_level(&mut self, level: u32) {
-        if self.parts.set_field_level(level) {
+    fn set_options(&mut self, options: &Options) {
+        if self.parts.set_field_level(options.value(&LEVEL) as u32) {
             self.pairs = Pairs::default();
         }
     }
@@ -112,8 +124,9 @@ impl NarrowPhase for Fields {
         Some(meeting::at_plane(body, self.of(body)?, plane, known_and_near, scratch))
     }
 
-    fn broke(&mut self, parent: &Body, parts: &[Body]) {
+    fn broke(&mut self, parent: &Body, parts: &[Body]) -> bool {
         self.parts.broke(parent, parts);
+        true
     }
 
     fn keep(&mut self, left: &[Body]) {

@@ -6,6 +6,7 @@
 //! one, as undo and the timeline do, they begin alone, with fields and trees of their own.
 
 use super::{
+    LEVEL,
     distance::{FamilyField, Fragment, FragmentId, Wall},
     outward::Outward,
     spheres::{ObjectPoint, Sampling, SphereForest},
@@ -21,10 +22,6 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
-
-/// Level of the cells of a field where nobody says otherwise, unless the body collides at a coarser one: 32 cells a side.
-/// Finer ones are exact to a smaller depth, coarser ones make less of a copy.
-pub const FIELD_LEVEL: u32 = 5;
 
 /// The hull goes through samples of leaves, which stick out over it by no more than this.
 pub const OVER_HULL_VOXELS: f64 = 1.5;
@@ -168,7 +165,7 @@ pub struct Parts {
 
 impl Default for Parts {
     fn default() -> Self {
-        Self { field_level: FIELD_LEVEL, known: BTreeMap::new() }
+        Self { field_level: LEVEL.default as u32, known: BTreeMap::new() }
     }
 }
 

@@ -1,19 +1,18 @@
 //! Bodies that meet by their fields, in worlds made in code.
 
-use super::{Parts, approach::Approach, later::after};
-use crate::svo::leaf_sample;
+use super::{Parts, approach::Approach, colliding_points, later::after};
 use crate::{
-    Body, BodyDef, BodyId, BodyState, ContactMethod, Family, Response, World, WorldSettings, broad_phase,
+    Body, BodyDef, BodyId, BodyState, ContactsId, Family, ResponseId, World, WorldSettings, broad_phase,
     testing::{ball, block, body, grid, split_block},
 };
 use glam::{DVec3, Vec3};
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
 
-fn world(response: Response, pulled: bool) -> World {
-    let contacts = ContactMethod::named("field").expect("it is in the table");
+fn world(response: ResponseId, pulled: bool) -> World {
+    let contacts = ContactsId::named("field").expect("it is in the table");
     let settings = WorldSettings { contacts, response, ..WorldSettings::default() };
-    let free = WorldSettings { gravity: DVec3::ZERO, floor: None, sleeping: false, ..settings };
+    let free = WorldSettings { gravity: DVec3::ZERO, floor: None, sleeping: false, ..settings.clone() };
     World::on_cpu(if pulled { settings } else { free })
 }
 
@@ -33,7 +32,7 @@ fn broken_block() -> (BodyDef, Vec<BodyDef>) {
 #[test]
 fn pieces_share_the_field_of_what_they_came_of() {
     let (whole, pieces) = broken_block();
-    let mut w = world(Response::SOFT, true);
+    let mut w = world(ResponseId::SOFT, true);
     let whole = w.add(whole);
     let ids: Vec<BodyId> = pieces.into_iter().map(|def| w.add(def)).collect();
     let mut parts = Parts::default();
@@ -51,7 +50,7 @@ fn pieces_share_the_field_of_what_they_came_of() {
 
 #[test]
 fn pieces_that_were_made_touching_stay_where_they_are() {
-    for response in [Response::SOFT, Response::IMPULSE] {
+    for response in [ResponseId::SOFT, ResponseId::IMPULSE] {
         let (whole, pieces) = broken_block();
         let mut w = world(response, false);
         let whole = w.add(whole);
@@ -66,7 +65,7 @@ fn pieces_that_were_made_touching_stay_where_they_are() {
 
 #[test]
 fn what_lies_on_the_floor_and_on_each_other_stays_there() {
-    for response in [Response::SOFT, Response::IMPULSE] {
+    for response in [ResponseId::SOFT, ResponseId::IMPULSE] {
         let mut w = world(response, true);
         let forest = Arc::new(block(5, [8, 0, 8], [24, 8, 24]));
         for k in 0..3 {
@@ -87,7 +86,7 @@ fn what_lies_on_the_floor_and_on_each_other_stays_there() {
 /// Corners on corners: the nearest surface of the lower cube is to the side as often as above.
 #[test]
 fn a_cube_on_an_equal_cube_is_held_from_below() {
-    let mut w = world(Response::SOFT, true);
+    let mut w = world(ResponseId::SOFT, true);
     let forest = Arc::new(block(5, [8, 0, 8], [24, 16, 24]));
     for k in 0..2 {
         let mut def = body(&forest, 0, grid(5, 1.0), 5, DVec3::ZERO);
@@ -109,7 +108,7 @@ fn a_cube_on_an_equal_cube_is_held_from_below() {
 #[test]
 fn two_balls_head_on_part() {
     let forest = Arc::new(ball(6, Vec3::splat(32.0), 24.0));
-    let mut w = world(Response::SOFT, false);
+    let mut w = world(ResponseId::SOFT, false);
     for (x, speed) in [(-0.5, 3.0), (0.5, -3.0)] {
         let mut def = body(&forest, 0, grid(6, 1.0), 6, DVec3::ZERO);
         (def.family, def.friction, def.restitution) = (Family::unique(), 0.0, 0.8);
@@ -148,7 +147,7 @@ fn no_two_come_closer_than_said() {
     let (mut less, mut closest, mut found) = (0, f64::MAX, 0);
     for k in 0..120 {
         let mut v = || DVec3::from([0; 3].map(|_| rng.random_range(-1.0..1.0f64)));
-        let mut w = world(Response::SOFT, false);
+        let mut w = world(ResponseId::SOFT, false);
         for number in 0..2 {
             let mut def = body(&forest, 0, grid(4, 1.0), 4, DVec3::Y * (0.53 * f64::from(number)));
             def.family = Family::unique();
@@ -191,7 +190,7 @@ fn what_comes_near_was_not_out_of_reach() {
     let (mut near, mut out_of_reach, mut lost) = (0, 0, 0);
     for _ in 0..100 {
         let mut v = || DVec3::from([0; 3].map(|_| rng.random_range(-1.0..1.0f64)));
-        let mut w = world(Response::SOFT, false);
+        let mut w = world(ResponseId::SOFT, false);
         for number in 0..2 {
             let mut def = body(&forest, 0, grid(4, 1.0), 4, DVec3::Y * (0.4 * f64::from(number)));
             def.family = Family::unique();
@@ -234,7 +233,7 @@ fn what_comes_near_was_not_out_of_reach() {
 /// A slab that lies on another; what both collide at is changed meanwhile.
 #[test]
 fn another_contact_level_counts_at_once() {
-    let mut w = world(Response::SOFT, true);
+    let mut w = world(ResponseId::SOFT, true);
     let forest = Arc::new(block(5, [8, 0, 8], [24, 8, 24]));
     for k in 0..2 {
         let mut def = body(&forest, 0, grid(5, 1.0), 3, DVec3::ZERO);
@@ -248,7 +247,7 @@ fn another_contact_level_counts_at_once() {
         parts.prepare(w.bodies.iter());
         w.bodies.iter().filter_map(|body| Some(parts.of(body.id)?.forest.len())).collect()
     };
-    let of_world = |w: &World| w.colliding_points().expect("by fields").near;
+    let of_world = |w: &World| colliding_points(w).expect("by fields").near;
     let (coarse, near_coarse) = (points(&w), of_world(&w));
     for body in &mut w.bodies {
         body.def.physics_level = 5;

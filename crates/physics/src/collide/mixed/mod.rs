@@ -29,6 +29,7 @@ pub const ENTRY: FinderEntry = FinderEntry {
     label: "hulls and octrees",
     about: "Bodies meet by their convex hulls where these are their surface, to a quarter of a cell or half a voxel, elsewhere by octrees.",
     accepts: octree::ENTRY.accepts,
+    options: &[],
     make: |gpu| Ok(Box::new(MixedFinder::new(gpu)?)),
 };
 
@@ -95,11 +96,6 @@ impl FindContacts for MixedFinder {
 
     fn collision_points(&self, manifold: &Manifold) -> Option<usize> {
         self.hulls.collision_points(manifold).or_else(|| self.octrees.collision_points(manifold))
-    }
-
-    fn broke(&mut self, parent: &Body, parts: &[Body]) {
-        self.hulls.broke(parent, parts);
-        self.octrees.broke(parent, parts);
     }
 
     fn removed(&mut self, id: BodyId, left: &[Body]) {

@@ -7,7 +7,7 @@
 use super::cells::{Cell, cell_at, first_of_level};
 use crate::geometry::Aabb;
 use crate::svo::{Forest, Key, morton};
-use glam::{DVec3, IVec3, Vec3};
+use glam::{IVec3, Vec3};
 
 /// Larger tables are not made, cells.
 const MOST_CELLS: i64 = 1 << 22;
@@ -255,6 +255,7 @@ mod tests {
         collide::octree::cells::look_up,
         testing::{scattered, shattered_block},
     };
+    use glam::DVec3;
 
     #[test]
     fn the_table_says_what_the_octree_says() {
@@ -326,6 +327,6 @@ mod tests {
     #[test]
     fn a_large_table_is_not_made() {
         let forest = Forest { level: 10, ..Forest::default() };
-        assert_eq!(CellTable::build(&forest, 0, 10, (DVec3::ZERO, DVec3::splat(1000.0))), None);
+        assert_eq!(CellTable::build(&forest, 0, 10, Aabb::new(DVec3::ZERO, DVec3::splat(1000.0))), None);
     }
 }

@@ -75,6 +75,7 @@ pub const ENTRY: FinderEntry = FinderEntry {
     label: "octrees",
     about: "Samples of one octree's surface are looked up in the other, at the level that the scene gives the pair.",
     accepts: |[a, b]| has_voxels(a) && (has_voxels(b) || b == Partner::Plane),
+    options: &[],
     make: |gpu| Ok(Box::new(OctreeFinder::new(gpu)?)),
 };
 
@@ -349,7 +350,7 @@ mod tests {
         let reach = finder.reach(&w.bodies, detail);
         let boxes: Vec<_> =
             w.bodies.iter().zip(reach).map(|(b, reach)| bounds(b, reach, 0.01, DVec3::ZERO)).collect();
-        let planes = crate::planes::planes(&w.settings);
+        let planes = w.settings.planes();
         let query = ContactQuery {
             bodies: &w.bodies,
             pairs: &pairs,

@@ -27,6 +27,7 @@ pub const ENTRY: ResponseEntry = ResponseEntry {
     name: "impulse",
     label: "impulses",
     about: "Sequential impulses: contacts are hard, and overlap is undone without giving anybody a speed.",
+    options: &[],
     make: || Box::new(ImpulseStep::default()),
 };
 

@@ -2,14 +2,14 @@
 
 use super::*;
 use crate::{
-    BodyDef, Family, Point, Response, World,
+    BodyDef, Family, Point, ResponseId, World,
     testing::{block, body, by_octrees, grid},
 };
 use glam::DVec3;
 use std::sync::Arc;
 
 fn cubes(count: u32, raised: f64) -> World {
-    let settings = WorldSettings { response: Response::IMPULSE, ..WorldSettings::default() };
+    let settings = WorldSettings { response: ResponseId::IMPULSE, ..WorldSettings::default() };
     let mut w = by_octrees(World::on_cpu(settings));
     let forest = Arc::new(block(4, [4; 3], [12; 3]));
     for k in 0..count {
@@ -77,7 +77,7 @@ fn with_one_round_a_stack_does_not_carry_its_weight() {
                 resolution_m: 0.1,
             });
         }
-        let settings = w.settings;
+        let settings = w.settings.clone();
         let springs = |_, _| Soft { bias_rate: 0.0, softness: 0.0, push_out: 0.0 };
         let start = bodies[11].state.position.y;
         solved(&mut bodies, &mut manifolds, &settings, springs, |whole, batches, movers| {

@@ -13,6 +13,7 @@ use crate::{
     body::index_of,
     collide::{Column, Manifold, Overlap, OverlapQuery, Overlaps},
     context::StepContext,
+    fracture::MethodOption,
     gpu::GpuError,
     integrate::{self, inverse},
     planes::planes,
@@ -24,25 +25,28 @@ pub const ENTRY: ResponseEntry = ResponseEntry {
     name: "penalty",
     label: "penalty",
     about: "The paper's penalty on the intersection volume, for comparison; heaps never come to rest.",
+    options: &[STIFFNESS, FRICTION],
     make: || Box::new(PenaltyStep::default()),
 };
 
-/// Constants of the penalty. The paper calls both arbitrary and gives neither.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Penalty {
-    /// k of eq. 3, N/m^5: a volume times an area.
-    pub stiffness: f64,
-    /// mu of eq. 4, N s/m^3: a speed times an area.
-    pub friction: f64,
-}
+/// k of eq. 3, N/m^5: a volume times an area. The paper calls this constant and the following one arbitrary and gives
+/// neither; by these defaults a cube of 1 m and 2000 kg rests 0.2 mm deep, and slides at 1 m/s under a tenth of a g.
+pub const STIFFNESS: MethodOption = MethodOption {
+    name: "penalty_stiffness",
+    help: "How hard the shared volume pushes, N/m^5.",
+    default: 1e8,
+    range: (0.0, 1e15),
+    whole: false,
+};
 
-impl Default for Penalty {
-    fn default() -> Self {
-        // A cube of 1 m and 2000 kg rests 0.2 mm deep, and slides at 1 m/s under a tenth of a g.
-        Self { stiffness: 1e8, friction: 2000.0 }
-    }
-}
+/// mu of eq. 4, N s/m^3: a speed times an area.
+pub const FRICTION: MethodOption = MethodOption {
+    name: "penalty_friction",
+    help: "How hard the shared surface holds what slides, N s/m^3.",
+    default: 2000.0,
+    range: (0.0, 1e15),
+    whole: false,
+};
 
 /// Rounds in which pairs that would pull are let go.
 const ROUNDS: usize = 6;
@@ -273,7 +277,7 @@ fn touch_without_voxels(bodies: &[Body], manifolds: &[Manifold]) -> bool {
 /// Everything that the manifolds say is near.
 fn queries(bodies: &[Body], manifolds: &[Manifold], settings: &WorldSettings) -> Vec<OverlapQuery> {
     let index = |id: BodyId| index_of(bodies, id);
-    let planes = planes(settings).len();
+    let planes = settings.planes().len();
     let mut out = Vec::new();
     for m in manifolds {
         let Some(a) = index(m.first) else { continue };
@@ -288,7 +292,7 @@ fn queries(bodies: &[Body], manifolds: &[Manifold], settings: &WorldSettings) ->
 /// Moves all awake bodies through `settings.dt` under the penalty on these overlaps.
 fn push(overlaps: &[Overlap], bodies: &mut [Body], manifolds: &mut [Manifold], settings: &WorldSettings) {
     let h = settings.dt;
-    let k = settings.penalty.stiffness.clamp(0.0, 1e18);
+    let [k, friction] = [STIFFNESS, FRICTION].map(|option| settings.options.value(&option));
     let mut movers: Vec<Mover> = bodies.iter().map(mover).collect();
     movers.push(Mover { moves: false, mass: 0.0, inertia: DMat3::ZERO, inverse_inertia: DMat3::ZERO });
     let find = |id: BodyId| index_of(bodies, id);
@@ -299,7 +303,6 @@ fn push(overlaps: &[Overlap], bodies: &mut [Body], manifolds: &mut [Manifold], s
                 Some(id) => find(id)?,
                 None => bodies.len(),
             };
-            let friction = settings.penalty.friction.clamp(0.0, 1e18);
             Some(Contact::new(o, [find(o.first)?, second], bodies, friction))
         })
         .collect();

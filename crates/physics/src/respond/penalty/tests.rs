@@ -1,8 +1,8 @@
 //! The paper's response: what it holds, and where it does not.
 
-use super::push;
+use super::{FRICTION, STIFFNESS, push};
 use crate::{
-    Overlap, Penalty, Response, StepReport, World, WorldSettings,
+    Options, Overlap, ResponseId, StepReport, World, WorldSettings, pair_data,
     testing::{block, body, grid, world},
 };
 use glam::{DQuat, DVec3};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 fn settings() -> WorldSettings {
     WorldSettings {
-        response: Response::PENALTY,
+        response: ResponseId::named("penalty").expect("it is in the table"),
         sleeping: false,
         measure_volume: true,
         ..WorldSettings::default()
@@ -45,7 +45,7 @@ fn a_box_at_rest_is_held_by_its_weight() {
         let weight = w.bodies[0].def.mass_kg() * 9.81;
         let depth = start - w.bodies[0].state.position.y;
         // k A^2 d = m g.
-        let want = weight / (w.settings.penalty.stiffness * metres.powi(4));
+        let want = weight / (w.settings.options.value(&STIFFNESS) * metres.powi(4));
         println!(
             "{metres} m: force {:.2} N of {weight:.2}, depth {:.3} mm, {:.3} expected",
             report.floor_force.y,
@@ -73,7 +73,8 @@ fn leak(change: impl Fn(&mut Vec<Overlap>)) -> f64 {
         })
     };
     let mut bodies = w.bodies.clone();
-    let pair = w.pair_data(w.bodies[0].id, w.bodies[1].id).expect("both are there");
+    let ids = [0, 1].map(|k| w.bodies[k].id);
+    let pair = pair_data(&mut w, ids[0], ids[1]).expect("both are there");
     assert!(pair.volume > 0.0, "the boxes overlap");
     let before = momentum(&w);
     let mut overlaps = vec![pair];
@@ -144,7 +145,7 @@ fn friction_is_viscous_and_never_holds() {
     let v = w.bodies[0].state.linear_velocity.x;
     // v' = -mu A / m v, by implicit Euler; the friction acts at the bottom and also turns the cube, which
     // takes a share.
-    let lost = 2.0 - 2.0 / (1.0 + w.settings.penalty.friction / mass * 0.01);
+    let lost = 2.0 - 2.0 / (1.0 + w.settings.options.value(&FRICTION) / mass * 0.01);
     println!("2 m/s lose {:.4}, {lost:.4} expected", 2.0 - v);
     assert!(((2.0 - v) / lost - 1.0).abs() < 0.12);
     // On a slope it slides at m g sin / (mu A) however flat: nothing holds.
@@ -156,16 +157,16 @@ fn friction_is_viscous_and_never_holds() {
     );
     run(&mut w, 6.0);
     let v = w.bodies[0].state.linear_velocity.x;
-    let end = mass * 9.81 * slope.sin() / w.settings.penalty.friction;
+    let end = mass * 9.81 * slope.sin() / w.settings.options.value(&FRICTION);
     println!("a slope of 0.05: {v:.3} m/s after 6 s, {end:.3} at last");
     assert!(v > 0.8 * end);
 }
 
 #[test]
-fn constants_that_are_no_numbers_do_nothing() {
+fn constants_that_are_no_numbers_do_no_harm() {
     for bad in [f64::NAN, f64::INFINITY, -1.0] {
-        let penalty = Penalty { stiffness: bad, friction: bad };
-        let mut w = cubes(WorldSettings { penalty, ..settings() }, 1.0, 2);
+        let options = Options::from([(STIFFNESS.name, bad), (FRICTION.name, bad)]);
+        let mut w = cubes(WorldSettings { options, ..settings() }, 1.0, 2);
         let report = run(&mut w, 0.3);
         assert!(report.kinetic.is_finite() && w.bodies.iter().all(|b| b.state.is_finite()));
     }

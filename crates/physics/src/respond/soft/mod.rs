@@ -21,6 +21,7 @@ pub const ENTRY: ResponseEntry = ResponseEntry {
     name: "soft",
     label: "soft",
     about: "Soft constraints in substeps; stacks stand and come to rest.",
+    options: &[],
     make: || Box::new(SoftStep::default()),
 };
 

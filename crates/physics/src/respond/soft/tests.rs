@@ -69,7 +69,7 @@ fn stepped(w: &mut World, stay: bool) -> (Vec<[DVec3; 3]>, Vec<f64>) {
 /// How many of the manifolds that a world has are left in a step of the solver alone, of how many.
 fn left(w: &World) -> [usize; 2] {
     let (mut bodies, mut manifolds) = (w.bodies.clone(), w.manifolds.clone());
-    let (step, settings, mut counts) = (SoftStep::default(), w.settings, [0; 2]);
+    let (step, settings, mut counts) = (SoftStep::default(), w.settings.clone(), [0; 2]);
     let springs = |scale, h| step.soft(scale, h);
     solved(&mut bodies, &mut manifolds, &settings, springs, |whole, batches, movers| {
         step.solve(whole, batches, movers, &settings);

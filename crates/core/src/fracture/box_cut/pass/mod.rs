@@ -16,6 +16,8 @@
 //! that is the linear scan. The twin's tree of spheres would need a stack and a heap a thread and go down by one thread
 //! what a workgroup has 32 for; bins are looked at by all of them, side by side.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::{
@@ -24,9 +26,12 @@ use super::{
     cut::{Cutter, Rules},
     nearest::{Finder, NearestBy},
 };
-use crate::gpu::{
-    Buffer, Copied, Count, Gpu, GpuError, Growing, PendingTimings, Recorder, Staged, bind, kernels,
-    primitives::Scan, shared,
+use crate::{
+    fracture::Passes,
+    gpu::{
+        Buffer, Copied, Count, Gpu, GpuError, Growing, PendingTimings, Recorder, Staged, bind, kernels,
+        primitives::Scan, shared,
+    },
 };
 
 mod bins;
@@ -119,6 +124,14 @@ impl CellPasses {
         let passes = Self { scan, pass, words_a_cell: WORDS_A_CELL, single_bin: SINGLE_BIN };
         gpu.check()?;
         Ok(passes)
+    }
+
+    /// Those that all breaks of a program share; the first call compiles them.
+    ///
+    /// # Errors
+    /// As [`CellPasses::new`]; the next call tries again.
+    pub fn shared(all: &Passes, gpu: &Gpu) -> Result<Arc<Self>, GpuError> {
+        all.prepared(|| Self::new(gpu))
     }
 
     /// The cells of `sites` in the box from `low` to `high`. Waits once, and again where records had no room.

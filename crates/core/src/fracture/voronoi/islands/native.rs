@@ -13,8 +13,8 @@ use rayon::prelude::*;
 
 use super::bits::{ACROSS, FACES_ACROSS, INSIDE, Touching, bricks_touch, first_part, is_face, octant};
 use crate::{
-    fracture::Cancel,
     fracture::voronoi::octrees::{native::Trees, tree_ranges::TreeRanges},
+    fracture::{Cancel, Cancelled},
     svo::Node,
 };
 
@@ -37,11 +37,18 @@ pub(in crate::fracture) const SEVERAL: u32 = 1 << 31;
 const LARGE: usize = 4096;
 const FORKS: u32 = 3;
 
-/// Down to this level it is asked whether anybody still waits.
-const ASKED: u32 = 4;
+/// Down to this level every node checks whether the work was cancelled.
+const CHECKED: u32 = 4;
 
 /// `island_level` in 1..=leaf level. Fewer than 2^31 nodes.
-pub(in crate::fracture) fn islands(octrees: Trees<'_>, island_level: u32, cancel: &Cancel) -> NativeIslands {
+///
+/// # Errors
+/// [`Cancelled`].
+pub(in crate::fracture) fn islands(
+    octrees: Trees<'_>,
+    island_level: u32,
+    cancel: &Cancel,
+) -> Result<NativeIslands, Cancelled> {
     islands_by(octrees, island_level, LARGE, cancel)
 }
 
@@ -51,7 +58,7 @@ pub(super) fn islands_by(
     island_level: u32,
     large: usize,
     cancel: &Cancel,
-) -> NativeIslands {
+) -> Result<NativeIslands, Cancelled> {
     let (nodes, start) = (octrees.nodes, octrees.level_start);
     let last = island_level - 1;
     let first_brick = start[last.saturating_sub(1) as usize];
@@ -64,22 +71,22 @@ pub(super) fn islands_by(
         bricks: (first_brick..start[last as usize]).map(|_| AtomicU64::new(0)).collect(),
     };
     let ranges = TreeRanges::of(nodes, start, octrees.leaves);
-    let found: Vec<Vec<[u32; 2]>> = (0..start[1])
+    let found = (0..start[1])
         .into_par_iter()
         .with_max_len(1)
         .map(|tree| {
             let forks = if ranges.nodes(tree as usize, last as usize).len() > large { FORKS } else { 0 };
-            match walk.settle(tree, 0, forks) {
+            Ok(match walk.settle(tree, 0, forks)? {
                 Some(_) if nodes[tree as usize].masks == 0 => Vec::new(),
                 Some(label) => vec![[label, tree]],
                 None => walk.list(tree, 0, forks).into_iter().map(|label| [label, tree]).collect(),
-            }
+            })
         })
-        .collect();
+        .collect::<Result<Vec<Vec<[u32; 2]>>, Cancelled>>()?;
     let mut components = found.concat();
     components.par_sort_unstable();
     let parts = walk.words.into_iter().map(AtomicU32::into_inner).collect();
-    NativeIslands { components, parts, last }
+    Ok(NativeIslands { components, parts, last })
 }
 
 struct Walk<'a> {
@@ -110,31 +117,32 @@ struct Side {
 
 impl Walk<'_> {
     /// Finds the parts of a node inside its own cube; the part's name where there is only one.
-    fn settle(&self, index: u32, level: u32, forks: u32) -> Option<u32> {
+    fn settle(&self, index: u32, level: u32, forks: u32) -> Result<Option<u32>, Cancelled> {
         let node = self.nodes[index as usize];
         if level == self.last {
             self.words[index as usize].store(index, Relaxed);
-            return Some(index);
+            return Ok(Some(index));
         }
         if level + 1 == self.last {
-            return self.settle_brick(index, node);
+            return Ok(self.settle_brick(index, node));
         }
-        if level <= ASKED {
-            self.cancel.ask();
+        if level <= CHECKED {
+            self.cancel.check()?;
         }
         let (valid, internal) = (node.valid(), node.internal());
         let mut names = [None; 8];
-        let settle = |c: usize, name: &mut Option<u32>| {
+        let settle = |(c, name): (usize, &mut Option<u32>)| {
             if valid >> c & 1 == 1 {
-                *name = self.settle(node.child(c as u32), level + 1, forks);
+                *name = self.settle(node.child(c as u32), level + 1, forks)?;
             } else if internal >> c & 1 == 1 {
                 *name = Some(index);
             }
+            Ok(())
         };
         if level < forks {
-            names.par_iter_mut().with_max_len(1).enumerate().for_each(|(c, name)| settle(c, name));
+            names.par_iter_mut().with_max_len(1).enumerate().try_for_each(settle)?;
         } else {
-            names.iter_mut().enumerate().for_each(|(c, name)| settle(c, name));
+            names.iter_mut().enumerate().try_for_each(settle)?;
         }
 
         // Among the octants that are one part each: which hang together. Internal ones do.
@@ -160,7 +168,7 @@ impl Walk<'_> {
         if single == present && (present == 0 || together[first] == present) {
             let name = name_of(present).unwrap_or(index);
             word.store(name, Relaxed);
-            return Some(name);
+            return Ok(Some(name));
         }
         word.store(index | SEVERAL, Relaxed);
         for (c, name) in names.iter().enumerate() {
@@ -177,7 +185,7 @@ impl Walk<'_> {
                 self.join(side(a), side(b), level + 1, direction);
             }
         }
-        None
+        Ok(None)
     }
 
     fn settle_brick(&self, index: u32, node: Node) -> Option<u32> {

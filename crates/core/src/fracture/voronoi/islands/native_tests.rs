@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::native::{NativeIslands, SEVERAL, islands, islands_by};
 use crate::{
     fracture::{
-        Cancel, Pattern,
+        Cancel, Cancelled, Pattern,
         voronoi::{
             octrees::{
                 native::{LeafRun, LeavesToCome, NativeCells, NativeLeaves, NativeOctrees, Trees},
@@ -51,18 +51,18 @@ fn labels(octrees: &NativeOctrees, islands: &NativeIslands) -> Vec<u32> {
 
 /// Leaves that the passes wrote, in another order.
 impl LeavesToCome for NativeLeaves {
-    fn write(self: Box<Self>, runs: &[LeafRun], _cancel: &Cancel) -> NativeLeaves {
+    fn write(self: Box<Self>, runs: &[LeafRun], _cancel: &Cancel) -> Result<NativeLeaves, Cancelled> {
         let gathered = |words: &[u32]| -> Vec<u32> {
             let of_run = |run: &LeafRun| &words[run.first as usize..(run.first + run.count) as usize];
             runs.iter().flat_map(of_run).copied().collect()
         };
-        NativeLeaves {
+        Ok(NativeLeaves {
             keys: Keys::narrow(gathered(self.keys.as_slice().words().expect("codes of 32 bits"))),
             origins: gathered(&self.origins),
             normals: gathered(&self.normals),
             colors: gathered(&self.colors),
             cuts: gathered(&self.cuts),
-        }
+        })
     }
 }
 
@@ -114,16 +114,17 @@ fn compare(
     let wanted = passes.islands.run(&mut work, &octrees, island_level, &[]).unwrap();
     let labelled = Labelled::of(octrees).0;
     let wanted_split = passes.split.run(&mut work, &passes.prune, &labelled, &wanted, None);
-    let serial = islands_by(trees(&cells), island_level, usize::MAX, Cancel::never());
-    let mut found = islands_by(trees(&cells), island_level, 0, Cancel::never());
+    let serial = islands_by(trees(&cells), island_level, usize::MAX, Cancel::never()).unwrap();
+    let mut found = islands_by(trees(&cells), island_level, 0, Cancel::never()).unwrap();
     let same = |other| mean_the_same(&cells, &found, other);
-    if !same(&serial) || !same(&islands(trees(&cells), island_level, Cancel::never())) {
+    if !same(&serial) || !same(&islands(trees(&cells), island_level, Cancel::never()).unwrap()) {
         return Err("it depends on the number of threads".into());
     }
     let size = (cells.level_start[1] as usize, wanted.components.len());
     let labels_found = labels(&cells, &found);
     let parts = found.parts.clone();
-    let mut pieces = split_native::split(cells_of(cells), &found, Cancel::never()).complete(Cancel::never());
+    let pieces = split_native::split(cells_of(cells), &found, Cancel::never()).unwrap();
+    let mut pieces = pieces.complete(Cancel::never()).unwrap();
     found.parts = parts;
     spoil(&mut found, &mut pieces);
     if found.components != wanted.components {
@@ -211,10 +212,10 @@ fn threads_leave_the_same_labels_every_time() {
     let pattern = seeds(6, 24, 3);
     for (name, solid) in SOLIDS {
         let cells = read(&unsplit_cells(&Arc::new(solid(6)), &pattern));
-        let serial = islands_by(trees(&cells), 6, usize::MAX, Cancel::never());
+        let serial = islands_by(trees(&cells), 6, usize::MAX, Cancel::never()).unwrap();
         for walk in 0..400 {
             assert!(
-                mean_the_same(&cells, &islands_by(trees(&cells), 6, 0, Cancel::never()), &serial),
+                mean_the_same(&cells, &islands_by(trees(&cells), 6, 0, Cancel::never()).unwrap(), &serial),
                 "{name}, walk {walk}"
             );
         }

@@ -1,6 +1,6 @@
 //! The octrees that come out of a fracture on the processor's cores: what [`Octrees`](super::Octrees) is on a device.
 
-use crate::fracture::Cancel;
+use crate::fracture::{Cancel, Cancelled};
 use crate::svo::{Keys, Node, OnDevice};
 
 /// Leaves in order, tree-major and in Morton order inside a tree; arrays of one length.
@@ -81,7 +81,10 @@ pub(in crate::fracture) struct LeafRun {
 /// Leaves that were counted.
 pub(in crate::fracture) trait LeavesToCome {
     /// Writes them in the order of the runs.
-    fn write(self: Box<Self>, runs: &[LeafRun], cancel: &Cancel) -> NativeLeaves;
+    ///
+    /// # Errors
+    /// [`Cancelled`].
+    fn write(self: Box<Self>, runs: &[LeafRun], cancel: &Cancel) -> Result<NativeLeaves, Cancelled>;
 }
 
 impl NativeCells {
@@ -91,10 +94,13 @@ impl NativeCells {
         Trees { nodes: &self.nodes, level_start: &self.level_start, leaves }
     }
 
-    /// With all leaves.
-    pub fn complete(self, cancel: &Cancel) -> NativeOctrees {
+    /// Writes the leaves; the finished octrees.
+    ///
+    /// # Errors
+    /// [`Cancelled`].
+    pub fn complete(self, cancel: &Cancel) -> Result<NativeOctrees, Cancelled> {
         let Self { nodes, level_start, runs, leaves } = self;
-        let leaves = leaves.write(&runs, cancel);
-        NativeOctrees { nodes, level_start, leaves, on_device: OnDevice::default() }
+        let leaves = leaves.write(&runs, cancel)?;
+        Ok(NativeOctrees { nodes, level_start, leaves, on_device: OnDevice::default() })
     }
 }

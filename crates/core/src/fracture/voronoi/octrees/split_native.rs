@@ -13,8 +13,10 @@ use super::{
     tree_ranges::TreeRanges,
 };
 use crate::{
-    fracture::Cancel,
-    fracture::voronoi::islands::native::{NativeIslands, SEVERAL},
+    fracture::{
+        Cancel, Cancelled,
+        voronoi::islands::native::{NativeIslands, SEVERAL},
+    },
     svo::Node,
 };
 
@@ -22,13 +24,16 @@ use crate::{
 const CHUNK: usize = 1 << 15;
 
 /// Takes the cells' octrees apart.
+///
+/// # Errors
+/// [`Cancelled`].
 pub(in crate::fracture) fn split(
     cells: NativeCells,
     islands: &NativeIslands,
     cancel: &Cancel,
-) -> NativeCells {
+) -> Result<NativeCells, Cancelled> {
     let levels = cells.level_start.len() - 1;
-    let plans = plans(cells.trees(), islands, cancel);
+    let plans = plans(cells.trees(), islands, cancel)?;
     // By level: the components' runs one after the other.
     let runs: Vec<Vec<Run>> = (0..=levels)
         .map(|l| {
@@ -44,9 +49,9 @@ pub(in crate::fracture) fn split(
         let count: u32 = runs[l].iter().map(|run| run.count).sum();
         level_start.push(level_start[l] + count);
     }
-    let nodes = split_nodes(&cells.nodes, &runs[..levels], &level_start, cancel);
+    let nodes = split_nodes(&cells.nodes, &runs[..levels], &level_start, cancel)?;
     let leaves = runs[levels].iter().map(|run| LeafRun { first: run.first, count: run.count });
-    NativeCells { nodes, level_start, runs: leaves.collect(), leaves: cells.leaves }
+    Ok(NativeCells { nodes, level_start, runs: leaves.collect(), leaves: cells.leaves })
 }
 
 /// Nodes (or leaves) that follow each other in the cells' octrees and in the components'.
@@ -84,17 +89,17 @@ impl Plan {
 }
 
 /// One a component, in their order.
-fn plans(cells: Trees<'_>, islands: &NativeIslands, cancel: &Cancel) -> Vec<Plan> {
+fn plans(cells: Trees<'_>, islands: &NativeIslands, cancel: &Cancel) -> Result<Vec<Plan>, Cancelled> {
     let levels = cells.level_start.len() - 1;
     let ranges = TreeRanges::of(cells.nodes, cells.level_start, cells.leaves);
     let mut by_tree: Vec<(u32, u32)> =
         (0..).zip(&islands.components).map(|(rank, [_, tree])| (*tree, rank)).collect();
     by_tree.sort_unstable();
     let trees: Vec<&[(u32, u32)]> = by_tree.chunk_by(|a, b| a.0 == b.0).collect();
-    let found: Vec<Vec<(u32, Plan)>> = trees
+    let found = trees
         .into_par_iter()
         .map(|ranks| {
-            cancel.ask();
+            cancel.check()?;
             let tree = ranks[0].0;
             let mut plans: Vec<(u32, Plan)> =
                 ranks.iter().map(|(_, rank)| (*rank, Plan::new(levels))).collect();
@@ -109,12 +114,12 @@ fn plans(cells: Trees<'_>, islands: &NativeIslands, cancel: &Cancel) -> Vec<Plan
                 let labels = ranks.iter().map(|(_, rank)| islands.components[*rank as usize][0]).collect();
                 Apart { cells, islands, labels, plans: &mut plans }.take(tree, 0);
             }
-            plans
+            Ok(plans)
         })
-        .collect();
+        .collect::<Result<Vec<Vec<(u32, Plan)>>, Cancelled>>()?;
     let mut plans: Vec<(u32, Plan)> = found.into_iter().flatten().collect();
     plans.sort_unstable_by_key(|(rank, _)| *rank);
-    plans.into_iter().map(|(_, plan)| plan).collect()
+    Ok(plans.into_iter().map(|(_, plan)| plan).collect())
 }
 
 /// A tree of several components under way.
@@ -189,7 +194,12 @@ impl Apart<'_> {
 }
 
 /// Nodes of all levels with their children in place.
-fn split_nodes(source: &[Node], runs: &[Vec<Run>], level_start: &[u32], cancel: &Cancel) -> Vec<Node> {
+fn split_nodes(
+    source: &[Node],
+    runs: &[Vec<Run>],
+    level_start: &[u32],
+    cancel: &Cancel,
+) -> Result<Vec<Node>, Cancelled> {
     let total = level_start[level_start.len() - 1] as usize;
     let mut nodes = vec![Node::default(); total];
     // (where they go, the run's part that goes there, where its children begin)
@@ -205,11 +215,11 @@ fn split_nodes(source: &[Node], runs: &[Vec<Run>], level_start: &[u32], cancel: 
             child += run.children;
         }
     }
-    tasks.par_iter_mut().for_each(|(own, run, child)| {
-        cancel.ask();
+    tasks.par_iter_mut().try_for_each(|(own, run, child)| {
+        cancel.check()?;
         if run.masks != 0 {
             own[0] = Node { child_base: *child, masks: run.masks };
-            return;
+            return Ok(());
         }
         let from = &source[run.first as usize..(run.first + run.count) as usize];
         let first_parent = from.iter().find(|node| node.valid() != 0).or(from.first());
@@ -220,6 +230,7 @@ fn split_nodes(source: &[Node], runs: &[Vec<Run>], level_start: &[u32], cancel: 
                 *own = Node { child_base, masks: node.masks };
             }
         });
-    });
-    nodes
+        Ok(())
+    })?;
+    Ok(nodes)
 }

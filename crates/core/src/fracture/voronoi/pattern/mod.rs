@@ -25,7 +25,7 @@ pub const UNIT_BITS: u32 = 14;
 
 /// Voronoi seeds in fixed point: 2^14 units a grid side at every level, so that a preview at a coarse level and the
 /// full level have the same cells, and squared distances compare exactly.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pattern {
     /// At most half a side outside the grid.
     pub seeds: Vec<[i32; 3]>,

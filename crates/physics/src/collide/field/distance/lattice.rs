@@ -115,7 +115,8 @@ mod tests {
 
     #[test]
     fn nodes_are_numbered_and_found_again() {
-        let lattice = Lattice::around((DVec3::new(3.0, 9.0, 4.5), DVec3::new(17.0, 12.0, 8.0)), 4.0, true);
+        let lattice =
+            Lattice::around(Aabb::new(DVec3::new(3.0, 9.0, 4.5), DVec3::new(17.0, 12.0, 8.0)), 4.0, true);
         assert_eq!((lattice.origin, lattice.cells), (DVec3::new(0.0, 8.0, 4.0), IVec3::new(5, 1, 1)));
         assert_eq!(lattice.nodes(), 6 * 2 * 2);
         for node in 0..lattice.nodes() {

@@ -4,7 +4,7 @@ use super::{Fragment, leaf::Leaf};
 use crate::geometry::Aabb;
 use crate::{
     compute::Compute,
-    fracture::{BreakContext, Cancel, FractureParams, Impact, Passes, Strike},
+    fracture::{BreakContext, Cancel, FractureParams, Impact, Passes, Strike, break_shape},
     import::import,
     shape::Shape,
     svo::Arena,
@@ -27,7 +27,7 @@ pub fn broken(shape: &Shape, seeds: u32, rng: u64) -> (Vec<Arc<Shape>>, f64) {
     let impact = Impact { point: shape.bounds().low, direction: DVec3::NEG_Y };
     let strike = Strike::new(impact, &params);
     let started = Instant::now();
-    let broken = params.method.breaker.fracture(&context, shape, &strike).expect("it breaks");
+    let broken = break_shape(&context, shape, &strike).expect("it breaks");
     let ms = started.elapsed().as_secs_f64() * 1e3;
     (broken.parts.into_iter().map(|part| part.shape).collect(), ms)
 }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Instant};
 use crate::geometry::Aabb;
 use crate::{
     compute::Compute,
-    fracture::{BreakContext, Cancel, FractureParams, Impact, Passes, Preset, Strike},
+    fracture::{BreakContext, Cancel, FractureParams, Impact, Passes, Preset, Strike, break_shape},
     mesh::builtin,
     shape::{Look, Octree, Shape},
     svo::Arena,
@@ -85,8 +85,7 @@ pub(super) fn broken(name: &str, level: u32, generations: u32, seeds: u32) -> Br
             let rng = u64::from(generation) + 7 * number as u64;
             let params = FractureParams { seeds, rng, preset: Preset::Uniform, ..FractureParams::default() };
             let impact = Impact { point: shape.centre(), direction: DVec3::NEG_Z };
-            let breaker = params.method.breaker;
-            let Ok(result) = breaker.fracture(&context, &shape, &Strike::new(impact, &params)) else {
+            let Ok(result) = break_shape(&context, &shape, &Strike::new(impact, &params)) else {
                 continue;
             };
             let parts: Vec<Arc<Shape>> = result.parts.into_iter().map(|part| part.shape).collect();

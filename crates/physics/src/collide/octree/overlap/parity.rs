@@ -7,7 +7,7 @@ use super::{
     of_bodies,
 };
 use crate::{
-    Narrow, World, WorldSettings,
+    Narrow, World, WorldSettings, all_pair_data,
     gpu::{Gpu, Kernel, shaders},
     svo::Arena,
     testing::{ball, block, body, grid, scattered, shattered_block, world},
@@ -173,8 +173,8 @@ fn a_world_hands_over_the_same_either_way() {
     }
     w.bodies[1].state.rotation = DQuat::from_scaled_axis(DVec3::new(0.3, -0.2, 0.4));
     stage.insert(&w);
-    let by_passes = w.all_pair_data(Some((&stage.gpu, &stage.arena))).unwrap();
-    let plain = w.all_pair_data(None).unwrap();
+    let by_passes = all_pair_data(&mut w, Some((&stage.gpu, &stage.arena))).unwrap();
+    let plain = all_pair_data(&mut w, None).unwrap();
     assert!(by_passes.len() >= 3 && by_passes.iter().any(|o| o.second.is_none()));
     let name = |o: &Overlap| (o.first, o.second);
     assert!(by_passes.iter().map(name).eq(plain.iter().map(name)));

@@ -78,7 +78,7 @@ impl OctreeOverlaps {
         queries: &[OverlapQuery],
         take: impl Fn(Overlap) -> T + Sync,
     ) -> Result<Vec<Option<T>>, GpuError> {
-        let (levels, planes) = (Levels::new(bodies, detail), planes(settings));
+        let (levels, planes) = (Levels::new(bodies, detail), settings.planes());
         let task = |query: &OverlapQuery| match *query {
             OverlapQuery::Pair([a, b]) => Task::Pair([a, b], levels.pair(a, b)),
             OverlapQuery::Plane(a, plane) => Task::Plane(a, levels.own(a), plane),

@@ -69,14 +69,14 @@ struct Moment {
 
 impl Moment {
     fn of(w: &World, memory: crate::FinderMemory) -> Self {
-        Self { bodies: w.bodies.clone(), old: w.manifolds.clone(), memory, settings: w.settings }
+        Self { bodies: w.bodies.clone(), old: w.manifolds.clone(), memory, settings: w.settings.clone() }
     }
 
     /// What a finder says, as the recipe of a step asks it.
     fn ask(&self, finder: &mut OctreeFinder, gpu: OnGpu<'_>) -> Seen {
         finder.recall(&self.memory);
         let narrow = if gpu.is_some() { Narrow::Gpu } else { Narrow::Cpu };
-        let settings = WorldSettings { narrow, ..self.settings };
+        let settings = WorldSettings { narrow, ..self.settings.clone() };
         let (bodies, none) = (&self.bodies, crate::PairLevels::default());
         let detail = crate::Detail { pairs: &none, far: None };
         let reach = finder.reach(bodies, detail);
@@ -85,7 +85,7 @@ impl Moment {
         };
         let (mut report, mut clock) = (StepReport::default(), StageClock::new());
         let mut cx = StepContext { gpu, settings: &settings, detail, report: &mut report, clock: &mut clock };
-        let (boxes, planes) = (boxes_in(settings.dt), planes(&settings));
+        let (boxes, planes) = (boxes_in(settings.dt), settings.planes());
         let moves: Vec<bool> = bodies.iter().map(Body::moves).collect();
         let at_planes: Vec<usize> = (0..bodies.len()).filter(|&k| moves[k]).collect();
         let query = ContactQuery {
@@ -109,7 +109,7 @@ impl Moment {
             near
         });
         let part = settings.dt / f64::from(step::rounds(&near, &settings));
-        let (part_settings, boxes) = (WorldSettings { dt: part, ..settings }, boxes_in(part));
+        let (part_settings, boxes) = (WorldSettings { dt: part, ..settings.clone() }, boxes_in(part));
         let mut cx = StepContext { settings: &part_settings, ..cx };
         let found = finder
             .find(&mut cx, &ContactQuery { pairs: &near, boxes: &boxes, dt: part, ..query })

@@ -31,7 +31,7 @@ use self::{
 };
 use crate::{
     fracture::{
-        FractureError, Pattern, Source,
+        Cancelled, FractureError, Pattern, Source,
         voronoi::{
             native::Stopwatch,
             octrees::native::{LeafRun, NativeCells},
@@ -96,14 +96,16 @@ pub(in crate::fracture) fn cells<C: Cracks>(
     let task_level = task_level(source.level, cracks.level());
     let (top, tasks) = Top::new(&source.nodes, tree, list, task_level);
     let walked = |walker: &mut Walker<'_, C>, task: &Task| {
-        cancel.ask();
+        cancel.check()?;
         let mut grown = Grown::new(task_level, source.level, &task.list);
         let mut records = C::Records::default();
         walker.run(&task.place, &mut grown, &mut records);
-        (grown, records)
+        Ok((grown, records))
     };
-    let (mut grown, records): (Vec<Grown>, Vec<C::Records>) =
-        tasks.par_iter().with_max_len(1).map_init(|| Walker::new(&cracks, &source.nodes), walked).unzip();
+    let tasks = tasks.par_iter().with_max_len(1);
+    let all =
+        tasks.map_init(|| Walker::new(&cracks, &source.nodes), walked).collect::<Result<Vec<_>, Cancelled>>();
+    let (mut grown, records): (Vec<Grown>, Vec<C::Records>) = all?.into_iter().unzip();
     watch.start("octrees");
     let closed = top.close(&grown);
     check_counts(&closed, &grown)?;
@@ -147,8 +149,8 @@ pub(in crate::fracture) fn cells<C: Cracks>(
         order.share_nodes(&grown, level, &mut rest, &mut node_parts);
     }
     let parts = grown.par_iter_mut().zip(&bases).zip(node_parts).with_max_len(1);
-    parts.for_each(|((grown, bases), parts)| {
-        cancel.ask();
+    parts.try_for_each(|((grown, bases), parts)| {
+        cancel.check()?;
         let slots = grown.ranks.len();
         // Whatever is written is not kept.
         for ((row, nodes), part) in grown.take_nodes().iter().enumerate().zip(parts) {
@@ -157,7 +159,8 @@ pub(in crate::fracture) fn cells<C: Cracks>(
                 *to = Node { child_base: node.child_base + base, ..*node };
             }
         }
-    });
+        Ok::<(), Cancelled>(())
+    })?;
     watch.stop();
     let runs = vec![LeafRun { first: 0, count: leaf_count }];
     let leaves = Box::new(Unwritten { source: Arc::clone(source), cracks, grown, records, order });

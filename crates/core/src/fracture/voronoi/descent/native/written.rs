@@ -6,8 +6,10 @@ use rayon::prelude::*;
 
 use super::{Cracks, Grown, LeafRange, Step, leaves::LeafSlices};
 use crate::{
-    fracture::Cancel,
-    fracture::voronoi::octrees::native::{LeafRun, LeavesToCome, NativeLeaves},
+    fracture::{
+        Cancel, Cancelled,
+        voronoi::octrees::native::{LeafRun, LeavesToCome, NativeLeaves},
+    },
     svo::{Forest, Node},
 };
 
@@ -21,14 +23,14 @@ pub(super) struct Unwritten<C: Cracks> {
 }
 
 impl<C: Cracks> LeavesToCome for Unwritten<C> {
-    fn write(self: Box<Self>, runs: &[LeafRun], cancel: &Cancel) -> NativeLeaves {
+    fn write(self: Box<Self>, runs: &[LeafRun], cancel: &Cancel) -> Result<NativeLeaves, Cancelled> {
         let Self { source, cracks, grown, records, order } = *self;
         let count = runs.iter().map(|run| run.count as usize).sum();
         let mut leaves = NativeLeaves::zeroed(source.level, count);
         let shares = order.share_leaves(&grown, runs, LeafSlices::of(&mut leaves));
         let parts = grown.into_par_iter().zip(records).zip(shares).with_max_len(1);
-        parts.for_each_init(C::Memory::default, |memory, ((grown, records), mut out)| {
-            cancel.ask();
+        parts.try_for_each_init(C::Memory::default, |memory, ((grown, records), mut out)| {
+            cancel.check()?;
             for step in &grown.steps {
                 if step.slot == Step::BLOCK {
                     for record in step.first..step.first + step.count {
@@ -38,8 +40,9 @@ impl<C: Cracks> LeavesToCome for Unwritten<C> {
                     out[step.slot as usize].copy(&source.leaves, step.first, step.count);
                 }
             }
-        });
-        leaves
+            Ok(())
+        })?;
+        Ok(leaves)
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! In: the voxels of broken cells, grouped by cell ([`Voxels`]). Out: a label per voxel, iteration by iteration.
 //!
-//! [`Labelling::UnionFind`] lives in the folder above. [`Labelling::Iterative`] is here: voxels begin with
+//! [`Labelling::UnionFind`](crate::fracture::Labelling::UnionFind) lives in the folder above. [`Labelling::Iterative`](crate::fracture::Labelling::Iterative) is here: voxels begin with
 //! consecutive numbers as labels, the largest label of a neighbourhood spreads, chains of labels are flattened, and
 //! groups in which nothing changed rest. It differs from the paper's text in two points. An iteration reads only
 //! the labels before it, so that it gives the same on every device and can be shown forwards and backwards; the
@@ -24,17 +24,6 @@ pub use iterative::{IterativePass, IterativeRun, Step};
 pub use native::NativeRun;
 pub use playback::Playback;
 pub use voxels::{Voxel, Voxels};
-
-/// How islands are told apart. Both give the same pieces.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Labelling {
-    /// Lock-free union-find over octree nodes.
-    #[default]
-    UnionFind,
-    /// The published iteration (2016, sec. 4.5). Much slower.
-    Iterative,
-}
 
 /// Where the published labelling runs.
 #[derive(Clone, Copy)]

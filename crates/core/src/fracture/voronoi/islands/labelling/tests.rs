@@ -10,10 +10,10 @@ use crate::geometry::Aabb;
 use glam::{DVec3, IVec3};
 use proptest::prelude::*;
 
-use super::{IterativePass, IterativeRun, Labeller, Labelling, NativeRun, Playback, Voxels, plain::Plain};
+use super::{IterativePass, IterativeRun, Labeller, NativeRun, Playback, Voxels, plain::Plain};
 use crate::{
     fracture::{
-        Cancel, Fracture, FractureParams, Fracturer, Pattern, Recipe, Source,
+        Cancel, Fracture, FractureParams, Fracturer, Labelling, Pattern, Recipe, Source,
         voronoi::{
             islands::{Islands, IslandsPass},
             testing::{forest_of, octrees_of},

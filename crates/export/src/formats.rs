@@ -1,0 +1,77 @@
+//! The table of formats: `--format`, the export panel, what is refused and what a target turns are made from it.
+//!
+//! To add one: a file with a [`FormatEntry`], a line here, and a section in docs/files.md.
+
+use std::path::Path;
+
+use super::{Assembly, ExportError, FileSpace, Target, Watch, glb, obj, ply, usd, vox, voxels};
+
+/// What a format needs of pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Their meshes.
+    Meshes,
+    /// Voxels of one object, unturned.
+    Voxels,
+    /// Voxels of one object, unturned, and the whole object that broke.
+    Breaks,
+}
+
+/// A line of the table.
+pub struct FormatEntry {
+    /// As options and reports name it.
+    pub name: &'static str,
+    /// The file, or the folder of files, that it writes.
+    pub file: &'static str,
+    /// As the export panel names it.
+    pub label: &'static str,
+    /// What it holds, in a few words.
+    pub help: &'static str,
+    /// What it needs of pieces.
+    pub needs: Needs,
+    /// Whether each piece is a node with a pivot, so that it can hold motion.
+    pub has_nodes: bool,
+    /// Axes and units for a target's importer.
+    pub space: fn(Target) -> FileSpace,
+    /// Writes an assembly to a path. Returns notes for the user; files may be there in part after an error.
+    pub write: fn(&Path, &Assembly, &Watch) -> Result<Vec<String>, ExportError>,
+}
+
+kintsugi_core::table! {
+    /// Formats of pieces, in the order in which they are offered.
+    pub enum Format: FormatEntry {
+        Glb = glb::FORMAT,
+        Obj = obj::FORMAT,
+        Ply = ply::FORMAT,
+        Usda = usd::FORMAT,
+        Vox = vox::FORMAT,
+        Npz = voxels::FORMAT,
+    }
+}
+
+impl FormatEntry {
+    /// Whether it holds meshes of the pieces.
+    #[must_use]
+    pub fn has_meshes(&self) -> bool {
+        self.needs == Needs::Meshes
+    }
+}
+
+impl Format {
+    /// Names of those that `wanted` picks, as a list to choose from.
+    #[must_use]
+    pub fn names(wanted: fn(&FormatEntry) -> bool) -> String {
+        let picked = Self::ALL.iter().filter(|format| wanted(format));
+        picked.map(|format| format.name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Labels of those that `wanted` picks, as a sentence has them.
+    #[must_use]
+    pub fn labels(wanted: impl Fn(&FormatEntry) -> bool) -> String {
+        let picked: Vec<&str> = Self::ALL.iter().filter(|f| wanted(f)).map(|format| format.label).collect();
+        match picked.split_last() {
+            Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+            _ => picked.concat(),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What is drawn as data: arrays of one break in an archive, and a PLY file beside it for each kind of drawing.
+//!
+//! In: an [`Inside`] and how ids are numbered. Out: files, which `docs/files.md` describes; each maker writes its own.
+
+use std::{path::PathBuf, rc::Rc};
+
+use glam::DVec3;
+
+use super::{CrackArrays, Inside};
+use crate::{
+    compute::Compute,
+    export::{ExportError, Npz, PlainPly},
+    gpu::GpuError,
+    render::piece_color,
+    svo::Grid,
+};
+
+/// Why a drawing could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum OverlayFileError {
+    /// A file.
+    #[error(transparent)]
+    Export(#[from] ExportError),
+    /// The device that labels.
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+}
+
+/// The files of one break, while makers write them.
+pub struct OverlayFiles<'a> {
+    /// What is written.
+    pub inside: &'a Inside,
+    /// Where the labelling runs.
+    pub compute: &'a Compute,
+    /// Place of the object's grid in the mesh.
+    pub grid: Grid,
+    /// Number of the first seed, and of its object: both are numbered on over all breaks.
+    pub first_seed: i32,
+    /// Piece id of every tree of the fracture's forest; -1 where it is none.
+    pub piece_of_tree: Vec<i32>,
+    /// Where PLY files go.
+    pub folder: PathBuf,
+    /// The arrays.
+    pub npz: Npz,
+    /// Arrays that several makers share, once they are written.
+    pub(super) cracks: Option<Rc<CrackArrays>>,
+    pub(super) has_label_voxels: bool,
+}
+
+impl<'a> OverlayFiles<'a> {
+    /// Of one break; nothing is written yet.
+    #[must_use]
+    pub fn new(
+        inside: &'a Inside,
+        (compute, grid): (&'a Compute, Grid),
+        (first_seed, piece_of_tree): (i32, Vec<i32>),
+        (npz, folder): (Npz, PathBuf),
+    ) -> Self {
+        let (cracks, has_label_voxels) = (None, false);
+        Self { inside, compute, grid, first_seed, piece_of_tree, folder, npz, cracks, has_label_voxels }
+    }
+
+    /// Writes points of the grid, their colours, numbers and polygons as a PLY file in the mesh's units.
+    pub(super) fn ply(
+        &self,
+        name: &str,
+        grid_points: &[[f64; 3]],
+        rest: PlainPly<'_>,
+    ) -> Result<(), ExportError> {
+        let (origin, h) = (self.grid.origin, self.grid.h);
+        let points = grid_points.iter().map(|p| (origin + h * DVec3::from(*p)).to_array()).collect();
+        PlainPly { points, ..rest }.write(&self.folder.join(name))
+    }
+}
+
+/// A column of rows.
+pub(super) fn column<const N: usize>(rows: &[[i32; N]], at: usize) -> Vec<i32> {
+    rows.iter().map(|row| row[at]).collect()
+}
+
+/// The colours that cells and pieces have in pictures.
+pub(super) fn colors(ids: &[i32]) -> Vec<[u8; 3]> {
+    ids.iter().map(|id| piece_color(*id as u32)).collect()
+}
+
+/// A colour without its opacity.
+pub(super) fn rgb([r, g, b, _]: [u8; 4]) -> [u8; 3] {
+    [r, g, b]
+}
