@@ -23,19 +23,18 @@
 //! # The rooms below
 //!
 //! They are in the order in which data flows:
-//! a file or a built-in shape becomes a [`mesh`]; [`voxelize`] turns it into leaf voxels with colour, normal
-//! and coverage; [`svo`] arranges them as sparse voxel octrees; [`import`] is that whole way in; a [`shape`] is
-//! what a body is; [`fracture`] breaks a shape into parts, which are shapes again; [`bodies`] moves them;
-//! [`render`] draws them;
-//! [`scene`] is the document that all of this can be rebuilt from; [`ui`] and [`app`] are the window;
-//! [`export`] writes results; [`cli`] is the commands. [`geometry`] holds boxes, hulls, exact predicates and vector
-//! lanes, which several of these need. [`gpu`] knows wgpu and nothing of voxels,
-//! [`compute`] says whether stages run there or on the processor's cores. `files` reads what a user names,
-//! `memory` gives back what was freed and asks for large pages, [`provenance`] says what made a result, [`registry`] has the
-//! tables of methods that settings choose from.
+//!
+//! a file or a built-in shape becomes a [`mesh`]; [`voxelize`] turns it into leaf voxels with colour, normal and
+//! coverage; [`svo`] arranges them as sparse voxel octrees; [`import`] runs these steps; a [`shape`] is the geometry of
+//! a body; [`fracture`] breaks a shape into parts, which are shapes again; [`bodies`] moves them; [`render`] draws
+//! them; [`scene`] is the document from which all of this can be rebuilt; [`ui`] and [`app`] are the window; [`export`]
+//! writes results; [`cli`] is the commands. [`geometry`] has boxes, hulls, exact predicates and vector lanes for
+//! several of these. [`gpu`] wraps wgpu, without voxels; [`compute`] chooses whether stages run there or on the
+//! processor's cores. `files` reads the user's files, `memory` returns freed memory and requests large pages,
+//! [`provenance`] is the origin of results, [`registry`] has the tables of methods that settings choose from.
 
 #![deny(missing_docs)]
-// Whether a shape may be shared by threads is asked of all that it holds, down to a device's modules.
+// Whether threads may share a shape depends on all its contents, down to a device's modules.
 #![recursion_limit = "256"]
 #![cfg_attr(
     test,
@@ -51,6 +50,7 @@ pub use kintsugi_physics as bodies;
 pub use kintsugi_render as render;
 
 pub mod memory;
+pub mod papers;
 pub mod provenance;
 pub mod scene;
 pub mod ui;

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What `KINTSUGI_LOG` asks for, as in `KINTSUGI_LOG=kintsugi=debug,wgpu=warn`; nothing without it.
+/// Logs to stderr by `KINTSUGI_LOG`, as in `KINTSUGI_LOG=kintsugi=debug,wgpu=warn`; nothing without it.
 fn log_to_stderr() {
     let wanted = std::env::var("KINTSUGI_LOG").ok();
     let targets = wanted.and_then(|wanted| wanted.parse::<Targets>().ok()).unwrap_or_default();
@@ -34,8 +34,8 @@ fn log_to_stderr() {
     tracing_subscriber::registry().with(to_stderr).init();
 }
 
-/// Mesa's Vulkan layers look for a Wayland display and complain on stderr where there is no runtime folder,
-/// as in a container. An error here is one line, so they are given a folder in which they find nothing.
+/// Mesa's Vulkan layers look for a Wayland display and complain on stderr without a runtime folder, as in a container.
+/// Errors of this program are one line, so it sets an unrelated folder.
 fn quiet_drivers() {
     const RUNTIME_FOLDER: &str = "XDG_RUNTIME_DIR";
     if cfg!(target_os = "linux") && std::env::var_os(RUNTIME_FOLDER).is_none() {

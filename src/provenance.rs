@@ -1,6 +1,6 @@
-//! What made a result of this program: version, commit and command line, for reports, tables and pictures.
+//! Origin of this program's results: version, commit and command line, for reports, tables and pictures.
 //!
-//! In: the arguments that the program was started with, once. Out: words that `kintsugi repeat` can act on.
+//! In: the arguments that the program was started with, once. Out: the command line for `kintsugi repeat`.
 
 use std::{ffi::OsString, sync::OnceLock};
 
@@ -8,15 +8,15 @@ pub use kintsugi_export::provenance::{Provenance, VERSION};
 
 use crate::mesh::Up;
 
-/// Of its sources: twelve digits, a `+` where they had been changed, or `unknown`.
+/// Commit of the sources: twelve digits, with `+` if they had changes, or `unknown`.
 pub const COMMIT: &str = env!("KINTSUGI_COMMIT");
 
 static COMMAND: OnceLock<Vec<String>> = OnceLock::new();
 
-/// Remembers the program's arguments, the first of which is its own name; later calls change nothing.
+/// Stores the program's arguments, the first of which is its own name; later calls change nothing.
 pub fn started_with(arguments: &[OsString]) {
     let rest = arguments.iter().skip(1).map(|argument| argument.to_string_lossy().into_owned());
-    // Where the program lies says nothing of the result.
+    // The program's path does not affect the result.
     let _ = COMMAND.set(std::iter::once("kintsugi".to_owned()).chain(rest).collect());
 }
 
@@ -26,13 +26,13 @@ pub fn command() -> Vec<String> {
     COMMAND.get().cloned().unwrap_or_default()
 }
 
-/// Of this run of the program.
+/// The origin of results of this run.
 #[must_use]
 pub fn here() -> Provenance {
     Provenance { commit: COMMIT.into(), command: command(), ..Provenance::default() }
 }
 
-/// Of this run, made of this mesh.
+/// The origin of a result of this run from this mesh.
 #[must_use]
 pub fn of_mesh(mesh_sha256: String, up: Up) -> Provenance {
     Provenance { mesh_sha256: Some(mesh_sha256), up, ..here() }

@@ -12,6 +12,7 @@ use kintsugi::{
 use std::sync::Arc;
 
 fn spheres() -> ContactsId {
+    kintsugi::papers::register();
     register_finder(&support::spheres::ENTRY).unwrap();
     ContactsId::named("spheres").unwrap()
 }
@@ -97,6 +98,7 @@ fn a_snapshot_restores_what_they_did_and_another_finder_begins_anew() {
     assert!(w.bodies.iter().all(|body| !body.asleep));
 }
 
+#[cfg(feature = "papers")]
 #[test]
 fn scenes_name_finders_and_responses() {
     let contacts = spheres();
@@ -109,13 +111,24 @@ fn scenes_name_finders_and_responses() {
     assert!(!toml::to_string(&Scene::default()).unwrap().contains("contacts"), "the default is not written");
     for (line, known) in [
         ("contacts = \"cubes\"", "mixed, octree, hull, field, spheres"),
-        ("response = \"cubes\"", "soft, penalty, impulse"),
+        ("response = \"cubes\"", "soft, impulse, penalty"),
     ] {
         let message = parse_scene(&format!("dt = 0.01\n{line}\n"), "s.toml").unwrap_err().message;
         assert!(
             message.contains("line 2") && message.contains(" cubes;") && message.contains(known),
             "{message}"
         );
+    }
+}
+
+#[cfg(not(feature = "papers"))]
+#[test]
+fn a_scene_that_names_what_the_build_leaves_out_gets_a_line_that_says_so() {
+    for line in ["contacts = \"field\"", "response = \"penalty\""] {
+        let message = parse_scene(&format!("dt = 0.01\n{line}\n"), "s.toml").unwrap_err().message;
+        println!("{message}");
+        assert!(message.contains("line 2") && message.contains("kintsugi-papers"), "{message}");
+        assert_eq!(message.lines().count(), 1);
     }
 }
 

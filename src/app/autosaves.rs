@@ -1,9 +1,9 @@
-//! What windows save by themselves: one file a window, so that two never touch each other's, and what earlier windows
+//! Autosaves: one file per window, so that windows never overwrite each other's, and the files that earlier windows
 //! left.
 //!
 //! A window's file is `session-TIME-PROCESS.toml` in the state folder, with a lock file of the same name that is held
-//! while the window lives. The system lets go of it however the window ends, so a file whose lock is free was left by
-//! a window that is gone: that is an earlier session. A window that starts takes away those with [`KEPT`] newer ones.
+//! while the window lives. The system releases the lock however the window ends, so a file whose lock is free belongs
+//! to an earlier session. A starting window deletes earlier sessions with [`KEPT`] newer ones.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -14,12 +14,12 @@ use std::{
 
 use crate::scene::{Scene, SceneError, save_scene};
 
-/// So many earlier sessions are kept.
+/// Number of earlier sessions that are kept.
 const KEPT: usize = 12;
-/// Files without an owner that are younger may be of a window that is about to lock them.
+/// Lock-free files younger than this may belong to a window that has yet to lock them.
 const YOUNG: Duration = Duration::from_secs(20);
 
-/// The files that one window and those before it saved by themselves.
+/// The autosaves of this window and of earlier ones.
 pub struct Autosaves {
     folder: PathBuf,
     own: Option<Own>,
@@ -43,13 +43,13 @@ pub struct Earlier {
 
 impl Drop for Own {
     fn drop(&mut self) {
-        // Left behind it does no harm: the next window takes it away.
+        // A lock file that stays does no harm: the next window deletes it.
         let _ = fs::remove_file(self.path.with_extension("lock"));
     }
 }
 
 impl Autosaves {
-    /// Of a folder, which is tidied: what no window owns and no session needs goes away.
+    /// Opens a state folder and deletes the files in it that no window owns and no session needs.
     pub fn new(folder: PathBuf) -> Self {
         let mut autosaves = Self { folder, own: None, earlier: Vec::new() };
         autosaves.take_over();
@@ -66,7 +66,7 @@ impl Autosaves {
     /// Saves to this window's file.
     ///
     /// # Errors
-    /// [`SceneError`]; the file before stays.
+    /// [`SceneError`]; the previous file stays.
     pub fn save(&mut self, scene: &Scene) -> Result<(), SceneError> {
         let own = match self.own.take() {
             Some(own) => own,
@@ -79,29 +79,29 @@ impl Autosaves {
         saved
     }
 
-    /// Whether a session was left since this was asked last, by any window.
+    /// Whether an earlier session has appeared since the last call of this function by any window.
     pub fn has_news(&self) -> bool {
         let told = self.folder.join("told");
         let when = fs::metadata(&told).and_then(|about| about.modified()).ok();
         let has = self.earlier.first().is_some_and(|newest| when.is_none_or(|when| newest.when > when));
         if has {
-            // Where it cannot be written it is told again.
+            // Without the marker file the session is announced again.
             let _ = fs::write(told, "");
         }
         has
     }
 
-    /// What comes is another session; what was saved of the one before is an earlier one. None goes away: it may be the
-    /// one that is about to be opened.
+    /// Starts a new session; the autosave of the previous one becomes an earlier session. No file is deleted, since the
+    /// oldest may be the one about to be opened.
     pub fn begin_anew(&mut self) {
         self.own = None;
         self.look();
     }
 
-    /// What this window shows stands in a file of the user's: its own copy goes away.
+    /// Deletes this window's autosave, because the user has saved its scene to a file.
     pub fn forget_own(&mut self) {
         if let Some(own) = &self.own {
-            // There may be none.
+            // There may be no file yet.
             let _ = fs::remove_file(&own.path);
         }
     }
@@ -116,13 +116,13 @@ impl Autosaves {
         self.earlier = found;
     }
 
-    /// Sessions of the time when all windows had one file become ones like any other.
+    /// Renames autosaves of old versions, in which all windows shared one file, to today's form.
     fn take_over(&self) {
         for (i, name) in ["autosave.toml", "earlier.toml"].into_iter().enumerate() {
             let from = self.folder.join(name);
             let Ok(about) = fs::metadata(&from) else { continue };
             let when = about.modified().map_or(0, millis);
-            // Where it cannot be renamed it stays.
+            // A file that cannot be renamed stays.
             let _ = fs::rename(from, self.folder.join(format!("session-{when}-{i}.toml")));
         }
     }
@@ -136,7 +136,7 @@ impl Autosaves {
             changed.is_ok_and(|when| when.elapsed().is_ok_and(|age| age > YOUNG))
         };
         let locks = sessions(&self.folder, "lock");
-        // A window that was killed while it saved leaves its temporary file.
+        // A window killed while it saved leaves its temporary file.
         for path in locks.chain(sessions(&self.folder, "tmp")).filter(is_old) {
             let session = self.folder.join(session_of(&path)).with_extension("toml");
             if is_free(&session) {
@@ -146,28 +146,28 @@ impl Autosaves {
     }
 }
 
-/// Files of sessions with this ending.
+/// Session files with this extension.
 fn sessions(folder: &Path, ending: &'static str) -> impl Iterator<Item = PathBuf> + use<> {
     let all = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     all.filter(move |path| path.extension().is_some_and(|e| e == ending) && !session_of(path).is_empty())
 }
 
-/// `session-TIME-PROCESS` of a file's name, or nothing.
+/// The part `session-TIME-PROCESS` of a file name, or an empty string.
 fn session_of(path: &Path) -> &str {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     if name.starts_with("session-") { name.split('.').next().unwrap_or_default() } else { "" }
 }
 
-/// Whether no window holds the lock of a session.
+/// Whether no window holds the lock of this session.
 fn is_free(session: &Path) -> bool {
     match File::open(session.with_extension("lock")) {
-        // Taken for as long as `file` lives.
+        // The lock is held as long as `file` lives.
         Ok(file) => !matches!(file.try_lock(), Err(TryLockError::WouldBlock)),
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
 }
 
-/// A file that no window has, and its lock.
+/// Creates a file that no other window uses, and locks it.
 fn claim(folder: &Path) -> io::Result<Own> {
     fs::create_dir_all(folder)?;
     let process = std::process::id();
@@ -176,13 +176,13 @@ fn claim(folder: &Path) -> io::Result<Own> {
         let path = folder.join(format!("session-{when}-{process}.toml"));
         let lock_path = path.with_extension("lock");
         match File::create_new(&lock_path) {
-            // A session that this process left within the same millisecond keeps its name.
+            // A session that this process saved within the same millisecond keeps its name.
             Ok(_) if path.exists() => {
                 fs::remove_file(lock_path)?;
                 when += 1;
             }
             Ok(lock) => {
-                // A file system without locks keeps sessions all the same, and offers those of windows that live, too.
+                // A file system without locks still keeps sessions, but also offers those of running windows.
                 let _ = lock.try_lock();
                 return Ok(Own { path, _lock: lock });
             }
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
     use crate::scene::{load_scene, parse_scene};
 
-    /// Set for the process that saves until it is killed.
+    /// Set in the process that saves until it is killed.
     const FOLDER: &str = "KINTSUGI_TEST_AUTOSAVES";
 
     fn folder(name: &str) -> PathBuf {
@@ -241,7 +241,7 @@ mod tests {
         let (mut a, mut b) = (Autosaves::new(folder.clone()), Autosaves::new(folder.clone()));
         a.save(&scene(1.0)).unwrap();
         b.save(&scene(2.0)).unwrap();
-        // A third sees two windows that live, hence no earlier session.
+        // A third window sees two running windows, hence no earlier session.
         assert_eq!(Autosaves::new(folder.clone()).earlier(), []);
         assert_eq!((b.has_news(), b.earlier().len()), (false, 0));
         a.forget_own();
@@ -251,12 +251,12 @@ mod tests {
         let mut third = Autosaves::new(folder.clone());
         assert_eq!((third.has_news(), third.has_news()), (true, false));
         assert_eq!(third.earlier().iter().map(|e| number(&e.path)).collect::<Vec<_>>(), [3.0]);
-        // What is opened next is saved beside it.
+        // The scene opened next is saved beside it.
         third.save(&scene(4.0)).unwrap();
         third.begin_anew();
         third.save(&scene(5.0)).unwrap();
         assert_eq!(third.earlier().iter().map(|e| number(&e.path)).collect::<Vec<_>>(), [4.0, 3.0]);
-        // What the user saved needs no copy; earlier sessions stay.
+        // A scene that the user saved needs no autosave; earlier sessions stay.
         third.forget_own();
         drop(third);
         let fourth = Autosaves::new(folder.clone());
@@ -310,7 +310,7 @@ mod tests {
         fs::remove_file(file).unwrap();
     }
 
-    /// What the killed process does; alone it does nothing.
+    /// The body of the killed process; without the variable it returns at once.
     #[test]
     fn saves_until_it_is_killed() {
         let Some(folder) = std::env::var_os(FOLDER) else { return };
@@ -322,7 +322,7 @@ mod tests {
         }
     }
 
-    /// Killed 200 times at random moments: the last save that was told is there, or the one after it.
+    /// Kills the process 200 times at random moments: the last save that it announced exists, or the one after it.
     #[cfg(unix)]
     #[test]
     fn what_was_saved_survives_kill_9() {
@@ -353,7 +353,7 @@ mod tests {
             assert!(found == told || found == told + 1.0, "round {round}: {found} is there, {told} was told");
         }
         assert!(sessions(&folder, "toml").count() <= KEPT);
-        // Temporary files and locks go with the next window, once they are not young any more.
+        // The next window deletes temporary files and locks once they are no longer young.
         for path in sessions(&folder, "tmp").chain(sessions(&folder, "lock")) {
             let old = SystemTime::now() - 2 * YOUNG;
             File::options().write(true).open(path).unwrap().set_modified(old).unwrap();

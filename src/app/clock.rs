@@ -1,14 +1,14 @@
 //! How simulated time follows real time.
 
-/// The way time runs.
+/// How simulated time runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Time {
-    /// As on the wall; what cannot be caught up is dropped, so that a slow machine shows slow motion instead
-    /// of freezing.
+    /// At the pace of real time. Time that cannot be caught up is dropped, so that a slow machine shows slow motion
+    /// instead of freezing.
     Realtime,
-    /// Stands still.
+    /// Stopped.
     Paused,
-    /// Exactly so many steps a picture, however long they take.
+    /// A fixed number of steps per picture, however long they take.
     FixedRecording {
         /// Steps for one picture.
         steps: u32,
@@ -17,13 +17,13 @@ pub enum Time {
     FastForward,
 }
 
-/// Most steps that one picture catches up.
+/// Most steps taken for one picture.
 const MOST_STEPS: u32 = 12;
 
 /// Turns real time into whole steps.
 #[derive(Clone, Debug)]
 pub struct Clock {
-    /// The way time runs.
+    /// How time runs.
     pub time: Time,
     /// Simulated seconds in a real one, for [`Time::Realtime`].
     pub speed: f64,
@@ -59,7 +59,7 @@ impl Clock {
         }
     }
 
-    /// Forgets what was owed, after a pause or a long piece of work.
+    /// Drops the real time not yet simulated, after a pause or a long computation.
     pub fn forget(&mut self) {
         self.owed_secs = 0.0;
     }

@@ -13,13 +13,13 @@ pub enum Purpose {
     Open,
     /// Where to save the scene.
     Save,
-    /// Where to save it as it stands, broken, with everything where it lies.
+    /// Where to save the scene in its present state, broken pieces and positions included.
     SaveStanding,
     /// The folder to export to.
     ExportFolder,
 }
 
-/// A dialog on its way.
+/// An open dialog.
 pub struct Dialog {
     /// What it is for.
     pub purpose: Purpose,
@@ -27,22 +27,22 @@ pub struct Dialog {
     receiver: mpsc::Receiver<Option<PathBuf>>,
 }
 
-/// How a dialog ended.
+/// Result of a dialog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// This file.
     Chosen(PathBuf),
-    /// The user thought better of it.
+    /// The user cancelled.
     Cancelled,
-    /// No dialog appeared: the desktop offers none.
+    /// The desktop offers no dialogs.
     Missing,
 }
 
-/// An answer "nothing" that comes sooner than this was not given by a person.
+/// A person cannot cancel a dialog faster than this, so a faster empty answer means that there was no dialog.
 const TOO_SOON: Duration = Duration::from_millis(400);
 
 impl Dialog {
-    /// Opens one; `name` is the proposed file name.
+    /// Opens a dialog; `name` is the proposed file name.
     pub fn open(purpose: Purpose, name: &str) -> Self {
         let (sender, receiver) = mpsc::channel();
         let name = format!("{name}.toml");
@@ -64,13 +64,13 @@ impl Dialog {
                     .save_file(),
                 Purpose::ExportFolder => dialog.set_title("Export into a folder").pick_folder(),
             };
-            // The receiver only disappears when the window has closed.
+            // The channel is closed only when the window has closed.
             let _ = sender.send(chosen);
         });
         Self { purpose, started: Instant::now(), receiver }
     }
 
-    /// The answer, once.
+    /// Returns the answer once.
     pub fn poll(&self) -> Option<Answer> {
         match self.receiver.try_recv() {
             Ok(Some(path)) => Some(Answer::Chosen(path)),

@@ -1,6 +1,7 @@
-//! What each frame took, as lines of CSV, for whoever measures the window from outside (`--frame-log FILE`).
+//! CSV log of what each frame took, for measuring the window from outside (`--frame-log FILE`).
 //!
-//! A line is written once its frame has been presented. Times of a stage are wall-clock times on the window's thread.
+//! A line is written once its frame has been presented. The times of stages are wall-clock times on the window's
+//! thread.
 
 use std::{
     fs::File,
@@ -22,22 +23,22 @@ pub struct FrameLog {
 }
 
 impl FrameLog {
-    /// Begins a file at `path`.
+    /// Creates the log at `path`.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// If the file cannot be written.
     pub fn create(path: &Path) -> std::io::Result<Self> {
         let mut out = File::create(path)?;
         writeln!(out, "{HEAD}")?;
         Ok(Self { out, begun: Instant::now() })
     }
 
-    /// A frame begins.
+    /// Marks the start of a frame.
     pub fn begin(&mut self) {
         self.begun = Instant::now();
     }
 
-    /// The frame was presented, with what `session` holds.
+    /// Writes the line of a presented frame, with the times that `session` holds.
     pub fn presented(&mut self, session: &Session) {
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |t| t.as_secs_f64());
         let frame_ms = self.begun.elapsed().as_secs_f64() * 1e3;

@@ -1,4 +1,4 @@
-//! winit's events to frames: one handler, one window.
+//! winit's event handler for the one window.
 
 use std::{
     sync::Arc,
@@ -21,26 +21,26 @@ use super::{
     state_file::{StateFile, WindowState},
 };
 use crate::{
-    gpu::{Gpu, GpuError},
+    gpu::{Gpu, GpuError, ms_since},
     scene::ReadScene,
     ui::{self, Command, NoticeKind, UiInput, UiOutput, UiState},
 };
 
 /// Size of the first window, points.
 const FIRST_SIZE: [u32; 2] = [1280, 800];
-/// How often worker threads are asked.
+/// Interval at which worker threads are polled.
 const ASK_WORKERS: Duration = Duration::from_millis(33);
-/// Shortest time from one frame to the next that nobody's hand asks for: where the cores draw the window, no display
-/// holds a frame back.
+/// Shortest time between two frames that no input caused. If the cores draw the window, no display limits the frame
+/// rate.
 const BETWEEN_FRAMES: Duration = Duration::from_millis(16);
-/// A second loss of the device within this time moves the stages to the cores; so many are final.
+/// A second device loss within this time moves the stages to the cores; [`MOST_LOSSES`] close the window.
 const LOST_AGAIN: Duration = Duration::from_secs(20);
 const MOST_LOSSES: usize = 5;
 
-/// The program while its window is open.
+/// The winit application.
 pub struct Handler {
     options: AppOptions,
-    /// What opens first, until it does.
+    /// The scene to open first, until it has been opened.
     first: ReadScene,
     session: Session,
     shown: Option<Shown>,
@@ -50,21 +50,21 @@ pub struct Handler {
     started: Instant,
     lost_at: Vec<Instant>,
     frames: u64,
-    /// When the last frame began.
+    /// Start of the last frame.
     frame_at: Instant,
     last_out: UiOutput,
     repaint_at: Option<Instant>,
     result: Result<(), AppError>,
 }
 
-/// The window and what draws into it.
+/// The window and its surface.
 struct Shown {
     window: Arc<Window>,
     gpu: Gpu,
     presenter: Presenter,
     egui: egui_winit::State,
     adapter: String,
-    /// Whether the next frame was asked for here, and not by the window system.
+    /// Whether this handler requested the next frame, rather than the window system.
     has_asked: bool,
 }
 
@@ -89,12 +89,12 @@ impl Handler {
         }
     }
 
-    /// How it ended.
+    /// The result after the event loop has ended.
     ///
     /// # Errors
-    /// What closed the window before the user did.
+    /// The error that closed the window.
     pub fn into_result(mut self) -> Result<(), AppError> {
-        // Taking thousands of octrees and steps of undo apart takes long; the system gives all of it back at once.
+        // Dropping thousands of octrees and undo steps takes long; the exiting process frees them at once.
         std::mem::forget(self.session.sandbox.take());
         self.result
     }
@@ -169,8 +169,8 @@ impl Handler {
         }
     }
 
-    /// The device is gone: the window goes on with another, and with the cores where that one does not last. Where none
-    /// lasts, what the window shows is saved and that is it.
+    /// Recovers from a lost device: the window continues on another device, and the stages run on the cores if that one
+    /// is lost soon, too. If no device lasts, the window saves its contents and closes.
     fn recover(&mut self, events: &ActiveEventLoop, error: GpuError) {
         self.session.save_now();
         self.lost_at.retain(|at| at.elapsed() < LOST_AGAIN);
@@ -198,13 +198,13 @@ impl Handler {
 }
 
 impl Shown {
-    /// Asks for a frame.
+    /// Requests a frame.
     fn ask(&mut self) {
         self.has_asked = true;
         self.window.request_redraw();
     }
 
-    /// One frame: panels, picture, present. `None` when there was nothing to draw into.
+    /// Draws one frame: panels, picture, present. `None` if there was no surface to draw into.
     fn draw(
         &mut self,
         session: &mut Session,
@@ -248,7 +248,7 @@ impl Shown {
                 adapter: &self.adapter,
                 compute: session.compute(),
             };
-            // A second pass over one input must not repeat its commands.
+            // The second layout pass sees the same input and must not repeat its commands.
             let again = ui::show(root, ui_state, &shown);
             out.commands.extend(again.commands);
             (out.rects, out.viewport) = (again.rects, again.viewport);
@@ -272,7 +272,7 @@ impl Shown {
             let first = session.view().is_none();
             let gpu = (!self.presenter.takes_pixels()).then_some(&self.gpu);
             if pixels[0] > 0 && pixels[1] > 0 && session.draw(gpu, pixels, out.division) && first {
-                // The panels of this frame did not know it yet.
+                // This frame's panels were laid out before the commands were applied.
                 self.ask();
             }
         }
@@ -286,10 +286,6 @@ impl Shown {
         session.frame_took(ms_since(start), panels_ms, ms_since(presenting));
         Some(out)
     }
-}
-
-fn ms_since(start: Instant) -> f64 {
-    start.elapsed().as_secs_f64() * 1e3
 }
 
 impl ApplicationHandler for Handler {
@@ -316,7 +312,7 @@ impl ApplicationHandler for Handler {
             return;
         };
         let response = shown.egui.on_window_event(&shown.window, &event);
-        // A frame is no reason for another one: egui-winit answers every event that it does not know with a repaint.
+        // A redraw must not request another one: egui-winit requests a repaint for every event that it does not know.
         if response.repaint && !matches!(event, WindowEvent::RedrawRequested) {
             shown.ask();
         }

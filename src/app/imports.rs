@@ -1,7 +1,8 @@
-//! How meshes were turned and sized when they were open last, by file: a bust that lay on its back is put upright once.
+//! Remembers the orientation and size chosen for each mesh file, so that a bust that lay on its back needs to be put
+//! upright only once.
 //!
-//! In: a mesh file. Out: which of its axes is up, and how long it is. Only the window remembers; commands do what they
-//! are told and nothing else.
+//! In: a mesh file. Out: its up axis and its length. Only the window uses this memory; commands use their options
+//! alone.
 
 use std::{
     collections::BTreeMap,
@@ -14,15 +15,15 @@ use crate::{
     scene::{Scene, state_folder, write_atomically},
 };
 
-/// Files that are remembered, at most.
+/// Most files that are remembered.
 const MOST: usize = 1000;
-/// Largest file of them that is read, bytes.
+/// Size limit of the memory file, bytes.
 const LARGEST: u64 = 1 << 20;
 
 /// How one file was imported.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 struct Import {
-    /// The axis that is up.
+    /// The axis that points up.
     up: Up,
     /// Length of its longest side, m.
     size: f64,
@@ -33,12 +34,12 @@ fn path() -> PathBuf {
 }
 
 fn read(path: &Path) -> BTreeMap<String, Import> {
-    // What cannot be read was never remembered.
+    // A memory that cannot be read counts as empty.
     let text = files::read(path, LARGEST).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     text.and_then(|text| toml::from_str(&text).ok()).unwrap_or_default()
 }
 
-/// The name under which a file is remembered; `None` for what is none.
+/// The key under which a file is remembered; `None` for built-in shapes.
 fn name(file: &str) -> Option<String> {
     if file.starts_with("builtin:") {
         return None;
@@ -46,7 +47,7 @@ fn name(file: &str) -> Option<String> {
     Some(Path::new(file).canonicalize().ok()?.to_string_lossy().into_owned())
 }
 
-/// Opens the mesh of `scene` as it was open last.
+/// Applies the remembered orientation and size to the mesh of `scene`.
 pub fn apply(scene: &mut Scene) {
     apply_from(&path(), scene);
 }
@@ -60,10 +61,10 @@ fn apply_from(path: &Path, scene: &mut Scene) {
     }
 }
 
-/// Remembers how a mesh is imported from now on.
+/// Remembers the orientation and size of a mesh.
 ///
 /// # Errors
-/// The file system's.
+/// Errors of the file system.
 pub fn remember(file: &str, up: Up, size: f64) -> std::io::Result<()> {
     remember_in(&path(), file, up, size)
 }
@@ -73,7 +74,7 @@ fn remember_in(path: &Path, file: &str, up: Up, size: f64) -> std::io::Result<()
     let mut all = read(path);
     all.insert(name.clone(), Import { up, size });
     if all.len() > MOST {
-        // Files that are gone first, then any.
+        // Drops files that no longer exist first, then any.
         all.retain(|file, _| Path::new(file).exists());
         while all.len() > MOST
             && let Some(other) = all.keys().find(|file| **file != name).cloned()
@@ -107,7 +108,7 @@ mod tests {
         assert_eq!((opened(&mesh), opened(&other)), ((Up::Z, Some(2.5)), (Up::Y, Some(1.0))));
         remember_in(&memory, "builtin:vase", Up::X, 2.0).unwrap();
         assert_eq!(read(&memory).len(), 1);
-        // A file that was spoilt is no reason not to open a mesh.
+        // A damaged memory does not prevent opening a mesh.
         std::fs::write(&memory, "nonsense").unwrap();
         assert_eq!(opened(&mesh), (Up::Y, Some(1.0)));
         std::fs::remove_dir_all(folder).unwrap();

@@ -22,20 +22,20 @@ use winit::event_loop::EventLoop;
 
 use crate::{compute::Choice, gpu::GpuError, scene::ReadScene};
 
-/// What the command line asks of the window.
+/// Command-line options of the window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AppOptions {
-    /// Leaf level of meshes that are opened while nothing else is open, 1..=12.
+    /// Leaf level of meshes opened while no object is open, 1..=12.
     pub level: u32,
     /// Where to publish the state as JSON, for tests.
     pub state_file: Option<PathBuf>,
-    /// Where to write what every frame took, as CSV.
+    /// Where to write the frame log, as CSV.
     pub frame_log: Option<PathBuf>,
     /// Window size, pixels.
     pub size: Option<[u32; 2]>,
-    /// Closes the window by itself, s.
+    /// Time after which the window closes by itself, s.
     pub exit_after: Option<f64>,
-    /// Where stages run.
+    /// Where the compute stages run.
     pub compute: Choice,
 }
 
@@ -55,23 +55,23 @@ impl Default for AppOptions {
 /// Why the window could not open or had to close.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
-    /// Neither X11 nor Wayland is there.
+    /// Neither X11 nor Wayland is available.
     #[error(
         "there is no display to open a window on ({0}); set DISPLAY, or use the commands that need no window"
     )]
     NoDisplay(String),
-    /// The frames' log cannot be written.
+    /// The frame log cannot be written.
     #[error("cannot write {0}: {1}")]
     FrameLog(PathBuf, std::io::Error),
-    /// The window system refused.
+    /// The window system reported an error.
     #[error("the window system reported an error: {0}")]
     Window(String),
-    /// The graphics driver failed for good.
+    /// The graphics driver failed and could not be recovered.
     #[error(transparent)]
     Gpu(#[from] GpuError),
 }
 
-/// A connection to a display that windows can be opened on.
+/// A connection to a display on which windows can be opened.
 pub struct Display(EventLoop<()>);
 
 impl Display {

@@ -1,42 +1,40 @@
-//! The picture's resolution follows the time that a picture takes, so that a machine without a GPU stays
-//! usable.
+//! Adapts the picture's resolution to the measured time per picture, so that a machine without a GPU stays usable.
 //!
-//! In: measured times. Out: the size at which rays are cast. While something moves, the size aims at the
-//! wanted pictures a second; once all is still, pictures at a larger size are added up, none of which may
-//! take longer than [`STILL_MS`].
+//! In: measured times. Out: the size at which rays are cast. During motion the size aims at the target frame rate; at
+//! rest, pictures at a larger size are accumulated, each of which may take [`STILL_MS`] at most.
 
-/// Most that one picture may take while all is still, ms: longer would be felt at the next click.
+/// Longest time for one picture at rest, ms: longer would delay the response to the next click noticeably.
 const STILL_MS: f64 = 200.0;
-/// Share of the time between two pictures that one may take.
+/// Share of the frame time that the picture may take.
 pub const BUDGET_SHARE: f64 = 0.8;
-/// Smallest side share.
+/// Smallest scale of the picture's sides.
 const LEAST: f64 = 0.3;
-/// The same while previews follow a hand: that they keep up matters more than how sharp they are.
+/// Smallest scale while the user tunes a preview: its frame rate matters more than its sharpness.
 const LEAST_TUNED: f64 = 0.2;
-/// Pictures that are added up while all is still.
+/// Pictures accumulated at rest.
 pub const REFINEMENTS: u32 = 48;
 
-/// What the next picture is for.
+/// What the next picture shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// All is still: it refines the last one.
+    /// Nothing moves; it refines the last picture.
     Still,
     /// Something moves.
     Moving,
-    /// It shows a preview that follows a hand.
+    /// A preview that the user is tuning.
     Tuned,
 }
 
-/// Chooses sizes.
+/// Chooses the picture's size.
 #[derive(Clone, Debug, Default)]
 pub struct Resolution {
-    /// Time for one megapixel, ms, smoothed; `None` until the first picture.
+    /// Smoothed time per megapixel, ms; `None` before the first picture.
     ms_per_megapixel: Option<f64>,
     size: [u32; 2],
 }
 
 impl Resolution {
-    /// Tells how long a picture of `size` took.
+    /// Records the time that a picture of `size` took.
     pub fn measured(&mut self, size: [u32; 2], ms: f64) {
         let megapixels = f64::from(size[0]) * f64::from(size[1]) * 1e-6;
         if megapixels <= 0.0 || !ms.is_finite() {
@@ -51,13 +49,13 @@ impl Resolution {
         let budget_ms =
             if pace == Pace::Still { STILL_MS } else { BUDGET_SHARE * 1000.0 / target_fps.max(1.0) };
         let megapixels = f64::from(full[0]) * f64::from(full[1]) * 1e-6;
-        // Before anything was measured, a small picture cannot take long.
+        // Before the first measurement, a small picture is a safe choice.
         let least = if pace == Pace::Tuned { LEAST_TUNED } else { LEAST };
         let share = self.ms_per_megapixel.map_or(LEAST, |ms| (budget_ms / (ms * megapixels)).sqrt());
         let share = share.clamp(least, sharpness.clamp(LEAST, 1.0));
         let wanted =
             full.map(|side| ((f64::from(side) * share / 8.0).round() as u32 * 8).clamp(8, side.max(8)));
-        // Small changes would only make the picture swim.
+        // Small changes of size would only make the picture flicker.
         let near = |a: u32, b: u32| (f64::from(a) - f64::from(b)).abs() <= 0.12 * f64::from(b);
         let kept = self.size;
         let fits = kept[0] <= full[0].max(8) && kept[1] <= full[1].max(8);

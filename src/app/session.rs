@@ -1,8 +1,7 @@
-//! What the window holds besides the window: engine, renderer, eye, and what each command does to them.
+//! The window's state apart from the window itself: engine, renderer, camera, and the effect of each command.
 //!
-//! Each idea keeps its own state: messages, time and hand (`playing`), tool and pointer (`aiming`), the
-//! picture, what frames take, what is saved, and the workers that start the engine. The session hands one
-//! what it needs of the others.
+//! Each concern has its own state: messages, time and hand (`playing`), tool and pointer (`aiming`), the picture, frame
+//! times, saving, and the worker that starts the engine. The session passes each one what it needs of the others.
 
 mod aiming;
 mod columns;
@@ -44,14 +43,14 @@ pub struct Session {
     pub sandbox: Option<Sandbox>,
     /// The ray caster, once it has started.
     pub renderer: Option<Renderer>,
-    /// The eye.
+    /// The camera.
     pub camera: Camera,
-    /// Whether to say how to begin.
+    /// Whether to show the beginner's hint.
     pub hint: bool,
-    /// Width of the picture by its height.
+    /// The picture's width divided by its height.
     aspect: f32,
     gpu: Option<Gpu>,
-    /// Where stages are to run.
+    /// Where the compute stages run.
     compute: Choice,
     starting: Starting,
     messages: Messages,
@@ -68,7 +67,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Nothing yet.
+    /// An empty session.
     pub fn new() -> Self {
         Self {
             sandbox: None,
@@ -97,7 +96,7 @@ impl Session {
     pub fn open(&mut self, path: &Path, level: u32) {
         match scene_of(path, level) {
             Ok(mut scene) => {
-                // What was chosen for one mesh is kept for the next; a scene says all of it itself.
+                // The material chosen for one mesh also applies to the next one; a scene has materials of its own.
                 if let (false, Some(look), [body]) =
                     (is_scene(path), self.look_to_keep(), &mut scene.bodies[..])
                 {
@@ -115,12 +114,12 @@ impl Session {
         }
     }
 
-    /// Takes over what was chosen in an earlier window.
+    /// Restores the settings of an earlier window.
     pub fn remember_settings(&mut self) {
         self.settings = Settings::read();
     }
 
-    /// Which mouse and keys move the eye.
+    /// Mouse and key bindings of the camera.
     pub fn keymap(&self) -> Keymap {
         self.settings.keymap
     }
@@ -137,7 +136,7 @@ impl Session {
         self.messages.say(kind, text);
     }
 
-    /// Tells of an error; the loss of a device is told by the window, which recovers from it.
+    /// Shows an error, except for a lost device, which the window reports when it recovers.
     fn tell_of(&mut self, error: impl Into<SandboxError>) {
         let error = error.into();
         if !error.is_loss() {
@@ -145,22 +144,22 @@ impl Session {
         }
     }
 
-    /// Messages to show.
+    /// Messages on display.
     pub fn notices(&self) -> &[Notice] {
         self.messages.shown()
     }
 
-    /// Texts of the errors that are shown.
+    /// Texts of the errors on display.
     pub fn errors(&self) -> Vec<&str> {
         self.messages.texts(NoticeKind::Error)
     }
 
-    /// Texts of the remarks that are shown.
+    /// Texts of the remarks on display.
     pub fn remarks(&self) -> Vec<&str> {
         self.messages.texts(NoticeKind::Remark)
     }
 
-    /// Takes in what worker threads finished.
+    /// Collects the results of worker threads.
     pub fn poll(&mut self) {
         self.take_in_engine();
         for told in self.picture_files.poll() {
@@ -205,7 +204,7 @@ impl Session {
         self.sandbox.as_ref().and_then(|s| s.objects().first()).map_or(7, |o| o.scene.level)
     }
 
-    /// Whether worker threads must be asked again soon.
+    /// Whether worker threads must be polled again soon.
     pub fn is_waiting(&self) -> bool {
         self.starting.is_busy()
             || self.saving.is_asking()
@@ -218,7 +217,7 @@ impl Session {
             })
     }
 
-    /// When a remark goes or an autosave is due.
+    /// When the next remark expires or the next autosave is due.
     pub fn next_wish(&self) -> Option<Instant> {
         [self.messages.next_expiry(), self.saving.next_autosave()].into_iter().flatten().min()
     }
@@ -238,7 +237,7 @@ impl Session {
         }
     }
 
-    /// Does what was asked for.
+    /// Executes a command.
     pub fn apply(&mut self, command: Command) {
         self.stop_replay_for(&command);
         match command {
@@ -306,7 +305,7 @@ impl Session {
             Command::LookFrom(axis, other_end) => self.camera.look_from(axis, other_end),
             Command::RunOn(choice) => self.run_on(choice),
             Command::Dismiss(id) => self.messages.dismiss(id),
-            // The panels' own.
+            // The panels handle these themselves.
             Command::TogglePalette | Command::ToggleHelp | Command::Fold(_) => {}
             other => self.apply_to_sandbox(other),
         }
@@ -358,22 +357,22 @@ impl Session {
     fn frame(&mut self, only: Option<&BTreeSet<BodyId>>) {
         if let Some(sandbox) = &self.sandbox {
             self.camera.frame_points(&sandbox.surface_points(only), self.aspect);
-            // What is selected keeps some of what is round it in the picture.
+            // A framed selection leaves room for its surroundings.
             self.camera.zoom(if only.is_some() { 1.4 } else { 1.0 });
         }
     }
 
-    /// Time for one picture, ms.
+    /// Mean time per picture, ms.
     pub fn frame_ms(&self) -> f64 {
         self.times.frame_ms()
     }
 
-    /// What the parts of the last frame took.
+    /// Times of the last frame's parts.
     pub fn frame_parts(&self) -> FrameParts {
         self.times.parts
     }
 
-    /// Tells how long all the work for a frame took, and of that the panels' layout and drawing the window.
+    /// Records the time of a whole frame, and its shares for laying out the panels and presenting.
     pub fn frame_took(&mut self, ms: f64, panels_ms: f64, present_ms: f64) {
         (self.times.parts.panels_ms, self.times.parts.present_ms) = (panels_ms, present_ms);
         let room_ms = self.times.frame_took(ms, self.sandbox.as_ref().map(Sandbox::preview));
@@ -383,12 +382,12 @@ impl Session {
     }
 }
 
-/// Whether a path names a scene's file.
+/// Whether a path has a scene file's extension.
 fn is_scene(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"))
 }
 
-/// The scene that a path means: a scene file, or a mesh standing on the floor.
+/// Reads a scene file, or makes a scene of a mesh that stands on the floor.
 pub fn scene_of(path: &Path, level: u32) -> Result<Scene, String> {
     if is_scene(path) {
         return load_scene(path).map_err(|e| e.to_string());

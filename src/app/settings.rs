@@ -1,4 +1,4 @@
-//! What somebody chose for the window, whatever is open: kept over restarts in the folder of the program's state.
+//! The user's settings of the window, kept in the folder of the program's state.
 
 use std::path::{Path, PathBuf};
 
@@ -8,14 +8,14 @@ use crate::{
     ui::Keymap,
 };
 
-/// Largest file that is read, bytes.
+/// Size limit of the file, bytes.
 const LARGEST: u64 = 1 << 16;
 
-/// What was chosen.
+/// The settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct Settings {
-    /// Which mouse and keys move the eye.
+    /// Mouse and key bindings of the camera.
     pub keymap: Keymap,
 }
 
@@ -24,7 +24,7 @@ fn path() -> PathBuf {
 }
 
 impl Settings {
-    /// As they were last; what cannot be read is as in a first window.
+    /// Reads the last settings; values that cannot be read get their defaults.
     pub fn read() -> Self {
         Self::read_from(&path())
     }
@@ -34,10 +34,10 @@ impl Settings {
         text.and_then(|text| toml::from_str(&text).ok()).unwrap_or_default()
     }
 
-    /// Keeps them.
+    /// Writes the settings.
     ///
     /// # Errors
-    /// The file system's.
+    /// Errors of the file system.
     pub fn write(&self) -> std::io::Result<()> {
         self.write_to(&path())
     }

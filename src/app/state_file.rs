@@ -1,5 +1,5 @@
-//! The state as JSON for tests that look at the window from outside: what is there, and where the widgets
-//! are.
+//! Publishes the state as JSON, for tests that drive the window from outside: contents of the scene, and the rectangles
+//! of the widgets.
 
 use std::{
     path::{Path, PathBuf},
@@ -14,9 +14,9 @@ use crate::{
     ui::UiOutput,
 };
 
-/// Longest time without writing.
+/// Longest time between two writes.
 const AT_LEAST: Duration = Duration::from_millis(200);
-/// Shortest time between two writings while only counters change.
+/// Shortest time between two writes while only counters change.
 const AT_MOST: Duration = Duration::from_millis(40);
 
 /// Writes the state when it has changed.
@@ -26,28 +26,28 @@ pub struct StateFile {
     written: Option<Instant>,
 }
 
-/// The window as the state file shows it.
+/// The window's part of the state.
 pub struct WindowState {
-    /// Pixels.
+    /// Width and height, pixels.
     pub size: [u32; 2],
-    /// Pixels for one point.
+    /// Pixels per point.
     pub scale: f32,
-    /// Pictures presented.
+    /// Number of frames presented.
     pub frames: u64,
 }
 
 impl StateFile {
-    /// Publishes to `path`.
+    /// Publishes the state at `path`.
     pub fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), last: Value::Null, written: None }
     }
 
-    /// When to write next, at the latest.
+    /// When the next write is due.
     pub fn due(&self) -> Instant {
         self.written.map_or_else(Instant::now, |t| t + AT_LEAST)
     }
 
-    /// Writes where something has changed or it is time.
+    /// Writes the state if it has changed or a write is due.
     pub fn update(&mut self, session: &Session, out: &UiOutput, window: &WindowState) {
         let since = self.written.map_or(Duration::MAX, |t| t.elapsed());
         if since < AT_MOST {
@@ -57,8 +57,8 @@ impl StateFile {
         if state == self.last && since < AT_LEAST {
             return;
         }
-        // Readers must never see half a file, but nobody needs it after a crash: a flush here would cost part
-        // of every frame.
+        // Renamed into place, so that readers never see half a file. Not flushed to disk, since nobody needs it after a
+        // crash and a flush would cost part of every frame.
         let temporary = self.path.with_extension("tmp");
         let written = std::fs::write(&temporary, format!("{state:#}\n"));
         if let Err(error) = written.and_then(|()| std::fs::rename(&temporary, &self.path)) {
@@ -69,7 +69,7 @@ impl StateFile {
     }
 }
 
-/// The export panel and its worker.
+/// State of the export panel and its worker.
 fn export_state(session: &Session) -> Value {
     let exporting = session.exporting();
     json!({
@@ -84,7 +84,7 @@ fn export_state(session: &Session) -> Value {
     })
 }
 
-/// What every view says, where there are several.
+/// Captions of the views, if there are several.
 fn columns_state(sandbox: &Sandbox) -> Vec<Value> {
     let told = |column: ColumnView| {
         let way = column.way.name();

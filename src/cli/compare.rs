@@ -1,8 +1,7 @@
 //! `kintsugi compare`: one blow by several methods, side by side as a table and as a picture.
 //!
-//! In: a mesh, the options of a blow, the methods. Out: for each method its times, pieces, volumes, faces, and how many of
-//! its meshes are closed; how far volumes of the same cells differ from the first method's. Every method gets the same
-//! seeds.
+//! In: a mesh, the options of a blow, the methods. Out: each method's times, pieces, volumes, faces and number of
+//! closed meshes, and the difference of its cells' volumes from the first method's. All methods get the same seeds.
 
 use crate::geometry::Aabb;
 use std::{collections::BTreeMap, fmt::Write as _, path::PathBuf, sync::Arc, time::Instant};
@@ -69,31 +68,31 @@ pub struct CompareArgs {
     json_progress: bool,
 }
 
-/// What one method made of the blow.
+/// Results of one method.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Row {
     /// The method's name.
     pub method: String,
-    /// Why it could not break the object; everything else is 0 then.
+    /// Why the method rejected the object; all figures are then 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
     /// Wall-clock median of a break, ms.
     pub median_ms: f64,
     /// Medians of its stages, ms.
     pub stages_ms: BTreeMap<String, f64>,
-    /// Cells that own some of the solid.
+    /// Cells that contain part of the solid.
     pub cells: u64,
-    /// Pieces.
+    /// Number of pieces.
     pub pieces: u64,
-    /// Volume of all pieces, cubic units of the mesh.
+    /// Volume of all pieces, cubic mesh units.
     pub volume: f64,
-    /// The same divided by what broke, as the method measures it, minus 1.
+    /// Relative error of that volume: pieces over source, as the method measures both, minus 1.
     pub volume_error: f64,
-    /// Triangles of all pieces' meshes; of octrees of their smooth ones.
+    /// Triangles of all pieces' meshes; for octrees those of the smooth meshes.
     pub triangles: u64,
-    /// Pieces whose meshes are closed.
+    /// Pieces with closed meshes.
     pub closed: u64,
-    /// Largest difference of a cell's volume from that by the first method, share of the whole.
+    /// Largest difference of a cell's volume from that of the first method, as a share of the whole.
     pub largest_difference: f64,
 }
 
@@ -109,7 +108,7 @@ struct Results<'a> {
     methods: &'a [Row],
 }
 
-/// Breaks by every method, prints and writes.
+/// Runs the command.
 ///
 /// # Errors
 /// [`CliError`].
@@ -213,7 +212,7 @@ fn row(method: MethodId, runs: &[(f64, BrokenObject)]) -> Row {
     }
 }
 
-/// Volumes of cells beside those of the first method, for first breaks.
+/// Compares the volumes of cells with those of the first method, in first breaks.
 fn differences(rows: &mut [Row], all: &[Option<BrokenObject>]) {
     let cells = |broken: &BrokenObject| {
         let mut sums: BTreeMap<u32, f64> = BTreeMap::new();
@@ -265,7 +264,7 @@ fn table(rows: &[Row]) -> String {
     text
 }
 
-/// All results in a row, from the first on the left.
+/// Draws all results in a row, the first on the left.
 fn picture(
     args: &CompareArgs,
     compute: &Compute,
@@ -288,7 +287,7 @@ fn picture(
             body
         }));
     }
-    // From the front, so that none looks larger than another, and a little from above.
+    // From the front, so that all are drawn at the same scale, and slightly from above.
     let points = surface_points(&bodies);
     let mut camera = Viewpoint::Front.camera_on(&points, args.size);
     camera.pitch = 0.2;

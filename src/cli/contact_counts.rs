@@ -1,33 +1,31 @@
-//! `simulate --count-contacts`: how many contacts are put out for how many points that collide, and what that costs, as in
-//! tables 2 and 3 of Glondu and others, 2012.
+//! `simulate --count-contacts`: the number of contacts, the number of collision points that they replace, and the time
+//! of finding them, as in tables 2 and 3 of Glondu and others, 2012.
 //!
-//! In: the sandbox after every step. Out: `contacts.csv`, a line a step, and a table for the terminal with the paper's
-//! figures beside ours where the scene is one of its five.
+//! In: the sandbox after every step. Out: `contacts.csv`, one line per step, and a table for the terminal, beside the
+//! paper's figures if the scene is one of its five.
 
 use std::{fmt::Write as _, path::Path};
 
 use crate::{
-    bodies::{
-        FOLLOW, StepReport,
-        field::{Colliding, colliding_points},
-    },
+    bodies::{FOLLOW, StepReport},
     export::{ExportError, Sheet},
+    papers::field::{Colliding, colliding_points},
     scene::Sandbox,
 };
 
 const COLUMNS: &str = "time,bodies,contacts,near_contacts,near_points,points_inside,step_ms,finding_ms,answering_ms,\
                        following_ms,fracture_ms";
-/// Stages in which contacts are found.
+/// The stages that find contacts.
 const FINDING: [&str; 3] = ["broad phase", "narrow phase", "manifolds"];
 const MEASURED: &str = "intersection volume";
 
-/// What is seen as one moment, s.
+/// Duration of what a viewer perceives as one moment, s.
 const MOMENT_S: f64 = 0.1;
 
-/// Average and greatest.
+/// Average and maximum.
 type Range = [f64; 2];
 
-/// What the paper's tables 2 and 3 say of a scene; none where they say nothing.
+/// The paper's figures for a scene in tables 2 and 3; `None` where the tables have none.
 struct Paper {
     scene: &'static str,
     called: &'static str,
@@ -42,7 +40,7 @@ struct Paper {
     fracture_ms: f64,
 }
 
-/// On one core of an Intel i7-2600 at 3.4 GHz.
+/// The paper's figures, on one core of an Intel i7-2600 at 3.4 GHz.
 const PAPER: [Paper; 5] = [
     Paper {
         scene: "moneybox",
@@ -111,18 +109,18 @@ const PAPER: [Paper; 5] = [
     },
 ];
 
-/// A step.
+/// Counts and times of one step.
 #[derive(Clone, Copy, Debug, Default)]
 struct Line {
     counts: Colliding,
     step_ms: f64,
     finding_ms: f64,
     following_ms: f64,
-    /// Of what broke after it.
+    /// Time of the fractures after the step.
     fracture_ms: f64,
 }
 
-/// What has been counted.
+/// The counts of all steps.
 pub struct ContactCounts {
     table: Sheet,
     lines: Vec<Line>,
@@ -139,7 +137,7 @@ impl ContactCounts {
         Ok(Self { table, lines: Vec::new(), breaks: sandbox.breaks().records().len() })
     }
 
-    /// Counts after a step that `report` is of, and writes a line.
+    /// Counts after the step that `report` describes, and writes a line.
     ///
     /// # Errors
     /// [`ExportError::Write`].
@@ -173,7 +171,7 @@ impl ContactCounts {
         self.table.flush()
     }
 
-    /// The table, of a scene of this name.
+    /// The table as text, for a scene of this name.
     #[must_use]
     pub fn told(&self, sandbox: &Sandbox, scene: &str) -> String {
         let paper = PAPER.iter().find(|paper| paper.scene == scene);
@@ -236,7 +234,7 @@ impl ContactCounts {
         out.lines().map(|line| format!("{}\n", line.trim_end())).collect()
     }
 
-    /// How long the steps after fractures took, of the median step: their median and the greatest.
+    /// Time of the steps that follow a fracture, relative to the median step: median and maximum.
     fn after_fractures(&self) -> Option<Range> {
         let mut steps: Vec<f64> = self.lines.iter().map(|line| line.step_ms).collect();
         let after = self.lines.windows(2).filter(|pair| pair[0].fracture_ms > 0.0);
@@ -248,8 +246,8 @@ impl ContactCounts {
     }
 }
 
-/// How long steps after fractures took, of the median of those that follow within a moment: their median and the greatest. So far
-/// they stand out, whatever else the scene does.
+/// Time of the steps that follow a fracture, relative to the median step within the following moment: median and
+/// maximum. This tells how much they stand out, whatever else the scene does.
 fn to_steps_that_follow(lines: &[Line], dt: f64) -> Option<Range> {
     let steps = (MOMENT_S / dt).round().max(1.0) as usize;
     let ratio = |k: usize| {
@@ -294,7 +292,7 @@ mod tests {
             let paper = PAPER.iter().find(|paper| paper.scene == scene).unwrap();
             paper.contacts[0] / paper.points.unwrap()[0]
         };
-        // At most 0.33, 0.26 and 0.51 are wanted of ours.
+        // Ours must reach ratios of at most 0.33, 0.26 and 0.51.
         assert!((ratio("moneybox") - 0.32).abs() < 0.01);
         assert!((ratio("batches") - 0.25).abs() < 0.01);
         assert!((ratio("bricks") - 0.50).abs() < 0.01);
@@ -306,7 +304,7 @@ mod tests {
         let quiet = std::iter::repeat_n(line(1.0, 0.0), 50);
         let broken = [line(1.0, 9.0), line(60.0, 0.0), line(40.0, 0.0), line(30.0, 0.0), line(20.0, 0.0)];
         let lines: Vec<Line> = quiet.clone().chain(broken).chain(quiet).collect();
-        // Three steps of 30 ms are a moment; the last of all has none after it.
+        // Three steps of 30 ms make a moment; no step follows the last one.
         assert_eq!(to_steps_that_follow(&lines, 0.03), Some([2.0, 2.0]));
         assert_eq!(to_steps_that_follow(&lines[..52], 0.03), None);
         assert_eq!(to_steps_that_follow(&[], 0.03), None);

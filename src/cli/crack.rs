@@ -1,4 +1,4 @@
-//! Options of crack surfaces, which several commands take.
+//! Options of crack surfaces, shared by several commands.
 
 use clap::{Args, ValueEnum};
 
@@ -9,7 +9,7 @@ use crate::fracture::{
 
 use super::CliError;
 
-/// What was given; the rest keeps its default.
+/// The options given; all others keep their defaults.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CrackArgs {
     /// Crack surfaces: planar, rough (made at the transition level), or dusty (as rough, with a gap whose
@@ -33,8 +33,8 @@ pub struct CrackArgs {
     /// Rough: how far points stray in faces and in voxels, in transition voxel edges, 0 to 0.5
     #[arg(long, value_name = "FACE,VOXEL", allow_hyphen_values = true, value_parser = parse_displacement)]
     displacement: Option<Displacement>,
-    /// Rough: who decides the side of leaves that no crack touches: cone (exact) or votes (as published,
-    /// leaves holes) [default: cone]
+    /// Rough: the rule for the side of leaves that no crack touches: cone (exact) or votes (as published, leaves holes)
+    /// [default: cone]
     #[arg(long, value_name = "NAME", hide_possible_values = true)]
     sides: Option<SidesName>,
     /// Dusty: width of the gap in leaf voxels, 0 to 16, and how uneven it is, 0 to 1 [default: 1.5,0.5]
@@ -62,14 +62,14 @@ enum SidesName {
 }
 
 impl CrackArgs {
-    /// Refuses what is not built, out of range on a grid of `level`, or without meaning.
+    /// Rejects options that are out of range on a grid of `level` or have no effect.
     pub fn check(&self, level: u32) -> Result<(), CliError> {
         let mut params = FractureParams::default();
         self.apply(&mut params);
         self.check_with(&params, level)
     }
 
-    /// The same where it has been applied to `params`.
+    /// The same check after the options were applied to `params`.
     pub fn check_with(&self, params: &FractureParams, level: u32) -> Result<(), CliError> {
         let belongs = |option: &str, to: &str| {
             Err(CliError::Input(format!("{option} belongs to --surface {to}; add that or leave it out")))
@@ -95,7 +95,7 @@ impl CrackArgs {
         Ok(())
     }
 
-    /// Puts what was given into `params`.
+    /// Applies the given options to `params`.
     pub fn apply(&self, params: &mut FractureParams) {
         if let Some(surface) = self.surface {
             params.surface = match surface {
@@ -107,7 +107,7 @@ impl CrackArgs {
         params.crack = self.over(params.crack);
     }
 
-    /// The shape, unchecked, with what was given in the place of `default`.
+    /// `default` with the given options applied, unchecked.
     fn over(&self, default: CrackShape) -> CrackShape {
         CrackShape {
             transition_level: self.transition_level.or(default.transition_level),
@@ -131,7 +131,7 @@ impl CrackArgs {
         self.transition_level.is_some()
     }
 
-    /// The first option that was given.
+    /// Name of the first option given.
     fn given(&self) -> Option<&'static str> {
         [
             ("--transition-level", self.transition_level.is_some()),

@@ -1,4 +1,4 @@
-//! `kintsugi doctor`: where stages run, the adapter, its limits, and what will be slow and why.
+//! `kintsugi doctor`: the backend, the adapter and its limits, and what will be slow and why.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::{
 
 use super::CliError;
 
-/// Prints what there is, then tries the adapter, where there is one.
+/// Prints the description, then tests the adapter, if there is one.
 ///
 /// # Errors
 /// [`GpuError`] of an adapter that opens and does not work.
@@ -29,11 +29,11 @@ pub fn run() -> Result<(), CliError> {
     super::print(&adapter(&gpu));
     super::print(&advice(&gpu));
     works(&gpu)?;
-    super::print("passes: a buffer went there and back\n");
+    super::print("passes: a buffer was copied to the adapter and back\n");
     Ok(())
 }
 
-/// Where stages run unless the user chooses, and why.
+/// The default backend, and why.
 fn stages(gpu: Option<&Gpu>) -> String {
     let cpu = Compute::Cpu.describe();
     match gpu {
@@ -41,7 +41,7 @@ fn stages(gpu: Option<&Gpu>) -> String {
             format!("compute: {}; --compute cpu takes {cpu}\n", gpu.describe())
         }
         Some(_) => format!(
-            "compute: {cpu}, since the adapter is only a program that plays one on the same cores; --compute gpu takes it\n"
+            "compute: {cpu}, since the adapter is only a software one on the same cores; --compute gpu uses it\n"
         ),
         None => format!("compute: {cpu}, since there is no adapter; all commands work, a window needs one\n"),
     }
@@ -104,7 +104,7 @@ fn advice(gpu: &Gpu) -> String {
     text
 }
 
-/// A small buffer to the device and back, because a driver that opens is not yet a driver that works.
+/// Copies a small buffer to the device and back, since a driver that opens may still not work.
 fn works(gpu: &Gpu) -> Result<(), GpuError> {
     let sent: Vec<u32> = (0..1000).map(|i| i * i).collect();
     let buffer = crate::gpu::Buffer::from_slice(gpu, "doctor", &sent)?;

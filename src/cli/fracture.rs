@@ -1,4 +1,4 @@
-//! `kintsugi fracture`: no window; voxelise, break, write the results.
+//! `kintsugi fracture`: voxelises and breaks without a window, and writes the results.
 
 use std::path::PathBuf;
 
@@ -79,8 +79,8 @@ pub struct PatternArgs {
     /// Which way the blow goes, axes of the mesh, any length but zero [default: to the middle of the object]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = parse_direction)]
     pub direction: Option<DVec3>,
-    /// Breaks as a material does: ceramic, glass, concrete, wood, plaster, one that was saved in the window, or a
-    /// preset's file (.toml); other options say what is otherwise. Its masses and frictions are for scenes
+    /// Preset of a material: ceramic, glass, concrete, wood, plaster, one that was saved in the window, or a preset's
+    /// file (.toml); other options override it. Its densities and frictions are for scenes
     #[arg(long, value_name = "NAME|FILE", value_parser = parse_preset)]
     preset: Option<MaterialPreset>,
     /// How the object is broken: octree, or a method that was added to the table of methods [default: octree]
@@ -139,11 +139,10 @@ pub struct PatternArgs {
     /// Seeds, by number from 0, whose cells stay together too
     #[arg(long, value_name = "N,N,..", value_delimiter = ',')]
     keep: Vec<u32>,
-    /// Octree level at which islands are told apart [default: the leaf level]
+    /// Octree level at which islands (connected parts) are found [default: the leaf level]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(super::LEVELS))]
     island_level: Option<u32>,
-    /// How islands are told apart: union-find, or iterative as published (2016, sec. 4.5); the same pieces,
-    /// much more slowly
+    /// How islands are found: union-find, or iterative as published (2016, sec. 4.5); the same pieces, much more slowly
     #[arg(long, value_name = "NAME", default_value = "union-find", hide_possible_values = true)]
     labelling: LabellingName,
     /// What crack faces show: clay, stone, marble, wood, porcelain or plain; after a colon its colour, which
@@ -153,7 +152,7 @@ pub struct PatternArgs {
     /// Size of that material's grains, veins and rings, 0.1 to 10 [default: 1]
     #[arg(long, value_name = "X", value_parser = parse_scale)]
     interior_scale: Option<f64>,
-    /// Another number is another block of that material [default: 1]
+    /// Random seed of that material's pattern [default: 1]
     #[arg(long, value_name = "N")]
     interior_seed: Option<u32>,
     /// How many times the largest eighth of the pieces breaks again, the first break included
@@ -199,7 +198,7 @@ impl PatternName {
     }
 }
 
-/// Leaf level of a mesh where none is given.
+/// Default leaf level of a mesh.
 const LEVEL: u32 = 8;
 
 impl FractureArgs {
@@ -208,21 +207,21 @@ impl FractureArgs {
         Export { formats: self.format.clone(), mesh: self.mesh, handover: self.handover.handover() }
     }
 
-    /// Whether nothing was said of how to break.
+    /// Whether level and pattern have their defaults.
     pub fn breaks_by_default(&self) -> bool {
         self.level == LEVEL && self.pattern.is_default()
     }
 }
 
 impl PatternArgs {
-    /// Whether none of the options was given.
+    /// Whether all options have their defaults.
     pub fn is_default(&self) -> bool {
         let told = self.impact.is_some() || self.direction.is_some() || self.seeds_file.is_some();
         let told = told || !self.up.is_y();
         !told && self.generations == 1 && self.params() == FractureParams::default()
     }
 
-    /// Refuses what is not built and what contradicts itself; reads the seeds' file.
+    /// Rejects unsupported and contradictory options; reads the file of seeds.
     pub fn check(&self, level: u32) -> Result<Option<Vec<DVec3>>, CliError> {
         let params = self.params_at(level);
         self.crack.check_with(&params, level)?;
@@ -254,7 +253,7 @@ impl PatternArgs {
         self.method.is_some()
     }
 
-    /// The parameters that were given.
+    /// The parameters that the options give, over those of the preset.
     pub fn params(&self) -> FractureParams {
         let base =
             self.preset.as_ref().map_or_else(FractureParams::default, |preset| preset.fracture.clone());
@@ -262,7 +261,7 @@ impl PatternArgs {
         let mut options = if method == base.method { base.options } else { Default::default() };
         options.extend(self.options.iter().cloned());
         let preset = self.pattern.map_or(base.preset, PatternName::preset);
-        // Who says one of the three says how many, whatever a preset says.
+        // Any of these three options overrides the preset's number of seeds or pieces.
         let says_how_many = self.seeds.is_some() || !self.counts.is_empty() || self.pieces.is_some();
         let counts = match (says_how_many || !preset.has_radii(), self.radii.is_empty()) {
             (false, true) => base.counts,
@@ -301,14 +300,14 @@ impl PatternArgs {
         params
     }
 
-    /// The same for an object of `level`: levels that a preset names and it does not have are limited to it.
+    /// The same for an object of `level`: a preset's levels are limited to it.
     fn params_at(&self, level: u32) -> FractureParams {
         let mut params = self.params();
         if self.preset.is_some() {
             let (island, transition) = (self.island_level, params.crack.transition_level);
             let given = self.crack.names_transition_level();
             params.fit(level);
-            // What was said at the command itself is checked instead.
+            // Levels given as options are not limited but checked.
             params.island_level = island.or(params.island_level);
             if given {
                 params.crack.transition_level = transition;
@@ -329,7 +328,7 @@ impl PatternArgs {
     }
 }
 
-/// Breaks and writes.
+/// Runs the command.
 ///
 /// # Errors
 /// [`CliError`].
@@ -362,7 +361,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let mut how = args.pattern.fracture(args.level, seeds);
     export.join_crumbs(&mut how.params);
     let plan = object.plan(&how)?;
-    // Refuses a pattern that cannot be, while that costs nothing.
+    // An impossible pattern is rejected here, while that costs nothing.
     if method.entry().by_seeds {
         let pattern = object.pattern(&plan)?;
         if plan.params.is_local() && object.kept_cells(&plan, &pattern) == 0 {
@@ -370,7 +369,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
                 .warn("--local: every seed lies within it, so nothing is kept and the whole object breaks");
         }
     }
-    // Written aside, and in its place when all of it is there.
+    // Results are written to a temporary folder, which is renamed once complete.
     let aside = Aside::begin(&args.out)?;
 
     let compute = args.compute.open(&reporter)?;
@@ -462,7 +461,7 @@ fn parse_smallest(text: &str) -> Result<Smallest, String> {
     let rule = match rule.trim() {
         "merge" => SmallRule::Merge,
         "drop" => SmallRule::Drop,
-        _ => return Err("after the comma stands merge or drop, as in 100,drop".into()),
+        _ => return Err("merge or drop is wanted after the comma, as in 100,drop".into()),
     };
     let (mut voxels, mut fraction) = (0, 0.0);
     if let Some(percent) = size.trim().strip_suffix('%') {

@@ -1,7 +1,7 @@
-//! A film of a simulation: numbered pictures at a fixed rate.
+//! Frames of a film: numbered pictures at a fixed rate.
 //!
-//! In: the scene after every step. Out: `frames/00000.png` and on, one for every so many steps, ready for any
-//! program that joins pictures.
+//! In: the scene after every step. Out: `frames/00000.png` and so on, at equal intervals, ready for any program that
+//! joins pictures.
 
 use std::{
     path::{Path, PathBuf},
@@ -22,12 +22,12 @@ use crate::{
     scene::Sandbox,
 };
 
-/// Passes of light and edges that are added up for one picture.
+/// Passes accumulated per frame, for light and antialiasing.
 const PASSES: u32 = 6;
 
 #[derive(Args)]
 pub struct FrameArgs {
-    /// Also write frames/00000.png and on, so many for a simulated second; whole steps lie between them
+    /// Also write frames/00000.png and so on, at this rate per simulated second; a frame is a whole number of steps
     #[arg(long, value_name = "FPS", value_parser = super::parse_positive)]
     frames: Option<f64>,
     /// Size of the frames in pixels
@@ -38,7 +38,7 @@ pub struct FrameArgs {
     camera: Option<String>,
 }
 
-/// Draws every so many steps.
+/// Draws a frame at equal intervals.
 pub struct Film {
     folder: PathBuf,
     every: u64,
@@ -52,8 +52,8 @@ pub struct Film {
 }
 
 impl FrameArgs {
-    /// Checks what can be checked before the adapter is opened: steps of `dt` s from one frame to the next,
-    /// and the camera.
+    /// Checks the options before the adapter is opened, for steps of `dt` s. Returns the steps per frame, and the
+    /// camera.
     ///
     /// # Errors
     /// [`CliError::Input`].
@@ -74,7 +74,7 @@ impl FrameArgs {
         Ok(Some((steps.round() as u64, camera)))
     }
 
-    /// Makes the folder and compiles the passes.
+    /// Creates the folder and compiles the passes.
     ///
     /// # Errors
     /// [`CliError`].
@@ -88,7 +88,7 @@ impl FrameArgs {
         let folder = out.join("frames");
         super::make_folder(&folder)?;
         let settings = sandbox.settings();
-        // As it begins: what it shows later, the command says.
+        // The frames' metadata hold the scene at its start; the command says how to get to the frame.
         let scene = sandbox.scene(sandbox.saved_camera().unwrap_or_default()).to_text();
         let whole = || Viewpoint::ThreeQuarter.camera_on(&sandbox.surface_points(None), self.size);
         Ok(Film {
@@ -106,7 +106,7 @@ impl FrameArgs {
 }
 
 impl Film {
-    /// Draws the scene after step number `step`, where a frame is due.
+    /// Draws the scene after step number `step`, if a frame is due.
     ///
     /// # Errors
     /// [`CliError`].
@@ -135,7 +135,7 @@ impl Film {
         Ok(())
     }
 
-    /// How many there are.
+    /// Number of frames written.
     pub fn written(&self) -> u32 {
         self.written
     }

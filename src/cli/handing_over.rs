@@ -1,14 +1,14 @@
-//! Options of how pieces are handed to another program.
+//! Options that adapt the files to another program.
 
 use clap::Args;
 
 use crate::export::{Collision, Format, Handover, Pivot, Target};
 
-/// What files are like beside their formats.
+/// Properties of the files besides their formats.
 #[derive(Args, Default)]
 pub struct HandoverArgs {
-    /// Axes and units of a program's own: blender, houdini, unreal, unity [default: y up, units as they are; GLB is that
-    /// way for all]
+    /// Axes and units for a program: blender, houdini, unreal, unity [default: y up, units unchanged; GLB is
+    /// always so]
     #[arg(long, value_name = "PROGRAM", value_enum, hide_possible_values = true)]
     target: Option<Target>,
     #[arg(long, value_name = "WHERE", value_enum, default_value = "mass", hide_possible_values = true)]
@@ -17,11 +17,11 @@ pub struct HandoverArgs {
         Format::labels(|format| format.has_nodes)
     ))]
     pivot: Pivot,
-    /// Convex shapes for physics, in collision.glb and in USD: none; hull, one a piece; parts, several where a piece is
-    /// hollow or bent
+    /// Convex shapes for physics, in collision.glb and in USD: none; hull, one per piece; parts, several for a hollow
+    /// or bent piece
     #[arg(long, value_name = "KIND", value_enum, default_value = "none", hide_possible_values = true)]
     collision: Collision,
-    /// Fewer triangles, as far as meshes then move by at most so many voxels, 0.02 to 1 as a rule; 0 leaves them
+    /// Simplify meshes: how far their surface may move, in voxels, mostly 0.02 to 1; 0 keeps all triangles
     #[arg(long, value_name = "VOXELS", default_value_t = 0.0, value_parser = parse_simplify)]
     simplify: f64,
     /// Write bonds.csv: which pieces are neighbours, and how much crack they share
@@ -30,7 +30,7 @@ pub struct HandoverArgs {
 }
 
 impl HandoverArgs {
-    /// What they ask for.
+    /// The settings that the options give.
     pub fn handover(&self) -> Handover {
         let Self { target, pivot, collision, simplify, bonds } = *self;
         Handover { target, pivot, collision, simplify, bonds }

@@ -1,5 +1,4 @@
-//! FILE to an object, as [`crate::import`] makes it: with stages, warnings, and one line that says what is
-//! wrong. No GPU.
+//! Reads FILE as an object through [`crate::import`], with stages, warnings and one-line errors. Uses no GPU.
 
 use std::path::Path;
 
@@ -11,7 +10,7 @@ use crate::{
 
 use super::{CliError, progress::Reporter};
 
-/// How much coarser a scene is played than it was made.
+/// Option to play a scene at a coarser level.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
 pub struct CoarserArgs {
     /// Play a scene this many octree levels coarser than it says
@@ -21,19 +20,19 @@ pub struct CoarserArgs {
 
 pub use crate::facade::Object;
 
-/// Whether `file` is a scene by its name.
+/// Whether `file` has a scene's extension.
 pub fn is_scene(file: &Path) -> bool {
     file.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"))
 }
 
-/// Puts the file's name before a message that lacks it.
+/// Prefixes a message with the file's name unless it has it.
 pub fn about(file: &Path, message: impl std::fmt::Display) -> CliError {
     let (file, message) = (file.display().to_string(), message.to_string());
     let line = if message.contains(&file) { message } else { format!("{file}: {message}") };
     CliError::Input(line)
 }
 
-/// Reads a mesh; oddities become warnings.
+/// Reads a mesh; defects become warnings.
 ///
 /// # Errors
 /// [`CliError::Input`].
@@ -48,7 +47,7 @@ pub fn load_mesh(file: &Path, reporter: &Reporter) -> Result<ReadMesh, CliError>
     Ok(mesh)
 }
 
-/// Reads a mesh, stands it up, and voxelises it.
+/// Reads a mesh, turns it upright and voxelises it.
 ///
 /// # Errors
 /// [`CliError::Input`].
@@ -56,7 +55,7 @@ pub fn load_object(file: &Path, up: Up, level: u32, reporter: &Reporter) -> Resu
     voxelise(&load_mesh(file, reporter)?.stood_up(up), level, reporter)
 }
 
-/// Voxelises a mesh that was read.
+/// Voxelises a mesh.
 ///
 /// # Errors
 /// [`CliError::Input`].
@@ -64,8 +63,8 @@ pub fn voxelise(mesh: &ReadMesh, level: u32, reporter: &Reporter) -> Result<Obje
     Object::of(mesh, level, reporter).map_err(|error| about(Path::new(&mesh.file), error))
 }
 
-/// Reads a scene and every mesh that it names, so that a bad one is refused while that is cheap. A mesh
-/// becomes a scene in which it stands on the floor.
+/// Reads a scene and every mesh that it names, so that a bad mesh is rejected early. A mesh file becomes a scene in
+/// which the mesh stands on the floor.
 ///
 /// # Errors
 /// [`CliError::Input`].
@@ -89,7 +88,7 @@ pub fn read_scene(
         .map_err(|(name, error)| about(Path::new(&name), error))
 }
 
-/// Reads the files of seeds that a scene names, to refuse a bad one before the scene is played up to its use.
+/// Reads the files of seeds that a scene names, so that a bad one is rejected before the scene is played.
 ///
 /// # Errors
 /// [`CliError::Input`].

@@ -1,4 +1,4 @@
-//! The command line: one file a command. Arguments and input are checked before a GPU is opened.
+//! The command line, one file per command. Arguments and input are checked before a GPU is opened.
 //!
 //! In: arguments. Out: files, text on stdout, and an exit code: 0 done, 2 bad arguments or input, 3 no usable adapter.
 
@@ -41,22 +41,22 @@ use crate::{
     svo::{MAX_LEVEL, MAX_PASSES_LEVEL},
 };
 
-/// Why a command ended early: one line, and the exit code that goes with it.
+/// Why a command failed: one line, and the exit code.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
-    /// Bad arguments or input: what, where, what to do.
+    /// Bad arguments or input; the text says what, where, and what to do.
     #[error("{0}")]
     Input(String),
     /// A result could not be written.
     #[error(transparent)]
     Export(#[from] ExportError),
-    /// The device.
+    /// An error of the device.
     #[error(transparent)]
     Gpu(#[from] GpuError),
-    /// It went to its end, and what came of it is not good: what, and where to look.
+    /// The command finished, but its result is negative; the text says what, and where to look.
     #[error("{0}")]
     Outcome(String),
-    /// `--help` or `--version`: text for stdout, no error.
+    /// Text of `--help` or `--version` for stdout; not an error.
     #[error("{0}")]
     Text(String),
 }
@@ -121,7 +121,7 @@ impl From<PatternError> for CliError {
     }
 }
 
-/// Where a command's stages run.
+/// The option that chooses the backend.
 #[derive(clap::Args)]
 struct ComputeArgs {
     /// Where stages run: auto takes a graphics adapter where there is a real one, else the processor's cores; results
@@ -130,11 +130,11 @@ struct ComputeArgs {
     compute: Choice,
 }
 
-/// Octree levels that an argument may name; the finest are for the processor's cores alone.
+/// Valid octree levels; only the CPU backend supports the finest.
 const LEVELS: std::ops::RangeInclusive<i64> = 1..=MAX_LEVEL as i64;
 
 impl ComputeArgs {
-    /// Refuses a level that compute passes do not go to, where these were asked for: before anything is read.
+    /// Rejects a level that compute passes do not support, if they were chosen, before anything is read.
     fn takes(&self, level: u32) -> Result<(), CliError> {
         if self.compute == Choice::Gpu && level > MAX_PASSES_LEVEL {
             return Err(GpuError::TooFine { level, most: MAX_PASSES_LEVEL }.into());
@@ -142,7 +142,7 @@ impl ComputeArgs {
         Ok(())
     }
 
-    /// Opens it; on the processor's cores no graphics driver is touched.
+    /// Opens the backend; the CPU backend touches no graphics driver.
     fn open(&self, reporter: &progress::Reporter) -> Result<Compute, CliError> {
         let stage = if self.compute == Choice::Cpu { "count the cores" } else { "open the graphics adapter" };
         Ok(reporter.stage(stage, |_| Compute::open(self.compute))?)
@@ -197,6 +197,7 @@ enum Command {
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError> {
     let arguments: Vec<_> = arguments.into_iter().collect();
     crate::provenance::started_with(&arguments);
+    crate::papers::register();
     let cli = parse(&arguments)?;
     if cli.outside_references {
         crate::mesh::allow_references_outside();
@@ -216,7 +217,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError
     }
 }
 
-/// The grammar. A negative number after an option is its value, so that the error is about the number.
+/// The command grammar. A negative number after an option is parsed as its value, so that the error is about the
+/// number.
 fn grammar() -> clap::Command {
     let with_negative = |argument: clap::Arg| {
         let takes_values = !argument.is_positional() && argument.get_action().takes_values();
@@ -232,7 +234,7 @@ fn parse(arguments: &[OsString]) -> Result<Cli, CliError> {
     matches.and_then(|matches| Cli::from_arg_matches(&matches)).map_err(|error| one_line(&error, &help))
 }
 
-/// How to ask for the help of the command that is named.
+/// The command that prints the help of the command used.
 fn help_of(grammar: &clap::Command, arguments: &[OsString]) -> String {
     let is_command = |word: &&OsString| grammar.get_subcommands().any(|one| *word == one.get_name());
     match arguments.iter().skip(1).find(is_command) {
@@ -241,7 +243,7 @@ fn help_of(grammar: &clap::Command, arguments: &[OsString]) -> String {
     }
 }
 
-/// What the parsers of numbers say, and what they mean.
+/// Messages of the number parsers, and clearer ones to replace them.
 const OF_NUMBERS: [(&str, &str); 6] = [
     ("invalid digit found in string", "a whole number from 0 on is wanted"),
     ("cannot parse integer from empty string", "a whole number from 0 on is wanted"),
@@ -251,7 +253,7 @@ const OF_NUMBERS: [(&str, &str); 6] = [
     ("cannot parse float from empty string", "a number is wanted, as in 0.5"),
 ];
 
-/// The parser's message without its usage block: an error is one line here, help keeps its shape.
+/// Reduces the parser's message to one line without its usage block; help texts stay as they are.
 fn one_line(error: &clap::Error, help: &str) -> CliError {
     use clap::error::ErrorKind;
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
@@ -270,13 +272,13 @@ fn one_line(error: &clap::Error, help: &str) -> CliError {
     CliError::Input(format!("{message}; `{help}` lists what there is"))
 }
 
-/// Prints to stdout; a closed pipe (`kintsugi doctor | head -1`) is no reason to panic.
+/// Prints to stdout; a closed pipe (`kintsugi doctor | head -1`) causes no panic.
 fn print(text: &str) {
     use std::io::Write;
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
-/// Makes the folder that results go to.
+/// Creates the folder of the results.
 fn make_folder(path: &Path) -> Result<(), CliError> {
     std::fs::create_dir_all(path).map_err(|e| {
         CliError::Input(format!(
@@ -286,11 +288,11 @@ fn make_folder(path: &Path) -> Result<(), CliError> {
     })
 }
 
-/// Refuses a place where no file can be written, before the work that would come to nothing.
+/// Rejects a path at which no file can be written, before the work starts.
 fn check_place(option: &str, file: &Path) -> Result<(), CliError> {
     let is_there = file.symlink_metadata().is_ok();
     if is_there && !file.is_file() && !file.is_dir() {
-        // Opening a pipe may wait for its reader.
+        // Opening a pipe may block until it has a reader.
         return Ok(());
     }
     std::fs::OpenOptions::new().append(true).create(true).open(file).map_err(|e| {
@@ -303,7 +305,7 @@ fn check_place(option: &str, file: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The same for a picture, whose name says what it is.
+/// The same for a picture, whose extension must be that of a picture format.
 fn check_picture_place(option: &str, file: &Path) -> Result<(), CliError> {
     if !file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png")) {
         let file = file.display();

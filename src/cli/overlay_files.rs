@@ -1,6 +1,6 @@
 //! `fracture --overlays`: what `render --show` draws, as `overlays.npz` and PLY files, for every break of a run.
 //!
-//! In: what came of a break. Out: crack triangles with the objects beside them, separation points, transition voxels,
+//! In: the result of a break. Out: crack triangles with the objects beside them, separation points, transition voxels,
 //! Voronoi faces, and the labels of every iteration of the published labelling. The files of the first break have no
 //! number; those of later ones that of the break, and say what was broken by what. `docs/files.md` describes them.
 
@@ -25,12 +25,12 @@ use crate::{
 
 use super::{CliError, input::Object, progress::Reporter, showing};
 
-/// Where PLY files lie.
+/// Folder of the PLY files.
 pub const FOLDER: &str = "overlays";
-/// The arrays.
+/// File of the arrays.
 pub const FILE: &str = "overlays.npz";
 
-/// What to write.
+/// The overlays to write.
 #[derive(Args, Clone, Debug, Default)]
 pub struct OverlayArgs {
     #[arg(long = "overlays", value_name = "LIST", value_delimiter = ',', value_parser = maker)]
@@ -42,7 +42,7 @@ pub struct OverlayArgs {
     makers: Vec<Maker>,
 }
 
-/// Names of the drawings that can be had as data. Seeds and the boundary set are in `voxels.npz`.
+/// Names of the drawings that are available as data. Seeds and the boundary set are in `voxels.npz`.
 fn names() -> String {
     let written = Maker::ALL.into_iter().filter(|maker| maker.write.is_some());
     written.map(|maker| maker.name).collect::<Vec<_>>().join(", ")
@@ -54,12 +54,12 @@ fn maker(text: &str) -> Result<Maker, String> {
 }
 
 impl OverlayArgs {
-    /// Whether any are wanted.
+    /// Whether any overlay was chosen.
     pub fn given(&self) -> bool {
         !self.makers.is_empty()
     }
 
-    /// Refuses what a fracture by `params` at `level` has not got.
+    /// Rejects overlays that a fracture by `params` at `level` does not have.
     pub fn check(&self, level: u32, params: &FractureParams) -> Result<(), CliError> {
         if !params.method.entry().of_voxels && self.given() {
             let method = params.method;
@@ -70,7 +70,7 @@ impl OverlayArgs {
         showing::check_cracks("--overlays", &self.makers, level, params)
     }
 
-    /// Reads back and writes.
+    /// Reads the overlays back and writes them.
     ///
     /// # Errors
     /// [`CliError`].
@@ -111,19 +111,19 @@ impl OverlayArgs {
     }
 }
 
-/// The arrays of a break, `overlays.npz` of the first, `overlays_001.npz` of the next.
+/// File name of a break's arrays: `overlays.npz` for the first, `overlays_001.npz` for the next.
 fn npz_name(number: usize) -> String {
     if number == 0 { FILE.to_owned() } else { FILE.replace('.', &format!("_{number:03}.")) }
 }
 
-/// Where the PLY files of a break lie.
+/// Folder of a break's PLY files.
 fn ply_folder(number: usize) -> PathBuf {
     let folder = PathBuf::from(FOLDER);
     if number == 0 { folder } else { folder.join(format!("{number:03}")) }
 }
 
-/// Piece id of every tree that came of break `number`; -1 where it is none. Ids are as in the report: those of pieces that
-/// broke again follow.
+/// Piece id of every tree of break `number`; -1 for none. Ids are those of the report: those of the final pieces,
+/// then those of pieces that broke again.
 fn ids_of_trees(inside: &Inside, broken: &BrokenObject, number: usize) -> Vec<i32> {
     let mut piece_of_tree = vec![-1; inside.fracture.forest.trees()];
     let ids = broken.pieces.iter().chain(&broken.broken_again).zip(0..);
@@ -141,8 +141,8 @@ fn write_grid(npz: &mut Npz, grid: Grid) -> Result<(), ExportError> {
     npz.array("grid_to_mesh", &[4, 4], &grid.to_mesh().transpose().to_cols_array())
 }
 
-/// What broke, what came of it, and by which seeds: of several breaks `voxels.npz` holds only what is left. `number` is
-/// the row of the arrays of breaks in `voxels.npz`.
+/// Writes the broken trees, the pieces and the seeds: for several breaks `voxels.npz` contains only the final pieces.
+/// `number` is the row of the arrays of breaks in `voxels.npz`.
 fn write_broken(
     files: &mut OverlayFiles<'_>,
     (broken, step, number): (&BrokenObject, &BreakStep, usize),
@@ -173,7 +173,7 @@ fn write_broken(
     npz.array("crack_cells", &[cells.len()], &cells)
 }
 
-/// Leaves of a tree.
+/// Range of a tree's leaves.
 fn leaves_of(forest: &Forest, tree: u32) -> std::ops::Range<usize> {
     let start = |tree: usize| forest.tree_start[tree] as usize;
     start(tree as usize)..start(tree as usize + 1)

@@ -1,6 +1,7 @@
-//! A scene without a window, as commands use it: opened, played as far as it says, broken where it says.
+//! Plays scenes for the commands, without a window: opens a scene, plays it for the given time, and breaks what it
+//! says.
 //!
-//! In: a scene that was read. Out: a [`Sandbox`] in which nothing is on its way any more.
+//! In: a scene that was read. Out: a [`Sandbox`] with no fracture or import in progress.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use crate::{
 
 use super::{CliError, input::check_seeds, progress::Reporter};
 
-/// How long to sleep between two looks at a worker.
+/// Interval of polling a worker.
 const WAIT: Duration = Duration::from_millis(2);
 
 impl From<SandboxError> for CliError {
@@ -24,12 +25,13 @@ impl From<SandboxError> for CliError {
     }
 }
 
-/// Opens `scene`, waits until its octrees are where stages run, and until the breaks are made that it says were made.
+/// Opens `scene`, waits until its octrees are on the backend, and until the breaks that it had when it was saved are
+/// made.
 ///
 /// # Errors
 /// [`CliError`].
 pub fn open(compute: &Compute, scene: ReadScene, reporter: &Reporter) -> Result<Sandbox, CliError> {
-    // Before an import that would come to nothing.
+    // Checked before an import that would be in vain.
     scene.scene.objects().try_for_each(|body| compute.takes(body.level))?;
     check_seeds(&scene.scene)?;
     let mut sandbox = reporter.stage("voxelise", |progress| -> Result<_, CliError> {
@@ -47,7 +49,7 @@ pub fn open(compute: &Compute, scene: ReadScene, reporter: &Reporter) -> Result<
     Ok(sandbox)
 }
 
-/// One step of time, and the fractures that it started.
+/// Takes one simulation step and completes the fractures that it started.
 ///
 /// # Errors
 /// [`CliError`].
@@ -56,7 +58,7 @@ pub fn play(sandbox: &mut Sandbox, reporter: &Reporter) -> Result<(), CliError> 
     until_broken(sandbox, reporter)
 }
 
-/// Waits until nothing is being broken.
+/// Waits until no fracture is in progress.
 fn until_broken(sandbox: &mut Sandbox, reporter: &Reporter) -> Result<(), CliError> {
     while sandbox.is_breaking() {
         match sandbox.poll() {
@@ -69,7 +71,7 @@ fn until_broken(sandbox: &mut Sandbox, reporter: &Reporter) -> Result<(), CliErr
     Ok(())
 }
 
-/// Plays `seconds`, or, where that is not said, until the scene's last event is over.
+/// Plays `seconds`, or until the scene's last event is over if no time is given.
 ///
 /// # Errors
 /// [`CliError`].
@@ -97,8 +99,8 @@ pub fn play_until(
     })
 }
 
-/// Breaks what a scene wants broken and has not broken: the pinned impact falls, else, where nothing broke and nothing
-/// is left to happen, every body breaks where a blow from the front meets it, by its own parameters.
+/// Makes the breaks that a scene still has ahead: the pinned impact, if there is one. If the scene has none, nothing
+/// has broken and no events remain, every body is struck from the front and breaks by its own parameters.
 ///
 /// # Errors
 /// [`CliError`].

@@ -1,4 +1,4 @@
-//! `kintsugi presets`: which materials there are to break as, and what they look like.
+//! `kintsugi presets`: lists the material presets and draws their pictures.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ pub struct PresetsArgs {
     pictures: Option<PathBuf>,
 }
 
-/// Prints the list; draws.
+/// Prints the list and draws the pictures.
 ///
 /// # Errors
 /// [`CliError`].

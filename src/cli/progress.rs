@@ -1,5 +1,5 @@
-//! Progress of long commands on stderr: a bar where somebody watches, lines of JSON where a program asked for
-//! them, else nothing. Also the stopwatch of the stages that run on the CPU.
+//! Progress of long commands on stderr: a bar on a terminal, lines of JSON with `--json-progress`, otherwise nothing.
+//! Also times the stages that run on the CPU.
 
 use std::{cell::RefCell, io::IsTerminal, io::Write, sync::mpsc, time::Duration, time::Instant};
 
@@ -7,10 +7,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::{facade::Observer, gpu::StageTiming, voxelize::Progress};
 
-/// How often the display moves.
+/// Interval at which the display is updated.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Shows stages and keeps their times.
+/// Shows stages and records their times.
 pub struct Reporter {
     display: Display,
     timings: RefCell<Vec<StageTiming>>,
@@ -42,7 +42,7 @@ impl Display {
 }
 
 impl Reporter {
-    /// `json` asks for lines of JSON.
+    /// `json` selects lines of JSON.
     #[must_use]
     pub fn new(json: bool) -> Self {
         let display = if json {
@@ -59,7 +59,7 @@ impl Reporter {
         Self { display, timings: RefCell::default() }
     }
 
-    /// Runs one stage, timed; `work` says through [`Progress`] how far it is.
+    /// Runs and times one stage; `work` reports its progress through [`Progress`].
     pub fn stage<T>(&self, name: &str, work: impl FnOnce(&Progress) -> T) -> T {
         let progress = Progress::default();
         let start = Instant::now();
@@ -91,13 +91,13 @@ impl Reporter {
         result
     }
 
-    /// All times so far.
+    /// All times recorded.
     #[must_use]
     pub fn timings(&self) -> Vec<StageTiming> {
         self.timings.borrow().clone()
     }
 
-    /// One line that a person should see, but that stops nothing.
+    /// Prints a one-line warning.
     pub fn warn(&self, message: &str) {
         let line = match &self.display {
             Display::Json => serde_json::json!({ "warning": message }).to_string(),

@@ -30,7 +30,7 @@ use super::{
     showing::{ShowArgs, about_labels},
 };
 
-/// Leaf level of a mesh where none is given.
+/// Default leaf level of a mesh.
 const LEVEL: u32 = 8;
 
 #[derive(Args)]
@@ -64,17 +64,17 @@ pub struct RenderArgs {
     /// from the middle
     #[arg(long, value_name = "X", value_parser = parse_explode)]
     explode: Option<f64>,
-    /// Show in gold where that break would crack a mesh that is still whole
+    /// Show in gold where that break would crack the unbroken mesh
     #[arg(long, conflicts_with = "explode")]
     seams: bool,
     #[command(flatten)]
     pattern: PatternArgs,
     #[command(flatten)]
     show: ShowArgs,
-    /// A scene: play it so long, and let its pinned impact fall [default: draw it as it starts]
+    /// A scene: play it this long, then break its pinned impact [default: draw it as it starts]
     #[arg(long, value_name = "S", value_parser = super::parse_not_negative)]
     seconds: Option<f64>,
-    /// What colours show
+    /// What colours mean
     #[arg(long, value_name = "NAME", default_value = "material")]
     color_by: ColorName,
     /// Print progress as lines of JSON on stderr
@@ -109,7 +109,7 @@ pub fn parse_explode(text: &str) -> Result<f64, String> {
     Ok(value)
 }
 
-/// Draws and writes.
+/// Runs the command.
 ///
 /// # Errors
 /// [`CliError`].
@@ -183,14 +183,14 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// What a picture of a mesh says of itself; its scene has the mesh as it would break.
+/// Metadata of a mesh's picture, which include a scene with the mesh and its fracture parameters.
 fn signature(args: &RenderArgs, compute: &Compute, object: &Object) -> Signature {
     let scene = mesh_scene(&object.file, args.level, &args.pattern);
     let provenance = crate::provenance::of_mesh(object.mesh.digest(), args.pattern.up);
     Signature::new(compute.ran_on(), provenance, scene.to_text())
 }
 
-/// A scene with one mesh as it would break.
+/// A scene with one mesh and its fracture parameters.
 pub fn mesh_scene(file: &str, level: u32, pattern: &PatternArgs) -> Scene {
     let mut scene = Scene::of_mesh(file, level);
     if let Some(body) = scene.bodies.first_mut() {
@@ -199,7 +199,7 @@ pub fn mesh_scene(file: &str, level: u32, pattern: &PatternArgs) -> Scene {
     scene
 }
 
-/// The pieces of a mesh after its first break.
+/// The pieces of a mesh after one break.
 fn broken(
     args: &RenderArgs,
     camera: Option<Camera>,
@@ -231,7 +231,7 @@ fn broken(
     Ok(())
 }
 
-/// A scene as it starts, or after `--seconds`, from its own camera unless one is given.
+/// Draws a scene as it starts, or after `--seconds`, through its own camera unless one is given.
 fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Result<(), CliError> {
     let opened = read_scene(&args.file, args.level, &args.coarser, reporter)?;
     let scene = &opened.scene;
@@ -262,10 +262,10 @@ fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Resu
     picture(args, &compute, &still, signature, reporter)
 }
 
-/// Level of the octree that planar cracks are listed on: they are the same at every level.
+/// Octree level for the lists of planar cracks, which are the same at every level.
 const SEAM_LEVEL: u32 = 6;
 
-/// Where the object would crack, and its first voxel at the level of the lists.
+/// The cracks that the object would get, and its first voxel at the level of the lists.
 fn cracks(
     compute: &Compute,
     stage: &Stage,
@@ -302,10 +302,10 @@ fn picture(
     Ok(())
 }
 
-/// Largest file with a camera that is read, bytes.
+/// Size limit of a camera file, bytes.
 const LARGEST_CAMERA: u64 = 64 << 10;
 
-/// JSON itself, or the name of a file that holds it.
+/// Parses JSON, or reads the file that holds it.
 pub fn parse_camera(text: &str) -> Result<Camera, CliError> {
     let inline = text.trim_start().starts_with('{');
     let json = if inline {

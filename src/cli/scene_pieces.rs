@@ -1,4 +1,4 @@
-//! `kintsugi fracture SCENE`: a scene played as far as it says, and its pieces written as the window writes them.
+//! `kintsugi fracture SCENE`: plays a scene and writes its pieces as the window does.
 
 use std::{collections::BTreeSet, path::PathBuf};
 
@@ -17,10 +17,10 @@ use super::{
     progress::Reporter,
 };
 
-/// What only scenes need.
+/// Options that apply only to scenes.
 #[derive(Args, Default)]
 pub struct SceneArgs {
-    /// A scene: play it so long before its pieces are written [default: until its last event is over]
+    /// A scene: play it this long before its pieces are written [default: until its last event is over]
     #[arg(long, value_name = "S", value_parser = super::parse_not_negative)]
     seconds: Option<f64>,
     /// A scene: where its pieces are: as-they-lie, in the world (m, y up), or fitted, where they were in the whole
@@ -39,7 +39,7 @@ enum PlacedName {
 }
 
 impl SceneArgs {
-    /// The first option that was given.
+    /// Name of the first option given.
     pub fn given(&self) -> Option<&'static str> {
         [
             ("--seconds", self.seconds.is_some()),
@@ -58,7 +58,7 @@ impl SceneArgs {
     }
 }
 
-/// Plays, breaks and writes.
+/// Plays, breaks and writes the results.
 ///
 /// # Errors
 /// [`CliError`].

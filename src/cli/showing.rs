@@ -1,4 +1,4 @@
-//! `render --show`: what a fracture does inside, drawn over the picture.
+//! `render --show`: draws a fracture's internals over the picture.
 
 use std::sync::Arc;
 
@@ -21,13 +21,13 @@ use crate::{
 
 use super::{CliError, input::Object, progress::Reporter};
 
-/// What to show.
+/// What to draw.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ShowArgs {
     #[arg(id = "show", long = "show", value_name = "LIST", value_delimiter = ',')]
     #[arg(help = format!("Draw what the break does inside; a list of {}", Part::forms()))]
     parts: Vec<Part>,
-    /// How strongly the object lets through what --show draws behind it, 0 to 1
+    /// How visible the drawings of --show are through the object, 0 to 1
     #[arg(long, value_name = "X", default_value_t = 0.3, value_parser = parse_share, requires = "show")]
     through: f32,
     /// Leave the object out and draw only what --show says
@@ -43,17 +43,17 @@ fn parse_share(text: &str) -> Result<f32, String> {
 }
 
 impl ShowArgs {
-    /// Nothing is to be shown.
+    /// Whether no overlay was chosen.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// Whether the object itself is left out.
+    /// Whether the object itself is hidden.
     pub fn only(&self) -> bool {
         self.only
     }
 
-    /// Refuses what a fracture by `params` at `level` has not got.
+    /// Rejects overlays that a fracture by `params` at `level` does not have.
     pub fn check(&self, level: u32, params: &FractureParams) -> Result<(), CliError> {
         let refuse = |message: String| Err(CliError::Input(message));
         let makers: Vec<Maker> = self.parts.iter().map(|part| part.maker).collect();
@@ -72,7 +72,7 @@ impl ShowArgs {
         Ok(())
     }
 
-    /// Breaks the object (unless `step` is its break) and reads back what is to be shown; `None` where nothing is.
+    /// Breaks the object (unless `step` is its break) and reads the chosen overlays back; `None` if none was chosen.
     ///
     /// # Errors
     /// [`CliError`].
@@ -101,7 +101,7 @@ impl ShowArgs {
         step.map(|step| look_inside(compute, (object, plan), (step, source), reading, reporter)).transpose()
     }
 
-    /// What is drawn; `bodies` are the pieces, or the whole object.
+    /// The geometry to draw; `bodies` are the pieces, or the whole object.
     pub fn overlay(&self, inside: &Inside, object: &Object, bodies: &[RenderBody]) -> Arc<Overlay> {
         let world_from_grid = Place::standing(&object.mass).matrix(Vec3::ZERO);
         let apart = |body: &RenderBody| (body.world_from_local.w_axis - world_from_grid.w_axis).truncate();
@@ -111,7 +111,7 @@ impl ShowArgs {
     }
 }
 
-/// Refuses drawings of cracks, which `option` names, where a fracture by `params` at `level` keeps none.
+/// Refuses the drawings of cracks in `option` if a fracture by `params` at `level` keeps no cracks.
 ///
 /// # Errors
 /// [`CliError::Input`].
@@ -130,7 +130,8 @@ pub fn check_cracks(
     }
     if params.crack.transition(level, params.surface)? == level {
         return Err(CliError::Input(format!(
-            "{option} {name}: where leaves are the transition voxels none are kept; give a --transition-level below {level}"
+            "{option} {name}: the transition level is the leaf level, so that no transition voxels are kept; give a \
+             --transition-level below {level}"
         )));
     }
     Ok(())
@@ -172,7 +173,7 @@ pub fn look_inside(
     })
 }
 
-/// One line about the labels that are shown.
+/// One line about the labels shown.
 pub fn about_labels(inside: &Inside) -> Option<String> {
     let steps = inside.steps.as_ref()?;
     let (at, all) = (steps.at(), steps.steps().len());

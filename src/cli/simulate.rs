@@ -1,7 +1,7 @@
 //! `kintsugi simulate`: plays a scene without a window and logs it.
 //!
-//! In: a scene file, or a mesh that then stands on the floor. Out: `trajectory.npz` and `steps.csv`, and what
-//! pairs share, all written as the run goes; `report.json` at the end. Fractures are waited for before time goes on, so
+//! In: a scene file, or a mesh that then stands on the floor. Out: `trajectory.npz` and `steps.csv`, and the volumes
+//! that pairs share, all written during the run; `report.json` at the end. The simulation waits for its fractures, so
 //! the same scene gives the same log.
 
 use std::{
@@ -48,22 +48,22 @@ pub struct SimulateArgs {
     /// Octree level of the cells of distance fields, 1 to 7, for --contacts field; without it, as the scene says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_FIELD_LEVEL)))]
     field_level: Option<u32>,
-    /// How contacts are answered: soft, springs in substeps; impulse, hard contacts; or penalty, that of Domaradzki &
-    /// Martyn 2016; without it, as the scene says
+    /// Response to contacts: soft, springs in substeps; impulse, hard contacts; or penalty, that of Domaradzki & Martyn
+    /// 2016; without it, as the scene says
     #[arg(long, value_name = "NAME", value_parser = by_name::<ResponseId>)]
     response: Option<ResponseId>,
-    /// Measure the volume that bodies share after every step of this many, which can take longer than the step; 0: never.
-    /// steps.csv has nothing there in other lines
+    /// Measure the volume that bodies share after every step of this many, which can take longer than the step; 0:
+    /// never. It is empty in other lines of steps.csv
     #[arg(long, value_name = "STEPS", default_value_t = 1)]
     volume_every: u64,
-    /// Write pairs.csv: what each touching pair shares after every step
+    /// Write pairs.csv: the overlap of each touching pair after every step
     #[arg(long)]
     pairs: bool,
     /// Write collision_points.csv: averaged collision points of all pairs, after every step of this many
     #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u64).range(1..))]
     collision_points: Option<u64>,
-    /// Count after every step how many contacts are put out for how many points that collide, write contacts.csv, and
-    /// print both with times as a table; for --contacts field
+    /// Count colliding points and their contacts after every step, write contacts.csv, and print both with times as a
+    /// table; for --contacts field
     #[arg(long)]
     count_contacts: bool,
     #[command(flatten)]
@@ -83,31 +83,31 @@ pub struct SimulateArgs {
     json_progress: bool,
 }
 
-/// As long as the other commands play a scene.
+/// Parses a time, with the same limits as in the other commands.
 fn parse_seconds(text: &str) -> Result<f64, String> {
     let within = super::parse_positive(text).ok().filter(|seconds| *seconds <= 1e6);
     within.ok_or_else(|| "a number above 0, at most 1000000, is wanted".into())
 }
 
-/// A motion's keys are held in memory, so many a second.
+/// Limits the frame rate, since all keys of a motion are held in memory.
 fn parse_fps(text: &str) -> Result<f64, String> {
     let within = super::parse_positive(text).ok().filter(|fps| *fps <= 1000.0);
     within.ok_or_else(|| "a number above 0, at most 1000, is wanted".into())
 }
 
-/// What a table has under a name; clap prints the error.
+/// Looks a name up in a registry; clap prints the error.
 fn by_name<T: std::str::FromStr<Err: std::fmt::Display>>(name: &str) -> Result<T, String> {
     name.parse().map_err(|error: T::Err| error.to_string())
 }
 
-/// What a run leaves behind, whenever it ends: `steps.csv` line by line, `trajectory.npz` again and again.
+/// The logs of a run, complete whenever it ends: `steps.csv` is written line by line, `trajectory.npz` again and again.
 struct Log {
     trajectory: Trajectory,
     path: PathBuf,
     steps: StepLog,
     report: SimulationReport,
     saved: Instant,
-    /// How long to wait until the arrays are written again.
+    /// Time until the arrays are written again.
     pause: Duration,
 }
 
@@ -125,7 +125,7 @@ impl SimulateArgs {
     }
 }
 
-/// Shortest time between two writings of the arrays, and how many times as long as one takes.
+/// Shortest time between two writes of the arrays, and its length as a multiple of one write's time.
 const PAUSE: Duration = Duration::from_secs(1);
 const PAUSES: u32 = 10;
 
@@ -152,7 +152,7 @@ impl Log {
     }
 }
 
-/// Plays and logs.
+/// Plays the scene and writes the logs.
 ///
 /// # Errors
 /// [`CliError`].
@@ -208,16 +208,17 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
         Ok(compute.check()?)
     });
     if played.is_err() {
-        // Hours may lie behind it.
+        // The logs up to the error are kept: the run may have taken hours.
         let until = (log.trajectory.len() - 1) as f64 * sandbox.settings().dt;
-        reporter.warn(&format!("stopped after {until:.2} s; what was logged until then is written"));
+        reporter.warn(&format!("stopped after {until:.2} s; the log up to then is written"));
     }
     if sandbox.frozen() > 0 {
         let n = sandbox.frozen();
-        reporter.warn(&format!("{n} bodies went too far or had numbers that ran away; they were frozen"));
+        reporter
+            .warn(&format!("{n} bodies moved too far or got numbers that are not finite; they were frozen"));
     }
     let written = reporter.stage("write", |_| log.trajectory.write_npz(&log.path));
-    // What ended the run is the cause, where there is one.
+    // An error of the simulation takes precedence over one of writing.
     if played.is_ok() {
         written?;
     }

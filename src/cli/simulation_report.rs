@@ -1,4 +1,4 @@
-//! `report.json` of `kintsugi simulate`: what was played, with what settings, and every body that ever lived.
+//! `report.json` of `kintsugi simulate`: the scene, its settings, and every body that existed.
 //!
 //! In: the sandbox after every step. Out: names, masses, inertias and shapes in the order of `trajectory.npz`, the
 //! breaks, and counts. The fields are described in `docs/files.md`.
@@ -20,7 +20,7 @@ use crate::{
     shape::{Geometry, Shape},
 };
 
-/// What was asked for.
+/// Options of the run.
 #[derive(Serialize)]
 pub struct Asked {
     /// The scene's or mesh's file, as given.
@@ -29,17 +29,17 @@ pub struct Asked {
     pub scene: String,
     /// Simulated time, s.
     pub seconds: f64,
-    /// Steps between two measurements of the volume that bodies share; 0: never.
+    /// Steps between two measurements of shared volumes; 0: never.
     pub volume_every: u64,
     /// Whether `pairs.csv` was written.
     pub pairs: bool,
-    /// Steps between two writings of collision points.
+    /// Steps between two writes of collision points.
     pub collision_points: Option<u64>,
-    /// Formats of the motion.
+    /// Formats of the animation.
     pub formats: Vec<&'static str>,
 }
 
-/// How the world was set, as the run began.
+/// Settings of the world at the start.
 #[derive(Serialize)]
 struct SettingsReport {
     gravity: DVec3,
@@ -48,7 +48,7 @@ struct SettingsReport {
     floor: Option<f64>,
     walls: Option<Walls>,
     contacts: String,
-    /// Of distance fields, where they find contacts.
+    /// Level of distance fields, if they find the contacts.
     #[serde(skip_serializing_if = "Option::is_none")]
     field_level: Option<u32>,
     response: String,
@@ -65,11 +65,11 @@ struct ObjectReport {
     input: InputReport,
     mesh_sha256: NamedByDigest,
     level: u32,
-    /// Edge of a voxel, m.
+    /// Edge length of a voxel, m.
     voxel: f64,
 }
 
-/// What a body is made of; lengths in m.
+/// Shape of a body; lengths in m.
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 enum ShapeReport {
@@ -98,23 +98,23 @@ impl ShapeReport {
     }
 }
 
-/// A body that lived; kg, m, s. The order is that of the arrays.
+/// A body that existed at any time; kg, m, s. In the order of the arrays.
 #[derive(Serialize)]
 struct BodyReport {
     body: usize,
     name: String,
     object: usize,
     generation: u32,
-    /// The body that it broke off, where that lived in this run.
+    /// The body that it broke off, if that existed in this run.
     parent: Option<usize>,
     mass: f64,
     volume: f64,
     density: f64,
-    /// About the centre of mass, body axes, which are those of the object; rows.
+    /// About the centre of mass, in body axes, which are the object's axes; rows.
     inertia: [[f64; 3]; 3],
-    /// Centre of mass in the object's own place, whose axes and origin the mesh gave.
+    /// Centre of mass in the object's original coordinates, which are the mesh's.
     centre: DVec3,
-    /// Low and high corner there.
+    /// Low and high corner in the same coordinates.
     bounds: [DVec3; 2],
     shape: ShapeReport,
     friction: f64,
@@ -130,9 +130,9 @@ struct BodyReport {
 #[derive(Serialize)]
 struct BreakReport {
     time: f64,
-    /// Of the bodies, what broke; null where that did not live in this run.
+    /// The broken body's index in the list; null if it did not exist in this run.
     body: Option<usize>,
-    /// Where it was hit, and which way: in the object's own place, m.
+    /// Point and direction of the blow in the object's original coordinates, m.
     point: DVec3,
     direction: DVec3,
     parts: usize,
@@ -142,9 +142,9 @@ struct BreakReport {
 #[derive(Default, Serialize)]
 struct Counts {
     steps: u64,
-    /// That ever lived.
+    /// Bodies that existed at any time.
     bodies: usize,
-    /// That were there at the end, and of these, awake and frozen.
+    /// Bodies at the end; of these, awake and frozen ones.
     at_the_end: usize,
     awake: usize,
     frozen: usize,
@@ -170,7 +170,7 @@ pub struct SimulationReport {
 }
 
 impl SimulationReport {
-    /// Of a run that begins.
+    /// Starts the report of a run.
     pub fn new(asked: Asked, sandbox: &Sandbox) -> Self {
         let s = sandbox.settings();
         let settings = SettingsReport {
@@ -203,7 +203,7 @@ impl SimulationReport {
         report
     }
 
-    /// Takes note of bodies that are new.
+    /// Records new bodies.
     pub fn record(&mut self, sandbox: &Sandbox) {
         for body in sandbox.bodies() {
             if !self.numbers.contains_key(&body.id) {
@@ -218,7 +218,7 @@ impl SimulationReport {
         let record = info.origin.and_then(|origin| sandbox.breaks().get(origin.record));
         let parent = record.and_then(|record| self.that_broke(record));
         let of_object = || sandbox.objects().get(info.object).map_or_else(String::new, |o| o.name.clone());
-        // Parts are numbered under the name of what broke.
+        // Parts are numbered under the name of the broken body.
         let name = match info.origin {
             Some(origin) => {
                 let whole = parent.map_or_else(of_object, |parent| self.bodies[parent].name.clone());
@@ -254,7 +254,7 @@ impl SimulationReport {
         self.bodies.iter().position(|body| (body.object, body.origin) == (record.object, record.broken))
     }
 
-    /// Writes it, after so many steps.
+    /// Writes the report after `steps` steps.
     ///
     /// # Errors
     /// [`ExportError::Write`].

@@ -1,7 +1,7 @@
-//! The tour: what the sandbox would show, as pictures, where there is no display.
+//! The tour: pictures of the sandbox, for machines without a display.
 //!
-//! In: a mesh or scene that was read. Out: PNG files in a folder beside where the program was started. A mesh
-//! is shown whole, broken and with its pieces apart; a scene at its start and while it plays.
+//! In: a mesh or scene that was read. Out: PNG files in a folder in the working directory. A mesh is shown whole,
+//! broken and with its pieces apart; a scene at its start and while it plays.
 
 use std::{
     path::{Path, PathBuf},
@@ -33,7 +33,7 @@ const SIZE: [u32; 2] = [960, 720];
 /// Simulated times at which a scene is shown, s.
 const SCENE_TIMES: [f64; 4] = [0.0, 0.5, 1.0, 2.0];
 
-/// Writes the tour and says where it is.
+/// Writes the tour and prints its folder.
 ///
 /// # Errors
 /// [`CliError`].
@@ -54,7 +54,7 @@ pub fn run(file: &Path, opened: ReadScene, level: u32, compute: &ComputeArgs) ->
     Ok(())
 }
 
-/// Draws into the tour's folder and counts.
+/// Draws numbered pictures into the tour's folder.
 struct Painter<'a> {
     compute: &'a Compute,
     renderer: Renderer,

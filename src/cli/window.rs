@@ -1,4 +1,4 @@
-//! `kintsugi [FILE]`: the sandbox window; where there is no display, a tour in pictures.
+//! `kintsugi [FILE]`: opens the sandbox window, or writes a tour in pictures if there is no display.
 
 use std::path::PathBuf;
 
@@ -46,7 +46,7 @@ pub fn run(args: &WindowArgs) -> Result<(), CliError> {
     let file = named.unwrap_or_else(|| PathBuf::from("builtin:vase"));
     let reporter = Reporter::new(false);
     args.frame_log.iter().try_for_each(|file| super::check_place("--frame-log", file))?;
-    // Read before a window opens, so that a bad file is one line in the shell and not an empty window.
+    // Read before a window opens, so that a bad file gives one line in the shell instead of an empty window.
     let mut opened = read_scene(&file, args.level, &args.coarser, &reporter)?;
     if !is_scene(&file) {
         imports::apply(&mut opened.scene);

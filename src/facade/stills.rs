@@ -1,7 +1,7 @@
-//! Pictures without a window: a mesh standing on a floor, whole or broken, and the cameras to look at it.
+//! Pictures without a window: a mesh standing on a floor, whole or broken, and its cameras.
 //!
-//! In: octrees where stages run and where they stand. Out: RGBA8 rows. The world is in metres with y up; a mesh is
-//! scaled to 1 m along its longest side and stands on the floor in the middle. The commands draw with it too.
+//! In: octrees on the backend and their positions. Out: RGBA8 rows. The world is in metres with y up; a mesh is scaled
+//! to 1 m along its longest side and stands on the floor at the origin. The commands use it too.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
 
 use super::Object;
 
-/// Refinement passes of a still; fewer where the CPU has to draw it.
+/// Refinement passes of a still; fewer if the CPU draws it.
 const PASSES: u32 = 32;
 const PASSES_SOFTWARE: u32 = 12;
 
@@ -65,7 +65,7 @@ impl Viewpoint {
         self.camera_on(&(0..8).map(corner).collect::<Vec<_>>(), size)
     }
 
-    /// A camera that shows all of some world-space points.
+    /// A camera that shows all given points, in world space.
     #[must_use]
     pub fn camera_on(self, points: &[Vec3], [width, height]: [u32; 2]) -> Camera {
         let (yaw, pitch) = self.angles();
@@ -75,17 +75,17 @@ impl Viewpoint {
     }
 }
 
-/// Where an object's grid stands in the world: scale to metres, then a shift.
+/// Placement of an object's grid in the world: a scale to metres, then a translation.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    /// Metres a voxel.
+    /// Metres per voxel.
     pub h: f64,
     /// World position of grid point 0, m.
     pub origin: DVec3,
 }
 
 impl Place {
-    /// On the floor, in the middle, 1 m along the longest side of its voxels.
+    /// On the floor at the origin, 1 m along the longest side of its voxels.
     #[must_use]
     pub fn standing(mass: &GridMass) -> Self {
         let Aabb { low, high } = mass.bounds;
@@ -94,13 +94,13 @@ impl Place {
         Self { h, origin: -h * DVec3::new(middle.x, low.y, middle.z) }
     }
 
-    /// Grid to world, `offset` metres from its place.
+    /// The transform from grid to world, translated by `offset` metres.
     #[must_use]
     pub fn matrix(&self, offset: Vec3) -> Mat4 {
         Mat4::from_translation(self.origin.as_vec3() + offset) * Mat4::from_scale(Vec3::splat(self.h as f32))
     }
 
-    /// The grid in the world, of `level`.
+    /// The grid of `level` in world coordinates.
     #[must_use]
     pub fn grid(&self, level: u32) -> Grid {
         Grid { level, origin: self.origin, h: self.h }
@@ -113,7 +113,7 @@ impl Place {
         Arc::new(Shape::octree(Octree { forest, tree, grid, mass }, density, Look::default()))
     }
 
-    /// A shape whose grid stands here as the renderer wants it, `offset` metres from its place.
+    /// The renderer's body for a shape in this placement, translated by `offset` metres.
     #[must_use]
     pub fn body(&self, shape: Arc<Shape>, id: u32, offset: Vec3) -> RenderBody {
         RenderBody {
@@ -142,7 +142,7 @@ pub fn world_bounds(bodies: &[RenderBody]) -> (Vec3, Vec3) {
     if low.cmple(high).all() { (low, high) } else { (Vec3::ZERO, Vec3::ONE) }
 }
 
-/// Points all over the surfaces of bodies, world.
+/// Points on the surfaces of bodies, world space.
 #[must_use]
 pub fn surface_points(bodies: &[RenderBody]) -> Vec<Vec3> {
     let most = (20_000 / bodies.len().max(1)).max(64);
@@ -153,7 +153,7 @@ pub fn surface_points(bodies: &[RenderBody]) -> Vec<Vec3> {
     bodies.iter().flat_map(of_body).collect()
 }
 
-/// One object standing on the floor, on the GPU.
+/// One object standing on the floor, on the backend.
 pub struct Stage {
     /// Its octree.
     pub arena: Arena,
@@ -181,7 +181,7 @@ impl Stage {
     }
 }
 
-/// The pieces in place, moved apart by `explode` times their distance from the middle.
+/// The pieces in place, moved apart by `explode` times their distance from the centre.
 ///
 /// # Errors
 /// [`GpuError`].
@@ -196,7 +196,7 @@ pub fn pieces(
     let Some(step) = broken.steps.first() else { return Ok(Vec::new()) };
     let offset = |centre: DVec3| -> Vec3 {
         let away = (centre - whole.centre) * place.h * explode;
-        // Nothing sinks into the floor.
+        // No piece sinks into the floor.
         (away + DVec3::Y * (explode * (whole.centre.y - whole.bounds.low.y) * place.h)).as_vec3()
     };
     let color = object.shape.look().surface_color.unwrap_or_default();
@@ -227,7 +227,7 @@ pub fn pieces(
     Ok(bodies)
 }
 
-/// What to draw and how.
+/// A picture's contents and settings.
 pub struct Still<'a> {
     /// Octrees.
     pub arena: &'a Arena,
@@ -235,15 +235,15 @@ pub struct Still<'a> {
     pub bodies: &'a [RenderBody],
     /// Camera.
     pub camera: Camera,
-    /// Colouring.
+    /// What colours mean.
     pub color_by: ColorBy,
-    /// Floor height, m.
+    /// Floor height, m; `None` draws none.
     pub floor: Option<f32>,
-    /// No background.
+    /// Whether the background is transparent.
     pub transparent: bool,
-    /// Pixels.
+    /// Width and height, pixels.
     pub size: [u32; 2],
-    /// Cracks to show on a body that is still whole.
+    /// Cracks to draw on an unbroken body.
     pub seams: Option<BodySeams<'a>>,
     /// Lines, points and triangles over the picture.
     pub overlay: Option<&'a Arc<Overlay>>,
@@ -258,7 +258,7 @@ pub fn draw(compute: &Compute, renderer: &mut Renderer, still: &Still<'_>) -> Re
     draw_with(compute, renderer, still, passes)
 }
 
-/// As [`draw`], of so many passes.
+/// Like [`draw`], with a given number of passes.
 ///
 /// # Errors
 /// [`GpuError`].
@@ -274,7 +274,7 @@ pub fn draw_with(
         camera: still.camera,
         options: RenderOptions {
             color_by: still.color_by,
-            // A floor would fill the part of the picture that is to stay clear.
+            // A floor would fill the part of the picture that is to stay transparent.
             floor: still.floor.filter(|_| !still.transparent),
             transparent: still.transparent,
             ..RenderOptions::default()

@@ -1,8 +1,8 @@
-//! What broke since the program started, so that an export can say where every piece comes from.
+//! Log of all breaks since the program started, so that an export can tell where every piece comes from.
 //!
-//! In: every break that went through. Out: for a body its line of breaks, back to the whole object. Entries
-//! are never taken out: undo and the timeline bring bodies back whose breaks then count again. No octree is
-//! held here, so that memory stays what it was.
+//! In: every completed break. Out: for a body its ancestry of breaks, back to the whole object. Entries are never
+//! removed, since undo and the timeline can bring their bodies back. The log holds no strong reference to octrees, so
+//! it does not keep memory alive.
 
 use std::sync::{Arc, Weak};
 
@@ -21,12 +21,12 @@ use crate::{
     svo::{Forest, Grid},
 };
 
-/// The break that a body came of.
+/// The break that produced a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Origin {
     /// Index in [`BreakLog::records`].
     pub record: usize,
-    /// Which of its parts.
+    /// Index of the part in that break.
     pub part: usize,
 }
 
@@ -35,33 +35,33 @@ pub struct Origin {
 pub struct BreakRecord {
     /// Index of the object.
     pub object: usize,
-    /// Where what broke came from; `None` for a whole object.
+    /// Origin of the broken body; `None` for a whole object.
     pub broken: Option<Origin>,
-    /// Breaks that led to its parts, this one included.
+    /// Breaks from the whole object to its parts, including this one.
     pub generation: u32,
     /// Simulated time, s.
     pub time: f64,
-    /// How what broke lay and moved just before, world.
+    /// State of the broken body just before, world space.
     pub state: BodyState,
-    /// Speed that pieces at the point got, m/s.
+    /// Speed given to pieces at the point, m/s.
     pub speed: f64,
     /// Wall-clock time of the fracture, s.
     pub seconds: f64,
-    /// Where it was hit: shape space, m.
+    /// Point and direction of the blow: shape space, m.
     pub impact: Impact,
-    /// Parameters that give the same parts again.
+    /// Parameters that reproduce the same parts.
     pub params: FractureParams,
-    /// Its seeds, where it was by cells of seeds.
+    /// Its seeds, if the method uses seeds.
     pub pattern: Option<Pattern>,
-    /// How many cells it drew.
+    /// Number of cells of its pattern.
     pub cell_count: u32,
     /// Cell of each part, below that number.
     pub cells: Vec<u32>,
-    /// Of each part its cells' objects: one, or several where small parts joined it.
+    /// Objects of each part's cells: one, or several if small parts were merged into it.
     pub objects: Vec<Vec<u32>>,
-    /// What its crack faces show, where they show a volume.
+    /// Material volume on its crack faces, if they show one.
     pub volume: Option<Volume>,
-    /// Level at which islands were told apart, where that is known.
+    /// Level of island detection, if the method has one.
     pub island_level: Option<u32>,
     /// Counts.
     pub counts: FractureCounts,
@@ -71,28 +71,28 @@ pub struct BreakRecord {
     pub interior: InteriorReport,
     /// Volume that became dust, m^3.
     pub dust: f64,
-    /// Volume that the rule for small pieces took away, m^3.
+    /// Volume dropped by the rule for small pieces, m^3.
     pub dropped: f64,
-    /// What that rule took away.
+    /// Parts dropped by that rule.
     pub dropped_parts: Vec<DroppedPart>,
-    /// What broke: shape space, m.
+    /// Mass properties of the broken body: shape space, m.
     pub whole: Figures,
-    /// Its grid, shape space, where it is an octree.
+    /// Grid of the broken body in shape space, if it is an octree.
     pub grid: Option<Grid>,
-    /// Where several parts of an earlier break were one again: number of that among [`BreakLog::joins`].
+    /// If the broken body was merged from several parts: its index in [`BreakLog::joins`].
     pub joined: Option<usize>,
-    /// Which tree of its forest it is.
+    /// The broken body's tree in its forest.
     pub(super) tree: u32,
-    /// Which trees of theirs its parts are, where they are octrees.
+    /// The parts' trees in their forest, if they are octrees.
     pub(super) trees: Vec<u32>,
-    /// The octrees of its parts, as long as one of them is there.
+    /// The parts' octrees, while any owner keeps them alive.
     parts: Weak<Forest>,
-    /// Its octrees, as long as a body, undo or the timeline holds them.
+    /// The broken body's octree, while any owner (body, undo, timeline) keeps it alive.
     forest: Weak<Forest>,
 }
 
 impl BreakRecord {
-    /// Of `body`, which broke at `time`.
+    /// The record of a break of `body` at `time`.
     pub(super) fn new(
         body: &Body,
         info: &BodyInfo,
@@ -145,19 +145,19 @@ impl BreakRecord {
         }
     }
 
-    /// The octrees that what broke belonged to, where somebody still holds them.
+    /// The broken body's forest, if it is still alive.
     #[must_use]
     pub fn forest(&self) -> Option<Arc<Forest>> {
         self.forest.upgrade()
     }
 
-    /// The octrees of its parts, which lie in one forest, where somebody still holds them.
+    /// The parts' common forest, if it is still alive.
     pub(super) fn forest_of_parts(&self) -> Option<Arc<Forest>> {
         self.parts.upgrade().filter(|_| self.trees.len() == self.cells.len())
     }
 }
 
-/// A part that was too small to stay.
+/// A part dropped because it was too small.
 #[derive(Clone, Debug)]
 pub struct DroppedPart {
     /// Its cell.
@@ -172,7 +172,7 @@ impl DroppedPart {
         Self { cell: part.cell, octree: octree.map(weak) }
     }
 
-    /// Its octree, as long as the parts that stayed, undo or the timeline hold those of its break.
+    /// Its octree, if the forest of its break is still alive.
     #[must_use]
     pub fn octree(&self) -> Option<Octree> {
         let (forest, tree, grid, mass) = self.octree.as_ref()?;
@@ -188,31 +188,31 @@ pub struct BreakLog {
 }
 
 impl BreakLog {
-    /// Adds a break; its index.
+    /// Appends a break; returns its index.
     pub(super) fn push(&mut self, record: BreakRecord) -> usize {
         self.records.push(record);
         self.records.len() - 1
     }
 
-    /// Several parts of a break are one again; the number of that.
+    /// Records that parts of a break were merged; returns the index of the merge.
     pub(super) fn join(&mut self, parts: Vec<usize>) -> usize {
         self.joins.push(parts);
         self.joins.len() - 1
     }
 
-    /// Parts of a break that were made one again, ascending, each time that this was done.
+    /// For each merge, the merged parts of the break, ascending.
     #[must_use]
     pub fn joins(&self) -> &[Vec<usize>] {
         &self.joins
     }
 
-    /// Which parts of its break a body is.
+    /// The parts of its break that a body consists of.
     #[must_use]
     pub fn parts_of(&self, info: &BodyInfo) -> Vec<usize> {
         self.parts(info.origin, info.joined)
     }
 
-    /// The same of what came so.
+    /// The parts that a body with this origin and merge consists of.
     pub(super) fn parts(&self, origin: Option<Origin>, joined: Option<usize>) -> Vec<usize> {
         match joined.and_then(|joined| self.joins.get(joined)) {
             Some(parts) => parts.clone(),
@@ -220,7 +220,7 @@ impl BreakLog {
         }
     }
 
-    /// All of them.
+    /// All breaks.
     #[must_use]
     pub fn records(&self) -> &[BreakRecord] {
         &self.records
@@ -232,7 +232,7 @@ impl BreakLog {
         self.records.get(record)
     }
 
-    /// Which part of each break that led to a body it is, the first break first.
+    /// The part index at each break in a body's ancestry, the first break first.
     #[must_use]
     pub fn parts_that_led_to(&self, origin: Option<Origin>) -> Vec<u32> {
         let mut parts: Vec<u32> = origin.iter().map(|origin| origin.part as u32).collect();
@@ -241,7 +241,7 @@ impl BreakLog {
         parts
     }
 
-    /// The body that an event of a scene names, where it is there.
+    /// The body that an event of a scene names, if it exists.
     pub(super) fn find(&self, piece: &NamedPiece, stage: &Stage) -> Option<BodyId> {
         let is_it = |id: BodyId| {
             let info = stage.info_or_whole(id);
@@ -250,7 +250,7 @@ impl BreakLog {
         stage.bodies().iter().map(|body| body.id).find(|id| is_it(*id))
     }
 
-    /// The breaks that led to a body, the last one first, with their indices.
+    /// The breaks in a body's ancestry with their indices, the last one first.
     pub fn line(&self, origin: Option<Origin>) -> impl Iterator<Item = (usize, &BreakRecord)> {
         let at = |origin: Origin| Some((origin.record, self.get(origin.record)?));
         std::iter::successors(origin.and_then(at), move |(_, record)| record.broken.and_then(at))

@@ -1,7 +1,7 @@
 //! Breaking one body: from a blow in the world to pieces that move as the body moved.
 //!
-//! In: a body, a blow, parameters. Out: a fracture from a worker thread, then one body definition a piece
-//! whose velocities make the split conserve momentum, angular momentum and energy (v + w x r).
+//! In: a body, a blow, parameters. Out: a fracture from a worker thread, then a body definition per piece, with
+//! velocities that conserve momentum, angular momentum and energy (v + w x r).
 
 use std::{
     path::Path,
@@ -31,11 +31,11 @@ pub struct Blow {
     pub point: DVec3,
     /// Unit direction in the world.
     pub direction: DVec3,
-    /// Speed that the pieces at the point get, m/s.
+    /// Speed given to pieces at the point, m/s.
     pub speed: f64,
 }
 
-/// What a fracture did, for the panels.
+/// Summary of a fracture for the panels.
 #[derive(Clone, Debug, Default)]
 pub struct BreakSummary {
     /// Counts as the report names them.
@@ -44,95 +44,95 @@ pub struct BreakSummary {
     pub timings: Vec<StageTiming>,
     /// Wall-clock time of the worker, s.
     pub seconds: f64,
-    /// Mass of the pieces, of the dust and of what was taken away, divided by the body's, minus 1.
+    /// Relative error of the mass: pieces, dust and dropped parts over the body, minus 1.
     pub mass_error: f64,
-    /// Mass of the dust divided by the body's.
+    /// Mass of the dust as a share of the body's.
     pub dust_share: f64,
-    /// Share of the body's mass that the smallest-piece rule took away.
+    /// Mass dropped by the rule for small pieces, as a share of the body's.
     pub dropped_mass: f64,
     /// How a number of pieces was solved for.
     pub solved: Option<Solved>,
-    /// What stayed together, where something was to.
+    /// The part that stayed together, if one was to.
     pub kept: Option<KeptSummary>,
 }
 
-/// The part that stayed together.
+/// The part of a broken body that stayed together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptSummary {
     /// Seeds of its cells, ascending.
     pub cells: Vec<u32>,
-    /// Pieces that it is: one, unless its parts do not touch.
+    /// Number of its pieces: one, unless its cells do not touch.
     pub pieces: usize,
 }
 
-/// What made a body break.
+/// Cause of a break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// The user: kept in the scene, so that it happens again when the scene is played again.
+    /// The user's blow; recorded as an event of the scene, so that it happens again on playback.
     User,
-    /// The user's blow before it, of whose step of undo it is a part: kept in the scene, too.
+    /// A later generation of the user's blow, part of the same undo step; also recorded as an event.
     Again,
-    /// An event of the scene, which is there already.
+    /// An event of the scene, which need not be recorded.
     Event,
-    /// What it ran into: happens again by itself.
+    /// A collision, which happens again by itself on playback.
     Collision,
-    /// The scene, before time began: no step of undo, and nothing that happens.
+    /// A break that a scene lists as made before its start; neither an undo step nor an event.
     Opening,
 }
 
-/// A blow that waits for its turn.
+/// A blow waiting to be computed.
 pub(super) struct Waiting {
     pub body: BodyId,
     pub blow: Blow,
     pub params: FractureParams,
-    /// Cells that were painted to stay.
+    /// Cells painted to stay.
     pub kept: Option<Arc<KeptCells>>,
-    /// The user's own lets the random seed go on when it has fallen, unless it is locked.
+    /// Cause; a user's blow advances the random seed when it has fallen, unless that is locked.
     pub cause: Cause,
-    /// The blow in the body's local space, where that is known better than the blow in the world.
+    /// The blow in the body's local space, if that is more precise than the blow in the world.
     pub impact: Option<Impact>,
-    /// Of a scene's event: the piece that it names, which may be there only when its turn comes.
+    /// For an event of a scene: the piece that it names, which may exist only when the event is due.
     pub piece: Option<NamedPiece>,
 }
 
-/// A piece by the object that it is of and the part of each break that led to it, the first break first.
+/// Names a piece by its object and the part index at each break in its ancestry, the first break first.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct NamedPiece {
     pub object: usize,
     pub parts: Vec<u32>,
 }
 
-/// A fracture on its way.
+/// A fracture in progress.
 pub struct BreakJob {
     /// The body that breaks.
     pub body: BodyId,
     /// The blow.
     pub blow: Blow,
-    /// As it was asked for.
+    /// The requested parameters.
     pub params: FractureParams,
-    /// The blow on the body as it was then, in its local space.
+    /// The blow in the body's local space when the fracture started.
     pub(super) impact: Impact,
-    /// Whether it is the user's own.
+    /// Cause of the blow.
     pub(super) cause: Cause,
     kept: Option<Arc<KeptCells>>,
-    /// With it goes whoever waits.
+    /// Cancels the fracture when the job is dropped.
     #[cfg_attr(not(test), expect(dead_code, reason = "it does its work when it is dropped"))]
     pub(super) waits: CancelOnDrop,
-    /// The body's volume when it was hit, m^3.
+    /// The body's volume when it was struck, m^3.
     pub(super) source_volume: f64,
     receiver: mpsc::Receiver<Result<TimedBreak, FractureError>>,
 }
 
-/// What came of a blow, and how long that took.
+/// Result of a fracture, with its time.
 pub(super) struct TimedBreak {
     pub broken: Break,
-    /// Wall-clock time of the worker, s: what waits for the next frame meanwhile does not count.
+    /// Wall-clock time of the worker, s, without the wait for the next frame.
     pub seconds: f64,
 }
 
 impl BreakJob {
-    /// Starts on a thread, of a body in that state. Seeds from a file are for `intact` bodies; what came of one breaks by the
-    /// pattern.
+    /// Starts a worker that breaks a body in its present state. Seeds from a file apply to `intact` bodies only; other
+    /// bodies use the pattern.
     pub(super) fn start(
         arena: &Arc<RwLock<Arena>>,
         passes: &Arc<Passes>,
@@ -160,19 +160,19 @@ impl BreakJob {
                     points: points.as_deref(),
                     ..Strike::new(impact, &params_there)
                 };
-                // The handles of the buffers are enough: the lock stays free for whatever comes meanwhile.
+                // A clone of the buffers' handles suffices, so the lock is free for later changes.
                 let arena = arena.read().unwrap_or_else(PoisonError::into_inner).clone();
                 let context = BreakContext { arena: &arena, passes: &passes, cancel: &cancel };
                 break_shape(&context, &def.shape, &strike)
             };
-            // The receiver only disappears when the window has closed or the scene was replaced.
+            // The channel is closed only when the window has closed or the scene was replaced.
             let timed = |broken| TimedBreak { broken, seconds: start.elapsed().as_secs_f64() };
             let _ = sender.send(run().map(timed));
         });
         Self { body, blow, params, impact, cause, kept, waits, source_volume, receiver }
     }
 
-    /// The same blow, to fall again.
+    /// The same blow, to be computed again.
     pub(super) fn again(self) -> Waiting {
         let Self { body, blow, params, impact, cause, kept, .. } = self;
         Waiting { body, blow, params, kept, cause, impact: Some(impact), piece: None }
@@ -189,7 +189,7 @@ impl BreakJob {
     }
 }
 
-/// The seeds of the file that `params` name, local space of `def`; `None` where they name none.
+/// The seeds of the file that `params` name, in local space of `def`; `None` if they name no file.
 ///
 /// # Errors
 /// [`FractureError::Params`] for a file that cannot be read.
@@ -203,19 +203,19 @@ pub(super) fn seeds_in_local(
     Ok(Some(points.into_iter().map(|p| local(p * def.meters_per_unit)).collect()))
 }
 
-/// World point to the local space of a body's shape (voxels of an octree).
+/// Transforms a world point to the local space of a body's shape (voxels for an octree).
 #[must_use]
 pub fn local_from_world(state: &BodyState, shape: &Shape, point: DVec3) -> DVec3 {
     shape.to_local(state.position, state.rotation, point)
 }
 
-/// Point of a body's local space to the world.
+/// Transforms a point of a body's local space to the world.
 #[must_use]
 pub fn world_from_local(state: &BodyState, shape: &Shape, point: DVec3) -> DVec3 {
     shape.to_world(state.position, state.rotation, point)
 }
 
-/// Local space to world as the renderer wants it.
+/// The renderer's transform from local space to the world.
 #[must_use]
 pub fn world_from_local_matrix(state: &BodyState, shape: &Shape) -> glam::Mat4 {
     let turn = state.rotation.as_quat();
@@ -223,7 +223,8 @@ pub fn world_from_local_matrix(state: &BodyState, shape: &Shape) -> glam::Mat4 {
     glam::Mat4::from_scale_rotation_translation(Vec3::splat(shape.unit_m() as f32), turn, origin)
 }
 
-/// The state of a part of a rigid body: same turn, same spin, the velocity of that point of the body.
+/// The state of a part of a rigid body: same rotation, same angular velocity, the velocity of its centre of mass as a
+/// point of the body.
 #[must_use]
 pub fn part_state(whole: &BodyState, shape: &Shape, part: &Shape) -> BodyState {
     let position = world_from_local(whole, shape, shape.centre_of_part(part));
@@ -236,8 +237,8 @@ pub fn part_state(whole: &BodyState, shape: &Shape, part: &Shape) -> BodyState {
     }
 }
 
-/// How the parts of `body` move after `blow`, in their order, and whether they stay fixed. `reach` in metres.
-/// The blow does not move the part that is `kept`; where there is one, what broke off a fixed body is free.
+/// States of the parts of `body` after `blow`, and whether they stay fixed. `reach` in metres. The blow does not move
+/// the part that is `kept`; if there is one, the parts that broke off a fixed body are free.
 fn part_states(
     body: &Body,
     blow: &Blow,
@@ -255,7 +256,7 @@ fn part_states(
     parts.iter().enumerate().map(state_of).collect()
 }
 
-/// The parts of `body` as bodies of their own after `blow`, in their order; `first_radius` is the blow's innermost one, a
+/// Definitions of the parts of `body` after `blow`, in their order; `first_radius` is the blow's innermost radius as a
 /// share of the body's longest side.
 pub(super) fn part_bodies(body: &Body, blow: &Blow, first_radius: f64, broken: &Break) -> Vec<BodyDef> {
     let reach = body.def.shape.longest_side_m() * (2.0 * first_radius).clamp(0.05, 0.6);
@@ -265,7 +266,7 @@ pub(super) fn part_bodies(body: &Body, blow: &Blow, first_radius: f64, broken: &
     parts
         .map(|(part, (state, fixed))| {
             let mut def = BodyDef { shape: Arc::clone(&part.shape), state, fixed, ..body.def.clone() };
-            // It may have been changed while the fracture was computed.
+            // The density may have changed while the fracture was computed.
             if def.shape.density() != body.def.shape.density() {
                 def.set_density(body.def.shape.density());
             }
@@ -274,14 +275,13 @@ pub(super) fn part_bodies(body: &Body, blow: &Blow, first_radius: f64, broken: &
         .collect()
 }
 
-/// Innermost radius of a blow, share of the body's longest side.
+/// Innermost radius of a blow, as a share of the body's longest side.
 pub(super) fn first_radius(params: &FractureParams) -> f64 {
     params.radii.first().copied().unwrap_or(0.1)
 }
 
-/// Velocity that the blow adds to a piece at `position` of a body whose centre is `centre`: along the blow
-/// near the point, fading over `reach` metres; farther away a share of it outwards, without which a shell's
-/// pieces would lock like an arch.
+/// Velocity that the blow adds to a piece at `position` of a body with centre `centre`: along the blow near the point,
+/// fading over `reach` metres; farther away partly outwards, without which a shell's pieces would lock like an arch.
 #[must_use]
 pub fn push(blow: &Blow, position: DVec3, centre: DVec3, reach: f64) -> DVec3 {
     let distance = position.distance(blow.point) / reach.max(1e-9);
@@ -291,7 +291,7 @@ pub fn push(blow: &Blow, position: DVec3, centre: DVec3, reach: f64) -> DVec3 {
     (blow.direction * near + outward * (BURST * far)) * blow.speed
 }
 
-/// Share of the blow's speed that goes outwards.
+/// Share of the blow's speed that points outwards.
 const BURST: f64 = 0.4;
 
 #[cfg(test)]

@@ -1,19 +1,19 @@
-//! A scene played coarser than it was made: what a fast machine shows at level 10 a slower one plays at level 8.
+//! Plays a scene at a coarser level: a scene made at level 10 on a fast machine runs at level 8 on a slower one.
 //!
-//! In: a scene. Out: the same, every octree so many levels coarser, and with it everything that counts levels or
-//! voxels. Where pieces break off, how fast and how heavy they are stays as it was.
+//! In: a scene. Out: the same scene with every octree coarser by some levels, and all values in levels or voxels
+//! adapted. Positions of pieces, their speeds and masses stay the same.
 
 use super::{Event, Scene, SceneBody};
 use crate::fracture::FractureParams;
 
-/// Levels below which nothing is coarsened: there is too little left to look at.
+/// Octrees are not made coarser than this level, where little of their shape would be visible.
 const COARSEST: u32 = 4;
 
 impl Scene {
-    /// The scene with every leaf level `levels` lower, but no lower than 4.
+    /// The scene with every leaf level lowered by `levels`, but not below 4.
     #[must_use]
     pub fn coarser(mut self, levels: u32) -> Self {
-        // What is coarse already becomes coarser by less.
+        // Bodies near the lowest level are lowered by less.
         let by: Vec<u32> = self.bodies.iter_mut().map(|body| coarsen(body, levels)).collect();
         let least = by.iter().copied().min().unwrap_or(levels);
         let of = |body: u32| by.get(body as usize).copied().unwrap_or(least);
@@ -27,7 +27,7 @@ impl Scene {
             }
         }
         if levels > 0 {
-            // Parts are numbered by size, and coarser ones have other sizes.
+            // Parts are numbered by size, and coarser parts have other sizes.
             self.breaks.retain(|one| one.of.is_none());
             self.breaks.iter_mut().for_each(|one| coarsen_params(&mut one.fracture, of(one.body)));
             self.breaks.iter_mut().for_each(|one| one.joined.clear());
@@ -45,7 +45,7 @@ fn lower(level: u32, by: u32) -> u32 {
     level.saturating_sub(by).max(COARSEST.min(level))
 }
 
-/// Says by how many levels.
+/// Returns the number of levels actually lowered.
 fn coarsen(body: &mut SceneBody, levels: u32) -> u32 {
     let level = lower(body.level, levels);
     let by = body.level - level;
@@ -61,7 +61,7 @@ fn coarsen_params(params: &mut FractureParams, by: u32) {
     *transition = transition.map(|level| level.saturating_sub(by).max(2));
     params.crack.dusty.width /= f64::from(1u32 << by);
     if let Some(smallest) = &mut params.smallest {
-        // As many of the larger voxels fill the same space.
+        // The number of larger voxels that fill the same space.
         smallest.voxels = smallest.voxels.div_ceil(1 << (3 * by));
     }
 }
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(scene.clone().coarser(0), scene);
     }
 
-    /// The four scenes of Domaradzki & Martyn 2016 have its numbers (Table 1, figures 4 to 7).
+    /// The four scenes of Domaradzki & Martyn 2016 have the paper's numbers (Table 1, figures 4 to 7).
     #[test]
     fn cracks_are_coarser_by_as_much_as_the_body_that_they_are_of() {
         let mut fracture = FractureParams::default();
@@ -118,7 +118,7 @@ mod tests {
             Event::Impact { fracture: Some(params), .. } => params.crack.dusty.width,
             _ => f64::NAN,
         };
-        // The last strikes whichever is there.
+        // The last event strikes any body, so the least lowering applies.
         assert_eq!(scene.events.iter().map(width).collect::<Vec<_>>(), [4.0, 1.0, 4.0]);
         assert_eq!(scene.bodies[0].fracture.crack.dusty.width, 4.0);
     }

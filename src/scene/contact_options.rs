@@ -35,13 +35,14 @@ pub(super) fn options(field_level: u32, penalty: &Penalty) -> Options {
     .into()
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "papers"))]
 mod tests {
     use super::*;
     use crate::bodies::{FinderEntry, ResponseEntry, finders, responses};
 
     #[test]
     fn every_option_has_its_default_and_its_range() {
+        crate::papers::register();
         let of_finders = finders().into_iter().flat_map(|entry: &FinderEntry| entry.options);
         let of_responses = responses().into_iter().flat_map(|entry: &ResponseEntry| entry.options);
         let (usual, unset) = (options(FIELD_LEVEL, &Penalty::default()), Options::default());

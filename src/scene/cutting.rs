@@ -1,7 +1,7 @@
 //! The imported meshes of a scene in pieces: what `export::meshes::original` needs to know of its bodies.
 //!
-//! In: bodies and the breaks that led to them. Out: for each object its cuts, which a worker makes. Cheap to gather:
-//! shapes and meshes are shared.
+//! In: bodies and the breaks in their ancestry. Out: for each object the cuts, which a worker makes. Gathering is
+//! cheap, since shapes and meshes are shared.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -21,10 +21,10 @@ use crate::{
     svo::Grid,
 };
 
-/// A body's shape and its mesh.
+/// Shape and mesh of a body.
 type Meshed = (Arc<Shape>, Arc<PieceMesh>);
 
-/// One break, to be cut again.
+/// A break to be repeated on the mesh.
 struct Cut {
     broken: Option<(usize, usize)>,
     pattern: Pattern,
@@ -35,7 +35,7 @@ struct Cut {
     dropped: Vec<CutPiece>,
 }
 
-/// Number of a cut and of a piece in it; `None` of a whole object.
+/// Index of a cut and of a piece in it; `None` for a whole object.
 type PieceOfCut = Option<(usize, usize)>;
 
 /// The cuts of one object.
@@ -48,19 +48,19 @@ struct CutObject {
     bodies: Vec<(Arc<Shape>, PieceOfCut)>,
 }
 
-/// The cuts of everything that is exported.
+/// The cuts of all exported objects.
 #[derive(Default)]
 pub(super) struct Cuts(Vec<CutObject>);
 
 impl Cuts {
-    /// Of `bodies`. `breaks` are those that led to them, by number, with the number of each one's first cell.
+    /// The cuts for `bodies`. `breaks` are those in their ancestry, by index, with the number of each one's first cell.
     pub fn of(sandbox: &Sandbox, bodies: &[&Body], breaks: &BTreeMap<usize, (&BreakRecord, u32)>) -> Self {
         let info = |body: &&Body| sandbox.info(body.id).copied().unwrap_or_default();
         let cut_object = |(object, known): (usize, &Arc<super::ObjectInfo>)| {
             let own: Vec<&Body> = bodies.iter().copied().filter(|b| info(b).object == object).collect();
-            // Those too that are not written hold what is theirs.
+            // Bodies that are not exported still take their share of the mesh.
             let all: Vec<&Body> = sandbox.bodies().iter().filter(|b| info(b).object == object).collect();
-            // Of each break the parts that are one again, by the first of them, and what they are.
+            // For each break, the merged parts by the first of them.
             let log = sandbox.breaks();
             let joined = all
                 .iter()
@@ -143,8 +143,8 @@ impl Cuts {
         Self(sandbox.objects().iter().enumerate().filter_map(cut_object).collect())
     }
 
-    /// Gives `what` the meshes that its objects are cut into. What cannot be cut gets smooth meshes; a note for the user
-    /// says why.
+    /// Assigns meshes to the objects of `what`. Objects that cannot be cut get smooth meshes; returns a note for the
+    /// user for each reason.
     pub fn cut(&self, what: &mut Assembly) -> Vec<String> {
         let mut notes = Vec::new();
         let mut known: Vec<Meshed> = Vec::new();

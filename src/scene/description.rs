@@ -1,5 +1,5 @@
-//! What a scene file says, as plain data. `docs/scenes.md` lists every field with its unit and default; a
-//! test keeps the two in step.
+//! Contents of a scene file as plain data. `docs/scenes.md` lists every field with its unit and default; a test keeps
+//! the two in step.
 
 use super::{FIELD_LEVEL, Penalty};
 use glam::{DQuat, DVec3};
@@ -31,50 +31,50 @@ pub struct Scene {
     pub floor_height: f64,
     /// Whether bodies at rest fall asleep.
     pub sleeping: bool,
-    /// How contacts are found.
+    /// Contact finder, by name.
     #[serde(skip_serializing_if = "ContactsId::is_default")]
     pub contacts: ContactsId,
     /// Octree level of the cells of distance fields, 1..=7.
     #[serde(skip_serializing_if = "is_usual_field_level")]
     pub field_level: u32,
-    /// How contacts are answered.
+    /// Contact response, by name.
     pub response: ResponseId,
-    /// Pieces of this generation no longer break by themselves.
+    /// Pieces of this generation and later do not break on impact.
     pub break_generations: u32,
-    /// Nothing breaks by itself once there are so many bodies.
+    /// Bodies do not break on impact once there are this many.
     pub break_pieces: u32,
     /// Constants of the penalty response.
     pub penalty: Penalty,
-    /// A box that nothing leaves; absent: none.
+    /// A box that no body leaves; absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub walls: Option<Walls>,
     /// Coarser levels far from the camera; absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adaptive_level: Option<Adaptive>,
-    /// Where to look from; absent: the whole scene is framed.
+    /// Camera; absent: the whole scene is framed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub camera: Option<Camera>,
-    /// What is shown and how.
+    /// Display settings.
     pub view: SceneView,
     /// Objects.
     #[serde(rename = "body")]
     pub bodies: Vec<SceneBody>,
-    /// The pinned impact; which cells stay there, `keep` of its body's fracture says.
+    /// The pinned impact; its body's `fracture.keep` lists the cells that stay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pinned: Option<Pinned>,
-    /// What happens while it plays.
+    /// Events during the simulation.
     #[serde(rename = "event")]
     pub events: Vec<Event>,
-    /// Levels at which certain bodies meet.
+    /// Levels for contacts between certain bodies.
     #[serde(rename = "pair", skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<ScenePair>,
-    /// Breaks that were made before time begins, in their order.
+    /// Breaks made before the start, in their order.
     #[serde(rename = "break", skip_serializing_if = "Vec::is_empty")]
     pub breaks: Vec<SceneBreak>,
-    /// Where bodies and their parts are once those breaks were made; what is not named lies where it came to be.
+    /// States of bodies and parts after those breaks; any other part stays where its break left it.
     #[serde(rename = "pose", skip_serializing_if = "Vec::is_empty")]
     pub poses: Vec<ScenePose>,
-    /// Bodies and parts that are taken away once those breaks were made.
+    /// Bodies and parts that are removed after those breaks.
     #[serde(rename = "deleted", skip_serializing_if = "Vec::is_empty")]
     pub deleted: Vec<PartName>,
 }
@@ -86,10 +86,10 @@ pub struct PartName {
     /// Index of the body, from 0.
     #[serde(default)]
     pub body: u32,
-    /// Index of the break that it is a part of, from 0; absent: the whole body.
+    /// Index of the break that produced the part, from 0; absent: the whole body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<u32>,
-    /// Which of its parts, by descending size, from 0.
+    /// Index of the part, by descending size, from 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub part: u32,
 }
@@ -106,87 +106,87 @@ fn is_false(flag: &bool) -> bool {
     !*flag
 }
 
-/// A break that was made before time begins, told in the body's own axes: it comes out the same wherever the body is.
+/// A break made before the start, in the body's own coordinates, so that it gives the same parts wherever the body is.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SceneBreak {
     /// Index of the body, from 0.
     #[serde(default)]
     pub body: u32,
-    /// Index of the earlier break one of whose parts broke, from 0; absent: the whole body broke.
+    /// Index of the earlier break whose part broke, from 0; absent: the whole body broke.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<u32>,
-    /// Which of its parts, by descending size, from 0.
+    /// Index of the part, by descending size, from 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub part: u32,
-    /// Where it was hit: the body's own axes and origin, m.
+    /// Point of the blow in the body's own coordinates, m.
     pub point: DVec3,
-    /// Which way the blow went: the body's own axes, any length but zero.
+    /// Direction of the blow in the body's own axes, any length but zero.
     pub direction: DVec3,
-    /// Lists of parts, by number, that are one body again; it goes by the lowest number, and the other numbers name
-    /// nothing.
+    /// Lists of parts that were merged into one body each. A merged body keeps its lowest number; the others become
+    /// invalid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub joined: Vec<Vec<u32>>,
-    /// How it broke.
+    /// Fracture parameters.
     pub fracture: FractureParams,
 }
 
 impl SceneBreak {
-    /// What broke.
+    /// The broken body or part.
     #[must_use]
     pub fn what(&self) -> PartName {
         PartName { body: self.body, of: self.of, part: self.part }
     }
 }
 
-/// Where a body or a part of one is, and how it moves.
+/// State of a body or part.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScenePose {
     /// Index of the body, from 0.
     #[serde(default)]
     pub body: u32,
-    /// Index of the break that it is a part of, from 0; absent: the whole body.
+    /// Index of the break that produced the part, from 0; absent: the whole body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<u32>,
-    /// Which of its parts, by descending size, from 0.
+    /// Index of the part, by descending size, from 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub part: u32,
     /// World position of its centre of mass, m.
     pub position: DVec3,
-    /// Turn of its axes, quaternion x, y, z, w.
+    /// Rotation, quaternion x, y, z, w.
     #[serde(default)]
     pub rotation: DQuat,
-    /// m/s.
+    /// Linear velocity, m/s.
     #[serde(default)]
     pub linear_velocity: DVec3,
-    /// rad/s.
+    /// Angular velocity, rad/s.
     #[serde(default)]
     pub angular_velocity: DVec3,
-    /// Whether it sleeps until something wakes it.
+    /// Whether it starts asleep.
     #[serde(default)]
     pub asleep: bool,
-    /// Whether it is neither drawn nor picked.
+    /// Whether it is hidden: neither drawn nor picked.
     #[serde(default, skip_serializing_if = "is_false")]
     pub hidden: bool,
-    /// Whether it is held where it is and does not break.
+    /// Whether it is locked: held in place and unbreakable.
     #[serde(default, skip_serializing_if = "is_false")]
     pub locked: bool,
 }
 
 impl ScenePose {
-    /// Which one.
+    /// The body or part.
     #[must_use]
     pub fn what(&self) -> PartName {
         PartName { body: self.body, of: self.of, part: self.part }
     }
 }
 
-/// The level at which two bodies, and whatever they break into, meet.
+/// The octree level for contacts between two bodies, and between any pieces of them.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScenePair {
-    /// Their names; one name twice means the pieces of one body among themselves.
+    /// The bodies' names; the same name twice means pieces of one body among themselves.
     pub bodies: [String; 2],
     /// Octree level of both.
     pub physics_level: u32,
@@ -232,13 +232,13 @@ impl Scene {
         Self { name, bodies: vec![SceneBody::standing(file, level)], ..Self::default() }
     }
 
-    /// As TOML, mesh paths as they are named; empty for one that TOML cannot hold.
+    /// The scene as TOML, with mesh paths unchanged; empty if TOML cannot represent it.
     #[must_use]
     pub fn to_text(&self) -> String {
         toml::to_string(self).unwrap_or_default()
     }
 
-    /// Everything that is imported, in that order: the bodies, then what events throw.
+    /// Everything that is imported, in this order: the bodies, then thrown bodies of events.
     pub fn objects(&self) -> impl Iterator<Item = &SceneBody> {
         self.bodies.iter().chain(self.events.iter().filter_map(|event| match event {
             Event::Projectile { body, .. } => Some(&**body),
@@ -247,26 +247,26 @@ impl Scene {
     }
 }
 
-/// A blow that is aimed and has not fallen.
+/// A blow that is aimed but has not fallen.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pinned {
     /// Index of the body, from 0.
     #[serde(default)]
     pub body: u32,
-    /// Where it is aimed while the body is where it starts; world position, m.
+    /// Point of the blow while the body is in its initial position; world space, m.
     pub point: DVec3,
     /// Direction of the blow, any length but zero.
     pub direction: DVec3,
 }
 
-/// How a scene is shown.
+/// Display settings of a scene.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SceneView {
-    /// What decides a voxel's colour.
+    /// What colours mean.
     pub color_by: ColorBy,
-    /// Distance that the pieces are drawn apart, 0..=1 of their distance from the middle.
+    /// How far pieces are drawn apart, 0..=1 of their distance from the centre.
     pub explode: f64,
 }
 
@@ -274,15 +274,16 @@ pub struct SceneView {
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SceneBody {
-    /// By which `[[pair]]` knows it; absent: none.
+    /// Name that `[[pair]]` refers to; absent: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Mesh file, relative to the scene file, or `builtin:NAME`.
     pub file: String,
-    /// Opened instead where `file` does not exist; `builtin:NAME`, or another mesh file.
+    /// Used if `file` does not exist: `builtin:NAME`, or another mesh file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback: Option<String>,
-    /// What the scene file names, where that does not exist and `file` is its fallback: a saved scene names it again.
+    /// The file named in the scene file, if it does not exist and `file` is its fallback; saving writes this name
+    /// again.
     #[serde(skip)]
     pub missing: Option<String>,
     /// Which axis of the file points up.
@@ -298,28 +299,28 @@ pub struct SceneBody {
     pub size: Option<f64>,
     /// World position of the mesh's own origin, m.
     pub position: DVec3,
-    /// Turn about the mesh's own origin, quaternion x, y, z, w.
+    /// Rotation about the mesh's own origin, quaternion x, y, z, w.
     pub rotation: DQuat,
     /// Lifts or lowers the body so that its lowest voxel stands on the floor.
     pub on_floor: bool,
-    /// m/s.
+    /// Linear velocity, m/s.
     pub linear_velocity: DVec3,
-    /// rad/s.
+    /// Angular velocity, rad/s.
     pub angular_velocity: DVec3,
-    /// kg/m^3.
+    /// Density, kg/m^3.
     pub density: f64,
     /// Coulomb friction coefficient.
     pub friction: f64,
     /// Restitution, 0..=1.
     pub restitution: f64,
-    /// Resistance to rolling, 0..=1: the torque for a newton of load, as a share of half the thickness.
+    /// Rolling resistance, 0..=1: torque per newton of load, as a share of half the thickness.
     pub rolling_resistance: f64,
-    /// Never moves.
+    /// Whether it never moves.
     pub fixed: bool,
-    /// Impact speed at which it breaks by itself, m/s; absent: only when told to.
+    /// Impact speed at which it breaks, m/s; absent: it does not break on impact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub break_threshold: Option<f64>,
-    /// How it breaks.
+    /// Fracture parameters.
     pub fracture: FractureParams,
 }
 
@@ -351,7 +352,7 @@ impl Default for SceneBody {
 }
 
 impl SceneBody {
-    /// A mesh standing on the floor in the middle, its longest side 1 m.
+    /// A mesh standing on the floor at the origin, its longest side 1 m.
     #[must_use]
     pub fn standing(file: impl Into<String>, level: u32) -> Self {
         Self { file: file.into(), level, size: Some(1.0), on_floor: true, ..Self::default() }
@@ -364,12 +365,12 @@ impl SceneBody {
     }
 }
 
-/// Something that happens while a scene plays.
+/// Something that happens during the simulation.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 #[allow(clippy::large_enum_variant, reason = "a scene has a handful of them")]
 pub enum Event {
-    /// A blow: the body whose surface is nearest to `point` breaks there, or the piece that is named.
+    /// A blow: breaks the body whose surface is nearest to `point`, or the named piece.
     Impact {
         /// Simulated time, s.
         time: f64,
@@ -377,16 +378,17 @@ pub enum Event {
         point: DVec3,
         /// Direction of the blow, any length but zero.
         direction: DVec3,
-        /// Speed that the pieces at the point get, m/s.
+        /// Speed given to pieces at the point, m/s.
         #[serde(default)]
         speed: f64,
-        /// The object whose piece breaks: several pieces may be as near. Absent, or not there: the nearest body.
+        /// The object whose piece breaks, since several pieces may be equally near. Absent, or if it does not exist:
+        /// the nearest body.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         body: Option<u32>,
-        /// Which part of the first break it is, which part of that one's, and so on.
+        /// The part index at each break in the piece's ancestry, the first break first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         parts: Vec<u32>,
-        /// How to break; absent: as the body says.
+        /// Fracture parameters; absent: the body's own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fracture: Option<FractureParams>,
     },
@@ -394,13 +396,13 @@ pub enum Event {
     Projectile {
         /// Simulated time, s.
         time: f64,
-        /// The body; its velocities say how it flies.
+        /// The body; its velocities are those of the throw.
         body: Box<SceneBody>,
     },
 }
 
 impl Event {
-    /// Memory of it, bytes.
+    /// Its memory, bytes.
     pub(super) fn bytes(&self) -> usize {
         let beside = match self {
             Self::Impact { parts, .. } => size_of_val(&parts[..]),
@@ -409,7 +411,7 @@ impl Event {
         size_of::<Self>() + beside
     }
 
-    /// When it happens, s.
+    /// When it happens: simulated time, s.
     #[must_use]
     pub fn time(&self) -> f64 {
         match self {

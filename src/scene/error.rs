@@ -1,9 +1,9 @@
-//! What goes wrong while a sandbox works.
+//! Errors of a sandbox.
 
 use super::ImportError;
 use crate::{fracture::FractureError, gpu::GpuError};
 
-/// What goes wrong while a sandbox works.
+/// Errors of a sandbox.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     /// A file could not be imported.
@@ -15,22 +15,22 @@ pub enum SandboxError {
     /// The device failed.
     #[error(transparent)]
     Gpu(#[from] GpuError),
-    /// Workers are computing, and what was asked for must wait until they are done.
+    /// Workers are still computing; try again when they are done.
     #[error("something is being computed; try again when it is done")]
     Busy,
-    /// The blow did not split anything.
+    /// The blow did not split the body.
     #[error("the blow made no crack here; use more seeds or larger radii, or hit elsewhere")]
     NoCrack,
-    /// A break that the scene says was made cannot be made: it names a part that is not there.
+    /// A break that the scene lists cannot be repeated, because it names a part that does not exist.
     #[error("{0}")]
     NoSuchPart(String),
-    /// The selected pieces cannot be one body.
+    /// The selected pieces cannot be merged; the text says why.
     #[error("not merged: {0}")]
     CannotMerge(String),
 }
 
 impl SandboxError {
-    /// Whether the graphics device is gone.
+    /// Whether the graphics device was lost.
     #[must_use]
     pub fn is_loss(&self) -> bool {
         match self {

@@ -1,7 +1,7 @@
-//! Another take over the one that is shown, at the same time: dots on the surfaces of its bodies.
+//! Draws another take over the one shown, at the same time, as dots on the surfaces of its bodies.
 //!
-//! In: the timeline, and what stands there now. Out: an overlay, on top of what is shown of the inside and of contacts.
-//! Bodies that are where they are in the take that is shown have no dots: what differs is what one sees.
+//! In: the timeline, and the present bodies. Out: an overlay, which includes those of fracture internals and contacts.
+//! Bodies at the same place in both takes have no dots, so that only differences are visible.
 
 use std::sync::{Arc, Weak};
 
@@ -14,49 +14,49 @@ use super::{
 };
 use crate::render::{Overlay, Point};
 
-/// sRGB and opacity of a dot.
+/// Colour and opacity of a dot, sRGB.
 const COLOR: [u8; 4] = [120, 190, 255, 220];
-/// Dots in all.
+/// Most dots.
 const MOST_DOTS: usize = 12_000;
-/// Share of its opacity with which what is hidden shows.
+/// Opacity factor of hidden dots.
 const THROUGH: f32 = 0.35;
-/// Bodies nearer to each other than this are in one place, m.
+/// Bodies nearer than this count as in the same place, m.
 const SAME_PLACE: f64 = 1e-6;
 
-/// What is drawn, and of what it was made.
+/// The overlay, and what it was made from.
 #[derive(Default)]
 pub(super) struct Ghost {
     compared: Option<u32>,
     made_of: Option<(u32, u64, u64)>,
-    /// Points on the surface of each body of the take, local space, while the same ones live.
+    /// Surface points of each body of the take, local space, cached while the bodies are the same.
     dots: (Weak<Moment>, Vec<Vec<Vec3>>),
     overlay: Option<Arc<Overlay>>,
     revision: u64,
 }
 
 impl Ghost {
-    /// Draws that take from now on.
+    /// Selects the take to draw.
     pub fn compare(&mut self, take: Option<u32>) {
         (self.compared, self.made_of) = (take, None);
     }
 
-    /// The take that is to be drawn.
+    /// The take that is drawn.
     pub fn compared(&self) -> Option<u32> {
         self.compared
     }
 
-    /// With what it lies on; `None` where no other take is shown.
+    /// The combined overlay; `None` if no take is drawn.
     pub fn overlay(&self) -> Option<&Arc<Overlay>> {
         self.overlay.as_ref()
     }
 
-    /// Changes whenever the overlay has changed.
+    /// Changes whenever the overlay changes.
     pub fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// Brings what is drawn up to date, on top of what lies `below`, which has a revision too. Nothing is drawn while it
-    /// would not lie where bodies are drawn (`fits`).
+    /// Updates the overlay, on top of the overlay `below` with its revision. Draws nothing unless `fits`, that is,
+    /// bodies are drawn where they are.
     pub fn update(&mut self, fits: bool, timeline: &Timeline, stage: &Stage, below: (Option<&Overlay>, u64)) {
         let number = self.compared.filter(|_| fits);
         let there = number.and_then(|number| Some((number, timeline.in_take(number, stage.time())?)));
@@ -128,7 +128,7 @@ mod tests {
         until(&mut sandbox, Arrived::Broke);
         (0..12).for_each(|_| sandbox.step().unwrap());
         let there: Vec<DVec3> = sandbox.bodies().iter().map(|b| b.state.position).collect();
-        // The other way the pieces fall upwards.
+        // In the other take the pieces fall upwards.
         assert!(sandbox.show_recorded(4));
         let mut tuning = sandbox.tuning().clone();
         tuning.gravity = -400.0;
@@ -149,7 +149,7 @@ mod tests {
         let highest = seen.iter().map(|dot| dot.y).fold(f64::MIN, f64::max);
         let floating = sandbox.bodies().iter().map(|b| b.state.position.y).fold(f64::MIN, f64::max);
         assert!(highest < floating, "the dots are of the take that fell: {highest} and {floating}");
-        // Before they part, there is nothing to see.
+        // Before the takes diverge, there is nothing to see.
         assert!(sandbox.show_recorded(2));
         assert_eq!(dots(&mut sandbox), Some(Vec::new()));
         assert!(sandbox.swap_takes());

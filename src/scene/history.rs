@@ -1,7 +1,7 @@
-//! Undo and redo: what the world was before each change.
+//! Undo and redo: snapshots before each change.
 //!
-//! A fracture or an import keeps the [`Moment`] before it; a slider keeps the tuned values only, so that
-//! undoing it does not move the bodies back.
+//! A fracture or an import stores the [`Moment`] before it; a slider stores the tuned values only, so that undoing it
+//! does not move the bodies back.
 
 use std::sync::Arc;
 
@@ -9,50 +9,50 @@ use super::{Moment, Tuning, stage::Statuses, timeline::Mark};
 
 /// One undoable step.
 pub(super) struct Step {
-    /// What was done, for the menu.
+    /// Name of the change, for the menu.
     pub label: String,
     /// The tuned values before it.
     pub tuning: Tuning,
-    /// The bodies before it, where it changed them.
+    /// The bodies before it, if it changed them.
     pub world: Option<Moment>,
-    /// What was recorded then, where it changed the bodies.
+    /// The timeline's position before it, if it changed the bodies.
     pub recorded: Option<Mark>,
-    /// What was hidden and locked before it, where it changed that.
+    /// Hidden and locked bodies before it, if it changed those.
     pub statuses: Option<Statuses>,
 }
 
-/// Steps that can be undone and done again.
+/// Steps that can be undone and redone.
 #[derive(Default)]
 pub struct History {
     done: Vec<Step>,
     undone: Vec<Step>,
-    /// The change that goes on: what it does next is no step of its own.
+    /// The gesture in progress, whose further changes belong to the last step.
     gesture: Option<&'static str>,
-    /// The first moment of the open scene.
+    /// Snapshot of the open scene at its start.
     first: Option<Arc<Moment>>,
 }
 
-/// Steps kept.
+/// Most steps kept.
 const MOST: usize = 100;
 
 impl History {
-    /// The first moment of the open scene.
+    /// Snapshot of the open scene at its start.
     pub(super) fn first(&self) -> Option<&Arc<Moment>> {
         self.first.as_ref()
     }
 
-    /// The last moment that undo would put back.
+    /// The last snapshot that undo would restore.
     pub(super) fn last(&self) -> Option<&Moment> {
         self.done.iter().rev().find_map(|step| step.world.as_ref())
     }
 
-    /// Another scene is open.
+    /// Sets the snapshot of a newly opened scene.
     pub(super) fn set_first(&mut self, first: Arc<Moment>) {
         self.first = Some(first);
     }
 
-    /// A value is about to change from what `tuning` has; `label` says which. Calls with one `gesture` until
-    /// [`History::end_gesture`] are one step.
+    /// Records a step before a value changes from what `tuning` has; `label` names the value. Calls with the same
+    /// `gesture` until [`History::end_gesture`] are one step.
     pub(super) fn change(&mut self, gesture: &'static str, label: &str, tuning: &Tuning) {
         if self.gesture != Some(gesture) {
             self.push(Step {
@@ -66,17 +66,17 @@ impl History {
         }
     }
 
-    /// The mouse button was released, or something else changed the values.
+    /// Ends a gesture, because the mouse button was released or something else changed the values.
     pub(super) fn end_gesture(&mut self) {
         self.gesture = None;
     }
 
-    /// Whether a value is being changed by hand.
+    /// Whether the user is changing a value.
     pub(super) fn is_changing(&self) -> bool {
         self.gesture.is_some()
     }
 
-    /// Keeps a step.
+    /// Appends a step.
     pub(super) fn push(&mut self, step: Step) {
         self.undone.clear();
         self.done.push(step);
@@ -85,21 +85,21 @@ impl History {
         }
     }
 
-    /// Takes the last step back; `current` turns a step into its opposite.
+    /// Undoes the last step; `current` turns a step into its inverse.
     pub(super) fn undo(&mut self, current: impl FnOnce(&Step) -> Step) -> Option<Step> {
         let step = self.done.pop()?;
         self.undone.push(current(&step));
         Some(step)
     }
 
-    /// Does the last step again that was taken back.
+    /// Redoes the step undone last; `current` turns a step into its inverse.
     pub(super) fn redo(&mut self, current: impl FnOnce(&Step) -> Step) -> Option<Step> {
         let step = self.undone.pop()?;
         self.done.push(current(&step));
         Some(step)
     }
 
-    /// Forgets the older half to free memory; false when there was nothing to forget.
+    /// Drops the older half of the steps to free memory; returns false if there were none.
     pub(super) fn shrink(&mut self) -> bool {
         if self.undone.is_empty() && self.done.is_empty() {
             return false;
@@ -109,13 +109,13 @@ impl History {
         true
     }
 
-    /// What undo would take back.
+    /// Name of the step that undo would revert.
     #[must_use]
     pub fn undo_label(&self) -> Option<&str> {
         self.done.last().map(|step| step.label.as_str())
     }
 
-    /// What redo would do again.
+    /// Name of the step that redo would repeat.
     #[must_use]
     pub fn redo_label(&self) -> Option<&str> {
         self.undone.last().map(|step| step.label.as_str())

@@ -1,7 +1,7 @@
-//! The meshes of a scene to octrees, on a worker thread with progress and cancel.
+//! Imports the meshes of a scene on a worker thread, with progress and cancelling.
 //!
-//! In: the bodies of a scene, and what was read of their meshes before. Out: one [`Imported`] a body. A file
-//! is read once, and voxelised once a level and way up.
+//! In: the bodies of a scene, and their meshes that were read before. Out: one [`Imported`] per body. A file is read
+//! once, and voxelised once for each level and orientation.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,15 +15,15 @@ use crate::{
     voxelize::Progress,
 };
 
-/// Meshes that were read already, by the names under which a scene has them.
+/// Meshes already read, by their file name in the scene.
 pub type ReadMeshes = BTreeMap<String, ReadMesh>;
 
-/// A scene, and those of its meshes that were read already.
+/// A scene with those of its meshes that were already read.
 #[derive(Clone, Debug, Default)]
 pub struct ReadScene {
     /// The scene.
     pub scene: Scene,
-    /// What was read; a mesh that is missing here is read when the scene opens.
+    /// Meshes already read; a missing one is read when the scene is opened.
     pub meshes: ReadMeshes,
 }
 
@@ -34,8 +34,7 @@ impl From<Scene> for ReadScene {
 }
 
 impl ReadScene {
-    /// Reads every mesh that `scene` names, each once. `warn` hears the name of a file and what was odd about
-    /// it.
+    /// Reads every mesh that `scene` names, once each. Calls `warn` with the name of a file and a defect of it.
     ///
     /// # Errors
     /// The name of the first file that cannot be used, and why.
@@ -51,17 +50,17 @@ impl ReadScene {
     }
 }
 
-/// Imports on their way.
+/// A running import.
 pub struct ImportJob {
-    /// What the progress bar says.
+    /// Label of the progress bar.
     pub label: String,
-    /// How far it is, and the wish to stop.
+    /// Progress and cancellation.
     pub progress: Progress,
     receiver: mpsc::Receiver<Result<Vec<Imported>, ImportError>>,
 }
 
 impl ImportJob {
-    /// Starts importing the files of `bodies`, in order; those in `meshes` are not read again.
+    /// Starts importing the files of `bodies`; those in `meshes` are not read again.
     #[must_use]
     pub fn start(bodies: &[SceneBody], meshes: ReadMeshes) -> Self {
         let (sender, receiver) = mpsc::channel();
@@ -73,13 +72,13 @@ impl ImportJob {
         let wanted: Vec<Wanted> = bodies.iter().map(|b| (b.file.clone(), b.up, b.level)).collect();
         let shared = progress.clone();
         std::thread::spawn(move || {
-            // The receiver only disappears when the window has closed or opened something else.
+            // The channel is closed only when the window has closed or opened something else.
             let _ = sender.send(import_all(&wanted, meshes, &shared));
         });
         Self { label, progress, receiver }
     }
 
-    /// The result, once.
+    /// Returns the result once.
     pub fn poll(&self) -> Option<Result<Vec<Imported>, ImportError>> {
         match self.receiver.try_recv() {
             Ok(result) => Some(result),
@@ -89,7 +88,7 @@ impl ImportJob {
     }
 }
 
-/// A file, which of its axes points up, and a leaf level.
+/// File, up axis and leaf level.
 type Wanted = (String, Up, u32);
 
 fn import_all(

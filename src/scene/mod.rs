@@ -1,7 +1,7 @@
-//! The document that everything else can be rebuilt from, and the engine that plays it.
+//! The document, from which everything else can be rebuilt, and the engine that plays it.
 //!
-//! In: scene files and mesh files. Out: a [`Sandbox`], which both the window and the commands drive. Nothing
-//! in here knows a window or a panel.
+//! In: scene files and mesh files. Out: a [`Sandbox`], which both the window and the commands drive. Nothing here
+//! depends on the window or the panels.
 
 mod beside;
 mod break_log;

@@ -1,7 +1,7 @@
-//! The pinned impact: a blow that stays where it was put until it falls. Its cells; and how a scene file
-//! names it.
+//! The pinned impact: a blow that stays in place until it falls. Computes its cells, and converts it from and to the
+//! scene file's form.
 //!
-//! In: a scene that pins an impact, or tuned values that do. Out: the pin for the other of the two.
+//! In: a scene that pins an impact, or tuned values that do. Out: the pin in the other form.
 
 use std::sync::Arc;
 
@@ -20,16 +20,16 @@ use crate::{
     svo::Grid,
 };
 
-/// A blow that stays where it was put until it falls or is taken away.
+/// A blow that stays in place until it falls or is removed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pin {
     /// The blow.
     pub aim: Aim,
-    /// Cells that were painted to stay.
+    /// Cells painted to stay.
     pub kept: Option<Arc<KeptCells>>,
 }
 
-/// The cells of a blow that is aimed, as it would fall. Seeds from a file are for an `intact` body.
+/// The cells of an aimed blow, as it would fall. Seeds from a file apply to an `intact` body only.
 ///
 /// # Errors
 /// [`FractureError::Params`] where the parameters give no pattern.
@@ -49,20 +49,20 @@ pub(super) fn cells(
     Ok(cells_of(&def.shape, def.octree(), &strike).cells(params)?)
 }
 
-/// Painted cells on their way to another level's grid of the same object.
+/// Painted cells to be transferred to another grid of the same object.
 pub(super) struct Carried {
     grid: Grid,
     kept: Arc<KeptCells>,
 }
 
 impl Carried {
-    /// The cells painted on a body, if it is whole, for an import of it at another level.
+    /// The cells painted on a whole body, for its import at another level.
     pub fn of(pin: &Pin, stage: &Stage) -> Option<Self> {
         let body = stage.body(pin.aim.body).filter(|body| stage.info_or_whole(body.id).is_intact())?;
         Some(Self { grid: body.def.octree().grid, kept: pin.kept.clone()? })
     }
 
-    /// What was painted, in another grid of the same mesh.
+    /// The painted cells in another grid of the same mesh.
     fn on(&self, grid: &Grid) -> KeptCells {
         let unit = |grid: &Grid| f64::from(1u32 << (UNIT_BITS - grid.level));
         let old = self.grid.to_mesh();
@@ -70,9 +70,8 @@ impl Carried {
     }
 }
 
-/// What `scene` pins on a `body` of its that has just been placed; its cells are those `carried`, else those
-/// that the scene lists.
-/// `params` are tuned to the scene's first body.
+/// The pin of `scene` on its just placed `body`; its cells are those `carried`, or else those that the scene lists.
+/// `params` are those tuned from the scene's first body.
 pub(super) fn pin_of(
     scene: &Scene,
     body: &Body,
@@ -86,7 +85,7 @@ pub(super) fn pin_of(
     let listed = if pinned.body == 0 { listed } else { file.fracture.keep.clone() };
     let kept = match carried {
         Some(carried) => Some(carried.on(&body.def.octree().grid)),
-        // Without a pattern there is nothing to name; the preview says why.
+        // Without a pattern there are no cells; the preview shows the reason.
         None => cells(&aim, &params, None, (&body.def, true))
             .ok()
             .map(|cells| KeptCells::new(cells.pattern.seeds, listed.clone()))
@@ -95,8 +94,8 @@ pub(super) fn pin_of(
     Some(Pin { aim, kept: kept.map(Arc::new) })
 }
 
-/// Writes the pinned impact into a scene that is to be saved, whose bodies `start` as given. One on a piece
-/// is left out: a scene begins with whole objects.
+/// Writes the pinned impact into a scene to be saved, whose bodies `start` as given. A pin on a piece is left out,
+/// since a scene starts with whole objects.
 pub(super) fn write_pin(scene: &mut Scene, document: &Document, stage: &Stage, start: &Standing) {
     scene.pinned = None;
     let Some(pin) = &document.tuning().pin else { return };

@@ -1,7 +1,7 @@
-//! Where a scene's bodies start, and what the panels say about their objects.
+//! Places the bodies of a scene, and describes their objects for the panels.
 //!
-//! In: an imported mesh and what the scene says about its body. Out: a [`BodyDef`] for the stage, an
-//! [`ObjectInfo`] for the document.
+//! In: an imported mesh and its entry in the scene. Out: a [`BodyDef`] for the stage, an [`ObjectInfo`] for the
+//! document.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use glam::{DMat4, DQuat};
 use super::{Imported, Scene, SceneBody, display_name, document::ObjectInfo};
 use crate::bodies::{BodyDef, BodyState, Family};
 
-/// Metres for one mesh unit of a body.
+/// Metres per mesh unit of a body.
 fn scale_of(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> f64 {
     match body.size {
         Some(size) => size / longest_side(one),
@@ -18,13 +18,13 @@ fn scale_of(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> f64 {
     }
 }
 
-/// Longest side of its mesh, in the mesh's units.
+/// Longest side of its mesh, mesh units.
 fn longest_side(one: &Imported) -> f64 {
-    // The grid has one free voxel all round: the longest side is two cells short of the whole.
+    // The grid has a margin of one voxel all round, so the longest side is two voxels shorter than the grid.
     one.grid.h * f64::from(one.grid.side().saturating_sub(2).max(1))
 }
 
-/// An imported object as the panels show it.
+/// Describes an imported object for the panels.
 pub(super) fn object_info(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> ObjectInfo {
     ObjectInfo {
         scene: body.clone(),
@@ -42,7 +42,7 @@ pub(super) fn object_info(one: &Imported, body: &SceneBody, meters_per_unit: f64
     }
 }
 
-/// Where a scene's body starts.
+/// A scene's body at its start.
 pub(super) fn placed(one: &Imported, body: &SceneBody, scene: &Scene) -> BodyDef {
     let scale = scale_of(one, body, scene.meters_per_unit);
     let grid = one.grid_in_metres(scale);
@@ -54,7 +54,7 @@ pub(super) fn placed(one: &Imported, body: &SceneBody, scene: &Scene) -> BodyDef
         let lowest = corners.map(|corner| pose.transform_point3(corner).y).fold(f64::INFINITY, f64::min);
         position.y += scene.floor_height - lowest;
         // Standing objects also come to the middle, as their own origin may be anywhere.
-        let middle = pose.transform_point3((low + high) / 2.0);
+        let middle = pose.transform_point3(one.mass.bounds.middle());
         position.x += body.position.x - middle.x;
         position.z += body.position.z - middle.z;
     }

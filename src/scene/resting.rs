@@ -1,4 +1,4 @@
-//! Whether a body that was just placed is at rest: what sleeps from the beginning must not move when it is woken.
+//! Whether a body is at rest when it is placed: a body that starts asleep must not move when it wakes.
 
 use crate::geometry::Aabb;
 use glam::{DVec2, DVec3};
@@ -9,16 +9,16 @@ use crate::{
     svo::morton,
 };
 
-/// How far inside its footprint a body's centre of mass must be, voxels and share of its longest side: nobody can stand on
-/// a tip.
+/// Margin by which a body's centre of mass must lie inside its footprint, in voxels and as a share of its longest side,
+/// since a body on a tip would fall.
 const MARGIN_VOXELS: f64 = 2.0;
 const MARGIN_SHARE: f64 = 0.02;
 
-/// Voxels this far above the lowest one bear, voxels; and the lowest one touches the floor when it is this near.
+/// Voxels up to this far above the lowest one bear load, voxels; the lowest one touches the floor if it is this near.
 const BEARING: f64 = 0.75;
 
-/// Whether the body stands on the floor and stays there: nothing moves it, gravity is straight down, and its centre of mass
-/// is above the middle of what it stands on. Other bodies are not asked.
+/// Whether the body stands still on the floor: it has no velocity, gravity points straight down, and its centre of mass
+/// lies above the inside of its footprint. Other bodies are ignored.
 pub(super) fn stands_still(def: &BodyDef, settings: &WorldSettings) -> bool {
     let (Some(floor), Some(octree)) = (settings.floor, def.shape.as_octree()) else { return false };
     let down = settings.gravity;
@@ -34,7 +34,7 @@ pub(super) fn stands_still(def: &BodyDef, settings: &WorldSettings) -> bool {
         && is_inside(centre, &hull(foot.bearing), margin)
 }
 
-/// The box along the axes that holds a body, m, half a voxel wider.
+/// The axis-aligned box of a body, m, half a voxel wider.
 pub(super) fn bounds(def: &BodyDef) -> Aabb {
     let in_world = |corner| def.shape.to_world(def.state.position, def.state.rotation, corner);
     let Aabb { low, high } = Aabb::of(def.shape.bounds().corners().map(in_world));
@@ -42,18 +42,18 @@ pub(super) fn bounds(def: &BodyDef) -> Aabb {
     Aabb::new(low - wider, high + wider)
 }
 
-/// What of a body is lowest.
+/// The lowest part of a body.
 struct Footprint {
-    /// The lowest middle of a voxel, m.
+    /// Height of the lowest voxel's centre, m.
     lowest: f64,
-    /// Middles of the voxels about as low, x and z, m.
+    /// Centres of the voxels about as low, x and z, m.
     bearing: Vec<DVec2>,
 }
 
 fn footprint(def: &BodyDef, octree: &Octree) -> Footprint {
     let keys = octree.forest.leaves.keys.slice(octree.leaves());
     let middle = |key| DVec3::from(morton::decode(key).map(|c| f64::from(c) + 0.5));
-    // Only heights of all of them.
+    // Only the voxels' heights are needed.
     let up = def.state.rotation.inverse() * DVec3::Y;
     let lowest = keys.iter().map(|key| up.dot(middle(key))).fold(f64::INFINITY, f64::min);
     let world = |p| def.shape.to_world(def.state.position, def.state.rotation, p);
@@ -65,7 +65,7 @@ fn footprint(def: &BodyDef, octree: &Octree) -> Footprint {
     }
 }
 
-/// Corners of the convex hull, counter-clockwise (Andrew's chains).
+/// Vertices of the convex hull, counter-clockwise (Andrew's monotone chain).
 fn hull(mut points: Vec<DVec2>) -> Vec<DVec2> {
     points.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
     points.dedup();
@@ -87,7 +87,7 @@ fn hull(mut points: Vec<DVec2>) -> Vec<DVec2> {
     corners
 }
 
-/// Whether a point is inside a convex polygon, so far from every side.
+/// Whether a point is inside a convex polygon, at least `margin` from every side.
 fn is_inside(point: DVec2, polygon: &[DVec2], margin: f64) -> bool {
     let sides = polygon.iter().zip(polygon.iter().cycle().skip(1));
     polygon.len() > 2
@@ -110,7 +110,7 @@ mod tests {
         Scene { bodies: vec![body], ..Scene::default() }
     }
 
-    /// Whether it sleeps at birth, and how far it gets in half a second when it does not, m.
+    /// Whether the body starts asleep, and how far it moves in half a second if it does not, m.
     fn born(scene: Scene) -> (bool, f64) {
         let mut sandbox = Sandbox::new(Compute::Cpu).unwrap();
         sandbox.open_scene(scene);

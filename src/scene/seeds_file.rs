@@ -9,13 +9,13 @@ use glam::DVec3;
 use super::SceneError;
 use crate::{export, files, fracture::MAX_SEEDS};
 
-/// Largest file that is read, bytes: 8192 lines of three long numbers.
+/// Size limit of the file, bytes: 8192 lines of three long numbers.
 const LARGEST: u64 = 2 << 20;
 
 /// Reads seeds in mesh units.
 ///
 /// # Errors
-/// [`SceneError`] for a file that cannot be read, holds no or too many points, or something else.
+/// [`SceneError`] for a file that cannot be read, holds no points, too many points, or anything else.
 pub fn read_seeds(file: &Path) -> Result<Vec<DVec3>, SceneError> {
     let fail = |what: String| SceneError { message: format!("{}: {what}", file.display()) };
     let bytes = files::read(file, LARGEST).map_err(|why| {
@@ -25,7 +25,7 @@ pub fn read_seeds(file: &Path) -> Result<Vec<DVec3>, SceneError> {
     parse_seeds(&bytes, is_npy).map_err(fail)
 }
 
-/// Reads seeds from what a file holds, a NumPy array or text.
+/// Parses a file's contents, a NumPy array or text.
 ///
 /// # Errors
 /// One line that says what is wrong.

@@ -1,7 +1,7 @@
-//! Scenes that come with the program, for a list with pictures.
+//! The shipped scenes, for a list with pictures.
 //!
-//! Their files lie in `assets/scenes`; the pictures were drawn by `kintsugi render`, some levels coarser, with the shapes
-//! that stand in for meshes which everybody has to fetch.
+//! Their files are in `assets/scenes`; the pictures were drawn by `kintsugi render`, some levels coarser, with the
+//! fallback shapes for meshes that users must download.
 
 use std::path::PathBuf;
 
@@ -11,21 +11,21 @@ use crate::render::Pixels;
 /// A scene in the list.
 #[derive(Clone, Copy, Debug)]
 pub struct ShippedScene {
-    /// Its file's name, without the ending.
+    /// Name of its file without the extension.
     pub name: &'static str,
-    /// A line on what happens.
+    /// One-line description.
     pub about: &'static str,
     picture: &'static [u8],
 }
 
 impl ShippedScene {
-    /// Where it is; `None` where only the program was taken along.
+    /// Path of its file; `None` if only the executable was installed.
     #[must_use]
     pub fn path(&self) -> Option<PathBuf> {
         Some(shipped_scenes()?.join(format!("{}.toml", self.name)))
     }
 
-    /// What it looks like.
+    /// Its picture.
     #[must_use]
     pub fn picture(&self) -> Option<Pixels> {
         Pixels::from_png(self.picture)
@@ -42,7 +42,7 @@ macro_rules! scene {
     };
 }
 
-/// The list. Scenes that only check the physics are not in it.
+/// The list, without scenes that only test the physics.
 pub const SHIPPED_SCENES: [ShippedScene; 14] = [
     scene!("vase", "A thin vase on the floor is struck after half a second (2018)"),
     scene!("materials", "One vase in five materials, struck in turn"),

@@ -1,8 +1,7 @@
-//! Where bodies touch, over the picture: the contacts that hold them apart, or what each pair shares (2016,
-//! sec. 5.1).
+//! Draws contacts over the picture: the contact points of the solver, or the overlap of each pair (2016, sec. 5.1).
 //!
-//! In: the world after a step. Out: an overlay. It is made anew when bodies have moved, and goes on top of
-//! what is shown of the inside.
+//! In: the world after a step. Out: an overlay, updated when bodies have moved, which includes that of fracture
+//! internals.
 
 use std::sync::Arc;
 
@@ -17,16 +16,16 @@ use crate::{
 
 /// Colours by depth in cells: touching, a quarter, half a cell and more.
 const DEPTHS: [[f64; 3]; 3] = [[96.0, 205.0, 120.0], [240.0, 200.0, 70.0], [230.0, 70.0, 60.0]];
-/// What is near and does not press.
+/// Colour of contacts that are near but do not press.
 const APART: [u8; 4] = [150, 170, 190, 150];
-/// Surfaces of the first body and of the other.
+/// Colours of the first and the second body's surfaces.
 const OWNERS: [[u8; 4]; 2] = [[90, 150, 240, 255], [240, 150, 60, 255]];
-/// Columns along x, y and z of the lattice.
+/// Colours of columns along x, y and z of the lattice.
 const AXES: [[u8; 4]; 3] = [[230, 90, 90, 230], [110, 210, 110, 230], [110, 140, 240, 230]];
-/// Share of its opacity with which what is hidden shows: contacts lie between bodies.
+/// Opacity factor of hidden parts: contacts lie between bodies.
 const THROUGH: f32 = 0.7;
 
-/// What is drawn, and of what it was made.
+/// The overlay, and what it was made from.
 #[derive(Default)]
 pub(super) struct Touched {
     made_of: Option<(Touching, u64, u64)>,
@@ -40,16 +39,15 @@ impl Touched {
         self.revision
     }
 
-    /// With what is shown of the inside; `None` where nothing of contacts is shown.
+    /// The combined overlay; `None` if no contacts are shown.
     pub fn overlay(&self) -> Option<&Arc<Overlay>> {
         self.overlay.as_ref()
     }
 
-    /// Brings what is drawn of contacts up to date, on top of what is shown of the `inside`, which has a
-    /// revision too.
+    /// Updates the overlay, on top of that of the `inside` with its revision.
     ///
     /// # Errors
-    /// [`GpuError`]; what was drawn stays.
+    /// [`GpuError`]; the previous overlay stays.
     pub fn update(
         &mut self,
         mode: Touching,
@@ -66,7 +64,7 @@ impl Touched {
         if self.made_of == Some(wanted) {
             return Ok(());
         }
-        // Also where it fails: not again and again in each frame.
+        // Set before drawing, so that an error is not repeated in each frame.
         self.made_of = Some(wanted);
         let mut made = match mode {
             Touching::Columns => shared(&stage.pair_data()?),
@@ -96,7 +94,7 @@ fn disc(at: Vec3, color: [u8; 4], cell: f64) -> Point {
     Point { at, color, radius_pixels: 2.0, radius_m: 0.1 * cell as f32, back_pixels: 0.0 }
 }
 
-/// Contacts as discs, with their normals.
+/// Contacts as discs with normals.
 fn pressing(contacts: &[Contact]) -> Overlay {
     let mut overlay = nothing();
     for contact in contacts {
@@ -112,7 +110,7 @@ fn pressing(contacts: &[Contact]) -> Overlay {
     overlay
 }
 
-/// Averaged collision points with their normals, and columns from entry to exit.
+/// Averaged collision points with normals, and columns from entry to exit.
 fn shared(pairs: &[Overlap]) -> Overlay {
     let mut overlay = nothing();
     for pair in pairs {

@@ -1,4 +1,4 @@
-//! What the panels tune: plain values that undo can put back.
+//! Values that the panels tune, and that undo can restore.
 
 use super::{
     FIELD_LEVEL, Penalty, Pin, PreviewMode,
@@ -14,63 +14,63 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct Tuning {
-    /// How the next blow breaks.
+    /// Fracture parameters of the next blow.
     pub fracture: FractureParams,
     /// Whether every blow uses the same random seed.
     pub lock_rng: bool,
-    /// How many times the largest pieces of a blow of the user's break.
+    /// Number of generations of a user's blow: how many times its largest pieces break.
     pub generations: u32,
-    /// Speed that the pieces at the hit point get, m/s.
+    /// Speed given to pieces at the point of the blow, m/s.
     pub blow_speed: f64,
     /// Downward gravity, m/s^2.
     pub gravity: f64,
-    /// Density of the scene's bodies, kg/m^3; what is thrown has its own.
+    /// Density of the scene's bodies, kg/m^3; thrown bodies have their own.
     pub density: f64,
-    /// Coulomb friction of every body.
+    /// Coulomb friction coefficient of all bodies.
     pub friction: f64,
-    /// Restitution of every body.
+    /// Restitution of all bodies.
     pub restitution: f64,
-    /// Resistance to rolling of every body.
+    /// Rolling resistance of all bodies.
     pub rolling_resistance: f64,
-    /// Change of speed in a step at which bodies of the scene break by themselves, m/s; none: never.
+    /// Change of speed in a step at which bodies of the scene break, m/s; `None`: they do not break on impact.
     pub break_threshold: Option<f64>,
-    /// Octree level at which bodies collide.
+    /// Octree level for contacts.
     pub physics_level: u32,
-    /// Levels that bodies far from the eye may lose; 0: none.
+    /// Most levels by which distant bodies are coarsened for contacts; 0: none.
     pub far_levels: u32,
-    /// How contacts are answered.
+    /// Contact response, by name.
     pub response: ResponseId,
     /// Constants of the penalty response.
     pub penalty: Penalty,
-    /// A box that nothing leaves; none: no walls.
+    /// A box that no body leaves; `None`: no walls.
     pub walls: Option<Walls>,
-    /// Levels at which certain bodies of the scene meet.
+    /// Contact levels of certain pairs of bodies.
     pub pairs: Vec<PairLevel>,
-    /// Pieces of this generation no longer break by themselves.
+    /// Pieces of this generation and later do not break on impact.
     pub break_generations: u32,
-    /// How contacts are found.
+    /// Contact finder, by name.
     pub contacts: ContactsId,
     /// Octree level of the cells of distance fields.
     pub field_level: u32,
-    /// What the throwing tool throws.
+    /// The throwing tool's body.
     pub throw: Throw,
-    /// What is shown.
+    /// Display settings.
     pub view: ViewTuning,
     /// The pinned impact.
     #[serde(skip)]
     pub pin: Option<Pin>,
 }
 
-/// The level at which two bodies of the scene, and whatever they break into, meet.
+/// Contact level of two bodies of the scene and their pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PairLevel {
-    /// Their numbers, from 0; one number twice means the pieces of one body among themselves.
+    /// Indices of the bodies, from 0; the same index twice means pieces of one body among themselves.
     pub bodies: [usize; 2],
     /// Octree level of both.
     pub level: u32,
 }
 
-/// Shape of what is thrown.
+/// Shape of thrown bodies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Missile {
@@ -92,16 +92,16 @@ impl Missile {
     }
 }
 
-/// What is thrown from the eye.
+/// A thrown body.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Throw {
     /// Shape.
     pub missile: Missile,
-    /// Diameter or edge, m.
+    /// Diameter or edge length, m.
     pub size: f64,
-    /// m/s.
+    /// Speed, m/s.
     pub speed: f64,
-    /// kg/m^3.
+    /// Density, kg/m^3.
     pub density: f64,
 }
 
@@ -111,43 +111,43 @@ impl Default for Throw {
     }
 }
 
-/// How the picture is made.
+/// Display settings.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ViewTuning {
-    /// Distance that the pieces are drawn apart, 0..=1.
+    /// How far pieces are drawn apart, 0..=1.
     pub explode: f64,
-    /// What decides a voxel's colour.
+    /// What colours mean.
     pub color_by: ColorBy,
-    /// How the aimed blow is shown before it falls.
+    /// Kind of preview of the aimed blow.
     pub preview: PreviewMode,
-    /// What is shown of the inside of a fracture.
+    /// Overlays of a fracture's internals.
     #[serde(default)]
     pub inside: InsideView,
-    /// What is shown of contacts.
+    /// Overlay of contacts.
     #[serde(default)]
     pub touching: Touching,
     /// Whether the floor is drawn.
     pub floor: bool,
-    /// Pictures a second to aim at by lowering the resolution while something moves.
+    /// Frame rate to aim at by lowering the resolution during motion, Hz.
     pub target_fps: f64,
-    /// Largest share of the window's pixels along one side, 0.25..=1.
+    /// Largest share of the window's resolution along one side, 0.25..=1.
     pub sharpness: f64,
 }
 
-/// What is shown of contacts.
+/// Overlay of contacts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Touching {
     /// Nothing.
     #[default]
     Off,
-    /// The contacts that hold bodies apart.
+    /// The solver's contacts.
     Contacts,
     /// Averaged collision points and columns of all pairs (2016, sec. 5.1).
     Columns,
 }
 
-/// Which labels the voxels are coloured by.
+/// Labels that the voxels are coloured by.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
@@ -156,11 +156,11 @@ pub enum LabelView {
     /// None.
     #[default]
     Off,
-    /// Islands as the union-find has them.
+    /// Islands according to the union-find.
     UnionFind,
     /// The published labelling, after [`InsideView::step`] iterations.
     Published,
-    /// The same without flattening chains of labels.
+    /// The published labelling without flattening of chains.
     Flood,
 }
 
@@ -173,7 +173,7 @@ pub struct Drawing {
     pub number: u32,
 }
 
-/// What is shown of the inside of a fracture.
+/// Overlays of a fracture's internals.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct InsideView {
@@ -185,9 +185,9 @@ pub struct InsideView {
     pub step: u32,
     /// Where slices are.
     pub cut: Cut,
-    /// Share of their opacity with which the object lets them through, 0..=1.
+    /// Opacity factor of overlays behind the object, 0..=1.
     pub through: f32,
-    /// Whether the bodies themselves are left out.
+    /// Whether the bodies themselves are hidden.
     pub only: bool,
 }
 
@@ -208,7 +208,7 @@ impl Default for InsideView {
 }
 
 impl InsideView {
-    /// What the panel has for a drawing.
+    /// The panel's values of a drawing.
     pub fn of(&mut self, maker: Maker) -> &mut Drawing {
         &mut self.drawings[maker as usize]
     }
@@ -224,7 +224,7 @@ impl InsideView {
         Maker::ALL.into_iter().zip(drawings).filter(|(_, drawing)| drawing.on).map(part)
     }
 
-    /// What is to be drawn.
+    /// The overlays to draw.
     #[must_use]
     pub fn parts(&self) -> Vec<Part> {
         let labels = match self.labels {

@@ -1,16 +1,16 @@
-//! What differs between two lists of tuned values, in words: undo says which value it takes back.
+//! Names the difference between two sets of tuned values, so that undo can say which value it restores.
 
 use super::{InsideView, Throw, Tuning, ViewTuning};
 use crate::fracture::FractureParams;
 
-/// The name of the one value that differs; `None` where none does, or several.
+/// The name of the only value that differs; `None` if none or several do.
 fn only(differences: &[(bool, &'static str)]) -> Option<&'static str> {
     let mut names = differences.iter().filter(|(differs, _)| *differs).map(|(_, name)| *name);
     names.next().filter(|_| names.next().is_none())
 }
 
 impl Tuning {
-    /// What the panels call the one value in which `other` differs; `None` where several do, or none.
+    /// The panels' name of the only value in which `other` differs; `None` if none or several do.
     #[must_use]
     pub fn named_difference(&self, other: &Self) -> Option<&'static str> {
         let part = only(&[
@@ -35,7 +35,7 @@ impl Tuning {
             (self.pairs != other.pairs, "levels of pairs"),
             (self.contacts != other.contacts, "contacts"),
             (self.field_level != other.field_level, "field level"),
-            // Pinned, moved, taken away or painted: whoever does that has a name for it.
+            // Commands that pin, move, remove or paint have step names of their own.
             (self.pin != other.pin, ""),
         ])?;
         match part {
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn no_value_is_forgotten() {
-        // Every field changed on its own, as JSON: what has no name here would be called by its panel.
+        // Every field changed on its own, as JSON: a field without a name here would be called by its panel.
         let usual = serde_json::to_value(Tuning::default()).unwrap();
         let mut unnamed = Vec::new();
         let mut tried = 0;

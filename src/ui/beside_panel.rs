@@ -1,4 +1,4 @@
-//! Side by side: how the picture is divided, what each view's caption says, and which methods are shown.
+//! Side-by-side comparison: layout of the views, their captions, and the rows that choose the methods shown.
 
 use egui::{Color32, Rect, Vec2};
 
@@ -8,17 +8,17 @@ use super::{
 };
 use crate::scene::{Broken, ColumnState, ColumnView, MOST_BESIDE, Way};
 
-/// Between two views, points.
+/// Gap between two views, points.
 const GAP: f32 = 2.0;
-/// Round a caption's text, points.
+/// Padding round a caption's text, points.
 const ROUND: f32 = 8.0;
-/// What is no more than this is no change of volume: sums are rounded.
+/// Relative differences of volume up to this are rounding and not reported.
 const SAME_VOLUME: f64 = 1e-6;
-/// Views lie next to each other unless those one below the other would be so many times as wide, or high.
+/// Views are laid out in columns unless rows would make each view wider or higher by this factor.
 const RATHER_NEXT: f32 = 1.25;
 
-/// So many views of one size in a place, the document's first, and how many lie across and down: next to each other, but one
-/// below the other where the place is too narrow for that.
+/// Lays out `count` equally sized views in `place`, the document's first, in one row or one column. Returns their
+/// rectangles and the number of columns and rows.
 pub(super) fn views(place: Rect, count: usize) -> (Vec<Rect>, [u32; 2]) {
     let count = count.max(1);
     let n = count as f32;
@@ -37,7 +37,7 @@ pub(super) fn views(place: Rect, count: usize) -> (Vec<Rect>, [u32; 2]) {
     (views, if is_next { [count as u32, 1] } else { [1, count as u32] })
 }
 
-/// Writes over every view what it shows; how far down the captions of those at the top reach, points.
+/// Draws every view's caption. Returns the bottom of the lowest caption in the top row, points.
 pub(super) fn captions(ui: &egui::Ui, columns: &[ColumnView], views: &[Rect], out: &mut UiOutput) -> f32 {
     let mut lowest = views.first().map_or(0.0, |view| view.top());
     for (number, (column, view)) in columns.iter().zip(views).enumerate() {
@@ -64,7 +64,7 @@ pub(super) fn captions(ui: &egui::Ui, columns: &[ColumnView], views: &[Rect], ou
     lowest
 }
 
-/// What a caption says below the method's name, and in which colour; `own` is the document's.
+/// Text and colour of the caption's second line; `own` is true for the document's view.
 fn told(column: &ColumnView, own: bool) -> (String, Color32) {
     match &column.state {
         ColumnState::Whole if own => ("not broken yet".into(), theme::DIM),
@@ -75,7 +75,7 @@ fn told(column: &ColumnView, own: bool) -> (String, Color32) {
     }
 }
 
-/// The figures of a break, which a line may end between but not within.
+/// The figures of a break; lines wrap between figures, not within one.
 fn figures(broken: &Broken) -> String {
     let Broken { seconds, pieces, volume_error, meshes, is_pinned } = *broken;
     let ms = 1e3 * seconds;
@@ -99,7 +99,7 @@ fn figures(broken: &Broken) -> String {
     before.to_owned() + &all.join(", ")
 }
 
-/// Which methods are shown beside the document's.
+/// The rows that choose which methods are shown beside the document's.
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     let Some(sandbox) = input.sandbox else { return };
     let shown = sandbox.ways_beside();
@@ -113,7 +113,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     if shown.is_empty() {
         return;
     }
-    label(ui, "Beside it", "One or two methods; the left view is what is open, and stays as it is");
+    label(ui, "Beside it", "One or two methods; the left view is the open document and keeps its method");
     for way in Way::all() {
         let mut chosen = shown.contains(&way);
         let free = chosen || shown.len() < MOST_BESIDE;

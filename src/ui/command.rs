@@ -1,4 +1,4 @@
-//! Everything that a panel, a key or the mouse can ask for.
+//! Every command that a panel, a key or the mouse can issue.
 
 use std::path::PathBuf;
 
@@ -11,174 +11,174 @@ use crate::{
     scene::{ExportOrder, MaterialPreset, PieceEdit, Tuning, Way},
 };
 
-/// One wish of the user.
+/// One user command.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Open a mesh, a scene or a built-in shape.
     Open(PathBuf),
     /// Ask for a file to open.
     OpenDialog,
-    /// Save the scene over its file, or ask where to where it has none.
+    /// Save the scene over its file; ask for a path if it has none.
     SaveDialog,
     /// Ask where to save the scene.
     SaveAsDialog,
-    /// The path that the window itself asked for, or none.
+    /// The answer to the path prompt; `None` if it was cancelled.
     AnswerPrompt(Option<PathBuf>),
-    /// Ask where to save the scene as it stands.
+    /// Ask where to save the scene in its present state, broken pieces included.
     SaveStandingDialog,
-    /// Opens what an earlier window left unsaved; 0 is the newest.
+    /// Reopen a session that an earlier window left unsaved; 0 is the newest.
     Reopen(usize),
-    /// Write a picture.
+    /// Write a picture to a file.
     Picture,
-    /// Pixels of pictures that are written; `None`: as the window has them.
+    /// Size of written pictures, pixels; `None` uses the size in the window.
     PictureSize(Option<[u32; 2]>),
     /// Open or close the export panel.
     ToggleExport,
-    /// What the export panel asks for has changed.
+    /// The export panel's settings have changed.
     ChangeExport(Box<ExportOrder>),
     /// Ask for the folder to export to.
     ExportFolderDialog,
-    /// Write what the export panel asks for.
+    /// Start the export that the panel describes.
     Export,
     /// Stop the export.
     CancelExport,
     /// Import the open object again at another leaf level.
     SetLevel(u32),
-    /// Import the first open object again, turned and sized otherwise.
+    /// Import the first open object again with another orientation or size.
     SetImport {
-        /// The axis of its file that points up.
+        /// The axis of the file that points up.
         up: Up,
-        /// Length of its longest side, m.
+        /// Length of the object's longest side, m.
         size: f64,
     },
     /// Stop the import.
     CancelImport,
-    /// Take back.
+    /// Undo the last change.
     Undo,
-    /// Do again.
+    /// Redo the change that was undone last.
     Redo,
-    /// Let time run or stop it.
+    /// Start or stop simulated time.
     Play(bool),
-    /// One step of time.
+    /// Take one simulation step.
     Step,
-    /// Simulated seconds in a real one.
+    /// Simulated seconds per real second.
     Speed(f64),
     /// Show a recorded state.
     ShowRecorded(usize),
-    /// Play the recording from the moment that is shown, or stop it; nothing is simulated.
+    /// Start or stop playback of the recording, from the moment shown; nothing is simulated.
     Replay(bool),
-    /// Whether the recording begins again at its end.
+    /// Whether playback starts over at the end of the recording.
     LoopReplay(bool),
-    /// Show another take at the same time.
+    /// Show another take at the same simulated time.
     ShowTake(u32),
-    /// Draw another take over the picture, or none.
+    /// Draw another take over the picture; `None` removes it.
     Compare(Option<u32>),
-    /// Show the take that is compared with, and compare with the one that was shown.
+    /// Swap the take shown and the take it is compared with.
     SwapTakes,
-    /// Let mouse and keys move the eye so from now on.
+    /// Choose the mouse and key bindings for the camera.
     Keymap(Keymap),
-    /// Back to the first moment.
+    /// Return to the first recorded moment.
     Reset,
-    /// Changed values; equal gestures in a row are one undo step.
+    /// Change tuned values; consecutive changes with equal gestures are one undo step.
     Tune {
-        /// Name of the widget.
+        /// Name of the widget that was used.
         gesture: &'static str,
-        /// All values after the change.
+        /// All tuned values after the change.
         tuning: Box<Tuning>,
     },
-    /// Make everything of this material.
+    /// Apply a material preset to every body.
     ApplyPreset(Box<MaterialPreset>),
-    /// Keep what the panels say of materials under a name.
+    /// Save the panels' material settings as a preset of this name.
     SavePreset(String),
-    /// The gesture is over.
+    /// The drag or key press has ended, so the next change starts a new undo step.
     EndGesture,
-    /// Turn the eye, radians.
+    /// Rotate the camera, radians.
     Orbit {
-        /// About the vertical.
+        /// About the vertical axis.
         yaw: f32,
-        /// Up and down.
+        /// About the horizontal axis.
         pitch: f32,
     },
-    /// Drag the picture, as fractions of its width and height.
+    /// Shift the camera, as fractions of the picture's width and height.
     Pan {
         /// To the right.
         x: f32,
-        /// Down.
+        /// Downwards.
         y: f32,
     },
-    /// Multiply the distance.
+    /// Multiply the camera's distance by this factor.
     Zoom(f32),
-    /// The pointer is here in the picture (0..1), or left it.
+    /// The pointer's position in the picture (0..1); `None` outside it.
     Hover(Option<[f32; 2]>),
-    /// Use the hammer here in the picture (0..1).
+    /// Strike with the hammer at this position in the picture (0..1).
     Hit([f32; 2]),
-    /// Choose what a click does; the hammer takes a pinned impact away.
+    /// Choose the tool that a click uses; the hammer removes a pinned impact.
     Tool(Tool),
-    /// Let the cell here in the picture (0..1) stay with the body, or break off again; pins an impact first
-    /// where there is none.
+    /// Toggle whether the cell at this position in the picture (0..1) stays with the body. Pins an impact first if
+    /// there is none.
     ToggleKept([f32; 2]),
-    /// Let every cell of the pinned impact break off.
+    /// Clear the selection of cells that stay, so that every cell of the pinned impact breaks off.
     KeepNone,
-    /// Let the cells of the pinned impact stay that broke off, and the other way round.
+    /// Invert the selection of cells that stay with the body at the pinned impact.
     InvertKept,
-    /// Pin an impact here in the picture (0..1).
+    /// Pin an impact at this position in the picture (0..1).
     Pin([f32; 2]),
-    /// Move the pinned impact here over its body (0..1).
+    /// Move the pinned impact to this position (0..1) on its body.
     MovePin([f32; 2]),
-    /// Let the pinned impact break.
+    /// Break the body at the pinned impact.
     BreakPin,
     /// Remove the pinned impact.
     Unpin,
-    /// Take hold of the body here in the picture (0..1).
+    /// Grab the body at this position in the picture (0..1).
     Grab([f32; 2]),
-    /// The hand is here (0..1).
+    /// Move the hand to this position (0..1).
     Drag([f32; 2]),
-    /// Let go.
+    /// Release the grabbed body.
     Release,
-    /// Throw a body through this point of the picture (0..1).
+    /// Throw a body through this position in the picture (0..1).
     Throw([f32; 2]),
-    /// Select the piece here in the picture (0..1), or none.
+    /// Select the piece at this position in the picture (0..1); clears the selection if there is none.
     SelectAt {
-        /// Where.
+        /// Position in the picture (0..1).
         at: [f32; 2],
-        /// It comes to what is selected, or goes, instead of taking its place.
+        /// Toggle the piece in the selection instead of replacing the selection.
         joins: bool,
     },
-    /// Select the pieces whose middles are shown in this rectangle of the picture.
+    /// Select the pieces whose centres appear in this rectangle of the picture.
     SelectIn {
-        /// Its left and top (0..1).
+        /// Left and top (0..1).
         low: [f32; 2],
-        /// Its right and bottom.
+        /// Right and bottom (0..1).
         high: [f32; 2],
-        /// They come to what is selected instead of taking its place.
+        /// Add the pieces to the selection instead of replacing it.
         joins: bool,
     },
     /// Select these pieces and no others.
     Select(Vec<BodyId>),
     /// Select every piece that is not hidden.
     SelectAll,
-    /// Do something with the selected pieces.
+    /// Apply an edit to the selected pieces.
     EditPieces(PieceEdit),
     /// Open the export panel for the selected pieces.
     ExportSelected,
-    /// Frame what is selected, else what is under the pointer, else everything.
+    /// Frame the selection, or else the body under the pointer, or else everything.
     FrameSelection,
-    /// Frame everything.
+    /// Frame all bodies.
     FrameAll,
-    /// Look along an axis from its positive end, or from the other one.
+    /// Look along an axis from its positive (`true`) or negative end.
     LookFrom(Axis, bool),
-    /// Run the stages there from now on.
+    /// Choose where the compute stages run.
     RunOn(Choice),
-    /// Show these ways of breaking beside the document, or none.
+    /// Show these methods of breaking beside the document; an empty list shows none.
     ShowBeside(Vec<Way>),
-    /// Show another method beside the document, or none where there is one.
+    /// Show a second method beside the document, or stop showing it.
     ToggleBeside,
     /// Remove a message.
     Dismiss(u64),
     /// Fold or unfold a panel.
     Fold(Side),
-    /// Open or close the list of mouse and keys.
+    /// Open or close the list of mouse and key bindings.
     ToggleHelp,
-    /// Open or close the list of commands.
+    /// Open or close the command palette.
     TogglePalette,
 }

@@ -1,4 +1,4 @@
-//! How crack surfaces look, where they are rough or dusty.
+//! Settings of rough and dusty crack surfaces.
 
 use super::{
     UiOutput,
@@ -33,30 +33,30 @@ pub(super) fn show(ui: &mut egui::Ui, leaf: u32, params: &mut FractureParams, ou
     }
 
     let unit = SliderLook::unit("", 2);
-    let tip = "How far chance moves the crack away from the cells";
+    let tip = "How far noise moves the crack away from the cells' faces";
     let response = slider(ui, "Roughness", tip, &mut shape.noise.amplitude, 0.0..=1.0, &unit);
     out.name("roughness", &response);
     let tip = "Size of the bumps: patches along the grid's side";
     let look = SliderLook { logarithmic: true, ..SliderLook::WHOLE };
     let response = slider(ui, "Frequency", tip, &mut shape.noise.frequency, 1..=512, &look);
     out.name("frequency", &response);
-    let tip = "Layers of ever finer bumps";
+    let tip = "Number of layers of bumps, each finer than the one before";
     let response = slider(ui, "Octaves", tip, &mut shape.noise.octaves, 1..=5, &SliderLook::WHOLE);
     out.name("octaves", &response);
-    // Borders with a gap have no face and voxel points of their own.
+    // Dusty surfaces have no face and voxel points that could be displaced.
     if !is_dusty {
         let jags = &mut shape.displacement;
-        let tip = "How far facets' corners stray on the walls between the crack's voxels";
+        let tip = "Random shift of the facets' corners on the walls between the crack's voxels";
         let response = slider(ui, "Jagged edges", tip, &mut jags.face, 0.0..=0.5, &unit);
         out.name("jagged_edges", &response);
-        let tip = "How far facets' corners stray in the middle of the crack's voxels";
+        let tip = "Random shift of the facets' corners inside the crack's voxels";
         let response = slider(ui, "Jagged peaks", tip, &mut jags.voxel, 0.0..=0.5, &unit);
         out.name("jagged_peaks", &response);
         ui.horizontal(|ui| {
-            label(ui, "Sides", "Who decides to which piece a voxel beside the crack belongs");
+            label(ui, "Sides", "What decides to which piece a voxel beside the crack belongs");
             ui.spacing_mut().item_spacing.x = 3.0;
             for (sides, name, tip) in [
-                (Sides::Cone, "exact", "The region that it lies in"),
+                (Sides::Cone, "exact", "The region of the crack surface that the voxel lies in"),
                 (Sides::Votes, "votes", "As published in 2018, to compare: it leaves holes"),
             ] {
                 let button = egui::Button::selectable(shape.sides == sides, name).frame_when_inactive(true);
@@ -70,11 +70,11 @@ pub(super) fn show(ui: &mut egui::Ui, leaf: u32, params: &mut FractureParams, ou
     }
 
     ui.horizontal(|ui| {
-        label(ui, "Follows", "What the crack keeps to where it crosses an edge of its grid");
+        label(ui, "Follows", "What determines where the crack crosses an edge of its grid");
         ui.spacing_mut().item_spacing.x = 3.0;
         for (offset, name, tip) in [
-            (Offset::Plane, "cells", "The faces between the cells, moved by chance"),
-            (Offset::Balance, "chance", "Chance alone; the cells only say which edges break"),
+            (Offset::Plane, "cells", "The faces between the cells, moved by noise"),
+            (Offset::Balance, "chance", "Noise alone; the cells only determine which edges break"),
         ] {
             if ui.add(egui::Button::selectable(shape.offset == offset, name)).on_hover_text(tip).clicked() {
                 shape.offset = offset;

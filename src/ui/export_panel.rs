@@ -1,4 +1,4 @@
-//! The export panel: which pieces, where they lie, in which formats, and where to.
+//! The export panel: which pieces to write, their positions, the formats and the folder.
 
 use super::{Command, UiInput, UiOutput, handover_rows, theme, widgets::label};
 use crate::{
@@ -8,22 +8,22 @@ use crate::{
 
 /// Width of the panel's contents, points.
 const WIDTH: f32 = 392.0;
-/// Distance from the bottom of the window, points: above the timeline, below the messages at the top.
+/// Distance from the bottom of the window, points: clears the timeline below and the messages above.
 const BOTTOM: f32 = 96.0;
 
-/// What the panel shows.
+/// What the export panel shows.
 pub struct ExportView<'a> {
-    /// What is asked for.
+    /// The settings of the export.
     pub order: &'a ExportOrder,
-    /// How many pieces that is.
+    /// Number of pieces that would be written.
     pub pieces: usize,
-    /// Whether the folder holds files already.
+    /// Whether the folder already holds files.
     pub taken: bool,
-    /// Whether a dialog asks for the folder.
+    /// Whether a folder dialog is open.
     pub choosing: bool,
-    /// The export on its way: label, fraction done.
+    /// The running export: its label and the fraction done.
     pub job: Option<(&'a str, f32)>,
-    /// The last one.
+    /// The last finished export.
     pub last: Option<&'a Exported>,
 }
 
@@ -128,7 +128,7 @@ fn objects(ui: &mut egui::Ui, sandbox: &crate::scene::Sandbox, order: &mut Expor
     }
 }
 
-/// Whether only what is selected is written.
+/// The row that limits the export to selected pieces.
 fn selection(
     ui: &mut egui::Ui,
     sandbox: &crate::scene::Sandbox,
@@ -228,13 +228,13 @@ fn folder(ui: &mut egui::Ui, view: &ExportView<'_>, order: &mut ExportOrder, out
     if view.taken {
         note(
             ui,
-            "There are files in it. Those of the same names are replaced, and what an earlier export wrote goes; all \
-             others stay.",
+            "The folder is not empty. Files of the same names are replaced, files that an earlier export wrote are \
+             deleted, all others stay.",
         );
     }
 }
 
-/// The button; while an export runs, how far it is; afterwards, what became of it.
+/// The export button, the progress of a running export, and the result of the last one.
 fn foot(ui: &mut egui::Ui, view: &ExportView<'_>, formats: usize, out: &mut UiOutput) {
     if let Some((text, fraction)) = view.job {
         ui.label(text);
@@ -272,7 +272,7 @@ fn foot(ui: &mut egui::Ui, view: &ExportView<'_>, formats: usize, out: &mut UiOu
     }
 }
 
-/// The command that writes the same again, to be copied.
+/// The command line that repeats the export, with a button that copies it.
 fn repeat(ui: &mut egui::Ui, command: &str, out: &mut UiOutput) {
     ui.add_space(4.0);
     ui.horizontal(|ui| {

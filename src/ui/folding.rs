@@ -1,8 +1,8 @@
-//! Side panels, which fold away: in a narrow window the right one is folded until somebody unfolds it.
+//! Side panels that fold away. In a narrow window the right panel starts folded.
 
 use super::{Command, UiOutput, UiState, theme};
 
-/// A window narrower than this begins with the right panel folded, points.
+/// In windows narrower than this (points) the right panel starts folded.
 const NARROW: f32 = 900.0;
 /// Width of a folded panel, points.
 const STRIP: f32 = 28.0;
@@ -16,7 +16,7 @@ pub enum Side {
     Right,
 }
 
-/// What was asked for; where nothing was, the width decides.
+/// The user's choice for each panel; `None` lets the window's width decide.
 #[derive(Default)]
 pub(super) struct Folded {
     left: Option<bool>,
@@ -32,7 +32,7 @@ impl Folded {
     }
 }
 
-/// Folds and unfolds what was asked for.
+/// Applies the commands that fold and unfold panels.
 pub(super) fn follow(ctx: &egui::Context, state: &mut UiState, out: &mut UiOutput) {
     let width = ctx.content_rect().width();
     for side in [Side::Left, Side::Right] {
@@ -48,7 +48,7 @@ pub(super) fn follow(ctx: &egui::Context, state: &mut UiState, out: &mut UiOutpu
     out.commands.retain(|command| !matches!(command, Command::Fold(_)));
 }
 
-/// A side panel with `contents`, or the strip that unfolds it.
+/// Draws a side panel with `contents`, or the strip that unfolds it.
 pub(super) fn panel(
     side: Side,
     ui: &mut egui::Ui,
@@ -92,7 +92,7 @@ pub(super) fn panel(
         });
         let at = egui::pos2(whole.left() + theme::ROW - 20.0, whole.top());
         let at = egui::Rect::from_min_size(at, egui::vec2(20.0, 20.0));
-        // What is scrolled below it must not show through.
+        // Contents that scroll below the strip must not show through.
         ui.painter().rect_filled(at.expand2(egui::vec2(3.0, 1.0)), 4.0, ui.visuals().panel_fill);
         fold(ui, at, out);
     });

@@ -1,4 +1,4 @@
-//! How the next blow breaks.
+//! Settings of the next fracture.
 
 use super::{
     UiInput, UiOutput, crack_panel, method_panel, tune,
@@ -11,17 +11,17 @@ use crate::{
     scene::{PreviewMode, PreviewReport, Tuning},
 };
 
-/// Most sphere radii in the list.
+/// Most sphere radii that the list shows.
 const MOST_RADII: usize = 8;
-/// Local radius to begin with: the default's two inner spheres break off.
+/// Local radius when the option is switched on: with the default radii, the two inner spheres break off.
 const LOCAL: f64 = 0.3;
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out: &mut UiOutput) {
     let mut new = tuning.clone();
-    // First, since it shows what all the others do.
+    // First, since the preview shows the effect of all rows below.
     preview(ui, input, &mut new, out);
     if new.fracture.method.entry().by_seeds {
-        // Where one looks for it, and in sight however many rows follow.
+        // Near the top, so that it stays in sight however many rows follow.
         super::kept_panel::show(ui, input, out);
     }
     let params = &mut new.fracture;
@@ -45,7 +45,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let response = slider(ui, "Generations", tip, &mut new.generations, 1..=5, &SliderLook::WHOLE);
     out.name("generations", &response);
 
-    // Without a pin it is there, too, so that pinning moves no row under the pointer.
+    // The row is there without a pin, too, so that pinning moves no row under the pointer.
     let pinned = new.pin.is_some();
     let mut none = glam::DVec3::ZERO;
     let way = new.pin.as_mut().map_or(&mut none, |pin| &mut pin.aim.direction_in_grid);
@@ -58,7 +58,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     }
 }
 
-/// Where the seeds lie, and which of their cells break off.
+/// Where the seeds lie and which of their cells break off.
 fn by_seeds(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
     seeds_file(ui, params);
     how_many(ui, params, out);
@@ -116,7 +116,7 @@ fn random_seed(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
     });
 }
 
-/// How crack faces look, which parts are one piece, and what becomes of small ones.
+/// How crack faces look, which parts form one piece, and what happens to small pieces.
 fn surface(ui: &mut egui::Ui, input: &UiInput<'_>, params: &mut FractureParams, out: &mut UiOutput) {
     ui.horizontal(|ui| {
         label(ui, "Surface", "How the crack faces look");
@@ -141,7 +141,8 @@ fn surface(ui: &mut egui::Ui, input: &UiInput<'_>, params: &mut FractureParams, 
         crack_panel::show(ui, leaf, params, out);
     }
     let mut island = params.island_level.unwrap_or(leaf).min(leaf);
-    let tip = "Parts that touch only finer than this count as one piece; the full detail keeps every loose part apart";
+    let tip = "Octree level at which connected parts are found: parts closer together than a voxel of this level are \
+               one piece; the full detail separates all loose parts";
     let response = slider(ui, "Island level", tip, &mut island, 2..=leaf.max(3), &SliderLook::WHOLE);
     out.name("island", &response);
     if response.changed() {
@@ -149,7 +150,7 @@ fn surface(ui: &mut egui::Ui, input: &UiInput<'_>, params: &mut FractureParams, 
     }
 }
 
-/// Seeds that came with the scene, until they are put aside.
+/// Seeds that a scene brought, with a button that discards them.
 fn seeds_file(ui: &mut egui::Ui, params: &mut FractureParams) {
     let Some(file) = &params.seeds_file else { return };
     let name = std::path::Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -168,7 +169,7 @@ fn seeds_file(ui: &mut egui::Ui, params: &mut FractureParams) {
     }
 }
 
-/// Seeds, or pieces to aim at.
+/// Number of seeds, or number of pieces to aim for.
 fn how_many(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
     let look = SliderLook { logarithmic: true, ..SliderLook::WHOLE };
     if let Some(target) = &mut params.target_pieces {
@@ -187,7 +188,7 @@ fn how_many(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) 
         }
     }
     let mut aim = params.target_pieces.is_some();
-    let tip = "Say how many pieces there should be instead of how many seeds; takes several tries";
+    let tip = "Set the number of pieces instead of the number of seeds; the blow is computed several times to find it";
     let response = ui.checkbox(&mut aim, "aim at a number of pieces").on_hover_text(tip);
     out.name("aim", &response);
     if response.changed() {
@@ -199,7 +200,7 @@ fn how_many(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) 
     }
 }
 
-/// Where the cracks gather; without a heading, for which there is no room.
+/// The pattern of the cracks; there is no room for a heading.
 fn pattern(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0;
@@ -300,11 +301,11 @@ fn grain(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
     out.name("ratio", &response);
 }
 
-/// The smallest piece in voxels; 0 is none.
+/// The smallest piece in voxels; 0 sets no limit.
 fn smallest(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
     let mut rule = params.smallest.unwrap_or_default();
     ui.horizontal(|ui| {
-        label(ui, "Smallest", "Pieces with fewer voxels do not stay; 0 lets all stay");
+        label(ui, "Smallest", "Pieces with fewer voxels are merged or dropped; 0 keeps all pieces");
         ui.spacing_mut().item_spacing.x = 3.0;
         ui.spacing_mut().button_padding.x = 6.0;
         let field = egui::DragValue::new(&mut rule.voxels)
@@ -314,20 +315,24 @@ fn smallest(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) 
         let field = ui.add(field).on_hover_text("Voxels");
         out.name("smallest", &field);
         let merge = egui::Button::selectable(rule.rule == SmallRule::Merge, "merge");
-        if ui.add(merge).on_hover_text("Small pieces join the neighbour they share most with").clicked() {
+        if ui
+            .add(merge)
+            .on_hover_text("Small pieces join the neighbour with which they share the largest crack face")
+            .clicked()
+        {
             rule.rule = SmallRule::Merge;
         }
         let drop = egui::Button::selectable(rule.rule == SmallRule::Drop, "drop");
-        if ui.add(drop).on_hover_text("Small pieces go; their mass is counted as lost").clicked() {
+        if ui.add(drop).on_hover_text("Small pieces are removed; their mass is counted as lost").clicked() {
             rule.rule = SmallRule::Drop;
         }
     });
     params.smallest = (rule != Smallest::default()).then_some(rule);
 }
 
-/// Which way the pinned blow goes.
+/// Direction of the pinned blow.
 fn direction(ui: &mut egui::Ui, direction: &mut glam::DVec3, out: &mut UiOutput) {
-    let tip = "Which way the pinned blow goes, in the object's own axes";
+    let tip = "Direction of the pinned blow, in the object's own axes";
     ui.horizontal(|ui| {
         label(ui, "Direction", tip);
         ui.spacing_mut().item_spacing.x = 3.0;
@@ -338,20 +343,16 @@ fn direction(ui: &mut egui::Ui, direction: &mut glam::DVec3, out: &mut UiOutput)
             out.name(name, &field);
         }
         if new != *direction {
-            // All zero is no way to go: it stays as it was.
+            // A zero vector has no direction, so the old direction stays.
             *direction = new.normalize_or(*direction);
         }
     });
 }
 
-/// What crack faces show: material, colour, size of its features, which block of it.
+/// What crack faces show: material, colour, feature size and block.
 fn inside(ui: &mut egui::Ui, input: &UiInput<'_>, interior: &mut Interior, out: &mut UiOutput) {
     ui.horizontal(|ui| {
-        label(
-            ui,
-            "Inside",
-            "What the object is made of: shown by its crack faces, also by those that are there",
-        );
+        label(ui, "Inside", "Material shown on the object's crack faces, those of earlier blows included");
         let combo =
             egui::ComboBox::from_id_salt("inside").selected_text(interior.material.name()).width(96.0);
         let response = combo.show_ui(ui, |ui| {
@@ -385,7 +386,7 @@ fn inside(ui: &mut egui::Ui, input: &UiInput<'_>, interior: &mut Interior, out: 
     let response = slider(ui, "Grain size", tip, &mut interior.scale, SCALES, &look);
     out.name("inside_scale", &response);
     ui.horizontal(|ui| {
-        let tip = "Another number is another block of the material";
+        let tip = "Random seed of the material's pattern";
         label(ui, "Block", tip);
         let number = egui::DragValue::new(&mut interior.seed).range(0..=999_999_u32);
         let field = ui.add(number.clamp_existing_to_range(false).speed(0.1)).on_hover_text(tip);
@@ -404,7 +405,7 @@ fn about(material: Material) -> &'static str {
     }
 }
 
-/// How the aimed blow is shown, and how finely it is computed just now.
+/// How the preview is shown, and its present level of detail.
 fn preview(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut UiOutput) {
     ui.horizontal(|ui| {
         label(ui, "Preview", "What the aimed blow would do, before it falls");
@@ -416,7 +417,7 @@ fn preview(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut U
                 PreviewMode::Exploded,
                 "preview_exploded",
                 "exploded",
-                "Coarse pieces, a little apart, or as far as the explode slider under View says",
+                "Coarse pieces, drawn slightly apart, or by the distance of the explode slider under View",
             ),
             (PreviewMode::Off, "preview_off", "off", "Nothing"),
         ];

@@ -1,4 +1,4 @@
-//! Rows of the export panel that say how other programs want the pieces.
+//! Rows of the export panel that adapt the files to other programs.
 
 use super::{
     UiOutput,
@@ -7,7 +7,7 @@ use super::{
 use crate::export::{Collision, Format, FormatEntry, Handover, Pivot, Target};
 use std::sync::LazyLock;
 
-/// What Blender's importers do with each format of meshes.
+/// Conversion of axes by Blender's importers for each format of meshes.
 static OF_BLENDER: LazyLock<String> = LazyLock::new(|| {
     let of_meshes = |z_up: bool| {
         let wanted = move |format: &FormatEntry| {
@@ -39,7 +39,7 @@ const COLLISIONS: [(Collision, &str, &str, &str); 3] = [
     ),
 ];
 
-/// The rows; `meshes` says whether a format has meshes.
+/// `meshes`: whether a format with meshes is chosen.
 pub(super) fn show(ui: &mut egui::Ui, handover: &mut Handover, meshes: bool, out: &mut UiOutput) {
     let header = egui::CollapsingHeader::new("For other programs").id_salt("handover");
     let section = header.show(ui, |ui| {
@@ -54,11 +54,12 @@ pub(super) fn show(ui: &mut egui::Ui, handover: &mut Handover, meshes: bool, out
         choice(ui, out, ("export_target", "Target", tip), &mut handover.target, &targets);
         let tip = format!("Origins of nodes in {}", Format::labels(|format| format.has_nodes));
         buttons(ui, "Pivots", &tip, &PIVOTS, &mut handover.pivot, out);
-        let tip = "Convex shapes that other programs' physics meets";
+        let tip = "Convex collision shapes for the physics of other programs";
         buttons(ui, "Collision", tip, &COLLISIONS, &mut handover.collision, out);
         if meshes {
             let look = SliderLook::unit(" voxels", 2);
-            let tip = "Fewer triangles: meshes may move by so much. 0.1 leaves about a tenth of them, 0 all";
+            let tip = "Simplifies meshes: how far their surface may move. 0.1 keeps about a tenth of the triangles, \
+                       0 keeps all";
             let response = slider(ui, "Simplify", tip, &mut handover.simplify, 0.0..=2.0, &look);
             out.name("export_simplify", &response);
         }
@@ -72,7 +73,7 @@ pub(super) fn show(ui: &mut egui::Ui, handover: &mut Handover, meshes: bool, out
     out.name("export_handover", &section.header_response);
 }
 
-/// A row of buttons of which one is chosen.
+/// A row of buttons, one of which is chosen.
 fn buttons<T: PartialEq + Copy>(
     ui: &mut egui::Ui,
     name: &str,

@@ -2,7 +2,7 @@
 
 use super::{Command, Keymap, UiOutput, UiState, keymap, shortcuts, theme};
 
-/// The mouse in the picture, beside what moves the eye.
+/// The mouse in the picture, except for what moves the camera.
 const MOUSE: [(&str, &str); 6] = [
     ("Click", "Break, aim, choose, throw or select, by the tool"),
     ("Shift+Click", "With the tool Select: add a piece, or take it out"),
@@ -16,14 +16,14 @@ const TOP: f32 = 60.0;
 /// Width of the names of keys, points.
 const KEYS: f32 = 150.0;
 
-/// Escape closes the list and means nothing else then.
+/// Closes the list on Escape and consumes the key.
 pub(super) fn close_by_escape(ctx: &egui::Context, state: &mut UiState) {
     if state.help && ctx.input_mut(|i| i.consume_key(egui::Modifiers::NONE, egui::Key::Escape)) {
         state.help = false;
     }
 }
 
-/// Opens or closes the list where that was asked for, and shows it.
+/// Shows the list while it is open, and opens or closes it on command.
 pub(super) fn show(ctx: &egui::Context, state: &mut UiState, chosen: Keymap, out: &mut UiOutput) {
     if out.commands.contains(&Command::ToggleHelp) {
         out.commands.retain(|command| *command != Command::ToggleHelp);
@@ -37,7 +37,7 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, chosen: Keymap, out
     let area = egui::Area::new(egui::Id::unique("help"))
         .order(egui::Order::Foreground)
         .default_height(highest + 120.0);
-    // From the top: from the middle half of the height would count as room.
+    // Anchored to the top: egui would take only the window's middle half as available height.
     area.anchor(egui::Align2::CENTER_TOP, egui::vec2(0.0, TOP)).show(ctx, |ui| {
         theme::float_frame(theme::GOLD).show(ui, |ui| {
             ui.set_width(470.0);
@@ -61,7 +61,7 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, chosen: Keymap, out
                     line(ui, keys, what);
                 }
                 ui.separator();
-                // They are bound in the order in which they must be asked for; here the plain ones come first.
+                // Bindings are sorted by matching order; the list shows those without modifiers first.
                 let mut all: Vec<_> = shortcuts::bound(chosen, shortcuts::Time::default())
                     .into_iter()
                     .chain(shortcuts::of_pin())

@@ -1,48 +1,48 @@
-//! The impact over the picture: its spheres, and for a pinned one the handles that tune it.
+//! Overlay of the impact: its spheres, and for a pinned impact the handles that tune it.
 
 use egui::{Color32, CursorIcon, Pos2, Rect, Sense, Stroke, Vec2};
 
 use super::{Command, UiInput, UiOutput, theme, tune};
 use crate::scene::Tuning;
 
-/// What a click in the picture does.
+/// The tool that a click in the picture uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tool {
-    /// Breaks at once.
+    /// Breaks the body at once.
     #[default]
     Hammer,
-    /// Pins an impact, to tune before it breaks.
+    /// Pins an impact that can be tuned before it breaks the body.
     Impact,
-    /// Chooses the cells of the pinned impact that stay with the body.
+    /// Chooses which cells of the pinned impact stay with the body.
     Keep,
     /// Drags a body.
     Hand,
-    /// Throws a body from the eye.
+    /// Throws a body from the camera.
     Throw,
     /// Selects pieces.
     Select,
 }
 
-/// A pinned impact, world space.
+/// The pinned impact, in world space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PinView {
-    /// Where it is drawn, m.
+    /// Position, m.
     pub point: glam::Vec3,
-    /// Longest side of its body, m.
+    /// Longest side of the struck body, m.
     pub longest_side: f32,
 }
 
-/// A point that the hand holds, world space, m.
+/// A spring between the hand and a body, in world space, m.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DragView {
-    /// On the body.
+    /// End of the spring on the body.
     pub point: glam::Vec3,
-    /// Where the hand is.
+    /// End of the spring at the hand.
     pub target: glam::Vec3,
 }
 
-/// The spring between the hand and what it holds.
+/// Draws the spring between the hand and the grabbed body.
 pub(super) fn held(painter: &egui::Painter, input: &UiInput<'_>, rect: Rect) {
     let Some(drag) = input.drag else { return };
     if let (Some(a), Some(b)) = (on_screen(input, rect, drag.point), on_screen(input, rect, drag.target)) {
@@ -52,7 +52,7 @@ pub(super) fn held(painter: &egui::Painter, input: &UiInput<'_>, rect: Rect) {
     }
 }
 
-/// The box that nothing leaves.
+/// Draws the walls' box.
 pub(super) fn walls(painter: &egui::Painter, input: &UiInput<'_>, rect: Rect) {
     let Some(walls) = input.sandbox.and_then(|s| s.settings().walls) else {
         return;
@@ -70,18 +70,18 @@ pub(super) fn walls(painter: &egui::Painter, input: &UiInput<'_>, rect: Rect) {
     }
 }
 
-/// Names under which tests find the handles.
+/// Widget names of the radius handles.
 const RADIUS_NAMES: [&str; 8] =
     ["radius_0", "radius_1", "radius_2", "radius_3", "radius_4", "radius_5", "radius_6", "radius_7"];
-/// Radius of a handle, points, and of where the mouse catches it.
+/// Radius of a handle and of its click area, points.
 const KNOB: f32 = 5.5;
 const CATCH: f32 = 10.0;
-/// Direction of the first sphere's handle, and the turn from one to the next, radians: up and to the right,
-/// spread so that handles of like spheres do not hide each other.
+/// Angle of the first sphere's handle and the step to the next one, radians: up and to the right, spread so that
+/// handles of equal spheres do not hide each other.
 const FIRST_ANGLE: f32 = -0.75;
 const NEXT_ANGLE: f32 = 0.42;
 
-/// Where the impact is in the window and how long a metre is there.
+/// The impact in the window's coordinates, with the length of a metre there.
 struct OnScreen {
     centre: Pos2,
     points_per_meter: f32,
@@ -96,7 +96,7 @@ fn on_screen(input: &UiInput<'_>, rect: Rect, point: glam::Vec3) -> Option<OnScr
     })
 }
 
-/// The spheres at the spot under the pointer.
+/// Draws the spheres at the point under the pointer.
 pub(super) fn hovered(painter: &egui::Painter, input: &UiInput<'_>, rect: Rect) {
     let (Some(hover), Some(sandbox)) = (input.hover, input.sandbox) else {
         return;
@@ -112,7 +112,7 @@ pub(super) fn hovered(painter: &egui::Painter, input: &UiInput<'_>, rect: Rect) 
     painter.circle_filled(centre, 3.0, theme::GOLD);
 }
 
-/// How far the blow reaches, where it is local.
+/// Draws the radius within which a local blow breaks cells.
 fn local(painter: &egui::Painter, tuning: &Tuning, centre: Pos2, points_per_radius: f32) {
     if let Some(radius) = tuning.fracture.local {
         let radius = radius as f32 * points_per_radius;
@@ -124,7 +124,7 @@ fn circle(painter: &egui::Painter, centre: Pos2, radius: f32, strength: f32) {
     painter.circle_stroke(centre, radius.min(4000.0), Stroke::new(1.1, theme::GOLD.gamma_multiply(strength)));
 }
 
-/// The pinned impact: the point and every radius can be dragged. After the picture's own response, so that
+/// Draws the pinned impact; its point and every radius can be dragged. Called after the picture's own response, so that
 /// the handles lie above it.
 pub(super) fn pinned(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) {
     let (Some(pin), Some(sandbox)) = (input.pin, input.sandbox) else {
@@ -135,7 +135,7 @@ pub(super) fn pinned(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut U
     };
     let painter = ui.painter_at(rect);
     if input.tool == Tool::Keep {
-        // Handles would lie over the cells that are to be clicked.
+        // Handles would cover the cells to be clicked.
         painter.circle_stroke(centre, 5.0, Stroke::new(1.6, theme::GOLD));
         return;
     }

@@ -1,5 +1,4 @@
-//! The inside of a fracture, to look at: what is drawn over the picture, and the published labelling step by
-//! step.
+//! Overlays of a fracture's internals, and playback of the published labelling.
 
 use super::{
     UiInput, UiOutput, theme, tune,
@@ -16,7 +15,7 @@ use crate::{
 /// Height of the plot of changes, points.
 const PLOT: f32 = 54.0;
 
-/// The greatest number of a drawing of which nothing has been read back yet.
+/// The largest number of a drawing before any data are read back.
 const MOST: u32 = 8;
 
 /// Axes across a slice.
@@ -32,7 +31,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let view = &mut new.view.inside;
     drawings(ui, view, sandbox.looking(), out);
     ui.horizontal(|ui| {
-        label(ui, "Labels", "What tells islands apart, as the colours of voxels");
+        label(ui, "Labels", "How islands (connected parts of a cell) are found, as colours of voxels");
         let all = [
             (LabelView::Off, "none", "Labels are not shown"),
             (LabelView::UnionFind, "union-find", "A colour for every island that the union-find found"),
@@ -52,14 +51,14 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     if let Some(labels) = report.labels.as_ref().filter(|_| view.labels >= LabelView::Published) {
         playback(ui, view, labels, out);
     }
-    let tip = "How strongly the object lets through what lies behind its surface";
+    let tip = "How transparent the object's surface is";
     let response = slider(ui, "Through", tip, &mut view.through, 0.0..=1.0, &SliderLook::unit("", 2));
     out.name("through", &response);
-    let tip = "Leaves the object out, so that only what is chosen above is drawn";
+    let tip = "Hides the object, so that only what is chosen above is drawn";
     let field = ui.checkbox(&mut view.only, "without the object").on_hover_text(tip);
     out.name("inside_only", &field);
     ui.horizontal(|ui| {
-        let tip = "How blows tell islands apart: the same pieces either way";
+        let tip = "Algorithm with which blows find islands; the pieces are the same either way";
         label(ui, "Labelling", tip);
         for (labelling, name, tip) in [
             (Labelling::UnionFind, "union-find", "Union-find over octree nodes"),
@@ -84,7 +83,7 @@ fn drawings(ui: &mut egui::Ui, view: &mut InsideView, report: &LookingReport, ou
     let of_panel = Maker::ALL.into_iter().filter(|maker| maker.reads != Reads::Labels);
     let (mut plain, others): (Vec<Maker>, Vec<Maker>) =
         of_panel.partition(|maker| maker.number.is_none() && !maker.has_cut);
-    // What every break has stands before what only some have.
+    // Drawings of every break come before those of some breaks.
     plain.sort_by_key(|maker| maker.reads);
     checkboxes(ui, view, &plain, out);
     for group in others.chunk_by(|a, b| a.has_cut == b.has_cut) {
@@ -96,7 +95,7 @@ fn drawings(ui: &mut egui::Ui, view: &mut InsideView, report: &LookingReport, ou
         for maker in group {
             let Some(number) = maker.number.as_ref().filter(|_| on(view, *maker)) else { continue };
             let most = report.most.get(maker).copied().unwrap_or(MOST).max(number.least + 1);
-            // What is beyond the greatest means the greatest, and stays until the slider is moved.
+            // Values beyond the largest count as the largest, and stay until the slider is moved.
             let mut shown = view.of(*maker).number.clamp(number.least, most);
             let range = number.least..=most;
             let response = slider(ui, number.label, number.help, &mut shown, range, &SliderLook::WHOLE);
@@ -121,7 +120,7 @@ fn checkboxes(ui: &mut egui::Ui, view: &mut InsideView, makers: &[Maker], out: &
     });
 }
 
-/// Where slices lie.
+/// The controls for the position of slices.
 fn slice(ui: &mut egui::Ui, view: &mut InsideView, out: &mut UiOutput) {
     ui.horizontal(|ui| {
         label(ui, "Slice", "Which way the slice lies");
@@ -139,7 +138,7 @@ fn slice(ui: &mut egui::Ui, view: &mut InsideView, out: &mut UiOutput) {
     out.name("slice_at", &response);
 }
 
-/// The step slider, the plot of changes and the figures of the iteration that is shown.
+/// The step slider, the plot of changes and the figures of the iteration shown.
 fn playback(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out: &mut UiOutput) {
     let last = labels.changes.len() as u32;
     view.step = view.step.min(last);
@@ -154,7 +153,7 @@ fn playback(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out:
         if on.clicked() {
             view.step = (view.step + 1).min(last);
         }
-        // Not the slider's: a frame later what is asked for is what is shown, and all figures are of one iteration.
+        // `labels.at`, not the slider's value, which is one frame ahead: all figures must belong to one iteration.
         let shown = ui.label(format!("iteration {} of {last}", labels.at));
         out.name("label_iteration", &shown);
     });
@@ -171,7 +170,7 @@ fn playback(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out:
     figure(ui, "Union-find", format!("{} islands, {same}", grouped(labels.islands as u64)));
 }
 
-/// Bars for the changes of every iteration, as logarithms; a click shows one.
+/// Bar chart of the changes per iteration, logarithmic; a click selects an iteration.
 fn plot(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out: &mut UiOutput) {
     let (rect, response) = ui.allocate_exact_size(egui::vec2(theme::ROW, PLOT), egui::Sense::click());
     out.name("label_plot", &response);
@@ -181,7 +180,7 @@ fn plot(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out: &mu
     let step = rect.width() / count as f32;
     let most = labels.changes.iter().copied().max().unwrap_or(0) as f32;
     for (i, changes) in labels.changes.iter().enumerate() {
-        // One change is still a bar that can be seen.
+        // An iteration with one change still gets a visible bar.
         let height =
             if *changes == 0 { 0.0 } else { libm::logf(*changes as f32 + 1.0) / libm::logf(most + 1.0) };
         let left = rect.left() + i as f32 * step;
@@ -204,7 +203,7 @@ fn plot(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out: &mu
     }
 }
 
-/// What is shown, or why nothing is.
+/// The drawn fracture, or why nothing can be drawn.
 fn about(ui: &mut egui::Ui, report: &LookingReport, tuning: &Tuning) {
     let view = &tuning.view.inside;
     let note = |ui: &mut egui::Ui, text: &str, color| {
@@ -234,8 +233,8 @@ fn about(ui: &mut egui::Ui, report: &LookingReport, tuning: &Tuning) {
         let text = "Planar cracks have no transition voxels; choose rough or dusty under Fracture.";
         note(ui, text, theme::DIM);
     } else if of_cracks && report.transition.is_some_and(|level| level == report.level) {
-        let text =
-            "Leaves are the transition voxels here, and none are kept; choose a lower transition level.";
+        let text = "The transition level is the leaf level here, so that no transition voxels are kept; choose a lower \
+             transition level.";
         note(ui, text, theme::DIM);
     }
 }
@@ -244,7 +243,7 @@ fn about(ui: &mut egui::Ui, report: &LookingReport, tuning: &Tuning) {
 mod tests {
     use super::*;
 
-    /// All words that a panel draws.
+    /// All texts that a panel draws.
     fn words(show: impl FnMut(&mut egui::Ui)) -> Vec<String> {
         fn of(shape: &egui::Shape, out: &mut Vec<String>) {
             match shape {
@@ -259,7 +258,7 @@ mod tests {
         out
     }
 
-    /// The slider is a frame ahead of what was computed: what is said is all of the iteration that is drawn.
+    /// The slider's value is one frame ahead of the computed labels; all figures must belong to the iteration drawn.
     #[test]
     fn the_figures_are_those_of_the_iteration_that_is_named() {
         let labels = LabelReport { at: 1, changes: vec![700, 30, 0], voxels: 900, ..LabelReport::default() };

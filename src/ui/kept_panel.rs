@@ -1,4 +1,4 @@
-//! Which cells of the pinned impact stay with the body: how many, and the ways to choose them.
+//! Which cells of the pinned impact stay with the body: their number, and buttons to change them.
 
 use super::{Command, Tool, UiInput, UiOutput, theme, widgets::label};
 
@@ -30,14 +30,14 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         if none.clicked() {
             out.push(Command::KeepNone);
         }
-        let tip = "Let those stay that break off, and the other way round";
+        let tip = "Swap: kept cells break off, all other cells stay";
         let invert = ui.add_enabled(counts.is_some(), egui::Button::new("invert")).on_hover_text(tip);
         out.name("keep_invert", &invert);
         if invert.clicked() {
             out.push(Command::InvertKept);
         }
     });
-    // Always there, so that pinning moves no row under the pointer.
+    // The row is always there, so that pinning moves no row under the pointer.
     let (text, color) = match counts {
         _ if !pinned => ("nothing is pinned".to_owned(), theme::DIM),
         Some((kept, all)) if kept == all => ("all stay: nothing would break".to_owned(), theme::BAD),

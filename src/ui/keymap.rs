@@ -1,18 +1,18 @@
-//! Which mouse and keys move the eye: as Kintsugi has them, or as Blender or Maya do.
+//! Mouse and key bindings of the camera: Kintsugi's own, Blender's or Maya's.
 //!
-//! Tools, undo and files have the same keys in all of them. egui does not tell a number pad's keys from the others, so
-//! those of Blender's number pad work on both.
+//! Bindings of tools, undo and files are the same in all keymaps. egui does not distinguish the number pad's keys from
+//! the others, so Blender's number pad bindings work on both.
 
 use egui::{Key, Modifiers, PointerButton};
 
 use super::{Command, shortcuts::Bound};
 use crate::render::Axis;
 
-/// A choice of mouse and keys.
+/// A set of mouse and key bindings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Keymap {
-    /// The program's own.
+    /// Kintsugi's own.
     #[default]
     Kintsugi,
     /// As in Blender: the middle button, and the number pad.
@@ -21,7 +21,7 @@ pub enum Keymap {
     Maya,
 }
 
-/// What a drag over the picture does to the eye.
+/// How a drag in the picture moves the camera.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EyeDrag {
     Orbit,
@@ -30,10 +30,10 @@ pub(super) enum EyeDrag {
 }
 
 impl Keymap {
-    /// All of them.
+    /// All keymaps.
     pub const ALL: [Self; 3] = [Self::Kintsugi, Self::Blender, Self::Maya];
 
-    /// For people.
+    /// Display name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl Keymap {
         }
     }
 
-    /// What is different, in a sentence.
+    /// One sentence that says how it differs.
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
@@ -61,7 +61,7 @@ impl Keymap {
         }
     }
 
-    /// What a drag with that button does to the eye; `None`: nothing.
+    /// How a drag with this button moves the camera; `None` if it does not.
     pub(super) fn drag(self, button: PointerButton, keys: Modifiers) -> Option<EyeDrag> {
         use EyeDrag::{Orbit, Pan, Zoom};
         use PointerButton::{Middle, Primary, Secondary};
@@ -72,7 +72,7 @@ impl Keymap {
                 Primary | Middle => Some(Orbit),
                 _ => None,
             },
-            // A left drag selects there. Here it would do nothing, and not every mouse has a middle button.
+            // A left drag selects in Blender. Here it would do nothing, and not every mouse has a middle button.
             Self::Blender => match button {
                 Middle if keys.shift => Some(Pan),
                 Middle if keys.ctrl || keys.command => Some(Zoom),
@@ -89,12 +89,12 @@ impl Keymap {
         }
     }
 
-    /// Whether a click with these keys is the eye's, and no tool's.
+    /// Whether a click with these modifiers moves the camera instead of using a tool.
     pub(super) fn takes_click(self, keys: Modifiers) -> bool {
         self == Self::Maya && keys.alt
     }
 
-    /// How the list of F1 tells of the mouse.
+    /// The mouse bindings, as the help list shows them.
     pub(super) fn mouse(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Kintsugi => &[
@@ -115,7 +115,7 @@ impl Keymap {
         }
     }
 
-    /// Keys that move the eye, and what had to make room for them.
+    /// Bindings that move the camera, and others that were moved to make room for them.
     pub(super) fn keys(self) -> Vec<Bound> {
         let (plain, command) = (Modifiers::NONE, Modifiers::COMMAND);
         let look = |axis: Axis, other: bool| Command::LookFrom(axis, other);
@@ -160,7 +160,7 @@ impl Keymap {
     }
 }
 
-/// Buttons to choose one by.
+/// Buttons that choose the keymap.
 pub(super) fn choose(ui: &mut egui::Ui, now: Keymap, out: &mut super::UiOutput) {
     for keymap in Keymap::ALL {
         let button = egui::Button::selectable(now == keymap, keymap.name()).frame_when_inactive(true);

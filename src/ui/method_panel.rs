@@ -1,4 +1,4 @@
-//! Which method breaks, and the parameters that are its own: made from the table of methods.
+//! The method of breaking and its own parameters, generated from the table of methods.
 
 use super::{
     UiOutput,
@@ -6,7 +6,7 @@ use super::{
 };
 use crate::fracture::{FractureParams, Surface, methods};
 
-/// Nothing where there is no choice and no parameter.
+/// Draws nothing if there is only one method and it has no parameters.
 pub(super) fn show(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
     let all = methods();
     if all.len() > 1 {
@@ -24,15 +24,15 @@ pub(super) fn show(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiO
         }
     }
     if !params.method.entry().of_voxels {
-        // It would be refused.
+        // The method would reject other surfaces.
         params.surface = Surface::Planar;
     }
-    // Those of another method would be refused.
+    // The method would reject parameters of other methods.
     let known = params.method.entry().options;
     params.options.retain(|name, _| known.iter().any(|option| option.name == name));
 }
 
-/// The name of a parameter as panels write names: `cell-size` is "Cell size".
+/// A parameter's name as a label: `cell-size` becomes "Cell size".
 fn shown(name: &str) -> String {
     let mut letters = name.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();

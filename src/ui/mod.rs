@@ -1,7 +1,7 @@
-//! The panels: they read the sandbox and push [`Command`]s; none touches the GPU or waits for anything.
+//! The panels. They read the sandbox and push [`Command`]s; no panel touches the GPU or waits.
 //!
-//! In: [`UiInput`], a borrowed view of everything that is shown. Out: [`UiOutput`], the commands and the
-//! rectangles of named widgets (which the state file publishes, so that a test can aim at them).
+//! In: [`UiInput`], a borrowed view of everything shown. Out: [`UiOutput`], the commands and the rectangles of named
+//! widgets (published in the state file, so that a test can click them).
 
 mod axes;
 mod beside_panel;
@@ -68,55 +68,55 @@ use crate::{
 pub struct UiInput<'a> {
     /// The engine, once it has started.
     pub sandbox: Option<&'a Sandbox>,
-    /// The eye.
+    /// The camera.
     pub camera: Camera,
-    /// Whether time runs.
+    /// Whether simulated time is running.
     pub playing: bool,
-    /// The recording that is shown again.
+    /// State of the playback.
     pub replay: ReplayView,
-    /// Which mouse and keys move the eye.
+    /// Mouse and key bindings of the camera.
     pub keymap: Keymap,
-    /// Simulated seconds in one real second that the last frames reached, as a fraction of real time.
+    /// Simulated seconds per real second over the last frames.
     pub pace: f64,
-    /// Whether a picture lies in the middle, below the panels' painting.
+    /// Whether a picture lies below the panels in the middle of the window.
     pub has_picture: bool,
     /// Size at which the picture's rays are cast, pixels.
     pub picture_size: [u32; 2],
-    /// Pixels of pictures that are written; `None`: as the window has them.
+    /// Size of written pictures, pixels; `None` uses the size in the window.
     pub written_size: Option<[u32; 2]>,
-    /// Time for one picture, ms.
+    /// Time per picture, ms.
     pub frame_ms: f64,
     /// GPU time per stage of the last picture.
     pub render_timings: &'a [StageTiming],
-    /// Messages.
+    /// Messages over the picture.
     pub notices: &'a [Notice],
-    /// What the pointer is over.
+    /// The point under the pointer.
     pub hover: Option<Hover>,
-    /// What a click does.
+    /// The chosen tool.
     pub tool: Tool,
     /// The pinned impact.
     pub pin: Option<PinView>,
-    /// Whether the cell under the pointer can be chosen to stay.
+    /// Whether the cell under the pointer can be clicked to make it stay.
     pub over_cell: bool,
-    /// What the hand holds.
+    /// The spring of the hand while it drags a body.
     pub drag: Option<DragView>,
-    /// Simulated seconds in a real one.
+    /// Simulated seconds per real second that the user chose.
     pub speed: f64,
-    /// Shown in the middle while there is nothing else.
+    /// Message in the middle while nothing is open.
     pub starting: Option<&'a str>,
-    /// Whether to say how to begin.
+    /// Whether to show the beginner's hint.
     pub hint: bool,
-    /// When earlier sessions that can be reopened were saved, the newest first.
+    /// Ages of the earlier sessions that can be reopened, the newest first.
     pub earlier_sessions: &'a [String],
     /// The export panel, while it is open.
     pub export: Option<ExportView<'a>>,
-    /// The path that the window itself asks for.
+    /// The prompt for a path, where the desktop has no file dialogs.
     pub prompt: Option<&'a PathPrompt>,
-    /// Materials to choose from.
+    /// Material presets to choose from.
     pub presets: &'a [PresetView],
-    /// Graphics adapter that shows the window.
+    /// Name of the graphics adapter that shows the window.
     pub adapter: &'a str,
-    /// Where stages are to run.
+    /// Where the compute stages run.
     pub compute: crate::compute::Choice,
 }
 
@@ -125,36 +125,36 @@ pub struct UiInput<'a> {
 pub struct UiState {
     /// Text of the path field.
     path: String,
-    /// The command palette's text while it is open.
+    /// Text of the command palette while it is open.
     palette: Option<String>,
-    /// Which entry of the palette is chosen.
+    /// Index of the chosen palette entry.
     palette_index: usize,
-    /// Name for a preset to save.
+    /// Name typed for a preset.
     preset_name: String,
     preset_textures: pictures::Textures,
     scenes: scene_list::SceneList,
     prompt: path_prompt::Typed,
-    /// Whether mouse and keys are listed.
+    /// Whether the list of bindings is open.
     help: bool,
     folded: folding::Folded,
     pair: pairs_panel::Chosen,
     pieces: pieces_panel::PiecesState,
 }
 
-/// What the panels ask for.
+/// What one frame of the panels produced.
 #[derive(Default)]
 pub struct UiOutput {
-    /// In order.
+    /// Commands, in the order in which they were issued.
     pub commands: Vec<Command>,
-    /// Named widgets, points.
+    /// Name and rectangle of each named widget, points.
     pub rects: Vec<(Cow<'static, str>, egui::Rect)>,
-    /// Where the document's picture is, points.
+    /// Rectangle of the document's view, points.
     pub viewport: Option<egui::Rect>,
-    /// The same, and where those beside it are, all of one size.
+    /// Rectangles of all views, the document's first, all of one size; points.
     pub views: Vec<egui::Rect>,
-    /// How many of them lie across and down.
+    /// Number of columns and rows of views.
     pub division: [u32; 2],
-    /// The middle of the window, which they share, below what they say at its top; points.
+    /// The part of the window that all views share, below their captions; points.
     middle: Option<egui::Rect>,
 }
 
@@ -211,7 +211,7 @@ fn section(ui: &mut egui::Ui, title: &str, open: bool, contents: impl FnOnce(&mu
     section_unfolding(ui, title, (open, None), contents);
 }
 
-/// The same, which is unfolded or folded now where that is asked for.
+/// A section that `now` unfolds or folds in this frame, if it is given.
 fn section_unfolding(
     ui: &mut egui::Ui,
     title: &str,

@@ -1,31 +1,31 @@
-//! Messages over the picture: errors stay until they are dismissed, remarks fade by themselves.
+//! Messages over the picture: errors stay until dismissed, remarks disappear by themselves.
 
 use super::{Command, UiInput, theme};
 
-/// How bad it is.
+/// Severity of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoticeKind {
     /// Stays until dismissed.
     Error,
-    /// Goes after some seconds.
+    /// Disappears after [`REMARK_SECS`].
     Remark,
 }
 
 /// A message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notice {
-    /// To dismiss it by.
+    /// Identifies the message when it is dismissed.
     pub id: u64,
-    /// How bad it is.
+    /// Severity.
     pub kind: NoticeKind,
-    /// One line or two.
+    /// One or two lines of text.
     pub text: String,
-    /// When it came.
+    /// When the message appeared.
     pub since: std::time::Instant,
 }
 
 impl Notice {
-    /// How long a remark stays.
+    /// How long a remark is shown, s.
     pub const REMARK_SECS: f64 = 5.0;
 }
 
@@ -38,7 +38,7 @@ pub(super) fn show(
     let Some(viewport) = viewport else {
         return;
     };
-    // In a corner: what it is about is in the middle.
+    // In a corner, since the message is about what the middle shows.
     let top = viewport.left_top() + egui::vec2(12.0, 12.0);
     let width = (viewport.width() * 0.42).clamp(190.0, 380.0).min(viewport.width() - 24.0);
     egui::Area::new(egui::Id::unique("notices")).fixed_pos(top).pivot(egui::Align2::LEFT_TOP).show(

@@ -1,4 +1,4 @@
-//! Which object is open, how finely, and what a person should know about its mesh.
+//! The open object: its file, its level of detail, and warnings about its mesh.
 
 use super::{
     Command, UiInput, UiOutput, UiState, theme,
@@ -9,7 +9,8 @@ use crate::{
     svo::MAX_PASSES_LEVEL,
 };
 
-/// So many shapes have a button. The rest belong to shipped scenes; the palette and the path open them, too.
+/// Number of shapes that have a button. The others belong to shipped scenes; the palette and the path field open them,
+/// too.
 const SHAPES_SHOWN: usize = 7;
 
 pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, out: &mut UiOutput) {
@@ -44,9 +45,9 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
         return;
     };
     let mut level = object.scene.level;
-    let tip = "Leaf level of the octree: each level halves their edge and makes about four times as many; 11 and 12 only where \
-               stages run on the cores";
-    // The cores take finer octrees than compute passes.
+    let tip = "Leaf level of the octree: each level halves the edge of voxels and makes about four times as many; \
+               levels 11 and 12 need stages to run on the cores";
+    // The native backend supports finer octrees than the compute passes.
     let finest = input.sandbox.map_or(MAX_PASSES_LEVEL, |s| s.compute().finest_level());
     let response = slider(ui, "Detail", tip, &mut level, 1..=finest, &SliderLook::WHOLE);
     out.name("level", &response);
@@ -54,7 +55,7 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
     if response.changed() {
         ui.data_mut(|d| d.insert_temp(id, level));
     }
-    // An import starts when the slider is let go, not at every value on the way.
+    // The import starts when the slider is released, not at every value on the way.
     let released = !ui.input(|i| i.pointer.any_down());
     if released && let Some(wanted) = ui.data_mut(|d| d.remove_temp::<u32>(id)) {
         out.push(Command::SetLevel(wanted));
@@ -66,7 +67,7 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
     });
 }
 
-/// What was imported, in numbers.
+/// Figures of the imported object.
 fn figures(ui: &mut egui::Ui, objects: usize, object: &crate::scene::ObjectInfo) {
     figure(ui, "Name", object.name.clone());
     if objects > 1 {
@@ -78,7 +79,7 @@ fn figures(ui: &mut egui::Ui, objects: usize, object: &crate::scene::ObjectInfo)
     figure(ui, "Import", format!("{:.2} s", object.seconds));
 }
 
-/// Which axis of the file is up, and how long the object is.
+/// The file's up axis and the object's length.
 fn way_up(ui: &mut egui::Ui, object: &crate::scene::ObjectInfo, out: &mut UiOutput) {
     let side = f64::from(1u32 << object.scene.level.min(31)) - 2.0;
     let now = (object.scene.up, object.scene.size.unwrap_or(object.voxel_m * side));
@@ -101,7 +102,7 @@ fn way_up(ui: &mut egui::Ui, object: &crate::scene::ObjectInfo, out: &mut UiOutp
         let field = ui.add(number.update_while_editing(false)).on_hover_text(tip);
         out.name("size", &field);
     });
-    // An import starts when the number is let go, not at every value on the way.
+    // The import starts when the number is released, not at every value on the way.
     if size != now.1 {
         ui.data_mut(|d| d.insert_temp(id, size));
     }

@@ -1,4 +1,4 @@
-//! Levels at which certain bodies meet: finer or coarser than each of them meets the others.
+//! Octree levels for contacts between certain pairs of bodies, which override the bodies' own levels.
 
 use super::{
     UiInput, UiOutput, UiState,
@@ -6,14 +6,14 @@ use super::{
 };
 use crate::scene::{PairLevel, Sandbox, Tuning};
 
-/// Room for the name of one of the two, points.
+/// Size of the list that names one body, points.
 const LIST: egui::Vec2 = egui::vec2(64.0, 24.0);
 
-/// The two bodies that are to get a level.
+/// The two bodies that a new entry is for.
 #[derive(Default)]
 pub(super) struct Chosen([usize; 2]);
 
-/// A body as the lists name it: by its name in the scene, and its number where that is no one's alone.
+/// A body's label: its name in the scene, followed by its number if several bodies have that name.
 fn name(sandbox: &Sandbox, body: usize) -> String {
     let objects = sandbox.objects();
     let Some(object) = objects.get(body) else { return format!("body {body}") };
@@ -45,7 +45,7 @@ pub(super) fn show(
             } else {
                 format!("{a} with {b}")
             };
-            let tip = "Contact level of these two, and of what they break into";
+            let tip = "Contact level of these two bodies and of their pieces";
             let (size, left) = (egui::vec2(150.0, 20.0), egui::Layout::left_to_right(egui::Align::Center));
             ui.allocate_ui_with_layout(size, left, |ui| {
                 ui.set_min_width(size.x);
@@ -54,7 +54,10 @@ pub(super) fn show(
             let number = egui::DragValue::new(&mut pair.level).range(1..=finest).prefix("level ").speed(0.05);
             let response = ui.add_sized([62.0, 20.0], number).on_hover_text(tip);
             out.name(format!("pair_level_{i}"), &response);
-            let remove = ui.button("✖").on_hover_text("They meet as they meet others again");
+            let remove = ui.button("✖").on_hover_text(
+                "Remove this entry: these two bodies use their usual contact \
+                                                       level again",
+            );
             remove.widget_info(|| {
                 egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Remove {text}"))
             });
@@ -69,12 +72,13 @@ pub(super) fn show(
     let chosen = &mut state.pair.0;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
-        let tip = "Two bodies that shall meet more finely or coarsely than with others; one body twice: its own pieces";
+        let tip = "Two bodies whose contacts get a level of their own; the same body twice is for contacts among its \
+                   pieces";
         label(ui, "Pair", tip);
         for (which, body) in chosen.iter_mut().enumerate() {
             *body = (*body).min(bodies - 1);
             let title = ["First of the pair", "Second of the pair"][which];
-            // A list truncates what it shows to the room that there is, which is all of the row.
+            // A list would truncate its text to the available width, which is the whole row.
             ui.allocate_ui_with_layout(LIST, egui::Layout::left_to_right(egui::Align::Center), |ui| {
                 ui.set_max_width(LIST.x);
                 let combo = egui::ComboBox::from_id_salt(title).selected_text(name(sandbox, *body));

@@ -1,18 +1,18 @@
-//! Every command by name: Ctrl+P, type, Enter.
+//! The command palette: Ctrl+P, type part of a name, Enter.
 
 use std::borrow::Cow;
 
 use super::{Command, Keymap, Side, Tool, UiOutput, UiState, theme};
 use crate::{compute::Choice, render::Axis, scene::PieceEdit};
 
-/// Room above the palette, and below it, points.
+/// Space above and below the palette, points.
 const TOP: f32 = 90.0;
-/// Height of its text field with what is round it, points.
+/// Height of the text field with its margins, points.
 const FIELD: f32 = 44.0;
 
 type Entry = (Cow<'static, str>, &'static str, Command);
 
-/// `earlier` are sessions that can be reopened, the newest first.
+/// `earlier`: ages of the sessions that can be reopened, the newest first.
 fn entries(earlier: &[String]) -> Vec<Entry> {
     let mut all = vec![
         ("Open a file", "Ctrl+O", Command::OpenDialog),
@@ -91,7 +91,7 @@ fn entries(earlier: &[String]) -> Vec<Entry> {
     all
 }
 
-/// Entries whose names hold all words of `text`.
+/// Entries whose names contain all words of `text`.
 fn matching(text: &str, earlier: &[String]) -> Vec<Entry> {
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
     entries(earlier)
@@ -100,8 +100,8 @@ fn matching(text: &str, earlier: &[String]) -> Vec<Entry> {
         .collect()
 }
 
-/// Whether the palette has the keyboard. It closes on Escape and Ctrl+P, which mean nothing else then: a text field has
-/// lost the keyboard already when Escape is asked for.
+/// Whether the palette has the keyboard. Escape and Ctrl+P close it here and are consumed, since the text field has
+/// already lost the focus when it sees Escape.
 pub(super) fn has_keyboard(ctx: &egui::Context, state: &mut UiState) -> bool {
     if state.palette.is_none() {
         return false;

@@ -1,35 +1,35 @@
-//! Where a desktop has no file dialogs, the window asks for a path itself.
+//! A prompt for a path, for desktops that have no file dialogs.
 
 use std::path::PathBuf;
 
 use super::{Command, UiInput, UiOutput, UiState, theme};
 
-/// What a path is for.
+/// What the path is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathPurpose {
-    /// To open.
+    /// Open a file.
     Open,
-    /// To save the scene.
+    /// Save the scene.
     Save,
-    /// To save it as it stands.
+    /// Save the scene in its present state.
     SaveStanding,
 }
 
-/// A path that is asked for.
+/// A prompt for a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathPrompt {
-    /// What for.
+    /// What the path is for.
     pub asks: PathPurpose,
-    /// Written into the field at first.
+    /// Initial text of the field.
     pub proposed: String,
-    /// A file that is there already, and would be saved over.
+    /// The existing file that saving would overwrite.
     pub there: Option<PathBuf>,
 }
 
-/// What is in the field.
+/// The text typed so far.
 #[derive(Default)]
 pub(super) struct Typed {
-    /// For which prompt.
+    /// The prompt that the text was typed for.
     of: Option<PathPrompt>,
     text: String,
 }

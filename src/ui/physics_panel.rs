@@ -1,4 +1,4 @@
-//! How things fall and touch.
+//! Settings of gravity, contacts and breaking on impact.
 
 use super::{
     UiInput, UiOutput, UiState, pairs_panel, tune, walls_panel,
@@ -9,10 +9,10 @@ use crate::{
     scene::{MAX_FIELD_LEVEL, Missile, Touching, Tuning},
 };
 
-/// What breaks by itself bears this where nobody says otherwise, m/s: a fall from 5 cm.
+/// Threshold of breaking when it is first switched on, m/s: the speed after a fall of 5 cm.
 const USUAL_THRESHOLD: f64 = 1.0;
 
-/// A line of a table, as lists in panels want it.
+/// An entry of a registry as `choice` takes it.
 fn named<T: std::str::FromStr>(
     name: &str,
     label: &'static str,
@@ -21,7 +21,7 @@ fn named<T: std::str::FromStr>(
     Some((name.parse().ok()?, label, about))
 }
 
-/// Whether and when bodies break where they strike something.
+/// Whether bodies break on impact, and at which speed.
 fn breaking(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
     let mut breaks = new.break_threshold.is_some();
     let tip =
@@ -32,7 +32,8 @@ fn breaking(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
         new.break_threshold = breaks.then_some(USUAL_THRESHOLD);
     }
     if let Some(threshold) = &mut new.break_threshold {
-        let tip = "Change of speed in a step that a body bears: a fall from 1 m ends with 4.4 m/s";
+        let tip =
+            "Change of speed in one step, m/s, above which a body breaks: a fall from 1 m ends with 4.4 m/s";
         let look = SliderLook { unit: " m/s", decimals: 1, logarithmic: true };
         let response = slider(ui, "Bears", tip, threshold, 0.1..=100.0, &look);
         out.name("break_threshold", &response);
@@ -43,14 +44,14 @@ fn breaking(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
     }
 }
 
-/// Constants of the penalty response, which the others do not have.
+/// Constants that only the penalty response has.
 fn penalty(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
     if new.response.name() != "penalty" {
         return;
     }
     let look = SliderLook { unit: "", decimals: 0, logarithmic: true };
-    let tip = "k of the paper's equation 3, N/m⁵: how hard shared volume pushes. A cube of 1 m and 2000 kg rests 0.2 mm deep \
-               at 10⁸";
+    let tip = "k of the paper's equation 3, N/m⁵: how strongly overlapping volume pushes bodies apart. A cube of 1 m \
+               and 2000 kg rests 0.2 mm deep at 10⁸";
     let exponent = &mut libm::log10(new.penalty.stiffness.max(1.0));
     let before = *exponent;
     let look_log = SliderLook::unit("", 2);
@@ -59,7 +60,8 @@ fn penalty(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
     if *exponent != before {
         new.penalty.stiffness = libm::pow(10.0, *exponent);
     }
-    let tip = "mu of the paper's equation 4, N s/m³: how hard what slides is held. 2000 slows that cube by a tenth of g at 1 m/s";
+    let tip = "mu of the paper's equation 4, N s/m³: how strongly sliding is slowed. 2000 slows that cube by a tenth \
+               of g at 1 m/s";
     let response = slider(ui, "Drag", tip, &mut new.penalty.friction, 0.0..=1e6, &look);
     out.name("penalty_friction", &response);
 }
@@ -113,18 +115,19 @@ pub(super) fn show(
     let response = slider(ui, "Rolling", tip, &mut new.rolling_resistance, 0.0..=1.0, &look);
     out.name("rolling_resistance", &response);
     breaking(ui, &mut new, out);
-    let tip = "Levels that bodies far from the eye may lose; 0: all are as exact as near ones";
+    let tip = "Number of octree levels by which contacts far from the eye may be coarser; 0: all are as exact as \
+               near ones";
     let response = slider(ui, "Far away", tip, &mut new.far_levels, 0..=4, &SliderLook::WHOLE);
     out.name("far_levels", &response);
-    // One finder is no choice.
+    // A list with one entry would be no choice.
     let known: Vec<_> = finders().iter().filter_map(|f| named(f.name, f.label, f.about)).collect();
     if known.len() > 1 {
         let title = ("contacts", "Contacts", "How contacts are found");
         choice(ui, out, title, &mut new.contacts, &known);
     }
     if new.contacts.name() == "field" {
-        let tip = "Octree level of the cells on which distances are kept: finer ones are exact deeper inside, coarser \
-                   ones are made faster";
+        let tip = "Octree level of the distance field's cells: finer cells are exact deeper inside, coarser ones are \
+                   computed faster";
         let response =
             slider(ui, "Field level", tip, &mut new.field_level, 2..=MAX_FIELD_LEVEL, &SliderLook::WHOLE);
         out.name("field_level", &response);
@@ -137,21 +140,21 @@ pub(super) fn show(
     choice(
         ui,
         out,
-        ("touching", "Show", "What is drawn over the picture of where things touch"),
+        ("touching", "Show", "Contacts that are drawn over the picture"),
         &mut new.view.touching,
         &[
             (Touching::Off, "nothing", "No contacts"),
             (
                 Touching::Contacts,
                 "contacts",
-                "Points that hold things apart, with their normals: green where they just touch, red from half a \
-                 cell deep, grey where they only are near",
+                "Contact points with their normals: green where bodies just touch, red from half a cell deep, grey \
+                 where they are only near",
             ),
             (
                 Touching::Columns,
                 "columns",
-                "Collision points of both surfaces (blue, orange) and the columns between them along x, y, z, as \
-                 the paper has them; slower",
+                "Collision points of both surfaces (blue, orange) and the columns between them along x, y, z, as in \
+                 the paper; slower",
             ),
         ],
     );

@@ -1,4 +1,4 @@
-//! Pictures on buttons: textures that stay while they are shown, and a picture with its name below.
+//! Pictures on buttons: a cache of textures, and a picture button with its name.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::render::Pixels;
 /// Height of the name below a picture, points.
 const NAME: f32 = 16.0;
 
-/// Pictures as egui has them.
+/// Textures of pictures, by the picture's pixels.
 #[derive(Default)]
 pub(super) struct Textures(Vec<(Arc<Pixels>, egui::TextureHandle)>);
 
 impl Textures {
-    /// Lets those go that are no longer shown.
+    /// Frees the textures of pictures that are no longer shown.
     pub fn keep(&mut self, is_shown: impl Fn(&Arc<Pixels>) -> bool) {
         self.0.retain(|(pixels, _)| is_shown(pixels));
     }
@@ -33,7 +33,7 @@ impl Textures {
     }
 }
 
-/// A picture of `size` points with its name below, which can be pressed.
+/// A picture button of `size` points with its name below.
 pub(super) fn tile(
     ui: &mut egui::Ui,
     textures: &mut Textures,

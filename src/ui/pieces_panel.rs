@@ -1,7 +1,7 @@
-//! The pieces: how many there are of which size, a list to select in, and what can be done with the selected ones.
+//! The pieces: histogram of sizes, a list to select from, and edits of the selected pieces.
 //!
-//! In: rows of the sandbox. Out: names to select, edits. The list draws only the rows that are in sight, so that
-//! thousands of them scroll.
+//! In: rows of the sandbox. Out: selections and edits. The list draws only its visible rows, so it can scroll through
+//! thousands.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -18,9 +18,9 @@ use crate::{
 
 /// Height of a row of the list, points.
 const ROW_HEIGHT: f32 = 18.0;
-/// Most rows that the list shows at once.
+/// Most rows visible at once.
 const MOST_ROWS: usize = 10;
-/// Widths of the columns, points; the name has what is left.
+/// Widths of the columns, points; the name column takes the rest.
 const SIZE: f32 = 66.0;
 const MASS: f32 = 58.0;
 const GENERATION: f32 = 30.0;
@@ -30,32 +30,31 @@ const GENERATION: f32 = 30.0;
 pub(super) struct PiecesState {
     order: SortOrder,
     sizes: SizeRange,
-    /// Where a range of rows begins that Shift selects.
+    /// The row where a range selected with Shift starts.
     anchor: Option<BodyId>,
-    /// The pick in the picture to which the list has scrolled.
+    /// Number of the pick in the picture that the list last scrolled to.
     followed: Option<u64>,
     pub(super) histogram: size_histogram::HistogramState,
-    /// Whether the section is to unfold.
+    /// Whether the section unfolds in this frame.
     pub(super) unfolds: bool,
-    /// The tool of the last frame.
+    /// The tool chosen in the last frame.
     tool: Option<Tool>,
-    /// The list as it was made last, and of what.
+    /// The cached list and what it was made from.
     made: Option<(Made, Arc<PieceList>)>,
 }
 
-/// What the list depends on: the sandbox's revision and what was asked for.
+/// What the list depends on: the sandbox's revision, the order and the filter.
 type Made = (u64, SortOrder, SizeRange);
 
-/// The pieces as the panel shows them. Made anew only where something has changed: thousands take longer than a frame's
-/// share.
+/// The pieces as the panel shows them. Rebuilt only on change, since thousands of rows take too long for every frame.
 pub(super) struct PieceList {
-    /// In the order of the bodies.
+    /// All pieces, in the order of the bodies.
     pub all: Vec<PieceRow>,
-    /// What sizes are counted in.
+    /// Unit of all sizes.
     pub unit: SizeUnit,
-    /// Of all of them.
+    /// Histogram of all pieces.
     pub histogram: Histogram,
-    /// In the order of the list.
+    /// The filtered pieces in the list's order.
     listed: Vec<PieceRow>,
 }
 
@@ -76,7 +75,7 @@ impl PiecesState {
         list
     }
 
-    /// The section unfolds when somebody takes the tool that selects.
+    /// Unfolds the section when the user chooses the selection tool.
     pub(super) fn follow_tool(&mut self, tool: Tool) {
         self.unfolds = tool == Tool::Select && self.tool.is_some_and(|before| before != tool);
         self.tool = Some(tool);
@@ -97,7 +96,7 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut PiecesState, input: &UiInput<'
     edits(ui, sandbox, &list.listed, out);
 }
 
-/// How a size is written.
+/// A size with its unit as text.
 pub(super) fn size_text(size: f64, unit: SizeUnit) -> String {
     match unit {
         SizeUnit::Voxels => grouped(size as u64),
@@ -123,7 +122,7 @@ fn mass_text(kg: f64) -> String {
     }
 }
 
-/// From which size to which is listed.
+/// The rows that limit the list to a range of sizes.
 fn filter(ui: &mut egui::Ui, state: &mut PiecesState, unit: SizeUnit, out: &mut UiOutput) {
     ui.horizontal(|ui| {
         let tip = format!("Only pieces of so many {} are listed, both ends included", unit_name(unit));
@@ -155,7 +154,7 @@ fn filter(ui: &mut egui::Ui, state: &mut PiecesState, unit: SizeUnit, out: &mut 
     });
 }
 
-/// Widths of name, size, mass and generation, points.
+/// Widths of the columns name, size, mass and generation, points.
 fn widths(ui: &egui::Ui) -> [f32; 4] {
     let rest = ui.available_width() - SIZE - MASS - GENERATION;
     [rest.max(40.0), SIZE, MASS, GENERATION]
@@ -183,7 +182,7 @@ fn heads(ui: &mut egui::Ui, state: &mut PiecesState, unit: SizeUnit, out: &mut U
             (true, true) => " ⏷",
             (true, false) => " ⏶",
         };
-        // As the cells below it.
+        // Aligned like the cells below.
         let (place, align) = if by == SortBy::Name {
             (at.left_center() + egui::vec2(4.0, 0.0), egui::Align2::LEFT_CENTER)
         } else {
@@ -202,7 +201,7 @@ fn rows(ui: &mut egui::Ui, state: &mut PiecesState, sandbox: &Sandbox, list: &Pi
     ui.spacing_mut().item_spacing.y = 0.0;
     let mut area =
         egui::ScrollArea::vertical().id_salt("pieces").max_height(height).auto_shrink([false, true]);
-    // To what was picked in the picture, once.
+    // Scrolls once to the piece that was picked in the picture.
     let picked = sandbox.selection().picked().filter(|(serial, _)| state.followed != Some(*serial));
     if let Some((serial, id)) = picked {
         state.followed = Some(serial);
@@ -225,8 +224,8 @@ fn rows(ui: &mut egui::Ui, state: &mut PiecesState, sandbox: &Sandbox, list: &Pi
     ui.add_space(4.0);
 }
 
-/// What is selected once a row was clicked: it alone; with Shift all from the last one that was clicked; with Ctrl it
-/// comes to what is selected, or goes.
+/// The selection after a click on a row: that piece alone; with Shift all from the last clicked row; with Ctrl the
+/// piece is toggled.
 fn clicked_rows(
     state: &mut PiecesState,
     sandbox: &Sandbox,
@@ -254,7 +253,7 @@ fn clicked_rows(
     vec![id]
 }
 
-/// A row of the list; whether it was clicked.
+/// Draws a row of the list; returns whether it was clicked.
 fn piece(ui: &mut egui::Ui, sandbox: &Sandbox, row: &PieceRow, unit: SizeUnit, out: &mut UiOutput) -> bool {
     let (rect, response) =
         ui.allocate_exact_size(egui::vec2(ui.available_width(), ROW_HEIGHT), egui::Sense::click());
@@ -357,7 +356,8 @@ fn edits(ui: &mut egui::Ui, sandbox: &Sandbox, rows: &[PieceRow], out: &mut UiOu
             PieceEdit::Merge,
             "pieces_merge",
             "Merge",
-            "Make one body of the selected pieces: of one break, touching, and not moved against each other",
+            "Merge the selected pieces into one body: they must come from one break, touch, and not have moved \
+             against each other",
             several,
         ),
     ];

@@ -1,4 +1,4 @@
-//! Materials as pictures: a click makes everything of one, a name keeps what the panels say.
+//! Material presets as pictures: a click applies one to all bodies; a name saves the present settings.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use egui::Vec2;
 use super::{Command, UiInput, UiOutput, UiState, pictures, theme};
 use crate::{render::Pixels, scene::MaterialPreset};
 
-/// Side of a picture, points: five are as wide as a row.
+/// Side of a picture, points: five fit in a row.
 const SIDE: f32 = 48.0;
 
 /// Height of two rows of pictures with their names, points.
@@ -16,9 +16,9 @@ const ROWS: f32 = 2.0 * (SIDE + 16.0) + 8.0;
 /// A preset in the list.
 #[derive(Clone, Debug)]
 pub struct PresetView {
-    /// What it says.
+    /// The preset.
     pub preset: MaterialPreset,
-    /// What it looks like, once it is drawn.
+    /// Its picture, once it has been drawn.
     pub picture: Option<Arc<Pixels>>,
     /// Whether the user saved it.
     pub is_own: bool,
@@ -30,7 +30,7 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
         input.presets.iter().any(|view| view.picture.as_ref().is_some_and(|p| Arc::ptr_eq(p, pixels)))
     });
     let level = sandbox.objects().first().map_or(7, |object| object.scene.level);
-    // Two rows are in sight: with more, what breaks would be pushed out of it.
+    // Two rows of pictures: more would push the rows below out of sight.
     let scroll = egui::ScrollArea::vertical().id_salt("presets").max_height(ROWS);
     scroll.show(ui, |ui| {
         ui.set_max_width(theme::ROW);
@@ -55,8 +55,8 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
         let field = egui::TextEdit::singleline(&mut state.preset_name)
             .hint_text("name for what is set now")
             .desired_width(width);
-        let tip = "Keeps pattern, surface, inside and what bodies are like to push, for any object; a name of yours that is \
-                   there already is saved over";
+        let tip = "Saves pattern, surface, inside, and the density and friction of bodies, for use with any object; \
+                   your preset of the same name is replaced";
         let field = ui.add(field).on_hover_text(tip);
         out.name("preset_name", &field);
         let entered = field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));

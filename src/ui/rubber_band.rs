@@ -1,17 +1,17 @@
-//! The rubber band of the tool *Select*: a rectangle over the picture, and what lies in it is selected.
+//! The rubber band of the selection tool: a rectangle over the picture that selects the pieces inside it.
 //!
-//! In: the mouse over a view. Out: a rectangle while it is dragged, a command when it is let go. A drag that begins on
-//! an object looks round as with any tool, unless Ctrl is held.
+//! In: the mouse over a view. Out: a rectangle while it is dragged, a command on release. A drag that starts on an
+//! object moves the camera as with any tool, unless Ctrl is held.
 
 use egui::{Modifiers, PointerButton, Pos2, Rect, Stroke, StrokeKind};
 
 use super::{Command, Tool, UiInput, UiOutput, theme};
 
-/// A band that is being drawn: where it began, and the view that it is in.
+/// A rubber band in progress: its first corner and its view.
 type Begun = Option<(Pos2, Rect)>;
 
-/// Draws the band and asks for what lies in it; whether the drag is the band's, and moves no eye then. `view` is where a
-/// drag begins.
+/// Draws the rubber band and selects the pieces in it on release. Returns whether the drag belongs to the rubber band,
+/// so that it does not move the camera. `view` is the view in which a drag starts.
 pub(super) fn show(
     ui: &egui::Ui,
     response: &egui::Response,
@@ -44,7 +44,8 @@ pub(super) fn show(
     true
 }
 
-/// Whether a drag from there is a band: beside all objects, or with Ctrl, or where the keymap leaves the drag free.
+/// Whether a drag starting at `from` is a rubber band: it starts beside all objects, Ctrl is held, or the keymap does
+/// not use the drag.
 fn is_band(input: &UiInput<'_>, view: Rect, from: Pos2, keys: Modifiers) -> bool {
     let Some(sandbox) = input.sandbox.filter(|_| input.tool == Tool::Select && view.contains(from)) else {
         return false;

@@ -1,4 +1,4 @@
-//! The scenes that come with the program, as pictures; a click opens one.
+//! The shipped scenes as pictures; a click opens one.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::{
 
 /// Size of a picture, points.
 const SIZE: egui::Vec2 = egui::vec2(120.0, 80.0);
-/// Room above the list, points.
+/// Space above the list, points.
 const TOP: f32 = 60.0;
-/// Pictures next to each other.
+/// Pictures per row.
 const ACROSS: usize = 3;
 
-/// The list while it is open, with its pictures.
+/// The open list with its pictures.
 #[derive(Default)]
 pub(super) struct SceneList {
     pub is_open: bool,
@@ -23,7 +23,7 @@ pub(super) struct SceneList {
     textures: pictures::Textures,
 }
 
-/// The button that opens it.
+/// The button that opens the list.
 pub(super) fn button(ui: &mut egui::Ui, state: &mut UiState, out: &mut UiOutput) {
     let tip = "Scenes that come with Kintsugi, with pictures";
     let response =
@@ -48,7 +48,7 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, out: &mut UiOutput)
     }
     let highest = (ctx.content_rect().height() - 150.0).max(120.0);
     let area = egui::Area::new(egui::Id::unique("scenes")).order(egui::Order::Foreground);
-    // From the top: from the middle half of the height would count as room.
+    // Anchored to the top: egui would take only the window's middle half as available height.
     area.anchor(egui::Align2::CENTER_TOP, egui::vec2(0.0, TOP)).show(ctx, |ui| {
         theme::float_frame(theme::GOLD).show(ui, |ui| {
             ui.set_width((SIZE.x + 6.0) * ACROSS as f32 + 10.0);

@@ -1,4 +1,4 @@
-//! Keys to commands, and how they are told. Nothing happens while a text field has the keyboard.
+//! Key bindings and their descriptions. They are inactive while a text field has the keyboard.
 
 use egui::{Key, Modifiers};
 
@@ -7,27 +7,28 @@ use crate::scene::PieceEdit;
 
 const SHIFT_COMMAND: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
 
-/// A key with what it asks for and how that is told.
+/// Modifiers, key, command and description.
 pub(super) type Bound = (Modifiers, Key, Command, &'static str);
 
-/// What runs: keys that start it stop it again.
+/// What is running, since the keys that start it also stop it.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Time {
-    /// Time itself.
+    /// Simulated time.
     pub playing: bool,
-    /// The recording.
+    /// Playback of the recording.
     pub replaying: bool,
-    /// Whether that begins again at its end.
+    /// Whether playback starts over at the end.
     pub looped: bool,
 }
 
-/// Every key. Longer combinations come first: a shorter one would take their key.
+/// All key bindings. Combinations with more modifiers come first, since egui matches a binding with fewer modifiers,
+/// too.
 pub(super) fn bound(keymap: Keymap, time: Time) -> Vec<Bound> {
     let plain = Modifiers::NONE;
-    // Whatever runs, stops.
+    // Space stops whatever is running.
     let space = if time.replaying { Command::Replay(false) } else { Command::Play(!time.playing) };
     let mut all = keymap.keys();
-    // Those of the views come first where they are longer.
+    // Bindings of the keymap with modifiers go before the common ones.
     let mut longer: Vec<Bound> = all.extract_if(.., |(keys, ..)| *keys != plain).collect();
     let mut common = vec![
         (SHIFT_COMMAND, Key::Z, Command::Redo, "Redo"),
@@ -59,7 +60,7 @@ pub(super) fn bound(keymap: Keymap, time: Time) -> Vec<Bound> {
     longer
 }
 
-/// Those that mean something only while an impact is pinned; else the keys keep their usual meaning.
+/// Bindings that apply only while an impact is pinned.
 pub(super) fn of_pin() -> [Bound; 2] {
     [
         (Modifiers::NONE, Key::Enter, Command::BreakPin, "Break at the pinned impact"),
@@ -67,7 +68,7 @@ pub(super) fn of_pin() -> [Bound; 2] {
     ]
 }
 
-/// Those that mean something only while pieces are selected.
+/// Bindings that apply only while pieces are selected.
 pub(super) fn of_selection() -> [Bound; 2] {
     let plain = Modifiers::NONE;
     [
@@ -96,7 +97,7 @@ pub(super) fn read(ctx: &egui::Context, input: &UiInput<'_>, commands: &mut Vec<
     });
 }
 
-/// A combination as people write it.
+/// A combination as text, such as "Ctrl+Shift+Z".
 pub(super) fn spelled(modifiers: Modifiers, key: Key) -> String {
     let mut text = String::new();
     if modifiers.command {

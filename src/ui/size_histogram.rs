@@ -1,4 +1,4 @@
-//! How many pieces there are of which size, as bars; a drag over them selects the pieces of those sizes.
+//! Histogram of the pieces' sizes; dragging over bars selects the pieces of those sizes.
 
 use super::{
     Command, UiOutput,
@@ -10,16 +10,16 @@ use crate::{
     scene::{Histogram, PieceRow, Sandbox},
 };
 
-/// Bars.
+/// Number of bars.
 pub(super) const BINS: usize = 26;
-/// Height of the bars, and of the figures below, points.
+/// Height of the bars, points, and of the axis labels below.
 const HEIGHT: f32 = 44.0;
 const FIGURES: f32 = 13.0;
 
-/// The drag that goes on.
+/// A drag in progress.
 #[derive(Default)]
 pub(super) struct HistogramState {
-    /// Sizes at which it began, and the bars that it selected last.
+    /// The histogram when the drag began, the first bar, and the bars selected last.
     drag: Option<(Histogram, usize, [usize; 2])>,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn show(
     for row in rows.iter().filter(|row| sandbox.selection().contains(row.id)) {
         chosen[histogram.bin(row.size(unit))] += 1;
     }
-    // Few pieces beside many stay in sight.
+    // A few pieces stay visible beside many.
     let tall = |count: usize| match count {
         0 => 0.0,
         n => (HEIGHT - 4.0) * (0.08 + 0.92 * libm::log1pf(n as f32) / libm::log1pf(histogram.most() as f32)),

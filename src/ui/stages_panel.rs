@@ -1,5 +1,4 @@
-//! Where the time goes: stages of the last fracture, step and picture, with counts and the conservation
-//! badge.
+//! Timings of the stages of the last fracture, step and picture, with counts and the conservation badge.
 
 use super::{
     Command, UiInput, UiOutput, theme,
@@ -7,7 +6,7 @@ use super::{
 };
 use crate::{compute::Choice, gpu::StageTiming, scene::BreakSummary};
 
-/// Relative difference of mass that still counts as equal (a test holds the engine to it).
+/// Relative difference of mass that counts as equal (a test holds the engine to it).
 const SAME_MASS: f64 = 1e-6;
 
 const COMPUTE: [(Choice, &str, &str); 3] = [
@@ -36,7 +35,9 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         };
         let badge = ui.label(egui::RichText::new(text).color(color));
         out.name("badge", &badge);
-        badge.on_hover_text("Mass of all pieces, and of what was lost, against the body's before the blow");
+        badge.on_hover_text(
+            "Relative change of mass by the blow: all pieces and lost voxels, against the body before",
+        );
         figure(ui, "Pieces", pieces(summary));
         if let Some(solved) = summary.solved {
             let trials = solved.preview_trials + solved.trials;

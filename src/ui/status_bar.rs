@@ -1,4 +1,4 @@
-//! The bottom line: how it runs and what is there.
+//! The status line: bodies, simulated time, speed and adapter.
 
 use super::{UiInput, theme};
 
@@ -9,7 +9,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>) {
             let (bodies, awake) = (sandbox.bodies().len(), sandbox.awake());
             items.push(format!("{bodies} {}", if bodies == 1 { "body" } else { "bodies" }));
             items.push(if awake == 0 { "at rest".into() } else { format!("{awake} moving") });
-            // Nothing else tells of them while the list is folded.
+            // Hidden pieces are mentioned here, since the list may be folded.
             if sandbox.hidden() > 0 {
                 items.push(format!("{} hidden", sandbox.hidden()));
             }

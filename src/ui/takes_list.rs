@@ -1,16 +1,16 @@
-//! The list of takes: what was recorded, and went another way.
+//! The list of takes, that is, of recordings of the same scene that diverged.
 
 use super::{Command, UiInput, UiOutput, theme};
 use crate::scene::TakeInfo;
 
-/// The button that opens it.
+/// The button that opens the list.
 pub(super) fn button(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     let takes = input.sandbox.map(|s| s.timeline().takes()).unwrap_or_default();
     let compared = input.sandbox.and_then(crate::scene::Sandbox::compared);
     let text = format!("Takes {}", takes.len());
     let text = if compared.is_some() { egui::RichText::new(text).color(theme::GHOST) } else { text.into() };
-    let tip = "What was recorded. Whoever goes on from an earlier moment, takes a step back or resets loses nothing: what \
-               was there before is a take, to be shown again and to be compared with";
+    let tip = "Recordings. Going on from an earlier moment, undo and reset keep the previous recording as a take, \
+               which can be shown again and compared with";
     let response = ui
         .add_enabled(!takes.is_empty(), egui::Button::new(text).min_size(egui::vec2(66.0, 0.0)))
         .on_hover_text(tip)
@@ -26,7 +26,8 @@ pub(super) fn button(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput)
         let hint = if takes.len() < 2 {
             "There is one take so far. Go on from an earlier moment, or reset, and this one is kept."
         } else {
-            "Compare draws another take as dots where it is elsewhere at the same time; B changes places with it."
+            "Compare draws the bodies of another take at the same time as dots, where they lie elsewhere; B swaps \
+             the two takes."
         };
         ui.add(egui::Label::new(egui::RichText::new(hint).small().color(theme::DIM)).wrap().halign(egui::Align::LEFT));
     });

@@ -512,6 +512,7 @@ fn however_long_a_name_is_the_panels_keep_their_width() {
     }
 }
 
+#[cfg(feature = "papers")]
 #[test]
 fn walls_pairs_generations_and_the_penalty_are_set_where_bodies_are() {
     let mut harness = harness(1280.0, 1700.0);
@@ -546,6 +547,7 @@ fn walls_pairs_generations_and_the_penalty_are_set_where_bodies_are() {
     assert!(harness.query_by_label("Stiffness 10^").is_some() && harness.query_by_label("Drag").is_some());
 }
 
+#[cfg(feature = "papers")]
 #[test]
 fn distance_fields_have_a_level_and_can_be_looked_at() {
     let mut harness = harness(1280.0, 2400.0);
@@ -555,7 +557,7 @@ fn distance_fields_have_a_level_and_can_be_looked_at() {
     harness.state_mut().sandbox.tune("contacts", tuning);
     harness.run_steps(3);
     assert!(harness.query_by_label("Field level").is_some());
-    let level = harness.state().sandbox.settings().options.value(&crate::bodies::field::LEVEL);
+    let level = harness.state().sandbox.settings().options.value(&crate::papers::field::LEVEL);
     assert_eq!(level, 5.0);
 
     let header = harness.query_all_by_label("Inside").last().unwrap();

@@ -1,4 +1,4 @@
-//! Calm dark surfaces with one accent: gold, as the seams.
+//! Colours and sizes: dark surfaces with gold as the accent, like the seams.
 
 use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle};
 
@@ -6,21 +6,21 @@ use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle}
 pub const PANEL_WIDTH: f32 = 288.0;
 /// Inner margin of the panels, points.
 pub const MARGIN: f32 = 12.0;
-/// Width of a row inside a side panel, points: the scroll bar floats beside it, in a margin as wide.
+/// Width of a row inside a side panel, points; the scroll bar floats in the margin beside it.
 pub const ROW: f32 = PANEL_WIDTH - 2.0 * MARGIN - 4.0;
-/// What a side panel leaves free on its right beyond the scroll bar, points.
+/// Margin on the right of a side panel beyond the scroll bar, points.
 const BEYOND: i8 = 2;
-/// The accent.
+/// Accent colour.
 pub const GOLD: Color32 = Color32::from_rgb(224, 178, 92);
-/// Text.
+/// Text colour.
 pub const TEXT: Color32 = Color32::from_rgb(222, 222, 218);
-/// Labels and remarks.
+/// Colour of labels and remarks.
 pub const DIM: Color32 = Color32::from_rgb(158, 160, 162);
-/// Something is wrong.
+/// Colour of errors.
 pub const BAD: Color32 = Color32::from_rgb(236, 118, 100);
-/// All is well.
+/// Colour of success.
 pub const GOOD: Color32 = Color32::from_rgb(132, 196, 132);
-/// Another take, over the one that is shown.
+/// Colour of the take drawn over the one shown.
 pub const GHOST: Color32 = Color32::from_rgb(120, 190, 255);
 const BACK: Color32 = Color32::from_rgb(CLEAR[0], CLEAR[1], CLEAR[2]);
 const BAR: Color32 = Color32::from_rgb(21, 22, 25);
@@ -28,8 +28,8 @@ const FIELD: Color32 = Color32::from_rgb(17, 18, 20);
 const BUTTON: Color32 = Color32::from_rgb(46, 48, 53);
 const EDGE: Color32 = Color32::from_rgb(56, 58, 63);
 
-/// What the window is cleared to, sRGB bytes: the side panels' colour, so that they need not be filled, which
-/// a software adapter takes long for.
+/// The window's clear colour, sRGB bytes. It equals the side panels' colour, so that they need not be filled, which is
+/// slow on a software adapter.
 pub const CLEAR: [u8; 3] = [27, 28, 31];
 
 /// Frame of the side panels.
@@ -51,7 +51,7 @@ pub fn float_frame(edge: Color32) -> egui::Frame {
         .inner_margin(Margin::symmetric(14, 10))
 }
 
-/// Sets fonts' sizes, colours and distances.
+/// Sets font sizes, colours and spacing.
 pub fn apply(ctx: &egui::Context) {
     ctx.set_theme(egui::Theme::Dark);
     ctx.all_styles_mut(|style| {

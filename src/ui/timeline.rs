@@ -1,22 +1,22 @@
-//! The line under the picture: the recorded past, its takes, and how fast time runs.
+//! The line under the picture: the recording, its takes, and the speed of simulated time.
 
 use std::ops::RangeInclusive;
 
 use super::{Command, UiInput, UiOutput, takes_list, theme, widgets::clicked_value};
 
-/// Simulated seconds in a real one to choose from.
+/// Range of the speed slider, simulated seconds per real second.
 const SPEEDS: RangeInclusive<f64> = 0.02..=1.0;
 /// Width of the speed slider, points.
 const SPEED_WIDTH: f32 = 60.0;
-/// Width of what stands on the right of the timeline, points.
+/// Width of the controls to the right of the timeline, points.
 const RIGHT: f32 = 386.0;
 
-/// The recording as it is shown again.
+/// State of the playback.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplayView {
-    /// Whether it runs.
+    /// Whether playback is running.
     pub running: bool,
-    /// Whether it begins again at its end.
+    /// Whether playback starts over at the end.
     pub looped: bool,
 }
 
@@ -25,7 +25,8 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         ui.spacing_mut().item_spacing.x = 6.0;
         let timeline = input.sandbox.map(crate::scene::Sandbox::timeline);
         let (count, cursor) = timeline.map_or((0, 0), |t| (t.len(), t.cursor()));
-        // As the status line says: a state may be a little older than what stands there, where not every step is kept.
+        // The sandbox's time, as in the status line: the recorded state may be a little older, since not every step is
+        // stored.
         let time = input.sandbox.map_or(0.0, crate::scene::Sandbox::time);
         let end = timeline.and_then(|t| t.time(count.saturating_sub(1))).unwrap_or(0.0).max(time);
         let text = egui::RichText::new(format!("{time:.2} / {end:.2} s")).monospace().color(theme::DIM);
@@ -65,12 +66,12 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     });
 }
 
-/// The recording again, once or in a loop.
+/// The buttons that play the recording once or in a loop.
 fn replay(ui: &mut egui::Ui, there: bool, view: ReplayView, out: &mut UiOutput) {
     let button = |text: &'static str, on: bool| {
         egui::Button::selectable(on, text).frame_when_inactive(true).min_size(egui::vec2(0.0, 20.0))
     };
-    let tip = "Play the recording from the moment that is shown, from the start where that is the last one: nothing is \
+    let tip = "Play the recording from the moment that is shown, or from the start at the last moment; nothing is \
                simulated, nothing is lost (R)";
     let text = if view.running { "Stop" } else { "Replay" };
     let size = egui::vec2(58.0, 22.0);

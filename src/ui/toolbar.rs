@@ -1,10 +1,10 @@
-//! The top line: file, undo, time.
+//! The top line: file, undo, tools and time.
 
 use super::{Command, Tool, UiInput, UiOutput, theme};
 
-/// Width at which all buttons have room to spare, points.
+/// Window width at which all buttons fit with room to spare, points.
 const ROOMY: f32 = 1290.0;
-/// Below this width the tools have a line of their own, points.
+/// Below this window width the tools get a line of their own, points.
 const NARROW: f32 = 1115.0;
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
@@ -12,7 +12,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     ui.horizontal(|ui| {
         ui.label(egui::RichText::new("Kintsugi").size(16.0).strong().color(theme::GOLD));
         ui.add_space(10.0);
-        // Narrow windows: every button stays whole.
+        // In a narrow window no button is cut off.
         if ui.available_width() < ROOMY {
             ui.spacing_mut().button_padding.x = 5.0;
             ui.spacing_mut().item_spacing.x = 4.0;
@@ -50,7 +50,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
             out,
             "picture",
             "Picture",
-            "Write a picture of the view, fully refined (F12); how large, View says",
+            "Write a picture of the view, fully refined (F12); View has its size",
             input.sandbox.is_some(),
             Command::Picture,
         );
@@ -101,7 +101,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
                 out,
                 "palette",
                 "Commands",
-                "Everything by name (Ctrl+P)",
+                "Find every command by name (Ctrl+P)",
                 true,
                 Command::TogglePalette,
             );
@@ -121,7 +121,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     }
 }
 
-/// What a click in the picture does.
+/// The buttons that choose the tool.
 fn tools(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     let tools = [
         (Tool::Hammer, "hammer", "Hammer", "A click breaks; hovering shows where (H)"),

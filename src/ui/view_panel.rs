@@ -1,4 +1,4 @@
-//! What is shown and how finely.
+//! Display settings and the picture's quality.
 
 use super::{
     UiInput, UiOutput, beside_panel, keymap, tune,
@@ -10,14 +10,14 @@ const COLORS: [(ColorBy, &str, &str); 5] = [
     (ColorBy::Material, "material", "The object's own colours"),
     (ColorBy::Piece, "piece", "A colour for every piece"),
     (ColorBy::Normal, "normal", "Surface directions"),
-    (ColorBy::Crack, "crack", "Crack faces against the old surface"),
+    (ColorBy::Crack, "crack", "Crack faces and the original surface in two colours"),
     (ColorBy::Level, "level", "Octree level at which the ray stopped"),
 ];
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out: &mut UiOutput) {
     let mut new = tuning.clone();
     let view = &mut new.view;
-    let tip = "Draws the pieces apart; the physics does not notice";
+    let tip = "Draws the pieces apart, without moving the bodies";
     let response = slider(ui, "Explode", tip, &mut view.explode, 0.0..=1.0, &SliderLook::unit("", 2));
     out.name("explode", &response);
     ui.horizontal(|ui| {
@@ -36,7 +36,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let response = slider(
         ui,
         "Resolution",
-        "Most of the window's pixels that a picture has, as a share along a side; less is faster",
+        "Highest resolution of the picture, as a share of the window's width and height; less is faster",
         &mut view.sharpness,
         0.25..=1.0,
         &SliderLook::unit("", 2),
@@ -58,7 +58,11 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     }
     beside_panel::show(ui, input, out);
     picture_size(ui, input, out);
-    label(ui, "Keys, mouse", "Which mouse and keys move the eye; F1 lists them. It is kept over restarts");
+    label(
+        ui,
+        "Keys, mouse",
+        "Mouse buttons and keys that move the eye; F1 lists them. The choice is remembered",
+    );
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
         keymap::choose(ui, input.keymap, out);
@@ -67,10 +71,10 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     super::widgets::figure(ui, "Picture", format!("{w} × {h}, {:.0} ms", input.frame_ms));
 }
 
-/// Sizes of pictures that are written, beside that of the window.
+/// Sizes for written pictures, besides the window's own.
 const SIZES: [[u32; 2]; 5] = [[1280, 720], [1920, 1080], [2560, 1440], [3840, 2160], [2048, 2048]];
 
-/// How large pictures are that F12 writes.
+/// Size of the pictures that F12 writes.
 fn picture_size(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     let named = |size: Option<[u32; 2]>| match size {
         Some([w, h]) => format!("{w} × {h}"),
@@ -81,8 +85,8 @@ fn picture_size(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         label(
             ui,
             "Picture files",
-            "Pixels of pictures that F12 writes; each is fully refined, however coarse the window is. Views side by side are \
-             that large each, in one file",
+            "Width and height in pixels of pictures that F12 writes, always fully refined. Each of several views \
+             side by side has this size, in one file",
         );
         let combo = egui::ComboBox::from_id_salt("files").selected_text(named(size)).width(150.0);
         let response = combo.show_ui(ui, |ui| {

@@ -1,4 +1,4 @@
-//! The picture in the middle: the mouse on it, and what is drawn over it.
+//! The picture in the middle: mouse input and the overlays on it.
 
 use egui::{Color32, PointerButton, Pos2, Rect, Sense};
 
@@ -6,18 +6,18 @@ use super::{
     Command, Tool, UiInput, UiOutput, axes, beside_panel, impact, keymap::EyeDrag, rubber_band, theme,
 };
 
-/// What the pointer is over, in world space.
+/// The point under the pointer, in world space.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hover {
-    /// The spot that the hammer would hit, m.
+    /// The point that the hammer would strike, m.
     pub point: glam::Vec3,
-    /// Longest side of the body there, m.
+    /// Longest side of the body at that point, m.
     pub longest_side: f32,
 }
 
-/// Radians of a drag over the picture's height.
+/// Rotation for a drag over the picture's full height, radians.
 const TURN: f32 = 4.0;
-/// How many times nearer or farther (as a power of e) such a drag goes where it zooms.
+/// Zoom for a drag over the picture's full height, as a power of e.
 const NEARER: f32 = 3.0;
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
@@ -28,7 +28,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     (out.viewport, out.division) = (Some(rect), division);
     let response = ui.allocate_rect(middle, Sense::click_and_drag());
     let painter = ui.painter_at(rect);
-    // The picture lies there already, below everything that is painted here.
+    // The picture was drawn before, below everything painted here.
     if !input.has_picture {
         painter.rect_filled(rect, 0.0, Color32::from_rgb(38, 40, 44));
     }
@@ -53,10 +53,10 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     messages(ui, input, middle, out);
 }
 
-/// What the mouse does means the same in all views, which show one place from one eye.
+/// Mouse input. All views show one scene through one camera, so the mouse works alike in each.
 fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInput<'_>, out: &mut UiOutput) {
     let tool = input.tool;
-    // A drag goes on in the view in which it began.
+    // A drag belongs to the view in which it started.
     let from = ui.input(|i| i.pointer.press_origin().or(i.pointer.latest_pos()));
     let rect = *views.iter().find(|view| from.is_some_and(|p| view.contains(p))).unwrap_or(&views[0]);
     if rect.width() < 1.0 || rect.height() < 1.0 {
@@ -100,7 +100,7 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInp
         && !input.keymap.takes_click(keys)
         && let Some(position) = response.interact_pointer_pos()
     {
-        // As it was at the click: in a slow frame the key may be up again by now.
+        // The modifiers at the time of the click: in a slow frame the key may have been released by now.
         let with_command = |event: &egui::Event| match event {
             egui::Event::PointerButton { button: PointerButton::Primary, modifiers, .. } => modifiers.command,
             _ => false,
@@ -119,7 +119,7 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInp
     }
 }
 
-/// What is going on, in the middle or at the foot of the picture.
+/// Messages and hints in the middle or at the bottom of the picture.
 fn messages(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) {
     let area = |name: &str, at: Pos2| {
         egui::Area::new(egui::Id::unique(name)).fixed_pos(at).pivot(egui::Align2::CENTER_BOTTOM)
@@ -188,7 +188,7 @@ fn messages(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) 
         };
         area("hint", foot).interactable(false).show(ui.ctx(), |ui| {
             theme::float_frame(theme::GOLD).show(ui, |ui| {
-                // It stays over the picture, whose width the panels leave.
+                // Wide messages stay between the side panels.
                 ui.set_max_width((rect.width() - 60.0).max(120.0));
                 ui.label(egui::RichText::new(title).size(15.0).color(theme::GOLD));
                 ui.add(egui::Label::new(egui::RichText::new(more).color(theme::DIM)).wrap());

@@ -1,33 +1,33 @@
-//! Walls round everything: a box of planes that nothing leaves.
+//! Walls round the scene: a box of planes that no body leaves.
 
 use super::{UiInput, UiOutput, widgets::label};
 use crate::{bodies::Walls, scene::Tuning};
 
-/// Least room between two walls, m.
+/// Least distance between two opposite walls, m.
 const LEAST: f64 = 0.01;
-/// Width of a number, points: three of them fit beside their name.
+/// Width of a number field, points: three fit beside their label.
 const WIDTH: f32 = 52.0;
-/// Farthest that a wall can be typed, m.
+/// Largest coordinate of a wall that can be typed, m.
 const FARTHEST: f64 = 1000.0;
 
-/// Walls with room round what is there: as much again on every side, and twice as much above; from the floor on.
+/// Walls with a margin round all bodies: the longest side on every side and twice that above, standing on the floor.
 fn round_what_is_there(input: &UiInput<'_>) -> Walls {
     let bounds = input.sandbox.and_then(|s| s.bounds(None));
     let (low, high) = bounds.unwrap_or((glam::Vec3::new(-0.5, 0.0, -0.5), glam::Vec3::new(0.5, 1.0, 0.5)));
     let (low, high) = (low.as_dvec3(), high.as_dvec3());
     let room = (high - low).max_element().max(0.1);
-    // Whole centimetres.
+    // Rounded to centimetres.
     let whole = |v: glam::DVec3| (v * 100.0).round() / 100.0;
     let floor = input.sandbox.and_then(|s| s.settings().floor).unwrap_or(low.y - room);
     let (low, high) = (whole(low - room), whole(high + room + glam::DVec3::Y * room));
     Walls { low: low.with_y(floor.min(low.y + room)), high }
 }
 
-/// Whether there are walls, and where.
+/// The rows that switch the walls on and place them.
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut UiOutput) {
     let mut there = new.walls.is_some();
     let tip =
-        "A box that nothing leaves; its edges are drawn thinly. It begins with room round what is there";
+        "A box that no body leaves; its edges are drawn as thin lines. It starts with room around all bodies";
     let response = ui.checkbox(&mut there, "Walls").on_hover_text(tip);
     out.name("walls", &response);
     if response.changed() {

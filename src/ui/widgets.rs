@@ -1,35 +1,35 @@
-//! Rows that all panels share: a name on the left, a slider with a value on the right.
+//! Rows that all panels share: a label on the left, a slider with a value on the right.
 
 use std::ops::RangeInclusive;
 
 use super::theme;
 
-/// Width of the names, points.
+/// Width of the labels, points.
 const LABEL: f32 = 88.0;
 /// Width of the value boxes, points.
 const VALUE: f32 = 68.0;
 
-/// How a slider behaves.
+/// Appearance of a slider.
 pub struct SliderLook {
-    /// Shown after the value.
+    /// Unit shown after the value.
     pub unit: &'static str,
-    /// Digits after the point.
+    /// Digits after the decimal point.
     pub decimals: usize,
-    /// Whether equal steps multiply.
+    /// Whether the scale is logarithmic.
     pub logarithmic: bool,
 }
 
 impl SliderLook {
-    /// Whole numbers.
+    /// A slider for whole numbers.
     pub const WHOLE: Self = Self { unit: "", decimals: 0, logarithmic: false };
 
-    /// Numbers with a unit.
+    /// A slider for numbers with a unit.
     pub const fn unit(unit: &'static str, decimals: usize) -> Self {
         Self { unit, decimals, logarithmic: false }
     }
 }
 
-/// A named slider; the response covers slider and value.
+/// A labelled slider; the response covers slider and value.
 pub fn slider<N: egui::emath::Numeric>(
     ui: &mut egui::Ui,
     name: &str,
@@ -41,11 +41,11 @@ pub fn slider<N: egui::emath::Numeric>(
     ui.horizontal(|ui| {
         label(ui, name, tip);
         let spacing = ui.spacing().item_spacing.x;
-        // From the panel's fixed width: what is available grows with the widest row so far.
+        // Computed from the panel's fixed width, since the available width grows with the widest row so far.
         ui.spacing_mut().slider_width = theme::ROW - LABEL - VALUE - 2.0 * spacing;
         let shown = egui::Slider::new(value, range.clone())
             .show_value(false)
-            // A value that a file has beyond the slider's ends is shown, not changed.
+            // A value from a file that lies beyond the slider's range is shown unchanged.
             .clamping(egui::SliderClamping::Edits)
             .logarithmic(look.logarithmic)
             .trailing_fill(true);
@@ -76,16 +76,16 @@ pub fn slider<N: egui::emath::Numeric>(
     .inner
 }
 
-/// The value that a click chose on a slider that was added just now. egui moves a slider only while the button is
-/// down as a frame is made; where frames are slow, press and release come in one and the click would be lost. To be
-/// asked in the `ui` that the slider was added to, whose widths it reads.
+/// The value chosen by a click on the slider `bar` that was just added. egui moves a slider only while the button is
+/// held when a frame is made; in a slow frame, press and release arrive together and the click would be lost. Call it
+/// in the `ui` that holds the slider, whose widths it reads.
 pub fn clicked_value<N: egui::emath::Numeric>(
     ui: &egui::Ui,
     bar: &egui::Response,
     range: &RangeInclusive<N>,
     logarithmic: bool,
 ) -> Option<N> {
-    // Whatever else the pointer does with it egui has followed.
+    // egui itself handles every other use of the pointer.
     if !bar.enabled() || bar.interact_pointer_pos().is_some() {
         return None;
     }
@@ -95,7 +95,7 @@ pub fn clicked_value<N: egui::emath::Numeric>(
     if !is_on_top || !bar.interact_rect.contains(press) || press.x > left + width {
         return None;
     }
-    // egui keeps the handle inside of the slider: its middle comes to the ends but for half of its width.
+    // egui keeps the handle inside the slider, so its centre stops half a width before the ends.
     let thickness = ui.text_style_height(&egui::TextStyle::Body).max(ui.spacing().interact_size.y);
     let aspect = match ui.visuals().handle_shape {
         egui::style::HandleShape::Circle => 1.0,
@@ -107,13 +107,13 @@ pub fn clicked_value<N: egui::emath::Numeric>(
     let smallest = if N::INTEGRAL { 1.0 } else { 1e-6 };
     let at = |x: f32| value_on_rail(x, rail, ends, logarithmic.then_some(smallest));
     let near = ui.input(egui::InputState::aim_radius);
-    // The roundest number that the pixel covers, as where a slider is dragged.
+    // The roundest number within the pixel, as egui chooses while dragging.
     let value = egui::emath::smart_aim::best_in_range_f64(at(release.x - near), at(release.x + near));
     let value = value.max(ends[0]).min(ends[1]);
     Some(N::from_f64(if N::INTEGRAL { value.round() } else { value }))
 }
 
-/// Where the button went down and up again within one frame; the last time.
+/// Press and release position of the last click that began and ended within this frame.
 fn whole_click(events: &[egui::Event]) -> Option<[egui::Pos2; 2]> {
     let (mut down, mut click) = (None, None);
     for event in events {
@@ -128,8 +128,8 @@ fn whole_click(events: &[egui::Event]) -> Option<[egui::Pos2; 2]> {
     click
 }
 
-/// The value of a place on a rail between `ends`, as egui has it; `logarithmic` is the least value above 0 of a rail
-/// where equal steps multiply.
+/// The value at position `x` on a rail whose ends have the values `ends`, computed as egui does; `logarithmic` is the
+/// smallest positive value of a logarithmic scale.
 fn value_on_rail(x: f32, rail: [f32; 2], ends: [f64; 2], logarithmic: Option<f64>) -> f64 {
     let along = f64::from(((x - rail[0]) / (rail[1] - rail[0]).max(1.0)).clamp(0.0, 1.0));
     let between = |from: f64, to: f64| from + along * (to - from);
@@ -144,7 +144,7 @@ fn value_on_rail(x: f32, rail: [f32; 2], ends: [f64; 2], logarithmic: Option<f64
     }
 }
 
-/// The name of a row.
+/// The label of a row.
 pub fn label(ui: &mut egui::Ui, name: &str, tip: &str) {
     let (rect, response) = ui.allocate_exact_size(egui::vec2(LABEL, 20.0), egui::Sense::hover());
     ui.painter().text(
@@ -157,18 +157,18 @@ pub fn label(ui: &mut egui::Ui, name: &str, tip: &str) {
     response.on_hover_text(tip);
 }
 
-/// Gives a list to choose from the name of its row, for tests and for those who hear the window.
+/// Names a drop-down list after its row, for tests and screen readers.
 pub fn name_list(response: &egui::Response, name: &str) {
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, name));
 }
 
-/// A row of the panel's width.
+/// A row as wide as the panel.
 pub fn row(ui: &mut egui::Ui, contents: impl FnOnce(&mut egui::Ui)) {
     let size = egui::vec2(theme::ROW, 20.0);
     ui.allocate_ui_with_layout(size, egui::Layout::left_to_right(egui::Align::Center), contents);
 }
 
-/// A row of a table: a name and a figure.
+/// A table row: a label and a figure.
 pub fn figure(ui: &mut egui::Ui, name: &str, value: impl Into<String>) {
     row(ui, |ui| {
         ui.label(egui::RichText::new(name).color(theme::DIM));
@@ -178,7 +178,7 @@ pub fn figure(ui: &mut egui::Ui, name: &str, value: impl Into<String>) {
     });
 }
 
-/// A number with thin groups of thousands.
+/// A number with thin spaces between groups of three digits.
 #[must_use]
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
@@ -192,8 +192,8 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
-/// A row with a list to choose from: name for tests, name, tip; then value, name and tip of each entry. For tests an
-/// entry that shows is called by the row's name and its own, as in `method: Voronoi cells`.
+/// A row with a drop-down list: widget name, label and tooltip, then value, label and tooltip of each entry. The widget
+/// of an open entry is named after row and entry, as in `method: Voronoi cells`.
 pub fn choice<T: PartialEq + Copy>(
     ui: &mut egui::Ui,
     out: &mut super::UiOutput,
@@ -226,7 +226,7 @@ mod tests {
         Event::PointerButton { pos, button: PointerButton::Primary, pressed, modifiers: Modifiers::NONE }
     }
 
-    /// Clicks all along a slider, within one frame and over several, which egui follows by itself.
+    /// Clicks along the whole slider, within one frame and over several (which egui handles by itself).
     fn click_along<N: egui::emath::Numeric>(range: &RangeInclusive<N>, look: &SliderLook) {
         let context = egui::Context::default();
         theme::apply(&context);
@@ -258,7 +258,7 @@ mod tests {
             assert!((slow - quick).abs() <= 1e-6 * slow.abs(), "{quick} and not {slow} at {i}");
             assert!(i < 20 || quick == range.end().to_f64(), "{quick} at the end");
         }
-        // Beside it nothing is chosen.
+        // A click beside the slider changes nothing.
         let mut value = *range.start();
         let beside = rect.right_center() + egui::vec2(3.0, 0.0);
         frame(&mut value, vec![button(beside, true), button(beside, false)]);

@@ -63,7 +63,7 @@ fn a_simulation_without_room_says_so_and_leaves_what_it_had() {
     let output = Command::new("sh").args(["-c", &limited]).env_remove("DISPLAY").output().unwrap();
     let (code, _, err) = outcome(&output);
     assert_eq!(code, 2, "{err}");
-    assert!(err.contains("has room") && err.contains("what was logged until then is written"), "{err}");
+    assert!(err.contains("has room") && err.contains("the log up to then is written"), "{err}");
     let (steps, states) = logged(&out);
     println!("{steps} steps, {states} states");
     assert!(states > 1 && steps > 100);

@@ -132,6 +132,7 @@ fn turn(q: &[f64], inertia: &[f64], w: &[f64]) -> Vec<f64> {
     (0..3).map(|i| (0..3).map(|k| r[i][k] * spun[k]).sum()).collect()
 }
 
+#[cfg(feature = "papers")]
 #[test]
 fn contacts_are_counted_against_points_that_collide() {
     let home = folder("counted");

@@ -31,6 +31,7 @@ impl Default for Ways {
 impl Ways {
     /// The scene played so.
     pub fn of(self, scene: Scene) -> Scene {
+        kintsugi::papers::register();
         let contacts = ContactsId::named(self.contacts).expect("a finder");
         let response = ResponseId::named(self.response).expect("a response");
         Scene { contacts, response, ..scene }
@@ -94,6 +95,7 @@ fn octrees_answered_by_impulses() {
     hold(Ways { contacts: "octree", response: "impulse" }, ALWAYS.into_iter().chain(OF_BALLS));
 }
 
+#[cfg(feature = "papers")]
 #[test]
 fn fields_answered_by_soft_constraints() {
     let all = ALWAYS.into_iter().chain(OF_FINDERS).chain(OF_BALLS).chain(OF_SPRINGS);

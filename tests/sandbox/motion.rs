@@ -231,6 +231,7 @@ fn what_breaks_passes_on_no_more_than_it_bears_and_keeps_momentum() {
     assert!(off < 1e-6);
 }
 
+#[cfg(feature = "papers")]
 #[test]
 fn a_scene_says_pairs_walls_and_the_response() {
     let text = "

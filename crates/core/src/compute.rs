@@ -1,8 +1,8 @@
-//! Where stages run: as compute passes on an adapter, or as their native twins on the processor's cores.
+//! The backend of the stages: compute passes on an adapter, or the processor's cores.
 //!
-//! Both give the same bytes, so whoever asks for a stage hands a [`Compute`] on and knows no more of it. What a
-//! stage leaves for the next one is an [`Array`], which lies where it was made. A software adapter is a processor that
-//! plays a GPU, many times slower than the processor itself: [`Choice::Auto`] takes the cores then.
+//! Both give the same bytes, so callers of a stage only pass a [`Compute`] on. The result of a stage for the next one
+//! is an [`Array`], which lies where it was made. A software adapter emulates a GPU on the processor, many times slower
+//! than the cores themselves: [`Choice::Auto`] then uses the cores.
 
 use std::sync::Arc;
 
@@ -11,21 +11,21 @@ use crate::{
     svo::{MAX_LEVEL, MAX_PASSES_LEVEL},
 };
 
-/// Who computes, as people ask for it.
+/// The user's choice of a backend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Choice {
-    /// The graphics adapter where there is a real one, else the processor's cores.
+    /// The graphics adapter if it is a real one, else the processor's cores.
     #[default]
     Auto,
     /// The graphics adapter, even if it is only software.
     Gpu,
-    /// The processor's cores; no graphics driver is touched.
+    /// The processor's cores; no graphics driver is used.
     Cpu,
 }
 
-/// Where stages run.
+/// The backend of the stages.
 #[derive(Clone)]
 #[allow(clippy::large_enum_variant, reason = "there are few, and they are handed on by reference")]
 pub enum Compute {
@@ -36,15 +36,15 @@ pub enum Compute {
 }
 
 impl Compute {
-    /// Opens what was asked for, without a window.
+    /// Opens the chosen backend, without a window.
     ///
     /// # Errors
-    /// [`GpuError`] where [`Choice::Gpu`] finds no adapter.
+    /// [`GpuError`] if [`Choice::Gpu`] finds no adapter.
     pub fn open(choice: Choice) -> Result<Self, GpuError> {
         match choice {
             Choice::Cpu => Ok(Self::Cpu),
             Choice::Gpu => Ok(Self::Gpu(Gpu::headless()?.keeping_pipelines())),
-            // A driver that is missing, broken or software is none.
+            // A driver that is missing, broken or software does not count.
             Choice::Auto => Ok(match Gpu::headless() {
                 Ok(gpu) if !gpu.is_software() => Self::Gpu(gpu.keeping_pipelines()),
                 _ => Self::Cpu,
@@ -52,7 +52,7 @@ impl Compute {
         }
     }
 
-    /// What was asked for, beside a device that shows the window.
+    /// The chosen backend, beside a device that shows the window.
     #[must_use]
     pub fn beside(choice: Choice, gpu: &Gpu) -> Self {
         match choice {
@@ -62,7 +62,7 @@ impl Compute {
         }
     }
 
-    /// The device of the compute passes, where they run.
+    /// The device of the compute passes, if they run on one.
     #[must_use]
     pub fn gpu(&self) -> Option<&Gpu> {
         match self {
@@ -71,7 +71,7 @@ impl Compute {
         }
     }
 
-    /// The device, for what only compute passes do.
+    /// The device, for work that only compute passes can do.
     ///
     /// # Errors
     /// [`GpuError::NoPasses`] on the CPU.
@@ -85,23 +85,23 @@ impl Compute {
         self.gpu().is_none_or(Gpu::is_software)
     }
 
-    /// The finest leaf level of octrees there.
+    /// The finest leaf level of octrees on this backend.
     #[must_use]
     pub fn finest_level(&self) -> u32 {
         if self.gpu().is_some() { MAX_PASSES_LEVEL } else { MAX_LEVEL }
     }
 
-    /// Whether octrees of a leaf level can be there, to be asked before one is made.
+    /// Checks whether the backend supports octrees of a leaf level, before one is made.
     ///
     /// # Errors
     /// [`GpuError::TooFine`].
     pub fn takes(&self, level: u32) -> Result<(), GpuError> {
         let most = self.finest_level();
-        // Beyond what any backend takes, whoever makes the octree says so.
+        // Levels that no backend supports are rejected when the octree is made.
         if level > most && level <= MAX_LEVEL { Err(GpuError::TooFine { level, most }) } else { Ok(()) }
     }
 
-    /// `gpu` or `cpu`, as reports name it.
+    /// `gpu` or `cpu`, the name in reports.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -110,7 +110,7 @@ impl Compute {
         }
     }
 
-    /// Both, for reports.
+    /// Name and adapter, for reports.
     #[must_use]
     pub fn ran_on(&self) -> RanOn {
         RanOn { compute: self.name(), adapter: self.describe() }
@@ -131,12 +131,12 @@ impl Compute {
     /// The first error that the driver reported since the last call, if any; on the CPU there is none.
     ///
     /// # Errors
-    /// The error, as [`Gpu::check`] has it.
+    /// See [`Gpu::check`].
     pub fn check(&self) -> Result<(), GpuError> {
         self.gpu().map_or(Ok(()), Gpu::check)
     }
 
-    /// Waits until all that was submitted is done; on the CPU it is.
+    /// Waits until all submitted work is done; on the CPU it is.
     ///
     /// # Errors
     /// [`GpuError::Driver`].
@@ -145,7 +145,7 @@ impl Compute {
     }
 }
 
-/// Where stages ran, as reports say it.
+/// The backend, for reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct RanOn {
     /// `gpu` or `cpu`.
@@ -166,7 +166,7 @@ impl From<&Gpu> for Compute {
     }
 }
 
-/// Elements that a stage left for another, where it ran. A clone has the same elements.
+/// Elements that a stage passes to another, where it ran. A clone has the same elements.
 #[derive(Clone, Debug)]
 pub enum Array<T> {
     /// On the device.
@@ -176,7 +176,7 @@ pub enum Array<T> {
 }
 
 impl<T: bytemuck::Pod> Array<T> {
-    /// An array that holds `data` where stages run; `label` names it in errors.
+    /// An array of `data` on the backend; `label` is its name in errors.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`].
@@ -187,7 +187,7 @@ impl<T: bytemuck::Pod> Array<T> {
         }
     }
 
-    /// Elements.
+    /// Number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -196,7 +196,7 @@ impl<T: bytemuck::Pod> Array<T> {
         }
     }
 
-    /// No elements.
+    /// Whether there are no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -205,7 +205,7 @@ impl<T: bytemuck::Pod> Array<T> {
     /// The buffer, for a pass.
     ///
     /// # Errors
-    /// [`GpuError::NoPasses`] where the elements are in memory.
+    /// [`GpuError::NoPasses`] if the elements are in memory.
     pub fn device(&self) -> Result<&Buffer<T>, GpuError> {
         match self {
             Self::Device(buffer) => Ok(buffer),
@@ -216,7 +216,7 @@ impl<T: bytemuck::Pod> Array<T> {
     /// The elements, for a native stage.
     ///
     /// # Errors
-    /// [`GpuError::NoPasses`] where they are on the device.
+    /// [`GpuError::NoPasses`] if they are on the device.
     pub fn host(&self) -> Result<&[T], GpuError> {
         match self {
             Self::Host(data) => Ok(data),
@@ -224,7 +224,7 @@ impl<T: bytemuck::Pod> Array<T> {
         }
     }
 
-    /// The elements in memory, read back where they are on the device.
+    /// The elements in memory, read back if they are on the device.
     ///
     /// # Errors
     /// [`GpuError::Lost`], [`GpuError::Driver`], or [`GpuError::NoPasses`] for a device's array without its device.

@@ -1,7 +1,7 @@
-//! Files that a user names: regular ones only, and no more of them than is wanted.
+//! Files that a user names: regular files only, up to a size.
 //!
-//! A pipe would be waited for and a device never ends, so what something is comes before it is opened. Its size is
-//! counted while it is read, since a file may grow meanwhile.
+//! Reading a pipe would wait and a device never ends, so the kind is tested before opening. The size is counted while
+//! reading, since a file may grow meanwhile.
 
 use std::{
     fs::{self, File},
@@ -9,28 +9,28 @@ use std::{
     path::Path,
 };
 
-/// Why a file was not read; a part of a sentence that follows its name, and says what to do.
+/// Why a file was not read; the part of a sentence after its name, with what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Unread {
-    /// There is none.
+    /// It does not exist.
     #[error("not found; check the name")]
     NotFound,
-    /// Its owner forbids it.
+    /// Its permissions forbid it.
     #[error("no permission to read it; change its permissions")]
     Forbidden,
-    /// A folder.
+    /// It is a folder.
     #[error("is a folder; name a file in it")]
     Folder,
-    /// A pipe, a device or a socket.
+    /// It is a pipe, a device or a socket.
     #[error("is not a regular file; copy its contents to one")]
     NotRegular,
-    /// Larger than what is wanted.
+    /// It is larger than the limit.
     #[error("has more than the {} that are read", size(*.limit))]
     TooLarge {
-        /// Most bytes that are read.
+        /// The limit, bytes.
         limit: u64,
     },
-    /// Anything else that a file system says.
+    /// Another error of the file system.
     #[error("cannot be read ({0})")]
     Other(io::Error),
 }
@@ -54,7 +54,7 @@ fn size(bytes: u64) -> String {
 /// # Errors
 /// [`Unread`].
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Unread> {
-    // Asked before opening, for opening a pipe would wait for a writer.
+    // Tested before opening, since opening a pipe would wait for a writer.
     let about = fs::metadata(path)?;
     if about.is_dir() {
         return Err(Unread::Folder);

@@ -1,9 +1,9 @@
-//! The way in: a mesh file, or a built-in shape, to an object that can be broken.
+//! Import: from a mesh file, or a built-in shape, to an object that can be broken.
 //!
-//! In: the name of a file, or `builtin:` and a name, and a leaf level. Out: an [`Imported`]: mesh, octree,
-//! mass, health report. It happens in two steps, so that a bad file is refused before a graphics adapter is
-//! opened and nothing is read twice: [`read`] looks at the file, [`ReadMesh::voxelise`] makes the octree of
-//! what was read. Window and commands both come in here.
+//! In: the name of a file, or `builtin:` and a name, and a leaf level. Out: an [`Imported`]: mesh, octree, mass, health
+//! report. It has two steps, so that a bad file is refused before a graphics adapter is opened and nothing is read
+//! twice: [`read`] reads the file, [`ReadMesh::voxelise`] makes the octree. Window and commands both import by these
+//! functions.
 
 use std::{
     path::Path,
@@ -25,39 +25,39 @@ use crate::{
 /// A mesh that was read and has triangles.
 #[derive(Clone, Debug)]
 pub struct ReadMesh {
-    /// The file as it was named.
+    /// The file's name as the user gave it.
     pub file: String,
     /// The triangles, in the file's units.
     pub mesh: Arc<Mesh>,
-    /// Odd things that the reader met.
+    /// Warnings of the reader.
     pub warnings: Vec<String>,
     /// The axis of the file that points up: the mesh is turned by it.
     pub up: Up,
-    /// How long reading took.
+    /// Duration of reading.
     pub took: Duration,
-    /// The same looked over, once somebody wants voxels of it.
+    /// The checked mesh, once its voxels are wanted.
     prepared: KnownMesh,
 }
 
-/// What is known of a mesh once it was looked over; a clone knows the same.
+/// Shared result of a mesh's check; clones share it.
 pub type KnownMesh = Arc<OnceLock<Prepared>>;
 
 /// A voxelised mesh file.
 #[derive(Clone, Debug)]
 pub struct Imported {
-    /// The file as it was named.
+    /// The file's name as the user gave it.
     pub file: String,
     /// One octree.
     pub forest: Arc<Forest>,
     /// The mesh that it was made of.
     pub mesh: Arc<Mesh>,
-    /// The same looked over, for another level.
+    /// Result of the mesh's check, for import at another level.
     pub known: KnownMesh,
     /// The axis of the file that points up: the mesh is turned by it.
     pub up: Up,
     /// Mean colour of its surface, sRGB.
     pub surface_color: [u8; 3],
-    /// The same as a shape in the mesh's own units, at density 1.
+    /// The octree as a shape in the mesh's own units, at density 1.
     pub shape: Arc<Shape>,
     /// Its place in the mesh's units.
     pub grid: Grid,
@@ -67,7 +67,7 @@ pub struct Imported {
     pub mass: GridMass,
     /// Findings about the mesh.
     pub health: HealthReport,
-    /// Odd things that the reader met.
+    /// Warnings of the reader.
     pub warnings: Vec<String>,
     /// Vertices in the file.
     pub vertices: usize,
@@ -77,7 +77,7 @@ pub struct Imported {
     pub seconds: f64,
 }
 
-/// Voxels that have so many times the volume of the mesh, or so small a part of it, are told of.
+/// Voxels with more than this number of times the mesh's volume, or less than the reciprocal, cause a warning.
 const MOST_TIMES: f64 = 1.5;
 
 /// Why an import failed: one line.
@@ -86,7 +86,7 @@ pub enum ImportError {
     /// The file was refused.
     #[error(transparent)]
     Mesh(#[from] MeshError),
-    /// There is nothing in it.
+    /// The file has no triangles.
     #[error("{file}: it holds no triangles; export a mesh with faces")]
     Empty {
         /// The file.
@@ -97,16 +97,16 @@ pub enum ImportError {
     Voxelize {
         /// The file.
         file: String,
-        /// Why.
+        /// The reason.
         cause: VoxelizeError,
     },
-    /// The worker ended without an answer.
+    /// The worker ended without a result.
     #[error("the import stopped unexpectedly; try a lower level or another file")]
     Stopped,
 }
 
 impl ImportError {
-    /// Whether the user asked for it to stop.
+    /// Whether the user cancelled it.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         match self {
@@ -125,10 +125,10 @@ pub fn read(file: &str) -> Result<ReadMesh, ImportError> {
     read_while(file, &Progress::default())
 }
 
-/// The same, as long as `progress` is not cancelled.
+/// Like [`read`], as long as `progress` is not cancelled.
 ///
 /// # Errors
-/// The same, and one that says so.
+/// See [`read`]; also [`ImportError::Mesh`] if it is cancelled.
 pub fn read_while(file: &str, progress: &Progress) -> Result<ReadMesh, ImportError> {
     let start = Instant::now();
     let (mesh, warnings) = mesh::load_while(Path::new(file), progress)?;
@@ -164,13 +164,13 @@ impl ReadMesh {
         Ok(Self::again(name.to_owned(), Arc::new(mesh), Arc::default(), Up::Y, warnings))
     }
 
-    /// A mesh that was read before, and what is known of it.
+    /// A mesh that was read before, with the result of its check.
     #[must_use]
     pub fn again(file: String, mesh: Arc<Mesh>, known: KnownMesh, up: Up, warnings: Vec<String>) -> Self {
         Self { file, mesh, warnings, up, took: Duration::ZERO, prepared: known }
     }
 
-    /// The same with this axis of the file pointing up.
+    /// The mesh with this axis of the file pointing up.
     #[must_use]
     pub fn stood_up(&self, up: Up) -> Self {
         if up == self.up {
@@ -180,10 +180,10 @@ impl ReadMesh {
         Self { mesh, up, prepared: Arc::default(), ..self.clone() }
     }
 
-    /// The octree of `level` and what is known about it.
+    /// The octree of `level` with the mesh's data.
     ///
     /// # Errors
-    /// [`ImportError::Voxelize`], also when the user asked for it to stop.
+    /// [`ImportError::Voxelize`], also if the user cancelled it.
     pub fn voxelise(&self, level: u32, progress: &Progress) -> Result<Imported, ImportError> {
         let start = Instant::now();
         let voxelized = self
@@ -195,12 +195,12 @@ impl ReadMesh {
         Ok(imported)
     }
 
-    /// The mesh looked over; the first call does it.
+    /// The checked mesh; the first call checks it.
     pub fn prepared(&self) -> &Prepared {
         self.prepared.get_or_init(|| Prepared::new(&self.mesh))
     }
 
-    /// The import of this mesh from voxels that were made of it, and in what time.
+    /// The import of this mesh from its voxels, which took this time.
     #[must_use]
     pub fn with_voxels(&self, voxelized: Voxelized, took: Duration) -> Imported {
         let start = Instant::now();
@@ -232,7 +232,7 @@ impl ReadMesh {
 }
 
 impl Imported {
-    /// Where its grid lies when one unit of the mesh is so many metres.
+    /// Its grid in metres, for this number of metres per unit of the mesh.
     #[must_use]
     pub fn grid_in_metres(&self, meters_per_unit: f64) -> Grid {
         let Grid { level, origin, h } = self.grid;
@@ -248,7 +248,7 @@ impl Imported {
     }
 }
 
-/// What is said where voxels (`volume` of them) have a volume that is not the mesh's.
+/// Warning if voxels (`volume` of them) have another volume than the mesh.
 fn another_volume(health: &HealthReport, grid: Grid, volume: f64) -> Option<String> {
     let times = volume * grid.h.powi(3) / health.volume;
     let is_other = health.closed && health.volume > 0.0 && !(1.0 / MOST_TIMES..=MOST_TIMES).contains(&times);

@@ -1,9 +1,9 @@
-//! From a mesh to the pieces of what was broken, in the order in which data flows:
+//! From a mesh to the pieces of a broken object, in the order in which data flows:
 //!
-//! a file or a built-in shape becomes a [`mesh`]; [`voxelize`] turns it into leaf voxels with colour, normal
-//! and coverage; [`svo`] arranges them as sparse voxel octrees; [`import`] is that whole way in; a [`shape`] is
-//! what a body is; [`fracture`] breaks a shape into parts, which are shapes again. [`compute`] says whether stages run on a
-//! device or on the processor's cores; [`files`] reads what a user names, [`registry`] has the tables of what
+//! a file or a built-in shape becomes a [`mesh`]; [`voxelize`] turns it into leaf voxels with colour, normal and
+//! coverage; [`svo`] arranges them as sparse voxel octrees; [`import`] runs these steps; a [`shape`] is the geometry of
+//! a body; [`fracture`] breaks a shape into parts, which are shapes again. [`compute`] chooses whether stages run on a
+//! device or on the processor's cores; [`files`] reads the user's files, [`registry`] has the tables of entries that
 //! settings choose by name.
 
 #![deny(missing_docs)]

@@ -4,17 +4,20 @@
 /// every entry is a static with a field `name`. The enum derefs to the entry and has the order of the lines.
 #[macro_export]
 macro_rules! table {
-    ($(#[$about:meta])* $vis:vis enum $table:ident: $entry:ident { $($line:ident = $at:path,)+ }) => {
+    ($(#[$about:meta])* $vis:vis enum $table:ident: $entry:ident {
+        $($(#[$when:meta])* $line:ident = $at:path,)+
+    }) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[allow(missing_docs, reason = "the entry says what a line is")]
         $vis enum $table {
-            $($line,)+
+            $($(#[$when])* $line,)+
         }
 
         impl $table {
             /// All lines, in the order of the table.
-            $vis const ALL: [Self; [$(stringify!($line)),+].len()] = [$(Self::$line),+];
+            $vis const ALL: [Self; [$($(#[$when])* stringify!($line)),+].len()] =
+                [$($(#[$when])* Self::$line),+];
 
             /// The line of that name.
             #[must_use]
@@ -28,7 +31,7 @@ macro_rules! table {
 
             fn deref(&self) -> &$entry {
                 match self {
-                    $(Self::$line => &$at,)+
+                    $($(#[$when])* Self::$line => &$at,)+
                 }
             }
         }

@@ -1,8 +1,8 @@
-//! A folder that is filled aside and put in its place when all of it is there.
+//! Atomic output folders: results are written to a temporary folder and moved into place once complete.
 //!
-//! In: where results shall go. Out: those results, all of them or none: what is cancelled or fails leaves nothing behind. Files
-//! of the same names are replaced. Of others only those go that an earlier export wrote, as its report says: whatever else
-//! lies in the folder is somebody's own.
+//! In: the target folder. Out: all results there or none; a cancelled or failed run leaves nothing behind. Existing
+//! files of the same names are replaced. Other files are deleted only if an earlier export wrote them, according to its
+//! report; any other file in the folder is left alone.
 
 use std::{
     collections::BTreeSet,
@@ -12,27 +12,28 @@ use std::{
 
 use super::ExportError;
 
-/// The report, which says in `files` what was written.
+/// The report, whose field `files` lists what was written.
 const REPORT: &str = "report.json";
-/// No report is larger, bytes.
+/// Size limit of a report, bytes.
 const LARGEST_REPORT: u64 = 1 << 30;
-/// Where a file of somebody's own is kept that has the name of a result: of those that people write themselves.
+/// New name of an existing file that has the name of a result but was not written by an export, for names that users
+/// choose themselves.
 const KEPT: [(&str, &str); 1] = [("scene.toml", "scene.before.toml")];
 
-/// A folder that is being filled beside its place.
+/// A folder being filled beside its target.
 #[derive(Debug)]
 pub struct Aside {
     target: PathBuf,
     /// The target as the caller named it, for messages.
     named: PathBuf,
     staging: PathBuf,
-    /// Folders that were made on the way, outermost first.
+    /// Parent folders that were created, outermost first.
     made: Vec<PathBuf>,
     finished: bool,
 }
 
 impl Aside {
-    /// Makes the folder that takes the files for `target`.
+    /// Creates the temporary folder for `target`.
     ///
     /// # Errors
     /// [`ExportError::Write`] where no files can be written there.
@@ -48,7 +49,7 @@ impl Aside {
         let mut made: Vec<PathBuf> = parent.ancestors().take_while(missing).map(Path::to_owned).collect();
         made.reverse();
         let name = target.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        // Inside a folder that is there: the one above may belong to somebody else.
+        // Inside an existing target: its parent may belong to somebody else.
         let beside = if target.is_dir() { &target } else { &parent };
         let staging = beside.join(format!(".{name}-being-written-{}", std::process::id()));
         let aside = Self { staging, target: target.clone(), named, made, finished: false };
@@ -56,7 +57,7 @@ impl Aside {
         Ok(aside)
     }
 
-    /// Where to write.
+    /// Where to write the files.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.staging
@@ -74,7 +75,7 @@ impl Aside {
         note.replace(&self.staging.display().to_string(), &self.named.display().to_string())
     }
 
-    /// Files that were written so far, as paths below the folder with slashes, ascending.
+    /// Files written so far, as paths below the folder with slashes, ascending.
     ///
     /// # Errors
     /// [`ExportError::Write`] where the folder cannot be read.
@@ -85,11 +86,11 @@ impl Aside {
         Ok(files)
     }
 
-    /// Puts everything in its place. Files of the same names are replaced, and what an earlier export says that it wrote goes;
-    /// other files stay.
+    /// Moves all files into place. Files of the same names are replaced, and other files listed in the report of an
+    /// earlier export are deleted.
     ///
     /// # Errors
-    /// [`ExportError::Write`]; what was there before is then there again.
+    /// [`ExportError::Write`]; the previous files are then restored.
     pub fn finish(mut self) -> Result<(), ExportError> {
         let moved =
             if self.target.is_dir() { self.replace() } else { fs::rename(&self.staging, &self.target) };
@@ -108,7 +109,7 @@ impl Aside {
         let done = new.iter().try_for_each(|name| {
             let there = self.target.join(name);
             let kept = KEPT.iter().find(|(own, _)| name == own && !earlier.contains(*own));
-            // What was kept once is not lost to what is kept now.
+            // A file kept earlier is not overwritten.
             let kept = kept.map(|(_, kept)| self.target.join(kept)).filter(|kept| !kept.exists());
             if there.is_dir() {
                 return Err(io::Error::other(format!("there is a folder called {name}")));
@@ -122,12 +123,12 @@ impl Aside {
             moves.undo();
             return Err(error);
         }
-        // Everything is in its place. What cannot be taken away now is no reason to undo that.
+        // All files are in place; an error while deleting old files does not undo that.
         let new: BTreeSet<String> = new.into_iter().collect();
         for name in earlier.difference(&new) {
             let path = self.target.join(name);
             let _ = fs::remove_file(&path);
-            // Only folders that hold nothing go.
+            // Removes only empty folders.
             for folder in path.ancestors().skip(1).take_while(|folder| **folder != self.target) {
                 let _ = fs::remove_dir(folder);
             }
@@ -136,7 +137,7 @@ impl Aside {
     }
 }
 
-/// Files below a folder, as paths with slashes after `before`.
+/// Lists the files below a folder, as paths with slashes after `before`.
 fn files_below(folder: &Path, before: &str, files: &mut Vec<String>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -150,13 +151,13 @@ fn files_below(folder: &Path, before: &str, files: &mut Vec<String>) -> io::Resu
     Ok(())
 }
 
-/// What a report says that was written beside it; nothing where it is no report of an export.
+/// The files that a report lists; empty if it is no report of an export.
 fn written_before(report: &Path) -> BTreeSet<String> {
     let Ok(bytes) = crate::files::read(report, LARGEST_REPORT) else { return BTreeSet::new() };
     let Ok(report) = serde_json::from_slice::<serde_json::Value>(&bytes) else { return BTreeSet::new() };
     let is_ours = report.get("version").is_some() && report.get("provenance").is_some();
     let files = report["files"].as_array().filter(|_| is_ours).into_iter().flatten();
-    // Nobody is led out of the folder.
+    // A path that leads out of the folder is ignored.
     let is_below = |name: &&str| {
         let mut parts = Path::new(*name).components();
         !name.is_empty() && parts.all(|part| matches!(part, std::path::Component::Normal(_)))
@@ -164,7 +165,7 @@ fn written_before(report: &Path) -> BTreeSet<String> {
     files.filter_map(|name| name.as_str()).filter(is_below).map(str::to_owned).collect()
 }
 
-/// Files that were moved, so that they can be moved back.
+/// Files that were moved, so that the moves can be undone.
 #[derive(Default)]
 struct Moves(Vec<[PathBuf; 2]>);
 
@@ -178,7 +179,7 @@ impl Moves {
         Ok(())
     }
 
-    /// As far as it goes: the first error is the one to tell.
+    /// Continues after an error: the first error is the one to report.
     fn undo(self) {
         for [from, to] in self.0.into_iter().rev() {
             let _ = fs::rename(to, from);
@@ -188,10 +189,10 @@ impl Moves {
 
 impl Drop for Aside {
     fn drop(&mut self) {
-        // It may have been moved, and nothing can be told from here.
+        // The folder may have been moved already; an error here cannot be reported.
         let _ = fs::remove_dir_all(&self.staging);
         if !self.finished {
-            // Only those that hold nothing go.
+            // Removes only empty folders.
             self.made.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
         }
     }
@@ -238,13 +239,13 @@ mod tests {
             fs::write(target.join("own.txt"), "mine").unwrap();
         }
         assert_eq!(names(&target), ["own.txt", "pieces.glb", "ply"]);
-        // Nobody said that the other was a result.
+        // No report listed the second file.
         assert_eq!(names(&target.join("ply")), ["first", "second"]);
         assert_eq!(fs::read_to_string(target.join("pieces.glb")).unwrap(), "second");
         fs::remove_dir_all(home).unwrap();
     }
 
-    /// Writes files with a report of them, as an export does.
+    /// Writes files and a report that lists them, as an export does.
     fn run(folder: &Path, files: &[&str]) {
         let aside = Aside::begin(folder).unwrap();
         for name in files {
@@ -269,7 +270,7 @@ mod tests {
         run(&out, &["pieces.glb"]);
         assert_eq!(names(&out), ["notes.txt", "pieces.glb", "pieces.usda", "ply", "report.json"]);
         assert_eq!(names(&out.join("ply")), ["scan.ply"]);
-        // A list that leads elsewhere is followed nowhere.
+        // A path that leads out of the folder is ignored.
         fs::write(home.join("other.txt"), "mine").unwrap();
         let list = ["../other.txt", "/etc/hostname", "", "notes.txt/../../other.txt"];
         let report = serde_json::json!({ "version": "1", "provenance": {}, "files": list });
@@ -286,7 +287,7 @@ mod tests {
         fs::write(home.join("scene.toml"), "mine").unwrap();
         run(&home, &["scene.toml"]);
         assert_eq!((&*read("scene.toml"), &*read("scene.before.toml")), ("scene.toml", "mine"));
-        // The next one replaces that of the first export, not what was kept.
+        // The next export replaces the first export's file, not the kept one.
         run(&home, &["scene.toml", "pieces.glb"]);
         assert_eq!((&*read("scene.toml"), &*read("scene.before.toml")), ("scene.toml", "mine"));
         fs::remove_dir_all(home).unwrap();

@@ -1,7 +1,7 @@
-//! What is written: a list of pieces, wherever they come from.
+//! Collects the pieces to write, from any source.
 //!
-//! In: the result of a command, or the bodies of a scene. Out: an [`Assembly`], which every format takes.
-//! Ids, order and names are decided here and nowhere else.
+//! In: the result of a command, or the bodies of a scene. Out: an [`Assembly`], which every format accepts. Only this
+//! module decides ids, order and names.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -27,69 +27,69 @@ use super::{
     motion::Motion,
 };
 
-/// What `voxels.npz` holds beside the pieces: the object before it broke, and its Voronoi seeds.
+/// Data of `voxels.npz` besides the pieces: the object before it broke, and its Voronoi seeds.
 #[derive(Clone, Debug)]
 pub struct BreakArrays {
     /// One tree: the object before its first break.
     pub source: Arc<Forest>,
-    /// Its place in the file's units.
+    /// Its grid in the file's units.
     pub grid: Grid,
     /// Seeds over all breaks, in voxels.
     pub seeds: Vec<[f64; 3]>,
-    /// Object id of each.
+    /// Object id of each seed.
     pub seed_object: Vec<u32>,
-    /// The breaks, in the order in which they were made.
+    /// The breaks in their order.
     pub breaks: Vec<BreakKind>,
-    /// Trees that the rule for small pieces took away, on the same grid.
+    /// Trees dropped by the rule for small pieces, on the same grid.
     pub dropped: Vec<(Arc<Forest>, u32)>,
 }
 
-/// How one break was made, for whoever recomputes it from the arrays.
+/// Parameters of one break, needed to recompute it from the arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BreakKind {
     /// Number of its first seed in [`BreakArrays::seeds`].
     pub first_seed: u32,
     /// Its crack surfaces.
     pub surface: Surface,
-    /// Level of the voxels that carry them; none where they are planar.
+    /// Level of the voxels that carry them; `None` if they are planar.
     pub transition_level: Option<u32>,
-    /// Level at which islands were told apart.
+    /// Level of island detection.
     pub island_level: u32,
 }
 
 impl BreakKind {
-    /// The level that cracks of this shape are made at on a grid of `level`; none where they are planar.
+    /// The transition level of cracks of this shape on a grid of `level`; `None` if they are planar.
     #[must_use]
     pub fn transition(crack: &CrackShape, level: u32, surface: Surface) -> Option<u32> {
         crack.transition(level, surface).ok().filter(|_| surface != Surface::Planar)
     }
 }
 
-/// What the outside of pieces shows: the materials that [`super::meshes::Side::Outside`] names.
+/// Materials of the outside of pieces, the indices of [`super::meshes::Side::Outside`].
 #[derive(Clone, Debug, Default)]
 pub struct Skin {
-    /// Of the imported object; empty where vertex colours say everything.
+    /// Materials of the imported object; empty if it only has vertex colours.
     pub materials: Vec<Material>,
 }
 
-/// Where the meshes of pieces come from.
+/// Source of the pieces' meshes.
 #[derive(Clone, Debug, Default)]
 pub struct Meshes {
     kind: MeshKind,
-    /// In the order of the pieces; none: they are made whenever a format asks for them, as there may be more than fit
-    /// into memory. `None` of one that is smooth since it has no part of the original.
+    /// Meshes in the order of the pieces; empty if they are made on demand, since they may not fit into memory. `None`
+    /// for a piece that contains no part of the original mesh and gets a smooth mesh.
     made: Vec<Option<Arc<WrittenMesh>>>,
     without_original: usize,
 }
 
 impl Meshes {
-    /// Of this kind, made when they are asked for.
+    /// Meshes of this kind, made on demand.
     #[must_use]
     pub fn asked(kind: MeshKind) -> Self {
         Self { kind, ..Self::default() }
     }
 
-    /// Cut from the original, in the order of the pieces.
+    /// Meshes cut from the original, in the order of the pieces.
     #[must_use]
     pub fn originals(made: Vec<Option<Arc<PieceMesh>>>) -> Self {
         let without_original = made.iter().filter(|mesh| mesh.is_none()).count();
@@ -97,70 +97,69 @@ impl Meshes {
         Self { kind: MeshKind::Original, made, without_original }
     }
 
-    /// Which they are.
+    /// Kind of the meshes.
     #[must_use]
     pub fn kind(&self) -> MeshKind {
         self.kind
     }
 
-    /// How many pieces have a smooth mesh where the others have the original's.
+    /// Number of pieces with a smooth mesh among original ones.
     #[must_use]
     pub fn without_original(&self) -> usize {
         self.without_original
     }
 }
 
-/// What was found out about the mesh that a piece is written as.
+/// Properties of the mesh that a piece is written as.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MeshFigures {
-    /// Triangles.
+    /// Number of triangles.
     pub triangles: u64,
-    /// What the solid that it bounds weighs, shape space.
+    /// Mass properties of the enclosed solid, shape space.
     pub mass: MassProperties,
 }
 
-/// A piece that broke again, under which files put what came of it.
+/// A piece that broke again, to group its pieces in files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Generation {
-    /// Id, from the number of pieces on.
+    /// Its id, which follows those of the pieces.
     pub id: usize,
-    /// The one that it came of itself.
+    /// Id of the piece that it broke off.
     pub parent: Option<usize>,
 }
 
-/// Everything that one export writes.
+/// All data of one export.
 #[derive(Clone, Debug, Default)]
 pub struct Assembly {
-    /// By descending voxels; ids 0, 1, ...
+    /// Pieces by descending voxels; their ids are 0, 1, ...
     pub pieces: Vec<ExportPiece>,
     /// Their meshes.
     pub meshes: Meshes,
-    /// What they show, by [`ExportPiece::object`]; an object that is missing shows vertex colours alone.
+    /// Materials by [`ExportPiece::object`]; an object without an entry has vertex colours only.
     pub skins: BTreeMap<Option<usize>, Skin>,
-    /// How they move, where that is recorded.
+    /// Motion of the pieces, if it was recorded.
     pub motion: Option<Motion>,
-    /// What arrays need, where there is a single object whose breaks are known.
+    /// Data for the arrays, if there is a single object whose breaks are known.
     pub arrays: Option<BreakArrays>,
-    /// Pieces that broke again, which others name as parents; by id.
+    /// Pieces that broke again, which are parents of others; by id.
     pub generations: Vec<Generation>,
-    /// What is asked for beside formats.
+    /// Adaptation to other programs.
     pub handover: Handover,
-    /// How wide dust may lie between pieces that were neighbours, m of shape space.
+    /// Widest possible layer of dust between neighbouring pieces, m of shape space.
     pub gap: f64,
-    /// What was found out about the meshes, by number of piece; empty before [`Assembly::prepare`].
+    /// Properties of the meshes in the order of the pieces; empty before [`Assembly::prepare`].
     pub figures: Vec<MeshFigures>,
-    /// Collision shapes of each piece, shape space; empty where none are wanted.
+    /// Collision shapes of each piece, shape space; empty if none were requested.
     pub hulls: Vec<Vec<Hull>>,
 }
 
-/// Up to so many leaves meshes are made once and held; of more they are made whenever they are asked for.
+/// Up to this number of leaves, meshes are made once and kept; above it they are made on demand.
 const HELD: usize = 3 << 20;
-/// So many pieces at a time are worked at before anyone asks whether to stop.
+/// Number of pieces processed between two checks for cancellation.
 const AT_ONCE: usize = 16;
 
 impl Assembly {
-    /// Of these pieces: sorts them by descending voxels, then volume, equal ones in the order given, and
-    /// numbers them.
+    /// Sorts pieces by descending voxels, then volume (stably), and numbers them.
     #[must_use]
     pub fn new(mut pieces: Vec<ExportPiece>, arrays: Option<BreakArrays>) -> Self {
         let size = |piece: &ExportPiece| {
@@ -174,7 +173,7 @@ impl Assembly {
         Self { pieces, arrays, ..Self::default() }
     }
 
-    /// The pieces that a command is left with, in the mesh's units at density 1. They are numbered already.
+    /// The final pieces of a command, in mesh units at density 1. They are already numbered.
     #[must_use]
     pub fn of_break(broken: &BrokenObject) -> Self {
         let numbered = broken.pieces.iter().enumerate();
@@ -201,7 +200,7 @@ impl Assembly {
         }
     }
 
-    /// The mesh of a piece, by its number in the list, shape space.
+    /// The mesh of a piece, by its index, shape space.
     #[must_use]
     pub fn mesh(&self, piece: usize) -> Arc<WrittenMesh> {
         let Meshes { kind, made, .. } = &self.meshes;
@@ -211,8 +210,8 @@ impl Assembly {
             .unwrap_or_else(|| Arc::new(Arc::new(kind.of(&self.pieces[piece].shape)).into()))
     }
 
-    /// What a piece weighs as it is written: as the solid that its mesh bounds, where that is known; of cubes and of what
-    /// has no mesh as the voxels that it has. Shape space.
+    /// Mass properties of a piece as it is written: those of the solid enclosed by its mesh if known, otherwise (also
+    /// for cubes) those of its voxels. Shape space.
     #[must_use]
     pub fn mass(&self, piece: usize) -> MassProperties {
         let of_mesh = self.figures.get(piece).map(|figures| figures.mass);
@@ -220,8 +219,8 @@ impl Assembly {
         of_mesh.unwrap_or(*self.pieces[piece].shape.mass())
     }
 
-    /// Makes meshes with as few triangles as are asked for, looks them over, and makes collision shapes: what formats with
-    /// meshes need. Figures of all meshes.
+    /// Simplifies the meshes as requested, checks them, and makes collision shapes, as formats with meshes need.
+    /// Returns statistics of all meshes.
     ///
     /// # Errors
     /// [`ExportError::Cancelled`].
@@ -264,8 +263,8 @@ impl Assembly {
         Ok(report)
     }
 
-    /// Gives the pieces of [`Assembly::of_break`] the meshes that `mesh`, which was broken, is cut into, and its
-    /// materials. `scale` units of shape space are one of its own.
+    /// Cuts `mesh`, which was broken, into the meshes of the pieces of [`Assembly::of_break`], and takes its materials.
+    /// `scale` is the number of units of shape space per unit of the mesh.
     ///
     /// # Errors
     /// [`NotOriginal`]; nothing has changed then.
@@ -286,8 +285,8 @@ impl Assembly {
         Ok(())
     }
 
-    /// Where every piece is a mesh already, as methods that cut meshes give them, that is its original, and its outside
-    /// shows `materials`. Whether it is so.
+    /// If every piece already is a mesh, as with methods that cut meshes, uses these as originals, with `materials` on
+    /// the outside. Returns whether it did.
     pub fn own_surfaces(&mut self, materials: Vec<Material>) -> bool {
         let own = |piece: &ExportPiece| piece.shape.as_mesh().map(original::of_solid);
         let Some(surfaces) = self.pieces.par_iter().map(own).collect::<Option<Vec<_>>>() else {
@@ -298,13 +297,13 @@ impl Assembly {
         true
     }
 
-    /// A material of the outside of an object's pieces.
+    /// A material on the outside of an object's pieces.
     #[must_use]
     pub fn material(&self, object: Option<usize>, material: u32) -> Option<&Material> {
         self.skins.get(&object)?.materials.get(material as usize)
     }
 
-    /// The pieces of a command that were broken again; their ids follow those of [`Assembly::of_break`].
+    /// The pieces of a command that broke again; their ids follow those of [`Assembly::of_break`].
     #[must_use]
     pub fn broken_again(broken: &BrokenObject) -> Vec<ExportPiece> {
         let first = broken.pieces.len();
@@ -313,7 +312,7 @@ impl Assembly {
     }
 }
 
-/// How wide the dust of a break may lie: no wider than a voxel in which it is decided, m.
+/// Widest possible layer of dust of a break: the transition voxel's edge, m.
 #[must_use]
 pub fn widest_gap(crack: &CrackShape, surface: Surface, grid: &Grid) -> f64 {
     match crack.transition(grid.level, surface) {

@@ -1,8 +1,8 @@
-//! Which pieces are neighbours, and how much crack they share: `bonds.csv`.
+//! Finds neighbouring pieces and the crack area that they share: `bonds.csv`.
 //!
-//! In: the meshes of pieces, fitted together. Out: a row for every pair whose crack faces lie against each other. From
-//! places spread over a crack face the nearest face of another piece that looks the other way is looked for; both sides
-//! are asked, and the mean of what they say is the area.
+//! In: the meshes of pieces in their original places. Out: a row for every pair with crack faces against each other.
+//! From sample points on a crack face it looks for the nearest opposite face of another piece; the area is the mean of
+//! what both sides find.
 
 use std::{collections::BTreeMap, fmt::Write as _, path::Path, sync::Arc};
 
@@ -14,32 +14,32 @@ use super::{
     meshes::{Side, Tagged, TriangleTree, WrittenMesh},
 };
 
-/// Places on a crack face are about so far apart, voxels.
+/// Distance between sample points on a crack face, voxels.
 const STEP: f64 = 2.0;
-/// Most of them along a triangle's side.
+/// Most sample points along a triangle's side.
 const MOST_ALONG: f64 = 24.0;
-/// Faces that are farther apart are no neighbours, voxels: of cubes both sides hold the crack's voxel, and dust leaves
-/// a gap.
+/// Faces farther apart are not neighbours, voxels: cubes of both sides overlap in the crack's voxel, and dust leaves a
+/// gap.
 const REACH: f64 = 2.0;
-/// Cosine between normals of faces that lie against each other, at most: teeth of rough cracks need not be parallel.
+/// Largest cosine between the normals of opposite faces: teeth of rough cracks need not be parallel.
 const AGAINST: f64 = -0.3;
 
 /// A pair of neighbours.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bond {
-    /// Ids, the lower first.
+    /// Ids of the pieces, the lower one first.
     pub pieces: [usize; 2],
-    /// Of crack that they share, square units of the shape space.
+    /// Shared crack area, square units of shape space.
     pub area: f64,
-    /// Middle of it, shape space.
+    /// Centre of the area, shape space.
     pub centre: DVec3,
-    /// From the first to the second, unit.
+    /// Unit normal from the first to the second piece.
     pub normal: DVec3,
-    /// Mean distance between the two, units of the shape space.
+    /// Mean distance between the two faces, units of shape space.
     pub gap: f64,
 }
 
-/// What one side says of a pair.
+/// Sums found from one side of a pair.
 #[derive(Clone, Copy, Default)]
 struct OneSide {
     area: f64,
@@ -48,7 +48,7 @@ struct OneSide {
     gap: f64,
 }
 
-/// Neighbours among the pieces of each object, by ids.
+/// Neighbouring pieces of each object.
 ///
 /// # Errors
 /// [`ExportError::Cancelled`].
@@ -70,7 +70,7 @@ pub fn bonds(what: &Assembly, watch: &Watch) -> Result<Vec<Bond>, ExportError> {
         drop(meshes);
         let voxel = what.pieces[own[0]].voxel();
         let mut pairs: BTreeMap<(u32, u32), OneSide> = BTreeMap::new();
-        // So many at a time, so that it can be stopped.
+        // In chunks, so that the user can cancel.
         for some in tree.triangles().chunks(1 << 16) {
             watch.at(done, what.pieces.len())?;
             let said: Vec<Vec<((u32, u32), OneSide)>> =
@@ -90,7 +90,7 @@ pub fn bonds(what: &Assembly, watch: &Watch) -> Result<Vec<Bond>, ExportError> {
     Ok(all)
 }
 
-/// The pieces that a crack face lies against, with the share of its area that belongs to each.
+/// The pieces opposite to a crack face, with their shares of its area.
 fn against(tree: &TriangleTree, triangle: &Tagged, voxel: f64, gap: f64) -> Vec<((u32, u32), OneSide)> {
     let [a, b, c] = triangle.corners;
     let doubled = (b - a).cross(c - a);
@@ -124,11 +124,11 @@ fn against(tree: &TriangleTree, triangle: &Tagged, voxel: f64, gap: f64) -> Vec<
     parts
 }
 
-/// The middles of the n^2 triangles that a triangle's sides of n equal parts make.
+/// Centres of the n^2 triangles that result from dividing a triangle's sides into n parts.
 fn places([a, b, c]: [DVec3; 3], along: u32) -> impl Iterator<Item = DVec3> {
     let n = f64::from(along);
     (0..along).flat_map(move |row| {
-        // Of a row, those that stand like the whole, and between them those on their heads.
+        // Per row: triangles oriented like the whole one, and upside-down ones between them.
         (0..2 * (along - row) - 1).map(move |k| {
             let (column, third) = (f64::from(k / 2), f64::from(1 + k % 2) / 3.0);
             let (u, v) = ((column + third) / n, (f64::from(row) + third) / n);
@@ -137,7 +137,7 @@ fn places([a, b, c]: [DVec3; 3], along: u32) -> impl Iterator<Item = DVec3> {
     })
 }
 
-/// What both sides of each pair say, together.
+/// Combines what both sides of each pair found.
 fn joined(pairs: &BTreeMap<(u32, u32), OneSide>) -> Vec<Bond> {
     let lower = pairs.keys().map(|(a, b)| (*a.min(b), *a.max(b)));
     let mut names: Vec<(u32, u32)> = lower.collect();
@@ -157,7 +157,7 @@ fn joined(pairs: &BTreeMap<(u32, u32), OneSide>) -> Vec<Bond> {
     names.into_iter().map(bond).filter(|bond| bond.area > 0.0).collect()
 }
 
-/// Writes `bonds.csv`: areas and places in the file's units, as the first piece of each pair lies.
+/// Writes `bonds.csv`: areas and positions in the file's units, relative to the first piece of each pair.
 ///
 /// # Errors
 /// [`ExportError`].

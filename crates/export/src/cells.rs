@@ -1,8 +1,7 @@
-//! The solid of one octree as a sorted list of disjoint, aligned cubes: its leaf voxels and its internal
-//! nodes.
+//! The solid of one octree as a sorted list of disjoint, aligned cubes: its leaf voxels and its internal nodes.
 //!
-//! In: one tree of a forest. Out: cubes in Morton order, for looking up neighbours, comparing solids and
-//! telling islands apart with code that is plain enough to check the passes against.
+//! In: one tree of a forest. Out: cubes in Morton order, with neighbour lookup and connected components, in code plain
+//! enough to check the passes against.
 
 use std::{borrow::Cow, ops::Range};
 
@@ -12,7 +11,7 @@ use crate::svo::{
     morton::{Key, decode, encode},
 };
 
-/// Cubes in Morton order; arrays of one length.
+/// Cubes in Morton order, as arrays of equal length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cells {
     /// Leaf level of the grid.
@@ -25,7 +24,7 @@ pub struct Cells {
     pub leaves: Vec<u32>,
 }
 
-/// The 26 neighbours, faces first, because faces join most of a solid.
+/// Offsets of the 26 neighbours, faces first, since most cubes are connected through faces.
 pub const NEIGHBOURS: [[i32; 3]; 26] = neighbours();
 
 const fn neighbours() -> [[i32; 3]; 26] {
@@ -48,15 +47,15 @@ const fn neighbours() -> [[i32; 3]; 26] {
 }
 
 impl Cells {
-    /// The solid of `tree`.
+    /// The cubes of `tree`.
     #[must_use]
     pub fn of(forest: &Forest, tree: usize) -> Self {
         let range = forest.tree_start[tree] as usize..forest.tree_start[tree + 1] as usize;
         Self::below(forest, (tree as u32, 0, 0), range)
     }
 
-    /// What of the solid of `tree` lies in one node of the grid: `key` is its Morton code at `level`, which is no
-    /// leaf's. A cube that is larger than the node is cut to it.
+    /// The cubes of `tree` within one node of the grid: `key` is its Morton code at `level`, above the leaf level.
+    /// Larger cubes are clipped to the node.
     #[must_use]
     pub fn within(forest: &Forest, tree: usize, (key, level): (Key, u32)) -> Self {
         let start = key << (3 * (forest.level - level));
@@ -81,9 +80,9 @@ impl Cells {
         Self::below(forest, (index, level, key), first + leaves.start..first + leaves.end)
     }
 
-    /// What lies below a node (index, level, Morton code), whose leaves these are.
+    /// The cubes below a node (index, level, Morton code) with the leaves in `range`.
     fn below(forest: &Forest, node: (u32, u32, Key), range: Range<usize>) -> Self {
-        // Both come in Morton order, and no two overlap.
+        // Leaves and nodes both come in Morton order and do not overlap.
         let mut out = Self { level: forest.level, ..Self::default() };
         let mut next = range.start;
         let mut leaves_before = |out: &mut Self, end: Key| {
@@ -101,7 +100,7 @@ impl Cells {
         out
     }
 
-    /// Leaf voxels in the solid of `tree`, without a list of them.
+    /// Number of leaf voxels in `tree`, without a list of cubes.
     #[must_use]
     pub fn volume_of(forest: &Forest, tree: usize) -> u64 {
         let mut volume = u64::from(forest.tree_start[tree + 1] - forest.tree_start[tree]);
@@ -128,13 +127,13 @@ impl Cells {
         self.starts.len()
     }
 
-    /// No cubes.
+    /// Whether there are no cubes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// Voxels in all cubes.
+    /// Number of voxels in all cubes.
     #[must_use]
     pub fn volume(&self) -> u64 {
         self.log_sizes.iter().map(|s| 1u64 << (3 * s)).sum()
@@ -146,14 +145,14 @@ impl Cells {
         self.starts.at(i) + (1 << (3 * self.log_sizes[i]))
     }
 
-    /// The cube that holds a voxel.
+    /// The cube that contains a voxel.
     #[must_use]
     pub fn find(&self, key: Key) -> Option<usize> {
         let i = self.starts.as_slice().partition_point(|s| s <= key).checked_sub(1)?;
         (key < self.end(i)).then_some(i)
     }
 
-    /// The cube that holds the voxel at signed coordinates; `None` outside the grid too.
+    /// The cube that contains the voxel at signed coordinates; `None` also outside the grid.
     #[must_use]
     pub fn find_at(&self, at: [i32; 3]) -> Option<usize> {
         let side = 1 << self.level;
@@ -163,7 +162,7 @@ impl Cells {
         self.find(encode(at.map(|v| v as u32)))
     }
 
-    /// The same solid on the grid of a coarser level: every coarse cell that holds any of it.
+    /// The solid on a coarser level's grid: every coarse cell that contains any of it.
     #[must_use]
     pub fn coarsened(&self, level: u32) -> Cow<'_, Self> {
         let drop = self.level.saturating_sub(level);
@@ -180,9 +179,8 @@ impl Cells {
         Cow::Owned(Self::from_cubes(self.level - drop, all))
     }
 
-    /// Number of 26-connected components, by union-find. Whatever touches it, the smaller of two neighbouring
-    /// cubes sees the larger one among the 26 places of its own size, so no cube has to look at what is
-    /// smaller than itself.
+    /// Number of 26-connected components, by union-find. Of two touching cubes, the smaller one finds the larger one
+    /// among the 26 neighbour places of its own size, so no cube has to look for smaller ones.
     #[must_use]
     pub fn components(&self) -> usize {
         let mut sets = UnionFind::new(self.len());
@@ -227,7 +225,7 @@ mod tests {
     fn touching_by_a_corner_joins_and_a_gap_of_one_voxel_does_not() {
         assert_eq!(cells(3, &[([1, 1, 1], 0), ([2, 2, 2], 0)]).components(), 1);
         assert_eq!(cells(3, &[([1, 1, 1], 0), ([3, 1, 1], 0)]).components(), 2);
-        // The sides of the grid do not wrap round.
+        // Opposite sides of the grid are not connected.
         assert_eq!(cells(3, &[([0, 0, 0], 0), ([7, 0, 0], 0)]).components(), 2);
         assert_eq!(Cells::default().components(), 0);
     }
@@ -242,7 +240,7 @@ mod tests {
             leaves.coverage.push(1.0);
         }
         let count = leaves.len() as u64;
-        // Inside: an octant of the root, one of the next level, and a voxel.
+        // Internal: an octant of the root, one of the next level, and a voxel.
         let inside = [(5, 1), (61, 2), (510, 3)];
         let forest = build(3, leaves, &|key, level| inside.contains(&(key, level)));
         let whole = Cells::of(&forest, 0);
@@ -273,7 +271,7 @@ mod tests {
         assert_eq!(cells.find(encode([3, 3, 3])), Some(0));
         assert_eq!(cells.find(encode([5, 5, 5])), None);
         assert_eq!(cells.find_at([-1, 0, 0]), None);
-        // One level coarser the lone voxel touches the rest.
+        // One level coarser, the single voxel touches the rest.
         assert_eq!(cells.coarsened(2).components(), 1);
     }
 }

@@ -1,8 +1,6 @@
-//! What must hold after a break, computed from the result alone with plain CPU code that shares nothing with
-//! the passes.
+//! Checks of a break, computed from the result alone with plain CPU code that shares nothing with the passes.
 //!
-//! In: a [`BrokenObject`]. Out: named checks with figures. The same list goes into the report and into the
-//! window's badge.
+//! In: a [`BrokenObject`]. Out: named checks with figures, for the report and the window's badge.
 
 mod blocks;
 mod cracks;
@@ -23,11 +21,11 @@ use crate::{
 /// One check.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Check {
-    /// What must hold.
+    /// The condition.
     pub name: String,
-    /// Whether it does.
+    /// Whether it holds.
     pub ok: bool,
-    /// The numbers that it rests on.
+    /// The figures behind it.
     pub figures: BTreeMap<String, f64>,
 }
 
@@ -37,8 +35,7 @@ impl Check {
         Self { name: name.to_owned(), ok, figures }
     }
 
-    /// Joins the check of one step to that of the steps before: figures add up, except those called
-    /// `worst_...`.
+    /// Merges the check of a later step: figures are added, except that the larger of those named `worst_...` is kept.
     fn join(&mut self, other: &Self) {
         self.ok &= other.ok;
         for (name, value) in &other.figures {
@@ -70,7 +67,7 @@ pub fn check(broken: &BrokenObject) -> Vec<Check> {
     all
 }
 
-/// What holds of a break by any method: volumes sum up, and an octree's parts hang together and are sound.
+/// Checks for any method: volumes add up, and an octree's parts are connected and valid.
 fn check_parts(broken: &BrokenObject, step: &BreakStep) -> Vec<Check> {
     let source = step.parent.map_or(&broken.source, |at| &broken.part(at).shape);
     let before = step.result.before_m3.unwrap_or(source.mass().volume_m3);
@@ -94,8 +91,8 @@ fn check_parts(broken: &BrokenObject, step: &BreakStep) -> Vec<Check> {
     vec![volumes, connected(&trees, level), sound]
 }
 
-/// Every part that is a mesh is closed, a 2-manifold, and has a volume. Slivers that rounding turned over are counted only:
-/// they are thinner than the finest unit of the cut.
+/// Every mesh part is a closed 2-manifold with a volume. Slivers turned over by rounding are only counted: they are
+/// thinner than the finest unit of the cut.
 fn closed(step: &BreakStep) -> Check {
     let solids: Vec<_> = step.result.parts.iter().filter_map(|part| part.shape.as_mesh()).collect();
     let checks: Vec<MeshCheck> = solids.par_iter().map(|solid| MeshCheck::of(solid.surface())).collect();
@@ -106,7 +103,7 @@ fn closed(step: &BreakStep) -> Check {
     Check::new("each_mesh_is_closed", open == 0, &figures)
 }
 
-/// What holds of a break by Voronoi cells.
+/// Checks for breaks by Voronoi cells.
 fn check_voronoi(
     broken: &BrokenObject,
     step: &BreakStep,
@@ -135,7 +132,7 @@ fn check_voronoi(
     ]
 }
 
-/// Masses of the pieces, of the dust and of what was taken away sum to that of what was broken.
+/// Masses of the pieces, the dust and the dropped parts add up to that of the broken body.
 fn mass(broken: &BrokenObject, detail: &VoronoiDetail, before: f64) -> Check {
     let lost = detail.fracture.dropped.as_ref().map_or(0.0, |dropped| {
         (0..dropped.forest.trees()).map(|tree| crate::shape::grid_mass(&dropped.forest, tree).volume).sum()
@@ -158,7 +155,7 @@ fn mass(broken: &BrokenObject, detail: &VoronoiDetail, before: f64) -> Check {
     )
 }
 
-/// Every piece is one 26-connected component at the level at which islands are told apart.
+/// Every piece is one 26-connected component at the level of island detection.
 fn connected(pieces: &[(&Forest, usize)], island_level: u32) -> Check {
     let islands =
         |(forest, tree): &(&Forest, usize)| Cells::of(forest, *tree).coarsened(island_level).components();
@@ -171,7 +168,7 @@ fn connected(pieces: &[(&Forest, usize)], island_level: u32) -> Check {
     )
 }
 
-/// Every piece is one 26-connected component at its level. What is not made of voxels is not looked at.
+/// Every piece is one 26-connected component at its level. Pieces without voxels are skipped.
 #[must_use]
 pub fn pieces_are_connected(pieces: &[(Arc<Shape>, u32)]) -> Check {
     let parts = |(shape, level): &(Arc<Shape>, u32)| {
@@ -184,8 +181,8 @@ pub fn pieces_are_connected(pieces: &[(Arc<Shape>, u32)]) -> Check {
     Check::new("each_piece_is_connected", split == 0, &figures)
 }
 
-/// The volumes of an object's pieces, of its dust and of what was dropped sum to that of the whole; m^3.
-/// `objects` has whole, pieces, dust and dropped of each.
+/// The volumes of an object's pieces, dust and dropped parts add up to that of the whole; m^3. `objects` has whole,
+/// pieces, dust and dropped of each.
 #[must_use]
 pub fn volumes_agree(objects: &[[f64; 4]]) -> Check {
     let error = |[whole, pieces, dust, dropped]: &[f64; 4]| {
@@ -203,7 +200,7 @@ pub fn volumes_agree(objects: &[[f64; 4]]) -> Check {
     Check::new("volume_before_is_volume_after", worst <= 1e-6, &figures)
 }
 
-/// The octrees of the pieces are sound.
+/// The octrees of the pieces are valid.
 fn valid(forest: &Forest) -> Check {
     let findings = crate::svo::validate(forest).err().unwrap_or_default();
     for finding in &findings {
@@ -216,7 +213,7 @@ fn valid(forest: &Forest) -> Check {
     )
 }
 
-/// A leaf carries the crack flag exactly where it is not a boundary voxel of the source.
+/// A leaf has the crack flag if and only if it is not a boundary voxel of the source.
 fn crack_flags(broken: &BrokenObject) -> Check {
     let source = &broken.source_octree().forest.leaves.keys;
     let (mut leaves, mut wrong) = (0usize, 0usize);
@@ -230,7 +227,7 @@ fn crack_flags(broken: &BrokenObject) -> Check {
     Check::new("crack_flags", wrong == 0, &[("leaves", leaves as f64), ("wrong", wrong as f64)])
 }
 
-/// Ids go by descending size, and the sizes are the voxels that are there.
+/// Ids are in the order of descending size, and the sizes equal the numbers of voxels.
 fn numbering(broken: &BrokenObject) -> Check {
     let sizes: Vec<u64> = broken.pieces.iter().map(|at| broken.piece(*at).voxels).collect();
     let miscounted = broken

@@ -1,4 +1,4 @@
-//! The table of formats: `--format`, the export panel, what is refused and what a target turns are made from it.
+//! The table of formats: `--format`, the export panel, refusals and the axes of targets are made from it.
 //!
 //! To add one: a file with a [`FormatEntry`], a line here, and a section in docs/files.md.
 
@@ -6,30 +6,30 @@ use std::path::Path;
 
 use super::{Assembly, ExportError, FileSpace, Target, Watch, glb, obj, ply, usd, vox, voxels};
 
-/// What a format needs of pieces.
+/// Data of pieces that a format needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     /// Their meshes.
     Meshes,
-    /// Voxels of one object, unturned.
+    /// Voxels of one object, not rotated.
     Voxels,
-    /// Voxels of one object, unturned, and the whole object that broke.
+    /// Voxels of one object, not rotated, and the whole object that broke.
     Breaks,
 }
 
 /// A line of the table.
 pub struct FormatEntry {
-    /// As options and reports name it.
+    /// Its name in options and reports.
     pub name: &'static str,
     /// The file, or the folder of files, that it writes.
     pub file: &'static str,
-    /// As the export panel names it.
+    /// Its label in the export panel.
     pub label: &'static str,
-    /// What it holds, in a few words.
+    /// Its content, in a few words.
     pub help: &'static str,
-    /// What it needs of pieces.
+    /// The data of pieces that it needs.
     pub needs: Needs,
-    /// Whether each piece is a node with a pivot, so that it can hold motion.
+    /// Whether each piece is a node with a pivot, as motion needs.
     pub has_nodes: bool,
     /// Axes and units for a target's importer.
     pub space: fn(Target) -> FileSpace,
@@ -50,7 +50,7 @@ kintsugi_core::table! {
 }
 
 impl FormatEntry {
-    /// Whether it holds meshes of the pieces.
+    /// Whether it contains meshes of the pieces.
     #[must_use]
     pub fn has_meshes(&self) -> bool {
         self.needs == Needs::Meshes
@@ -58,14 +58,14 @@ impl FormatEntry {
 }
 
 impl Format {
-    /// Names of those that `wanted` picks, as a list to choose from.
+    /// Names of the formats that pass `wanted`, as a list to choose from.
     #[must_use]
     pub fn names(wanted: fn(&FormatEntry) -> bool) -> String {
         let picked = Self::ALL.iter().filter(|format| wanted(format));
         picked.map(|format| format.name).collect::<Vec<_>>().join(", ")
     }
 
-    /// Labels of those that `wanted` picks, as a sentence has them.
+    /// Labels of the formats that pass `wanted`, for a sentence.
     #[must_use]
     pub fn labels(wanted: impl Fn(&FormatEntry) -> bool) -> String {
         let picked: Vec<&str> = Self::ALL.iter().filter(|f| wanted(f)).map(|format| format.label).collect();

@@ -1,29 +1,28 @@
-//! How pieces are handed to another program: its axes and units, pivots, collision shapes, bonds, and how many
-//! triangles.
+//! Adapts files to other programs: axes and units, pivots, collision shapes, bonds, and the number of triangles.
 //!
-//! In: what the user chose. Out: where a point goes in a format's file. Scenes and meshes are right-handed with y up, one
-//! unit a metre; so are files, unless a target is named.
+//! In: the user's choices. Out: the transform of points for each file format. Scenes and meshes are right-handed with y
+//! up in metres; so are files unless a target program is chosen.
 
 use glam::{DMat3, DQuat, DVec3};
 
 use super::FormatEntry;
 
-/// What is asked for beside formats.
+/// Adaptation of the files to another program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Handover {
-    /// The program that reads the files; `None`: y up, metres (or the mesh's units), as glTF has it.
+    /// The program that will read the files; `None`: y up, metres (or mesh units), as in glTF.
     pub target: Option<Target>,
-    /// Origins of nodes.
+    /// Origin of nodes.
     pub pivot: Pivot,
     /// Convex shapes for other programs' physics.
     pub collision: Collision,
-    /// How far meshes may move to have fewer triangles, voxels; 0: they stay as they are.
+    /// Largest error of simplified meshes, voxels; 0: meshes are not simplified.
     pub simplify: f64,
-    /// Whether neighbours are listed.
+    /// Whether neighbouring pieces are listed.
     pub bonds: bool,
 }
 
-/// Programs whose axes and units files can have.
+/// Programs whose axes and units the files can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
@@ -38,7 +37,7 @@ pub enum Target {
     Unity,
 }
 
-/// Where a piece's origin is.
+/// Origin of a piece's node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
@@ -65,10 +64,10 @@ pub enum Collision {
 }
 
 impl Target {
-    /// All of them, in the order in which they are offered.
+    /// All targets, in the order of display.
     pub const ALL: [Self; 4] = [Self::Blender, Self::Houdini, Self::Unreal, Self::Unity];
 
-    /// As options and reports name it.
+    /// Name in options and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -91,7 +90,7 @@ impl Target {
 }
 
 impl Pivot {
-    /// As options name it.
+    /// Name in options.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -102,7 +101,7 @@ impl Pivot {
 }
 
 impl Collision {
-    /// As options and reports name it.
+    /// Name in options and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -114,17 +113,16 @@ impl Collision {
 }
 
 impl Handover {
-    /// Most that [`Handover::simplify`] may be: above it pieces lose their shape.
+    /// Largest value of [`Handover::simplify`]: above it pieces lose their shape.
     pub const SIMPLIFY_MOST: f64 = 16.0;
 
-    /// Where points go in the files of a format: right-handed, as importers expect, who turn to left-handed axes
-    /// themselves.
+    /// Transform for the files of a format: right-handed, since importers convert to left-handed axes themselves.
     #[must_use]
     pub fn space(&self, format: &FormatEntry) -> FileSpace {
         self.target.map_or(FileSpace::METRES, format.space)
     }
 
-    /// Where points of tables go, which nobody turns: the program's own axes and units.
+    /// Transform for tables, which importers do not convert: the program's own axes and units.
     #[must_use]
     pub fn table_space(&self) -> FileSpace {
         let y_up = FileSpace::METRES;
@@ -136,13 +134,13 @@ impl Handover {
         }
     }
 
-    /// Whether it needs meshes, whatever formats do.
+    /// Whether it needs meshes even if no format does.
     #[must_use]
     pub fn needs_meshes(&self) -> bool {
         self.bonds || self.collision != Collision::None
     }
 
-    /// The options of `fracture` that ask for the same.
+    /// The corresponding options of `fracture`.
     #[must_use]
     pub fn options(&self) -> String {
         let mut text = String::new();
@@ -168,13 +166,13 @@ impl Handover {
 /// Axes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axes {
-    /// Right-handed, y up: as scenes.
+    /// Right-handed, y up, as in scenes.
     YUp,
-    /// Right-handed, z up, -y to the front.
+    /// Right-handed, z up, front along -y.
     ZUp,
-    /// Left-handed, y up: x the other way.
+    /// Left-handed, y up: x is mirrored.
     YUpLeftHanded,
-    /// Left-handed, z up: y and z change places.
+    /// Left-handed, z up: y and z are swapped.
     ZUpLeftHanded,
 }
 
@@ -183,15 +181,15 @@ pub enum Axes {
 pub struct FileSpace {
     /// Axes.
     pub axes: Axes,
-    /// Units for a metre.
+    /// Units per metre.
     pub per_metre: f64,
 }
 
 impl FileSpace {
-    /// As scenes have them.
+    /// Axes and unit of scenes.
     pub const METRES: Self = Self { axes: Axes::YUp, per_metre: 1.0 };
 
-    /// Where a direction points in the file.
+    /// Transforms a direction to the file.
     #[must_use]
     pub fn direction(&self, d: DVec3) -> DVec3 {
         match self.axes {
@@ -202,25 +200,25 @@ impl FileSpace {
         }
     }
 
-    /// Where a point goes in the file.
+    /// Transforms a point to the file.
     #[must_use]
     pub fn point(&self, p: DVec3) -> DVec3 {
         if *self == Self::METRES { p } else { self.direction(p) * self.per_metre }
     }
 
-    /// Whether z is up.
+    /// Whether z points up.
     #[must_use]
     pub fn is_z_up(&self) -> bool {
         matches!(self.axes, Axes::ZUp | Axes::ZUpLeftHanded)
     }
 
-    /// Whether it is a mirror image, so that triangles go round the other way.
+    /// Whether it is left-handed, so that the winding of triangles must be reversed.
     #[must_use]
     pub fn is_left_handed(&self) -> bool {
         matches!(self.axes, Axes::YUpLeftHanded | Axes::ZUpLeftHanded)
     }
 
-    /// The turn of right-handed axes; no turn for left-handed ones, which none can give.
+    /// The rotation to right-handed axes; the identity for left-handed ones, which no rotation reaches.
     #[must_use]
     pub fn turn(&self) -> DQuat {
         if self.is_left_handed() || self.axes == Axes::YUp {

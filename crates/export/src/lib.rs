@@ -1,7 +1,7 @@
-//! Writing results: arrays for Python, the report, meshes and pictures. Everything here is plain CPU work on
-//! finished data.
+//! Writing results: arrays for Python, the report, meshes and pictures. Everything here is plain CPU work on finished
+//! data.
 //!
-//! Pieces leave through [`write()`], whichever window or command they come from and in whichever format.
+//! [`write()`] writes pieces in every format, for the window and all commands.
 
 #![deny(missing_docs)]
 #![cfg_attr(
@@ -74,12 +74,12 @@ use std::path::{Path, PathBuf};
 /// Why a result could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// The file system refused.
+    /// The file system reported an error.
     #[error("{path} could not be written: {reason}; check that the folder exists, is writable and has room")]
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         reason: String,
     },
     /// The format cannot hold the data.
@@ -87,24 +87,24 @@ pub enum ExportError {
     Format {
         /// The file.
         path: PathBuf,
-        /// What does not fit, and what to do.
+        /// What the format cannot hold, and what to do.
         reason: String,
     },
-    /// The user asked for it to stop.
+    /// The user cancelled.
     #[error("the export was cancelled")]
     Cancelled,
-    /// It ended without an answer.
+    /// The worker ended without a result.
     #[error("the export failed: {0}")]
     Stopped(&'static str),
 }
 
 impl ExportError {
-    /// Wraps anything that writing `path` failed with.
+    /// An error while writing `path`.
     pub fn write(path: &Path, reason: impl std::fmt::Display) -> Self {
         Self::Write { path: path.to_owned(), reason: reason.to_string() }
     }
 
-    /// The same about a file that was to come from `from` to `to`.
+    /// The same error with paths in `from` replaced by paths in `to`, where the file was to be moved.
     #[must_use]
     pub fn moved(self, from: &Path, to: &Path) -> Self {
         let there =

@@ -1,50 +1,50 @@
-//! What moves while a recording plays: keys for one node a piece.
+//! Recorded motion as animation keys, one node per piece.
 //!
 //! In: states of a body at the steps of a simulation. Out: keys at a frame rate, between which readers interpolate
-//! linearly. Keys that say nothing new are left out, so what came to rest has none; the last key is the last state.
+//! linearly. Redundant keys are dropped, so a body at rest has none; the last key is the last state.
 
 use glam::{DQuat, DVec3, Quat};
 
-/// Where a piece is at some time.
+/// Pose of a piece at some time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MotionKey {
-    /// s, from the start of the recording.
+    /// Time from the start of the recording, s.
     pub time: f64,
     /// Centre of mass, world, m.
     pub position: DVec3,
-    /// World from shape space.
+    /// Rotation from shape space to the world.
     pub rotation: DQuat,
 }
 
-/// How one piece moves.
+/// Motion of one piece.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MotionTrack {
-    /// By time; at least one.
+    /// Keys by time; at least one.
     pub keys: Vec<MotionKey>,
-    /// When it is first there, where that is after the start, s.
+    /// When the piece appears, if after the start, s.
     pub born: Option<f64>,
-    /// When it is no longer there, s.
+    /// When the piece disappears, s.
     pub died: Option<f64>,
 }
 
-/// How all pieces move, in their order.
+/// Motion of all pieces, in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Motion {
-    /// A track a piece.
+    /// One track per piece.
     pub tracks: Vec<MotionTrack>,
-    /// Frames a second.
+    /// Frame rate, Hz.
     pub fps: f64,
     /// When the recording ends, s.
     pub end: f64,
 }
 
 impl MotionTrack {
-    /// Of states by time, as keys at whole frames within them and at their ends.
+    /// Samples states (by time) at whole frames, and at their first and last time.
     #[must_use]
     pub fn of_states(states: &[MotionKey], fps: f64) -> Self {
         let (Some(first), Some(last)) = (states.first(), states.last()) else { return Self::default() };
         let frames = (first.time * fps).ceil() as u64..=(last.time * fps).floor() as u64;
-        // Times of steps are sums, so a frame that is meant for a step may lie a rounding error beside it.
+        // Times of steps are sums, so the step that a frame falls on may differ from it by rounding.
         let near = 1e-6 / fps;
         let inner = frames.map(|frame| frame as f64 / fps);
         let inner = inner.filter(|t| *t > first.time + near && *t < last.time - near);
@@ -54,7 +54,7 @@ impl MotionTrack {
             keys.push(*last);
         }
         for i in 1..keys.len() {
-            // The same turn by the shorter way.
+            // The same rotation with the sign that gives the shorter path.
             if keys[i].rotation.dot(keys[i - 1].rotation) < 0.0 {
                 keys[i].rotation = -keys[i].rotation;
             }
@@ -63,7 +63,7 @@ impl MotionTrack {
     }
 }
 
-/// The state at a time that lies within `states`.
+/// The interpolated state at a time within `states`.
 fn at(states: &[MotionKey], time: f64, near: f64) -> MotionKey {
     let after = states.partition_point(|s| s.time < time - near).clamp(1, states.len() - 1);
     let (a, b) = (states[after - 1], states[after]);
@@ -79,12 +79,12 @@ fn at(states: &[MotionKey], time: f64, near: f64) -> MotionKey {
     }
 }
 
-/// What files hold of a key beside its time.
+/// A key as files store it, without its time.
 fn shown(key: &MotionKey) -> (glam::Vec3, Quat) {
     (key.position.as_vec3(), key.rotation.as_quat())
 }
 
-/// Drops keys inside and at the end of times of rest.
+/// Drops keys within and at the end of periods of rest.
 fn without_rest(keys: Vec<MotionKey>) -> Vec<MotionKey> {
     let same = |a: &MotionKey, b: Option<&MotionKey>| b.is_none_or(|b| shown(a) == shown(b));
     let said = |i: usize| i > 0 && same(&keys[i], keys.get(i - 1)) && same(&keys[i], keys.get(i + 1));
@@ -97,7 +97,7 @@ mod tests {
 
     fn state(time: f64, x: f64) -> MotionKey {
         let turn = DQuat::from_rotation_y(x);
-        // Signs of quaternions come as they like.
+        // Quaternions may have either sign.
         let rotation = if (x * 10.0) as i64 % 2 == 0 { turn } else { -turn };
         MotionKey { time, position: DVec3::X * x, rotation }
     }

@@ -1,7 +1,7 @@
 //! NumPy archives: a zip of arrays, each with NumPy's own header (format 1.0).
 //!
-//! In: slices of numbers, or arrays part by part. Out: bytes that depend on nothing but the data: time stamps are fixed, order is the
-//! caller's.
+//! In: slices of numbers, or arrays part by part. Out: bytes that depend only on the data: time stamps are fixed, and
+//! the caller chooses the order.
 
 use std::{
     fs::File,
@@ -13,7 +13,7 @@ use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 use super::ExportError;
 
-/// A number that NumPy knows, stored little-endian.
+/// A number type of NumPy, stored little-endian.
 pub trait Element: bytemuck::Pod {
     /// NumPy's name of the type.
     const DESCR: &'static str;
@@ -27,7 +27,7 @@ element!(u8 = "|u1", i32 = "<i4", u32 = "<u4", f32 = "<f4", f64 = "<f8");
 #[cfg(target_endian = "big")]
 compile_error!("arrays are written as they lie in memory, which must be little-endian");
 
-/// An archive that is being written.
+/// An archive being written.
 pub struct Npz {
     path: PathBuf,
     zip: ZipWriter<BufWriter<File>>,
@@ -53,10 +53,10 @@ impl Npz {
         self.put(data)
     }
 
-    /// As [`Npz::array`] of an array that is made while it is written, part by part, and is never held whole.
+    /// Like [`Npz::array`], for an array that is generated part by part and never held in memory as a whole.
     ///
     /// # Errors
-    /// As [`Npz::array`], and the first one of the parts.
+    /// As [`Npz::array`], and the first error of a part.
     pub fn array_of_parts<T: Element>(
         &mut self,
         name: &str,
@@ -91,7 +91,7 @@ impl Npz {
             .last_modified_time(zip::DateTime::default())
             .large_file(bytes > u64::from(u32::MAX) / 2)
             .unix_permissions(0o644)
-            // Else the system that wrote it, and archives of two systems differ by that byte.
+            // Otherwise this byte would name the present system, and archives from two systems would differ.
             .system(zip::System::Unix);
         let path = &self.path;
         self.zip.start_file(format!("{name}.npy"), options).map_err(|e| ExportError::write(path, e))?;
@@ -103,7 +103,7 @@ impl Npz {
         self.zip.write_all(bytes).map_err(|e| ExportError::write(&self.path, e))
     }
 
-    /// Writes the directory and everything that is still in memory.
+    /// Writes the directory and flushes the file.
     ///
     /// # Errors
     /// [`ExportError::Write`].

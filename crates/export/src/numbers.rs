@@ -1,36 +1,35 @@
-//! How numbers are written, so that they read as what they are: no zero with a sign, and times that are multiples of
-//! the step without the last digits of a sum.
+//! Formatting of numbers: no negative zero, and times that are multiples of the step without rounding noise.
 
 use std::io;
 
 use serde_json::ser::{Formatter, PrettyFormatter};
 
-/// The same number; zero without a sign.
+/// The same number, with negative zero replaced by zero.
 #[must_use]
 pub fn unsigned_zero(x: f64) -> f64 {
     x + 0.0
 }
 
-/// A step's number times the step, s, to the picosecond: 2.01, not 2.0100000000000002.
+/// Step number times the step, s, rounded to a picosecond: 2.01, not 2.0100000000000002.
 #[must_use]
 pub fn to_picoseconds(time: f64) -> f64 {
     rounded(time, 1e12)
 }
 
-/// A time that steps have added up to, s, to the nanosecond: after a hundred seconds the sum is off by ten picoseconds.
+/// A sum of steps, s, rounded to a nanosecond: after a hundred seconds the sum is off by ten picoseconds.
 #[must_use]
 pub fn to_nanoseconds(time: f64) -> f64 {
     rounded(time, 1e9)
 }
 
-/// To whole parts of a second, of which there are so many; as it is where it is too large for that to be told.
+/// Rounded to a multiple of 1/`parts` s, unless it is too large to have this precision.
 fn rounded(time: f64, parts: f64) -> f64 {
-    /// Above it not all whole numbers have 53 bits.
+    /// Above this, floats cannot represent all integers.
     const MOST: f64 = 9e15;
     if (time * parts).abs() < MOST { unsigned_zero((time * parts).round() / parts) } else { time }
 }
 
-/// Indented JSON in which no zero has a sign.
+/// Indented JSON without negative zeros.
 #[derive(Default)]
 pub struct PlainJson(PrettyFormatter<'static>);
 

@@ -1,5 +1,5 @@
-//! Pieces as Wavefront OBJ: one object a piece, with normals and texture coordinates, colours after the points (as
-//! Blender and MeshLab read them), and materials for the outside and the inside in an MTL file beside it.
+//! Pieces as Wavefront OBJ: one object per piece, with normals and texture coordinates, colours after the points (as
+//! Blender and MeshLab read them), and materials for the outside and the inside in an MTL file.
 //!
 //! In: pieces. Out: `pieces.obj`, `pieces.mtl` and, where the object has textures, PNG files named after the materials.
 
@@ -52,7 +52,7 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
     Ok(Vec::new())
 }
 
-/// Names of materials, with what they are, where the object has them.
+/// Material names, with the object's materials if it has any.
 type Used<'a> = BTreeMap<String, Option<&'a Material>>;
 
 /// The name of a side's material.
@@ -67,7 +67,7 @@ fn material_name(what: &Assembly, piece: &ExportPiece, side: Side) -> String {
     }
 }
 
-/// Numbers of rows that were written already, by the bits of their values.
+/// Numbers of rows already written, by the bits of their values.
 #[derive(Default)]
 struct Rows(HashMap<[u32; 3], u64>);
 
@@ -80,7 +80,7 @@ impl Rows {
     }
 }
 
-/// Writes a piece whose points, texture coordinates and normals count from `first`; returns the next one's.
+/// Writes a piece whose points, texture coordinates and normals count from `first`; returns the next numbers.
 fn write_piece<'a>(
     out: &mut impl Write,
     what: &'a Assembly,
@@ -100,7 +100,7 @@ fn write_piece<'a>(
     for (triangle, corners) in mesh.triangles.iter().zip(&mesh.corners) {
         let mut face = [[0u64; 3]; 3];
         for ((i, corner), at) in triangle.iter().zip(corners).zip(&mut face) {
-            // No zero with a sign.
+            // No negative zero.
             let [u, v] = corner.uv.map(|x| x + 0.0);
             let (uv, new) = uvs.number([u, v, 0.0], first[1]);
             if new {
@@ -136,7 +136,7 @@ fn write_piece<'a>(
     Ok([first[0] + points, first[1] + uvs, first[2] + normals])
 }
 
-/// A colour for each point: that of the first corner there.
+/// A colour for each point: that of its first corner.
 fn point_colors(mesh: &PieceMesh) -> Vec<[u8; 3]> {
     let mut colors = vec![None; mesh.positions.len()];
     for (triangle, corners) in mesh.triangles.iter().zip(&mesh.corners) {

@@ -1,6 +1,6 @@
-//! What pairs share, as text: `pairs.csv` and `collision_points.csv`.
+//! Overlaps of pairs as text: `pairs.csv` and `collision_points.csv`.
 //!
-//! In: overlaps after a step. Out: one line a pair, and one a collision point, written as they come: a long
+//! In: overlaps after a step. Out: one line per pair, and one per collision point, written step by step, since a long
 //! run does not fit into memory. The columns are described in `docs/files.md`.
 
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::bodies::Overlap;
 
 use super::{ExportError, numbers::unsigned_zero as plain, sheet::Sheet};
 
-/// The two files, each only where it was asked for.
+/// The two files, if they were requested.
 pub struct PairLog {
     pairs: Option<Sheet>,
     points: Option<(Sheet, u64)>,
@@ -37,13 +37,13 @@ impl PairLog {
         })
     }
 
-    /// Whether anything is written after `step`.
+    /// Whether `step` is logged.
     #[must_use]
     pub fn wants(&self, step: u64) -> bool {
         self.pairs.is_some() || self.points.as_ref().is_some_and(|(_, every)| step.is_multiple_of(*every))
     }
 
-    /// Writes what pairs share after `step`.
+    /// Logs the overlaps after `step`.
     ///
     /// # Errors
     /// [`ExportError::Write`].

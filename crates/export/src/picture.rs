@@ -1,7 +1,6 @@
-//! Pictures to PNG, and what a picture says of itself.
+//! Writes pictures as PNG with metadata.
 //!
-//! A picture carries what made it: `Software` for any program, and two texts for `kintsugi repeat`, which reads them
-//! again.
+//! A picture records how it was made: `Software` for any program, and two text chunks that `kintsugi repeat` reads.
 
 use std::{fs::File, io::BufWriter, path::Path};
 
@@ -18,25 +17,25 @@ pub const SIGNATURE: &str = "kintsugi:provenance";
 /// Keyword of the text chunk with the scene that a picture shows, as TOML.
 pub const SCENE: &str = "kintsugi:scene";
 
-/// What made a picture.
+/// How a picture was made.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Signature {
-    /// Of Kintsugi.
+    /// Version of Kintsugi.
     pub version: String,
     /// `gpu` or `cpu`.
     pub compute: String,
-    /// The adapter, or the processor's threads.
+    /// Name of the adapter, or number of threads.
     pub adapter: String,
-    /// Commit, command, mesh.
+    /// Commit, command and mesh.
     #[serde(flatten)]
     pub provenance: Provenance,
-    /// What it shows, as TOML; not in the JSON.
+    /// The scene shown, as TOML; not part of the JSON.
     #[serde(skip)]
     pub scene: String,
 }
 
 impl Signature {
-    /// Of a picture that was drawn there, of a scene as TOML.
+    /// Metadata of a picture of a scene (TOML) drawn on a backend.
     #[must_use]
     pub fn new(ran_on: RanOn, provenance: Provenance, scene: String) -> Self {
         Self {
@@ -48,7 +47,7 @@ impl Signature {
         }
     }
 
-    /// The same of another file of the same command.
+    /// The same for another output file of the same command.
     #[must_use]
     pub fn of_output(&self, output: impl Into<String>) -> Self {
         let mut own = self.clone();
@@ -57,8 +56,7 @@ impl Signature {
     }
 }
 
-/// Writes RGBA8 rows from the top (sRGB, straight alpha). `path` need not end in `.png`; the file is a PNG
-/// all the same.
+/// Writes RGBA8 rows from the top (sRGB, straight alpha). The file is a PNG whatever the extension of `path`.
 ///
 /// # Errors
 /// [`ExportError`].
@@ -66,7 +64,7 @@ pub fn write_png(path: &Path, size: [u32; 2], rgba: Vec<u8>) -> Result<(), Expor
     write(path, size, &rgba, &[])
 }
 
-/// The same, signed.
+/// Writes the same with metadata.
 ///
 /// # Errors
 /// [`ExportError`].
@@ -91,7 +89,7 @@ fn write(
     if rgba.len() as u64 != u64::from(width) * u64::from(height) * 4 {
         return Err(ExportError::Format {
             path: path.to_owned(),
-            reason: format!("a picture of {width} by {height} pixels has other than its bytes"),
+            reason: format!("the bytes of a picture do not match {width} by {height} pixels"),
         });
     }
     let file = File::create(path).map_err(|e| ExportError::write(path, e))?;
@@ -110,13 +108,13 @@ fn write(
     encode().map_err(|e| ExportError::write(path, e))
 }
 
-/// A picture that Kintsugi wrote: its size, RGBA8 rows, and what it says of itself, where it does.
+/// A picture that was read: its size, pixels, and metadata if it has any.
 pub struct SignedPicture {
-    /// Pixels across and down.
+    /// Width and height, pixels.
     pub size: [u32; 2],
-    /// Rows from the top.
+    /// RGBA8 rows from the top.
     pub rgba: Vec<u8>,
-    /// Empty texts where there are none.
+    /// Metadata; missing texts are empty.
     pub signature: Option<Signature>,
 }
 
@@ -127,7 +125,7 @@ pub struct SignedPicture {
 pub fn read_signed(bytes: &[u8]) -> Result<SignedPicture, String> {
     let decoder = png::Decoder::new(std::io::Cursor::new(bytes));
     let mut reader = decoder.read_info().map_err(|e| e.to_string())?;
-    // Texts may stand after the pixels, as other programs leave them.
+    // Text chunks may follow the pixels if another program saved the file.
     let picture =
         image::load_from_memory_with_format(bytes, image::ImageFormat::Png).map_err(|e| e.to_string())?;
     reader.finish().map_err(|e| e.to_string())?;

@@ -1,4 +1,4 @@
-//! A piece that is written: what it is, where it goes, and what it weighs.
+//! A piece to be written: its shape, placement, and mass properties.
 
 use std::sync::Arc;
 
@@ -8,80 +8,81 @@ use glam::{DQuat, DVec3};
 use super::handover::Pivot;
 use crate::shape::{Geometry, Octree, Shape};
 
-/// Where exported pieces are.
+/// Coordinates of exported pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lying {
-    /// In the world: metres, y up.
+    /// Their present positions in the world: metres, y up.
     #[default]
     AsTheyLie,
-    /// Where they were in the whole object, in its own units.
+    /// Their original positions in the whole object, in its own units.
     AsTheyFittedTogether,
 }
 
-/// Where a shape goes in a file: from shape space (m) scaled, then turned, then moved, to the file's space.
+/// Transform of a shape in a file: from shape space (m) scaled, then rotated, then translated, to the file's
+/// coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placing {
-    /// Units of the file for one of shape space.
+    /// Units of the file per unit of shape space.
     pub scale: f64,
-    /// Turn about the origin.
+    /// Rotation about the origin.
     pub rotation: DQuat,
-    /// Where the origin of shape space goes, units of the file.
+    /// Position of shape space's origin, units of the file.
     pub translation: DVec3,
 }
 
 impl Placing {
-    /// Everything stays where it is.
+    /// The identity.
     pub const UNMOVED: Self = Self { scale: 1.0, rotation: DQuat::IDENTITY, translation: DVec3::ZERO };
 
-    /// A body whose centre of mass `centre` (shape space) is at `position` (world, m).
+    /// The placement of a body whose centre of mass `centre` (shape space) is at `position` (world, m).
     #[must_use]
     pub fn of_body(centre: DVec3, position: DVec3, rotation: DQuat) -> Self {
         Self { scale: 1.0, rotation, translation: position - rotation * centre }
     }
 
-    /// In the object's own units, where one of them is `meters_per_unit`.
+    /// The object's own units, with `meters_per_unit` metres each.
     #[must_use]
     pub fn in_units(meters_per_unit: f64) -> Self {
         Self { scale: meters_per_unit.recip(), ..Self::UNMOVED }
     }
 
-    /// Where a point of shape space goes. What stays where it is keeps its bits.
+    /// Transforms a point of shape space. The identity keeps its bits.
     #[must_use]
     pub fn point(&self, p: DVec3) -> DVec3 {
         if *self == Self::UNMOVED { p } else { self.translation + self.rotation * (self.scale * p) }
     }
 
-    /// Which way a direction of shape space points.
+    /// Rotates a direction of shape space.
     #[must_use]
     pub fn direction(&self, d: glam::Vec3) -> glam::Vec3 {
         if self.is_turned() { self.rotation.as_quat() * d } else { d }
     }
 
-    /// Whether axes point elsewhere than in shape space.
+    /// Whether it has a rotation.
     #[must_use]
     pub fn is_turned(&self) -> bool {
         self.rotation != DQuat::IDENTITY
     }
 }
 
-/// Size and place of a piece, in units of the file.
+/// Mass properties of a piece, in units of the file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
-    /// Leaves and internal leaf cells; 0 where the geometry has no voxels.
+    /// Number of leaves and internal leaf cells; 0 if the geometry has no voxels.
     pub voxels: u64,
-    /// Cubic units.
+    /// Volume, cubic units.
     pub volume: f64,
-    /// At the shape's density: kg where that is kg/m^3.
+    /// Mass at the shape's density: kg if that is kg/m^3.
     pub mass: f64,
     /// Centre of mass.
     pub centre: DVec3,
-    /// A box that holds it.
+    /// A box that contains it.
     pub bounds: Aabb,
 }
 
 impl Figures {
-    /// Of `shape` where `placing` puts it.
+    /// Properties of `shape` at `placing`.
     #[must_use]
     pub fn of(shape: &Shape, placing: &Placing) -> Self {
         let mass = shape.mass();
@@ -101,7 +102,7 @@ impl Figures {
     }
 }
 
-/// The octree of a shape that is one.
+/// The octree of a shape, if it is one.
 #[must_use]
 pub fn made_of_voxels(shape: &Shape) -> Option<&Octree> {
     match shape.geometry() {
@@ -117,22 +118,22 @@ fn bounds_in_shape_space(shape: &Shape) -> Aabb {
     }
 }
 
-/// One piece as every format sees it.
+/// A piece for all formats.
 #[derive(Clone, Debug)]
 pub struct ExportPiece {
     /// Number in the list it is in; see [`Assembly`].
     pub id: usize,
-    /// What it is.
+    /// Its shape.
     pub shape: Arc<Shape>,
-    /// Where it goes.
+    /// Its placement.
     pub placing: Placing,
-    /// Index of the object that it comes from, where there may be several.
+    /// Index of its object, if there may be several.
     pub object: Option<usize>,
-    /// Voronoi cell as a seed number over all breaks of its object; `None` for what was never broken.
+    /// Voronoi cell as a seed number over all breaks of its object; `None` for an unbroken object.
     pub cell: Option<u32>,
-    /// Id of the piece that it was broken off; `None` for what came from the whole object.
+    /// Id of the piece that it broke off; `None` for a piece of the whole object.
     pub parent: Option<usize>,
-    /// Breaks that led to it.
+    /// Number of breaks in its ancestry.
     pub generation: u32,
 }
 
@@ -143,19 +144,19 @@ impl ExportPiece {
         format!("piece_{:03}", self.id)
     }
 
-    /// Size and place.
+    /// Mass properties of the piece as placed.
     #[must_use]
     pub fn figures(&self) -> Figures {
         Figures::of(&self.shape, &self.placing)
     }
 
-    /// Its octree, where it is one; voxels that stand in for a mesh are nobody's business outside.
+    /// Its octree, if the shape is one; voxels that only approximate a mesh are not written.
     #[must_use]
     pub fn octree(&self) -> Option<&Octree> {
         made_of_voxels(&self.shape)
     }
 
-    /// Edge of its voxels, m of shape space; of what has none, 1/256 of its longest side.
+    /// Edge of its voxels, m of shape space; for a mesh 1/256 of its longest side.
     #[must_use]
     pub fn voxel(&self) -> f64 {
         let by_size = || {
@@ -165,7 +166,7 @@ impl ExportPiece {
         self.octree().map_or_else(by_size, |octree| octree.grid.h)
     }
 
-    /// The origin of its node, shape space.
+    /// Origin of its node, shape space.
     #[must_use]
     pub fn pivot(&self, pivot: Pivot) -> DVec3 {
         match pivot {

@@ -1,7 +1,7 @@
 //! Points and polygons with colours and whole numbers as binary PLY, which ParaView, Blender, Open3D and meshio open.
-//! All stands beside points: of what stands beside polygons, few readers make anything.
+//! All attributes belong to points, since few readers support attributes of polygons.
 //!
-//! In: lists of one length each. Out: a file; coordinates are 64-bit, as in the arrays.
+//! In: lists of equal length. Out: a file; coordinates are 64-bit, as in the arrays.
 
 use std::{
     fs::File,
@@ -11,19 +11,19 @@ use std::{
 
 use super::ExportError;
 
-/// Numbers that stand beside points, by name.
+/// A named attribute of points.
 pub type Column<'a> = (&'a str, Vec<i32>);
 
-/// What a file holds.
+/// Contents of a file.
 #[derive(Default)]
 pub struct PlainPly<'a> {
     /// Points.
     pub points: Vec<[f64; 3]>,
-    /// sRGB of each.
+    /// Colour of each point, sRGB.
     pub colors: Vec<[u8; 3]>,
-    /// Numbers of points.
+    /// Attributes of points.
     pub columns: Vec<Column<'a>>,
-    /// Polygons, corners by number of point.
+    /// Polygons as point indices.
     pub polygons: Vec<Vec<u32>>,
 }
 
@@ -61,7 +61,7 @@ impl PlainPly<'_> {
             self.columns.iter().try_for_each(|column| number(out, column, row))?;
         }
         for corners in &self.polygons {
-            // A convex face of a cell among 8192 has far fewer.
+            // A convex face of a cell among 8192 has far fewer vertices.
             let count = u8::try_from(corners.len())
                 .map_err(|_| std::io::Error::other("a face has over 255 corners"))?;
             out.write_all(&[count])?;

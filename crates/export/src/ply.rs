@@ -1,5 +1,5 @@
-//! Pieces as binary PLY, a file each (the format has no objects): points with normals and colours that all triangles
-//! round them share, so that files are closed as they are; texture coordinates and whether a crack made it a triangle.
+//! Pieces as binary PLY, one file each (the format has no objects): points with normals and colours that all adjacent
+//! triangles share, so that the meshes are closed; triangles with texture coordinates and a crack flag.
 
 use std::{fs::File, io::BufWriter, io::Write, path::Path};
 
@@ -39,7 +39,7 @@ fn write(folder: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, E
     Ok(Vec::new())
 }
 
-/// What the triangles round each point show there, together: unit normals, and the mean of the colours.
+/// Unit normal and mean colour of each point, over all adjacent triangles.
 fn shown_by_points(mesh: &PieceMesh) -> (Vec<Vec3>, Vec<[u8; 3]>) {
     let count = mesh.positions.len();
     let (mut normals, mut sums) = (vec![Vec3::ZERO; count], vec![([0u32; 3], 0u32); count]);

@@ -1,4 +1,4 @@
-//! `report.json`: what was broken, how, and what came of it. The fields are described in `docs/files.md`.
+//! `report.json`: the source, the parameters and the results. The fields are described in `docs/files.md`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,7 +30,7 @@ use super::{
     numbers::PlainJson,
 };
 
-/// What was read.
+/// The input mesh.
 #[derive(Clone, Debug, Serialize)]
 pub struct InputReport {
     /// As given on the command line.
@@ -39,87 +39,87 @@ pub struct InputReport {
     pub vertices: usize,
     /// Triangles in the file.
     pub triangles: usize,
-    /// Oddities that did not stop the import.
+    /// Defects that did not prevent the import.
     pub warnings: Vec<String>,
 }
 
-/// Every parameter as it was used, defaults included.
+/// All parameters used, including defaults.
 #[derive(Clone, Debug, Serialize)]
 pub struct ParameterReport {
-    /// How it was broken, where that is not the default.
+    /// The method, unless it is the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<&'static str>,
-    /// The method's own parameters, where it was given any.
+    /// The method's own parameters, if any were given.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, f64>,
     /// Leaf level.
     pub level: u32,
-    /// Where the source was hit, mesh units.
+    /// The blow, mesh units.
     pub impact: Impact,
-    /// Seeds a break.
+    /// Number of seeds per break.
     pub seeds: u32,
-    /// Where the seeds lie.
+    /// Pattern of the seeds.
     pub pattern: Preset,
     /// Sphere or ring radii, fractions of the longest side.
     pub radii: Vec<f64>,
-    /// Seeds of each sphere or ring; empty: equal shares.
+    /// Number of seeds of each sphere or ring; empty: equal shares.
     pub counts: Vec<u32>,
     /// Number of clusters.
     pub clusters: u32,
     /// Radius of a cluster, fraction of the longest side.
     pub spread: f64,
-    /// Which way the grain runs, axes of the mesh.
+    /// Direction of the grain, axes of the mesh.
     pub grain_axis: DVec3,
     /// Length of a splinter divided by its width.
     pub grain_ratio: f64,
-    /// Strength of the blow, 0 to 1, where the pattern goes by it.
+    /// Strength of the blow, 0 to 1, if the pattern uses it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blow_strength: Option<f64>,
-    /// Pieces that were aimed at.
+    /// Number of pieces aimed for.
     pub pieces: Option<u32>,
-    /// File of the first break's seeds, if they were given.
+    /// File of the first break's seeds, if one was given.
     pub seeds_file: Option<String>,
     /// Random seed.
     pub rng: u64,
     /// Crack surfaces.
     pub surface: Surface,
-    /// Shape of rough and dusty ones, with the transition level that was used.
+    /// Shape of rough and dusty surfaces, with the transition level used.
     pub crack: Option<CrackShape>,
-    /// Level at which islands are told apart.
+    /// Level of island detection.
     pub island_level: u32,
-    /// How islands are told apart.
+    /// Method of island detection.
     pub labelling: Labelling,
     /// The smallest piece.
     pub smallest: Option<Smallest>,
     /// Local radius, a fraction of the longest side; null breaks everything.
     pub local: Option<f64>,
-    /// Seeds of the first break that were kept by number.
+    /// Numbers of the first break's seeds that were kept.
     pub keep: Vec<u32>,
-    /// What crack faces show.
+    /// Interior material on crack faces.
     pub interior: InteriorReport,
-    /// Generations.
+    /// Number of generations.
     pub generations: u32,
     /// Mesh formats written beside the arrays.
     pub formats: Vec<String>,
 }
 
-/// What crack faces show, as it was used.
+/// Interior material on crack faces, as used.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct InteriorReport {
-    /// Kind.
+    /// Name of the material.
     pub material: &'static str,
     /// Base colour, `#rrggbb`.
     pub color: String,
     /// Whether that colour was derived from the surface instead of given.
     pub follows: bool,
-    /// Size of the features.
+    /// Feature size.
     pub scale: f64,
-    /// Seed of the volume.
+    /// Random seed of the volume.
     pub seed: u32,
 }
 
 impl InputReport {
-    /// What was read of `object`.
+    /// Input data of `object`.
     #[must_use]
     pub fn of(object: &Imported) -> Self {
         Self {
@@ -132,7 +132,7 @@ impl InputReport {
 }
 
 impl InteriorReport {
-    /// Of the first break; later ones have the same.
+    /// Interior of the first break; later breaks have the same.
     #[must_use]
     pub fn of(broken: &BrokenObject) -> Self {
         let Some(step) = broken.steps.first() else { return Self::default() };
@@ -143,7 +143,7 @@ impl InteriorReport {
         Self::new(&step.result.params.interior, color)
     }
 
-    /// Of an interior in an object whose surface has this mean colour, sRGB.
+    /// An interior in an object whose surface has this mean colour, sRGB.
     #[must_use]
     pub fn new(interior: &Interior, surface: [u8; 3]) -> Self {
         Self {
@@ -157,7 +157,7 @@ impl InteriorReport {
 }
 
 impl ParameterReport {
-    /// What the parameters of a fracture at leaf level `level` say; the rest as for one break without a file.
+    /// Parameters of a fracture at leaf level `level`; the others as for a single break without a file.
     #[must_use]
     pub fn of(params: &FractureParams, level: u32) -> Self {
         let crack = (params.surface != Surface::Planar).then(|| CrackShape {
@@ -196,7 +196,7 @@ impl ParameterReport {
 }
 
 impl ParameterReport {
-    /// Those of a whole break, as it was made.
+    /// Parameters of a completed break.
     #[must_use]
     pub fn of_break(broken: &BrokenObject, plan: &Plan, level: u32) -> Self {
         Self {
@@ -209,7 +209,7 @@ impl ParameterReport {
     }
 }
 
-/// A piece as reports list it; lengths in units of the files beside it.
+/// A piece in reports; lengths in units of the files beside it.
 #[derive(Clone, Debug, Serialize)]
 pub struct PieceReport {
     id: usize,
@@ -223,12 +223,12 @@ pub struct PieceReport {
     mass: f64,
     centre: Option<DVec3>,
     bounds: Option<[DVec3; 2]>,
-    /// Of the mesh that it is written as, where one is.
+    /// Properties of its mesh, if one was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mesh: Option<PieceMeshReport>,
 }
 
-/// What the solid weighs that a piece's mesh bounds; units as the piece's.
+/// Mass properties of the solid enclosed by a piece's mesh; units as for the piece.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct PieceMeshReport {
     triangles: u64,
@@ -238,7 +238,7 @@ pub struct PieceMeshReport {
 }
 
 impl PieceMeshReport {
-    /// Of every piece, where meshes were looked over.
+    /// Reports of all meshes, if they were checked.
     pub fn of_all(what: &Assembly) -> impl Iterator<Item = Self> + '_ {
         let of = |(piece, figures): (&ExportPiece, &MeshFigures)| Self {
             triangles: figures.triangles,
@@ -251,14 +251,14 @@ impl PieceMeshReport {
 }
 
 impl PieceReport {
-    /// Of a piece that is written.
+    /// Report of a piece.
     #[must_use]
     pub fn of(piece: &ExportPiece) -> Self {
         let numbers = (piece.id, piece.object, piece.cell, piece.parent, piece.generation);
         Self::new(numbers, &piece.figures())
     }
 
-    /// Of a piece by its id, object, cell, parent and generation.
+    /// Report of a piece with its id, object, cell, parent and generation.
     #[must_use]
     pub fn new(
         (id, object, cell, parent, generation): (usize, Option<usize>, Option<u32>, Option<usize>, u32),
@@ -269,7 +269,7 @@ impl PieceReport {
         Self { id, object, cell, parent, generation, voxels, volume, mass, centre, bounds, mesh: None }
     }
 
-    /// The same of a piece that is nowhere any more.
+    /// The same for a piece that no longer exists in the world.
     #[must_use]
     pub fn without_place(self) -> Self {
         Self { centre: None, bounds: None, ..self }
@@ -295,18 +295,18 @@ pub struct FractureReport {
     dust_mass: f64,
     dust_voxels: u64,
     dropped_mass: f64,
-    /// What was found out about the meshes, where some were written.
+    /// Statistics of the meshes, if any were written.
     #[serde(skip_serializing_if = "Option::is_none")]
     meshes: Option<MeshReport>,
     timings_ms: serde_json::Map<String, serde_json::Value>,
     checks: Vec<Check>,
-    /// Files that were written beside it.
+    /// Files written beside the report.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     files: Vec<String>,
 }
 
 impl FractureReport {
-    /// Says what was found out about the meshes of `what`.
+    /// Adds statistics of the meshes of `what`.
     pub fn tell_of_meshes(&mut self, what: &Assembly, meshes: MeshReport) {
         self.meshes = Some(meshes);
         for (piece, mesh) in self.pieces.iter_mut().zip(PieceMeshReport::of_all(what)) {
@@ -314,7 +314,7 @@ impl FractureReport {
         }
     }
 
-    /// Gathers the report. `source_volume` in voxels.
+    /// Makes the report. `source_volume` in voxels.
     #[must_use]
     pub fn new(
         broken: &BrokenObject,
@@ -354,18 +354,18 @@ impl FractureReport {
         }
     }
 
-    /// Says what made it.
+    /// Adds the provenance.
     #[must_use]
     pub fn made_by(self, provenance: Provenance) -> Self {
         Self { provenance, ..self }
     }
 
-    /// Says which files were written beside it.
+    /// Adds the files written beside it.
     pub fn tell_files(&mut self, files: Vec<String>) {
         self.files = files;
     }
 
-    /// Says how long what took.
+    /// Adds the times of stages.
     pub fn tell_times(&mut self, timings: &[StageTiming]) {
         self.timings_ms = timings_ms(timings);
     }
@@ -446,7 +446,7 @@ fn counts(broken: &BrokenObject) -> FractureCounts {
     }
 }
 
-/// Crack voxels without copies. An octant of the grid at a time, and of that one: copies are many.
+/// Number of crack voxels, not counting copies. Processed octant by octant, since copies are many.
 fn crack_voxels(broken: &BrokenObject) -> u64 {
     let shift = 3 * broken.grid().level.saturating_sub(2);
     let in_octant = |octant: Key| {
@@ -466,8 +466,8 @@ fn crack_voxels(broken: &BrokenObject) -> u64 {
     (0..64).map(in_octant).sum()
 }
 
-/// Solid voxels of the source that neither a piece nor what was dropped has any of. Not the sum over the
-/// breaks: of a voxel that two pieces share each may lose its part, or one of them only.
+/// Number of solid voxels of the source contained in no piece or dropped part. This is not the sum over the breaks: of
+/// a voxel shared by two pieces, both may lose their part, or only one.
 fn dust_voxels(broken: &BrokenObject) -> u64 {
     if let [step] = &broken.steps[..] {
         return step.result.counts.dust_voxels;
@@ -492,7 +492,7 @@ fn dust_voxels(broken: &BrokenObject) -> u64 {
     Cells::volume_of(&broken.source_octree().forest, 0) - held
 }
 
-/// What the breaks by Voronoi cells know of themselves.
+/// Details of the breaks by Voronoi cells.
 fn voronoi(broken: &BrokenObject) -> impl Iterator<Item = &VoronoiDetail> {
     broken.steps.iter().filter_map(|step| VoronoiDetail::of(&step.result))
 }

@@ -15,47 +15,47 @@ use super::{
     report::PieceMeshReport,
 };
 
-/// An object whose pieces were written. Lengths in units of the files beside it.
+/// An object with exported pieces. Lengths in units of the files beside it.
 #[derive(Clone, Debug, Serialize)]
 pub struct ObjectReport {
-    /// Its number, which pieces name.
+    /// Its number, to which pieces refer.
     pub object: usize,
     /// Its name.
     pub name: String,
-    /// What was read.
+    /// The input mesh.
     pub input: InputReport,
-    /// The mesh as it was imported.
+    /// Digest of the imported mesh.
     pub mesh_sha256: NamedByDigest,
-    /// What was found out about the mesh.
+    /// Results of the mesh checks.
     pub health: HealthReport,
     /// Leaf level.
     pub level: u32,
-    /// Voxel edge.
+    /// Edge length of a voxel.
     pub voxel: f64,
-    /// kg/m^3.
+    /// Density, kg/m^3.
     pub density: f64,
-    /// How many pieces of it were written.
+    /// Number of its exported pieces.
     pub pieces: usize,
-    /// Volume before its first break.
+    /// Its volume before the first break.
     pub source_volume: f64,
     /// Volume that became dust.
     pub dust_volume: f64,
-    /// Volume of small pieces that were taken away.
+    /// Volume of dropped small pieces.
     pub dropped_volume: f64,
 }
 
-/// A break that pieces come of.
+/// A break in the ancestry of the pieces.
 #[derive(Clone, Debug, Serialize)]
 pub struct BreakReport {
     /// Number of the object.
     pub object: usize,
     /// Id in `broken_again` of the piece that broke; `None` for the whole object.
     pub piece: Option<usize>,
-    /// Generation of what came of it.
+    /// Generation of its pieces.
     pub generation: u32,
     /// Simulated time, s.
     pub time: f64,
-    /// As it broke; the impact in the object's own units.
+    /// Parameters; the blow in the object's own units.
     pub parameters: ParameterReport,
     /// What was counted.
     pub counts: FractureCounts,
@@ -66,16 +66,16 @@ pub struct BreakReport {
 /// The report of one export.
 #[derive(Clone, Debug, Serialize)]
 pub struct SceneReport {
-    /// Of Kintsugi.
+    /// Version of Kintsugi.
     pub version: &'static str,
-    /// What made it.
+    /// Provenance of the result.
     pub provenance: Provenance,
-    /// Where they were broken.
+    /// Backend of the breaks.
     #[serde(flatten)]
     pub ran_on: RanOn,
-    /// Where the pieces are.
+    /// Coordinates of the pieces.
     pub placed: Lying,
-    /// Simulated time at which they lay so, s.
+    /// Simulated time of the export, s.
     pub time: f64,
     /// Objects.
     pub objects: Vec<ObjectReport>,
@@ -85,19 +85,19 @@ pub struct SceneReport {
     pub pieces: Vec<PieceReport>,
     /// Pieces that broke again.
     pub broken_again: Vec<PieceReport>,
-    /// Formats that were written.
+    /// Formats written.
     pub formats: Vec<String>,
-    /// What was found out about the meshes, where some were written.
+    /// Statistics of the meshes, if any were written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meshes: Option<MeshReport>,
-    /// What was checked.
+    /// Checks.
     pub checks: Vec<Check>,
-    /// Files that were written beside it.
+    /// Files written beside the report.
     pub files: Vec<String>,
 }
 
 impl SceneReport {
-    /// Says what was found out about the meshes of `what`.
+    /// Adds statistics of the meshes of `what`.
     pub fn tell_of_meshes(&mut self, what: &Assembly, meshes: MeshReport) {
         self.meshes = Some(meshes);
         for (piece, mesh) in self.pieces.iter_mut().zip(PieceMeshReport::of_all(what)) {

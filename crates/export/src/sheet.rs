@@ -1,4 +1,4 @@
-//! Tables of text that grow with a run: whole lines only, and on the disk as soon as they are told.
+//! Text tables that grow during a run: written in whole lines, on disk as soon as [`Sheet::flush`] returns.
 
 use std::{
     fs::{self, File},
@@ -8,14 +8,14 @@ use std::{
 
 use super::ExportError;
 
-/// A file of lines that is being written.
+/// A file of lines being written.
 #[derive(Debug)]
 pub struct Sheet {
     path: PathBuf,
     file: File,
-    /// Bytes of whole lines in the file.
+    /// Size of the whole lines in the file, bytes.
     whole: u64,
-    /// Lines that are not written yet.
+    /// Lines not yet written.
     lines: String,
 }
 
@@ -38,13 +38,13 @@ impl Sheet {
         self.lines.push('\n');
     }
 
-    /// Writes what was added. Where that fails, the file ends with the last whole line from before.
+    /// Writes the added lines. If that fails, the file ends with the last whole line written before.
     ///
     /// # Errors
     /// [`ExportError::Write`].
     pub fn flush(&mut self) -> Result<(), ExportError> {
         if let Err(error) = self.file.write_all(self.lines.as_bytes()) {
-            // The first error is the one to tell.
+            // The first error is the one to report.
             let _ = self.file.set_len(self.whole);
             return Err(ExportError::write(&self.path, error));
         }
@@ -53,16 +53,16 @@ impl Sheet {
         Ok(())
     }
 
-    /// Adds a column to the first line and to all that follow it: the file is written anew beside itself and renamed.
+    /// Adds a column to the first line and to all that follow it: a new file replaces the old one by renaming.
     ///
     /// # Errors
-    /// [`ExportError::Write`]; the file is then as it was.
+    /// [`ExportError::Write`]; the file is then unchanged.
     pub fn add_column(&mut self, name: &str, value: &str) -> Result<(), ExportError> {
         self.flush()?;
         let beside = self.path.with_extension("part");
         let widened = self.widen(&beside, name, value);
         if widened.is_err() {
-            // As above.
+            // The first error is the one to report.
             let _ = fs::remove_file(&beside);
         }
         widened.map_err(|e| ExportError::write(&self.path, e))
@@ -106,7 +106,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_full_disk_is_told() {
-        // What is written to this device finds no room.
+        // Writing to this device always fails for lack of space.
         let full = Sheet::create(Path::new("/dev/full"), "a").unwrap_err().to_string();
         assert!(full.contains("has room"), "{full}");
     }

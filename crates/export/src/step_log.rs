@@ -1,4 +1,4 @@
-//! One line of figures a step: `steps.csv`, written as the steps come. The columns are described in `docs/files.md`.
+//! `steps.csv`: one line of figures per step, written during the run. The columns are described in `docs/files.md`.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -9,7 +9,7 @@ const COLUMNS: &str = "time,bodies,awake,frozen,pairs,contact_points,intersectio
                        potential_energy,momentum_x,momentum_y,momentum_z,angular_momentum_x,angular_momentum_y,\
                        angular_momentum_z";
 
-/// The file that is being written.
+/// The file being written.
 #[derive(Debug)]
 pub struct StepLog {
     sheet: Sheet,
@@ -26,7 +26,7 @@ impl StepLog {
         Ok(Self { sheet: Sheet::create(path, COLUMNS)?, stages: Vec::new() })
     }
 
-    /// Writes the figures of a step after which there are so many bodies.
+    /// Writes the figures of a step and the number of `bodies` after it.
     ///
     /// # Errors
     /// [`ExportError::Write`]; the file holds the steps before it.

@@ -1,7 +1,7 @@
-//! Where everything was in a simulation: `trajectory.npz`.
+//! `trajectory.npz`: the states of all bodies during a simulation.
 //!
-//! In: the bodies after every step. Out: arrays over time and bodies, in the order in which bodies first
-//! appeared. They are described in `docs/files.md`.
+//! In: the bodies after every step. Out: arrays over time and bodies, in the order in which bodies first appeared. The
+//! arrays are described in `docs/files.md`.
 
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
@@ -32,16 +32,16 @@ struct Track {
     samples: Vec<Sample>,
 }
 
-/// What is kept of a run.
+/// The recorded states of a run.
 #[derive(Default)]
 pub struct Trajectory {
     times: Vec<f64>,
-    /// In the order of their ids, which is that of their birth.
+    /// In the order of body ids, which is the order of their creation.
     tracks: BTreeMap<BodyId, Track>,
 }
 
 impl Trajectory {
-    /// Keeps the state at `time`, s.
+    /// Records the states at `time`, s.
     pub fn record(&mut self, bodies: &[Body], time: f64) {
         let row = self.times.len();
         self.times.push(time);
@@ -60,35 +60,35 @@ impl Trajectory {
         }
     }
 
-    /// States kept so far.
+    /// Number of recorded times.
     #[must_use]
     pub fn len(&self) -> usize {
         self.times.len()
     }
 
-    /// Nothing kept yet.
+    /// Whether nothing is recorded.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.times.is_empty()
     }
 
-    /// Bodies that ever lived.
+    /// Number of bodies that existed at any time.
     #[must_use]
     pub fn bodies(&self) -> usize {
         self.tracks.len()
     }
 
-    /// Writes `trajectory.npz` beside itself, and renames it. Where a body does not live its values are NaN.
+    /// Writes `trajectory.npz` to a temporary file and renames it. Values are NaN while a body does not exist.
     ///
     /// # Errors
-    /// [`ExportError`]; what was there before is still there.
+    /// [`ExportError`]; the previous file is kept.
     pub fn write_npz(&self, path: &Path) -> Result<(), ExportError> {
         let beside = path.with_extension("part");
         let written = self
             .fill(&beside)
             .and_then(|()| fs::rename(&beside, path).map_err(|e| ExportError::write(path, e)));
         if written.is_err() {
-            // The first error is the one to tell.
+            // The first error is the one to report.
             let _ = fs::remove_file(&beside);
         }
         written
@@ -111,8 +111,8 @@ impl Trajectory {
         npz.finish()
     }
 
-    /// Everything that ever lived, where it was last, and how it came there: a piece a body, in the order of the
-    /// arrays, with keys at `fps` frames a second.
+    /// All bodies that existed at any time, in their last positions, with their motion: a piece per body, in the order
+    /// of the arrays, with keys at `fps` frames per second.
     #[must_use]
     pub fn assembly(&self, fps: f64) -> Assembly {
         let start = self.times.first().copied().unwrap_or_default();

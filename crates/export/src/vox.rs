@@ -1,9 +1,8 @@
-//! Pieces as MagicaVoxel models: one named object a piece, solid, split into blocks where a piece is wider
-//! than 256 voxels.
+//! Pieces as MagicaVoxel models: one named, solid object per piece, split into blocks if a piece is wider than 256
+//! voxels.
 //!
-//! In: octrees on one grid, as they fitted together. Out: voxels with z up as the format wants it (x, -z, y
-//! of the grid) and a palette of at most 255 colours: the pieces' own where these are few enough, else
-//! coarser ones.
+//! In: octrees on one grid, in their original places. Out: voxels with z up as the format requires (x, -z, y of the
+//! grid) and a palette of at most 255 colours: the pieces' own if these are few enough, otherwise quantised ones.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,9 +14,9 @@ use dot_vox::{Color, Dict, DotVoxData, Frame, Model, SceneNode, ShapeModel, Size
 use super::{Assembly, Cells, ExportError, ExportPiece, FileSpace, FormatEntry, Needs, Watch};
 use crate::{shape::Octree, svo::morton::decode};
 
-/// Largest model side.
+/// Largest side of a model.
 const BLOCK: u32 = 256;
-/// Above this many voxels only the surfaces are written: 4 bytes each would pass what editors open.
+/// With more voxels than this only surfaces are written: at 4 bytes each the file would be too large for editors.
 const MOST_VOXELS: u64 = 64 << 20;
 
 /// The format.
@@ -36,8 +35,8 @@ pub(super) static FORMAT: FormatEntry = FormatEntry {
 /// Writes all pieces into one file. Returns notes for the user.
 ///
 /// # Errors
-/// [`ExportError`]; [`ExportError::Format`] for what is no octree, is turned, or lies on another grid than
-/// the first.
+/// [`ExportError`]; [`ExportError::Format`] for a piece that is no octree, is rotated, or lies on another grid than the
+/// first.
 fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
     let mut notes = Vec::new();
     let one_grid =
@@ -85,7 +84,7 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
     Ok(notes)
 }
 
-/// A piece's octree, where it lies untouched on the grid of the first of `all`.
+/// A piece's octree, if it lies unmoved on the grid of the first of `all`.
 fn on_grid_of<'a>(piece: &'a ExportPiece, all: &[ExportPiece]) -> Option<&'a Octree> {
     let first = all.first().and_then(ExportPiece::octree)?;
     piece.octree().filter(|octree| octree.grid == first.grid && !piece.placing.is_turned())
@@ -113,7 +112,7 @@ impl Scene {
             size: Size { x: size[0], y: size[1], z: size[2] },
             voxels: voxels.iter().map(voxel).collect(),
         });
-        // A model is placed by its middle; the grid's own middle goes to the origin, its floor to z = 0.
+        // A model's position is its centre; the grid's centre goes to the origin, its floor to z = 0.
         let half = side as i32 / 2;
         let place: [i32; 3] =
             std::array::from_fn(|k| (low[k] + size[k] / 2) as i32 - if k == 2 { 0 } else { half });
@@ -158,7 +157,7 @@ fn dict(key: &str, value: String) -> Dict {
     Dict::from_iter([(key.to_owned(), value)])
 }
 
-/// At most 255 colours; the last one is that of the inside.
+/// At most 255 colours; the last one is the inside's.
 struct Palette {
     bits: u32,
     known: Vec<[u8; 3]>,

@@ -1,5 +1,4 @@
-//! `voxels.npz`: everything about a break, as arrays. The names, shapes and types are described in
-//! `docs/files.md`.
+//! `voxels.npz`: all data of a break as arrays. The names, shapes and types are described in `docs/files.md`.
 
 use std::{ops::Range, path::Path};
 
@@ -35,7 +34,7 @@ pub(super) static FORMAT: FormatEntry = FormatEntry {
 /// Writes the arrays. The same pieces give the same bytes.
 ///
 /// # Errors
-/// [`ExportError`]; [`ExportError::Format`] where they are not of one broken object.
+/// [`ExportError`]; [`ExportError::Format`] if they do not come from one broken object.
 fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
     let Some(arrays @ BreakArrays { source, grid, seeds, seed_object, .. }) = &what.arrays else {
         let reason = "arrays hold the breaks of one object made of voxels".into();
@@ -53,7 +52,7 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
     let parts = chunks(0..keys.len()).map(|range| Ok(planes(&source.leaves, range)));
     npz.array_of_parts("source_plane", &[keys.len(), 4], parts)?;
 
-    // What is not made of voxels has no rows.
+    // Pieces without voxels have no rows.
     let rows = (0..).zip(&what.pieces).filter_map(|(id, piece)| {
         let (octree, cell) = piece.octree().zip(piece.cell)?;
         Some(Rows { id, cell: cell as i32, forest: &octree.forest, tree: octree.tree as usize })
@@ -97,10 +96,10 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
     Ok(Vec::new())
 }
 
-/// Leaves of which the rows are made at once: arrays of tens of millions are never held.
+/// Number of leaves whose rows are made at once, since arrays of tens of millions are never held in memory.
 const CHUNK: usize = 1 << 16;
 
-/// A range in pieces of at most [`CHUNK`].
+/// Splits a range into parts of at most [`CHUNK`].
 fn chunks(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let end = range.end;
     range.step_by(CHUNK).map(move |from| from..end.min(from + CHUNK))
@@ -120,17 +119,17 @@ impl Rows<'_> {
     }
 }
 
-/// Arrays of several kinds, each of all pieces.
+/// State of writing arrays over all pieces.
 struct Writing<'a> {
     npz: Npz,
     pieces: Vec<Rows<'a>>,
     watch: &'a Watch,
-    /// Pieces of all arrays so far.
+    /// Number of pieces written, summed over the arrays.
     done: usize,
 }
 
 impl<'a> Writing<'a> {
-    /// An array with a row of `width` numbers a leaf, which `rows` makes for some leaves of a piece.
+    /// Writes an array with a row of `width` numbers per leaf; `rows` makes the rows for a range of leaves of a piece.
     fn leaves<T: Element>(
         &mut self,
         name: &str,
@@ -151,7 +150,7 @@ impl<'a> Writing<'a> {
         npz.array_of_parts(name, if width == 1 { &shape[..1] } else { &shape }, parts)
     }
 
-    /// The last array: internal nodes of all pieces.
+    /// Writes the last array: internal nodes of all pieces.
     fn inside(self) -> Result<Npz, ExportError> {
         let Self { mut npz, pieces, watch, done } = self;
         let count = pieces.iter().map(|piece| internal_nodes(piece.forest, piece.tree)).sum();
@@ -165,7 +164,7 @@ impl<'a> Writing<'a> {
     }
 }
 
-/// Of all pieces: coords, piece, cell, crack, normal, coverage, plane, cut, piece_inside.
+/// Number of arrays: coords, piece, cell, crack, normal, coverage, plane, cut, piece_inside.
 const ARRAYS: usize = 9;
 
 /// Rows x, y, z of leaves.
@@ -179,7 +178,7 @@ fn internal_nodes(forest: &Forest, tree: usize) -> usize {
     count
 }
 
-/// Rows x, y, z, size of a tree's internal nodes, and the piece where one is given.
+/// Rows x, y, z, size of a tree's internal nodes, and the piece if one is given.
 pub fn internal_rows(forest: &Forest, tree: usize, piece: Option<i32>) -> Vec<i32> {
     let width = if piece.is_some() { 5 } else { 4 };
     let mut rows = Vec::with_capacity(width * internal_nodes(forest, tree));
@@ -200,7 +199,7 @@ fn planes(leaves: &Leaves, range: Range<usize>) -> Vec<f32> {
     range.flat_map(row).collect()
 }
 
-/// The same of second planes; zeros where a leaf has none.
+/// The same for second planes; zeros if a leaf has none.
 fn cuts(leaves: &Leaves, range: Range<usize>) -> Vec<f32> {
     let row = |i: usize| {
         unpack_cut(leaves.cuts[i]).map_or([0.0; 4], |(n, at)| [n.x, n.y, n.z, at].map(|x| x + 0.0))
@@ -208,8 +207,8 @@ fn cuts(leaves: &Leaves, range: Range<usize>) -> Vec<f32> {
     range.flat_map(row).collect()
 }
 
-/// Rows x, y, z of the solid voxels of the source that neither a piece nor what was dropped has any of, in Morton
-/// order. Only breaks with a gap lose any.
+/// Rows x, y, z of the source's solid voxels contained in no piece or dropped part, in Morton order. Only dusty breaks
+/// have any.
 fn dust(arrays: &BreakArrays, what: &Assembly) -> Vec<i32> {
     if arrays.breaks.iter().all(|kind| kind.surface != Surface::Dusty) {
         return Vec::new();
@@ -226,7 +225,7 @@ fn dust(arrays: &BreakArrays, what: &Assembly) -> Vec<i32> {
     let mut solid = Vec::new();
     spans(&arrays.source, 0, &mut solid);
     let (mut rows, mut held) = (Vec::new(), held.into_iter().peekable());
-    // Both go by Morton order; those of pieces may overlap.
+    // Both are in Morton order; ranges of pieces may overlap.
     for (start, end) in solid {
         let mut next = start;
         while next < end {
@@ -246,8 +245,8 @@ fn dust(arrays: &BreakArrays, what: &Assembly) -> Vec<i32> {
     rows
 }
 
-/// The normal of a leaf; of a crack voxel where several cells meet, the mean of its two planes (2016, sec.
-/// 4.4; the octree keeps them apart, because two planes draw a sharper edge than their mean).
+/// The normal of a leaf; in a crack voxel of several cells the mean of its two planes (2016, sec. 4.4; the octree
+/// stores both, because two planes give a sharper edge than their mean).
 fn mean_normal(leaves: &Leaves, i: usize) -> Vec3 {
     let own = unpack_normal(leaves.normals[i]);
     match unpack_cut(leaves.cuts[i]) {

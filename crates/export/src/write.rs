@@ -8,7 +8,7 @@ use crate::voxelize::Progress;
 
 use super::{Assembly, ExportError, Format, bonds, glb};
 
-/// Says how far an export is, and hears whether it should stop.
+/// Reports the progress of an export, and tests whether it was cancelled.
 #[derive(Clone, Debug)]
 pub struct Watch {
     progress: Progress,

@@ -2,50 +2,50 @@
 
 use glam::DVec3;
 
-/// A box by its low and its high corner, which belong to it.
+/// A closed box by its low and its high corner.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Aabb {
-    /// The least of each coordinate.
+    /// The smallest coordinates.
     pub low: DVec3,
-    /// The greatest of each coordinate.
+    /// The largest coordinates.
     pub high: DVec3,
 }
 
 impl Aabb {
-    /// Turned inside out: it holds nothing, and with a point it is that point.
+    /// The empty box, inside out: joined with a point it is that point.
     pub const NOTHING: Self = Self::new(DVec3::INFINITY, DVec3::NEG_INFINITY);
 
-    /// Between two corners.
+    /// The box between two corners.
     #[must_use]
     pub const fn new(low: DVec3, high: DVec3) -> Self {
         Self { low, high }
     }
 
-    /// Round points; [`Aabb::NOTHING`] where there are none.
+    /// The box round points; [`Aabb::NOTHING`] without points.
     #[must_use]
     pub fn of(points: impl IntoIterator<Item = DVec3>) -> Self {
         points.into_iter().fold(Self::NOTHING, Self::with)
     }
 
-    /// Round it and a point.
+    /// The box round it and a point.
     #[must_use]
     pub fn with(self, p: DVec3) -> Self {
         Self { low: self.low.min(p), high: self.high.max(p) }
     }
 
-    /// Round both.
+    /// The box round both.
     #[must_use]
     pub fn joined(self, other: Self) -> Self {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    /// The box between its two corners as `place` has them: of use where that does not turn.
+    /// The box between the images of its two corners; valid if `place` does not rotate.
     #[must_use]
     pub fn placed(self, place: impl Fn(DVec3) -> DVec3) -> Self {
         Self { low: place(self.low), high: place(self.high) }
     }
 
-    /// Edges.
+    /// Lengths of its edges.
     #[must_use]
     pub fn size(&self) -> DVec3 {
         self.high - self.low
@@ -57,7 +57,7 @@ impl Aabb {
         (self.low + self.high) * 0.5
     }
 
-    /// Its corners: bit k of a number says whether the corner is high along axis k.
+    /// Its corners: bit k of the index is 1 if the corner is high along axis k.
     #[must_use]
     pub fn corners(&self) -> [DVec3; 8] {
         std::array::from_fn(|c| {
@@ -77,7 +77,7 @@ impl Aabb {
         self.low.cmple(other.high).all() && other.low.cmple(self.high).all()
     }
 
-    /// How far a point is from it, 0 within.
+    /// Distance of a point, 0 within.
     #[must_use]
     pub fn distance(&self, p: DVec3) -> f64 {
         (self.low - p).max(p - self.high).max(DVec3::ZERO).length()

@@ -1,7 +1,7 @@
-//! A binary tree of boxes over anything that has a box.
+//! A binary tree of boxes over items with boxes.
 //!
-//! In: items, their boxes, and how a run of them is parted in two. Out: the items that are nearest to a point, or in the boxes
-//! that a question leads to, in a fixed order.
+//! In: items, their boxes, and a function that halves a run of them. Out: the item nearest to a point, or the items in
+//! all boxes that pass a test, in a fixed order.
 
 use super::Aabb;
 use glam::DVec3;
@@ -23,15 +23,15 @@ impl<T> Default for BoxTree<T> {
 #[derive(Clone, Copy, Debug)]
 struct Node {
     bounds: Aabb,
-    /// The items below it: the first, and how many.
+    /// The items below it: the first, and their number.
     items: [u32; 2],
-    /// The second child; the first follows its parent. 0 of a leaf.
+    /// Index of the second child; the first follows its parent. 0 for a leaf.
     second: u32,
 }
 
 impl<T> BoxTree<T> {
-    /// Over `items`, at most `most` of which make a leaf. `part` puts a run of items into an order in which the two halves (the
-    /// first is the smaller one, if any) belong together; it gets the edges of the run's box.
+    /// A tree over `items`, with at most `most` per leaf. `part` reorders a run of items such that each of its halves
+    /// (the first is the smaller one) lies together; its argument are the edges of the run's box.
     pub fn new(
         items: Vec<T>,
         most: usize,
@@ -64,13 +64,13 @@ impl<T> BoxTree<T> {
         }
     }
 
-    /// The items, in the order of the leaves.
+    /// The items, by leaf.
     #[must_use]
     pub fn items(&self) -> &[T] {
         &self.items
     }
 
-    /// The box of all; none where there is no item.
+    /// The box of all; `None` without items.
     #[must_use]
     pub fn bounds(&self) -> Option<Aabb> {
         self.nodes.first().map(|root| root.bounds)
@@ -87,9 +87,9 @@ impl<T> BoxTree<T> {
         (first..).zip(&self.items[first..first + count])
     }
 
-    /// What `look` gives for the item that is nearest to a point, and its squared distance, which is below `within`. `look`
-    /// gets the number of an item and the item, and gives its squared distance, no less than that of its box, and what else is
-    /// wanted of it; none of one that does not count. Of equally near ones the one that is met first counts.
+    /// The result of `look` for the item nearest to a point, and its squared distance, which is below `within`. `look`
+    /// gets the index of an item and the item, and returns its squared distance, no less than that of its box, and
+    /// further data; `None` to skip it. Of equally near items the first visited wins.
     pub fn nearest<'a, R>(
         &'a self,
         p: DVec3,
@@ -117,14 +117,14 @@ impl<T> BoxTree<T> {
                 }
                 continue;
             }
-            // The nearer one is looked into first.
+            // The nearer half is visited first.
             let halves = [at + 1, node.second];
             open.extend(if to_box(halves[0]) <= to_box(halves[1]) { [halves[1], halves[0]] } else { halves });
         }
         found.map(|what| (best, what))
     }
 
-    /// Calls `met` with the items of all leaves whose box, and the boxes of what they are in, `enters` says yes to.
+    /// Calls `met` with the items of all leaves if `enters` is true for the leaf's box and all boxes above it.
     pub fn visit(&self, enters: impl Fn(&Aabb) -> bool, mut met: impl FnMut(&T)) {
         let mut open = vec![0u32];
         while let Some(at) = open.pop() {

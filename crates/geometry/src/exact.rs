@@ -1,27 +1,27 @@
-//! Questions about points and planes in whole numbers, answered exactly.
+//! Exact predicates on points and planes in whole numbers.
 //!
-//! In: whole coordinates. Out: signs, orders and places that no rounding has touched. Where a filter in floats decides most
-//! cases, it says so.
+//! In: whole coordinates. Out: signs, orders and positions without rounding. Functions with a floating-point filter
+//! mention it.
 
 use glam::DVec3;
 use std::ops::{Add, Mul, Sub};
 
-/// Whole numbers of which vectors are made. Which of them is wide enough is for the caller to say.
+/// Whole numbers as components of vectors. The caller must choose a type that is wide enough.
 pub trait Whole: Copy + Ord + Default + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
 impl Whole for i64 {}
 impl Whole for i128 {}
 
-/// From `b` to `a`.
+/// The vector from `b` to `a`.
 pub fn minus<N: Whole>(a: [N; 3], b: [N; 3]) -> [N; 3] {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 
-/// Square to both.
+/// The cross product.
 pub fn cross<N: Whole>(a: [N; 3], b: [N; 3]) -> [N; 3] {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
-/// The sum of the products.
+/// The dot product.
 pub fn dot<N: Whole>(a: [N; 3], b: [N; 3]) -> N {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
@@ -29,9 +29,9 @@ pub fn dot<N: Whole>(a: [N; 3], b: [N; 3]) -> N {
 /// The half-space `normal . x <= limit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plane {
-    /// Outward; differences of coordinates, with at most 20 bits.
+    /// Outward; differences of coordinates, at most 20 bits.
     pub normal: [i64; 3],
-    /// Of `normal . x`; with at most 60 bits.
+    /// Bound of `normal . x`; at most 60 bits.
     pub limit: i128,
 }
 
@@ -45,7 +45,7 @@ pub struct Homogeneous {
 }
 
 impl Homogeneous {
-    /// Where three planes meet, by Cramer's rule. Their normals must be independent.
+    /// The intersection of three planes, by Cramer's rule. Their normals must be independent.
     #[must_use]
     pub fn of(planes: [Plane; 3]) -> Self {
         let [a, b, c] = planes.map(|p| p.normal);
@@ -68,14 +68,14 @@ impl Homogeneous {
         value.signum() as i8
     }
 
-    /// Rounded.
+    /// The rounded position.
     #[must_use]
     pub fn position(&self) -> DVec3 {
         DVec3::from_array(self.numerator.map(|n| n as f64 / self.denominator as f64))
     }
 }
 
-/// a * b in 256 bits, two's complement: high and low words, in the order in which numbers compare.
+/// a * b in 256 bits, two's complement: high and low words, which compare as numbers do.
 #[must_use]
 pub fn wide(a: i128, b: i128) -> (i128, u128) {
     const LOW: u128 = u64::MAX as u128;
@@ -93,8 +93,8 @@ pub fn wide(a: i128, b: i128) -> (i128, u128) {
     }
 }
 
-/// Six times the signed volume of the tetrahedron (a, b, c, d): positive where d is in front of the triangle,
-/// which is counter-clockwise seen from there. The sign is exact, the size approximate. Differences have at most 41 bits, so
+/// Six times the signed volume of the tetrahedron (a, b, c, d): positive if d is in front of the triangle, which is
+/// counter-clockwise seen from there. The sign is exact, the size approximate. Differences have at most 41 bits, so
 /// that a determinant of them fits 128; a filter in floats decides nearly all.
 #[must_use]
 pub fn orient(a: [i64; 3], b: [i64; 3], c: [i64; 3], d: [i64; 3]) -> f64 {
@@ -103,30 +103,30 @@ pub fn orient(a: [i64; 3], b: [i64; 3], c: [i64; 3], d: [i64; 3]) -> f64 {
     let minors = [(1, 2), (2, 0), (0, 1)].map(|(i, j)| (x[i] * y[j], x[j] * y[i]));
     let value: f64 = (0..3).map(|k| (minors[k].0 - minors[k].1) * z[k]).sum();
     let size: f64 = (0..3).map(|k| (minors[k].0.abs() + minors[k].1.abs()) * z[k].abs()).sum();
-    // Differences are exact, so four roundings a term and two of the sum are all there is.
+    // Differences are exact, so the only errors are four roundings per term and two of the sum.
     if value.abs() > size * 1.0e-15 {
         return value;
     }
     dot(cross(u.map(i128::from), v.map(i128::from)), w.map(i128::from)) as f64
 }
 
-/// Where a segment meets a triangle.
+/// Intersection of a segment and a triangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossing {
-    /// Share of the way from the segment's first end.
+    /// Position as a share of the segment.
     pub at: f64,
-    /// Whether it goes from behind the triangle to its front.
+    /// Whether the segment goes from the triangle's back to its front.
     pub to_front: bool,
 }
 
-/// A sign that a predicate could not tell: four points in one plane.
+/// A predicate without a sign: four points in one plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InOnePlane;
 
-/// Whether the segment p-q passes through the triangle; a triangle without area is met by nothing.
+/// Whether the segment p-q passes through the triangle; never true for a triangle without area.
 ///
 /// # Errors
-/// [`InOnePlane`] where an end of the segment or a side of the triangle is in line with the other.
+/// [`InOnePlane`] if an end of the segment or a side of the triangle is in line with the other.
 pub fn crossing(p: [i64; 3], q: [i64; 3], triangle: [[i64; 3]; 3]) -> Result<Option<Crossing>, InOnePlane> {
     let [a, b, c] = triangle;
     let (first, last) = (orient(a, b, c, p), orient(a, b, c, q));

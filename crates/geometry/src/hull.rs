@@ -10,9 +10,9 @@ use super::exact::{Whole, cross, dot, minus};
 
 /// Coordinates of a grid.
 trait Grid: Whole {
-    /// How far points lie outside a face, to compare them.
+    /// Distance of points outside a face, for comparison.
     type Height: Copy + PartialOrd;
-    /// Of a point `self` above a face, in lengths of its normal.
+    /// Height of `self` above a face, in lengths of its normal.
     fn height(self, per_length: f64) -> Self::Height;
     fn rounded(self) -> f64;
 }
@@ -29,7 +29,7 @@ impl Grid for i64 {
 }
 
 impl Grid for i128 {
-    /// Lengths of the normal: exact, but of use within one face only.
+    /// Height in lengths of the normal: exact, but comparable within one face only.
     type Height = i128;
     fn height(self, _: f64) -> i128 {
         self
@@ -39,15 +39,15 @@ impl Grid for i128 {
     }
 }
 
-/// A face, with the points that lie outside it and that no face before it has.
+/// A face, with the points outside it that no earlier face has.
 struct Face<N: Grid> {
     corners: [u32; 3],
     normal: [N; 3],
     level: N,
-    /// One over the length of the normal.
+    /// Reciprocal of the length of the normal.
     per_length: f64,
     outside: Vec<u32>,
-    /// The farthest of these, and how far.
+    /// The farthest of these, and its distance.
     tip: Option<(N::Height, u32)>,
     gone: bool,
 }
@@ -65,13 +65,13 @@ impl<N: Grid> Face<N> {
         dot(self.normal, p) - self.level
     }
 
-    /// How far a point that lies outside it is from its plane.
+    /// Distance of a point outside it from its plane.
     fn height(&self, p: [N; 3]) -> Option<N::Height> {
         let above = self.above(p);
         (above > N::default()).then(|| above.height(self.per_length))
     }
 
-    /// Takes a point that lies so far outside. Of equally far ones the first is the tip, in whatever order they come.
+    /// Adds a point at this distance outside. Of equally far points the first is the tip, for any order of calls.
     fn take(&mut self, v: u32, height: N::Height) {
         self.outside.push(v);
         if self.tip.is_none_or(|(most, tip)| height > most || (height == most && v < tip)) {
@@ -85,7 +85,7 @@ fn square<N: Grid>(p: [N; 3]) -> f64 {
     p.map(N::rounded).iter().map(|v| v * v).sum::<f64>()
 }
 
-/// The first of the points that are farthest, if that is anywhere.
+/// The first of the farthest points, if any is at a distance.
 fn farthest<N: Grid>(points: &[[N; 3]], far: impl Fn([N; 3]) -> f64) -> Option<u32> {
     let (mut most, mut which) = (0.0, None);
     for (i, p) in points.iter().enumerate() {
@@ -112,28 +112,29 @@ fn first_tetrahedron<N: Grid>(points: &[[N; 3]]) -> Option<Vec<Face<N>>> {
     Some([[a, b, c], [a, c, d], [c, b, d], [b, a, d]].map(|corners| Face::new(points, corners)).into())
 }
 
-/// Which of the faces that a point lies outside of keeps it. Of a hull of all corners it does not matter. One that ends before
-/// may have kept a point by a face that it is hardly over, and not by the one that it is far out of: then it is left out.
+/// The face that keeps a point which lies outside several. It does not matter for a hull of all corners. A hull that
+/// ends earlier may drop a point that belongs to a face which it is hardly above, instead of the one which it is far
+/// above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keeper {
     /// The first that is found.
     First,
-    /// The one that it lies farthest outside of: takes longer.
+    /// The one that it lies farthest outside of; takes longer.
     Farthest,
 }
 
-/// A hull as far as it has grown.
+/// A hull, complete or not.
 pub struct Grown {
-    /// Corners, as numbers of points, ascending.
+    /// Corners, as indices of points, ascending.
     pub corners: Vec<u32>,
-    /// Triangles, by numbers of corners, counter-clockwise from outside.
+    /// Triangles, by indices of corners, counter-clockwise from outside.
     pub triangles: Vec<[u32; 3]>,
-    /// Points that lie outside, as numbers.
+    /// Points that lie outside, as indices.
     pub outside: Vec<u32>,
 }
 
 /// The hull, with at most `most` corners, and none more once no point sticks out by more than `least` cells. Points are
-/// those of a grid of 2^19 cells, so that sums of products of three differences fit. `None` where all lie in a plane.
+/// those of a grid of 2^19 cells, so that sums of products of three differences fit. `None` if all lie in a plane.
 #[must_use]
 pub fn convex_hull(points: &[[i64; 3]], most: usize, least: f64, keeper: Keeper) -> Option<Grown> {
     let mut faces = first_tetrahedron(points)?;
@@ -166,8 +167,8 @@ pub fn convex_hull(points: &[[i64; 3]], most: usize, least: f64, keeper: Keeper)
     Some(Grown { corners, triangles, outside })
 }
 
-/// The triangles of the hull of all points, by their numbers. Points are those of a grid of 2^40 cells. `None` where all lie
-/// in a plane.
+/// The triangles of the hull of all points, by their indices. Points are those of a grid of 2^40 cells. `None` if all
+/// lie in a plane.
 #[must_use]
 pub fn fine_convex_hull(points: &[[i128; 3]]) -> Option<Vec<[u32; 3]>> {
     let mut faces = first_tetrahedron(points)?;
@@ -179,7 +180,7 @@ pub fn fine_convex_hull(points: &[[i128; 3]]) -> Option<Vec<[u32; 3]>> {
             grow(points, tip, &mut faces, Keeper::First);
         }
         next += 1;
-        // A face whose points are all dealt with is never looked at again, but to see whether a tip hides it.
+        // A face without points is visited again only to test whether a tip hides it.
         if next > 64 && faces.iter().filter(|face| face.gone).count() * 2 > faces.len() {
             next -= faces[..next].iter().filter(|face| face.gone).count();
             faces.retain(|face| !face.gone);
@@ -195,7 +196,7 @@ fn share_out<N: Grid>(points: &[[N; 3]], some: &[u32], faces: &mut [Face<N>], ke
         let mut heights = faces.iter().enumerate().filter_map(|(k, face)| Some((face.height(p)?, k)));
         let kept = match keeper {
             Keeper::First => heights.next(),
-            // Of equal ones the first.
+            // The first of equal ones.
             Keeper::Farthest => heights.reduce(|most, next| if next.0 > most.0 { next } else { most }),
         };
         if let Some((height, k)) = kept {
@@ -204,10 +205,10 @@ fn share_out<N: Grid>(points: &[[N; 3]], some: &[u32], faces: &mut [Face<N>], ke
     }
 }
 
-/// Puts a corner where `tip` is: the faces that it sees make way for those between it and their border.
+/// Adds a corner at `tip`: the faces that see it are replaced by faces between it and their border.
 fn grow<N: Grid>(points: &[[N; 3]], tip: u32, faces: &mut Vec<Face<N>>, keeper: Keeper) {
     let (mut sides, mut freed): (Vec<[u32; 2]>, Vec<u32>) = (Vec::new(), Vec::new());
-    // A face in whose plane the tip lies goes, too, so that no corner stays inside a side.
+    // A face whose plane contains the tip is replaced, too, so that no corner stays inside a side.
     let seen = |face: &Face<N>| !face.gone && face.above(points[tip as usize]) >= N::default();
     for face in faces.iter_mut().filter(|face| seen(face)) {
         face.gone = true;

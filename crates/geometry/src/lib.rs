@@ -1,5 +1,5 @@
-//! Geometry that several rooms need, once each: boxes, trees of boxes, triangles, hulls, exact predicates, sets that grow
-//! together, lanes of vectors, sRGB.
+//! Geometry that several crates use: boxes, trees of boxes, triangles, hulls, exact predicates, union-find, SIMD lanes,
+//! sRGB.
 //!
 //! In and out: numbers, points and lists of them. Every result is the same on every processor, bit for bit.
 

@@ -1,4 +1,4 @@
-//! sRGB bytes and the light that they stand for.
+//! sRGB bytes and linear light.
 //!
 //! In: bytes, or linear fractions. Out: the others. Powers are those of the crate libm, the same on every system.
 
@@ -23,7 +23,7 @@ pub fn linear(byte: u8) -> f32 {
     LINEAR[usize::from(byte)]
 }
 
-/// The sRGB byte nearest to a linear fraction; one below 0 or above 1 is cut off.
+/// The sRGB byte nearest to a linear fraction, which is clamped to 0..=1.
 #[must_use]
 pub fn byte(linear: f32) -> u8 {
     let c = linear.clamp(0.0, 1.0);

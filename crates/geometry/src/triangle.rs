@@ -1,7 +1,7 @@
-//! The point of a segment or triangle that is nearest to another, and how far it is.
+//! The point of a segment or triangle nearest to another point, and its distance.
 //!
-//! In: points and corners. Out: one distance in three ways that round differently: [`distance`] in lengths,
-//! [`distance_squared`] in squares and with slivers taken for their edges, [`nearest`] with the part of the triangle.
+//! In: points and corners. Out: one distance in three variants with different rounding: [`distance`] in lengths,
+//! [`distance_squared`] in squares and with slivers reduced to their edges, [`nearest`] with the part of the triangle.
 
 use glam::DVec3;
 
@@ -17,7 +17,7 @@ fn edges([a, b, c]: [DVec3; 3]) -> [(DVec3, DVec3); 3] {
     [(a, b), (b, c), (c, a)]
 }
 
-/// Distance of a point from a triangle: its plane where the foot lies inside, else the nearest edge.
+/// Distance of a point from a triangle: from its plane if the foot lies inside, else from the nearest edge.
 #[must_use]
 pub fn distance(p: DVec3, corners: [DVec3; 3]) -> f64 {
     let [a, b, c] = corners;
@@ -30,12 +30,13 @@ pub fn distance(p: DVec3, corners: [DVec3; 3]) -> f64 {
     edges(corners).into_iter().map(to_edge).fold(f64::INFINITY, f64::min)
 }
 
-/// Squared distance of a point from a triangle: the nearest of its plane, where the foot lies inside, and its edges.
+/// Squared distance of a point from a triangle: the smallest of those from its plane, if the foot lies inside, and from
+/// its edges.
 #[must_use]
 pub fn distance_squared(p: DVec3, corners: [DVec3; 3]) -> f64 {
     let [a, b, c] = corners;
     let normal = (b - a).cross(c - a);
-    // The normal of a sliver is mere rounding; its edges are all there is of it.
+    // The normal of a sliver is only rounding; its edges represent it.
     let longest = edges(corners).iter().map(|(from, to)| (*to - *from).length_squared()).fold(0.0, f64::max);
     let inside = |(from, to): (DVec3, DVec3)| (to - from).cross(p - from).dot(normal) >= 0.0;
     if normal.length_squared() > 1e-20 * longest * longest && edges(corners).into_iter().all(inside) {
@@ -46,21 +47,21 @@ pub fn distance_squared(p: DVec3, corners: [DVec3; 3]) -> f64 {
     edges(corners).into_iter().map(to_edge).fold(f64::INFINITY, f64::min)
 }
 
-/// Where on a triangle a point lies.
+/// The part of a triangle on which a point lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Within.
+    /// The interior.
     Face,
-    /// On the edge from this corner to the next.
+    /// The edge from this corner to the next.
     Edge(u8),
-    /// At this corner.
+    /// This corner.
     Corner(u8),
 }
 
 /// The point of the triangle nearest to `p`.
 ///
-/// Corners are asked first, then edges, then the face, by barycentric coordinates; a triangle without area
-/// has corners and edges only.
+/// Corners are tested first, then edges, then the face, by barycentric coordinates; a triangle without area has corners
+/// and edges only.
 #[must_use]
 pub fn nearest(p: DVec3, corners: [DVec3; 3]) -> (DVec3, Part) {
     let [a, b, c] = corners;
@@ -68,7 +69,7 @@ pub fn nearest(p: DVec3, corners: [DVec3; 3]) -> (DVec3, Part) {
     let normal = ab.cross(ac);
     let area = normal.length_squared();
     if area > 0.0 {
-        // How far p lies on the inner side of each edge, as shares of the triangle.
+        // Distance of p on the inner side of each edge, as shares of the triangle.
         let inner = |from: DVec3, to: DVec3| normal.cross(to - from).dot(p - from) / area;
         if inner(a, b) > 0.0 && inner(b, c) > 0.0 && inner(c, a) > 0.0 {
             return (p - normal * (normal.dot(p - a) / area), Part::Face);
@@ -123,7 +124,11 @@ mod tests {
             let at = |k: u32| {
                 DVec3::new(number(12 * i + 3 * k), number(12 * i + 3 * k + 1), number(12 * i + 3 * k + 2))
             };
-            let (mut corners, p) = ([at(0), at(1), at(2)], at(3) * 1.5);
+            let (mut corners, mut p) = ([at(0), at(1), at(2)], at(3) * 1.5);
+            if i % 3 == 1 {
+                // Over its middle.
+                p = (corners[0] + corners[1] + corners[2]) / 3.0 + at(3) * 0.2;
+            }
             if i % 10 == 0 {
                 // Without area.
                 corners[2] = corners[0].lerp(corners[1], 0.3);

@@ -1,4 +1,4 @@
-//! Sets of numbers that grow together.
+//! Disjoint sets of numbers.
 //!
 //! In: pairs that belong to one set. Out: the root of each number's set.
 
@@ -13,13 +13,13 @@ impl UnionFind {
         Self((0..count as u32).collect())
     }
 
-    /// How many numbers there are.
+    /// Number of elements.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// The root of the set of `k`, and on the way there each second number is put closer to it.
+    /// The root of the set of `k`; halves the path on the way.
     pub fn find(&mut self, mut k: u32) -> u32 {
         while self.0[k as usize] != k {
             self.0[k as usize] = self.0[self.0[k as usize] as usize];
@@ -28,15 +28,15 @@ impl UnionFind {
         k
     }
 
-    /// Makes the sets of two numbers one, and says whether they were two. The lower root becomes the root of both, so a
-    /// root is the lowest number of its set, whatever the order of the joins.
+    /// Joins the sets of two numbers, and returns whether they were two. The lower root becomes the root of both, so
+    /// that a root is the lowest number of its set for any order of joins.
     pub fn join(&mut self, a: u32, b: u32) -> bool {
         let (a, b) = (self.find(a), self.find(b));
         self.0[a.max(b) as usize] = a.min(b);
         a != b
     }
 
-    /// Puts the set of the root `root` below another root, which stays one even where it is the higher.
+    /// Puts the set of the root `root` below another root, which stays the root even if it is higher.
     pub fn put_below(&mut self, root: u32, other: u32) {
         self.0[root as usize] = other;
     }

@@ -1,6 +1,6 @@
-//! What can go wrong between the program and the graphics driver, in words that say what helps.
+//! Errors of the graphics driver and device, with messages that say what helps.
 
-/// What makes a buffer smaller: lists of candidates grow with the seeds, everything else with the voxels.
+/// How to make a buffer smaller: lists of candidates grow with the seeds, all other buffers with the voxels.
 fn smaller(what: &str) -> &'static str {
     match what {
         "candidates" => "fewer seeds",
@@ -10,10 +10,10 @@ fn smaller(what: &str) -> &'static str {
     }
 }
 
-/// What buffers of a picture are called in errors.
+/// Name of the picture's buffers in errors.
 pub const PICTURE: &str = "a picture of this size";
 
-/// What can go wrong between the program and the graphics driver.
+/// Errors of the graphics driver and device.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum GpuError {
     /// The system offers no adapter that can run compute shaders.
@@ -32,7 +32,7 @@ pub enum GpuError {
         /// The driver's reason.
         reason: String,
     },
-    /// Something only compute passes do was asked for where there are none: a mistake in the program.
+    /// A function that needs compute passes was called on the CPU backend: a bug in the program.
     #[error(
         "this needs compute passes and the stages run on the CPU; start with --compute gpu, and please report this"
     )]
@@ -49,11 +49,11 @@ pub enum GpuError {
         smaller(.what)
     )]
     TooLarge {
-        /// What was to be stored.
+        /// Name of the buffer.
         what: String,
-        /// Bytes that it needs.
+        /// Required size, bytes.
         needed: u64,
-        /// Bytes that the adapter allows.
+        /// Size that the adapter allows, bytes.
         allowed: u64,
     },
     /// The adapter's memory is full.
@@ -63,12 +63,12 @@ pub enum GpuError {
         smaller(.what)
     )]
     OutOfMemory {
-        /// What was to be stored.
+        /// Name of the buffer.
         what: String,
-        /// Bytes that it needs.
+        /// Required size, bytes.
         needed: u64,
     },
-    /// An octree is finer than the Morton codes of the passes tell cells apart.
+    /// The octree is finer than the Morton codes of the passes can represent.
     #[error(
         "octrees of level {level} are for the processor's cores: compute passes go to level {most}; run on the cores \
          (--compute cpu, or Run on: cores in the window), or take level {most} or lower"
@@ -76,24 +76,24 @@ pub enum GpuError {
     TooFine {
         /// Its leaf level.
         level: u32,
-        /// The finest that passes go to.
+        /// The finest level of the passes.
         most: u32,
     },
-    /// Too many bodies lie in one place, whoever looks for their contacts.
+    /// Too many bodies are near each other, on any backend.
     #[error(
         "more than {most} pairs of bodies are near each other; move them apart, or take fewer: pieces of one object in \
          its place are fine, thousands of whole ones are not"
     )]
     Crowded {
-        /// Most pairs that are looked at.
+        /// Most pairs that are supported.
         most: usize,
     },
-    /// A kernel was given other buffers than its shader declares: a mistake in the program.
+    /// A kernel was given other resources than its shader declares: a bug in the program.
     #[error("the kernel {kernel} cannot run: {what}; please report this")]
     Binding {
         /// Path of the shader.
         kernel: &'static str,
-        /// What does not fit.
+        /// What does not match.
         what: String,
     },
     /// The driver reported an error in work that was submitted.
@@ -102,13 +102,13 @@ pub enum GpuError {
 }
 
 impl GpuError {
-    /// Whether memory is what is missing.
+    /// Whether memory is the problem.
     #[must_use]
     pub fn is_about_memory(&self) -> bool {
         matches!(self, Self::TooLarge { .. } | Self::OutOfMemory { .. })
     }
 
-    /// A loss without advice, for a program that goes on.
+    /// Description of a loss without advice, for a program that recovers.
     #[must_use]
     pub fn what_was_lost(&self) -> String {
         match self {
@@ -117,7 +117,7 @@ impl GpuError {
         }
     }
 
-    /// Whether the device is gone for good.
+    /// Whether the device is lost.
     #[must_use]
     pub fn is_loss(&self) -> bool {
         matches!(self, Self::Lost(_))

@@ -1,39 +1,38 @@
-//! Lists whose length is known only afterwards.
+//! Lists whose length is known only after they are written.
 
 use super::GpuError;
 
-/// Room for `N` lists that kernels append to by counters. A counter counts on past the end of its list, so one run
-/// tells how much room was needed; where that was more than there was, the run is repeated with enough.
+/// Capacities of `N` lists that kernels append to by counters. A counter continues past the end of its list, so one run
+/// tells the required capacity; if that exceeds the present one, the run is repeated.
 #[derive(Clone, Debug)]
 pub struct Growing<const N: usize> {
     room: [u32; N],
-    /// What a list gets when so much was needed and there was so much room.
+    /// The next capacity, from the required and the present one.
     next: fn(u32, u32) -> u32,
 }
 
 impl<const N: usize> Growing<N> {
-    /// Room to begin with, and what it becomes from (what was needed, what there was).
+    /// Initial capacities, and a function of (required, present) that gives the next one.
     #[must_use]
     pub fn new(room: [u32; N], next: fn(u32, u32) -> u32) -> Self {
         Self { room, next }
     }
 
-    /// Elements that each list has room for.
+    /// Capacity of each list, elements.
     #[must_use]
     pub fn room(&self) -> &[u32; N] {
         &self.room
     }
 
-    /// At least so much for one list.
+    /// Raises the capacity of a list to at least `elements`.
     pub fn at_least(&mut self, list: usize, elements: u32) {
         self.room[list] = self.room[list].max(elements);
     }
 
-    /// Repeats `attempt` until all that it needed had room. It gets the room, and says what it needed along with
-    /// its result.
+    /// Repeats `attempt` until all lists fit. It gets the capacities, and returns the required ones with its result.
     ///
     /// # Errors
-    /// Those of `attempt`.
+    /// Errors of `attempt`.
     pub fn run<T>(
         &mut self,
         mut attempt: impl FnMut(&[u32; N]) -> Result<([u32; N], T), GpuError>,

@@ -20,7 +20,7 @@ pub fn source(path: &str) -> String {
     out
 }
 
-/// Errors that tests plant in kernels, where the stages that use them are made as the program makes them.
+/// Errors that tests plant in kernels, in stages that are made as the program makes them.
 #[cfg(any(test, feature = "testing"))]
 pub mod planting {
     use std::cell::RefCell;
@@ -36,8 +36,8 @@ pub mod planting {
         static PLANTED: RefCell<Option<Error>> = const { RefCell::new(None) };
     }
 
-    /// Works with kernel `path`, compiled meanwhile by this thread, in whose text, includes and all, `to` stands for `from`.
-    /// That it was compiled, and had such a text, is checked.
+    /// Calls `work` while this thread compiles kernel `path` with `to` instead of `from` in its text, includes
+    /// included. Panics if the kernel was not compiled or does not have this text.
     pub fn with_error<T>(
         path: &'static str,
         (from, to): (&'static str, &'static str),
@@ -82,7 +82,7 @@ fn expand(path: &str, seen: &mut Vec<String>, out: &mut String) {
     }
 }
 
-/// The files that no other includes: kernels and other pipelines.
+/// The files that no other file includes: kernels and other pipelines.
 #[cfg(any(test, feature = "testing"))]
 pub fn entries() -> impl Iterator<Item = &'static str> {
     let included = |path: &str| {

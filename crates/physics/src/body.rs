@@ -1,4 +1,4 @@
-//! What moves: a body's definition, its state, and the body in the world.
+//! A body's definition, its state, and the body in the world.
 
 use crate::{
     shape::{Octree, Shape},
@@ -10,14 +10,14 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-/// Names a body for the life of a world; only the same body, put back, has it again.
+/// Id of a body, unique for the life of a world; only the same body, restored, gets its id again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BodyId(pub u32);
 
 /// Where a body is among `bodies`, which are in ascending order of name.
 #[must_use]
 pub fn index_of(bodies: &[Body], id: BodyId) -> Option<usize> {
-    // Names are given in turn, and pieces follow on each other: most often it is as far from the first as its name is.
+    // Ids are assigned in turn, and pieces get successive ids, so the guess by difference of ids is mostly right.
     let first = bodies.first()?.id;
     let far = (id.0.checked_sub(first.0)? as usize).min(bodies.len() - 1);
     if bodies[far].id == id {
@@ -26,13 +26,12 @@ pub fn index_of(bodies: &[Body], id: BodyId) -> Option<usize> {
     bodies[..far].binary_search_by(|body| body.id.cmp(&id)).ok()
 }
 
-/// Names an object and all that it breaks into: pieces inherit it. Whoever makes a body of something new
-/// takes a new one.
+/// Id of an object and all its pieces: pieces inherit it. A body made of something new gets a new family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Family(pub(super) u64);
 
 impl Family {
-    /// One that no other body of this process has.
+    /// A family id that is unique within this process.
     #[must_use]
     pub fn unique() -> Self {
         // Only ever compared for equality, so the order in which they are handed out does not matter.
@@ -48,9 +47,9 @@ pub struct BodyState {
     pub position: DVec3,
     /// World from body axes (body axes = grid axes).
     pub rotation: DQuat,
-    /// m/s.
+    /// Velocity of the centre of mass, m/s.
     pub linear_velocity: DVec3,
-    /// rad/s.
+    /// Angular velocity, rad/s.
     pub angular_velocity: DVec3,
 }
 
@@ -79,33 +78,33 @@ impl BodyState {
 /// A body before it is in a world: its shape, what it is like to touch, and where it starts.
 #[derive(Clone, Debug)]
 pub struct BodyDef {
-    /// What it is made of. Several bodies may share parts of it (pieces of one fracture share a forest).
+    /// Its shape. Several bodies may share parts of it (pieces of one fracture share a forest).
     pub shape: Arc<Shape>,
     /// Metres for one unit of the mesh that the object was imported from.
     pub meters_per_unit: f64,
-    /// Longest side of the unbroken object that it is or was a part of, m: what is slow, shallow and soon for it goes by
-    /// that, not by the size of a crumb.
+    /// Longest side of the unbroken object that it is or was a part of, m: tolerances of speed, depth and time scale
+    /// with it, not with the size of a crumb.
     pub object_size_m: f64,
-    /// Bodies of one family with equal grids are pieces of one object: what overlaps where their grids
-    /// coincide pushes nobody.
+    /// Bodies of one family with equal grids are pieces of one object: overlap where their grids coincide causes no
+    /// contact.
     pub family: Family,
-    /// Coulomb friction.
+    /// Coulomb friction coefficient.
     pub friction: f64,
-    /// Restitution.
+    /// Coefficient of restitution.
     pub restitution: f64,
-    /// Resistance to rolling: the torque for a newton of load, as a share of half the thickness (m). Two bodies have the
-    /// geometric mean, as of friction; where they meet, at most a cell counts.
+    /// Resistance to rolling: the torque for a newton of load, as a share of half the thickness (m). A contact of two
+    /// bodies uses the geometric mean, as for friction; at most a cell of thickness counts.
     pub rolling_resistance: f64,
-    /// Never moves.
+    /// The body never moves.
     pub fixed: bool,
-    /// Octree level at which it collides; clamped to the forest's.
+    /// Octree level for collision; clamped to the forest's.
     pub physics_level: u32,
-    /// Where it starts.
+    /// State at the start.
     pub state: BodyState,
 }
 
 impl BodyDef {
-    /// Whether all but where it starts is the same: the same shape, not an equal one.
+    /// Whether everything but the state is equal; shapes are compared by address.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         let Self {
@@ -127,7 +126,7 @@ impl BodyDef {
             && (self.family, self.fixed, self.physics_level) == (*family, *fixed, *physics_level)
     }
 
-    /// Its octree; of what is none, an octree without voxels, which touches nothing.
+    /// Its octree; for a shape without one, an empty octree, which touches nothing.
     #[must_use]
     pub fn octree(&self) -> &Octree {
         self.shape.as_octree().unwrap_or_else(|| nothing())
@@ -138,7 +137,7 @@ impl BodyDef {
         self.shape = Arc::new(self.shape.with_density(density));
     }
 
-    /// The geometry's own coordinates (voxels of an octree) to world metres for a body in `state`.
+    /// Transform of the geometry's own coordinates (voxels of an octree) to world metres for a body in `state`.
     #[must_use]
     pub fn world_from_grid(&self, state: &BodyState) -> DMat4 {
         self.shape.world_from_local(state.position, state.rotation)
@@ -171,8 +170,8 @@ impl BodyDef {
         self.physics_level.clamp(1, finest.max(1))
     }
 
-    /// How finely it collides by itself, m: the edge of a cell of the level at which it collides. What has no
-    /// cells counts as if its bounding sphere lay in a grid of that level.
+    /// Size of its collision cells, m: the edge of a cell of its collision level. A shape without cells counts as if
+    /// its bounding sphere lay in a grid of that level.
     #[must_use]
     pub fn resolution_m(&self) -> f64 {
         let level = self.collision_level();
@@ -182,13 +181,13 @@ impl BodyDef {
         }
     }
 
-    /// Whether it has so few voxels that one sample a voxel says little about its shape.
+    /// Whether it has so few voxels that one sample per voxel says little about its shape.
     #[must_use]
     pub fn is_crumb(&self) -> bool {
         self.shape.as_octree().is_some_and(|octree| octree.mass.voxels <= 27)
     }
 
-    /// Edge of the smallest part of its shape, m: of a voxel; 0 where there are no such parts.
+    /// Edge of the smallest part of its shape, m: of a voxel; 0 for a shape without such parts.
     #[must_use]
     pub fn grain_m(&self) -> f64 {
         self.shape.as_octree().map_or(0.0, |octree| octree.grid.h)
@@ -207,7 +206,7 @@ impl BodyDef {
     }
 }
 
-/// The octree of what has none.
+/// The empty octree of shapes that have none.
 fn nothing() -> &'static Octree {
     static NOTHING: OnceLock<Octree> = OnceLock::new();
     NOTHING.get_or_init(|| {
@@ -219,23 +218,23 @@ fn nothing() -> &'static Octree {
 /// A body in the world.
 #[derive(Clone, Debug)]
 pub struct Body {
-    /// Its name.
+    /// Its id.
     pub id: BodyId,
-    /// What it is made of.
+    /// Its definition.
     pub def: BodyDef,
-    /// Where it is now.
+    /// Its current state.
     pub state: BodyState,
     /// Resting, velocity exactly zero.
     pub asleep: bool,
-    /// Taken out of the simulation because its numbers ran away; fixed at the last good pose.
+    /// Removed from the simulation because its state got invalid numbers; fixed at the last valid pose.
     pub frozen: bool,
-    /// Held where it is until somebody lets it go: nothing pushes it, as if it were fixed.
+    /// Locked in place by the user: it does not move, as if it were fixed.
     pub locked: bool,
     /// How long it has been slow, s.
     pub still_secs: f64,
-    /// How long it has touched something and been slow, s; a restored snapshot begins anew.
+    /// Time for which it has touched something and been slow, s; restoring a snapshot resets it.
     pub slow_secs: f64,
-    /// Where it was when it was last seen to move.
+    /// Pose at which it was last seen to move.
     pub(super) rest_pose: (DVec3, DQuat),
 }
 

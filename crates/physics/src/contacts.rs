@@ -1,9 +1,9 @@
-//! The contacts of the last step, to look at.
+//! The contacts of the last step, for display.
 
 use super::{BodyId, collide::Manifold};
 use glam::DVec3;
 
-/// A point that holds two bodies, or one and a plane, apart.
+/// A contact point of two bodies, or of one and a plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
     /// The bodies; the second is absent for the floor and the walls.
@@ -12,16 +12,15 @@ pub struct Contact {
     pub position: DVec3,
     /// From the second body to the first; world, unit.
     pub normal: DVec3,
-    /// m; negative where they overlap.
+    /// Distance of the surfaces, m; negative for overlap.
     pub separation: f64,
-    /// How finely they were looked for, m: of octrees the edge of a cell of the coarser level at which they
-    /// meet.
+    /// Size of the search's cells, m: for octrees the edge of a cell of the coarser level of the pair.
     pub cell: f64,
     /// Normal impulse of the last step, N s.
     pub impulse: f64,
 }
 
-/// What two bodies, or a body and floor or walls, gave each other in the whole of the last step.
+/// The impulse between two bodies, or a body and floor or walls, in the whole of the last step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Push {
     /// The bodies; the second is absent for the floor and the walls.
@@ -35,15 +34,15 @@ pub struct Push {
 /// Sums up pushes over the rounds of a step.
 #[derive(Debug, Default)]
 pub(super) struct Pushes {
-    /// In order of manifold: impulse, impulse as a vector, place times impulse.
+    /// By ascending manifold: impulse, impulse as a vector, place times impulse.
     sums: Vec<(Order, [f64; 7])>,
 }
 
-/// What manifolds are in order of.
+/// Sort key of manifolds.
 type Order = (bool, BodyId, Option<BodyId>);
 
 impl Pushes {
-    /// Adds what the manifolds of a round carried.
+    /// Adds the impulses of a round's manifolds.
     pub fn add(&mut self, manifolds: &[Manifold]) {
         let mut new = Vec::new();
         let mut known = self.sums.iter_mut().peekable();
@@ -66,12 +65,12 @@ impl Pushes {
         }
         if !new.is_empty() {
             self.sums.extend(new);
-            // Two ascending runs.
+            // Two ascending runs, which the sort merges.
             self.sums.sort_by_key(|(order, _)| *order);
         }
     }
 
-    /// In order of pair.
+    /// By ascending pair.
     pub fn list(self) -> Vec<Push> {
         let push = |((_, first, second), [weight, a, b, c, x, y, z]): (Order, [f64; 7])| Push {
             bodies: (first, second),

@@ -1,4 +1,4 @@
-//! What a step tells its finder and its response beside the bodies.
+//! Input of finder and response in a step, beside the bodies.
 
 use super::{Detail, StepReport, WorldSettings};
 use crate::{
@@ -13,15 +13,15 @@ pub const FOLLOW: &str = "contacts of what broke";
 /// A device, and where on it shapes lie.
 pub type OnGpu<'a> = Option<(&'a Gpu, &'a Arena)>;
 
-/// What a step tells its finder and its response beside the bodies.
+/// Input of finder and response in a step, beside the bodies.
 pub struct StepContext<'a> {
-    /// The device; none: everything is worked out on the CPU.
+    /// The device; `None`: everything runs on the CPU.
     pub gpu: OnGpu<'a>,
     /// Settings, all of them usable; `dt` is the part of the step that is being worked out.
     pub settings: &'a WorldSettings,
-    /// How finely bodies meet.
+    /// Collision levels of bodies.
     pub detail: Detail<'a>,
-    /// What is filled in on the way.
+    /// The report, filled in during the step.
     pub report: &'a mut StepReport,
     /// Wall-clock time of the stages.
     pub clock: &'a mut StageClock,
@@ -46,17 +46,14 @@ impl StageClock {
 
     /// Adds the time since the last lap to a stage of the report.
     pub fn lap(&mut self, report: &mut StepReport, stage: &str) {
-        add_ms(report, stage, self.0.elapsed().as_secs_f64() * 1e3);
+        StageTiming::since(stage, self.0).add_to(&mut report.timings);
         self.0 = Instant::now();
     }
 }
 
-/// Adds so much to a stage of the report.
+/// Adds `ms` to a stage of the report.
 pub fn add_ms(report: &mut StepReport, stage: &str, ms: f64) {
-    match report.timings.iter_mut().find(|t| t.stage == stage) {
-        Some(timing) => timing.ms += ms,
-        None => report.timings.push(StageTiming { stage: stage.to_owned(), ms }),
-    }
+    StageTiming { stage: stage.to_owned(), ms }.add_to(&mut report.timings);
 }
 
 impl Default for StageClock {

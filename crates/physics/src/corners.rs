@@ -1,11 +1,11 @@
-//! Corners of something convex, four side by side: which of them lies farthest along a way is what distances and separating
-//! axes ask again and again.
+//! Corners of something convex, in groups of four lanes: distances and separating axes often need the corner farthest
+//! along a direction.
 
 use glam::DVec3;
 use smallvec::SmallVec;
 
 const LANES: usize = 4;
-/// So many fours have room without a place of their own in memory: most hulls of pieces have fewer corners.
+/// This number of groups is stored inline: most hulls of pieces have fewer corners.
 const FEW: usize = 10;
 
 /// Coordinates of four corners.
@@ -27,7 +27,7 @@ impl Corners {
         Self(points.chunks(LANES).map(four).collect())
     }
 
-    /// How far the farthest along a way reaches; `f64::MIN` where there are none.
+    /// The largest coordinate along a direction; `f64::MIN` without corners.
     #[inline]
     #[must_use]
     pub fn reach(&self, way: DVec3) -> f64 {
@@ -41,7 +41,7 @@ impl Corners {
         most.into_iter().fold(f64::MIN, f64::max)
     }
 
-    /// The number of the farthest along a way, the first of equally far ones, and how far it reaches.
+    /// Index of the corner farthest along a direction, the first of equally far ones, and its coordinate.
     #[inline]
     #[must_use]
     pub fn farthest(&self, way: DVec3) -> (usize, f64) {
@@ -71,7 +71,7 @@ impl Corners {
     }
 }
 
-/// How far four corners reach along a way.
+/// Coordinates of four corners along a direction.
 #[inline(always)]
 fn along([x, y, z]: &Four, way: DVec3) -> [f64; LANES] {
     std::array::from_fn(|lane| x[lane] * way.x + y[lane] * way.y + z[lane] * way.z)

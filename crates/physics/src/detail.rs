@@ -1,7 +1,6 @@
-//! How finely bodies meet, as a scene says it: levels of pairs, and coarser ones far from the eye.
+//! Collision levels by the scene: levels of pairs, and coarser ones far from the eye.
 //!
-//! What a level means, the finder of contacts knows; an octree's level has cells half as large as the level
-//! above it.
+//! The meaning of a level belongs to the finder; an octree's level has cells half as large as the level above it.
 
 use super::Family;
 use glam::DVec3;
@@ -13,7 +12,7 @@ use std::collections::BTreeMap;
 pub struct Adaptive {
     /// Up to this distance from the eye bodies keep their level; every doubling of it takes one level off, m.
     pub near: f64,
-    /// At most so many levels.
+    /// At most this number of levels.
     pub most: u32,
 }
 
@@ -24,7 +23,7 @@ impl Default for Adaptive {
 }
 
 impl Adaptive {
-    /// Levels to take off at `distance` m; none where a number is not usable.
+    /// Number of levels by which bodies at `distance` m are coarser; `None` if a number is not usable.
     #[must_use]
     pub fn coarser(&self, distance: f64) -> u32 {
         let doublings = libm::log2(distance / self.near);
@@ -32,13 +31,12 @@ impl Adaptive {
     }
 }
 
-/// Levels given to pairs of objects. Pieces inherit them, as they inherit the family.
+/// Levels of pairs of objects. Pieces inherit them, as they inherit the family.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PairLevels(BTreeMap<(Family, Family), u32>);
 
 impl PairLevels {
-    /// Lets what belongs to `a` and what belongs to `b` meet at `level`; equal families are the pieces of one
-    /// object.
+    /// Sets the level between bodies of `a` and bodies of `b`; equal families are the pieces of one object.
     pub fn set(&mut self, a: Family, b: Family, level: u32) {
         self.0.insert((a.min(b), a.max(b)), level);
     }
@@ -48,36 +46,36 @@ impl PairLevels {
         self.0.remove(&(a.min(b), a.max(b)));
     }
 
-    /// The level given to a pair.
+    /// The level of a pair.
     #[must_use]
     pub fn get(&self, a: Family, b: Family) -> Option<u32> {
         self.0.get(&(a.min(b), a.max(b))).copied()
     }
 
-    /// Whether no pair was given one.
+    /// Whether no pair has one.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// All levels given to pairs.
+    /// All levels of pairs.
     pub fn all(&self) -> impl Iterator<Item = (Family, Family, u32)> {
         self.0.iter().map(|((a, b), level)| (*a, *b, *level))
     }
 
-    /// All levels given to pairs of which one belongs to `family`.
+    /// All levels of pairs of which one belongs to `family`.
     pub fn of(&self, family: Family) -> impl Iterator<Item = u32> {
         let given = self.0.iter().filter(move |((a, b), _)| *a == family || *b == family);
         given.map(|(_, level)| *level)
     }
 }
 
-/// How finely bodies meet in one step.
+/// Collision levels in one step.
 #[derive(Clone, Copy, Debug)]
 pub struct Detail<'a> {
-    /// Levels given to pairs.
+    /// Levels of pairs.
     pub pairs: &'a PairLevels,
-    /// Where the eye is, m, and how much coarser bodies far from it are; none: all keep their levels.
+    /// Position of the eye, m, and how much coarser bodies far from it are; `None`: all keep their levels.
     pub far: Option<(DVec3, Adaptive)>,
 }
 

@@ -9,7 +9,7 @@ use glam::{DMat3, DVec3};
 
 /// Angular frequency of the spring, 1/s.
 const OMEGA: f64 = 12.0;
-/// The hand gives the body at most this acceleration, m/s^2: enough to lift it and as much again.
+/// The pull accelerates the body by at most this, m/s^2: enough to lift it and as much again.
 const MOST_ACCELERATION: f64 = 60.0;
 /// How fast the turning of a body that is held dies, 1/s.
 const TURN_DAMPING: f64 = 6.0;
@@ -25,8 +25,7 @@ pub struct Drag {
     pub target: DVec3,
 }
 
-/// Pulls for one step of `dt` s. False where there is nothing to pull: the body is gone, fixed, or a number
-/// is not finite.
+/// Pulls for one step of `dt` s. False if it cannot: the body does not exist, is fixed, or a number is not finite.
 pub fn pull(bodies: &mut [Body], hand: &Drag, gravity: DVec3, dt: f64) -> bool {
     let sound = hand.anchor.is_finite() && hand.target.is_finite();
     let Some(body) = bodies.iter_mut().find(|b| b.id == hand.body && !b.is_static() && sound) else {
@@ -40,7 +39,7 @@ pub fn pull(bodies: &mut [Body], hand: &Drag, gravity: DVec3, dt: f64) -> bool {
     let velocity = body.state.linear_velocity + body.state.angular_velocity.cross(arm);
     // Implicit Euler of x'' = -w^2 x - 2 w x'.
     let wanted = (velocity - away * (dt * OMEGA * OMEGA)) / (1.0 + dt * OMEGA).powi(2);
-    // What a unit impulse at the point changes its velocity by.
+    // Change of velocity at the point by a unit impulse there.
     let cross = DMat3::from_cols(
         DVec3::new(0.0, arm.z, -arm.y),
         DVec3::new(-arm.z, 0.0, arm.x),

@@ -7,12 +7,12 @@ use glam::{DMat3, DQuat, DVec3};
 pub const MAX_SPEED: f64 = 200.0;
 /// Turns of more than this in one substep are clamped, radians.
 pub const MAX_TURN: f64 = 0.5;
-/// Longest arc that is turned at once, radians.
+/// Longest arc of one rotation step, radians.
 const MAX_ARC: f64 = 0.01;
 /// A body farther out than this is frozen, m.
 pub const MAX_DISTANCE: f64 = 1e6;
 
-/// The inverse, or zero (does not turn) where there is none.
+/// The inverse, or zero (does not turn) if there is none.
 #[must_use]
 pub fn inverse(m: DMat3) -> DMat3 {
     let inverse = m.inverse();
@@ -25,8 +25,8 @@ pub fn velocity(state: &mut BodyState, gravity: DVec3, h: f64) {
     state.angular_velocity = state.angular_velocity.clamp_length_max(MAX_TURN / h.max(1e-9));
 }
 
-/// Position and rotation. Angular momentum is kept, also by bodies that tumble: the velocity is evaluated at
-/// half the step, and energy that the rounding of the path would add is taken out again.
+/// Position and rotation. Angular momentum is conserved, also for tumbling bodies: the velocity is evaluated at half
+/// the step, and energy that the rounding of the path would add is removed again.
 pub fn pose(state: &mut BodyState, inertia: &DMat3, inverse_inertia: &DMat3, h: f64) {
     state.position += state.linear_velocity * h;
     let omega = state.angular_velocity;

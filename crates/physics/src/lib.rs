@@ -1,9 +1,8 @@
 //! Rigid bodies.
 //!
-//! In: shapes, with what they are made of. Out: where they are after each step. [`World::step`] is the
-//! recipe: broad phase, contacts, response, sleep (Domaradzki & Martyn 2016, sec. 5). How contacts are found
-//! and how they are answered are methods of two tables ([`finders`], [`responses`]); the recipe knows none of
-//! them.
+//! In: shapes with their materials. Out: poses after each step. [`World::step`] is the recipe: broad phase, contacts,
+//! response, sleep (Domaradzki & Martyn 2016, sec. 5). Finders of contacts and responses to them are methods of two
+//! tables ([`finders`], [`responses`]); the recipe depends on none of them.
 
 #![deny(missing_docs)]
 #![cfg_attr(
@@ -18,19 +17,17 @@ use kintsugi_core::{import, mesh, voxelize};
 use kintsugi_geometry as geometry;
 use kintsugi_gpu as gpu;
 
-#[cfg(test)]
-mod bad_cases;
 mod body;
-mod broad_phase;
+pub mod broad_phase;
 mod clearance;
-mod collide;
+pub mod collide;
 mod contacts;
 mod context;
 mod corners;
 mod detail;
 mod drag;
 mod ids;
-mod integrate;
+pub mod integrate;
 mod measure;
 mod options;
 mod pair_data;
@@ -43,18 +40,19 @@ mod shared_volume;
 mod sleep;
 mod snapshot;
 mod step;
-#[cfg(test)]
-pub(crate) mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 #[cfg(test)]
 mod tests;
-mod turning;
+pub mod turning;
 mod world;
 
-pub use body::{Body, BodyDef, BodyId, BodyState, Family};
+pub use body::{Body, BodyDef, BodyId, BodyState, Family, index_of};
 pub use broad_phase::{NearPair, Obb};
 pub use collide::{
     Ball, CollisionPoint, Column, ContactQuery, FindContacts, FinderEntry, FinderMemory, Found, MakeFinder,
-    Manifold, Overlap, Partner, Point, field, find, finders, inherit, reduce, register_finder,
+    Manifold, Overlap, OverlapQuery, Overlaps, Partner, Point, find, finders, inherit, reduce,
+    register_finder,
 };
 pub use contacts::{Contact, Push};
 pub use context::{FOLLOW, OnGpu, StageClock, StepContext};
@@ -66,7 +64,7 @@ pub use options::Options;
 pub use pair_data::{all_pair_data, pair_data};
 pub use planes::{Plane, Walls};
 pub use report::StepReport;
-pub use respond::{Respond, ResponseEntry, penalty, register_response, responses};
+pub use respond::{Respond, ResponseEntry, SoftStep, register_response, responses};
 pub use settings::{Narrow, WorldSettings};
 pub use snapshot::WorldSnapshot;
 pub use world::World;

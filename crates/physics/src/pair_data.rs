@@ -1,4 +1,4 @@
-//! What pairs share now, to look at: [`Overlap`]s of a world, whatever finds and answers its contacts.
+//! Present overlaps of pairs, for display: [`Overlap`]s of a world, for any finder and response.
 
 use super::{
     BodyId, OnGpu, Overlap, World,
@@ -9,16 +9,15 @@ use super::{
 use crate::gpu::GpuError;
 use std::any::Any;
 
-/// What bodies `a` and `b` share now, at the level at which they meet, on the lattice of `a`; nothing
-/// where one of them is not there, or where such shapes have no such lattice. A pair that does not
-/// overlap has neither points nor volume.
+/// The present overlap of bodies `a` and `b`, at the level at which they collide, on the lattice of `a`; `None` if one
+/// of them does not exist, or such shapes have no lattice. A pair that does not overlap has neither points nor volume.
 pub fn pair_data(world: &mut World, a: BodyId, b: BodyId) -> Option<Overlap> {
     let pair = [index_of(&world.bodies, a)?, index_of(&world.bodies, b)?];
     ask(world, |overlaps, world| overlaps.of_pair(&world.bodies, world.detail(), pair)).flatten()
 }
 
-/// What each overlapping pair shares now, and what each body shares with the floor and the walls;
-/// sleepers, too. By the compute passes where `gpu` is given and the settings allow.
+/// The present overlap of each pair, and of each body with the floor and the walls; sleepers, too. By the compute
+/// passes if `gpu` is given and the settings allow it.
 ///
 /// # Errors
 /// [`GpuError`].
@@ -30,7 +29,7 @@ pub fn all_pair_data(world: &mut World, gpu: OnGpu<'_>) -> Result<Vec<Overlap>, 
     found.unwrap_or_else(|| Ok(Vec::new()))
 }
 
-/// What `ask` makes of the overlaps that the world's measure keeps; none where another measure was registered.
+/// The result of `ask` for the overlaps in the world's measure; `None` if another measure is registered.
 fn ask<T>(world: &mut World, ask: impl FnOnce(&mut Overlaps, &World) -> T) -> Option<T> {
     let own = world.with_measure(|measure, world| {
         let measure: &mut dyn Any = measure;

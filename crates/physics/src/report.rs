@@ -18,8 +18,8 @@ pub struct StepReport {
     pub collision_points: usize,
     /// Contact points that were solved.
     pub contacts: usize,
-    /// What bodies share with each other, the floor and the walls as the step ends, of all [`Overlap`]s by their columns
-    /// (Domaradzki & Martyn 2016, sec. 5.1.3), m^3; where the settings ask for it.
+    /// Volume that bodies share with each other, the floor and the walls at the end of the step, from the columns of
+    /// all [`Overlap`]s (Domaradzki & Martyn 2016, sec. 5.1.3), m^3; only if a setting asks for it.
     ///
     /// [`Overlap`]: super::Overlap
     pub intersection_volume: Option<f64>,
@@ -35,7 +35,7 @@ pub struct StepReport {
     pub momentum: DVec3,
     /// kg m^2/s about the origin.
     pub angular_momentum: DVec3,
-    /// Wall-clock time of the stages, one after the other: what compute passes do is counted while the step waits for
-    /// them, and nothing twice.
+    /// Wall-clock time of the stages, one after the other: compute passes count while the step waits for them, and
+    /// nothing counts twice.
     pub timings: Vec<StageTiming>,
 }

@@ -1,16 +1,16 @@
-//! What a body's size makes of the speeds, times and lengths that count as small.
+//! Thresholds of speed, time and length by a body's size.
 //!
-//! Under gravity g, objects that differ in their size L only move alike where lengths are counted in L, speeds in
-//! sqrt(L g) and times in sqrt(L / g) (Froude's similarity). The constants of sleep and of the solver are said for a
-//! metre on the Earth; this turns them into those of any other size, on any other planet.
+//! Under gravity g, objects that differ only in their size L move alike if lengths are measured in L, speeds in sqrt(L
+//! g) and times in sqrt(L / g) (Froude's similarity). The constants of sleep and of the solver are given for an object
+//! of a metre on the Earth; this scales them to any other size and gravity.
 
 use super::BodyDef;
 use glam::DVec3;
 
-/// The Earth's pull, m/s^2; also where there is none, or nothing would ever be slow.
+/// The Earth's gravity, m/s^2; also used without gravity, otherwise nothing would ever count as slow.
 const EARTH: f64 = 9.81;
 
-/// What constants for an object of a metre on the Earth are multiplied by.
+/// Factors for the constants of an object of a metre on the Earth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Scale {
     /// For lengths: the size of the object, m.
@@ -22,14 +22,14 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// What constants are said for.
+    /// The scale of the constants themselves.
     #[cfg(test)]
     pub const METRE: Self = Self { length: 1.0, speed: 1.0, time: 1.0 };
 
-    /// Of what has no end, as the floor: others decide.
+    /// The scale of an unbounded object, as the floor: the other body decides.
     pub const BOUNDLESS: Self = Self { length: f64::MAX, speed: 1.0, time: 1.0 };
 
-    /// Of a body under this gravity.
+    /// The scale of a body under this gravity.
     pub fn of(def: &BodyDef, gravity: DVec3) -> Self {
         Self::new(def.object_size_m, gravity.length())
     }

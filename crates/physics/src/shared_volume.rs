@@ -1,7 +1,7 @@
-//! The volume that bodies share with each other, the floor and the walls, of all pairs at once.
+//! The volume of all overlaps between bodies, the floor and the walls.
 //!
-//! In: a world. Out: the sum of all pairs' [`super::Overlap::volume`], m^3. A pair is asked again only where one of its
-//! two has moved since, or meets at another level: in a heap most lie still long before the last one does.
+//! In: a world. Out: the sum of all pairs' [`super::Overlap::volume`], m^3. A pair is computed again only if one of its
+//! two bodies has moved since, or its level has changed: in a heap most bodies rest long before the last one does.
 
 use super::{
     Adaptive, Body, BodyId, OnGpu, PairLevels, PairMeasure, Plane, World, broad_phase,
@@ -11,30 +11,31 @@ use crate::gpu::GpuError;
 use glam::{DQuat, DVec3};
 use std::collections::HashMap;
 
-/// What the bodies of a world share.
+/// The overlaps of a world's bodies.
 #[derive(Default)]
 pub struct WorldOverlaps {
     pub(super) overlaps: Overlaps,
     measured: Measured,
 }
 
-/// What pairs shared when they were last asked, as long as they are near each other.
+/// Volumes of near pairs by their last computation.
 #[derive(Default)]
 struct Measured {
     known: HashMap<(BodyId, Partner), (Lay, f64)>,
-    /// Levels given to pairs, and the eye's place: they change seldom and for many at once, and then all is asked anew.
+    /// Levels of pairs, and the eye's position: they change seldom and for many pairs at once, and then all pairs are
+    /// computed again.
     setting: Option<(PairLevels, Option<(DVec3, Adaptive)>)>,
 }
 
-/// Whom a body shares something with.
+/// The other side of an overlap.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Partner {
     Body(BodyId),
-    /// By number.
+    /// A plane, by index.
     Plane(usize),
 }
 
-/// All that the volume of a pair depends on beside the shapes, which a name stands for.
+/// All data that the volume of a pair depends on beside the shapes, which the ids represent.
 #[derive(Clone, Copy, PartialEq)]
 struct Lay {
     places: [(DVec3, DQuat); 2],
@@ -55,7 +56,7 @@ fn lay(bodies: &[Body], planes: &[Plane], levels: &[u32], query: OverlapQuery) -
             Lay { places: [place(a), place(b)], levels: [levels[a], levels[b]] },
         ),
         OverlapQuery::Plane(a, k) => {
-            // A plane that is put elsewhere is another one.
+            // A plane that was moved counts as another plane.
             let at = planes.get(k).map_or(DVec3::NAN, |p| p.normal * p.distance(DVec3::ZERO));
             let plane = (at, DQuat::IDENTITY);
             ((bodies[a].id, Partner::Plane(k)), Lay { places: [place(a), plane], levels: [levels[a], 0] })
@@ -63,7 +64,7 @@ fn lay(bodies: &[Body], planes: &[Plane], levels: &[u32], query: OverlapQuery) -
     }
 }
 
-/// Who may share something now: pairs whose boxes overlap, and every body with every plane; sleepers, too.
+/// Candidates for overlap: pairs whose boxes overlap, and every body with every plane; sleepers, too.
 ///
 /// # Errors
 /// [`GpuError::Crowded`].

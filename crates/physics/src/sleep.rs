@@ -1,7 +1,6 @@
-//! Sleep: bodies that touch fall asleep together; what is disturbed wakes with its neighbours.
+//! Sleep: touching bodies fall asleep together; a disturbed body wakes with its neighbours.
 //!
-//! In: bodies and the manifolds of a step. Out: who sleeps. A sleeping body stands like a rock and has no
-//! velocity at all.
+//! In: bodies and the manifolds of a step. Out: which bodies sleep. A sleeping body does not move and has no velocity.
 
 use super::{
     Body, BodyId, WorldSettings,
@@ -13,7 +12,7 @@ use super::{
 use crate::geometry::UnionFind;
 use glam::DVec3;
 
-// Lengths, times and speeds are those of objects of a metre on the Earth ([`Scale`]); where two bodies meet, the sleeper's
+// Lengths, times and speeds are those of objects of a metre on the Earth ([`Scale`]); for two bodies, the sleeper's
 // size counts.
 
 /// No point of a still body moves farther than this, m, or than this share of its radius; for a crumb, than
@@ -25,27 +24,27 @@ const STILL_VOXELS: f64 = 0.5;
 const STILL_SECS: f64 = 0.5;
 /// After this time a body sleeps alone, s: one that will not settle must not keep a whole heap awake.
 const ALONE_SECS: f64 = 1.0;
-/// A body that is deeper in another than this, cells, is given more time to come out, s.
+/// A body that overlaps another by more than this, cells, gets more time to come out, s.
 const DEEP_CELLS: f64 = 0.3;
 const DEEP_SECS: f64 = 0.5;
-/// What touches something and is slower than this for that long sleeps alone, m/s and s: wedged pieces can
-/// creep back and forth for ever.
+/// A body in contact that is slower than this for that long sleeps alone, m/s and s: wedged pieces can creep back and
+/// forth for ever.
 const SLOW_SPEED: f64 = 0.1;
 const SLOW_SECS: f64 = 2.0;
-/// What was woken and stays that slow sleeps again after this time, s.
+/// A woken body that stays slow sleeps again after this time, s.
 const AGAIN_SECS: f64 = 0.5;
-/// A body leans on another that bears at least this share of its weight.
+/// A body leans on another that carries at least this share of its weight.
 const LEAN_SHARE: f64 = 0.1;
-/// A body that has been still by way for longer than this trembles, s.
+/// A body that has covered no distance for longer than this trembles, s.
 const TREMBLE_SECS: f64 = 0.25;
 /// A sleeping body is woken by one that would make it faster than this, m/s.
 const WAKE_SPEED: f64 = 0.075;
 /// A sleeping body is woken when what it pressed on leaves faster than this, m/s.
 const LEAVE_SPEED: f64 = 0.05;
-/// What held a sleeper up has left it when nothing of it is nearer than this, cells: a step or two after it
-/// began to fall, while its points are still there.
+/// A support has left a sleeper if no point of their contact is nearer than this, cells: a step or two after it began
+/// to fall, while the points still exist.
 const APART_CELLS: f64 = 0.2;
-/// Whose normal towards a sleeper is this much against gravity holds it up.
+/// A contact supports a sleeper if its normal towards the sleeper is at least this much against gravity.
 const UPWARD: f64 = 0.3;
 
 /// Fastest that any point of the body may move.
@@ -53,8 +52,8 @@ fn speed(body: &Body) -> f64 {
     body.state.linear_velocity.length() + body.state.angular_velocity.length() * body.def.radius()
 }
 
-/// Whether the body gets anywhere faster than `least` m/s. One that trembles between its neighbours has been
-/// still for a while by way, whatever its speed, and must not keep them awake.
+/// Whether the body moves away faster than `least` m/s. A body that trembles between its neighbours has covered no
+/// distance for a while, whatever its speed, and must not keep them awake.
 fn travels(body: &Body, least: f64, gravity: DVec3) -> bool {
     let tremble = TREMBLE_SECS * Scale::of(&body.def, gravity).time;
     !body.asleep && body.still_secs < tremble && speed(body) > least
@@ -71,12 +70,14 @@ pub struct Pressed {
 }
 
 impl Pressed {
-    /// Of a manifold of the last search. None where nothing was carried and nothing falls away, or by the floor.
+    /// Support of a manifold of the last search. `None` if it carried nothing and does not fall away, or is of the
+    /// floor.
     #[must_use]
     pub fn new(manifold: &Manifold, bodies: &[Body], settings: &WorldSettings) -> Option<Self> {
         let impulse: f64 = manifold.points.iter().map(|p| p.total_impulse).sum();
         let (first, second) = (manifold.first, manifold.second?);
-        // What is looked for within a fraction of a cell is gone a step after it began to fall, and presses nobody by then.
+        // A support whose contacts are searched within a fraction of a cell loses them a step after it began to fall,
+        // and has no impulse by then.
         let drops = || {
             let [a, b] = [first, second].map(|id| index_of(bodies, id).map(|k| &bodies[k]));
             let (a, b) = (a?, b?);
@@ -90,8 +91,8 @@ impl Pressed {
     }
 }
 
-/// Wakes whoever is struck by something that moves, or is left by what it leaned on, and what leans on those.
-/// `manifolds` are sorted; `pressed` is what pressed before. Not the whole heap: what does not move sleeps
+/// Wakes bodies that are hit by a moving body, or have lost their support, and the bodies that lean on those.
+/// `manifolds` are sorted; `pressed` are the impulses before. Not the whole heap: a body that does not move sleeps
 /// again soon, and a shock dies out where it moves nothing.
 pub fn wake_touched(
     bodies: &mut [Body],
@@ -145,8 +146,8 @@ pub fn wake_touched(
     }
     for (body, _) in bodies.iter_mut().zip(all).filter(|(b, woken)| b.asleep && *woken) {
         body.wake();
-        // Until it has got somewhere it only trembles, and wakes nobody; and if it stays slow it soon sleeps
-        // again.
+        // Until it has covered a distance it only trembles, and wakes no other body; and if it stays slow it soon
+        // sleeps again.
         let unit = Scale::of(&body.def, settings.gravity).time;
         body.still_secs = TREMBLE_SECS * unit;
         body.slow_secs = (SLOW_SECS - AGAIN_SECS) * unit;
@@ -166,7 +167,7 @@ fn drops(mover: &Body, m: &Manifold, way: f64, least: f64, settings: &WorldSetti
         })
 }
 
-/// How far two bodies are apart at their nearest points, cells of the coarser.
+/// Distance of two bodies at their nearest points, cells of the coarser.
 fn cells_apart(m: &Manifold) -> f64 {
     m.points.iter().map(|p| p.separation).fold(f64::MAX, f64::min) / m.resolution_m
 }

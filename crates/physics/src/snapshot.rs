@@ -1,4 +1,4 @@
-//! Everything that moves at one moment, to be put back.
+//! The state of all moving bodies at one moment, to be restored.
 
 use super::{
     Body, BodyId, BodyState, Plane, World,
@@ -6,7 +6,7 @@ use super::{
 };
 use glam::{DQuat, DVec3};
 
-/// Poses, velocities and sleep of all bodies at one moment, and what holds them apart.
+/// Poses, velocities and sleep of all bodies at one moment, and their contacts.
 #[derive(Clone, Debug)]
 pub struct WorldSnapshot {
     time: f64,
@@ -49,7 +49,7 @@ impl World {
         }
     }
 
-    /// Puts the bodies that still exist back; others are left alone.
+    /// Restores the bodies that still exist; other bodies stay unchanged.
     pub fn restore(&mut self, snapshot: &WorldSnapshot) {
         self.time = snapshot.time;
         self.manifolds.clone_from(&snapshot.manifolds);

@@ -1,9 +1,9 @@
 //! Shapes and worlds for the tests of this module, made in code.
 
-use super::{BodyDef, BodyState, ContactsId, Family, World, WorldSettings};
-use crate::shape::{Look, Octree, Shape};
+use super::{BodyDef, BodyState, ContactsId, Family, StepReport, Walls, World, WorldSettings};
+use crate::shape::{Convex, Look, Octree, Shape};
 use crate::svo::{Forest, Grid, LeafColor, Leaves, Node, build, morton, pack_normal};
-use glam::{DVec3, Vec3};
+use glam::{DMat4, DVec3, Vec3};
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -180,6 +180,63 @@ pub fn by_octrees(mut world: World) -> World {
 /// A world that needs no GPU.
 pub fn world(settings: WorldSettings) -> World {
     World::on_cpu(settings)
+}
+
+/// Steps a world for so long, and gives the last report.
+pub fn steps(world: &mut World, seconds: f64) -> StepReport {
+    let mut last = StepReport::default();
+    for _ in 0..(seconds / world.settings.dt).round() as usize {
+        last = world.step_on_cpu();
+    }
+    last
+}
+
+/// The height of the lowest voxel in the body's own grid, m.
+pub fn low_y(def: &BodyDef) -> f64 {
+    def.octree().grid.origin.y + def.octree().grid.h * def.octree().mass.bounds.low.y
+}
+
+/// A cube that lies still on the floor, by this finder, and a wall that is put 5 cm into it.
+pub fn push_by_a_wall(contacts: &str) {
+    let name = contacts;
+    let contacts = ContactsId::named(contacts).expect("it is in the table");
+    let mut w = world(WorldSettings { contacts, ..WorldSettings::default() });
+    let mut def = body(&Arc::new(block(5, [4; 3], [20; 3])), 0, grid(5, 1.0), 5, DVec3::ZERO);
+    def.state.position.y -= low_y(&def);
+    let low_x = def.octree().grid.origin.x + def.octree().grid.h * def.octree().mass.bounds.low.x;
+    w.add(def);
+    let r = steps(&mut w, 3.0);
+    let before = w.bodies[0].state.position;
+    assert_eq!(r.awake, 0, "{name}");
+    let low = DVec3::new(low_x + 0.05, -1.0, -9.0);
+    w.settings.walls = Some(Walls { low, high: DVec3::splat(9.0) });
+    w.wake_all();
+    steps(&mut w, 2.0);
+    let moved = w.bodies[0].state.position.x - before.x;
+    println!("{name}: pushed out by {moved:.4} of 0.05 m");
+    assert!((0.04..0.06).contains(&moved), "{name}: {moved}");
+}
+
+/// A cuboid of these edges whose low corner is at `low` in shape space, lying there.
+pub fn cuboid(low: DVec3, edges: DVec3) -> BodyDef {
+    let corners = (0..8u32).map(|c| low + edges * DVec3::from([c & 1, c >> 1 & 1, c >> 2].map(f64::from)));
+    let faces: [[u32; 4]; 6] =
+        [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+    let convex = Convex::new(corners.collect(), faces.map(Vec::from).into()).expect("a cuboid");
+    let mut def = BodyDef {
+        shape: Arc::new(Shape::convex(convex, 1000.0, Look::default())),
+        meters_per_unit: 1.0,
+        object_size_m: edges.max_element(),
+        family: Family::unique(),
+        friction: 0.6,
+        restitution: 0.0,
+        rolling_resistance: 0.0,
+        fixed: false,
+        physics_level: 5,
+        state: BodyState::at(DVec3::ZERO),
+    };
+    def.state = def.state_in_place(DMat4::IDENTITY);
+    def
 }
 
 /// A block broken into Voronoi cells as a fracture breaks it: voxels that several cells share are copied, and

@@ -1,12 +1,11 @@
 //! The checks P1 to P15 (docs/checks.md) on shapes made in code; figures are printed.
 //! printed.
 
-mod shared_volume;
 mod waking;
 
 use super::{
     BodyDef, BodyState, Family, StepReport, World, WorldSettings,
-    testing::{ball, block, body, grid, scattered, shattered_block, split_block, world},
+    testing::{ball, block, body, grid, low_y, scattered, shattered_block, split_block, steps, world},
 };
 use glam::{DMat4, DQuat, DVec3, Vec3};
 use std::sync::Arc;
@@ -15,22 +14,10 @@ fn free() -> WorldSettings {
     WorldSettings { gravity: DVec3::ZERO, floor: None, sleeping: false, ..WorldSettings::default() }
 }
 
-pub fn steps(world: &mut World, seconds: f64) -> StepReport {
-    let mut last = StepReport::default();
-    for _ in 0..(seconds / world.settings.dt).round() as usize {
-        last = world.step_on_cpu();
-    }
-    last
-}
-
 /// A block of about half the grid's side with its low faces on voxel 1/8.
 fn half_block(level: u32) -> Arc<crate::svo::Forest> {
     let s = 1 << level;
     Arc::new(block(level, [s / 8; 3], [s / 2; 3]))
-}
-
-fn low_y(def: &BodyDef) -> f64 {
-    def.octree().grid.origin.y + def.octree().grid.h * def.octree().mass.bounds.low.y
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! Turns and the angles between them, to the last bit the same on every system.
+//! Rotations and the angles between them, bit for bit the same on every system.
 //!
-//! glam takes sines from the system's mathematical library, whose last bits differ from one to the next, and a bit
-//! grows to another heap within a second. These take them from the crate libm.
+//! glam takes sines from the system's mathematical library, whose last bits differ between systems, and one bit leads
+//! to another heap within a second. These functions use the crate libm.
 
 use glam::{DQuat, DVec3};
 

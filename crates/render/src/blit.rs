@@ -1,14 +1,14 @@
-//! The picture onto a window: one triangle, bilinear or nearest.
+//! Copies the picture to a window: one triangle, bilinear or nearest.
 //!
-//! In: a view of the ray caster's Rgba8Unorm picture (already sRGB-encoded). Out: the same colours on a
-//! surface of any format.
+//! In: a view of the ray caster's Rgba8Unorm picture (already sRGB-encoded). Out: the same colours on a surface of any
+//! format.
 
 use crate::gpu::{Drawing, DrawingForm, Gpu, GpuError, Uniform, bind, shaders, shared};
 
 shared! {
-    /// How the picture is put on a surface.
+    /// Parameters of the shader.
     pub(super) struct BlitOptions {
-        /// 1 where the target encodes to sRGB itself.
+        /// 1 if the target encodes to sRGB itself.
         decode: u32,
         pad0: u32,
         pad1: u32,
@@ -31,7 +31,7 @@ impl Blit {
         Self::from_source(gpu, target_format, &shaders::source("render/blit"))
     }
 
-    /// As [`Blit::new`], from the shader's text.
+    /// Like [`Blit::new`], from the shader's text.
     pub(super) fn from_source(gpu: &Gpu, target_format: wgpu::TextureFormat, source: &str) -> Self {
         let form = DrawingForm {
             corners: "corner",
@@ -58,11 +58,11 @@ impl Blit {
         }
     }
 
-    /// Draws `picture` over the pass's whole viewport; `smooth` filters bilinearly. The pass may go on (with
-    /// egui, say).
+    /// Draws `picture` over the pass's whole viewport; `smooth` filters bilinearly. The pass can be used further (with
+    /// egui, for instance).
     ///
     /// # Errors
-    /// [`GpuError::Binding`], as a kernel's.
+    /// [`GpuError::Binding`], as for a kernel.
     pub fn draw(
         &self,
         gpu: &Gpu,
@@ -76,7 +76,7 @@ impl Blit {
         Ok(())
     }
 
-    /// As [`Blit::draw`], in a pass of its own that fills `target`.
+    /// Like [`Blit::draw`], in a pass of its own that covers `target`.
     ///
     /// # Errors
     /// As [`Blit::draw`].

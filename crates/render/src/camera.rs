@@ -5,7 +5,7 @@
 
 use glam::{Mat4, Vec3, Vec4};
 
-/// Steepest look up or down, radians: short of the pole, where yaw would lose its meaning.
+/// Limit of the pitch, radians: at the poles the yaw would be undefined.
 const PITCH_LIMIT: f32 = 1.55;
 
 /// Looks at `target` from `distance` along yaw and pitch.
@@ -14,7 +14,7 @@ const PITCH_LIMIT: f32 = 1.55;
 pub struct Camera {
     /// Point looked at, m.
     pub target: Vec3,
-    /// m.
+    /// Distance to the target, m.
     pub distance: f32,
     /// Radians about +y; 0 looks along -z.
     pub yaw: f32,
@@ -33,11 +33,11 @@ impl Default for Camera {
 /// An axis of the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
-    /// To the right, seen from the front.
+    /// To the right when seen from the front.
     X,
     /// Up.
     Y,
-    /// To the front.
+    /// Towards the front.
     Z,
 }
 
@@ -78,9 +78,8 @@ impl Camera {
         CameraAxes { right, up: right.cross(forward), forward }
     }
 
-    /// Frames a world-space box: its corners reach over [`Camera::FILL`] of the picture. What is in it covers
-    /// less, the more so the rounder it is: where points of its surface are at hand, [`Camera::frame_points`]
-    /// frames more tightly.
+    /// Frames a world-space box: its corners span [`Camera::FILL`] of the picture. The contents of the box cover less,
+    /// the more so the rounder they are; given points of their surface, [`Camera::frame_points`] frames more tightly.
     pub fn frame(&mut self, low: Vec3, high: Vec3, aspect: f32) {
         let corner = |i: u32| {
             let side = |bit: u32| i >> bit & 1 == 1;
@@ -90,11 +89,11 @@ impl Camera {
         self.frame_points(&corners, aspect);
     }
 
-    /// Share of the picture's height or width, whichever is tighter, that what is framed covers.
+    /// Share of the picture's height or width, whichever is tighter, that a framed box spans.
     pub const FILL: f32 = 0.78;
 
-    /// Frames world-space points: they lie in the middle and cover [`Camera::FILL`] of the picture. No
-    /// points, or any that are not finite, change nothing.
+    /// Frames world-space points: they are centred and span [`Camera::FILL`] of the picture. Does nothing if there are
+    /// no points or one is not finite.
     pub fn frame_points(&mut self, points: &[Vec3], aspect: f32) {
         if points.is_empty() || points.iter().any(|p| !p.is_finite()) {
             return;
@@ -106,7 +105,7 @@ impl Camera {
             .iter()
             .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(low, high), p| (low.min(*p), high.max(*p)));
         let (mut target, mut distance) = (low.midpoint(high), 0.0_f32);
-        // What is nearer looks larger, so the middle of the picture is found by turns with the distance.
+        // Nearer points look larger, so the picture's centre and the distance are found by iteration.
         for _ in 0..4 {
             let seen = points.iter().map(|p| {
                 let p = *p - target;
@@ -126,7 +125,7 @@ impl Camera {
         *self = Self { target, distance, ..camera }.sane();
     }
 
-    /// Looks at the target along an axis from its positive end, or from the other one; the distance stays.
+    /// Looks at the target along an axis, from its positive or negative end, at the same distance.
     pub fn look_from(&mut self, axis: Axis, other_end: bool) {
         use std::f32::consts::{FRAC_PI_2, PI};
         (self.yaw, self.pitch) = match (axis, other_end) {
@@ -140,15 +139,14 @@ impl Camera {
         *self = self.sane();
     }
 
-    /// Turns about the target, radians; positive `yaw` moves the eye to the right.
+    /// Rotates about the target, radians; positive `yaw` moves the camera to the right.
     pub fn orbit(&mut self, yaw: f32, pitch: f32) {
         self.yaw += yaw;
         self.pitch += pitch;
         *self = self.sane();
     }
 
-    /// Drags the picture by fractions of its width and height: what was under the pointer at the target's
-    /// depth stays there.
+    /// Shifts the picture by fractions of its width and height: a point at the target's depth stays under the pointer.
     pub fn pan(&mut self, dx: f32, dy: f32, aspect: f32) {
         let camera = self.sane();
         let axes = camera.axes();
@@ -158,7 +156,7 @@ impl Camera {
         *self = self.sane();
     }
 
-    /// Multiplies the distance; below 1 goes nearer.
+    /// Multiplies the distance; factors below 1 zoom in.
     pub fn zoom(&mut self, factor: f32) {
         if factor.is_finite() && factor > 0.0 {
             self.distance *= factor;
@@ -166,7 +164,7 @@ impl Camera {
         *self = self.sane();
     }
 
-    /// Where it is.
+    /// Position of the camera.
     #[must_use]
     pub fn eye(&self) -> Vec3 {
         let camera = self.sane();

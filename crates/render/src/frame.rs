@@ -1,6 +1,7 @@
-//! The recipe of a picture: first hits, light, overlay, composition.
+//! The passes of a picture in order: first hits, light, overlay, composition.
 //!
-//! In: octrees in the arena, bodies with their surfaces, camera, options, an overlay. Out: an RGBA8 picture on the GPU or in memory.
+//! In: octrees in the arena, bodies with their surfaces, camera, options, an overlay. Out: an RGBA8 picture on the GPU
+//! or in memory.
 
 use std::sync::Arc;
 
@@ -21,21 +22,21 @@ use crate::{
     svo::{Arena, ArenaBuffers},
 };
 
-/// Towards the sun: over the left shoulder of the default view.
+/// Direction of the sun: over the left shoulder of the default view.
 const SUN: Vec3 = Vec3::new(-0.335, 0.735, 0.589);
-/// Tangent of the sun's angular radius: some ten times the real one, for soft-edged shadows.
+/// Tangent of the sun's angular radius: about ten times the real one, for soft shadows.
 const SUN_RADIUS: f32 = 0.045;
-/// What decides a voxel's colour.
+/// Meaning of a voxel's colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ColorBy {
     /// The material's own colour.
     #[default]
     Material,
-    /// A colour a body.
+    /// One colour per body.
     Piece,
     /// Surface normals.
     Normal,
-    /// Crack faces against original surface.
+    /// Crack faces in another colour than the original surface.
     Crack,
     /// Octree level at which the ray stopped.
     Level,
@@ -43,20 +44,20 @@ pub enum ColorBy {
 /// One body to draw.
 #[derive(Clone, Debug)]
 pub struct RenderBody {
-    /// What it is made of. An octree is drawn from the frame's arena; what is not there is not drawn. Of a mesh and of a
-    /// convex polyhedron the surface is drawn, whether voxels stand in for it or not; in compute passes, one that is too
-    /// large for the adapter's buffers (128 MiB on some: about a million triangles) is not.
+    /// Its shape. An octree is drawn from the frame's arena; one that is not uploaded is not drawn. A mesh or a convex
+    /// polyhedron is drawn as its surface, even if it has voxels; compute passes skip a surface that exceeds the
+    /// adapter's buffer limit (128 MiB on some: about a million triangles).
     pub shape: Arc<Shape>,
     /// Affine with uniform scale: the shape's local space (voxels) to world metres.
     pub world_from_local: Mat4,
-    /// Identity for colouring by piece and for highlighting.
+    /// Number for colouring by piece and for highlighting.
     pub id: u32,
-    /// Draw highlighted.
+    /// Whether it is highlighted.
     pub selected: bool,
-    /// How it is marked in a preview.
+    /// How a preview marks it.
     pub mark: Option<PieceMark>,
-    /// What crack faces show, finer than their voxels; all zero is the voxels' own colours, or those of a surface's
-    /// corners. A volume counts in voxels: a surface for which none stand in shows its corners' colours.
+    /// Material volume on crack faces, finer than their voxels; zero for the voxels' own colours or those of a
+    /// surface's vertices. Volumes are in voxel coordinates, so a surface without voxels shows its vertices' colours.
     pub interior: Volume,
 }
 
@@ -69,34 +70,34 @@ impl RenderBody {
     }
 }
 
-/// How a piece of a preview is marked.
+/// How a preview marks a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PieceMark {
-    /// It stays with the body. [`CellMarks::hovered`] may name one of its cells.
+    /// The piece stays with the body. [`CellMarks::hovered`] may name one of its cells.
     Kept,
-    /// It is under the pointer.
+    /// The piece is under the pointer.
     Hovered,
 }
-/// Cells of a preview that are marked.
+/// Cells marked in a preview.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellMarks {
     /// Object id of the cells that stay with the body.
     pub kept: Option<u32>,
-    /// The cell under the pointer, a seed.
+    /// Seed of the cell under the pointer.
     pub hovered: Option<u32>,
 }
-/// How to draw.
+/// Drawing options.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RenderOptions {
     /// Colour choice.
     pub color_by: ColorBy,
-    /// Floor height (y), or none.
+    /// Floor height (y), or `None` for no floor.
     pub floor: Option<f32>,
     /// Leave the background transparent (alpha 0).
     pub transparent: bool,
-    /// Ambient-occlusion and soft-shadow samples a pixel in this frame; 1 for the live window, more for stills.
+    /// Ambient-occlusion and soft-shadow samples per pixel in this frame; 1 for the live window, more for stills.
     pub samples: u32,
-    /// Counts up while nothing moves; 0 restarts the refinement.
+    /// Number of frames accumulated without motion; 0 restarts the refinement.
     pub accumulated: u32,
 }
 impl Default for RenderOptions {
@@ -104,7 +105,7 @@ impl Default for RenderOptions {
         Self { color_by: ColorBy::Material, floor: Some(0.0), transparent: false, samples: 1, accumulated: 0 }
     }
 }
-/// Everything a frame needs.
+/// Input of a frame.
 pub struct FrameInput<'a> {
     /// Octrees.
     pub arena: &'a Arena,
@@ -114,45 +115,44 @@ pub struct FrameInput<'a> {
     pub camera: Camera,
     /// Options.
     pub options: RenderOptions,
-    /// Picture size in pixels at which rays are cast.
+    /// Size at which rays are cast, pixels.
     pub size: [u32; 2],
-    /// Cracks to show on a body that is still whole.
+    /// Cracks to draw on an unbroken body.
     pub seams: Option<BodySeams<'a>>,
-    /// Lines, points and triangles over the picture. It is uploaded when it is another than in the frame before.
+    /// Lines, points and triangles over the picture, uploaded when it is not the previous frame's.
     pub overlay: Option<&'a Arc<Overlay>>,
 }
-/// Where a body would crack, drawn in gold on it.
+/// Preview of a body's cracks, drawn on it in gold.
 #[derive(Clone, Copy, Debug)]
 pub struct BodySeams<'a> {
-    /// Index into the frame's bodies; one that there is not where only pieces' cells are marked.
+    /// Index among the frame's bodies; out of range if only pieces' cells are marked.
     pub body: usize,
     /// Cells near each boundary voxel of the preview's level, which is at most the body's.
     pub seams: &'a Seams,
-    /// Index of the tree's first voxel at that level: of a node in the body's slot, or of a leaf where it is
-    /// the leaf level.
+    /// Index of the tree's first voxel at that level: of a node in the body's slot, or of a leaf at the leaf level.
     pub first: u32,
     /// Cells to mark, on this body and on pieces that stay.
     pub marks: CellMarks,
 }
-/// First hit of one pixel, as [`Renderer::read_hits`](super::Renderer::read_hits) gives it.
+/// First hit of a pixel, from [`Renderer::read_hits`](super::Renderer::read_hits).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PixelHit {
-    /// Nothing.
+    /// No hit.
     Sky,
-    /// The floor, at this distance from the eye, m.
+    /// The floor, at this distance from the camera, m.
     Floor(f32),
     /// A body.
     Body {
         /// Index into the frame's bodies.
         body: usize,
-        /// Leaf relative to the body's slot, `None` in an internal octant; which triangle of a surface.
+        /// Leaf relative to the body's slot, `None` in an internal octant; for a surface the index of its triangle.
         leaf: Option<u32>,
-        /// Distance from the eye, m.
+        /// Distance from the camera, m.
         distance: f32,
     },
 }
 
-/// The ray caster in compute passes, with its buffers.
+/// The ray caster with compute passes, and its buffers.
 pub struct PassRenderer {
     pub(super) primary: Kernel,
     pub(super) light: Kernel,
@@ -165,7 +165,7 @@ pub struct PassRenderer {
     surfaces: Surfaces,
     no_seams: Buffer<u32>,
     pub(super) targets: Option<Targets>,
-    /// Frames in the history; the blend goes by this, so a resize cannot mix in stale pixels.
+    /// Number of frames in the history; the blend weight follows it, so that a resize cannot mix in stale pixels.
     refined: u32,
 }
 
@@ -193,8 +193,8 @@ impl PassRenderer {
         Ok(renderer)
     }
 
-    /// Draws into an internal texture (Rgba8Unorm, already tone-mapped and sRGB-encoded) and returns a view
-    /// of it. Does not wait. A size of zero is drawn as one pixel, one beyond the adapter's textures is cut.
+    /// Draws into an internal texture (Rgba8Unorm, already tone-mapped and sRGB-encoded) and returns a view of it. Does
+    /// not wait. A zero size is drawn as one pixel; a size beyond the adapter's texture limit is clamped.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -235,8 +235,8 @@ impl PassRenderer {
         rec.run_pixels(&self.primary, size, &[scene, bind![hits, looks, seams]].concat())?;
         rec.stage("light");
         rec.run_pixels(&self.light, frame.light_size, &[scene, bind![hits, lights]].concat())?;
-        // Between the first hits, which hide what lies behind them, and the composition, which lays it over
-        // the toned picture.
+        // After the first hits, which hide what lies behind them, and before the composition, which blends it over the
+        // tone-mapped picture.
         let overlay = match input.overlay.filter(|overlay| !overlay.is_empty()) {
             Some(drawn) => self.overlay.record(gpu, rec.encoder(), drawn, (&frame, &self.frame), hits)?,
             None => self.overlay.nothing(),
@@ -259,10 +259,10 @@ impl PassRenderer {
             let mut options = input.options.clone();
             options.accumulated = pass;
             self.draw(gpu, &FrameInput { options, ..*input })?;
-            // One pass at a time, or a slow adapter's driver would see one enormous submission.
+            // One pass at a time, since a slow adapter's driver would otherwise get one enormous submission.
             gpu.wait()?;
         }
-        // The window's own refinement starts over: its history has just been overwritten.
+        // The window's refinement restarts, since its history was overwritten.
         self.refined = 0;
         match &self.targets {
             Some(targets) => targets.read(gpu),
@@ -293,7 +293,7 @@ impl PassRenderer {
     }
 }
 
-/// Writes `data` into `buffer`, which grows by half again when it is too small.
+/// Writes `data` into `buffer`, which is enlarged by half as needed.
 fn fill<T: bytemuck::Pod>(
     gpu: &Gpu,
     buffer: &mut Buffer<T>,
@@ -315,12 +315,12 @@ pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, b
     let (tan_x, tan_y) = camera.tangents(aspect);
     let options = &input.options;
     let samples = options.samples.clamp(1, 64);
-    // One light texel for 2 x 2 pixels while the window is live; every pixel its own for stills.
+    // One light texel per 2 x 2 pixels in the live window, one per pixel for stills.
     let light_step = if samples > 1 { 1 } else { 2 };
     let selection = input.bodies.iter().any(|body| body.selected);
     let overlay = input.overlay.is_some_and(|overlay| !overlay.is_empty());
     let floor = options.floor.filter(|y| y.is_finite() && !options.transparent);
-    // The filter is as wide as the noise pattern at first; the history takes over from it.
+    // At first the filter is as wide as the noise pattern; later the history averages instead.
     let filter_radius = match refined * samples {
         0..12 => 2,
         12..48 => 1,
@@ -361,15 +361,15 @@ pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, b
     }
 }
 
-/// The body that shows cracks, where its octree is there for their voxels to be found in.
+/// Index of the body with cracks, if its octree is uploaded, in which their voxels are looked up.
 fn seam_body(input: &FrameInput<'_>, body: usize) -> Option<u32> {
     let octree = input.bodies.get(body)?.shape.as_octree()?;
     input.arena.slot(&octree.forest)?;
     u32::try_from(body).ok()
 }
 
-/// Sub-pixel offsets: none in the first frame, so that motion does not shimmer, then an even cover of a
-/// slightly wide pixel.
+/// Sub-pixel offsets: zero in the first frame, so that motion does not shimmer, then an even coverage of a slightly
+/// enlarged pixel.
 fn jitter(refined: u32) -> [f32; 2] {
     if refined == 0 {
         return [0.0; 2];

@@ -1,4 +1,4 @@
-//! Octrees and surfaces to pictures.
+//! Draws octrees and surfaces.
 
 #![deny(missing_docs)]
 #![cfg_attr(

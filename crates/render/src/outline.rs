@@ -1,14 +1,14 @@
-//! Shapes projected to picture coordinates, for a painter that draws lines over the picture.
+//! Projects shapes to picture coordinates, for a painter that draws lines over the picture.
 //!
-//! In: world-space shapes and a camera. Out: polylines in normalised picture coordinates (0,0 top left to 1,1
-//! bottom right).
+//! In: world-space shapes and a camera. Out: polylines in normalised picture coordinates (0,0 top left to 1,1 bottom
+//! right).
 
 use glam::Vec3;
 
 use super::Camera;
 
-/// Outline of a sphere as the camera sees it: a closed polyline (first point repeated at the end), empty when
-/// the camera is inside or any of it lies behind the camera.
+/// Outline of a sphere: a closed polyline (first point repeated at the end), empty if the camera is inside or any of it
+/// lies behind the camera.
 #[must_use]
 pub fn project_sphere(
     camera: &Camera,
@@ -23,14 +23,14 @@ pub fn project_sphere(
     if !(radius > 0.0 && distance > radius) {
         return Vec::new();
     }
-    // The tangent cone touches the sphere along a circle that lies a little towards the eye.
+    // The tangent cone touches the sphere along a circle slightly nearer to the camera.
     let towards = to_eye / distance;
     let shift = radius * radius / distance;
     let ring = radius * (1.0 - (radius / distance).powi(2)).max(0.0).sqrt();
     project_circle(camera, aspect, centre + towards * shift, towards, ring, points)
 }
 
-/// A circle about `axis` (unit): a closed polyline, empty when any of it lies behind the camera.
+/// A circle about `axis` (unit): a closed polyline, empty if any of it lies behind the camera.
 #[must_use]
 pub fn project_circle(
     camera: &Camera,
@@ -51,7 +51,7 @@ pub fn project_circle(
     (0..=count).map(|i| on_circle(i % count)).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
-/// A segment clipped against the plane just before the eye; `None` when all of it lies behind.
+/// A segment clipped against the plane just in front of the camera; `None` if all of it lies behind.
 #[must_use]
 pub fn project_segment(camera: &Camera, aspect: f32, a: Vec3, b: Vec3) -> Option<[[f32; 2]; 2]> {
     let (eye, forward) = (camera.eye(), camera.axes().forward);

@@ -1,12 +1,12 @@
 //! Lines, discs and translucent triangles over the picture, tested against the ray caster's first hits.
 //!
-//! In: an [`Overlay`] in world space. Out: a texture of linear colour times alpha, which the compose pass
-//! lays over what it has shaded and toned, before the mean over the refinement's frames; so an overlay is
-//! refined as the rest is, with the same jitter.
+//! In: an [`Overlay`] in world space. Out: a texture of linear colour times alpha, which the compose pass blends over
+//! the shaded and tone-mapped picture, before the mean over the refinement's frames; so an overlay is refined like the
+//! rest, with the same jitter.
 //!
-//! It is drawn with four samples a pixel. Lines and points come first and hide each other; triangles follow
-//! from the far ones to the near ones, each blended over what is there. What lies behind a pixel's first hit
-//! is drawn with [`Overlay::through`] of its opacity.
+//! It is drawn with four samples per pixel. Lines and points come first and hide each other; triangles follow from far
+//! to near, each blended over the previous ones. Parts behind a pixel's first hit are drawn with their opacity times
+//! [`Overlay::through`].
 
 use std::sync::Arc;
 
@@ -16,54 +16,54 @@ use glam::Vec3;
 use super::{tables::FrameData, targets::HitData};
 use crate::gpu::{Buffer, Drawing, DrawingForm, Gpu, GpuError, PICTURE, Uniform, bind, layout, shaders};
 
-/// Samples a pixel.
+/// Samples per pixel.
 const SAMPLES: u32 = 4;
 const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
-/// Corners of the polygon that stands for a disc.
+/// Vertices of the polygon that represents a disc.
 const DISC_CORNERS: u32 = 12;
-/// Nothing nearer than this times the camera's distance is drawn.
+/// Parts nearer than this times the camera's distance are clipped.
 pub(super) const NEAR: f32 = 1e-3;
-/// More triangles than this are drawn as they come: sorting them for every picture would take longer than drawing.
+/// More triangles than this are drawn unsorted, since sorting them for every picture would take longer than drawing.
 const MOST_SORTED: usize = 400_000;
 
-/// A segment, as thick everywhere in the picture.
+/// A segment of constant width in the picture.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct Line {
     /// Start, m.
     pub start: Vec3,
-    /// sRGB and opacity.
+    /// Colour (sRGB) and opacity.
     pub color: [u8; 4],
     /// End, m.
     pub end: Vec3,
-    /// Pixels.
+    /// Width, pixels.
     pub width: f32,
 }
 
-/// A disc that faces the eye.
+/// A disc that faces the camera.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct Point {
     /// Centre, m.
     pub at: Vec3,
-    /// sRGB and opacity.
+    /// Colour (sRGB) and opacity.
     pub color: [u8; 4],
     /// Least radius, pixels.
     pub radius_pixels: f32,
-    /// Radius, m, where that is more.
+    /// Radius, m, if that is larger.
     pub radius_m: f32,
-    /// How much less it comes forward than by its radius, pixels: a rim stays behind its smaller disc.
+    /// Reduction of the disc's forward shift, pixels, so that a rim stays behind its smaller disc.
     pub back_pixels: f32,
 }
 
-/// A triangle, seen from both sides.
+/// A two-sided triangle.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct Triangle {
     /// First corner, m.
     pub a: Vec3,
-    /// sRGB and opacity.
+    /// Colour (sRGB) and opacity.
     pub color: [u8; 4],
     /// Second corner, m.
     pub b: Vec3,
@@ -71,24 +71,24 @@ pub struct Triangle {
     pub c: Vec3,
 }
 
-/// What is drawn over the picture.
+/// Shapes to draw over the picture.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overlay {
-    /// Drawn first; of two at one place the first stays.
+    /// Lines, drawn first; of two at the same depth the first one stays.
     pub lines: Vec<Line>,
-    /// Drawn after the lines; each hides and is hidden as if it lay nearer to the eye by its radius (less
-    /// [`Point::back_pixels`]), so that no triangle cuts it.
+    /// Points, drawn after the lines. Each is depth-tested as if nearer by its radius (minus [`Point::back_pixels`]),
+    /// so that no triangle cuts it.
     pub points: Vec<Point>,
-    /// Drawn last, a hair farther from the eye.
+    /// Triangles, drawn last, slightly farther away.
     pub triangles: Vec<Triangle>,
-    /// What lies less than this behind a surface counts as on it, m.
+    /// Parts this far behind a surface still count as on it, m.
     pub lift: f32,
-    /// Share of the opacity of what is hidden by the object, 0 to 1.
+    /// Opacity factor of parts hidden by the object, 0 to 1.
     pub through: f32,
 }
 
 impl Overlay {
-    /// Nothing to draw.
+    /// Whether there is nothing to draw.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty() && self.points.is_empty() && self.triangles.is_empty()
@@ -105,7 +105,7 @@ impl Overlay {
         }
     }
 
-    /// The order in which triangles are drawn: their middles from far to near.
+    /// Drawing order of triangles: by their centres, from far to near.
     #[must_use]
     pub fn back_to_front(&self, eye: Vec3, forward: Vec3) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.triangles.len() as u32).collect();
@@ -120,7 +120,7 @@ impl Overlay {
     }
 }
 
-/// A number whose order is the float's.
+/// Maps a float to an integer with the same order.
 fn ordered(x: f32) -> i32 {
     let bits = x.to_bits() as i32;
     bits ^ (((bits >> 31) as u32) >> 1) as i32
@@ -138,7 +138,7 @@ pub(super) struct LayerData {
 
 layout!(LayerData as "Layer" { near, lift, through, pad });
 
-/// The compiled passes with what they drew last.
+/// The compiled passes and their buffers.
 pub(super) struct OverlayPass {
     lines: Drawing,
     points: Drawing,
@@ -146,7 +146,7 @@ pub(super) struct OverlayPass {
     layer: Uniform<LayerData>,
     loaded: Option<Loaded>,
     targets: Option<Targets>,
-    /// One clear pixel, where there is no overlay.
+    /// One transparent pixel, used without an overlay.
     nothing: wgpu::TextureView,
 }
 
@@ -156,7 +156,7 @@ struct Loaded {
     lines: Option<wgpu::Buffer>,
     points: Option<wgpu::Buffer>,
     triangles: Option<wgpu::Buffer>,
-    /// Eye and view that the triangles are sorted for.
+    /// Camera position and direction that the triangles are sorted for.
     sorted_for: Option<[Vec3; 2]>,
 }
 
@@ -172,7 +172,7 @@ impl OverlayPass {
         Self::from_source(gpu, shaders::source("render/overlay"))
     }
 
-    /// As [`OverlayPass::new`], from the shader's text: tests plant errors.
+    /// Like [`OverlayPass::new`], from the shader's text, so that tests can plant errors.
     pub fn from_source(gpu: &Gpu, source: String) -> Result<Self, GpuError> {
         use wgpu::PrimitiveTopology::{TriangleList, TriangleStrip};
         let make = |corners, array_stride: usize, attributes: &[wgpu::VertexAttribute], topology, solid| {
@@ -218,12 +218,12 @@ impl OverlayPass {
         })
     }
 
-    /// What the compose pass reads where there is nothing to draw.
+    /// Input of the compose pass if there is no overlay.
     pub fn nothing(&self) -> wgpu::TextureView {
         self.nothing.clone()
     }
 
-    /// Records the pass; `frame` is in `uniform`, `hits` are this frame's. Returns what it draws into.
+    /// Records the pass; `frame` is in `uniform`, `hits` are this frame's. Returns its target.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`] when the adapter cannot hold the overlay.

@@ -1,7 +1,6 @@
-//! What lies under the pointer, asked on the CPU so that a click never waits for the GPU.
+//! Picking on the CPU, so that a click never waits for the GPU.
 //!
-//! In: a camera, a picture coordinate, the bodies' octrees. Out: the leaf, and the point of its surface plane
-//! that the picture shows there.
+//! In: a camera, a picture coordinate, the bodies' octrees. Out: the leaf, and the visible point of its surface plane.
 
 use std::sync::Arc;
 
@@ -13,34 +12,34 @@ use crate::svo::{Forest, NO_LEAF, ray_cast};
 /// A body that can be picked.
 #[derive(Clone, Debug)]
 pub struct PickBody {
-    /// Its octrees.
+    /// The octrees, stored together.
     pub forest: Arc<Forest>,
-    /// Which of them.
+    /// Index of the body's octree.
     pub tree: u32,
     /// Affine with uniform scale: grid coordinates (voxels) to world metres.
     pub world_from_grid: DMat4,
-    /// Identity, handed back.
+    /// Id returned in a hit.
     pub id: u32,
     /// Bounds of its voxels in grid coordinates (low, high).
     pub bounds: (Vec3, Vec3),
 }
 
-/// What was picked.
+/// Result of picking.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PickHit {
-    /// The body's identity.
+    /// The body's id.
     pub id: u32,
-    /// Leaf of the body's forest; [`NO_LEAF`] when the eye or a crack gap lets the ray into the solid.
+    /// Leaf of the body's forest; [`NO_LEAF`] if the camera or a crack gap lets the ray into the solid.
     pub leaf: u32,
-    /// Its voxel.
+    /// The leaf's voxel.
     pub cell: [u32; 3],
-    /// Where, grid coordinates.
+    /// Hit point, grid coordinates.
     pub point_in_grid: DVec3,
-    /// Where, m.
+    /// Hit point, m.
     pub point_in_world: Vec3,
     /// Surface normal, unit.
     pub normal_in_world: Vec3,
-    /// From the eye, m.
+    /// Distance from the camera, m.
     pub distance: f32,
 }
 
@@ -81,7 +80,7 @@ fn box_entry(origin: Vec3, direction: Vec3, body: &PickBody) -> Option<f32> {
     (enter <= leave).then_some(enter)
 }
 
-/// A ray that passes over a leaf's planes inside its voxel goes on, as it does in the picture.
+/// A ray that misses a leaf's planes within its voxel continues, as in the picture.
 fn pick_body(origin: Vec3, direction: Vec3, body: &PickBody) -> Option<PickHit> {
     let grid_from_world = body.world_from_grid.inverse();
     let start = grid_from_world.transform_point3(origin.as_dvec3());
@@ -112,7 +111,7 @@ fn pick_body(origin: Vec3, direction: Vec3, body: &PickBody) -> Option<PickHit> 
                 distance: t as f32,
             });
         }
-        // On into the next voxel: far enough that rounding cannot leave the ray in this one.
+        // Into the next voxel, far enough that rounding cannot leave the ray in this one.
         t = leave.max(entry) + 1e-9 / along.length();
     }
     None

@@ -1,6 +1,6 @@
-//! Who draws: the compute passes, or the cores.
+//! The renderer's two backends: compute passes, or the cores.
 //!
-//! In: a frame's input. Out: a picture, in memory or as a texture of the device that shows the window.
+//! In: a frame's input. Out: a picture, in memory or as a texture of the window's device.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::{
     gpu::{Gpu, GpuError, StageTiming},
 };
 
-/// The last picture, as what shows the window takes it.
+/// The last picture, in the form that the window's presenter needs.
 #[derive(Clone, Debug)]
 pub enum View {
-    /// On the device that shows the window (Rgba8Unorm, tone-mapped and sRGB-encoded).
+    /// On the window's device (Rgba8Unorm, tone-mapped and sRGB-encoded).
     Texture(wgpu::TextureView),
     /// In memory.
     Pixels(Arc<Pixels>),
@@ -22,14 +22,14 @@ pub enum View {
 /// A picture in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pixels {
-    /// Across and down.
+    /// Width and height.
     pub size: [u32; 2],
     /// Rows from the top, sRGB.
     pub rgba: Vec<u8>,
 }
 
 impl Pixels {
-    /// Of a PNG file's bytes; `None` for what is none.
+    /// Decodes a PNG file; `None` if that fails.
     #[must_use]
     pub fn from_png(bytes: &[u8]) -> Option<Self> {
         let picture = image::load_from_memory_with_format(bytes, image::ImageFormat::Png).ok()?.into_rgba8();
@@ -38,7 +38,7 @@ impl Pixels {
 }
 
 impl View {
-    /// On the device, where it is there.
+    /// The texture, if it is on the device.
     #[must_use]
     pub fn texture(&self) -> Option<&wgpu::TextureView> {
         match self {
@@ -47,7 +47,7 @@ impl View {
         }
     }
 
-    /// In memory, where it is there.
+    /// The pixels, if they are in memory.
     #[must_use]
     pub fn pixels(&self) -> Option<&Arc<Pixels>> {
         match self {
@@ -56,7 +56,7 @@ impl View {
         }
     }
 
-    /// Its pixels, read back where they are on the device.
+    /// The pixels, read back if they are on the device.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -72,7 +72,7 @@ impl View {
     }
 }
 
-/// Draws pictures where its stages run.
+/// Draws pictures on a backend.
 pub struct Renderer {
     stages: Stages,
 }
@@ -83,7 +83,7 @@ enum Stages {
 }
 
 impl Renderer {
-    /// A renderer whose stages run there; compiles them where they are compute passes.
+    /// Creates a renderer for a backend; compiles its passes if it has any.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -98,7 +98,7 @@ impl Renderer {
         Ok(Self { stages })
     }
 
-    /// Draws a picture. A size of zero is drawn as one pixel. Does not wait for a device.
+    /// Draws a picture. A zero size is drawn as one pixel. Does not wait for a device.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -109,8 +109,8 @@ impl Renderer {
         }
     }
 
-    /// Finds a picture's first hits alone, without how they look and are lit; whether it did: compute passes do both
-    /// in one. [`Renderer::read_hits`] has them, without normals.
+    /// Finds only a picture's first hits, without appearance and light, for [`Renderer::read_hits`] (which then has no
+    /// normals). Returns false on compute passes, which cannot separate the two.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -121,8 +121,7 @@ impl Renderer {
         }
     }
 
-    /// The last picture on the device that shows the `window`, or in memory where none does; `None` where there is no
-    /// picture yet.
+    /// The last picture on the `window`'s device, or in memory if it has none; `None` before the first picture.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -138,7 +137,7 @@ impl Renderer {
         }
     }
 
-    /// Draws with `passes` refinement passes and gives RGBA8 rows from the top.
+    /// Draws with `passes` refinement passes; returns RGBA8 rows from the top.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -160,7 +159,7 @@ impl Renderer {
         }
     }
 
-    /// Time of the last frame whose timings have arrived.
+    /// Times of the last frame whose timings have arrived.
     #[must_use]
     pub fn timings(&self) -> &[StageTiming] {
         match &self.stages {

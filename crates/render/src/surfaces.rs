@@ -1,8 +1,8 @@
 //! The surfaces of a frame's bodies on the device: hierarchy, triangles, corners, materials and texels in one buffer.
 //!
-//! In: the bodies of a frame. Out: words as `shaders/render/mesh.wgsl` reads them, and where each surface begins. What
-//! the frame before showed as well stays where it is; what is new is written behind it; what nothing shows any more
-//! gives its place back when room is needed, or when it is most of what is held.
+//! In: the bodies of a frame. Out: words as `shaders/render/mesh.wgsl` reads them, and each surface's offset. Surfaces
+//! also in the previous frame stay in place, and new ones are appended; unused surfaces are freed when space is needed,
+//! or when they take most of the buffer.
 //!
 //! A buffer may not be larger than the adapter's largest binding (128 MiB on some: about a million triangles). A
 //! surface that does not fit is not drawn on that adapter; the others are.
@@ -20,36 +20,36 @@ use crate::{
 /// Four words, the unit of the buffer.
 type Quad = [u32; 4];
 
-/// Held for less than four times what is shown it is not worth while to move everything.
+/// A buffer with fewer quads than this in use is never compacted.
 const SMALL: usize = 1 << 14;
 /// Material of a crack face.
 const INSIDE: u32 = 0;
-/// Corners hold a material's number in three times eight bits.
+/// Vertices hold a material's number in three bytes.
 const MOST_MATERIALS: u32 = (1 << 24) - 2;
 
 /// Surfaces on the device.
 pub(super) struct Surfaces {
     words: Buffer<Quad>,
-    /// First free quad.
+    /// First unused quad.
     used: usize,
     surfaces: HashMap<Key, Held>,
-    /// First quads of materials, by their address; surfaces that are held hold them.
+    /// First quads of materials, by their address; the surfaces in the buffer keep them alive.
     materials: HashMap<usize, usize>,
-    /// What the last frame showed, whether it fitted or not.
+    /// Surfaces of the last frame, whether they fitted or not.
     shown: Vec<SolidMesh>,
 }
 
 /// See [`SolidMesh::key`].
 type Key = (usize, usize);
 
-/// A surface in the buffer. Keeping it keeps its address from being used again.
+/// A surface in the buffer, kept alive so that its address is not reused.
 struct Held {
     _solid: SolidMesh,
     first: usize,
 }
 
 impl Surfaces {
-    /// None.
+    /// An empty buffer.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -67,12 +67,12 @@ impl Surfaces {
         &self.words
     }
 
-    /// First quad of a surface; `None` where it is not there.
+    /// First quad of a surface; `None` if it is not in the buffer.
     pub fn place(&self, solid: &SolidMesh) -> Option<u32> {
         u32::try_from(self.surfaces.get(&solid.key())?.first).ok()
     }
 
-    /// Sees to it that the surfaces of `bodies` are there.
+    /// Uploads the surfaces of `bodies` that are not in the buffer.
     ///
     /// # Errors
     /// [`GpuError`]; what was there is there still.
@@ -100,7 +100,7 @@ impl Surfaces {
         Ok(())
     }
 
-    /// Puts these surfaces, and nothing else, into a buffer of their own.
+    /// Moves exactly these surfaces to a new buffer.
     fn rebuild(&mut self, gpu: &Gpu, shown: &[&SolidMesh]) -> Result<(), GpuError> {
         let most = (gpu.max_binding() / size_of::<Quad>() as u64) as usize;
         let mut packed = Packed { first: 0, quads: Vec::new(), most };
@@ -114,7 +114,7 @@ impl Surfaces {
         Ok(())
     }
 
-    /// Packs a surface, and its materials where they are not there yet; neither where they do not fit.
+    /// Packs a surface, and its materials unless they are there; does nothing if they do not fit.
     fn append(&mut self, packed: &mut Packed, solid: &SolidMesh) {
         let known = self.materials.get(&solid.key().1).copied();
         let beside = if known.is_some() { 0 } else { quads_of_materials(solid.materials()) };
@@ -135,13 +135,13 @@ impl Surfaces {
     }
 }
 
-/// Quads that a surface takes.
+/// Size of a surface, quads.
 fn quads_of(solid: &SolidMesh) -> usize {
     let tree = solid.tree();
     1 + 2 * tree.nodes.len() + 6 * tree.triangles.len()
 }
 
-/// Quads that surfaces take with their materials, each once, beside those that are there.
+/// Size of surfaces with their materials, quads, without duplicates and without materials already there.
 fn quads_of_all(solids: &[&SolidMesh], mut there: HashSet<usize>) -> usize {
     let of = |solid: &&SolidMesh| {
         let is_new = there.insert(solid.key().1);
@@ -157,7 +157,7 @@ fn quads_of_materials(materials: &[Material]) -> usize {
         .sum()
 }
 
-/// Size and texels of a material's texture, where it has a whole one.
+/// Size and texels of a material's texture, if it is complete.
 fn texels(material: &Material) -> Option<([u32; 2], &[[u8; 4]])> {
     let texture = material.texture.as_ref()?;
     let count = (texture.width as usize).checked_mul(texture.height as usize)?;
@@ -165,11 +165,11 @@ fn texels(material: &Material) -> Option<([u32; 2], &[[u8; 4]])> {
     (count > 0).then_some(([texture.width, texture.height], texels))
 }
 
-/// Quads that follow those in front of `first`.
+/// Packed quads, to be written from `first` on.
 struct Packed {
     first: usize,
     quads: Vec<Quad>,
-    /// No more fit.
+    /// Limit of the buffer.
     most: usize,
 }
 
@@ -178,7 +178,7 @@ impl Packed {
         self.first + self.quads.len()
     }
 
-    /// Colour, size and first texel of each, then the texels.
+    /// Packs colour, size and first texel of each material, then the texels.
     fn materials(&mut self, materials: &[Material]) {
         let mut next = self.end() + materials.len();
         for material in materials {
@@ -197,8 +197,8 @@ impl Packed {
         }
     }
 
-    /// A head that says where triangles, corners and materials begin and how many materials there are; nodes,
-    /// triangles, corners.
+    /// Packs a header with the offsets of triangles, vertices and materials and the number of materials; then nodes,
+    /// triangles, vertices.
     fn surface(&mut self, solid: &SolidMesh, materials: usize) {
         let (tree, surface) = (solid.tree(), solid.surface());
         let first = self.end();
@@ -214,8 +214,8 @@ impl Packed {
     }
 }
 
-/// Normal, colour and place in the texture of a triangle's corners. The highest bytes of the colours are its material's
-/// number plus one, or [`INSIDE`].
+/// Normal, colour and texture coordinates of a triangle's vertices. The highest bytes of the colours hold the
+/// material's number plus one, or [`INSIDE`].
 fn packed_corners(surface: &PieceMesh, triangle: usize, materials: u32) -> [Quad; 3] {
     let material = match surface.faces[triangle].side {
         Side::Inside => INSIDE,

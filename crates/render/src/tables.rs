@@ -1,9 +1,10 @@
-//! What the kernels read besides the octrees: the frame's constants, a row a body, and a bounding volume
-//! hierarchy over the bodies' world boxes.
+//! Input of the kernels besides the octrees: the frame's constants, a row per body, and a bounding volume hierarchy
+//! over the bodies' world boxes.
 //!
 //! In: the bodies of a frame. Out: plain data in the layout of `shaders/render/frame.wgsl` and `trace.wgsl`.
 //!
-//! The *grid* of a body is what its rays are cast in: voxels of an octree; of a surface, the space of its hierarchy.
+//! The *grid* of a body is the space in which its rays are cast: voxels for an octree, the hierarchy's space for a
+//! surface.
 
 use std::sync::Arc;
 
@@ -73,7 +74,7 @@ pub(super) struct BodyData {
     pub hue_and_marks: u32,
     pub voxel: f32,
     pub interior: Volume,
-    /// Of a surface, from its grid to the voxels that stand in for it: a shift, and a scale in the last number.
+    /// For a surface, the map from its grid to its voxels: a translation, and a scale in the last number.
     pub to_voxels: [f32; 4],
 }
 
@@ -86,7 +87,7 @@ layout!(BodyData as "Body" {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub(super) struct BoxData {
     pub low: Vec3,
-    /// First of two neighbouring children, or [`BOX_LEAF`] | body.
+    /// First of two adjacent children, or [`BOX_LEAF`] | body.
     pub first: u32,
     pub high: Vec3,
     pub pad: u32,
@@ -94,21 +95,21 @@ pub(super) struct BoxData {
 
 layout!(BoxData as "Box" { low, first, high, pad });
 
-/// Marks a box that holds one body.
+/// Marks a box with one body.
 pub(super) const BOX_LEAF: u32 = 1 << 31;
 const MARK_SELECTED: u32 = 1 << 25;
 const BODY_KEPT: u32 = 1 << 26;
 const BODY_HOVERED: u32 = 1 << 27;
 /// Marks a body that is a surface.
 pub(super) const BODY_MESH: u32 = 1 << 28;
-/// Light starts as far off a surface as off an octree with so many voxels along its longest side.
+/// Light rays start as far off a surface as off an octree with this number of voxels along its longest side.
 const SURFACE_VOXELS: f32 = 512.0;
-/// The walk through the boxes keeps a stack of this many; median splits of n boxes need log2(n).
+/// Size of the traversal stack; median splits of n boxes need log2(n).
 const DEEPEST: u32 = 24;
 
-/// Body rows and boxes of a frame; `slot_of` says where a forest is on the GPU, `place_of` where a surface is. A body
-/// that cannot be drawn (no octree or surface there, not finite, flattened, no such level) is left out of the boxes but
-/// keeps its row, so that rows and the caller's bodies have the same indices.
+/// Body rows and boxes of a frame; `slot_of` maps a forest and `place_of` a surface to its offset on the GPU. A body
+/// that cannot be drawn (not uploaded, not finite, degenerate, no such level) is left out of the boxes but keeps its
+/// row, so that rows have the same indices as bodies.
 pub(super) fn tables(
     bodies: &[RenderBody],
     slot_of: impl Fn(&Arc<Forest>) -> Option<Slot>,
@@ -131,7 +132,7 @@ pub(super) fn tables(
     (rows, boxes)
 }
 
-/// The row of a body whose octree lies at `slot`.
+/// The row of a body whose octree is at `slot`.
 fn row(body: &RenderBody, slot: Option<Slot>) -> (BodyData, Option<(Vec3, Vec3)>) {
     let (root, level) = body.shape.as_octree().map_or((0, 0), |octree| (octree.tree, octree.level()));
     let world_from_grid = body.world_from_local;
@@ -172,7 +173,7 @@ fn marks(body: &RenderBody) -> u32 {
     mark | if body.selected { MARK_SELECTED } else { 0 }
 }
 
-/// The row of a body with a surface, whose words begin at `place`; the octree that stands in for it lies at `slot`.
+/// The row of a body with a surface at `place`, and with its voxels' octree at `slot`.
 fn surface_row(
     body: &RenderBody,
     solid: &SolidMesh,
@@ -180,7 +181,7 @@ fn surface_row(
     place: Option<u32>,
 ) -> (BodyData, Option<(Vec3, Vec3)>) {
     let local_from_tree = solid.local_from_tree();
-    // In f64: the origin of local space may be far from the surface.
+    // In f64, since the origin of local space may be far from the surface.
     let world_from_tree = body.world_from_local.as_dmat4() * local_from_tree;
     let (world_from_grid, grid_from_world) = (world_from_tree.as_mat4(), world_from_tree.inverse().as_mat4());
     let bounds = solid.tree().bounds();
@@ -199,7 +200,7 @@ fn surface_row(
         level: octree.map_or(0, |octree| octree.level().min(crate::svo::MAX_LEVEL)),
         hue_and_marks: hue(body.id) | marks(body) | BODY_MESH,
         voxel,
-        // A volume counts in voxels; where there are none, crack faces show their corners' colours.
+        // Material volumes are in voxel coordinates; without voxels, crack faces show their vertices' colours.
         interior: if octree.is_some() { body.interior } else { Volume::default() },
         to_voxels: to_voxels(local_from_tree),
     };
@@ -217,7 +218,7 @@ fn rows_of(m: Mat4) -> [[f32; 4]; 3] {
     [m.row(0).to_array(), m.row(1).to_array(), m.row(2).to_array()]
 }
 
-/// World box round a transformed grid box, a hair larger so that rounding cannot cut a face off.
+/// World box of a transformed grid box, slightly enlarged so that rounding cannot cut a face off.
 pub(super) fn transformed_box(m: Mat4, low: Vec3, high: Vec3) -> (Vec3, Vec3) {
     let centre = m.transform_point3(low.midpoint(high));
     let half = (high - low) * 0.5;
@@ -228,7 +229,7 @@ pub(super) fn transformed_box(m: Mat4, low: Vec3, high: Vec3) -> (Vec3, Vec3) {
     (centre - reach, centre + reach)
 }
 
-/// Median splits along the longest axis of the centres: depth log2(n), and quick enough to build anew every frame.
+/// Median splits along the longest axis of the centres: depth log2(n), and fast enough to rebuild in every frame.
 fn hierarchy(mut leaves: Vec<BoxData>) -> Vec<BoxData> {
     if leaves.is_empty() {
         return Vec::new();
@@ -262,9 +263,9 @@ fn hierarchy(mut leaves: Vec<BoxData>) -> Vec<BoxData> {
     boxes
 }
 
-/// Colours that are told apart by all eyes: of any two the difference (CIE76) is over 11 for normal sight, and over 10
-/// without red or green cones. Found by taking the farthest of all colours of middling chroma again and again; those that
-/// follow each other are the farthest apart.
+/// Colours distinguishable by all eyes: any two differ (CIE76) by more than 11 for normal sight, and by more than 10
+/// without red or green cones. Found by repeatedly taking the farthest of all colours of medium chroma; consecutive
+/// colours differ most.
 const COLORS: [[u8; 3]; 40] = [
     [196, 64, 112],
     [244, 220, 40],
@@ -307,10 +308,10 @@ const COLORS: [[u8; 3]; 40] = [
     [172, 100, 172],
     [184, 136, 124],
 ];
-/// Shades of the colours, once all of them are used, parts of 256.
+/// Shades for a second and third round of the colours, parts of 256.
 const SHADES: [u32; 3] = [256, 214, 236];
 
-/// A colour a body. sRGB.
+/// Colour of a body, sRGB.
 #[must_use]
 pub fn piece_color(id: u32) -> [u8; 3] {
     let many = COLORS.len() as u32;
@@ -331,7 +332,8 @@ mod tests {
         svo::{Grid, Leaves, build},
     };
 
-    /// What an eye makes of a colour in linear light (Machado, Oliveira & Fernandes 2009, at full strength), columns.
+    /// Matrices that simulate colour vision in linear light (Machado, Oliveira & Fernandes 2009, at full strength),
+    /// columns.
     const EYES: [(&str, [[f64; 3]; 3]); 3] = [
         ("normal", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
         (
@@ -352,7 +354,7 @@ mod tests {
         ),
     ];
 
-    /// CIE L*a*b* (D65) of an sRGB colour as an eye sees it.
+    /// CIE L*a*b* (D65) of an sRGB colour as seen with a simulated colour vision.
     fn lab(color: [u8; 3], eye: [[f64; 3]; 3]) -> glam::DVec3 {
         let linear = color.map(crate::geometry::srgb::precise_linear);
         let seen = glam::DMat3::from_cols_array_2d(&eye) * glam::DVec3::from(linear);

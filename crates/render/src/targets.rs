@@ -1,4 +1,4 @@
-//! Everything of the size of the picture: hits, looks, light, history, and the picture itself.
+//! Buffers of the picture's size: hits, looks, light, history, and the picture itself.
 //!
 //! In: a size. Out: buffers for the passes; pictures and hits read back.
 
@@ -24,7 +24,7 @@ const BODY_FLOOR: u32 = u32::MAX - 1;
 const NO_LEAF: u32 = u32::MAX;
 
 impl HitData {
-    /// What it says.
+    /// Decodes the hit.
     pub(super) fn decoded(&self) -> PixelHit {
         match self.body {
             BODY_SKY => PixelHit::Sky,

@@ -1,55 +1,55 @@
-//! Rectangles of pixels, and few of them instead of many.
+//! Rectangles of pixels, and joining many into few.
 
-/// A rectangle of pixels: from the first to before the last, across and down.
+/// A rectangle of pixels; `max` is exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Area {
-    /// Left, top.
+    /// Left and top.
     pub min: [i32; 2],
-    /// Right, bottom: the first that are outside.
+    /// Right and bottom, exclusive.
     pub max: [i32; 2],
 }
 
-/// Areas that are drawn one by one, at the most; more are joined into one.
+/// Most areas drawn separately; more are joined into one.
 const MOST_AREAS: usize = 16;
-/// Pixels that one area costs beside those that it has: so many may be drawn in vain to save it.
+/// Fixed cost of an area, in pixels: two areas are joined if that adds fewer pixels than this.
 const COST: i64 = 4096;
 
 impl Area {
-    /// From nothing to `size`.
+    /// The area of a picture of `size`.
     pub fn of_size(size: [u32; 2]) -> Self {
         Self { min: [0, 0], max: size.map(|side| i32::try_from(side).unwrap_or(i32::MAX)) }
     }
 
-    /// All pixels that a rectangle touches, pixels.
+    /// The smallest area that contains `rect`.
     pub fn around(rect: egui::Rect) -> Self {
         let (min, max) = (rect.min.floor(), rect.max.ceil());
         Self { min: [min.x as i32, min.y as i32], max: [max.x as i32, max.y as i32] }
     }
 
-    /// The pixels of a rectangle whose sides are rounded to whole ones, as a scissor takes it.
+    /// The area of `rect` with its sides rounded to whole pixels, as for a scissor rectangle.
     pub fn rounded(rect: egui::Rect) -> Self {
         let (min, max) = (rect.min.round(), rect.max.round());
         Self { min: [min.x as i32, min.y as i32], max: [max.x as i32, max.y as i32] }
     }
 
-    /// What both have.
+    /// The intersection.
     pub fn and(self, other: Self) -> Self {
         let min = [0, 1].map(|k| self.min[k].max(other.min[k]));
         Self { min, max: [0, 1].map(|k| self.max[k].min(other.max[k])) }
     }
 
-    /// The smallest that holds both.
+    /// The bounding rectangle of both.
     fn or(self, other: Self) -> Self {
         let min = [0, 1].map(|k| self.min[k].min(other.min[k]));
         Self { min, max: [0, 1].map(|k| self.max[k].max(other.max[k])) }
     }
 
-    /// No pixels.
+    /// Whether the area contains no pixels.
     pub fn is_empty(self) -> bool {
         self.min[0] >= self.max[0] || self.min[1] >= self.max[1]
     }
 
-    /// Whether both have a pixel.
+    /// Whether the areas overlap.
     pub fn meets(self, other: Self) -> bool {
         !self.and(other).is_empty()
     }
@@ -62,13 +62,13 @@ impl Area {
         i64::from(self.max[0] - self.min[0]) * i64::from(self.max[1] - self.min[1])
     }
 
-    /// Rows that it has, of a picture's.
+    /// The rows of the picture that the area covers.
     pub fn rows(self) -> std::ops::Range<i32> {
         self.min[1]..self.max[1].max(self.min[1])
     }
 }
 
-/// Few areas that hold all pixels of these and not many more, inside of `bounds`.
+/// Joins areas, clipped to `bounds`, into few that cover the same pixels and few others.
 pub fn joined(areas: impl IntoIterator<Item = Area>, bounds: Area) -> Vec<Area> {
     let mut out: Vec<Area> = Vec::new();
     for area in areas {
@@ -76,7 +76,7 @@ pub fn joined(areas: impl IntoIterator<Item = Area>, bounds: Area) -> Vec<Area> 
         if area.is_empty() {
             continue;
         }
-        // One that has grown may have come near to others.
+        // A joined area may have come near to others.
         let worth = |a: Area, b: Area| a.or(b).pixels() <= a.pixels() + b.pixels() - a.and(b).pixels() + COST;
         while let Some(near) = out.iter().position(|other| worth(*other, area)) {
             area = area.or(out.swap_remove(near));

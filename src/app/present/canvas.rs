@@ -1,7 +1,7 @@
-//! The pixels of the window, drawn on the cores.
+//! The window's pixels, drawn on the cores.
 //!
-//! In: what egui laid out, pictures as pixels. Out: pixels, and where they have changed. What is drawn stays; a frame
-//! draws anew what has changed: of the panels the places of shapes that differ, and pictures where they are new.
+//! In: egui's output, pictures as pixels. Out: pixels, and the areas that changed. Pixels persist between frames; a
+//! frame redraws only the areas of changed shapes and new pictures.
 
 use std::sync::Arc;
 
@@ -17,23 +17,23 @@ use super::{
 };
 use crate::{render::Pixels, ui::theme::CLEAR};
 
-/// Rows that one core draws at a time.
+/// Rows per task.
 const BAND: usize = 32;
 
-/// What the window shows.
+/// The window's pixels and what they were drawn from.
 #[derive(Default)]
 pub struct Canvas {
     size: [u32; 2],
     pixels: Vec<u32>,
     textures: Textures,
-    /// Shapes that it shows, and pixels a point; `None` where nothing can be kept.
+    /// The drawn shapes and the pixels per point; `None` forces a complete redraw.
     shown: Option<(Vec<ClippedShape>, f32)>,
-    /// Where the pictures lie that it shows, and which ones they are.
+    /// The drawn pictures and their areas.
     pictures: Vec<(Area, Arc<Pixels>)>,
 }
 
 impl Canvas {
-    /// Follows the window.
+    /// Resizes the canvas to the window.
     pub fn resize(&mut self, size: [u32; 2]) {
         if size != self.size {
             (self.size, self.shown) = (size, None);
@@ -42,12 +42,12 @@ impl Canvas {
         }
     }
 
-    /// Nothing of what it shows is kept: all is drawn anew.
+    /// Forces a complete redraw in the next frame.
     pub fn forget(&mut self) {
         self.shown = None;
     }
 
-    /// Pixels across and down.
+    /// Width and height, pixels.
     pub fn size(&self) -> [u32; 2] {
         self.size
     }
@@ -57,13 +57,13 @@ impl Canvas {
         &self.pixels
     }
 
-    /// Draws what has changed, and says where that is.
+    /// Redraws what has changed and returns the changed areas.
     pub fn draw(&mut self, panels: Panels<'_>, pictures: &[(&Arc<Pixels>, Place)]) -> Vec<Area> {
         let Panels { context, shapes, textures, scale } = panels;
         for (id, delta) in textures.set.iter().flat_map(|(id, deltas)| deltas.iter().map(move |d| (*id, d))) {
             self.textures.set(id, delta);
             if delta.pos.is_none() {
-                // One that is made anew may hold everything elsewhere.
+                // Shapes elsewhere may use the replaced texture.
                 self.shown = None;
             }
         }
@@ -93,7 +93,7 @@ impl Canvas {
         areas
     }
 
-    /// Where the canvas does not show what it should.
+    /// The areas in which the canvas is out of date.
     fn changes(&self, shapes: &[ClippedShape], scale: f32, pictures: &[(Area, Arc<Pixels>)]) -> Vec<Area> {
         let window = Area::of_size(self.size);
         let Some((old, _)) = self.shown.as_ref().filter(|(_, old_scale)| *old_scale == scale) else {
@@ -112,7 +112,7 @@ impl Canvas {
     }
 }
 
-/// Calls `draw` for every area, in bands of rows that the cores take as they come.
+/// Calls `draw` for every area, in bands of rows that run in parallel.
 fn in_bands(pixels: &mut [u32], size: [u32; 2], areas: &[Area], draw: impl Fn(&mut Rows<'_>, Area) + Sync) {
     let width = size[0] as usize;
     if width == 0 {
@@ -129,7 +129,7 @@ fn in_bands(pixels: &mut [u32], size: [u32; 2], areas: &[Area], draw: impl Fn(&m
     });
 }
 
-/// What lies below the panels: pictures where they are, elsewhere the window's own colour.
+/// Draws what lies below the panels: the pictures, and elsewhere the clear colour.
 fn lay(rows: &mut Rows<'_>, area: Area, pictures: &[Stretch<'_>]) {
     let [r, g, b] = CLEAR;
     let clear = packed(egui::Color32::from_rgb(r, g, b));

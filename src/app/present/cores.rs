@@ -1,7 +1,7 @@
-//! The window handed over as pixels, where the adapter is one that plays a GPU on the cores.
+//! Presents the window as pixels drawn on the cores, for software adapters.
 //!
-//! In: what egui laid out, the picture as pixels. Out: the window. A software driver draws all of the window in every
-//! frame, triangle by triangle, and took three quarters of a frame's time for that.
+//! In: egui's output, the picture as pixels. Out: the window. A software driver draws the whole window in every frame,
+//! triangle by triangle, which took three quarters of a frame's time.
 
 use std::{num::NonZeroU32, sync::Arc, time::Instant};
 
@@ -10,23 +10,23 @@ use winit::window::Window;
 use super::{Panels, Place, area::Area, canvas::Canvas};
 use crate::{app::AppError, render::Pixels};
 
-/// All of the window is handed to the window system again after this long, s: what another window covered is not
-/// always asked for.
+/// Interval at which the whole window is presented again, s, since not every window system reports when another window
+/// uncovers it.
 const WHOLE_EVERY_SECS: f64 = 0.25;
 
 /// A window and its pixels.
 pub struct CoresSurface {
     surface: softbuffer::Surface<Arc<Window>, Arc<Window>>,
     canvas: Canvas,
-    /// When all of it was handed over.
+    /// When the whole window was last presented.
     whole_at: Option<Instant>,
 }
 
 impl CoresSurface {
-    /// Opens it on a window.
+    /// Opens a surface on a window.
     ///
     /// # Errors
-    /// [`AppError::Window`] where the window system takes no pixels.
+    /// [`AppError::Window`] if the window system accepts no pixels.
     pub fn open(window: &Arc<Window>) -> Result<Self, AppError> {
         let refused = |error: softbuffer::SoftBufferError| AppError::Window(error.to_string());
         let context = softbuffer::Context::new(Arc::clone(window)).map_err(refused)?;
@@ -34,25 +34,25 @@ impl CoresSurface {
         Ok(Self { surface, canvas: Canvas::default(), whole_at: None })
     }
 
-    /// Follows the window.
+    /// Resizes the surface to the window.
     pub fn resize(&mut self, size: [u32; 2]) {
         self.canvas.resize(size);
     }
 
-    /// Pixels across and down.
+    /// Width and height, pixels.
     pub fn size(&self) -> [u32; 2] {
         self.canvas.size()
     }
 
-    /// What was handed over may not be there any more.
+    /// Presents the whole window in the next frame, since the window system may have discarded its contents.
     pub fn expose(&mut self) {
         self.whole_at = None;
     }
 
-    /// Draws what has changed and hands it over.
+    /// Draws what has changed and presents it.
     ///
     /// # Errors
-    /// What the window system says.
+    /// Errors of the window system.
     pub fn present(
         &mut self,
         panels: Panels<'_>,
@@ -73,7 +73,7 @@ impl CoresSurface {
         };
         self.surface.resize(across, down)?;
         let mut buffer = self.surface.buffer_mut()?;
-        // Another buffer than the last one's, or a new one, lacks more than what has changed.
+        // A buffer other than the last frame's lacks more than the latest changes.
         let is_whole = buffer.age() != 1;
         if is_whole {
             areas = vec![Area::of_size(size)];

@@ -1,7 +1,7 @@
-//! What of the panels looks different than in the frame before.
+//! Finds the areas of the panels that changed since the last frame.
 //!
-//! In: the shapes of two frames, in the order in which they are painted. Out: areas outside of which every pixel is
-//! covered by the same shapes in the same order, and so is the same.
+//! In: the shapes of two frames, in painting order. Out: areas outside of which every pixel is covered by equal shapes
+//! in the same order, and therefore unchanged.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use egui::{Shape, epaint::ClippedShape};
 
 use super::area::Area;
 
-/// Shapes that are looked at for one that has come or gone.
+/// Most shapes skipped while looking for the partner of an inserted or removed shape.
 const LOOK_AHEAD: usize = 48;
-/// What a shape's soft edge may add to its bounds, pixels.
+/// Width by which anti-aliasing may extend a shape's bounds, pixels.
 const FEATHER: f32 = 2.0;
 
-/// Where `new` differs from `old`, both at `scale` pixels a point.
+/// Areas where `new` differs from `old`, both at `scale` pixels per point.
 ///
-/// Shapes that are the same are paired in order. Whatever has no partner counts: which pairs are found decides how
-/// much is drawn, and nothing else.
+/// Equal shapes are paired in order, and every shape without a partner is redrawn. The choice of pairs only affects how
+/// much is redrawn.
 pub fn changed(old: &[ClippedShape], new: &[ClippedShape], scale: f32) -> Vec<Area> {
     let mut out = Vec::new();
     let (mut i, mut j) = (0, 0);
@@ -34,7 +34,7 @@ pub fn changed(old: &[ClippedShape], new: &[ClippedShape], scale: f32) -> Vec<Ar
     out
 }
 
-/// How many shapes have gone from the start of `old`, and how many have come at that of `new`.
+/// How many shapes were removed at the start of `old`, and how many were inserted at the start of `new`.
 fn apart(old: &[ClippedShape], new: &[ClippedShape]) -> (usize, usize) {
     let longer = old.len().abs_diff(new.len());
     let is_partner = |a: &ClippedShape, b: &ClippedShape| a.shape != Shape::Noop && is_same(a, b);
@@ -59,7 +59,7 @@ fn is_same(a: &ClippedShape, b: &ClippedShape) -> bool {
     if a.clip_rect != b.clip_rect || a.transform_after_tessellation != b.transform_after_tessellation {
         return false;
     }
-    // egui keeps laid out text from frame to frame; comparing it letter by letter would take longer than drawing it.
+    // egui caches laid out text between frames; comparing it letter by letter would take longer than drawing it.
     match (&a.shape, &b.shape) {
         (Shape::Text(a), Shape::Text(b)) if Arc::ptr_eq(&a.galley, &b.galley) => {
             (a.pos, a.underline, a.fallback_color, a.override_text_color)

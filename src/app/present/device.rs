@@ -22,13 +22,13 @@ pub struct DeviceSurface {
 }
 
 impl DeviceSurface {
-    /// Compiles what draws on a surface.
+    /// Compiles the pipelines for a surface.
     pub fn new(gpu: &Gpu, surface: WindowSurface) -> Self {
         let painter = Painter::new(gpu, surface.format());
         Self { surface, painter }
     }
 
-    /// Puts the pictures where they belong and the panels over them; `false` when there was nothing to draw into.
+    /// Draws pictures and panels; `false` if there was no surface to draw into.
     pub fn present(
         &mut self,
         gpu: &Gpu,
@@ -43,7 +43,7 @@ impl DeviceSurface {
             Next::Skip => None,
         };
         let target = next.as_ref().map(|t| t.texture.create_view(&wgpu::TextureViewDescriptor::default()));
-        // Textures are taken in even where there is nothing to draw into: egui tells of each only once.
+        // Textures are updated even without a surface: egui reports each change only once.
         self.painter.draw(gpu, target.as_ref(), self.surface.size(), panels, &pictures);
         let Some(texture) = next else { return false };
         window.pre_present_notify();
@@ -60,16 +60,15 @@ pub struct Painter {
 }
 
 impl Painter {
-    /// Compiles for targets of `format`.
+    /// Compiles the pipelines for targets of `format`.
     pub fn new(gpu: &Gpu, format: wgpu::TextureFormat) -> Self {
-        // The panels are flat colours: nothing there that noise could smooth, and a software adapter pays for
-        // it at every pixel.
+        // The panels are flat colours that need no dithering, and a software adapter pays for it at every pixel.
         let options = egui_wgpu::RendererOptions { dithering: false, ..Default::default() };
         let egui = egui_wgpu::Renderer::new(&gpu.device, format, options);
         Self { egui, blit: Blit::new(gpu, format), format }
     }
 
-    /// Takes textures in and out, and draws on `target`, which is `size` pixels large.
+    /// Updates textures and draws on `target`, which is `size` pixels large.
     pub fn draw(
         &mut self,
         gpu: &Gpu,
@@ -103,7 +102,7 @@ impl Painter {
     ) {
         let descriptor = wgpu::CommandEncoderDescriptor { label: Some("window") };
         let mut encoder = gpu.device.create_command_encoder(&descriptor);
-        // It panics where a lost device gives it no memory; the next frame finds the loss.
+        // egui panics if a lost device cannot allocate memory; the next frame detects the loss.
         let updated =
             gpu.guarded(|| self.egui.update_buffers(&gpu.device, &gpu.queue, &mut encoder, jobs, screen));
         let Ok(mut buffers) = updated else { return };
@@ -139,7 +138,7 @@ impl Painter {
     }
 }
 
-/// [`CLEAR`] as a surface of `format` takes it.
+/// [`CLEAR`] in the encoding of a surface of `format`.
 fn clear_color(format: wgpu::TextureFormat) -> wgpu::Color {
     let channel = |byte: u8| {
         let c = f64::from(byte) / 255.0;

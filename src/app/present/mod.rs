@@ -1,4 +1,5 @@
-//! Putting panels and picture onto the window: by the adapter, or by the cores where the adapter is software.
+//! Presents panels and picture in the window: through the adapter, or drawn on the cores if the adapter is a software
+//! one.
 
 mod area;
 mod canvas;
@@ -20,31 +21,31 @@ use self::{cores::CoresSurface, device::DeviceSurface, surface::WindowSurface};
 use super::AppError;
 use crate::{gpu::Gpu, render::View};
 
-/// Where the picture lies, pixels.
+/// Rectangle of a picture in the window, pixels.
 pub type Place = egui::Rect;
 
-/// What egui laid out.
+/// egui's output for a frame.
 pub struct Panels<'a> {
-    /// Who laid it out.
+    /// The context that produced it.
     pub context: &'a egui::Context,
-    /// Shapes in the order in which they are painted, points.
+    /// Shapes in painting order, points.
     pub shapes: Vec<ClippedShape>,
-    /// Textures that come, change and go.
+    /// Changes of textures.
     pub textures: TexturesDelta,
-    /// Pixels for one point.
+    /// Pixels per point.
     pub scale: f32,
 }
 
-/// Draws on a window.
+/// Presents frames in a window.
 pub enum Presenter {
-    /// By the adapter.
+    /// Through the adapter.
     Device(Box<DeviceSurface>),
-    /// By the cores.
+    /// With pixels drawn on the cores.
     Cores(Box<CoresSurface>),
 }
 
 impl Presenter {
-    /// Opens an adapter that can show the window, and what draws on it.
+    /// Opens an adapter that can present to the window, and its presenter.
     ///
     /// # Errors
     /// [`AppError`].
@@ -53,7 +54,7 @@ impl Presenter {
         let cores = gpu.is_software().then(|| CoresSurface::open(window));
         let mut presenter = match cores {
             Some(Ok(cores)) => Self::Cores(Box::new(cores)),
-            // What a window system does not take as pixels, its software driver may still draw.
+            // If the window system accepts no pixels, its software driver may still work.
             Some(Err(_)) | None => Self::Device(Box::new(DeviceSurface::new(&gpu, surface))),
         };
         let size = window.inner_size();
@@ -61,7 +62,7 @@ impl Presenter {
         Ok((gpu, presenter))
     }
 
-    /// Follows the window; nothing is drawn while it has no size.
+    /// Resizes the surface to the window; nothing is drawn while the window has no size.
     pub fn resize(&mut self, gpu: &Gpu, size: [u32; 2]) {
         match self {
             Self::Device(device) => device.surface.resize(gpu, size),
@@ -69,8 +70,8 @@ impl Presenter {
         }
     }
 
-    /// Takes the size that the window has now, of which the event may still be on its way: panels are laid out for it, and
-    /// where frames are slow they would be shown cut off until the next one. A device's surface waits for the event.
+    /// Takes the window's present size, whose event may still be queued: panels are laid out for it, and in slow frames
+    /// they would be cut off until the next one. A device's surface waits for the event.
     pub fn follow(&mut self, window: &Window) {
         if let Self::Cores(cores) = self {
             let size = window.inner_size();
@@ -78,7 +79,7 @@ impl Presenter {
         }
     }
 
-    /// Pixels across and down.
+    /// Width and height, pixels.
     pub fn size(&self) -> [u32; 2] {
         match self {
             Self::Device(device) => device.surface.size(),
@@ -86,7 +87,7 @@ impl Presenter {
         }
     }
 
-    /// Whether there is anything to draw on.
+    /// Whether the window has a size.
     pub fn is_drawable(&self) -> bool {
         match self {
             Self::Device(device) => device.surface.is_drawable(),
@@ -94,19 +95,19 @@ impl Presenter {
         }
     }
 
-    /// Whether the picture is wanted as pixels in memory.
+    /// Whether pictures are needed as pixels in memory.
     pub fn takes_pixels(&self) -> bool {
         matches!(self, Self::Cores(_))
     }
 
-    /// The window system asks for what it showed already.
+    /// Handles the window system's request to show the same frame again.
     pub fn expose(&mut self) {
         if let Self::Cores(cores) = self {
             cores.expose();
         }
     }
 
-    /// Puts the pictures where they belong and the panels over them; `false` when there was nothing to draw into.
+    /// Draws pictures and panels; `false` if there was no surface to draw into.
     pub fn present(
         &mut self,
         gpu: &Gpu,

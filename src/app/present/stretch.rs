@@ -1,21 +1,21 @@
-//! The picture stretched over its place in the window, bilinearly, on the cores.
+//! Scales the picture bilinearly to its rectangle in the window, on the cores.
 
 use super::area::Area;
 
-/// Parts of a pixel that positions in the picture are known to.
+/// Subdivisions of a pixel in sampling positions.
 const PARTS: u32 = 256;
 
-/// Where a picture lies in the window, and what each column of it shows.
+/// A picture scaled to a rectangle of the window, with the samples of each column.
 pub struct Stretch<'a> {
     place: Area,
     size: [u32; 2],
     rgba: &'a [u8],
-    /// By column of the place: the left one of two neighbours, and the right one's weight, 0..=255.
+    /// For each column of the rectangle: the left one of two pixels, and the weight of the right one, 0..=255.
     columns: Vec<(u32, u32)>,
 }
 
 impl<'a> Stretch<'a> {
-    /// `rgba`: rows of `size` from the top. `None` where there is nothing to stretch, or less than the size says.
+    /// `rgba`: rows of `size` from the top. `None` if it is empty or smaller than `size` says.
     pub fn new(size: [u32; 2], rgba: &'a [u8], place: Area) -> Option<Self> {
         let pixels = size[0] as usize * size[1] as usize;
         if place.is_empty() || pixels == 0 || rgba.len() < 4 * pixels {
@@ -26,7 +26,8 @@ impl<'a> Stretch<'a> {
         Some(Self { place, size, rgba, columns })
     }
 
-    /// Fills columns `first..` of row `y` of the window with it; both lie in its place. `scratch` is anything.
+    /// Fills row `y` of the window from column `first` on; both must lie in the rectangle. `scratch` is a reusable
+    /// buffer.
     pub fn row(&self, y: i32, first: i32, out: &mut [u32], scratch: &mut Vec<u32>) {
         let height = (self.place.max[1] - self.place.min[1]) as u32;
         let (above, weight) = neighbours((y - self.place.min[1]) as u32, height, self.size[1]);
@@ -38,7 +39,7 @@ impl<'a> Stretch<'a> {
         scratch.clear();
         let mixed = upper.iter().zip(lower).map(|(upper, lower)| mix(packed(upper), packed(lower), weight));
         scratch.extend(mixed);
-        // The last one has a neighbour, too.
+        // The last pixel gets a right neighbour, too.
         scratch.extend(scratch.last().copied());
         let columns = &self.columns[(first - self.place.min[0]) as usize..];
         for (out, (left, weight)) in out.iter_mut().zip(columns) {
@@ -47,16 +48,16 @@ impl<'a> Stretch<'a> {
         }
     }
 
-    /// Where it lies.
+    /// The rectangle in the window.
     pub fn place(&self) -> Area {
         self.place
     }
 }
 
-/// The two pixels of `count` between which the middle of pixel `at` of `side` falls: the first, and the weight of the
-/// second in parts of 256. At the edges the outermost counts alone.
+/// The two of `count` pixels between which the centre of pixel `at` of `side` falls: the first one, and the weight of
+/// the second in parts of 256. At the edges the outermost pixel counts alone.
 fn neighbours(at: u32, side: u32, count: u32) -> (u32, u32) {
-    // Twice everything, so that halves are whole: (at + 1/2) count / side - 1/2.
+    // All terms are doubled to avoid fractions: (at + 1/2) count / side - 1/2.
     let (at, side, count) = (u64::from(at), u64::from(side), u64::from(count));
     let parts = u64::from(PARTS);
     let middle = ((2 * at + 1) * count * parts / (2 * side)).saturating_sub(parts / 2);
@@ -70,7 +71,7 @@ fn packed(rgba: &[u8; 4]) -> u32 {
     u32::from_be_bytes([0, rgba[0], rgba[1], rgba[2]])
 }
 
-/// `a` and `b` with `weight` of 256 parts of `b`, two channels at a time.
+/// Blends `a` with `weight`/256 of `b`, two channels at a time.
 fn mix(a: u32, b: u32, weight: u32) -> u32 {
     const PAIR: u32 = 0x00ff_00ff;
     let two = |a: u32, b: u32| ((a * (PARTS - weight) + b * weight + 0x0080_0080) >> 8) & PAIR;
@@ -81,7 +82,7 @@ fn mix(a: u32, b: u32, weight: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// The same in floats, pixel by pixel.
+    /// The same scaling in floats, pixel by pixel.
     fn reference(size: [u32; 2], rgba: &[u8], place: [u32; 2], at: [u32; 2]) -> [f64; 3] {
         let near = |k: usize| {
             let x = (f64::from(at[k]) + 0.5) * f64::from(size[k]) / f64::from(place[k]) - 0.5;
@@ -112,7 +113,7 @@ mod tests {
                     let got = pixel.to_be_bytes();
                     for c in 0..3 {
                         let off = (f64::from(got[c + 1]) - wanted[c]).abs();
-                        // A position is known to 1/256 of a pixel, two of which differ by 255 at the most.
+                        // Positions are rounded to 1/256 of a pixel, and neighbours differ by at most 255.
                         assert!(off <= 2.6, "{size:?} on {place:?} at {x}, {y}: {got:?}, wanted {wanted:?}");
                     }
                 }

@@ -1,5 +1,5 @@
-//! The window's surface: configured to its size, brought back when it is lost or outdated, absent while it
-//! has no size.
+//! The window's surface: configured to the window's size, recreated when lost or outdated, unconfigured while the
+//! window has no size.
 
 use std::sync::Arc;
 
@@ -14,16 +14,16 @@ pub struct WindowSurface {
     configured: bool,
 }
 
-/// What came of asking for the next picture to draw into.
+/// Result of acquiring the next frame's texture.
 pub enum Next {
     /// Draw into it and present it.
     Draw(wgpu::SurfaceTexture),
-    /// Not now; ask again with the next event.
+    /// Nothing to draw into; try again at the next event.
     Skip,
 }
 
 impl WindowSurface {
-    /// Opens a device for the window. The surface has no size yet.
+    /// Opens a device for the window. The surface is not configured yet.
     ///
     /// # Errors
     /// [`AppError`].
@@ -32,7 +32,7 @@ impl WindowSurface {
             instance.create_surface(Arc::clone(window)).map_err(|e| AppError::Window(e.to_string()))?;
         let gpu = Gpu::open(instance, Some(&surface))?.keeping_pipelines();
         let capabilities = surface.get_capabilities(&gpu.adapter);
-        // egui blends in sRGB bytes, so the surface must take them as they are.
+        // egui blends in sRGB bytes, so the surface format must not convert them.
         let format = capabilities
             .formats
             .iter()
@@ -50,7 +50,7 @@ impl WindowSurface {
         Ok((gpu, Self { surface, config, configured: false }))
     }
 
-    /// Follows the window; a size of zero unconfigures until the window is back.
+    /// Resizes the surface to the window; a zero size unconfigures it.
     pub fn resize(&mut self, gpu: &Gpu, [width, height]: [u32; 2]) {
         let most = gpu.limits.max_texture_dimension_2d;
         self.configured = width > 0 && height > 0;
@@ -60,12 +60,12 @@ impl WindowSurface {
         }
     }
 
-    /// Pixels across and down.
+    /// Width and height, pixels.
     pub fn size(&self) -> [u32; 2] {
         [self.config.width, self.config.height]
     }
 
-    /// Whether there is anything to draw on.
+    /// Whether the surface has a size.
     pub fn is_drawable(&self) -> bool {
         self.configured
     }
@@ -75,7 +75,7 @@ impl WindowSurface {
         self.config.format
     }
 
-    /// The next picture to draw into.
+    /// Acquires the next frame's texture.
     pub fn next(&mut self, gpu: &Gpu, window: &Arc<Window>) -> Next {
         use wgpu::CurrentSurfaceTexture as Current;
         if !self.configured {

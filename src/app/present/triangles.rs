@@ -1,8 +1,9 @@
-//! egui's triangles on the cores: the twin of egui-wgpu's shader.
+//! Draws egui's triangles on the cores, as egui-wgpu's shader does.
 //!
 //! In: primitives in points, egui's textures. Out: pixels of the window, 0RGB. Colours are premultiplied and blended as
-//! bytes in sRGB, as egui means them. A pixel belongs to the triangle that its middle lies in, on an edge to the one
-//! on the right or below; edges that two triangles share are computed alike for both, so no pixel is blended twice.
+//! sRGB bytes, as egui specifies. A pixel belongs to the triangle that contains its centre, on an edge to the triangle
+//! on the right or below; an edge shared by two triangles is computed identically for both, so no pixel is blended
+//! twice.
 
 use std::collections::HashMap;
 
@@ -13,7 +14,7 @@ use egui::{
 
 use super::area::Area;
 
-/// A middle this near to that of a texel shows it as it is, texels.
+/// A sample this near to a texel's centre takes that texel's colour unblended, texels.
 const NEAR: f32 = 1.0 / 64.0;
 
 /// egui's textures in memory.
@@ -21,7 +22,7 @@ const NEAR: f32 = 1.0 / 64.0;
 pub struct Textures(HashMap<TextureId, ColorImage>);
 
 impl Textures {
-    /// Takes in a texture, or a part of one.
+    /// Replaces a texture, or a part of one.
     pub fn set(&mut self, id: TextureId, delta: &ImageDelta) {
         let ImageData::Color(image) = &delta.image;
         match (delta.pos, self.0.get_mut(&id)) {
@@ -42,31 +43,31 @@ impl Textures {
         }
     }
 
-    /// Forgets a texture.
+    /// Frees a texture.
     pub fn free(&mut self, id: TextureId) {
         self.0.remove(&id);
     }
 }
 
-/// Rows of a window: `first` is the number of the first.
+/// Rows of a window.
 pub struct Rows<'a> {
-    /// Pixels across.
+    /// Width, pixels.
     pub width: usize,
-    /// The first row.
+    /// Number of the first row.
     pub first: i32,
     /// Whole rows, 0RGB.
     pub pixels: &'a mut [u32],
 }
 
 impl Rows<'_> {
-    /// Columns `from..to` of a row that is here.
+    /// Columns `from..to` of row `y`, which must be among these rows.
     pub fn row(&mut self, y: i32, from: i32, to: i32) -> &mut [u32] {
         let start = (y - self.first) as usize * self.width;
         &mut self.pixels[start + from as usize..start + to as usize]
     }
 }
 
-/// Paints primitives at `scale` pixels a point, inside of `area`, which is inside of the rows.
+/// Paints primitives at `scale` pixels per point within `area`, which must lie in `rows`.
 pub fn paint(
     rows: &mut Rows<'_>,
     area: Area,
@@ -91,11 +92,11 @@ fn paint_mesh(rows: &mut Rows<'_>, clip: Area, mesh: &Mesh, texture: &ColorImage
     }
 }
 
-/// A corner in pixels, texels and channels of 0..=255.
+/// A vertex in pixels, texels and channels of 0..=255.
 #[derive(Clone, Copy)]
 struct Corner {
     at: [f32; 2],
-    /// Where in the texture, texels; red, green, blue, alpha.
+    /// Texture position, texels; red, green, blue, alpha.
     values: [f32; 6],
 }
 
@@ -108,19 +109,19 @@ impl Corner {
 }
 
 struct Triangle<'a> {
-    /// By ascending y, and x where that is the same.
+    /// Sorted by y, then x.
     corners: [Corner; 3],
-    /// What the values change by for a pixel to the right, and for one down.
+    /// Change of the values per pixel to the right, and per pixel down.
     slopes: [[f32; 6]; 2],
     texture: &'a ColorImage,
-    /// What the texture shows, where that is the same all over.
+    /// The texel, if all vertices use the same one.
     texel: Option<Color32>,
-    /// Its colour, where it is one colour all over.
+    /// The colour, if the triangle is of one colour.
     flat: Option<Color32>,
 }
 
 impl<'a> Triangle<'a> {
-    /// `None` where it has no area.
+    /// `None` if the triangle has no area.
     fn new(vertices: [Vertex; 3], texture: &'a ColorImage, scale: f32) -> Option<Self> {
         let mut corners = vertices.map(|vertex| Corner::new(vertex, texture, scale));
         corners.sort_by(|a, b| a.at[1].total_cmp(&b.at[1]).then(a.at[0].total_cmp(&b.at[0])));
@@ -165,7 +166,7 @@ impl<'a> Triangle<'a> {
         }
     }
 
-    /// Pixels of a row from column `x` on.
+    /// Paints a span of row `y` from column `x` on.
     fn span(&self, out: &mut [u32], x: i32, y: i32) {
         if let Some(color) = self.flat {
             if color.is_opaque() {
@@ -191,12 +192,12 @@ impl<'a> Triangle<'a> {
     }
 }
 
-/// The first pixel whose middle is not before `x`.
+/// The first pixel whose centre is at or right of `x`.
 fn first_middle(x: f32) -> i32 {
     (x - 0.5).ceil() as i32
 }
 
-/// Where an edge crosses the height `y`; its corners by ascending y.
+/// The x at which an edge crosses the height `y`; `from` is the upper vertex.
 fn crossing(from: &Corner, to: &Corner, y: f32) -> f32 {
     let height = to.at[1] - from.at[1];
     if height <= 0.0 {
@@ -205,7 +206,7 @@ fn crossing(from: &Corner, to: &Corner, y: f32) -> f32 {
     from.at[0] + (to.at[0] - from.at[0]) * ((y - from.at[1]) / height)
 }
 
-/// The texture at a place in texels, from the middle of the first; between middles bilinearly.
+/// Samples the texture bilinearly; `u` and `v` are in texels from the centre of the first one.
 fn sample(texture: &ColorImage, u: f32, v: f32) -> Color32 {
     let most = texture.size.map(|side| side.saturating_sub(1));
     let texel = |x: f32, y: f32| {
@@ -229,7 +230,7 @@ fn sample(texture: &ColorImage, u: f32, v: f32) -> Color32 {
     Color32::from_rgba_premultiplied(r, g, b, a)
 }
 
-/// A 255th of a product of two bytes, rounded.
+/// `product / 255`, rounded.
 fn of_255(product: u32) -> u32 {
     (product * 257 + 32768) >> 16
 }
@@ -243,16 +244,16 @@ fn multiply(a: Color32, b: Color32) -> Color32 {
     Color32::from_rgba_premultiplied(r, g, b, a)
 }
 
-/// A colour as windows have it: 0RGB.
+/// A colour as 0RGB.
 pub fn packed(color: Color32) -> u32 {
     u32::from_be_bytes([0, color.r(), color.g(), color.b()])
 }
 
-/// A premultiplied colour over a pixel.
+/// Blends a premultiplied colour over a pixel.
 fn over(color: Color32, pixel: u32) -> u32 {
     let left = 255 - u32::from(color.a());
     let channel = |shift: u32, own: u8| {
-        // egui has colours that only add light, too.
+        // Additive colours can exceed 255.
         (u32::from(own) + of_255(((pixel >> shift) & 255) * left)).min(255) << shift
     };
     channel(16, color.r()) | channel(8, color.g()) | channel(0, color.b())

@@ -1,5 +1,4 @@
-//! The two tools and what they aim at: the hammer's hover and click, the pinned impact and its handles, the
-//! preview of both.
+//! The tools and their target: the hammer's hover and click, the pinned impact and its handles, the preview of both.
 
 use super::Session;
 use crate::{
@@ -8,25 +7,23 @@ use crate::{
     ui::{Command, Hover, NoticeKind, PinView, Tool},
 };
 
-/// The tool, what the pointer is over, and what the pictures showed. The pinned impact is part of what is
-/// tuned, so that undo covers it.
+/// The tool and the point under the pointer. The pinned impact belongs to the tuned values, so that undo covers it.
 #[derive(Default)]
 pub(super) struct Aiming {
-    /// What a click does.
+    /// The chosen tool.
     tool: Tool,
-    /// Where the pointer is in the picture (0..1).
+    /// The pointer's position in the picture (0..1).
     pointer: Option<[f32; 2]>,
-    /// What it is over.
+    /// The body and point under the pointer.
     pick: Option<ScenePick>,
-    /// The same as it is drawn.
+    /// The point under the pointer, as the panels draw it.
     hover: Option<Hover>,
-    /// Numbers of bodies that the pictures showed, each time that it changed; for tests that look from
-    /// outside.
+    /// History of the number of bodies shown, for tests that observe the window from outside.
     counts: Vec<usize>,
 }
 
 impl Aiming {
-    /// The pointer moves, or leaves the picture.
+    /// Sets the pointer's position; `None` when it leaves the picture.
     pub fn point_at(&mut self, at: Option<[f32; 2]>) {
         self.pointer = at;
     }
@@ -37,7 +34,7 @@ impl Aiming {
     }
 }
 
-/// Changes in the number of bodies that are kept.
+/// Most entries in the history of body counts.
 const MOST_COUNTS: usize = 32;
 
 impl Session {
@@ -46,12 +43,12 @@ impl Session {
         self.aiming.tool
     }
 
-    /// What the pointer is over.
+    /// The point under the pointer.
     pub fn hover(&self) -> Option<Hover> {
         self.aiming.hover
     }
 
-    /// Numbers of bodies that the last pictures showed.
+    /// History of the number of bodies in the pictures shown.
     pub fn counts(&self) -> &[usize] {
         &self.aiming.counts
     }
@@ -69,14 +66,14 @@ impl Session {
         }
     }
 
-    /// What a tool's command asks for.
+    /// Executes a tool's command.
     pub(super) fn use_tool(&mut self, command: &Command) {
         match command {
             Command::Tool(tool) => self.choose(*tool),
             Command::Hit(at) => self.hit(*at),
             Command::Pin(at) => self.pin(*at),
             Command::MovePin(at) => {
-                // Beside the object, and over others, the pin waits for the pointer to come back.
+                // Outside its body, the pin stays until the pointer returns.
                 let moved = self.aim_through(*at);
                 if let Some(sandbox) = &mut self.sandbox
                     && let Some(aim) = moved
@@ -90,7 +87,7 @@ impl Session {
                 let Some(sandbox) = &mut self.sandbox else { return };
                 let none = *command == Command::KeepNone;
                 let took_over = if none { sandbox.keep_none() } else { sandbox.invert_kept() };
-                // Keep none means the radius too, and needs no explanation.
+                // Clearing the selection also discards the radius, and needs no explanation.
                 self.say_painted(took_over && !none);
             }
             Command::BreakPin => {
@@ -114,7 +111,7 @@ impl Session {
             Tool::Hammer => sandbox.unpin(),
             Tool::Impact | Tool::Hand | Tool::Throw | Tool::Select => {}
             Tool::Keep => {
-                // Cells must be seen to be chosen.
+                // Cells can only be clicked while the preview shows them.
                 let mut tuning = sandbox.tuning().clone();
                 if tuning.view.preview == PreviewMode::Off {
                     tuning.view.preview = PreviewMode::Seams;
@@ -133,7 +130,7 @@ impl Session {
         }
     }
 
-    /// Whether a body is locked, which is told: it does not break.
+    /// Whether a body is locked against breaking; shows a message if it is.
     fn is_held(&mut self, id: BodyId) -> bool {
         let locked = self.sandbox.as_ref().is_some_and(|sandbox| sandbox.status(id).locked);
         if locked {
@@ -158,12 +155,12 @@ impl Session {
 
     fn say_painted(&mut self, took_over: bool) {
         if took_over {
-            let text = "The cells that the local radius kept are chosen ones now; the radius is off";
+            let text = "The cells kept by the local radius are now kept by choice; the local radius is off";
             self.say(NoticeKind::Remark, text);
         }
     }
 
-    /// Whether the pointer is over a cell that a click would choose.
+    /// Whether the pointer is over a cell that can be clicked to make it stay.
     pub fn over_cell(&self) -> bool {
         self.sandbox.as_ref().is_some_and(|s| s.hovered_cell().is_some())
     }
@@ -187,7 +184,7 @@ impl Session {
         }
     }
 
-    /// Finds what the pointer is over, and aims at it unless an impact is pinned.
+    /// Updates the point under the pointer, and aims at it unless an impact is pinned.
     pub(super) fn update_aim(&mut self) {
         (self.aiming.pick, self.aiming.hover) = (None, None);
         let found = self.aiming.pointer.and_then(|at| self.pick_through(at));
@@ -202,7 +199,7 @@ impl Session {
             let longest = sandbox.longest_side(pick.body).unwrap_or(1.0) as f32;
             let shown = self.camera.eye() + direction * pick.distance as f32;
             self.aiming.hover = Some(Hover { point: shown, longest_side: longest });
-            // What flies past under the pointer is not aimed at.
+            // Bodies flying past under the pointer are not aimed at.
             let aims = matches!(self.aiming.tool, Tool::Hammer | Tool::Impact);
             if aim.is_none()
                 && aims
@@ -230,7 +227,7 @@ impl Session {
         }
     }
 
-    /// The pinned impact as it is drawn.
+    /// The pinned impact, as the panels draw it.
     pub fn pin_view(&self) -> Option<PinView> {
         let sandbox = self.sandbox.as_ref()?;
         let aim = sandbox.tuning().pin.as_ref()?.aim;

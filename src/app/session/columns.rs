@@ -1,7 +1,7 @@
-//! The pictures beside the document's: one blow by other methods, from the same eye.
+//! Comparison pictures beside the document's: the same blow by other methods, from the same camera.
 //!
-//! In: what the sandbox shows beside the document. Out: a picture a column, by a renderer of its own, so that each is
-//! refined like the document's. What is not shown any more is not kept.
+//! In: the sandbox's comparison views. Out: one picture per view, each from its own renderer, so that each is refined
+//! like the document's. Pictures of closed views are dropped.
 
 use super::Session;
 use crate::{
@@ -10,14 +10,14 @@ use crate::{
     scene::Way,
 };
 
-/// How a picture's place is divided among views: so many across and down.
+/// Number of columns and rows of views in the window.
 pub type Division = [u32; 2];
 
-/// Pictures of the columns beside the document.
+/// Pictures of the comparison views.
 #[derive(Default)]
 pub(super) struct Columns {
     pictures: Vec<Column>,
-    /// Whether there is another number of them, each with less room perhaps.
+    /// Whether the number of views has changed, so that each may have less room.
     are_others: bool,
 }
 
@@ -27,26 +27,26 @@ struct Column {
 }
 
 impl Columns {
-    /// Finer ones have come, drawn elsewhere.
+    /// Replaces the pictures with finer ones that a worker drew.
     pub fn show(&mut self, views: impl Iterator<Item = View>) {
         for (column, view) in self.pictures.iter_mut().zip(views) {
             column.view = Some(view);
         }
     }
 
-    /// Nothing is drawn any more, or on another device.
+    /// Drops all pictures, for instance because the device was lost.
     pub fn forget(&mut self) {
         self.pictures.clear();
     }
 }
 
 impl Session {
-    /// The last pictures of the columns beside the document.
+    /// The latest pictures of the comparison views.
     pub fn views_beside(&self) -> impl Iterator<Item = &View> {
         self.columns.pictures.iter().filter_map(|column| column.view.as_ref())
     }
 
-    /// Shows these ways beside the document, or none.
+    /// Shows these methods beside the document; an empty list shows none.
     pub(super) fn show_beside(&mut self, ways: &[Way]) {
         let shown = self.sandbox.as_mut().map(|sandbox| sandbox.show_beside(ways));
         if let Some(Err(error)) = shown {
@@ -58,7 +58,7 @@ impl Session {
         self.columns.are_others = true;
     }
 
-    /// Steps back once views are narrower, so that the objects are in them; `views` are as many as are drawn.
+    /// Moves the camera back when views become narrower, so that the objects fit; `views` is the number drawn.
     pub(super) fn step_back(&mut self, views: u32) {
         let Some(sandbox) = self.sandbox.as_ref().filter(|s| s.ways_beside().len() + 1 == views as usize)
         else {
@@ -74,7 +74,7 @@ impl Session {
         }
     }
 
-    /// Shows another method beside the document, or none where there is one.
+    /// Shows a second method beside the document, or stops showing it.
     pub(super) fn toggle_beside(&mut self) {
         let Some(sandbox) = &self.sandbox else { return };
         let other = Way::other_than(&sandbox.tuning().fracture);
@@ -82,7 +82,7 @@ impl Session {
         self.show_beside(&ways);
     }
 
-    /// Draws every column beside the document, for the device that shows the window where one does.
+    /// Draws every comparison view, into a texture of the window's device if it has one.
     pub(super) fn draw_beside(
         &mut self,
         gpu: Option<&Gpu>,
@@ -116,7 +116,7 @@ impl Session {
     }
 }
 
-/// Pictures of one height as one, the first on the left; one that has another height is left out.
+/// Joins pictures of equal height into one, from left to right; pictures of another height are left out.
 pub(super) fn next_to_each_other(all: &[Pixels]) -> Pixels {
     let height = all.first().map_or(0, |first| first.size[1]);
     let all: Vec<_> = all.iter().filter(|pixels| pixels.size[1] == height).collect();

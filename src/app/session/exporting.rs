@@ -1,5 +1,4 @@
-//! Export from the window: what is asked for in its panel, the folder, the worker, and what is said in the
-//! end.
+//! Export from the window: the panel's settings, the folder, the worker and the final message.
 
 use std::path::{Path, PathBuf};
 
@@ -13,17 +12,17 @@ use crate::{
 /// The export panel and its worker.
 #[derive(Default)]
 pub struct Exporting {
-    /// Whether the panel is there.
+    /// Whether the panel is open.
     pub open: bool,
-    /// What the panel asks for.
+    /// The panel's settings.
     pub order: ExportOrder,
-    /// Whether the folder was named by the user rather than proposed.
+    /// Whether the user chose the folder.
     named: bool,
-    /// Whether the folder holds files already.
+    /// Whether the folder already holds files.
     taken: bool,
-    /// The export on its way.
+    /// The running export.
     pub job: Option<ExportJob>,
-    /// What the last one left behind.
+    /// The last finished export.
     pub last: Option<Exported>,
 }
 
@@ -47,7 +46,7 @@ impl Session {
         }
     }
 
-    /// A folder that is free, beside where the program was started, until the user names one.
+    /// Proposes an unused folder in the working directory, until the user chooses one.
     fn propose_folder(&mut self) {
         if !self.exporting.named {
             let here = std::env::current_dir().unwrap_or_default();
@@ -61,19 +60,19 @@ impl Session {
         self.exporting.taken = !folder.is_empty() && !is_free(Path::new(folder));
     }
 
-    /// Takes over what the panel changed.
+    /// Applies a change made in the panel.
     pub(super) fn change_export(&mut self, order: ExportOrder) {
         self.exporting.named |= order.folder != self.exporting.order.folder;
         self.exporting.order = order;
         self.look_at_folder();
     }
 
-    /// Asks for the folder.
+    /// Opens a dialog for the folder.
     pub(super) fn ask_export_folder(&mut self) {
         self.ask(Purpose::ExportFolder);
     }
 
-    /// The user chose a folder; into one that holds other things a new one is put.
+    /// Takes the folder that the user chose, or a new folder inside it if it already holds other files.
     pub(super) fn chose_export_folder(&mut self, folder: &Path) {
         let name = self.scene_name();
         let folder = if is_free(folder) { folder.to_owned() } else { free_folder(folder, &name) };
@@ -83,7 +82,7 @@ impl Session {
         });
     }
 
-    /// Starts writing what the panel asks for.
+    /// Starts the export.
     pub(super) fn start_export(&mut self) {
         let (Some(sandbox), None) = (&self.sandbox, &self.exporting.job) else { return };
         let mut order = self.exporting.order.clone();
@@ -98,14 +97,14 @@ impl Session {
         self.exporting.job = Some(ExportJob::start(plan, folder));
     }
 
-    /// Stops the export that is on its way.
+    /// Stops the running export.
     pub(super) fn cancel_export(&mut self) {
         if let Some(job) = &self.exporting.job {
             job.progress.cancel();
         }
     }
 
-    /// Says what became of the export.
+    /// Shows a message with the result of the export.
     pub(super) fn tell_export(&mut self) {
         let Some(result) = self.exporting.job.as_ref().and_then(ExportJob::poll) else { return };
         self.exporting.job = None;
@@ -118,7 +117,7 @@ impl Session {
                 };
                 self.say(kind, exported.line());
                 self.exporting.last = Some(exported);
-                // A proposed folder is another one next time; what the user named stays.
+                // A proposed folder is proposed anew; one that the user chose stays.
                 self.propose_folder();
             }
             Err(ExportError::Cancelled) => {
@@ -142,12 +141,12 @@ impl Session {
         })
     }
 
-    /// The panel and its worker, for the state file.
+    /// The panel's and the worker's state, for the state file.
     pub fn exporting(&self) -> &Exporting {
         &self.exporting
     }
 
-    /// A scene opened: its objects are others.
+    /// Resets what belonged to the previous scene.
     pub(super) fn forget_export_object(&mut self) {
         let count = self.sandbox.as_ref().map_or(0, |sandbox: &Sandbox| sandbox.objects().len());
         self.exporting.order.object = self.exporting.order.object.filter(|object| *object < count);
@@ -157,7 +156,7 @@ impl Session {
     }
 }
 
-/// Whether a folder is not there, or holds nothing.
+/// Whether a folder is missing or empty.
 fn is_free(folder: &Path) -> bool {
     match std::fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_none(),
@@ -165,7 +164,7 @@ fn is_free(folder: &Path) -> bool {
     }
 }
 
-/// `NAME-pieces` in `home`, or the first of `NAME-pieces-2` and so on that is free.
+/// `NAME-pieces` in `home`, or the first unused one of `NAME-pieces-2` and so on.
 fn free_folder(home: &Path, name: &str) -> PathBuf {
     let stem = format!("{name}-pieces");
     let first = home.join(&stem);

@@ -1,7 +1,7 @@
-//! Pictures as fine as they get, drawn by a worker beside the window: for files, and for a screen at rest.
+//! Pictures at full quality, drawn by a worker: for files, and for the window at rest.
 //!
-//! In: what the window shows, a size. Out: pixels, some seconds later where the cores draw. Whoever gives one up stops it
-//! between two of its passes.
+//! In: a copy of what the window shows, a size. Out: pixels, some seconds later if the cores draw. Dropping a picture
+//! stops its worker between two passes.
 
 use std::sync::{
     Arc,
@@ -21,11 +21,11 @@ use crate::{
     svo::Arena,
 };
 
-/// Pictures that are added up, as the command `render` does; fewer where the cores draw.
+/// Accumulated passes, as in the command `render`; fewer if the cores draw.
 const PASSES: u32 = 32;
 const PASSES_ON_CORES: u32 = 12;
 
-/// Everything that a picture shows, held apart from the window.
+/// A copy of everything that a picture shows.
 pub(super) struct Subject {
     compute: Compute,
     arena: Arena,
@@ -37,7 +37,7 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    /// Draws it at `size` pixels; `None` where it was given up.
+    /// Draws the picture at `size` pixels; `None` if it was cancelled.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -63,7 +63,7 @@ impl Subject {
                 }),
                 overlay: self.overlay.as_ref(),
             })?;
-            // One at a time, or a slow adapter's driver would see one enormous submission.
+            // One pass at a time, since a slow adapter's driver would otherwise get one enormous submission.
             self.compute.wait()?;
         }
         let view = renderer.view(None)?;
@@ -71,7 +71,7 @@ impl Subject {
     }
 }
 
-/// Pictures of all views on their way; dropped, it is given up.
+/// Pictures of all views in progress; dropping it cancels them.
 pub(super) struct FinePicture {
     receiver: mpsc::Receiver<Option<Vec<Pixels>>>,
     given_up: Arc<AtomicBool>,
@@ -84,7 +84,7 @@ impl Drop for FinePicture {
 }
 
 impl FinePicture {
-    /// Has a worker draw all of them, each at `size` pixels.
+    /// Starts a worker that draws all subjects, each at `size` pixels.
     pub fn start(subjects: Vec<Subject>, size: [u32; 2]) -> Self {
         let (sender, receiver) = mpsc::channel();
         let given_up = Arc::new(AtomicBool::new(false));
@@ -92,17 +92,17 @@ impl FinePicture {
         std::thread::spawn(move || {
             let all: Result<Option<Vec<_>>, _> = subjects.iter().map(|one| one.draw(size, &wish)).collect();
             let drawn = all.unwrap_or_else(|error| {
-                // The one that is shown is still there.
+                // The coarser picture stays on display.
                 tracing::warn!("no finer picture: {error}");
                 None
             });
-            // The receiver only disappears with whoever wanted it.
+            // The channel is closed only when the picture was dropped.
             let _ = sender.send(drawn);
         });
         Self { receiver, given_up }
     }
 
-    /// What came of it, once: no pictures where one could not be drawn.
+    /// Returns the result once; no pictures if one of them could not be drawn.
     pub fn poll(&self) -> Option<Option<Vec<Pixels>>> {
         match self.receiver.try_recv() {
             Ok(drawn) => Some(drawn),
@@ -113,7 +113,7 @@ impl FinePicture {
 }
 
 impl Session {
-    /// What the window shows of the document; `selected` is drawn highlighted.
+    /// The document's view; `selected` is highlighted.
     pub(super) fn subject(&self, selected: Option<crate::bodies::BodyId>) -> Option<Subject> {
         let sandbox = self.sandbox.as_ref()?;
         let view = sandbox.tuning().view;
@@ -123,7 +123,7 @@ impl Session {
         }
         let floor = sandbox.settings().floor.filter(|_| view.floor).map(|y| y as f32);
         let seams = sandbox.body_seams().map(|s| (s.body, s.seams.clone(), s.first, s.marks));
-        // The handles of the buffers are enough: the lock stays free for whatever comes meanwhile.
+        // A clone of the buffers' handles suffices, so the lock is free for later changes.
         let arena = sandbox.arena().read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
         Some(Subject {
             compute: sandbox.compute().clone(),
@@ -136,7 +136,7 @@ impl Session {
         })
     }
 
-    /// What a picture of the window says of itself: the scene as it stands, and what drew it.
+    /// Metadata of written pictures: the scene in its present state, and the device that drew it.
     pub(super) fn picture_signature(&self) -> Signature {
         let shown = self.sandbox.as_ref();
         let scene = shown.map(|sandbox| sandbox.as_it_stands(self.camera).to_text()).unwrap_or_default();
@@ -144,12 +144,12 @@ impl Session {
         Signature::new(ran_on, crate::provenance::here(), scene)
     }
 
-    /// Pixels of pictures that are written; `None`: as the window has them.
+    /// Size of written pictures, pixels; `None` uses the size in the window.
     pub fn written_size(&self) -> Option<[u32; 2]> {
         self.picture_files.size
     }
 
-    /// What the window shows beside the document, from the same eye, the first on the left.
+    /// The comparison views, from left to right, from the same camera.
     pub(super) fn subjects_beside(&self) -> Vec<Subject> {
         let (Some(sandbox), Some(document)) = (&self.sandbox, self.subject(None)) else { return Vec::new() };
         let of = |number: usize| {
@@ -162,8 +162,8 @@ impl Session {
         (0..sandbox.ways_beside().len()).filter_map(of).collect()
     }
 
-    /// Writes a picture of what the window shows, as large as the place it has there or as was chosen, by a worker; views
-    /// side by side become one file, each of that size and next to the one before it.
+    /// Has a worker write a picture of the window, at its size there or at the chosen size; side-by-side views are
+    /// joined in one file, each at that size.
     pub(super) fn write_picture(&mut self) {
         let size = self.picture_files.size.or_else(|| self.picture.place());
         let (Some(subject), Some(size)) = (self.subject(None), size) else { return };
@@ -176,7 +176,7 @@ impl Session {
         let draw = move || {
             let one = |subject: &Subject| match subject.draw(size, &AtomicBool::new(false)) {
                 Ok(Some(pixels)) => Ok(pixels),
-                Ok(None) => Err("the picture was given up".to_owned()),
+                Ok(None) => Err("the picture was cancelled".to_owned()),
                 Err(error) => Err(error.to_string()),
             };
             let mut all = subjects.iter().map(one).collect::<Result<Vec<_>, _>>()?;
@@ -216,7 +216,7 @@ mod tests {
         session.draw(None, [50, 80], [2, 1]);
         let all = session.subjects_beside();
         assert_eq!(all.len(), 1);
-        // Of the chosen size, however coarse the window is, and the whole object is in both.
+        // At the chosen size, however coarse the window is, with the whole object in both views.
         let own = session.subject(None).unwrap();
         let [own, beside] =
             [&own, &all[0]].map(|s| s.draw([120, 90], &AtomicBool::new(false)).unwrap().unwrap());
@@ -225,7 +225,7 @@ mod tests {
         let both = next_to_each_other(&[own.clone(), beside]);
         assert_eq!(both.size, [240, 90]);
         assert_eq!(both.rgba[..480], own.rgba[..480]);
-        // At rest both sharpen to every pixel of their places.
+        // At rest both views sharpen to the full resolution of their rectangles.
         session.camera.orbit(0.1, 0.0);
         session.picture.slow_down([100, 80], 5000.0);
         let start = Instant::now();
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn at_rest_a_slow_machine_sharpens_to_every_pixel() {
         let mut session = session();
-        // As if a picture of this place took five seconds.
+        // As if a picture of this size took five seconds.
         session.picture.slow_down([320, 240], 5000.0);
         let start = Instant::now();
         session.draw(None, [320, 240], [1, 1]);

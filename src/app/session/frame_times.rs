@@ -1,75 +1,73 @@
-//! What frames take, and what that leaves: to steps of time, to previews, to pictures.
+//! Time budgets of a frame, from measured times: for simulation steps, for previews and for the picture.
 
 use std::time::{Duration, Instant};
 
 use crate::{app::resolution::BUDGET_SHARE, scene::PreviewReport};
 
-/// Longest time that one picture spends on steps, s, unless a single step takes longer or the rest of the
-/// picture does.
+/// Longest time for a frame's steps, s, unless a single step or the rest of the frame takes longer.
 const STEP_BUDGET: f64 = 0.025;
-/// What steps may take for each second that panels and picture take: on a slow machine time must not stand
-/// still for the picture's sake.
+/// Time for steps per second spent on picture and panels, so that a slow picture does not stop the simulation.
 const STEP_SHARE: f64 = 0.6;
-/// The same, up to [`STEPS_FIRST`]: a small picture is quickly drawn, and time that keeps up comes before a larger one.
+/// The same ratio up to [`STEPS_FIRST`]: with a small picture, keeping up with real time comes before a larger picture.
 const STEP_SHARE_FIRST: f64 = 3.0;
-/// Time for steps that a picture makes room for, s.
+/// Time for steps that a picture leaves free, s.
 const STEPS_FIRST: f64 = 0.05;
-/// Share of the time that steps may have for pictures to make room for them: beyond, time runs slower.
+/// Largest share of the frame time that pictures leave to steps; beyond it, simulated time runs slower.
 const MOST_STEPS_SHARE: f64 = 0.75;
-/// What is left of the time between two pictures for what nobody foresees.
+/// Share of the frame time that is planned; the rest is a reserve.
 const FORESEEN: f64 = 0.95;
-/// Previews a second that the level of a preview makes room for, beside the panels and a picture.
+/// Previews per second that the preview's level leaves time for, beside panels and a picture.
 const PREVIEWS_A_SECOND: f64 = 10.0;
-/// What a coarse picture takes, ms.
+/// Assumed time of a coarse picture, ms.
 const PREVIEW_PICTURE_MS: f64 = 15.0;
-/// Previews a second that pictures make room for while a value moves, at the least: somewhat more than the thirty that
-/// are wanted. Where more pictures a second are aimed at, previews keep up with them.
+/// Least number of previews per second that pictures leave time for while a value moves, somewhat above the thirty
+/// wanted. At a higher target frame rate, previews follow that rate.
 const TUNED_A_SECOND: f64 = 33.0;
-/// A hand that rested this long no longer tunes.
+/// Tuning ends after a pause of this length.
 const TUNING_FOR: Duration = Duration::from_millis(250);
 /// Least time for a picture while a value moves, ms.
 const LEAST_PICTURE_MS: f64 = 12.0;
-/// Share of a new measurement in a mean.
+/// Weight of a new measurement in a running mean.
 const NEW: f64 = 0.2;
 
-/// What the parts of a frame took on the window's thread.
+/// Times of a frame's parts on the window's thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FrameParts {
-    /// Steps of simulated time.
+    /// Number of simulation steps.
     pub steps: u32,
-    /// They took, ms.
+    /// Time of the simulation steps, ms.
     pub steps_ms: f64,
-    /// What the pointer is over, and the preview there, ms.
+    /// Time for the point under the pointer and its preview, ms.
     pub aim_ms: f64,
-    /// The picture in the middle, ms; 0 where the last one stayed.
+    /// Time of the picture, ms; 0 if the last one was kept.
     pub picture_ms: f64,
-    /// Layout of the panels, ms.
+    /// Time of laying out the panels, ms.
     pub panels_ms: f64,
-    /// Drawing all of it onto the window, and waiting for that, ms.
+    /// Time of drawing and presenting the window, ms.
     pub present_ms: f64,
 }
 
-/// Times of the last frames.
+/// Running means over the last frames.
 #[derive(Default)]
 pub(super) struct FrameTimes {
-    /// Of the frame that is being made.
+    /// The current frame.
     pub parts: FrameParts,
-    /// One picture, a mean, ms.
+    /// Mean time per picture, ms.
     frame_ms: f64,
-    /// One step of simulated time, a mean, ms.
+    /// Mean time per simulation step, ms.
     step_ms: f64,
-    /// What frames take beside their pictures and steps (preview, panels, presenting), a mean, ms.
+    /// Mean time of everything else (preview, panels, presenting), ms.
     rest_ms: f64,
-    /// The same without the preview, in frames that had one, a mean, ms.
+    /// The same without the preview, over frames that had one, ms.
     panels_ms: f64,
-    /// How often the preview had been computed by the last frame.
+    /// The preview's counter in the last frame.
     previewed: u64,
-    /// When the preview was last computed anew, and how often it had been by then.
+    /// When the preview's counter last changed, and its value.
     tuned: Option<(Instant, u64)>,
 }
 
 impl FrameTimes {
-    /// Time for one picture, a mean, ms.
+    /// Mean time per picture, ms.
     pub fn frame_ms(&self) -> f64 {
         self.frame_ms
     }
@@ -80,7 +78,7 @@ impl FrameTimes {
         STEP_BUDGET.max(STEP_SHARE * others).max(STEPS_FIRST.min(STEP_SHARE_FIRST * others))
     }
 
-    /// So many steps were taken for the frame, in so many ms.
+    /// Records the number of steps in a frame and their time, ms.
     pub fn steps_took(&mut self, steps: u32, ms: f64) {
         (self.parts.steps, self.parts.steps_ms) = (steps, ms);
         if steps > 0 {
@@ -88,8 +86,8 @@ impl FrameTimes {
         }
     }
 
-    /// Pictures a second to aim at while steps of `dt` (s, of real time) go on: those that are wanted, drawn in the
-    /// time that steps that keep up leave between two of them.
+    /// Frame rate to aim at while the simulation runs with steps of `dt` (s of real time): the target rate, drawn in
+    /// the time that real-time steps leave.
     pub fn fps_beside_steps(&self, dt: f64, target_fps: f64) -> f64 {
         let between_ms = 1000.0 / target_fps.max(1.0);
         let steps = (self.step_ms * 1e-3 / dt.max(1e-6)).min(MOST_STEPS_SHARE);
@@ -97,19 +95,19 @@ impl FrameTimes {
         BUDGET_SHARE * 1000.0 / room_ms
     }
 
-    /// A frame begins, which may have no picture.
+    /// Starts a frame; it may turn out to have no picture.
     pub fn begin(&mut self) {
         self.parts.picture_ms = 0.0;
     }
 
-    /// Its picture took so long, ms.
+    /// Records the time of the frame's picture, ms.
     pub fn picture_took(&mut self, ms: f64) {
         self.parts.picture_ms = ms;
         self.frame_ms += NEW * (ms - self.frame_ms);
     }
 
-    /// All the work for it took so long, ms; the time that this leaves to a preview, ms, where one was
-    /// computed in it.
+    /// Records the time of the whole frame, ms. Returns the time available to a preview, ms, if this frame computed
+    /// one.
     pub fn frame_took(&mut self, ms: f64, preview: Option<PreviewReport>) -> Option<f64> {
         if self.parts.picture_ms <= 0.0 {
             return None;
@@ -124,8 +122,8 @@ impl FrameTimes {
         Some(1000.0 / PREVIEWS_A_SECOND - self.panels_ms - PREVIEW_PICTURE_MS)
     }
 
-    /// Whether previews follow a hand, by how often they were computed, and pictures a second to aim at: then
-    /// pictures leave them room for ten a second.
+    /// Whether the user is tuning a preview, judged by the preview's counter, and the frame rate to aim at, which then
+    /// leaves previews their time.
     pub fn wanted_fps(&mut self, recomputed: u64, target_fps: f64) -> (bool, f64) {
         if self.tuned.is_none_or(|(_, known)| known != recomputed) {
             self.tuned = Some((Instant::now(), recomputed));
@@ -155,7 +153,7 @@ mod tests {
             rooms.push(times.frame_took(80.0, Some(preview)).unwrap());
             assert_eq!(times.frame_took(80.0, Some(preview)), None, "nothing was computed anew");
         }
-        // The panels take 80 - 30 - 20 of each hundred milliseconds, the coarse picture 15.
+        // Of each 100 ms the panels take 80 - 30 - 20, the coarse picture 15.
         assert!(rooms[0] > rooms[38] && (rooms[38] - 55.0).abs() < 0.1, "{rooms:?}");
         assert!((times.frame_ms() - 30.0).abs() < 0.1);
         assert!((times.step_budget() - STEPS_FIRST).abs() < 1e-3, "{}", times.step_budget());

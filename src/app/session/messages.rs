@@ -1,13 +1,13 @@
-//! What the window says to the user: errors stay until they are dismissed, remarks for a moment.
+//! Messages to the user: errors stay until dismissed, remarks expire.
 
 use std::time::{Duration, Instant};
 
 use crate::ui::{Notice, NoticeKind};
 
-/// Most messages that are shown at once.
+/// Most messages shown at once.
 const MOST: usize = 4;
 
-/// Messages that are shown, the oldest first.
+/// Messages on display, the oldest first.
 #[derive(Default)]
 pub(super) struct Messages {
     shown: Vec<Notice>,
@@ -15,7 +15,7 @@ pub(super) struct Messages {
 }
 
 impl Messages {
-    /// Shows a message; one that says the same goes.
+    /// Shows a message in place of an earlier one with the same text.
     pub fn say(&mut self, kind: NoticeKind, text: impl Into<String>) {
         let text = text.into();
         self.shown.retain(|n| n.text != text);
@@ -26,29 +26,29 @@ impl Messages {
         }
     }
 
-    /// All of them.
+    /// All messages on display.
     pub fn shown(&self) -> &[Notice] {
         &self.shown
     }
 
-    /// Texts of one kind.
+    /// Texts of the messages of one kind.
     pub fn texts(&self, kind: NoticeKind) -> Vec<&str> {
         self.shown.iter().filter(|n| n.kind == kind).map(|n| n.text.as_str()).collect()
     }
 
-    /// Takes one away.
+    /// Removes a message.
     pub fn dismiss(&mut self, id: u64) {
         self.shown.retain(|n| n.id != id);
     }
 
-    /// Takes remarks away that were shown long enough.
+    /// Removes expired remarks.
     pub fn expire(&mut self) {
         let fresh =
             |n: &Notice| n.kind == NoticeKind::Error || n.since.elapsed().as_secs_f64() < Notice::REMARK_SECS;
         self.shown.retain(fresh);
     }
 
-    /// When the next remark goes.
+    /// When the next remark expires.
     pub fn next_expiry(&self) -> Option<Instant> {
         let remarks = self.shown.iter().filter(|n| n.kind == NoticeKind::Remark);
         remarks.map(|n| n.since + Duration::from_secs_f64(Notice::REMARK_SECS)).min()

@@ -1,5 +1,4 @@
-//! The picture in the middle: drawn where anything has changed, coarser while something moves, refined while
-//! nothing does.
+//! The picture in the middle: redrawn on change, coarse during motion, refined at rest.
 
 use std::time::{Duration, Instant};
 
@@ -11,24 +10,24 @@ use crate::{
     scene::{Sandbox, ViewTuning},
 };
 
-/// After this long without motion the picture is refined.
+/// Time without motion after which the picture is refined.
 const STILL_AFTER: Duration = Duration::from_millis(220);
 
-/// The last picture, and how the next one is made.
+/// The last picture, and the state of its refinement.
 pub(super) struct Picture {
     view: Option<View>,
     drawn: Option<Drawn>,
-    /// Rays, pixels.
+    /// Number of rays across and down.
     size: [u32; 2],
-    /// Pictures added up since the last motion.
+    /// Pictures accumulated since the last motion.
     refined: u32,
     moved_at: Instant,
     resolution: Resolution,
-    /// The same as fine as it gets, for a screen at rest, on its way; what of.
+    /// The full-quality picture in progress, and what it shows.
     sharpening: Option<(Drawn, FinePicture)>,
 }
 
-/// What the last picture showed.
+/// Everything that the last picture depended on.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Drawn {
     revision: u64,
@@ -60,39 +59,39 @@ impl Picture {
         self.view.as_ref()
     }
 
-    /// Its size, pixels.
+    /// Number of rays across and down.
     pub fn size(&self) -> [u32; 2] {
         self.size
     }
 
-    /// Pictures added up since the last motion.
+    /// Pictures accumulated since the last motion.
     pub fn refined(&self) -> u32 {
         self.refined
     }
 
-    /// Pixels of the place that it has in the window; `None` before the first one.
+    /// Size of its rectangle in the window, pixels; `None` before the first picture.
     pub fn place(&self) -> Option<[u32; 2]> {
         self.drawn.as_ref().map(|drawn| drawn.full)
     }
 
-    /// Whether a finer one is on its way.
+    /// Whether a full-quality picture is in progress.
     pub fn is_sharpening(&self) -> bool {
         self.sharpening.is_some()
     }
 
-    /// As if a picture of `size` had taken so long.
+    /// Simulates a slow picture.
     #[cfg(test)]
     pub fn slow_down(&mut self, size: [u32; 2], ms: f64) {
         (0..40).for_each(|_| self.resolution.measured(size, ms));
     }
 
-    /// The device is another one: nothing is drawn on it yet.
+    /// Drops the picture, because the device was replaced.
     pub fn forget(&mut self) {
         (self.drawn, self.view, self.sharpening) = (None, None, None);
     }
 }
 
-/// Whether a step of time would change anything that is shown.
+/// Whether a simulation step could change anything that is shown.
 fn moves(sandbox: &Sandbox) -> bool {
     sandbox.has_motion() || sandbox.has_motion_beside()
 }
@@ -103,25 +102,26 @@ impl Session {
         self.picture.view()
     }
 
-    /// Size of the last picture, pixels.
+    /// Number of rays of the last picture across and down.
     pub fn picture_size(&self) -> [u32; 2] {
         self.picture.size()
     }
 
-    /// Pictures added up since the last motion.
+    /// Pictures accumulated since the last motion.
     pub fn refined(&self) -> u32 {
         self.picture.refined()
     }
 
-    /// Whether the next picture must come without waiting for the user.
+    /// Whether the next frame must be drawn without waiting for input.
     pub fn wants_frames(&self) -> bool {
         let moving = self.playing() && self.sandbox.as_ref().is_some_and(moves);
         let refining = self.sandbox.as_ref().is_some_and(Sandbox::is_refining_preview);
         moving || self.replaying() || (self.picture.refined < REFINEMENTS && !refining)
     }
 
-    /// Draws the picture for a viewport of `full` pixels where anything changed, and those beside it, which are as large and
-    /// lie as `division` says; `true` when there are new ones. They go to the device that shows the window, where one does.
+    /// Draws the picture for a viewport of `full` pixels if anything changed, and the comparison views, which are of
+    /// the same size and laid out in `division`. Returns `true` if there are new pictures. They are textures of the
+    /// window's device if it has one.
     pub fn draw(&mut self, gpu: Option<&Gpu>, full: [u32; 2], division: Division) -> bool {
         self.aspect = full[0].max(1) as f32 / full[1].max(1) as f32;
         self.step_back(division[0] * division[1]);
@@ -136,7 +136,7 @@ impl Session {
         let (Some(sandbox), Some(renderer)) = (&self.sandbox, &mut self.renderer) else {
             return false;
         };
-        // Where something is selected, that alone is highlighted: one could not tell it from what is hovered.
+        // A selection is highlighted alone, since a highlighted hover would look like a selection.
         let hovers = sandbox.bodies().len() > 1 && sandbox.selected().next().is_none();
         let selected = if hovers { self.aiming.picked() } else { None };
         let preview = sandbox.preview().revision;
@@ -165,7 +165,7 @@ impl Session {
         }
         let still = !moved && !moving && self.picture.moved_at.elapsed() > STILL_AFTER;
         if !moved && self.picture.refined >= REFINEMENTS {
-            // A texture of the device that shows the window is as large as it gets already.
+            // A texture of the window's device already has the full size.
             return still && gpu.is_none() && self.sharpen(now, view.sharpness);
         }
         if !moved && !still {
@@ -176,7 +176,7 @@ impl Session {
             (false, true) => Pace::Tuned,
             (false, false) => Pace::Moving,
         };
-        // All views together are one picture to it.
+        // The resolution is chosen for all views together.
         let [across, down] = division.map(|n| n.max(1));
         let whole = [full[0] * across, full[1] * down];
         let whole = self.picture.resolution.choose(whole, target_fps, view.sharpness, pace);
@@ -214,7 +214,7 @@ impl Session {
                 self.times.picture_took(ms);
                 (self.picture.size, self.picture.drawn, self.picture.view) = (size, Some(now), picture);
                 self.picture.refined += 1;
-                // Begun at once: nobody asks for a frame any more.
+                // Started at once, since no further frame is requested.
                 if self.picture.refined >= REFINEMENTS && gpu.is_none() {
                     self.sharpen(now, view.sharpness);
                 }
@@ -230,15 +230,15 @@ impl Session {
         }
     }
 
-    /// All is still and refined, but at fewer pixels than its place has, since more take too long to be felt: a worker
-    /// draws those. `true` when they have come.
+    /// At rest with all refinements done, but at fewer pixels than the window has, since more would take too long: a
+    /// worker draws the full size. Returns `true` when its pictures have arrived.
     fn sharpen(&mut self, now: Drawn, sharpness: f64) -> bool {
         let wanted = now.full.map(|side| ((f64::from(side) * sharpness.clamp(0.1, 1.0)) as u32).max(1));
         match &self.picture.sharpening {
             Some((of, fine)) if *of == now => {
                 let Some(drawn) = fine.poll() else { return false };
                 self.picture.sharpening = None;
-                // What cannot be drawn is not tried again.
+                // A picture that could not be drawn is not tried again.
                 self.picture.size = wanted;
                 let mut views =
                     drawn.into_iter().flatten().map(|pixels| View::Pixels(std::sync::Arc::new(pixels)));
@@ -259,8 +259,7 @@ impl Session {
         }
     }
 
-    /// A software adapter works on this machine's processor: waiting for it measures it, and keeps its queue
-    /// short.
+    /// A software adapter runs on this machine's processor: waiting for it measures it and keeps its queue short.
     fn time_of_pictures(&self, start: Instant) -> f64 {
         if let Some(compute) = self.sandbox.as_ref().map(Sandbox::compute).filter(|c| c.is_software()) {
             // A failed wait shows up as a lost device in the next frame.
@@ -268,7 +267,7 @@ impl Session {
             return start.elapsed().as_secs_f64() * 1000.0;
         }
         let timed: f64 = self.renderer.as_ref().map_or(0.0, |r| r.timings().iter().map(|t| t.ms).sum());
-        // As many views, each about as long.
+        // The renderer times one view; all views take about as long.
         let timed = timed * (1 + self.views_beside().count()) as f64;
         if timed > 0.0 { timed } else { start.elapsed().as_secs_f64() * 1000.0 }
     }

@@ -1,6 +1,6 @@
-//! F12: the picture to a PNG file.
+//! F12: writes the picture to a PNG file.
 //!
-//! In: the picture, or what draws it. Out: a file, written by a worker, and what is to be said about it.
+//! In: a function that draws the picture. Out: a file, written by a worker, and a message.
 
 use std::{path::PathBuf, sync::mpsc};
 
@@ -9,19 +9,19 @@ use crate::{
     render::Pixels,
 };
 
-/// Pictures on their way to the disk.
+/// Pictures being written.
 #[derive(Default)]
 pub(super) struct PictureFiles {
-    /// Each with what is to be said in the end.
+    /// Channels for the workers' final messages.
     under_way: Vec<mpsc::Receiver<Result<String, String>>>,
-    /// Pixels that they are to have; `None`: as the place that the picture has in the window.
+    /// Size of written pictures, pixels; `None` uses the size in the window.
     pub size: Option<[u32; 2]>,
-    /// Names that are spoken for.
+    /// File names reserved by running workers.
     taken: Vec<PathBuf>,
 }
 
 impl PictureFiles {
-    /// What became of pictures that were being written: remarks, or errors.
+    /// Messages of finished workers: remarks, or errors.
     pub fn poll(&mut self) -> Vec<Result<String, String>> {
         let mut done = Vec::new();
         self.under_way.retain(|receiver| match receiver.try_recv() {
@@ -34,15 +34,15 @@ impl PictureFiles {
         done
     }
 
-    /// Whether some are on their way.
+    /// Whether pictures are being written.
     pub fn is_busy(&self) -> bool {
         !self.under_way.is_empty()
     }
 
-    /// Writes what `draw` gives under the first name that is free.
+    /// Has a worker draw a picture and write it under the first unused name.
     ///
     /// # Errors
-    /// What to say where it cannot even be begun.
+    /// The message if no worker could be started.
     pub fn draw_and_write(
         &mut self,
         signature: Signature,
@@ -62,7 +62,7 @@ impl PictureFiles {
                     .map(|()| format!("Picture of {width} × {height}: {shown}"))
                     .map_err(|error| format!("{error}; start Kintsugi in a folder that you may write to"))
             };
-            // The receiver only disappears when the window has closed.
+            // The channel is closed only when the window has closed.
             let _ = sender.send(draw().and_then(save));
         });
         self.under_way.push(receiver);
@@ -70,7 +70,7 @@ impl PictureFiles {
     }
 }
 
-/// `kintsugi-1.png` and so on: the first name that is free here.
+/// The first unused name of `kintsugi-1.png` and so on.
 fn free_name(taken: &[PathBuf]) -> Option<PathBuf> {
     let folder = std::env::current_dir().ok()?;
     (1..10_000).map(|i| folder.join(format!("kintsugi-{i}.png"))).find(|p| !taken.contains(p) && !p.exists())

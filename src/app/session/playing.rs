@@ -1,5 +1,4 @@
-//! Time in the window: steps that follow the clock, slow motion, the recorded past; and the hand that drags
-//! or throws.
+//! Simulated time in the window: real-time steps, slow motion, the recording; and the hand that drags or throws.
 
 use std::time::{Duration, Instant};
 
@@ -10,18 +9,18 @@ use crate::{
     ui::{Command, DragView, NoticeKind},
 };
 
-/// Longest that columns beside the document take in a frame to come as far as it.
+/// Longest time per frame for comparison views to catch up with the document.
 const CATCH_UP: Duration = Duration::from_millis(30);
 
-/// How time runs, and the hand.
+/// The clock, and the hand.
 pub(super) struct Playing {
     clock: Clock,
     last_advance: Option<Instant>,
-    /// Simulated seconds in a real second, lately.
+    /// Simulated seconds per real second over the last frames.
     pace: f64,
-    /// How far along the view the point is that the hand moves, m.
+    /// Depth of the hand's point along the view direction, m.
     depth: Option<f32>,
-    /// The recording, shown again.
+    /// Playback of the recording.
     pub replay: Replay,
 }
 
@@ -38,31 +37,31 @@ impl Default for Playing {
 }
 
 impl Playing {
-    /// Another scene is open: nothing is to be caught up.
+    /// Starts afresh for another scene, with no time to catch up.
     pub fn begin_anew(&mut self) {
         self.clock.forget();
         self.last_advance = None;
         self.replay.running = false;
     }
 
-    /// Stands still.
+    /// Stops simulated time.
     pub fn pause(&mut self) {
         self.clock.time = Time::Paused;
         self.last_advance = None;
     }
 
-    /// The same, and the recording stands still, too.
+    /// Stops simulated time and playback.
     pub fn stop(&mut self) {
         self.pause();
         self.replay.running = false;
     }
 
-    /// Simulated seconds in a real one that are wanted.
+    /// Simulated seconds per real second that the user chose.
     pub fn speed(&self) -> f64 {
         self.clock.speed
     }
 
-    /// Something else took long: real time that passed meanwhile does not count.
+    /// Drops the real time that passed during a long computation.
     pub fn take_a_breath(&mut self) {
         self.last_advance = None;
     }
@@ -74,17 +73,17 @@ impl Session {
         self.playing.clock.time != Time::Paused
     }
 
-    /// Simulated seconds in a real second, lately.
+    /// Simulated seconds per real second over the last frames.
     pub fn pace(&self) -> f64 {
         self.playing.pace
     }
 
-    /// Simulated seconds in a real one.
+    /// Simulated seconds per real second that the user chose.
     pub fn speed(&self) -> f64 {
         self.playing.speed()
     }
 
-    /// Lets time pass.
+    /// Advances the simulation by the real time passed.
     pub fn advance(&mut self) {
         let passed =
             self.playing.last_advance.replace(Instant::now()).map_or(0.0, |t| t.elapsed().as_secs_f64());
@@ -101,8 +100,8 @@ impl Session {
             return;
         }
         sandbox.set_eye(eye);
-        // While a fracture is on its way the picture waits for it, so that the blow and its effect are one
-        // moment; so it is for all methods that are seen side by side.
+        // During a fracture time stops, so that the blow and its effect happen at the same moment; this holds for all
+        // methods in comparison views.
         if sandbox.is_breaking() || sandbox.time_waits_for_beside() {
             return;
         }
@@ -122,7 +121,7 @@ impl Session {
             }
             sandbox.step_beside();
             done += 1;
-            // What broke in this step goes on in pieces, not whole.
+            // The bodies that broke in this step must be replaced before the next step.
             if sandbox.is_breaking() {
                 self.playing.clock.forget();
                 break;
@@ -141,7 +140,7 @@ impl Session {
         self.tell_take(take);
     }
 
-    /// Says that time went another way than in the take that was shown before.
+    /// Shows a message if the simulation diverged from the take shown before.
     pub(super) fn tell_take(&mut self, before: u32) {
         let Some(sandbox) = &self.sandbox else { return };
         let timeline = sandbox.timeline();
@@ -154,18 +153,18 @@ impl Session {
         }
     }
 
-    /// Says when bodies were taken out of the simulation.
+    /// Shows a message if bodies were frozen.
     fn tell_frozen(&mut self, before: usize) {
         let now = self.sandbox.as_ref().map_or(0, Sandbox::frozen);
         if now > before {
             let text = format!(
-                "{now} bodies went too far or had numbers that ran away; they are frozen where they were"
+                "{now} bodies moved too far or got numbers that are not finite; they are frozen where they were"
             );
             self.say(NoticeKind::Remark, text);
         }
     }
 
-    /// Does what a command of time or of the hand asks for.
+    /// Executes a command of time or of the hand.
     pub(super) fn play(&mut self, command: &Command) {
         match command {
             Command::Play(play) => {
@@ -225,7 +224,7 @@ impl Session {
             }
             Command::Throw([x, y]) => {
                 let (origin, direction) = self.camera.ray(*x, *y, self.aspect);
-                // A little below the eye, so that one sees it fly.
+                // Slightly below the camera, so that the throw is visible.
                 let hand = origin + direction * 0.3 - self.camera.axes().up * 0.12;
                 if let Some(sandbox) = &mut self.sandbox {
                     sandbox.throw(hand.as_dvec3(), direction.as_dvec3());
@@ -235,7 +234,7 @@ impl Session {
         }
     }
 
-    /// The point held and where the hand is, as they are drawn.
+    /// The grabbed point and the hand, as the panels draw them.
     pub fn drag_view(&self) -> Option<DragView> {
         let (point, target) = self.sandbox.as_ref()?.held()?;
         Some(DragView { point: point.as_vec3(), target: target.as_vec3() })

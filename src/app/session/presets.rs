@@ -1,7 +1,7 @@
-//! Presets as the window has them: their list with pictures, what it takes to use and to save one.
+//! Material presets in the window: their list with pictures, applying and saving them.
 //!
-//! In: the user's folder, commands. Out: the list for the panel, tuned values, files. Pictures of the user's own are
-//! drawn by a worker, one after the other.
+//! In: the user's folder, commands. Out: the panel's list, tuned values, files. A worker draws the pictures of the
+//! user's own presets one after the other.
 
 use std::sync::{Arc, mpsc};
 
@@ -15,19 +15,19 @@ use crate::{
     ui::{NoticeKind, PresetView},
 };
 
-/// The list, and what is drawn for it.
+/// The list, and the worker that draws its pictures.
 #[derive(Default)]
 pub(super) struct Presets {
     shown: Vec<PresetView>,
     drawing: Option<mpsc::Receiver<(MaterialPreset, Option<Pixels>)>>,
     /// Whether the folder has been read.
     is_read: bool,
-    /// Whether a scene is open, whose values are its own.
+    /// Whether the open document is a scene, which has values of its own.
     pub of_scene: bool,
 }
 
 impl Presets {
-    /// As the panel shows them.
+    /// The list for the panel.
     pub fn shown(&self) -> &[PresetView] {
         &self.shown
     }
@@ -37,12 +37,12 @@ impl Presets {
         self.drawing.is_some()
     }
 
-    /// Reads the list; lines about files that are left out.
+    /// Reads the list; returns messages about files that were skipped.
     fn read(&mut self) -> Vec<String> {
         let (listed, problems) = presets();
         let old = std::mem::take(&mut self.shown);
         let view = |(i, one): (usize, crate::scene::presets::Listed)| {
-            // What has not changed has its picture already.
+            // Unchanged presets keep their pictures.
             let known =
                 old.iter().find(|view| view.preset == one.preset).and_then(|view| view.picture.clone());
             let drawn = || one.file.is_none().then(|| shipped_picture(i).map(Arc::new)).flatten();
@@ -54,13 +54,13 @@ impl Presets {
         problems
     }
 
-    /// Takes in pictures that were drawn, and has the next one drawn.
+    /// Takes finished pictures and starts drawing the next one.
     fn poll(&mut self) {
         match self.drawing.as_ref().map(mpsc::Receiver::try_recv) {
             Some(Ok((preset, picture))) => {
                 self.drawing = None;
                 for view in self.shown.iter_mut().filter(|view| view.preset == preset) {
-                    // One that cannot be drawn is not tried again.
+                    // A picture that cannot be drawn is not tried again.
                     view.picture = Some(Arc::new(picture.clone().unwrap_or_else(blank)));
                 }
             }
@@ -72,7 +72,7 @@ impl Presets {
             let (sender, receiver) = mpsc::channel();
             std::thread::spawn(move || {
                 let picture = draw_preset(&preset).ok();
-                // The receiver only disappears when the window has closed.
+                // The channel is closed only when the window has closed.
                 let _ = sender.send((preset, picture));
             });
             self.drawing = Some(receiver);
@@ -80,18 +80,18 @@ impl Presets {
     }
 }
 
-/// The picture of what cannot be drawn.
+/// Placeholder for a picture that cannot be drawn.
 fn blank() -> Pixels {
     Pixels { size: [1, 1], rgba: vec![60, 62, 68, 255] }
 }
 
 impl Session {
-    /// Presets as the panel shows them.
+    /// The list for the panel.
     pub fn presets(&self) -> &[PresetView] {
         self.presets.shown()
     }
 
-    /// Reads the list once the engine is there, and takes in pictures.
+    /// Reads the list once the engine has started, and takes finished pictures.
     pub(super) fn poll_presets(&mut self) {
         if self.sandbox.is_none() {
             return;
@@ -108,7 +108,7 @@ impl Session {
         }
     }
 
-    /// Tunes the panels to a preset: one step of undo.
+    /// Applies a preset to the tuned values, as one undo step.
     pub(super) fn apply_preset(&mut self, preset: &MaterialPreset) {
         let level = self.level();
         if let Some(sandbox) = &mut self.sandbox {
@@ -120,7 +120,7 @@ impl Session {
         }
     }
 
-    /// Saves what the panels say as a preset.
+    /// Saves the panels' material settings as a preset.
     pub(super) fn save_preset(&mut self, name: &str) {
         let Some(tuning) = self.sandbox.as_ref().map(Sandbox::tuning) else { return };
         match save_preset(&MaterialPreset::of_tuning(tuning, name.trim())) {
@@ -132,12 +132,12 @@ impl Session {
         }
     }
 
-    /// What the panels say of materials, for a mesh that is opened next.
+    /// The panels' material settings, to apply them to the next mesh.
     pub(super) fn look_to_keep(&self) -> Option<MaterialPreset> {
         let sandbox = self.sandbox.as_ref()?;
         let first = &sandbox.objects().first()?.scene;
         let look = MaterialPreset::of_tuning(sandbox.tuning(), "kept");
-        // What nobody changed in a scene is the scene's.
+        // Settings of a scene that the user has not changed belong to the scene alone.
         let mut as_opened = crate::scene::SceneBody { level: first.level, ..Default::default() };
         look.apply_to_body(&mut as_opened);
         as_opened.fracture.rng = first.fracture.rng;

@@ -1,33 +1,33 @@
-//! The recording shown again: nothing is simulated, and nothing is lost.
+//! Playback of the recording, without simulating or discarding anything.
 
 use super::Session;
 use crate::{scene::Sandbox, ui::Command};
 
-/// Longest real time that one picture makes up for, s.
+/// Longest real time that one picture advances the playback by, s.
 const MOST_SECS: f64 = 0.25;
 
-/// Where the recording is, and how it ends.
+/// State of the playback.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Replay {
-    /// Whether it runs.
+    /// Whether playback is running.
     pub running: bool,
-    /// Whether it begins again at its end.
+    /// Whether playback starts over at the end.
     pub looped: bool,
-    /// The moment, s.
+    /// Recorded time of the playback, s.
     time: f64,
 }
 
 impl Replay {
-    /// Starts at `shown`, the moment that is shown, in a recording from `first` to `last` (s): from its start where it is
-    /// at its end.
+    /// Starts at the moment shown, in a recording from `first` to `last` (s), or at its beginning if the moment shown
+    /// is its end.
     fn start(&mut self, shown: f64, [first, last]: [f64; 2]) {
         self.running = last > first;
         self.time = if shown >= last { first } else { shown.max(first) };
     }
 
-    /// The moment after so many more seconds. At the end it stops, or begins again.
+    /// The recorded time after `secs` more seconds. At the end playback stops or starts over.
     fn next(&mut self, secs: f64, [first, last]: [f64; 2]) -> f64 {
-        // The last moment is shown, too, before the first one comes again.
+        // The last moment is shown before the first one follows.
         let over = self.looped && self.time >= last;
         self.time += secs.clamp(0.0, MOST_SECS);
         if self.time >= last {
@@ -38,19 +38,19 @@ impl Replay {
     }
 }
 
-/// From when to when something is recorded, s.
+/// First and last recorded time, s.
 fn recorded(sandbox: &Sandbox) -> Option<[f64; 2]> {
     let timeline = sandbox.timeline();
     Some([timeline.time(0)?, timeline.time(timeline.len().checked_sub(1)?)?])
 }
 
 impl Session {
-    /// Whether the recording is being shown again.
+    /// Whether playback is running.
     pub fn replaying(&self) -> bool {
         self.playing.replay.running
     }
 
-    /// The same as the panels show it.
+    /// The playback's state for the panels.
     pub fn replay_view(&self) -> crate::ui::ReplayView {
         let Replay { running, looped, .. } = self.playing.replay;
         crate::ui::ReplayView { running, looped }
@@ -69,7 +69,7 @@ impl Session {
         }
     }
 
-    /// Does what a command of the recording or of takes asks for.
+    /// Executes a command of the recording or of takes.
     pub(super) fn use_recording(&mut self, command: &Command) {
         let Some(sandbox) = &mut self.sandbox else { return };
         match command {
@@ -82,7 +82,7 @@ impl Session {
                 }
             }
             Command::LoopReplay(looped) => self.playing.replay.looped = *looped,
-            // Whatever runs, stops: the moment is to be looked at.
+            // Everything stops, so that the user can look at the chosen moment.
             Command::ShowTake(number) if sandbox.show_take(*number) => self.playing.stop(),
             Command::SwapTakes if sandbox.swap_takes() => self.playing.stop(),
             Command::Compare(take) => sandbox.compare(*take),
@@ -90,7 +90,7 @@ impl Session {
         }
     }
 
-    /// Whoever changes what is there does not look at a recording any more.
+    /// Stops playback before a command that changes the scene.
     pub(super) fn stop_replay_for(&mut self, command: &Command) {
         let changes = matches!(
             command,
@@ -168,14 +168,14 @@ mod tests {
         assert_eq!(positions(&session), end);
         let timeline = session.sandbox.as_ref().unwrap().timeline();
         assert_eq!((timeline.len(), timeline.takes().len()), (count, 1));
-        // In a loop it comes round again; a blow ends it.
+        // In a loop it starts over; a blow ends it.
         session.apply(Command::LoopReplay(true));
         session.apply(Command::Replay(true));
         (0..20).for_each(|_| session.advance_replay(0.03));
         assert!(session.replaying());
         session.apply(Command::Hit([0.5, 0.5]));
         assert!(!session.replaying());
-        // Space stops time, and does not go on from an earlier moment by itself.
+        // Space stops playback; the simulation does not continue from an earlier moment by itself.
         session.apply(Command::ShowRecorded(3));
         session.apply(Command::Replay(true));
         session.advance_replay(0.01);
@@ -183,7 +183,7 @@ mod tests {
         session.apply(Command::Replay(false));
         session.advance();
         assert_eq!((cursor(&session), session.playing()), (4, false));
-        // Time that goes on from there keeps what came after it.
+        // A simulation that continues from there keeps the rest as a take.
         session.apply(Command::Step);
         let timeline = session.sandbox.as_ref().unwrap().timeline();
         assert_eq!((timeline.len(), timeline.takes().len(), timeline.take()), (6, 2, 2));

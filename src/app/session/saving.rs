@@ -1,4 +1,4 @@
-//! What is kept: scenes that the user saves, and what the window saves by itself.
+//! Saving: scenes that the user saves, and autosaves.
 
 use std::{
     path::{Path, PathBuf},
@@ -15,24 +15,24 @@ use crate::{
     ui::{NoticeKind, PathPrompt, PathPurpose},
 };
 
-/// How often an open scene is saved by itself.
+/// Interval of autosaves.
 const AUTOSAVE_EVERY: Duration = Duration::from_secs(10);
 
-/// What is still to be saved, and the dialog that asks for a file.
+/// Unsaved changes, and the dialog for a file.
 pub(super) struct Saving {
     dialog: Option<Dialog>,
-    /// The file that the scene was saved to last, or opened from.
+    /// The file that the scene was last saved to or opened from.
     file: Option<PathBuf>,
-    /// Where the desktop has no dialogs: what the window itself asks for a path for, and the one that is proposed.
+    /// On desktops without dialogs: the window's own prompt for a path.
     prompt: Option<PathPrompt>,
-    /// Whether the desktop was found to have none.
+    /// Whether the desktop turned out to have no dialogs.
     has_no_dialogs: bool,
     files: Autosaves,
     autosaved: Instant,
     unsaved: bool,
-    /// Whether the last attempt to save by itself failed, so that it is said once.
+    /// Whether the last autosave failed, so that the message appears only once.
     failed: bool,
-    /// Whether closing was asked for although nothing could be saved.
+    /// Whether the user asked to close the window although nothing could be saved.
     asked_to_close: bool,
 }
 
@@ -54,7 +54,7 @@ impl Default for Saving {
 }
 
 impl Saving {
-    /// The scene has changed.
+    /// Notes that the scene has changed.
     pub fn changed(&mut self) {
         (self.unsaved, self.asked_to_close) = (true, false);
     }
@@ -64,12 +64,12 @@ impl Saving {
         self.dialog.is_some()
     }
 
-    /// What the open dialog asks for.
+    /// Purpose of the open dialog.
     pub fn asks_for(&self) -> Option<Purpose> {
         self.dialog.as_ref().map(|dialog| dialog.purpose)
     }
 
-    /// The answer of the dialog, which is closed then.
+    /// Takes the answer of the dialog, which is then closed.
     pub fn poll_dialog(&mut self) -> Option<(Purpose, Answer)> {
         let dialog = self.dialog.as_ref()?;
         let answered = (dialog.purpose, dialog.poll()?);
@@ -82,14 +82,14 @@ impl Saving {
         self.files.earlier()
     }
 
-    /// When to save by itself next.
+    /// When the next autosave is due.
     pub fn next_autosave(&self) -> Option<Instant> {
         self.unsaved.then(|| self.autosaved + AUTOSAVE_EVERY)
     }
 }
 
 impl Session {
-    /// Saves the scene over the file that it came from; asks where there is none.
+    /// Saves the scene to its file; asks for one if it has none.
     pub(super) fn save_over(&mut self) {
         match self.saving.file.clone() {
             Some(file) => self.save(&file, Purpose::Save),
@@ -97,19 +97,19 @@ impl Session {
         }
     }
 
-    /// Another scene is open, from `file` where that is one that may be saved over.
+    /// Notes that another scene is open, and its file if the scene may be saved over it.
     pub(super) fn is_from(&mut self, file: &Path) {
         let is_own = |folder: PathBuf| file.starts_with(folder);
         let spare = is_own(state_folder()) || shipped_scenes().is_some_and(is_own);
         self.saving.file = (is_scene(file) && !spare).then(|| file.to_path_buf());
     }
 
-    /// What the window itself asks a path for.
+    /// The window's own prompt for a path.
     pub fn path_prompt(&self) -> Option<&PathPrompt> {
         self.saving.prompt.as_ref()
     }
 
-    /// A path was typed, or nothing. A file that is there is saved over when it is named a second time.
+    /// Handles the answer of the path prompt. An existing file is overwritten if it is named a second time.
     pub(super) fn answer_prompt(&mut self, path: Option<PathBuf>) {
         let Some(prompt) = self.saving.prompt.take() else { return };
         let purpose = match prompt.asks {
@@ -130,7 +130,7 @@ impl Session {
         }
     }
 
-    /// Asks for a path in the window itself.
+    /// Opens the window's own prompt for a path.
     fn prompt(&mut self, asks: PathPurpose) {
         let folder = std::env::current_dir().unwrap_or_default();
         let proposed = match asks {
@@ -181,7 +181,7 @@ impl Session {
         let Some(sandbox) = &self.sandbox else {
             return;
         };
-        // By its name a scene is told from a mesh when it is opened.
+        // The extension marks a file as a scene when it is opened.
         let path = &if is_scene(path) { path.to_path_buf() } else { appended(path, ".toml") };
         let (scene, stands) = match purpose {
             Purpose::SaveStanding => (sandbox.as_it_stands(self.camera), false),
@@ -193,9 +193,9 @@ impl Session {
                 if purpose == Purpose::Save {
                     self.saving.file = Some(path.clone());
                 }
-                // Else the next window would say that nobody saved it.
+                // Otherwise the next window would offer the session as unsaved.
                 self.saving.files.forget_own();
-                // A scene from its beginning could not tell of them.
+                // A scene saved from its beginning could not contain them.
                 let how = if stands { " as it stands, with what was edited or moved by hand" } else { "" };
                 self.say(NoticeKind::Remark, format!("Saved {}{how}", path.display()));
             }
@@ -203,7 +203,7 @@ impl Session {
         }
     }
 
-    /// Saves what has changed to this window's own file, when it is time or `now`. Out: whether nothing is unsaved.
+    /// Autosaves changes if it is due or `now`. Returns whether no changes are unsaved.
     pub fn autosave(&mut self, now: bool) -> bool {
         let wanted = self.saving.unsaved && (now || self.saving.autosaved.elapsed() > AUTOSAVE_EVERY);
         let Some(sandbox) = self.sandbox.as_ref().filter(|s| !s.objects().is_empty() && wanted) else {
@@ -226,32 +226,34 @@ impl Session {
         }
     }
 
-    /// Another scene is opened: what is unsaved of this one can be reopened.
+    /// Called before another scene is opened; unsaved changes can be reopened.
     pub(super) fn leave_scene(&mut self) {
         self.autosave(true);
         self.saving.files.begin_anew();
     }
 
-    /// Before the window closes: whether it may. Where what is unsaved cannot be kept it may not, but when asked again.
+    /// Whether the window may close. If unsaved changes cannot be autosaved it may not, unless the user asks again.
     pub fn may_close(&mut self) -> bool {
         if self.autosave(true) || std::mem::replace(&mut self.saving.asked_to_close, true) {
             return true;
         }
-        let text = "what is open is saved nowhere, and could not be kept: save it with Ctrl+S, or close once more to lose it";
+        let text = "the scene has unsaved changes that could not be autosaved: save it with Ctrl+S, or close again \
+                    to discard them";
         self.say(NoticeKind::Error, text);
         false
     }
 
-    /// Saves what is open at once, whether or not it has changed.
+    /// Autosaves the open scene, changed or not.
     pub fn save_now(&mut self) {
         self.saving.changed();
         self.autosave(true);
     }
 
-    /// Says that an earlier window left something that nobody saved.
+    /// Shows a message if an earlier window left an unsaved session.
     pub fn tell_of_earlier(&mut self) {
         if self.saving.files.has_news() {
-            let text = "The last session had changes that nobody saved; Ctrl+P, \"Reopen the last session\" brings them back";
+            let text =
+                "The last session had unsaved changes; Ctrl+P, \"Reopen the last session\" brings them back";
             self.say(NoticeKind::Remark, text);
         }
     }
@@ -263,13 +265,13 @@ impl Session {
             None => {
                 self.say(
                     NoticeKind::Error,
-                    "no earlier session is kept; what is not saved is kept from now on",
+                    "no earlier session is kept; unsaved changes are kept from now on",
                 );
             }
         }
     }
 
-    /// Earlier sessions for the palette, the newest first, by how long ago they were saved.
+    /// Ages of the earlier sessions for the palette, the newest first.
     pub fn earlier_sessions(&self) -> Vec<String> {
         let ago = |earlier: &Earlier| {
             let minutes = earlier.when.elapsed().unwrap_or_default().as_secs() / 60;
@@ -283,13 +285,13 @@ impl Session {
     }
 }
 
-/// `name.toml`, or `name-2.toml` and so on: the first that is free in a folder.
+/// The first unused one of `name.toml`, `name-2.toml` and so on in a folder.
 fn free_scene(folder: &Path, name: &str) -> Option<PathBuf> {
     let numbered = (2..10_000).map(|i| folder.join(format!("{name}-{i}.toml")));
     std::iter::once(folder.join(format!("{name}.toml"))).chain(numbered).find(|p| !p.exists())
 }
 
-/// A path with something after its name.
+/// A path with text appended to its file name.
 fn appended(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push(end);
@@ -334,7 +336,7 @@ mod tests {
         session.apply(Command::AnswerPrompt(Some(other.clone())));
         assert_eq!((friction(&other), friction(&mine)), (0.75, 0.25));
 
-        // Another object is not saved over the scene; a scene that comes with the program is not saved over, either.
+        // Another object is not saved over the scene; neither is a shipped scene overwritten.
         session.is_from(Path::new("builtin:box"));
         assert_eq!(session.saving.file, None);
         session.is_from(&shipped_scenes().unwrap().join("vase.toml"));

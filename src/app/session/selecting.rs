@@ -1,4 +1,4 @@
-//! Pieces that are selected in the picture and in the list, and what is done with them.
+//! Selecting pieces in the picture and in the list, and editing them.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Session {
-    /// What a command about selected pieces asks for.
+    /// Executes a command about selected pieces.
     pub(super) fn use_selection(&mut self, command: Command) {
         match command {
             Command::SelectAt { at, joins } => self.select_at(at, joins),
@@ -36,13 +36,14 @@ impl Session {
         let Some(sandbox) = &mut self.sandbox else { return };
         match picked {
             Some(id) => sandbox.select_picked(id, joins),
-            // A click beside what was to be added loses nothing.
+            // A click beside the objects does not clear a selection that is being extended.
             None if joins => {}
             None => sandbox.select([]),
         }
     }
 
-    /// Selects by middles: so pieces behind others are chosen, too, and large ones only with most of them.
+    /// Selects pieces by their centres, so hidden pieces behind others are included, and large ones only if most of
+    /// them is inside.
     fn select_in(&mut self, low: [f32; 2], high: [f32; 2], joins: bool) {
         let (camera, aspect) = (self.camera, self.aspect);
         let Some(sandbox) = &mut self.sandbox else { return };
@@ -66,7 +67,7 @@ impl Session {
                     "Nothing is selected: take the tool Select (S) and click a piece",
                 );
             }
-            // It has not happened yet.
+            // The merge is still being computed.
             Ok(_) if edit == PieceEdit::Merge => {}
             Ok(0) => {}
             Ok(_) => self.saving.changed(),
@@ -74,7 +75,7 @@ impl Session {
         }
     }
 
-    /// Shows what is selected, else what is under the pointer, else everything.
+    /// Frames the selection, or else the body under the pointer, or else everything.
     fn frame_selection(&mut self) {
         let selected = self.sandbox.iter().flat_map(|sandbox| sandbox.selected()).map(|body| body.id);
         let mut only: BTreeSet<BodyId> = selected.collect();
@@ -131,7 +132,7 @@ mod tests {
         assert_eq!(left.len() + right.len(), all);
         assert!(!right.iter().any(|id| left.contains(id)));
         assert_eq!(band(&mut session, [0.0; 2], [0.5, 1.0], true).len(), all, "with Shift it adds");
-        // Where pieces are drawn apart, it goes by where they are drawn; what is hidden is not selected.
+        // In an exploded view, the drawn positions count; hidden pieces are not selected.
         let tuning = session.sandbox.as_ref().unwrap().tuning().clone();
         let view = crate::scene::ViewTuning { explode: 3.0, ..tuning.view };
         session.sandbox.as_mut().unwrap().tune("explode", crate::scene::Tuning { view, ..tuning });

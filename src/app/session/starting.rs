@@ -1,4 +1,4 @@
-//! Starting the engine: a worker makes it, since compiling the passes takes a while.
+//! Starts the engine on a worker, since compiling the passes takes a while.
 
 use std::sync::mpsc;
 
@@ -11,10 +11,10 @@ use crate::{
     ui::NoticeKind,
 };
 
-/// Engine and renderer from the worker that makes them.
+/// The worker's result.
 type Made = Result<(Sandbox, Renderer), GpuError>;
 
-/// The engine to come, and what it opens then.
+/// The engine being started, and the scene that it opens.
 #[derive(Default)]
 pub(super) struct Starting {
     making: Option<mpsc::Receiver<Made>>,
@@ -23,22 +23,22 @@ pub(super) struct Starting {
 }
 
 impl Starting {
-    /// Whether the engine is being made.
+    /// Whether the engine is being started.
     pub fn is_busy(&self) -> bool {
         self.making.is_some()
     }
 
-    /// Opens a scene as soon as the engine is there.
+    /// Opens a scene as soon as the engine has started.
     pub fn open_then(&mut self, scene: impl Into<ReadScene>) {
         self.pending = Some(scene.into());
     }
 
-    /// Whether the scene that has just been opened is to be seen from where the eye is; this once.
+    /// Whether the scene just opened keeps the camera; resets the flag.
     pub fn keeps_camera(&mut self) -> bool {
         std::mem::take(&mut self.keep_camera)
     }
 
-    /// What the worker has made.
+    /// The worker's result, once.
     fn poll(&mut self) -> Option<Result<(Sandbox, Renderer), String>> {
         let made = match self.making.as_ref()?.try_recv() {
             Err(mpsc::TryRecvError::Empty) => return None,
@@ -53,7 +53,7 @@ impl Starting {
 }
 
 impl Session {
-    /// Starts engine and renderer on a worker and opens `scene` when they are there.
+    /// Starts engine and renderer on a worker; they open `scene` when ready.
     pub fn start(&mut self, gpu: &Gpu, choice: Choice, scene: impl Into<ReadScene>) {
         let (sender, receiver) = mpsc::channel();
         (self.gpu, self.compute) = (Some(gpu.clone()), choice);
@@ -63,7 +63,7 @@ impl Session {
                 sandbox.look_for_contacts(choice.into());
                 Ok((sandbox, Renderer::new(&compute)?))
             });
-            // The receiver only disappears when the window has closed.
+            // The channel is closed only when the window has closed.
             let _ = sender.send(made);
         });
         self.starting.making = Some(receiver);
@@ -73,12 +73,12 @@ impl Session {
         self.columns.forget();
     }
 
-    /// Where stages are to run.
+    /// Where the compute stages run.
     pub fn compute(&self) -> Choice {
         self.compute
     }
 
-    /// Runs the stages there from now on; what is open stays as it is.
+    /// Moves the compute stages; the open scene stays.
     pub(super) fn run_on(&mut self, choice: Choice) {
         let (Some(gpu), Some(sandbox)) = (&self.gpu, &mut self.sandbox) else { return };
         let compute = Compute::beside(choice, gpu);
@@ -99,8 +99,8 @@ impl Session {
         self.say(NoticeKind::Remark, format!("Runs on: {}", compute.describe()));
     }
 
-    /// The device was lost, and there is another. Everything stays as it is, and stages that ran on the old one run on
-    /// the new one, or on the cores where it cannot take them or is not to.
+    /// Continues on another device after the old one was lost. Stages that ran on the old device run on the new one, or
+    /// on the cores if the new one does not support them or `to_cores` is set.
     pub fn recover(&mut self, gpu: &Gpu, lost: &GpuError, to_cores: bool) {
         if to_cores {
             self.compute = Choice::Cpu;
@@ -116,7 +116,7 @@ impl Session {
         let mut begin = |choice| {
             let compute = Compute::beside(choice, gpu);
             let renderer = Renderer::new(&compute)?;
-            // What runs on the cores has lost nothing.
+            // Stages on the cores have lost nothing.
             if sandbox.compute().gpu().is_some() {
                 sandbox.recover_on(&compute)?;
                 sandbox.warm_up();
@@ -133,17 +133,17 @@ impl Session {
             Ok(renderer) => {
                 (self.renderer, self.compute) = (Some(renderer), choice);
                 let on = if choice == Choice::Cpu { "on the cores" } else { "on a new one" };
-                self.say(NoticeKind::Remark, format!("{}; everything goes on {on}", lost.what_was_lost()));
+                self.say(NoticeKind::Remark, format!("{}; work continues {on}", lost.what_was_lost()));
             }
             Err(error) => self.say(NoticeKind::Error, error.to_string()),
         }
     }
 
-    /// The scene to open again after the device was lost.
+    /// The scene to reopen after the device was lost.
     fn scene_to_keep(&mut self) -> Scene {
         self.starting.keep_camera = true;
         match (&self.sandbox, self.starting.pending.take()) {
-            // What was on its way in is what the user wants to see.
+            // The user wants to see the scene that was being opened.
             (Some(sandbox), None) => {
                 sandbox.scene_on_its_way().cloned().unwrap_or_else(|| sandbox.scene(self.camera))
             }
@@ -152,12 +152,12 @@ impl Session {
         }
     }
 
-    /// What is said in the middle while nothing is open.
+    /// Message in the middle while nothing is open.
     pub fn starting(&self) -> Option<&'static str> {
         self.starting.is_busy().then_some("Preparing the graphics passes")
     }
 
-    /// Takes the engine in, once it is there.
+    /// Takes the engine, once it has started.
     pub(super) fn take_in_engine(&mut self) {
         match self.starting.poll() {
             Some(Ok((sandbox, renderer))) => {

@@ -1,9 +1,9 @@
 //! `kintsugi bench`: every stage measured several times; medians, counts, and the columns of Table 1 of Domaradzki &
 //! Martyn 2016 beside them.
 //!
-//! In: a mesh, or a scene whose bodies are measured one by one. Out: tables on stdout, JSON and CSV where asked for.
-//! Times of compute passes come from the device's clock, others from the wall clock; a stage's first run, which also
-//! warms a driver up, is left out of the medians.
+//! In: a mesh, or a scene whose bodies are measured one by one. Out: tables on stdout, optionally JSON and CSV. Times
+//! of compute passes come from the device's clock, others from the wall clock; a stage's first run, which also warms a
+//! driver up, is left out of the medians.
 
 mod neighbours;
 mod paper;
@@ -24,7 +24,7 @@ use self::{
     paper::{Column, table_1},
     rays::RayRate,
     samples::{Row, Samples},
-    stages::{Bench, ms_since, primary_rays},
+    stages::{Bench, primary_rays},
     subject::Subject,
 };
 use super::{
@@ -37,7 +37,7 @@ use crate::{
     compute::{Choice, Compute, RanOn},
     export::{ExportError, InputReport, report::write_json},
     fracture::{FractureCounts, MAX_SEEDS, Surface, crack::CrackShape},
-    gpu::{Gpu, Traffic},
+    gpu::{Gpu, Traffic, ms_since},
     import::ReadMesh,
     provenance::{Provenance, VERSION},
     voxelize::Progress,
@@ -87,7 +87,7 @@ pub struct BenchArgs {
     json_progress: bool,
 }
 
-/// Parts of the measurement. The others need the pieces, so the fracture is always among them.
+/// Parts of the measurement. All other parts need the pieces, so the fracture always runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Part {
     Fracture,
@@ -96,7 +96,8 @@ enum Part {
     /// First hits alone, on the processor
     Rays,
     Physics,
-    /// Voronoi cells of 10 to 10,000 sites by linear scan and by sphere tree, on the processor; only where named
+    /// Voronoi cells of 10 to 10,000 sites by linear scan and by sphere tree, on the processor; not among the default
+    /// parts
     Neighbours,
 }
 
@@ -106,7 +107,7 @@ impl BenchArgs {
         unasked || self.only.contains(&part)
     }
 
-    /// Where to measure, in turn.
+    /// The backends to measure, in turn.
     fn computes(&self, reporter: &Reporter) -> Result<Vec<Compute>, CliError> {
         if !self.both {
             return Ok(vec![self.compute.open(reporter)?]);
@@ -116,13 +117,13 @@ impl BenchArgs {
     }
 }
 
-/// What a part of the measurement cost a device in one run.
+/// Memory traffic of one part on a device in one run.
 #[derive(serde::Serialize)]
 struct PartTraffic {
     stage: String,
     #[serde(flatten)]
     traffic: Traffic,
-    /// Milliseconds that the device's memory takes to move as many bytes in a copy.
+    /// Time that the device's memory needs to copy as many bytes, ms.
     memory_ms: f64,
 }
 
@@ -146,18 +147,18 @@ struct Results {
     piece_nodes: usize,
     /// Most bytes of storage buffers at any moment of a fracture, the source's octree included; 0 on the CPU.
     gpu_peak_bytes: u64,
-    /// Of a picture of all pieces.
+    /// Rate of primary rays in a picture of all pieces.
     primary_mrays_per_s: f64,
-    /// First hits alone, of the pieces moved apart; on the processor only.
+    /// Rates of first hits alone, with the pieces moved apart; CPU only.
     rays: Vec<RayRate>,
     stages: Vec<Row>,
-    /// Bytes a second that a copy on the device reads and writes, measured in the same run; 0 on the CPU.
+    /// Bytes per second that a copy on the device reads and writes, measured in the same run; 0 on the CPU.
     copy_bytes_per_s: f64,
     traffic: Vec<PartTraffic>,
     table_1: Vec<Column>,
 }
 
-/// Measures and prints.
+/// Runs the command.
 ///
 /// # Errors
 /// [`CliError`].
@@ -174,7 +175,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     let mut all = Vec::new();
     let failure = measure_all(args, &subjects, &reporter, &mut all).err();
     drop(reporter);
-    // What was measured before a failure is not lost.
+    // Results measured before a failure are still printed.
     for results in &all {
         super::print(&format!("{}\n", tables::table(results)));
     }
@@ -202,8 +203,8 @@ fn measure_all(
         subjects.iter().map(|subject| load_mesh(&subject.file, reporter)).collect::<Result<_, _>>()?;
     for (subject, read) in subjects.iter().zip(&read) {
         for level in &subject.levels {
-            // A device for each: once Mesa's software driver has drawn a picture, its clock says that passes after that
-            // took hardly any time.
+            // A new device for each subject: once Mesa's software driver has drawn a picture, its clock reports almost
+            // no time for later passes.
             for compute in args.computes(reporter)? {
                 all.push(measure(args, subject, (read, *level), &compute, reporter)?);
             }
@@ -279,7 +280,7 @@ fn measure(
         source_nodes: object.forest.nodes.len(),
         piece_nodes: fracture.forest.nodes.len(),
         gpu_peak_bytes,
-        // The clock of a software driver says nothing about a picture's passes.
+        // A software driver's clock says nothing about a picture's passes.
         primary_mrays_per_s: if compute.gpu().is_some_and(Gpu::is_software) {
             0.0
         } else {
@@ -294,7 +295,7 @@ fn measure(
     })
 }
 
-/// Collects a device's traffic part by part.
+/// Records a device's traffic part by part.
 struct Traffics<'a> {
     compute: &'a Compute,
     copy_bytes_per_s: f64,
@@ -306,7 +307,7 @@ impl Traffics<'_> {
         let _ = self.compute.gpu().map(Gpu::take_traffic);
     }
 
-    /// Of one of `runs`, rounded up; what was done once, as putting octrees there, is spread over all.
+    /// Ends a part that was run `runs` times: traffic per run, rounded up. One-time uploads are spread over all runs.
     fn end(&mut self, prefix: &str, runs: u32) {
         let taken = self.compute.gpu().map(Gpu::take_traffic).unwrap_or_default();
         let runs = u64::from(runs.max(1));

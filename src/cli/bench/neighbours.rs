@@ -1,28 +1,26 @@
-//! Voronoi cells by a linear scan and by the sphere tree, for more and more sites: where the tree overtakes the scan
-//! (Chlubna, fig. 14).
+//! Voronoi cells by a linear scan and by the sphere tree, for increasing numbers of sites, to find where the tree
+//! overtakes the scan (Chlubna, fig. 14).
 
 use std::time::Instant;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{
-    samples::Samples,
-    stages::{Bench, ms_since},
-};
+use super::{samples::Samples, stages::Bench};
 use crate::{
     fracture::box_cut::{NearestBy, Point, cells_by},
+    gpu::ms_since,
     voxelize::Progress,
 };
 
-/// As the paper's figure, and on to where the tree is far ahead.
+/// The numbers of sites in the paper's figure, and larger ones for which the tree is far faster.
 const SITES: [usize; 10] = [10, 30, 90, 300, 600, 1000, 1500, 2000, 3000, 10_000];
 
 /// The box's edge, in units of box cutting.
 const EDGE: i32 = 1 << 14;
 
 impl Bench<'_> {
-    /// All cells of random sites in a cube on the cores, both ways in turn within each run.
+    /// Computes all cells of random sites in a cube on the cores, by both methods in turn within each run.
     pub fn neighbours(&self, samples: &mut Samples, progress: &Progress) {
         let mut random = ChaCha8Rng::seed_from_u64(self.args.rng);
         for (done, count) in SITES.into_iter().enumerate() {
@@ -32,7 +30,7 @@ impl Bench<'_> {
                 for (by, name) in [(NearestBy::Scan, "linear scan"), (NearestBy::SphereTree, "sphere tree")] {
                     let start = Instant::now();
                     let cells = cells_by(by, &sites, [0; 3], [EDGE; 3]);
-                    // The first run also finds the memory for the others.
+                    // The first run also allocates memory for the others, so it is not counted.
                     if run > 0 {
                         samples.add(&format!("cells of {count} sites, {name} (CPU)"), ms_since(start));
                     }

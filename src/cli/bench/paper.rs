@@ -1,23 +1,23 @@
-//! Table 1 of Domaradzki & Martyn 2016: its columns, the stages here that do their work, and its figures.
+//! Table 1 of Domaradzki & Martyn 2016: its columns, the corresponding stages here, and its figures.
 
 use super::samples::Samples;
 
 /// A column of the paper's table.
 #[derive(serde::Serialize)]
 pub struct Column {
-    /// As the paper names it, or what it leaves out.
+    /// The paper's column title, or the stages that the paper lacks.
     pub column: &'static str,
-    /// Measured here.
+    /// Time measured here, ms.
     pub ms: f64,
-    /// The paper's own figure, where it has this object at this level with as many seeds.
+    /// The paper's time, if it has this object at this level with this number of seeds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paper_ms: Option<f64>,
-    /// Which stages are counted.
+    /// The stages that the time sums up.
     pub how: &'static str,
 }
 
-/// One line of the paper's table: what was broken, its level and seeds, then the columns and their total, ms, on a
-/// GeForce GTX Titan Black.
+/// One line of the paper's table: object, level and seeds, then the columns and their total, ms, on a GeForce GTX Titan
+/// Black.
 struct Line {
     scene: &'static str,
     level: u32,
@@ -36,7 +36,7 @@ const LINES: [Line; 8] = [
     Line { scene: "dragons", level: 9, seeds: 50, ms: [2.7, 2.2, 8.5, 5.4, 8.8, 27.6] },
 ];
 
-/// The table's columns as measured; `name` is that of the scene or mesh, which the paper's figures are found by.
+/// The table's columns as measured. `name` is the scene's or mesh's name, by which the paper's figures are found.
 pub fn table_1(samples: &Samples, name: &str, level: u32, seeds: u32) -> Vec<Column> {
     let name = name.to_lowercase();
     let is_of = |line: &&Line| {
@@ -116,7 +116,7 @@ mod tests {
         assert!(of.iter().all(|ms| ms.is_sign_positive()), "{of:?}");
     }
 
-    /// As printed, which a slip of the pen here would break.
+    /// The printed figures add up, which guards against typing errors.
     #[test]
     fn the_papers_columns_add_up() {
         for Line { scene, level, ms, .. } in LINES {

@@ -1,15 +1,16 @@
-//! Primary rays by themselves: what the first hits of a picture cost without normals, colours and light.
+//! First hits of primary rays, without normals, colours and light.
 
 use std::time::Instant;
 
 use super::{
     samples::Samples,
-    stages::{Bench, PICTURE, ms_since},
+    stages::{Bench, PICTURE},
 };
 use crate::{
     cli::CliError,
     facade::stills::{Place, world_bounds},
     fracture::Fracture,
+    gpu::ms_since,
     render::{Camera, FrameInput, PixelHit, RenderBody, RenderOptions, Renderer},
     svo::Arena,
     voxelize::Progress,
@@ -17,27 +18,28 @@ use crate::{
 
 /// Vertical fields of view, degrees: at 40 most rays miss, at 12 most hit.
 const FIELDS: [u32; 2] = [40, 12];
-/// Views round the vertical axis; how high they look from, degrees, and how far, longest sides of the object.
+/// Number of views round the vertical axis; their elevation, degrees, and their distance in longest sides of the
+/// object.
 const VIEWS: u32 = 12;
 const ELEVATION: f32 = 20.0;
 const DISTANCE: f32 = 1.6;
-/// Pieces are moved apart by this times their distance from the middle.
+/// Pieces are moved apart by this factor times their distance from the centre.
 const APART: f64 = 0.1;
 
-/// Rays a second at one field of view.
+/// Ray rate at one field of view.
 #[derive(serde::Serialize)]
 pub struct RayRate {
-    /// Vertical, degrees.
+    /// Vertical field of view, degrees.
     pub field_of_view: u32,
-    /// Millions, from the median of all views.
+    /// Million rays per second, median over all views.
     pub mrays_per_s: f64,
     /// Share of the rays that hit a body.
     pub hits: f64,
 }
 
 impl Bench<'_> {
-    /// First hits of all pieces, moved apart, from all sides. Empty where stages are compute passes: there the first
-    /// pass of a picture, which also looks at what it hits, is what can be timed.
+    /// First hits of all pieces, moved apart, from all sides. Empty for compute passes, where only a picture's first
+    /// pass, which also shades its hits, can be timed.
     pub fn rays(
         &self,
         fracture: &Fracture,

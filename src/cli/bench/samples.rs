@@ -1,28 +1,28 @@
-//! Times of stages over several runs, and their medians.
+//! Times of stages over several runs, with their medians.
 
 use crate::gpu::StageTiming;
 
 /// One measured stage.
 #[derive(serde::Serialize)]
 pub struct Row {
-    /// Its name.
+    /// The stage's name.
     pub stage: String,
-    /// Median over the runs.
+    /// Median over the runs, ms.
     pub median_ms: f64,
-    /// Of the fastest run.
+    /// Time of the fastest run, ms.
     pub least_ms: f64,
-    /// Of the slowest run.
+    /// Time of the slowest run, ms.
     pub most_ms: f64,
-    /// Runs.
+    /// Number of runs.
     pub runs: usize,
 }
 
-/// Milliseconds per stage, in the order in which stages first came.
+/// Milliseconds per stage, in the order in which the stages first appeared.
 #[derive(Default)]
 pub struct Samples(Vec<(String, Vec<f64>)>);
 
 impl Samples {
-    /// One run of a stage.
+    /// Adds one run of a stage.
     pub fn add(&mut self, stage: &str, ms: f64) {
         match self.0.iter_mut().find(|(name, _)| name == stage) {
             Some((_, times)) => times.push(ms),
@@ -30,19 +30,19 @@ impl Samples {
         }
     }
 
-    /// One run's stages; those of one name are summed first.
+    /// Adds one run of several stages; times of equal names are summed first.
     pub fn add_all(&mut self, prefix: &str, timings: &[StageTiming]) {
         for (stage, ms) in crate::export::report::timings_ms(timings) {
             self.add(&format!("{prefix}{stage}"), ms.as_f64().unwrap_or(0.0));
         }
     }
 
-    /// Of a stage; 0 where it never ran.
+    /// Median of a stage; 0 if it never ran.
     pub fn median(&self, stage: &str) -> f64 {
         self.0.iter().find(|(name, _)| name == stage).map_or(0.0, |(_, times)| median(times))
     }
 
-    /// A row a stage.
+    /// One row per stage.
     pub fn rows(&self) -> Vec<Row> {
         let row = |(stage, times): &(String, Vec<f64>)| Row {
             stage: stage.clone(),
@@ -55,7 +55,7 @@ impl Samples {
     }
 }
 
-/// The middle value, or the mean of the two in the middle; 0 of none.
+/// The middle value, or the mean of the two middle ones; 0 for an empty list.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! The measurements themselves, each of one object on one kind of stages.
+//! The measurements of one object on one backend.
 
 use std::{sync::Arc, time::Instant};
 
@@ -14,23 +14,23 @@ use crate::{
         stills::{Place, world_bounds},
     },
     fracture::{Fracture, Fracturer, Source},
-    gpu::Gpu,
+    gpu::{Gpu, ms_since},
     render::{FrameInput, RenderOptions, Renderer},
     svo::{Arena, KeyArray, coarsen},
     voxelize::Progress,
 };
 
-/// Size of the ray-cast picture, as the project's targets have it.
+/// Size of the ray-cast picture that the project's targets are stated for.
 pub const PICTURE: [u32; 2] = [1280, 720];
-/// Steps of time for every run that was asked for: single steps differ more than single breaks.
+/// Simulation steps per run: single steps vary more than single breaks.
 const STEPS_A_RUN: u32 = 10;
-/// Levels that the live preview is measured at, and previews for every run.
+/// Levels at which the live preview is measured, and previews per run.
 const PREVIEW_LEVELS: [u32; 2] = [6, 7];
 const PREVIEWS_A_RUN: u32 = 4;
-/// Levels that bodies meet at.
+/// Levels at which contacts are measured.
 const PHYSICS_LEVELS: std::ops::RangeInclusive<u32> = 5..=9;
 
-/// What one object is measured with.
+/// The object and settings of a measurement.
 pub struct Bench<'a> {
     pub args: &'a BenchArgs,
     pub subject: &'a Subject,
@@ -38,13 +38,9 @@ pub struct Bench<'a> {
     pub compute: &'a Compute,
 }
 
-pub fn ms_since(start: Instant) -> f64 {
-    start.elapsed().as_secs_f64() * 1e3
-}
-
 impl Bench<'_> {
-    /// Whole fractures. The second result is the most bytes of storage buffers at any moment of one, the source's
-    /// octree included; 0 on the CPU.
+    /// Measures whole fractures. Also returns the peak size of storage buffers during a fracture, including the
+    /// source's octree, in bytes; 0 on the CPU.
     pub fn breaks(&self, samples: &mut Samples, progress: &Progress) -> Result<(Fracture, u64), CliError> {
         let plan = self.subject.plan(self.object);
         let (pattern, recipe) = (self.object.pattern(&plan)?, plan.params.recipe());
@@ -58,7 +54,7 @@ impl Bench<'_> {
         let most = peak();
         let repeat = self.args.repeat;
         for run in 0..repeat {
-            // So that the most memory held is that of one fracture.
+            // Freed here, so that the peak is that of one fracture.
             drop(result);
             let start = Instant::now();
             result = fracturer.fracture(&source, &pattern, &recipe)?;
@@ -69,7 +65,7 @@ impl Bench<'_> {
         Ok((result, most))
     }
 
-    /// The live preview on coarse copies of the object: the pattern and its seams, waited for; and the coarse pieces.
+    /// Measures the live preview on coarse copies of the object: the pattern with its seams, and the coarse pieces.
     pub fn previews(&self, samples: &mut Samples, progress: &Progress) -> Result<(), CliError> {
         let plan = self.subject.plan(self.object);
         let fracturer = Fracturer::new(self.compute)?;
@@ -101,7 +97,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Pictures of all pieces.
+    /// Measures pictures of all pieces.
     pub fn pictures(
         &self,
         fracture: &Fracture,
@@ -139,7 +135,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Steps of the pieces as they begin to fall apart on a floor, at every level that they can meet at.
+    /// Measures steps of the pieces as they begin to fall apart on a floor, at every contact level.
     pub fn physics(
         &self,
         fracture: &Fracture,
@@ -197,7 +193,7 @@ impl Bench<'_> {
     }
 }
 
-/// Primary rays a second, in millions, from the time of the picture's first pass.
+/// Primary rays per second, in millions, from the time of the picture's first pass.
 pub fn primary_rays(samples: &Samples) -> f64 {
     let ms = samples.median("picture: primary");
     if ms > 0.0 { f64::from(PICTURE[0] * PICTURE[1]) / ms * 1e-3 } else { 0.0 }

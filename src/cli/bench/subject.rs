@@ -1,4 +1,4 @@
-//! What is measured: a mesh, or every body of a scene with the parameters that the scene gives it.
+//! The objects of a measurement: a mesh, or every body of a scene with the scene's parameters for it.
 
 use std::path::{Path, PathBuf};
 
@@ -16,20 +16,20 @@ use crate::{
 
 /// One object to break.
 pub struct Subject {
-    /// Which one: the mesh's name, or the scene's with the body's number.
+    /// The mesh's name, or the scene's name with the body's number.
     pub name: String,
-    /// Its mesh.
+    /// Its mesh file.
     pub file: PathBuf,
-    /// Leaf levels to measure at.
+    /// Leaf levels to measure.
     pub levels: Vec<u32>,
-    /// How it breaks.
+    /// Parameters of its fracture.
     pub params: FractureParams,
-    /// Seeds of a file in its place, mesh units.
+    /// Seeds from a file that replace the pattern, mesh units.
     pub seeds: Option<Vec<DVec3>>,
 }
 
 impl Subject {
-    /// All that `args` name. A scene's own levels, seeds and surfaces hold, unless the arguments say otherwise.
+    /// The objects that `args` name. A scene's levels, seeds and surfaces are used unless the arguments override them.
     ///
     /// # Errors
     /// [`CliError::Input`].
@@ -55,12 +55,12 @@ impl Subject {
         let subject = |(number, body): (usize, &SceneBody)| -> Result<Self, CliError> {
             let mut params = body.fracture.clone();
             params.seeds = args.seeds.unwrap_or(params.seeds);
-            // A number that is asked for takes the place of the file.
+            // An explicit number of seeds replaces the scene's file.
             let from = params.seeds_file.take().filter(|_| args.seeds.is_none());
             let read = |from: String| read_seeds(Path::new(&from)).map_err(|e| about(file, e.message));
             let seeds = from.map(read).transpose()?;
             params.local = args.local.or(params.local);
-            // A number of pieces is solved for in several fractures, which are not what is measured.
+            // Solving for a number of pieces takes several fractures, but the benchmark measures one.
             params.target_pieces = None;
             let levels = if args.level.is_empty() { vec![body.level] } else { args.level.clone() };
             let name = if several { format!("{} {}", scene.name, number + 1) } else { scene.name.clone() };
@@ -69,20 +69,19 @@ impl Subject {
         scene.bodies.iter().enumerate().map(subject).collect()
     }
 
-    /// How many seeds break it.
+    /// Number of seeds.
     pub fn seed_count(&self) -> u32 {
         self.seeds.as_ref().map_or(self.params.seed_count(), |seeds| seeds.len() as u32)
     }
 
-    /// The shape of its crack surfaces, with the transition level that is used at leaf level `level`; `None` where they are
-    /// planar.
+    /// The shape of its crack surfaces with the transition level used at leaf level `level`; `None` if they are planar.
     pub fn crack(&self, level: u32) -> Option<CrackShape> {
         let params = &self.params;
         let transition_level = params.crack.transition(level, params.surface).ok();
         (params.surface != Surface::Planar).then_some(CrackShape { transition_level, ..params.crack })
     }
 
-    /// The blow that breaks it: where nobody says, in front.
+    /// Its blow; from the front by default.
     pub fn plan(&self, object: &Object) -> Plan {
         Plan {
             impact: object.default_impact(),

@@ -1,11 +1,11 @@
-//! Results as text: a table each, several side by side, and CSV.
+//! Results as text: one table each, several side by side, and CSV.
 
 use std::fmt::Write as _;
 
 use super::Results;
 use crate::fracture::Surface;
 
-/// The crack surfaces, in a word.
+/// Name of the crack surface.
 fn surface(results: &Results) -> &'static str {
     match results.surface {
         Surface::Planar => "planar",
@@ -18,7 +18,7 @@ fn transition_level(results: &Results) -> Option<u32> {
     results.crack.and_then(|crack| crack.transition_level)
 }
 
-/// One object on one kind of stages.
+/// The table of one object on one backend.
 pub fn table(results: &Results) -> String {
     let mut text = String::new();
     let counts = &results.counts;
@@ -113,7 +113,7 @@ pub fn table(results: &Results) -> String {
     text
 }
 
-/// Medians and counts of several results, a column each.
+/// Medians and counts of several results, one column each.
 pub fn side_by_side(all: &[Results]) -> String {
     let mut text = String::new();
     let mut row = |name: &str, cell: &dyn Fn(&Results) -> String| {
@@ -150,12 +150,12 @@ fn stage_names(all: &[Results]) -> Vec<&str> {
     stages
 }
 
-/// One line a stage of every result.
+/// One line per stage and result.
 pub fn csv(all: &[Results]) -> String {
     let mut text = String::from(
         "object,file,level,seeds,rng,compute,adapter,stage,median_ms,least_ms,most_ms,runs,surface,transition_level\n",
     );
-    // As in RFC 4180: a field with a comma, quote or line end stands between quotes.
+    // RFC 4180: a field with a comma, quote or line end is quoted.
     let field = |value: &str| match value.contains([',', '"', '\n']) {
         true => format!("\"{}\"", value.replace('"', "\"\"")),
         false => value.to_owned(),

@@ -1,4 +1,4 @@
-//! What differs between a result and the same made again, one line each.
+//! Compares a result with its repetition and lists the differences, one line each.
 
 use std::{collections::BTreeMap, ffi::OsStr, fs, io::Read as _, path::Path};
 
@@ -9,15 +9,15 @@ use crate::{
     export::{SignedPicture, read_signed},
 };
 
-/// What says who made a result, when, and what else was written then: no difference.
+/// Fields of a report that say who made a result, when, and which other files were written; they are not compared.
 const NO_DIFFERENCE: [&str; 6] = ["version", "provenance", "compute", "adapter", "timings_ms", "files"];
-/// Most lines of one report.
+/// Most differences listed for one report.
 const MOST: usize = 20;
-/// Light is a sum of floats, which graphics adapters round as they like: steps of 255.
+/// Tolerance for colours, in steps of 255: light is a sum of floats, which graphics adapters round differently.
 const ROUNDING: u8 = 2;
 
-/// Files of one name in two folders. `report` is the name of the original's report, `None` where all files of both
-/// count.
+/// Compares files of the same name in two folders. `report` is the file name of the original's report; if it is `None`,
+/// a file that is missing on one side is a difference.
 ///
 /// # Errors
 /// [`CliError::Input`] for a file that cannot be read.
@@ -31,7 +31,7 @@ pub fn folders(original: &Path, again: &Path, report: Option<&OsStr>) -> Result<
         let old = original.join(old);
         let shown = name.to_string_lossy();
         if !old.exists() {
-            // Somebody kept the report alone; of two runs each must have every file.
+            // A report may be kept without its other files; two runs must both have every file.
             if report.is_none() {
                 found.push(format!("{shown}: only one of the runs wrote it"));
             }
@@ -52,7 +52,7 @@ pub fn folders(original: &Path, again: &Path, report: Option<&OsStr>) -> Result<
                 found.extend(differs.map(|line| format!("{shown}: {line}")));
             }
             Some("npz") => found.extend(arrays(&shown, &one, &other)),
-            // Paths in it may be relative to its own folder.
+            // Scene files are not compared with a report's, since their paths may be relative to their own folder.
             Some("toml") if report.is_some() => {}
             _ => found.push(format!("{shown}: its bytes differ")),
         }
@@ -69,7 +69,7 @@ fn read(path: &Path) -> Result<Vec<u8>, CliError> {
     fs::read(path).map_err(|e| about(path, format!("cannot be read ({e})")))
 }
 
-/// Two reports, value by value; what the older has not is not looked at.
+/// Compares two reports value by value; fields that the older one lacks are ignored.
 fn reports(path: &Path, one: &[u8], other: &[u8]) -> Result<Vec<String>, CliError> {
     let parse =
         |bytes| serde_json::from_slice::<Value>(bytes).map_err(|e| about(path, format!("is no report: {e}")));
@@ -95,8 +95,8 @@ fn reports(path: &Path, one: &[u8], other: &[u8]) -> Result<Vec<String>, CliErro
     Ok(found)
 }
 
-/// A report without the numbers of cracks that play no part on its surface: a sweep's may name any, and the options of
-/// `fracture` refuse them.
+/// A report without crack parameters that its surface does not use: a sweep may set any of them, but `fracture` rejects
+/// them as options.
 fn without_the_unused(mut report: Value) -> Value {
     let parameters = &mut report["parameters"];
     let unused: &[&str] = match parameters["surface"].as_str() {
@@ -130,19 +130,20 @@ fn values(name: &str, was: &Value, is: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Which way a blow went: earlier versions kept it in single precision, and it is brought to length 1 again in double.
+/// Path of the blow's direction: earlier versions stored it in single precision, and it is normalised again in double
+/// precision.
 const DIRECTION: &str = "parameters.impact.direction[";
-/// What single precision may move a direction of length 1 by.
+/// Error of a unit vector's component in single precision.
 const SINGLE: f64 = 1e-6;
 
-/// Whether two numbers of a report are the same under `name`: reading and writing them as decimals may move them a little.
+/// Whether two numbers of a report are equal within the rounding of decimals; `name` is their path.
 fn are_near(name: &str, was: &Value, is: &Value) -> bool {
     let (Some(was), Some(is)) = (was.as_f64(), is.as_f64()) else { return false };
     let rounding = 2.0 * f64::EPSILON * was.abs().max(is.abs());
     (was - is).abs() <= if name.starts_with(DIRECTION) { SINGLE } else { rounding }
 }
 
-/// Two tables, row by row; columns of times (`ms ...`) do not count.
+/// Compares two tables row by row, ignoring columns of times (`ms ...`).
 fn rows(file: &str, one: &[u8], other: &[u8]) -> Vec<String> {
     let told = |bytes: &[u8]| -> Vec<String> {
         let text = String::from_utf8_lossy(bytes);
@@ -168,7 +169,7 @@ fn rows(file: &str, one: &[u8], other: &[u8]) -> Vec<String> {
     }
 }
 
-/// Arrays of an npz by name.
+/// Compares the arrays of two npz files by name.
 fn arrays(file: &str, one: &[u8], other: &[u8]) -> Vec<String> {
     let (Some(old), Some(new)) = (members(one), members(other)) else {
         return vec![format!("{file}: its bytes differ")];
@@ -196,7 +197,7 @@ fn members(bytes: &[u8]) -> Option<BTreeMap<String, Vec<u8>>> {
         .collect()
 }
 
-/// Two pictures, pixel by pixel.
+/// Compares two pictures pixel by pixel.
 ///
 /// # Errors
 /// [`CliError::Input`] where the new one cannot be read.

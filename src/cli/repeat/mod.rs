@@ -1,7 +1,7 @@
-//! `kintsugi repeat`: runs what made a report, a picture or an exported scene again, and says whether the result is the same.
+//! `kintsugi repeat`: makes a report, a picture or an exported scene again, and says whether the result is the same.
 //!
-//! In: a `report.json`, a PNG that Kintsugi wrote, or a scene. Out: "the same", or a line for each thing that
-//! differs. The program runs itself in a temporary folder. Times, versions, commits and adapters are no differences.
+//! In: a `report.json`, a PNG that Kintsugi wrote, or a scene. Out: "the same", or a line for each difference. The
+//! program runs itself in a temporary folder. Times, versions, commits and adapters are ignored.
 
 mod compare;
 mod old_report;
@@ -29,11 +29,11 @@ pub struct RepeatArgs {
     json_progress: bool,
 }
 
-/// Runs it again and compares.
+/// Makes the result again and compares.
 ///
 /// # Errors
-/// [`CliError::Outcome`], of code 1, where the result is another; [`CliError::Input`] for a file that does not say how it
-/// was made, or whose input is not there any more.
+/// [`CliError::Outcome`], of code 1, if the results differ; [`CliError::Input`] for a file that does not say how it was
+/// made, or whose input no longer exists.
 pub fn run(args: &RepeatArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
     let original = Original::read(&args.file)?;
@@ -59,10 +59,10 @@ pub fn run(args: &RepeatArgs) -> Result<(), CliError> {
     }
     found.iter().for_each(|line| print(&format!("{line}\n")));
     let (n, file) = (found.len(), args.file.display());
-    Err(CliError::Outcome(format!("{file}: the result is another ({n} lines on stdout say what differs)")))
+    Err(CliError::Outcome(format!("{file}: the result differs ({n} lines on stdout say where)")))
 }
 
-/// A folder that goes when this is dropped.
+/// A temporary folder that is deleted on drop.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -72,11 +72,11 @@ impl Scratch {
         Ok(Self(path))
     }
 
-    /// Runs this program once more; gives the place of what it wrote.
+    /// Runs this program again; returns the path of its output.
     fn run(&self, rerun: &Rerun, name: &str) -> Result<PathBuf, CliError> {
         let place = self.0.join(name);
         let program = std::env::current_exe().map_err(|e| {
-            CliError::Input(format!("the program does not find itself ({e}); start it by its path"))
+            CliError::Input(format!("the path of this program is not known ({e}); start it by its path"))
         })?;
         let mut command = Command::new(program);
         command
@@ -85,7 +85,7 @@ impl Scratch {
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
         if rerun.is_tour {
-            // Where there is a display, it would open a window.
+            // With a display it might open a window.
             command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").current_dir(&self.0);
         } else {
             command.current_dir(&rerun.from);
@@ -94,7 +94,8 @@ impl Scratch {
             fs::write(self.0.join(path), text).map_err(|e| ExportError::write(&self.0, e))?;
             command.current_dir(&self.0);
         }
-        let done = command.output().map_err(|e| CliError::Input(format!("it cannot be run again: {e}")))?;
+        let done =
+            command.output().map_err(|e| CliError::Input(format!("the command cannot be run again: {e}")))?;
         if !done.status.success() {
             let said = String::from_utf8_lossy(&done.stderr);
             let last =
@@ -110,12 +111,12 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What stays in a temporary folder harms nobody.
+        // A temporary folder that cannot be deleted does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Where to start from, so that `file` is found: here, or beside the result or above that.
+/// The working directory from which `file` is found: the present one, the result's folder, or one above it.
 fn where_is(file: &str, result: &Path) -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     if file.starts_with("builtin:") || Path::new(file).is_absolute() {

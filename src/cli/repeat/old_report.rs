@@ -1,5 +1,5 @@
-//! Reports that have no command, of earlier versions or of a sweep: the options of `kintsugi fracture` that give their
-//! parameters.
+//! Reports without a command, which earlier versions and sweeps wrote: reconstructs the options of `kintsugi fracture`
+//! from their parameters.
 
 use std::fmt::Display;
 
@@ -7,16 +7,16 @@ use serde_json::Value;
 
 use crate::mesh::Up;
 
-/// The options, as a list that is being made.
+/// A command line in the making.
 struct Options(Vec<String>);
 
 impl Options {
     fn add(&mut self, option: &str, value: impl Display) {
-        // As one word, so that a negative number is not taken for an option.
+        // One word, so that a negative number is not taken for an option.
         self.0.push(format!("{option}={value}"));
     }
 
-    /// A number or word of the report, where it is there and not null.
+    /// Appends a number or word of the report, unless it is missing or null.
     fn copy(&mut self, option: &str, value: &Value) {
         match value {
             Value::Null => {}
@@ -25,7 +25,7 @@ impl Options {
         }
     }
 
-    /// A list of numbers, where it is not empty.
+    /// Appends a list of numbers, unless it is empty.
     fn list(&mut self, option: &str, value: &Value) {
         let numbers: Vec<String> = value.as_array().into_iter().flatten().map(Value::to_string).collect();
         if !numbers.is_empty() {
@@ -34,7 +34,7 @@ impl Options {
     }
 }
 
-/// The command line of `kintsugi fracture` without its `--out`.
+/// The command line of `kintsugi fracture` without `--out`.
 ///
 /// # Errors
 /// What is missing.
@@ -61,7 +61,7 @@ pub fn arguments(report: &Value, up: Up) -> Result<Vec<String>, String> {
         options.add("--option", format!("{name}={value}"));
     }
     options.copy("--pattern", &parameters["pattern"]);
-    // One of these says how many seeds there are.
+    // The first of these present gives the number of seeds.
     let counts = parameters["counts"].as_array().is_some_and(|counts| !counts.is_empty());
     if !parameters["pieces"].is_null() {
         options.copy("--pieces", &parameters["pieces"]);
@@ -102,7 +102,7 @@ pub fn arguments(report: &Value, up: Up) -> Result<Vec<String>, String> {
     Ok(options.0)
 }
 
-/// Crack surfaces, where they are not planar.
+/// Appends the options of crack surfaces, unless they are planar.
 fn crack(options: &mut Options, parameters: &Value) {
     options.copy("--surface", &parameters["surface"]);
     let crack = &parameters["crack"];
@@ -120,7 +120,7 @@ fn crack(options: &mut Options, parameters: &Value) {
         options.add("--noise", numbers(&crack["noise"], &["amplitude", "frequency", "octaves"]));
     }
     if parameters["surface"] != "dusty" {
-        // A gap has no sides to decide and no points to move, and the options are refused with it.
+        // Dusty surfaces have no sides to decide and no points to displace, and the command rejects these options.
         options.copy("--sides", &crack["sides"]);
         if crack["displacement"].is_object() {
             options.add("--displacement", numbers(&crack["displacement"], &["face", "voxel"]));

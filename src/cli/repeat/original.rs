@@ -1,6 +1,6 @@
-//! What a result says of how it was made: the command that makes it again.
+//! Finds out how a result was made: the command that makes it again.
 //!
-//! In: a report, a picture, a scene. Out: arguments with a place for what they shall write.
+//! In: a report, a picture or a scene. Out: the arguments, with a placeholder for the output path.
 
 use std::{
     ffi::OsString,
@@ -18,44 +18,44 @@ use crate::{
     scene::parse_scene,
 };
 
-/// Largest report or picture that is read, bytes.
+/// Size limit of a report or picture, bytes.
 const LARGEST: u64 = 1 << 30;
 
-/// What is to be repeated.
+/// The result to repeat.
 pub enum Original {
-    /// A report, in its folder under this name.
+    /// A report of this name in its folder.
     Report { folder: PathBuf, report: OsString, rerun: Rerun },
     /// A picture.
     Picture { rerun: Rerun, picture: SignedPicture },
-    /// A scene with nothing to compare with.
+    /// A scene without results to compare with.
     Scene { rerun: Rerun },
 }
 
 /// A run of the program.
 #[derive(Debug, Default)]
 pub struct Rerun {
-    /// Arguments, without the program's name; `None` stands for the place of what is written.
+    /// Arguments without the program's name; `None` stands for the output path.
     words: Vec<Option<String>>,
-    /// Where it is started.
+    /// Working directory.
     pub from: PathBuf,
-    /// What was written is this file in it.
+    /// The file to compare within the output folder.
     pub output: Option<String>,
-    /// A scene that has to be there, by the name that the arguments have for it.
+    /// The scene that the run reads, if it must be written first: the arguments' name for it, and its text.
     pub scene: Option<(String, String)>,
-    /// It writes a tour, into the folder where it is started.
+    /// Whether the run writes a tour, into its working directory.
     pub is_tour: bool,
-    /// The result that this is about.
+    /// The result, for messages.
     pub named: PathBuf,
 }
 
 impl Rerun {
-    /// The arguments where `place` is written.
+    /// The arguments with `place` as the output path.
     pub fn arguments(&self, place: &Path) -> Vec<OsString> {
         let of = |word: &Option<String>| word.as_ref().map_or_else(|| place.into(), OsString::from);
         self.words.iter().map(of).collect()
     }
 
-    /// Of arguments without a place, to which one is added.
+    /// A run with these arguments plus `--out`.
     pub fn into_folder(words: Vec<String>, from: PathBuf) -> Self {
         let words = words.into_iter().map(Some).chain([Some("--out".into()), None]).collect();
         Self { words, from, ..Self::default() }
@@ -63,7 +63,7 @@ impl Rerun {
 }
 
 impl Original {
-    /// Reads a result, and finds out how it was made.
+    /// Reads a result and finds out how it was made.
     ///
     /// # Errors
     /// [`CliError::Input`].
@@ -119,7 +119,7 @@ fn report(file: &Path, bytes: &[u8]) -> Result<Original, String> {
     Ok(Original::Report { folder, report: name, rerun: Rerun::into_folder(words, from) })
 }
 
-/// An export from the window or of a scene: the scene beside it makes it again.
+/// The run for an export from the window or of a scene, from the scene saved beside it.
 fn exported(folder: &Path, report: &Value) -> Result<Rerun, String> {
     let scene = std::path::absolute(folder.join("scene.toml")).map_err(|e| e.to_string())?;
     if !scene.exists() {
@@ -139,7 +139,7 @@ fn exported(folder: &Path, report: &Value) -> Result<Rerun, String> {
     Ok(Rerun::into_folder(words, folder_of(&scene)))
 }
 
-/// Where a command is to be started so that it finds its input.
+/// The working directory from which a command finds its input.
 fn place_of(input: &str, result: &Path) -> Result<PathBuf, String> {
     where_is(input, result).ok_or_else(|| {
         format!(
@@ -148,7 +148,7 @@ fn place_of(input: &str, result: &Path) -> Result<PathBuf, String> {
     })
 }
 
-/// A command line again, with another place for what `option` names.
+/// The run of a recorded command, with a placeholder for the value of `option`.
 fn of_command(command: &[String], option: &str, result: &Path) -> Result<Rerun, String> {
     let mut words = Vec::new();
     let mut input = None;
@@ -160,14 +160,14 @@ fn of_command(command: &[String], option: &str, result: &Path) -> Result<Rerun, 
         } else if word.starts_with(&format!("{option}=")) {
             words.extend([Some(option.to_owned()), None]);
         } else if ["--json", "--csv"].contains(&word.as_str()) {
-            // Written beside the result; the original shall stay as it is.
+            // The option's old value is replaced, so that the original stays intact.
             rest.next();
         } else if word != "--json-progress" {
             words.push(Some(word.clone()));
         }
     }
-    // The first word that is no option and no option's value: files have a dot or a colon, and options' values may,
-    // too.
+    // The input is the first word that is neither an option nor an option's value: files contain a dot or a colon, but
+    // values may, too.
     for word in words.iter().flatten().skip(1) {
         let is_file = word.starts_with("builtin:") || where_is(word, result).is_some();
         if is_file && !word.starts_with('-') {
@@ -207,7 +207,7 @@ fn picture(file: &Path, bytes: &[u8]) -> Result<Original, String> {
     Ok(Original::Picture { rerun, picture })
 }
 
-/// The tour is written into the folder where it is started, so its file is named from anywhere.
+/// The run for a tour, which is written into its working directory, so its input needs an absolute path.
 fn tour(command: &[String], result: &Path) -> Result<Rerun, String> {
     let mut words = Vec::new();
     for word in command.iter().skip(1) {
@@ -219,7 +219,7 @@ fn tour(command: &[String], result: &Path) -> Result<Rerun, String> {
     Ok(Rerun { words, ..Rerun::default() })
 }
 
-/// A picture of the window: its scene as it stood, from its camera, in its size.
+/// The run for a picture of the window, from the scene and camera in its metadata, at its size.
 fn of_scene(text: &str, [width, height]: [u32; 2], result: &Path) -> Result<Rerun, String> {
     const NAME: &str = "scene.toml";
     let mut scene = parse_scene(text, "its scene").map_err(|error| error.message)?;
@@ -235,7 +235,7 @@ fn of_scene(text: &str, [width, height]: [u32; 2], result: &Path) -> Result<Reru
     Ok(Rerun { scene: Some((NAME.into(), scene.to_text())), ..Rerun::into_folder(words, PathBuf::new()) })
 }
 
-/// An exported scene has its results beside it; another is played twice.
+/// An exported scene is compared with the results beside it; any other scene is played twice.
 fn scene(file: &Path) -> Result<Original, String> {
     let folder = folder_of(file);
     let beside = files::read(&folder.join("report.json"), LARGEST).ok();

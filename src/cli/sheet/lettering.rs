@@ -1,4 +1,4 @@
-//! Words in pictures, by one of the fonts that egui ships.
+//! Draws text into pictures with one of the fonts that egui ships.
 
 use ab_glyph::{Font as _, FontRef, PxScale, ScaleFont as _, point};
 
@@ -11,7 +11,7 @@ pub struct Lettering {
 }
 
 impl Lettering {
-    /// Letters so many pixels high.
+    /// Loads the font at a height in pixels.
     ///
     /// # Errors
     /// [`CliError`] where the font cannot be read.
@@ -21,14 +21,14 @@ impl Lettering {
         Ok(Self { font, scale: PxScale::from(height) })
     }
 
-    /// Pixels from the left to the right of `text`.
+    /// Width of `text`, pixels.
     pub fn width(&self, text: &str) -> f32 {
         let font = self.font.as_scaled(self.scale);
         text.chars().map(|letter| font.h_advance(font.glyph_id(letter))).sum()
     }
 
-    /// How much of each pixel is ink: `ink` hears a pixel and its share, 0 to 1. The text begins at `left` and its
-    /// line's top is at `top`.
+    /// Rasterises `text`, calling `ink` with each pixel and its coverage, 0 to 1. The text starts at `left`, the top of
+    /// its line is at `top`.
     pub fn draw(&self, text: &str, [left, top]: [f32; 2], mut ink: impl FnMut([i64; 2], f32)) {
         let font = self.font.as_scaled(self.scale);
         let (mut x, y) = (left, top + font.ascent());

@@ -1,7 +1,7 @@
 //! `kintsugi sheet`: a contact sheet of one object, broken with each of several values.
 //!
-//! In: a mesh, one or two parameters with their values. Out: a picture of pictures, all from the same eye: a grid for
-//! one parameter, rows and columns for two.
+//! In: a mesh, one or two parameters with their values. Out: one picture of all results, seen by the same camera: a
+//! grid for one parameter, rows and columns for two.
 
 mod lettering;
 mod paper;
@@ -42,7 +42,7 @@ use crate::{
 
 /// Most pictures on a sheet.
 const MOST: usize = 256;
-/// Most pixels along a side of a sheet: pictures of more are more than many programs open.
+/// Largest side of a sheet, pixels: many programs cannot open larger pictures.
 const LARGEST: u32 = 16_384;
 
 #[derive(Args)]
@@ -73,7 +73,7 @@ pub struct SheetArgs {
     /// Move pieces apart by X times their distance from the middle
     #[arg(long, value_name = "X", default_value_t = 0.25, value_parser = parse_explode)]
     explode: f64,
-    /// What colours show
+    /// What colours mean
     #[arg(long, value_name = "NAME", default_value = "material")]
     color_by: ColorName,
     #[command(flatten)]
@@ -83,7 +83,7 @@ pub struct SheetArgs {
     json_progress: bool,
 }
 
-/// Draws and writes.
+/// Runs the command.
 ///
 /// # Errors
 /// [`CliError`].
@@ -148,7 +148,7 @@ pub fn run(args: &SheetArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// What is broken, in the order of the sheet: rows from the top, each from the left.
+/// The variants in the order of the sheet: row by row from the top, each from the left.
 fn variants(args: &SheetArgs) -> Result<Vec<Variant>, CliError> {
     let count = args.vary.iter().map(|vary| vary.values.len()).fold(1usize, usize::saturating_mul);
     if args.vary.len() > 2 {
@@ -172,7 +172,7 @@ fn variants(args: &SheetArgs) -> Result<Vec<Variant>, CliError> {
     Ok(all)
 }
 
-/// Columns and rows: as many as there are values, or a grid that is about as wide as a page.
+/// Number of columns and rows: one per value, or a grid about as wide as a page for a single parameter.
 fn layout(vary: &[Vary]) -> (usize, usize) {
     match vary {
         [columns, rows] => (columns.values.len(), rows.values.len()),
@@ -184,13 +184,13 @@ fn layout(vary: &[Vary]) -> (usize, usize) {
     }
 }
 
-/// What stands above the columns and beside the rows; nothing where each picture has a label of its own.
+/// Labels of the columns and rows; `None` if each picture has its own label.
 fn labels(vary: &[Vary]) -> Option<(Vec<String>, Vec<String>)> {
     let [columns, rows] = vary else { return None };
     Some((columns.labels(), rows.labels()))
 }
 
-/// An eye that sees all pieces wherever they are moved to: the whole object's hull, so much larger.
+/// A camera that sees all moved pieces: it frames the whole object's hull, scaled up.
 fn camera_of(args: &SheetArgs, compute: &Compute, object: &Object) -> Result<Camera, CliError> {
     let whole = Stage::of(compute, object)?;
     let place = Place::standing(&object.mass);

@@ -1,9 +1,9 @@
-//! The sheet itself: where pictures and labels go.
+//! Layout and drawing of the sheet.
 
 use super::lettering::Lettering;
 use crate::cli::CliError;
 
-/// Height of letters, room round everything, and height of a line, pixels.
+/// Height of letters, margin, and height of a line, pixels.
 const LETTERS: f32 = 22.0;
 const GAP: u32 = 10;
 const LINE: u32 = 30;
@@ -15,16 +15,16 @@ const FAINT: [u8; 3] = [112, 108, 102];
 pub struct Cell {
     /// RGBA8 rows from the top.
     pub rgba: Vec<u8>,
-    /// What stands below it.
+    /// Text below the picture.
     pub caption: String,
 }
 
-/// A sheet that is being filled.
+/// A sheet in progress.
 pub struct Paper {
-    /// Of a picture.
+    /// Size of a picture, pixels.
     tile: [u32; 2],
     columns: usize,
-    /// Left and top of the first picture.
+    /// Left and top of the first picture, pixels.
     origin: [u32; 2],
     size: [u32; 2],
     /// Whether every picture has its own label.
@@ -34,11 +34,11 @@ pub struct Paper {
 }
 
 impl Paper {
-    /// Paper for so many columns and rows of pictures. With labels of columns and rows these are written above and
-    /// beside.
+    /// A blank sheet for this many columns and rows of pictures. `labels` are written above the columns and beside the
+    /// rows.
     ///
     /// # Errors
-    /// [`CliError`] where there is no font.
+    /// [`CliError`] if the font cannot be loaded.
     pub fn new(
         tile: [u32; 2],
         (columns, rows): (usize, usize),
@@ -60,7 +60,7 @@ impl Paper {
         };
         paper.size = [along(origin[0], across, columns), along(origin[1], down, rows)];
         let bytes = paper.size.iter().map(|side| *side as usize).product::<usize>();
-        // A sheet that is too large is refused by whoever asks for its size.
+        // The caller rejects a sheet that is too large, by its size.
         if paper.size.iter().all(|side| *side <= super::LARGEST) {
             paper.pixels = PAPER.repeat(bytes);
         }
@@ -76,7 +76,7 @@ impl Paper {
         Ok(paper)
     }
 
-    /// Pixels across and down.
+    /// Width and height, pixels.
     pub fn size(&self) -> [u32; 2] {
         self.size
     }
@@ -86,7 +86,7 @@ impl Paper {
         &self.pixels
     }
 
-    /// From one picture to the next.
+    /// Distance from one picture to the next.
     fn steps(&self) -> [u32; 2] {
         let lines = if self.labelled { 2 } else { 1 };
         [self.tile[0].saturating_add(GAP), self.tile[1].saturating_add(LINE * lines + GAP)]
@@ -99,7 +99,7 @@ impl Paper {
         [self.origin[0] + column * across, self.origin[1] + row * down]
     }
 
-    /// Puts a picture in its place, with its label where pictures have one, and its caption.
+    /// Draws a picture with its caption, and with its label if pictures are labelled.
     ///
     /// # Errors
     /// [`CliError`] for a picture of another size.
@@ -145,7 +145,7 @@ impl Paper {
 mod tests {
     use super::*;
 
-    /// Pixels in a rectangle (left, top, width, height) that are neither paper nor `tile`.
+    /// Number of pixels in a rectangle (left, top, width, height) that are neither paper nor `tile`.
     fn inked(paper: &Paper, [left, top, width, height]: [u32; 4], tile: u8) -> usize {
         let at = |x: u32, y: u32| &paper.pixels[4 * (y * paper.size[0] + x) as usize..][..4];
         let all = (top..top + height).flat_map(|y| (left..left + width).map(move |x| (x, y)));

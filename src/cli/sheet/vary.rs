@@ -1,4 +1,4 @@
-//! A parameter and the values that it takes on a sheet.
+//! A parameter with its values on a sheet.
 //!
 //! In: `seeds=20,40`. Out: for every combination the parameters of a fracture, by the names that scene files have.
 
@@ -7,10 +7,10 @@ use toml::{Table, Value};
 
 use crate::{cli::sweep::jobs::put, fracture::FractureParams};
 
-/// The octree level, which is none of a fracture's parameters.
+/// The octree level, which is not a fracture parameter.
 const LEVEL: &str = "level";
 
-/// Names of options that scenes have another name for.
+/// Options whose names differ from the scene file's.
 const OTHER_NAMES: [(&str, &str); 9] = [
     ("pattern", "preset"),
     ("pieces", "target_pieces"),
@@ -23,21 +23,21 @@ const OTHER_NAMES: [(&str, &str); 9] = [
     ("material", "interior.material"),
 ];
 
-/// A parameter that is varied.
+/// A varied parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vary {
-    /// As it was given.
+    /// Its name as the user wrote it.
     name: String,
     path: Vec<String>,
     pub values: Vec<Value>,
 }
 
-/// One picture's parameters.
+/// Parameters of one picture.
 #[derive(Clone, Debug)]
 pub struct Variant {
     pub level: u32,
     pub params: FractureParams,
-    /// What makes it this one.
+    /// Label that distinguishes it from the others.
     pub label: String,
 }
 
@@ -45,7 +45,7 @@ impl Vary {
     /// `PARAM=A,B,..`: values are numbers, words, or lists in brackets.
     ///
     /// # Errors
-    /// What is wanted instead.
+    /// The syntax that is expected.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wanted = "PARAM=A,B,.. is wanted, as in seeds=20,40,80 or radii=[0.1,0.3],[0.2]";
         let (name, list) = text.split_once('=').ok_or(wanted)?;
@@ -54,7 +54,7 @@ impl Vary {
         let known =
             OTHER_NAMES.iter().find(|(other, _)| *other == plain).map_or(plain.as_str(), |(_, own)| own);
         let path: Vec<String> = known.split('.').map(str::to_owned).collect();
-        // Numbers and lists are TOML already; words lack their quotes.
+        // Numbers and lists are valid TOML; words lack quotes.
         let whole = toml::from_str::<Table>(&format!("v = [{list}]")).ok();
         let values = match whole.and_then(|mut table| table.remove("v")) {
             Some(Value::Array(values)) => values,
@@ -69,7 +69,7 @@ impl Vary {
         Ok(Self { name: name.to_owned(), path, values })
     }
 
-    /// A line for each value.
+    /// One label per value.
     pub fn labels(&self) -> Vec<String> {
         self.values.iter().map(|value| self.label(value)).collect()
     }
@@ -83,7 +83,7 @@ impl Vary {
 /// Every combination; the first parameter changes fastest.
 ///
 /// # Errors
-/// The label of the first combination that there cannot be, and why.
+/// The label of the first invalid combination, and why it is invalid.
 pub fn variants(base: &FractureParams, level: u32, vary: &[Vary]) -> Result<Vec<Variant>, (String, String)> {
     if let [one, other] = vary
         && one.path == other.path

@@ -1,23 +1,23 @@
-//! The table of a sweep with types: `table.arrow`, an Arrow IPC file (Feather, version 2), uncompressed.
+//! The typed table of a sweep: `table.arrow`, an uncompressed Arrow IPC file (Feather, version 2).
 //!
-//! In: columns of cells as the CSV has them. Out: the bytes of a file that pandas, Polars, DuckDB and R read as it is. A
-//! column is whole numbers, numbers, truth values or lists of numbers where every cell that is not empty is one, else
-//! words; an empty cell is a missing value. The messages' layout is the crate's (generated from Arrow's own
-//! schema files); where they stand in the file is that of Arrow's columnar format, "IPC File Format".
+//! In: columns of cells as in the CSV. Out: the bytes of a file that pandas, Polars, DuckDB and R can read. A column
+//! has whole numbers, numbers, booleans or lists of numbers if all its non-empty cells do, otherwise strings; an empty
+//! cell is a missing value. The crate polars-arrow-format (generated from Arrow's schema files) lays out the messages;
+//! their arrangement in the file follows "IPC File Format" of Arrow's columnar format.
 
 use polars_arrow_format::ipc::{
     Block, Bool, Buffer, Endianness, Field, FieldNode, FloatingPoint, Footer, Int, LargeUtf8, List, Message,
     MessageHeader, MetadataVersion, Precision, RecordBatch, Schema, Type, planus::Builder,
 };
 
-/// Stands at both ends of a file.
+/// Marks both ends of a file.
 const MAGIC: &[u8; 6] = b"ARROW1";
-/// Everything begins at a multiple of so many bytes.
+/// Alignment of all parts, bytes.
 const ALIGNED: usize = 8;
-/// Stands before every message.
+/// Precedes every message.
 const CONTINUES: [u8; 4] = [0xff; 4];
 
-/// Cells of a column, `None` where there is no value.
+/// Cells of a column; `None` is a missing value.
 enum Column {
     Whole(Vec<Option<i64>>),
     Numbers(Vec<Option<f64>>),
@@ -27,7 +27,7 @@ enum Column {
 }
 
 impl Column {
-    /// Of cells as the CSV has them. `words`: whatever they look like.
+    /// Infers the type from cells as in the CSV; `words` forces strings.
     fn of(cells: &[&str], words: bool) -> Self {
         fn all<T>(cells: &[&str], read: impl Fn(&str) -> Option<T>) -> Option<Vec<Option<T>>> {
             let mut any = false;
@@ -114,13 +114,13 @@ impl Column {
     }
 }
 
-/// Bits of bytes, the lowest first.
+/// Packs bits into bytes, the lowest first.
 fn bits(all: impl Iterator<Item = bool>) -> Vec<u8> {
     let all: Vec<bool> = all.collect();
     all.chunks(8).map(|some| some.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit))).collect()
 }
 
-/// What follows a message: the columns' buffers one after the other.
+/// Body of a message: the columns' buffers one after the other.
 #[derive(Default)]
 struct Body {
     bytes: Vec<u8>,
@@ -129,7 +129,7 @@ struct Body {
 }
 
 impl Body {
-    /// Begins a column: how many cells it has, and which of them are missing.
+    /// Starts a column with its length and its validity bitmap.
     fn node<T>(&mut self, cells: &[Option<T>]) {
         let missing = cells.iter().filter(|cell| cell.is_none()).count();
         self.nodes.push(FieldNode { length: cells.len() as i64, null_count: missing as i64 });
@@ -149,7 +149,7 @@ fn pad(bytes: &mut Vec<u8>) {
     bytes.resize(bytes.len().next_multiple_of(ALIGNED), 0);
 }
 
-/// Adds a message with what follows it. Gives where it stands.
+/// Appends a message and its body; returns its position.
 fn message(file: &mut Vec<u8>, header: MessageHeader, body: &[u8]) -> Block {
     let body_length = body.len() as i64;
     let message =
@@ -165,8 +165,7 @@ fn message(file: &mut Vec<u8>, header: MessageHeader, body: &[u8]) -> Block {
     Block { offset: offset as i64, meta_data_length, body_length }
 }
 
-/// A file with these columns: names, and a row for each line of cells. Columns that `is_words` names are words, whatever
-/// they look like.
+/// Encodes a table of named columns and rows of cells. Columns for which `is_words` holds are strings.
 pub fn encode(columns: &[&str], rows: &[Vec<&str>], is_words: impl Fn(&str) -> bool) -> Vec<u8> {
     let of = |(i, name): (usize, &&str)| {
         let cells: Vec<&str> = rows.iter().map(|row| row.get(i).copied().unwrap_or("")).collect();
@@ -225,7 +224,7 @@ mod tests {
         encode(&columns, &rows, |name| name == "sha")
     }
 
-    /// Metadata and body of the record batch that the footer names.
+    /// Metadata and body of the record batch that the footer refers to.
     fn batch(file: &[u8]) -> (MessageRef<'_>, &[u8]) {
         let end = file.len() - MAGIC.len();
         let length = i32::from_le_bytes(file[end - 4..end].try_into().unwrap()) as usize;
@@ -239,7 +238,8 @@ mod tests {
         (message, &file[body..body + block.body_length() as usize])
     }
 
-    /// Types, missing values and cells, as Arrow's text has them: pyarrow and Polars read this file (docs/lab/sweep.md).
+    /// Types, missing values and cells, as Arrow's specification describes them: pyarrow and Polars read this file
+    /// (docs/lab/sweep.md).
     #[test]
     fn a_column_has_the_type_of_all_its_cells_and_what_is_empty_is_missing() {
         let file = file();

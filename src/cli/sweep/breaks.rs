@@ -1,4 +1,4 @@
-//! One job: an object is broken as it says, checked, kept where that is asked for, and told as a row.
+//! One job: breaks an object, checks the result, optionally keeps it, and makes its row.
 
 use std::{path::Path, time::Instant};
 
@@ -23,24 +23,24 @@ use crate::{
     voxelize::Progress,
 };
 
-/// What all jobs share.
+/// State shared by all jobs.
 pub struct Breaks<'a> {
     args: &'a SweepArgs,
     compute: &'a Compute,
     passes: Passes,
     arena: Arena,
-    /// What all shards have in common of their command lines, as a JSON list.
+    /// The part of the command line that all shards share, as a JSON list.
     command: String,
 }
 
-/// An object of several jobs, in the arena.
+/// An object used by several jobs, in the arena.
 pub struct Shared {
     object: Object,
     digest: String,
 }
 
 impl<'a> Breaks<'a> {
-    /// Compiles the passes, where there are such.
+    /// Compiles the passes, if the backend has any.
     ///
     /// # Errors
     /// [`CliError`].
@@ -52,7 +52,7 @@ impl<'a> Breaks<'a> {
         Ok(Self { args, compute, passes, arena: Arena::new(compute)?, command })
     }
 
-    /// The object of a job and of those that share it, or why there is none.
+    /// Loads the object that a job shares with others, or says why it cannot be loaded.
     pub fn object(&mut self, mesh: &ReadMesh, job: &Job) -> Result<Shared, String> {
         if !LEVELS.contains(&i64::from(job.level)) {
             let (low, high) = (LEVELS.start(), LEVELS.end());
@@ -65,19 +65,19 @@ impl<'a> Breaks<'a> {
         Ok(Shared { digest: object.mesh.digest(), object })
     }
 
-    /// The object is not needed any more.
+    /// Frees an object.
     pub fn forget(&mut self, shared: Shared) {
         self.arena.remove(&shared.object.forest);
         drop(shared);
         crate::memory::give_back();
     }
 
-    /// The row of a job that could not even begin.
+    /// The row of a job that could not start.
     pub fn failure(&self, job: &Job, why: &str) -> Row {
         self.signed(of_failure(job, why))
     }
 
-    /// Does a job; a failure that is the job's own is a row, too.
+    /// Runs a job; an error that concerns only this job becomes a row, too.
     ///
     /// # Errors
     /// [`CliError`] where no job could go on: the device is lost, or the disk is full.
@@ -167,7 +167,7 @@ impl<'a> Breaks<'a> {
     }
 }
 
-/// Whether the jobs that follow would fail like this one.
+/// Whether later jobs would fail with the same error.
 fn ends_all(error: &CliError) -> bool {
     matches!(error, CliError::Export(_)) || error.exit_code() != 2
 }

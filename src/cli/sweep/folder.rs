@@ -1,4 +1,4 @@
-//! The folder of a sweep: whose it is, and that one process at a time writes to it.
+//! The folder of a sweep: it belongs to one job file, and one process at a time writes to it.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -16,16 +16,16 @@ use crate::{
 const IDENTITY: &str = "sweep.json";
 const TABLE: &str = "table.csv";
 
-/// What makes a sweep this one: with another, its table would mix results.
+/// Identifies a sweep, so that its table never mixes results of two.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Identity {
-    /// How many jobs the job file has.
+    /// Number of jobs in the job file.
     pub jobs: usize,
-    /// SHA-256 of them.
+    /// SHA-256 of the jobs.
     pub jobs_sha256: String,
-    /// Which of them are done here.
+    /// The shard done in this folder.
     pub shard: Option<String>,
-    /// What is kept of each break.
+    /// Results kept of each break.
     pub keep: Vec<String>,
 }
 
@@ -36,17 +36,17 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Begins a folder, or goes on with one of the same sweep.
+    /// Creates a folder, or continues one of the same sweep.
     ///
     /// # Errors
-    /// [`CliError::Input`] for a folder of another sweep, one with a table of nobody's, and one that another process
-    /// is writing to.
+    /// [`CliError::Input`] for a folder of another sweep, one with a table that no sweep wrote, and one that another
+    /// process is writing to.
     pub fn open(path: &Path, identity: &Identity) -> Result<Self, CliError> {
         let theirs = path.join(IDENTITY);
         if theirs.exists() {
             is_same(path, identity)?;
         } else if path.join(TABLE).exists() {
-            return Err(about(path, "it has a table.csv that is of no sweep; give --out another place"));
+            return Err(about(path, "it has a table.csv that no sweep wrote; give --out another place"));
         } else {
             make_folder(path)?;
             let mut text = serde_json::to_string_pretty(identity).unwrap_or_default();
@@ -75,7 +75,7 @@ impl Folder {
         table_in(&self.path)
     }
 
-    /// Where what is kept of a job goes.
+    /// Folder for the kept results of a job.
     pub fn of_job(&self, job: usize) -> PathBuf {
         self.breaks().join(format!("{job:06}"))
     }
@@ -84,13 +84,13 @@ impl Folder {
         self.path.join("breaks")
     }
 
-    /// What a killed process was writing is in hidden folders; they are nobody's any more.
+    /// Deletes hidden folders that a killed process left half-written.
     fn sweep_up(&self) {
         let Ok(entries) = fs::read_dir(self.breaks()) else { return };
         for entry in entries.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             if name.starts_with('.') && name.contains("-being-written-") {
-                // What stays there harms nobody.
+                // A folder that cannot be deleted does no harm.
                 let _ = fs::remove_dir_all(entry.path());
             }
         }
@@ -110,7 +110,7 @@ fn read(folder: &Path) -> Result<Identity, CliError> {
     })
 }
 
-/// Refuses a folder of another job file.
+/// Rejects a folder that belongs to another job file.
 ///
 /// # Errors
 /// [`CliError::Input`].
@@ -133,7 +133,7 @@ fn is_same(folder: &Path, identity: &Identity) -> Result<(), CliError> {
         let (theirs, mine) = (shard(&theirs.shard), shard(&identity.shard));
         return Err(about(
             folder,
-            format!("it is of {theirs}, this is {mine}; give each shard its own folder"),
+            format!("it holds {theirs}, this is {mine}; give each shard its own folder"),
         ));
     }
     if theirs.keep != identity.keep {

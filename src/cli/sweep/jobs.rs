@@ -17,11 +17,11 @@ use crate::{
     mesh::{Up, digest::sha256},
 };
 
-/// Largest job file that is read, bytes.
+/// Size limit of a job file, bytes.
 const LARGEST: u64 = 32 << 20;
-/// Most jobs of one file: all of them are held in memory, about 1 KiB each.
+/// Most jobs per file: all of them are held in memory, about 1 KiB each.
 const MOST_JOBS: usize = 200_000;
-/// As `kintsugi fracture` has it where nothing is said.
+/// Default leaf level, as in `kintsugi fracture`.
 const LEVEL: u32 = 8;
 
 /// One break.
@@ -33,18 +33,18 @@ pub struct Job {
     pub how: How,
     /// Leaf level.
     pub level: u32,
-    /// How it breaks; a file of seeds as the job file names it.
+    /// Fracture parameters; a file of seeds is named as in the job file.
     pub params: FractureParams,
 }
 
-/// What `kintsugi fracture` has as options beside the parameters of a fracture.
+/// Options of `kintsugi fracture` besides the fracture parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct How {
     /// Axis of the file that points up.
     up: Option<Up>,
-    /// Where it is hit, mesh units.
+    /// Point of impact, mesh units.
     pub impact: Option<DVec3>,
-    /// Which way the blow goes.
+    /// Direction of the blow.
     pub direction: Option<DVec3>,
     /// How many times the largest pieces break.
     generations: Option<u32>,
@@ -59,7 +59,7 @@ impl How {
         self.generations.unwrap_or(1)
     }
 
-    /// The same, with what it lacks from `other`.
+    /// `self`, with missing values taken from `other`.
     fn or(self, other: Self) -> Self {
         Self {
             up: self.up.or(other.up),
@@ -70,7 +70,7 @@ impl How {
     }
 }
 
-/// The file.
+/// The job file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct JobFile {
@@ -104,7 +104,7 @@ struct SingleJob {
     fracture: Table,
 }
 
-/// A parameter's place in the table of a fracture, and the values that it takes.
+/// Path of a parameter in the fracture table, and the values that it takes.
 struct Axis {
     path: Vec<String>,
     values: Vec<Value>,
@@ -183,9 +183,9 @@ fn parse_jobs(text: &str) -> Result<Vec<Job>, String> {
     Ok(jobs)
 }
 
-/// Tells the jobs of one file from those of another.
+/// Digest that identifies the jobs of a file.
 pub fn digest(jobs: &[Job]) -> String {
-    // Plain data with names for keys is always JSON; anything else would be told as an empty list.
+    // Serialising plain data with string keys cannot fail; an error would give the digest of an empty list.
     sha256(&serde_json::to_vec(jobs).unwrap_or_default())
 }
 
@@ -194,7 +194,7 @@ fn params(table: Table, job: usize) -> Result<FractureParams, String> {
         .map_err(|e| format!("fracture of job {job}: {}", e.message().replace('\n', " ")))
 }
 
-/// The lists of a grid, by the names of their parameters.
+/// The lists of a grid, by parameter.
 fn axes(grid: &Table) -> Result<Vec<Axis>, String> {
     let mut found = Vec::new();
     let mut below = vec![(Vec::new(), grid)];
@@ -218,7 +218,7 @@ fn axes(grid: &Table) -> Result<Vec<Axis>, String> {
     Ok(found)
 }
 
-/// Every choice of one value an axis; the last axis changes fastest.
+/// All combinations of one value per axis; the last axis changes fastest.
 fn combinations(axes: &[Axis]) -> Vec<Vec<&Value>> {
     let mut all: Vec<Vec<&Value>> = vec![Vec::new()];
     for axis in axes {
@@ -228,7 +228,7 @@ fn combinations(axes: &[Axis]) -> Vec<Vec<&Value>> {
     all
 }
 
-/// Sets the value at a path; what stands in the way of the path is replaced.
+/// Sets the value at a path, replacing non-tables along the path.
 pub fn put(table: &mut Table, path: &[String], value: Value) {
     match path {
         [] => {}
@@ -247,7 +247,7 @@ pub fn put(table: &mut Table, path: &[String], value: Value) {
     }
 }
 
-/// Puts what `own` says over what is there.
+/// Overrides `table` with the values of `own`.
 fn merge(table: &mut Table, own: Table) {
     for (name, value) in own {
         match (table.get_mut(&name).and_then(Value::as_table_mut), value) {

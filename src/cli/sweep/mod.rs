@@ -1,8 +1,8 @@
 //! `kintsugi sweep`: many breaks in one process, with one start, into one table.
 //!
-//! In: a job file. Out: `table.csv`, a row a break, and `table.arrow`; where asked for, a folder of each break. A sweep that was killed
-//! goes on where it was. Jobs are done mesh by mesh and level by level, so that each mesh is read and voxelised once
-//! and one of them is in memory at a time.
+//! In: a job file. Out: `table.csv`, a row a break, and `table.arrow`; where asked for, a folder of each break. A
+//! killed sweep continues where it stopped. Jobs run mesh by mesh and level by level, so that each mesh is read and
+//! voxelised once and only one is in memory at a time.
 
 mod arrow;
 mod breaks;
@@ -30,16 +30,17 @@ pub struct SweepArgs {
     compute: super::ComputeArgs,
     /// Job file (.toml): meshes, levels, random seeds and parameters; see docs/sweep.md
     jobs: PathBuf,
-    /// Folder for table.csv and table.arrow; made if it is not there, and gone on with if a sweep of the same jobs was ended there
+    /// Folder for table.csv and table.arrow; created if missing; an interrupted sweep of the same jobs is continued
+    /// there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Do every Nth job only, beginning with the Kth, K from 1 to N; each shard wants a folder of its own
+    /// Do only every Nth job, beginning with the Kth, K from 1 to N; each shard needs its own folder
     #[arg(long, value_name = "K/N", value_parser = parse_shard)]
     shard: Option<Shard>,
     /// What to keep of each break, as `kintsugi fracture` writes it, in DIR/breaks/NUMBER: a list of report, voxels
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, hide_possible_values = true)]
     keep: Vec<Keep>,
-    /// Break nothing: put the tables of these folders, the shards of this sweep, together
+    /// Break nothing: merge the tables of these folders, which hold the shards of this sweep
     #[arg(long, value_name = "DIR,..", value_delimiter = ',', conflicts_with_all = ["shard", "keep"])]
     merge: Vec<PathBuf>,
     /// Print progress as lines of JSON on stderr
@@ -47,7 +48,7 @@ pub struct SweepArgs {
     json_progress: bool,
 }
 
-/// What is kept of a break.
+/// A result to keep of a break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum Keep {
     Report,
@@ -79,7 +80,7 @@ fn parse_shard(text: &str) -> Result<Shard, String> {
 }
 
 impl SweepArgs {
-    /// Numbers of the jobs that are this process's, ascending.
+    /// Numbers of this process's jobs, ascending.
     fn mine(&self, jobs: usize) -> impl Iterator<Item = usize> {
         let shard = self.shard.unwrap_or(Shard { first: 0, of: 1 });
         (shard.first..jobs).step_by(shard.of)
@@ -98,7 +99,7 @@ impl SweepArgs {
     }
 }
 
-/// Does the jobs that have no row yet.
+/// Runs the jobs that have no row yet.
 ///
 /// # Errors
 /// [`CliError`]; one of code 1 where the sweep went to its end and jobs failed.
@@ -106,7 +107,7 @@ pub fn run(args: &SweepArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
     let jobs = jobs::read_jobs(&args.jobs)?;
     let identity = args.identity(&jobs);
-    // Before the folder is touched.
+    // Checked before the folder is touched.
     args.merge.iter().try_for_each(|shard| folder::is_of(shard, &identity))?;
     let folder = Folder::open(&args.out, &identity)?;
     let mut table = Table::open(&folder.table())?;
@@ -127,7 +128,7 @@ pub fn run(args: &SweepArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The tables of shards, and no job without a row.
+/// Merges the tables of shards, then adds the jobs still without a row.
 fn merge(args: &SweepArgs, jobs: usize, table: &mut Table) -> Result<(), CliError> {
     for shard in &args.merge {
         table.take_over(&folder::table_in(shard))?;
@@ -136,8 +137,8 @@ fn merge(args: &SweepArgs, jobs: usize, table: &mut Table) -> Result<(), CliErro
     if let Some(first) = missing.first() {
         let n = missing.len();
         return Err(CliError::Input(format!(
-            "{n} jobs, the first of them number {first}, are in none of the folders; run the shards that are missing, or the \
-             sweep in {} without --merge, which breaks them",
+            "{n} jobs, the first of them number {first}, are in none of the folders; run the shards that are \
+             missing, or run the sweep in {} without --merge to break them",
             args.out.display()
         )));
     }
@@ -164,7 +165,7 @@ fn break_all(
         for group in groups(jobs, &left) {
             let first = &jobs[group[0]];
             if read.as_ref().is_none_or(|(mesh, _)| *mesh != first.mesh) {
-                // The mesh before goes before this one comes.
+                // The previous mesh is freed before the next one is read.
                 drop(read.take());
                 let file = PathBuf::from(beside(&args.jobs, &first.mesh));
                 read = Some((&first.mesh, load_mesh(&file, reporter).map_err(|error| error.to_string())));
@@ -191,7 +192,7 @@ fn break_all(
     })
 }
 
-/// The jobs that are left in the order of the work: those of one mesh after each other, of these those of one octree.
+/// The remaining jobs grouped for the work: by mesh, then by octree.
 fn groups(jobs: &[Job], left: &[usize]) -> Vec<Vec<usize>> {
     let mut order: Vec<(&str, Vec<Vec<usize>>)> = Vec::new();
     let mut of_mesh = std::collections::HashMap::new();
@@ -212,7 +213,7 @@ fn groups(jobs: &[Job], left: &[usize]) -> Vec<Vec<usize>> {
     order.into_iter().flat_map(|(_, groups)| groups).collect()
 }
 
-/// A file that the job file names, from where the program was started.
+/// A file that the job file names, relative to the working directory.
 fn beside(jobs: &Path, file: &str) -> String {
     if file.starts_with("builtin:") || Path::new(file).is_absolute() {
         return file.to_owned();

@@ -1,8 +1,8 @@
-//! A row of a sweep's table: everything of a report that is one number or word, by its path in the report.
+//! A row of a sweep's table: all numbers and words of a report, by their path in the report.
 //!
-//! In: a report. Out: cells. Objects are walked through, so `counts.pieces` is a column. A point is three columns
-//! (`.x`, `.y`, `.z`); other lists are one cell, as JSON. The list of pieces, which is as long as there are pieces,
-//! is summed up.
+//! In: a report. Out: cells. Nested objects give dotted names such as `counts.pieces`. A point is three columns (`.x`,
+//! `.y`, `.z`); other lists are one cell, as JSON. The list of pieces, which is as long as there are pieces, is summed
+//! up.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -13,12 +13,12 @@ use super::{
 };
 use crate::export::{FractureReport, ParameterReport};
 
-/// Lists of three numbers that are a place or a direction.
+/// Lists of three numbers that are a point or a direction.
 const POINTS: [&str; 5] = ["point", "direction", "grain_axis", "bounds_low", "bounds_high"];
-/// Parts of a report that are told in another way, or in columns of their own.
+/// Parts of a report that are left out or have columns of their own.
 const ELSEWHERE: [&str; 4] = ["input", "pieces", "broken_again", "provenance"];
 
-/// Of a job that was done.
+/// The row of a finished job.
 pub fn of_report(job: &Job, report: &FractureReport) -> Row {
     let mut row = Row::new();
     let Ok(Value::Object(mut parts)) = serde_json::to_value(report) else { return row };
@@ -44,11 +44,11 @@ pub fn of_report(job: &Job, report: &FractureReport) -> Row {
     row
 }
 
-/// Of a job that could not be done: what was asked for, and why not.
+/// The row of a failed job: its parameters, and why it failed.
 pub fn of_failure(job: &Job, why: &str) -> Row {
     let mut row = Row::new();
     add(&mut row, "parameters", &ParameterReport::of(&job.params, job.level));
-    // Where it would have been hit was not found out.
+    // The impact is unknown, since the object was not read.
     row.retain(|name, _| !name.starts_with("parameters.impact."));
     row.insert("parameters.generations".into(), job.how.generations().to_string());
     row.insert(ERROR.into(), why.to_owned());
@@ -85,7 +85,7 @@ fn flatten(row: &mut Row, name: &str, own: &str, value: &Value) {
             return;
         }
         Value::String(text) => text.clone(),
-        // As in the report's file: a zero has no sign.
+        // Zeros lose their sign, as in the report file.
         Value::Number(number) if number.as_f64() == Some(0.0) => {
             number.to_string().trim_start_matches('-').to_owned()
         }
@@ -94,11 +94,11 @@ fn flatten(row: &mut Row, name: &str, own: &str, value: &Value) {
     row.insert(name.to_owned(), cell);
 }
 
-/// How the pieces' sizes are spread: voxels and mass of the largest, of the one in the middle and of the smallest.
+/// Distribution of the pieces' sizes: voxels and mass of the largest, the median and the smallest piece.
 fn pieces(row: &mut Row, pieces: Option<&Value>) {
     let Some(Value::Array(pieces)) = pieces else { return };
     let (Some(largest), Some(smallest)) = (pieces.first(), pieces.last()) else { return };
-    // They are in the order of their sizes.
+    // The pieces are sorted by size.
     for (which, piece) in
         [("largest", largest), ("median", &pieces[pieces.len() / 2]), ("smallest", smallest)]
     {

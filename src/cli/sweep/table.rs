@@ -1,8 +1,8 @@
-//! The table of a sweep: CSV that grows by whole lines, and is in order when all is done.
+//! The table of a sweep: a CSV file that grows by whole lines and is sorted at the end.
 //!
-//! In: rows, each of named cells, with whatever names a job has. Out: one file with a column for every name; while
-//! the sweep goes on its lines are in the order of the work, in the end in that of the jobs, and the same stands beside
-//! it with types (`arrow`). A process that is killed loses at most the line that it was writing.
+//! In: rows of named cells; rows may have different names. Out: a file with a column for every name. During the sweep
+//! its lines are in the order of the work, at the end in the order of the jobs; then the same table is written with
+//! types (`arrow`). A killed process loses at most the line that it was writing.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -25,9 +25,9 @@ pub const JOB: &str = "job";
 /// Name of the column that says why a job failed.
 pub const ERROR: &str = "error";
 
-const NO_TABLE: &str = "this is no table of a sweep; give --out another place";
+const NO_TABLE: &str = "no sweep wrote this table; give --out another place";
 
-/// The columns that come first, in this order.
+/// The first columns, in this order.
 const FIRST: [&str; 12] = [
     JOB,
     "mesh",
@@ -42,9 +42,9 @@ const FIRST: [&str; 12] = [
     "import_seconds",
     "stayed_whole",
 ];
-/// Columns of words, whatever they look like: a digest may look like a number.
+/// Columns of strings, whatever their cells look like: a digest may look like a number.
 const WORDS: [&str; 8] = ["mesh", ERROR, "mesh_sha256", "version", "commit", "command", "compute", "adapter"];
-/// Then come those of these parts of a report, and those of no part; in a part they are sorted by name.
+/// The next columns are those of these parts of a report and of no part, sorted by name within each part.
 const PARTS: [&str; 8] = ["parameters", "counts", "pieces", "", "solved", "health", "checks", "timings_ms"];
 
 /// A row: cells by the name of their column.
@@ -56,15 +56,15 @@ pub struct Table {
     columns: Vec<String>,
     place: HashMap<String, usize>,
     file: File,
-    /// Jobs that have a row, each with whether it failed.
+    /// Jobs that have a row, and whether they failed.
     done: BTreeMap<usize, bool>,
 }
 
 impl Table {
-    /// Opens the table at `path`, or begins it; a last line that is not whole is dropped.
+    /// Opens or creates the table at `path`; an incomplete last line is dropped.
     ///
     /// # Errors
-    /// [`CliError`] where it cannot be read or written, or is none of a sweep.
+    /// [`CliError`] if it cannot be read or written, or is not a sweep's table.
     pub fn open(path: &Path) -> Result<Self, CliError> {
         let failed = |e: std::io::Error| ExportError::write(path, e);
         let there = match fs::read(path) {
@@ -102,23 +102,22 @@ impl Table {
         Ok(table)
     }
 
-    /// Whether a job has its row.
+    /// Whether a job has a row.
     pub fn has(&self, job: usize) -> bool {
         self.done.contains_key(&job)
     }
 
-    /// How many jobs have their row.
+    /// Number of jobs that have a row.
     pub fn len(&self) -> usize {
         self.done.len()
     }
 
-    /// How many of them failed.
+    /// Number of failed jobs.
     pub fn failed(&self) -> usize {
         self.done.values().filter(|failed| **failed).count()
     }
 
-    /// Adds the row of a job, on the disk when this returns; columns that it is the first to have are added to the
-    /// file.
+    /// Adds the row of a job and flushes it to disk; new columns are added to the file.
     ///
     /// # Errors
     /// [`CliError::Export`].
@@ -135,10 +134,10 @@ impl Table {
         Ok(())
     }
 
-    /// Takes over the rows of another table whose jobs have none here.
+    /// Adds the rows of another table for jobs that have none here.
     ///
     /// # Errors
-    /// [`CliError`] where the other cannot be read or this not be written.
+    /// [`CliError`] if the other table cannot be read or this one cannot be written.
     pub fn take_over(&mut self, other: &Path) -> Result<(), CliError> {
         let bytes = fs::read(other).map_err(|e| about(other, e))?;
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -154,8 +153,8 @@ impl Table {
         Ok(())
     }
 
-    /// Puts rows and columns in order: whatever was killed and begun again, the same jobs give the same table. Writes the
-    /// same beside it as Arrow, `table.arrow`.
+    /// Sorts rows and columns, so that the same jobs give the same table however often the sweep was interrupted.
+    /// Writes the same table as Arrow, `table.arrow`.
     ///
     /// # Errors
     /// [`CliError`].
@@ -169,7 +168,7 @@ impl Table {
             numbered.push((number(&row)?, row));
         }
         numbered.sort_by_key(|(job, _)| *job);
-        // A column that only rows of an earlier run had is none of this table.
+        // A column that only an earlier run's rows had does not belong to this table.
         order.retain(|&i| {
             FIRST.contains(&columns[i].as_str()) || numbered.iter().any(|(_, row)| !row[i].is_empty())
         });
@@ -213,7 +212,7 @@ impl Table {
         read(&self.path, &bytes)
     }
 
-    /// The same with more columns, written beside it and renamed.
+    /// Rewrites the table with more columns; the new file replaces the old one by renaming.
     fn widen(&mut self, new: Vec<String>) -> Result<(), CliError> {
         let (mut columns, rows) = self.read_all()?;
         let empty = vec![""; new.len()];
@@ -237,7 +236,7 @@ impl Table {
     }
 }
 
-/// Where a column stands: its group, its place in it, its name.
+/// Sort key of a column: its group, its place in the group, its name.
 fn place_of(name: &str) -> (usize, usize, String) {
     if let Some(place) = FIRST.iter().position(|first| *first == name) {
         return (0, place, String::new());
@@ -257,11 +256,11 @@ fn read(path: &Path, bytes: &[u8]) -> Result<(Vec<String>, Vec<StringRecord>), C
     Ok((header.iter().map(str::to_owned).collect(), rows))
 }
 
-/// Adds a line; cells hold no line breaks, so that a line is a row.
+/// Appends a line; line breaks in cells are replaced, so that a line is a row.
 fn encode(text: &mut Vec<u8>, row: &StringRecord) {
     let clean = row.iter().map(|cell| cell.replace(['\n', '\r'], " "));
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(text);
-    // Memory takes everything.
+    // Writing to memory cannot fail.
     let _ = writer.write_record(clean);
     let _ = writer.flush();
 }
@@ -280,7 +279,7 @@ mod tests {
         path
     }
 
-    /// Rows of different columns, a text with everything that CSV must quote, a failure.
+    /// Rows with different columns, a text with everything that CSV must quote, and a failure.
     fn some() -> [(usize, Row); 3] {
         [
             (2, row(&[("mesh", "a, \"b\".obj"), ("counts.pieces", "4"), ("parameters.rng", "9")])),
@@ -340,7 +339,7 @@ mod tests {
             fill(&again).finish().unwrap();
             assert!(fs::read(&again).unwrap() == finished, "cut at byte {cut} of {}", unfinished.len());
         }
-        // And of a table that was finished.
+        // The same for a finished table.
         fill(&again).finish().unwrap();
         assert!(fs::read(&again).unwrap() == finished);
         [path, again].iter().for_each(|path| fs::remove_file(path).unwrap());

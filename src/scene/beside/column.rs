@@ -1,8 +1,8 @@
-//! One column: the document's object and what stands about it, broken by another method.
+//! One comparison view: the document's bodies, broken by another method.
 //!
-//! In: the document's stage and its blows. Out: bodies that move as the document's do. While no blow has fallen it stands
-//! as the document stands. A blow that has fallen is computed first, and only then does anything change here: what is
-//! shown stays until the next is there.
+//! In: the document's stage and its blows. Out: bodies that move as the document's do. Until a blow has fallen, the
+//! view mirrors the document's stage. The fracture of a blow is computed first, and the view changes only when it is
+//! ready: until then the previous state stays on display.
 
 use std::{
     sync::{Arc, PoisonError},
@@ -24,41 +24,41 @@ use crate::{
     shape::Shape,
 };
 
-/// Pieces of the pinned blow are drawn at least so far apart, or one could not see them.
+/// Least explode distance for the pieces of a pinned blow; closer, they would look like the whole body.
 const APART: f64 = 0.12;
 
-/// What came of a blow here.
+/// Result of a blow with this view's method.
 struct Outcome {
     strike: Strike,
-    /// The break and its time, s; else why there is none.
+    /// The break and its time, s, or why there is none.
     came: Result<(Arc<Break>, f64), String>,
-    /// Volume of what broke as the method measures it, m^3.
+    /// Volume of the broken body as the method measures it, m^3.
     before_m3: f64,
     counting: Counting,
 }
 
-/// A column.
+/// A comparison view.
 pub(in crate::scene) struct Column {
     way: Way,
     stage: Stage,
-    /// The revision of the document's stage as which it stands, where no blow has fallen on either.
+    /// The document's revision that this view mirrors, while no blow has fallen in either.
     mirrored: Option<u64>,
-    /// The first blow that it began to show, and how many of them it shows.
+    /// The first blow shown, and all blows shown.
     begun: Option<Strike>,
     shown: Vec<Strike>,
-    /// Up to when of the document's time it has come, s.
+    /// Simulated time of this view, s.
     at: f64,
     outcomes: Vec<Outcome>,
     job: Option<(Strike, f64, BreakJob)>,
-    /// What stopped it for good.
+    /// The error that ended this view.
     stopped: Option<String>,
-    /// Whether it shows less than the document, or other than it should.
+    /// Whether it has not caught up with the document.
     is_behind: bool,
     revision: u64,
 }
 
 impl Column {
-    /// An empty one.
+    /// A view with no bodies yet.
     pub fn new(way: Way, compute: &Compute) -> Result<Self, GpuError> {
         Ok(Self {
             way,
@@ -75,7 +75,7 @@ impl Column {
         })
     }
 
-    /// How it breaks.
+    /// Its method and crack surface.
     pub fn way(&self) -> Way {
         self.way
     }
@@ -95,12 +95,12 @@ impl Column {
         self.job.is_some()
     }
 
-    /// Whether it counts meshes.
+    /// Whether it is counting meshes.
     pub fn is_counting(&self) -> bool {
         self.outcomes.iter().any(|outcome| outcome.counting.is_busy())
     }
 
-    /// Whether time must wait for it.
+    /// Whether the document's time must wait for it.
     pub fn is_behind(&self) -> bool {
         self.is_behind
     }
@@ -109,7 +109,7 @@ impl Column {
         self.outcomes.iter().find(|outcome| outcome.strike.is(strike))
     }
 
-    /// Follows the document. Never waits.
+    /// Follows the document without waiting.
     pub fn update(&mut self, cx: &Context<'_>) {
         if self.stopped.is_some() {
             return;
@@ -122,7 +122,7 @@ impl Column {
 
     fn follow(&mut self, cx: &Context<'_>) -> Result<(), GpuError> {
         let fits = self.fits(cx);
-        // The first pieces are to take the place of what is shown, not the whole body for a moment.
+        // The view switches to the first blow only when its pieces are ready, so that the whole body does not flash up.
         let is_ready = cx.fallen.first().is_none_or(|first| self.outcome(first).is_some());
         if !fits && is_ready {
             self.restart(cx)?;
@@ -144,7 +144,7 @@ impl Column {
         Ok(())
     }
 
-    /// Whether what it shows leads to what the document shows.
+    /// Whether the document's state can be reached from this view's state by more steps and blows.
     fn fits(&self, cx: &Context<'_>) -> bool {
         let (Some(begun), Some(first)) = (&self.begun, cx.fallen.first()) else {
             return self.begun.is_none()
@@ -168,7 +168,7 @@ impl Column {
         self.at < time - 0.5 * self.stage.settings().dt
     }
 
-    /// Stands as the document, but with what has broken there whole, and as it lay when the first blow fell.
+    /// Mirrors the document's stage again, but with broken objects whole, as they were when the first blow fell.
     fn restart(&mut self, cx: &Context<'_>) -> Result<(), GpuError> {
         let whole: Vec<(usize, BodyDef)> =
             cx.fallen.iter().filter_map(|strike| Some((strike.object, strike.whole.clone()?))).collect();
@@ -184,7 +184,7 @@ impl Column {
         Ok(())
     }
 
-    /// Takes the octrees of shapes in, and lets those go that nobody holds.
+    /// Uploads the shapes' octrees, and frees those without owners.
     fn take_in<'a>(&self, shapes: impl IntoIterator<Item = &'a Arc<Shape>>) -> Result<(), GpuError> {
         let mut arena = self.stage.arena().write().unwrap_or_else(PoisonError::into_inner);
         for octree in shapes.into_iter().filter_map(|shape| shape.as_octree()) {
@@ -194,7 +194,7 @@ impl Column {
         Ok(())
     }
 
-    /// The body here that a blow falls on: of the object, the one that holds its point or is nearest to it.
+    /// The body of this view that a blow strikes: of its object, the one that contains the point or is nearest to it.
     fn struck(&self, strike: &Strike) -> Option<&Body> {
         let of_object = |body: &&Body| self.stage.info_or_whole(body.id).object == strike.object;
         let distance = |body: &Body| {
@@ -215,7 +215,7 @@ impl Column {
         Ok(())
     }
 
-    /// Adds what was thrown since.
+    /// Adds bodies thrown since.
     fn take_in_newcomers(&mut self, cx: &Context<'_>) -> Result<(), GpuError> {
         if self.begun.is_none() || self.lags(cx.stage.time()) {
             return Ok(());
@@ -230,26 +230,26 @@ impl Column {
         Ok(())
     }
 
-    /// The blow whose fracture is to be computed next, and what it falls on, where something is there.
+    /// The next blow to compute, and the body that it strikes, if there is one.
     fn next_to_break(&self, cx: &Context<'_>) -> Option<(Strike, Option<BodyDef>)> {
         let number = cx.wanted().position(|strike| self.outcome(strike).is_none())?;
         let strike = cx.wanted().nth(number)?;
         if strike.whole.is_some() {
             return Some((strike.clone(), strike.whole.clone()));
         }
-        // A piece is there once all blows before have fallen here.
+        // The piece exists once all earlier blows have fallen in this view.
         let is_there = self.begun.is_some() && self.shown.len() == cx.fallen.len().min(number);
         let def = |body: &Body| BodyDef { state: body.state, ..body.def.clone() };
         is_there.then(|| (strike.clone(), self.struck(strike).map(def)))
     }
 
-    /// Why an earlier blow broke nothing of the object: then there is no piece for this one to break.
+    /// Why an earlier blow failed to break this object, in which case this blow has no piece to break.
     fn refused_before(&self, strike: &Strike, cx: &Context<'_>) -> Option<String> {
         let earlier = cx.fallen.iter().filter(|one| one.object == strike.object && !one.is(strike));
         earlier.filter_map(|one| self.outcome(one)?.came.as_ref().err().cloned()).next()
     }
 
-    /// Starts the next fracture, where one is to be computed; whether it did.
+    /// Starts computing the next fracture, if there is one; returns whether it did.
     pub fn start_next(&mut self, cx: &Context<'_>) -> bool {
         if self.stopped.is_some() || self.job.is_some() {
             return false;
@@ -262,7 +262,7 @@ impl Column {
         let def = match (refused, def) {
             (None, Some(def)) => def,
             (why, _) => {
-                let why = why.unwrap_or_else(|| "the blow falls on nothing here".into());
+                let why = why.unwrap_or_else(|| "the blow hits nothing here".into());
                 self.keep(strike, Err(why), 0.0);
                 return true;
             }
@@ -290,7 +290,7 @@ impl Column {
             return;
         };
         match result {
-            // Another device is on its way, and with it another column.
+            // The window is about to recover on another device, with new views.
             Err(error) if error.is_loss() => {}
             Err(error) => self.keep(strike, Err(error.to_string()), volume),
             Ok(TimedBreak { broken, .. }) if broken.stayed_whole() => {
@@ -307,7 +307,7 @@ impl Column {
         let drawn = came.as_ref().ok().filter(|_| !strike.has_fallen()).map(|(broken, _)| Arc::clone(broken));
         self.outcomes.push(Outcome { strike, came, before_m3, counting: Counting::default() });
         self.revision += 1;
-        // The pinned blow's pieces are drawn without being there.
+        // Pieces of the pinned blow are drawn although they are not bodies.
         if let Some(Err(error)) =
             drawn.map(|broken| self.take_in(broken.parts.iter().map(|part| &part.shape)))
         {
@@ -315,8 +315,8 @@ impl Column {
         }
     }
 
-    /// Counts the meshes of what it tells of; where that is not begun, only if it `may_start`. Whether there is something
-    /// new.
+    /// Counts the meshes of the pieces in the caption; a new count only starts if it `may_start`. Returns whether there
+    /// is news.
     pub fn count(&mut self, cx: &Context<'_>, may_start: bool) -> bool {
         let Some(last) = cx.wanted().last() else { return false };
         let Some(outcome) = self.outcomes.iter_mut().find(|outcome| outcome.strike.is(last)) else {
@@ -329,7 +329,7 @@ impl Column {
         outcome.counting.poll()
     }
 
-    /// What it tells of the last blow, or of the pinned one.
+    /// Its caption: the result of the last blow, or of the pinned one.
     pub fn state(&self, last: Option<&Strike>) -> ColumnState {
         if let Some(why) = &self.stopped {
             return ColumnState::Refused(why.clone());
@@ -352,7 +352,7 @@ impl Column {
         }
     }
 
-    /// A step of time, after one of the document, whose time is `time` (s) now.
+    /// Takes a simulation step, after one of the document, whose time is now `time` (s).
     pub fn step(&mut self, time: f64) {
         if self.begun.is_none() || self.is_behind || self.stopped.is_some() {
             return;
@@ -361,7 +361,7 @@ impl Column {
         self.at = time;
     }
 
-    /// Steps until it has come as far as the document, whose time is `time` (s), or until `deadline`.
+    /// Takes steps until it has caught up with the document at `time` (s), or until `deadline`.
     pub fn catch_up(&mut self, time: f64, next_blow: Option<f64>, deadline: Instant) {
         let half = 0.5 * self.stage.settings().dt;
         while self.stopped.is_none() && self.begun.is_some() && self.lags(time) {
@@ -378,7 +378,7 @@ impl Column {
         self.is_behind &= self.lags(time) || next_blow.is_some();
     }
 
-    /// Blows that it shows.
+    /// Number of blows shown.
     pub fn blows(&self) -> usize {
         self.shown.len()
     }
@@ -391,18 +391,18 @@ impl Column {
         }
     }
 
-    /// Whether a step would change anything here.
+    /// Whether a step would change anything in this view.
     pub fn has_motion(&self) -> bool {
         self.begun.is_some() && self.stopped.is_none() && self.stage.has_motion()
     }
 
     fn stop(&mut self, error: &GpuError) {
-        // A lost device comes back by itself, with new columns.
+        // After a device loss the window creates new views.
         (self.stopped, self.job, self.is_behind) = (Some(error.to_string()), None, false);
         self.revision += 1;
     }
 
-    /// Its bodies as they are drawn; where the blow is pinned, its pieces in the place of what it falls on.
+    /// Bodies for the renderer; if the blow is pinned, its pieces replace the body that it aims at.
     pub fn render_bodies(&self, look: &Appearance, pinned: Option<&Strike>) -> Vec<RenderBody> {
         let mut bodies = self.stage.render_bodies(look, None);
         let Some((strike, broken)) = pinned.and_then(|strike| {
@@ -437,7 +437,7 @@ impl Column {
         bodies
     }
 
-    /// Goes by other settings from now on, and wakes where bodies move otherwise by them.
+    /// Takes new settings over, and wakes all bodies if they affect motion.
     pub fn go_by(&mut self, there: &Stage, touches: &[Touch], moved: bool) {
         self.stage.look_for_contacts(there.settings().narrow);
         self.stage.go_by(there.settings().clone(), touches);

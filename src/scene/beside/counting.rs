@@ -1,4 +1,4 @@
-//! Counting what a column's pieces are, on a worker.
+//! Counts the meshes of a view's pieces, on a worker.
 
 use std::sync::{Arc, mpsc};
 
@@ -8,7 +8,7 @@ use crate::{
     shape::Shape,
 };
 
-/// A count of meshes: not begun, on its way, done, or impossible.
+/// A count of meshes: not started, running, done, or impossible.
 #[derive(Default)]
 pub(super) enum Counting {
     #[default]
@@ -21,21 +21,21 @@ pub(super) enum Counting {
 }
 
 impl Counting {
-    /// Begins to count.
+    /// Starts counting.
     pub fn start(shapes: Vec<Arc<Shape>>) -> Self {
         let (sender, receiver) = mpsc::channel();
         let cancel = Cancel::possible();
         let waits = CancelOnDrop(cancel.clone());
         std::thread::spawn(move || {
             if let Ok(tally) = MeshTally::of(&shapes, &cancel) {
-                // The receiver goes where nobody asks any more.
+                // The channel is closed only when the count was dropped.
                 let _ = sender.send(tally);
             }
         });
         Self::OnItsWay(receiver, waits)
     }
 
-    /// Takes the count in; whether there is something new.
+    /// Takes the worker's result; returns whether there is one.
     pub fn poll(&mut self) -> bool {
         let Self::OnItsWay(receiver, _) = self else { return false };
         *self = match receiver.try_recv() {
@@ -46,17 +46,17 @@ impl Counting {
         true
     }
 
-    /// Whether it is to be begun.
+    /// Whether it still has to be started.
     pub fn is_due(&self) -> bool {
         matches!(self, Self::NotBegun)
     }
 
-    /// Whether it is on its way.
+    /// Whether it is running.
     pub fn is_busy(&self) -> bool {
         matches!(self, Self::OnItsWay(..))
     }
 
-    /// What was counted.
+    /// The result.
     pub fn tally(&self) -> Option<MeshTally> {
         if let Self::Done(tally) = self { *tally } else { None }
     }

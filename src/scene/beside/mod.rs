@@ -1,8 +1,8 @@
-//! One blow by several methods, side by side: the document, and columns that show the same by other methods.
+//! Side-by-side comparison: the document, and views that show the same blow by other methods.
 //!
-//! In: the document's stage and its blows, frame by frame. Out: for every column bodies to draw and what came of the last
-//! blow. Columns only read the document; each has a world and octrees of its own, which go when it goes. Fractures run on
-//! workers, one after the other, so that each one's time is its own.
+//! In: the document's stage and its blows, frame by frame. Out: for every view its bodies and the result of the last
+//! blow. Views only read the document; each owns a world and octrees, freed with it. Fractures run on workers one after
+//! the other, so that their times are comparable.
 
 mod column;
 mod counting;
@@ -27,88 +27,88 @@ use super::{
 };
 use crate::{compute::Compute, export::MeshTally, fracture::Passes, gpu::GpuError, shape::Shape};
 
-/// Columns beside the document, at most.
+/// Most comparison views.
 pub const MOST: usize = 2;
-/// The pinned blow must stay the same so long before it is computed.
+/// A pinned blow must be unchanged for this long before its fracture is computed.
 const SETTLED_AFTER: Duration = Duration::from_millis(250);
 
-/// What came of a blow.
+/// Result of a blow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Broken {
     /// Wall-clock time of the fracture, s.
     pub seconds: f64,
-    /// Pieces.
+    /// Number of pieces.
     pub pieces: usize,
-    /// Volume of all pieces, of dust and of what was taken away, divided by that of what broke, minus 1.
+    /// Relative error of the volume: pieces, dust and dropped parts over the broken body, minus 1.
     pub volume_error: f64,
-    /// Their meshes; `None` while they are being counted.
+    /// Statistics of their meshes; `None` while they are being counted.
     pub meshes: Option<MeshTally>,
-    /// Whether the blow is pinned and has not fallen.
+    /// Whether the blow is pinned and has not fallen yet.
     pub is_pinned: bool,
 }
 
-/// What a column shows.
+/// State of a view, for its caption.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ColumnState {
     /// Nothing has broken.
     Whole,
-    /// The blow is being computed.
+    /// A fracture is being computed.
     Breaking,
-    /// The method does not break it: why.
+    /// The method could not break the object; the text says why.
     Refused(String),
-    /// Pieces.
+    /// The last blow has broken the object.
     Broken(Broken),
 }
 
-/// A column for its caption.
+/// Contents of a caption.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnView {
-    /// How it breaks, or how it was broken.
+    /// Method and crack surface of the view; for the document those of the last break.
     pub way: Way,
-    /// What it shows.
+    /// State of the view.
     pub state: ColumnState,
 }
 
-/// What columns follow.
+/// The document's state that views follow.
 pub(super) struct Context<'a> {
     /// The document's stage.
     pub stage: &'a Stage,
-    /// The stages of the methods.
+    /// The pipelines of the methods.
     pub passes: &'a Arc<Passes>,
-    /// Blows that led to what stands there, the first one first.
+    /// Blows that led to the document's present state, the first one first.
     pub fallen: Vec<Strike>,
     /// The pinned blow.
     pub pinned: Option<Strike>,
-    /// Whether the document's own fracture is on its way, or a value is being changed by hand.
+    /// Whether the document is computing a fracture or the user is changing a value.
     pub is_busy: bool,
-    /// Whether the pinned blow has been the same for a while; [`Beside::update`] says so.
+    /// Whether the pinned blow has been unchanged for a while; set by [`Beside::update`].
     pub is_settled: bool,
 }
 
 impl Context<'_> {
-    /// All blows, in the order in which they are to be computed.
+    /// All blows in the order of their computation.
     pub fn wanted(&self) -> impl Iterator<Item = &Strike> {
         self.fallen.iter().chain(&self.pinned)
     }
 }
 
-/// The columns, and what is known of the document's own pieces.
+/// The comparison views, and the statistics of the document's own pieces.
 #[derive(Default)]
 pub(super) struct Beside {
     columns: Vec<Column>,
-    /// The document's last break, and the count of its pieces' meshes.
+    /// The document's last break, and the statistics of its pieces.
     own: Option<(usize, Counting)>,
-    /// The pinned blow, and since when it has been the same.
+    /// The pinned blow, and since when it has been unchanged.
     asked: Option<(Strike, Instant)>,
     last: Option<Strike>,
     pinned: Option<Strike>,
-    /// When the blows fell, s.
+    /// Simulated times of the blows, s.
     times: Vec<f64>,
     revision: u64,
 }
 
 impl Beside {
-    /// Shows these ways from now on, [`MOST`] of them; a column that is there already stays.
+    /// Shows views with these methods, at most [`MOST`]; existing views stay.
     ///
     /// # Errors
     /// [`GpuError`]; nothing has changed then.
@@ -131,7 +131,7 @@ impl Beside {
         Ok(())
     }
 
-    /// Stages run there from now on: columns begin anew.
+    /// Moves the stages to another backend, which restarts all views.
     ///
     /// # Errors
     /// [`GpuError`]; there are no columns then.
@@ -141,22 +141,22 @@ impl Beside {
         self.show(&ways, compute)
     }
 
-    /// The columns' ways.
+    /// Methods and crack surfaces of the views.
     pub fn ways(&self) -> Vec<Way> {
         self.columns.iter().map(Column::way).collect()
     }
 
-    /// The columns.
+    /// The views.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// Whether there are none.
+    /// Whether there are no views.
     pub fn is_empty(&self) -> bool {
         self.columns.is_empty()
     }
 
-    /// Changes whenever a column's picture may have changed.
+    /// Changes whenever the picture of a view may have changed.
     pub fn revision(&self) -> u64 {
         self.columns.iter().map(Column::revision).sum::<u64>() + self.revision
     }
@@ -166,7 +166,7 @@ impl Beside {
         self.columns.iter().any(Column::is_computing)
     }
 
-    /// Whether a worker is to be asked again soon.
+    /// Whether a worker must be polled again soon.
     pub fn is_waiting(&self) -> bool {
         let counts = self.own.as_ref().is_some_and(|(_, counting)| counting.is_busy());
         let settling =
@@ -176,17 +176,17 @@ impl Beside {
             || self.columns.iter().any(|c| c.is_computing() || c.is_counting() || c.is_behind())
     }
 
-    /// Whether the document's time must wait for a column.
+    /// Whether the document's time must wait for a view.
     pub fn holds_time(&self) -> bool {
         self.columns.iter().any(Column::is_behind)
     }
 
-    /// Whether a step would change anything in a column.
+    /// Whether a step would change anything in a view.
     pub fn has_motion(&self) -> bool {
         self.columns.iter().any(Column::has_motion)
     }
 
-    /// Follows the document. Never waits.
+    /// Follows the document without waiting.
     pub fn update(&mut self, mut cx: Context<'_>) {
         if self.columns.is_empty() {
             return;
@@ -210,7 +210,7 @@ impl Beside {
         self.count_own(&cx, !computing);
     }
 
-    /// Counts the meshes of what the document's last blow left.
+    /// Counts the meshes of the document's last break.
     fn count_own(&mut self, cx: &Context<'_>, may_start: bool) {
         let record = cx.fallen.last().and_then(Strike::record);
         if self.own.as_ref().map(|(known, _)| *known) != record {
@@ -224,7 +224,7 @@ impl Beside {
         self.revision += u64::from(counting.poll());
     }
 
-    /// What the document's own column tells: of its last blow, as long as none is pinned.
+    /// Caption of the document's own view: its last blow, unless one is pinned.
     pub fn own_state(&self, stage: &Stage, breaks: &BreakLog) -> ColumnState {
         let Some((number, counting)) = self.own.as_ref().filter(|_| self.pinned.is_none()) else {
             return ColumnState::Whole;
@@ -241,7 +241,7 @@ impl Beside {
         })
     }
 
-    /// What a column tells.
+    /// Caption of a view.
     pub fn state_of(&self, column: &Column) -> ColumnState {
         column.state(self.last.as_ref())
     }
@@ -251,12 +251,12 @@ impl Beside {
         self.pinned.as_ref()
     }
 
-    /// A step of time, after one of the document, whose time is `time` (s) now.
+    /// Takes a simulation step in all views, after one of the document, whose time is now `time` (s).
     pub fn step(&mut self, time: f64) {
         self.columns.iter_mut().for_each(|column| column.step(time));
     }
 
-    /// Lets columns that began later come as far as the document, whose time is `time` (s), until `deadline`.
+    /// Lets views started later catch up with the document at `time` (s), until `deadline`.
     pub fn catch_up(&mut self, time: f64, deadline: Instant) {
         for column in &mut self.columns {
             let next = self.times.get(column.blows()).copied();
@@ -264,20 +264,20 @@ impl Beside {
         }
     }
 
-    /// Goes by the document's values from now on.
+    /// Takes the document's new values over.
     pub fn go_by(&mut self, stage: &Stage, touches: &[Touch], moved: bool) {
         self.columns.iter_mut().for_each(|column| column.go_by(stage, touches, moved));
     }
 }
 
 impl ColumnState {
-    /// Whether something is still to come.
+    /// Whether something is still to be computed.
     fn is_open(&self) -> bool {
         *self == Self::Breaking
     }
 }
 
-/// Shapes of the pieces there that a break left.
+/// Shapes of the pieces of a break that exist in the document.
 fn pieces_of(stage: &Stage, record: usize) -> impl Iterator<Item = &Arc<Shape>> {
     let bodies = stage.bodies().iter();
     bodies

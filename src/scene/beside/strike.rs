@@ -1,4 +1,4 @@
-//! A blow as every column is to show it.
+//! A blow as the comparison views replay it.
 
 use std::sync::Arc;
 
@@ -15,29 +15,29 @@ use crate::{
     shape::Shape,
 };
 
-/// A blow of the document's: one that has fallen, or the pinned one.
+/// A blow of the document: one that has fallen, or the pinned one.
 #[derive(Clone)]
 pub(in crate::scene) struct Strike {
-    /// Number of its break; `None` for the pinned blow.
+    /// Index of its break; `None` for the pinned blow.
     record: Option<usize>,
-    /// The object that it falls on.
+    /// The object that it strikes.
     pub object: usize,
-    /// Where it falls, shape space.
+    /// Point and direction, shape space.
     impact: Impact,
-    /// As the document breaks by it.
+    /// The document's parameters for it.
     params: FractureParams,
-    /// Cells that were painted to stay.
+    /// Cells painted to stay.
     kept: Option<Arc<KeptCells>>,
-    /// Speed that pieces at the point get, m/s.
+    /// Speed given to pieces at the point, m/s.
     speed: f64,
-    /// When it fell, s; the pinned one falls now.
+    /// Simulated time, s; for the pinned blow the present time.
     pub time: f64,
-    /// The object as it lay then, where it was whole.
+    /// The object as it was then, if it was whole.
     pub whole: Option<BodyDef>,
 }
 
 impl Strike {
-    /// The blow of a break, on an object that was whole (`whole`: any state) or on a piece of one.
+    /// The blow of a break. `whole` is the object in any state, if the broken body was whole.
     pub fn fallen(number: usize, record: &BreakRecord, whole: Option<BodyDef>) -> Self {
         Self {
             record: Some(number),
@@ -62,7 +62,7 @@ impl Strike {
         Self { record: None, object, impact, params, kept, speed: 0.0, time, whole }
     }
 
-    /// Number of its break; `None` for the pinned blow.
+    /// Index of its break; `None` for the pinned blow.
     pub fn record(&self) -> Option<usize> {
         self.record
     }
@@ -72,7 +72,7 @@ impl Strike {
         self.record.is_some()
     }
 
-    /// Whether both break the same, wherever it lies.
+    /// Whether both produce the same fracture, wherever the object is.
     pub fn is(&self, other: &Self) -> bool {
         let shape = |strike: &Self| strike.whole.as_ref().map(|def| Arc::clone(&def.shape));
         let same_shape = match (shape(self), shape(other)) {
@@ -83,12 +83,12 @@ impl Strike {
         same_shape && what(self) == what(other) && self.params == other.params
     }
 
-    /// Where it falls on a body of the object, local space.
+    /// The point on a body of the object, local space.
     pub fn point_on(&self, shape: &Shape) -> DVec3 {
         shape.local_from_shape(self.impact.point)
     }
 
-    /// The same on a body, in the world.
+    /// The blow on a body, in world space.
     pub fn blow_on(&self, def: &BodyDef) -> Blow {
         Blow {
             point: world_from_local(&def.state, &def.shape, self.point_on(&def.shape)),
@@ -97,15 +97,15 @@ impl Strike {
         }
     }
 
-    /// Its innermost radius, share of the longest side.
+    /// Innermost radius of the blow, as a share of the longest side.
     pub fn first_radius(&self) -> f64 {
         first_radius(&self.params)
     }
 
-    /// The same to be computed by another method on such a body.
+    /// The blow for another method's fracture of the body `def`.
     pub fn waiting(&self, way: Way, def: &BodyDef) -> Waiting {
         Waiting {
-            // Of no importance: what comes of it goes where the blow falls.
+            // Unused: the view itself finds the body to replace.
             body: BodyId(0),
             blow: self.blow_on(def),
             params: self.params.by(way.method, way.surface),

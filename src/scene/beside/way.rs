@@ -1,18 +1,18 @@
-//! The ways of breaking that can be seen side by side: a method, and how its crack surfaces look.
+//! What a comparison view shows: a method with one of its crack surfaces.
 
 use crate::fracture::{FractureParams, MethodId, Surface, methods};
 
-/// A method, with one of the crack surfaces that it has.
+/// A method with one of the crack surfaces that it supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
     /// The method.
     pub method: MethodId,
-    /// Its crack surfaces; planar where it has no others.
+    /// The crack surface; planar if the method has no others.
     pub surface: Surface,
 }
 
 impl Way {
-    /// Every way that there is, in the order of the table of methods.
+    /// All combinations, in the order of the method registry.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
@@ -26,19 +26,19 @@ impl Way {
         all
     }
 
-    /// The way of these parameters.
+    /// The combination in these parameters.
     #[must_use]
     pub fn of(params: &FractureParams) -> Self {
         Self { method: params.method, surface: params.surface }
     }
 
-    /// What to put beside these parameters where nobody chose: the first way of another method.
+    /// The default for a second view beside these parameters: the first combination of another method.
     #[must_use]
     pub fn other_than(params: &FractureParams) -> Option<Self> {
         Self::all().into_iter().find(|way| way.method != params.method)
     }
 
-    /// For people: `Voronoi cells, rough`.
+    /// Display name, such as `Voronoi cells, rough`.
     #[must_use]
     pub fn label(&self) -> String {
         match self.surface_name() {
@@ -47,7 +47,7 @@ impl Way {
         }
     }
 
-    /// For tests that look from outside: `octree-rough`.
+    /// Name for tests, such as `octree-rough`.
     #[must_use]
     pub fn name(&self) -> String {
         match self.surface_name() {

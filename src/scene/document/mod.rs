@@ -1,8 +1,7 @@
-//! What is open, as plain data: the scene, its objects, the tuned values, how far its events have come; and
-//! what of it is saved.
+//! The open document as plain data: the scene, its objects, the tuned values and the number of past events.
 //!
-//! In: scenes with what their import found, tuned values, what the user did. Out: values for bodies, settings
-//! for the world, the next event, a scene to save. It knows neither bodies nor the GPU.
+//! In: scenes with the results of their import, tuned values, the user's actions. Out: values for bodies, settings for
+//! the world, the next event, a scene to save. It does not depend on bodies or the GPU.
 
 mod physics;
 mod values;
@@ -20,9 +19,9 @@ use crate::{
 /// An imported object as the panels show it.
 #[derive(Clone, Debug)]
 pub struct ObjectInfo {
-    /// As the scene has it.
+    /// Its entry in the scene.
     pub scene: SceneBody,
-    /// For people.
+    /// Display name.
     pub name: String,
     /// Triangles in the file.
     pub triangles: usize,
@@ -32,42 +31,42 @@ pub struct ObjectInfo {
     pub nodes: usize,
     /// Voxel edge, m.
     pub voxel_m: f64,
-    /// Reading and voxelising, s.
+    /// Time for reading and voxelising, s.
     pub seconds: f64,
-    /// Findings about the mesh.
+    /// Defects found in the mesh.
     pub health: HealthReport,
-    /// What the reader met.
+    /// Warnings of the reader.
     pub warnings: Vec<String>,
     /// Mean colour of the surface, sRGB.
     pub surface_color: [u8; 3],
     /// The mesh as it was imported, in its own units.
     pub mesh: Arc<Mesh>,
-    /// The same looked over.
+    /// Results of the mesh checks.
     pub known: KnownMesh,
 }
 
 impl ObjectInfo {
-    /// Its mesh as if it had just been read.
+    /// The mesh in the form of a mesh just read.
     pub(super) fn read_mesh(&self) -> ReadMesh {
         let (mesh, known) = (Arc::clone(&self.mesh), Arc::clone(&self.known));
         ReadMesh::again(self.scene.file.clone(), mesh, known, self.scene.up, self.warnings.clone())
     }
 }
 
-/// By this share of a step an event may come early, so that rounded times do not make it a step late.
+/// An event may come early by this share of a step, so that rounding of times does not delay it by a step.
 const HAIR_STEPS: f64 = 1e-3;
 
-/// What is open: the part of a document that breaking and playing change.
+/// The part of the document that breaks and events change.
 #[derive(Default)]
 struct Opened {
-    /// Without its events.
+    /// The scene without its events.
     scene: Arc<Scene>,
     events: Vec<Arc<Event>>,
-    /// How many of the events are over.
+    /// Number of past events.
     next_event: usize,
-    /// In the order of import: the scene's bodies, then what is thrown.
+    /// In the order of import: the scene's bodies, then thrown ones.
     objects: Vec<Arc<ObjectInfo>>,
-    /// Whether anything was moved by hand since its beginning, which no event tells.
+    /// Whether the user moved anything by hand since the start, which events cannot express.
     by_hand: bool,
 }
 
@@ -79,7 +78,7 @@ impl Opened {
     }
 }
 
-/// The same at one moment, for undo to put back. What has not changed since an earlier one is shared with it.
+/// A snapshot of the document for undo. It shares unchanged parts with earlier snapshots.
 #[derive(Clone, Default)]
 pub(super) struct WasOpen {
     scene: Arc<Scene>,
@@ -90,7 +89,7 @@ pub(super) struct WasOpen {
 }
 
 impl WasOpen {
-    /// Memory of it that `other` does not share, meshes not counted, bytes.
+    /// Memory not shared with `other`, without meshes, bytes.
     pub fn bytes_beside(&self, other: Option<&Self>) -> usize {
         let is_shared = other.is_some_and(|other| Arc::ptr_eq(&self.scene, &other.scene));
         let scene = if is_shared { 0 } else { size_of::<Scene>() + size_of_val(&*self.scene.bodies) };
@@ -116,13 +115,13 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// Nothing is open.
+    /// An empty document.
     pub fn new(tuning: Tuning) -> Self {
         Self { opened: Opened::default(), tuning }
     }
 
-    /// Opens a scene whose bodies and projectiles were imported as `objects`. Values that the scene has are
-    /// tuned to it; nothing is pinned.
+    /// Opens a scene whose bodies and thrown bodies were imported as `objects`. Tuned values take the scene's values;
+    /// nothing is pinned.
     pub fn open(&mut self, scene: Scene, objects: Vec<ObjectInfo>) {
         self.tuning.take_physics(&scene);
         self.tuning.pin = None;
@@ -140,12 +139,12 @@ impl Document {
         self.opened = Opened::of(scene, objects);
     }
 
-    /// Whether there is nothing.
+    /// Whether nothing is open.
     pub fn is_empty(&self) -> bool {
         self.opened.objects.is_empty()
     }
 
-    /// The scene as it was opened, without its events.
+    /// The open scene without its events.
     pub fn scene(&self) -> &Scene {
         &self.opened.scene
     }
@@ -160,8 +159,8 @@ impl Document {
         &self.tuning
     }
 
-    /// Takes tuned values over; a pin on a body that is not `there` goes. `true` where bodies move
-    /// differently from now on.
+    /// Sets the tuned values; a pin on a body that is not `there` is removed. Returns `true` if bodies move differently
+    /// now.
     pub fn set_tuning(&mut self, tuning: Tuning, there: impl Fn(BodyId) -> bool) -> bool {
         let moved = tuning.moves_unlike(&self.tuning);
         self.tuning = tuning;
@@ -171,14 +170,13 @@ impl Document {
         moved
     }
 
-    /// Pins the impact that the scene pins. The list of seeds that stay counted for it alone.
+    /// Pins the impact that the scene pins. The list of seeds that stay is reset, since it was meant for this impact.
     pub fn pin_as_opened(&mut self, pin: Pin) {
         self.tuning.fracture.keep.clear();
         self.tuning.pin = Some(pin);
     }
 
-    /// A body broke: what was pinned on it is gone. The user's own blows let the random seed go on, unless it
-    /// is locked.
+    /// Called when a body broke: removes a pin on it. A user's blow advances the random seed, unless that is locked.
     pub fn broke(&mut self, body: BodyId, by_user: bool) {
         if by_user && !self.tuning.lock_rng {
             self.tuning.fracture.rng = (self.tuning.fracture.rng + 1) & i64::MAX as u64;
@@ -188,7 +186,7 @@ impl Document {
         }
     }
 
-    /// What undo puts back; what was so in `like` is shared with it.
+    /// A snapshot for undo, which shares unchanged parts with `like`.
     pub fn was_open(&self, like: Option<&WasOpen>) -> WasOpen {
         WasOpen {
             scene: Arc::clone(&self.opened.scene),
@@ -199,7 +197,7 @@ impl Document {
         }
     }
 
-    /// Puts it back; the tuned values stay.
+    /// Restores a snapshot; tuned values stay.
     pub fn put_back(&mut self, was: &WasOpen) {
         self.opened = Opened {
             scene: Arc::clone(&was.scene),
@@ -210,67 +208,67 @@ impl Document {
         };
     }
 
-    /// Something is moved by hand.
+    /// Notes that the user moves something by hand.
     pub fn take_by_hand(&mut self) {
         self.opened.by_hand = true;
     }
 
-    /// Whether anything was moved by hand since the scene's beginning.
+    /// Whether the user moved anything by hand since the start of the scene.
     pub fn was_moved_by_hand(&self) -> bool {
         self.opened.by_hand
     }
 
-    /// How many events are over.
+    /// Number of past events.
     pub fn events_over(&self) -> usize {
         self.opened.next_event
     }
 
-    /// Goes back, or forward, to when so many events were over.
+    /// Sets the number of past events.
     pub fn go_to_event(&mut self, over: usize) {
         self.opened.next_event = over.min(self.opened.events.len());
     }
 
-    /// What is still to happen.
+    /// Future events.
     pub fn events_left(&self) -> impl Iterator<Item = &Event> {
         self.opened.events.iter().skip(self.opened.next_event).map(|event| &**event)
     }
 
-    /// Whether something is still to happen.
+    /// Whether there are future events.
     pub fn has_events_left(&self) -> bool {
         !self.is_empty() && self.opened.next_event < self.opened.events.len()
     }
 
-    /// The next event, where it is due in a step of `dt` s that begins at `time` (s), and how many bodies were thrown before
-    /// it. It is over then.
+    /// The next event if it is due in a step of `dt` s that begins at `time` (s), and how many bodies were thrown
+    /// before it. The event then counts as past.
     pub fn next_due(&mut self, time: f64, dt: f64) -> Option<(Event, usize)> {
         let event = self.opened.events.get(self.opened.next_event)?;
-        // Steps of a hundredth add up to a hair less than a tenth.
+        // Ten steps of a hundredth add up to slightly less than a tenth.
         let event = (event.time() <= time + HAIR_STEPS * dt).then(|| Event::clone(event))?;
         let thrown = self.thrown();
         self.opened.next_event += 1;
         Some((event, thrown))
     }
 
-    /// How many bodies were thrown so far.
+    /// Number of bodies thrown so far.
     pub fn thrown(&self) -> usize {
         let over = self.opened.events.iter().take(self.opened.next_event);
         over.filter(|event| matches!(***event, Event::Projectile { .. })).count()
     }
 
-    /// Keeps what the user did in the scene, before what has not happened yet.
+    /// Records a user's action as an event, before the future ones.
     pub fn happened(&mut self, event: Event) {
         let at = self.opened.next_event.min(self.opened.events.len());
         self.opened.events.insert(at, Arc::new(event));
         self.opened.next_event = at + 1;
     }
 
-    /// One more object, thrown by the user; its number.
+    /// Adds an object that the user throws; returns its index.
     pub fn add_object(&mut self, object: ObjectInfo) -> usize {
         self.opened.objects.push(Arc::new(object));
         self.opened.objects.len() - 1
     }
 
-    /// The scene with its tuned values, to save; without the pinned impact, which needs the bodies.
+    /// The scene with its tuned values, to save, but without the pinned impact, which needs the bodies.
     pub fn to_save(&self, camera: Camera) -> Scene {
         let mut scene = Scene::clone(&self.opened.scene);
         scene.events = self.opened.events.iter().map(|event| Event::clone(event)).collect();

@@ -1,9 +1,9 @@
-//! Gravity, response, walls, levels of pairs and far levels: in a scene file, in the panels and in the world. This is the
-//! one place that turns one into another.
+//! Gravity, response, walls, levels of pairs and far levels in scene files, panels and world. Only this module converts
+//! between them.
 //!
-//! While a scene is open the tuned values decide; what the panels do not show (sideways gravity, floor, time step, where
-//! far begins, levels of pairs with what the scene throws) is the scene's. The panels count gravity downwards, scenes and
-//! world along +y.
+//! While a scene is open, tuned values take precedence; values without a panel (sideways gravity, floor, time step, the
+//! distance at which far begins, pair levels of thrown bodies) come from the scene. Panels count gravity downwards,
+//! scenes and world along +y.
 
 use super::{Document, values::tuned_touch};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Tuning {
-    /// Tunes to what a scene says.
+    /// Sets the tuned values from a scene.
     pub(super) fn take_physics(&mut self, scene: &Scene) {
         self.gravity = -scene.gravity.y;
         self.response = scene.response;
@@ -31,12 +31,12 @@ impl Tuning {
         (scene.penalty, scene.walls) = (self.penalty, self.walls);
         scene.break_generations = self.break_generations;
         self.put_pairs(scene);
-        // As many levels as the panels say, from where on the scene says.
+        // The panel sets the number of levels, the scene the distance.
         let near = scene.adaptive_level.unwrap_or_default().near;
         scene.adaptive_level = (self.far_levels > 0).then_some(Adaptive { near, most: self.far_levels });
     }
 
-    /// Whether bodies at rest may move, or touch in other ways, with these values than with the others.
+    /// Whether bodies at rest may start to move, or have other contacts, with these values than with `other`.
     pub(super) fn moves_unlike(&self, other: &Self) -> bool {
         self.gravity != other.gravity
             || tuned_touch(self) != tuned_touch(other)
@@ -51,12 +51,12 @@ impl Tuning {
             || self.break_generations != other.break_generations
     }
 
-    /// Writes levels of pairs into a scene, whose bodies get names where they need them.
+    /// Writes pair levels into a scene, naming its bodies where needed.
     fn put_pairs(&self, scene: &mut Scene) {
         if pairs_of(scene) == self.pairs {
             return;
         }
-        // Those with what is thrown have no row in the panels.
+        // Pairs with thrown bodies have no row in the panels and stay.
         let own = |name: &String| number_of(scene, name).is_some();
         let mut pairs: Vec<ScenePair> =
             scene.pairs.iter().filter(|pair| !pair.bodies.iter().all(own)).cloned().collect();
@@ -69,7 +69,7 @@ impl Tuning {
     }
 }
 
-/// The levels that a scene gives to pairs of its bodies.
+/// The pair levels of a scene for its own bodies.
 fn pairs_of(scene: &Scene) -> Vec<PairLevel> {
     let of = |pair: &ScenePair| {
         let [a, b] = [&pair.bodies[0], &pair.bodies[1]].map(|name| number_of(scene, name));
@@ -82,7 +82,7 @@ fn number_of(scene: &Scene, name: &str) -> Option<usize> {
     scene.bodies.iter().position(|body| body.name.as_deref() == Some(name))
 }
 
-/// The name of a body, which gets one where it has none.
+/// The name of a body, which is given one if it has none.
 fn name_of(scene: &mut Scene, body: usize) -> Option<String> {
     if let Some(name) = &scene.bodies.get(body)?.name {
         return Some(name.clone());
@@ -94,7 +94,7 @@ fn name_of(scene: &mut Scene, body: usize) -> Option<String> {
 }
 
 impl Document {
-    /// What the world goes by.
+    /// Settings for the world.
     pub fn settings(&self) -> WorldSettings {
         let mut scene = Scene::clone(&self.opened.scene);
         self.tuning.put_physics(&mut scene);
@@ -114,7 +114,7 @@ impl Document {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "papers"))]
 mod tests {
     use glam::DVec3;
 
@@ -126,6 +126,7 @@ mod tests {
 
     #[test]
     fn scene_panels_and_world_agree() {
+        crate::papers::register();
         let scene = Scene {
             gravity: DVec3::new(1.0, -2.5, 3.0),
             response: "penalty".parse().unwrap(),
@@ -190,7 +191,7 @@ mod tests {
         );
         assert_eq!(saved.bodies[1].name.as_deref(), Some("body 2"), "body 1 is taken");
         assert_eq!((saved.break_generations, saved.walls, saved.penalty.friction), (1, None, 20.0));
-        let friction = document.settings().options.value(&crate::bodies::penalty::FRICTION);
+        let friction = document.settings().options.value(&crate::papers::penalty::FRICTION);
         assert_eq!((document.settings().walls, friction), (None, 20.0));
         let again = crate::scene::parse_scene(&saved.to_text(), "saved");
         assert_eq!(again.unwrap().pairs, saved.pairs);

@@ -1,7 +1,7 @@
-//! Which values bodies have: their own, as the scene has them, until the panels say otherwise for all.
+//! Values of bodies: each body's own, from the scene, unless the panels override them for all bodies.
 //!
-//! The panels begin with what the first object has. While a value there is what it was, every body keeps its
-//! own; so undoing a change gives each body back what it had.
+//! Panels start with the first object's values. While a panel's value is unchanged, every body keeps its own; so
+//! undoing a change restores each body's value.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// What a body of a scene has of its own.
+/// Material properties that a scene gives a body.
 fn own_touch(body: &SceneBody) -> Touch {
     Touch {
         density: body.density,
@@ -25,7 +25,7 @@ fn own_touch(body: &SceneBody) -> Touch {
     }
 }
 
-/// What the panels say.
+/// Material properties set in the panels.
 pub(super) fn tuned_touch(tuning: &Tuning) -> Touch {
     Touch {
         density: tuning.density,
@@ -36,7 +36,7 @@ pub(super) fn tuned_touch(tuning: &Tuning) -> Touch {
     }
 }
 
-/// Whether two lists of parameters break alike but for their random numbers.
+/// Whether two sets of parameters are equal apart from their random seeds.
 fn alike(a: &FractureParams, b: &FractureParams) -> bool {
     let plain = |p: &FractureParams| FractureParams {
         rng: 0,
@@ -47,8 +47,7 @@ fn alike(a: &FractureParams, b: &FractureParams) -> bool {
     plain(a) == plain(b)
 }
 
-/// What the tuned value says where it was changed since the first object gave it, else what a body has of its
-/// own.
+/// The tuned value if it differs from the first object's, else the body's own.
 fn chosen<T: PartialEq>(tuned: T, first: &T, own: T) -> T {
     if tuned == *first { own } else { tuned }
 }
@@ -58,7 +57,7 @@ impl Document {
         self.opened.objects.first().map(|object| &object.scene)
     }
 
-    /// What a body that a scene has so is like to touch.
+    /// Material properties of a body that the scene describes as `own`.
     fn touch_of(&self, own: &SceneBody) -> Touch {
         let (tuned, own) = (tuned_touch(&self.tuning), own_touch(own));
         let first = self.first_object().map_or(tuned, own_touch);
@@ -75,11 +74,11 @@ impl Document {
         }
     }
 
-    /// What the bodies of each object are like to touch.
+    /// Material properties of the bodies of each object.
     pub fn touches(&self) -> Vec<Touch> {
         let of = |(i, object): (usize, &Arc<ObjectInfo>)| {
             let mut touch = self.touch_of(&object.scene);
-            // As heavy as it was thrown.
+            // Thrown bodies keep their own density.
             if i >= self.opened.scene.bodies.len() {
                 touch.density = object.scene.density;
             }
@@ -88,8 +87,8 @@ impl Document {
         self.opened.objects.iter().enumerate().map(of).collect()
     }
 
-    /// How an object breaks when nobody says how: its own pattern, or what the panels made of it for all;
-    /// with random numbers of its own.
+    /// Default fracture parameters of an object: its own, or the panels' if they were changed, with the object's own
+    /// random seed.
     fn fracture_of(&self, own: &SceneBody) -> FractureParams {
         let tuned = &self.tuning.fracture;
         match self.first_object() {
@@ -100,34 +99,34 @@ impl Document {
         }
     }
 
-    /// The same of a body; one that broke off has no list of kept seeds, which counts in the pattern of the
-    /// whole.
+    /// Default fracture parameters of a body; a piece has no list of kept seeds, since that refers to the whole
+    /// object's pattern.
     pub fn own_params(&self, body: &BodyInfo) -> FractureParams {
         let object = self.opened.objects.get(body.object);
         let params = object.map_or_else(|| self.tuning.fracture.clone(), |o| self.fracture_of(&o.scene));
         for_body(params, body)
     }
 
-    /// Whether an earlier object of the scene has the same random numbers.
+    /// Whether an earlier object of the scene has the same random seed.
     pub fn shares_random_numbers(&self, object: usize) -> bool {
         let rng = |k: usize| self.opened.objects.get(k).map(|o| self.fracture_of(&o.scene).rng);
         (0..object).any(|k| rng(k) == rng(object))
     }
 
-    /// The tuned values for a blow on a body, whose list of kept seeds goes by the same rule.
+    /// The tuned parameters for a blow on a body; a piece has no list of kept seeds.
     pub fn tuned_params(&self, body: &BodyInfo) -> FractureParams {
         for_body(self.tuning.fracture.clone(), body)
     }
 
-    /// What an object is made of inside: as its scene says, until the panels say otherwise for all. An object
-    /// has one inside, so changing it also changes the cracks that are already there.
+    /// Interior material of an object: its own, unless changed in the panels. An object has one interior, so a change
+    /// also affects existing cracks.
     pub fn interior_of(&self, object: usize) -> Interior {
         let tuned = self.tuning.fracture.interior;
         let own = |object: usize| self.opened.objects.get(object).map(|o| o.scene.fracture.interior);
         if own(0) == Some(tuned) { own(object).unwrap_or(tuned) } else { tuned }
     }
 
-    /// What shows where each object is broken; at least one.
+    /// Interior volumes of all objects; at least one.
     pub fn insides(&self) -> Vec<Volume> {
         let objects = self.opened.objects.iter().enumerate();
         let mut insides: Vec<Volume> =
@@ -138,13 +137,13 @@ impl Document {
         insides
     }
 
-    /// Whether any body breaks by itself.
+    /// Whether any body breaks on impact.
     pub fn is_fragile(&self) -> bool {
         (0..self.opened.objects.len()).any(|object| self.threshold_of(object).is_some())
     }
 
-    /// What a body bears, m/s; `None` where it does not break by itself. Sleepers do, too: what strikes one
-    /// gives it all its speed in the step in which it wakes.
+    /// Impact speed at which a body breaks, m/s; `None` if it does not. Sleeping bodies can break, too: a striking body
+    /// gives one its full speed in the step in which it wakes.
     pub fn threshold(&self, body: &BodyInfo) -> Option<f64> {
         if body.generation >= self.tuning.break_generations {
             return None;
@@ -152,7 +151,7 @@ impl Document {
         self.threshold_of(body.object)
     }
 
-    /// The same of an object. What was thrown later stays whole: it is the hammer.
+    /// Impact speed at which bodies of an object break. Bodies thrown later are hammers and do not break.
     fn threshold_of(&self, object: usize) -> Option<f64> {
         let own = self.opened.objects.get(object)?.scene.break_threshold;
         if object >= self.opened.scene.bodies.len() {
@@ -163,7 +162,7 @@ impl Document {
         chosen(tuned, &first, own)
     }
 
-    /// Writes what the bodies of a scene have now into it.
+    /// Writes the present values of the bodies into a scene.
     pub(super) fn write_values(&self, scene: &mut Scene) {
         let thresholds: Vec<_> =
             (0..self.opened.objects.len()).map(|object| self.threshold_of(object)).collect();
@@ -178,7 +177,7 @@ impl Document {
             if touch.physics_level != body.collision_level() {
                 body.physics_level = Some(touch.physics_level.clamp(1, body.level));
             }
-            // The panels show the first body's random numbers.
+            // The panels show the first body's random seed.
             let params = if object == 0 { self.tuning.fracture.clone() } else { self.fracture_of(body) };
             body.fracture = FractureParams { interior: self.interior_of(object), ..params };
             body.fracture.fit(body.level);
@@ -186,7 +185,7 @@ impl Document {
     }
 }
 
-/// A list of kept seeds counts in the pattern of the whole object, not of its pieces.
+/// Removes the list of kept seeds for a piece, since it refers to the whole object's pattern.
 fn for_body(mut params: FractureParams, body: &BodyInfo) -> FractureParams {
     if !body.is_intact() {
         params.keep.clear();
@@ -221,7 +220,7 @@ mod tests {
         }
     }
 
-    /// Two bodies of their own kind.
+    /// Two bodies with different values.
     fn document() -> Document {
         let body = |friction: f64, rng: u64, threshold: Option<f64>| SceneBody {
             friction,

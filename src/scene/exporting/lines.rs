@@ -1,6 +1,6 @@
-//! The breaks that what is exported comes of, from the whole objects on.
+//! The breaks in the ancestry of the exported bodies.
 //!
-//! In: the wanted bodies and the log of all breaks. Out: those of their lines, with the numbers that files give to cells and
+//! In: the exported bodies and the log of all breaks. Out: those breaks, with the numbers that files give to cells and
 //! to pieces that broke again.
 
 use std::{
@@ -18,13 +18,13 @@ use crate::{
     svo::{Forest, Grid},
 };
 
-/// The breaks that the wanted bodies come of.
+/// The breaks in the ancestry of the exported bodies.
 pub(super) struct Lines<'a> {
-    /// By their index in the log.
+    /// The breaks by their index in the log.
     pub breaks: BTreeMap<usize, &'a BreakRecord>,
-    /// Number of each one's first cell among the breaks of its object.
+    /// Number of each break's first cell among all breaks of its object.
     pub first_cell: BTreeMap<usize, u32>,
-    /// Place of each one that broke a piece among all such.
+    /// Number of each break of a piece, among all of those.
     pub again: BTreeMap<usize, usize>,
 }
 
@@ -47,8 +47,8 @@ impl<'a> Lines<'a> {
         Self { breaks, first_cell, again }
     }
 
-    /// The whole object's octree and its place in shape space, where a single object is looked at and its
-    /// octree is still in memory.
+    /// The whole object's octree and its grid in shape space, if a single object is exported and its octree is still
+    /// alive.
     pub fn source(&self) -> Option<(Arc<Forest>, Grid)> {
         let whole = self.breaks.values().find(|record| record.broken.is_none())?;
         Some((whole.forest()?, whole.grid?))
@@ -59,7 +59,7 @@ impl<'a> Lines<'a> {
         Some(self.first_cell.get(&origin.record)? + cell)
     }
 
-    /// The pieces that broke again, where `pieces` are left.
+    /// Pieces that broke again; their ids follow those of the `pieces` final ones.
     pub fn generations(&self, pieces: usize) -> Vec<Generation> {
         let again = self.again.iter().filter_map(|(at, i)| {
             let parent = self.parent(self.breaks.get(at)?.broken?, pieces);
@@ -68,7 +68,7 @@ impl<'a> Lines<'a> {
         again.collect()
     }
 
-    /// How wide dust may lie between neighbours, m.
+    /// Widest possible layer of dust between neighbours, m.
     pub fn widest_gap(&self) -> f64 {
         let of = |record: &&BreakRecord| {
             let params = &record.params;
@@ -77,7 +77,7 @@ impl<'a> Lines<'a> {
         self.breaks.values().filter_map(of).fold(0.0, f64::max)
     }
 
-    /// Id of the piece that broke into what `origin` names, where `pieces` are left.
+    /// Id of the piece that broke into `origin`'s part; the ids follow those of the `pieces` final ones.
     pub fn parent(&self, origin: Origin, pieces: usize) -> Option<usize> {
         self.again.get(&origin.record).map(|i| pieces + i)
     }

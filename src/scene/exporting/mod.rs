@@ -1,8 +1,7 @@
-//! Pieces of the open scene to files, on a worker thread with progress and cancel.
+//! Exports pieces of the open scene on a worker thread, with progress and cancelling.
 //!
-//! In: the bodies as they are when it is asked for (shapes never change and are shared, so a list of them is
-//! all it takes), and an [`ExportOrder`]. Out: a folder with the files that were wanted and a report, or
-//! nothing at all.
+//! In: the bodies at the time of the request (shapes are immutable and shared, so a list of bodies suffices) and an
+//! [`ExportOrder`]. Out: a folder with the chosen files and a report, or nothing at all.
 
 mod lines;
 mod reports;
@@ -31,29 +30,29 @@ use crate::{
     voxelize::Progress,
 };
 
-/// What is to be exported, and where to.
+/// Settings of an export.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportOrder {
-    /// The folder, as it was typed.
+    /// The folder, as typed.
     pub folder: String,
-    /// Wanted formats; those that cannot be had are left out.
+    /// Chosen formats; unavailable ones are left out.
     pub formats: BTreeSet<Format>,
-    /// Where the pieces are.
+    /// Coordinates of the pieces.
     pub lying: Lying,
-    /// The object whose pieces are wanted; `None` for everything.
+    /// Export this object's pieces only; `None` exports all objects.
     pub object: Option<usize>,
-    /// Whether only pieces that are selected are wanted.
+    /// Export selected pieces only.
     pub only_selected: bool,
-    /// Which meshes.
+    /// Kind of meshes.
     pub mesh: MeshKind,
-    /// What else is asked for.
+    /// Adaptation to other programs.
     pub handover: Handover,
 }
 
 impl Default for ExportOrder {
     fn default() -> Self {
         let formats = BTreeSet::from([Format::Glb]);
-        // What is not closed gets smooth ones instead.
+        // Objects with open meshes get smooth ones instead.
         let (lying, mesh) = (Lying::default(), MeshKind::Original);
         let handover = Handover::default();
         Self { folder: String::new(), formats, lying, object: None, only_selected: false, mesh, handover }
@@ -61,19 +60,19 @@ impl Default for ExportOrder {
 }
 
 impl ExportOrder {
-    /// Whether a body of `sandbox` is wanted.
+    /// Whether a body of `sandbox` is exported.
     fn wants(&self, sandbox: &Sandbox, body: &Body) -> bool {
         let of = || sandbox.info(body.id).map(|info| info.object);
         self.object.is_none_or(|object| of() == Some(object))
             && (!self.only_selected || sandbox.selection().contains(body.id))
     }
 
-    /// The bodies of `sandbox` that are wanted.
+    /// The exported bodies of `sandbox`.
     pub fn bodies<'a>(&'a self, sandbox: &'a Sandbox) -> impl Iterator<Item = &'a Body> {
         sandbox.bodies().iter().filter(|body| self.wants(sandbox, body))
     }
 
-    /// Why a format cannot be had of what is wanted.
+    /// Why a format is not available for these pieces.
     #[must_use]
     pub fn why_not(&self, sandbox: &Sandbox, format: Format) -> Option<&'static str> {
         if !matches!(format.needs, Needs::Voxels | Needs::Breaks) {
@@ -106,13 +105,13 @@ impl ExportOrder {
         gone.then_some("the whole object is no longer in memory")
     }
 
-    /// The formats that are wanted and can be had.
+    /// The chosen formats that are available.
     #[must_use]
     pub fn possible(&self, sandbox: &Sandbox) -> Vec<Format> {
         self.formats.iter().copied().filter(|format| self.why_not(sandbox, *format).is_none()).collect()
     }
 
-    /// What arrays need beside the pieces of a single object.
+    /// Arrays that need more than the pieces, for an export of a single object.
     fn arrays(&self, sandbox: &Sandbox, lines: &Lines<'_>) -> Option<BreakArrays> {
         let meters_per_unit = self.bodies(sandbox).next()?.def.meters_per_unit;
         let (source, Grid { level, origin, h }) = lines.source()?;
@@ -147,24 +146,24 @@ impl ExportOrder {
     }
 }
 
-/// A list of what is to be written. Cheap to make, needs nothing of the sandbox afterwards.
+/// Everything to be written. Cheap to make; independent of the sandbox afterwards.
 pub struct ExportPlan {
     what: Assembly,
     report: SceneReport,
     formats: Vec<Format>,
-    /// Pieces that came of a break, and the level at which they hang together.
+    /// Pieces of breaks, and the level at which each is connected.
     connected: Vec<(Arc<Shape>, u32)>,
-    /// Of each object that broke: volume of the whole, the pieces, the dust, and what was dropped; m^3.
+    /// For each broken object the volumes of the whole, the pieces, the dust, and the dropped parts; m^3.
     volumes: Vec<[f64; 4]>,
-    /// The scene as it stands, which the export takes along.
+    /// The scene in its present state, which is exported, too.
     scene: Scene,
     repeat: Repeat,
-    /// How the imported meshes are cut, where that is wanted.
+    /// The cuts of the imported meshes, if they are exported.
     cuts: Option<Cuts>,
 }
 
 impl ExportPlan {
-    /// What `order` wants of `sandbox`, as it is now, and the scene as it stands, seen from `camera`.
+    /// Plans an export of `sandbox` in its present state, with the scene seen from `camera`.
     #[must_use]
     pub fn new(sandbox: &Sandbox, order: &ExportOrder, camera: Camera, ran_on: RanOn) -> Self {
         let lines = Lines::of(order, sandbox);
@@ -222,7 +221,7 @@ impl ExportPlan {
             checks: Vec::new(),
             ..SceneReport::default()
         };
-        // A scene of the selection alone makes the same files again.
+        // Without the other bodies, the exported scene reproduces the same files.
         let scene = match order.only_selected {
             true => sandbox.as_these_stand(camera, &|body| order.wants(sandbox, body)),
             false => sandbox.as_it_stands(camera),
@@ -234,13 +233,13 @@ impl ExportPlan {
         Self { what, report, formats, connected, volumes, scene, repeat, cuts }
     }
 
-    /// How many pieces it has.
+    /// Number of pieces.
     #[must_use]
     pub fn pieces(&self) -> usize {
         self.what.pieces.len()
     }
 
-    /// Writes everything into `folder`, waiting for it.
+    /// Writes all files into `folder` on this thread.
     ///
     /// # Errors
     /// [`ExportError`]; `folder` is then as it was.
@@ -249,7 +248,7 @@ impl ExportPlan {
         let told = |error: ExportError| aside.moved(error);
         let beside = self.what.handover.needs_meshes();
         let meshes = beside || self.formats.iter().any(|format| format.has_meshes());
-        // Meshes are looked over first, then formats are written, then what goes beside them, then the report.
+        // Steps of the progress: check meshes, write formats, write other files, write the report.
         let first = usize::from(meshes);
         let parts = first + self.formats.len() + 2;
         let mut notes = Vec::new();
@@ -276,7 +275,7 @@ impl ExportPlan {
         last.at(0, 2)?;
         self.report.checks =
             vec![checks::volumes_agree(&self.volumes), checks::pieces_are_connected(&self.connected)];
-        // What cannot be saved for its size or its numbers is no reason to lose the pieces.
+        // The export continues without the scene if that is too large or has unsupported numbers.
         let saved = save_scene(&aside.path().join(SCENE_FILE), &self.scene);
         notes.extend(saved.as_ref().err().map(|error| format!("{SCENE_FILE} was left out: {error}")));
         self.report.files = aside.files().map_err(told)?;
@@ -296,7 +295,7 @@ impl ExportPlan {
 }
 
 impl ExportPlan {
-    /// That some pieces are too small to be of use as meshes, and what to do about it.
+    /// A note for the user if some pieces are too small to be useful as meshes.
     fn crumbs(&self) -> Option<String> {
         let octrees = self.what.pieces.iter().filter_map(|piece| piece.octree());
         let count = octrees.filter(|octree| octree.mass.voxels < SMALLEST_MESH).count();
@@ -309,10 +308,10 @@ impl ExportPlan {
     }
 }
 
-/// The scene as it stood, beside the pieces.
+/// File name of the exported scene.
 pub const SCENE_FILE: &str = "scene.toml";
 
-/// What the command that repeats an export needs to know beside the scene.
+/// Data for the command that repeats an export, besides the scene.
 struct Repeat {
     formats: Vec<Format>,
     lying: Lying,
@@ -322,7 +321,7 @@ struct Repeat {
 }
 
 impl Repeat {
-    /// The command, for a shell; it writes beside `folder`.
+    /// The shell command; it writes beside `folder`.
     fn command(&self, folder: &Path) -> String {
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let again = format!("{}-again", folder.display());
@@ -348,7 +347,7 @@ impl Repeat {
     }
 }
 
-/// As a POSIX shell reads it back.
+/// Quotes a word for a POSIX shell.
 fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
@@ -358,25 +357,25 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// What an export left behind.
+/// Result of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exported {
-    /// Where it is.
+    /// The folder.
     pub folder: PathBuf,
-    /// How many pieces.
+    /// Number of pieces.
     pub pieces: usize,
-    /// Files and folders in it, beside the report.
+    /// Files and subfolders, besides the report.
     pub files: Vec<&'static str>,
-    /// Checks that do not hold.
+    /// Names of failed checks.
     pub failed_checks: Vec<String>,
-    /// The command that writes the same again, from the scene beside the pieces.
+    /// The command that repeats the export from the scene beside the pieces.
     pub command: Option<String>,
-    /// What else the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
 impl Exported {
-    /// One line for people.
+    /// One line for the user.
     #[must_use]
     pub fn line(&self) -> String {
         let Self { folder, pieces, files, failed_checks, .. } = self;
@@ -392,30 +391,30 @@ impl Exported {
     }
 }
 
-/// An export on its way.
+/// A running export.
 pub struct ExportJob {
-    /// What the progress bar says.
+    /// Label of the progress bar.
     pub label: String,
-    /// How far it is, and the wish to stop.
+    /// Progress and cancellation.
     pub progress: Progress,
     receiver: mpsc::Receiver<Result<Exported, ExportError>>,
 }
 
 impl ExportJob {
-    /// Starts writing on a thread.
+    /// Starts a worker thread.
     #[must_use]
     pub fn start(plan: ExportPlan, folder: PathBuf) -> Self {
         let (sender, receiver) = mpsc::channel();
         let (progress, label) = (Progress::default(), format!("Exporting {} pieces", plan.pieces()));
         let shared = progress.clone();
         std::thread::spawn(move || {
-            // The receiver only disappears when the window has closed.
+            // The channel is closed only when the window has closed.
             let _ = sender.send(plan.run(&folder, &shared));
         });
         Self { label, progress, receiver }
     }
 
-    /// The result, once.
+    /// Returns the result once.
     pub fn poll(&self) -> Option<Result<Exported, ExportError>> {
         match self.receiver.try_recv() {
             Ok(result) => Some(result),

@@ -1,4 +1,4 @@
-//! What `report.json` says of an export: objects, breaks, and pieces that broke again.
+//! Sections of an export's `report.json`: objects, breaks, and pieces that broke again.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,7 +18,7 @@ use crate::{
     scene::{Sandbox, break_log::BreakRecord},
 };
 
-/// Metres to units of the file for the pieces of an object.
+/// Units of the file per metre for the pieces of an object.
 pub(super) fn units_per_metre(sandbox: &Sandbox, object: usize, lying: Lying) -> f64 {
     let of = |body: &&Body| sandbox.info(body.id).is_some_and(|info| info.object == object);
     match lying {
@@ -29,7 +29,7 @@ pub(super) fn units_per_metre(sandbox: &Sandbox, object: usize, lying: Lying) ->
     }
 }
 
-/// Objects of which a part of a break is not written: not selected, or deleted.
+/// Objects with breaks some of whose parts are not exported, because they are not selected or were deleted.
 pub(super) fn incomplete(sandbox: &Sandbox, lines: &Lines<'_>, order: &ExportOrder) -> BTreeSet<usize> {
     let log = sandbox.breaks();
     let infos = order.bodies(sandbox).filter_map(|body| sandbox.info(body.id));
@@ -45,7 +45,7 @@ pub(super) fn incomplete(sandbox: &Sandbox, lines: &Lines<'_>, order: &ExportOrd
     lines.breaks.iter().filter(lacks).map(|(_, record)| record.object).collect()
 }
 
-/// What the report says of the objects, and their volumes as [`ExportPlan::volumes`].
+/// The report's entries of the objects, and their volumes as in [`ExportPlan::volumes`].
 pub(super) fn objects(
     sandbox: &Sandbox,
     lines: &Lines<'_>,
@@ -63,7 +63,7 @@ pub(super) fn objects(
         let whole = breaks().find(|record| record.broken.is_none()).map(|record| record.whole.volume);
         let dust = breaks().map(|record| record.dust).fold(0.0, |a, b| a + b);
         let dropped = breaks().map(|record| record.dropped).fold(0.0, |a, b| a + b);
-        // Of an object some of whose pieces are not written, or were deleted, they do not sum up.
+        // Volumes of an incomplete object do not add up.
         let is_whole = !incomplete.contains(&number);
         volumes.extend(whole.filter(|_| is_whole).map(|whole| [whole, after, dust, dropped]));
         let units = units_per_metre(sandbox, number, order.lying);
@@ -91,7 +91,7 @@ pub(super) fn objects(
     (reports, volumes)
 }
 
-/// What the report says of the breaks, in the order in which they happened.
+/// The report's entries of the breaks, in the order in which they happened.
 pub(super) fn breaks(
     sandbox: &Sandbox,
     lines: &Lines<'_>,
@@ -120,8 +120,7 @@ pub(super) fn breaks(
     lines.breaks.iter().map(report).collect()
 }
 
-/// Pieces that broke again, with ids that follow those of the pieces that are there. What broke lies nowhere
-/// any more: in the world it has no place.
+/// Pieces that broke again, with ids that follow those of the final pieces. They have no place in the world any more.
 pub(super) fn broken_again(
     sandbox: &Sandbox,
     lines: &Lines<'_>,

@@ -1,4 +1,4 @@
-//! Whether the values of a scene are in range, and where in its file one that is not stands.
+//! Checks that the values of a scene are in range, and finds the line of a value that is not.
 
 use std::collections::BTreeSet;
 
@@ -9,21 +9,21 @@ use crate::{
     svo::MAX_LEVEL,
 };
 
-/// A value out of range, and where.
+/// A value out of range, with its location.
 pub(super) struct Problem {
     table: Option<(&'static str, usize)>,
     name: &'static str,
-    /// What is wrong with it.
+    /// What is wrong.
     pub what: String,
 }
 
 impl Problem {
-    /// The field alone.
+    /// Name of the field.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The field, with its table.
+    /// Name of the field with its table.
     pub fn field(&self) -> String {
         match self.table {
             Some((table, index)) => format!("{table} {}: {}", index + 1, self.name),
@@ -32,10 +32,10 @@ impl Problem {
     }
 }
 
-/// The line (from 1) on which a field stands, or its table, or the first.
+/// The line number (from 1) of a field, or else of its table, or else 1.
 pub(super) fn line_of(text: &str, problem: &Problem) -> usize {
     let mut found = 1;
-    // The list whose table a line is in, none at the top, and how many of the problem's list began.
+    // The current list (empty at the top level), and the number of entries of the problem's list so far.
     let (mut list, mut tables) = ("", 0);
     for (i, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -70,15 +70,15 @@ pub(super) fn line_of(text: &str, problem: &Problem) -> usize {
     found
 }
 
-/// The name of the table that a line begins, and whether it is one of a list.
+/// Name of the table that a line starts, and whether it is an entry of a list.
 fn header_of(line: &str) -> Option<(&str, bool)> {
     let inner = line.strip_prefix('[')?;
     let name = inner.trim_start_matches('[').split(']').next()?.trim();
-    // A list of numbers may go on in a line of its own.
+    // A continuation line of a list of numbers starts with a bracket, too.
     name.starts_with(|first: char| first.is_ascii_alphabetic()).then_some((name, inner.starts_with('[')))
 }
 
-/// Whether a line gives `name` a value, be it in a table between braces or behind a dot.
+/// Whether a line assigns to `name`, also within an inline table or after a dot.
 fn sets(line: &str, name: &str) -> bool {
     !line.starts_with('#')
         && line.match_indices(name).any(|(at, _)| {
@@ -89,7 +89,7 @@ fn sets(line: &str, name: &str) -> bool {
 
 type Checked = Result<(), Problem>;
 
-/// A part of a scene file, which every check of its fields names: a table, by its name and number, or the top.
+/// The section of a scene file being checked: a table with its index, or the top level.
 struct Section(Option<(&'static str, usize)>);
 
 impl Section {
@@ -101,7 +101,7 @@ impl Section {
         if value.is_finite() && (low..=high).contains(&value) {
             return Ok(());
         }
-        // So that it takes an exponent where it is large or tiny.
+        // Debug formatting uses an exponent for large and tiny numbers.
         self.fail(name, format!("is {value:?}; it must be a number from {low} to {high}"))
     }
 
@@ -109,7 +109,7 @@ impl Section {
         values.into_iter().try_for_each(|v| self.number(name, v, -most, most))
     }
 
-    /// `level` is that of the leaves, where it is known.
+    /// `level` is the leaf level, if known.
     fn fracture(&self, params: &FractureParams, level: Option<u32>) -> Checked {
         if params.rng > i64::MAX as u64 {
             return self.fail("rng", "is too large; it must be below 2^63");
@@ -120,7 +120,7 @@ impl Section {
         if let Some(radius) = params.local {
             self.number("local", radius, 1e-6, 100.0)?;
         }
-        // How many seeds a file has, or a number of pieces needs, turns out when it breaks.
+        // The number of seeds is unknown before the break if a file or a number of pieces determines it.
         let known = params.seeds_file.is_none() && params.target_pieces.is_none();
         if let Some(missing) = params.keep.iter().find(|s| known && **s >= params.seed_count()) {
             let last = params.seed_count() - 1;
@@ -179,8 +179,8 @@ impl Section {
     }
 }
 
-/// What is wrong with the parameters of a break over so many generations of an object whose leaves are at `level`, if
-/// anything is: the parameter and what to do, in one line.
+/// The first problem of parameters for a break over `generations` of an object with leaves at `level`: the parameter
+/// and what to do, in one line.
 #[must_use]
 pub fn fracture_problem(params: &FractureParams, level: u32, generations: u32) -> Option<String> {
     if let Err(problem) = Section(None).fracture(params, Some(level)) {
@@ -196,7 +196,7 @@ pub fn fracture_problem(params: &FractureParams, level: u32, generations: u32) -
     })
 }
 
-/// The first value of a scene that is out of range.
+/// Checks all values; the error is the first one out of range.
 pub(super) fn check(scene: &Scene) -> Checked {
     let top = Section(None);
     top.number("meters_per_unit", scene.meters_per_unit, 1e-9, 1e9)?;
@@ -273,7 +273,7 @@ pub(super) fn check(scene: &Scene) -> Checked {
     breaks(scene)
 }
 
-/// Breaks, poses and what is deleted name bodies that are there and breaks that came before.
+/// Breaks, poses and deletions must refer to existing bodies and earlier breaks.
 fn breaks(scene: &Scene) -> Checked {
     let named = |section: &Section, what: &PartName, before: usize| {
         let bodies = scene.bodies.len();
@@ -327,7 +327,7 @@ fn breaks(scene: &Scene) -> Checked {
     Ok(())
 }
 
-/// Lists of parts that are one again have two or more each, and no part twice.
+/// Lists of merged parts must have two or more entries, and no part twice.
 fn joined(section: &Section, lists: &[Vec<u32>]) -> Checked {
     let mut seen = BTreeSet::new();
     for list in lists {
@@ -342,7 +342,7 @@ fn joined(section: &Section, lists: &[Vec<u32>]) -> Checked {
     Ok(())
 }
 
-/// Names that pairs use are there once, and levels in range.
+/// Names in pairs must be unique, and levels in range.
 fn pairs(scene: &Scene) -> Checked {
     let thrown = scene.events.iter().filter_map(|event| match event {
         Event::Projectile { body, .. } => Some(&**body),

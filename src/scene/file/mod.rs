@@ -21,14 +21,14 @@ use crate::{
 };
 use check::{check, line_of};
 
-/// Largest scene file that is read, bytes.
+/// Size limit of a scene file, bytes.
 const LARGEST_SCENE: u64 = 32 << 20;
 
 /// Why a scene could not be read or written: one line that says what, where and what to do.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct SceneError {
-    /// The line.
+    /// The message, one line.
     pub message: String,
 }
 
@@ -36,12 +36,11 @@ fn error(message: impl Into<String>) -> SceneError {
     SceneError { message: message.into() }
 }
 
-/// Reads a scene file. Relative mesh paths become relative to the scene file's folder; where a mesh is
-/// missing, its fallback takes its place.
+/// Reads a scene file. Relative mesh paths become relative to the scene file's folder; a missing mesh is replaced by
+/// its fallback.
 ///
 /// # Errors
-/// [`SceneError`] for files that cannot be read, are not TOML, have unknown fields, or hold values out of
-/// range.
+/// [`SceneError`] for files that cannot be read, are not TOML, have unknown fields, or hold values out of range.
 pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
     let shown = path.display();
     let bytes = files::read(path, LARGEST_SCENE).map_err(|why| match why {
@@ -80,7 +79,7 @@ pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
         }
     }
     scene.breaks.iter_mut().for_each(|one| seeds_in_folder(&mut one.fracture));
-    // They happen in order of time; where that is the same, as they are written.
+    // Sorted by time; events at the same time keep their order in the file.
     scene.events.sort_by(|a, b| a.time().total_cmp(&b.time()));
     if scene.name.is_empty() {
         scene.name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
@@ -96,15 +95,16 @@ pub fn parse_scene(text: &str, shown: &str) -> Result<Scene, SceneError> {
     parse_scene_in(Path::new(""), text, shown)
 }
 
-/// The same for the text of a file in `folder`, where files of presets are looked for.
+/// The same for a file in `folder`, where preset files are looked up.
 fn parse_scene_in(folder: &Path, text: &str, shown: &str) -> Result<Scene, SceneError> {
+    crate::papers::register();
     let told = |e: toml::de::Error| {
         let line = e.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         error(format!("{shown}, line {line}: {}", e.message().replace('\n', " ")))
     };
     let mut table: toml::Table = toml::from_str(text).map_err(told)?;
     let scene: Scene = match of_preset::fill_in(&mut table, folder) {
-        // From the text, so that errors know their lines.
+        // Parsed from the text, so that errors have line numbers.
         Ok(0) => toml::from_str(text).map_err(told)?,
         Ok(_) => table
             .try_into()
@@ -117,12 +117,12 @@ fn parse_scene_in(folder: &Path, text: &str, shown: &str) -> Result<Scene, Scene
     Ok(scene)
 }
 
-/// What is out of range in a scene, after the name of the value; `None` where all is well.
+/// The name of the first value out of range, and what is wrong; `None` if there is none.
 pub(super) fn problem_of(scene: &Scene) -> Option<String> {
     check(scene).err().map(|problem| format!("{} {}", problem.name(), problem.what))
 }
 
-/// A relative path as every system reads it: Windows takes slashes as well as its own backslashes.
+/// A relative path with slashes, which every system can read; Windows accepts them like its own backslashes.
 fn with_slashes(path: &Path) -> String {
     path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }
@@ -168,7 +168,7 @@ pub fn save_scene(path: &Path, scene: &Scene) -> Result<(), SceneError> {
     files.for_each(relative);
     let text =
         toml::to_string_pretty(&scene).map_err(|e| error(format!("cannot save {}: {e}", path.display())))?;
-    // What could not be opened again is not worth having; the earlier file stays.
+    // A file too large to be opened again is not written; the earlier file stays.
     if text.len() as u64 > LARGEST_SCENE {
         let [size, most] = [text.len() as u64, LARGEST_SCENE].map(|bytes| bytes.div_ceil(1 << 20));
         return Err(error(format!(
@@ -180,7 +180,7 @@ pub fn save_scene(path: &Path, scene: &Scene) -> Result<(), SceneError> {
     write_atomically(path, text.as_bytes()).map_err(|e| error(format!("cannot save {}: {e}", path.display())))
 }
 
-/// The full path of a file, or of one that is not there in a folder that is.
+/// The absolute path of a file, which need not exist if its folder does.
 fn canonical(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     path.canonicalize()

@@ -1,7 +1,7 @@
-//! `preset = "NAME"` in a body of a scene: the preset's values where the body says none of its own.
+//! `preset = "NAME"` in a body of a scene: fills in the preset's values that the body does not set itself.
 //!
-//! In: a scene file as a table, and its folder. Out: the same with every value written out, so that a scene that is saved again says what
-//! it means whatever becomes of the preset.
+//! In: a scene file as a table, and its folder. Out: the table with all values written out, so that a saved scene stays
+//! the same when the preset changes.
 
 use std::path::Path;
 
@@ -9,11 +9,11 @@ use toml::{Table, Value};
 
 use crate::scene::presets::preset_beside;
 
-/// Values of a preset that a body has, too.
+/// Values of a preset that are fields of the body.
 const OF_BODIES: [&str; 6] =
     ["density", "friction", "restitution", "rolling_resistance", "break_threshold", "fracture"];
 
-/// Writes out the presets that bodies name, files of them by their place from `folder`; how many there were.
+/// Fills in the presets that bodies name; preset files are relative to `folder`. Returns the number of presets.
 ///
 /// # Errors
 /// One line: which body names what there is not.
@@ -39,7 +39,7 @@ pub(super) fn fill_in(scene: &mut Table, folder: &Path) -> Result<usize, String>
     Ok(count)
 }
 
-/// Puts a value in where there is none; tables are filled in key by key.
+/// Inserts a value unless there is one; tables are merged key by key.
 fn below(table: &mut Table, key: String, value: Value) {
     match (table.get_mut(&key), value) {
         (None, value) => {

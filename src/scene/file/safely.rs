@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all, and where the window keeps its own.
+//! Atomic writing of files, and the folders that the program uses.
 
 use std::{
     fs,
@@ -20,13 +20,13 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     });
     let renamed = written.and_then(|()| fs::rename(&temporary, path)).and_then(|()| sync_folder(path));
     if renamed.is_err() {
-        // Nothing more can be done about a temporary file that will not go away.
+        // A temporary file that cannot be removed is left behind.
         let _ = fs::remove_file(&temporary);
     }
     renamed
 }
 
-/// Without this the new name may be lost with the power, and the old file with it.
+/// Flushes the folder: otherwise a power failure could lose the new name along with the old file.
 fn sync_folder(of: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     {
@@ -38,7 +38,7 @@ fn sync_folder(of: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Where the window keeps what it saves by itself: in the user's state folder, else the temporary folder.
+/// The folder of the window's own files: in the user's state folder, or else in the temporary folder.
 #[must_use]
 pub fn state_folder() -> PathBuf {
     let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state"));
@@ -50,8 +50,8 @@ pub fn state_folder() -> PathBuf {
     folder.join("kintsugi")
 }
 
-/// The folder of the scenes that come with the program: beside what was built, or where it was built from. `None` where
-/// only the program itself was taken along.
+/// The folder of the shipped scenes: beside the executable, or in the source tree. `None` if only the executable was
+/// installed.
 #[must_use]
 pub fn shipped_scenes() -> Option<PathBuf> {
     let program = std::env::current_exe().ok();

@@ -1,7 +1,6 @@
-//! Blows that have fallen: one fracture is computed at a time, the others wait.
+//! The queue of blows: one fracture is computed at a time.
 //!
-//! In: blows with their parameters. Out: fractures from a worker, and what a collision must give back when
-//! its body breaks.
+//! In: blows with their parameters. Out: fractures from a worker, and corrections of collisions whose bodies broke.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +16,7 @@ use crate::{
     },
 };
 
-/// The fracture on its way, and what waits for its turn.
+/// The fracture in progress, and the queue.
 #[derive(Default)]
 pub(in crate::scene) struct Breaking {
     job: Option<BreakJob>,
@@ -26,36 +25,36 @@ pub(in crate::scene) struct Breaking {
 }
 
 impl Breaking {
-    /// Whether a fracture is being computed or about to be taken in.
+    /// Whether a fracture is being computed or waits to be applied.
     pub fn is_busy(&self) -> bool {
         self.job.is_some() || !self.waiting.is_empty()
     }
 
-    /// Forgets everything: the bodies are put back, or others are.
+    /// Clears everything, because the bodies are restored or replaced.
     pub fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// A blow falls.
+    /// Adds a blow to the queue.
     pub fn push(&mut self, blow: Waiting) {
         self.waiting.push(blow);
     }
 
-    /// Starts the next fracture where none is on its way.
+    /// Starts the next fracture if none is in progress.
     pub fn start_next(
         &mut self,
         tools: Workshop<'_>,
         (stage, breaks): (&Stage, &BreakLog),
         document: &Document,
     ) {
-        // What its pieces run into must not break a scene into ever more of them.
+        // Collisions of pieces must not multiply the bodies without end.
         let full = stage.bodies().len() >= document.scene().break_pieces as usize;
         self.waiting.retain(|w| !(full && w.cause == Cause::Collision));
         if self.job.is_some() || self.waiting.is_empty() {
             return;
         }
         let mut next = self.waiting.remove(0);
-        // Of events at one time each hits what the ones before it left.
+        // Simultaneous events strike the pieces that the earlier ones produced.
         if let Some(named) = next.piece.take()
             && let Some(there) = breaks.find(&named, stage)
         {
@@ -72,7 +71,7 @@ impl Breaking {
             next.params.interior = document.interior_of(info.object);
             next.params.fit(body.def.octree().forest.level);
             if next.cause == Cause::User && !document.tuning().lock_rng {
-                // An earlier blow that waited too has taken its number meanwhile.
+                // An earlier blow in the queue has used this seed meanwhile.
                 next.params.rng = document.tuning().fracture.rng;
             }
             let body = (&body.def, &body.state, info.is_intact());
@@ -80,7 +79,7 @@ impl Breaking {
         }
     }
 
-    /// The fracture, once it is computed. One that a lost device took along waits for its turn again.
+    /// Returns a finished fracture. If a lost device interrupted it, it goes back into the queue.
     ///
     /// # Errors
     /// [`FractureError`].
@@ -93,21 +92,21 @@ impl Breaking {
         Ok(job.zip(result.map(Some)?))
     }
 
-    /// What cancels the fracture on its way.
+    /// Cancellation of the fracture in progress.
     #[cfg(test)]
     pub fn cancel(&self) -> Option<&crate::fracture::Cancel> {
         self.job.as_ref().map(|job| &job.waits.0)
     }
 
-    /// What is being computed is given up, and waits for its turn again.
+    /// Puts the fracture in progress back into the queue.
     pub fn begin_again(&mut self) {
         if let Some(job) = self.job.take() {
             self.waiting.insert(0, job.again());
         }
     }
 
-    /// Lets those bodies break that were stopped or struck in the last step harder than they bear: where the
-    /// push on them came in.
+    /// Adds a blow for every body that was stopped or struck too hard in the last step, at the point of the strongest
+    /// push.
     pub fn push_collisions(
         &mut self,
         before: &Velocities,
@@ -136,7 +135,7 @@ impl Breaking {
         }
     }
 
-    /// Gives a body that breaks, and what it struck, back what it did not pass on.
+    /// Undoes the part of a collision that the broken body could not transmit, on the body and on what it struck.
     pub fn take_back(&mut self, body: &mut Body, stage: &mut Stage) {
         if let Some(recoil) = self.recoils.remove(&body.id) {
             recoil.take_back(body, stage);
@@ -144,9 +143,8 @@ impl Breaking {
     }
 }
 
-/// The random number of a body that breaks by itself, so that every pattern is unique: what its scene says, but one of
-/// its own where an earlier object has the same, and for every piece of a break. It goes by where the piece came from,
-/// so that what is played again breaks the same way.
+/// Random seed for a body that breaks on impact, so that every pattern is unique: the scene's seed, unless an earlier
+/// object has the same; pieces derive theirs from their origin, so that playback breaks them the same way.
 fn random_number_of(own: u64, info: &BodyInfo, document: &Document, breaks: &BreakLog) -> u64 {
     let before = info.origin.and_then(|from| Some((from, breaks.get(from.record)?)));
     match before {
@@ -156,7 +154,7 @@ fn random_number_of(own: u64, info: &BodyInfo, document: &Document, breaks: &Bre
     }
 }
 
-/// Three numbers as one of 31 bits, which every scene file can hold (after SplitMix64's finalizer).
+/// Hashes three numbers to 31 bits, which every scene file can hold (after SplitMix64's finalizer).
 fn mixed(a: u64, b: u64, c: u64) -> u64 {
     let stir = |h: u64, v: u64| {
         let h = (h ^ v).wrapping_add(0x9e37_79b9_7f4a_7c15);

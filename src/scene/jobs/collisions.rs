@@ -1,7 +1,6 @@
-//! Bodies that break by what they run into: who was struck too hard in a step, and what the collision must
-//! not pass on.
+//! Bodies that break on impact: detects bodies struck too hard in a step, and how much of the collision must be undone.
 //!
-//! In: velocities before a step, the stage after it. Out: where each body that bears no more was struck, and
+//! In: velocities before a step, the stage after it. Out: for each body above its threshold the point of impact, and
 //! its [`Recoil`].
 
 use std::collections::BTreeMap;
@@ -13,46 +12,46 @@ use crate::{
     scene::{breaking::local_from_world, stage::Stage},
 };
 
-/// Velocity (m/s) and angular velocity (1/s) of what moved before a step.
+/// Velocity (m/s) and angular velocity (1/s) of moving bodies before a step.
 pub(in crate::scene) struct Velocities(BTreeMap<BodyId, [DVec3; 2]>);
 
-/// A body that was stopped or struck harder than it bears.
+/// A body that was stopped or struck above its threshold.
 pub(super) struct Struck {
     pub body: BodyId,
-    /// Where the push on it came in, m.
+    /// Point of the push, m.
     pub point: DVec3,
-    /// Which way it went, unit.
+    /// Direction of the push, unit.
     pub way: DVec3,
     pub recoil: Recoil,
 }
 
-/// What a collision gave that did not go through, since the body broke before. A body passes on no more than
-/// what breaks it, so that its pieces go on and meet the obstacle themselves. Linear momentum stays as it is.
+/// The part of a collision that must be undone because the body broke first. A body transmits no more than the impulse
+/// that breaks it; its pieces then continue and meet the obstacle themselves. Linear momentum is conserved.
 #[derive(Debug, Default)]
 pub(super) struct Recoil {
-    /// Change of velocity for what floor, walls and fixed bodies gave, m/s.
+    /// Change of velocity to undo the push of floor, walls and fixed bodies, m/s.
     fixed: DVec3,
     /// Change of angular velocity, 1/s.
     spin: DVec3,
-    /// Impulses for those who gave the rest, N s, and what they change of their angular velocities, 1/s.
+    /// Impulses to apply to the other bodies, N s, and the changes of their angular velocities, 1/s.
     partners: Vec<(BodyId, DVec3, DVec3)>,
 }
 
 impl Velocities {
-    /// Those of now; none where nothing is `fragile`.
+    /// The present velocities; empty if nothing is `fragile`.
     pub fn of(stage: &Stage, fragile: bool) -> Self {
         let moving = stage.bodies().iter().filter(|b| fragile && !b.is_static());
         Self(moving.map(|b| (b.id, [b.state.linear_velocity, b.state.angular_velocity])).collect())
     }
 
-    /// What was stopped or struck harder than `threshold` (m/s) says that it bears.
+    /// Bodies that were stopped or struck above their `threshold` (m/s).
     pub(super) fn struck(&self, stage: &Stage, threshold: impl Fn(&Body) -> Option<f64>) -> Vec<Struck> {
         let fallen = stage.settings().gravity * stage.settings().dt;
         let mut all = Vec::new();
         for (&id, &[velocity, _]) in &self.0 {
             let Some(body) = stage.body(id) else { continue };
             let Some(threshold) = threshold(body) else { continue };
-            // What sleeps before and after has not fallen.
+            // A body asleep before and after the step has not fallen.
             if body.asleep && velocity == DVec3::ZERO {
                 continue;
             }
@@ -67,7 +66,7 @@ impl Velocities {
         all
     }
 
-    /// What is to be taken back when a body, kicked by `kick` m/s, breaks at `threshold` m/s.
+    /// The correction if a body, accelerated by `kick` m/s, breaks at `threshold` m/s.
     fn recoil(&self, stage: &Stage, body: &Body, kick: DVec3, threshold: f64) -> Recoil {
         let (share, way) = (1.0 - threshold / kick.length(), kick.normalize_or_zero());
         let fallen = stage.settings().gravity * stage.settings().dt;
@@ -76,7 +75,7 @@ impl Velocities {
         if !(pushed > 0.0 && pushed.is_finite()) {
             return Recoil::default();
         }
-        // Who got the opposite push, how much of it (kg m/s), and where: sum and number of its contacts.
+        // Bodies pushed the opposite way: momentum received (kg m/s), sum and number of contact points.
         let mut partners: BTreeMap<BodyId, (f64, DVec3, f64)> = BTreeMap::new();
         let mut fixed = false;
         for contact in stage.contacts() {
@@ -98,8 +97,8 @@ impl Velocities {
             }
         }
         let total: f64 = partners.values().map(|p| p.0).sum();
-        // What others did not get went into floor, walls and what is fixed; without those, into the others
-        // all the same.
+        // The momentum that other bodies did not receive went into floor, walls and fixed bodies, or into the others if
+        // there are none.
         let theirs = if fixed || total == 0.0 { (total / pushed).min(1.0) } else { 1.0 };
         let back = |(other, (got, sum, count)): (BodyId, (f64, DVec3, f64))| {
             let partner = stage.body(other)?;
@@ -116,7 +115,7 @@ impl Velocities {
     }
 }
 
-/// Where the strongest push on a body along `way` (unit) acted, world, m.
+/// Point of the strongest push on a body along `way` (unit), world, m.
 fn pushed_at(stage: &Stage, body: &Body, way: DVec3) -> Option<DVec3> {
     let along = |push: &Push| match push.bodies {
         (a, _) if a == body.id => push.impulse.dot(way),
@@ -127,7 +126,7 @@ fn pushed_at(stage: &Stage, body: &Body, way: DVec3) -> Option<DVec3> {
     pushes.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, position)| position)
 }
 
-/// Where a line along `way` (unit) through `at` (world, m) enters the body; `at` itself where it passes by.
+/// Where a line along `way` (unit) through `at` (world, m) enters the body; `at` itself if it misses.
 fn entry(body: &Body, way: DVec3, at: DVec3) -> DVec3 {
     let (octree, shape) = (body.def.octree(), &body.def.shape);
     let h = octree.grid.h;
@@ -138,8 +137,8 @@ fn entry(body: &Body, way: DVec3, at: DVec3) -> DVec3 {
 }
 
 impl Recoil {
-    /// Gives a body that breaks, and what it struck, back what it did not pass on. What is gone meanwhile has
-    /// settled it already, when it broke itself.
+    /// Applies the correction to the broken body and to what it struck. A body that has broken meanwhile has had its
+    /// own correction.
     pub fn take_back(self, body: &mut Body, stage: &mut Stage) {
         body.state.linear_velocity += self.fixed;
         let mut taken = self.fixed != DVec3::ZERO;
@@ -175,7 +174,7 @@ mod tests {
         assert!(Velocities::of(&stage, false).0.is_empty(), "nothing is fragile");
         let before = Velocities::of(&stage, true);
         let fallen = stage.settings().gravity * stage.settings().dt;
-        // The first is stopped, the second goes on in free fall, the third bears anything.
+        // The first body is stopped, the second is in free fall, the third has no threshold.
         for (id, velocity) in ids.into_iter().zip([DVec3::ZERO, DVec3::NEG_Y * 4.0 + fallen, DVec3::ZERO]) {
             stage.body_mut(id).unwrap().state.linear_velocity = velocity;
         }

@@ -1,6 +1,6 @@
-//! Pieces on their way to be one body again.
+//! Merges pieces into one body.
 //!
-//! In: shapes of parts of one break, and what broke. Out: one shape, from a worker: at level 9 that takes seconds.
+//! In: shapes of parts of one break, and the broken body. Out: one shape, from a worker, since level 9 takes seconds.
 
 use std::sync::{Arc, mpsc};
 
@@ -12,49 +12,48 @@ use crate::{
     svo::{Forest, Grid},
 };
 
-/// Why pieces that lie apart are refused.
+/// Why separated pieces are refused.
 const APART: &str =
     "they do not touch each other: other pieces, or dust, lie between them; select those in between too";
 
-/// The same of meshes.
-const NO_FACES: &str = "they share no faces: other pieces lie between them, or each was cut by itself, as the method \
-                        planes does";
+/// Why meshes without common faces are refused.
+const NO_FACES: &str = "they share no faces: other pieces lie between them, or each was cut on its own, as by the \
+                        method planes";
 
-/// What one shape is made of.
+/// Parts that a merged shape is made from.
 pub(in crate::scene) enum Ingredients {
-    /// Meshes that were cut out of one.
+    /// Meshes cut out of one mesh.
     Meshes(Vec<Arc<Shape>>),
     /// Trees of one break.
     Trees {
-        /// What broke, and which tree it is.
+        /// The broken body's forest and tree.
         source: (Arc<Forest>, u32),
         pattern: Pattern,
         grid: Grid,
-        /// All its parts, and each one's tree and cell.
+        /// The forest of all parts, with each part's tree and cell.
         forest: Arc<Forest>,
         parts: Vec<(u32, u32)>,
     },
 }
 
-/// Bodies that are to be one.
+/// Bodies to be merged.
 pub(in crate::scene) struct Union {
-    /// That with the largest part first.
+    /// The bodies, the one with the largest part first.
     pub ids: Vec<BodyId>,
-    /// Numbers of the parts of the break that they are, ascending.
+    /// Their parts of the break, ascending.
     pub parts: Vec<usize>,
-    /// It looks and weighs like this.
+    /// Shape whose appearance and density the merged one takes.
     pub like: Arc<Shape>,
     pub ingredients: Ingredients,
-    /// Whether an opening scene asks for it: it is no step of undo then.
+    /// Whether a scene being opened asks for it, so that it is no undo step.
     pub opening: bool,
 }
 
 impl Union {
-    /// The one shape, in the space of the first of its bodies.
+    /// The merged shape, in the space of the first body.
     ///
     /// # Errors
-    /// [`SandboxError::CannotMerge`] where they do not hang together; [`SandboxError::Fracture`], also where it was
-    /// cancelled.
+    /// [`SandboxError::CannotMerge`] if they are not connected; [`SandboxError::Fracture`], also if it was cancelled.
     pub fn shape(&self, cancel: &Cancel) -> Result<Shape, SandboxError> {
         let refused = |why: &str| SandboxError::CannotMerge(why.to_owned());
         let (density, look) = (self.like.density(), *self.like.look());
@@ -77,7 +76,7 @@ impl Union {
 
 type Merged = (Union, Result<Shape, SandboxError>);
 
-/// The merge on its way: one at a time.
+/// The merge in progress; one at a time.
 #[derive(Default)]
 pub(in crate::scene) struct Merging {
     job: Option<Job>,
@@ -85,36 +84,36 @@ pub(in crate::scene) struct Merging {
 
 struct Job {
     receiver: mpsc::Receiver<Merged>,
-    /// With it goes whoever waits.
+    /// Cancels the merge when it is dropped.
     #[expect(dead_code, reason = "it does its work when it is dropped")]
     waits: CancelOnDrop,
 }
 
 impl Merging {
-    /// Whether one is on its way.
+    /// Whether a merge is in progress.
     pub fn is_busy(&self) -> bool {
         self.job.is_some()
     }
 
-    /// Nobody waits for it any more.
+    /// Cancels the merge.
     pub fn forget(&mut self) {
         self.job = None;
     }
 
-    /// Has a worker make one shape.
+    /// Starts a worker that makes the merged shape.
     pub fn start(&mut self, union: Union) {
         let (sender, receiver) = mpsc::channel();
         let cancel = Cancel::possible();
         let waits = CancelOnDrop(cancel.clone());
         std::thread::spawn(move || {
             let shape = union.shape(&cancel);
-            // The receiver only disappears with whoever wanted it.
+            // The channel is closed only when the merge was cancelled.
             let _ = sender.send((union, shape));
         });
         self.job = Some(Job { receiver, waits });
     }
 
-    /// What came of it, once.
+    /// Returns the result once.
     ///
     /// # Errors
     /// [`SandboxError::CannotMerge`]; why one shape could not be made stands beside what it was to be made of.

@@ -1,7 +1,7 @@
-//! What runs on workers and what waits for them: opening, breaking, merging, throwing.
+//! Work on threads and its queues: opening, breaking, merging, throwing.
 //!
-//! In: scenes to open, blows, bodies to throw. Out: what the workers finished, one thing at a time, for the
-//! sandbox to take in. Nothing in here changes the stage or the document.
+//! In: scenes to open, blows, bodies to throw. Out: finished results, one at a time, for the sandbox to apply. Nothing
+//! here changes the stage or the document.
 
 mod breaking;
 mod collisions;
@@ -19,43 +19,43 @@ pub(super) use throwing::Throwing;
 
 use crate::{compute::Compute, fracture::Passes, svo::Arena};
 
-/// What fractures are computed with.
+/// What a fracture needs.
 #[derive(Clone, Copy)]
 pub(super) struct Workshop<'a> {
     /// The device.
     pub compute: &'a Compute,
-    /// The octrees on it.
+    /// The octrees on the device.
     pub arena: &'a Arc<RwLock<Arena>>,
-    /// The compiled passes, or where they will be.
+    /// The pipelines, compiled or being compiled.
     pub passes: &'a Arc<Passes>,
 }
 
-/// All work that is on its way.
+/// All work in progress.
 #[derive(Default)]
 pub(super) struct Jobs {
-    /// A scene to come.
+    /// The scene being opened.
     pub opening: Opening,
-    /// Blows that have fallen.
+    /// The queue of blows.
     pub breaking: Breaking,
-    /// Pieces that are to be one.
+    /// The merge of pieces.
     pub merging: Merging,
     /// Bodies to be thrown.
     pub throwing: Throwing,
 }
 
 impl Jobs {
-    /// Whether a worker thread is busy, or about to be.
+    /// Whether a worker is busy, or will be.
     pub fn is_busy(&self) -> bool {
         let changing = self.is_changing_pieces();
         self.opening.progress().is_some() || changing || self.throwing.is_busy()
     }
 
-    /// Whether bodies are about to be replaced by others.
+    /// Whether bodies are about to be replaced.
     pub fn is_changing_pieces(&self) -> bool {
         self.breaking.is_busy() || self.merging.is_busy()
     }
 
-    /// What is on its way belongs to a state that is left.
+    /// Cancels work that belongs to the state being left.
     pub fn forget_pieces(&mut self) {
         self.breaking.forget();
         self.merging.forget();

@@ -1,8 +1,8 @@
-//! A scene on its way in: its meshes are imported by a worker while what is open stays.
+//! The scene being opened: a worker imports its meshes while the present scene stays open.
 
 use crate::scene::{ImportError, ImportJob, Imported, ReadScene, Scene, SceneBody, pinned::Carried};
 
-/// The scene that is being imported, if there is one.
+/// The scene being imported, if any.
 #[derive(Default)]
 pub(in crate::scene) struct Opening(Option<Coming>);
 
@@ -13,18 +13,18 @@ struct Coming {
     imported: Option<Vec<Imported>>,
 }
 
-/// A scene with everything that it needs.
+/// An imported scene.
 pub(in crate::scene) struct Ready {
     /// The scene.
     pub scene: Scene,
-    /// What [`Scene::objects`] were imported as.
+    /// Imports of [`Scene::objects`].
     pub imported: Vec<Imported>,
-    /// Painted cells of the object that was open.
+    /// Painted cells of the previously open object.
     pub carried: Option<Carried>,
 }
 
 impl Opening {
-    /// Starts to import a scene instead of whatever was on its way.
+    /// Starts importing a scene; an import in progress is cancelled.
     pub fn start(&mut self, read: ReadScene, carried: Option<Carried>) {
         self.cancel();
         let ReadScene { scene, meshes } = read;
@@ -33,7 +33,7 @@ impl Opening {
         self.0 = Some(Coming { scene, job, carried, imported: None });
     }
 
-    /// Stops the import.
+    /// Cancels the import.
     pub fn cancel(&mut self) {
         if let Some(coming) = self.0.take() {
             coming.job.progress.cancel();
@@ -45,12 +45,12 @@ impl Opening {
         self.0.as_ref().map(|coming| &coming.scene)
     }
 
-    /// Label, fraction done.
+    /// Label and fraction done.
     pub fn progress(&self) -> Option<(&str, f32)> {
         self.0.as_ref().map(|coming| (coming.job.label.as_str(), coming.job.progress.get()))
     }
 
-    /// Asks the worker. What it has finished waits for [`Opening::take`].
+    /// Polls the worker; a finished import waits for [`Opening::take`].
     ///
     /// # Errors
     /// [`ImportError`]; nothing is on its way then.
@@ -69,7 +69,7 @@ impl Opening {
         Ok(())
     }
 
-    /// The scene, once everything is imported.
+    /// Returns the scene once it is imported.
     pub fn take(&mut self) -> Option<Ready> {
         let Coming { scene, imported, carried, .. } = self.0.take_if(|coming| coming.imported.is_some())?;
         Some(Ready { scene, imported: imported?, carried })

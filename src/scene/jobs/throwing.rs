@@ -1,4 +1,4 @@
-//! Bodies to be thrown: each waits until its shape is there, which is imported once.
+//! Queue of bodies to be thrown: each waits for its shape, which is imported once.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use glam::DVec3;
 
 use crate::scene::{ImportJob, Imported, Missile, ReadMeshes, SandboxError, SceneBody, Tuning};
 
-/// Leaf level of what is thrown: 30 voxels across.
+/// Leaf level of thrown bodies: 30 voxels across.
 const MISSILE_LEVEL: u32 = 5;
 
-/// What is thrown and what was.
+/// The queue, and the shapes imported so far.
 #[derive(Default)]
 pub(in crate::scene) struct Throwing {
     waiting: Vec<Flying>,
@@ -17,23 +17,23 @@ pub(in crate::scene) struct Throwing {
     known: BTreeMap<&'static str, Imported>,
 }
 
-/// A body that leaves the hand.
+/// A body being thrown.
 #[derive(Clone, Debug)]
 pub(in crate::scene) struct Flying {
-    /// As a scene has it; its position is not yet where it starts.
+    /// Its description; its position is not yet the starting point.
     pub body: SceneBody,
-    /// Where its middle starts, m.
+    /// Starting point of its centre, m.
     pub origin: DVec3,
     missile: Missile,
 }
 
 impl Throwing {
-    /// Whether something is to be thrown.
+    /// Whether bodies wait to be thrown.
     pub fn is_busy(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Throws what the tuned values say from `origin` (m) along `direction`.
+    /// Throws the body chosen in the tuned values from `origin` (m) along `direction`.
     pub fn push(&mut self, tuning: &Tuning, origin: DVec3, direction: DVec3) {
         let throw = tuning.throw;
         let body = SceneBody {
@@ -51,7 +51,7 @@ impl Throwing {
         self.waiting.push(Flying { body, origin, missile: throw.missile });
     }
 
-    /// The first body that waits, as soon as its shape is there; `take_in` is told of a new shape.
+    /// The first body in the queue whose shape is ready; calls `take_in` with a new shape.
     ///
     /// # Errors
     /// [`SandboxError`]; nothing is thrown then.

@@ -1,9 +1,8 @@
-//! Looking inside a fracture from the window: the pinned impact's, else the last break's, else that of the
-//! blow aimed at last.
+//! Shows a fracture's internals in the window: of the pinned impact, or else of the last break, or else of the blow
+//! aimed at last.
 //!
-//! In: what the view's [`InsideView`] asks for. Out: an overlay for the picture and figures for the panel. A
-//! worker with octrees of its own breaks a copy of the body and reads back; the window's thread only places
-//! and colours what came of it.
+//! In: the view's [`InsideView`]. Out: an overlay for the picture and figures for the panel. A worker with octrees of
+//! its own breaks a copy of the body and reads back; the window's thread only places and colours the result.
 
 mod report;
 #[cfg(test)]
@@ -34,10 +33,10 @@ use crate::{
     svo::Forest,
 };
 
-/// What is asked for must stay the same this long before it is computed.
+/// The request must be unchanged for this long before it is computed.
 const SETTLED_AFTER: Duration = Duration::from_millis(250);
 
-/// A fracture that is looked into; equal ones need not be computed again.
+/// Identifies a fracture to show; equal ones need not be computed again.
 #[derive(Clone, PartialEq)]
 struct Wanted {
     of: Of,
@@ -46,24 +45,23 @@ struct Wanted {
 
 #[derive(Clone, PartialEq)]
 enum Of {
-    /// A blow that has not fallen: its parameters, the cells that were painted to stay, and whether it is
-    /// pinned.
+    /// A blow that has not fallen: its parameters, painted cells, and whether it is pinned.
     Aim(Aim, Box<FractureParams>, Option<Arc<KeptCells>>, bool),
     /// A break, by its number.
     Break(u64),
 }
 
-/// A break to look back at.
+/// The last break.
 struct Last {
     number: u64,
-    // Weak, or it would keep octrees alive that no undo step has any more.
+    // Weak, since it must not keep octrees alive that no undo step needs.
     forest: Weak<Forest>,
     tree: u32,
     blueprint: Blueprint,
     world_from_grid: Mat4,
 }
 
-/// What was read, and where it belongs.
+/// The data read back, and the transform to the world.
 struct Shown {
     wanted: Wanted,
     inside: Inside,
@@ -75,24 +73,24 @@ struct Job {
     receiver: mpsc::Receiver<Result<Inside, FractureError>>,
 }
 
-/// What the overlay was made of.
+/// What the overlay was made from.
 #[derive(Clone, Copy, PartialEq)]
 struct Drawn {
     view: InsideView,
-    /// From a grid of side 1.
+    /// Transform from a grid of side 1.
     world_from_grid: Mat4,
 }
 
-/// What a look inside depends on.
+/// What the overlay depends on.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub stage: &'a Stage,
     pub tuning: &'a Tuning,
-    /// Whether a fracture is on its way, which must not be delayed.
+    /// Whether a fracture is in progress, which must not be delayed.
     pub is_breaking: bool,
 }
 
-/// What is looked at, and what that needs.
+/// State of showing a fracture's internals.
 #[derive(Default)]
 pub(super) struct Looking {
     pin: Option<Aim>,
@@ -100,9 +98,9 @@ pub(super) struct Looking {
     last: Option<Last>,
     breaks: u64,
     job: Option<Job>,
-    /// What is asked for and since when.
+    /// The request and its time.
     asked: Option<(Wanted, Instant)>,
-    /// What failed: it is not tried again.
+    /// A request that failed and is not tried again.
     failed: Option<Wanted>,
     shown: Option<Shown>,
     drawn: Option<Drawn>,
@@ -112,38 +110,38 @@ pub(super) struct Looking {
 }
 
 impl Looking {
-    /// Tells what is aimed at: the pinned impact, and what the pointer is over.
+    /// Sets the pinned impact and the blow under the pointer.
     pub fn look_at(&mut self, pin: Option<Aim>, hover: Option<Aim>) {
         self.pin = pin;
         self.hover = hover.or(self.hover);
     }
 
-    /// Whether something is computed or about to be.
+    /// Whether something is being computed, or will be.
     pub fn is_reading(&self) -> bool {
         self.job.is_some() || self.asked.is_some()
     }
 
-    /// What is being read comes to nothing; it is asked for again.
+    /// Discards the computation in progress; it is started again.
     pub fn read_again(&mut self) {
         (self.job, self.failed) = (None, None);
     }
 
-    /// What is drawn of it.
+    /// The overlay.
     pub fn overlay(&self) -> Option<&Arc<Overlay>> {
         self.overlay.as_ref()
     }
 
-    /// What the panel shows.
+    /// Figures for the panel.
     pub fn report(&self) -> &LookingReport {
         &self.report
     }
 
-    /// Changes whenever what is drawn has changed.
+    /// Changes whenever the overlay changes.
     pub fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// A new scene, or a world that was put back: nothing to look back at.
+    /// Forgets the last break, because the scene was opened or restored.
     pub fn forget(&mut self) {
         (self.pin, self.hover, self.last) = (None, None, None);
     }
@@ -154,10 +152,10 @@ impl Looking {
         self.report = LookingReport::default();
     }
 
-    /// Keeps what a body breaks by, before it is gone.
+    /// Records a break's parameters before its body is replaced.
     pub fn remember(&mut self, body: &Body, job: &BreakJob, broken: &Break) {
         let def = &body.def;
-        // Only a break by Voronoi cells can be looked into.
+        // Only breaks by Voronoi cells can be shown.
         let (Some(detail), Some(pattern)) = (VoronoiDetail::of(broken), broken.pattern.clone()) else {
             self.last = None;
             return;
@@ -174,7 +172,7 @@ impl Looking {
         });
     }
 
-    /// Brings the overlay up to date, or starts what that needs. Never waits.
+    /// Updates the overlay, or starts the computation for it. Never waits.
     pub fn update(&mut self, tools: Workshop<'_>, context: Context<'_>) {
         let view = context.tuning.view.inside;
         let parts = view.parts();
@@ -195,7 +193,7 @@ impl Looking {
         self.take_read(&wanted);
         self.start_reading(tools, context, wanted.clone());
         self.report.is_reading = self.job.is_some() || self.asked.is_some();
-        // What is shown stays until the next is there.
+        // The present overlay stays until the next is ready.
         let Some(shown) = self.shown.as_mut().filter(|shown| shown.wanted == wanted) else { return };
         let drawn = Drawn { view, world_from_grid };
         if self.drawn == Some(drawn) {
@@ -204,7 +202,7 @@ impl Looking {
         if let Some(steps) = &mut shown.inside.steps {
             steps.show(view.step as usize);
         }
-        // Voxels of what was read may be larger than the body's.
+        // The data's voxels may be larger than the body's.
         let voxel = scale(1.0 / f64::from(1u32 << shown.inside.forest.level));
         let placing = Placing::whole(world_from_grid * voxel);
         let made = overlay(&shown.inside, &parts, &placing, view.through);
@@ -217,7 +215,7 @@ impl Looking {
         self.revision += 1;
     }
 
-    /// What is to be looked into, and where that stands: a grid of side 1 to the world.
+    /// The fracture to show, and the transform from a grid of side 1 to the world.
     fn subject(&self, Context { stage, tuning, .. }: Context<'_>) -> Option<(Of, Mat4)> {
         let standing = |aim: &Aim| {
             let drawn = stage.drawn_at(stage.index(aim.body)?, tuning.view.explode)?;
@@ -259,7 +257,7 @@ impl Looking {
         if self.job.is_some() || since.elapsed() < SETTLED_AFTER || context.is_breaking {
             return;
         }
-        // Not compiled yet: the next frame asks again.
+        // The pipelines are not compiled yet: tried again in the next frame.
         if !tools.passes.is_settled::<Fracturer>() {
             return;
         }
@@ -269,7 +267,7 @@ impl Looking {
         let reading = wanted.reading;
         std::thread::spawn(move || {
             if let Some(fracturer) = passes.ready::<Fracturer>() {
-                // The receiver goes where nobody asks any more.
+                // The channel is closed only when the request was dropped.
                 let _ = sender.send(read(&fracturer, &forest, tree, by, reading));
             }
         });
@@ -277,7 +275,7 @@ impl Looking {
         self.job = Some(Job { wanted, started: Instant::now(), receiver });
     }
 
-    /// The octree to break, and by what.
+    /// The octree to break, and the parameters.
     fn to_break(&self, stage: &Stage, wanted: &Wanted) -> Option<(Arc<Forest>, u32, ToBreak)> {
         match &wanted.of {
             Of::Aim(aim, params, kept, _) => {

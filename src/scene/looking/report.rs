@@ -1,64 +1,64 @@
-//! What the panel shows of a look inside.
+//! Figures for the panel about the fracture whose internals are shown.
 
 use std::collections::BTreeMap;
 
 use crate::scene::overlays::{Inside, LabelSteps, Maker};
 
-/// Whose fracture is shown.
+/// Which fracture is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// The impact that is pinned.
+    /// The pinned impact.
     Pin,
-    /// The last break, where the body stood.
+    /// The last break, where the body was.
     LastBreak,
-    /// The blow that was aimed at last.
+    /// The blow aimed at last.
     Hover,
 }
 
-/// What the panel shows.
+/// Figures for the panel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LookingReport {
-    /// Whose fracture is shown.
+    /// Which fracture is shown.
     pub subject: Option<Subject>,
     /// Whether it is being computed.
     pub is_reading: bool,
     /// Octree level it was computed at.
     pub level: u32,
-    /// Wall-clock time that took, ms.
+    /// Wall-clock time of the computation, ms.
     pub ms: f64,
-    /// Lines, points, triangles drawn.
+    /// Number of lines, points and triangles drawn.
     pub drawn: [usize; 3],
-    /// Level of crack surfaces; `None` where they are planar.
+    /// Level of crack surfaces; `None` if they are planar.
     pub transition: Option<u32>,
     /// The greatest number of each drawing that takes one.
     pub most: BTreeMap<Maker, u32>,
-    /// The labelling that is watched.
+    /// The labelling shown.
     pub labels: Option<LabelReport>,
-    /// Why there is nothing to see.
+    /// Why nothing is shown.
     pub problem: Option<String>,
 }
 
-/// One iteration of the published labelling, and all of them in figures.
+/// The state of the published labelling at one iteration, and statistics of all.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LabelReport {
-    /// Iteration that is shown, 0 before the first.
+    /// The iteration shown; 0 is before the first.
     pub at: usize,
     /// Labels that changed in each iteration.
     pub changes: Vec<u64>,
-    /// Voxels.
+    /// Number of voxels.
     pub voxels: usize,
-    /// Cells at rest after the iteration, and all.
+    /// Number of cells at rest after the iteration, and of all cells.
     pub resting: [usize; 2],
-    /// Different labels that are shown.
+    /// Number of different labels shown.
     pub distinct: usize,
-    /// Islands that the union-find found.
+    /// Number of islands according to the union-find.
     pub islands: usize,
-    /// Whether labels and islands are the same but for their names.
+    /// Whether labels and islands are equal up to renaming.
     pub agrees: bool,
 }
 
 impl LabelReport {
-    /// Of the iteration that `steps` shows.
+    /// The report of the iteration that `steps` shows.
     pub(super) fn of(steps: &LabelSteps, inside: &Inside) -> Self {
         let did = steps.at().checked_sub(1).and_then(|i| steps.steps().get(i));
         let resting = did.map_or(0, |step| step.done.iter().filter(|done| **done).count());

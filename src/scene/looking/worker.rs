@@ -1,7 +1,8 @@
-//! Breaking a copy of a body to look into it, on a worker with octrees of its own.
+//! Breaks a copy of a body to show its internals, on a worker with octrees of its own.
 
 use std::sync::Arc;
 
+use crate::geometry::Aabb;
 use crate::{
     bodies::BodyDef,
     fracture::{FractureError, FractureParams, Fracturer, Pattern, Recipe, Source},
@@ -13,31 +14,31 @@ use crate::{
     svo::{Arena, Forest, coarsen},
 };
 
-/// Finest level that is looked into: finer, and the labelling takes too long to wait for.
+/// Finest level; at finer ones the labelling takes too long.
 const MOST_LEVEL: u32 = 7;
 
-/// What a worker breaks a copy of the body by.
+/// Input for breaking a copy of the body.
 pub(super) enum ToBreak {
     Aimed {
         aim: Aim,
         params: Box<FractureParams>,
         kept: Option<Arc<KeptCells>>,
         def: Box<BodyDef>,
-        /// Whether the body is as it was imported: seeds of a file are for it alone.
+        /// Whether the body is as imported; seeds from a file apply only then.
         intact: bool,
     },
     Known(Blueprint),
 }
 
-/// What was broken and by what. Radii count in the longest side of the bounds.
+/// The parameters of the fracture, with radii as shares of the bounds' longest side.
 pub(super) fn blueprint(
     pattern: Pattern,
     recipe: Recipe,
     impact: glam::DVec3,
     params: &FractureParams,
-    (low, high): (glam::DVec3, glam::DVec3),
+    bounds: Aabb,
 ) -> Blueprint {
-    let longest = (high - low).max_element();
+    let longest = bounds.size().max_element();
     let has_spheres = params.seeds_file.is_none() && params.preset.has_radii();
     Blueprint {
         pattern,
@@ -48,7 +49,7 @@ pub(super) fn blueprint(
     }
 }
 
-/// Breaks tree `tree` of a copy of `forest`, no finer than what can be waited for, and reads back what is asked for.
+/// Breaks tree `tree` of a copy of `forest`, no finer than [`MOST_LEVEL`], and reads the chosen data back.
 pub(super) fn read(
     fracturer: &Fracturer,
     forest: &Arc<Forest>,
@@ -68,7 +69,7 @@ pub(super) fn read(
     blueprint.recipe = blueprint.recipe.coarsened(forest.level, level)?;
     blueprint.impact /= ratio;
     blueprint.spheres.iter_mut().chain(&mut blueprint.local).for_each(|radius| *radius /= ratio);
-    // A copy, or it would keep octrees alive that no body has any more.
+    // A copy, since it must not keep octrees alive that no body needs.
     let copy = Arc::new(coarsen(forest, level));
     let mut arena = Arena::new(fracturer.compute())?;
     arena.insert(&copy)?;

@@ -1,5 +1,5 @@
-//! What is drawn of the inside of a fracture as numbers, for other programs: crack triangles with the two objects that
-//! they part, separation points, transition voxels, Voronoi faces.
+//! A fracture's internals as arrays for other programs: crack triangles with the two objects on their sides, separation
+//! points, transition voxels, Voronoi faces.
 //!
 //! In: an [`Inside`]. Out: arrays in leaf units of its grid, in the order of the transition voxels (Morton) or of the
 //! seeds. `docs/files.md` describes them.
@@ -9,29 +9,30 @@ use glam::DVec3;
 use super::{Inside, crack::Frame};
 use crate::fracture::{crack::edge_corners, voronoi_faces};
 
-/// Crack surfaces (2018, sec. 5.2), leaf units. Empty where they are planar, or made at the leaves.
+/// Crack surfaces (2018, sec. 5.2), leaf units. Empty if they are planar or made at the leaf level.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CrackArrays {
     /// Low corner and edge of every crossed voxel of the transition level.
     pub voxels: Vec<[i32; 4]>,
-    /// Object of each of its corners: bit 0 of the corner's number is its x, bit 1 y, bit 2 z.
+    /// Object of each corner; bits 0, 1, 2 of the corner's number are its x, y, z.
     pub objects: Vec<[i32; 8]>,
-    /// Corners of triangles, so that the normal by the right-hand rule points from the first object to the second.
+    /// Vertices of triangles; the normal by the right-hand rule points from the first object to the second.
     pub triangles: Vec<[[f64; 3]; 3]>,
-    /// The two objects beside each triangle. With a gap the first is the one whose border it is.
+    /// The objects on both sides of each triangle. For dusty surfaces the first is the object whose border it is.
     pub triangle_cells: Vec<[i32; 2]>,
-    /// Row of `voxels` that each lies in.
+    /// Row of `voxels` for each triangle.
     pub triangle_voxels: Vec<i32>,
     /// Separation points.
     pub points: Vec<[f64; 3]>,
-    /// Of each 0 on an edge, 1 in a face, 2 in the voxel; with a gap 0 for ends on edges and 2 for middles of fans.
+    /// Kind of each point: 0 on an edge, 1 in a face, 2 in the voxel; for dusty surfaces 0 for ends on edges and 2 for
+    /// centres of fans.
     pub point_kinds: Vec<i32>,
-    /// Row of `voxels` that each belongs to.
+    /// Row of `voxels` for each point.
     pub point_voxels: Vec<i32>,
 }
 
 impl CrackArrays {
-    /// Of a fracture.
+    /// The arrays of a fracture.
     #[must_use]
     pub fn of(inside: &Inside) -> Self {
         let mut out = Self::default();
@@ -47,13 +48,13 @@ impl CrackArrays {
                     let mut last = None;
                     for triangle in dusty.border(object) {
                         let [edge, _, middle] = triangle.points;
-                        // The object lies at one end of the crossed edge, its neighbour at the other.
+                        // The crossed edge connects the two objects.
                         let ends =
                             edge_corners(triangle.bit as usize / 2).map(|corner| voxel.objects[corner]);
                         let beyond = ends[1 - triangle.bit as usize % 2];
                         out.triangle(triangle.points.map(at), [object, beyond], row);
                         out.point(at(edge), 0, row);
-                        // The triangles of a fan follow each other and share its middle.
+                        // The triangles of a fan are consecutive and share its centre.
                         if last.replace(middle) != Some(middle) {
                             out.point(at(middle), 2, row);
                         }
@@ -63,7 +64,7 @@ impl CrackArrays {
             }
             for triangle in voxel.triangles() {
                 let [a, b, c] = triangle.points.map(|p| at(p.map(i64::from)));
-                // The objects are those of the low and the high end of an edge along the axis.
+                // The objects at the low and high end of an edge along the axis.
                 let along =
                     (DVec3::from(b) - DVec3::from(a)).cross(DVec3::from(c) - DVec3::from(a))[triangle.axis];
                 let corners = if along < 0.0 { [a, c, b] } else { [a, b, c] };
@@ -77,7 +78,7 @@ impl CrackArrays {
         out
     }
 
-    /// The same with numbers of objects that begin with `first`, as those of a later break do.
+    /// The same with object numbers starting at `first`, as in a later break.
     #[must_use]
     pub fn numbered_from(mut self, first: i32) -> Self {
         self.objects.as_flattened_mut().iter_mut().for_each(|object| *object += first);
@@ -101,16 +102,16 @@ impl CrackArrays {
 /// Faces of the Voronoi diagram inside the object's bounds, leaf units.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FaceArrays {
-    /// Corners of all faces, one after the other; counter-clockwise as seen from the second seed.
+    /// Vertices of all faces, one face after the other; counter-clockwise as seen from the second seed.
     pub corners: Vec<[f64; 3]>,
-    /// First corner of each face, and the number of corners at the end.
+    /// First vertex of each face, then the number of vertices.
     pub starts: Vec<i32>,
     /// The two seeds, the lower first.
     pub seeds: Vec<[i32; 2]>,
 }
 
 impl FaceArrays {
-    /// Of a fracture's seeds.
+    /// The faces of a fracture's seeds.
     #[must_use]
     pub fn of(inside: &Inside) -> Self {
         let mut out = Self { starts: vec![0], ..Self::default() };
@@ -121,7 +122,7 @@ impl FaceArrays {
         }
         out
     }
-    /// The same with numbers of seeds that begin with `first`.
+    /// The same with seed numbers starting at `first`.
     #[must_use]
     pub fn numbered_from(mut self, first: i32) -> Self {
         self.seeds.as_flattened_mut().iter_mut().for_each(|seed| *seed += first);

@@ -9,11 +9,11 @@ use crate::{
     svo::{morton, unpack_normal},
 };
 
-/// Radius of a voxel's disc, voxels: discs of neighbours meet.
+/// Radius of a voxel's disc, voxels: neighbouring discs touch.
 pub(super) const RADIUS: f32 = 0.66;
 /// Length of a normal, voxels.
 pub(super) const NORMAL: f32 = 2.2;
-/// More normals than this would be fur: every second, third or so voxel has one then.
+/// With more normals than this the picture would look like fur; only every second, third or so voxel then has one.
 pub(super) const MOST_NORMALS: usize = 12_000;
 
 /// The maker.

@@ -1,5 +1,5 @@
-//! Crack surfaces (2018, sec. 5.2): their triangles, and the separation points that they hang on. With a gap,
-//! the border of each object.
+//! Crack surfaces (2018, sec. 5.2): their triangles and separation points. For dusty surfaces, the border of each
+//! object.
 
 use std::rc::Rc;
 
@@ -15,14 +15,14 @@ use crate::{
     render::{Line, Overlay, Point, Triangle},
 };
 
-/// Edge, face and voxel separation points; with a gap the ends on edges, and the middles of fans.
+/// Colours of edge, face and voxel separation points; for dusty surfaces of the ends on edges and the centres of fans.
 pub(super) const POINT_COLORS: [[u8; 4]; 3] =
     [[70, 200, 255, 255], [255, 110, 190, 255], [255, 225, 80, 255]];
 /// Opacity of triangles.
 const ALPHA: u8 = 165;
-/// Sides of triangles.
+/// Colour of triangles' sides.
 const SIDE: [u8; 4] = [255, 255, 255, 70];
-/// Radius of points, edges of a transition voxel and pixels.
+/// Radius of points, as a share of a transition voxel's edge, and its limit in pixels.
 const RADIUS: f32 = 0.045;
 const LEAST_PIXELS: f32 = 1.6;
 
@@ -50,9 +50,9 @@ pub(super) static POINTS: OverlayMaker = OverlayMaker {
     write: Some(write_points),
 };
 
-/// Grid coordinates of a point in a transition voxel.
+/// Coordinates within a transition voxel.
 pub(super) struct Frame {
-    /// Edge of a transition voxel, voxels.
+    /// Edge length of a transition voxel, voxels.
     pub edge: f64,
 }
 
@@ -68,13 +68,13 @@ impl Frame {
     }
 }
 
-/// Triangles with their sides: one for each object beside it where the two are drawn apart.
+/// Triangles with their sides, once for each adjacent object if those are drawn apart.
 fn add_triangles(overlay: &mut Overlay, inside: &Inside, placing: &Placing, _: &Part) {
     let Some(frame) = Frame::of(inside) else { return };
     let mut push = |place, points: [[i64; 3]; 3], offset: Vec3, color| {
         let [a, b, c] = points.map(|p| placing.at(frame.at(place, p)) + offset);
         overlay.triangles.push(Triangle { a, color, b, c });
-        // Each side is the first of one triangle and the second of its neighbour; the third lies in the
+        // Each of these sides is the first side of one triangle and the second of its neighbour; the third lies in the
         // voxel's wall.
         for (start, end) in [(a, b), (a, c)] {
             overlay.lines.push(Line { start, color: SIDE, end, width: 0.8 });
@@ -95,7 +95,7 @@ fn add_triangles(overlay: &mut Overlay, inside: &Inside, placing: &Placing, _: &
         for triangle in voxel.triangles() {
             let points = triangle.points.map(|p| p.map(i64::from));
             let [low, high] = triangle.sides.map(|object| inside.offset_of(placing, object));
-            // One colour for both sides: that of the pair.
+            // Both faces have the colour of the pair of objects.
             let color = color_of(pair_of(triangle.sides), ALPHA);
             push(voxel.place, points, low, color);
             if low != high {
@@ -105,17 +105,17 @@ fn add_triangles(overlay: &mut Overlay, inside: &Inside, placing: &Placing, _: &
     }
 }
 
-/// A number for two objects, the same whichever comes first.
+/// A number for a pair of objects, independent of their order.
 fn pair_of([a, b]: [u32; 2]) -> u32 {
     a.min(b).wrapping_mul(7).wrapping_add(a.max(b).wrapping_mul(3))
 }
 
-/// Separation points where the surfaces were made; they do not move with pieces.
+/// Separation points in their original places; they do not move with pieces.
 fn add_points(overlay: &mut Overlay, inside: &Inside, placing: &Placing, _: &Part) {
     let Some(frame) = Frame::of(inside) else { return };
     let radius_m = RADIUS * frame.edge as f32 * placing.voxel();
     let mut push = |place, point: [i64; 3], kind: usize| {
-        // Points in faces and voxels are fewer and mean more.
+        // Points in faces and voxels are fewer and more important.
         let radius_m = radius_m * [0.8, 1.0, 1.35][kind];
         let at = placing.at(frame.at(place, point));
         overlay.points.push(Point {
@@ -133,7 +133,7 @@ fn add_points(overlay: &mut Overlay, inside: &Inside, placing: &Placing, _: &Par
                 for triangle in dusty.border(object) {
                     let [edge, _, middle] = triangle.points;
                     push(voxel.place, edge, 0);
-                    // The triangles of a fan follow each other and share its middle.
+                    // The triangles of a fan are consecutive and share its centre.
                     if last.replace(middle) != Some(middle) {
                         push(voxel.place, middle, 2);
                     }

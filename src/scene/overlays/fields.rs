@@ -1,18 +1,18 @@
-//! What contacts by distance fields know of an object that breaks: a slice through the field, the fronts of its update, the
-//! spheres of its trees (Glondu et al. 2012, sec. 4 and 5).
+//! Distance-field contacts of a breaking object: a slice through the field, the fronts of its update, the spheres of
+//! its trees (Glondu et al. 2012, sec. 4 and 5).
 //!
-//! In: the object's octree and what it broke into. Out: its field and trees, updated as a break updates those of a body, and
-//! drawings of them.
+//! In: the object's octree and its pieces. Out: its field and trees, updated as a break updates those of a body, and
+//! overlays of them.
 
 use glam::{DVec3, IVec3, Vec3};
 
-use super::{Inside, Number, OverlayMaker, Part, Placing, Reads, color_of};
+use super::{Cut, Inside, Number, OverlayMaker, Part, Placing, Reads, color_of};
 use crate::{
-    bodies::field::{
+    fracture::Fracture,
+    papers::field::{
         distance::{FamilyField, FragmentId, Slice, SliceSample, Update},
         spheres::{Sampling, SphereForest},
     },
-    fracture::Fracture,
     render::{Line, Overlay, Point, Triangle},
     shape::{Look, Octree, Shape},
     svo::{Forest, Grid},
@@ -21,21 +21,21 @@ use std::sync::Arc;
 
 /// Samples of a slice along its longer side.
 const SAMPLES: usize = 144;
-/// Iso-lines to a cell of the field, and how many there are at least where it is deepest: walls may be thinner than a cell.
+/// Iso-lines per cell of the field, and least number of lines down to its deepest point: walls may be thinner than a
+/// cell.
 const LINES_A_CELL: f64 = 2.0;
 const FEWEST_LINES: f64 = 4.0;
 const ISO: [u8; 4] = [16, 18, 26, 210];
-/// Exact nodes, those that the front reached first and last, those of the step that is shown, and those that it has not
-/// reached.
+/// Colours of exact nodes, of nodes that the front reached first and last, in the step shown, and not at all.
 const EXACT: [u8; 4] = [255, 236, 170, 255];
 const EARLY: [f64; 3] = [120.0, 220.0, 190.0];
 const LATE: [f64; 3] = [70.0, 90.0, 220.0];
 pub(super) const NOW: [u8; 4] = [240, 90, 60, 255];
 pub(super) const UNTOUCHED: [u8; 4] = [150, 150, 150, 110];
-/// Corners of a circle, and the most spheres that are drawn.
+/// Vertices of a circle, and most spheres drawn.
 const CORNERS: usize = 20;
 pub(super) const MOST_SPHERES: usize = 3000;
-/// The level of spheres that are drawn where nobody says otherwise.
+/// Default level of the spheres.
 const DEFAULT_LEVEL: u32 = 6;
 
 /// The maker.
@@ -92,38 +92,6 @@ pub(super) static SPHERES: OverlayMaker = OverlayMaker {
     write: None,
 };
 
-/// Where a slice goes through the object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(default)]
-pub struct Cut {
-    /// The axis across it: 0, 1, 2 for x, y, z of the mesh.
-    pub axis: u8,
-    /// How far along that axis, hundredths of the object's extent.
-    pub percent: u8,
-}
-
-impl Default for Cut {
-    fn default() -> Self {
-        Self { axis: 2, percent: 50 }
-    }
-}
-
-impl std::str::FromStr for Cut {
-    type Err = String;
-
-    /// An axis and hundredths, as in `x40`; without a number the middle.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mut letters = text.chars();
-        let axis = letters.next().and_then(|letter| "xyz".find(letter));
-        let rest = letters.as_str();
-        let percent = if rest.is_empty() { Some(50) } else { rest.parse().ok().filter(|p| *p <= 100) };
-        match (axis, percent) {
-            (Some(axis), Some(percent)) => Ok(Self { axis: axis as u8, percent }),
-            _ => Err(format!("`{text}` should be an axis and hundredths of the object, as in x40")),
-        }
-    }
-}
-
 /// The field and the trees of an object that broke.
 pub struct Fields {
     field: FamilyField,
@@ -132,8 +100,8 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Of a tree of a forest and what it broke into, with field cells of that level. None where there is nothing to see:
-    /// what is empty has no field.
+    /// The field and trees of a tree of a forest and its pieces, with field cells of that level. `None` for an empty
+    /// tree, which has no field.
     pub(super) fn new(
         forest: &Arc<Forest>,
         tree: u32,
@@ -144,7 +112,7 @@ impl Fields {
         let shape =
             |forest: &Arc<Forest>, tree| Shape::octree(Octree::new(forest, tree, grid), 1.0, Look::default());
         let whole = shape(forest, tree);
-        // As bodies are by default: they collide a level above their leaves.
+        // The default of bodies: they collide one level above their leaves.
         let level = forest.level.saturating_sub(1).max(1);
         let mut field = FamilyField::new(&whole, field_level.min(level).max(1)).ok()?;
         let pieces: Vec<Shape> =
@@ -157,7 +125,7 @@ impl Fields {
         Some(Self { field, update, forests })
     }
 
-    /// Steps that the fronts took.
+    /// Number of steps of the fronts.
     #[must_use]
     pub fn steps(&self) -> u32 {
         self.update.accepted.iter().map(|(_, step)| *step).max().unwrap_or(0)
@@ -181,13 +149,13 @@ impl Fields {
         &self.forests
     }
 
-    /// Which piece a fragment is.
+    /// The piece that a fragment belongs to.
     pub(super) fn piece_of(&self, fragment: FragmentId) -> Option<usize> {
         self.update.fragments.iter().position(|id| *id == fragment)
     }
 }
 
-/// A slice as a grid of samples, voxels.
+/// The plane of a slice as a grid of samples, voxels.
 struct Plane {
     corner: DVec3,
     right: DVec3,
@@ -203,7 +171,7 @@ impl Plane {
         let [u, v] = [(axis + 1) % 3, (axis + 2) % 3];
         let step = extent[u].max(extent[v]) / SAMPLES as f64;
         let along = extent[axis] * f64::from(cut.percent.min(100)) / 100.0;
-        // Off the planes of cells, where a point belongs to either side.
+        // Shifted off the planes between cells, where a point's cell is ambiguous.
         let corner = lattice.origin
             + DVec3::AXES[axis] * (along + 1e-3)
             + (DVec3::AXES[u] + DVec3::AXES[v]) * (0.5 * step);
@@ -249,26 +217,26 @@ fn add_slice(overlay: &mut Overlay, inside: &Inside, placing: &Placing, &Part { 
     add_lines(overlay, (fields, placing), &plane, &slice, apart);
 }
 
-/// How far apart iso-lines are, voxels.
+/// Distance between iso-lines, voxels.
 fn lines_apart(fields: &Fields, slice: &Slice) -> f64 {
     let deepest = slice.samples.iter().map(|sample| sample.distance).fold(0.0, f64::max);
     let usual = fields.field.lattice().cell / LINES_A_CELL;
     if deepest > 0.0 { usual.min(deepest / FEWEST_LINES) } else { usual }
 }
 
-/// How far apart the iso-lines of a slice are, voxels.
+/// Distance between the iso-lines of a slice, voxels.
 #[cfg(test)]
 pub(super) fn apart_on(fields: &Fields, cut: Cut) -> f64 {
     let plane = Plane::new(&fields.field, cut);
     lines_apart(fields, &fields.field.slice(plane.corner, [plane.right, plane.down], plane.size))
 }
 
-/// Between which iso-lines a sample lies.
+/// Index of the interval between iso-lines that a sample lies in.
 fn band(sample: &SliceSample, apart: f64) -> u32 {
     (sample.distance / apart) as u32
 }
 
-/// Iso-lines, square by square between four samples of one fragment.
+/// Iso-lines, drawn per square between four samples of one fragment.
 fn add_lines(
     overlay: &mut Overlay,
     (fields, placing): (&Fields, &Placing),
@@ -308,7 +276,8 @@ fn add_lines(
     }
 }
 
-/// The nodes nearest to the slice: when a front reached them, up to a step (all, where none is given), and their directions.
+/// The nodes nearest to the slice, with their directions and the step at which a front reached them, up to a step (all
+/// by default).
 fn add_fronts(overlay: &mut Overlay, inside: &Inside, placing: &Placing, part: &Part) {
     let Part { cut, number: step, .. } = *part;
     let Some(fields) = &inside.fields else { return };
@@ -317,7 +286,7 @@ fn add_fronts(overlay: &mut Overlay, inside: &Inside, placing: &Placing, part: &
     let lattice = field.lattice();
     let axis = usize::from(cut.axis.min(2));
     let layer = (f64::from(lattice.cells[axis]) * f64::from(cut.percent.min(100)) / 100.0).round() as i32;
-    // A node may be reached several times; what it knows is of the last.
+    // A node may be reached several times; its value is that of the last time.
     let mut reached = vec![None; lattice.nodes()];
     for (node, step) in fields.update.accepted.iter().filter(|(_, step)| *step <= shown) {
         reached[*node as usize] = Some(*step);
@@ -353,7 +322,7 @@ fn mixed(share: f64) -> [u8; 4] {
     [r, g, b, 255]
 }
 
-/// The spheres of one level of every fragment's trees, as three circles each in the colour of the piece.
+/// The spheres of one level of every fragment's trees, each as three circles in the colour of its piece.
 fn add_spheres(overlay: &mut Overlay, inside: &Inside, placing: &Placing, part: &Part) {
     let Some(fields) = &inside.fields else { return };
     let level = part.number.unwrap_or(DEFAULT_LEVEL).min(fields.levels());

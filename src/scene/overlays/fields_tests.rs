@@ -8,7 +8,7 @@ use super::{
     Cut, Maker, Part,
     tests::{Bench, drawn},
 };
-use crate::{bodies::field::distance::Interior as _, fracture::Surface, render::piece_color};
+use crate::{fracture::Surface, papers::field::distance::Interior as _, render::piece_color};
 
 const CUT: Cut = Cut { axis: 1, percent: 45 };
 

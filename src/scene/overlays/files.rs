@@ -1,6 +1,6 @@
-//! What is drawn as data: arrays of one break in an archive, and a PLY file beside it for each kind of drawing.
+//! Drawings as data: arrays of one break in an archive, and a PLY file for each kind of drawing.
 //!
-//! In: an [`Inside`] and how ids are numbered. Out: files, which `docs/files.md` describes; each maker writes its own.
+//! In: an [`Inside`] and the numbering of ids. Out: files, described in `docs/files.md`; each maker writes its own.
 
 use std::{path::PathBuf, rc::Rc};
 
@@ -18,27 +18,27 @@ use crate::{
 /// Why a drawing could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum OverlayFileError {
-    /// A file.
+    /// An error of a file.
     #[error(transparent)]
     Export(#[from] ExportError),
-    /// The device that labels.
+    /// An error of the device that labels.
     #[error(transparent)]
     Gpu(#[from] GpuError),
 }
 
 /// The files of one break, while makers write them.
 pub struct OverlayFiles<'a> {
-    /// What is written.
+    /// The data to write.
     pub inside: &'a Inside,
-    /// Where the labelling runs.
+    /// The backend of the labelling.
     pub compute: &'a Compute,
     /// Place of the object's grid in the mesh.
     pub grid: Grid,
-    /// Number of the first seed, and of its object: both are numbered on over all breaks.
+    /// Number of the first seed, and of its object: both are numbered consecutively over all breaks.
     pub first_seed: i32,
-    /// Piece id of every tree of the fracture's forest; -1 where it is none.
+    /// Piece id of every tree of the fracture's forest; -1 for none.
     pub piece_of_tree: Vec<i32>,
-    /// Where PLY files go.
+    /// Folder of the PLY files.
     pub folder: PathBuf,
     /// The arrays.
     pub npz: Npz,
@@ -48,7 +48,7 @@ pub struct OverlayFiles<'a> {
 }
 
 impl<'a> OverlayFiles<'a> {
-    /// Of one break; nothing is written yet.
+    /// Files of one break, empty at first.
     #[must_use]
     pub fn new(
         inside: &'a Inside,

@@ -1,11 +1,13 @@
-//! What one fracture did, read back to be looked at.
+//! Internals of one fracture, read back for display.
 
 use std::sync::Arc;
 
 use crate::geometry::Aabb;
 use glam::DVec3;
 
-use super::{Fields, LabelSteps, Maker, Part, Placing, Reads};
+#[cfg(feature = "papers")]
+use super::Fields;
+use super::{LabelSteps, Maker, Part, Placing, Reads};
 use crate::{
     fracture::{
         Fracture, FractureError, Fracturer, Pattern, Recipe, Source, Surface,
@@ -15,22 +17,22 @@ use crate::{
     svo::Forest,
 };
 
-/// A fracture to be looked into.
+/// Parameters of a fracture whose internals are shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Blueprint {
     /// Seeds.
     pub pattern: Pattern,
-    /// How it is computed.
+    /// The recipe.
     pub recipe: Recipe,
-    /// Where the blow falls, voxels.
+    /// Point of the blow, voxels.
     pub impact: DVec3,
-    /// Radii of the seeds' spheres, voxels; none where the pattern has no spheres.
+    /// Radii of the seeds' spheres, voxels; empty if the pattern has no spheres.
     pub spheres: Vec<f64>,
-    /// Radius within which cells come apart, voxels; `None`: everywhere.
+    /// Radius within which cells separate, voxels; `None`: everywhere.
     pub local: Option<f64>,
 }
 
-/// What is read back beside what came of the fracture and its crack surfaces.
+/// Data to read back beside the result of the fracture and its crack surfaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     /// The published labelling: whether without flattening, and up to which iteration; `None`: to the end.
@@ -40,7 +42,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// What `parts` need, with field cells of that level.
+    /// The data for `parts`, with field cells of that level.
     #[must_use]
     pub fn of(parts: &[Part], field_level: u32) -> Self {
         let steps = |part: &Part| match (part.maker, part.number) {
@@ -53,34 +55,35 @@ impl Reading {
     }
 }
 
-/// What was read back.
+/// The data read back.
 pub struct Inside {
-    /// What was asked for.
+    /// The parameters.
     pub blueprint: Blueprint,
-    /// Octree that is broken.
+    /// The broken octree's forest.
     pub forest: Arc<Forest>,
-    /// Its tree.
+    /// The broken tree.
     pub tree: u32,
-    /// What comes of it.
+    /// The fracture.
     pub fracture: Fracture,
-    /// Level of the crack surfaces; `None` where they are planar.
+    /// Level of the crack surfaces; `None` if they are planar.
     pub transition: Option<u32>,
-    /// Crossed voxels of that level, in Morton order; none where it is the leaf level, since those are made
-    /// one by one and not kept.
+    /// Crossed voxels of that level, in Morton order; empty at the leaf level, whose voxels are computed one by one and
+    /// not stored.
     pub voxels: Vec<TransitionVoxel>,
-    /// The same with a gap, where the surface is dusty.
+    /// The crossed voxels of dusty surfaces.
     pub dusty: Vec<DustVoxel>,
-    /// The published labelling of the pieces, where it was asked for.
+    /// The published labelling of the pieces, if it was requested.
     pub steps: Option<LabelSteps>,
     /// Distance field and sphere trees, where they were asked for.
+    #[cfg(feature = "papers")]
     pub fields: Option<Fields>,
 }
 
 impl Inside {
-    /// Breaks `source` (unless `fracture` says what came of it) and reads back what is asked for.
+    /// Breaks `source` (unless `fracture` is its result) and reads the chosen data back.
     ///
     /// # Errors
-    /// As [`Fracturer::fracture`].
+    /// See [`Fracturer::fracture`].
     pub fn read(
         fracturer: &Fracturer,
         source: &Source<'_>,
@@ -109,8 +112,20 @@ impl Inside {
             None => None,
         };
         let (forest, tree) = (Arc::clone(source.forest), source.tree);
+        #[cfg(feature = "papers")]
         let fields = reading.fields.and_then(|level| Fields::new(&forest, tree, &fracture, level));
-        Ok(Self { blueprint, forest, tree, fracture, transition, voxels, dusty, steps, fields })
+        Ok(Self {
+            blueprint,
+            forest,
+            tree,
+            fracture,
+            transition,
+            voxels,
+            dusty,
+            steps,
+            #[cfg(feature = "papers")]
+            fields,
+        })
     }
 
     /// Bounds of the tree's boundary voxels, voxels.
@@ -119,7 +134,7 @@ impl Inside {
         crate::shape::grid_mass(&self.forest, self.tree as usize).bounds
     }
 
-    /// Pieces that objects became: the largest of each, by object id.
+    /// The largest piece of an object, by object id.
     pub(super) fn piece_of(&self, object: u32) -> Option<usize> {
         let own = self.fracture.pieces.iter().position(|piece| piece.cell == object);
         let merged = || self.fracture.merges.iter().find(|m| m.cells.contains(&object)).map(|m| m.piece);
@@ -137,7 +152,7 @@ impl Inside {
         pieces
     }
 
-    /// How objects are drawn apart, m: all at one place where the placing has no offsets.
+    /// How far an object is drawn from its place, m; zero if the placing has no offsets.
     pub(super) fn offset_of(&self, placing: &Placing, object: u32) -> glam::Vec3 {
         if placing.offsets.is_empty() {
             return glam::Vec3::ZERO;

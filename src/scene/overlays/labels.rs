@@ -1,5 +1,5 @@
-//! Island labels (2016, sec. 4.5) as the colours of voxels: the union-find's, or the published labelling
-//! iteration by iteration.
+//! Island labels (2016, sec. 4.5) as voxel colours: of the union-find, or of the published labelling iteration by
+//! iteration.
 
 use glam::{DVec3, Vec3};
 
@@ -21,23 +21,23 @@ use crate::{
     svo::{morton, unpack_normal},
 };
 
-/// Iterations after which nobody watches any more: a comb of level 7 takes fewer.
+/// Iterations are cut off here: a comb at level 7 needs fewer.
 pub const MOST_ITERATIONS: usize = 400;
 
-/// The published labelling of a fracture's voxels, boundary and inside, with its past.
+/// The published labelling of a fracture's voxels, boundary and internal, with all iterations.
 pub struct LabelSteps {
-    /// What is labelled, by cell.
+    /// The labelled voxels, by cell.
     pub voxels: Voxels,
-    /// Without flattening.
+    /// Whether chains are not flattened.
     pub flood: bool,
     playback: Playback,
 }
 
 impl LabelSteps {
-    /// Labels to the end, or to iteration `at` where that is earlier, and shows iteration `at` or the last.
+    /// Computes all labels, or those up to iteration `at`, and shows iteration `at` or the last.
     ///
     /// # Errors
-    /// [`GpuError`] when the device fails or cannot hold the voxels.
+    /// [`GpuError`] if the device fails or cannot hold the voxels.
     pub fn compute(
         fracturer: &Fracturer,
         fracture: &Fracture,
@@ -52,30 +52,30 @@ impl LabelSteps {
         Ok(Self { voxels, flood, playback })
     }
 
-    /// Shows another iteration; 0 is before the first, what is beyond the last shows the last.
+    /// Shows another iteration; 0 is before the first, and a number beyond the last shows the last.
     pub fn show(&mut self, at: usize) {
         self.playback.show(at);
     }
 
-    /// The iteration that is shown.
+    /// The iteration shown.
     #[must_use]
     pub fn at(&self) -> usize {
         self.playback.at()
     }
 
-    /// Labels that are shown, one a voxel.
+    /// The labels shown, one per voxel.
     #[must_use]
     pub fn labels(&self) -> &[u32] {
         self.playback.labels()
     }
 
-    /// What every iteration did.
+    /// Statistics of every iteration.
     #[must_use]
     pub fn steps(&self) -> &[Step] {
         self.playback.steps()
     }
 
-    /// Different labels that are shown.
+    /// Number of different labels shown.
     #[must_use]
     pub fn distinct(&self) -> usize {
         let mut labels = self.labels().to_vec();
@@ -84,8 +84,8 @@ impl LabelSteps {
         labels.len()
     }
 
-    /// Whether the labels that are shown are the union-find's islands under other names: its islands are the
-    /// trees of the fracture.
+    /// Whether the labels shown equal the union-find's islands up to renaming; those islands are the trees of the
+    /// fracture.
     #[must_use]
     pub fn agrees_with_union_find(&self) -> bool {
         let mut pairs: Vec<(u32, u32)> =
@@ -141,7 +141,7 @@ fn add_labels(overlay: &mut Overlay, inside: &Inside, placing: &Placing, part: &
     }
 }
 
-/// A colour for every island that the union-find found.
+/// Voxels coloured by their island according to the union-find.
 fn add_islands(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
     let voxels = match &inside.steps {
         Some(steps) => &steps.voxels,
@@ -150,7 +150,7 @@ fn add_islands(overlay: &mut Overlay, inside: &Inside, placing: &Placing) {
     add_voxels(overlay, inside, placing, voxels.list.iter().map(|v| (v, v.tree)));
 }
 
-/// Labels after the iteration that is shown.
+/// Voxels coloured by their label in the iteration shown.
 fn add_steps(overlay: &mut Overlay, inside: &Inside, placing: &Placing, _: &Part) {
     let Some(steps) = &inside.steps else { return };
     let labels = steps.labels().iter().copied();
@@ -175,7 +175,7 @@ fn add_voxels<'a>(
                 let shown = placing.world_from_grid.transform_vector3(normal).normalize_or(Vec3::Y);
                 (lit(color, shown), RADIUS)
             }
-            // The inside: as large as fits.
+            // Internal cells, drawn as large as fits.
             None => (color, 0.5 * size as f32),
         };
         let radius_m = radius * placing.voxel();
@@ -208,7 +208,7 @@ fn write(files: &mut OverlayFiles<'_>, name: &str, flood: bool) -> Result<(), Ov
     Ok(files.npz.array_of_parts(name, &shape, rows)?)
 }
 
-/// What is labelled: boundary voxels of all pieces, and their internal nodes.
+/// Writes the labelled voxels: boundary voxels of all pieces, and their internal nodes.
 fn write_voxels(files: &mut OverlayFiles<'_>, steps: &LabelSteps) -> Result<(), OverlayFileError> {
     let voxels = &steps.voxels;
     let rows: Vec<[i32; 4]> = voxels

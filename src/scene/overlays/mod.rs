@@ -1,16 +1,18 @@
-//! What a fracture does inside, drawn: transition voxels, crack triangles and their separation points, seeds,
-//! Voronoi faces, the fracture boundary set, island labels, octree cells, distance fields and sphere trees. A table lists
-//! the makers, each in a file of its own.
+//! Drawings of a fracture's internals: transition voxels, crack triangles and their separation points, seeds, Voronoi
+//! faces, the fracture boundary set, island labels, octree cells, distance fields and sphere trees. A table lists the
+//! makers, each in a file of its own.
 //!
-//! In: an [`Inside`], what was read back from one fracture. Out: an [`Overlay`] in world space, for the
-//! picture, and files of the same.
+//! In: an [`Inside`], the data read back from one fracture. Out: an [`Overlay`] in world space, for the picture, and
+//! files of the same drawings.
 
 mod arrays;
 mod boundary;
 mod crack;
+mod cut;
 mod faces;
+#[cfg(feature = "papers")]
 mod fields;
-#[cfg(test)]
+#[cfg(all(test, feature = "papers"))]
 mod fields_tests;
 mod files;
 mod inside;
@@ -28,27 +30,29 @@ use glam::{DVec3, Mat4, Vec3};
 use crate::render::{Line, Overlay, piece_color};
 
 pub use arrays::{CrackArrays, FaceArrays};
-pub use fields::{Cut, Fields};
+pub use cut::Cut;
+#[cfg(feature = "papers")]
+pub use fields::Fields;
 pub use files::{OverlayFileError, OverlayFiles};
 pub use inside::{Blueprint, Inside, Reading};
 pub use labels::{LabelSteps, MOST_ITERATIONS};
 
-/// What is read back for a drawing, beside what came of the fracture.
+/// Data that a drawing reads back, beside the result of the fracture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reads {
     /// Nothing.
     Nothing,
-    /// Crack surfaces, which rough and dusty breaks have at a transition level above the leaves.
+    /// Crack surfaces; only rough and dusty breaks with a transition level above the leaves have these.
     Cracks,
-    /// The published labelling, where an iteration is named; without flattening, where the name is `flood`.
+    /// The published labelling, if an iteration is given; without flattening for the drawing `flood`.
     Labels,
     /// Distance field and sphere trees of the pieces.
     Fields,
 }
 
-/// A whole number that a drawing takes: after a colon in commands, a slider in the window.
+/// A whole number of a drawing: after a colon in commands, a slider in the window.
 pub struct Number {
-    /// As the commands' list calls it.
+    /// Its name in the commands' list.
     pub word: &'static str,
     /// The slider's name for tests.
     pub name: &'static str,
@@ -56,13 +60,13 @@ pub struct Number {
     pub label: &'static str,
     /// The slider's tooltip.
     pub help: &'static str,
-    /// Least.
+    /// Smallest value.
     pub least: u32,
-    /// Greatest, of what was read back.
+    /// Largest value, by the data read back.
     pub most: fn(&Inside) -> u32,
-    /// In the window, until the slider is moved.
+    /// Value in the window until the slider is moved.
     pub first: u32,
-    /// Whether it is a level of the octree: commands refuse one that the octree has not.
+    /// Whether it is a level of the octree: commands refuse levels that the octree does not have.
     pub is_octree_level: bool,
 }
 
@@ -71,13 +75,13 @@ pub type WriteData = fn(&mut OverlayFiles<'_>) -> Result<(), OverlayFileError>;
 
 /// A line of the table: a kind of drawing.
 pub struct OverlayMaker {
-    /// As commands name it.
+    /// Its name in commands.
     pub name: &'static str,
     /// Text of its checkbox.
     pub label: &'static str,
-    /// What it draws, for its tooltip.
+    /// Tooltip of its checkbox.
     pub help: &'static str,
-    /// What it needs.
+    /// The data that it needs.
     pub reads: Reads,
     /// Whether it lies on a [`Cut`].
     pub has_cut: bool,
@@ -85,7 +89,7 @@ pub struct OverlayMaker {
     pub number: Option<Number>,
     /// Draws it.
     pub add: fn(&mut Overlay, &Inside, &Placing, &Part),
-    /// Writes it for `fracture --overlays`, where it can be had as data.
+    /// Writes it for `fracture --overlays`, if it is available as data.
     pub write: Option<WriteData>,
 }
 
@@ -103,14 +107,17 @@ kintsugi_core::table! {
         Labels = labels::LABELS,
         Flood = labels::FLOOD,
         Wireframe = wireframe::MAKER,
+        #[cfg(feature = "papers")]
         FieldSlice = fields::SLICE,
+        #[cfg(feature = "papers")]
         Fronts = fields::FRONTS,
+        #[cfg(feature = "papers")]
         Spheres = fields::SPHERES,
     }
 }
 
 impl OverlayMaker {
-    /// What stands for it in the commands' list.
+    /// Its form in the commands' list.
     fn form(&self) -> String {
         let number = self.number.as_ref().map_or(String::new(), |number| format!("[:{}]", number.word));
         match (self.has_cut, number.as_str()) {
@@ -121,14 +128,14 @@ impl OverlayMaker {
     }
 }
 
-/// A drawing that is asked for: a kind and its numbers.
+/// A chosen drawing: a kind and its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// What is drawn.
+    /// The kind of drawing.
     pub maker: Maker,
-    /// Where, of what lies on a cut.
+    /// The cut, for drawings that lie on one.
     pub cut: Cut,
-    /// Which level or step; none: as the maker says.
+    /// Its level or step; `None`: the maker's default.
     pub number: Option<u32>,
 }
 
@@ -139,13 +146,13 @@ impl From<Maker> for Part {
 }
 
 impl Part {
-    /// The same with a number.
+    /// This drawing with a number.
     #[must_use]
     pub fn at(self, number: u32) -> Self {
         Self { number: Some(number), ..self }
     }
 
-    /// What there is to ask for, as commands list it.
+    /// All drawings, for the list of commands.
     #[must_use]
     pub fn forms() -> String {
         let forms = Maker::ALL.map(|maker| maker.form()).join(", ");
@@ -159,8 +166,8 @@ impl std::str::FromStr for Part {
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let (name, rest) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
-        let maker =
-            Maker::named(name).ok_or_else(|| format!("there is no `{name}`; there are {}", Self::forms()))?;
+        let maker = Maker::named(name)
+            .ok_or_else(|| format!("there is no `{name}`{}; there are {}", why(name), Self::forms()))?;
         let (cut, number) = match (maker.has_cut, &maker.number) {
             (false, _) => (None, rest),
             (true, None) => (rest, None),
@@ -187,42 +194,52 @@ impl std::str::FromStr for Part {
     }
 }
 
+/// Why a drawing is missing, where the build leaves it out.
+fn why(name: &str) -> &'static str {
+    match name {
+        "field-slice" | "fronts" | "spheres" if cfg!(not(feature = "papers")) => {
+            " in this build: it comes with the crate kintsugi-papers, which was left out"
+        }
+        _ => "",
+    }
+}
+
 /// Where an [`Inside`] is drawn.
 #[derive(Clone, Debug)]
 pub struct Placing {
     /// Grid (voxels) to world, uniform scale.
     pub world_from_grid: Mat4,
-    /// How far each piece is drawn from where it was, m; empty for not at all.
+    /// How far each piece is drawn from its place, m; empty for not at all.
     pub offsets: Vec<Vec3>,
 }
 
 impl Placing {
-    /// Where the object is whole.
+    /// Placing of a whole object.
     #[must_use]
     pub fn whole(world_from_grid: Mat4) -> Self {
         Self { world_from_grid, offsets: Vec::new() }
     }
 
-    /// Metres a voxel.
+    /// Metres per voxel.
     fn voxel(&self) -> f32 {
         self.world_from_grid.x_axis.truncate().length()
     }
 
-    /// A grid point of something that stays where it was.
+    /// World position of a grid point that does not move with a piece.
     fn at(&self, point: DVec3) -> Vec3 {
         self.world_from_grid.transform_point3(point.as_vec3())
     }
 
-    /// A grid point that moves with a piece.
+    /// World position of a grid point that moves with a piece.
     fn with_piece(&self, point: DVec3, piece: usize) -> Vec3 {
         self.at(point) + self.offsets.get(piece).copied().unwrap_or(Vec3::ZERO)
     }
 }
 
-/// Draws `parts`; `through` is the share of their opacity with which the object lets them through.
+/// Draws `parts`; `through` is the opacity factor where the object hides them.
 #[must_use]
 pub fn overlay(inside: &Inside, parts: &[Part], placing: &Placing, through: f32) -> Overlay {
-    // Voxels are drawn at their centres, which lie up to 0.87 of an edge below their faces.
+    // Voxels are drawn at their centres, which lie up to 0.87 edge lengths below their surface.
     let mut overlay = Overlay { through, lift: placing.voxel(), ..Overlay::default() };
     for part in parts {
         (part.maker.add)(&mut overlay, inside, placing, part);
@@ -230,21 +247,21 @@ pub fn overlay(inside: &Inside, parts: &[Part], placing: &Placing, through: f32)
     overlay
 }
 
-/// The colour of a cell or label, with an opacity.
+/// Colour of a cell or label, with an opacity.
 fn color_of(id: u32, alpha: u8) -> [u8; 4] {
     let [r, g, b] = piece_color(id);
     [r, g, b, alpha]
 }
 
-/// Lighter where a surface faces up and to the left, as in the picture.
+/// Lightens the colour where a surface faces up and to the left, as in the picture.
 fn lit([r, g, b, a]: [u8; 4], normal: Vec3) -> [u8; 4] {
     let light = 0.62 + 0.38 * normal.dot(Vec3::new(-0.335, 0.735, 0.589)).max(0.0);
     let [r, g, b] = [r, g, b].map(|c| (f32::from(c) * light) as u8);
     [r, g, b, a]
 }
 
-/// The edges of cells of one size, each once; where cells share an edge, the highest rank colours it. `size`
-/// in voxels, places in cells.
+/// The edges of equally sized cells, without duplicates; a shared edge has the colour of the highest rank. `size` in
+/// voxels, positions in cells.
 fn wire_cells(
     overlay: &mut Overlay,
     placing: &Placing,

@@ -9,10 +9,10 @@ use crate::render::{Line, Overlay, Point};
 const SPHERE: [u8; 4] = [255, 214, 120, 150];
 const LOCAL: [u8; 4] = [235, 240, 245, 220];
 const IMPACT: [u8; 4] = [255, 255, 255, 255];
-/// Corners of a circle.
+/// Vertices of a circle.
 const CORNERS: u32 = 72;
 
-/// Radius of a seed's disc, and how far its rim reaches beyond it, pixels.
+/// Radius of a seed's disc, and width of its rim, pixels.
 const DISC: f32 = 4.0;
 const RIM: f32 = 1.4;
 const RIM_COLOR: [u8; 4] = [20, 22, 26, 255];
@@ -39,7 +39,7 @@ fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing, _: &Part) {
     for (i, seed) in seeds.into_iter().enumerate() {
         let object = blueprint.pattern.objects.get(i).copied().unwrap_or(i as u32);
         let at = placing.at(DVec3::from(seed)) + inside.offset_of(placing, object);
-        // A dark rim, or a seed before its own cell would not be seen.
+        // A dark rim, without which a seed before its own cell would be invisible.
         overlay.points.push(disc(at, color_of(object, 255), DISC, 0.0));
         overlay.points.push(disc(at, RIM_COLOR, DISC + RIM, 2.0 * RIM));
     }

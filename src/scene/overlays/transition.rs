@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{export::PlainPly, render::Overlay};
 
-/// Two objects, three, four, and more: colours that the colour-blind tell apart (Okabe & Ito).
+/// Colours for two, three, four, and more objects, distinguishable by colour-blind people (Okabe & Ito).
 pub(super) const COLORS: [[u8; 4]; 4] =
     [[86, 180, 233, 130], [0, 158, 115, 190], [240, 228, 66, 230], [213, 94, 0, 255]];
 

@@ -1,5 +1,4 @@
-//! Cells of the octree that is broken (2016, sec. 3), at one level: those with surface in them, and the
-//! internal ones that end there or above.
+//! Cells of the broken octree (2016, sec. 3) at one level: boundary cells, and internal cells that end there or above.
 
 use glam::{DVec3, Vec3};
 
@@ -9,7 +8,7 @@ use crate::{
     svo::{Forest, Key, morton},
 };
 
-/// Cells with surface in them, and internal ones.
+/// Colours of boundary and internal cells.
 pub(super) const BOUNDARY: [u8; 4] = [190, 215, 255, 150];
 pub(super) const INTERNAL: [u8; 4] = [120, 220, 160, 120];
 
@@ -49,9 +48,9 @@ fn add(overlay: &mut Overlay, inside: &Inside, placing: &Placing, part: &Part) {
 
 /// Cells of an octree down to a level.
 pub(super) struct LevelCells {
-    /// Places of those with surface in them at that level, in cells.
+    /// Boundary cells at that level, in cells.
     pub boundary: Vec<[u32; 3]>,
-    /// Low corner and edge of internal ones that end there or above, voxels.
+    /// Low corner and edge length of internal cells that end there or above, voxels.
     pub internal: Vec<([u32; 3], u32)>,
 }
 

@@ -1,17 +1,17 @@
-//! How many pieces there are of which size: bins of equal width on a logarithmic scale.
+//! Histogram of pieces' sizes: bins of equal width on a logarithmic scale.
 //!
-//! In: sizes. Out: counts that sum up to the number of sizes, and which bin a size falls into.
+//! In: sizes. Out: counts that add up to the number of sizes, and the bin of a size.
 
-/// Counts of sizes.
+/// Histogram of sizes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Histogram {
-    /// How many fall into each bin.
+    /// Number of sizes in each bin.
     pub counts: Vec<usize>,
     /// Logarithms of the smallest size and of the largest.
     ends: (f64, f64),
 }
 
-/// What counts as the smallest size, so that nothing has no logarithm.
+/// Sizes below this count as this, since zero has no logarithm.
 const LEAST: f64 = 1e-12;
 
 fn log(size: f64) -> f64 {
@@ -19,7 +19,7 @@ fn log(size: f64) -> f64 {
 }
 
 impl Histogram {
-    /// Of `sizes` in so many bins, at least one. Where all are of one size they fall into the first.
+    /// The histogram of `sizes` with at least one bin. If all sizes are equal they are in the first bin.
     #[must_use]
     pub fn new(sizes: impl Iterator<Item = f64> + Clone, bins: usize) -> Self {
         let whole = (f64::INFINITY, f64::NEG_INFINITY);
@@ -32,7 +32,7 @@ impl Histogram {
         histogram
     }
 
-    /// The bin that a size falls into; one beyond the ends, the nearest.
+    /// The bin of a size; the nearest one for a size beyond the ends.
     #[must_use]
     pub fn bin(&self, size: f64) -> usize {
         let (low, high) = self.ends;
@@ -41,11 +41,11 @@ impl Histogram {
             return 0;
         }
         let at = (log(size) - low) / (high - low) * self.counts.len() as f64;
-        // From a float no cast is out of range.
+        // Casts from floats saturate.
         (at as usize).min(last)
     }
 
-    /// The smallest size and the largest; `None` of nothing.
+    /// The smallest and the largest size; `None` if there are none.
     #[must_use]
     pub fn ends(&self) -> Option<(f64, f64)> {
         let (low, high) = self.ends;

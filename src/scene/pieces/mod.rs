@@ -1,8 +1,7 @@
-//! Pieces as a list: what each is called and how large it is, in which order and which sizes are listed, which are
-//! selected.
+//! The list of pieces: their names and sizes, its order and filter, and the selection.
 //!
-//! In: bodies and what is known about them. Out: plain rows for a panel, a histogram of sizes, names to select. Nothing
-//! in here changes a body.
+//! In: bodies and their data. Out: plain rows for a panel, a histogram of sizes, ids to select. Nothing here changes a
+//! body.
 
 mod histogram;
 mod rows;

@@ -1,35 +1,35 @@
-//! Rows of the list of pieces: what each one is, in which order they stand, and which sizes are listed.
+//! Rows of the list of pieces, its order, and its filter by size.
 
 use std::cmp::Ordering;
 
 use crate::{bodies::BodyId, scene::Status};
 
-/// A piece as the list shows it.
+/// A row of the list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PieceRow {
     /// Its body.
     pub id: BodyId,
     /// Index of its object.
     pub object: usize,
-    /// Which part of which part it is, from the first break on, counted from 1; of several parts that are one again,
-    /// the largest.
+    /// The part index at each break in its ancestry, the first break first, counted from 1; for a merged body that of
+    /// the largest part.
     pub path: Vec<u32>,
-    /// Leaves and internal cells, where it is an octree.
+    /// Leaves and internal cells, if it is an octree.
     pub voxels: Option<u64>,
-    /// m^3.
+    /// Volume, m^3.
     pub volume_m3: f64,
-    /// kg.
+    /// Mass, kg.
     pub mass_kg: f64,
-    /// Blows that led to it.
+    /// Number of breaks in its ancestry.
     pub generation: u32,
     /// Whether it is hidden or locked.
     pub status: Status,
 }
 
-/// What sizes are counted in.
+/// Unit of sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SizeUnit {
-    /// Voxels: where all pieces are octrees.
+    /// Voxels, if all pieces are octrees.
     #[default]
     Voxels,
     /// Cubic centimetres.
@@ -37,7 +37,7 @@ pub enum SizeUnit {
 }
 
 impl PieceRow {
-    /// How large it is.
+    /// Its size in a unit.
     #[must_use]
     pub fn size(&self, unit: SizeUnit) -> f64 {
         match unit {
@@ -47,33 +47,33 @@ impl PieceRow {
     }
 }
 
-/// Voxels where all of them have some, else what all of them have.
+/// Voxels if all pieces have voxels, otherwise cubic centimetres.
 #[must_use]
 pub fn unit_of(rows: &[PieceRow]) -> SizeUnit {
     let all = rows.iter().all(|row| row.voxels.is_some());
     if all { SizeUnit::Voxels } else { SizeUnit::CubicCentimetres }
 }
 
-/// A column to sort by.
+/// A column of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SortBy {
-    /// Object, then part by part.
+    /// Object, then part indices.
     Name,
     /// Voxels or volume.
     #[default]
     Size,
-    /// kg.
+    /// Mass.
     Mass,
-    /// Blows that led to it.
+    /// Number of breaks in its ancestry.
     Generation,
 }
 
-/// In which order rows stand.
+/// Order of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SortOrder {
     /// The column.
     pub by: SortBy,
-    /// The largest first.
+    /// Whether the largest is first.
     pub descending: bool,
 }
 
@@ -84,8 +84,8 @@ impl Default for SortOrder {
 }
 
 impl SortOrder {
-    /// What a click on a column's head makes of it: names and generations begin at the first one, what is measured at
-    /// the largest; a second click turns it round.
+    /// The order after a click on a column's header: names and generations start ascending, measures descending; a
+    /// second click reverses the order.
     #[must_use]
     pub fn clicked(self, by: SortBy) -> Self {
         let descending =
@@ -94,24 +94,24 @@ impl SortOrder {
     }
 }
 
-/// Which sizes are listed, both ends included; an end that is `None` is open.
+/// Filter by size, both ends included; an end that is `None` is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SizeRange {
-    /// The smallest.
+    /// Smallest size.
     pub from: Option<f64>,
-    /// The largest.
+    /// Largest size.
     pub to: Option<f64>,
 }
 
 impl SizeRange {
-    /// Whether a size is in it.
+    /// Whether a size passes the filter.
     #[must_use]
     pub fn contains(&self, size: f64) -> bool {
         self.from.is_none_or(|from| size >= from) && self.to.is_none_or(|to| size <= to)
     }
 }
 
-/// The rows that are listed, in that order; equal ones stand by their names.
+/// The filtered rows in the given order; equal ones are ordered by name.
 #[must_use]
 pub fn listed(mut rows: Vec<PieceRow>, unit: SizeUnit, sizes: SizeRange, order: SortOrder) -> Vec<PieceRow> {
     rows.retain(|row| sizes.contains(row.size(unit)));

@@ -1,5 +1,5 @@
-//! Which pieces are selected. It is no step of undo; names of bodies that are gone select nothing, and do so again when
-//! undo brings the body back.
+//! The selected pieces. Selecting is no undo step; ids of removed bodies stay in the selection, in case undo restores
+//! the body.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -9,12 +9,12 @@ use crate::bodies::BodyId;
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     ids: Arc<BTreeSet<BodyId>>,
-    /// The body that was picked in the picture last, and how many were before it.
+    /// The body last picked in the picture, and the number of the pick.
     picked: Option<(u64, BodyId)>,
 }
 
 impl Selection {
-    /// All of them, those too whose bodies are gone.
+    /// Ids of all selected bodies, including removed ones.
     #[must_use]
     pub fn ids(&self) -> Arc<BTreeSet<BodyId>> {
         Arc::clone(&self.ids)
@@ -26,14 +26,13 @@ impl Selection {
         self.ids.contains(&id)
     }
 
-    /// The body that was picked in the picture last, with a number that tells one pick from the next: a list scrolls to
-    /// it once.
+    /// The body last picked in the picture, and the number of the pick, so that a list scrolls to each pick once.
     #[must_use]
     pub fn picked(&self) -> Option<(u64, BodyId)> {
         self.picked
     }
 
-    /// Selects these and no others; `true` where that is a change.
+    /// Replaces the selection; returns whether it changed.
     pub(in crate::scene) fn set(&mut self, ids: impl IntoIterator<Item = BodyId>) -> bool {
         let ids: BTreeSet<BodyId> = ids.into_iter().collect();
         let changes = ids != *self.ids;
@@ -43,8 +42,7 @@ impl Selection {
         changes
     }
 
-    /// A body was picked in the picture: it alone is selected, or where it `joins` the others, it comes to them or
-    /// goes.
+    /// Selects a picked body: alone, or, if it `joins`, toggled in the selection.
     pub(in crate::scene) fn pick(&mut self, id: BodyId, joins: bool) {
         if joins {
             let ids = Arc::make_mut(&mut self.ids);

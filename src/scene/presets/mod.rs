@@ -1,7 +1,7 @@
-//! Presets: how a material breaks, what it shows inside, and what it is like to push, under a name.
+//! Material presets: fracture parameters, interior and material properties under a name.
 //!
-//! In: a name, a file, or what the panels say. Out: values for the panels, for a body of a scene, for a command. A
-//! preset is plain data: what it is applied to holds its values from then on and knows nothing of it any more.
+//! In: a name, a file, or the panels' values. Out: values for the panels, for a body of a scene, for a command.
+//! Applying a preset copies its values; no reference to the preset remains.
 
 mod picture;
 mod shelf;
@@ -14,28 +14,28 @@ pub use shelf::{Listed, preset_beside, preset_of, presets, presets_folder, read_
 use super::{Scene, SceneBody, SceneError, Tuning, file::problem_of};
 use crate::{fracture::FractureParams, svo::MAX_LEVEL};
 
-/// How a material breaks, what it shows inside, and what it is like to push.
+/// Fracture parameters, interior and material properties under a name.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MaterialPreset {
-    /// Under which it is listed.
+    /// Its name.
     pub name: String,
-    /// A line on what it is.
+    /// One-line description.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub about: String,
-    /// kg/m^3.
+    /// Density, kg/m^3.
     pub density: f64,
     /// Coulomb friction coefficient.
     pub friction: f64,
     /// Restitution, 0..=1.
     pub restitution: f64,
-    /// Resistance to rolling, 0..=1.
+    /// Rolling resistance, 0..=1.
     pub rolling_resistance: f64,
-    /// Change of speed in a step at which it breaks by itself, m/s; absent: never.
+    /// Change of speed in a step at which a body breaks, m/s; absent: it does not break on impact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub break_threshold: Option<f64>,
-    /// Method, pattern, surface and inside. What belongs to one object and one blow alone (random seed, a file of
-    /// seeds, seeds that stay, how islands are told apart) is not of a material and is left as it is.
+    /// Method, pattern, surface and interior. Values that belong to an object or a blow (random seed, file of seeds,
+    /// kept seeds, island detection) are not part of a material and stay unchanged.
     pub fracture: FractureParams,
 }
 
@@ -55,16 +55,16 @@ impl Default for MaterialPreset {
     }
 }
 
-/// The parameters of a material in `wanted`, the rest from `own`.
+/// The material parameters of `wanted`, all others from `own`.
 fn material_in(wanted: &FractureParams, own: &FractureParams) -> FractureParams {
-    // Seeds that the new pattern does not have cannot stay.
+    // Kept seeds that the new pattern lacks are dropped.
     let last = if wanted.target_pieces.is_some() { u32::MAX } else { wanted.seed_count() };
     let keep = own.keep.iter().copied().filter(|seed| *seed < last).collect();
     FractureParams { rng: own.rng, keep, labelling: own.labelling, seeds_file: None, ..wanted.clone() }
 }
 
 impl MaterialPreset {
-    /// What the panels say, under a name.
+    /// A preset with the panels' values.
     #[must_use]
     pub fn of_tuning(tuning: &Tuning, name: &str) -> Self {
         Self {
@@ -79,7 +79,7 @@ impl MaterialPreset {
         }
     }
 
-    /// Tunes the panels to it, for objects of `leaf_level`.
+    /// Sets the panels' values, for objects with leaves at `leaf_level`.
     pub fn apply(&self, tuning: &mut Tuning, leaf_level: u32) {
         tuning.density = self.density;
         tuning.friction = self.friction;
@@ -90,7 +90,7 @@ impl MaterialPreset {
         tuning.fracture.fit(leaf_level);
     }
 
-    /// Makes a body of a scene of it.
+    /// Sets the values of a scene's body.
     pub fn apply_to_body(&self, body: &mut SceneBody) {
         body.density = self.density;
         body.friction = self.friction;
@@ -101,7 +101,7 @@ impl MaterialPreset {
         body.fracture.fit(body.level);
     }
 
-    /// Whether the panels say what it says, for objects of `leaf_level`.
+    /// Whether the panels have its values, for objects with leaves at `leaf_level`.
     #[must_use]
     pub fn is_in(&self, tuning: &Tuning, leaf_level: u32) -> bool {
         let mut applied = tuning.clone();
@@ -109,7 +109,7 @@ impl MaterialPreset {
         applied == *tuning
     }
 
-    /// Reads one from text; `shown` names it in errors.
+    /// Parses a preset; `shown` names it in errors.
     ///
     /// # Errors
     /// [`SceneError`]: one line with the line of the file, or the value that is out of range.
@@ -133,20 +133,20 @@ impl MaterialPreset {
         self.check().map_err(|message| error(format!("the preset {:?} {message}", self.name)))?;
         let mut table = toml::Table::try_from(self).map_err(|e| error(e.to_string()))?;
         if let Some(toml::Value::Table(fracture)) = table.get_mut("fracture") {
-            // Of one object and one blow.
+            // Values that belong to an object or a blow.
             fracture.remove("rng");
             fracture.remove("labelling");
         }
         toml::to_string_pretty(&table).map_err(|e| error(e.to_string()))
     }
 
-    /// As a scene's body is checked: what is out of range, and what may be.
+    /// Checks ranges as for a scene's body.
     fn check(&self) -> Result<(), String> {
         let name = self.name.trim();
         if name.is_empty() || name.len() > MOST_LETTERS || name.chars().any(char::is_control) {
             return Err(format!("has no name that can be shown; give it one of 1 to {MOST_LETTERS} letters"));
         }
-        // Levels that an object does not have are limited to it when the preset is applied.
+        // Levels finer than an object's are limited when the preset is applied.
         let mut body = SceneBody { level: MAX_LEVEL, ..SceneBody::standing("builtin:box", MAX_LEVEL) };
         self.apply_to_body(&mut body);
         let scene = Scene { bodies: vec![body], ..Scene::default() };
@@ -154,5 +154,5 @@ impl MaterialPreset {
     }
 }
 
-/// Most bytes of a name.
+/// Size limit of a name, bytes.
 const MOST_LETTERS: usize = 60;

@@ -1,7 +1,7 @@
-//! What a preset looks like: one of our own shapes, broken by it and drawn a little apart.
+//! Pictures of presets: a built-in shape, broken with the preset and drawn slightly exploded.
 //!
-//! In: a preset. Out: a small square picture. The shipped ones are drawn already and lie beside their files;
-//! `kintsugi presets --pictures` draws them again.
+//! In: a preset. Out: a small square picture. Pictures of the shipped presets lie beside their files; `kintsugi presets
+//! --pictures` draws them again.
 
 use std::{sync::PoisonError, time::Duration};
 
@@ -14,16 +14,16 @@ use crate::{
     scene::{Arrived, Sandbox, SandboxError, Scene},
 };
 
-/// Pixels along a side.
+/// Side of the picture, pixels.
 const SIDE: u32 = 96;
-/// Leaf level of what is broken: fine enough for so small a picture.
+/// Leaf level of the shape; fine enough for a small picture.
 const LEVEL: u32 = 6;
-/// How far the pieces are drawn apart.
+/// Explode distance.
 const APART: f64 = 0.35;
-/// Pictures that are added up.
+/// Accumulated passes.
 const PASSES: u32 = 16;
 
-/// The pictures of the shipped presets, PNG, in the order of their list.
+/// Pictures of the shipped presets, PNG, in the order of their list.
 const SHIPPED: [&[u8]; 5] = [
     include_bytes!("../../../assets/presets/ceramic.png"),
     include_bytes!("../../../assets/presets/glass.png"),
@@ -32,13 +32,13 @@ const SHIPPED: [&[u8]; 5] = [
     include_bytes!("../../../assets/presets/plaster.png"),
 ];
 
-/// The picture of a shipped preset by its place in the list, as it was drawn.
+/// The picture of a shipped preset, by its index.
 #[must_use]
 pub fn shipped(index: usize) -> Option<Pixels> {
     Pixels::from_png(SHIPPED.get(index)?)
 }
 
-/// Breaks and draws; takes some tenths of a second, on the cores.
+/// Draws a preset on the cores; takes some tenths of a second.
 ///
 /// # Errors
 /// [`SandboxError`]: the preset cannot break the shape.
@@ -51,7 +51,7 @@ pub fn draw(preset: &MaterialPreset) -> Result<Pixels, SandboxError> {
     }
     sandbox.open_scene(scene);
     wait(&mut sandbox, Arrived::Opened)?;
-    // Struck in the middle of its front.
+    // Struck in the centre of its front.
     let (low, high) = sandbox.bounds(None).unwrap_or((Vec3::ZERO, Vec3::ONE));
     let (from, direction) = (low.midpoint(high) + Vec3::Z * 5.0, Vec3::NEG_Z);
     if let Some(pick) = sandbox.pick(from, direction) {
@@ -80,7 +80,7 @@ pub fn draw(preset: &MaterialPreset) -> Result<Pixels, SandboxError> {
 
 fn wait(sandbox: &mut Sandbox, wanted: Arrived) -> Result<(), SandboxError> {
     while sandbox.poll()? != Some(wanted) {
-        // It ended without what was waited for: what is there is drawn.
+        // The work ended without this result: the present state is drawn.
         if !sandbox.is_busy() {
             return Ok(());
         }

@@ -1,6 +1,6 @@
-//! Where presets are found: five that the program brings along, and those that the user saved, a file each.
+//! The list of presets: five shipped ones, and those that the user saved, one file each.
 //!
-//! In: the user's folder. Out: presets in the order of their list, and a line for every file that is none.
+//! In: the user's folder. Out: presets in the order of their list, and a message for every invalid file.
 
 use std::path::{Path, PathBuf};
 
@@ -10,12 +10,12 @@ use crate::{
     scene::{SceneError, state_folder, write_atomically},
 };
 
-/// Largest file of one that is read, bytes.
+/// Size limit of a preset's file, bytes.
 const LARGEST: u64 = 256 << 10;
-/// Most files of the user's that are listed.
+/// Most files of the user's folder that are listed.
 const MOST: usize = 500;
 
-/// What the program brings along, as files.
+/// The shipped presets' files.
 const SHIPPED: [&str; 5] = [
     include_str!("../../../assets/presets/ceramic.toml"),
     include_str!("../../../assets/presets/glass.toml"),
@@ -27,19 +27,19 @@ const SHIPPED: [&str; 5] = [
 /// A preset in the list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed {
-    /// What it says.
+    /// The preset.
     pub preset: MaterialPreset,
-    /// The user's file; `None` where the program brings it along.
+    /// The user's file; `None` for a shipped preset.
     pub file: Option<PathBuf>,
 }
 
-/// Where the user's presets are kept: beside what the window remembers of itself.
+/// The folder of the user's presets, in the window's state folder.
 #[must_use]
 pub fn presets_folder() -> PathBuf {
     state_folder().join("presets")
 }
 
-/// All presets, the shipped ones first, and what is wrong with files that are left out.
+/// All presets, the shipped ones first, and messages about files that were skipped.
 #[must_use]
 pub fn presets() -> (Vec<Listed>, Vec<String>) {
     presets_in(&presets_folder())
@@ -53,7 +53,7 @@ pub(super) fn presets_in(folder: &Path) -> (Vec<Listed>, Vec<String>) {
             Err(error) => problems.push(error.message),
         }
     }
-    // A folder that is not there is one without files.
+    // A missing folder counts as empty.
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_toml(path)).collect();
     files.sort();
@@ -94,7 +94,7 @@ pub fn read_preset(file: &Path) -> Result<MaterialPreset, SceneError> {
     MaterialPreset::parse(&text, &shown.to_string())
 }
 
-/// The preset of a name in the list, else of a file.
+/// Finds a preset by its name in the list, or else reads it from a file.
 ///
 /// # Errors
 /// [`SceneError`]: one line that says which there are.
@@ -102,7 +102,7 @@ pub fn preset_of(name_or_file: &str) -> Result<MaterialPreset, SceneError> {
     preset_from(&presets_folder(), name_or_file)
 }
 
-/// The same for a scene in `folder`: a preset's file is looked for there first.
+/// The same for a scene in `folder`: a preset's file is looked up there first.
 ///
 /// # Errors
 /// As [`preset_of`].
@@ -126,7 +126,7 @@ pub(super) fn preset_from(folder: &Path, name_or_file: &str) -> Result<MaterialP
     Err(SceneError { message })
 }
 
-/// Saves a preset among the user's; one of the user's with the same name goes. Out: its file.
+/// Saves a preset among the user's, replacing one of the same name. Returns its file.
 ///
 /// # Errors
 /// [`SceneError`] for values out of range, the name of a shipped one, or a folder that cannot be written to.
@@ -155,7 +155,7 @@ pub(super) fn save_in(folder: &Path, preset: &MaterialPreset) -> Result<PathBuf,
     Ok(file)
 }
 
-/// A file name that every system takes, of a name that people may choose as they like.
+/// A file name valid on every system, for a name that the user may choose freely.
 fn free_name(folder: &Path, name: &str) -> PathBuf {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let name: String = name.trim().chars().map(plain).collect();

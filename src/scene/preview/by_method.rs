@@ -1,8 +1,8 @@
-//! The preview of methods that know no Voronoi cells: nothing is coarsened or painted, the method is asked for its
-//! seams, and where it has none, for its parts.
+//! Preview of methods without Voronoi cells: there is no coarse copy and no painting. The preview shows the method's
+//! seams, or its parts if it computes no seams.
 //!
-//! In: the body that is aimed at, the blow. Out: seams on it, or parts in its place. It is computed on the caller's
-//! thread, on the body's own shape, whenever the aim or a parameter has moved.
+//! In: the body aimed at, the blow. Out: seams on it, or parts in its place. Computed on the caller's thread, from the
+//! body's own shape, whenever the aim or a parameter changes.
 
 use std::{sync::Arc, time::Instant};
 
@@ -22,24 +22,25 @@ use crate::{
     svo::KeyArray,
 };
 
-/// Whether a blow breaks by Voronoi cells of seeds, which can be shown coarser and painted.
+/// Whether a blow breaks by Voronoi cells of seeds, for which coarse previews and painting work.
 pub(in crate::scene) fn has_cells(params: &FractureParams) -> bool {
     params.method.entry().by_seeds
 }
 
-/// Whether only the method itself can show what is wanted: other cells than Voronoi's, or pieces that are no voxels.
+/// Whether only the method itself can compute the preview: its cells are not Voronoi cells, or its pieces are not
+/// voxels.
 pub(super) fn shows_itself(params: &FractureParams, mode: PreviewMode) -> bool {
     !has_cells(params) || mode == PreviewMode::Exploded && !params.method.entry().of_voxels
 }
 
-/// Parts in the place of a body that is still whole.
+/// Parts shown in place of an unbroken body.
 pub(super) struct ShownParts {
     pub body: BodyId,
     shapes: Vec<Arc<Shape>>,
 }
 
 impl ShownParts {
-    /// The parts of `body`, which is drawn as `whole`: apart by the explode slider.
+    /// The parts of `body`, which is drawn as `whole`, moved apart by the explode slider.
     pub fn drawn(&self, body: &Body, whole: &RenderBody, explode: f64, first_color: u32) -> Vec<RenderBody> {
         let shift = whole.world_from_local * world_from_local_matrix(&body.state, &body.def.shape).inverse();
         let place = |shape: &Arc<Shape>| {
@@ -65,7 +66,7 @@ impl ShownParts {
 }
 
 impl Preview {
-    /// As [`Preview::update`], by the method alone.
+    /// Like [`Preview::update`], for such a method.
     pub(super) fn update_by_method(
         &mut self,
         tools: Workshop<'_>,
@@ -96,7 +97,7 @@ impl Preview {
     }
 }
 
-/// `None` where the octrees are being read elsewhere just now.
+/// `None` while another thread has the octrees locked.
 fn shown_by_method(
     tools: Workshop<'_>,
     target: &Target<'_>,

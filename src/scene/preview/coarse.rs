@@ -1,7 +1,7 @@
-//! The body's octree with its leaves at the preview's level, made by a worker: a level-9 object takes too
-//! long for a frame.
+//! Copies of the body's octree with leaves at the preview's level, made by a worker, since a level-9 object takes
+//! longer than a frame.
 //!
-//! In: a forest, a level. Out: its coarse copy, or another level's until that is there.
+//! In: a forest, a level. Out: its coarse copy; until that is ready, the copy of another level.
 
 use std::sync::{Arc, Weak, mpsc};
 
@@ -13,7 +13,7 @@ use crate::{
 
 /// A body's forest with its leaves at the preview's level.
 pub(super) struct Coarse {
-    // Weak, or it would keep octrees alive that no body has any more.
+    // Weak, since it must not keep octrees alive that no body uses.
     of: Weak<Forest>,
     pub forest: Arc<Forest>,
     pub tree: u32,
@@ -21,19 +21,19 @@ pub(super) struct Coarse {
     pub keys: KeyArray,
 }
 
-/// A coarse copy on its way.
+/// A coarse copy being made.
 struct CoarseJob {
     of: Weak<Forest>,
     level: u32,
     receiver: mpsc::Receiver<Forest>,
 }
 
-/// The coarse copy that is there, and the one to come.
+/// The present coarse copy, and the one being made.
 #[derive(Default)]
 pub(super) struct CoarseCopy {
     there: Option<Coarse>,
     job: Option<CoarseJob>,
-    /// Whether one was dropped, whose octrees may lie on the GPU.
+    /// Whether a copy was dropped, whose octrees may still be on the GPU.
     dropped: bool,
 }
 
@@ -42,7 +42,7 @@ impl CoarseJob {
         let (sender, receiver) = mpsc::channel();
         let fine = Arc::clone(forest);
         std::thread::spawn(move || {
-            // The receiver disappears when something else is wanted by now.
+            // The channel is closed when something else was requested meanwhile.
             let _ = sender.send(coarsen(&fine, level));
         });
         Self { of: Arc::downgrade(forest), level, receiver }
@@ -71,8 +71,8 @@ impl Coarse {
         self.of.ptr_eq(&Arc::downgrade(forest))
     }
 
-    /// Whether nothing is lost without it: a body's own octree must not be kept alive, and is no work to find
-    /// again.
+    /// Whether dropping it loses nothing: it is the body's own octree, which must not be kept alive and costs nothing
+    /// to find again, or the body is gone.
     fn is_idle(&mut self) -> bool {
         self.of.strong_count() == 0 || self.of.as_ptr() == Arc::as_ptr(&self.forest)
     }
@@ -83,8 +83,7 @@ impl Coarse {
         self.forest.leaves.keys.slice(starts[0] as usize..starts[1] as usize)
     }
 
-    /// Index of the tree's first voxel in the slot of the forest that this was made of: a node's, or a leaf's
-    /// where that is the leaf level.
+    /// Index of the tree's first voxel in the slot of the fine forest: of a node, or of a leaf at the leaf level.
     pub fn first_voxel(&self, fine: &Forest) -> u32 {
         let level = self.forest.level;
         let of_level = if level < fine.level { fine.level_start[level as usize] } else { 0 };
@@ -93,33 +92,33 @@ impl Coarse {
 }
 
 impl CoarseCopy {
-    /// The copy that is there.
+    /// The present copy.
     pub fn there(&self) -> Option<&Coarse> {
         self.there.as_ref()
     }
 
-    /// Whether one is being made.
+    /// Whether a copy is being made.
     pub fn is_on_its_way(&self) -> bool {
         self.job.is_some()
     }
 
-    /// Whether one was dropped since this was asked last.
+    /// Whether a copy was dropped since the last call.
     pub fn take_dropped(&mut self) -> bool {
         std::mem::take(&mut self.dropped)
     }
 
-    /// Nobody wants the one any more that is being made.
+    /// Cancels the copy being made.
     pub fn give_up(&mut self) {
         self.job = None;
     }
 
-    /// Drops the copy that is there, where nothing is lost without it.
+    /// Drops the present copy if that loses nothing.
     pub fn drop_idle(&mut self) {
         self.dropped |= self.there.take_if(Coarse::is_idle).is_some();
     }
 
-    /// Sees to a copy of `tree` at `level`. Answers the level of the one that is there: another one while a
-    /// worker makes it, `None` where there is none yet.
+    /// Requests a copy of `tree` at `level`. Returns the level of the present copy, which may be another one while a
+    /// worker makes the requested copy; `None` if there is no copy yet.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -133,14 +132,14 @@ impl CoarseCopy {
         self.job.take_if(|job| !job.is_for(forest, level));
         let is_wanted = |c: &Coarse| c.is_of(forest) && c.forest.level == level.min(forest.level);
         if !self.there.as_ref().is_some_and(is_wanted) {
-            // A level that is the body's own needs no copy.
+            // The body's own level needs no copy.
             let mut made = (level >= forest.level).then(|| Arc::clone(forest));
             if made.is_none() {
                 let job = self.job.get_or_insert_with(|| CoarseJob::start(forest, level));
                 match job.receiver.try_recv() {
                     Ok(coarse) => made = Some(Arc::new(coarse)),
                     Err(mpsc::TryRecvError::Empty) => {}
-                    // It was stopped by a panic of its thread: the next frame tries again.
+                    // The worker panicked: the next frame tries again.
                     Err(mpsc::TryRecvError::Disconnected) => self.job = None,
                 }
             }

@@ -1,7 +1,7 @@
-//! Letting go: once nothing has moved for a moment, the preview is computed again at the body's own level.
+//! Preview at the body's own level, computed once nothing has changed for a moment.
 //!
-//! In: what is shown. Out: the same from the full octree, from a worker; whatever has moved meanwhile makes
-//! it stale, and it is dropped.
+//! In: the present preview. Out: the same preview from the full octree, from a worker. A result is dropped if something
+//! changed meanwhile.
 
 use std::{
     sync::{Arc, mpsc},
@@ -17,15 +17,15 @@ use crate::{
     svo::{Arena, KeyArray},
 };
 
-/// A hand that rests this long has let go.
+/// The user has let go if nothing changes for this long.
 pub(super) const LET_GO_AFTER: Duration = Duration::from_millis(300);
-/// What would take longer stays at the preview's level, ms. Seams are the same lines at every level, so they
-/// may cost less.
+/// Longest expected time for seams, ms; beyond it the preview stays at its level. Seams are the same lines at every
+/// level, so a finer preview of them is worth less.
 const MOST_SEAMS_MS: f64 = 250.0;
-/// The same of pieces, ms.
+/// Longest expected time for pieces, ms.
 const MOST_PIECES_MS: f64 = 2500.0;
 
-/// The preview at the body's own level, on its way, and the last one that was asked for.
+/// The full preview being computed, and the last request.
 #[derive(Default)]
 pub(super) struct Full {
     job: Option<FullJob>,
@@ -46,19 +46,19 @@ enum Computed {
 }
 
 impl Full {
-    /// Whether a worker is at it.
+    /// Whether a worker is computing it.
     pub fn is_on_its_way(&self) -> bool {
         self.job.is_some()
     }
 
-    /// Nobody wants it any more.
+    /// Cancels it.
     pub fn forget(&mut self) {
         *self = Self::default();
     }
 }
 
 impl Preview {
-    /// Starts a worker where a hand has let go of what is shown, and where that is worth while.
+    /// Starts a worker if the user has let go and the preview is worth refining.
     pub(super) fn start_full(&mut self, tools: Workshop<'_>, target: &Target<'_>) {
         let object_level = target.body.def.octree().level();
         let rested = self.stamps.back().is_some_and(|t| t.elapsed() > LET_GO_AFTER);
@@ -75,7 +75,7 @@ impl Preview {
             return;
         }
         let Ok(arena) = tools.arena.try_read() else { return };
-        // The handles of the buffers are enough: the lock stays free for whatever comes meanwhile.
+        // A clone of the buffers' handles suffices, so the lock is free for later changes.
         let (arena, def, intact) = (arena.clone(), target.body.def.clone(), target.intact);
         let (sender, receiver) = mpsc::channel();
         let cancel = Cancel::possible();
@@ -83,7 +83,7 @@ impl Preview {
         let (compute, passes, asked) = (tools.compute.clone(), Arc::clone(tools.passes), wanted.clone());
         std::thread::spawn(move || {
             if let Some(fracturer) = passes.ready::<Fracturer>() {
-                // The receiver only disappears with the sandbox.
+                // The channel is closed only when the sandbox was dropped.
                 let _ =
                     sender.send(computed(&compute, &fracturer, (&arena, &cancel), (&def, intact), &asked));
             }
@@ -92,7 +92,7 @@ impl Preview {
         self.full.job = Some(FullJob { wanted, started: Instant::now(), receiver, _waits: waits });
     }
 
-    /// Shows what the worker has finished, if it still answers `now`, a blow on `body`; `true` when it does.
+    /// Shows a finished preview if it still matches `now`, a blow on `body`; returns whether it does.
     pub(super) fn take_full(&mut self, tools: Workshop<'_>, body: &Body, now: &Wanted) -> bool {
         let Some(job) = &self.full.job else {
             return false;
@@ -108,7 +108,7 @@ impl Preview {
         let shown = match result {
             Some(Ok(computed)) if wanted.covers(now) => shown_from(tools, body, computed),
             Some(Err(error)) => {
-                // The coarse one is still there.
+                // The coarse preview stays on display.
                 tracing::warn!("no full preview: {error}");
                 None
             }

@@ -1,23 +1,23 @@
-//! The octree level that previews are computed at: as fine as the time for them allows.
+//! Chooses the octree level of previews: as fine as their time budget allows.
 //!
-//! In: how long previews took, and how much of a frame is left to them. Out: the level of the next one.
+//! In: times of past previews, and the time that a frame leaves to them. Out: the level of the next preview.
 
-/// Level that a preview starts at, 5 at least.
+/// Level of the first preview; at least 5.
 const FIRST_LEVEL: u32 = 6;
 const LEAST_LEVEL: u32 = 5;
-/// Longer, and a coarser level is taken, ms; less where the rest of a frame leaves less of the tenth of a
-/// second.
+/// Longest time of a preview before a coarser level is chosen, ms; less if the rest of the frame leaves less of a tenth
+/// of a second.
 const MOST_MS: f64 = 80.0;
-/// What a preview may always take, however long the rest of a frame takes, ms.
+/// Time that a preview may always take, however long the rest of the frame takes, ms.
 const LEAST_ROOM_MS: f64 = 65.0;
-/// A finer level is taken where it is expected to stay below this, ms.
+/// A finer level is chosen if its expected time is below this, ms.
 const AIM_MS: f64 = 36.0;
-/// A level has about this many times the voxels of the one above it.
+/// Factor between the numbers of voxels of consecutive levels.
 pub(super) const GROWTH: f64 = 4.5;
-/// Measurements that a change of level waits for: a single slow one may be anything.
+/// Number of measurements before a change of level, since a single slow one may have any cause.
 const PATIENCE: usize = 3;
 
-/// Chooses the octree level by the time that previews take.
+/// Chooses the octree level by the measured times of previews.
 #[derive(Clone, Debug)]
 pub struct LevelControl {
     level: u32,
@@ -38,18 +38,18 @@ impl Default for LevelControl {
 }
 
 impl LevelControl {
-    /// Level for an object with its leaves at `object_level`.
+    /// The level for an object with leaves at `object_level`.
     #[must_use]
     pub fn level(&self, object_level: u32) -> u32 {
         self.level.min(object_level).max(1)
     }
 
-    /// Tells how much of a frame's time is left to previews, ms.
+    /// Sets the time that a frame leaves to previews, ms.
     pub fn leave_room(&mut self, ms: f64) {
         self.room_ms = if ms.is_finite() { ms.clamp(LEAST_ROOM_MS, MOST_MS) } else { MOST_MS };
     }
 
-    /// Tells how long a preview at [`LevelControl::level`] of `object_level` took.
+    /// Records the time of a preview at [`LevelControl::level`] of `object_level`.
     pub fn measured(&mut self, object_level: u32, ms: f64) {
         self.level = self.level(object_level).max(LEAST_LEVEL);
         self.times_ms.push(ms);
@@ -66,7 +66,7 @@ impl LevelControl {
         }
     }
 
-    /// The adapter cannot hold a preview at `level`.
+    /// Notes that the adapter has no memory for a preview at `level`.
     pub fn refused(&mut self, level: u32) {
         self.most = level.saturating_sub(1).max(LEAST_LEVEL);
         self.level = self.level.min(self.most);
@@ -78,7 +78,7 @@ impl LevelControl {
 mod tests {
     use super::*;
 
-    /// Runs the control on a machine that takes `ms` at level 6 and `growth` times as long a level.
+    /// Runs the control on a machine that takes `ms` at level 6 and `growth` times as long at each finer level.
     fn settled(ms: f64, growth: f64, object_level: u32) -> u32 {
         let mut control = LevelControl::default();
         let mut seen = Vec::new();

@@ -1,10 +1,9 @@
-//! The live preview: the blow that is aimed, computed on a coarse copy of the body whenever the aim or a
-//! parameter has moved.
+//! The live preview: the aimed blow, computed on a coarse copy of the body whenever the aim or a parameter changes.
 //!
-//! In: an [`Aim`], the body there, tuned values. Out: seams for the picture, or coarse pieces in the body's
-//! place. It runs on the caller's thread just before the picture: on a software adapter its waits would
-//! otherwise queue behind pictures. Only the coarse copy itself is made by a worker, since a fine object
-//! takes a while, and so is the preview at the body's own level.
+//! In: an [`Aim`], its body, tuned values. Out: seams for the picture, or coarse pieces in the body's place. Computed
+//! on the caller's thread just before the picture: on a software adapter its waits would otherwise queue behind
+//! pictures. Workers only make the coarse copy, since a fine object takes a while, and the preview at the body's own
+//! level.
 
 mod by_method;
 mod coarse;
@@ -44,7 +43,7 @@ pub use level::LevelControl;
 pub(super) use painting::Stroke;
 pub(super) use shown::Scenery;
 
-/// What "a second" of recomputations is.
+/// Interval over which recomputations per second are counted.
 const SECOND: Duration = Duration::from_secs(1);
 
 /// How the preview is shown.
@@ -54,38 +53,38 @@ pub enum PreviewMode {
     /// Gold lines on the object, which stays whole.
     #[default]
     Seams,
-    /// Coarse pieces in the object's place, drawn apart by the explode slider.
+    /// Coarse pieces in the object's place, moved apart by the explode slider.
     Exploded,
-    /// Not at all.
+    /// No preview.
     Off,
 }
 
-/// What the preview does, for the panels.
+/// State of the preview, for the panels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PreviewReport {
-    /// What is shown just now; `None` while nothing is aimed at.
+    /// The preview on display; `None` while nothing is aimed at.
     pub showing: Option<PreviewMode>,
-    /// Octree level of the last one.
+    /// Octree level of the last preview.
     pub level: u32,
-    /// Wall-clock time of the last one, ms.
+    /// Wall-clock time of the last preview, ms.
     pub ms: f64,
-    /// How often it was computed.
+    /// Number of recomputations.
     pub recomputed: u64,
-    /// How often during the last second.
+    /// Number of recomputations in the last second.
     pub per_second: u32,
-    /// Cells of the pinned impact that stay, and all of them; `None` without one.
+    /// Number of cells of the pinned impact that stay, and of all its cells; `None` without a pin.
     pub kept: Option<(u32, u32)>,
-    /// Whether the object is just being coarsened for it.
+    /// Whether a coarse copy is being made for it.
     pub preparing: bool,
-    /// How a number of pieces to aim at was solved for; `None` where there is none to aim at, or not yet.
+    /// How the number of pieces was solved for; `None` if none is set or it is not solved yet.
     pub solved: Option<Solved>,
-    /// Whether that is still to come.
+    /// Whether it is being solved for.
     pub solving: bool,
-    /// Changes whenever the picture of it may have changed.
+    /// Changes whenever the preview's picture may have changed.
     pub revision: u64,
 }
 
-/// A body that a blow is aimed at, and how it would break.
+/// The body aimed at, and its fracture parameters.
 pub(super) struct Target<'a> {
     pub body: &'a Body,
     /// Whether it is as it was imported.
@@ -93,32 +92,32 @@ pub(super) struct Target<'a> {
     pub params: FractureParams,
 }
 
-/// What is to be shown.
+/// Request for a preview.
 pub(super) struct Request<'a> {
-    /// The body that is aimed at, while it is there.
+    /// The body aimed at, while it exists.
     pub target: Option<Target<'a>>,
-    /// The only body there is: it is made ready while nothing is aimed at.
+    /// The only body, prepared while nothing is aimed at.
     pub only: Option<&'a Body>,
     pub mode: PreviewMode,
     pub pin: Option<&'a Pin>,
-    /// Whether nobody is changing a value by hand.
+    /// Whether the user is not changing a value.
     pub resting: bool,
 }
 
-/// The preview and what it keeps between frames.
+/// The preview and its cached data.
 #[derive(Default)]
 pub(super) struct Preview {
     aim: Option<Aim>,
-    /// What was computed last, also where that failed: the same is not tried twice.
+    /// The last request, including a failed one, so that it is not tried twice.
     done: Option<Wanted>,
     shown: Option<Shown>,
     coarse: CoarseCopy,
     control: LevelControl,
     report: PreviewReport,
-    /// When it was computed during the last second.
+    /// Times of the recomputations in the last second.
     stamps: VecDeque<Instant>,
     painting: Painting,
-    /// Octrees were dropped: their places are given back when nothing reads the arena.
+    /// Whether octrees were dropped whose memory must be freed once nothing reads the arena.
     dropped: bool,
     full: Full,
     solving: Solving,
@@ -128,48 +127,47 @@ pub(super) struct Preview {
 struct Wanted {
     aim: Aim,
     params: FractureParams,
-    /// Cells that were painted to stay.
+    /// Cells painted to stay.
     kept: Option<Arc<KeptCells>>,
     mode: PreviewMode,
     level: u32,
 }
 
 impl Wanted {
-    /// Whether this, computed, answers `other`: the same blow, at least as finely.
+    /// Whether the result for this request also answers `other`: the same blow, at least as fine.
     fn covers(&self, other: &Self) -> bool {
         let same = (self.aim, &self.params, self.mode) == (other.aim, &other.params, other.mode);
         same && self.kept == other.kept && self.level >= other.level
     }
 
-    /// As the body with its leaves at `full` would break, for its copy at this level: what counts in leaf
-    /// voxels shrinks with them.
+    /// The recipe for the copy at this level of a body with leaves at `full`: values in leaf voxels are scaled.
     fn recipe(&self, full: u32) -> Result<Recipe, FractureError> {
         Ok(self.params.recipe().coarsened(full, self.level)?)
     }
 
-    /// Seeds from a file are for an `intact` body.
+    /// Seeds from a file apply to an `intact` body only.
     fn cells(&self, def: &BodyDef, intact: bool) -> Result<Cells, FractureError> {
         cells(&self.aim, &self.params, self.kept.as_deref(), (def, intact))
     }
 }
 
 impl Preview {
-    /// Aims: what [`Preview::update`] shows from now on.
+    /// Sets the aim for [`Preview::update`].
     pub fn set_aim(&mut self, aim: Option<Aim>) {
         self.aim = aim;
     }
 
-    /// What is aimed at.
+    /// The present aim.
     pub fn aim(&self) -> Option<Aim> {
         self.aim
     }
 
-    /// Tells how much of a frame's time is left to previews, ms: their level follows it.
+    /// Sets the time that a frame leaves to previews, ms; the level follows it.
     pub fn leave_room(&mut self, ms: f64) {
         self.control.leave_room(ms);
     }
 
-    /// What the preview does.
+    /// State of the preview.
     pub fn report(&self) -> PreviewReport {
         let lately = self.stamps.iter().filter(|t| t.elapsed() < SECOND).count();
         PreviewReport {
@@ -183,17 +181,17 @@ impl Preview {
         }
     }
 
-    /// Whether a coarse copy, or a number of seeds, is on its way: the next frame should ask again soon.
+    /// Whether a coarse copy or a number of seeds is being computed, so that the next frame should update the preview.
     pub fn is_preparing(&self) -> bool {
         self.coarse.is_on_its_way() || self.solving.is_on_its_way()
     }
 
-    /// Whether the preview at the body's own level is on its way.
+    /// Whether the preview at the body's own level is being computed.
     pub fn is_refining(&self) -> bool {
         self.full.is_on_its_way()
     }
 
-    /// Has the seeds looked for that give the number of pieces to aim at, where a blow on `target` names one.
+    /// Starts solving for the number of seeds, if a blow on `target` sets a number of pieces.
     pub fn look_for_seeds(
         &mut self,
         tools: Workshop<'_>,
@@ -205,17 +203,17 @@ impl Preview {
         self.solving.update(tools, aim, target, kept, resting);
     }
 
-    /// Nothing is aimed at: no seeds are looked for.
+    /// Cancels the solving, because nothing is aimed at.
     pub fn forget_seeds(&mut self) {
         self.solving.forget();
     }
 
-    /// The parameters of a blow, with seeds in the place of a number of pieces to aim at.
+    /// The parameters of a blow, with a number of seeds in place of a number of pieces.
     pub fn with_seeds(&self, aim: &Aim, params: FractureParams) -> FractureParams {
         self.solving.with_seeds(aim, params)
     }
 
-    /// Brings the preview up to date; `true` when it has changed.
+    /// Updates the preview; returns whether it has changed.
     ///
     /// # Errors
     /// [`SandboxError`]; nothing is shown then, and the same is not tried again.
@@ -236,7 +234,7 @@ impl Preview {
             let wanted = Wanted { aim, params, kept, mode, level: object_level };
             return self.update_by_method(tools, &target, wanted);
         }
-        // Not compiled yet: the next frame asks again.
+        // The pipelines are not compiled yet: tried again in the next frame.
         let Some(fracturer) = tools.passes.ready::<Fracturer>() else {
             return Ok(self.drop_shown(is_there));
         };
@@ -275,8 +273,8 @@ impl Preview {
         }
     }
 
-    /// While nothing is aimed at: the object that will be. Where there are several, what was begun for one of
-    /// them is given up.
+    /// Prepares the only object while nothing is aimed at. If there are several objects, a copy being made for one of
+    /// them is cancelled.
     fn prepare_only(
         &mut self,
         tools: Workshop<'_>,
@@ -286,7 +284,7 @@ impl Preview {
         if let Some(body) = only.filter(|_| mode != PreviewMode::Off) {
             let octree = body.def.octree();
             let level = self.control.level(octree.level());
-            // An object that serves as its own copy has nothing to make ready.
+            // An object at its own level needs no copy.
             if level < octree.level() {
                 self.coarse.refresh(tools.compute, &octree.forest, octree.tree, level)?;
                 return Ok(());
@@ -296,7 +294,7 @@ impl Preview {
         Ok(())
     }
 
-    /// `None` where the octrees are being read elsewhere just now.
+    /// `None` while another thread has the octrees locked.
     fn compute(
         &mut self,
         tools: Workshop<'_>,
@@ -318,7 +316,7 @@ impl Preview {
                     return Ok(None);
                 };
                 let seams = fracturer.seams(&coarse.keys, wanted.level, &cells.pattern)?;
-                // Waited for, so that what is measured is the preview and not the picture after it.
+                // Waits, so that the measurement covers the preview and not the next picture.
                 tools.compute.wait()?;
                 seams_of(target.body, coarse, seams, &cells)
             }
@@ -330,7 +328,7 @@ impl Preview {
             }
         };
         let ms = start.elapsed().as_secs_f64() * 1e3;
-        // Until the coarse copy of another level is there, the old one says nothing about it.
+        // A copy of another level than requested says nothing about the requested one's time.
         let level = def.octree().level();
         if self.control.level(level) == wanted.level {
             self.control.measured(level, ms);
@@ -339,7 +337,7 @@ impl Preview {
         Ok(Some(shown))
     }
 
-    /// Counts a preview at `level` that was begun at `start`.
+    /// Records a preview at `level` that started at `start`.
     fn count(&mut self, level: u32, start: Instant) {
         self.report.recomputed += 1;
         self.stamps.retain(|t| t.elapsed() < SECOND);
@@ -347,7 +345,7 @@ impl Preview {
         (self.report.level, self.report.ms) = (level, start.elapsed().as_secs_f64() * 1e3);
     }
 
-    /// Breaks the coarse octree as a click would break the body: its pieces, or the seams that they have.
+    /// Breaks the coarse octree as a click would break the body; returns its pieces, or their seams.
     fn break_coarse(
         &mut self,
         tools: Workshop<'_>,
@@ -367,7 +365,7 @@ impl Preview {
             let seams = Seams::of_fracture(tools.compute, coarse.voxels(), &fracture, &cells.pattern)?;
             return Ok(Some(seams_of(body, coarse, seams, cells)));
         }
-        // The last preview's octrees go first, so that the arena does not grow.
+        // The last preview's octrees are freed first, so that the arena does not grow.
         if let Some(Shown::Pieces(old)) = self.shown.take() {
             drop(old);
             arena.collect();
@@ -381,15 +379,14 @@ impl Preview {
         self.dropped |= matches!(old, Some(Shown::Pieces(_) | Shown::Parts(_)));
     }
 
-    /// Shows nothing any more; `true` when something was shown. The coarse copy stays while the body that is
-    /// aimed at `is_there`.
+    /// Clears the preview; returns whether anything was on display. The coarse copy is kept while its body `is_there`.
     fn drop_shown(&mut self, is_there: bool) -> bool {
         let was = self.shown.is_some();
         self.replace(None);
         if !is_there {
             self.coarse.drop_idle();
         }
-        // A full one that is on its way has nobody to answer.
+        // A full preview being computed would answer no request.
         self.done = None;
         self.full.forget();
         self.report.showing = None;
@@ -397,12 +394,12 @@ impl Preview {
         was
     }
 
-    /// Whether a worker computes something for it.
+    /// Whether a worker is computing something for it.
     pub fn is_busy(&self) -> bool {
         self.coarse.is_on_its_way() || self.full.is_on_its_way() || self.solving.is_on_its_way()
     }
 
-    /// Everything that was computed is for other stages than those to come.
+    /// Drops everything computed, because the stages move to another backend.
     pub fn forget(&mut self) {
         self.drop_shown(true);
         self.coarse = CoarseCopy::default();
@@ -420,7 +417,7 @@ impl Preview {
     }
 }
 
-/// Seams of a coarse copy, on the body that it was made of.
+/// Converts the seams of a coarse copy for the body.
 fn seams_of(body: &Body, coarse: &Coarse, seams: Seams, cells: &Cells) -> Shown {
     let first = coarse.first_voxel(&body.def.octree().forest);
     Shown::Seams { body: body.id, seams, first, kept: cells.kept.first().copied() }

@@ -1,7 +1,7 @@
-//! Choosing by hand which cells of the pinned impact stay with the body (2016, sec. 4.7).
+//! Painting: choosing cell by cell what stays with the body at the pinned impact (2016, sec. 4.7).
 //!
-//! In: a pinned impact, cells that are clicked or pointed at. Out: [`KeptCells`] for the tuned values, so
-//! that undo covers them, and what the panels and the picture say about them.
+//! In: a pinned impact, cells that are clicked or pointed at. Out: [`KeptCells`] for the tuned values, so that undo
+//! covers them, and figures and marks for the panels and the picture.
 
 use std::sync::Arc;
 
@@ -11,35 +11,35 @@ use crate::{
     scene::{Cells, KeptCells, Pin, pinned::cells},
 };
 
-/// The cells of the pinned impact, and the one under the pointer.
+/// The cells of the pinned impact, and the cell under the pointer.
 #[derive(Default)]
 pub(super) struct Painting {
     pinned: Option<PinnedCells>,
-    /// The cell under the pointer, while cells are painted.
+    /// The cell under the pointer, while the painting tool is chosen.
     hovered: Option<u32>,
     revision: u64,
 }
 
-/// Cells, and what they were drawn from.
+/// Cells and the values they were computed from.
 struct PinnedCells {
     pin: Pin,
     params: FractureParams,
     cells: Cells,
 }
 
-/// What a hand does to the cells that stay.
+/// A change of the cells that stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::scene) enum Stroke {
-    /// Lets a cell stay, or break off if it stayed.
+    /// Toggles whether a cell stays.
     Toggle(u32),
-    /// Lets every cell break off.
+    /// Makes every cell break off.
     None,
-    /// Lets those cells stay that broke off, and the others break off.
+    /// Inverts which cells stay.
     Invert,
 }
 
 impl Stroke {
-    /// Of `all` cells those that stay, where `kept` did (ascending).
+    /// The cells of `all` that stay after the stroke, if `kept` (ascending) stayed before.
     fn on(self, mut kept: Vec<u32>, all: u32) -> Vec<u32> {
         match self {
             Self::Toggle(cell) => match kept.binary_search(&cell) {
@@ -52,7 +52,7 @@ impl Stroke {
         kept
     }
 
-    /// What undo calls it.
+    /// Name of the undo step.
     pub fn name(self) -> &'static str {
         match self {
             Self::Toggle(_) => "kept cells",
@@ -63,7 +63,7 @@ impl Stroke {
 }
 
 impl Painting {
-    /// Draws the cells of the impact pinned on a body anew where it, or what shapes them, has changed.
+    /// Recomputes the cells of the pinned impact if it or its parameters have changed.
     pub fn refresh(&mut self, pinned: Option<(&Pin, Target<'_>)>) {
         let Some((pin, target)) = pinned else {
             self.pinned = None;
@@ -74,7 +74,7 @@ impl Painting {
             return;
         }
         let of = (&target.body.def, target.intact);
-        // Where there is no pattern, the preview says why.
+        // If there is no pattern, the preview shows the reason.
         let cells = cells(&pin.aim, &target.params, pin.kept.as_deref(), of).ok();
         self.pinned = cells.map(|cells| PinnedCells { pin: pin.clone(), params: target.params, cells });
         if self.pinned.is_none() {
@@ -92,20 +92,20 @@ impl Painting {
         self.pinned.as_ref().map_or(&[], |pinned| &pinned.cells.kept)
     }
 
-    /// How many cells stay, and all.
+    /// Number of cells that stay, and of all cells.
     pub fn counts(&self) -> Option<(u32, u32)> {
         let (_, cells) = self.pinned()?;
         Some((cells.kept.len() as u32, cells.pattern.seeds.len() as u32))
     }
 
-    /// The cells, where they are those of the blow that is wanted.
+    /// The cells, if they belong to the blow `wanted`.
     pub fn cells_of(&self, wanted: &Wanted) -> Option<&Cells> {
         let pinned = self.pinned.as_ref()?;
         let is_it = pinned.pin.aim == wanted.aim && pinned.pin.kept == wanted.kept;
         (is_it && pinned.params == wanted.params).then_some(&pinned.cells)
     }
 
-    /// What stays after a stroke: `None` without a pinned impact, `Some(None)` where nothing does.
+    /// The cells that stay after a stroke: `None` without a pinned impact, `Some(None)` if none stays.
     pub fn after(&self, stroke: Stroke) -> Option<Option<KeptCells>> {
         let (_, cells) = self.pinned()?;
         let seeds = cells.pattern.seeds.clone();
@@ -113,7 +113,7 @@ impl Painting {
         Some((!kept.is_empty()).then(|| KeptCells::new(seeds, kept)))
     }
 
-    /// Marks a cell as the one under the pointer.
+    /// Sets the cell under the pointer.
     pub fn hover(&mut self, cell: Option<u32>) {
         if self.hovered != cell {
             self.hovered = cell;
@@ -126,7 +126,7 @@ impl Painting {
         self.hovered
     }
 
-    /// Changes whenever the picture of it may have changed.
+    /// Changes whenever the marked cells may have changed.
     pub fn revision(&self) -> u64 {
         self.revision
     }
@@ -143,12 +143,12 @@ impl super::Preview {
         self.painting.kept()
     }
 
-    /// What stays at the pinned impact after a stroke: `None` without one, `Some(None)` where nothing does.
+    /// The cells that stay at the pinned impact after a stroke: `None` without a pin, `Some(None)` if none stays.
     pub fn painted(&self, stroke: Stroke) -> Option<Option<Arc<KeptCells>>> {
         self.painting.after(stroke).map(|kept| kept.map(Arc::new))
     }
 
-    /// Marks a cell of the pinned impact as the one under the pointer.
+    /// Sets the cell of the pinned impact under the pointer.
     pub fn hover_cell(&mut self, cell: Option<u32>) {
         self.painting.hover(cell);
     }
@@ -158,7 +158,7 @@ impl super::Preview {
         self.painting.hovered()
     }
 
-    /// Whether what is shown is the pinned impact as it is now.
+    /// Whether the preview on display is the pinned impact in its present form.
     pub(super) fn shows_pinned(&self) -> bool {
         let answers = |done: &Wanted| self.painting.cells_of(done).is_some();
         self.shown.is_some() && self.done.as_ref().is_some_and(answers)

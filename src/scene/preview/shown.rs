@@ -1,5 +1,4 @@
-//! What the preview shows: seams on the whole body, or pieces in its place, as the picture wants them and as
-//! a ray meets them.
+//! The preview on display: seams on the whole body, or pieces in its place, for drawing and for picking.
 
 use std::sync::Arc;
 
@@ -22,7 +21,7 @@ use crate::{
     svo::{Forest, Grid, pick_forest},
 };
 
-/// What is shown just now.
+/// The preview on display.
 pub(super) enum Shown {
     Seams {
         body: BodyId,
@@ -33,16 +32,16 @@ pub(super) enum Shown {
         kept: Option<u32>,
     },
     Pieces(ShownPieces),
-    /// Of a method that knows no cells.
+    /// Parts by a method without cells.
     Parts(ShownParts),
 }
 
-/// Pieces in the place of a body that is still whole.
+/// Pieces in place of an unbroken body.
 pub(super) struct ShownPieces {
     body: BodyId,
     forest: Arc<Forest>,
     pieces: Vec<ShownPiece>,
-    /// The seeds alone, to tell the cells of what stays apart.
+    /// The seeds alone, to find the cells of the part that stays.
     seeds: Seams,
     objects: Vec<u32>,
     kept: Option<u32>,
@@ -74,8 +73,8 @@ impl ShownPieces {
         })
     }
 
-    /// Local space to world of every piece in the place of the body, whose own is `whole`: apart by the
-    /// explode slider.
+    /// Transforms from local space to world of all pieces, for a body whose own is `whole`, moved apart by the explode
+    /// slider.
     fn places(&self, body: &Body, whole: Mat4, explode: f64) -> Vec<Mat4> {
         let shift = whole * world_from_local_matrix(&body.state, &body.def.shape).inverse();
         let coarse = f64::from(1u32 << (body.def.octree().level() - self.forest.level));
@@ -88,7 +87,7 @@ impl ShownPieces {
         self.pieces.iter().map(|p| Mat4::from_translation(offset(p)) * world_from_coarse).collect()
     }
 
-    /// Whether a piece stays, or lies under the pointer.
+    /// Mark of a piece that stays or is under the pointer.
     fn mark(&self, piece: &ShownPiece, marks: CellMarks) -> Option<PieceMark> {
         let object = |cell: u32| self.objects.get(cell as usize).copied();
         if marks.kept == Some(piece.cell) {
@@ -101,30 +100,28 @@ impl ShownPieces {
     }
 }
 
-/// The stage that a preview stands on, as it is drawn.
+/// The stage below a preview.
 #[derive(Clone, Copy)]
 pub(in crate::scene) struct Scenery<'a> {
     pub stage: &'a Stage,
     pub look: &'a Appearance,
 }
 
-/// Coarse pieces that are not drawn apart look like the whole: this far they are, where the explode slider says nothing.
+/// Explode distance if the slider is at zero, since adjoining coarse pieces would look like the whole.
 const APART: f64 = 0.2;
 
-/// How far the pieces of a preview are drawn apart.
+/// Explode distance of a preview's pieces.
 fn apart(explode: f64) -> f64 {
     if explode > 0.0 { explode } else { APART }
 }
 
 impl Preview {
-    /// What is told apart by colour: only where an impact is pinned, since only there something can be done
-    /// about it.
+    /// Which cells are marked by colour: only for a pinned impact, the only one whose cells the user can change.
     fn marks(&self, kept: Option<u32>, is_pinned: bool) -> CellMarks {
         if is_pinned { CellMarks { kept, hovered: self.painting.hovered() } } else { CellMarks::default() }
     }
 
-    /// The cracks that the picture draws on a body that is still whole, and how its cells are marked; the
-    /// index counts in
+    /// Cracks and marked cells for the picture of an unbroken body; the body's index refers to
     /// [`Preview::shown_bodies`].
     pub fn body_seams(&self, stage: &Stage, is_pinned: bool) -> Option<BodySeams<'_>> {
         match self.shown.as_ref()? {
@@ -140,8 +137,7 @@ impl Preview {
         }
     }
 
-    /// Bodies as the window shows them: as they are, and where the preview is exploded, its pieces instead of
-    /// the body.
+    /// Bodies as the window shows them; an exploded preview's pieces replace their body.
     pub fn shown_bodies(
         &self,
         scenery: Scenery<'_>,
@@ -179,9 +175,9 @@ impl Preview {
         drawn
     }
 
-    /// The cell of the pinned impact that a ray through the picture meets first on the body, as it is shown:
-    /// on the whole one the seed nearest to the middle of the voxel, on pieces the nearest of those that the
-    /// piece holds; in whole numbers, of equally near ones the lowest.
+    /// The first cell of the pinned impact that a ray hits on the body on display: on the whole body the seed nearest
+    /// to the voxel's centre, on pieces the nearest seed among the piece's cells. Distances are compared in integers;
+    /// the lowest of equally near cells wins.
     pub fn cell_at(&self, scenery: Scenery<'_>, origin: Vec3, direction: Vec3) -> Option<u32> {
         let (pin, cells) = self.painting.pinned()?;
         let (stage, explode) = (scenery.stage, scenery.look.explode);

@@ -1,7 +1,7 @@
-//! A number of pieces to aim at: the seeds that give it, found by a worker as the blow itself would find them.
+//! Solves for the number of seeds that gives a number of pieces, on a worker, as the blow itself would.
 //!
-//! In: a blow that is aimed, with parameters that name a number of pieces. Out: the same with a number of seeds: at first
-//! one that is guessed from the last solution, and once a hand has let go the one that the break will use.
+//! In: an aimed blow whose parameters set a number of pieces. Out: the same with a number of seeds: at first an
+//! estimate from the last solution, and once the user has let go the number that the break will use.
 
 use std::{
     sync::{Arc, mpsc},
@@ -19,7 +19,7 @@ use crate::{
     svo::Arena,
 };
 
-/// What is solved for.
+/// The problem to solve.
 #[derive(Clone, PartialEq)]
 struct Question {
     aim: Aim,
@@ -33,7 +33,7 @@ struct Job {
 }
 
 impl Job {
-    /// What came of it: perhaps nothing.
+    /// The worker's result once it is there; `Some(None)` if it found none.
     fn answer(&self) -> Option<Option<Solved>> {
         match self.receiver.try_recv() {
             Ok(answer) => Some(answer),
@@ -43,35 +43,35 @@ impl Job {
     }
 }
 
-/// The last question, its worker, and what came of it.
+/// The last problem, its worker, and the solution.
 #[derive(Default)]
 pub(super) struct Solving {
     asked: Option<(Question, Instant)>,
     job: Option<Job>,
     answer: Option<Solved>,
-    /// Whether the last question was tried: what has no answer is not tried again.
+    /// Whether the last problem was tried; one without a solution is not tried again.
     is_over: bool,
-    /// Seeds for a piece, as the last solution had them.
+    /// Seeds per piece in the last solution.
     seeds_a_piece: Option<f64>,
 }
 
 impl Solving {
-    /// Whether an answer will come.
+    /// Whether a solution is still expected.
     pub fn is_on_its_way(&self) -> bool {
         self.asked.is_some() && !self.is_over
     }
 
-    /// What was solved for the blow that is aimed.
+    /// The solution for the aimed blow.
     pub fn solved(&self) -> Option<Solved> {
         self.answer
     }
 
-    /// Nobody aims for a number of pieces.
+    /// Cancels the solving, because no number of pieces is set.
     pub fn forget(&mut self) {
         (self.asked, self.job, self.answer, self.is_over) = (None, None, None, false);
     }
 
-    /// Follows the blow on `target`; `resting` where nobody is changing a value by hand.
+    /// Follows the blow on `target`; `resting` while the user is not changing a value.
     pub fn update(
         &mut self,
         tools: Workshop<'_>,
@@ -100,8 +100,8 @@ impl Solving {
         }
     }
 
-    /// The parameters of a blow with a number of seeds instead of one of pieces: that which was found for it, else one
-    /// that is guessed.
+    /// The parameters of a blow with a number of seeds in place of a number of pieces: the solution, or else an
+    /// estimate.
     pub fn with_seeds(&self, aim: &Aim, params: FractureParams) -> FractureParams {
         let Some(wanted) = params.target_pieces.filter(|_| params.method.entry().by_seeds) else {
             return params;
@@ -124,18 +124,18 @@ impl Solving {
             return;
         }
         let Ok(arena) = tools.arena.try_read() else { return };
-        // The handles of the buffers are enough: the lock stays free for whatever comes meanwhile.
+        // A clone of the buffers' handles suffices, so the lock is free for later changes.
         let (arena, def, intact) = (arena.clone(), target.body.def.clone(), target.intact);
         let (sender, receiver) = mpsc::channel();
         let (passes, question, cancel) = (Arc::clone(tools.passes), question.clone(), Cancel::possible());
         let waits = CancelOnDrop(cancel.clone());
         std::thread::spawn(move || {
             let solved = solve(&arena, &passes, &cancel, (&def, intact), &question).unwrap_or_else(|error| {
-                // The break will tell.
+                // The break will report the error.
                 tracing::debug!("no seeds for the preview: {error}");
                 None
             });
-            // The receiver only disappears with the sandbox.
+            // The channel is closed only when the sandbox was dropped.
             let _ = sender.send(solved);
         });
         self.job = Some(Job { receiver, _waits: waits });

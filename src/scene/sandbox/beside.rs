@@ -1,4 +1,4 @@
-//! Columns beside the document: the same blows by other methods. Nothing in here changes the document.
+//! Comparison views beside the document: the same blows by other methods. Nothing here changes the document.
 
 use std::{
     collections::BTreeMap,
@@ -21,8 +21,8 @@ use crate::{
 };
 
 impl Sandbox {
-    /// Shows these ways of breaking beside the document from now on, two at the most; none: no more. All that they hold
-    /// goes with them.
+    /// Shows views with these methods beside the document, at most two; with an empty list none. Closed views free all
+    /// their data.
     ///
     /// # Errors
     /// [`GpuError`]; nothing has changed then.
@@ -30,13 +30,13 @@ impl Sandbox {
         self.beside.show(ways, self.stage.compute())
     }
 
-    /// The ways that are shown beside the document.
+    /// The methods of the comparison views.
     #[must_use]
     pub fn ways_beside(&self) -> Vec<Way> {
         self.beside.ways()
     }
 
-    /// All columns for their captions, the document's own first; nothing while there is nothing beside it.
+    /// Captions of all views, the document's first; empty if there are no comparison views.
     #[must_use]
     pub fn columns(&self) -> Vec<ColumnView> {
         if self.beside.is_empty() {
@@ -53,56 +53,56 @@ impl Sandbox {
         std::iter::once(ColumnView { way, state }).chain(others).collect()
     }
 
-    /// Bodies of a column beside the document as they are drawn, and their octrees; 0 is the first.
+    /// Bodies and octrees of a comparison view for the renderer; 0 is the first view.
     #[must_use]
     pub fn beside_bodies(&self, column: usize) -> Option<(Vec<RenderBody>, &Arc<RwLock<Arena>>)> {
         let column = self.beside.columns().get(column)?;
-        // Its bodies have names of their own.
+        // Selections refer to the document's body ids, not the view's.
         let look = Appearance { selected: Arc::default(), ..self.look() };
         Some((column.render_bodies(&look, self.beside.pinned()), column.stage().arena()))
     }
 
-    /// Changes whenever the pictures of the columns beside the document may have changed.
+    /// Changes whenever the pictures of the comparison views may have changed.
     #[must_use]
     pub fn beside_revision(&self) -> u64 {
         self.beside.revision()
     }
 
-    /// Whether a fracture for a column beside the document is being computed.
+    /// Whether a comparison view is computing a fracture.
     #[must_use]
     pub fn is_breaking_beside(&self) -> bool {
         self.beside.is_computing()
     }
 
-    /// Whether columns beside the document are to be asked again soon.
+    /// Whether comparison views must be polled again soon.
     #[must_use]
     pub fn is_waiting_beside(&self) -> bool {
         self.beside.is_waiting()
     }
 
-    /// Whether time is to wait until the columns beside the document show what it shows.
+    /// Whether simulated time must wait until the comparison views have caught up.
     #[must_use]
     pub fn time_waits_for_beside(&self) -> bool {
         self.beside.holds_time()
     }
 
-    /// Whether a step of time would change anything beside the document.
+    /// Whether a step would change anything in a comparison view.
     #[must_use]
     pub fn has_motion_beside(&self) -> bool {
         self.beside.has_motion()
     }
 
-    /// A step of time beside the document, after its own.
+    /// Takes a simulation step in the comparison views, after the document's.
     pub fn step_beside(&mut self) {
         self.beside.step(self.stage.time());
     }
 
-    /// Lets columns that began later come as far as the document, until `deadline`.
+    /// Lets views started later catch up with the document, until `deadline`.
     pub fn catch_up_beside(&mut self, deadline: Instant) {
         self.beside.catch_up(self.stage.time(), deadline);
     }
 
-    /// Lets the columns follow the document, or starts what that needs. Never waits.
+    /// Lets the comparison views follow the document, without waiting.
     pub fn update_beside(&mut self) {
         if self.beside.is_empty() {
             return;
@@ -123,19 +123,19 @@ impl Sandbox {
         self.beside.update(context);
     }
 
-    /// The breaks that led to the bodies that are there, the first one first.
+    /// The breaks in the ancestry of the present bodies, the first one first.
     fn fallen(&self) -> BTreeMap<usize, &BreakRecord> {
         let bodies = self.stage.bodies().iter();
         bodies.flat_map(|body| self.breaks.line(self.stage.info_or_whole(body.id).origin)).collect()
     }
 
-    /// An object before anything broke it.
+    /// An object before its first break.
     fn whole(&self, object: usize) -> Option<BodyDef> {
         let first = self.history.first().and_then(|first| first.stage.body_of(object));
         first.or_else(|| self.stage.projectile_of(object).cloned())
     }
 
-    /// The pinned blow, by what is tuned now.
+    /// The pinned blow with the present tuned values.
     fn pinned_strike(&self) -> Option<Strike> {
         let pin = self.document.tuning().pin.as_ref()?;
         let body = self.stage.body(pin.aim.body)?;

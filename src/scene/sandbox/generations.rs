@@ -1,7 +1,7 @@
-//! A blow of the user's over several generations: the largest pieces break again, as `fracture --generations` has it.
+//! A user's blow over several generations: the largest pieces break again, as with `fracture --generations`.
 //!
-//! In: what a blow broke off. Out: one blow after another on the largest eighth of the pieces, until so many generations
-//! are done. All of it is one step of undo, and falls at one moment of simulated time.
+//! In: the pieces of a blow. Out: further blows, one after another, on the largest eighth of the pieces, for the chosen
+//! number of generations. All of it is one undo step and happens at one moment of simulated time.
 
 use std::collections::VecDeque;
 
@@ -18,26 +18,26 @@ use crate::{
     },
 };
 
-/// The generations of a blow that are still to come.
+/// The remaining generations of a blow.
 pub(super) struct Generations {
     left: u32,
-    /// What the body that was struck has become.
+    /// All pieces of the struck body.
     pieces: Vec<BodyId>,
-    /// Of this generation, the largest first.
+    /// Pieces of this generation still to be broken, the largest first.
     waiting: VecDeque<BodyId>,
     blow: Blow,
     params: FractureParams,
-    /// Breaks so far.
+    /// Number of breaks so far.
     number: u64,
 }
 
-/// Whether a pattern would have something to cut.
+/// Whether a body is large enough to be broken.
 fn is_worth_it(body: &Body) -> bool {
     body.def.shape.as_octree().is_none_or(|octree| octree.mass.voxels >= SMALLEST_TO_BREAK)
 }
 
 impl Sandbox {
-    /// The body of a job broke; `record` tells of the break.
+    /// Called when the body of a job broke; `record` is the index of the break.
     pub(super) fn count_generations(&mut self, job: &BreakJob, record: usize) {
         let of_break = |body: &&Body| {
             let origin = self.stage.info_or_whole(body.id).origin;
@@ -67,14 +67,14 @@ impl Sandbox {
         }
     }
 
-    /// A piece that was to break again has no crack.
+    /// Called when a piece that was to break again did not split.
     pub(super) fn stayed_whole_again(&mut self) {
         if let Some(work) = &mut self.generations {
             work.number += 1;
         }
     }
 
-    /// Lets the next piece break again, where one is to.
+    /// Breaks the next piece, if there is one.
     pub(super) fn break_again(&mut self) {
         if self.jobs.breaking.is_busy() {
             return;
@@ -90,7 +90,7 @@ impl Sandbox {
             work.waiting = large.map(|body| body.id).collect();
         }
         let Some(body) = work.waiting.pop_front().and_then(|id| self.stage.body(id)) else {
-            // Too small, all of them, or gone.
+            // All remaining pieces are too small or gone.
             return;
         };
         let shape = &body.def.shape;
@@ -160,15 +160,15 @@ mod tests {
         println!("{} pieces of one generation, {} of three", once.len(), thrice.len());
         assert!(thrice.len() > once.len() + 8 && thrice.contains(&1) && thrice.contains(&2));
         let mass: f64 = sandbox.bodies().iter().map(|b| b.def.shape.mass().volume_m3).sum();
-        // One step of undo, and one more of redo.
+        // One step for undo, and one for redo.
         assert_eq!(sandbox.undo().as_deref(), Some("break box"));
         assert_eq!(sandbox.bodies().len(), 1);
         let whole = sandbox.bodies()[0].def.shape.mass().volume_m3;
         assert!((mass / whole - 1.0).abs() < 1e-6);
         sandbox.redo();
         assert_eq!(sandbox.bodies().len(), thrice.len());
-        // Saved and played from the start it happens again, to the piece: an event says where, and which of those that
-        // share the voxel that is hit.
+        // Saved and played from the start the same happens again: an event names the piece, since several pieces share
+        // the voxel that is hit.
         let told = |sandbox: &Sandbox| {
             let of = |row: &crate::scene::PieceRow| format!("{} {:?}", sandbox.piece_name(row), row.voxels);
             let mut all: Vec<String> = sandbox.piece_rows().iter().map(of).collect();

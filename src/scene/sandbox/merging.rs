@@ -1,8 +1,8 @@
-//! Pieces of one break become one body again.
+//! Merges pieces of one break into one body.
 //!
-//! In: bodies that one break made and that have not moved against each other. Out: one body with their mass, momentum
-//! and angular momentum, which goes by the name of the largest part; a worker makes its shape, and time stands still
-//! until it is there. It is told in scene files, and exported, as if the break had not parted them.
+//! In: bodies of one break that have not moved against each other. Out: one body with their mass, momentum and angular
+//! momentum, and the id of the one with the largest part. A worker makes its shape; simulated time stands still until
+//! it is ready. Scene files and exports describe the body as if the break had not separated its parts.
 
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ use crate::{
     svo::Arena,
 };
 
-/// Pieces may have moved against each other by so many voxels: less cannot be seen, and bodies that touch settle by
-/// that.
+/// How far pieces may have moved against each other, voxels: less is invisible, and touching bodies settle by that
+/// much.
 const STILL: f64 = 0.5;
 
 fn refused(why: &str) -> SandboxError {
@@ -30,7 +30,7 @@ fn refused(why: &str) -> SandboxError {
 }
 
 impl Sandbox {
-    /// What one body of these would be made of; nothing changes.
+    /// What merging these bodies needs; changes nothing.
     ///
     /// # Errors
     /// [`SandboxError::CannotMerge`] with the reason, as far as that can be told at once.
@@ -42,13 +42,13 @@ impl Sandbox {
         if bodies.len() < 2 {
             return Err(refused("select two pieces or more that are to be one"));
         }
-        // The largest part first: it gives name and place.
+        // The body with the largest part is first: the merged body takes its id and place.
         bodies.sort_by_key(|(_, info)| info.origin);
         let Some(origin) = bodies[0].1.origin else {
             return Err(refused("a whole object cannot be merged; select pieces that one blow broke off"));
         };
         if bodies.iter().any(|(_, info)| info.origin.is_none_or(|other| other.record != origin.record)) {
-            return Err(refused("they came of different breaks; select pieces that one blow broke off"));
+            return Err(refused("they came from different breaks; select pieces that one blow broke off"));
         }
         let first = bodies[0].0;
         if bodies.iter().any(|(body, _)| has_moved(first, body)) {
@@ -68,7 +68,7 @@ impl Sandbox {
         Ok(Union { ids, parts, like, ingredients, opening: false })
     }
 
-    /// All parts of a break, and what broke.
+    /// All parts of a break, and the broken body.
     fn trees_of(&self, record: usize) -> Result<Ingredients, SandboxError> {
         let gone =
             || refused("what they broke off is no longer in memory; undo the break and break it again");
@@ -85,8 +85,7 @@ impl Sandbox {
         })
     }
 
-    /// Puts one body in the place of those that it is made of, once a worker has made its shape; false where nothing
-    /// came.
+    /// Replaces the merged bodies once a worker has made the shape; returns false if there was nothing to do.
     ///
     /// # Errors
     /// [`SandboxError::CannotMerge`] with the reason, [`SandboxError::Gpu`]; nothing has changed then.
@@ -103,7 +102,7 @@ impl Sandbox {
             fixed: bodies.iter().any(|body| body.def.fixed),
             ..first.def.clone()
         };
-        // It may have been changed meanwhile.
+        // The density may have changed meanwhile.
         if def.shape.density() != first.def.shape.density() {
             def.set_density(first.def.shape.density());
         }
@@ -112,7 +111,7 @@ impl Sandbox {
         if let Some(octree) = def.shape.as_octree() {
             let forest = Arc::clone(&octree.forest);
             if let Err(error) = self.take_in(arena, &forest) {
-                // As fractures are, it is made again on another device.
+                // Like a fracture, the merge is started again on the recovered device.
                 if error.is_loss() {
                     self.jobs.merging.start(union);
                 }
@@ -129,13 +128,13 @@ impl Sandbox {
         let id = self.stage.unite(&ids, def, BodyInfo { origin, joined, ..info });
         if !opening {
             self.after_edit();
-            // As if it had been picked: the list follows.
+            // As after a pick in the picture, the list scrolls to it.
             self.select_picked(id, false);
         }
         Ok(true)
     }
 
-    /// Has one made of the parts of a break that has just been made again.
+    /// Starts merging parts of a break that has just been repeated.
     ///
     /// # Errors
     /// [`SandboxError::NoSuchPart`] where one of them is not there, [`SandboxError::CannotMerge`].
@@ -157,10 +156,10 @@ impl Sandbox {
     }
 }
 
-/// Whether a piece is not where it was beside `first` when both were one.
+/// Whether a piece has moved relative to `first` since their break.
 fn has_moved(first: &Body, body: &Body) -> bool {
     let shape = &body.def.shape;
-    // What has no voxels is as large as an import would have made it.
+    // For a mesh: the voxel size that an import would have used.
     let voxel = shape.as_octree().map_or(first.def.object_size_m / 128.0, |octree| octree.grid.h);
     shape.bounds().corners().into_iter().any(|corner| {
         let [by_first, by_own] = [first, body].map(|b| world_from_local(&b.state, &b.def.shape, corner));
@@ -168,7 +167,8 @@ fn has_moved(first: &Body, body: &Body) -> bool {
     })
 }
 
-/// The state in which `shape`, which lies as the first of `bodies` does, has their momentum and angular momentum.
+/// The state of the merged `shape` that has the bodies' momentum and angular momentum; its position follows from the
+/// first body's.
 fn moving_as(bodies: &[&Body], shape: &Shape) -> BodyState {
     let first = bodies[0];
     let position = world_from_local(&first.state, &first.def.shape, shape.centre());

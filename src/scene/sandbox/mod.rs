@@ -1,13 +1,12 @@
-//! The engine behind the window and the commands: what is open, what stands there, what is on its way, and
-//! what is shown of it. Knows neither window nor panel.
+//! The engine behind the window and the commands: the document, the stage, work in progress, and overlays. Does not
+//! depend on window or panels.
 //!
-//! In: scenes, blows, tuned values, steps of time. Out: bodies to draw, figures to show. Long work (imports,
-//! fractures) runs on worker threads; [`Sandbox::poll`] takes the results in, and the frame in which it does
-//! so already shows the pieces.
+//! In: scenes, blows, tuned values, steps. Out: bodies to draw, figures to show. Long work (imports, fractures) runs on
+//! worker threads; [`Sandbox::poll`] applies the results, and the frame that does so already shows the pieces.
 //!
-//! Each part keeps to itself: the `Document` is plain data and knows no body, the `Stage` holds the bodies
-//! and knows no scene file, `Jobs` changes neither, and what is shown (preview, looking, touched) reads both.
-//! The sandbox is the recipe that hands one what it needs of the others.
+//! The parts are independent: the `Document` is plain data without bodies, the `Stage` holds the bodies and has no
+//! scene file, `Jobs` changes neither, and displays (preview, looking, touched) read both. The sandbox passes each part
+//! what it needs of the others.
 
 mod beside;
 mod generations;
@@ -53,7 +52,7 @@ use crate::{
     svo::{Arena, Forest},
 };
 
-/// Everything that lives while a scene is open.
+/// The engine's state.
 pub struct Sandbox {
     passes: Arc<Passes>,
     document: Document,
@@ -73,20 +72,20 @@ pub struct Sandbox {
     generations: Option<Generations>,
 }
 
-/// What [`Sandbox::poll`] took in.
+/// What [`Sandbox::poll`] applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrived {
-    /// A scene is open.
+    /// A scene was opened.
     Opened,
-    /// A body broke.
+    /// A body was broken.
     Broke,
-    /// A thrown body is there.
+    /// A thrown body was added.
     Thrown,
-    /// Pieces are one.
+    /// Pieces were merged.
     Merged,
 }
 
-/// What fractures of a stage's bodies are computed with.
+/// What computing fractures of a stage's bodies needs.
 fn workshop<'a>(stage: &'a Stage, passes: &'a Arc<Passes>) -> Workshop<'a> {
     Workshop { compute: stage.compute(), arena: stage.arena(), passes }
 }
@@ -97,9 +96,10 @@ impl Sandbox {
     /// # Errors
     /// [`GpuError`].
     pub fn new(compute: impl Into<Compute>) -> Result<Self, GpuError> {
+        crate::papers::register();
         let compute = compute.into();
         let mut tuning = Tuning::default();
-        // Smoother would be too coarse to see anything.
+        // At a higher frame rate the picture would be too coarse to see anything.
         if compute.is_software() {
             tuning.view.target_fps = if compute.gpu().is_some() { 15.0 } else { 20.0 };
         }
@@ -123,26 +123,26 @@ impl Sandbox {
         })
     }
 
-    /// Compiles the fracture passes on a thread of their own, so that the first blow need not wait for them.
+    /// Starts compiling the fracture pipelines on a thread, so that the first blow need not wait for them.
     pub fn warm_up(&self) {
         let (compute, passes) = (self.stage.compute().clone(), Arc::clone(&self.passes));
         std::thread::spawn(move || {
-            // An error is told by the first blow.
+            // The first blow reports an error.
             let _ = Fracturer::shared(&passes, &compute);
         });
     }
 
-    /// Where its stages run.
+    /// The backend of the stages.
     #[must_use]
     pub fn compute(&self) -> &Compute {
         self.stage.compute()
     }
 
-    /// Stages run there from now on. Bodies, motion, undo and timeline stay as they are; results are the same.
+    /// Moves the stages to another backend. Bodies, motion, undo and timeline stay; results are the same.
     ///
     /// # Errors
-    /// [`SandboxError::Busy`] while workers are computing; [`GpuError`] where octrees or passes cannot be had there.
-    /// Nothing has changed then.
+    /// [`SandboxError::Busy`] while workers are computing; [`GpuError`] if octrees or pipelines cannot be created
+    /// there. Nothing has changed then.
     pub fn run_on(&mut self, compute: &Compute) -> Result<(), SandboxError> {
         if self.is_busy() || self.preview.is_busy() || self.looking.is_reading() {
             return Err(SandboxError::Busy);
@@ -152,11 +152,11 @@ impl Sandbox {
         Ok(())
     }
 
-    /// The device was lost, and stages run there from now on. Document, bodies in motion, undo and timeline stay as they
-    /// are; fractures on their way begin again.
+    /// Moves the stages to another backend after the device was lost. Document, bodies, undo and timeline stay;
+    /// fractures in progress start again.
     ///
     /// # Errors
-    /// [`GpuError`] where octrees or passes cannot be had there; another place can be tried then.
+    /// [`GpuError`] if octrees or pipelines cannot be created there; another backend can be tried then.
     pub fn recover_on(&mut self, compute: &Compute) -> Result<(), GpuError> {
         self.jobs.breaking.begin_again();
         self.looking.read_again();
@@ -170,12 +170,12 @@ impl Sandbox {
         self.beside.begin_on(compute)
     }
 
-    /// Who looks for contacts from now on: a software adapter only where it is told to.
+    /// Chooses the backend that finds contacts; a software adapter is used only if told to.
     pub fn look_for_contacts(&mut self, narrow: Narrow) {
         self.stage.look_for_contacts(narrow);
     }
 
-    /// Whether steps measure what bodies share, from now on: see [`StepReport::intersection_volume`].
+    /// Sets whether steps measure shared volumes: see [`StepReport::intersection_volume`].
     pub fn measure_volume(&mut self, measured: bool) {
         self.stage.measure_volume(measured);
     }
@@ -186,32 +186,31 @@ impl Sandbox {
         self.jobs.is_busy() || self.remaking.is_some() || self.generations.is_some()
     }
 
-    /// Whether a fracture or a merge is being computed or about to be taken in.
+    /// Whether a fracture or a merge is being computed or waits to be applied.
     #[must_use]
     pub fn is_breaking(&self) -> bool {
         self.jobs.is_changing_pieces() || self.remaking.is_some() || self.generations.is_some()
     }
 
-    /// Whether it is a merge.
+    /// Whether a merge is.
     #[must_use]
     pub fn is_merging(&self) -> bool {
         self.jobs.merging.is_busy()
     }
 
-    /// Takes in what the workers finished.
+    /// Applies the workers' results.
     ///
     /// # Errors
     /// [`SandboxError`]; the world is then as before.
     pub fn poll(&mut self) -> Result<Option<Arrived>, SandboxError> {
-        // Before an import that would come to nothing.
+        // Checked before an import that would be in vain.
         let finest = self.jobs.opening.scene().and_then(|scene| scene.objects().map(|body| body.level).max());
         if let Some(Err(error)) = finest.map(|level| self.stage.compute().takes(level)) {
             self.jobs.opening.cancel();
             return Err(error.into());
         }
         self.jobs.opening.poll()?;
-        // Whoever draws holds the arena for reading; what arrives meanwhile waits for a later frame instead of
-        // for the lock.
+        // The renderer may hold the arena's lock; results then wait for a later frame instead of for the lock.
         let arena = Arc::clone(self.stage.arena());
         let Ok(mut arena) = arena.try_write() else {
             return Ok(None);
@@ -223,16 +222,16 @@ impl Sandbox {
         match self.take_in_break(&mut arena) {
             Ok(false) => {}
             Ok(true) => {
-                // The step of undo that it is may have pushed out an old one, with its pieces.
+                // The new undo step may have dropped an old one with its pieces.
                 arena.collect();
                 return Ok(Some(Arrived::Broke));
             }
             Err(error) => {
                 if !error.is_loss() {
-                    // The breaks after it have nothing to break.
+                    // The remaining breaks of the scene have no pieces to break.
                     (self.remaking, self.generations) = (None, None);
                 }
-                // Pieces that have no body.
+                // Frees pieces that have no body.
                 arena.collect();
                 return Err(error);
             }
@@ -258,24 +257,24 @@ impl Sandbox {
         Ok(None)
     }
 
-    /// Takes in the fracture that was computed, if one was.
+    /// Applies a finished fracture, if there is one.
     fn take_in_break(&mut self, arena: &mut Arena) -> Result<bool, SandboxError> {
         let Some((job, broken)) = self.jobs.breaking.poll()? else { return Ok(false) };
         self.take_in_pieces(arena, &job, broken)?;
         Ok(true)
     }
 
-    /// Takes in an octree, for which old undo steps, then old recorded states may be forgotten.
+    /// Uploads an octree, dropping old undo steps, then old recorded states, if memory requires it.
     fn take_in(&mut self, arena: &mut Arena, forest: &Arc<Forest>) -> Result<(), GpuError> {
         self.stage.take_in(arena, forest, || self.history.shrink() || self.timeline.shrink())
     }
 
-    /// One step of time.
+    /// Takes one simulation step.
     ///
     /// # Errors
     /// [`GpuError`].
     pub fn step(&mut self) -> Result<(), GpuError> {
-        // Nothing that breaks again, or is to be one, moves meanwhile.
+        // Nothing moves while bodies are to break again or to be merged.
         if self.remaking.is_some() || self.generations.is_some() || self.is_merging() {
             return Ok(());
         }
@@ -297,14 +296,13 @@ impl Sandbox {
         Ok(())
     }
 
-    /// The body whose solid is nearest to a world point; of several that hold it, the one whose centre is
-    /// nearest.
+    /// The body whose solid is nearest to a world point; if several contain it, the one with the nearest centre.
     #[must_use]
     pub fn nearest_body(&self, point: DVec3) -> Option<BodyId> {
         self.stage.nearest_body(point)
     }
 
-    /// The octrees, to draw from; `None` for a moment while they are being replaced.
+    /// The octrees for the renderer; `None` for a moment while they are being replaced.
     #[must_use]
     pub fn arena(&self) -> &Arc<RwLock<Arena>> {
         self.stage.arena()
@@ -316,7 +314,7 @@ impl Sandbox {
         self.stage.bodies()
     }
 
-    /// What is known about a body.
+    /// Data of a body.
     #[must_use]
     pub fn info(&self, id: BodyId) -> Option<&BodyInfo> {
         self.stage.info(id)
@@ -328,7 +326,7 @@ impl Sandbox {
         self.document.objects()
     }
 
-    /// How many of the objects are bodies of the scene; what is thrown comes after them.
+    /// Number of objects that are bodies of the scene; thrown ones follow them.
     #[must_use]
     pub fn bodies_of_scene(&self) -> usize {
         self.document.scene().bodies.len()
@@ -346,14 +344,14 @@ impl Sandbox {
         self.stage.settings()
     }
 
-    /// Figures of the last step.
+    /// Report of the last step.
     #[must_use]
     pub fn last_step(&self) -> &StepReport {
         self.stage.last_step()
     }
 
-    /// The same, in which energies, momenta and what is shared are those of the bodies that are there now: what broke,
-    /// was thrown or struck since that step counts.
+    /// The same report, with energies, momenta and shared volumes of the present bodies, including those broken, thrown
+    /// or struck since the last step.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -361,13 +359,13 @@ impl Sandbox {
         self.stage.report_now()
     }
 
-    /// The last fracture.
+    /// Summary of the last fracture.
     #[must_use]
     pub fn last_break(&self) -> Option<&BreakSummary> {
         self.last_break.as_deref()
     }
 
-    /// Every break so far.
+    /// The log of all breaks.
     #[must_use]
     pub fn breaks(&self) -> &super::BreakLog {
         &self.breaks
@@ -379,31 +377,31 @@ impl Sandbox {
         self.stage.time()
     }
 
-    /// Bodies that move.
+    /// Number of moving bodies.
     #[must_use]
     pub fn awake(&self) -> usize {
         self.stage.awake()
     }
 
-    /// Bodies that were taken out of the simulation because their numbers ran away.
+    /// Number of bodies frozen because their numbers diverged.
     #[must_use]
     pub fn frozen(&self) -> usize {
         self.stage.frozen()
     }
 
-    /// Whether a step of time would change anything.
+    /// Whether a step would change anything.
     #[must_use]
     pub fn has_motion(&self) -> bool {
         self.stage.has_motion() || self.document.has_events_left()
     }
 
-    /// When the last event of the open scene happens, s; `None` where it has none left.
+    /// Time of the open scene's last future event, s; `None` if there is none.
     #[must_use]
     pub fn last_event(&self) -> Option<f64> {
         self.document.events_left().map(Event::time).max_by(f64::total_cmp)
     }
 
-    /// The camera that the open scene asks for.
+    /// The open scene's camera.
     #[must_use]
     pub fn saved_camera(&self) -> Option<Camera> {
         self.document.scene().camera
@@ -415,14 +413,14 @@ impl Sandbox {
         self.stage.revision()
     }
 
-    /// All contacts of the last step, those between sleepers too.
+    /// All contacts of the last step, including those between sleeping bodies.
     #[must_use]
     pub fn contacts(&self) -> Vec<Contact> {
         self.stage.contacts()
     }
 
-    /// What each touching pair shares now, and each body with the floor and the walls: collision points,
-    /// columns, volume and gradient (Domaradzki & Martyn 2016, sec. 5.1).
+    /// Data of each touching pair, and of each body with the floor and the walls: collision points, columns, volume and
+    /// gradient (Domaradzki & Martyn 2016, sec. 5.1).
     ///
     /// # Errors
     /// [`GpuError`].
@@ -436,7 +434,7 @@ impl Sandbox {
         self.stage.world()
     }
 
-    /// Takes hold of a body where a ray met it, which is a step of undo. Nothing happens to one that cannot move.
+    /// Grabs a body where a ray hit it, as an undo step. Does nothing for an immovable body.
     pub fn grab(&mut self, pick: &ScenePick) {
         if !self.stage.can_be_held(pick) {
             return;
@@ -446,23 +444,23 @@ impl Sandbox {
         self.stage.grab(pick);
     }
 
-    /// Where the hand is now, m.
+    /// Moves the hand to `target`, m.
     pub fn drag(&mut self, target: DVec3) {
         self.stage.drag(target);
     }
 
-    /// Lets go.
+    /// Releases the body.
     pub fn release(&mut self) {
         self.stage.release();
     }
 
-    /// The point that is held, and where it should be, m.
+    /// The grabbed point and the hand, m.
     #[must_use]
     pub fn held(&self) -> Option<(DVec3, DVec3)> {
         self.stage.held()
     }
 
-    /// Where levels that follow the distance look from, m.
+    /// Sets the eye position for levels that depend on distance, m.
     pub fn set_eye(&mut self, eye: DVec3) {
         self.stage.set_eye(Some(eye));
     }

@@ -1,4 +1,4 @@
-//! Scenes in and out: opening, another leaf level, what is saved.
+//! Opening and saving scenes, and importing the open one at another leaf level.
 
 use std::sync::Arc;
 
@@ -19,18 +19,17 @@ use crate::{
 };
 
 impl Sandbox {
-    /// Opens one mesh file standing on the floor; the result arrives through [`Sandbox::poll`].
+    /// Opens one mesh file standing on the floor; it is open once [`Sandbox::poll`] says so.
     pub fn open(&mut self, file: &str, level: u32) {
         self.open_scene(Scene::of_mesh(file, level));
     }
 
-    /// Opens a scene; what is open stays until everything is imported. Meshes that were read already are not read
-    /// again.
+    /// Opens a scene; the present one stays until everything is imported. Meshes already read are not read again.
     pub fn open_scene(&mut self, scene: impl Into<ReadScene>) {
         self.jobs.opening.start(scene.into(), None);
     }
 
-    /// Stops an import that is on its way.
+    /// Cancels an import in progress.
     pub fn cancel_open(&mut self) {
         self.jobs.opening.cancel();
     }
@@ -41,17 +40,17 @@ impl Sandbox {
         self.jobs.opening.scene()
     }
 
-    /// The import on its way: label, fraction done.
+    /// Progress of the import: label and fraction done.
     #[must_use]
     pub fn opening(&self) -> Option<(&str, f32)> {
         self.jobs.opening.progress()
     }
 
-    /// Lets a scene take the place of what is open.
+    /// Replaces the open scene.
     pub(super) fn take_in_scene(&mut self, arena: &mut Arena, ready: Ready) -> Result<(), SandboxError> {
         let Ready { scene, imported, carried } = ready;
         for one in &imported {
-            // What is there already when one does not fit is given back with whatever else nobody holds.
+            // If a later octree does not fit, this one is freed with all others without owners.
             self.take_in(arena, &one.forest)?;
         }
         if !self.document.is_empty() {
@@ -97,7 +96,7 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Pins what the scene pins, whose bodies have just been added.
+    /// Pins the impact that the scene pins, once its bodies are added.
     fn pin_what_is_pinned(&mut self, carried: Option<&Carried>) {
         let (scene, params) = (self.document.scene(), self.document.tuning().fracture.clone());
         let Some(object) = scene.pinned.map(|pinned| pinned.body as usize) else { return };
@@ -118,8 +117,7 @@ impl Sandbox {
         scene
     }
 
-    /// Voxelises the open objects again at another leaf level, from the meshes that stayed with them; the eye stays
-    /// where it is.
+    /// Imports the open objects again at another leaf level, from their meshes in memory; the camera stays.
     pub fn set_level(&mut self, level: u32, camera: Camera) {
         let mut scene = self.scene(camera);
         for body in &mut scene.bodies {
@@ -130,26 +128,25 @@ impl Sandbox {
         self.open_again(scene);
     }
 
-    /// Imports the first of the open objects again with this axis of its file pointing up and its longest side so
-    /// long (m), from the mesh that stayed with it.
+    /// Imports the first open object again with another up axis and longest side (m), from its mesh in memory.
     pub fn set_import(&mut self, up: Up, size: f64, camera: Camera) {
         let mut scene = self.scene(camera);
         let Some(body) = scene.bodies.first_mut() else { return };
-        // Its impact was aimed at what it was.
+        // The impact was aimed at the old shape.
         scene.pinned = None;
-        // The eye looked at another size.
+        // The camera was placed for the old size.
         scene.camera = None;
         (body.up, body.size) = (up, Some(size));
         self.open_again(scene);
     }
 
-    /// Opens a scene of the objects that are open, imported in another way.
+    /// Opens a scene of the open objects, imported differently.
     fn open_again(&mut self, mut scene: Scene) {
-        // Blows were made on the old voxels; they would not fall the same way again.
+        // Blows were made on the old voxels and would not fall the same way.
         scene.events.retain(|event| matches!(event, Event::Projectile { .. }));
         (scene.breaks, scene.poses, scene.deleted) = (Vec::new(), Vec::new(), Vec::new());
         if !scene.bodies.is_empty() {
-            // By where they lie, not by number: another level may draw other seeds.
+            // Cells are carried over by position, not by number, since another level may draw other seeds.
             let carried = self.document.tuning().pin.as_ref().and_then(|pin| Carried::of(pin, &self.stage));
             let meshes = self.document.objects().iter().map(|object| object.read_mesh());
             let meshes = meshes.map(|mesh| (mesh.file.clone(), mesh)).collect();
@@ -157,14 +154,15 @@ impl Sandbox {
         }
     }
 
-    /// Throws what the panels say from `origin` (m) along `direction`; it arrives through [`Sandbox::poll`].
+    /// Throws the body chosen in the panels from `origin` (m) along `direction`; it exists once [`Sandbox::poll`] says
+    /// so.
     pub fn throw(&mut self, origin: DVec3, direction: DVec3) {
         if origin.is_finite() && !self.document.is_empty() {
             self.jobs.throwing.push(self.document.tuning(), origin, direction);
         }
     }
 
-    /// Lets the first thrown body in as soon as its shape is there.
+    /// Adds the first thrown body whose shape is ready.
     pub(super) fn take_in_thrown(&mut self, arena: &mut Arena) -> Result<bool, SandboxError> {
         let next = self.jobs.throwing.next(|one| {
             let forget = || self.history.shrink() || self.timeline.shrink();
@@ -172,7 +170,7 @@ impl Sandbox {
         });
         let Some((flying, one)) = next? else { return Ok(false) };
         let (mut body, scene) = (flying.body, self.document.scene());
-        // A file's own origin may be anywhere; the middle flies from the hand.
+        // A mesh's origin may be anywhere; the body's centre starts at the hand.
         body.position += flying.origin - placed(&one, &body, scene).state.position;
         let def = placed(&one, &body, scene);
         let info = object_info(&one, &body, scene.meters_per_unit);
@@ -226,7 +224,7 @@ mod tests {
                 testing::until(sandbox, Arrived::Thrown);
                 sandbox.timeline().bytes() - before
             };
-            // One run of a list and another later: what it takes on average.
+            // Average memory per throw, since runs of a list are added now and then.
             let mut mean = |throws: usize| (0..throws).map(|_| throw(&mut sandbox)).sum::<usize>() / throws;
             let means = [mean(32), mean(32), mean(32)];
             (means, sandbox)
@@ -234,12 +232,12 @@ mod tests {
         let (few, _) = of(1);
         let (many, mut sandbox) = of(1001);
         println!("a throw takes {few:?} bytes beside one body, {many:?} beside a thousand");
-        // What grows is a pointer for 32 entries of each of five lists.
+        // Growth is limited to one pointer per 32 entries for each of five lists.
         for mean in few.into_iter().chain(many) {
             assert!((4_000..18_000).contains(&mean), "{mean}");
         }
         assert!(many[2] < few[2] + 5 * 16 * 1001 / 32);
-        // And everything is there.
+        // Nothing is missing.
         let (bodies, frames) = (sandbox.bodies().len(), sandbox.timeline().len());
         assert_eq!(bodies, 1001 + 96);
         assert!(sandbox.show_recorded(frames - 50));
@@ -258,11 +256,11 @@ mod tests {
         assert!(scenes.len() >= 16, "{}", scenes.len());
         for path in scenes {
             let scene = load_scene(&path).unwrap();
-            // Coarser than shipped, so that all of them take seconds.
+            // Coarser than shipped, so that the test takes seconds.
             let finest = scene.bodies.iter().map(|body| body.level).max().unwrap_or(0);
             let (bodies, scene) = (scene.bodies.len(), scene.coarser(finest.saturating_sub(6)));
             let mut sandbox = testing::shown(&gpu, scene);
-            // Past its last event, and what that breaks.
+            // Until after its last event and the fractures that it causes.
             let seconds = sandbox.last_event().unwrap_or(0.0) + 5.5 * sandbox.settings().dt;
             let thrown = sandbox.objects().len() - bodies;
             while sandbox.time() < seconds {
@@ -308,7 +306,7 @@ mod tests {
         std::fs::write(&file, "[[body]]\nfile = \"a.obj\"\nfallback = \"builtin:statue\"\n").unwrap();
         let without = load_scene(&file).unwrap();
         assert_eq!(without.bodies[0].file, "builtin:statue");
-        // Saving keeps what the user wrote, so that the mesh is found once it is there.
+        // Saving keeps the user's file name, so that the mesh is found once it exists.
         let copy = folder.join("b.toml");
         crate::scene::file::save_scene(&copy, &without).unwrap();
         let saved = std::fs::read_to_string(&copy).unwrap();

@@ -1,4 +1,4 @@
-//! Back and forth: steps of undo, the first moment, recorded states.
+//! Undo, reset, and recorded states.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::scene::{
     BreakSummary, History, Moment, Timeline, Tuning, document::Document, history::Step, stage::Stage,
 };
 
-/// Everything that there is, to go back to; what was so in `like` is shared with it.
+/// A snapshot of everything; it shares unchanged parts with `like`.
 pub(super) fn moment(
     document: &Document,
     stage: &Stage,
@@ -20,21 +20,21 @@ pub(super) fn moment(
 }
 
 impl Sandbox {
-    /// Undo steps.
+    /// The undo steps.
     #[must_use]
     pub fn history(&self) -> &History {
         &self.history
     }
 
-    /// Bytes of what is there and of what is kept to go back to: octrees and recorded motion, which have budgets. `None`
-    /// while somebody takes octrees in.
+    /// Memory of present and stored octrees and of recorded motion, which have budgets, bytes. `None` while octrees are
+    /// being uploaded.
     #[must_use]
     pub fn kept_bytes(&self) -> Option<u64> {
         let arena = self.stage.arena().try_read().ok()?;
         Some(arena.used_bytes() + self.timeline.bytes() as u64)
     }
 
-    /// What was recorded.
+    /// The recording.
     #[must_use]
     pub fn timeline(&self) -> &Timeline {
         &self.timeline
@@ -46,7 +46,7 @@ impl Sandbox {
         moment(&self.document, &self.stage, (first, self.last_break.as_ref()), like)
     }
 
-    /// As it was then. The tuned values stay.
+    /// Restores a snapshot. Tuned values stay.
     fn put_back(&mut self, moment: &Moment) {
         self.jobs.forget_pieces();
         (self.remaking, self.generations) = (None, None);
@@ -58,33 +58,33 @@ impl Sandbox {
 
     fn restore(&mut self, moment: &Moment) {
         self.put_back(moment);
-        // The first moment itself knows of none.
+        // The first snapshot does not refer to itself.
         if let Some(first) = &moment.first {
             self.history.set_first(Arc::clone(first));
         }
     }
 
-    /// Everything as it is now, to go back to.
+    /// A snapshot of the present state as an undo step.
     fn now(&self) -> Step {
         let tuning = self.document.tuning().clone();
         let (world, recorded) = (Some(self.moment()), Some(self.timeline.mark()));
         Step { label: String::new(), tuning, world, recorded, statuses: Some(self.stage.statuses()) }
     }
 
-    /// Keeps what is there now as a step of undo.
+    /// Adds an undo step with the present state.
     pub(super) fn keep_step(&mut self, label: &str) {
         let step = Step { label: label.into(), statuses: None, ..self.now() };
         self.history.push(step);
     }
 
-    /// Takes back the last step; its name, or `None`.
+    /// Undoes the last step; returns its name, or `None`.
     pub fn undo(&mut self) -> Option<String> {
         let now = self.now();
         let step = self.history.undo(|step| mirrored(step, now))?;
         Some(self.apply(step))
     }
 
-    /// Does again what was taken back; its name, or `None`.
+    /// Redoes the step undone last; returns its name, or `None`.
     pub fn redo(&mut self) -> Option<String> {
         let now = self.now();
         let step = self.history.redo(|step| mirrored(step, now))?;
@@ -106,7 +106,7 @@ impl Sandbox {
         step.label
     }
 
-    /// Back to the first moment of the open scene.
+    /// Restores the open scene's start.
     pub fn reset(&mut self) {
         if let Some(first) = self.history.first().cloned() {
             self.keep_step("reset");
@@ -125,12 +125,12 @@ impl Sandbox {
         }
     }
 
-    /// The mouse button was released.
+    /// Ends the gesture, because the mouse button was released.
     pub fn end_gesture(&mut self) {
         self.history.end_gesture();
     }
 
-    /// Takes tuned values over, and lets the bodies have what they say.
+    /// Sets the tuned values and applies them to the bodies.
     pub(super) fn set_tuning(&mut self, tuning: Tuning) {
         let other_pairs = tuning.pairs != self.document.tuning().pairs;
         let moved = self.document.set_tuning(tuning, |body| self.stage.info(body).is_some());
@@ -144,7 +144,7 @@ impl Sandbox {
         self.beside.go_by(&self.stage, &self.document.touches(), moved);
     }
 
-    /// The state before the first step of a recording.
+    /// Records the state before the first step, if nothing is recorded yet.
     pub(super) fn record_first(&mut self) {
         if self.timeline.is_empty() {
             self.record();
@@ -161,8 +161,8 @@ impl Sandbox {
         self.timeline.record(now, self.stage.bodies(), moment);
     }
 
-    /// Keeps what has just become of the bodies between two steps. Where the last step itself led to it, the
-    /// state of that moment in which it had not happened yet is not to go on from, and is forgotten.
+    /// Records a change of the bodies between two steps. If the simulation itself caused it, the state recorded just
+    /// before at the same time is removed, since it must not be a state to continue from.
     pub(super) fn record_change(&mut self, by_itself: bool) {
         if self.timeline.is_empty() {
             return;
@@ -173,18 +173,18 @@ impl Sandbox {
         self.record();
     }
 
-    /// Shows a recorded state: bodies, time and what has not happened yet are as they were then. Time can go
-    /// on from there; then what came after it is kept as a take. False where there is no such state.
+    /// Restores a recorded state: bodies, time and future events. The simulation can continue from there; the states
+    /// after it are then kept as a take. Returns false if there is no such state.
     pub fn show_recorded(&mut self, frame: usize) -> bool {
         let Some(wanted) = self.timeline.wanted(frame, self.stage.bodies()) else {
             return false;
         };
-        // Fractures on their way belong to the state that is left.
+        // Fractures in progress belong to the state being left.
         self.jobs.forget_pieces();
         self.generations = None;
         if let Some(moment) = wanted.moment {
             self.put_back(&moment);
-            // Tuned values stay, and bodies of then have those of then.
+            // Present tuned values apply to the restored bodies.
             self.stage.go_by(self.document.settings(), &self.document.touches());
         }
         self.stage.go_to(wanted.time, &wanted.motions);
@@ -193,14 +193,15 @@ impl Sandbox {
         true
     }
 
-    /// Shows another take at the same time, or at its end where it is shorter. False where there is none of that number.
+    /// Shows another take at the same time, or at its end if it is shorter. Returns false if there is no take of that
+    /// number.
     pub fn show_take(&mut self, number: u32) -> bool {
         let time = self.stage.time();
         self.timeline.choose_take(number) && self.show_recorded(self.timeline.frame_at(time))
     }
 }
 
-/// The way back to `now` from what `step` leads to.
+/// The step that leads from the result of `step` back to `now`.
 fn mirrored(step: &Step, now: Step) -> Step {
     let world = now.world.filter(|_| step.world.is_some());
     Step {
@@ -221,7 +222,7 @@ mod tests {
         scene::{Arrived, Scene, SceneBody},
     };
 
-    /// Two boxes of their own kind.
+    /// Two boxes with different values.
     fn two() -> Scene {
         let body = |friction: f64, level: u32, rng: u64| SceneBody {
             friction,
@@ -257,7 +258,7 @@ mod tests {
         let of = |f: fn(&SceneBody) -> f64| saved.bodies.iter().map(f).collect::<Vec<_>>();
         assert_eq!(of(|b| b.friction), [0.5, 0.05]);
         assert_eq!(of(|b| f64::from(b.physics_level.unwrap())), [5.0, 4.0]);
-        // What the panels changed is everyone's, the random numbers stay.
+        // Values set in the panels apply to all bodies; random seeds stay.
         let seeds = f64::from(tuning.fracture.seeds);
         assert_eq!(of(|b| f64::from(b.fracture.seeds)), [seeds; 2]);
         assert_eq!(of(|b| b.fracture.rng as f64), [3.0, 4.0]);

@@ -1,7 +1,7 @@
-//! What the user does with selected pieces: hide, lock, delete, and the list of them.
+//! Edits of selected pieces (hide, lock, delete, merge), and the list of pieces.
 //!
-//! In: names of bodies, and an edit. Out: bodies and what was decided about them, one step of undo an edit. Hiding and
-//! locking go by themselves through undo: taking them back moves nothing.
+//! In: ids of bodies, and an edit. Out: changed bodies and statuses, one undo step per edit. Undoing a hide or lock
+//! does not move any body.
 
 use std::collections::BTreeSet;
 
@@ -16,22 +16,22 @@ use crate::{
     shape::Geometry,
 };
 
-/// What can be done with the selected pieces.
+/// An edit of the selected pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PieceEdit {
-    /// Hide them; they are not selected any more.
+    /// Hide and deselect them.
     Hide,
-    /// Show everything that is hidden.
+    /// Show all hidden pieces.
     ShowAll,
     /// Hide all others.
     Isolate,
-    /// Hold them where they are, whole.
+    /// Lock them: hold them in place, unbreakable.
     Lock,
     /// Let them go.
     Unlock,
-    /// Take them away.
+    /// Remove them.
     Delete,
-    /// Make one body of them.
+    /// Merge them into one body.
     Merge,
 }
 
@@ -41,31 +41,31 @@ pub(super) fn counted(count: usize) -> String {
 }
 
 impl Sandbox {
-    /// Which pieces are selected.
+    /// The selection.
     #[must_use]
     pub fn selection(&self) -> &Selection {
         &self.selection
     }
 
-    /// The selected bodies that are there, in their order.
+    /// The selected bodies that exist, in their order.
     pub fn selected(&self) -> impl Iterator<Item = &Body> {
         self.stage.bodies().iter().filter(|body| self.selection.contains(body.id))
     }
 
-    /// Selects these bodies and no others. It is no step of undo.
+    /// Replaces the selection. This is no undo step.
     pub fn select(&mut self, ids: impl IntoIterator<Item = BodyId>) {
         if self.selection.set(ids) {
             self.stage.changed_look();
         }
     }
 
-    /// Selects the body that was picked in the picture alone; where it `joins`, beside the others, or not any more.
+    /// Selects a body picked in the picture; if it `joins`, it is toggled in the selection.
     pub fn select_picked(&mut self, id: BodyId, joins: bool) {
         self.selection.pick(id, joins);
         self.stage.changed_look();
     }
 
-    /// Selects everything that is not hidden.
+    /// Selects all bodies that are not hidden.
     pub fn select_all(&mut self) {
         let shown =
             self.stage.bodies().iter().map(|body| body.id).filter(|id| !self.stage.status(*id).hidden);
@@ -73,20 +73,20 @@ impl Sandbox {
         self.select(shown);
     }
 
-    /// What the user decided about a body.
+    /// Whether a body is hidden or locked.
     #[must_use]
     pub fn status(&self, id: BodyId) -> Status {
         self.stage.status(id)
     }
 
-    /// How many bodies are hidden.
+    /// Number of hidden bodies.
     #[must_use]
     pub fn hidden(&self) -> usize {
         let statuses = self.stage.statuses();
         statuses.iter().filter(|(id, status)| status.hidden && self.stage.body(**id).is_some()).count()
     }
 
-    /// All pieces, in the order of the bodies.
+    /// Rows of all pieces, in the order of the bodies.
     #[must_use]
     pub fn piece_rows(&self) -> Vec<PieceRow> {
         let row = |body: &Body| {
@@ -109,13 +109,12 @@ impl Sandbox {
         self.stage.bodies().iter().map(row).collect()
     }
 
-    /// Which part of which part a body is, from the first break on, counted from 1.
+    /// The part index at each break in a body's ancestry, the first break first, counted from 1.
     fn path_of(&self, info: &BodyInfo) -> Vec<u32> {
         self.breaks.parts_that_led_to(info.origin).into_iter().map(|part| part + 1).collect()
     }
 
-    /// What a row is called: its object, and part by part which one it is. Objects are numbered where there are
-    /// several.
+    /// Name of a row: its object (numbered if there are several) and its part indices.
     #[must_use]
     pub fn piece_name(&self, row: &PieceRow) -> String {
         let objects = self.document.objects();
@@ -127,12 +126,12 @@ impl Sandbox {
         if path.is_empty() { name } else { format!("{name} {}", path.join(".")) }
     }
 
-    /// Does something with the selected pieces, as one step of undo; with how many. Nothing happens, and nothing is
-    /// to be undone, where that changes nothing. What is merged is one body when [`Sandbox::poll`] says so.
+    /// Edits the selected pieces as one undo step; returns how many. An edit without effect is no undo step. Merged
+    /// pieces become one body once [`Sandbox::poll`] says so.
     ///
     /// # Errors
-    /// [`SandboxError::Busy`] for what cannot be done while pieces are on their way, [`SandboxError::CannotMerge`] with the
-    /// reason; nothing has changed then.
+    /// [`SandboxError::Busy`] if the edit is not possible while pieces are being computed,
+    /// [`SandboxError::CannotMerge`] with the reason; nothing has changed then.
     pub fn edit(&mut self, edit: PieceEdit) -> Result<usize, SandboxError> {
         let ids: Vec<BodyId> = self.selected().map(|body| body.id).collect();
         if ids.is_empty() && edit != PieceEdit::ShowAll {
@@ -149,7 +148,7 @@ impl Sandbox {
         }
     }
 
-    /// Hides and shows, locks and unlocks.
+    /// Applies edits that hide, show, lock or unlock.
     fn decide(&mut self, edit: PieceEdit, ids: &[BodyId]) -> usize {
         let chosen: BTreeSet<BodyId> = ids.iter().copied().collect();
         let before = self.stage.statuses();
@@ -190,7 +189,7 @@ impl Sandbox {
         if edit == PieceEdit::Hide {
             self.select([]);
         }
-        // What cannot be seen is not aimed at, and what is locked does not break.
+        // A pin on a hidden or locked body is removed.
         let pinned = self.document.tuning().pin.as_ref().map(|pin| pin.aim.body);
         if pinned.is_some_and(|id| self.stage.status(id) != Status::default()) {
             let tuning = crate::scene::Tuning { pin: None, ..self.document.tuning().clone() };
@@ -210,15 +209,15 @@ impl Sandbox {
         Ok(ids.len())
     }
 
-    /// What bodies there are has just changed between two steps.
+    /// Called after the set of bodies changed between two steps.
     pub(super) fn after_edit(&mut self) {
-        // A pin on what is gone goes, and what the panels say is looked up anew.
+        // Removes a pin on a removed body, and applies the tuned values to all bodies.
         self.set_tuning(self.document.tuning().clone());
         self.looking.forget();
         self.record_change(false);
     }
 
-    /// Has one body made of pieces of one break, which takes their place when it is there.
+    /// Starts merging pieces of one break.
     fn merge(&mut self, ids: &[BodyId]) -> Result<usize, SandboxError> {
         if self.is_breaking() {
             return Err(SandboxError::Busy);

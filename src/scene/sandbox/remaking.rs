@@ -1,8 +1,8 @@
-//! A scene as it stands: every break told in the axes of what broke, and where everything lies. And the way back:
-//! the same breaks made again before time begins.
+//! Saving a scene in its present state: every break in the axes of the broken body, and the states of all bodies. And
+//! opening such a scene: its breaks are repeated before the start.
 //!
-//! In: bodies and the breaks that led to them. Out: a scene that opens as this one stands. Points of blows are in the
-//! bodies' own axes, so cracks do not depend on where anything was when it broke, or on how long that took.
+//! In: bodies and the breaks in their ancestry. Out: a scene that opens in this state. Points of blows are in the
+//! bodies' own axes, so cracks do not depend on where a body was when it broke, or on how long the fracture took.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -23,21 +23,21 @@ use crate::{
     svo::Forest,
 };
 
-/// Breaks of a scene that are being made again.
+/// The breaks of a scene being repeated.
 pub(super) struct Remaking {
     breaks: std::vec::IntoIter<SceneBreak>,
     poses: Vec<ScenePose>,
     deleted: Vec<PartName>,
-    /// The record of each break that was made.
+    /// The log index of each repeated break.
     records: Vec<usize>,
-    /// Parts of the break on its way that are one again.
+    /// Parts of the present break still to be merged.
     joined: VecDeque<Vec<u32>>,
-    /// What broke last, which joining its parts needs.
+    /// The body broken last, which merging its parts needs.
     broken: Option<Arc<Forest>>,
 }
 
 impl Remaking {
-    /// Of a scene that has just opened; `None` where it has nothing to make.
+    /// The breaks of a scene that has just been opened; `None` if it has none.
     pub fn of(scene: &Scene) -> Option<Self> {
         let nothing = scene.breaks.is_empty() && scene.poses.is_empty() && scene.deleted.is_empty();
         (!nothing).then(|| Self {
@@ -50,13 +50,13 @@ impl Remaking {
         })
     }
 
-    /// The break on its way, of what `broken` is, became that record.
+    /// Notes that the present break, of the body `broken`, got the log index `record`.
     pub fn made(&mut self, record: usize, broken: Option<Arc<Forest>>) {
         self.records.push(record);
         self.broken = broken;
     }
 
-    /// Where a part comes from; `None` for a whole body.
+    /// The origin of a part; `None` for a whole body.
     fn origin(&self, what: &PartName) -> Option<Origin> {
         let record = *self.records.get(what.of? as usize)?;
         Some(Origin { record, part: what.part as usize })
@@ -64,8 +64,8 @@ impl Remaking {
 }
 
 impl Sandbox {
-    /// Makes the next of the scene's breaks, or puts everything where the scene says once all are made. The first moment,
-    /// to which a reset goes, stays that of the whole bodies.
+    /// Repeats the next break of the scene, or applies the scene's states once all are repeated. The snapshot that a
+    /// reset restores stays that of the whole bodies.
     pub(super) fn remake(&mut self) -> Result<(), SandboxError> {
         let Some(mut remaking) = self.remaking.take() else { return Ok(()) };
         if self.jobs.is_changing_pieces() {
@@ -107,7 +107,7 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Puts everything where the scene says, takes away what it says, and hides and locks.
+    /// Applies the scene's states: places, hides, locks and removes bodies.
     fn put_all(&mut self, remaking: &Remaking) -> Result<(), SandboxError> {
         let mut statuses = (*self.stage.statuses()).clone();
         for pose in &remaking.poses {
@@ -124,7 +124,7 @@ impl Sandbox {
         for one in &remaking.deleted {
             gone.push(self.named(one, remaking).ok_or_else(|| no_such_part("deleted", one))?);
         }
-        // Not by `Stage::remove` alone, which wakes what lay on it: that sleeps where the scene says so.
+        // `Stage::remove` wakes the bodies that lay on the removed one, which may be asleep in the scene.
         let asleep: Vec<BodyId> = self.stage.bodies().iter().filter(|b| b.asleep).map(|b| b.id).collect();
         gone.into_iter().for_each(|id| self.stage.remove(id));
         self.stage.set_statuses(Arc::new(statuses));
@@ -151,7 +151,7 @@ impl Sandbox {
 
     fn put(&mut self, id: BodyId, pose: &ScenePose) {
         let Some(body) = self.stage.body_mut(id) else { return };
-        // To the bit where it is a turn already.
+        // A unit quaternion is not normalised again, so that it stays equal to the bit.
         let rotation = pose.rotation;
         body.state = BodyState {
             position: pose.position,
@@ -163,22 +163,22 @@ impl Sandbox {
         body.asleep = pose.asleep;
     }
 
-    /// Objects that were thrown and are there, ascending.
+    /// Thrown objects that exist, ascending.
     fn thrown_and_there(&self) -> BTreeSet<usize> {
         let own = self.document.scene().bodies.len();
         let objects = self.stage.bodies().iter().map(|body| self.stage.info_or_whole(body.id).object);
         objects.filter(|object| *object >= own).collect()
     }
 
-    /// The number that an object has in [`Sandbox::as_it_stands`].
+    /// The number of an object in [`Sandbox::as_it_stands`].
     #[must_use]
     pub fn number_as_it_stands(&self, object: usize) -> usize {
         let own = self.document.scene().bodies.len();
         if object < own { object } else { own + self.thrown_and_there().range(..object).count() }
     }
 
-    /// Whether pieces were hidden, locked, deleted or merged, or anything moved by hand: what a scene that begins with whole
-    /// objects cannot tell.
+    /// Whether pieces were hidden, locked, deleted or merged, or moved by hand, which a scene that begins with whole
+    /// objects cannot express.
     #[must_use]
     pub fn has_edited_pieces(&self) -> bool {
         let is_edited = |body: &Body| {
@@ -190,27 +190,27 @@ impl Sandbox {
             || !self.as_it_stands(Camera::default()).deleted.is_empty()
     }
 
-    /// The scene to save: from its beginning, with what was done as events; as it stands, where pieces were edited or
-    /// moved by hand, and then `true`.
+    /// The scene to save: from its start, with the user's actions as events. If pieces were edited or moved by hand,
+    /// the scene in its present state, and `true`.
     #[must_use]
     pub fn scene_to_keep(&self, camera: Camera) -> (Scene, bool) {
         let edited = self.has_edited_pieces();
         (if edited { self.as_it_stands(camera) } else { self.scene(camera) }, edited)
     }
 
-    /// The scene as it stands now: it opens broken as it is, with everything where it lies. What has happened is no
-    /// event any more; what is still to happen, is, and time begins anew.
+    /// The scene in its present state: it opens with the same pieces in the same places. Past events are left out,
+    /// future ones stay, and time restarts at zero.
     #[must_use]
     pub fn as_it_stands(&self, camera: Camera) -> Scene {
         self.as_these_stand(camera, &|_| true)
     }
 
-    /// The same without bodies that are not `kept`: they are deleted there.
+    /// The same, with bodies that are not `kept` listed as deleted.
     pub(in crate::scene) fn as_these_stand(&self, camera: Camera, kept: &dyn Fn(&Body) -> bool) -> Scene {
         let mut scene = self.scene(camera);
         let over = self.document.events_over();
         let time = self.stage.time();
-        // Bodies that were thrown are bodies now; a scene counts its bodies first.
+        // Thrown bodies become bodies of the scene, which come first in a scene's numbering.
         let bodies = || {
             let kept = self.stage.bodies().iter().filter(|body| kept(body));
             kept.map(|body| (body, self.stage.info_or_whole(body.id)))
@@ -263,7 +263,7 @@ impl Sandbox {
                 }
             })
             .collect();
-        // Which parts of each break are there, or broke again.
+        // The parts of each break that exist or broke again.
         let mut there: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         let mut seen = |origin: Option<Origin>, joined: Option<usize>| {
             let Some(origin) = origin else { return };

@@ -1,4 +1,4 @@
-//! What is shown: bodies as they are drawn, the preview of the aimed blow, the inside of fractures, contacts.
+//! Displays: bodies for the renderer, the preview of the aimed blow, internals of fractures, contacts.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// A body, and how a blow of the user's would break it.
+/// A body with the parameters of a user's blow on it.
 fn target<'a>(stage: &'a Stage, document: &Document, body: BodyId) -> Option<Target<'a>> {
     let info = stage.info_or_whole(body);
     let (intact, params) = (info.is_intact(), document.tuned_params(&info));
@@ -42,43 +42,41 @@ impl Sandbox {
         self.document.tuning().pin.is_some()
     }
 
-    /// Bodies as the renderer wants them, without those that are hidden; `selected` is drawn highlighted, and so is
-    /// what the user selected.
+    /// Visible bodies for the renderer; `selected` and the user's selection are highlighted.
     #[must_use]
     pub fn render_bodies(&self, selected: Option<BodyId>) -> Vec<RenderBody> {
         self.stage.render_bodies(&self.look(), selected)
     }
 
-    /// Bodies as the window shows them: as [`Sandbox::render_bodies`], and where a preview is exploded, its
-    /// pieces instead of the body.
+    /// Bodies as the window shows them: like [`Sandbox::render_bodies`], but an exploded preview's pieces replace their
+    /// body.
     #[must_use]
     pub fn shown_bodies(&self, selected: Option<BodyId>) -> Vec<RenderBody> {
         let scenery = Scenery { stage: &self.stage, look: &self.look() };
         self.preview.shown_bodies(scenery, selected, self.is_pinned())
     }
 
-    /// The cracks that the picture draws on a body that is still whole, and how its cells are marked; the
-    /// index counts in
+    /// Cracks and marked cells for the picture of an unbroken body; the body's index refers to
     /// [`Sandbox::shown_bodies`].
     #[must_use]
     pub fn body_seams(&self) -> Option<BodySeams<'_>> {
         self.preview.body_seams(&self.stage, self.is_pinned())
     }
 
-    /// Points all over the surfaces of the bodies as they are drawn, world: of `only` those, or of all that are not
-    /// hidden.
+    /// Points on the surfaces of the bodies where they are drawn, world space: of the bodies in `only`, or of all
+    /// visible ones.
     #[must_use]
     pub fn surface_points(&self, only: Option<&BTreeSet<BodyId>>) -> Vec<Vec3> {
         self.stage.surface_points(self.explode(), only)
     }
 
-    /// World bounds of what is drawn, or of one body.
+    /// World bounds of all drawn bodies, or of one body.
     #[must_use]
     pub fn bounds(&self, only: Option<BodyId>) -> Option<(Vec3, Vec3)> {
         self.stage.bounds(self.explode(), only)
     }
 
-    /// Where the middles of the bodies are drawn that are not hidden, world.
+    /// Centres of the visible bodies where they are drawn, world space.
     #[must_use]
     pub fn drawn_centres(&self) -> Vec<(BodyId, Vec3)> {
         self.stage.drawn_centres(self.explode())
@@ -90,67 +88,66 @@ impl Sandbox {
         self.stage.longest_side(id)
     }
 
-    /// The nearest body on a ray as drawn (pieces apart by the explode slider).
+    /// The nearest body on a ray, where it is drawn (moved by the explode slider).
     #[must_use]
     pub fn pick(&self, origin: Vec3, direction: Vec3) -> Option<ScenePick> {
         self.stage.pick(origin, direction, self.explode())
     }
 
-    /// The blow that a pick means, along a ray.
+    /// The blow along a ray at a picked point.
     #[must_use]
     pub fn aim_at(&self, pick: &ScenePick, direction: Vec3) -> Option<Aim> {
         self.stage.aim_at(pick, direction)
     }
 
-    /// Where an aimed blow falls and where to, m in the world; `None` when its body is gone.
+    /// World position, m, and direction of an aimed blow; `None` if its body is gone.
     #[must_use]
     pub fn aimed(&self, aim: &Aim) -> Option<(DVec3, DVec3)> {
         self.stage.aimed(aim)
     }
 
-    /// Where an aimed blow is drawn, m; `None` when its body is gone.
+    /// World position at which an aimed blow is drawn, m; `None` if its body is gone.
     #[must_use]
     pub fn shown_point(&self, aim: &Aim) -> Option<Vec3> {
         self.stage.shown_point(aim, self.explode())
     }
 
-    /// Whether a body stands still, so that a preview of it is worth while.
+    /// Whether a body stands still, so that a preview of it is useful.
     #[must_use]
     pub fn is_at_rest(&self, id: BodyId) -> bool {
         self.stage.is_at_rest(id)
     }
 
-    /// Aims: what [`Sandbox::update_preview`] shows from now on.
+    /// Sets the aim for [`Sandbox::update_preview`].
     pub fn set_aim(&mut self, aim: Option<Aim>) {
         self.preview.set_aim(aim);
     }
 
-    /// Tells how much of a frame's time is left to previews, ms: their level follows it.
+    /// Sets the time that a frame leaves to previews, ms; their level follows it.
     pub fn leave_room_for_preview(&mut self, ms: f64) {
         self.preview.leave_room(ms);
     }
 
-    /// What the preview does.
+    /// State of the preview.
     #[must_use]
     pub fn preview(&self) -> PreviewReport {
         self.preview.report()
     }
 
-    /// Whether a coarse copy is on its way: the next frame should ask again soon.
+    /// Whether a coarse copy is being made, so that the next frame should update the preview.
     #[must_use]
     pub fn is_preparing_preview(&self) -> bool {
         self.preview.is_preparing()
     }
 
-    /// Whether the preview at the body's own level, or a look inside, is on its way: pictures that show
-    /// nothing new would only delay it.
+    /// Whether the preview at the body's own level, or a fracture's internals, are being computed: redrawing an
+    /// unchanged picture would only delay them.
     #[must_use]
     pub fn is_refining_preview(&self) -> bool {
         self.preview.is_refining() || self.looking.is_reading()
     }
 
-    /// Brings the preview up to date; `true` when it has changed. While a fracture is on its way, what is
-    /// shown stays.
+    /// Updates the preview; returns whether it has changed. It stays unchanged while a fracture is in progress.
     ///
     /// # Errors
     /// [`SandboxError`]; nothing is shown then, and the same is not tried again.
@@ -186,7 +183,7 @@ impl Sandbox {
         self.preview.update(workshop(&self.stage, &self.passes), request)
     }
 
-    /// Draws the pinned impact's cells where it, or what shapes them, has changed.
+    /// Recomputes the pinned impact's cells if it or its parameters have changed.
     fn refresh_pinned(&mut self) {
         let pin = self.document.tuning().pin.as_ref();
         let target = pin.and_then(|pin| {
@@ -197,8 +194,8 @@ impl Sandbox {
         self.preview.refresh_pinned(target);
     }
 
-    /// Pins an impact, or moves the pinned one. Cells that were painted on the same body stay painted: where
-    /// they are, not by their number.
+    /// Pins an impact, or moves the pinned one. Cells painted on the same body stay painted, by position and not by
+    /// number.
     pub fn pin(&mut self, aim: Aim) {
         let mut tuning = self.document.tuning().clone();
         let kept = tuning.pin.take().filter(|pin| pin.aim.body == aim.body).and_then(|pin| pin.kept);
@@ -206,7 +203,7 @@ impl Sandbox {
         self.tune("impact", tuning);
     }
 
-    /// Takes the pinned impact away, and with it the cells that were painted for it.
+    /// Removes the pinned impact with its painted cells.
     pub fn unpin(&mut self) {
         let tuning = Tuning { pin: None, ..self.document.tuning().clone() };
         self.tune("removed impact", tuning);
@@ -218,18 +215,18 @@ impl Sandbox {
         self.preview.kept_cells()
     }
 
-    /// Lets a cell of the pinned impact stay, or break off if it stayed. `true` where cells that a local
-    /// radius kept are painted ones from now on: a cell must be able to leave, and a radius would hold it.
+    /// Toggles whether a cell of the pinned impact stays. Returns `true` if cells that a local radius kept become
+    /// painted cells, which can be toggled one by one.
     pub fn toggle_kept(&mut self, cell: u32) -> bool {
         self.paint(Stroke::Toggle(cell))
     }
 
-    /// Lets every cell break off.
+    /// Makes every cell break off.
     pub fn keep_none(&mut self) -> bool {
         self.paint(Stroke::None)
     }
 
-    /// Lets those cells stay that broke off, and the others break off.
+    /// Inverts which cells stay.
     pub fn invert_kept(&mut self) -> bool {
         self.paint(Stroke::Invert)
     }
@@ -245,7 +242,7 @@ impl Sandbox {
         if let Some(pin) = &mut tuning.pin {
             pin.kept = kept;
         }
-        // Every click is a step of its own.
+        // Every click is an undo step.
         self.end_gesture();
         self.tune(stroke.name(), tuning);
         self.end_gesture();
@@ -253,16 +250,16 @@ impl Sandbox {
         took_over
     }
 
-    /// The cell of the pinned impact that a ray through the picture meets first on the body, as it is shown:
-    /// on the whole one the seed nearest to the middle of the voxel, on pieces the nearest of those that the
-    /// piece holds; in whole numbers, of equally near ones the lowest.
+    /// The first cell of the pinned impact that a ray hits on the body on display: on the whole body the seed nearest
+    /// to the voxel's centre, on pieces the nearest seed among the piece's cells. Distances are compared in integers;
+    /// the lowest of equally near cells wins.
     #[must_use]
     pub fn cell_at(&self, origin: Vec3, direction: Vec3) -> Option<u32> {
         let scenery = Scenery { stage: &self.stage, look: &self.look() };
         self.preview.cell_at(scenery, origin, direction)
     }
 
-    /// Marks a cell of the pinned impact as the one under the pointer.
+    /// Sets the cell of the pinned impact under the pointer.
     pub fn hover_cell(&mut self, cell: Option<u32>) {
         self.preview.hover_cell(cell);
     }
@@ -273,26 +270,26 @@ impl Sandbox {
         self.preview.hovered_cell()
     }
 
-    /// Tells what is aimed at: the pinned impact, and what the pointer is over.
+    /// Sets the pinned impact and the blow under the pointer for displaying internals.
     pub fn look_at(&mut self, pin: Option<Aim>, hover: Option<Aim>) {
         self.looking.look_at(pin, hover);
     }
 
-    /// Brings what is shown of the inside up to date, or starts what that needs. Never waits.
+    /// Updates the display of internals, or starts the computation for it. Never waits.
     pub fn update_looking(&mut self) {
         let (stage, tuning) = (&self.stage, self.document.tuning());
         let context = looking::Context { stage, tuning, is_breaking: self.jobs.breaking.is_busy() };
         self.looking.update(workshop(&self.stage, &self.passes), context);
     }
 
-    /// What is shown of the inside.
+    /// Figures of the displayed internals.
     #[must_use]
     pub fn looking(&self) -> &LookingReport {
         self.looking.report()
     }
 
-    /// Brings what is drawn of contacts up to date. While pieces are drawn apart nothing is, since it would
-    /// not lie where they are.
+    /// Updates the drawing of contacts. Nothing is drawn in an exploded view, where contacts would not lie on the
+    /// bodies.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -307,18 +304,18 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Draws another take over what is shown, as dots where it is elsewhere at the same time; `None`: no other.
+    /// Draws another take over the one shown, as dots on bodies that are elsewhere at the same time; `None` draws none.
     pub fn compare(&mut self, take: Option<u32>) {
         self.ghost.compare(take.filter(|number| *number != self.timeline.take()));
     }
 
-    /// The take that is drawn over what is shown, where it is there.
+    /// The take drawn over the one shown, if it exists.
     #[must_use]
     pub fn compared(&self) -> Option<u32> {
         self.ghost.compared().filter(|number| self.timeline.in_take(*number, 0.0).is_some())
     }
 
-    /// Shows the take that is compared with, and draws the one over it that was shown. False where there is none.
+    /// Swaps the take shown and the take drawn over it. Returns false if there is none.
     pub fn swap_takes(&mut self) -> bool {
         let (other, shown) = (self.compared(), self.timeline.take());
         let swapped = other.is_some_and(|other| self.show_take(other));
@@ -328,13 +325,13 @@ impl Sandbox {
         swapped
     }
 
-    /// What is drawn over the picture: of the inside, of contacts, and of another take.
+    /// The overlay over the picture: internals, contacts, and another take.
     #[must_use]
     pub fn inside_overlay(&self) -> Option<&Arc<Overlay>> {
         self.ghost.overlay().or(self.touched.overlay()).or(self.looking.overlay())
     }
 
-    /// Changes whenever that has changed.
+    /// Changes whenever that overlay changes.
     #[must_use]
     pub fn looking_revision(&self) -> u64 {
         self.looking.revision() + self.touched.revision() + self.ghost.revision()

@@ -1,6 +1,6 @@
-//! Blows and what comes of them: the user's, the scene's, and those of bodies that hit something too hard.
+//! Blows and their results: the user's, the scene's, and those of bodies that break on impact.
 //!
-//! In: a body, a blow, parameters. Out: after a worker's fracture, pieces in the world and a step of undo.
+//! In: a body, a blow, parameters. Out: after a worker's fracture, pieces in the world and an undo step.
 
 use std::sync::Arc;
 
@@ -27,13 +27,13 @@ fn front(shape: &Shape) -> Impact {
 }
 
 impl Sandbox {
-    /// Breaks a body with the tuned parameters; the pieces arrive through [`Sandbox::poll`].
+    /// Breaks a body with the tuned parameters; the pieces exist once [`Sandbox::poll`] says so.
     pub fn break_at(&mut self, body: BodyId, point: DVec3, direction: DVec3) {
         let params = self.document.tuned_params(&self.stage.info_or_whole(body));
         self.strike(body, (point, direction), params, None);
     }
 
-    /// Lets the pinned impact fall: breaks off just the cells that are not kept. `false` without one.
+    /// Breaks the body at the pinned impact: only the cells that are not kept break off. Returns `false` without a pin.
     pub fn break_pin(&mut self) -> bool {
         let Some(pin) = self.document.tuning().pin.clone() else {
             return false;
@@ -46,7 +46,7 @@ impl Sandbox {
         true
     }
 
-    /// Breaks every whole body by its own parameters, where a blow from the front meets it.
+    /// Breaks every whole body by its own parameters, with a blow from the front.
     pub fn break_all(&mut self) {
         let whole = self.stage.bodies().iter().filter(|body| self.stage.info_or_whole(body.id).is_intact());
         let blows: Vec<Waiting> = whole
@@ -81,7 +81,7 @@ impl Sandbox {
         self.start_breaking();
     }
 
-    /// An event of the scene is due.
+    /// Executes a due event of the scene.
     pub(super) fn play_event(&mut self, event: Event, thrown: usize) {
         match event {
             Event::Projectile { .. } => self.stage.throw(thrown),
@@ -104,9 +104,9 @@ impl Sandbox {
         }
     }
 
-    /// Starts the next fracture that waits.
+    /// Starts the next fracture in the queue.
     pub(super) fn start_breaking(&mut self) {
-        // It might break what is about to be another body.
+        // The body might be about to be merged.
         if self.is_merging() {
             return;
         }
@@ -114,7 +114,7 @@ impl Sandbox {
         self.jobs.breaking.start_next(tools, (&self.stage, &self.breaks), &self.document);
     }
 
-    /// What a step of undo is called.
+    /// Name of the undo step.
     fn name_of_break(&self, body: BodyId, cause: Cause) -> String {
         let info = self.stage.info_or_whole(body);
         let name = self.document.objects().get(info.object).map_or("body", |object| &object.name);
@@ -127,7 +127,7 @@ impl Sandbox {
         format!("break {piece}{name}{why}")
     }
 
-    /// Lets pieces take the place of the body that broke.
+    /// Replaces the broken body by its pieces.
     pub(super) fn take_in_pieces(
         &mut self,
         arena: &mut Arena,
@@ -155,10 +155,9 @@ impl Sandbox {
         if !matches!(job.cause, Cause::Opening | Cause::Again) {
             self.keep_step(&self.name_of_break(body.id, job.cause));
         }
-        // Only now: what failed is tried again with the same number, and undo goes back to the one that
-        // broke.
+        // Only now, so that a failed break is tried again with the same seed, and undo restores the seed of the break.
         self.document.broke(job.body, job.cause == Cause::User);
-        // A blow of the user's on a body whose own break was dropped gives nothing back.
+        // A user's blow on a body whose own break was dropped undoes no collision.
         if job.cause == Cause::Collision {
             self.jobs.breaking.take_back(&mut body, &mut self.stage);
         }
@@ -178,7 +177,7 @@ impl Sandbox {
                 point: job.blow.point,
                 direction: job.blow.direction,
                 speed: job.blow.speed,
-                // Of several pieces at the point, this one.
+                // Names this piece, since several may be at the point.
                 body: info.origin.map(|_| info.object as u32),
                 parts: self.breaks.parts_that_led_to(info.origin),
                 fracture: Some(broken.params.clone()),
@@ -196,7 +195,7 @@ impl Sandbox {
             timings: broken.timings,
             seconds,
         });
-        // The figures are those of the blow, not of what broke again.
+        // The summary describes the blow itself, not its later generations.
         if job.cause != Cause::Again {
             self.last_break = Some(summary);
         }

@@ -1,4 +1,4 @@
-//! What a ray means: the body that it meets, and the blow that is aimed there.
+//! Picking: the body that a ray hits, and the blow aimed there.
 
 use crate::geometry::Aabb;
 use glam::{DVec3, Vec3};
@@ -10,7 +10,7 @@ use crate::{
     shape::Shape,
 };
 
-/// What a ray through the picture met.
+/// Result of picking with a ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScenePick {
     /// The body.
@@ -19,18 +19,18 @@ pub struct ScenePick {
     pub point: DVec3,
     /// Distance along the ray, m.
     pub distance: f64,
-    /// The voxel, leaf units of the body's grid, where the body has voxels.
+    /// The hit voxel, leaf units of the body's grid, if the body has voxels.
     pub cell: Option<[u32; 3]>,
 }
 
-/// A blow that has not fallen, in its body's own space: it moves with the body.
+/// A blow that has not fallen, in its body's local space, so that it moves with the body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aim {
     /// The body.
     pub body: BodyId,
-    /// Where, local space of its shape (voxels of an octree).
+    /// Point, local space of its shape (voxels for an octree).
     pub point_in_grid: DVec3,
-    /// Where to, unit, turned with the body.
+    /// Direction, unit, in the body's axes.
     pub direction_in_grid: DVec3,
 }
 
@@ -41,7 +41,7 @@ impl Aim {
         Self { body: body.id, point_in_grid, direction_in_grid: body.state.rotation.inverse() * direction }
     }
 
-    /// Where it falls and where to, m in the world, on a body of that shape in that state.
+    /// World position, m, and direction of the blow on a body of that shape in that state.
     pub(in crate::scene) fn in_world(&self, shape: &Shape, state: &BodyState) -> (DVec3, DVec3) {
         let point = world_from_local(state, shape, self.point_in_grid);
         (point, state.rotation * self.direction_in_grid)
@@ -49,7 +49,7 @@ impl Aim {
 }
 
 impl Stage {
-    /// The nearest body on a ray as drawn (pieces apart by `explode`); what is hidden lets rays through.
+    /// The nearest body on a ray, where it is drawn (moved by `explode`); rays pass through hidden bodies.
     pub fn pick(&self, origin: Vec3, direction: Vec3, explode: f64) -> Option<ScenePick> {
         let (origin, direction) = (origin.as_dvec3(), direction.as_dvec3());
         let offsets = self.explode_offsets(explode);
@@ -75,11 +75,10 @@ impl Stage {
         best
     }
 
-    /// The body whose solid is nearest to a world point; of several that hold it, the one whose centre is
-    /// nearest.
+    /// The body whose solid is nearest to a world point; if several contain it, the one with the nearest centre.
     pub fn nearest_body(&self, point: DVec3) -> Option<BodyId> {
         let local = |body: &Body| local_from_world(&body.state, &body.def.shape, point);
-        // No nearer than this: most bodies are not looked into.
+        // A lower bound of the distance, which rules most bodies out.
         let at_least = |body: &Body| {
             let (p, Aabb { low, high }) = (local(body), body.def.shape.bounds());
             p.clamp(low, high).distance(p) * body.def.shape.unit_m()
@@ -101,25 +100,25 @@ impl Stage {
         best.map(|(.., id)| id)
     }
 
-    /// The blow that a pick means, along a ray.
+    /// The blow along a ray at a picked point.
     pub fn aim_at(&self, pick: &ScenePick, direction: Vec3) -> Option<Aim> {
         Some(Aim::at(self.body(pick.body)?, pick.point, direction.as_dvec3()))
     }
 
-    /// Where an aimed blow falls and where to, m in the world; `None` when its body is gone.
+    /// World position, m, and direction of an aimed blow; `None` if its body is gone.
     pub fn aimed(&self, aim: &Aim) -> Option<(DVec3, DVec3)> {
         let body = self.body(aim.body)?;
         Some(aim.in_world(&body.def.shape, &body.state))
     }
 
-    /// Where an aimed blow is drawn, m; `None` when its body is gone.
+    /// World position at which an aimed blow is drawn, m; `None` if its body is gone.
     pub fn shown_point(&self, aim: &Aim, explode: f64) -> Option<Vec3> {
         let at = self.index(aim.body)?;
         let (point, _) = self.aimed(aim)?;
         Some((point + self.explode_offsets(explode)[at]).as_vec3())
     }
 
-    /// Whether a body stands still, so that a preview of it is worth while.
+    /// Whether a body stands still, so that a preview of it is useful.
     pub fn is_at_rest(&self, id: BodyId) -> bool {
         self.body(id).is_some_and(|b| b.asleep || b.is_static())
     }

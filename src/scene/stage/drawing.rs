@@ -1,4 +1,4 @@
-//! The stage as it is drawn: bodies apart by the explode slider, and their bounds.
+//! The stage for the renderer: bodies moved apart by the explode slider, and their bounds.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,18 +16,18 @@ use crate::{
     scene::breaking::world_from_local_matrix,
 };
 
-/// What decides the look of bodies beside themselves.
+/// Values besides the bodies that determine how they look.
 pub(in crate::scene) struct Appearance {
-    /// How far the pieces of an object are drawn apart, 0 to 1.
+    /// Explode distance of an object's pieces, 0 to 1.
     pub explode: f64,
-    /// What shows where each object is broken; at least one.
+    /// Interior volumes of all objects; at least one.
     pub insides: Vec<Volume>,
-    /// Bodies that are drawn highlighted.
+    /// Highlighted bodies.
     pub selected: Arc<BTreeSet<BodyId>>,
 }
 
 impl Stage {
-    /// How far each body is drawn from where it is, m.
+    /// Displacement of each body by the explode slider, m.
     pub fn explode_offsets(&self, explode: f64) -> Vec<DVec3> {
         let bodies = &self.world.bodies;
         if explode == 0.0 || bodies.len() < 2 {
@@ -45,7 +45,7 @@ impl Stage {
             .map(|body| match sums.get(&object(&body.id)) {
                 Some((sum, m, lowest)) if *m > 0.0 => {
                     let centre = *sum / *m;
-                    // Apart from the foot upwards, so that nothing is drawn below the floor.
+                    // Measured from the lowest point, so that nothing is drawn below the floor.
                     (body.state.position - DVec3::new(centre.x, *lowest, centre.z)) * explode
                 }
                 _ => DVec3::ZERO,
@@ -53,7 +53,7 @@ impl Stage {
             .collect()
     }
 
-    /// Bodies, and from their shapes' local space to where they are drawn in the world.
+    /// Bodies with the transforms from local space to where they are drawn in the world.
     fn placed(&self, explode: f64) -> impl Iterator<Item = (&Body, Mat4)> {
         self.world.bodies.iter().zip(self.explode_offsets(explode)).map(|(body, offset)| {
             let matrix = world_from_local_matrix(&body.state, &body.def.shape);
@@ -61,22 +61,22 @@ impl Stage {
         })
     }
 
-    /// From the local space of body number `at` to where it is drawn in the world.
+    /// Transform from the local space of body number `at` to where it is drawn in the world.
     pub fn drawn_at(&self, at: usize, explode: f64) -> Option<Mat4> {
         self.placed(explode).nth(at).map(|(_, matrix)| matrix)
     }
 
-    /// Whether a body is drawn.
+    /// Whether a body is visible.
     fn is_shown(&self, body: &Body) -> bool {
         !self.status(body.id).hidden
     }
 
-    /// Its place among the bodies that are drawn; `None` where it is not.
+    /// Its index among the visible bodies; `None` if it is hidden.
     pub fn shown_index(&self, id: BodyId) -> Option<usize> {
         self.world.bodies.iter().filter(|body| self.is_shown(body)).position(|body| body.id == id)
     }
 
-    /// Bodies as the renderer wants them, without those that are hidden; `selected` is drawn highlighted, too.
+    /// Visible bodies for the renderer; `selected` is highlighted, too.
     pub fn render_bodies(&self, look: &Appearance, selected: Option<BodyId>) -> Vec<RenderBody> {
         let last = look.insides.len().saturating_sub(1);
         self.placed(look.explode)
@@ -95,8 +95,8 @@ impl Stage {
             .collect()
     }
 
-    /// Points all over the surfaces of the bodies as they are drawn, world: of `only` those, or of all that are not
-    /// hidden.
+    /// Points on the surfaces of the bodies where they are drawn, world space: of the bodies in `only`, or of all
+    /// visible ones.
     pub fn surface_points(&self, explode: f64, only: Option<&BTreeSet<BodyId>>) -> Vec<Vec3> {
         let each = |count: usize| (20_000 / count.max(1)).max(64);
         let most = only.map_or_else(|| each(self.world.bodies.len()), |only| each(only.len()).min(8000));
@@ -110,7 +110,7 @@ impl Stage {
             .collect()
     }
 
-    /// Centres of mass of the bodies that are drawn, where they are drawn, world.
+    /// Centres of mass of the visible bodies where they are drawn, world space.
     pub fn drawn_centres(&self, explode: f64) -> Vec<(BodyId, Vec3)> {
         let centre = |(body, world_from_local): (&Body, Mat4)| {
             (body.id, world_from_local.transform_point3(body.def.shape.centre().as_vec3()))
@@ -118,7 +118,7 @@ impl Stage {
         self.placed(explode).filter(|(body, _)| self.is_shown(body)).map(centre).collect()
     }
 
-    /// World bounds of what is drawn, or of one body.
+    /// World bounds of all visible bodies, or of one body.
     pub fn bounds(&self, explode: f64, only: Option<BodyId>) -> Option<(Vec3, Vec3)> {
         let mut all: Option<(Vec3, Vec3)> = None;
         for (body, world_from_local) in self.placed(explode) {

@@ -1,4 +1,4 @@
-//! The hand: a body is dragged by a spring.
+//! The hand drags a body by a spring.
 
 use glam::DVec3;
 
@@ -6,12 +6,12 @@ use super::{ScenePick, Stage};
 use crate::bodies::Drag;
 
 impl Stage {
-    /// Whether what a ray met can be moved.
+    /// Whether the picked body can be moved.
     pub fn can_be_held(&self, pick: &ScenePick) -> bool {
         self.world.body(pick.body).is_some_and(|body| !body.is_static())
     }
 
-    /// Takes hold of a body where a ray met it. Nothing happens to one that cannot move.
+    /// Grabs a body where a ray hit it. Does nothing for an immovable body.
     pub fn grab(&mut self, pick: &ScenePick) {
         if let Some(body) = self.world.body(pick.body).filter(|_| self.can_be_held(pick)) {
             let anchor = body.state.rotation.inverse() * (pick.point - body.state.position);
@@ -19,19 +19,19 @@ impl Stage {
         }
     }
 
-    /// Where the hand is now, m.
+    /// Moves the hand to `target`, m.
     pub fn drag(&mut self, target: DVec3) {
         if let Some(hold) = self.world.drag.as_mut().filter(|_| target.is_finite()) {
             hold.target = target;
         }
     }
 
-    /// Lets go.
+    /// Releases the body.
     pub fn release(&mut self) {
         self.world.drag = None;
     }
 
-    /// The point that is held, and where it should be, m.
+    /// The grabbed point and the hand, m.
     pub fn held(&self) -> Option<(DVec3, DVec3)> {
         let hold = self.world.drag?;
         let state = self.world.body(hold.body)?.state;

@@ -1,9 +1,7 @@
-//! What stands in the world of an open scene: bodies, what is known of them, what is still to be thrown, and
-//! their octrees on the GPU.
+//! The stage: the bodies of an open scene with their data, bodies still to be thrown, and their octrees on the backend.
 //!
-//! In: bodies to add and to remove, values and settings to go by, steps of time. Out: bodies as they are, as
-//! they are drawn, and as a ray meets them. It knows no scene file, no tuned value and no undo; [`Standing`]
-//! is what those keep of it.
+//! In: bodies to add and to remove, values and settings, steps. Out: bodies, also for the renderer and for picking. It
+//! does not depend on scene files, tuned values or undo; undo stores a [`Standing`].
 
 mod aim;
 mod drawing;
@@ -41,55 +39,55 @@ use crate::{
     svo::Arena,
 };
 
-/// What is known about a body beyond the physics.
+/// Data of a body beyond the physics.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BodyInfo {
     /// Index into the objects.
     pub object: usize,
-    /// Blows that led to it.
+    /// Number of breaks in its ancestry.
     pub generation: u32,
-    /// Colouring identity, stable while it lives.
+    /// Colour number, constant for the body's lifetime.
     pub color_id: u32,
-    /// The break that it came of.
+    /// The break that produced it.
     pub origin: Option<Origin>,
-    /// Where several parts of that break are one again: number of that among [`super::BreakLog::joins`]. The origin
-    /// names the largest of them then.
+    /// If it was merged from several parts of that break: the index in [`super::BreakLog::joins`]. The origin then
+    /// names the largest part.
     pub joined: Option<usize>,
 }
 
 impl BodyInfo {
-    /// Whether the body is as it was imported.
+    /// Whether the body is as imported.
     #[must_use]
     pub fn is_intact(&self) -> bool {
         self.generation == 0
     }
 }
 
-/// What bodies are like to touch and to push.
+/// Material properties of bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Touch {
-    /// kg/m^3.
+    /// Density, kg/m^3.
     pub density: f64,
-    /// Coulomb coefficient.
+    /// Coulomb friction coefficient.
     pub friction: f64,
-    /// 0 to 1.
+    /// Restitution, 0 to 1.
     pub restitution: f64,
-    /// Share of half the thickness.
+    /// Rolling resistance, share of half the thickness.
     pub rolling_resistance: f64,
-    /// Octree level; not limited to the levels that the body has.
+    /// Octree level for contacts; not limited to the body's levels.
     pub physics_level: u32,
 }
 
-/// A body that is still to be thrown.
+/// A body still to be thrown.
 #[derive(Clone)]
 pub(super) struct Projectile {
-    /// The body as it leaves the hand.
+    /// The body at the start of the throw.
     pub def: BodyDef,
-    /// The object that it is of.
+    /// Index of its object.
     pub object: usize,
 }
 
-/// Bodies, and what belongs to them.
+/// Bodies and their data.
 pub(super) struct Stage {
     compute: Compute,
     narrow: Narrow,
@@ -103,7 +101,7 @@ pub(super) struct Stage {
     next_color: u32,
     revision: u64,
     last_step: StepReport,
-    /// The revision that it tells of.
+    /// The revision that the last step's report describes.
     told: u64,
 }
 
@@ -131,13 +129,13 @@ impl Stage {
         })
     }
 
-    /// Where stages run.
+    /// The backend of the stages.
     pub fn compute(&self) -> &Compute {
         &self.compute
     }
 
-    /// Stages run there from now on; its octrees and what is known of contacts go along. Workers that read the octrees
-    /// keep them where they were.
+    /// Moves the stages to another backend, with the octrees and contact caches. Workers that read the octrees keep the
+    /// old copy.
     ///
     /// # Errors
     /// [`GpuError`]; nothing has changed then.
@@ -150,38 +148,38 @@ impl Stage {
         Ok(())
     }
 
-    /// Who looks for contacts from now on.
+    /// Chooses the backend that finds contacts.
     pub fn look_for_contacts(&mut self, narrow: Narrow) {
         self.narrow = narrow;
         self.world.settings.narrow = narrow;
     }
 
-    /// Whether steps measure what bodies share, from now on.
+    /// Sets whether steps measure shared volumes.
     pub fn measure_volume(&mut self, measured: bool) {
         self.world.settings.measure_volume = measured;
     }
 
-    /// The octrees where stages run.
+    /// The octrees on the backend.
     pub fn arena(&self) -> &Arc<RwLock<Arena>> {
         &self.arena
     }
 
-    /// Bodies, in ascending order of their names.
+    /// Bodies in ascending order of their ids.
     pub fn bodies(&self) -> &[Body] {
         &self.world.bodies
     }
 
-    /// A body by name.
+    /// A body by id.
     pub fn body(&self, id: BodyId) -> Option<&Body> {
         self.world.body(id)
     }
 
-    /// The same, to be changed; call [`Body::wake`] afterwards.
+    /// A body by id, for changes; call [`Body::wake`] afterwards.
     pub fn body_mut(&mut self, id: BodyId) -> Option<&mut Body> {
         self.world.body_mut(id)
     }
 
-    /// What of an object is still to be thrown, or was.
+    /// The body of an object that is still to be thrown, or was thrown.
     pub fn projectile_of(&self, object: usize) -> Option<&BodyDef> {
         self.projectiles.iter().find(|thrown| thrown.object == object).map(|thrown| &thrown.def)
     }
@@ -192,17 +190,17 @@ impl Stage {
         self.world.bodies.iter().find(of)
     }
 
-    /// Its place among the bodies.
+    /// Index among the bodies.
     pub fn index(&self, id: BodyId) -> Option<usize> {
         self.world.bodies.iter().position(|b| b.id == id)
     }
 
-    /// What is known about a body that lives.
+    /// Data of a body that exists.
     pub fn info(&self, id: BodyId) -> Option<&BodyInfo> {
         self.info.get(&id)
     }
 
-    /// The same; what is said of one that is gone is that it is a whole body of the first object.
+    /// Data of a body; for one that does not exist, those of a whole body of the first object.
     pub fn info_or_whole(&self, id: BodyId) -> BodyInfo {
         self.info.get(&id).copied().unwrap_or_default()
     }
@@ -217,7 +215,7 @@ impl Stage {
         self.time
     }
 
-    /// Figures of the last step.
+    /// Report of the last step.
     pub fn last_step(&self) -> &StepReport {
         &self.last_step
     }
@@ -227,27 +225,27 @@ impl Stage {
         self.revision
     }
 
-    /// Bodies that move.
+    /// Number of moving bodies.
     pub fn awake(&self) -> usize {
         self.world.bodies.iter().filter(|b| !b.asleep && !b.is_static()).count()
     }
 
-    /// Bodies that were taken out of the simulation because their numbers ran away.
+    /// Number of bodies frozen because their numbers diverged.
     pub fn frozen(&self) -> usize {
         self.world.bodies.iter().filter(|b| b.frozen).count()
     }
 
-    /// Whether a step of time would change anything.
+    /// Whether a step would change anything.
     pub fn has_motion(&self) -> bool {
         self.awake() > 0 || self.world.drag.is_some()
     }
 
-    /// The identity that the next body is coloured by.
+    /// Colour number of the next body.
     pub fn next_color(&self) -> u32 {
         self.next_color
     }
 
-    /// Adds a body of an object, after so many blows.
+    /// Adds a body of an object, with the number of breaks in its ancestry.
     pub fn add(&mut self, def: BodyDef, object: usize, generation: u32) -> BodyId {
         let id = self.world.add(def);
         let color_id = self.next_color;
@@ -257,13 +255,12 @@ impl Stage {
         id
     }
 
-    /// Puts parts in the place of a body that breaks, which number `record` of the breaks tells of; everything
-    /// wakes.
+    /// Replaces a broken body by its parts; `record` is the index of the break. Wakes everything.
     pub fn break_up(&mut self, id: BodyId, parts: Vec<BodyDef>, record: usize) {
         let whole = self.info_or_whole(id);
         if let Err(error) = self.world.get_ready(self.compute.gpu()) {
-            // The next step fails by the same, and says so.
-            tracing::debug!("contacts do not follow a break: {error}");
+            // The next step fails with the same error and reports it.
+            tracing::debug!("contacts could not be updated after a break: {error}");
         }
         let parts = self.world.break_up(id, parts);
         for (number, part) in parts.iter().enumerate() {
@@ -279,7 +276,7 @@ impl Stage {
         self.revision += 1;
     }
 
-    /// Takes a body away; what may have rested on it wakes.
+    /// Removes a body; bodies that may have rested on it wake.
     pub fn remove(&mut self, id: BodyId) {
         if self.world.drag.is_some_and(|drag| drag.body == id) {
             self.world.drag = None;
@@ -289,7 +286,7 @@ impl Stage {
         self.revision += 1;
     }
 
-    /// Puts one body in the place of several, as which it is coloured; everything wakes.
+    /// Replaces several bodies by one, with a colour of theirs. Wakes everything.
     pub fn unite(&mut self, ids: &[BodyId], def: BodyDef, info: BodyInfo) -> BodyId {
         let status = ids.iter().map(|id| self.status(*id)).fold(Status::default(), |a, b| Status {
             hidden: a.hidden || b.hidden,
@@ -307,7 +304,7 @@ impl Stage {
         id
     }
 
-    /// Bodies are to be drawn otherwise.
+    /// Notes that bodies look different.
     pub fn changed_look(&mut self) {
         self.revision += 1;
     }
@@ -317,7 +314,7 @@ impl Stage {
         self.world.wake_all();
     }
 
-    /// Lets those bodies sleep that stand on the floor, touch no other, and would not move.
+    /// Puts those of the `placed` bodies to sleep that stand still on the floor and touch no other body.
     pub fn lull_what_stands(&mut self, placed: &[BodyId]) {
         let bodies = &self.world.bodies;
         let boxes: Vec<_> = bodies.iter().map(|body| resting::bounds(&body.def)).collect();
@@ -334,7 +331,7 @@ impl Stage {
         }
     }
 
-    /// Removes everything for another scene; time begins anew.
+    /// Removes everything for another scene; time restarts at zero.
     pub fn clear(&mut self) {
         self.clear_bodies();
         self.world.drag = None;
@@ -349,20 +346,20 @@ impl Stage {
         self.info.clear();
     }
 
-    /// Keeps a body ready that is the `at`th to be thrown.
+    /// Stores the body that is the `at`th to be thrown.
     pub fn prepare_throw(&mut self, at: usize, projectile: Projectile) {
         self.projectiles.insert(at.min(self.projectiles.len()), Arc::new(projectile));
     }
 
-    /// Throws the body that is the `at`th, where there is one.
+    /// Throws the body that is the `at`th, if there is one.
     pub fn throw(&mut self, at: usize) {
         if let Some(thrown) = self.projectiles.get(at).cloned() {
             self.add(thrown.def.clone(), thrown.object, 0);
         }
     }
 
-    /// Gives a pair of objects, and whatever their bodies break into, a level to meet at. Families are never
-    /// used again, so pairs of earlier scenes do no harm.
+    /// Sets the contact level of a pair of objects and all their pieces. Family ids are never reused, so entries of
+    /// earlier scenes do no harm.
     pub fn set_pair_level(&mut self, objects: [usize; 2], level: u32) {
         let family = |object: usize| {
             let there = self.body_of(object).map(|body| body.def.family);
@@ -373,7 +370,7 @@ impl Stage {
         }
     }
 
-    /// Gives those pairs of the first `count` objects their levels, and no others of those objects.
+    /// Sets the contact levels of pairs among the first `count` objects, and removes all others.
     pub fn set_pairs(&mut self, count: usize, pairs: &[PairLevel]) {
         let of_bodies = self.world.bodies.iter();
         let objects = of_bodies.filter_map(|body| Some((self.info.get(&body.id)?.object, body.def.family)));
@@ -390,7 +387,7 @@ impl Stage {
         }
     }
 
-    /// Settings for the world from now on, and for the bodies of each object what they are like to touch.
+    /// Sets the world's settings, and the material properties of the bodies of each object.
     pub fn go_by(&mut self, settings: WorldSettings, touches: &[Touch]) {
         let measure_volume = self.world.settings.measure_volume;
         self.world.settings = WorldSettings { narrow: self.narrow, measure_volume, ..settings };
@@ -408,17 +405,17 @@ impl Stage {
         self.revision += 1;
     }
 
-    /// Where levels that follow the distance look from, m.
+    /// Sets the eye position for levels that depend on distance, m.
     pub fn set_eye(&mut self, eye: Option<DVec3>) {
         self.world.eye = eye;
     }
 
-    /// The same.
+    /// The eye position for levels that depend on distance, m.
     pub fn eye(&self) -> Option<DVec3> {
         self.world.eye
     }
 
-    /// One step of time in which nothing moves.
+    /// Advances the time by a step in which nothing moves.
     ///
     /// # Errors
     /// [`GpuError`]; everything is then as before it.
@@ -430,8 +427,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Figures of the last step, in which energies, momenta and what is shared are those of the bodies that are there
-    /// now: what broke, was thrown or struck since counts.
+    /// Report of the last step, with energies, momenta and shared volumes of the present bodies, including those
+    /// broken, thrown or struck since.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -460,7 +457,7 @@ impl Stage {
         self.world.figures(self.compute.gpu().map(|gpu| (gpu, &*arena)))
     }
 
-    /// One step of time.
+    /// Takes one simulation step.
     ///
     /// # Errors
     /// [`GpuError`]; everything is then as before it.
@@ -474,7 +471,7 @@ impl Stage {
         Ok(())
     }
 
-    /// All contacts of the last step, those between sleepers too.
+    /// All contacts of the last step, including those between sleeping bodies.
     pub fn contacts(&self) -> Vec<Contact> {
         self.world.contacts()
     }
@@ -489,7 +486,7 @@ impl Stage {
         &self.world
     }
 
-    /// What each touching pair shares now, and each body with the floor and the walls.
+    /// Data of each touching pair, and of each body with the floor and the walls.
     ///
     /// # Errors
     /// [`GpuError`].

@@ -1,4 +1,4 @@
-//! Octrees on the GPU: taken in for bodies. What nobody holds any more gives its place back.
+//! Uploading octrees of bodies to the backend, and freeing those without owners.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use crate::{
     svo::{Arena, Forest},
 };
 
-/// Bytes of octrees on the GPU above which what is kept to go back to is forgotten.
+/// Size of octrees on the GPU above which undo steps and recorded states are dropped, bytes.
 const BUDGET: u64 = 400 << 20;
 
 impl Stage {
-    /// Takes in an octree, unless it is there. Where it does not fit, `forget` is asked to let go of
-    /// something old, until it answers that there is nothing left.
+    /// Uploads an octree unless it is there. If it does not fit, calls `forget`, which drops something old, until it
+    /// returns false.
     ///
     /// # Errors
     /// [`GpuError`]; nothing has changed then.

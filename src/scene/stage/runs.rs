@@ -1,11 +1,11 @@
-//! Lists that are kept again and again while little of them changes.
+//! Persistent lists for snapshots, which share the parts that have not changed.
 
 use std::sync::Arc;
 
-/// How many entries are shared or not as one. A pointer to a run takes 16 B, a run of bodies' states 4 KB, of bodies 7 KB.
+/// Length of a run, the unit of sharing. A pointer to a run takes 16 B, a run of bodies' states 4 KB, of bodies 7 KB.
 const RUN: usize = 32;
 
-/// A list in runs of entries. A run that an earlier list has in the same place, entry for entry, is that list's.
+/// A list as runs of entries. A run equal to an earlier list's run at the same position is shared with it.
 #[derive(Clone)]
 pub(in crate::scene) struct Runs<T> {
     runs: Vec<Arc<[T]>>,
@@ -18,14 +18,14 @@ impl<T> Default for Runs<T> {
 }
 
 impl<T: PartialEq> Runs<T> {
-    /// The list of `entries`, which shares with `like` what is equal there.
+    /// The list of `entries`, which shares equal runs with `like`.
     pub fn of(entries: impl IntoIterator<Item = T>, like: Option<&Self>) -> Self {
         Self::shared(entries, like, T::eq)
     }
 }
 
 impl<T> Runs<Arc<T>> {
-    /// The same of entries that are equal where they are one and the same.
+    /// The same for pointers, which are equal if they point to the same value.
     pub fn of_same(entries: &[Arc<T>], like: Option<&Self>) -> Self {
         Self::shared(entries.iter().cloned(), like, Arc::ptr_eq)
     }
@@ -52,19 +52,19 @@ impl<T> Runs<T> {
         }
     }
 
-    /// In their order.
+    /// The entries in their order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.runs.iter().flat_map(|run| run.iter())
     }
 
-    /// Entries.
+    /// Number of entries.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         let whole = self.runs.len().saturating_sub(1) * RUN;
         self.runs.last().map_or(0, |last| whole + last.len())
     }
 
-    /// Memory of it that `other` does not share, bytes.
+    /// Memory not shared with `other`, bytes.
     pub fn bytes_beside(&self, other: Option<&Self>) -> usize {
         let is_shared = |at: usize, run: &Arc<[T]>| {
             other.and_then(|other| other.runs.get(at)).is_some_and(|same| Arc::ptr_eq(same, run))
@@ -73,7 +73,7 @@ impl<T> Runs<T> {
         size_of_val(&*self.runs) + own.map(|(_, run)| size_of_val(&**run)).sum::<usize>()
     }
 
-    /// Entries that `other` does not have in the same place.
+    /// Entries that `other` does not have at the same position.
     pub fn beside<'a>(
         &'a self,
         other: Option<&'a Self>,
@@ -97,13 +97,13 @@ mod tests {
         let pointers = 16 * 32;
         assert_eq!(first.bytes_beside(None), 8000 + pointers);
         assert_eq!(Runs::of(entries.clone(), Some(&first)).bytes_beside(Some(&first)), pointers);
-        // One that is changed and one that comes: a run each.
+        // One changed entry and one appended entry affect a run each.
         entries[100] = 7;
         entries.push(1000);
         let second = Runs::of(entries.clone(), Some(&first));
         assert_eq!((all(&second), second.len()), (entries.clone(), 1001));
         assert_eq!(second.bytes_beside(Some(&first)), 8 * (32 + 9) + pointers);
-        // One goes: what follows has another place.
+        // Removing an entry shifts all entries after it.
         entries.remove(500);
         let third = Runs::of(entries.clone(), Some(&second));
         assert_eq!((all(&third), third.len()), (entries, 1000));

@@ -1,7 +1,6 @@
-//! What stood there at one moment, and a stage that is put back to it.
+//! Snapshots of a stage, and restoring them.
 //!
-//! In: a stage. Out: a [`Standing`], of which what has not changed since an earlier one is shared with it; and the stage as
-//! one says.
+//! In: a stage. Out: a [`Standing`], which shares unchanged parts with an earlier one; and a stage restored from one.
 
 use std::sync::Arc;
 
@@ -11,14 +10,14 @@ use crate::{
     shape::Shape,
 };
 
-/// Where a body was and how it moved, and whether it slept.
+/// State of a body, and whether it sleeps.
 pub(in crate::scene) type Motion = (BodyState, bool);
 
-/// What a body is, whatever it does.
+/// Properties of a body that do not depend on its motion.
 #[derive(Clone)]
 struct Known {
     id: BodyId,
-    /// Its start is any.
+    /// The initial state in it is unused.
     def: BodyDef,
     info: BodyInfo,
 }
@@ -29,18 +28,18 @@ impl PartialEq for Known {
     }
 }
 
-/// What stood there at one moment. What has not changed since an earlier one is shared with it.
+/// A snapshot of a stage. It shares unchanged parts with earlier snapshots.
 #[derive(Clone, Default)]
 pub(in crate::scene) struct Standing {
     bodies: Runs<Known>,
-    /// As many as bodies, in the same order.
+    /// Motions of the bodies, in the same order.
     motions: Runs<Motion>,
     projectiles: Runs<Arc<Projectile>>,
     time: f64,
 }
 
 impl Standing {
-    /// Memory of it that `other` does not share, bytes; octrees are not counted.
+    /// Memory not shared with `other`, without octrees, bytes.
     pub fn bytes_beside(&self, other: Option<&Self>) -> usize {
         let projectiles = other.map(|other| &other.projectiles);
         self.bodies.bytes_beside(other.map(|other| &other.bodies))
@@ -49,24 +48,24 @@ impl Standing {
             + self.projectiles.beside(projectiles, Arc::ptr_eq).count() * size_of::<Projectile>()
     }
 
-    /// The names of its bodies, ascending.
+    /// The ids of its bodies, ascending.
     pub fn ids(&self) -> impl Iterator<Item = BodyId> {
         self.bodies.iter().map(|body| body.id)
     }
 
-    /// The names of its bodies with their shapes, in their order.
+    /// The ids of its bodies with their shapes, in their order.
     pub fn shapes(&self) -> impl Iterator<Item = (BodyId, &Arc<Shape>)> {
         self.bodies.iter().map(|body| (body.id, &body.def.shape))
     }
 
-    /// The first body of an object: what it was, and where.
+    /// The first body of an object in its state at that time.
     pub fn body_of(&self, object: usize) -> Option<BodyDef> {
         let mut all = self.bodies.iter().zip(self.motions.iter());
         let (body, (state, _)) = all.find(|(body, _)| body.info.object == object)?;
         Some(BodyDef { state: *state, ..body.def.clone() })
     }
 
-    /// Of bodies that nothing else is known of.
+    /// A snapshot of bodies without further data.
     #[cfg(test)]
     pub fn of(bodies: &[Body]) -> Self {
         let known = |b: &Body| Known { id: b.id, def: b.def.clone(), info: BodyInfo::default() };
@@ -78,13 +77,13 @@ impl Standing {
     }
 }
 
-/// How bodies move, in their order.
+/// Motions of bodies, in their order.
 pub(in crate::scene) fn motions(bodies: &[Body]) -> impl Iterator<Item = Motion> {
     bodies.iter().map(|body| (body.state, body.asleep))
 }
 
 impl Stage {
-    /// What stands there now; what stood so in `like` is shared with it.
+    /// A snapshot of the stage, which shares unchanged parts with `like`.
     pub fn standing(&self, like: Option<&Standing>) -> Standing {
         let known = |b: &Body| Some(Known { id: b.id, def: b.def.clone(), info: *self.info.get(&b.id)? });
         let bodies = &self.world.bodies;
@@ -96,8 +95,7 @@ impl Stage {
         }
     }
 
-    /// Puts back what stood there, under the old names, so that a pinned impact finds its body again. Nothing
-    /// is held.
+    /// Restores a snapshot, with the old ids, so that a pinned impact finds its body again. Nothing is grabbed.
     pub fn put_back(&mut self, standing: &Standing) {
         self.world.drag = None;
         self.clear_bodies();
@@ -115,8 +113,8 @@ impl Stage {
         self.revision += 1;
     }
 
-    /// Lets everything stand here as it stands there, but those objects whole that `whole` has, as they were. Settings and
-    /// levels of pairs are those of there; what is still to be thrown is not taken over, nor octrees.
+    /// Copies the bodies of the stage `there`, except that the objects in `whole` are whole and in the given states.
+    /// Settings and pair levels are copied, too; bodies still to be thrown and octrees are not.
     pub fn stand_as(&mut self, there: &Self, whole: &[(usize, BodyDef)]) {
         self.clear();
         self.look_for_contacts(there.narrow);
@@ -135,7 +133,7 @@ impl Stage {
             }
             self.info.insert(id, info);
         }
-        // Names of what is not taken over are free for others here.
+        // Ids of bodies that are not copied may be given to others here, which must not get their statuses.
         let known =
             there.statuses.iter().filter(|(id, _)| self.info.contains_key(id)).map(|(id, s)| (*id, *s));
         self.statuses = Arc::new(known.collect());
@@ -147,7 +145,7 @@ impl Stage {
         self.hold_what_is_locked();
     }
 
-    /// Moves the bodies, in their order, to where they were at `time` (s), asleep or not. Nothing is held.
+    /// Sets the bodies' states, in their order, to those at `time` (s). Nothing is grabbed.
     pub fn go_to(&mut self, time: f64, motions: &Runs<Motion>) {
         self.world.drag = None;
         for (body, (state, asleep)) in self.world.bodies.iter_mut().zip(motions.iter()) {

@@ -1,7 +1,7 @@
-//! What the user decided about bodies, whatever they do: which are hidden, and which are held where they are.
+//! The user's decisions about bodies: which are hidden, and which are locked.
 //!
-//! It goes by the names of bodies and does not belong to a recorded moment: a piece that was hidden is hidden at every
-//! moment of the timeline at which it is there. What a body breaks into inherits it.
+//! They are stored by body id and are not part of recorded states: a hidden piece is hidden at every moment of the
+//! timeline at which it exists. Parts of a broken body inherit them.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -10,30 +10,30 @@ use glam::DVec3;
 use super::Stage;
 use crate::bodies::BodyId;
 
-/// What the user decided about a body.
+/// The user's decisions about a body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Status {
-    /// Neither drawn nor met by rays of the picture; it still moves and touches.
+    /// Whether it is neither drawn nor picked; it still moves and collides.
     pub hidden: bool,
-    /// Does not move, is not dragged and does not break.
+    /// Whether it neither moves, nor is dragged, nor breaks.
     pub locked: bool,
 }
 
-/// The same of all bodies about which something was decided; undo keeps it.
+/// Statuses of all bodies for which one was set; undo stores them.
 pub(in crate::scene) type Statuses = Arc<BTreeMap<BodyId, Status>>;
 
 impl Stage {
-    /// What was decided about a body.
+    /// The status of a body.
     pub fn status(&self, id: BodyId) -> Status {
         self.statuses.get(&id).copied().unwrap_or_default()
     }
 
-    /// All that was decided.
+    /// All statuses.
     pub fn statuses(&self) -> Statuses {
         Arc::clone(&self.statuses)
     }
 
-    /// Decides otherwise from now on. What is let go begins from rest.
+    /// Sets all statuses. An unlocked body starts from rest.
     pub fn set_statuses(&mut self, statuses: Statuses) {
         let was_locked = |id: &BodyId| self.statuses.get(id).is_some_and(|status| status.locked);
         let frees =
@@ -41,13 +41,13 @@ impl Stage {
         self.statuses = statuses;
         self.hold_what_is_locked();
         if frees {
-            // It may stand in the air, and others may lean on it.
+            // The unlocked body may be in the air, and others may lean on it.
             self.world.wake_all();
         }
         self.revision += 1;
     }
 
-    /// Holds the bodies that are locked where they are, and no others.
+    /// Locks the bodies with that status, and unlocks all others.
     pub(super) fn hold_what_is_locked(&mut self) {
         for body in &mut self.world.bodies {
             body.locked = self.statuses.get(&body.id).is_some_and(|status| status.locked);
@@ -61,7 +61,7 @@ impl Stage {
         }
     }
 
-    /// Lets parts inherit what was decided about the body that broke into them.
+    /// Copies the status of a broken body to its parts.
     pub(super) fn inherit_status(&mut self, whole: BodyId, parts: &[BodyId]) {
         let status = self.status(whole);
         if status != Status::default() {

@@ -1,15 +1,15 @@
-//! Surfaces of mesh bodies, as octrees.rs has octrees: how much memory those take that anybody still holds.
+//! Surfaces of mesh bodies, like octrees.rs for octrees: limits the memory of those with owners.
 
 use std::sync::{Arc, Weak};
 
 use super::Stage;
 use crate::shape::{PieceMesh, Shape};
 
-/// Bytes of surfaces above which what is kept to go back to is forgotten. The hierarchies that pictures walk come on top
-/// of those that were drawn.
+/// Size of surfaces above which undo steps and recorded states are dropped, bytes. The hierarchies for drawing come on
+/// top.
 const BUDGET: usize = 256 << 20;
 
-/// Surfaces that bodies, undo steps or recorded states may hold, each once.
+/// Surfaces with owners (bodies, undo steps, recorded states), without duplicates.
 #[derive(Default)]
 pub(super) struct HeldSurfaces {
     known: Vec<(Weak<PieceMesh>, usize)>,
@@ -22,7 +22,7 @@ impl HeldSurfaces {
         }
     }
 
-    /// Of those that are still there.
+    /// Memory of the surfaces that still have owners, bytes.
     fn bytes(&mut self) -> usize {
         self.known.retain(|(surface, _)| surface.strong_count() > 0);
         self.known.iter().map(|(_, bytes)| bytes).sum()
@@ -30,8 +30,8 @@ impl HeldSurfaces {
 }
 
 impl Stage {
-    /// Counts the surfaces of these shapes. Where all that are held take too much, `forget` is asked to let go of something
-    /// old, until it answers that there is nothing left.
+    /// Counts the surfaces of these shapes. If all surfaces take too much memory, calls `forget`, which drops something
+    /// old, until it returns false.
     pub fn hold_surfaces<'a>(
         &mut self,
         shapes: impl IntoIterator<Item = &'a Arc<Shape>>,
@@ -78,7 +78,7 @@ mod tests {
         assert!(kept.len() > 1, "what fits is kept");
         drop(kept);
         assert_eq!(stage.surfaces.bytes(), 0);
-        // What lives is never asked for, and an end comes where nothing can be forgotten.
+        // Surfaces of live bodies are not dropped, and the loop ends when nothing can be dropped.
         let live: Vec<_> = (0..6).map(|_| shape()).collect();
         let mut asked = 0;
         stage.hold_surfaces_within(4 * bytes, &live, || {

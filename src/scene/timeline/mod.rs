@@ -1,14 +1,14 @@
-//! The past of a scene: states at recorded steps, in bounded memory, to be shown again.
+//! The timeline: recorded states of a scene, in bounded memory, to be shown again.
 //!
-//! In: the bodies after each step. Out: any recorded state. Poses and velocities are kept for each recorded
-//! step, of bodies that sleep but once; what the bodies are is kept for as long as the same ones live, and shared by those
-//! that live on when others come or go.
+//! In: the bodies after each step. Out: any recorded state. Poses and velocities are stored for each recorded step,
+//! those of sleeping bodies only once; other data of the bodies are stored once as long as the set of bodies is the
+//! same, and shared between sets with common bodies.
 //!
-//! Who goes on from an earlier state, takes a step back or begins anew loses nothing: what was recorded is kept as a
-//! take, which shares its beginning with what is recorded from then on. When the memory is full, the oldest take loses
-//! every second state that it alone has; then takes are forgotten that use more than half of the memory; then what is
-//! being recorded loses every second state, and half as many are recorded from then on, so that the whole past stays,
-//! less finely. What bodies are counts, too, and goes with the last state that needs it.
+//! Continuing from an earlier state, undoing or resetting loses nothing: the recorded states are kept as a take, which
+//! shares its beginning with the new recording. If memory is full, the oldest take loses every second of the states
+//! that it alone has; then takes that use more than half of the memory are dropped; then the current recording loses
+//! every second state and records half as often from then on, so that the whole past remains, less finely. Data of the
+//! bodies count, too, and are freed with the last state that refers to them.
 
 mod recording;
 #[cfg(test)]
@@ -23,55 +23,55 @@ use super::{
 use crate::bodies::Body;
 use recording::{Frame, Recording, is_of};
 
-/// Bytes of states, and of what the bodies are, above which they are thinned out.
+/// Memory of states and bodies' data above which states are thinned out, bytes.
 const BUDGET: usize = 64 << 20;
-/// Takes beside the one that goes on.
+/// Most takes besides the current one.
 const MOST_TAKES: usize = 8;
-/// States of its own that a take keeps until it is forgotten.
+/// A take with fewer states of its own is dropped rather than thinned out.
 const LEAST_STATES: usize = 32;
 
-/// What has to be put back.
+/// A recorded state to restore.
 pub(super) struct Wanted {
-    /// Other bodies than live now.
+    /// The snapshot, if the present bodies are others.
     pub moment: Option<Arc<Moment>>,
-    /// Of the bodies in their order.
+    /// Motions of the bodies in their order.
     pub motions: Runs<Motion>,
     pub time: f64,
     pub next_event: usize,
 }
 
-/// Where in the past something was, for undo to go back to.
+/// A position in the timeline, for undo.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Mark {
     take: u64,
     scene: u32,
-    /// The last state that there was.
+    /// Serial number of the last state.
     last: Option<u64>,
-    /// The state that was shown, where that was not the last.
+    /// Serial number of the state shown, if that is not the last.
     shown: Option<u64>,
 }
 
-/// A take as people see it.
+/// A take, for display.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TakeInfo {
-    /// By which it is chosen, from 1.
+    /// Number by which the user chooses it, from 1.
     pub number: u32,
-    /// From its first state to its last, s.
+    /// Duration from its first to its last state, s.
     pub seconds: f64,
-    /// Bodies at its end.
+    /// Number of bodies at its end.
     pub bodies: usize,
-    /// Whether it is the one that is shown, and goes on.
+    /// Whether it is the take shown and recorded.
     pub is_current: bool,
 }
 
-/// Recorded states.
+/// All recorded states.
 pub struct Timeline {
-    /// What goes on.
+    /// The current recording.
     now: Recording,
-    /// What went another way, the one kept longest first.
+    /// Other takes, the oldest first.
     takes: Vec<Recording>,
     bytes: usize,
-    /// The frame that is shown, where that is not the last.
+    /// Index of the state shown, if that is not the last.
     cursor: Option<usize>,
     next_serial: u64,
     scenes: u32,
@@ -84,7 +84,7 @@ impl Default for Timeline {
             takes: Vec::new(),
             bytes: 0,
             cursor: None,
-            // The first recording has the first.
+            // The first recording has id 0.
             next_serial: 1,
             scenes: 0,
         }
@@ -92,25 +92,25 @@ impl Default for Timeline {
 }
 
 impl Timeline {
-    /// Recorded states of the take that is shown.
+    /// Number of recorded states in the current take.
     #[must_use]
     pub fn len(&self) -> usize {
         self.now.frames.len()
     }
 
-    /// Nothing recorded.
+    /// Whether nothing is recorded.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.now.frames.is_empty()
     }
 
-    /// The state that is shown.
+    /// Index of the state shown.
     #[must_use]
     pub fn cursor(&self) -> usize {
         self.cursor.unwrap_or(self.len().saturating_sub(1))
     }
 
-    /// Whether something was recorded after the state that is shown: what is done now goes another way.
+    /// Whether there are recorded states after the one shown, so that continuing makes a new take.
     #[must_use]
     pub fn has_future(&self) -> bool {
         self.cursor.is_some()
@@ -122,25 +122,25 @@ impl Timeline {
         self.now.frames.get(frame).map(|f| f.time)
     }
 
-    /// The last recorded state of at most that time (s), else the first one.
+    /// The last recorded state up to that time (s), or else the first one.
     #[must_use]
     pub fn frame_at(&self, time: f64) -> usize {
         self.now.at(time)
     }
 
-    /// Memory of the states and of what the bodies are, in all takes, bytes; octrees and meshes are counted elsewhere.
+    /// Memory of states and bodies' data in all takes, bytes; octrees and meshes are counted elsewhere.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The number of the take that is shown.
+    /// The number of the current take.
     #[must_use]
     pub fn take(&self) -> u32 {
         self.now.number
     }
 
-    /// What was recorded of the open scene, by number; what holds a single state is none.
+    /// The takes of the open scene, by number, without those of a single state.
     #[must_use]
     pub fn takes(&self) -> Vec<TakeInfo> {
         let of_scene = self.takes.iter().chain([&self.now]).filter(|take| take.scene == self.now.scene);
@@ -159,31 +159,31 @@ impl Timeline {
         all
     }
 
-    /// What the bodies were and where, in another take at that time (s), or at its end where it is shorter.
+    /// Bodies and motions in another take at that time (s), or at its end if it is shorter.
     pub(super) fn in_take(&self, number: u32, time: f64) -> Option<(&Arc<Moment>, &Runs<Motion>)> {
         let take = self.takes.iter().find(|take| take.number == number && take.scene == self.now.scene)?;
         let frame = take.frames.get(take.at(time))?;
         Some((&frame.epoch, &frame.motions))
     }
 
-    /// The last moment that it keeps.
+    /// The last snapshot in the current take.
     pub(super) fn last(&self) -> Option<&Moment> {
         self.now.frames.last().map(|frame| &*frame.epoch)
     }
 
-    /// Another scene is open. What was recorded of the one before is there when undo opens that again.
+    /// Starts the timeline of another scene. Takes of the previous scene are available again if undo reopens it.
     pub(super) fn open_another(&mut self) {
         self.scenes += 1;
         self.go_on_with(Recording { scene: self.scenes, ..Recording::default() });
     }
 
-    /// Time begins anew; what was recorded is a take.
+    /// Starts a new recording; the present one becomes a take.
     pub(super) fn begin_anew(&mut self) {
         self.go_on_with(Recording { scene: self.now.scene, ..Recording::default() });
     }
 
-    /// Keeps the state of `bodies`; `moment` is asked for where other bodies live than before, and told what it may
-    /// share. What was recorded after the state that is shown becomes a take: time goes on from there.
+    /// Records the state of `bodies`. If the set of bodies has changed, calls `moment` for a snapshot, with an earlier
+    /// one to share data with. States after the one shown become a take.
     pub(super) fn record(
         &mut self,
         (time, next_event): (f64, usize),
@@ -215,7 +215,7 @@ impl Timeline {
         self.keep_to_budget();
     }
 
-    /// Forgets the last state, where it is of `time`: what is recorded next is what became of it at once.
+    /// Removes the last state if its time is `time`, because the next record replaces it.
     pub(super) fn forget_last(&mut self, time: f64) {
         self.fork();
         let frames = &mut self.now.frames;
@@ -224,7 +224,7 @@ impl Timeline {
         }
     }
 
-    /// Goes on from the state that is shown; what was recorded after it becomes a take.
+    /// Continues from the state shown; the states after it become a take.
     fn fork(&mut self) {
         if let Some(cursor) = self.cursor
             && let Some(serial) = self.now.frames.get(cursor).map(|frame| frame.serial)
@@ -233,7 +233,7 @@ impl Timeline {
         }
     }
 
-    /// Lets that take be the one that goes on, and keeps the one that did where it has something that no other has.
+    /// Makes a take the current one, and keeps the present one if it has states of its own.
     fn go_on_with(&mut self, take: Recording) {
         self.cursor = None;
         let before = std::mem::replace(&mut self.now, take);
@@ -258,8 +258,8 @@ impl Timeline {
         }
     }
 
-    /// Shows another take from now on. [`Timeline::wanted`] says what has to be put back. False where there is none of
-    /// that number.
+    /// Makes another take the current one; [`Timeline::wanted`] then gives the state to restore. Returns false if there
+    /// is no take of that number.
     pub(super) fn choose_take(&mut self, number: u32) -> bool {
         let is_it = |take: &Recording| take.number == number && take.scene == self.now.scene;
         let Some(at) = self.takes.iter().position(is_it) else { return false };
@@ -268,13 +268,14 @@ impl Timeline {
         true
     }
 
-    /// Where it is now, for undo.
+    /// The present position, for undo.
     pub(super) fn mark(&self) -> Mark {
         let shown = self.cursor.and_then(|cursor| self.now.frames.get(cursor)).map(|frame| frame.serial);
         Mark { take: self.now.id, scene: self.now.scene, last: self.now.last(), shown }
     }
 
-    /// As it was there; what was recorded since is a take. Where that was forgotten, nothing is recorded.
+    /// Returns to a position; states recorded since become a take. If the position's states were dropped, the recording
+    /// is empty.
     pub(super) fn go_back(&mut self, mark: &Mark) {
         let is_whole = |take: &Recording| take.id == mark.take && take.last() == mark.last;
         if is_whole(&self.now) {
@@ -300,7 +301,7 @@ impl Timeline {
         self.bytes = self.takes.iter().chain([&self.now]).map(Recording::bytes).sum::<f64>() as usize;
     }
 
-    /// Takes go first, and never take more than half of the memory from what goes on.
+    /// Thins out and drops takes first; they never take more than half of the memory from the current recording.
     fn keep_to_budget(&mut self) {
         while self.bytes > BUDGET {
             if let Some(take) = self.takes.iter_mut().find(|take| take.own() > LEAST_STATES) {
@@ -316,8 +317,8 @@ impl Timeline {
         }
     }
 
-    /// Forgets the oldest take, else the older half, with the octrees that only it holds; false when there was nothing to
-    /// forget.
+    /// Drops the oldest take, or else the older half of the recording, with their octrees; returns false if there is
+    /// nothing to drop.
     pub(super) fn shrink(&mut self) -> bool {
         if !self.takes.is_empty() {
             self.takes.remove(0);
@@ -334,7 +335,7 @@ impl Timeline {
         true
     }
 
-    /// What has to be put back to show `frame`: the moment where other bodies live now, and the states. Call
+    /// What must be restored to show `frame`: a snapshot if the set of bodies differs, and the motions. Call
     /// [`Timeline::shown`] afterwards.
     pub(super) fn wanted(&self, frame: usize, now: &[Body]) -> Option<Wanted> {
         let frame = self.now.frames.get(frame)?;
@@ -346,7 +347,7 @@ impl Timeline {
         })
     }
 
-    /// `frame` is shown now.
+    /// Sets the state shown.
     pub(super) fn shown(&mut self, frame: usize) {
         self.cursor = (frame + 1 < self.len()).then_some(frame);
     }

@@ -1,4 +1,4 @@
-//! One course of things: states at recorded steps, in the order in which they came.
+//! One recording: states at recorded steps, in order.
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ use crate::{
 /// A recorded state.
 pub(super) struct Frame {
     pub time: f64,
-    /// How many events of the scene were over.
+    /// Number of past events of the scene.
     pub next_event: usize,
-    /// Ascends over all states that were ever recorded.
+    /// Ascending over all states ever recorded.
     pub serial: u64,
-    /// What the bodies were; the same for as long as the same ones live.
+    /// Snapshot of the bodies, common to all states with the same set of bodies.
     pub epoch: Arc<Moment>,
     pub motions: Runs<Motion>,
 }
 
 impl Frame {
-    /// Memory of it that the one before it does not share.
+    /// Memory not shared with the state before it, bytes.
     pub fn bytes_beside(&self, before: Option<&Self>) -> usize {
         size_of::<Arc<Self>>()
             + size_of::<Self>()
@@ -31,29 +31,29 @@ impl Frame {
     }
 }
 
-/// What was recorded without going back. Several may begin with the same states, which they share.
+/// States recorded without going back. Recordings may share their first states.
 #[derive(Clone, Default)]
 pub(super) struct Recording {
-    /// Never given twice.
+    /// Unique id.
     pub id: u64,
-    /// By which people know it, from 1; 0: it has none yet.
+    /// Number shown to the user, from 1; 0 if it has none yet.
     pub number: u32,
-    /// Which opened scene it is of.
+    /// Number of the opened scene.
     pub scene: u32,
     pub frames: Vec<Arc<Frame>>,
-    /// Every how many steps a state is kept, as a power of two.
+    /// Logarithm to base 2 of the number of steps per stored state.
     pub stride_log: u32,
     pub steps: u64,
 }
 
 impl Recording {
-    /// The first part of it, up to the state of that serial number.
+    /// The states up to this serial number.
     pub fn until(&self, serial: u64) -> Self {
         let count = self.frames.partition_point(|frame| frame.serial <= serial);
         Self { number: 0, frames: self.frames[..count].to_vec(), ..*self }
     }
 
-    /// Whether the state of that serial number is one of its own, however it was thinned out.
+    /// Whether it holds the state of this serial number.
     pub fn has(&self, serial: u64) -> bool {
         self.frames.binary_search_by_key(&serial, |frame| frame.serial).is_ok()
     }
@@ -63,25 +63,25 @@ impl Recording {
         self.frames.last().map(|frame| frame.serial)
     }
 
-    /// The last state of at most that time, else the first one.
+    /// The last state up to that time, or else the first one.
     pub fn at(&self, time: f64) -> usize {
         // Sums of time steps differ in their last bits.
         self.frames.partition_point(|frame| frame.time <= time + 1e-9).saturating_sub(1)
     }
 
-    /// States that no other recording has.
+    /// Number of states that no other recording shares.
     pub fn own(&self) -> usize {
         self.frames.iter().filter(|frame| Arc::strong_count(frame) == 1).count()
     }
 
-    /// Its share of the memory: what several recordings have is divided among them.
+    /// Its share of the memory: shared states are divided among their recordings, bytes.
     pub fn bytes(&self) -> f64 {
         let (mut sum, mut before) = (0.0, None::<&Arc<Frame>>);
         let mut of_epoch = 0.0;
         for frame in &self.frames {
             if !before.is_some_and(|before| Arc::ptr_eq(&before.epoch, &frame.epoch)) {
                 let like = before.map(|before| &*before.epoch);
-                // As many states share it.
+                // Divided by the number of states that share the snapshot.
                 of_epoch = frame.epoch.bytes_beside(like) as f64 / Arc::strong_count(&frame.epoch) as f64;
             }
             let bytes = frame.bytes_beside(before.map(|before| &**before)) as f64 + of_epoch;
@@ -91,8 +91,8 @@ impl Recording {
         sum
     }
 
-    /// Every second state goes, or every second of those that no other recording has (`only_own`); the first of an epoch
-    /// and the last of all stay.
+    /// Drops every second state, or every second one that no other recording shares (`only_own`), except the first of
+    /// an epoch and the very last.
     pub fn thin(&mut self, only_own: bool) {
         let frames = std::mem::take(&mut self.frames);
         let last = frames.len().saturating_sub(1);
@@ -108,13 +108,13 @@ impl Recording {
         self.stride_log += 1;
     }
 
-    /// How many times other bodies came to live.
+    /// Number of epochs, that is, of ranges of states with the same set of bodies.
     pub fn epochs(&self) -> usize {
         let changes = self.frames.windows(2).filter(|two| !Arc::ptr_eq(&two[0].epoch, &two[1].epoch));
         changes.count() + usize::from(!self.frames.is_empty())
     }
 
-    /// Forgets the states of the first so many epochs; how many those were.
+    /// Drops the states of the first `gone` epochs; returns how many states that were.
     pub fn forget_epochs(&mut self, gone: usize) -> usize {
         let mut left = gone;
         let ends = |two: &[Arc<Frame>]| !Arc::ptr_eq(&two[0].epoch, &two[1].epoch);
@@ -128,7 +128,7 @@ impl Recording {
     }
 }
 
-/// Whether those bodies live in it.
+/// Whether the snapshot has the same set of bodies.
 pub(super) fn is_of(moment: &Moment, bodies: &[Body]) -> bool {
     moment.stage.ids().eq(bodies.iter().map(|body| body.id))
 }

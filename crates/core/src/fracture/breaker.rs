@@ -6,6 +6,7 @@
 
 use std::{any::Any, sync::Arc};
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 
 use super::{
@@ -75,7 +76,7 @@ pub struct Strike<'a> {
     /// What was asked for.
     pub params: &'a FractureParams,
     /// Bounds of which radii are fractions; `None`: those of the shape.
-    pub bounds: Option<crate::geometry::Aabb>,
+    pub bounds: Option<Aabb>,
     /// Cells that were painted to stay.
     pub painted: Option<&'a KeptCells>,
     /// Seeds from a file, instead of those of the pattern.

@@ -46,13 +46,13 @@ pub fn break_shape(
             Some(_) if method.of_voxels => Coarse::of(&source)?,
             _ => None,
         };
-        let mut count = |params: &FractureParams| match &coarse {
-            Some(coarse) => coarse.pieces(&source, cells.draw(params)?.0, params),
-            None => Ok(0),
-        };
-        let quick = coarse.as_ref().map(|coarse| Quick { level: coarse.octree.level(), pieces: &mut count });
+        let (source, cells) = (&source, &cells);
+        let quick = coarse.as_ref().map(|coarse| Quick {
+            level: coarse.octree.level(),
+            pieces: Box::new(|params| coarse.pieces(source, cells.draw(params)?.0, params)),
+        });
         seeds_for(strike.params, quick, &mut |params| {
-            let done = cut(&source, &*cutter, cells.draw(params)?.0, params)?;
+            let done = cut(source, &*cutter, cells.draw(params)?.0, params)?;
             let pieces = done.0.parts.len() as u32;
             Ok((done, pieces))
         })?

@@ -1,7 +1,6 @@
-//! A whole break, over one or more generations: what the exporters, the report and the checks read.
+//! A whole break, over one or more generations: the input of the exporters, the report and the checks.
 //!
-//! In: the source and the breaks that were made of it and of its parts. Out: the pieces that are left, numbered by
-//! descending size.
+//! In: the source and the breaks of it and of its parts. Out: the remaining pieces, numbered by descending size.
 
 use std::sync::{Arc, OnceLock};
 
@@ -20,7 +19,7 @@ pub struct BreakStep {
     pub generation: u32,
     /// Number of this step's first cell in the list over all steps.
     pub first_cell: u32,
-    /// What came of it.
+    /// Its result.
     pub result: Break,
 }
 
@@ -33,7 +32,7 @@ impl BreakStep {
     }
 }
 
-/// Names a piece: index of a step, and of a piece of its fracture.
+/// Id of a piece: index of a step, and of a piece of its fracture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PieceRef {
     /// Index in [`BrokenObject::steps`].
@@ -45,17 +44,17 @@ pub struct PieceRef {
 /// A source and everything that it was broken into.
 #[derive(Clone)]
 pub struct BrokenObject {
-    /// What was broken, in the mesh's own units.
+    /// The broken shape, in the mesh's own units.
     pub source: Arc<Shape>,
     /// In the order in which they were made; the first breaks the source.
     pub steps: Vec<BreakStep>,
-    /// The pieces that are left, by descending size; a piece's id is its index.
+    /// The remaining pieces, by descending size; a piece's id is its index.
     pub pieces: Vec<PieceRef>,
     /// Pieces that were broken again. Their ids follow those of `pieces`.
     pub broken_again: Vec<PieceRef>,
 }
 
-/// The octree of what is none: no voxels.
+/// The octree of other shapes: no voxels.
 fn no_octree() -> &'static Octree {
     static NONE: OnceLock<Octree> = OnceLock::new();
     NONE.get_or_init(|| {
@@ -65,7 +64,7 @@ fn no_octree() -> &'static Octree {
 }
 
 impl BrokenObject {
-    /// The source's octree; one without voxels where it is none.
+    /// The source's octree; one without voxels for other shapes.
     #[must_use]
     pub fn source_octree(&self) -> &Octree {
         self.source.as_octree().unwrap_or_else(|| no_octree())
@@ -83,7 +82,7 @@ impl BrokenObject {
         &self.steps[at.step].result.parts[at.piece]
     }
 
-    /// Its octree; one without voxels where it is none, even if voxels stand in for it.
+    /// Its octree; one without voxels for other shapes, even if they have voxels for contacts.
     #[must_use]
     pub fn octree(&self, at: PieceRef) -> &Octree {
         match self.part(at).shape.geometry() {
@@ -99,13 +98,13 @@ impl BrokenObject {
         Piece { tree: octree.tree, cell: part.cell, voxels: part.size, mass: octree.mass }
     }
 
-    /// The forest that holds it.
+    /// The forest that contains it.
     #[must_use]
     pub fn forest(&self, at: PieceRef) -> &Arc<Forest> {
         &self.octree(at).forest
     }
 
-    /// Its cell as a number over all steps; of a kept body the smallest of its cells.
+    /// Index of its cell over all steps; for a kept body the smallest of its cells.
     #[must_use]
     pub fn cell(&self, at: PieceRef) -> u32 {
         self.steps[at.step].first_cell + self.part(at).cell
@@ -131,7 +130,7 @@ impl BrokenObject {
         self.octree(at).leaves()
     }
 
-    /// Whether there is still one piece, and nothing was cut off it.
+    /// Whether there is one piece only, from which nothing was cut off.
     #[must_use]
     pub fn stayed_whole(&self) -> bool {
         self.steps.first().is_none_or(|step| step.result.stayed_whole())

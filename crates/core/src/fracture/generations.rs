@@ -1,10 +1,9 @@
-//! From a shape and parameters to a whole break, over as many generations as were asked for, by any method.
+//! From a shape and parameters to a whole break, over several generations, by any method.
 //!
-//! In: a source in the arena, an impact, parameters. Out: a [`BrokenObject`]. A generation breaks the largest
-//! eighth of the pieces that are there (rounded up), each by a pattern round its own surface voxel nearest to the
-//! first impact, with as many seeds, the same radii as fractions of the piece's own longest side, and a random seed
-//! derived from the first and from the number of the break. A local radius holds for every break, a list of kept
-//! seeds for the first.
+//! In: a source in the arena, an impact, parameters. Out: a [`BrokenObject`]. A generation breaks the largest eighth of
+//! the present pieces (rounded up), each by a pattern round its own surface voxel nearest to the first impact, with as
+//! many seeds, the same radii as fractions of the piece's own longest side, and a random seed derived from the first
+//! and from the number of the break. A local radius holds for every break, a list of kept seeds for the first.
 
 use std::sync::Arc;
 
@@ -22,10 +21,10 @@ use crate::{
     svo::{Arena, morton, unpack_normal},
 };
 
-/// Parts of a smaller size are left whole: a pattern would have nothing to cut.
+/// Smaller parts are not broken again: a pattern would have nothing to cut.
 pub const SMALLEST_TO_BREAK: u64 = 64;
 
-/// What to do to a shape.
+/// How to break a shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// Where the first blow lands, shape space.
@@ -40,9 +39,8 @@ pub struct Plan {
     pub generations: u32,
 }
 
-/// Where the first blow lands when nobody says, shape space: where the axis that looks along -z through the centre
-/// of `bounds` first meets the object, else the surface voxel nearest to the centre. Found by a scan, since it
-/// happens once per object.
+/// Default point of the first blow, shape space: where the axis along -z through the centre of `bounds` first hits the
+/// object, else the surface voxel nearest to the centre. Found by a scan, since it happens once per object.
 #[must_use]
 pub fn default_impact(shape: &Shape, bounds: Aabb) -> Impact {
     let middle = bounds.middle();
@@ -91,8 +89,8 @@ fn nearest_leaf(octree: &Octree, leaves: std::ops::Range<usize>, point: DVec3) -
     leaves.min_by(|a, b| distance(a).total_cmp(&distance(b)))
 }
 
-/// Where a piece is hit that breaks again, its local space: at its surface voxel nearest to `point`, towards its centre;
-/// along `direction` where that is the same place.
+/// Where to hit a piece that breaks again, in its local space: at its surface voxel nearest to `point`, towards its
+/// centre; along `direction` if that is the same place.
 #[must_use]
 pub fn impact_on_piece(shape: &Shape, point: DVec3, direction: DVec3) -> Impact {
     let point = match shape.as_octree() {
@@ -139,7 +137,7 @@ impl FirstStrike {
     }
 }
 
-/// Breaks `source`, which is in the arena, as `plan` says. `watch` hears after every break how far it is, 0 to 1,
+/// Breaks `source`, which is in the arena, by `plan`. After every break `watch` is called with the progress, 0 to 1,
 /// and the break's times.
 ///
 /// # Errors
@@ -235,7 +233,7 @@ impl Generations<'_> {
         let impact = impact_on_piece(shape, blow, self.plan.impact.direction);
         let first = &self.plan.params;
         let rng = random_number_again(first.rng, self.object.steps.len() as u64);
-        // The list of kept seeds names those of the first break.
+        // The list of kept seeds refers to those of the first break.
         (FractureParams { rng, keep: Vec::new(), ..first.clone() }, impact)
     }
 }

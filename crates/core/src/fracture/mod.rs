@@ -1,10 +1,10 @@
 //! Breaking an object into pieces.
 //!
-//! [`voronoi`] breaks octrees: cells of seeds, walked down the octree (Domaradzki & Martyn 2016, sec. 4). [`box_cut`] cuts
-//! meshes along cells of the same seeds (Chlubna), [`planes`] convex ones plane by plane (Bullet's Voronoi shatter); what
-//! methods that cut meshes share is in [`solid`]. What every
-//! way of breaking shares is here: what is asked for ([`FractureParams`], [`Recipe`]), what comes out
-//! ([`Fracture`]), what shows inside ([`interior`]), small pieces, and solving for a number of pieces.
+//! [`voronoi`] breaks octrees: cells of seeds, walked down the octree (Domaradzki & Martyn 2016, sec. 4). [`box_cut`]
+//! cuts meshes along cells of the same seeds (Chlubna), [`planes`] convex ones plane by plane (Bullet's Voronoi
+//! shatter); the common part of methods that cut meshes is in [`solid`]. The common part of all methods is here:
+//! parameters ([`FractureParams`], [`Recipe`]), results ([`Fracture`]), the material inside ([`interior`]), small
+//! pieces, and solving for a number of pieces.
 
 pub mod box_cut;
 mod breaker;

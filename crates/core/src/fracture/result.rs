@@ -1,4 +1,4 @@
-//! What breaks, and what comes of it.
+//! Input and result of a break.
 
 use std::{cmp::Reverse, collections::BTreeSet, sync::Arc};
 
@@ -21,12 +21,12 @@ pub struct Source<'a> {
     pub forest: &'a Arc<Forest>,
     /// Which tree.
     pub tree: u32,
-    /// Asked whether anybody still waits.
+    /// Cancels the fracture.
     pub cancel: &'a Cancel,
 }
 
 impl<'a> Source<'a> {
-    /// The same for a fracture that can be cancelled.
+    /// This source for a fracture that can be cancelled.
     #[must_use]
     pub fn unless(self, cancel: &'a Cancel) -> Self {
         Self { cancel, ..self }
@@ -77,7 +77,7 @@ pub struct FractureCounts {
     pub pieces: u64,
     /// Solid leaf voxels of the source that no piece got any of: the gap of a dusty surface.
     pub dust_voxels: u64,
-    /// Cells that would own a voxel with planar surfaces and own none with crack surfaces.
+    /// Number of cells that would own a voxel with planar surfaces and own none with crack surfaces.
     pub swallowed: u64,
     /// Pieces that were too small and were taken away.
     #[serde(default)]
@@ -85,8 +85,8 @@ pub struct FractureCounts {
     /// Pieces that were too small and joined another.
     #[serde(default)]
     pub merged: u64,
-    /// Parts of a voxel's inside whose cell owns none of its corners, so that they went to other cells; `None`: not
-    /// counted.
+    /// Number of parts of a voxel's inside whose cell owns none of its corners, so that they went to other cells;
+    /// `None`: not counted.
     #[serde(default)]
     pub hidden: Option<u64>,
 }
@@ -120,15 +120,15 @@ pub struct Merge {
 /// How a number of pieces was solved for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Solved {
-    /// Pieces that were asked for.
+    /// Wanted number of pieces.
     pub wanted: u32,
     /// Pieces that came out.
     pub reached: u32,
     /// Seeds that gave them.
     pub seeds: u32,
-    /// Random seed that gave them: the one that was asked for, unless no number of its seeds came near.
+    /// Random seed of the result: the given one, unless no number of its seeds came near.
     pub rng: u64,
-    /// Level of the preview that was tried first; 0 where there was none.
+    /// Level of the preview that was tried first; 0 without one.
     pub preview_level: u32,
     /// Fractures of that preview.
     pub preview_trials: u32,
@@ -147,13 +147,13 @@ pub struct Fracture {
     pub counts: FractureCounts,
     /// Solid that became dust, voxels: all of the dust voxels, and the dust's share of those that a gap only cuts into.
     pub dust_volume: f64,
-    /// What its crack faces show.
+    /// The material of its crack faces.
     pub volume: Volume,
     /// GPU time per stage.
     pub timings: Vec<StageTiming>,
-    /// What the smallest-piece rule took away.
+    /// Pieces removed by the smallest-piece rule.
     pub dropped: Option<Dropped>,
-    /// What it joined, by ascending piece.
+    /// Pieces joined by that rule, by ascending piece.
     pub merges: Vec<Merge>,
 }
 
@@ -215,13 +215,13 @@ pub enum FractureError {
     /// The device failed.
     #[error(transparent)]
     Gpu(#[from] GpuError),
-    /// Nobody waits for it any more.
+    /// The fracture was cancelled.
     #[error("the fracture was cancelled")]
     Cancelled,
 }
 
 impl FractureError {
-    /// Whether the graphics device is gone.
+    /// Whether the graphics device is lost.
     #[must_use]
     pub fn is_loss(&self) -> bool {
         matches!(self, Self::Gpu(error) if error.is_loss())

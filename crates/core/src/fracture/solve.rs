@@ -1,35 +1,35 @@
 //! Solving for a number of pieces.
 //!
-//! In: parameters that name a number of pieces, and what breaks by parameters that name a number of seeds. Out: the break
-//! that comes nearest. More seeds give more pieces, if not with every single seed, so the number of seeds is bracketed
-//! and narrowed down: first on a coarse copy where there is one, then in full from where the copy ended. With one random
-//! seed fewer seeds are the first of more, so trials differ in little else. Where one seed more jumps over the wanted
-//! number by more than a tenth, as happens with few pieces of a hollow object, the random seed is changed too.
+//! In: parameters with a wanted number of pieces, and a function that breaks by a number of seeds. Out: the break that
+//! comes nearest. More seeds give more pieces, if not with every single seed, so the number of seeds is bracketed and
+//! narrowed down: first on a coarse copy if there is one, then in full from where the copy ended. With one random seed,
+//! fewer seeds are the first of more, so that trials are similar. If one seed more jumps over the wanted number by more
+//! than a tenth, as happens with few pieces of a hollow object, the random seed is changed too.
 
 use super::{FractureError, FractureParams, MAX_SEEDS, Solved};
 
-/// Most trials on a coarse copy, and in full.
+/// Largest number of trials on a coarse copy, and in full.
 const QUICK_TRIALS: u32 = 10;
 const FULL_TRIALS: u32 = 6;
-/// Most changes of the random seed, where no number of seeds gives what is wanted.
+/// Largest number of changes of the random seed, if no number of seeds gives the wanted number of pieces.
 const MOST_SHAKES: u32 = 8;
 
-/// Breaks by parameters that name no number of pieces, and says how many pieces came of it.
+/// Breaks by parameters without a wanted number of pieces, and returns the number of pieces.
 pub(super) type BreakTrial<'a, T> = &'a mut dyn FnMut(&FractureParams) -> Result<(T, u32), FractureError>;
 
-/// A copy on which a trial costs little.
+/// A coarse copy for quick trials.
 pub(super) struct Quick<'a> {
     /// Level of its leaves.
     pub level: u32,
     /// How many pieces come of parameters that name no number of pieces.
-    pub pieces: &'a mut dyn FnMut(&FractureParams) -> Result<u32, FractureError>,
+    pub pieces: Box<dyn Fn(&FractureParams) -> Result<u32, FractureError> + 'a>,
 }
 
-/// Breaks by `params`, or where they name a number of pieces by as many seeds as come nearest to it, in at most ten
-/// quick trials and six full ones.
+/// Breaks by `params`; if these have a wanted number of pieces, by the number of seeds that comes nearest to it, in at
+/// most ten quick trials and six full ones.
 ///
 /// # Errors
-/// What a trial says.
+/// Errors of a trial.
 pub(super) fn seeds_for<T>(
     params: &FractureParams,
     quick: Option<Quick<'_>>,
@@ -70,8 +70,7 @@ pub(super) fn seeds_for<T>(
     Ok((best, Some(solved)))
 }
 
-/// Another random seed for every time that it was shaken: an odd constant of the golden ratio spreads consecutive
-/// numbers over all bits.
+/// Another random seed for each change: an odd constant of the golden ratio spreads consecutive numbers over all bits.
 fn shaken(rng: u64, shake: u32) -> u64 {
     rng.wrapping_add(u64::from(shake).wrapping_mul(0x9e37_79b9_7f4a_7c15)) >> u32::from(shake > 0)
 }
@@ -83,7 +82,7 @@ struct Trial {
     shake: u32,
 }
 
-/// Looks for the number at which a growing, noisy function has a wanted value.
+/// Searches the argument at which a growing, noisy function has a wanted value.
 #[derive(Debug)]
 struct Search {
     wanted: u32,
@@ -102,7 +101,7 @@ impl Search {
         Self { wanted, start, low: None, high: None, best: None, told: 0, shakes: 0 }
     }
 
-    /// The next trial; `None` when the value is reached (to a twentieth) or there is nothing more to try.
+    /// The next trial; `None` if the value is reached (to a twentieth) or there is nothing more to try.
     fn propose(&mut self) -> Option<Trial> {
         let off = self.best.map(|(_, value)| value.abs_diff(self.wanted));
         if off.is_some_and(|off| off <= self.wanted / 20) {
@@ -111,8 +110,8 @@ impl Search {
         if let Some(seeds) = self.bracketed() {
             return Some(Trial { seeds, ..self.start });
         }
-        // Neighbouring numbers straddle the value. Good enough to a tenth or to one, else other seeds of the same
-        // number may hit it.
+        // Neighbouring numbers lie on either side of the value. That is good enough within a tenth or one piece, else
+        // other seeds of the same number may hit it.
         let near = off.is_some_and(|off| off <= (self.wanted / 10).max(1));
         if near || self.shakes >= MOST_SHAKES {
             return None;
@@ -130,7 +129,7 @@ impl Search {
         };
         match (self.low, self.high) {
             (None, None) => Some(self.start.seeds),
-            // Past the point where it should be, so that it is bracketed soon.
+            // Beyond the expected point, so that it is bracketed soon.
             (Some(low), None) if low.0 < MAX_SEEDS => {
                 let aim = scaled(low);
                 Some((aim + aim.abs_diff(low.0) / 4).clamp(low.0 + 1, MAX_SEEDS))
@@ -143,7 +142,7 @@ impl Search {
                 let middle = low.0.midpoint(high.0);
                 let part = f64::from(self.wanted - low.1) / f64::from(high.1 - low.1);
                 let aim = low.0 + (part * f64::from(high.0 - low.0)) as u32;
-                // The straight line is quicker where the function is smooth; halving is sure.
+                // The straight line is faster for a smooth function; halving always converges.
                 let next = if self.told % 3 == 2 { middle } else { aim };
                 Some(next.clamp(low.0 + 1, high.0 - 1))
             }
@@ -151,14 +150,14 @@ impl Search {
         }
     }
 
-    /// Takes a value in; whether it is the best so far.
+    /// Records a value; returns whether it is the best so far.
     fn tell(&mut self, at: Trial, value: u32) -> bool {
         self.told += 1;
         let better = self.best.is_none_or(|(_, old)| value.abs_diff(self.wanted) < old.abs_diff(self.wanted));
         if better {
             self.best = Some((at, value));
         }
-        // Other seeds say nothing about the bracket.
+        // Trials with other random seeds do not change the bracket.
         if at.shake == self.start.shake && value < self.wanted {
             self.low = Some((at.seeds, value));
         } else if at.shake == self.start.shake && value > self.wanted {

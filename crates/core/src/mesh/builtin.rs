@@ -1,7 +1,7 @@
-//! Shapes that Kintsugi makes itself, so that a first start, a demo and every test need no file.
+//! Built-in shapes, so that a first start, a demo and every test need no file.
 //!
-//! In: a name. Out: a closed, outward oriented 2-manifold, y up, standing on y = 0, centred on the y axis,
-//! longest side 1.
+//! In: a name. Out: a closed, outward oriented 2-manifold, y up, standing on y = 0, centred on the y axis, longest side
+//! 1.
 
 use super::{
     Mesh, household,
@@ -49,8 +49,8 @@ pub fn builtin(name: &str) -> Option<Mesh> {
     Some(stand(mesh))
 }
 
-/// The surface of a cube of edge 1 round the origin as an `n` by `n` grid a face, its points moved by `place`.
-/// `inward` reverses it: the wall of a void.
+/// The surface of a unit cube round the origin with an `n` by `n` grid per face, its points moved by `place`. `inward`
+/// reverses it, for the wall of a void.
 fn cube(n: u32, place: impl Fn(Vec3) -> Vec3, color: impl Fn(Vec3) -> [u8; 3], inward: bool) -> Mesh {
     let mut mesh = Mesh::default();
     let mut index_of = std::collections::HashMap::new();
@@ -81,10 +81,10 @@ fn cube(n: u32, place: impl Fn(Vec3) -> Vec3, color: impl Fn(Vec3) -> [u8; 3], i
     mesh
 }
 
-/// A sphere from the cube's grid: no poles, and all triangles of about one size.
+/// A sphere made from the cube's grid: no poles, and triangles of similar size.
 fn ball(radius: f32, color: impl Fn(Vec3) -> [u8; 3], inward: bool) -> Mesh {
     let to_sphere = |p: Vec3| {
-        // Equal angles instead of equal steps along the face: corners and centres get equally fine cells.
+        // Equal angles instead of equal steps along the face give equally fine cells at corners and centres.
         let q = Vec3::from(
             (p * 2.0).to_array().map(|x| if x.abs() == 1.0 { x } else { libm::tanf(x * PI / 4.0) }),
         );
@@ -100,14 +100,14 @@ fn rounded_block(p: Vec3) -> Vec3 {
     core + out * (CAVITY_ROUNDING / out.length().max(1e-9))
 }
 
-/// Celadon with two broad pale bands, for the shell.
+/// Colours of the shell: celadon with two broad pale bands.
 fn banded_glaze(p: Vec3) -> [u8; 3] {
     let glaze = stone(p, [128, 164, 148], [92, 132, 122]);
     let from_band = (p.y.abs() - 0.17).abs();
     mix([228, 224, 204], glaze, smoothstep(0.025, 0.05, from_band))
 }
 
-/// Both meshes as one; both have colours and neither has materials.
+/// Joins two meshes; both have colours and no materials.
 fn append(mut first: Mesh, second: Mesh) -> Mesh {
     let base = first.positions.len() as u32;
     first.positions.extend(second.positions);
@@ -116,7 +116,7 @@ fn append(mut first: Mesh, second: Mesh) -> Mesh {
     first
 }
 
-/// Scales to longest side 1, stands it on y = 0 and centres it on the y axis.
+/// Scales a mesh to longest side 1, and moves it to stand on y = 0, centred on the y axis.
 fn stand(mut mesh: Mesh) -> Mesh {
     let (low, high) = mesh.positions.iter().fold((Vec3::MAX, Vec3::MIN), |(low, high), &p| {
         let p = Vec3::from(p);

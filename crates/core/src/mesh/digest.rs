@@ -1,4 +1,4 @@
-//! A number that tells meshes apart: which one a result was made of.
+//! A digest that identifies the mesh of a result.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -8,9 +8,9 @@ use sha2::{Digest as _, Sha256};
 use super::Mesh;
 
 impl Mesh {
-    /// SHA-256, in hexadecimal digits, of the positions (x y z as float32) and then the triangles (three uint32
-    /// each), little-endian, in their order: what the shape depends on, whatever file it was read from. Colours and
-    /// normals are not in it.
+    /// SHA-256, in hexadecimal digits, of the positions (x y z as float32) and then the triangles (three uint32 each),
+    /// little-endian and in order: only the shape counts, whatever file it came from. Colours and normals are not
+    /// included.
     #[must_use]
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();
@@ -24,7 +24,7 @@ impl Mesh {
     }
 }
 
-/// A mesh by which a report names what was read: its digest, which is computed when the report is written.
+/// A mesh that a report identifies by its digest, computed when the report is written.
 #[derive(Clone, Debug)]
 pub struct NamedByDigest(pub Arc<Mesh>);
 

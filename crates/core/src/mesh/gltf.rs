@@ -13,9 +13,9 @@ use crate::geometry::srgb;
 use glam::{Mat3, Mat4, Quat, Vec3};
 use std::borrow::Cow;
 
-/// Largest external buffer, bytes, and all of them.
+/// Size limit of an external buffer, and of all buffers, bytes.
 const BUFFER_LIMIT: u64 = 2 << 30;
-/// Corners of triangles in all: a small file can place one mesh any number of times.
+/// Limit of the total number of triangle corners: a small file can place one mesh any number of times.
 const CORNER_LIMIT: usize = 48 << 20;
 
 /// Reads a glTF or GLB file into `unchecked`.
@@ -43,7 +43,7 @@ pub(super) fn read(
         });
     }
     let parts = placed_parts(&root);
-    // Counted before anything is decoded.
+    // Counted before decoding.
     let corners = parts.iter().fold(0usize, |sum, (part, _)| sum.saturating_add(root.corners(part)));
     if corners > CORNER_LIMIT {
         return Err(Problem::whole(format!(
@@ -57,7 +57,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// All parts of all meshes that nodes place, in the order of the nodes, each with its place.
+/// All primitives of meshes that nodes place, in the order of the nodes, with their transforms.
 fn placed_parts(root: &Root) -> Vec<(&Primitive, Mat4)> {
     let mut parts = Vec::new();
     let roots: Vec<usize> = match root.scenes.get(root.scene.unwrap_or(0)) {
@@ -65,7 +65,7 @@ fn placed_parts(root: &Root) -> Vec<(&Primitive, Mat4)> {
         None => (0..root.nodes.len()).collect(),
     };
     let mut stack: Vec<(usize, Mat4)> = roots.iter().rev().map(|&node| (node, Mat4::IDENTITY)).collect();
-    // A node belongs to one parent; a file that says otherwise could loop or multiply without end.
+    // A node has one parent; a file that violates this could loop or multiply without end.
     let mut visited = vec![false; root.nodes.len()];
     while let Some((number, from_parent)) = stack.pop() {
         let Some(node) = root.nodes.get(number) else { continue };
@@ -100,7 +100,8 @@ struct Reader<'a> {
     unchecked: &'a mut UncheckedMesh,
     /// glTF material number (None: the default one) of each of the materials read so far.
     materials: Vec<Option<usize>>,
-    /// Whether any primitive has colours, normals, or texture coordinates that matter: then all vertices get them.
+    /// Whether any primitive has colours, normals, or relevant texture coordinates, in which case all vertices get
+    /// them.
     colors: bool,
     uvs: bool,
     normals: bool,
@@ -179,7 +180,7 @@ impl<'a> Reader<'a> {
         if self.normals {
             let mut normals = self.attribute::<3>(primitive, "NORMAL").unwrap_or_default();
             normals.resize(positions.len(), [0.0; 3]);
-            // Planes turn by the inverse transpose, whatever the node's scales are.
+            // Normals are transformed by the inverse transpose, which handles any scale of the node.
             let turn = Mat3::from_mat4(to_scene).inverse().transpose();
             self.unchecked.mesh.normals.extend(normals.iter().map(|n| (turn * Vec3::from(*n)).to_array()));
         }
@@ -188,7 +189,7 @@ impl<'a> Reader<'a> {
         let material = self.material(primitive.material);
         self.unchecked.mesh.triangle_material.extend(std::iter::repeat_n(material, triangles.len()));
         self.unchecked.mesh.triangles.extend(triangles);
-        // What was cut short because nobody wants it any more looks damaged.
+        // Data cut short by cancelling looks damaged.
         self.unchecked.pace.go_on_now()
     }
 
@@ -237,7 +238,7 @@ impl<'a> Reader<'a> {
         Some((data.get(view.byte_offset..view.byte_offset.checked_add(view.byte_length)?)?, view.byte_stride))
     }
 
-    /// The bytes of each element of an accessor, after checking that they are all there.
+    /// The bytes of each element of an accessor, checked for completeness.
     fn elements(
         &mut self,
         number: usize,
@@ -250,7 +251,7 @@ impl<'a> Reader<'a> {
         let (data, stride) = self.view(accessor.buffer_view?)?;
         let width = accessor.width().filter(|&w| w >= least_width)?;
         let size = width * accessor.component_size()?;
-        // Overlapping elements could make a few bytes into any number of them.
+        // Overlapping elements could turn a few bytes into any number of elements.
         let stride = stride.filter(|&s| s > 0).unwrap_or(size).max(accessor.component_size()?);
         let (first, count) = (accessor.byte_offset, accessor.count);
         let end = count.checked_sub(1)?.checked_mul(stride)?.checked_add(first)?.checked_add(size)?;
@@ -258,7 +259,7 @@ impl<'a> Reader<'a> {
             .then(|| (0..count).map(move |k| &data[first + k * stride..first + k * stride + size]))
     }
 
-    /// The first N components of every element of an attribute; None where the data is not all there.
+    /// The first N components of every element of an attribute; None if data are missing.
     fn attribute<const N: usize>(&mut self, primitive: &Primitive, name: &str) -> Option<Vec<[f32; N]>> {
         let number = *primitive.attributes.get(name)?;
         let accessor = self.root.accessors.get(number)?;
@@ -277,7 +278,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What a reference holds: a data URI's bytes or a file beside the scene.
+/// The contents of a reference: of a data URI, or of a file beside the scene.
 fn fetch(uri: &str, around: &Surroundings, limit: u64) -> Result<Vec<u8>, String> {
     let Some(data) = uri.strip_prefix("data:") else {
         return around.read(&unescape(uri), limit);
@@ -287,12 +288,12 @@ fn fetch(uri: &str, around: &Surroundings, limit: u64) -> Result<Vec<u8>, String
     base64(text).ok_or_else(|| "its base64 text is damaged; export it again".to_string())
 }
 
-/// A reference for a message: data URIs are long.
+/// Shortens a reference for messages, since data URIs are long.
 fn shorten(uri: &str) -> String {
     if uri.starts_with("data:") { "inside the file".into() } else { uri.chars().take(120).collect() }
 }
 
-/// Replaces `%20` and the like.
+/// Decodes `%20` and the like.
 fn unescape(uri: &str) -> String {
     let bytes = uri.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
@@ -432,13 +433,13 @@ pub(super) mod tests {
         for (bytes, extension) in [(embedded(), "gltf"), (binary(), "glb")] {
             let (mesh, warnings) = load_bytes(&bytes, extension).unwrap();
             assert_eq!(warnings, []);
-            // Mirrored in x, so the triangle is turned to keep its front.
+            // The node mirrors x, so the triangle's order is reversed to keep its front.
             assert_eq!(mesh.triangles, [[0, 2, 1], [3, 5, 4], [5, 6, 4]]);
             assert_eq!(mesh.positions[1], [8.0, 0.0, 0.0]);
             assert_eq!(mesh.positions[6], [8.0, 2.0, 20.0]);
             assert_eq!((mesh.triangles.len(), mesh.colors[1], mesh.colors[5]), (3, [0, 255, 0], [255; 3]));
             assert_eq!(mesh.uvs[1], [1.0, 0.75]);
-            // Planes of the node's scales: x over -2, z over 4.
+            // A normal is divided by the node's scales: x by -2, z by 4.
             let normal = Vec3::new(-0.3, 0.0, 0.2).normalize();
             assert!(Vec3::from(mesh.normals[2]).distance(normal) < 1e-6 && mesh.normals[3] == [0.0; 3]);
             assert_eq!(mesh.triangle_material, [0, 1, 1]);

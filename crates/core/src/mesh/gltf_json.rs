@@ -23,7 +23,7 @@ pub(super) struct Root {
 }
 
 impl Root {
-    /// Corners that a part has at most, as its accessors say; no more than they have bytes.
+    /// Most corners of a part according to its accessors, limited by their bytes.
     pub fn corners(&self, part: &Primitive) -> usize {
         let count = |number: usize| {
             let accessor = self.accessors.get(number)?;
@@ -138,7 +138,7 @@ pub(super) struct Buffer {
 }
 
 impl Accessor {
-    /// Components of an element.
+    /// Number of components of an element.
     pub fn width(&self) -> Option<usize> {
         Some(match self.kind.as_str() {
             "SCALAR" => 1,
@@ -149,7 +149,7 @@ impl Accessor {
         })
     }
 
-    /// Bytes of a component.
+    /// Size of a component, bytes.
     pub fn component_size(&self) -> Option<usize> {
         Some(match self.component_type {
             5120 | 5121 => 1,

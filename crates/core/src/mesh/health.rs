@@ -1,8 +1,7 @@
-//! What a person should know about a mesh before breaking it, and the repair that voxelisation needs.
+//! Checks of a mesh before it is broken, and the repair that voxelisation needs.
 //!
-//! In: a mesh as read. Out: the same surface without useless triangles, consistently oriented where that is
-//! possible, with outermost parts facing outward, and the findings. Vertices keep their own colours and
-//! texture coordinates.
+//! In: a mesh as read. Out: the same surface without useless triangles, consistently oriented if possible, with
+//! outermost parts facing outward, and the findings. Vertices keep their own colours and texture coordinates.
 
 use super::{
     Mesh,
@@ -23,7 +22,7 @@ pub struct HealthReport {
     pub vertices: usize,
     /// Triangles without area that were dropped.
     pub dropped_degenerate: usize,
-    /// Triangles that were there already and were dropped.
+    /// Duplicate triangles that were dropped.
     pub dropped_duplicate: usize,
     /// Triangles with a NaN or infinite vertex, or an index out of range, that were dropped.
     pub dropped_non_finite: usize,
@@ -37,11 +36,11 @@ pub struct HealthReport {
     pub inconsistent_edges: usize,
     /// Parts connected by edges.
     pub components: usize,
-    /// Triangles turned round, to agree with their neighbours or to face outward.
+    /// Triangles reversed to agree with their neighbours or to face outward.
     pub flipped_triangles: usize,
     /// Connected parts, by edges with two triangles, that have no consistent orientation (a Moebius strip).
     pub unorientable_components: usize,
-    /// Parts that enclose space the other way round, inside another part: voids.
+    /// Parts inside another part that enclose space in the opposite orientation: voids.
     pub voids: usize,
     /// Whether the surface has no boundary, counted with orientation: inside and outside are well defined everywhere.
     pub closed: bool,
@@ -59,7 +58,7 @@ pub struct HealthReport {
     pub capped_holes: usize,
     /// Leaves added to close those holes. Set by the voxeliser.
     pub closing_leaves: usize,
-    /// Sentences for people.
+    /// Messages for the user.
     pub notes: Vec<String>,
 }
 
@@ -76,7 +75,7 @@ pub fn check(mesh: &Mesh) -> (Mesh, HealthReport) {
     let usable = |t: &[u32; 3]| {
         t.iter().all(|&i| mesh.positions.get(i as usize).is_some_and(|p| p.iter().all(|x| x.is_finite())))
     };
-    // Kept triangles by their number in `mesh`, with their vertices in welded numbers.
+    // Triangles that are kept, by their number in `mesh`, with welded vertex numbers.
     let mut kept: Vec<u32> =
         (0..mesh.triangles.len() as u32).filter(|&k| usable(&mesh.triangles[k as usize])).collect();
     report.dropped_non_finite = mesh.triangles.len() - kept.len();
@@ -105,7 +104,8 @@ pub fn check(mesh: &Mesh) -> (Mesh, HealthReport) {
     kept.retain(|_| !flags.next().is_some_and(|&d| d));
     report.dropped_duplicate = duplicate.len() - kept.len();
 
-    // Slivers without area still connect their neighbours, so they go only after orientation and boundary are known.
+    // Degenerate slivers still connect their neighbours, so they are removed only after orientation and boundary are
+    // known.
     let mut triangles: Vec<[u32; 3]> = kept.iter().map(|&k| welded_of(k)).collect();
     let points: Vec<DVec3> = {
         let mut points = vec![DVec3::ZERO; weld.welded_count as usize];
@@ -160,15 +160,15 @@ pub fn check(mesh: &Mesh) -> (Mesh, HealthReport) {
     (out, report)
 }
 
-/// Whether two triangles of the same vertices turn the same way.
+/// Whether two triangles of the same vertices have the same orientation.
 fn same_turn(a: [u32; 3], b: [u32; 3]) -> bool {
     a == b || a == [b[1], b[2], b[0]] || a == [b[2], b[0], b[1]]
 }
 
-/// Which triangles are superfluous copies. Copies that face the same way leave one. Of copies that face
-/// opposite ways one each stays, for they may be an inner wall that cancels; but a part that consists of such
-/// pairs only is a sheet painted on both sides (double-sided exports), and keeps one side.
-/// `keep_surplus` leaves as many copies as face one way more often than the other, which keeps the boundary as it was.
+/// Marks superfluous copies of triangles. Copies with the same orientation leave one. Of copies with opposite
+/// orientations, one each stays, since they may be an inner wall that cancels; but a part consisting only of such pairs
+/// is a sheet painted on both sides (double-sided exports), and keeps one side. With `keep_surplus`, the number of
+/// copies that remain is the difference between the two orientations, which preserves the boundary.
 fn duplicates(triangles: &[[u32; 3]], welded_count: u32, keep_surplus: bool) -> Vec<bool> {
     let mut order: Vec<([u32; 3], u32)> = triangles
         .par_iter()
@@ -238,7 +238,7 @@ fn count_edges(
     welded_count: u32,
 ) {
     let turned: Vec<bool> = as_read.iter().zip(oriented).map(|(a, b)| !same_turn(*a, *b)).collect();
-    // Half edges are numbered by the triangles as read.
+    // Half edges are numbered by the original triangles.
     let start = |half: u32| as_read[half as usize / 3][half as usize % 3];
     report.closed = !oriented.is_empty();
     let mut sets = UnionFind::new(welded_count as usize);
@@ -447,7 +447,7 @@ mod tests {
         let count = block.triangles.len();
         let (out, report) = check(&join(&block, &block, 0.0));
         assert_eq!((report.dropped_duplicate, out.triangles.len()), (count, count));
-        // Painted on both sides: one side is enough, and it faces outward.
+        // Painted on both sides: one side remains and faces outward.
         let (_, report) = check(&join(&inverted(&block), &block, 0.0));
         assert_eq!((report.dropped_duplicate, report.closed), (count, true));
         assert!((report.volume - 1.0).abs() < 1e-6, "{}", report.volume);

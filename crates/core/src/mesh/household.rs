@@ -1,5 +1,4 @@
-//! What lies about a house and breaks: a coin, a brick, a plate and a shelf. The round ones are stacks of rings, the
-//! others boxes on a grid of their own.
+//! Household objects: a coin, a brick, a plate and a shelf. Round ones are stacks of rings, the others boxes on a grid.
 
 use super::{
     Mesh,
@@ -11,16 +10,16 @@ use std::{collections::HashMap, f32::consts::TAU};
 
 /// Samples round a plate and a coin.
 const RING: usize = 192;
-/// How thick a coin is, of its diameter 1.
+/// Thickness of a coin of diameter 1.
 const COIN_THICKNESS: f32 = 0.12;
-/// A brick of 240 x 71 x 115 mm, its length 1, and the frog in its upper side.
+/// Dimensions of a brick of 240 x 71 x 115 mm with length 1, and the frog in its upper side.
 const BRICK: Vec3 = Vec3::new(1.0, 0.296, 0.479);
 const FROG: Vec3 = Vec3::new(0.70, 0.075, 0.24);
-/// A shelf: width 1, and how thick its boards are.
+/// Dimensions of a shelf of width 1, and thickness of its boards.
 const SHELF: Vec3 = Vec3::new(1.0, 0.46, 0.27);
 const BOARD: f32 = 0.036;
 
-/// A ring of a profile: how far from the axis, how high.
+/// A solid of revolution; the profile gives distance from the axis and height.
 fn round(profile: Vec<Vec2>, color: impl Fn(usize, Vec3) -> [u8; 3]) -> Mesh {
     let ends = [0, profile.len() - 1].map(|k| Vec3::new(0.0, profile[k].y, 0.0));
     let point = |row: usize, angle: f32| {
@@ -58,7 +57,7 @@ pub(super) fn coin() -> Mesh {
 /// A dinner plate on a foot ring: white glaze, a blue rim and a blue rosette.
 pub(super) fn plate() -> Mesh {
     let profile = [
-        // Below, outward: the recess within the foot, the foot, the underside of the rim.
+        // Outward along the bottom: the recess within the foot, the foot, the underside of the rim.
         [0.06, 0.018],
         [0.15, 0.018],
         [0.225, 0.016],
@@ -72,7 +71,7 @@ pub(super) fn plate() -> Mesh {
         [0.43, 0.074],
         [0.475, 0.089],
         [0.490, 0.096],
-        // The lip, and back to the middle.
+        // The lip, and back to the centre.
         [0.499, 0.105],
         [0.5, 0.114],
         [0.494, 0.121],
@@ -162,7 +161,7 @@ pub(super) fn shelf() -> Mesh {
     })
 }
 
-/// The planes of a grid: those given, and between them so many that none is farther than `step` from the next.
+/// The planes of a grid: the given ones, with planes inserted so that gaps do not exceed `step`.
 fn lines(given: &[f32], step: f32) -> Vec<f32> {
     let mut out = vec![given[0]];
     for pair in given.windows(2) {
@@ -175,7 +174,8 @@ fn lines(given: &[f32], step: f32) -> Vec<f32> {
     out
 }
 
-/// The surface of the cells whose middles are `filled`, two triangles a face. Cells must not touch along an edge alone.
+/// The surface of the cells whose centres are `filled`, two triangles per face. Cells must not touch only along an
+/// edge.
 fn boxes(lines: &[Vec<f32>; 3], filled: impl Fn(Vec3) -> bool, color: impl Fn(Vec3) -> [u8; 3]) -> Mesh {
     let cells = [0, 1, 2].map(|k| lines[k].len() - 1);
     let is_filled = |at: [usize; 3]| {
@@ -198,7 +198,7 @@ fn boxes(lines: &[Vec<f32>; 3], filled: impl Fn(Vec3) -> bool, color: impl Fn(Ve
             let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
             for far in [false, true] {
                 let mut beyond = at;
-                // Below zero wraps to what lies outside.
+                // Below zero wraps round to a number outside the grid.
                 beyond[axis] = if far { at[axis] + 1 } else { at[axis].wrapping_sub(1) };
                 if is_filled(beyond) {
                     continue;

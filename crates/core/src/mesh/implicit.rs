@@ -1,9 +1,9 @@
-//! Distance-like functions (negative inside) of which the built-in figures are modelled, and what is kept of their surface.
+//! Distance-like functions (negative inside) that model the built-in figures, and the selection of their main surface.
 
 use crate::geometry::UnionFind;
 use glam::{Vec2, Vec3};
 
-/// The largest connected part: pockets that carved and blended shapes leave inside are not worth a void.
+/// The largest connected part: pockets inside carved and blended shapes are dropped.
 pub(super) fn largest_sheet(
     (positions, triangles): (Vec<Vec3>, Vec<[u32; 3]>),
 ) -> (Vec<Vec3>, Vec<[u32; 3]>) {
@@ -26,7 +26,7 @@ pub(super) fn largest_sheet(
     (kept, triangles.iter().filter(inside).map(|t| t.map(|i| number[i as usize])).collect())
 }
 
-/// Smooth minimum: the two shapes grow together over a width of about `k`.
+/// Smooth minimum: the two shapes blend over a width of about `k`.
 pub(super) fn blend(a: f32, b: f32, k: f32) -> f32 {
     let overlap = (k - (a - b).abs()).max(0.0) / k;
     a.min(b) - overlap * overlap * k * 0.25
@@ -37,7 +37,7 @@ pub(super) fn carve(a: f32, b: f32, k: f32) -> f32 {
     -blend(-a, b, k)
 }
 
-/// Nearly the distance to an ellipsoid; exact enough near its surface.
+/// Approximate distance to an ellipsoid, accurate near its surface.
 pub(super) fn ellipsoid(p: Vec3, radii: Vec3) -> f32 {
     let k0 = (p / radii).length();
     let k1 = (p / (radii * radii)).length();

@@ -1,7 +1,7 @@
-//! Files to [`Mesh`]: which format, what may be read, and the clean-up that every format shares.
+//! Loads files as [`Mesh`]: detects the format, limits what is read, and cleans up.
 //!
-//! In: a path, or bytes and an extension. Out: a mesh whose indices are in range and whose positions are finite, with
-//! warnings about what was left out, or one line that says what is wrong.
+//! In: a path, or bytes and an extension. Out: a mesh with valid indices and finite positions, with warnings about what
+//! was left out, or a one-line error.
 
 use super::{
     BUILTIN_NAMES, Mesh, builtin, gltf, obj, off, ply, stl,
@@ -17,18 +17,18 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// Largest file that is read, bytes. Larger ones are more likely mistakes than meshes.
+/// Size limit of a file, bytes. Larger ones are more likely mistakes than meshes.
 const FILE_LIMIT: u64 = 2 << 30;
 /// Formats, for messages.
 const FORMATS: &str = "OBJ, PLY, STL, OFF, glTF, GLB and VOX";
 
-/// Why a file was refused: what, where, what to do.
+/// Why a file was rejected: what, where, what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct MeshError {
-    /// One line.
+    /// The message, one line.
     pub message: String,
-    /// Nobody wanted the mesh any more.
+    /// Whether the user cancelled.
     pub is_cancelled: bool,
 }
 
@@ -40,7 +40,7 @@ impl MeshError {
     }
 }
 
-/// Something odd that did not stop the import.
+/// A defect that did not prevent the import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadWarning(pub String);
 
@@ -76,7 +76,7 @@ impl Format {
         })
     }
 
-    /// The format that the first bytes show, where they do.
+    /// The format that the first bytes indicate, if any.
     fn sniff(bytes: &[u8]) -> Option<Self> {
         if vox::is_start(bytes) {
             return Some(Self::Vox);
@@ -111,19 +111,19 @@ pub fn format_of(path: &Path) -> Option<Format> {
     Format::of_extension(path.extension()?.to_str()?)
 }
 
-/// Where a file's references (materials, textures, buffers) are looked up.
+/// Where the files that a mesh refers to (materials, textures, buffers) are looked up.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Surroundings {
     folder: Option<PathBuf>,
-    /// The folder of the file that was named: what it refers to lies in there.
+    /// The folder of the mesh file, within which references must stay.
     root: Option<PathBuf>,
 }
 
-/// Whether references may lead out of the folder of the file that has them.
+/// Whether references may leave the folder of their file.
 static OUTSIDE: AtomicBool = AtomicBool::new(false);
 
-/// Lets meshes refer to files anywhere, from now on and in the whole program. Without it a mesh from elsewhere would say
-/// which of the user's files are opened.
+/// Allows meshes in the whole program to refer to files anywhere. Without it, an untrusted mesh cannot make the program
+/// open the user's other files.
 pub fn allow_references_outside() {
     OUTSIDE.store(true, Ordering::Relaxed);
 }
@@ -152,7 +152,7 @@ impl Surroundings {
         })
     }
 
-    /// Whether a file that is there lies in the folder of the mesh, links followed; what is not there does no harm.
+    /// Whether an existing file is inside the folder of the mesh, symbolic links resolved; a missing file does no harm.
     fn is_inside(&self, path: &Path) -> bool {
         if OUTSIDE.load(Ordering::Relaxed) {
             return true;
@@ -176,7 +176,7 @@ impl Surroundings {
     }
 }
 
-/// The whole of a mesh or of what belongs to it, or why not (without the path).
+/// Reads a whole file, or says why that fails (without the path).
 fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     files::read(path, limit).map_err(|why| match why {
         Unread::TooLarge { .. } => format!("{why}; decimate or split it"),
@@ -184,8 +184,8 @@ fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     })
 }
 
-/// Corners that are rounded to more than this share of the mesh's size are told of: voxels of the finest levels are no
-/// larger.
+/// If vertices are rounded to more than this share of the mesh's size, a warning is given: voxels of the finest levels
+/// are no larger.
 const COARSE: f64 = 1.0 / 4096.0;
 
 /// Reads a mesh file or `builtin:NAME`. Materials, textures and buffers that it refers to are looked up beside it.
@@ -196,7 +196,7 @@ pub fn load(path: &Path) -> Result<(Mesh, Vec<LoadWarning>), MeshError> {
     load_while(path, &Progress::default())
 }
 
-/// The same, as long as `progress` is not cancelled.
+/// Like [`load`], unless `progress` is cancelled.
 ///
 /// # Errors
 /// [`MeshError`].
@@ -227,7 +227,7 @@ pub fn load_bytes(bytes: &[u8], extension: &str) -> Result<(Mesh, Vec<LoadWarnin
     load_bytes_while(bytes, extension, &Progress::default())
 }
 
-/// The same, as long as `progress` is not cancelled.
+/// Like [`load_bytes`], unless `progress` is cancelled.
 ///
 /// # Errors
 /// [`MeshError`].
@@ -268,7 +268,7 @@ fn parse(
         };
         return Err(MeshError::new(format!("{what}; use {FORMATS}, with the matching extension")));
     };
-    // Tools write a byte order mark in front of text now and then.
+    // Some tools write a byte order mark in front of text.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.trim_ascii().is_empty() {
         return Err(MeshError::new("the file is empty; export the mesh again"));
@@ -300,7 +300,7 @@ fn parse(
     Ok((mesh, warnings))
 }
 
-/// What is said of a mesh whose corners are rounded noticeably, since it lies so far from the origin of its coordinates.
+/// A warning if a mesh is so far from the origin that its vertices are rounded noticeably.
 fn far_from_origin(mesh: &Mesh) -> Option<LoadWarning> {
     let axis = |axis: usize| {
         let values = mesh.positions.iter().map(|p| p[axis]);
@@ -437,7 +437,7 @@ mod tests {
         std::fs::remove_dir_all(&outer).unwrap();
     }
 
-    /// What is cancelled stops early in a file, wherever its time goes.
+    /// Cancelling stops reading early, wherever a reader spends its time.
     #[test]
     fn reading_stops_when_nobody_wants_it() {
         const COUNT: usize = 400_000;

@@ -11,7 +11,7 @@ pub struct Texture {
     pub rgba: Vec<u8>,
 }
 
-/// A surface material: a colour, perhaps times a texture.
+/// A surface material: a colour, optionally multiplied by a texture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Material {
     /// sRGB base colour.
@@ -20,19 +20,19 @@ pub struct Material {
     pub texture: Option<Texture>,
 }
 
-/// An indexed triangle mesh in its file's own units. Indices are in range and positions finite (readers see to it).
+/// An indexed triangle mesh in its file's own units. Readers ensure that indices are valid and positions finite.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
     /// Vertex positions.
     pub positions: Vec<[f32; 3]>,
     /// Triangles as vertex indices, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
-    /// sRGB colour per vertex; empty when the file has none. A point shows vertex colour times material
-    /// colour times texture.
+    /// sRGB colour per vertex; empty if the file has none. A point's colour is vertex colour times material colour
+    /// times texture.
     pub colors: Vec<[u8; 3]>,
-    /// Texture coordinates per vertex, v up; empty when the file has none.
+    /// Texture coordinates per vertex, v up; empty if the file has none.
     pub uvs: Vec<[f32; 2]>,
-    /// Unit normal per vertex, as the file shades it; zero where it says none, empty when it has none at all.
+    /// Unit normal per vertex for the file's shading; zero where it has none, empty if it has none at all.
     pub normals: Vec<[f32; 3]>,
     /// Material per triangle; empty when there are no materials.
     pub triangle_material: Vec<u32>,

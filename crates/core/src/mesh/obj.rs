@@ -1,7 +1,7 @@
 //! Wavefront OBJ: polygons, negative indices, materials with textures, vertex colours. In: bytes. Out: triangles.
 //!
-//! The geometry is read here rather than by tobj, which gives up on the first index out of range and says no
-//! line; material libraries are tobj's.
+//! The geometry is read here rather than by tobj, which fails at the first index out of range without giving the line;
+//! tobj reads material libraries.
 
 use super::{
     Material,
@@ -56,7 +56,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// A line that may go on after a backslash, and where the next one starts.
+/// A line with its continuations after backslashes, and the start of the next one.
 fn logical_line(bytes: &[u8], start: usize) -> (Cow<'_, [u8]>, usize) {
     let mut joined: Cow<[u8]> = Cow::Borrowed(&[]);
     let mut at = start;
@@ -140,7 +140,7 @@ fn scan_lines(bytes: &[u8], unchecked: &mut UncheckedMesh, scan: &mut Scan) -> R
                 }
             }
             Some(word @ (b"usemtl" | b"mtllib")) => {
-                // Names may hold blanks and number signs, so the whole line counts.
+                // Names may contain blanks and number signs, so the whole rest of the line counts.
                 let after = line.windows(word.len()).position(|w| w == word).map_or(0, |k| k + word.len());
                 let rest = String::from_utf8_lossy(&line[after..]);
                 let name = rest.split(" #").next().unwrap_or_default().trim().to_string();
@@ -161,7 +161,7 @@ fn scan_lines(bytes: &[u8], unchecked: &mut UncheckedMesh, scan: &mut Scan) -> R
     Ok(())
 }
 
-/// An index that counts from 1, or backwards from the `count` so far; [`MISSING`] where it cannot be one.
+/// An index that counts from 1, or backwards from `count`; [`MISSING`] if invalid.
 fn index(word: Option<&[u8]>, count: usize) -> u32 {
     let parsed = word.and_then(|w| std::str::from_utf8(w).ok()).and_then(|w| w.parse::<i64>().ok());
     let zero_based = match parsed {
@@ -172,7 +172,7 @@ fn index(word: Option<&[u8]>, count: usize) -> u32 {
     u32::try_from(zero_based).unwrap_or(MISSING)
 }
 
-/// Gives each position with another texture coordinate or normal a vertex of its own.
+/// Splits positions so that each combination of position, texture coordinate and normal is a vertex.
 fn split_vertices(unchecked: &mut UncheckedMesh, scan: &Scan) -> Result<(), Problem> {
     let counts = [scan.uvs.len(), scan.normals.len()];
     let usable =
@@ -184,7 +184,8 @@ fn split_vertices(unchecked: &mut UncheckedMesh, scan: &Scan) -> Result<(), Prob
     }
     let UncheckedMesh { mesh, pace, .. } = unchecked;
     let count = mesh.positions.len();
-    // Vertices 0..count keep their places and show what their first corner does; others are found by both.
+    // Vertices 0..count keep their numbers and take their first corner's attributes; others are found by position and
+    // attributes.
     const FREE: [u32; 2] = [MISSING - 1; 2];
     let mut shown_at: Vec<[u32; 2]> = vec![FREE; count];
     let mut others: HashMap<(u32, [u32; 2]), u32> = HashMap::new();
@@ -262,7 +263,7 @@ fn add_materials(around: &Surroundings, unchecked: &mut UncheckedMesh, scan: &Sc
             }
         });
         let color = material.diffuse.map_or(neutral.color, |kd| kd.map(byte));
-        // Exporters write black under a texture that should be seen.
+        // Some exporters write black for materials whose texture should be visible.
         let color = if texture.is_some() && color == [0; 3] { [255; 3] } else { color };
         materials.push(Material { color, texture });
     }
@@ -301,7 +302,7 @@ pub(super) mod tests {
         let (mesh, warnings) = load_bytes(MIXED.as_bytes(), "obj").unwrap();
         assert_eq!(mesh.triangles.len(), 3);
         assert_eq!(&mesh.triangles[..2], &[[0, 1, 2], [0, 2, 3]]);
-        // The third corner has another texture coordinate now, hence a vertex of its own at the same place.
+        // The third corner now has another texture coordinate, hence another vertex at the same position.
         let [a, b, c] = mesh.triangles[2];
         assert_eq!((a, b), (0, 1));
         assert_eq!(mesh.positions[c as usize], [1.0, 1.0, 0.0]);
@@ -314,7 +315,7 @@ pub(super) mod tests {
         assert!(all.contains("gone.mtl") && all.contains("1 triangle dropped") && all.contains("line 19"));
     }
 
-    /// Two triangles that meet at an edge without a shared normal: its ends are there twice. Lengths do not count.
+    /// Two triangles share an edge without sharing normals: its ends are duplicated. Lengths of normals do not count.
     #[test]
     fn normals_part_vertices() {
         let text =

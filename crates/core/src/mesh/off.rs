@@ -3,10 +3,10 @@
 use super::unchecked::{MISSING, Problem, UncheckedMesh, byte, number, plain};
 use std::collections::HashMap;
 
-/// Face colours that become materials of their own.
+/// Most face colours, each of which becomes a material.
 const PALETTE_LIMIT: usize = 4096;
 
-/// Lines without comments, with the byte where each starts; blank ones are left out.
+/// Lines without comments and blank lines, with their byte offsets.
 struct Lines<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -139,8 +139,8 @@ fn read_faces(
     Ok(())
 }
 
-/// A colour of three or four numbers: whole ones are bytes, others fractions. A lone number is a colour map
-/// index: none.
+/// A colour of three or four numbers: integers are bytes, others fractions. A single number is a colour map index and
+/// ignored.
 fn color(words: &[&[u8]]) -> Option<[u8; 3]> {
     let channels = words.get(..3)?;
     let whole = channels.iter().all(|w| !w.contains(&b'.') && !w.contains(&b'e'));

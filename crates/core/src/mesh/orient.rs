@@ -1,13 +1,13 @@
-//! Orientation of a triangle surface: neighbours agree, and outermost parts face outward.
+//! Orients a triangle surface: neighbours agree, and outermost parts face outward.
 //!
-//! In: triangles in welded numbers. Out: the same triangles, some turned round.
+//! In: triangles with welded vertices. Out: the same triangles, some reversed.
 
 use super::topology::Edges;
 use crate::geometry::{Aabb, UnionFind};
 use glam::DVec3;
 
 const NONE: u32 = u32::MAX;
-/// Triangle visits that containment tests may cost in all; beyond that, parts stay as read and are counted.
+/// Limit of triangle visits for containment tests; beyond it, parts keep their orientation and are counted.
 const CONTAINMENT_BUDGET: usize = 20_000_000;
 
 /// The signed volume of the tetrahedron between the origin and a triangle.
@@ -15,10 +15,10 @@ pub(super) fn cone_volume([a, b, c]: [DVec3; 3]) -> f64 {
     a.dot(b.cross(c)) / 6.0
 }
 
-/// Turns triangles so that the two at each edge with two triangles agree; of the two ways to orient a patch
-/// the one that turns fewer. Returns how many patches cannot be oriented.
+/// Reverses triangles so that the two at each edge with two triangles agree, choosing for each patch the orientation
+/// that reverses fewer triangles. Returns the number of patches that cannot be oriented.
 pub(super) fn make_consistent(triangles: &mut [[u32; 3]], edges: &Edges) -> usize {
-    // Per half edge its partner, and whether the two run the same way (so one of the triangles must turn).
+    // For each half edge its partner, and whether the two run the same way (so one triangle must be reversed).
     let mut partner = vec![(NONE, false); triangles.len() * 3];
     for (_, group) in edges.groups() {
         if let [(_, a), (_, b)] = *group {
@@ -67,7 +67,7 @@ pub(super) fn make_consistent(triangles: &mut [[u32; 3]], edges: &Edges) -> usiz
     unorientable
 }
 
-/// The parts of a surface that edges connect.
+/// The parts of a surface, connected by edges.
 pub(super) struct Parts {
     /// Triangle numbers, part after part.
     members: Vec<u32>,
@@ -77,12 +77,12 @@ pub(super) struct Parts {
     bounds: Vec<Aabb>,
 }
 
-/// What [`face_outward`] found.
+/// Results of [`face_outward`].
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Outward {
     /// Parts that face inward inside another part.
     pub voids: usize,
-    /// Parts that face inward for which the containment test was too dear.
+    /// Parts that face inward and were not tested because that would take too long.
     pub unexamined: usize,
 }
 
@@ -96,7 +96,7 @@ impl Parts {
         }
         let roots: Vec<u32> = (0..triangles.len() as u32).map(|t| sets.find(t)).collect();
         let mut members: Vec<u32> = (0..triangles.len() as u32).collect();
-        // Stable, so parts are in the order of their first triangles.
+        // A stable sort, so parts are in the order of their first triangles.
         members.sort_by_key(|&t| roots[t as usize]);
         let mut starts: Vec<u32> = (0..members.len())
             .filter(|&k| k == 0 || roots[members[k] as usize] != roots[members[k - 1] as usize])
@@ -121,14 +121,14 @@ impl Parts {
         &self.members[self.starts[part] as usize..self.starts[part + 1] as usize]
     }
 
-    /// Volume about the middle of the part's box, so that an open part counts as what it nearly encloses.
+    /// Volume relative to the centre of the part's box, so that an open part counts as what it nearly encloses.
     fn volume(&self, part: usize, triangles: &[[u32; 3]], points: &[DVec3]) -> f64 {
         let middle = self.bounds[part].middle();
         let corners = |t: u32| triangles[t as usize].map(|v| points[v as usize] - middle);
         self.triangles(part).iter().map(|&t| cone_volume(corners(t))).sum()
     }
 
-    /// How often `part` winds round `point`, without sign.
+    /// Absolute winding number of `part` at `point`.
     fn winding(&self, part: usize, point: DVec3, triangles: &[[u32; 3]], points: &[DVec3]) -> f64 {
         let solid_angle = |&t: &u32| {
             let [a, b, c] = triangles[t as usize].map(|v| points[v as usize] - point);
@@ -145,14 +145,14 @@ impl Parts {
     }
 }
 
-/// Turns each outermost part that faces inward, together with what lies in it; a part that faces inward
-/// inside another is a void and stays.
+/// Reverses each outermost part that faces inward, together with the parts inside it; a part that faces inward inside
+/// another is a void and stays.
 pub(super) fn face_outward(triangles: &mut [[u32; 3]], parts: &Parts, points: &[DVec3]) -> Outward {
     let mut outward = Outward::default();
     let mut budget = CONTAINMENT_BUDGET;
     let inward: Vec<usize> =
         (0..parts.count()).filter(|&part| parts.volume(part, triangles, points) < 0.0).collect();
-    // A part lies in another if a point of it does; None when that would cost too much.
+    // A part lies in another if one of its points does; None if testing would take too long.
     let mut lies_in = |inner: usize, outer: usize, triangles: &[[u32; 3]]| {
         let cost = if parts.box_within(inner, outer) { parts.triangles(outer).len() } else { 1 };
         budget = budget.checked_sub(cost)?;
@@ -184,7 +184,7 @@ pub(super) fn face_outward(triangles: &mut [[u32; 3]], parts: &Parts, points: &[
                 continue;
             }
             *turned = true;
-            // It was a void facing inward, and is solid within solid now; or the other way round.
+            // A part inside was a void and is now solid within solid, or vice versa.
             if inward.binary_search(&inner).is_ok() {
                 outward.voids = outward.voids.saturating_sub(1);
             } else {

@@ -1,5 +1,5 @@
-//! The money box: a pig of glazed earthenware, hollow, with a slot in its back. Modelled as a signed distance that is
-//! mirrored in x, then polygonised; it looks along +z.
+//! The money box: a hollow pig of glazed earthenware with a slot in its back. Modelled as a signed distance that is
+//! mirrored in x, then polygonised; it faces +z.
 
 use super::{
     Mesh,
@@ -10,17 +10,17 @@ use super::{
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
-/// Cells of the lattice a unit of length.
+/// Lattice cells per unit of length.
 const CELLS_PER_UNIT: f32 = 128.0;
-/// Middle and half axes of the body.
+/// Centre and semi-axes of the body.
 const BODY: Vec3 = Vec3::new(0.0, 0.40, -0.02);
 const BODY_RADII: Vec3 = Vec3::new(0.295, 0.285, 0.375);
-/// How thick its wall is.
+/// Thickness of its wall.
 const WALL: f32 = 0.042;
 const SNOUT: Vec3 = Vec3::new(0.0, 0.375, 0.43);
 const SNOUT_RADIUS: f32 = 0.108;
 const EYE: Vec3 = Vec3::new(0.108, 0.510, 0.372);
-/// Half the slot's width and length: the coin, whose diameter is 0.13 of the pig's length, passes.
+/// Half the slot's width and length: the coin, whose diameter is 0.13 of the pig's length, fits through.
 const SLOT: Vec2 = Vec2::new(0.019, 0.10);
 
 /// The pig, with a colour per vertex.
@@ -33,7 +33,7 @@ pub(super) fn money_box() -> Mesh {
     Mesh { positions: positions.iter().map(|p| p.to_array()).collect(), triangles, colors, ..Mesh::default() }
 }
 
-/// A point in the ear's own frame: y along it, z through it.
+/// Transforms a point to the ear's frame: y along it, z through it.
 fn in_ear(p: Vec3) -> Vec3 {
     let from = p - Vec3::new(0.135, 0.655, 0.175);
     let out = Vec3::new(0.42, 0.86, 0.29).normalize_or_zero();
@@ -47,11 +47,11 @@ fn hollow(p: Vec3) -> f32 {
     ellipsoid(p - BODY, BODY_RADII - WALL)
 }
 
-/// Negative inside. Mirrored but for the tail.
+/// Signed distance, negative inside. Symmetric except for the tail.
 fn distance(p: Vec3) -> f32 {
     let q = Vec3::new(p.x.abs(), p.y, p.z);
     let mut pig = ellipsoid(q - BODY, BODY_RADII);
-    // A head hardly apart from the body, cheeks, and the snout.
+    // A head barely set off from the body, cheeks, and the snout.
     pig = blend(pig, ellipsoid(q - Vec3::new(0.0, 0.435, 0.235), Vec3::new(0.215, 0.205, 0.185)), 0.06);
     pig = blend(pig, ellipsoid(q - Vec3::new(0.115, 0.375, 0.290), Vec3::splat(0.095)), 0.05);
     let along = Vec3::new(q.x, q.z - SNOUT.z, q.y - SNOUT.y);
@@ -72,13 +72,13 @@ fn distance(p: Vec3) -> f32 {
         pig = blend(pig, leg, 0.045);
     }
     pig = blend(pig, tail(p), 0.016);
-    // It stands on flat feet.
+    // Flat feet.
     pig = pig.max(-p.y);
     let slot = (Vec2::new(q.x, q.z + 0.03) - SLOT).max_element();
     pig.max(-hollow(p)).max(-slot.max(0.55 - p.y))
 }
 
-/// A curl and a half, behind.
+/// A tail with one and a half curls.
 fn tail(p: Vec3) -> f32 {
     let from = p - Vec3::new(0.0, 0.47, -0.385);
     if from.length() > 0.2 {
@@ -98,7 +98,7 @@ fn color(p: Vec3) -> [u8; 3] {
     let mottle = fractal(p * 6.0);
     let clay = mix([196, 112, 72], [170, 88, 56], mottle * 1.3 - 0.1);
     let from_slot = Vec2::new((q.x - SLOT.x).max(0.0), ((q.z + 0.03).abs() - SLOT.y).max(0.0)).length();
-    // What no glaze reaches: inside, in the slot, and the soles.
+    // Unglazed parts: the inside, the slot, and the soles.
     if hollow(p) < 0.012 || p.y < 0.006 || (p.y > 0.6 && from_slot < 0.004) {
         return clay;
     }
@@ -127,7 +127,7 @@ fn color(p: Vec3) -> [u8; 3] {
     shade(mix(mix(painted, [252, 250, 244], petal[0]), [238, 184, 62], petal[1]), 1.0)
 }
 
-/// How much of a point is petal, and how much the middle of a flower: seven stand on either flank and on the back.
+/// Weights of petal and flower centre at a point: seven flowers on either flank and on the back.
 fn flower(p: Vec3) -> [f32; 2] {
     let at = [
         [0.0, 0.58, -0.285, 0.0],
@@ -143,7 +143,7 @@ fn flower(p: Vec3) -> [f32; 2] {
     for [x, y, z, turn] in at {
         let out_of = (Vec3::new(x, y, z) - BODY) / (BODY_RADII * BODY_RADII);
         let out_of = out_of / out_of.length();
-        // On the skin, whatever the list says.
+        // Moved onto the skin.
         let reach = ((Vec3::new(x, y, z) - BODY) / BODY_RADII).length();
         let from = q - (BODY + (Vec3::new(x, y, z) - BODY) / reach);
         if from.length() > 0.07 {

@@ -1,7 +1,7 @@
-//! PLY, text and binary of either byte order: faces of any size, triangle strips, vertex colours. In: bytes.
-//! Out: triangles.
+//! PLY, text and binary of either byte order: faces of any size, triangle strips, vertex colours. In: bytes. Out:
+//! triangles.
 //!
-//! The header's counts are believed only after a comparison with the bytes that follow.
+//! The header's counts are used only after comparing them with the bytes that follow.
 
 use super::unchecked::{MISSING, Pace, Problem, UncheckedMesh, byte, number};
 
@@ -41,7 +41,7 @@ impl Type {
         }
     }
 
-    /// What counts as full for a colour channel.
+    /// Maximum value of a colour channel.
     fn full(self) -> f64 {
         match self {
             Self::F32 | Self::F64 => 1.0,
@@ -55,7 +55,7 @@ impl Type {
 struct Property {
     name: String,
     kind: Type,
-    /// Type of the length in front of a list.
+    /// Type of a list's length, if it is a list.
     list: Option<Type>,
 }
 
@@ -93,12 +93,12 @@ impl Body<'_> {
         self.bytes.len().saturating_sub(self.at)
     }
 
-    /// Fewest bytes that a value takes: in a text one digit and a separator.
+    /// Least size of a value, bytes: in text one digit and a separator.
     fn least(&self, kind: Type) -> usize {
         if self.encoding == Encoding::Text { 2 } else { kind.size() }
     }
 
-    /// Refuses `count` records of at least `least` bytes where they cannot be there. A text may lack its last
+    /// Rejects `count` records of at least `least` bytes if they do not fit into the file. Text may lack its last
     /// separator.
     fn expect(&self, count: usize, least: usize, what: &str) -> Result<(), Problem> {
         let there = self.left() + usize::from(self.encoding == Encoding::Text);
@@ -148,7 +148,7 @@ impl Body<'_> {
         })
     }
 
-    /// A list into `out`.
+    /// Reads a list into `out`.
     fn list(&mut self, length: Type, kind: Type, out: &mut Vec<f64>) -> Result<(), Problem> {
         out.clear();
         let count = self.value(length)?;
@@ -174,7 +174,7 @@ pub(super) fn read(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<(), Pr
     else {
         return Err(Problem::whole("has neither vertices nor faces; export it as a mesh"));
     };
-    // What follows the last useful element is not read, so damage there does no harm.
+    // Data after the last relevant element are not read, so damage there does no harm.
     for element in &elements[..=last] {
         let least: usize = element.properties.iter().map(|p| body.least(p.list.unwrap_or(p.kind))).sum();
         if least == 0 {
@@ -242,7 +242,7 @@ fn read_header(bytes: &[u8]) -> Result<(Vec<Element>, Encoding, usize), Problem>
             ["element" | "property" | "format", ..] => {
                 return Err(wrong("a line has the wrong number of words"));
             }
-            // "ply", comments, obj_info and whatever else a tool adds.
+            // Ignores "ply", comments, obj_info and other lines.
             _ => {}
         }
         at += length + 1;
@@ -333,7 +333,7 @@ fn read_faces(
 fn push_strip(strip: &[u32], unchecked: &mut UncheckedMesh) {
     for (k, t) in strip.windows(3).enumerate() {
         let [a, b, c] = [t[0], t[1], t[2]];
-        // Strips repeat a vertex to turn a corner.
+        // Strips repeat a vertex to change direction.
         if a != b && b != c && c != a {
             unchecked.mesh.triangles.push(if k % 2 == 0 { [a, b, c] } else { [b, a, c] });
         }
@@ -355,7 +355,7 @@ pub(super) mod tests {
         "9 3 0 2 1\r\nnonsense\r\n",
     );
 
-    /// The same mesh, binary.
+    /// The same mesh in binary form.
     pub fn binary(big: bool) -> Vec<u8> {
         let mut out = format!(
             "ply\nformat binary_{}_endian 1.0\nelement vertex 5\nproperty double x\n\

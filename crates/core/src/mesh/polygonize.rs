@@ -1,15 +1,15 @@
-//! The zero surface of a signed distance as triangles, for the built-in statue.
+//! Polygonises the zero surface of a signed distance, for built-in figures.
 //!
-//! In: a distance-like function (negative inside) and a grid. Out: a closed surface, outward oriented, with
-//! one vertex per sheet and cell (dual of marching cubes). Two sheets in one cell get a vertex each, so the
-//! surface stays a 2-manifold where plain surface nets would pinch.
+//! In: a distance-like function (negative inside) and a grid. Out: a closed surface, outward oriented, with one vertex
+//! per sheet and cell (dual marching cubes). Two sheets in one cell get a vertex each, so the surface stays a
+//! 2-manifold where plain surface nets would pinch.
 
 use glam::Vec3;
 use rayon::prelude::*;
 
-/// Samples a side of the blocks that are skipped when the surface cannot reach them.
+/// Samples per side of the blocks that are skipped when the surface cannot reach them.
 const BLOCK: usize = 8;
-/// How much faster than 1 the function may change per unit, for that test.
+/// Largest assumed gradient of the function, for that test.
 const STEEPNESS: f32 = 1.8;
 const NO_CELL: u32 = u32::MAX;
 
@@ -17,21 +17,21 @@ const NO_CELL: u32 = u32::MAX;
 pub(super) struct Lattice {
     /// Position of sample 0.
     pub low: Vec3,
-    /// Cell edge.
+    /// Edge length of a cell.
     pub h: f32,
-    /// Cells along x, y, z.
+    /// Number of cells along x, y, z.
     pub cells: [usize; 3],
 }
 
 /// A cell that the surface crosses.
 struct Cell {
     at: [usize; 3],
-    /// Which of the cell's vertices each crossed edge belongs to; edge index = axis * 4 + du + 2 dv.
+    /// The cell's vertex for each crossed edge; edge index = axis * 4 + du + 2 dv.
     sheet_of_edge: [u8; 12],
     vertices: Vec<Vec3>,
 }
 
-/// Takes a block: low corner, size, and the distance at a point.
+/// Fills a block: low corner, size, and the distance at a point.
 type Fill<'a> = dyn FnMut([usize; 3], [usize; 3], &dyn Fn(Vec3) -> f32) + 'a;
 
 impl Lattice {
@@ -52,7 +52,7 @@ impl Lattice {
         self.low + Vec3::from(at.map(|k| k as f32)) * self.h
     }
 
-    /// The function at every sample, except that samples far from the surface hold just a value of the right sign.
+    /// The function at every sample; samples far from the surface only have the right sign.
     fn sample(&self, distance: &(impl Fn(Vec3) -> f32 + Sync)) -> Vec<f32> {
         let n = self.samples();
         let layer = n[0] * n[1];
@@ -74,7 +74,7 @@ impl Lattice {
         values
     }
 
-    /// Splits a box of samples into blocks and fills the far ones with one value.
+    /// Splits a box of samples into blocks and fills those far from the surface with one value.
     fn descend(
         &self,
         low: [usize; 3],
@@ -91,7 +91,7 @@ impl Lattice {
                     let part: [usize; 3] = std::array::from_fn(|k| block.min(ends[k] - at[k]));
                     let half = Vec3::from(part.map(|k| (k - 1) as f32)) * (self.h / 2.0);
                     let middle = distance(self.position(at) + half);
-                    // One more cell, so that no crossed edge has an end in a filled block.
+                    // With a margin of one cell, so that no crossed edge has an end in a filled block.
                     if middle.abs() > (half.length() + 2.0 * self.h) * STEEPNESS {
                         fill(at, part, &|_| middle);
                     } else if block > 4 {
@@ -104,10 +104,9 @@ impl Lattice {
         }
     }
 
-    /// Moves the surface off grid faces whose solid corners are the ends of one diagonal, by changing the
-    /// sign of the corner that is nearest to it. A sheet that crosses such a face twice would give an edge
-    /// with four triangles. Where that does not settle in a few rounds the rest stays: still closed, but
-    /// pinched.
+    /// Moves the surface off grid faces whose solid corners are the ends of one diagonal, by flipping the sign of the
+    /// corner nearest to the surface. A sheet that crosses such a face twice would produce an edge with four triangles.
+    /// Faces not settled after a few rounds stay: the surface is still closed, but pinched there.
     fn settle(&self, values: &mut [f32]) {
         let n = self.samples();
         let stride = [1, n[0], n[0] * n[1]];
@@ -125,7 +124,7 @@ impl Lattice {
             for &s in &flips {
                 values[s] = -values[s];
             }
-            // Only faces at a changed corner can be twisted now; these samples are their low corners.
+            // Only faces at a changed corner can be ambiguous now; these samples are their low corners.
             let around = |s: usize| {
                 (0..7)
                     .filter_map(move |k: usize| s.checked_sub((0..3).map(|a| (k >> a & 1) * stride[a]).sum()))
@@ -135,12 +134,12 @@ impl Lattice {
         }
     }
 
-    /// The corner to change if one of the three faces at sample `s` has solid corners at the ends of one diagonal only.
+    /// The corner to flip if one of the three faces at sample `s` has solid corners at the ends of one diagonal only.
     fn twisted_corner(&self, s: usize, stride: [usize; 3], values: &[f32]) -> Option<usize> {
         let solid = |k: usize| values[k] < 0.0;
         (0..3).find_map(|axis| {
             let (u, v) = (stride[(axis + 1) % 3], stride[(axis + 2) % 3]);
-            // The outermost samples are outside, so a face that wraps round the array's edge is never twisted by them.
+            // The outermost samples are outside, so a face that wraps round the array's edge is never ambiguous.
             let face = [s, s + u, s + u + v, s + v];
             if face[2] >= values.len() || solid(s) == solid(s + u) || solid(s) == solid(s + v) {
                 return None;
@@ -150,7 +149,7 @@ impl Lattice {
         })
     }
 
-    /// The cell at `at` if the surface crosses it.
+    /// The cell at `at`, if the surface crosses it.
     fn cross(&self, at: [usize; 3], values: &[f32]) -> Option<Cell> {
         let corner = |k: usize| {
             let c = [at[0] + (k & 1), at[1] + (k >> 1 & 1), at[2] + (k >> 2)];
@@ -253,7 +252,7 @@ pub(super) fn polygonize(
         .flat_map_iter(|cell| {
             let (values, cell_at, first_vertex, positions, cells) =
                 (&values, &cell_at, &first_vertex, &positions, &cells);
-            // The three edges that leave the cell's low corner: every edge of the grid belongs to one cell.
+            // The three edges at the cell's low corner: every edge of the grid belongs to one cell.
             (0..3).flat_map(move |axis| {
                 let mut end = cell.at;
                 end[axis] += 1;

@@ -7,21 +7,21 @@ use super::{
 use glam::{Vec2, Vec3};
 use std::f32::consts::TAU;
 
-/// Samples round the vase: 16 keys of 8 cells, two samples a cell.
+/// Samples round the vase: 16 keys of 8 cells, two samples per cell.
 const VASE_RING: usize = 256;
 /// Wall thickness of the vase.
 const WALL: f32 = 0.036;
-/// One repeat of the painted key pattern, from its top row.
+/// One period of the painted key pattern, from its top row.
 const KEY: [&[u8; 8]; 7] =
     [b"#######.", b"#.....#.", b"#.###.#.", b"#.#...#.", b"#.#####.", b"#.......", b"########"];
 /// Heights of the key frieze on the vase.
 const FRIEZE: [f32; 2] = [0.535, 0.643];
 const FLUTES: usize = 20;
-/// Samples round the column: 12 a flute, and a multiple of 8 so that the square plinth has its corners.
+/// Samples round the column: 12 per flute, and a multiple of 8 so that the square plinth has its corners.
 const COLUMN_RING: usize = FLUTES * 12;
 
-/// Rings of `ring` points, from the bottom outside to wherever the profile ends, with both ends closed on the axis.
-/// `point(row, angle)` gives a point, `ends` the two axis points. Rows go outward and up first, so faces look outward.
+/// Rings of `ring` points, from the bottom outside to the end of the profile, closed on the axis at both ends.
+/// `point(row, angle)` gives a point, `ends` the two axis points. Rows go outward and up first, so faces point outward.
 pub(super) fn stack(
     rows: usize,
     ring: usize,
@@ -56,7 +56,7 @@ pub(super) fn stack(
     mesh
 }
 
-/// A smooth curve through `points` (centripetal enough at these spacings), in steps of about `step(y)`.
+/// A smooth curve through `points` (Catmull-Rom), in steps of about `step(y)`.
 fn curve(points: &[Vec2], step: impl Fn(f32) -> f32) -> Vec<Vec2> {
     let at = |k: isize| points[k.clamp(0, points.len() as isize - 1) as usize];
     let mut out = Vec::new();
@@ -104,7 +104,7 @@ pub(super) fn vase() -> Mesh {
     .map(Vec2::from);
     let fine = |y: f32| if (FRIEZE[0] - 0.03..FRIEZE[1] + 0.03).contains(&y) { 0.0045 } else { 0.0075 };
     let outer = curve(&outer_points, fine);
-    // The inside is the outside moved in along its normal, from the lip down to the floor of the bowl.
+    // The inside is the outside offset inwards along its normal, from the lip down to the floor of the bowl.
     let floor = 0.105;
     let mut inner: Vec<Vec2> = Vec::new();
     let coarse: Vec<Vec2> = curve(&outer_points, |_| 0.013);
@@ -116,7 +116,7 @@ pub(super) fn vase() -> Mesh {
         }
     }
     let bottom = inner.last().copied().unwrap_or(Vec2::new(0.07, floor + 0.02));
-    // A rounded lip between the two, and a bowl-shaped floor.
+    // A rounded lip between them, and a bowl-shaped floor.
     let (lip_out, lip_in) = (outer[outer.len() - 1], inner.first().copied().unwrap_or(bottom));
     let (middle, half) = ((lip_out + lip_in) / 2.0, (lip_out - lip_in) / 2.0);
     let up = Vec2::new(-half.y, half.x);
@@ -162,7 +162,7 @@ fn vase_color(p: Vec3, inside: bool) -> [u8; 3] {
     if within(FRIEZE[0], FRIEZE[1]) {
         let row = ((FRIEZE[1] - p.y) / (FRIEZE[1] - FRIEZE[0]) * 9.0) as usize;
         let column = (turn * 128.0 + 0.25) as usize % 8;
-        // A free row above and below the seven of the pattern.
+        // An empty row above and below the seven rows of the pattern.
         let painted = (1..8).contains(&row) && KEY[row - 1][column] == b'#';
         return if painted { slip } else { cream };
     }
@@ -222,7 +222,7 @@ pub(super) fn column() -> Mesh {
     slab(&mut rings, 0.165, 0.0, 0.055);
     bead(&mut rings, 0.136, 0.0551, 0.095);
     bead(&mut rings, 0.126, 0.100, 0.122);
-    // The shaft swells a little on its way up, and its flutes run out at both ends.
+    // The shaft bulges slightly, and its flutes fade out at both ends.
     let (shaft_low, shaft_high, steps) = (0.132, 0.862, 120);
     for k in 0..=steps {
         let t = k as f32 / steps as f32;

@@ -10,11 +10,11 @@ use super::{
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
-/// Cells of the lattice a unit of length.
+/// Lattice cells per unit of length.
 const CELLS_PER_UNIT: f32 = 176.0;
 const PLINTH_TOP: f32 = 0.085;
 const EYE: Vec3 = Vec3::new(0.081, 0.722, 0.143);
-/// Where an eye looks; unit length to six digits.
+/// Direction of an eye; unit length to six digits.
 const GAZE: Vec3 = Vec3::new(0.361, 0.0, 0.932566);
 const EYE_RADIUS: f32 = 0.047;
 /// Depth of the carved feathers.
@@ -33,7 +33,7 @@ pub(super) fn owl() -> Mesh {
     Mesh { positions: positions.iter().map(|p| p.to_array()).collect(), triangles, colors, ..Mesh::default() }
 }
 
-/// Turns round x by the angle of this sine and cosine; written out, for the distance is evaluated a million times.
+/// Rotates about x by the angle of this sine and cosine; written out, since the distance is evaluated a million times.
 fn turn_x(p: Vec3, [s, c]: [f32; 2]) -> Vec3 {
     Vec3::new(p.x, c * p.y - s * p.z, s * p.y + c * p.z)
 }
@@ -42,7 +42,7 @@ fn turn_z(p: Vec3, [s, c]: [f32; 2]) -> Vec3 {
     Vec3::new(c * p.x - s * p.y, s * p.x + c * p.y, p.z)
 }
 
-/// Point in the wing's own frame: y along it, x through it.
+/// Transforms a point to the wing's frame: y along it, x through it.
 fn in_wing(p: Vec3) -> Vec3 {
     turn_x(turn_z(p - Vec3::new(0.176, 0.365, -0.04), [-0.129634, 0.991562]), [-0.159318, 0.987227])
 }
@@ -51,10 +51,10 @@ fn in_tail(p: Vec3) -> Vec3 {
     turn_x(p - Vec3::new(0.0, 0.17, -0.175), [-0.295520, 0.955336])
 }
 
-/// Height 0..1 of overlapping rounded feathers; `v` runs down the rows, `u` along them, one feather a unit.
+/// Height 0..1 of overlapping rounded feathers; `v` runs down the rows, `u` along them, one feather per unit.
 fn feathers(u: f32, v: f32) -> f32 {
     let first = v.floor();
-    // The row above lies on top of this one.
+    // The row above overlaps this one.
     for row in [first - 1.0, first] {
         let shift = if row.rem_euclid(2.0) < 0.5 { 0.0 } else { 0.5 };
         let du = u - shift - (u - shift).round();
@@ -68,7 +68,7 @@ fn feathers(u: f32, v: f32) -> f32 {
     0.0
 }
 
-/// Height 0..1 of the carving at a point of the surface, 1 where nothing is carved.
+/// Height 0..1 of the carving at a point of the surface, 1 where there is none.
 fn carving(p: Vec3) -> f32 {
     let wing = in_wing(p);
     if in_tail(p).z < -0.005 && p.y < 0.30 && p.x < 0.085 {
@@ -94,7 +94,7 @@ fn carving(p: Vec3) -> f32 {
     1.0 - (1.0 - breast) * smoothstep(0.10, 0.16, p.y)
 }
 
-/// Negative inside. Mirrored: only |x| counts.
+/// Signed distance, negative inside. Symmetric: only |x| counts.
 fn distance(p: Vec3) -> f32 {
     let p = Vec3::new(p.x.abs(), p.y, p.z);
     let body = ellipsoid(p - Vec3::new(0.0, 0.36, -0.01), Vec3::new(0.205, 0.31, 0.195));
@@ -109,11 +109,11 @@ fn distance(p: Vec3) -> f32 {
     if owl < 3.0 * CARVING {
         owl += CARVING * (1.0 - carving(p)) - CARVING * 0.4;
     }
-    // Face and feet are only worth their cost nearby; the limits stay well clear of what they reach.
+    // Face and feet are expensive, so they are evaluated only nearby; the limits leave ample room for them.
     if p.z > -0.08 && (0.5..1.0).contains(&p.y) {
         owl = add_face(owl, p);
     }
-    // A solid seat: no gap is left between belly, legs, tail and plinth.
+    // A solid seat leaves no gap between belly, legs, tail and plinth.
     let seat = ellipsoid(p - Vec3::new(0.0, 0.12, -0.04), Vec3::new(0.15, 0.11, 0.15));
     owl = blend(owl, seat, 0.02);
     if p.z > 0.0 && p.y < 0.26 {
@@ -122,7 +122,7 @@ fn distance(p: Vec3) -> f32 {
     blend(owl, plinth(p), 0.012)
 }
 
-/// Two dishes with a rim, eyes, brows and a beak.
+/// Adds two dishes with a rim, eyes, brows and a beak.
 fn add_face(mut owl: f32, p: Vec3) -> f32 {
     let dish = (p - EYE - GAZE * 0.10).length() - 0.108;
     owl = carve(owl, dish, 0.02);
@@ -142,7 +142,7 @@ fn add_face(mut owl: f32, p: Vec3) -> f32 {
     blend(owl, blend(beak, tip, 0.01), 0.012)
 }
 
-/// Three toes a foot, each with a claw.
+/// Adds three toes per foot, each with a claw.
 fn add_feet(mut owl: f32, p: Vec3) -> f32 {
     for (side, reach) in [(-0.042, 0.205), (0.0, 0.225), (0.042, 0.205)] {
         let knuckle = Vec3::new(0.088 + side * 0.55, PLINTH_TOP + 0.024, 0.155);
@@ -183,7 +183,7 @@ fn color(p: Vec3) -> [u8; 3] {
     if p.y < 0.125 && p.z > 0.13 {
         return mix([186, 138, 66], [62, 48, 40], smoothstep(0.212, 0.232, p.z));
     }
-    // Bark brown above, cream on face and breast, darker where the chisel went deep.
+    // Bark brown above, cream on face and breast, darker in deep carvings.
     let brown = mix([134, 92, 60], [96, 64, 44], mottle * 1.3 - 0.1);
     let cream = mix([222, 198, 158], [196, 164, 122], mottle * 1.3 - 0.1);
     let face = 1.0 - smoothstep(0.082, 0.094, (q - EYE - GAZE * 0.012).length());

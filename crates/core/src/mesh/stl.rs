@@ -13,13 +13,13 @@ fn promised(bytes: &[u8]) -> Option<usize> {
     Some(u32::from_le_bytes(count) as usize)
 }
 
-/// Whether the length fits the count of a binary file exactly.
+/// Whether the file's length matches the count of a binary file exactly.
 pub(super) fn is_binary(bytes: &[u8]) -> bool {
     promised(bytes)
         .is_some_and(|n| n > 0 && n.checked_mul(RECORD).is_some_and(|size| size + HEADER == bytes.len()))
 }
 
-/// Whether this is the start of a text file.
+/// Whether the bytes start like a text file.
 pub(super) fn is_text(bytes: &[u8]) -> bool {
     let start = &bytes[..bytes.len().min(2048)];
     start.starts_with(b"solid") && start.windows(5).any(|w| w == b"facet") && !start.contains(&0)
@@ -76,7 +76,7 @@ fn read_text(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<Vec<[f32; 3]
     for line in bytes.split(|&b| b == b'\n' || b == b'\r') {
         unchecked.pace.go_on()?;
         let mut words = line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());
-        // A line may hold several keywords; "vertex" is the only one with numbers that matter.
+        // A line may contain several keywords; only "vertex" has relevant numbers.
         while let Some(word) = words.next() {
             if word.eq_ignore_ascii_case(b"vertex") {
                 let mut next = || words.next().and_then(number).map(|x| x as f32);

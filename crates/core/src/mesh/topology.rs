@@ -1,24 +1,24 @@
-//! Which vertices are the same point, which edges bound the surface, and the cones that close it.
+//! Topology of a mesh: welded vertices, shared edges, the boundary, and cones that close it.
 //!
-//! In: a mesh. Out: welded vertex numbers, grouped edges, the signed boundary chain, closing triangles.
-//! Everything is sorted, never hashed, so the same mesh gives the same numbers.
+//! In: a mesh. Out: welded vertex numbers, grouped edges, the signed boundary chain, closing triangles. Everything is
+//! sorted, never hashed, so the same mesh gives the same numbers.
 
 use super::Mesh;
 use crate::geometry::UnionFind;
 use rayon::prelude::*;
 
-/// Vertices that lie on bitwise the same position (-0 counts as 0), for adjacency only: colours and texture
-/// coordinates stay with the mesh's own vertices.
+/// Vertices at bitwise equal positions (-0 counts as 0), for adjacency only: colours and texture coordinates stay with
+/// the mesh's own vertices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topology {
-    /// Per mesh vertex, its welded number.
+    /// Welded number of each vertex of the mesh.
     pub welded: Vec<u32>,
-    /// Welded numbers in use: 0..welded_count.
+    /// Number of welded vertices.
     pub welded_count: u32,
 }
 
 impl Topology {
-    /// The triangles of `mesh` in welded numbers. Every index must be in range.
+    /// The triangles of `mesh` with welded vertices. Every index must be valid.
     #[must_use]
     pub fn triangles(&self, mesh: &Mesh) -> Vec<[u32; 3]> {
         mesh.triangles.par_iter().map(|t| t.map(|i| self.welded[i as usize])).collect()
@@ -43,14 +43,14 @@ pub fn topology(mesh: &Mesh) -> Topology {
     Topology { welded, welded_count: if order.is_empty() { 0 } else { count + 1 } }
 }
 
-/// Edges of triangles, equal ones next to each other.
+/// Edges of triangles, with equal ones adjacent.
 pub(super) struct Edges {
     /// (low vertex, high vertex) in one word, and the half edge `3 * triangle + corner` that starts at that corner.
     sorted: Vec<(u64, u32)>,
 }
 
 impl Edges {
-    /// The edges of `triangles` (welded numbers). Edges of a vertex with itself are left out.
+    /// The edges of `triangles` (welded vertices), without edges from a vertex to itself.
     pub fn of(triangles: &[[u32; 3]]) -> Self {
         let mut sorted: Vec<(u64, u32)> = triangles
             .par_iter()
@@ -67,14 +67,14 @@ impl Edges {
         Self { sorted }
     }
 
-    /// Per distinct edge: its two vertices, low first, and its half edges.
+    /// For each distinct edge its two vertices, low first, and its half edges.
     pub fn groups(&self) -> impl Iterator<Item = ([u32; 2], &[(u64, u32)])> {
         self.sorted
             .chunk_by(|a, b| a.0 == b.0)
             .map(|group| ([(group[0].0 >> 32) as u32, group[0].0 as u32], group))
     }
 
-    /// Directed edges (from, to, how often) that do not cancel: the boundary of the surface as a chain.
+    /// Directed edges (from, to, multiplicity) that do not cancel: the boundary of the surface as a chain.
     pub fn signed_boundary(&self, triangles: &[[u32; 3]]) -> Vec<(u32, u32, u32)> {
         self.groups()
             .filter_map(|([low, high], group)| {
@@ -97,9 +97,9 @@ impl Edges {
     }
 }
 
-/// Triangles that close every hole: per connected part of the signed boundary chain, a fan from the part's
-/// centre to each of its edges, turned so that mesh and cones together have no boundary. An edge that counts
-/// twice gets two. Some may have no area, for example where the mesh is slit along a line.
+/// Triangles that close every hole: for each connected part of the signed boundary chain, a fan from the part's centre
+/// to each of its edges, oriented so that mesh and cones together have no boundary. An edge of multiplicity two gets
+/// two triangles. Some may be degenerate, for example at a slit along a line.
 #[must_use]
 pub fn boundary_cones(mesh: &Mesh, topology: &Topology) -> Vec<[[f32; 3]; 3]> {
     let triangles = topology.triangles(mesh);
@@ -110,7 +110,7 @@ pub fn boundary_cones(mesh: &Mesh, topology: &Topology) -> Vec<[[f32; 3]; 3]> {
     }
     let mut position = vec![[0.0f32; 3]; topology.welded_count as usize];
     for (vertex, &id) in topology.welded.iter().enumerate() {
-        // Adding zero turns -0 into 0: welded vertices must have one position only.
+        // Adding zero turns -0 into 0, so that welded vertices have one position.
         position[id as usize] = mesh.positions[vertex].map(|x| x + 0.0);
     }
     let mut ends: Vec<u32> = chain.iter().flat_map(|&(a, b, _)| [a, b]).collect();

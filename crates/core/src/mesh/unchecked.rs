@@ -1,30 +1,29 @@
-//! A mesh while it is read: what a file says, of which nothing is trusted yet.
+//! A mesh being read, whose data are not validated yet.
 //!
-//! In: what a reader found, with any indices and positions. Out: a [`Mesh`] that keeps its promises, and what
-//! was left out.
+//! In: a reader's data, with any indices and positions. Out: a valid [`Mesh`], and warnings about what was left out.
 
 use super::{LoadWarning, Material, Mesh, Texture};
 use crate::voxelize::Progress;
 use std::io::Cursor;
 
-/// An index that no vertex has.
+/// Index of no vertex.
 pub(super) const MISSING: u32 = u32::MAX;
-/// Warnings kept; a hostile file could give one a line.
+/// Most warnings kept; a hostile file could cause one per line.
 const WARNING_LIMIT: usize = 40;
-/// Pixels of all textures in sum: half a gigabyte once they are decoded, whatever a few bytes of a file promise.
+/// Limit of the total pixels of all textures: half a gigabyte once decoded, whatever a small file declares.
 const TEXTURE_PIXELS: u64 = 1 << 27;
 /// Largest encoded texture, bytes.
 pub(super) const TEXTURE_FILE_LIMIT: u64 = 256 << 20;
 const TEXTURE_SIDE_LIMIT: u32 = 16_384;
-/// How many lines, vertices or faces are read before somebody is asked whether to go on.
+/// Number of lines, vertices or faces read between two checks for cancellation.
 const PACE: u32 = 1024;
 
-/// Why a reader gave up, and where.
+/// Why and where a reader failed.
 #[derive(Debug)]
 pub(super) struct Problem {
     what: String,
     place: PlaceInFile,
-    /// Nobody wants the mesh any more.
+    /// Whether the user cancelled.
     pub is_cancelled: bool,
 }
 
@@ -33,7 +32,7 @@ pub(super) struct Problem {
 enum PlaceInFile {
     Whole,
     Byte(usize),
-    /// A byte of a text, shown as its line.
+    /// A byte of a text, shown as its line number.
     LineOf(usize),
 }
 
@@ -51,7 +50,7 @@ impl Problem {
         Self { is_cancelled: true, ..Self::whole("reading was cancelled") }
     }
 
-    /// One line, with the place in `bytes`.
+    /// A one-line message with the location in `bytes`.
     pub fn describe(&self, bytes: &[u8]) -> String {
         match self.place {
             PlaceInFile::Whole => self.what.clone(),
@@ -61,18 +60,18 @@ impl Problem {
     }
 }
 
-/// The line, from 1, that byte `at` of `bytes` is on.
+/// Line number (from 1) of byte `at`.
 pub(super) fn line_of(bytes: &[u8], at: usize) -> usize {
     1 + bytes[..at.min(bytes.len())].iter().filter(|&&b| b == b'\n').count()
 }
 
-/// A direction of length 1; zero where it is none.
+/// Normalises a direction; zero if it cannot be normalised.
 fn unit(direction: [f32; 3]) -> [f32; 3] {
     let direction = glam::DVec3::from_array(direction.map(f64::from));
     direction.normalize_or_zero().as_vec3().to_array()
 }
 
-/// Asked by readers for each thing that they read: files have millions of them, and somebody may want none any more.
+/// Checks for cancellation, at an interval, since files have millions of items.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pace {
     progress: Progress,
@@ -84,23 +83,23 @@ impl Pace {
         Self { progress: progress.clone(), asked: 0 }
     }
 
-    /// An error where the work should stop.
+    /// Returns an error if the work is cancelled.
     #[inline]
     pub fn go_on(&mut self) -> Result<(), Problem> {
         self.asked = self.asked.wrapping_add(1);
         if self.asked.is_multiple_of(PACE) { self.go_on_now() } else { Ok(()) }
     }
 
-    /// The same before something that takes long.
+    /// The same check at once, before something that takes long.
     pub fn go_on_now(&self) -> Result<(), Problem> {
         if self.progress.is_cancelled() { Err(Problem::cancelled()) } else { Ok(()) }
     }
 }
 
-/// What a reader has found so far.
+/// Data read so far.
 #[derive(Debug, Default)]
 pub(super) struct UncheckedMesh {
-    /// Anything: indices may be out of range, positions not finite, normals of any length. Colours, texture
+    /// Unvalidated: indices may be out of range, positions not finite, normals of any length. Colours, texture
     /// coordinates and normals are per vertex or absent.
     pub mesh: Mesh,
     pub pace: Pace,
@@ -110,12 +109,12 @@ pub(super) struct UncheckedMesh {
 }
 
 impl UncheckedMesh {
-    /// Nothing yet, of a file that is read as long as `progress` is not cancelled.
+    /// An empty mesh, for a file whose reading `progress` can cancel.
     pub fn while_wanted(progress: &Progress) -> Self {
         Self { pace: Pace::new(progress), ..Self::default() }
     }
 
-    /// Notes something odd.
+    /// Adds a warning.
     pub fn warn(&mut self, text: impl Into<String>) {
         if self.warnings.len() < WARNING_LIMIT {
             let text: String = text.into();
@@ -126,7 +125,7 @@ impl UncheckedMesh {
         }
     }
 
-    /// A polygon as a fan, with its material if the file has any.
+    /// Adds a polygon as a fan, with its material if the file has any.
     pub fn push_polygon(&mut self, corners: &[u32], material: Option<u32>) {
         for pair in corners.get(1..).unwrap_or_default().windows(2) {
             self.mesh.triangles.push([corners[0], pair[0], pair[1]]);
@@ -134,7 +133,7 @@ impl UncheckedMesh {
         }
     }
 
-    /// Decodes a texture within bounds; what fails becomes a warning.
+    /// Decodes a texture within limits; a failure becomes a warning.
     pub fn decode_texture(&mut self, name: &str, encoded: &[u8]) -> Option<Texture> {
         let open = || {
             let mut reader = image::ImageReader::new(Cursor::new(encoded)).with_guessed_format()?;
@@ -148,7 +147,7 @@ impl UncheckedMesh {
             reader.limits(limits);
             Ok::<_, image::ImageError>(reader)
         };
-        // Asked before anything is decoded.
+        // Checked before decoding.
         let (width, height) = match open().and_then(image::ImageReader::into_dimensions) {
             Ok(size) => size,
             Err(error) => {
@@ -193,12 +192,12 @@ impl UncheckedMesh {
         }
     }
 
-    /// Drops what cannot be used and checks that something is left.
+    /// Drops invalid data and checks that something remains.
     pub fn finish(mut self) -> Result<(Mesh, Vec<LoadWarning>), Problem> {
         let mesh = &mut self.mesh;
         let count = mesh.positions.len();
         if mesh.triangles.is_empty() {
-            // What was left out on the way is the likely reason.
+            // A warning about dropped data is the likely reason.
             let why = self.warnings.first().map(|w| format!(" ({})", w.0)).unwrap_or_default();
             return Err(Problem::whole(format!("no triangle found{why}; export it with faces")));
         }
@@ -251,7 +250,7 @@ impl UncheckedMesh {
             let mut kept = retain(&keep);
             mesh.triangle_material.retain(|_| kept());
         }
-        // Vertices keep their numbers; those that no triangle may use get a harmless place.
+        // Vertices keep their numbers; invalid ones get a harmless position.
         for (p, _) in mesh.positions.iter_mut().zip(&finite).filter(|(_, finite)| !**finite) {
             *p = [0.0; 3];
         }
@@ -285,17 +284,17 @@ impl UncheckedMesh {
     }
 }
 
-/// A material of one colour.
+/// A material of a single colour.
 pub(super) fn plain(color: [u8; 3]) -> Material {
     Material { color, texture: None }
 }
 
-/// A fraction as a byte; NaN is 0.
+/// Converts a fraction to a byte; NaN gives 0.
 pub(super) fn byte(x: f32) -> u8 {
     (x.clamp(0.0, 1.0) * 255.0).round() as u8
 }
 
-/// A number from ASCII digits, without a detour over `String`.
+/// Parses a number from ASCII digits without a `String`.
 pub(super) fn number(token: &[u8]) -> Option<f64> {
     std::str::from_utf8(token).ok()?.parse().ok()
 }
@@ -304,7 +303,7 @@ pub(super) fn number(token: &[u8]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// A picture's checksum of a part (PNG, annex D).
+    /// Checksum of a PNG chunk (PNG, annex D).
     fn crc(bytes: &[u8]) -> u32 {
         let bit = |c: u32| if c & 1 == 1 { 0xedb8_8320 ^ (c >> 1) } else { c >> 1 };
         !bytes.iter().fold(!0, |c, &b| (0..8).fold(c ^ u32::from(b), |c, _| bit(c)))
@@ -315,7 +314,7 @@ mod tests {
         let mut small = Vec::new();
         let picture = image::RgbaImage::from_pixel(2, 2, image::Rgba([1, 2, 3, 255]));
         picture.write_to(&mut Cursor::new(&mut small), image::ImageFormat::Png).unwrap();
-        // A few bytes that say 16384 x 16384.
+        // A few bytes that declare 16384 x 16384 pixels.
         let mut huge = small.clone();
         huge[16..24].copy_from_slice(&[0, 0, 0x40, 0, 0, 0, 0x40, 0]);
         let sum = crc(&huge[12..29]);

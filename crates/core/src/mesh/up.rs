@@ -1,21 +1,21 @@
-//! Which way is up in a file: programs do not agree, and few formats say.
+//! The up axis of a file: programs disagree about it, and few formats specify it.
 
 use super::Mesh;
 
-/// The axis of a file that points up. Turned by it, y points up here. Turns exchange and negate coordinates, so no
-/// position changes by rounding.
+/// The axis of a file that points up; a mesh is rotated so that y does. The rotations only swap and negate coordinates,
+/// so positions are not rounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum), value(rename_all = "kebab-case"))]
 #[serde(rename_all = "kebab-case")]
 pub enum Up {
-    /// y, as in glTF, Maya, Houdini and Unity: nothing is turned.
+    /// y, as in glTF, Maya, Houdini and Unity: no rotation.
     #[default]
     Y,
-    /// z, as in Blender, Unreal, 3ds Max, CAD and most scans: what looks along -y looks along z afterwards.
+    /// z, as in Blender, Unreal, 3ds Max, CAD and most scans: -y in the file becomes z.
     Z,
     /// x.
     X,
-    /// -y: it stands on its head.
+    /// -y: the mesh is upside down.
     MinusY,
     /// -z.
     MinusZ,
@@ -24,10 +24,10 @@ pub enum Up {
 }
 
 impl Up {
-    /// All of them, as they are shown.
+    /// All axes, in the order of display.
     pub const ALL: [Self; 6] = [Self::Y, Self::Z, Self::X, Self::MinusY, Self::MinusZ, Self::MinusX];
 
-    /// For people.
+    /// Display name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -40,13 +40,13 @@ impl Up {
         }
     }
 
-    /// Whether nothing is turned.
+    /// Whether there is no rotation.
     #[must_use]
     pub fn is_y(&self) -> bool {
         *self == Self::Y
     }
 
-    /// A vector of the file as it is turned here.
+    /// Rotates a vector of the file.
     #[must_use]
     pub fn turn(self, [x, y, z]: [f32; 3]) -> [f32; 3] {
         match self {
@@ -59,7 +59,7 @@ impl Up {
         }
     }
 
-    /// The turn that takes this one back.
+    /// The inverse rotation.
     #[must_use]
     pub fn back(self) -> Self {
         match self {
@@ -73,7 +73,7 @@ impl Up {
 }
 
 impl Mesh {
-    /// The same turned.
+    /// The rotated mesh.
     #[must_use]
     pub fn turned(mut self, up: Up) -> Self {
         if !up.is_y() {

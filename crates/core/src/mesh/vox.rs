@@ -1,8 +1,8 @@
-//! MagicaVoxel files: the faces of all voxels that nothing lies against. In: bytes. Out: triangles in the palette's
-//! colours, one unit a voxel, z up turned to y up.
+//! MagicaVoxel files: the exposed faces of all voxels. In: bytes. Out: triangles in the palette's colours, one unit per
+//! voxel, z up rotated to y up.
 //!
-//! Models are placed by the file's scene graph; of animated ones the first frame is taken, what is hidden is left out,
-//! and where models overlap the later one is seen.
+//! The file's scene graph places the models; the first frame of animated ones is used, hidden ones are skipped, and
+//! where models overlap the later one is visible.
 
 use std::collections::HashMap;
 
@@ -11,20 +11,20 @@ use rayon::prelude::*;
 
 use super::unchecked::{Problem, UncheckedMesh};
 
-/// More voxels than this, over all placed models, are refused: 5 times what fills a model of the largest size.
+/// Limit of voxels over all placed models: 5 times a full model of the largest size.
 const MOST_VOXELS: usize = 80 << 20;
-/// Nodes under nodes.
+/// Limit of the depth of nodes.
 const MOST_DEPTH: usize = 64;
-/// Nodes that are visited: a graph may name the same one from many places.
+/// Limit of visited nodes: a graph may refer to the same node from many places.
 const MOST_VISITS: usize = 1 << 16;
-/// Farthest voxel from the origin along any axis: three of these fit into a [`key`], and 32-bit floats hold its corners.
+/// Limit of a voxel's coordinate: three of these fit into a [`key`], and 32-bit floats can represent its corners.
 const FARTHEST: i64 = 1 << 20;
-/// Bits of a [`key`] for each axis.
+/// Bits of a [`key`] per axis.
 const BITS: u32 = 21;
 
 type Cell = [i32; 3];
 
-/// A cell as a number; neighbours along an axis are a constant apart.
+/// A cell as a number; adjacent cells along an axis differ by a constant.
 fn key(cell: Cell) -> u64 {
     cell.iter().fold(0, |key, v| key << BITS | (i64::from(*v) + FARTHEST) as u64)
 }
@@ -34,7 +34,7 @@ fn cell_of(key: u64) -> Cell {
     [2, 1, 0].map(|k| ((key >> (k * BITS) & ((1 << BITS) - 1)) as i64 - FARTHEST) as i32)
 }
 
-/// Whether this is the start of a file.
+/// Whether the bytes are the start of a file.
 pub(super) fn is_start(bytes: &[u8]) -> bool {
     bytes.starts_with(b"VOX ")
 }
@@ -53,7 +53,8 @@ pub(super) fn read(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<(), Pr
     build(&voxels, &data, unchecked)
 }
 
-/// The crate that parses goes into chunks within chunks as deep as a file has them; only the outermost may have any.
+/// The parser crate recurses into nested chunks as deep as a file has them, so only the outermost chunk may have
+/// children.
 fn check_chunks(bytes: &[u8]) -> Result<(), Problem> {
     let word = |at: usize| {
         let word = bytes.get(at..at + 4)?.try_into().ok()?;
@@ -72,10 +73,10 @@ fn check_chunks(bytes: &[u8]) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A turn by right angles, then a shift: cells of a model to cells of the file.
+/// A rotation by right angles, then a translation: from a model's cells to the file's.
 #[derive(Clone, Copy)]
 struct Place {
-    /// For each axis of the result, the axis that it comes from, and its sign.
+    /// For each axis of the result its source axis and sign.
     rows: [(usize, i64); 3],
     shift: [i64; 3],
 }
@@ -83,7 +84,8 @@ struct Place {
 impl Place {
     const HERE: Self = Self { rows: [(0, 1), (1, 1), (2, 1)], shift: [0; 3] };
 
-    /// Of a node's first frame: `_r` holds the first two rows' axes and all signs in a byte, `_t` three numbers.
+    /// The transform of a node's first frame: `_r` packs the first two rows' axes and all signs in a byte, `_t` is
+    /// three numbers.
     fn of_frame(attributes: &Dict) -> Option<Self> {
         let mut place = Self::HERE;
         if let Some(byte) = attributes.get("_r") {
@@ -108,7 +110,7 @@ impl Place {
         self.rows.map(|(axis, sign)| v[axis] * sign)
     }
 
-    /// First `inner`, then this.
+    /// The composition: first `inner`, then this one.
     fn after(&self, inner: &Self) -> Self {
         let turned = self.turned(inner.shift);
         Self {
@@ -117,9 +119,9 @@ impl Place {
         }
     }
 
-    /// The cell that a model's voxel goes to; models turn about their middle, rounded down.
+    /// The cell of a model's voxel; models rotate about their centre, rounded down.
     fn cell(&self, voxel: [u8; 3], size: [u32; 3]) -> Option<Cell> {
-        // Middles of cells in halves, so that a turn leaves cells cells.
+        // Cells' centres in units of half a cell, so that rotations map cells to cells.
         let middle = [0, 1, 2].map(|k| 2 * (i64::from(voxel[k]) - i64::from(size[k] / 2)) + 1);
         let turned = self.turned(middle);
         let at = [0, 1, 2].map(|k| (turned[k] - 1) / 2 + self.shift[k]);
@@ -175,7 +177,7 @@ fn placed(data: &DotVoxData, unchecked: &mut UncheckedMesh) -> Result<Vec<(u64, 
                     open.push((*child, place.after(&own), depth + 1));
                 }
             }
-            // The last goes first, so that they come off in the file's order.
+            // Pushed in reverse, so that they are popped in the file's order.
             Some(SceneNode::Group { children, .. }) => {
                 open.extend(children.iter().rev().map(|child| (*child, place, depth + 1)));
             }
@@ -191,7 +193,7 @@ fn placed(data: &DotVoxData, unchecked: &mut UncheckedMesh) -> Result<Vec<(u64, 
     Ok(once(voxels))
 }
 
-/// In order, of several in one cell the last.
+/// Sorts voxels; of several in one cell the last one stays.
 fn once(mut voxels: Vec<(u64, u8)>) -> Vec<(u64, u8)> {
     voxels.par_sort_by_key(|(key, _)| *key);
     voxels.dedup_by(|next, kept| {
@@ -204,12 +206,12 @@ fn once(mut voxels: Vec<(u64, u8)>) -> Vec<(u64, u8)> {
     voxels
 }
 
-/// Faces between a voxel and none, as two triangles each; corners of one colour are shared.
+/// Builds exposed faces, two triangles each; corners of the same colour are shared.
 fn build(voxels: &[(u64, u8)], data: &DotVoxData, unchecked: &mut UncheckedMesh) -> Result<(), Problem> {
     let mut known: HashMap<(Cell, u8), u32> = HashMap::new();
     let UncheckedMesh { mesh, pace, .. } = unchecked;
     let mut transparent = false;
-    // The first voxel that is not before the neighbour on each side: all of them only ever go on.
+    // For each side, the first voxel not before the neighbour's cell; it only ever advances.
     let mut beside = [0usize; 6];
     for (own, color) in voxels.iter().copied() {
         pace.go_on()?;
@@ -336,7 +338,7 @@ pub(super) mod tests {
         assert_eq!(mesh.triangles.len(), 2 * (10 + 6));
         assert!(warnings.iter().any(|w| w.0.contains("transparent")));
         assert!(mesh.colors.contains(&[200, 10, 20]) && mesh.colors.contains(&[30, 220, 40]));
-        // z of the file is up: the voxel at its top is at the top.
+        // z of the file is up, so the file's topmost voxel is at the top.
         assert_eq!(bounds(&mesh), ([-1.0, -2.0, -2.0], [1.0, 2.0, 1.0]));
     }
 
@@ -367,7 +369,7 @@ pub(super) mod tests {
     #[test]
     fn models_lie_where_the_scene_puts_them() {
         let (mesh, _) = load_bytes(&scene(), "vox").unwrap();
-        // The first: 2 along x, turned to lie along y, about x = 10. The second: one voxel at z = 6.
+        // The first model: 2 voxels along x, rotated to lie along y, about x = 10. The second: one voxel at z = 6.
         let first: Vec<[f32; 3]> =
             mesh.positions.iter().zip(&mesh.colors).filter(|(_, c)| c[0] == 200).map(|(p, _)| *p).collect();
         let low = [0, 1, 2].map(|k| first.iter().map(|p| p[k]).fold(f32::INFINITY, f32::min));

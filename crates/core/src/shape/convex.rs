@@ -4,13 +4,13 @@ use super::{MassProperties, PieceMesh, solid::nearest_hit};
 use crate::geometry::{Aabb, triangle};
 use glam::DVec3;
 
-/// Vertices farther outside a face's plane than this share of the size make a polyhedron that is not convex.
+/// If a vertex is farther outside a face's plane than this share of the size, the polyhedron is not convex.
 const FLAT: f64 = 1e-6;
 
-/// Why vertices and faces are no convex polyhedron.
+/// Why vertices and faces do not form a convex polyhedron.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConvexError {
-    /// A face has fewer than three vertices, or names one that is not there.
+    /// A face has fewer than three vertices, or an invalid one.
     #[error("face {face} of a convex polyhedron needs three or more vertices that exist")]
     Face {
         /// Index of the face.
@@ -44,7 +44,7 @@ impl Convex {
     /// `vertices` (m) and `faces`, counter-clockwise seen from outside.
     ///
     /// # Errors
-    /// [`ConvexError`] where they bound no convex solid.
+    /// [`ConvexError`] if they do not bound a convex solid.
     pub fn new(vertices: Vec<DVec3>, faces: Vec<Vec<u32>>) -> Result<Self, ConvexError> {
         for (face, corners) in faces.iter().enumerate() {
             if corners.len() < 3 || corners.iter().any(|v| *v as usize >= vertices.len()) {
@@ -92,12 +92,12 @@ impl Convex {
     fn plane(&self, face: usize) -> (DVec3, DVec3) {
         let corners = &self.faces[face];
         let at = |k: usize| self.vertices[corners[k % corners.len()] as usize];
-        // Newell's sum: right also where three corners lie on a line.
+        // Newell's sum, which is correct even for three collinear vertices.
         let sum: DVec3 = (0..corners.len()).map(|k| (at(k) - at(0)).cross(at(k + 1) - at(0))).sum();
         (sum.normalize_or_zero(), at(0))
     }
 
-    /// Vertices, m, and each face as a fan of indices.
+    /// Vertices, m, and faces triangulated as fans.
     #[must_use]
     pub fn indexed_triangles(&self) -> (Vec<DVec3>, Vec<[u32; 3]>) {
         let fan = |face: &Vec<u32>| -> Vec<[u32; 3]> {
@@ -107,7 +107,7 @@ impl Convex {
         (self.vertices.clone(), self.faces.iter().flat_map(fan).collect())
     }
 
-    /// Each face as a fan.
+    /// Faces triangulated as fans.
     pub fn triangles(&self) -> impl Iterator<Item = [DVec3; 3]> {
         self.faces.iter().flat_map(move |face| {
             let at = move |k: usize| self.vertices[face[k] as usize];

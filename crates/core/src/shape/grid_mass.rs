@@ -13,7 +13,7 @@ use crate::svo::{
 };
 use glam::{DMat3, DVec3};
 
-/// At density 1, in grid units (voxels); scale by h^3 for volume, h^5 for inertia.
+/// Mass properties at density 1, in grid units (voxels); scale by h^3 for volume, h^5 for inertia.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GridMass {
     /// Sum of leaf coverage and of internal cells: volume in voxels.
@@ -30,43 +30,44 @@ pub struct GridMass {
     pub voxels: u64,
 }
 
-/// A leaf whose coverage is missing, zero or no number still weighs this much, so that a body always has mass.
+/// Coverage of a leaf whose value is missing, zero or NaN, so that a body always has mass.
 const LEAST_COVERAGE: f64 = 1e-6;
 
-/// Trees of more leaves are summed by two threads, each of which keeps other sums.
+/// Trees with more leaves are summed by two threads, each of which computes different sums.
 const LARGE: usize = 1 << 18;
 
-/// What is summed, about a reference point near the body, so that nothing cancels far from the grid's origin.
+/// Input of the sums, relative to a reference point near the body, so that there is no cancellation far from the grid's
+/// origin.
 struct Voxels<'a> {
     forest: &'a Forest,
     tree: usize,
     keys: KeySlice<'a>,
-    /// Missing ones at the end count as whole.
+    /// Coverage of leaves; missing entries at the end count as 1.
     coverage: &'a [f32],
     reference: [u32; 3],
     width: Width,
 }
 
-/// Four numbers that are added to at once; of their sums each is what it would be alone.
+/// Four numbers that are added in parallel; each sum is the same as if computed alone.
 type Four = [f64; 4];
 
-/// Volume and first moments, where `FIRST` says so, and second moments, where `SECOND` does.
+/// Volume and first moments, if `FIRST`, and second moments, if `SECOND`.
 #[derive(Default)]
 struct Moments<const FIRST: bool, const SECOND: bool> {
     /// Volume, x, y, z.
     first: Four,
-    /// Nothing, xx, yy, zz.
+    /// Unused, xx, yy, zz.
     square: Four,
-    /// Nothing, yz, zx, xy.
+    /// Unused, yz, zx, xy.
     mixed: Four,
     voxels: u64,
-    /// Of internal nodes: low and high corner.
+    /// Low and high corner of the internal nodes.
     inside: Option<([u32; 3], [u32; 3])>,
 }
 
 impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
-    /// Adds a cube, of which `weight` voxels are solid, spread evenly; `r` is 1 and its centre, from the reference
-    /// point, and `spread` the twelfth of its edge squared.
+    /// Adds a cube with `weight` solid voxels, evenly distributed; `r` is 1 and its centre relative to the reference
+    /// point, and `spread` a twelfth of its edge squared.
     #[inline(always)]
     #[expect(clippy::needless_range_loop, reason = "four sums side by side, of several arrays")]
     fn add(&mut self, r: Four, spread: f64, weight: f64) {
@@ -84,7 +85,7 @@ impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
         }
     }
 
-    /// Sums in Morton order: leaves, then internal nodes.
+    /// Sums in Morton order: first leaves, then internal nodes.
     fn of(voxels: &Voxels<'_>) -> Self {
         let mut sum = Self::default();
         sum.leaves(voxels, voxels.keys, voxels.coverage);
@@ -96,7 +97,7 @@ impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
         sum
     }
 
-    /// 1, and a corner from the reference point.
+    /// 1, and a corner relative to the reference point.
     #[inline(always)]
     fn from_reference(voxels: &Voxels<'_>, low: [u32; 3]) -> Four {
         let [x, y, z] =
@@ -110,7 +111,7 @@ impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
 
     #[inline(always)]
     fn leaves_of(&mut self, voxels: &Voxels<'_>, keys: KeySlice<'_>, coverage: &[f32]) {
-        // Sixty-four cells at a time have all but their last bits in common. Sums stay out of memory.
+        // Sixty-four consecutive cells differ only in the last bits of their codes. Sums stay in registers.
         let mut sum = Self { inside: None, voxels: 0, ..*self };
         let (mut block, mut corner) = (Key::MAX, [0.0; 4]);
         for (key, coverage) in keys.iter().zip(coverage) {
@@ -152,8 +153,7 @@ impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
         }
     }
 
-    /// All internal nodes below a node, in Morton order: as [`Forest::visit_internal`], without a list of what is still
-    /// to be seen.
+    /// All internal nodes below a node, in Morton order: like [`Forest::visit_internal`], without a stack.
     fn insides(&mut self, voxels: &Voxels<'_>, node: Node, level: u32, low: [u32; 3]) {
         let size = 1 << (voxels.forest.level - level - 1);
         let (internal, mut child) = (u32::from(node.internal()), node.child_base as usize);
@@ -179,7 +179,7 @@ impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
         }
     }
 
-    /// The same of a node whose children are parents of leaves, as most nodes are: sums stay out of memory.
+    /// Adds a node whose children are parents of leaves, as most nodes are: sums stay in registers.
     fn parents(&mut self, voxels: &Voxels<'_>, node: Node, low: [u32; 3]) {
         voxels.width.run(Adding { to: self, voxels, what: Added::Cells(node, low) });
     }
@@ -215,7 +215,7 @@ impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
         }
         if FIRST {
             self.voxels += u64::from(cells.count_ones());
-            // Which of the lower and of the upper four, by axis.
+            // Masks of the lower four octants for each axis.
             const LOWER: [u32; 3] = [0x55, 0x33, 0x0f];
             let first = std::array::from_fn(|axis| low[axis] + u32::from(cells & LOWER[axis] == 0));
             let end = std::array::from_fn(|axis| low[axis] + 1 + u32::from(cells & !LOWER[axis] != 0));
@@ -231,7 +231,7 @@ impl<const FIRST: bool, const SECOND: bool> Moments<FIRST, SECOND> {
     }
 }
 
-/// What is added in registers for four numbers: nothing is fused, so sums are what they are one by one.
+/// Additions in registers for four numbers: not fused, so that sums equal those of single numbers.
 struct Adding<'a, const FIRST: bool, const SECOND: bool> {
     to: &'a mut Moments<FIRST, SECOND>,
     voxels: &'a Voxels<'a>,
@@ -256,7 +256,7 @@ impl<const FIRST: bool, const SECOND: bool> Work for Adding<'_, FIRST, SECOND> {
     }
 }
 
-/// Middles of the cells of a cube of edge 4, by Morton code; the first number is none.
+/// Centres of the cells of a cube of edge 4, by Morton code; the first number is unused.
 const MIDDLES: [Four; 64] = {
     let mut middles = [[0.0; 4]; 64];
     let mut key = 0;
@@ -273,7 +273,7 @@ const MIDDLES: [Four; 64] = {
 
 /// Low and high corner of all voxels.
 fn bounds(keys: KeySlice<'_>, inside: Option<([u32; 3], [u32; 3])>) -> Aabb {
-    // The bits of one coordinate order as it does. Many leaves have words for keys: half the work.
+    // The bits of one coordinate in a code have its order. Most leaves have keys of one word, which halves the work.
     const AXES: [Key; 3] = {
         let (mut x, mut bit) = (0, 0);
         while bit < Key::BITS - 2 {
@@ -387,7 +387,7 @@ mod tests {
         }
     }
 
-    /// A block `low..high` whose outer voxels are leaves and whose inside is internal.
+    /// A block `low..high` whose outer voxels are leaves and whose inner ones are internal.
     fn block(level: u32, low: [u32; 3], high: [u32; 3]) -> Forest {
         let within = |p: [u32; 3], m: u32| (0..3).all(|i| p[i] >= low[i] + m && p[i] + m < high[i]);
         let keys: Vec<Key> = (0..1 << (3 * level))
@@ -434,7 +434,7 @@ mod tests {
         assert!(m.volume > 0.0 && m.centre.is_finite() && m.inertia.determinant() > 0.0);
     }
 
-    /// The sums as they are defined, one voxel after the other.
+    /// The sums by definition, voxel by voxel.
     fn plain(forest: &Forest, tree: usize) -> GridMass {
         let range = forest.tree_start[tree] as usize..forest.tree_start[tree + 1] as usize;
         let mut voxels: Vec<([u32; 3], u32, f64)> = range
@@ -480,7 +480,7 @@ mod tests {
             let keys: Vec<Key> =
                 (0..1 << (3 * level)).filter(|key| from_middle(*key).abs() < thick).collect();
             let mut leaves = leaves(keys, 1.0);
-            // No two sums of these are the same in another order.
+            // Values whose sums differ in any other order.
             leaves.coverage.iter_mut().enumerate().for_each(|(i, c)| *c = 1.0 / (1.0 + (i % 97) as f32));
             build(level, leaves, &|key: Key, l: u32| {
                 let corner = key << (3 * (level - l));

@@ -1,7 +1,7 @@
-//! The surface of an imported mesh: welded, closed, and with what every corner of its triangles shows.
+//! The surface of an imported mesh: welded, closed, with attributes at every corner of its triangles.
 //!
-//! In: a mesh as read, and its scale to shape space. Out: a [`PieceMesh`]. A corner has the file's own normal, and where
-//! there is none one that keeps edges sharp where triangles meet at more than about 40 degrees.
+//! In: a mesh as read, and its scale to shape space. Out: a [`PieceMesh`]. A corner has the file's normal, or a
+//! computed one that keeps edges sharp where triangles meet at more than about 40 degrees.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,31 +11,31 @@ use rayon::prelude::*;
 use super::{Corner, Face, PieceMesh, Side};
 use crate::mesh::{Mesh, Texture, check, topology};
 
-/// Why a mesh bounds no solid that could be cut.
+/// Why a mesh does not bound a solid that can be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoSurface {
-    /// Edges without two triangles that run along them in opposite directions.
+    /// Edges without two triangles that traverse them in opposite directions.
     #[error("the mesh is not closed ({0} edges)")]
     Open(usize),
-    /// Parts that have no outside.
+    /// Some parts have no consistent outside.
     #[error("the mesh has a part without inside and outside")]
     Unoriented,
 }
 
-/// What a surface without any colour looks like, as voxels have it.
+/// Default colour of a surface, as for voxels.
 const PLAIN: [u8; 3] = [200, 190, 175];
 /// Cosine of 40 degrees: triangles that meet at more keep their own normals.
 const CREASE: f64 = 0.766_044;
 
-/// Sine of the least angle between a file's normal and the surface.
+/// Sine of the smallest angle between a file's normal and the surface.
 const ALONG: f32 = 0.1;
 
-/// The mesh that an object was imported as, in its own units, and how long those are. A clone shares what is known.
+/// The imported mesh of an object, in its own units, with their length. Clones share cached data.
 #[derive(Clone, Debug)]
 pub struct Original {
-    /// As it was read.
+    /// The mesh as read.
     pub mesh: Arc<Mesh>,
-    /// Metres of shape space for one of its units.
+    /// Metres of shape space per unit of the mesh.
     pub meters_per_unit: f64,
     surface: Arc<OnceLock<Result<Arc<PieceMesh>, NoSurface>>>,
 }
@@ -47,10 +47,10 @@ impl Original {
         Self { mesh, meters_per_unit, surface: Arc::default() }
     }
 
-    /// The surface of the object, shape space; the first call makes it.
+    /// The surface of the object, shape space, computed by the first call.
     ///
     /// # Errors
-    /// [`NoSurface`] where it is not closed.
+    /// [`NoSurface`] if it is not closed.
     pub fn surface(&self) -> Result<Arc<PieceMesh>, NoSurface> {
         self.surface
             .get_or_init(|| PieceMesh::imported(&self.mesh, self.meters_per_unit).map(Arc::new))
@@ -59,10 +59,10 @@ impl Original {
 }
 
 impl PieceMesh {
-    /// The surface of `mesh`, with `scale` units of shape space for one of its own.
+    /// The surface of `mesh`, with `scale` units of shape space per unit of the mesh.
     ///
     /// # Errors
-    /// [`NoSurface`] where it is not closed.
+    /// [`NoSurface`] if it is not closed.
     pub fn imported(mesh: &Mesh, scale: f64) -> Result<Self, NoSurface> {
         let (mesh, health) = check(mesh);
         if health.unorientable_components > 0 {
@@ -101,7 +101,7 @@ impl PieceMesh {
     }
 }
 
-/// Edges along which not as many triangles run one way as the other.
+/// Edges that are not traversed equally often in both directions.
 fn open_edges(triangles: &[[u32; 3]]) -> usize {
     let side = |a: u32, b: u32| (u64::from(a.min(b)) << 32 | u64::from(a.max(b)), a < b);
     let mut sides: Vec<(u64, bool)> =
@@ -114,16 +114,16 @@ fn open_edges(triangles: &[[u32; 3]]) -> usize {
     sides.chunk_by(|a, b| a.0 == b.0).filter(odd).count()
 }
 
-/// A file's normal at a corner, facing as the triangle does, which may have been turned round; `reckoned` where there is
-/// none, or where it says nothing about the side.
+/// A file's normal at a corner, flipped to the triangle's side if the triangle was reversed; `reckoned` if there is
+/// none, or if it is nearly parallel to the surface.
 fn own_normal(own: [f32; 3], reckoned: Vec3) -> Vec3 {
     let own = Vec3::from_array(own);
     let side = own.dot(reckoned);
     if side.abs() < ALONG { reckoned } else { own * side.signum() }
 }
 
-/// Normals of the corners of every triangle: the mean, by area, of those triangles round the corner that this
-/// one meets smoothly.
+/// Normals at the corners of every triangle: the area-weighted mean of the triangles round the corner that this one
+/// meets smoothly.
 fn normals(positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<[Vec3; 3]> {
     let flat: Vec<DVec3> = triangles
         .par_iter()
@@ -154,7 +154,7 @@ fn normals(positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<[Vec3; 3]> {
         .collect()
 }
 
-/// What a vertex of a triangle shows: vertex colour times material colour times texture.
+/// Colour of a triangle's vertex: vertex colour times material colour times texture.
 fn color(mesh: &Mesh, triangle: usize, vertex: usize, uv: [f32; 2]) -> [u8; 3] {
     let material = mesh.triangle_material.get(triangle).and_then(|m| mesh.materials.get(*m as usize));
     let own = mesh.colors.get(vertex).copied();

@@ -1,13 +1,11 @@
-//! What a body is: a geometry, what it weighs, and how it looks.
+//! Shapes of bodies: geometry, mass properties and appearance.
 //!
-//! In: an octree, a closed triangle mesh or a convex polyhedron, with a density. Out: a [`Shape`], immutable
-//! and shared, from which bodies, pieces, pictures, picking and exports take what they need without knowing
-//! which of the three it is.
+//! In: an octree, a closed triangle mesh or a convex polyhedron, with a density. Out: a [`Shape`], immutable and
+//! shared, which bodies, pieces, pictures, picking and exports use independently of the kind of geometry.
 //!
-//! Two spaces are named here. *Shape space* is in metres, with the axes and the origin of the object that was
-//! imported; a piece keeps its parent's. *Local space* is what the geometry itself counts in: voxels of its
-//! grid for an octree, metres for the others. A body's axes are those of shape space; its position is that of
-//! its centre of mass.
+//! There are two spaces. *Shape space* is in metres, with the axes and the origin of the imported object; a piece keeps
+//! its parent's. *Local space* is the geometry's own: voxels of its grid for an octree, metres for the others. A body's
+//! axes are those of shape space; its position is that of its centre of mass.
 
 mod convex;
 mod grid_mass;
@@ -49,7 +47,7 @@ pub enum Geometry {
     Convex(Convex),
 }
 
-/// Names a kind of geometry, where a table is kept by kinds.
+/// A kind of geometry, as a key of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// [`Geometry::Octree`].
@@ -61,7 +59,7 @@ pub enum Kind {
 }
 
 impl Geometry {
-    /// Which kind it is.
+    /// The kind of a geometry.
     #[must_use]
     pub fn kind(&self) -> Kind {
         match self {
@@ -72,15 +70,15 @@ impl Geometry {
     }
 }
 
-/// How a shape looks beyond what its geometry says.
+/// Appearance of a shape besides its geometry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Look {
-    /// Mean colour, sRGB, of the surface of the whole object that it comes from: what is inside follows it,
-    /// so that all pieces of an object show one inside. `None`: that of its own surface.
+    /// Mean surface colour, sRGB, of the whole object that it comes from; the interior's colour follows it, so that all
+    /// pieces of an object have the same interior. `None`: use its own surface's.
     pub surface_color: Option<[u8; 3]>,
 }
 
-/// What a body is made of. Never changes; bodies, undo steps and recordings share it.
+/// An immutable shape, shared by bodies, undo steps and recordings.
 #[derive(Clone, Debug)]
 pub struct Shape {
     geometry: Geometry,
@@ -90,19 +88,19 @@ pub struct Shape {
     radius: f64,
     thickness: f64,
     original: Option<Original>,
-    /// The surface of a convex polyhedron, once a picture has asked for it.
+    /// The surface of a convex polyhedron, once drawn.
     drawn: OnceLock<SolidMesh>,
-    /// Its convex hull, once somebody has asked for it.
+    /// Its convex hull, once computed.
     hull: OnceLock<Arc<ShapeHull>>,
 }
 
-/// Where a ray meets a shape.
+/// Hit of a ray on a shape.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShapeHit {
     /// Ray parameter: the point is origin + t * direction.
     pub t: f64,
-    /// Low corner of the voxel, leaf units: the one that was met, or where voxels stand in for a surface, the one
-    /// that the point lies in. `None` where there are no voxels.
+    /// Low corner of the hit voxel, leaf units; for a surface with voxels, the voxel that contains the point. `None`
+    /// without voxels.
     pub cell: Option<[u32; 3]>,
 }
 
@@ -128,8 +126,8 @@ impl Shape {
         Self { geometry, density, mass, look, radius, thickness, original: None, drawn, hull }
     }
 
-    /// The shape of a closed mesh of `density`, kg/m^3, with `meters_per_unit`. What a mesh that is open or
-    /// turned inside out weighs is what the signed volume of its triangles says, at least nothing.
+    /// The shape of a closed mesh of `density`, kg/m^3, with `meters_per_unit`. The mass of an open or inverted mesh
+    /// follows from the signed volume of its triangles, but is at least 0.
     #[must_use]
     pub fn mesh(mesh: &Arc<Mesh>, meters_per_unit: f64, density: f64, look: Look) -> Self {
         let color = look.surface_color.unwrap_or(CLAY);
@@ -144,13 +142,13 @@ impl Shape {
         Self::of_metres(Geometry::Mesh(solid), mass, density, look)
     }
 
-    /// The same, which knows the mesh that it was imported as.
+    /// The same with the mesh that it was imported as.
     #[must_use]
     pub fn with_original(self, original: Original) -> Self {
         Self { original: Some(original), ..self }
     }
 
-    /// The mesh that it was imported as: of whole objects only.
+    /// The mesh that it was imported as; only whole objects have one.
     #[must_use]
     pub fn original(&self) -> Option<&Original> {
         self.original.as_ref()
@@ -182,7 +180,7 @@ impl Shape {
             Geometry::Mesh(solid) => Self::solid(solid.clone(), density, self.look),
             Geometry::Convex(convex) => Self::convex(convex.clone(), density, self.look),
         };
-        // Where it is does not hang on what it weighs.
+        // The hull does not depend on the density.
         Self { original: self.original.clone(), hull: self.hull.clone(), ..same }
     }
 
@@ -192,13 +190,13 @@ impl Shape {
         &self.geometry
     }
 
-    /// Which kind of geometry it has.
+    /// The kind of its geometry.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.geometry.kind()
     }
 
-    /// Its octree: what it is, or what stands in for its surface.
+    /// Its octree: the geometry itself, or the voxels of its surface.
     #[must_use]
     pub fn as_octree(&self) -> Option<&Octree> {
         match &self.geometry {
@@ -208,7 +206,7 @@ impl Shape {
         }
     }
 
-    /// Its surface, where it is a mesh.
+    /// Its surface, if it is a mesh.
     #[must_use]
     pub fn as_mesh(&self) -> Option<&SolidMesh> {
         match &self.geometry {
@@ -217,7 +215,7 @@ impl Shape {
         }
     }
 
-    /// The triangles that pictures show of it: none of an octree.
+    /// The triangles for drawing; none for an octree.
     pub fn drawn_surface(&self) -> Option<&SolidMesh> {
         match &self.geometry {
             Geometry::Octree(_) => None,
@@ -229,13 +227,13 @@ impl Shape {
         }
     }
 
-    /// Its convex hull, made when it is first asked for.
+    /// Its convex hull, computed on first use.
     #[must_use]
     pub fn convex_hull(&self) -> &Arc<ShapeHull> {
         self.hull.get_or_init(|| Arc::new(ShapeHull::of(self)))
     }
 
-    /// kg/m^3.
+    /// Density, kg/m^3.
     #[must_use]
     pub fn density(&self) -> f64 {
         self.density
@@ -247,20 +245,20 @@ impl Shape {
         &self.mass
     }
 
-    /// How it looks.
+    /// Its appearance.
     #[must_use]
     pub fn look(&self) -> &Look {
         &self.look
     }
 
-    /// kg; never zero, even for a shape without volume.
+    /// Mass, kg; never zero, even for a shape without volume.
     #[must_use]
     pub fn mass_kg(&self) -> f64 {
         let kg = self.mass.kg;
         if kg.is_finite() && kg > 0.0 { kg } else { f64::MIN_POSITIVE.sqrt() }
     }
 
-    /// kg m^2 about the centre of mass, axes of shape space. What has no inertia does not turn.
+    /// Inertia about the centre of mass, axes of shape space, kg m^2. A body without inertia does not rotate.
     #[must_use]
     pub fn inertia(&self) -> DMat3 {
         if self.mass.inertia.is_finite() { self.mass.inertia } else { DMat3::ZERO }
@@ -278,7 +276,7 @@ impl Shape {
         self.thickness
     }
 
-    /// Whether there is nothing of it.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         match &self.geometry {
@@ -288,7 +286,7 @@ impl Shape {
         }
     }
 
-    /// Edge of a unit of local space, m.
+    /// Length of a unit of local space, m.
     #[must_use]
     pub fn unit_m(&self) -> f64 {
         self.as_octree().map_or(1.0, |octree| octree.grid.h)
@@ -320,45 +318,45 @@ impl Shape {
         self.bounds().size().max_element() * self.unit_m()
     }
 
-    /// Point of shape space to local space.
+    /// Transforms a point of shape space to local space.
     #[must_use]
     pub fn local_from_shape(&self, p: DVec3) -> DVec3 {
         self.as_octree().map_or(p, |octree| octree.grid.from_mesh(p))
     }
 
-    /// Point of local space to shape space.
+    /// Transforms a point of local space to shape space.
     #[must_use]
     pub fn shape_from_local(&self, p: DVec3) -> DVec3 {
         self.as_octree().map_or(p, |octree| octree.grid.origin + octree.grid.h * p)
     }
 
-    /// From local space to body axes, from the centre of mass, m.
+    /// The map from local space to body axes, relative to the centre of mass, m.
     pub fn body_from_local(&self) -> impl Fn(DVec3) -> DVec3 + Copy + use<> {
         let (centre, unit) = (self.centre(), self.unit_m());
         move |p| (p - centre) * unit
     }
 
-    /// Local space to world metres, for a body whose centre of mass is at `position`.
+    /// The transform from local space to world metres, for a body whose centre of mass is at `position`.
     #[must_use]
     pub fn world_from_local(&self, position: DVec3, rotation: DQuat) -> DMat4 {
         DMat4::from_scale_rotation_translation(DVec3::splat(self.unit_m()), rotation, position)
             * DMat4::from_translation(-self.centre())
     }
 
-    /// World point to local space.
+    /// Transforms a world point to local space.
     #[must_use]
     pub fn to_local(&self, position: DVec3, rotation: DQuat, point: DVec3) -> DVec3 {
         rotation.inverse() * (point - position) / self.unit_m() + self.centre()
     }
 
-    /// Point of local space to the world.
+    /// Transforms a point of local space to the world.
     #[must_use]
     pub fn to_world(&self, position: DVec3, rotation: DQuat, point: DVec3) -> DVec3 {
         position + rotation * ((point - self.centre()) * self.unit_m())
     }
 
-    /// Where the centre of mass of `part` is in this shape's local space. Pieces of an octree keep its grid;
-    /// what has another local space is placed by shape space, which all parts of an object share.
+    /// Centre of mass of `part` in this shape's local space. Pieces of an octree share its grid; for other local spaces
+    /// it is converted through shape space, which all parts of an object share.
     #[must_use]
     pub fn centre_of_part(&self, part: &Self) -> DVec3 {
         match (self.as_octree(), part.as_octree()) {
@@ -370,7 +368,7 @@ impl Shape {
         }
     }
 
-    /// Where a ray (local space) meets it first.
+    /// The first hit of a ray (local space).
     #[must_use]
     pub fn pick(&self, origin: DVec3, direction: DVec3) -> Option<ShapeHit> {
         match &self.geometry {
@@ -383,7 +381,7 @@ impl Shape {
         }
     }
 
-    /// How far a point (local space) is from the solid, local units; 0 inside, infinite where there is nothing.
+    /// Distance of a point (local space) from the solid, local units; 0 inside, infinite for an empty shape.
     #[must_use]
     pub fn distance(&self, point: DVec3) -> f64 {
         match &self.geometry {
@@ -393,7 +391,7 @@ impl Shape {
         }
     }
 
-    /// At most about `most` points all over its surface, local space.
+    /// About `most` points spread over its surface, local space.
     #[must_use]
     pub fn surface_points(&self, most: usize) -> Vec<glam::Vec3> {
         match &self.geometry {
@@ -404,10 +402,10 @@ impl Shape {
     }
 }
 
-/// Colour of what has none of its own.
+/// Default colour.
 pub const CLAY: [u8; 3] = [176, 160, 140];
 
-/// Every n-th of `points`, so that about `most` are left.
+/// Every n-th of `points`, so that about `most` remain.
 fn thinned(points: impl ExactSizeIterator<Item = DVec3>, most: usize) -> Vec<glam::Vec3> {
     let step = points.len().div_ceil(most.max(1)).max(1);
     points.step_by(step).map(|p| p.as_vec3()).collect()

@@ -1,4 +1,4 @@
-//! A body that is an octree: one tree of a forest, and where its grid lies.
+//! A body that is an octree: one tree of a forest, with its grid.
 
 use super::{GridMass, MassProperties, ShapeHit, grid_mass};
 use crate::svo::{Forest, Grid, distance_to_forest, pick_forest};
@@ -8,18 +8,18 @@ use std::sync::Arc;
 /// One tree of a forest. All pieces of a fracture share a forest, so cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct Octree {
-    /// The octrees, stored together.
+    /// The forest.
     pub forest: Arc<Forest>,
-    /// Which tree of them.
+    /// Index of the tree.
     pub tree: u32,
-    /// Where the grid lies in shape space, m.
+    /// The grid in shape space, m.
     pub grid: Grid,
-    /// Sums over its voxels, grid units.
+    /// Mass properties of its voxels, grid units.
     pub mass: GridMass,
 }
 
 impl Octree {
-    /// Tree `tree` of `forest`, whose grid lies at `grid` (shape space, m). Sums its voxels.
+    /// Tree `tree` of `forest` on `grid` (shape space, m). Computes its mass properties.
     #[must_use]
     pub fn new(forest: &Arc<Forest>, tree: u32, grid: Grid) -> Self {
         Self { forest: Arc::clone(forest), tree, grid, mass: grid_mass(forest, tree as usize) }
@@ -31,13 +31,13 @@ impl Octree {
         self.forest.level
     }
 
-    /// Edge of a cell of `level`, m.
+    /// Edge length of a cell of `level`, m.
     #[must_use]
     pub fn cell_size(&self, level: u32) -> f64 {
         self.grid.h * f64::from(1u32 << self.forest.level.saturating_sub(level))
     }
 
-    /// Its leaves in the forest's arrays; empty where there is no such tree.
+    /// Range of its leaves in the forest's arrays; empty if there is no such tree.
     #[must_use]
     pub fn leaves(&self) -> std::ops::Range<usize> {
         let at = |tree: usize| self.forest.tree_start.get(tree).map(|&start| start as usize);
@@ -57,7 +57,7 @@ impl Octree {
         }
     }
 
-    /// The voxel that a ray (voxels) meets first.
+    /// The first voxel that a ray (voxels) hits.
     #[must_use]
     pub fn pick(&self, origin: DVec3, direction: DVec3) -> Option<ShapeHit> {
         let hit = pick_forest(&self.forest, self.tree, origin, direction)?;

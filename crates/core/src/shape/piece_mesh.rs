@@ -1,7 +1,7 @@
-//! A closed surface with what it shows: how pieces are drawn, weighed and written.
+//! A closed surface with attributes, in which pieces are drawn, weighed and written.
 //!
-//! In: whoever makes a mesh of a piece. Out: one list of points that triangles share, and beside it what every
-//! triangle is part of and what each of its corners shows.
+//! In: meshes of pieces from several sources. Out: one list of points shared by triangles, the source of every
+//! triangle, and attributes of each of its corners.
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -11,27 +11,27 @@ use crate::mesh::Mesh;
 /// A closed mesh that faces outward, shape space.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PieceMesh {
-    /// Points of the surface. Triangles that meet share them, whatever they look like: closedness is a question of
-    /// these alone.
+    /// Points of the surface. Adjacent triangles share them whatever their attributes, so closedness depends only on
+    /// them.
     pub positions: Vec<DVec3>,
-    /// Counter-clockwise from outside.
+    /// Triangles, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
-    /// What each triangle is part of.
+    /// Source of each triangle.
     pub faces: Vec<Face>,
-    /// What each corner of each triangle shows.
+    /// Attributes of each corner of each triangle.
     pub corners: Vec<[Corner; 3]>,
 }
 
-/// What a triangle is part of.
+/// Source of a triangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Face {
-    /// Of the imported object, or of a crack.
+    /// The imported surface, or a crack.
     pub side: Side,
-    /// Crack faces: the cell beyond, as a number over all breaks of its object, where known.
+    /// For crack faces: the cell beyond, as a number over all breaks of its object, if known.
     pub beyond: Option<u32>,
 }
 
-/// Where a face comes from.
+/// Side of a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The surface of the imported object.
@@ -39,23 +39,23 @@ pub enum Side {
         /// Index of its material.
         material: u32,
     },
-    /// A crack made it.
+    /// A crack.
     Inside,
 }
 
-/// What a corner of a triangle shows.
+/// Attributes of a triangle's corner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Corner {
-    /// Unit.
+    /// Unit normal.
     pub normal: Vec3,
-    /// sRGB.
+    /// Colour, sRGB.
     pub color: [u8; 3],
-    /// Outside: the object's own; inside: world size, 1 = 1 m of shape space.
+    /// Texture coordinates; outside: the object's own; inside: in world size, 1 = 1 m of shape space.
     pub uv: [f32; 2],
 }
 
 impl PieceMesh {
-    /// Memory of it, bytes.
+    /// Its memory, bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         size_of::<Self>()
@@ -65,7 +65,7 @@ impl PieceMesh {
             + size_of_val(&*self.corners)
     }
 
-    /// These triangles, each shaded flat, all of them outside.
+    /// These triangles with flat shading, all of them outside.
     #[must_use]
     pub fn flat(
         positions: Vec<DVec3>,
@@ -84,8 +84,8 @@ impl PieceMesh {
         Self { faces: vec![face; triangles.len()], positions, triangles, corners }
     }
 
-    /// The triangles of `mesh` as they are, each shaded flat, with `meters_per_unit`, its own colours, materials and
-    /// places in textures; `color` where it has none.
+    /// The triangles of `mesh` with flat shading and `meters_per_unit`, with its colours, materials and texture
+    /// coordinates; `color` if it has none.
     #[must_use]
     pub fn of_mesh(mesh: &Mesh, meters_per_unit: f64, color: [u8; 3]) -> Self {
         let place = |p: &[f32; 3]| DVec3::from_array(p.map(f64::from)) * meters_per_unit;
@@ -110,7 +110,7 @@ impl PieceMesh {
         surface
     }
 
-    /// Corners of the triangles, shape space.
+    /// Vertices of the triangles, shape space.
     pub fn corners_of_triangles(&self) -> impl Iterator<Item = [DVec3; 3]> {
         self.triangles.iter().map(|t| t.map(|i| self.positions[i as usize]))
     }

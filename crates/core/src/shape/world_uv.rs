@@ -2,8 +2,8 @@
 
 use glam::{DVec3, Vec3};
 
-/// Metres along the two axes that a face with this normal lies along most, not mirrored seen from outside. `at` is in
-/// shape space.
+/// Metres along the two coordinate axes most parallel to a face with this normal, not mirrored when seen from outside.
+/// `at` is in shape space.
 #[must_use]
 pub fn world_uv(at: DVec3, normal: Vec3) -> [f32; 2] {
     let across = normal.abs();

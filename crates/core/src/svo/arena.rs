@@ -1,13 +1,11 @@
-//! All octrees of a scene in one set of GPU buffers, so that one kernel can walk any pair of bodies; on the CPU,
-//! the forests as they are.
+//! The arena: all octrees of a scene in one set of GPU buffers, so that one kernel can traverse any pair of bodies; on
+//! the CPU, the forests themselves.
 //!
-//! In: forests. Out: slots, i.e. where a forest's nodes and leaves begin. `child_base` in the buffers stays
-//! relative to the slot: the node of index i is `nodes[slot.node_base + i]`, the leaf of index i is
-//! `normals[slot.leaf_base + i]`.
+//! In: forests. Out: slots, that is, offsets of a forest's nodes and leaves. `child_base` in the buffers stays relative
+//! to the slot: node i is `nodes[slot.node_base + i]`, leaf i is `normals[slot.leaf_base + i]`.
 //!
-//! The arena knows its forests by identity, so that nobody else has to carry slots about: what has a forest
-//! asks for its slot. A forest that nobody holds any more gives its place back at the next
-//! [`Arena::collect`].
+//! Forests are looked up by identity, so that no other structure has to store slots. A forest without other owners is
+//! freed by the next [`Arena::collect`].
 
 use std::{
     collections::HashMap,
@@ -16,21 +14,21 @@ use std::{
 
 use crate::{
     compute::Compute,
-    gpu::{Buffer, Gpu, GpuError, Kernel},
+    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder},
 };
 
 use super::{Forest, Node, left_leaves::TAKE};
 
-/// Where a forest lies in the arena.
+/// Position of a forest in the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot {
     /// First node.
     pub node_base: u32,
     /// First leaf.
     pub leaf_base: u32,
-    /// Nodes.
+    /// Number of nodes.
     pub nodes: u32,
-    /// Leaves.
+    /// Number of leaves.
     pub leaves: u32,
 }
 
@@ -47,31 +45,31 @@ pub struct ArenaBuffers {
     pub cuts: Buffer<u32>,
 }
 
-/// Every forest of a scene, where stages run: in buffers of the device, or, on the CPU, as the forests are. A clone
-/// has the same buffers: to read from while the original goes on.
+/// Every forest of a scene on the backend: in buffers of the device, or, on the CPU, as it is. A clone shares the
+/// buffers, for reading while the original changes.
 #[derive(Clone)]
 pub struct Arena {
     device: Option<(Gpu, ArenaBuffers)>,
-    /// Bytes of its forests.
+    /// Size of its forests, bytes.
     held: u64,
     node_space: Space,
     leaf_space: Space,
-    /// By address. The weak handle keeps the address from being used again, so an entry can only ever mean
-    /// its own forest.
+    /// Slots by the forest's address. The weak handle prevents the address from being reused, so an entry always
+    /// belongs to its own forest.
     slots: HashMap<usize, (Weak<Forest>, Slot)>,
     epoch: u64,
-    /// Compiled when leaves that lie on the device are first taken.
+    /// Compiled when leaves that are already on the device are first copied.
     take: Arc<OnceLock<Kernel>>,
 }
 
-/// Buffers that are so many times as large as what is in them shrink.
+/// Buffers larger than their contents by this factor are shrunk.
 const ROOMY: u64 = 4;
 
-/// Bytes that are not worth moving anything for.
+/// Smaller amounts of memory are not worth moving, bytes.
 const SMALLEST: u64 = 4 << 20;
 
-/// Bytes of a forest in memory: nodes, and of every leaf key, normal, colour, cut and coverage. (The fifth byte that
-/// keys have at levels 11 and 12 is left out.)
+/// Size of a forest, bytes: nodes, and key, normal, colour, cut and coverage of every leaf. (The fifth byte of keys at
+/// levels 11 and 12 is not counted.)
 fn bytes_of(nodes: u32, leaves: u32) -> u64 {
     8 * u64::from(nodes) + 20 * u64::from(leaves)
 }
@@ -81,7 +79,7 @@ fn address(forest: &Arc<Forest>) -> usize {
 }
 
 impl Arena {
-    /// An empty arena for stages that run there.
+    /// An empty arena for a backend.
     ///
     /// # Errors
     /// [`GpuError`] when the device cannot hold even the first buffers.
@@ -110,28 +108,28 @@ impl Arena {
         })
     }
 
-    /// The same forests for stages that run there.
+    /// Copies the forests to another backend.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`] when they do not fit, [`GpuError::TooFine`] when one is finer than passes go.
     pub fn moved_to(&self, compute: &Compute) -> Result<Self, GpuError> {
         let mut moved = Self::new(compute)?;
-        // In the order in which they lie, so that slots do not depend on the order of a hash map.
+        // In the order of their slots, so that the new slots do not depend on the order of a hash map.
         let mut all: Vec<_> = self.slots.values().filter_map(|(f, s)| Some((*s, f.upgrade()?))).collect();
         all.sort_by_key(|(slot, forest)| (slot.node_base, slot.leaf_base, address(forest)));
         all.iter().try_for_each(|(_, forest)| moved.insert(forest).map(|_| ()))?;
-        // What was bound before is stale.
+        // Existing bind groups are stale.
         moved.epoch = self.epoch + 1;
         Ok(moved)
     }
 
-    /// Changes whenever the buffers were replaced, i.e. bind groups made before are stale.
+    /// Changes whenever the buffers are replaced, after which existing bind groups are stale.
     #[must_use]
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// Where its stages run.
+    /// The backend of the stages.
     #[must_use]
     pub fn compute(&self) -> Compute {
         self.device.as_ref().map_or(Compute::Cpu, |(gpu, _)| Compute::Gpu(gpu.clone()))
@@ -145,7 +143,7 @@ impl Arena {
         self.device.as_ref().map(|(_, buffers)| buffers).ok_or(GpuError::NoPasses)
     }
 
-    /// Bytes held: on the device those of the buffers, on the CPU those of the forests.
+    /// Memory in use, bytes: of the buffers on the device, of the forests on the CPU.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.device.as_ref().map_or(self.held, |(_, all)| {
@@ -153,20 +151,19 @@ impl Arena {
         })
     }
 
-    /// Bytes of the forests that are there.
+    /// Size of the forests, bytes.
     #[must_use]
     pub fn used_bytes(&self) -> u64 {
         self.held
     }
 
-    /// Where a forest lies; `None` when it is not there.
+    /// The slot of a forest; `None` if it is not in the arena.
     #[must_use]
     pub fn slot(&self, forest: &Arc<Forest>) -> Option<Slot> {
         self.slots.get(&address(forest)).map(|(_, slot)| *slot)
     }
 
-    /// Takes a forest in, unless it is there already: uploads it where there is a device. On error nothing has
-    /// changed.
+    /// Adds a forest unless it is there already, and uploads it if there is a device. On error nothing has changed.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`] when it does not fit the adapter's limits, [`GpuError::TooFine`] when it is finer than
@@ -180,7 +177,7 @@ impl Arena {
         Ok(slot)
     }
 
-    /// Takes leaves by this kernel.
+    /// Replaces the kernel that copies leaves.
     #[cfg(test)]
     pub(super) fn plant(&self, kernel: Kernel) {
         assert!(self.take.set(kernel).is_ok(), "before the first");
@@ -197,7 +194,7 @@ impl Arena {
         let node_need = self.node_space.needed(nodes);
         let leaf_need = self.leaf_space.needed(leaves);
         if node_need > self.node_space.capacity || leaf_need > self.leaf_space.capacity {
-            // The first forest gets what it needs: what comes later is most often its pieces, or nothing.
+            // The first forest gets exactly its size: later ones are most often its pieces, or there are none.
             let is_first = self.node_space.end == 0 && self.leaf_space.end == 0;
             let new_nodes = grown(gpu, &buffers.nodes, "octree nodes", (node_need, is_first))?;
             let new_normals = grown(gpu, &buffers.normals, "leaf normals", (leaf_need, is_first))?;
@@ -216,7 +213,7 @@ impl Arena {
             leaves,
         };
         buffers.nodes.write(gpu, slot.node_base as usize, &forest.nodes);
-        // What passes made is there already.
+        // Leaves that passes made are already on the device.
         let left = forest.on_device.take(gpu).filter(|left| left.is_of(forest));
         if let Some(left) = &left {
             let kernel = self.take.get_or_init(|| Kernel::new(gpu, TAKE));
@@ -234,14 +231,14 @@ impl Arena {
         Ok(slot)
     }
 
-    /// Gives the place of a forest back, whoever else may still hold it.
+    /// Frees the slot of a forest, whatever other owners it has.
     pub fn remove(&mut self, forest: &Arc<Forest>) {
         if let Some((_, slot)) = self.slots.remove(&address(forest)) {
             self.give(slot);
         }
     }
 
-    /// Gives back the places of all forests that nobody holds any more.
+    /// Frees the slots of all forests without other owners.
     pub fn collect(&mut self) {
         let mut gone = Vec::new();
         self.slots.retain(|_, (forest, slot)| {
@@ -251,10 +248,10 @@ impl Arena {
             }
             held
         });
-        // In the order in which they lie: which place is taken next must not depend on the order of a hash map.
+        // In the order of their slots, since the next allocation must not depend on the order of a hash map.
         gone.sort_by_key(|slot| (slot.node_base, slot.leaf_base));
         gone.into_iter().for_each(|slot| self.give(slot));
-        // Where little is left of much, the rest moves together; where there is no room to move, it stays.
+        // If the buffers are mostly empty, the forests are moved to smaller ones, unless memory for that is missing.
         if self.bytes() > self.held.saturating_mul(ROOMY).max(ROOMY * SMALLEST)
             && let Ok(moved) = self.moved_to(&self.compute())
         {
@@ -272,8 +269,8 @@ impl Arena {
     }
 }
 
-/// `old` if it is large enough, else a copy of exactly the need, or of half as much again or as much as one binding
-/// allows.
+/// `old` if it is large enough, or else a larger copy: of exactly the required size, or of half as much again, or of
+/// the largest size of a binding.
 fn grown<T: bytemuck::Pod>(
     gpu: &Gpu,
     old: &Buffer<T>,
@@ -287,14 +284,13 @@ fn grown<T: bytemuck::Pod>(
     let ample = if exactly { need as usize } else { need as usize * 3 / 2 };
     let len = ample.min(most).max(need as usize);
     let new = Buffer::zeroed(gpu, label, len)?;
-    let mut encoder =
-        gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) });
-    encoder.copy_buffer_to_buffer(old.raw(), 0, new.raw(), 0, (old.len() * size_of::<T>()) as u64);
-    gpu.queue.submit([encoder.finish()]);
+    let mut rec = Recorder::with_room(gpu, "grow", 0);
+    rec.copy(old, &new);
+    rec.submit();
     Ok(new)
 }
 
-/// First-fit allocation of ranges; free ranges are kept sorted and joined.
+/// First-fit allocation of ranges; free ranges are sorted and merged.
 #[derive(Clone, Debug)]
 struct Space {
     capacity: u32,
@@ -307,7 +303,7 @@ impl Space {
         Self { capacity, free: Vec::new(), end: 0 }
     }
 
-    /// Capacity after which `len` more elements fit.
+    /// Capacity at which `len` more elements fit.
     fn needed(&self, len: u32) -> u32 {
         if self.free.iter().any(|(_, n)| *n >= len) { self.end } else { self.end + len }
     }
@@ -377,7 +373,7 @@ mod tests {
         assert_eq!((space.end, space.free.len()), (0, 0));
     }
 
-    /// A forest of nothing but nodes with a number of its own.
+    /// A forest with only nodes, marked by a number.
     fn numbered(nodes: u32, number: u32) -> Arc<Forest> {
         let node = Node { masks: number, child_base: number };
         Arc::new(Forest {

@@ -3,9 +3,9 @@
 
 use super::{Forest, Leaves, Node, morton::Key};
 
-/// Says whether an octant that holds no surface is inside the solid.
+/// Decides whether an octant without surface is inside the solid.
 pub trait Inside: Sync {
-    /// `key` is the octant's Morton code at `level`; all of it is on one side of the surface.
+    /// `key` is the octant's Morton code at `level`; the whole octant is on one side of the surface.
     fn is_inside(&self, key: Key, level: u32) -> bool;
 }
 

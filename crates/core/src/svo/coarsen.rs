@@ -1,8 +1,7 @@
-//! A forest cut off above its leaves: what a preview breaks instead of the whole.
+//! Truncates a forest above its leaves, for previews.
 //!
-//! In: a forest and a level. Out: a forest whose leaves are the nodes of that level, in their order, so that
-//! coarse leaf i of a tree is the tree's i-th node there; colours, normals, surfaces and volumes are means of
-//! what lies below.
+//! In: a forest and a level. Out: a forest whose leaves are the nodes of that level in their order, so that coarse leaf
+//! i of a tree is the tree's i-th node there; colours, normals, surfaces and volumes are means over the fine leaves.
 
 use crate::geometry::srgb;
 
@@ -11,7 +10,7 @@ use rayon::prelude::*;
 
 use super::{Forest, LeafColor, Leaves, Node, morton, pack_normal, unpack_normal};
 
-/// What lies below a node, summed.
+/// Sums over the leaves below a node.
 #[derive(Clone, Copy, Default)]
 struct Below {
     /// First leaf.
@@ -21,9 +20,9 @@ struct Below {
     /// Linear colour.
     rgb: Vec3,
     normal: Vec3,
-    /// Where the leaves' surface planes come nearest to their centres, grid coordinates in leaf units.
+    /// Sum of the points on the leaves' surface planes nearest to their centres, grid coordinates in leaf units.
     point: DVec3,
-    /// Leaf cells' worth of solid.
+    /// Solid volume in leaf cells.
     solid: f64,
 }
 
@@ -65,8 +64,8 @@ impl Below {
     }
 }
 
-/// `forest` with its leaves at `level`; a forest that is no finer comes back as it is. Every tree keeps its volume. Second planes
-/// are left out: one coarse voxel may hold many.
+/// `forest` with its leaves at `level`, or unchanged if it is no finer. Every tree keeps its volume. Second planes are
+/// dropped, since one coarse voxel may contain many.
 #[must_use]
 pub fn coarsen(forest: &Forest, level: u32) -> Forest {
     if level == 0 || level >= forest.level {
@@ -97,7 +96,7 @@ pub fn coarsen(forest: &Forest, level: u32) -> Forest {
     for node in &mut nodes[forest.level_start[top - 1] as usize..] {
         node.child_base = node.child_base.saturating_sub(first_leaf);
     }
-    // A tree's leaves are contiguous on every level: it begins where the first leaf below belongs to it.
+    // A tree's leaves are contiguous on every level: it starts at the node that contains its first fine leaf.
     let tree_start =
         forest.tree_start.iter().map(|s| below.partition_point(|b| b.first < *s) as u32).collect();
     Forest {
@@ -110,7 +109,7 @@ pub fn coarsen(forest: &Forest, level: u32) -> Forest {
     }
 }
 
-/// `up` levels up, where a voxel has the volume of `cells` fine ones.
+/// The leaves `up` levels higher, where a voxel has the volume of `cells` fine ones.
 fn leaves_of(forest: &Forest, below: &[Below], up: u32, cells: f64) -> Leaves {
     let size = f64::from(1u32 << up);
     let mut leaves = Leaves { cuts: vec![0; below.len()], ..Leaves::default() };
@@ -166,7 +165,7 @@ mod tests {
             let cell = morton::decode(key);
             assert!(matches!(coarse.octant_at(0, cell.map(|v| v >> 2)), Octant::Leaf(_)), "{cell:?}");
         }
-        // Twice at once is the same as one after the other, but for the rounding of what is packed.
+        // Two levels at once or one after the other give the same, except for rounding in packed values.
         let stepwise = coarsen(&coarsen(&fine, 5), 4);
         assert_eq!((&stepwise.nodes, &stepwise.leaves.keys), (&coarse.nodes, &coarse.leaves.keys));
         for (a, b) in coarse.leaves.coverage.iter().zip(&stepwise.leaves.coverage) {

@@ -1,7 +1,7 @@
-//! The octree format. This file and `shaders/shared/octree.wgsl` are the only two places that know the bits.
+//! The octree format. Only this file and `shaders/shared/octree.wgsl` depend on the bit layout.
 //!
-//! A [`Forest`] is one or many octrees on one grid, stored breadth-first, level by level, tree-major inside a
-//! level and in Morton order inside a tree. Only parents are stored; a leaf is an index into [`Leaves`].
+//! A [`Forest`] is one or many octrees on one grid, stored breadth-first, level by level, tree-major inside a level and
+//! in Morton order inside a tree. Only parents are stored; a leaf is an index into [`Leaves`].
 //!
 //! ```text
 //! Node (8 bytes)
@@ -23,16 +23,16 @@
 //!   bits 12..24 octahedral y
 //!   bits 24..32 1..=255: 128 + signed distance from the voxel's centre to the cut along its normal, in 1/128 voxel
 //! ```
-//! After Domaradzki & Martyn 2016, sec. 3: their descriptor spends 8 bytes on every node and leaf, this one
-//! on parents only.
+//! After Domaradzki & Martyn 2016, sec. 3: their descriptor spends 8 bytes on every node and leaf, this one on parents
+//! only.
 
 use super::{Key, Keys};
 
-/// Finest leaf level: 2^12 cells a side.
+/// Finest leaf level: 2^12 cells per side.
 pub const MAX_LEVEL: u32 = 12;
 
-/// Finest leaf level of octrees in compute passes, whose Morton codes have 32 bits: 2^10 cells a side. Live
-/// previews go no finer either, wherever they run.
+/// Finest leaf level in compute passes, whose Morton codes have 32 bits: 2^10 cells per side. Live previews are no
+/// finer on any backend.
 pub const MAX_PASSES_LEVEL: u32 = 10;
 
 /// A parent node; see the drawing above.
@@ -98,7 +98,7 @@ impl LeafColor {
         [self.0 as u8, (self.0 >> 8) as u8, (self.0 >> 16) as u8]
     }
 
-    /// Made by a fracture.
+    /// Whether the voxel was made by a fracture.
     #[must_use]
     pub fn crack(self) -> bool {
         self.0 >> 24 & 1 == 1
@@ -186,7 +186,7 @@ impl Leaves {
         self.keys.len()
     }
 
-    /// No leaves.
+    /// Whether there are no leaves.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
@@ -206,7 +206,7 @@ pub struct Forest {
     pub leaves: Leaves,
     /// Trees + 1 offsets: leaves of tree t are `tree_start[t]..tree_start[t + 1]`.
     pub tree_start: Vec<u32>,
-    /// The same leaves where passes made them, until an arena takes them.
+    /// Copies of the leaves on the device where passes made them, until an arena takes them.
     pub on_device: super::OnDevice,
 }
 
@@ -225,17 +225,17 @@ impl Forest {
         }
     }
 
-    /// As [`Forest::for_each_internal`], for one tree.
+    /// Like [`Forest::for_each_internal`], for one tree.
     pub fn visit_internal(&self, tree: usize, visit: &mut impl FnMut(usize, [u32; 3], u32)) {
         self.visit_internal_below((tree as u32, 0, 0), &mut |low, size| visit(tree, low, size));
     }
 
-    /// As [`Forest::for_each_internal`], for what lies below a stored node: its index, its level, and its Morton
-    /// code at that level.
+    /// Like [`Forest::for_each_internal`], below a stored node given by its index, its level, and its Morton code at
+    /// that level.
     pub fn visit_internal_below(&self, node: (u32, u32, Key), visit: &mut impl FnMut([u32; 3], u32)) {
         let mut stack = vec![node];
         while let Some((index, level, key)) = stack.pop() {
-            // A stack entry at the leaf level marks an internal octant whose turn has come.
+            // A stack entry at the leaf level marks an internal octant to be visited.
             if index == u32::MAX {
                 let shift = self.level - level;
                 let low = super::morton::decode(key << (3 * shift));

@@ -1,12 +1,12 @@
-//! Picks trees out of forests on one grid and puts them into a forest of their own.
+//! Copies trees from forests on one grid into a new forest.
 //!
-//! In: trees. Out: a forest with those trees in that order, attributes and all.
+//! In: trees. Out: a forest of these trees in this order, with all attributes.
 
 use std::ops::Range;
 
 use super::{Forest, Leaves, Node};
 
-/// A forest of the picked trees: (forest, tree) in the wanted order, all at leaf level `level`.
+/// A forest of the picked trees (forest, tree) in this order, all with leaves at `level`.
 ///
 /// # Panics
 /// If a tree is not in its forest (a caller's error, not a user's).

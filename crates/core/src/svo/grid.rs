@@ -1,4 +1,4 @@
-//! Where a grid lies in the mesh's own units.
+//! Position of a grid in mesh units.
 
 use glam::{DMat4, DVec3};
 
@@ -14,8 +14,8 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The grid of a bounding box: one free voxel all round, h = longest side / (2^level - 2), low corner at
-    /// grid point 1. A box without extent gets h = 1 so that a lone point is still a voxel.
+    /// The grid of a bounding box: a margin of one voxel all round, h = longest side / (2^level - 2), low corner at
+    /// grid point 1. A box without extent gets h = 1 so that a single point is still a voxel.
     #[must_use]
     pub fn around(low: DVec3, high: DVec3, level: u32) -> Self {
         let side = (high - low).max_element();
@@ -24,19 +24,19 @@ impl Grid {
         Self { level, origin: low - DVec3::splat(h), h }
     }
 
-    /// Cells a side.
+    /// Number of cells per side.
     #[must_use]
     pub fn side(&self) -> u32 {
         1 << self.level
     }
 
-    /// Grid to mesh, column vectors.
+    /// Transform from grid to mesh, column vectors.
     #[must_use]
     pub fn to_mesh(&self) -> DMat4 {
         DMat4::from_translation(self.origin) * DMat4::from_scale(DVec3::splat(self.h))
     }
 
-    /// Mesh point to grid point.
+    /// Transforms a mesh point to the grid.
     #[must_use]
     pub fn from_mesh(&self, p: DVec3) -> DVec3 {
         (p - self.origin) / self.h

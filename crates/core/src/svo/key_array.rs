@@ -1,4 +1,4 @@
-//! Morton codes where stages run: in a buffer of the device, or in memory.
+//! Morton codes on a backend: in a buffer of the device, or in memory.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::{
     gpu::{Buffer, GpuError},
 };
 
-/// Morton codes of the boundary voxels of an octree, ascending, for stages that run where they are.
+/// Morton codes of the boundary voxels of an octree, ascending, on the backend of the stages.
 #[derive(Clone, Debug)]
 pub enum KeyArray {
     /// On the device, in 32 bits.
@@ -18,10 +18,10 @@ pub enum KeyArray {
 }
 
 impl KeyArray {
-    /// Those of an octree of `level`; `label` names the array in errors.
+    /// Uploads the codes of an octree of `level`; `label` names the array in errors.
     ///
     /// # Errors
-    /// [`GpuError::TooFine`] for a level that passes do not go to, [`GpuError::TooLarge`].
+    /// [`GpuError::TooFine`] for a level too fine for passes, [`GpuError::TooLarge`].
     pub fn new(
         compute: impl Into<Compute>,
         label: &str,
@@ -45,7 +45,7 @@ impl KeyArray {
     /// The buffer, for a pass.
     ///
     /// # Errors
-    /// [`GpuError::NoPasses`] where the codes are in memory.
+    /// [`GpuError::NoPasses`] if the codes are in memory.
     pub fn device(&self) -> Result<&Buffer<u32>, GpuError> {
         match self {
             Self::Device(buffer) => Ok(buffer),
@@ -56,7 +56,7 @@ impl KeyArray {
     /// The codes, for a native stage.
     ///
     /// # Errors
-    /// [`GpuError::NoPasses`] where they are on the device.
+    /// [`GpuError::NoPasses`] if they are on the device.
     pub fn host(&self) -> Result<KeySlice<'_>, GpuError> {
         match self {
             Self::Host(keys) => Ok(keys.as_slice()),

@@ -1,29 +1,29 @@
-//! Morton codes of leaves in little memory: 32 bits of each, and the high byte only where there is one.
+//! Compact storage of leaves' Morton codes: 32 bits each, and high bytes only if needed.
 //!
-//! Up to level 10 a code has 30 bits, so a leaf costs four bytes as in the passes' buffers; 33 and 36 bits, at levels
-//! 11 and 12, cost five. A list of [`Key`]s would cost eight at all levels, on an array that every fracture holds
-//! twice for a moment.
+//! Up to level 10 a code has 30 bits, so a leaf costs four bytes as in the passes' buffers; codes of 33 and 36 bits, at
+//! levels 11 and 12, cost five. A list of [`Key`]s would cost eight at all levels, and every fracture temporarily holds
+//! two such arrays.
 
 use std::ops::Range;
 
 use super::morton::Key;
 
-/// Morton codes, one a leaf.
+/// Morton codes, one per leaf.
 #[derive(Clone, Debug, Default)]
 pub struct Keys {
     low: Vec<u32>,
-    /// Bits 32 to 40, of all or of none.
+    /// Bits 32 to 40, of all codes or of none.
     high: Vec<u8>,
 }
 
-/// A stretch of [`Keys`].
+/// A range of [`Keys`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KeySlice<'a> {
     low: &'a [u32],
     high: &'a [u8],
 }
 
-/// A stretch of [`Keys`] to write into.
+/// A mutable range of [`Keys`].
 #[derive(Debug, Default)]
 pub struct KeySliceMut<'a> {
     low: &'a mut [u32],
@@ -40,7 +40,7 @@ fn high_byte(key: Key) -> u8 {
 }
 
 impl Keys {
-    /// `count` codes 0, with room for any cell of `level`.
+    /// `count` zeros, with space for codes of `level`.
     #[must_use]
     pub fn zeroed(level: u32, count: usize) -> Self {
         Self { low: vec![0; count], high: if 3 * level > 32 { vec![0; count] } else { Vec::new() } }
@@ -58,7 +58,7 @@ impl Keys {
         self.low.len()
     }
 
-    /// No codes.
+    /// Whether there are no codes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.low.is_empty()
@@ -67,25 +67,25 @@ impl Keys {
     /// The code of leaf `i`.
     ///
     /// # Panics
-    /// Where there is no such leaf, as an index of a slice does.
+    /// If there is no such leaf, as for slices.
     #[must_use]
     pub fn at(&self, i: usize) -> Key {
         join(self.low[i], if self.high.is_empty() { 0 } else { self.high[i] })
     }
 
-    /// All of them.
+    /// All codes.
     #[must_use]
     pub fn as_slice(&self) -> KeySlice<'_> {
         KeySlice { low: &self.low, high: &self.high }
     }
 
-    /// Those of some leaves; a range beyond the end panics, as with slices.
+    /// The codes of a range of leaves; panics beyond the end, as for slices.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> KeySlice<'_> {
         self.as_slice().slice(range)
     }
 
-    /// All of them, to write into: only cells of the level that they were made for.
+    /// All codes, for writing codes of the level that they were created for.
     #[must_use]
     pub fn as_mut(&mut self) -> KeySliceMut<'_> {
         KeySliceMut { low: &mut self.low, high: &mut self.high }
@@ -97,15 +97,15 @@ impl Keys {
         self.as_slice().iter()
     }
 
-    /// Index of a code among ascending ones, or where it would stand.
+    /// Index of a code in ascending codes.
     ///
     /// # Errors
-    /// The index at which it would stand.
+    /// The index at which it would be inserted.
     pub fn binary_search(&self, key: Key) -> Result<usize, usize> {
         self.as_slice().binary_search(key)
     }
 
-    /// Appends one.
+    /// Appends a code.
     pub fn push(&mut self, key: Key) {
         let high = high_byte(key);
         if high != 0 || !self.high.is_empty() {
@@ -115,7 +115,7 @@ impl Keys {
         self.low.push(key as u32);
     }
 
-    /// Appends others.
+    /// Appends codes.
     pub fn extend_from_slice(&mut self, keys: KeySlice<'_>) {
         if !keys.high.is_empty() || !self.high.is_empty() {
             self.high.resize(self.low.len(), 0);
@@ -127,12 +127,12 @@ impl Keys {
         }
     }
 
-    /// Room for more.
+    /// Reserves space for `count` more codes.
     pub fn reserve(&mut self, count: usize) {
         self.low.reserve(count);
     }
 
-    /// Keeps the codes for whose index `keep` is true; it is asked in order, once for every code.
+    /// Keeps the codes for whose index `keep` returns true; called once for every code in order.
     pub fn retain(&mut self, keep: impl Fn(usize) -> bool) {
         fn by_index<T>(values: &mut Vec<T>, keep: impl Fn(usize) -> bool) {
             let mut at = 0;
@@ -145,7 +145,7 @@ impl Keys {
         by_index(&mut self.high, &keep);
     }
 
-    /// The low words and the high bytes; no bytes where all are 0.
+    /// The low words and the high bytes; the latter are empty if all are 0.
     #[must_use]
     pub fn into_parts(self) -> (Vec<u32>, Vec<u8>) {
         (self.low, self.high)
@@ -159,7 +159,7 @@ impl Keys {
     }
 }
 
-/// By what the codes are, not by how they lie.
+/// Compares the codes, not their storage.
 impl PartialEq for Keys {
     fn eq(&self, other: &Self) -> bool {
         self.low == other.low && (self.high == other.high || self.iter().eq(other.iter()))
@@ -204,19 +204,19 @@ impl<'a> KeySlice<'a> {
         self.low.len()
     }
 
-    /// No codes.
+    /// Whether there are no codes.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.low.is_empty()
     }
 
-    /// The code at `i`; panics beyond the end, as a slice does.
+    /// The code at `i`; panics beyond the end, as for slices.
     #[must_use]
     pub fn at(self, i: usize) -> Key {
         join(self.low[i], if self.high.is_empty() { 0 } else { self.high[i] })
     }
 
-    /// Those of a range; panics beyond the end, as a slice does.
+    /// A subrange; panics beyond the end, as for slices.
     #[must_use]
     pub fn slice(self, range: Range<usize>) -> Self {
         let high = if self.high.is_empty() { self.high } else { &self.high[range.clone()] };
@@ -229,13 +229,13 @@ impl<'a> KeySlice<'a> {
         KeyIter { low: self.low.iter(), high: self.high.iter() }
     }
 
-    /// The codes as words, where they have 32 bits.
+    /// The codes as words, if they have 32 bits.
     #[must_use]
     pub fn words(self) -> Option<&'a [u32]> {
         self.high.is_empty().then_some(self.low)
     }
 
-    /// The first index whose code does not hold; they must hold up to one and not beyond.
+    /// The first index whose code does not satisfy `holds`; all codes before it must, and none after it.
     #[must_use]
     pub fn partition_point(self, holds: impl Fn(Key) -> bool) -> usize {
         let (mut from, mut to) = (0, self.len());
@@ -250,10 +250,10 @@ impl<'a> KeySlice<'a> {
         from
     }
 
-    /// Index of a code among ascending ones.
+    /// Index of a code in ascending codes.
     ///
     /// # Errors
-    /// The index at which it would stand.
+    /// The index at which it would be inserted.
     pub fn binary_search(self, key: Key) -> Result<usize, usize> {
         let at = self.partition_point(|other| other < key);
         if at < self.len() && self.at(at) == key { Ok(at) } else { Err(at) }
@@ -270,7 +270,7 @@ impl<'a> IntoIterator for KeySlice<'a> {
 }
 
 impl<'a> KeySliceMut<'a> {
-    /// Cuts `count` codes off its front.
+    /// Splits `count` codes off its front.
     #[must_use]
     pub fn take(&mut self, count: usize) -> Self {
         let (low, rest) = std::mem::take(&mut self.low).split_at_mut(count);
@@ -281,7 +281,7 @@ impl<'a> KeySliceMut<'a> {
         Self { low, high }
     }
 
-    /// Writes one.
+    /// Writes a code.
     pub fn set(&mut self, i: usize, key: Key) {
         self.low[i] = key as u32;
         if !self.high.is_empty() {
@@ -289,7 +289,7 @@ impl<'a> KeySliceMut<'a> {
         }
     }
 
-    /// Writes others from `first` on, of the same level.
+    /// Writes codes of the same level from `first` on.
     pub fn copy_from(&mut self, first: usize, keys: KeySlice<'_>) {
         let to = first..first + keys.len();
         self.low[to.clone()].copy_from_slice(keys.low);
@@ -342,7 +342,7 @@ impl ExactSizeIterator for KeyIter<'_> {}
 mod tests {
     use super::*;
 
-    /// Ascending, some below and some above 2^32.
+    /// Ascending codes, some below and some above 2^32.
     fn mixed() -> Vec<Key> {
         (0..60).map(|i: Key| i * i * i * 300_001).collect()
     }
@@ -383,7 +383,7 @@ mod tests {
         codes[..20].iter().enumerate().for_each(|(i, key)| front.set(i, *key));
         all.copy_from(0, Keys::from(codes.clone()).slice(20..60));
         assert_eq!(written, Keys::from(codes.clone()));
-        // Words over codes that had a high byte.
+        // Codes with a high byte are overwritten by words.
         written.as_mut().copy_from(50, Keys::from(codes.clone()).slice(0..10));
         assert_eq!(written.slice(50..60).iter().collect::<Vec<_>>(), codes[..10]);
 

@@ -1,7 +1,7 @@
-//! Leaves that a fracture in passes left on the device: the arena takes them from there instead of being sent them.
+//! Leaves that a fracture in passes left on the device: the arena copies them there instead of uploading them.
 //!
-//! In: the leaves as they were written, in parts, and for each node above them where its own begin. Out: words of the
-//! arena's buffers, in the order of the nodes.
+//! In: the leaves in parts, in the order in which they were written, and for each node above them the position of its
+//! first leaf. Out: words of the arena's buffers, in the order of the nodes.
 
 use std::{
     fmt,
@@ -15,7 +15,7 @@ shared! {
     pub(crate) struct TakeLeavesParams { first_node: u32, nodes: u32, leaf_base: u32, first: u32, end: u32 }
 }
 
-/// The kernel's path.
+/// Path of the kernel.
 pub(super) const TAKE: &str = "svo/take_leaves";
 
 /// Some leaves in the order in which they were written.
@@ -25,32 +25,32 @@ pub struct LeftPart {
     pub surface: Buffer<[u32; 2]>,
     /// Second planes.
     pub cuts: Buffer<u32>,
-    /// How many there are; the buffers may be longer.
+    /// Number of leaves; the buffers may be longer.
     pub count: u32,
 }
 
 /// All leaves of a forest.
 pub struct LeftLeaves {
-    /// Of which device.
+    /// The device that holds them.
     pub gpu: Gpu,
-    /// In order.
+    /// Parts in the order in which they were written.
     pub parts: Vec<LeftPart>,
-    /// By node of the last level: where its first leaf was written.
+    /// Position of the first leaf of each node of the last level.
     pub places: Vec<u32>,
 }
 
 impl LeftLeaves {
-    /// Whether they are those of a forest, as far as numbers tell.
+    /// Whether their numbers match a forest.
     pub(super) fn is_of(&self, forest: &Forest) -> bool {
         let last = forest.level_start.iter().rev().nth(1).map_or(0, |first| *first as usize);
         let count: usize = self.parts.iter().map(|part| part.count as usize).sum();
         self.places.len() == forest.nodes.len() - last && count == forest.leaves.len()
     }
 
-    /// Writes them where the arena has room for them; the forest's nodes are there already. On error nothing is written.
+    /// Copies them to their slot in the arena, which already has the forest's nodes. On error nothing is written.
     ///
     /// # Errors
-    /// [`GpuError::OutOfMemory`], and what went wrong on the device before.
+    /// [`GpuError::OutOfMemory`], and earlier errors of the device.
     pub(super) fn put(
         &self,
         kernel: &Kernel,
@@ -73,29 +73,29 @@ impl LeftLeaves {
             rec.run(kernel, self.places.len(), &params, given)?;
             first = end;
         }
-        // Nobody waits for this: whatever was refused while it was recorded is told here, or nowhere.
+        // Nothing waits for these passes, so errors while they were recorded are reported here.
         self.gpu.check()?;
         rec.submit();
         Ok(())
     }
 }
 
-/// What a forest's maker left on the device, until an arena takes it; then nothing. It says nothing of the forest that the
-/// forest does not say itself, so it takes no part in comparisons; and a copy, which may be changed, has nothing there.
+/// Leaves that the passes left on the device, until an arena takes them. They contain no information besides the
+/// forest's, so comparisons ignore them; a copy of the forest, which may be changed, has none.
 #[derive(Default)]
 pub struct OnDevice(Mutex<Option<Box<LeftLeaves>>>);
 
 impl OnDevice {
-    /// To be taken once.
+    /// Leaves to be taken once.
     #[must_use]
     pub fn left(leaves: LeftLeaves) -> Self {
         Self(Mutex::new(Some(Box::new(leaves))))
     }
 
-    /// What lies on this device; whatever lies elsewhere is forgotten.
+    /// Takes the leaves if they are on this device; others are dropped.
     pub(super) fn take(&self, gpu: &Gpu) -> Option<Box<LeftLeaves>> {
         let left = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        left.filter(|left| left.gpu.device == gpu.device)
+        left.filter(|left| left.gpu.is_same(gpu))
     }
 }
 
@@ -128,8 +128,8 @@ mod tests {
         svo::{Arena, LeafColor},
     };
 
-    /// A ball that begins behind something else in the arena, its leaves written node by node from the last one back, in
-    /// parts that end within nodes.
+    /// A ball that follows something else in the arena, its leaves written node by node in reverse order, in parts that
+    /// end within nodes.
     fn shuffled(gpu: &Gpu) -> Arc<Forest> {
         let mut forest = ball(5);
         let count = forest.leaves.len();
@@ -158,7 +158,7 @@ mod tests {
         Arc::new(forest)
     }
 
-    /// How many words of the forest the arena has otherwise.
+    /// Number of words of the forest that differ in the arena.
     fn wrong(gpu: &Gpu, arena: &Arena, forest: &Arc<Forest>) -> usize {
         let (slot, buffers) = (arena.slot(forest).unwrap(), arena.buffers().unwrap());
         let there = [&buffers.normals, &buffers.colors, &buffers.cuts]

@@ -1,4 +1,4 @@
-//! Sparse voxel octrees: the word layout, building them, asking them, checking them.
+//! Sparse voxel octrees: the format, building, queries, and checks.
 
 mod arena;
 mod build;

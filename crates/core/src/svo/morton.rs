@@ -1,8 +1,8 @@
 //! Morton codes: bit i of x, y, z becomes bit 3i, 3i+1, 3i+2, so `key >> 3` is the parent and `key & 7` the octant.
 //!
-//! A code is computed with in 64 bits, 16 of each coordinate; octrees go to [`MAX_LEVEL`](super::MAX_LEVEL), 36 bits.
-//! Leaves keep theirs in [`Keys`](super::Keys), in 32 bits as long as these are enough. Passes compute in 32 bits,
-//! 10 of each coordinate (`shaders/shared/octree.wgsl`): they go to [`MAX_PASSES_LEVEL`](super::MAX_PASSES_LEVEL).
+//! Computations use 64 bits, 16 per coordinate; octrees use 36 bits at most ([`MAX_LEVEL`](super::MAX_LEVEL)). Leaves
+//! store codes in [`Keys`](super::Keys), in 32 bits if these suffice. Passes use 32 bits, 10 per coordinate
+//! (`shaders/shared/octree.wgsl`), up to [`MAX_PASSES_LEVEL`](super::MAX_PASSES_LEVEL).
 
 /// A Morton code.
 pub type Key = u64;

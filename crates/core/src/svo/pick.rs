@@ -1,26 +1,26 @@
-//! Which voxel a ray meets first: an ordered walk down one octree on the CPU, so that a click needs no readback.
+//! Finds the first voxel on a ray: an ordered traversal of one octree on the CPU, so that a click needs no readback.
 //!
-//! In: a ray in grid coordinates. Out: the nearest boundary voxel whose surface the ray meets, as it does in
-//! the picture, or internal node.
+//! In: a ray in grid coordinates. Out: the nearest internal node, or boundary voxel whose surface the ray hits, as in
+//! the picture.
 
 use glam::DVec3;
 
 use super::Forest;
 
-/// What a ray met.
+/// Hit of a ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VoxelHit {
     /// Ray parameter of the surface: hit point = origin + t * direction.
     pub t: f64,
     /// Low corner of the voxel or internal node, leaf units.
     pub cell: [u32; 3],
-    /// Edge of it, leaf units (1 for a voxel).
+    /// Its edge length, leaf units (1 for a voxel).
     pub size: u32,
     /// Index of the leaf in the forest; `None` for an internal node.
     pub leaf: Option<u32>,
 }
 
-/// The first solid of `tree` on the ray, or `None`. A ray that passes over a voxel's planes inside the voxel goes on.
+/// The first solid of `tree` on the ray, or `None`. A ray that misses a voxel's planes within the voxel continues.
 /// `origin` and `direction` in grid coordinates (voxels).
 #[must_use]
 pub fn pick_forest(forest: &Forest, tree: u32, origin: DVec3, direction: DVec3) -> Option<VoxelHit> {
@@ -39,7 +39,7 @@ pub fn pick_forest(forest: &Forest, tree: u32, origin: DVec3, direction: DVec3) 
     walk.descend(tree, 0, [0; 3])
 }
 
-/// How far `point` is from the solid of `tree`, voxels; 0 inside, infinite where there is none.
+/// Distance of `point` from the solid of `tree`, voxels; 0 inside, infinite for an empty tree.
 #[must_use]
 pub fn distance_to_forest(forest: &Forest, tree: u32, point: DVec3) -> f64 {
     let mut best = f64::INFINITY;
@@ -49,7 +49,7 @@ pub fn distance_to_forest(forest: &Forest, tree: u32, point: DVec3) -> f64 {
     best
 }
 
-/// Lowers `best` to the distance of what is below a node, nearest children first.
+/// Lowers `best` to the distance of the cells below a node, nearest children first.
 fn approach(forest: &Forest, point: DVec3, (index, level, low): (u32, u32, [u32; 3]), best: &mut f64) {
     let Some(&node) = forest.nodes.get(index as usize) else { return };
     let half = 1u32 << (forest.level - level - 1);
@@ -79,7 +79,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Where the ray enters and leaves a cube, if it does at t >= 0.
+    /// Where the ray enters and leaves a cube, if it does so at t >= 0.
     fn span(&self, low: [u32; 3], size: u32) -> Option<(f64, f64)> {
         let low = DVec3::from_array(low.map(f64::from));
         let a = (low - self.origin) * self.inverse;
@@ -131,7 +131,7 @@ mod tests {
     use crate::svo::{LeafColor, Leaves, build, morton, pack_cut};
     use glam::Vec3;
 
-    /// A 3-level forest with the given voxels, whose planes lie beyond them.
+    /// A 3-level forest with the given voxels, whose planes lie beyond the voxels.
     fn forest(cells: &[[u32; 3]]) -> Forest {
         let mut keys: Vec<_> = cells.iter().map(|c| morton::encode(*c)).collect();
         keys.sort_unstable();
@@ -183,13 +183,13 @@ mod tests {
             pick_forest(forest, 0, DVec3::new(x, 4.5, -10.0), DVec3::Z).map(|hit| (hit.cell[2], hit.t))
         };
         assert_eq!(cast(&forest, 3.25), Some((2, 12.0)));
-        // Of the nearer voxel only x > 3.5 is left, of the farther only z > 5.25.
+        // The nearer voxel is cut to x > 3.5, the farther one to z > 5.25.
         forest.leaves.cuts[0] = pack_cut(Vec3::NEG_X, 0.0);
         forest.leaves.cuts[1] = pack_cut(Vec3::NEG_Z, 0.25);
         assert_eq!(cast(&forest, 3.75), Some((2, 12.0)));
         let (z, t) = cast(&forest, 3.25).unwrap();
         assert!(z == 5 && (t - 15.25).abs() < 1e-3, "{z} {t}");
-        // The voxel's own plane counts too: below this one lies nothing of it.
+        // The voxel's own plane counts, too: nothing lies below this one.
         forest.leaves.colors[1] = LeafColor::new([0; 3], false, -0.5);
         assert_eq!(cast(&forest, 3.25), None);
     }

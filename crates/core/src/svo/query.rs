@@ -1,6 +1,6 @@
-//! Asking an octree: which leaf is at a cell, whether a cell is inside, and what a ray meets.
+//! Queries of an octree: the leaf at a cell, whether a cell is inside, and ray casting.
 //!
-//! Everything descends from a tree's root by the bits of the cell (Domaradzki & Martyn 2016, sec. 3).
+//! All queries descend from a tree's root by the bits of the cell (Domaradzki & Martyn 2016, sec. 3).
 
 use glam::DVec3;
 
@@ -9,10 +9,10 @@ use super::{Forest, morton, unpack_cut, unpack_normal};
 /// `RayHit::leaf` of a ray that starts inside the solid.
 pub const NO_LEAF: u32 = u32::MAX;
 
-/// What lies at a cell.
+/// Contents of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Octant {
-    /// Nothing; the empty octant spans `low..low + size`, leaf units.
+    /// Empty; the empty octant spans `low..low + size`, leaf units.
     Empty {
         /// Low corner.
         low: [u32; 3],
@@ -33,7 +33,7 @@ pub enum Octant {
 /// The first boundary voxel on a ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RayHit {
-    /// Where the ray enters the voxel, in multiples of its direction.
+    /// Ray parameter where the ray enters the voxel.
     pub t: f64,
     /// Index into [`Forest::leaves`], or [`NO_LEAF`] when the ray starts inside the solid.
     pub leaf: u32,
@@ -44,7 +44,7 @@ pub struct RayHit {
 }
 
 impl Forest {
-    /// What tree `tree` has at `cell`; cells outside the grid, and trees that are not there, are empty.
+    /// The contents of `cell` in tree `tree`; cells outside the grid and missing trees are empty.
     #[must_use]
     pub fn octant_at(&self, tree: usize, cell: [u32; 3]) -> Octant {
         let side = 1u32 << self.level;
@@ -76,16 +76,15 @@ impl Forest {
         }
     }
 
-    /// Whether `cell` lies wholly inside the solid of `tree` (and is no boundary voxel).
+    /// Whether `cell` lies entirely inside the solid of `tree` (and is no boundary voxel).
     #[must_use]
     pub fn is_internal(&self, tree: usize, cell: [u32; 3]) -> bool {
         matches!(self.octant_at(tree, cell), Octant::Internal { .. })
     }
 
-    /// Where a ray, which is in boundary voxel `leaf` at `cell` from `enter` to `leave`, meets the solid:
-    /// what lies below the leaf's own plane and below its cut, where it has one. With the normal of the plane
-    /// that the ray comes through last; the leaf's own where it comes in by a face of the voxel. `None` where
-    /// it passes over the solid.
+    /// Where a ray that crosses boundary voxel `leaf` at `cell` from `enter` to `leave` hits the solid, which lies
+    /// below the leaf's plane and its cut, if there is one. Also returns the normal of the plane crossed last, or the
+    /// leaf's own if the ray enters the solid by a face of the voxel. `None` if the ray misses the solid.
     #[must_use]
     pub fn meet_leaf(
         &self,
@@ -115,7 +114,7 @@ impl Forest {
         (from <= to).then_some((from, shown))
     }
 
-    /// Centres of about `most` boundary voxels of `tree`, grid coordinates, spread evenly over Morton order.
+    /// Centres of about `most` boundary voxels of `tree`, grid coordinates, evenly spread in Morton order.
     pub fn sample_points(&self, tree: usize, most: usize) -> impl Iterator<Item = glam::Vec3> {
         let range = match (self.tree_start.get(tree), self.tree_start.get(tree + 1)) {
             (Some(&start), Some(&end)) => start as usize..end as usize,
@@ -140,8 +139,8 @@ impl Forest {
     }
 }
 
-/// Follows a ray through `tree` to the first boundary voxel (or the cell it starts in, when that is inside the solid).
-/// `direction` need not be a unit vector; `t` counts in its length, from 0 to `max_t`.
+/// Follows a ray through `tree` to the first boundary voxel (or the starting cell, if that is inside the solid).
+/// `direction` need not be a unit vector; `t` is in multiples of it, from 0 to `max_t`.
 #[must_use]
 pub fn ray_cast(
     forest: &Forest,
@@ -170,7 +169,7 @@ pub fn ray_cast(
     if t > leave {
         return None;
     }
-    // A point on a plane between two cells belongs to the one that the ray moves into.
+    // A point on a plane between two cells belongs to the one that the ray enters.
     let cell_of = |axis: usize, v: f64| {
         let low = v.floor();
         let cell = if v == low && along[axis] < 0.0 { low - 1.0 } else { low };
@@ -186,7 +185,8 @@ pub fn ray_cast(
             Octant::Internal { .. } => return Some(hit(NO_LEAF, here, t)),
             Octant::Empty { low, size } => (low.map(i64::from), i64::from(size)),
         };
-        // Out through the nearest far plane. The crossed axis moves by whole cells, so the walk always advances.
+        // Leaves through the nearest far plane. The crossed axis moves by whole cells, so the traversal always
+        // advances.
         let far = |axis: usize| if along[axis] > 0.0 { low[axis] + size } else { low[axis] };
         let exits: [f64; 3] = std::array::from_fn(|axis| {
             if along[axis] == 0.0 { f64::INFINITY } else { (far(axis) as f64 - origin[axis]) / along[axis] }
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
     use crate::svo::{LeafColor, Leaves, build};
 
-    /// A hollow ball: leaves where the distance to its middle is near `radius`, internal inside.
+    /// A hollow ball: leaves where the distance to its centre is near `radius`, internal cells inside.
     fn ball(level: u32) -> Forest {
         let side = 1u32 << level;
         let radius = f64::from(side) * 0.35;
@@ -266,7 +266,7 @@ mod tests {
         assert!((forest.solid_voxels(0) - expected).abs() < 1e-6);
     }
 
-    /// Every cell that the ray runs through, from the crossings of all grid planes; `None` where it only grazes.
+    /// Every cell on the ray, from its intersections with all grid planes; `None` if it only grazes.
     fn march(forest: &Forest, origin: DVec3, direction: DVec3) -> Option<[u32; 3]> {
         let side = f64::from(1 << forest.level);
         let mut stops = vec![0.0];

@@ -1,11 +1,11 @@
-//! A point of the surface in every leaf.
+//! Sample points of the surface, one per leaf.
 //!
-//! In: a forest and the number of a leaf. Out: a point on the surface in that leaf's voxel, and which way it looks.
+//! In: a forest and the index of a leaf. Out: a point on the surface in that leaf's voxel, and its normal.
 
 use super::{Forest, morton, unpack_cut, unpack_normal};
 use glam::Vec3;
 
-/// An edge counts where it passes the middle of its voxel within this, voxels along any axis.
+/// An edge counts if it passes within this distance of its voxel's centre, voxels along any axis.
 const EDGE_REACH: f32 = 0.6;
 
 /// Point on the surface of a leaf (voxels) and its outward normal.
@@ -16,8 +16,8 @@ pub fn leaf_plane(forest: &Forest, leaf: usize) -> (Vec3, Vec3) {
     (corner + Vec3::splat(0.5) + n * forest.leaves.colors[leaf].offset(), n)
 }
 
-/// As [`leaf_plane`], but where a fracture cuts the leaf, a point of the edge and the mean of both normals:
-/// the leaf's own point may lie beyond the cut, outside the piece.
+/// Like [`leaf_plane`], but for a leaf cut by a fracture a point of the edge and the mean of both normals: the leaf's
+/// own point may lie beyond the cut, outside the piece.
 #[must_use]
 pub fn leaf_sample(forest: &Forest, leaf: usize) -> (Vec3, Vec3) {
     let (p, n) = leaf_plane(forest, leaf);

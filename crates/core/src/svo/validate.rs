@@ -1,18 +1,18 @@
-//! What must hold for every forest, as functions that tests, the window's badge and the report call.
+//! Invariants of forests, for tests, the window's badge and the report.
 
 use super::{Forest, Octant, morton};
 
-/// Findings per kind are cut off here; a broken forest may have millions.
+/// Most findings of each kind; an invalid forest may have millions.
 const MOST_FINDINGS: usize = 20;
 
-/// Checks the structure of a forest; see the format's description.
+/// Checks the structure of a forest against the format's description.
 ///
 /// # Errors
 /// One line per finding.
 pub fn validate(forest: &Forest) -> Result<(), Vec<String>> {
     let mut findings = Vec::new();
     check_offsets(forest, &mut findings);
-    // With broken offsets nothing below means anything.
+    // With invalid offsets the later checks would be meaningless.
     if findings.is_empty() {
         check_leaves(forest, &mut findings);
         check_nodes(forest, &mut findings);
@@ -80,8 +80,8 @@ fn check_leaves(forest: &Forest, findings: &mut Vec<String>) {
     }
 }
 
-/// Walks all trees level by level. Children must come in exactly the order in which their parents name them,
-/// which is the same as every node and every leaf being reached exactly once.
+/// Traverses all trees level by level. Children must be in exactly the order in which their parents refer to them,
+/// which means that every node and every leaf is reached exactly once.
 fn check_nodes(forest: &Forest, findings: &mut Vec<String>) {
     let trees = forest.trees();
     let before = findings.len();
@@ -93,7 +93,7 @@ fn check_nodes(forest: &Forest, findings: &mut Vec<String>) {
         let children_end =
             if at_leaves { forest.leaves.len() } else { forest.level_start[level as usize + 2] as usize };
         let mut next = if at_leaves { 0 } else { end };
-        // Of leaves, which are most of all, only the first that lies where its key does not say.
+        // For leaves, which are the majority, only the first one whose position contradicts its key is reported.
         let mut child_keys = Vec::with_capacity(if at_leaves { 0 } else { children_end - next });
         let mut misplaced = None;
         for (index, key) in (start..end).zip(&keys) {
@@ -133,7 +133,7 @@ fn check_nodes(forest: &Forest, findings: &mut Vec<String>) {
         keys = child_keys;
     }
     if findings.len() > before {
-        // Following child pointers is safe only when they are right.
+        // Following invalid child pointers is unsafe.
         return;
     }
     for (tree, range) in forest.tree_start.windows(2).enumerate() {
@@ -163,8 +163,8 @@ fn leaves_below(forest: &Forest, root: u32) -> u32 {
     to - from
 }
 
-/// Whether every face neighbour of every internal cell is internal or a boundary voxel. Looks at all cells of
-/// the grid: for levels up to 7.
+/// Whether every face neighbour of every internal cell is internal or a boundary voxel. Tests all cells of the grid, so
+/// use it for levels up to 7.
 #[must_use]
 pub fn inside_never_touches_outside(forest: &Forest, tree: usize) -> bool {
     let side = 1usize << forest.level;
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
     use crate::svo::{LeafColor, Leaves, build};
 
-    /// The skin of the cells 2..6 on a grid of 8, internal within.
+    /// The shell of the cells 2..6 on a grid of 8, with internal cells inside.
     fn block() -> Forest {
         let within = |cell: [u32; 3], low: u32, high: u32| cell.iter().all(|v| (low..high).contains(v));
         let keys: Vec<morton::Key> = (0..512)
@@ -256,7 +256,7 @@ mod tests {
         assert!(findings(|f| f.tree_start = vec![0, 5, f.leaves.len() as u32]).contains("level_start"));
     }
 
-    /// Two copies of the block: level by level, first the one tree's nodes, then the other's.
+    /// Two copies of the block: on each level the first tree's nodes, then the second's.
     fn two_blocks() -> Forest {
         let one = block();
         let mut two = Forest { level: 3, level_start: vec![0], tree_start: vec![0], ..Forest::default() };

@@ -1,14 +1,15 @@
 //! The colour of a point on the mesh: material colour times texture times vertex colour.
 //!
-//! In: the mesh, a face and a point on it. Out: sRGB bytes as floats, so that parts of a voxel can be averaged by area.
+//! In: the mesh, a face and a point on it. Out: sRGB values as floats, so that parts of a voxel can be averaged by
+//! area.
 
 use super::rasterise::{Face, FaceKind};
 use crate::mesh::{Material, Mesh, Texture};
 
-/// What a surface without any colour looks like.
+/// Default colour of a surface.
 const PLAIN: [u8; 3] = [200, 190, 175];
 
-/// Where leaf colours come from.
+/// Source of leaf colours.
 pub(super) struct ColorSource<'a> {
     mesh: &'a Mesh,
     vertex_colors: bool,
@@ -28,8 +29,7 @@ impl<'a> ColorSource<'a> {
         }
     }
 
-    /// Gives every closing face the colour of a face that it meets: `neighbours` are those faces, each with a
-    /// point on it.
+    /// Gives every closing face the colour of an adjacent face: `neighbours` are those faces, each with a point on it.
     pub(super) fn close(&mut self, neighbours: impl Iterator<Item = Option<(Face, [f64; 3])>>) {
         let colors = neighbours.map(|meets| {
             meets.map_or(PLAIN, |(face, point)| {
@@ -39,7 +39,7 @@ impl<'a> ColorSource<'a> {
         self.closing = colors.collect();
     }
 
-    /// Whether the colour changes from point to point or from triangle to triangle.
+    /// Whether the colour varies between points or triangles.
     pub(super) fn varies(&self) -> bool {
         self.vertex_colors || self.textures || self.mesh.materials.len() > 1
     }
@@ -49,7 +49,7 @@ impl<'a> ColorSource<'a> {
         self.mesh.materials.get(*index as usize)
     }
 
-    /// The colour of a triangle as a whole.
+    /// The colour of a whole triangle.
     pub(super) fn of_triangle(&self, face: &Face) -> [u8; 3] {
         if face.kind == FaceKind::Closing {
             return self.closing.get(face.triangle as usize).copied().unwrap_or(PLAIN);

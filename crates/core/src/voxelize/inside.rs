@@ -1,14 +1,14 @@
-//! Which cells are solid, and how much of each boundary voxel is.
+//! Decides which cells are solid, and the solid fraction of each boundary voxel.
 //!
-//! In: touched cells with their signed integrals. Out: coverage per leaf and an [`Inside`] for the octree's
-//! empty octants.
+//! In: touched cells with their signed integrals. Out: coverage per leaf and an [`Inside`] for the octree's empty
+//! octants.
 //!
-//! The winding number of a point is the signed count of crossings on the ray towards +x. Averaged over a
-//! cell's yz square, a crossing counts with the signed area it has there, so the mean winding number of a
-//! cell is the sum of the projected areas in all cells beyond it on its row, plus its own surface's areas
-//! times their distances from its low x plane. The surface is closed (holes are closed before), so for a cell
-//! without surface the sum is a whole number up to rounding: no ray can hit an edge, and no tie has to be
-//! broken. For a cell with surface the same sum, held to 0..=1, is its exact solid fraction.
+//! The winding number of a point is the signed count of crossings on the ray towards +x. Averaged over a cell's yz
+//! square, a crossing counts with the signed area it has there, so the mean winding number of a cell is the sum of the
+//! projected areas in all cells beyond it on its row, plus its own surface's areas times their distances from its low x
+//! plane. The surface is closed (holes have been closed), so for a cell without surface the sum is an integer up to
+//! rounding: no ray can hit an edge, and there are no ties. For a cell with surface the same sum, clamped to 0..=1, is
+//! its exact solid fraction.
 
 use rayon::prelude::*;
 
@@ -24,11 +24,12 @@ use crate::svo::{
 
 const EMPTY: u32 = u32::MAX;
 const SOLID: u32 = u32::MAX - 1;
-/// A leaf is never without any solid, or a piece of one leaf would have no mass.
+/// Least coverage of a leaf, since a piece of one leaf must have mass.
 const LEAST_COVERAGE: f32 = 1e-3;
-/// A cell that only closing faces touch is a boundary leaf when its solid fraction is further than this from 0 and 1.
+/// A cell touched only by closing faces becomes a boundary leaf if its solid fraction differs from 0 and 1 by more than
+/// this.
 const CLOSING_TOLERANCE: f32 = 1e-4;
-/// Rows of a brick.
+/// Rows per brick.
 const ROWS: usize = 64;
 
 /// Answers the inside test for cells and octants without surface.
@@ -36,7 +37,7 @@ pub(super) struct Insides {
     level: u32,
     /// By the brick's Morton code: [`EMPTY`], [`SOLID`], or the index of a brick with surface.
     bricks: Vec<u32>,
-    /// Per brick with surface, a bit per cell that is solid and no leaf, by the low bits of its Morton code.
+    /// For each brick with surface, a bit per solid cell that is no leaf, by the low bits of its Morton code.
     cells: Vec<[u64; BRICK_CELLS / 64]>,
 }
 
@@ -64,15 +65,15 @@ impl Inside for Insides {
     }
 }
 
-/// What the inside test found.
+/// Results of the inside test.
 pub(super) struct Solved {
     pub(super) insides: Insides,
     pub(super) leaves: Leaves,
-    /// Leaves that only closing faces touch.
+    /// Leaves touched only by closing faces.
     pub(super) closing_leaves: usize,
 }
 
-/// Decides inside and coverage, and which of the cells that only closing faces touch are boundary leaves.
+/// Decides inside and coverage, and which of the cells touched only by closing faces are boundary leaves.
 pub(super) fn solve(mut touched: Touched, level: u32, parity: Option<&Parity>) -> Solved {
     let (bricks, carries) = carry_rows(&touched, level, parity);
     let mut coverage = vec![0f32; touched.keys.len()];
@@ -99,13 +100,13 @@ pub(super) fn solve(mut touched: Touched, level: u32, parity: Option<&Parity>) -
     Solved { insides, leaves, closing_leaves }
 }
 
-/// Row of a brick and cell in the row, by the low bits of the Morton code.
+/// Row within a brick and cell within the row, by the low bits of the Morton code.
 fn row_and_x(local: usize) -> (usize, usize) {
     let [x, y, z] = morton::decode(local as Key);
     ((z << BRICK_SHIFT | y) as usize, x as usize)
 }
 
-/// The state of every brick, and per brick with surface the projected area beyond it on each of its rows.
+/// The state of every brick, and for each brick with surface the projected area beyond it on each of its rows.
 fn carry_rows(touched: &Touched, level: u32, parity: Option<&Parity>) -> (Vec<u32>, Vec<[f32; ROWS]>) {
     let mut carries: Vec<[f32; ROWS]> = touched
         .brick_start
@@ -147,7 +148,7 @@ fn carry_rows(touched: &Touched, level: u32, parity: Option<&Parity>) -> (Vec<u3
     (bricks, carries)
 }
 
-/// Fills `coverage` (0..=1) of the brick's touched cells; returns the solid ones among the others.
+/// Computes `coverage` (0..=1) of the brick's touched cells; returns which of the others are solid.
 fn solve_brick(
     touched: &Touched,
     brick: usize,
@@ -185,7 +186,7 @@ fn solve_brick(
     solid
 }
 
-/// For every cell in `touched.closing`: whether it becomes a leaf. The others become solid or empty cells.
+/// For every cell in `touched.closing` whether it becomes a leaf; the others become solid or empty cells.
 fn choose_closing(touched: &Touched, coverage: &[f32], insides: &mut Insides) -> Vec<bool> {
     let mut keep: Vec<bool> = Vec::with_capacity(touched.closing.len());
     for &i in &touched.closing {
@@ -193,7 +194,8 @@ fn choose_closing(touched: &Touched, coverage: &[f32], insides: &mut Insides) ->
         keep.push(solid > CLOSING_TOLERANCE && solid < 1.0 - CLOSING_TOLERANCE);
         insides.set(touched.keys.at(i as usize), solid > 0.5);
     }
-    // Closing faces with opposite signs in one cell can hide from its mean that solid and empty neighbours meet there.
+    // Closing faces of opposite signs in one cell can cancel in its mean although solid and empty neighbours meet
+    // there.
     let is_leaf = |cell: [u32; 3]| {
         touched.keys.binary_search(morton::encode(cell)).is_ok_and(|found| {
             touched.closing.binary_search(&(found as u32)).map_or(true, |closing| keep[closing])
@@ -228,14 +230,14 @@ fn choose_closing(touched: &Touched, coverage: &[f32], insides: &mut Insides) ->
     keep
 }
 
-/// Turns the normals of surfaces without orientation to the side that is less solid.
+/// Flips normals of surfaces without orientation towards the less solid side.
 fn turn_outward(touched: &mut Touched, parity: &Parity) {
     for &i in &touched.unsigned {
         let i = i as usize;
         let normal = unpack_normal(touched.normals[i]);
         let solid_at = |side: f32| {
             let middle = glam::Vec3::from_array(morton::decode(touched.keys.at(i)).map(|v| v as f32 + 0.5));
-            // A negative coordinate becomes 0: one free voxel lies there.
+            // A negative coordinate becomes 0, which is in the margin of one voxel.
             parity.fraction((middle + normal * side).to_array().map(|v| v as u32))
         };
         if solid_at(1.0) > solid_at(-1.0) {

@@ -1,8 +1,8 @@
-//! Triangles to leaf voxels with colour, normal and coverage, and the inside test.
+//! Voxelisation: triangles to leaf voxels with colour, normal and coverage, and the inside test.
 //!
-//! In: a mesh as read. Out: one octree, its grid, and the completed health report. The recipe is
-//! [`voxelize`]; the octree's definition is Domaradzki & Martyn 2016, sec. 3, with winding numbers in place
-//! of their ray along the parent node's normal.
+//! In: a mesh as read. Out: one octree, its grid, and the completed health report. [`voxelize`] lists the steps; the
+//! octree's definition is Domaradzki & Martyn 2016, sec. 3, with winding numbers in place of their ray along the parent
+//! node's normal.
 
 mod color;
 mod inside;
@@ -25,7 +25,7 @@ use parity::{Parity, without_orientation};
 use rasterise::rasterise;
 use surface::{Holes, faces_of, grid_of};
 
-/// Why a mesh could not become an octree.
+/// Why a mesh could not be voxelised.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum VoxelizeError {
     /// No triangle of non-zero area.
@@ -37,36 +37,36 @@ pub enum VoxelizeError {
     /// More than 67 million boundary voxels.
     #[error("the mesh fills more voxels than fit in memory at this level; choose a lower level")]
     TooLarge,
-    /// Cancelled by the user.
+    /// The user cancelled.
     #[error("cancelled")]
     Cancelled,
 }
 
-/// A voxelised mesh: one octree, its grid, and the health report with what the inside test found.
+/// A voxelised mesh: one octree, its grid, and the health report with the results of the inside test.
 #[derive(Clone, Debug)]
 pub struct Voxelized {
     /// One tree.
     pub forest: Forest,
-    /// Its place in the mesh's units.
+    /// The grid's position in mesh units.
     pub grid: Grid,
     /// Findings, completed by the inside test.
     pub health: HealthReport,
 }
 
-/// A mesh that was looked over: what every level of its voxels begins with, made once.
+/// A checked mesh, from which voxelisation at every level starts.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// As [`crate::mesh::check`] repaired it.
+    /// The mesh as repaired by [`crate::mesh::check`].
     mesh: Mesh,
     /// Findings, before the inside test.
     health: HealthReport,
-    /// Which triangles have no meaningful orientation; empty: none.
+    /// Which triangles have no meaningful orientation; empty: none of them.
     unsigned: Vec<bool>,
     holes: Holes,
 }
 
 impl Prepared {
-    /// Looks `mesh` over, as read.
+    /// Checks `mesh`, as read.
     #[must_use]
     pub fn new(mesh: &Mesh) -> Self {
         let (mesh, health) = check(mesh);
@@ -99,7 +99,7 @@ impl Prepared {
     }
 }
 
-/// Voxelises `mesh` (as read) to leaf level `level`. For several levels make a [`Prepared`] once.
+/// Voxelises `mesh` (as read) to leaf level `level`. For several levels create a [`Prepared`] once.
 ///
 /// # Errors
 /// [`VoxelizeError`].
@@ -107,8 +107,8 @@ pub fn voxelize(mesh: &Mesh, level: u32, progress: &Progress) -> Result<Voxelize
     Prepared::new(mesh).voxelize(level, progress)
 }
 
-/// Voxelises a closed surface on `grid`, both in shape space: the voxels that stand in for a piece, on the grid of
-/// what it came of. Whatever lies outside the grid's cells is moved to their edge.
+/// Voxelises a closed surface on `grid`, both in shape space, to approximate a piece by voxels on the grid of its
+/// source. Points outside the grid's cells are moved to their edge.
 ///
 /// # Errors
 /// [`VoxelizeError`].
@@ -116,7 +116,7 @@ pub fn voxels_of(surface: &PieceMesh, grid: Grid) -> Result<Forest, VoxelizeErro
     if !(1..=MAX_LEVEL).contains(&grid.level) {
         return Err(VoxelizeError::Level(grid.level));
     }
-    // In voxels, where 32 bits are fine enough wherever shape space lies; every corner keeps its own colour.
+    // In voxel units, in which 32 bits are precise enough wherever shape space lies; every corner keeps its own colour.
     let corners = surface.triangles.iter().flatten();
     let mesh = Mesh {
         positions: corners
@@ -130,11 +130,11 @@ pub fn voxels_of(surface: &PieceMesh, grid: Grid) -> Result<Forest, VoxelizeErro
     Ok(solidify_on(own, &mesh, &[], &Holes::default(), &Progress::default())?.forest)
 }
 
-/// What [`solidify`] makes.
+/// Result of [`solidify`].
 struct Solid {
     forest: Forest,
     grid: Grid,
-    /// Leaves that only the triangles touch that close holes.
+    /// Leaves touched only by closing triangles.
     closing_leaves: usize,
     /// Triangles that close holes.
     closing_faces: usize,
@@ -151,7 +151,7 @@ fn solidify(
     solidify_on(grid_of(mesh, level)?, mesh, unsigned, holes, progress)
 }
 
-/// The same on a grid that is given; what lies outside its cells is moved to their edge.
+/// The same on a given grid; points outside its cells are moved to their edge.
 fn solidify_on(
     grid: Grid,
     mesh: &Mesh,

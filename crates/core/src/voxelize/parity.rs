@@ -1,9 +1,9 @@
-//! The inside test for surfaces without a consistent orientation: a point is inside when a ray from it
-//! crosses them an odd number of times.
+//! The inside test for surfaces without a consistent orientation: a point is inside if a ray from it crosses them an
+//! odd number of times.
 //!
-//! In: the triangles of such parts, closed modulo two. Out: the solid fraction of any cell, from four rays
-//! along x. Each edge is evaluated with its ends in one fixed order, so that of two triangles beside it
-//! exactly one counts a ray.
+//! In: the triangles of such parts, closed modulo two. Out: the solid fraction of any cell, from four rays along x.
+//! Each edge is evaluated with its ends in one fixed order, so that of two triangles beside it exactly one counts a
+//! ray.
 
 use std::collections::HashMap;
 
@@ -12,23 +12,23 @@ use rayon::prelude::*;
 use super::rasterise::Face;
 use crate::mesh::{Mesh, topology};
 
-/// Rays a cell edge.
+/// Rays per cell edge.
 const RAYS: usize = 2;
-/// Off the middle of their stripes, so that rays avoid edges along the grid; any small numbers do.
+/// Offsets of rays from the centre of their stripes, to avoid edges along the grid; any small numbers work.
 const OFF_MIDDLE: [f64; 2] = [0.007_071_067_8, 0.017_320_508_1];
 
-/// Where the surfaces cross the rays.
+/// Intersections of the surfaces with the rays.
 pub(super) struct Parity {
-    /// Rays a side of the grid.
+    /// Number of rays along a side of the grid.
     rays: usize,
-    /// Rays + 1 offsets into `crossings`.
+    /// Number of rays + 1 offsets into `crossings`.
     starts: Vec<u32>,
     /// x in voxels, ascending along a ray.
     crossings: Vec<f32>,
 }
 
 impl Parity {
-    /// `None` when every face has a meaningful orientation.
+    /// `None` if every face has a meaningful orientation.
     pub(super) fn new(faces: &[Face], level: u32) -> Option<Self> {
         if faces.iter().all(|face| face.signed) {
             return None;
@@ -58,7 +58,7 @@ impl Parity {
         Some(Self { rays, starts, crossings })
     }
 
-    /// The fraction of a cell with odd parity. Cells outside the grid have none.
+    /// The fraction of a cell with odd parity; 0 outside the grid.
     pub(super) fn fraction(&self, cell: [u32; 3]) -> f32 {
         let [x, y, z] = cell.map(|v| v as usize);
         if [x, y, z].iter().any(|v| v * RAYS >= self.rays) {

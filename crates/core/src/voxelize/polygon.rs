@@ -1,8 +1,7 @@
 //! A convex polygon in grid space and its partition by planes of whole grid coordinates.
 //!
-//! A triangle is cut into slabs, the slabs into rows, the rows into cells. Both sides of a cut share its
-//! points, so the parts add up to the triangle; that is what makes the winding sums of [`super::inside`]
-//! whole numbers.
+//! A triangle is cut into slabs, the slabs into rows, the rows into cells. Both sides of a cut share its points, so the
+//! parts add up to the triangle; therefore the winding sums of [`super::inside`] are integers.
 
 /// A triangle cut by the six planes of a box has at most nine corners; the rest is room for rounding.
 const MAX_CORNERS: usize = 16;
@@ -29,7 +28,7 @@ impl Polygon {
     /// Lowest and highest coordinate along axis `A`.
     pub(super) fn range<const A: usize>(&self) -> (f64, f64) {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        // Comparisons in place of `min` and `max`, whose care for NaN costs more than the cut itself.
+        // Comparisons instead of `min` and `max`, whose handling of NaN costs more than the cut itself.
         for p in &self.points[..self.len] {
             low = if p[A] < low { p[A] } else { low };
             high = if p[A] > high { p[A] } else { high };
@@ -95,11 +94,12 @@ impl Polygon {
     }
 }
 
-/// Cells of width one that an interval of coordinates reaches into. An interval on a plane between two cells
-/// belongs to the cell behind the face (its normal component is `normal`), so that a box of whole voxels gets
-/// no outer skin. `last_cell` and 1 bound it.
+/// Cells of width one that an interval of coordinates overlaps. An interval on a plane between two cells belongs to the
+/// cell behind the face (its normal component is `normal`), so that a box of whole voxels gets no outer skin. The
+/// result is clamped to 1..=`last_cell`.
 pub(super) fn cells_of(low: f64, high: f64, normal: f64, last_cell: i32) -> (i32, i32) {
-    // Coordinates are positive: truncation is the floor, and much cheaper without an instruction for it.
+    // Coordinates are positive: truncation equals the floor and is much cheaper on processors without an instruction
+    // for it.
     let (first, end) = (low as i32, high as i32);
     let last = if f64::from(end) == high { end - 1 } else { end };
     if last < first {
@@ -109,7 +109,7 @@ pub(super) fn cells_of(low: f64, high: f64, normal: f64, last_cell: i32) -> (i32
     (first.clamp(1, last_cell), last.clamp(1, last_cell))
 }
 
-/// Room for cutting one polygon along one axis.
+/// Buffers for cutting a polygon along one axis.
 pub(super) struct Slabs {
     part: Polygon,
     rest: [Polygon; 2],

@@ -1,11 +1,11 @@
-//! How far long work is and whether it should stop. Cheap to clone, shared between threads.
+//! Progress and cancellation of long work.
 
 use std::sync::{
     Arc,
     atomic::{AtomicBool, AtomicU32, Ordering},
 };
 
-/// Progress of long work and the wish to stop it. Cheap to clone, shared between threads.
+/// Progress and cancellation of long work. Cheap to clone, shared between threads.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(Arc<ProgressState>);
 

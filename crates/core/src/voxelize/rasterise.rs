@@ -1,10 +1,9 @@
-//! Conservative rasterisation: every cell that a face reaches into, with the exact area, centroid and signed
-//! integrals of its parts of the surface.
+//! Conservative rasterisation: every cell that a face overlaps, with the exact area, centroid and signed integrals of
+//! its parts of the surface.
 //!
-//! In: faces in grid space. Out: per touched cell, in Morton order, what the inside test and the leaf
-//! attributes need. Faces are first sorted into bricks of 8^3 cells; a brick is small enough to be summed up
-//! in the first-level cache, and a brick is one thread's work from start to end, so the sums do not depend on
-//! the number of threads.
+//! In: faces in grid space. Out: for each touched cell, in Morton order, the data for the inside test and the leaf
+//! attributes. Faces are first sorted into bricks of 8^3 cells; a brick fits into the first-level cache and is
+//! processed by one thread, so the sums do not depend on the number of threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -23,12 +22,12 @@ use crate::svo::{
 
 /// Log2 of a brick's edge in cells.
 pub(super) const BRICK_SHIFT: u32 = 3;
-/// Cells of a brick.
+/// Number of cells in a brick.
 pub(super) const BRICK_CELLS: usize = 512;
-/// More leaves, or (face, brick) pairs, than this are refused: they would not fit the memory of a common machine.
+/// Limit of leaves, and of (face, brick) pairs: more would not fit into the memory of a common machine.
 pub(super) const MOST: usize = 1 << 26;
 
-/// What a face of the closed surface is.
+/// Kind of a face of the closed surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FaceKind {
     /// A triangle of the mesh.
@@ -45,12 +44,12 @@ pub(super) struct Face {
     /// Index into the mesh's triangles; meaningless for closing faces.
     pub(super) triangle: u32,
     pub(super) kind: FaceKind,
-    /// Whether its side says what is solid; parity decides for the others.
+    /// Whether its orientation tells inside from outside; otherwise parity decides.
     pub(super) signed: bool,
 }
 
 impl Face {
-    /// `None` when the triangle has no area, neither here nor as it was before its corners were moved onto grid planes.
+    /// `None` if the triangle is degenerate, both now and before its corners were snapped to grid planes.
     pub(super) fn new(
         corners: [[f64; 3]; 3],
         before: impl FnOnce() -> [[f64; 3]; 3],
@@ -86,7 +85,7 @@ pub(super) fn unit_normal(corners: &[[f64; 3]; 3]) -> Option<([f64; 3], f64)> {
     (length > 1e-200).then(|| ((cross / length).to_array(), length / 2.0))
 }
 
-/// The touched cells, brick by brick.
+/// The touched cells by brick.
 #[derive(Default)]
 pub(super) struct Touched {
     /// Morton codes, ascending.
@@ -99,16 +98,16 @@ pub(super) struct Touched {
     pub(super) volume_x: Vec<f32>,
     /// Morton code of each brick, ascending.
     pub(super) bricks: Vec<Key>,
-    /// Bricks + 1 offsets into the arrays above.
+    /// Number of bricks + 1 offsets into the arrays above.
     pub(super) brick_start: Vec<u32>,
-    /// Indices of cells that only closing faces touch, ascending.
+    /// Indices of cells touched only by closing faces, ascending.
     pub(super) closing: Vec<u32>,
     /// Indices of cells whose normal has no meaningful sign, ascending.
     pub(super) unsigned: Vec<u32>,
 }
 
-/// Rasterises `faces` on a grid of `level`. Closing faces must come last, so that they add nothing to the
-/// attributes of a cell that the mesh itself touches.
+/// Rasterises `faces` on a grid of `level`. Closing faces must come last, so that they do not change the attributes of
+/// cells that the mesh itself touches.
 pub(super) fn rasterise(
     faces: &[Face],
     level: u32,
@@ -119,7 +118,7 @@ pub(super) fn rasterise(
     let pairs = pair_with_bricks(faces, last_cell, progress)?;
     progress.set(0.25);
 
-    // A task takes whole bricks, several at a time.
+    // A task processes several whole bricks.
     let mut starts: Vec<usize> = Vec::new();
     let step = (pairs.len() / (rayon::current_num_threads() * 8)).clamp(256, 1 << 16);
     let mut at = 0;
@@ -161,7 +160,7 @@ pub(super) fn rasterise(
     Ok(Touched::join(parts))
 }
 
-/// Highest cell that may hold surface: one free cell stays on the far side (a grid of two cells has no room for that).
+/// Highest cell that may contain surface: one free cell stays on the far side (except in a grid of two cells).
 pub(super) fn last_cell(level: u32) -> i32 {
     ((1 << level) - 2).max(1)
 }
@@ -210,7 +209,7 @@ fn bricks_of(face: &Face, last_cell: i32, mut visit: impl FnMut([u32; 3])) {
     let z = to_bricks(face.cells::<2>(last_cell));
     let crossed = [x, y, z].iter().filter(|(first, last)| first != last).count();
     if crossed <= 1 {
-        // Every brick between two touched ones in a row is touched.
+        // Every brick of a row between two touched ones is touched.
         for bz in z.0..=z.1 {
             for by in y.0..=y.1 {
                 for bx in x.0..=x.1 {
@@ -250,9 +249,9 @@ struct Cell {
     volume_x: f64,
     area: f32,
     area_vector: [f32; 3],
-    /// Area times centroid, from the cell's low corner.
+    /// Sum of area times centroid, relative to the cell's low corner.
     moment: [f32; 3],
-    /// Area times colour.
+    /// Sum of area times colour.
     color: [f32; 3],
     /// Area of the largest part, and its face.
     largest: f32,
@@ -274,7 +273,7 @@ impl Cell {
     };
 }
 
-/// The sums of one brick, by the low nine bits of the cell's Morton code.
+/// The sums of one brick, by the low nine bits of the cells' Morton codes.
 struct BrickSums {
     cells: Box<[Cell; BRICK_CELLS]>,
     touched: [u64; BRICK_CELLS / 64],
@@ -292,7 +291,7 @@ impl BrickSums {
         }
     }
 
-    /// Adds the part of `face` that lies in `brick`.
+    /// Adds the part of `face` in `brick`.
     fn add(&mut self, face: &Face, index: u32, brick: Key, last_cell: i32, colors: &ColorSource<'_>) {
         let low = morton::decode(brick).map(|b| (b << BRICK_SHIFT) as i32);
         let Self { cells, touched, clipped: [a, b, spare], slabs: [in_x, in_y, in_z] } = self;
@@ -335,7 +334,7 @@ impl BrickSums {
         });
     }
 
-    /// Turns the sums into touched cells and clears them.
+    /// Converts the sums to touched cells and clears them.
     fn emit(&mut self, brick: Key, faces: &[Face], colors: &ColorSource<'_>, out: &mut Touched) {
         let before = out.keys.len();
         for word in 0..self.touched.len() {
@@ -354,7 +353,7 @@ impl BrickSums {
     }
 }
 
-/// Keeps of `polygon` what lies in the brick that begins at `low` along axis `A`.
+/// Clips `polygon` to the brick that starts at `low` along axis `A`.
 fn clip<'a, const A: usize>(
     face: &Face,
     low: i32,
@@ -420,7 +419,7 @@ impl Touched {
     fn push(&mut self, key: Key, cell: &Cell, faces: &[Face], colors: &ColorSource<'_>) {
         let sum = glam::Vec3::from_array(cell.area_vector);
         let largest = &faces[cell.face as usize];
-        // The two sides of a sheet thinner than a voxel cancel; one of them has to be shown.
+        // The two sides of a sheet thinner than a voxel cancel, so the largest part's normal is used.
         let normal = if sum.length() > 0.05 * cell.area {
             sum.normalize_or_zero()
         } else {
@@ -452,8 +451,7 @@ impl Touched {
         self.volume_x.push(cell.volume_x as f32);
     }
 
-    /// The parts behind each other. Most of the time goes into memory that nobody has touched yet, so the arrays are
-    /// filled side by side.
+    /// Concatenates the parts. First-touch page faults dominate, so the arrays are filled in parallel.
     fn join(parts: Vec<Self>) -> Self {
         let mut all = Self::default();
         let mut base = 0;

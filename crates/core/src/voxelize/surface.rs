@@ -1,4 +1,4 @@
-//! The mesh as faces in grid space, its holes closed.
+//! The mesh as faces in grid space, with its holes closed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,8 +15,8 @@ use crate::{
     svo::Grid,
 };
 
-/// Coordinates this close to a grid plane, in voxels, are on it: a box of whole voxels stays one after the
-/// rounding of its file.
+/// Coordinates within this distance of a grid plane, voxels, are snapped to it, so that a box of whole voxels survives
+/// the rounding in its file.
 const SNAP_VOXELS: f64 = 1e-6;
 
 /// The grid of the vertices that triangles use.
@@ -35,8 +35,7 @@ pub(super) fn grid_of(mesh: &Mesh, level: u32) -> Result<Grid, VoxelizeError> {
     Ok(Grid::around(low, high, level))
 }
 
-/// Mesh points to grid space, on grid planes where they are meant to be, and never outside the cells that may
-/// hold surface.
+/// Transforms mesh points to grid space, snapped to grid planes, and clamped to the cells that may contain surface.
 struct ToGrid {
     grid: Grid,
     high: f64,
@@ -56,7 +55,7 @@ impl ToGrid {
     }
 }
 
-/// The triangles that have an area, in grid space.
+/// The non-degenerate triangles, in grid space.
 pub(super) fn faces_of(mesh: &Mesh, unsigned: &[bool], grid: &Grid) -> Vec<Face> {
     let to_grid = ToGrid::new(grid);
     let points: Vec<[f64; 3]> =
@@ -73,20 +72,19 @@ pub(super) fn faces_of(mesh: &Mesh, unsigned: &[bool], grid: &Grid) -> Vec<Face>
         .collect()
 }
 
-/// The holes of a mesh, as triangles that close them.
+/// The holes of a mesh, as closing triangles.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Holes {
-    /// An edge of a hole and an apex, mesh units; those of parts with a meaningful orientation first.
+    /// Triangles of a hole's edge and an apex, mesh units; those of parts with a meaningful orientation come first.
     cones: Vec<[[f32; 3]; 3]>,
-    /// How many those are.
+    /// Number of cones of oriented parts.
     signed: usize,
-    /// Per cone, the mesh's triangles along its edge, ascending.
+    /// For each cone the mesh's triangles along its edge, ascending.
     beside: Vec<Vec<u32>>,
 }
 
 impl Holes {
-    /// Those of a checked mesh. Parts with and without orientation are closed each for itself, as the inside test
-    /// treats them.
+    /// The holes of a checked mesh. Parts with and without orientation are closed separately, as in the inside test.
     pub(super) fn of(mesh: &Mesh, unsigned: &[bool]) -> Self {
         let mut cones: Vec<[[f32; 3]; 3]>;
         let signed;
@@ -119,7 +117,7 @@ impl Holes {
         }
         let to_grid = ToGrid::new(grid);
         let wide = |p: [f32; 3]| DVec3::from_array(p.map(f64::from));
-        // Faces are in the order of the mesh's triangles; one that has no area at this level is not among them.
+        // Faces are in the order of the mesh's triangles; triangles degenerate at this level are missing.
         let face_of = |triangle: &u32| {
             let at = faces.binary_search_by_key(triangle, |face| face.triangle).ok()?;
             Some(faces[at].clone())
@@ -138,7 +136,7 @@ impl Holes {
 
 type Position = [u32; 3];
 
-/// Equal positions, equal bits: -0 counts as 0.
+/// Bit patterns that are equal for equal positions: -0 counts as 0.
 fn bits(p: [f32; 3]) -> Position {
     p.map(|v| (v + 0.0).to_bits())
 }
@@ -148,7 +146,7 @@ fn edge(a: [f32; 3], b: [f32; 3]) -> (Position, Position) {
     (a.min(b), a.max(b))
 }
 
-/// The triangles along each cone's edge. A cone is an edge of a hole and an apex.
+/// The triangles along each cone's edge; a cone is an edge of a hole and an apex.
 fn triangles_beside(mesh: &Mesh, cones: &[[[f32; 3]; 3]]) -> Vec<Vec<u32>> {
     let rim: HashSet<Position> = cones.iter().flat_map(|[a, b, _]| [bits(*a), bits(*b)]).collect();
     let on_rim: Vec<bool> = mesh.positions.par_iter().map(|p| rim.contains(&bits(*p))).collect();

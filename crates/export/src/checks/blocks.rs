@@ -1,8 +1,7 @@
-//! The solid of a break, one cube of the grid at a time: at level 10 all pieces together have tens of millions of
-//! boundary voxels, and what is asked of a voxel needs nothing but what lies where it lies.
+//! The solid of a break, processed in blocks of the grid: at level 10 the pieces have tens of millions of boundary
+//! voxels, and each voxel's checks only need data at its place.
 //!
-//! In: the octree that was broken, and those that came of it. Out: for one block its cubes and the copies of its
-//! voxels.
+//! In: the broken octree and its parts. Out: for each block its cubes and the copies of its voxels.
 
 use rayon::prelude::*;
 
@@ -12,10 +11,10 @@ use crate::{
     svo::{Forest, morton::Key},
 };
 
-/// log2 of a block's edge in voxels, at most: what two cores hold of a block at once is then a few megabytes.
+/// log2 of a block's largest edge in voxels, which limits the memory of the blocks in progress to a few megabytes.
 const MOST_LOG_SIZE: u32 = 7;
 
-/// A part's copy of a voxel, in one word. Morton codes have 36 bits, parts 28.
+/// A part's copy of a voxel, packed in one word. Morton codes have 36 bits, parts 28.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct VoxelCopy(u64);
 
@@ -33,26 +32,26 @@ impl VoxelCopy {
     }
 }
 
-/// What was broken and its parts: the pieces, then what was taken away.
+/// The broken octree and its parts: the pieces, then the dropped parts.
 pub(super) struct Solids<'a> {
     /// The octree that was broken.
     pub source: (&'a Forest, usize),
     parts: Vec<(&'a Forest, usize)>,
-    /// How many parts are pieces.
+    /// Number of parts that are pieces.
     pub kept: usize,
-    /// Cells of each part, ascending: its own, and those of small pieces that joined it.
+    /// Cells of each part, ascending: its own, and those of small pieces merged into it.
     pub cells: Vec<Vec<u32>>,
-    /// Whether any joined.
+    /// Whether any small pieces were merged.
     merged: bool,
 }
 
-/// What of the solids lies in one cube of the grid. Larger cubes are cut to it.
+/// The part of all solids in one cube of the grid, to which larger cubes are clipped.
 pub(super) struct Block<'a> {
-    /// Of what was broken.
+    /// Cubes of the broken octree.
     pub source: Cells,
-    /// The parts that have any of it: the forest, and the cubes.
+    /// Forest and cubes of each part in the block.
     pub parts: Vec<(&'a Forest, Cells)>,
-    /// Their boundary voxels, by voxel, then by part.
+    /// Copies of boundary voxels, by voxel, then by part.
     pub copies: Vec<VoxelCopy>,
 }
 
@@ -82,15 +81,15 @@ impl<'a> Solids<'a> {
         &self.parts[..self.kept]
     }
 
-    /// Whether a voxel's copies are those of the wanted objects: one for each, or at least one where small
-    /// pieces joined others.
+    /// Whether a voxel's copies belong to the `wanted` objects: one for each, or at least one if small pieces were
+    /// merged.
     pub fn are_those_of(&self, own: &[VoxelCopy], wanted: &[u32]) -> bool {
         let held = |cell: &u32| own.iter().filter(|c| self.cells[c.part()].contains(cell)).count();
         wanted.iter().all(|cell| if self.merged { held(cell) > 0 } else { held(cell) == 1 })
             && own.iter().all(|c| self.cells[c.part()].iter().any(|cell| wanted.contains(cell)))
     }
 
-    /// The level of the octree whose nodes the blocks are. Several even of a coarse grid, for all cores.
+    /// The octree level whose nodes are the blocks; even a coarse grid has several blocks, for all cores.
     fn block_level(&self) -> u32 {
         let level = self.source.0.level;
         level - level.saturating_sub(2).clamp(1, MOST_LOG_SIZE)
@@ -111,7 +110,7 @@ impl<'a> Solids<'a> {
         Block { source, parts, copies }
     }
 
-    /// What `look` finds in every block of the grid, in Morton order; it is given the block's number, too.
+    /// Results of `look` for every block of the grid with its number, in Morton order.
     pub fn in_blocks<T: Send>(&self, look: impl Fn(usize, &Block<'a>) -> T + Sync) -> Vec<T> {
         let level = self.block_level();
         (0..1usize << (3 * level))
@@ -123,12 +122,12 @@ impl<'a> Solids<'a> {
 }
 
 impl Block<'_> {
-    /// The copies of every voxel that has any.
+    /// The copies of each voxel that has any.
     pub fn voxels(&self) -> impl Iterator<Item = &[VoxelCopy]> {
         self.copies.chunk_by(|a, b| a.key() == b.key())
     }
 
-    /// Whether a voxel lay inside what was broken; `None` where it lay outside.
+    /// Whether a voxel was an internal cell of the broken octree; `None` if it was outside.
     pub fn was_inside(&self, key: Key) -> Option<bool> {
         self.source.find(key).map(|i| self.source.leaves[i] == u32::MAX)
     }

@@ -1,5 +1,5 @@
-//! Whose copies the boundary voxels are, worked out again from the seeds and the crack surfaces: the costliest
-//! checks, which look at a part of the voxels where there are very many.
+//! Recomputes from seeds and crack surfaces which objects own each boundary voxel: the most expensive checks, which
+//! sample the voxels if there are very many.
 //!
 //! In: [`Solids`]. Out: a check.
 
@@ -16,13 +16,13 @@ use crate::{
     svo::morton::{Key, decode},
 };
 
-/// Distances computed at most for the corner check; above it, voxels are sampled evenly.
+/// Most distances computed by the corner check; above it, voxels are sampled evenly.
 const DISTANCE_BUDGET: u64 = 4_000_000_000;
 
-/// Leaves compared at most with their crack surfaces; above it, voxels are sampled evenly.
+/// Most leaves compared with their crack surfaces; above it, voxels are sampled evenly.
 const CRACK_BUDGET: usize = 1_000_000;
 
-/// Which voxels are looked at: every so-manieth of all blocks together.
+/// The sampled voxels, at equal intervals over all blocks.
 struct Sample {
     /// Number of the first voxel of every block.
     firsts: Vec<usize>,
@@ -51,9 +51,9 @@ impl Sample {
     }
 }
 
-/// The copies of a voxel are exactly the objects that own one of its corners (2016, sec. 4.3), and what lay
-/// inside the source has become boundary only where there are several: no face between two cells of one
-/// object (sec. 4.7). Where small pieces joined others, a piece stands for all of its parts.
+/// The copies of a voxel belong to exactly the objects that own one of its corners (2016, sec. 4.3), and an internal
+/// cell of the source has become boundary only if there are several: no face separates two cells of one object (sec.
+/// 4.7). A piece stands for all small pieces merged into it.
 pub(super) fn corners(solids: &Solids<'_>, voxels: &[usize], pattern: &Pattern, level: u32) -> Check {
     let seeds = &pattern.seeds;
     let distances = |voxels: usize| voxels as u64 * 8 * seeds.len() as u64;
@@ -80,8 +80,8 @@ pub(super) fn corners(solids: &Solids<'_>, voxels: &[usize], pattern: &Pattern, 
     )
 }
 
-/// The copies of a voxel are exactly the cells on the sides of the crack surface that passes through it, or
-/// the one cell that it lies in (2018, sec. 5.3).
+/// The copies of a voxel belong to exactly the cells on both sides of the crack surface through it, or to the one cell
+/// that contains it (2018, sec. 5.3).
 pub(super) fn sides(
     solids: &Solids<'_>,
     voxels: &[usize],
@@ -119,7 +119,7 @@ pub(super) fn sides(
     )
 }
 
-/// The cell that owns each corner of a voxel: the nearest seed, of equal ones the lowest. Exact, in 1/2^14 of
+/// The cell that owns each corner of a voxel: the nearest seed, or the lowest of equally near ones. Exact, in 1/2^14 of
 /// the grid's side.
 fn corner_cells(key: Key, seeds: &[[i32; 3]], level: u32) -> [u32; 8] {
     let low = decode(key);

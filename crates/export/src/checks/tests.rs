@@ -439,7 +439,7 @@ fn every_check_is_described() {
 fn generations_of_box_cutting_pass_all_checks() {
     use crate::{
         fracture::{
-            Method, Passes,
+            MethodId, Passes,
             generations::{Plan, break_object, default_impact},
         },
         import::import,

@@ -1,4 +1,4 @@
-//! What is asked of every voxel of a break: whose it was, whose it is, and that nothing came or went.
+//! Checks of every voxel of a break: its owner before and after, and that no voxel was lost or added.
 //!
 //! In: [`Solids`]. Out: checks. Each is summed over the blocks of the grid ([`blocks`](super::blocks)).
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{fracture::Surface, svo::morton::Key};
 
-/// What was counted in the blocks, each number over all of them.
+/// Counts, summed over all blocks.
 #[derive(Default)]
 struct Sums {
     source_leaves: u64,
@@ -28,7 +28,7 @@ struct Sums {
     given_twice: f64,
 }
 
-/// What the checks of this file say, and the voxels of every block.
+/// Results of the checks in this file, and the number of voxels in every block.
 pub(super) struct Found {
     pub boundary: Check,
     pub space: Check,
@@ -38,7 +38,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Looks at every voxel. `before` is the volume of what was broken.
+    /// Processes every voxel. `before` is the volume of the broken octree.
     pub fn of(broken: &BrokenObject, solids: &Solids<'_>, step: &VoronoiDetail, before: f64) -> Self {
         let found = solids.in_blocks(|_, block| {
             let mut sums = Sums::default();
@@ -60,7 +60,7 @@ impl Found {
     }
 }
 
-/// Counts voxels with and without copies, and those that are not where they were; returns those without copies.
+/// Counts voxels with and without copies, and misplaced ones; returns the number of voxels, not counting copies.
 fn boundary(block: &Block<'_>, kept: usize, sums: &mut Sums) -> usize {
     let mut unique: Vec<Key> = block.copies.iter().map(|c| c.key()).collect();
     unique.dedup();
@@ -76,7 +76,7 @@ fn boundary(block: &Block<'_>, kept: usize, sums: &mut Sums) -> usize {
     unique.len()
 }
 
-/// Adds up the spans of Morton codes that boundary voxels without copies and internal nodes take.
+/// Adds up the ranges of Morton codes covered by boundary voxels (not counting copies) and internal nodes.
 fn space(block: &Block<'_>, sums: &mut Sums) {
     let mut spans: Vec<(u64, u64)> = block.voxels().map(|v| (v[0].key(), v[0].key() + 1)).collect();
     for (_, cells) in &block.parts {
@@ -92,13 +92,13 @@ fn space(block: &Block<'_>, sums: &mut Sums) {
     sums.spans_outside = joined(spans).iter().filter(|span| !within(span, &whole)).count() as u64;
 }
 
-/// Whether a span lies in one of sorted, joined spans.
+/// Whether a range lies in one of several sorted, merged ranges.
 fn within(span: &(u64, u64), whole: &[(u64, u64)]) -> bool {
     let after = whole.partition_point(|w| w.0 <= span.0);
     after > 0 && span.1 <= whole[after - 1].1
 }
 
-/// Sorted spans with touching neighbours joined.
+/// Sorts ranges and merges adjacent ones.
 fn joined(spans: impl IntoIterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
     let mut out: Vec<(u64, u64)> = Vec::new();
     for (start, end) in spans {
@@ -110,7 +110,7 @@ fn joined(spans: impl IntoIterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
     out
 }
 
-/// Counts parts that were said to be hidden and have a copy nevertheless.
+/// Counts parts that were recorded as hidden but have a copy.
 fn hidden(block: &Block<'_>, solids: &Solids<'_>, step: &VoronoiDetail, sums: &mut Sums) {
     let (Some(first), Some(last)) = (block.copies.first(), block.copies.last()) else { return };
     let parts = step.hidden.parts.as_slice();
@@ -119,13 +119,13 @@ fn hidden(block: &Block<'_>, solids: &Solids<'_>, step: &VoronoiDetail, sums: &m
     let with_copy = |key: Key, cell: u32| {
         let first = block.copies.partition_point(|c| c.key() < key);
         let own = block.copies[first..].iter().take_while(|c| c.key() == key);
-        // A joined piece is there for its other cells too.
+        // A merged piece may have the voxel through another of its cells.
         own.map(|c| &solids.cells[c.part()]).any(|cells| cells.as_slice() == [cell])
     };
     sums.hidden_copied = here.filter(|(key, cell)| with_copy(*key, *cell)).count() as u64;
 }
 
-/// Compares what the parts have of every voxel with what was there.
+/// Compares the parts' shares of every voxel with the source's.
 fn dust(block: &Block<'_>, solids: &Solids<'_>, sums: &mut Sums) {
     let mut shares: Vec<(Key, f64)> = Vec::new();
     let mut inside: Vec<(Key, f64)> = Vec::new();
@@ -139,7 +139,7 @@ fn dust(block: &Block<'_>, solids: &Solids<'_>, sums: &mut Sums) {
             }
         }
     }
-    // Stable: shares are summed in the order of the parts.
+    // A stable sort, since shares are summed in the order of the parts.
     shares.sort_by_key(|share| share.0);
     inside.sort_by_key(|cube| cube.0);
     let source = &block.source;
@@ -182,8 +182,8 @@ impl Sums {
         self.given_twice = self.given_twice.max(other.given_twice);
     }
 
-    /// Without copies, the boundary voxels of the pieces and of what was taken away are those of the source, but
-    /// for dust, plus voxels that lay inside it. Cracks that were closed again are neither.
+    /// Not counting copies, the boundary voxels of pieces and dropped parts are those of the source, except for dust,
+    /// plus internal cells of the source. Cracks closed again by merging are not counted.
     fn boundary(&self, step: &VoronoiDetail) -> Check {
         let counts = &step.fracture.counts;
         let counted = counts.source_leaves == self.source_leaves
@@ -203,8 +203,8 @@ impl Sums {
         )
     }
 
-    /// Boundary voxels without copies and the pieces' internal nodes tile the space of the source, all of it but
-    /// for the voxels counted as dust.
+    /// Boundary voxels (not counting copies) and the pieces' internal nodes cover the source exactly, except for voxels
+    /// counted as dust.
     fn space(&self, step: &VoronoiDetail) -> Check {
         let dust = step.fracture.counts.dust_voxels;
         Check::new(
@@ -223,8 +223,8 @@ impl Sums {
         )
     }
 
-    /// Cells that own a part of a voxel's inside but none of its corners get nothing there: they were counted,
-    /// and no piece has a copy.
+    /// Cells that own a part of a voxel's inside but none of its corners get no copy: they were counted, and no piece
+    /// has one.
     fn hidden(&self, solids: &Solids<'_>, step: &VoronoiDetail) -> Check {
         let planar = step.recipe.surface == Surface::Planar;
         let parts = step.hidden.parts.as_slice();
@@ -245,8 +245,8 @@ impl Sums {
         )
     }
 
-    /// What the pieces do not have of the source, voxel by voxel, is what was counted as dust; no voxel is given
-    /// away more than once; and only dusty surfaces make any.
+    /// The parts of the source missing from the pieces, voxel by voxel, equal what was counted as dust; no voxel is
+    /// given away twice; and only dusty surfaces produce dust.
     fn dust(&self, step: &VoronoiDetail, before: f64, cube: f64) -> Check {
         let counted = step.fracture.counts.dust_voxels as f64;
         let error = (self.volume_gone - step.fracture.dust_volume).abs() / before.max(f64::MIN_POSITIVE);

@@ -1,17 +1,17 @@
-//! The one binary buffer of a file, with its views and accessors.
+//! The binary buffer of a file, with its views and accessors.
 
 use serde_json::{Value, json};
 
 /// Component type: 32-bit floats.
 pub const FLOAT: u32 = 5126;
-/// Component type: 16 bits without sign.
+/// Component type: unsigned 16-bit integers.
 pub const U16: u32 = 5123;
 const U32: u32 = 5125;
 
-/// The one binary buffer with its views and accessors.
+/// The binary buffer with its views and accessors.
 #[derive(Default)]
 pub struct Buffer {
-    /// What the file's binary chunk holds.
+    /// Contents of the file's binary chunk.
     pub bytes: Vec<u8>,
     /// `bufferViews`.
     pub views: Vec<Value>,
@@ -20,7 +20,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Points, with the box that readers want to know.
+    /// Adds points, with their bounding box as glTF requires.
     pub fn points(&mut self, data: &[[f32; 3]]) -> usize {
         let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
         for p in data {
@@ -33,7 +33,7 @@ impl Buffer {
         accessor
     }
 
-    /// Values of vertices.
+    /// Adds vertex attributes.
     pub fn add<T: bytemuck::Pod>(
         &mut self,
         data: &[T],
@@ -45,7 +45,7 @@ impl Buffer {
         self.push(bytemuck::cast_slice(data), data.len(), component, kind, normalized, VERTICES)
     }
 
-    /// Indices of vertices.
+    /// Adds vertex indices.
     pub fn add_flat(&mut self, data: &[u32]) -> usize {
         const INDICES: u32 = 34963;
         self.push(bytemuck::cast_slice(data), data.len(), U32, "SCALAR", false, INDICES)
@@ -70,7 +70,7 @@ impl Buffer {
         self.accessors.len() - 1
     }
 
-    /// Values of an animation, which name no use of theirs.
+    /// Adds values of an animation, whose views have no target.
     pub fn keys<T: bytemuck::Pod>(&mut self, data: &[T], kind: &str) -> usize {
         let view = self.view(bytemuck::cast_slice(data), None);
         self.accessors
@@ -78,7 +78,7 @@ impl Buffer {
         self.accessors.len() - 1
     }
 
-    /// Ascending times of an animation.
+    /// Adds ascending times of an animation.
     pub fn times(&mut self, times: &[f32]) -> usize {
         let accessor = self.keys(times, "SCALAR");
         self.accessors[accessor]["min"] = json!([times.first()]);
@@ -86,7 +86,7 @@ impl Buffer {
         accessor
     }
 
-    /// Bytes of the buffer, beginning where any number may.
+    /// Adds bytes to the buffer, aligned for any type of number.
     pub fn view(&mut self, bytes: &[u8], target: Option<u32>) -> usize {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
         let mut view = json!({ "buffer": 0, "byteOffset": self.bytes.len(), "byteLength": bytes.len() });

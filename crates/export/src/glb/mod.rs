@@ -1,11 +1,11 @@
-//! Pieces as binary glTF: one node and one mesh a piece, named `piece_000`, `piece_001`, ... Those that came of a piece
-//! which broke again stand under a node of its own name.
+//! Pieces as binary glTF: a node and a mesh per piece, named `piece_000`, `piece_001`, ... Pieces of a piece that broke
+//! again are children of a node with that piece's name.
 //!
 //! In: pieces. Out: a primitive for each material of the outside and one for the inside, in one buffer: positions,
-//! normals, texture coordinates, vertex colours (linear, as glTF wants them) and, for masks, the piece's number, its
+//! normals, texture coordinates, vertex colours (linear, as glTF requires) and, for masks, the piece's number, its
 //! cell, the cell beyond the crack and the distance to the nearest crack face (`_PIECE`, `_CELL`, `_BEYOND`,
-//! `_CRACK_DISTANCE`). A piece that is turned keeps its axes, and its node turns it. Mass, volume, cell and generation
-//! are in each node's `extras`.
+//! `_CRACK_DISTANCE`). A rotated piece keeps its own axes; its node holds the rotation. Mass, volume, cell and
+//! generation are in each node's `extras`.
 
 mod buffer;
 mod tree;
@@ -53,7 +53,7 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
         Ok(file.mesh(&piece.name(), parts?))
     })?;
     if what.handover.target == Some(Target::Unreal) {
-        // Its importer takes shapes by their names, from the file that holds the piece.
+        // Unreal's importer finds collision shapes by their names in the piece's file.
         for (id, hulls) in what.hulls.iter().enumerate() {
             tree.add_children(id, file.hulls(id, hulls, "UCX_"));
         }
@@ -66,7 +66,7 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
     file.finish(tree, animations)
 }
 
-/// Writes the collision shapes of all pieces, under nodes of the same names and places. Returns notes for the user.
+/// Writes the collision shapes of all pieces, under nodes of the same names and transforms. Returns notes for the user.
 ///
 /// # Errors
 /// [`ExportError`].
@@ -80,7 +80,7 @@ pub(super) fn write_hulls(path: &Path, what: &Assembly, watch: &Watch) -> Result
     file.finish(tree, Vec::new())
 }
 
-/// What moves, as one animation. What is not there yet or no longer has no size.
+/// One animation of all moving pieces. A piece that does not exist at a time has scale zero.
 fn animation(buffer: &mut Buffer, motion: &Motion) -> Vec<Value> {
     let (mut samplers, mut channels) = (Vec::new(), Vec::new());
     for (node, track) in motion.tracks.iter().enumerate() {
@@ -114,7 +114,7 @@ fn animation(buffer: &mut Buffer, motion: &Motion) -> Vec<Value> {
     vec![json!({ "name": "recorded", "samplers": samplers, "channels": channels })]
 }
 
-/// Materials and their pictures, each once.
+/// Materials and textures, without duplicates.
 #[derive(Default)]
 struct Looks {
     materials: Vec<Value>,
@@ -123,7 +123,7 @@ struct Looks {
     known: BTreeMap<(Option<usize>, Option<u32>), usize>,
 }
 
-/// What is being written.
+/// The file in progress.
 struct File<'a> {
     what: &'a Assembly,
     path: &'a Path,
@@ -133,7 +133,7 @@ struct File<'a> {
 }
 
 impl File<'_> {
-    /// Keeps a mesh; its number, where there is anything in it.
+    /// Adds a mesh and returns its index, unless it is empty.
     fn mesh(&mut self, name: &str, primitives: Vec<Value>) -> Option<usize> {
         if primitives.is_empty() {
             return None;
@@ -166,7 +166,7 @@ impl File<'_> {
             "scenes": [{ "nodes": tree.roots }],
             "nodes": tree.nodes,
         });
-        // glTF knows no empty lists.
+        // glTF forbids empty lists.
         for (name, list) in [
             ("animations", animations),
             ("meshes", meshes),
@@ -190,7 +190,7 @@ impl File<'_> {
         write_chunks(path, &document, buffer.bytes)
     }
 
-    /// One part of a piece.
+    /// The primitive of one part of a piece.
     fn primitive(&mut self, piece: &ExportPiece, part: &Primitive) -> Result<Value, ExportError> {
         let (pivot, scale) = (piece.pivot(self.what.handover.pivot), piece.placing.scale);
         let positions: Vec<[f32; 3]> =
@@ -198,7 +198,7 @@ impl File<'_> {
         let normals: Vec<[f32; 3]> = part.normals.iter().map(|n| n.to_array()).collect();
         let colors: Vec<[u16; 4]> =
             part.colors.iter().map(|&[r, g, b]| [linear(r), linear(g), linear(b), u16::MAX]).collect();
-        // v runs down in glTF.
+        // v points down in glTF.
         let uvs: Vec<[f32; 2]> = part.uvs.iter().map(|[u, v]| [*u, 1.0 - v]).collect();
         let count = positions.len();
         let distance = |d: &f32| if *d < 0.0 { -1.0 } else { *d * scale as f32 };
@@ -224,13 +224,13 @@ impl File<'_> {
         Ok(json!({ "attributes": attributes, "indices": indices, "material": material }))
     }
 
-    /// The number of a side's material.
+    /// Index of a side's material.
     fn material(&mut self, object: Option<usize>, side: Option<Side>) -> Result<usize, ExportError> {
         let number = match side {
             Some(Side::Outside { material }) => Some(material),
             Some(Side::Inside) | None => None,
         };
-        // The inside says everything by its vertices, whatever it is the inside of.
+        // The inside is coloured by vertices, so all objects share its material.
         let own = number.and_then(|number| self.what.material(object, number));
         let key = (object.filter(|_| own.is_some()), number);
         if let Some(known) = self.looks.known.get(&key) {
@@ -270,7 +270,7 @@ impl File<'_> {
     }
 }
 
-/// A texture as a PNG file.
+/// Encodes a texture as PNG.
 fn png(texture: &Texture) -> Result<Vec<u8>, image::ImageError> {
     use image::{ExtendedColorType::Rgba8, ImageEncoder as _, codecs::png::PngEncoder};
     let mut bytes = Cursor::new(Vec::new());

@@ -1,4 +1,5 @@
-//! Nodes of a file: one a piece, and one for every piece that broke again, under which stands what came of it.
+//! The node hierarchy of a file: a node per piece, and one per piece that broke again, which is the parent of its
+//! pieces.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +7,16 @@ use serde_json::{Value, json};
 
 use crate::{Assembly, ExportError, Watch};
 
-/// Nodes, and those that stand under none.
+/// All nodes, and the roots.
 pub struct Tree {
-    /// Pieces first, by id, so that a piece's number is its node's.
+    /// Pieces first, so that a piece's id is its node's index.
     pub nodes: Vec<Value>,
-    /// Numbers of nodes.
+    /// Indices of the root nodes.
     pub roots: Vec<usize>,
 }
 
 impl Tree {
-    /// Of all pieces; `mesh` gives the number of a piece's mesh.
+    /// The hierarchy of all pieces; `mesh` maps a piece to its mesh index.
     pub fn of(
         what: &Assembly,
         watch: &Watch,
@@ -56,7 +57,7 @@ impl Tree {
         }
     }
 
-    /// Puts nodes under that of a piece.
+    /// Adds child nodes to a piece's node.
     pub fn add_children(&mut self, piece: usize, children: Vec<Value>) {
         if children.is_empty() {
             return;
@@ -90,7 +91,7 @@ fn node(what: &Assembly, id: usize) -> Value {
         "extras": extras,
     });
     if piece.placing.is_turned() {
-        // A quaternion of f32 that readers find to be of length 1.
+        // Normalised again after the conversion to f32, since validators check the length.
         node["rotation"] = json!(piece.placing.rotation.normalize().as_quat().normalize().to_array());
     }
     node

@@ -1,20 +1,20 @@
-//! Convex shapes of pieces for other programs' physics.
+//! Convex collision shapes of pieces.
 //!
-//! In: a piece's mesh. Out: its convex hull ([`Hull`]), or several convex parts that together leave out what is hollow.
+//! In: a piece's mesh. Out: its convex hull ([`Hull`]), or several convex parts that leave hollows open.
 
 mod parts;
 
 use super::{Collision, PieceMesh};
 pub use crate::shape::Hull;
 
-/// Most corners of a hull: what engines take without making it simpler themselves.
+/// Most vertices of a hull, which engines accept without simplifying it.
 pub const MOST_POINTS: usize = 64;
 /// Most convex parts of a piece.
 pub const MOST_PARTS: usize = 16;
-/// A piece that fills so much of its hull is not divided.
+/// A piece that fills this share of its hull is not divided.
 const FILLED: f64 = 0.92;
 
-/// Those of a mesh that are asked for; none of what has no volume.
+/// The requested collision shapes of a mesh; none if it has no volume.
 #[must_use]
 pub fn of(collision: Collision, mesh: &PieceMesh) -> Vec<Hull> {
     if collision == Collision::None {

@@ -1,9 +1,10 @@
-//! A piece in convex parts: divided by planes until little of their hulls is empty.
+//! Convex decomposition of a piece: it is divided by planes until its parts' hulls contain little empty space.
 //!
-//! In: a mesh. Out: hulls of its parts. The part whose hull holds most that is not the piece's is divided first, by the
-//! plane that leaves the smallest hulls on both sides, of equally good ones the one that divides most evenly: of a bowl
-//! no single plane makes the hulls smaller, only several do. So V-HACD has it (Mamou, Lengyel & Peters 2016, Game Engine
-//! Gems 3). The surface is divided, not the solid: both have the same hulls. What is solid is told on a grid.
+//! In: a mesh. Out: hulls of its parts. The part whose hull contains most empty space is divided first, by the plane
+//! that minimises the volume of the hulls on both sides, and among equally good ones by the most even plane: for a bowl
+//! no single plane reduces the volume, only several do. This follows V-HACD (Mamou, Lengyel & Peters 2016, Game Engine
+//! Gems 3). The surface is divided instead of the solid, since both have the same hulls. A grid tells which space is
+//! solid.
 
 use std::collections::HashMap;
 
@@ -12,26 +13,26 @@ use glam::DVec3;
 
 use super::{Hull, MOST_PARTS, MOST_POINTS, PieceMesh};
 
-/// The surface is looked at through so many cells along its longest side.
+/// Grid cells along the longest side of the surface.
 const CELLS: f64 = 28.0;
-/// Planes along each axis that are tried.
+/// Candidate planes along each axis.
 const PLANES: usize = 7;
-/// A part is divided where so much of the whole's hull is empty in it.
+/// A part is divided if the empty space in its hull exceeds this share of the whole hull.
 const EMPTY: f64 = 0.015;
-/// What an uneven division costs, as a share of the part's hull for one that leaves nothing on one side.
+/// Penalty for an uneven division: this share of the part's hull if one side is empty.
 const UNEVEN: f64 = 0.05;
 
 /// Some triangles of a piece.
 struct Part {
     triangles: Vec<[DVec3; 3]>,
-    /// The box that planes left it.
+    /// The box to which planes have limited it.
     low: DVec3,
     high: DVec3,
-    /// How much of its hull is not the piece's.
+    /// Empty volume of its hull.
     empty: f64,
 }
 
-/// The hulls of a mesh's parts; `whole` where it cannot be divided.
+/// The hulls of a mesh's parts; `whole` if it cannot be divided.
 pub fn divided(mesh: &PieceMesh, whole: Hull) -> Vec<Hull> {
     let Aabb { low, high } = Aabb::of(mesh.positions.iter().copied());
     let triangles = coarse(mesh, low, high);
@@ -62,7 +63,7 @@ impl Part {
         Self { triangles, low, high, empty }
     }
 
-    /// Both sides of the best plane; `None` where one of them would be flat.
+    /// Both sides of the best plane; `None` if one of them would be flat.
     fn divided(&self, solid: &Solid) -> Option<[Self; 2]> {
         let Aabb { low, high } = Aabb::of(self.triangles.iter().flatten().copied());
         let mut best: Option<(f64, usize, f64)> = None;
@@ -87,7 +88,7 @@ impl Part {
     }
 }
 
-/// Which cells of a grid are inside.
+/// Grid cells inside the solid.
 struct Solid {
     low: DVec3,
     cell: f64,
@@ -96,7 +97,7 @@ struct Solid {
 }
 
 impl Solid {
-    /// Inside is what has an odd number of surfaces below it.
+    /// A cell is inside if the number of surfaces below it is odd.
     fn of(triangles: &[[DVec3; 3]], low: DVec3, high: DVec3) -> Self {
         let cell = (high - low).max_element() / CELLS;
         let size = [0, 1, 2].map(|k| ((high - low)[k] / cell).ceil().max(1.0) as usize);
@@ -106,7 +107,7 @@ impl Solid {
             let (from, to) = (a.min(*b).min(*c), a.max(*b).max(*c));
             for y in of(from.y, 1)..=of(to.y, 1) {
                 for x in of(from.x, 0)..=of(to.x, 0) {
-                    // Off the middle, so that no column goes through a corner.
+                    // Shifted off the centre, so that no column passes through a vertex.
                     let at = low + DVec3::new(x as f64 + 0.5017, y as f64 + 0.5031, 0.0) * cell;
                     let side = |p: DVec3, q: DVec3| (q.x - p.x) * (at.y - p.y) - (q.y - p.y) * (at.x - p.x);
                     let shares = [side(*b, *c), side(*c, *a), side(*a, *b)];
@@ -127,7 +128,7 @@ impl Solid {
         Self { low, cell, size, inside }
     }
 
-    /// Of what lies in a box.
+    /// Volume of the solid within a box.
     fn volume(&self, low: DVec3, high: DVec3) -> f64 {
         let mut count = 0;
         for (i, _) in self.inside.iter().enumerate().filter(|(_, inside)| **inside) {
@@ -140,17 +141,17 @@ impl Solid {
     }
 }
 
-/// Volume of the hull of triangles, with as many corners as those that are kept: with fewer, what the corners leave out
-/// hides what a plane gains.
+/// Volume of the hull of triangles, with as many vertices as final hulls: with fewer, the simplification would hide the
+/// gain of a plane.
 fn volume(triangles: &[[DVec3; 3]]) -> f64 {
     let points: Vec<DVec3> = triangles.iter().flatten().copied().collect();
     Hull::of(&points, MOST_POINTS).map_or(0.0, |hull| hull.volume())
 }
 
-/// A mesh's triangles between one of its points in every cell: as many as are needed to see what is hollow.
+/// A mesh reduced to one vertex per grid cell, which is enough to find hollows.
 fn coarse(mesh: &PieceMesh, low: DVec3, high: DVec3) -> Vec<[DVec3; 3]> {
     let (middle, cell) = ((low + high) * 0.5, (high - low).max_element() / CELLS);
-    // The point farthest from the middle stands for its cell, so that hulls lose nothing there.
+    // The vertex farthest from the centre represents its cell, so that hulls do not shrink.
     let mut chosen: HashMap<[i64; 3], usize> = HashMap::new();
     let key = |p: DVec3| ((p - low) / cell).floor().as_i64vec3().to_array();
     for (i, p) in mesh.positions.iter().enumerate() {
@@ -167,7 +168,7 @@ fn coarse(mesh: &PieceMesh, low: DVec3, high: DVec3) -> Vec<[DVec3; 3]> {
     triangles.into_iter().map(|t| t.map(|i| mesh.positions[i])).collect()
 }
 
-/// What lies beyond a plane across an axis, on the side that `side` gives the sign of; polygons as fans.
+/// Clips triangles at a plane across an axis; `side` is the sign of the side that is kept. Polygons become fans.
 fn clipped(triangles: &[[DVec3; 3]], axis: usize, height: f64, side: f64) -> Vec<[DVec3; 3]> {
     let mut out = Vec::with_capacity(triangles.len());
     for triangle in triangles {

@@ -1,4 +1,4 @@
-//! How far points are from a piece's crack faces: for masks of worn or dusty edges.
+//! Distances of points to a piece's crack faces, for masks of worn or dusty edges.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -8,19 +8,19 @@ use super::{
     tree::{Tagged, TriangleTree},
 };
 
-/// A piece's crack faces, asked how far they are.
+/// A piece's crack faces, searchable by distance.
 #[derive(Default)]
 pub struct CrackDistance(TriangleTree);
 
 impl CrackDistance {
-    /// Of the crack faces of `mesh`.
+    /// The crack faces of `mesh`.
     pub fn of(mesh: &PieceMesh) -> Self {
         let inside = mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side == Side::Inside);
         let corners = inside.map(|(t, _)| t.map(|i| mesh.positions[i as usize]));
         Self(TriangleTree::new(corners.map(|corners| Tagged { corners, tag: 0 }).collect()))
     }
 
-    /// The distance of each point; -1 where there is no crack face.
+    /// The distance of each point; -1 if there is no crack face.
     pub fn of_points(&self, points: &[DVec3]) -> Vec<f32> {
         let of_point = |p: &DVec3| self.0.nearest(*p, f64::INFINITY, |_| true);
         points.par_iter().map(|p| of_point(p).map_or(-1.0, |(squared, _)| squared.sqrt() as f32)).collect()

@@ -1,10 +1,10 @@
-//! Which mesh of a piece is written, and the meshes of shapes that are none of voxels.
+//! Kinds of meshes that pieces are written as, and the meshes of shapes without voxels.
 
 use super::{PieceMesh, original::of_solid, smooth, voxels};
 use crate::shape::{CLAY, Convex, Geometry, Shape};
 use std::sync::Arc;
 
-/// Kinds of meshes that pieces of voxels are written as.
+/// Kind of mesh for pieces of voxels.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
@@ -21,7 +21,7 @@ pub enum MeshKind {
 }
 
 impl MeshKind {
-    /// As options and reports name it.
+    /// Name in options and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -31,8 +31,8 @@ impl MeshKind {
         }
     }
 
-    /// The mesh of a shape, shape space. What is a mesh already is taken as it is ([`of_solid`]); of an octree alone the original is
-    /// not known, so that gives the smooth one.
+    /// The mesh of a shape, shape space. A mesh is written as it is ([`of_solid`]); an octree alone does not contain
+    /// its original, so it gives the smooth mesh instead.
     #[must_use]
     pub fn of(self, shape: &Shape) -> PieceMesh {
         let color = shape.look().surface_color.unwrap_or(CLAY);

@@ -1,4 +1,4 @@
-//! Meshes of pieces, of three kinds, and what must hold of them.
+//! Meshes of pieces, of three kinds, and their checks.
 
 mod crack_distance;
 mod kind;

@@ -1,34 +1,34 @@
-//! What a report says of the meshes beside it.
+//! Section of a report about meshes.
 
 use super::{MeshCheck, MeshKind};
 use crate::ExportPiece;
 
-/// A mesh of fewer voxels is a splinter that nobody can use.
+/// Pieces with fewer voxels are splinters without use as meshes.
 pub const SMALLEST_MESH: u64 = 8;
 
-/// Of all meshes of an export.
+/// Statistics of all meshes of an export.
 #[derive(Clone, Debug, Default, serde::Serialize)]
 pub struct MeshReport {
-    /// Which meshes.
+    /// Kind of the meshes.
     pub kind: MeshKind,
-    /// Pieces whose mesh is smooth since none of the original lies in them: it does within voxels of others.
+    /// Pieces with a smooth mesh because no part of the original lies in them (it lies in voxels of other pieces).
     pub without_original: usize,
-    /// Pieces that have triangles.
+    /// Number of pieces that have triangles.
     pub meshes: usize,
-    /// Of these, how many are closed: every edge has two triangles, which go along it opposite ways.
+    /// Number of watertight meshes: every edge has two triangles, which traverse it in opposite directions.
     pub watertight: usize,
-    /// Closed, with one fan of triangles round every point.
+    /// Number of watertight meshes with one fan of triangles at every point.
     pub manifold: usize,
-    /// Largest difference of a mesh's volume from its voxels', of pieces of 8 voxels or more, as a share of it: the
-    /// voxels of a crack are shared out evenly, so of small pieces it says little.
+    /// Largest relative difference between the volumes of a mesh and its voxels, among pieces of 8 voxels or more. A
+    /// crack's voxels are divided evenly, so for small pieces the difference means little.
     pub volume_error: f64,
-    /// Counts over all of them; volume in shape space's cubic units.
+    /// Sums over all meshes; volume in cubic units of shape space.
     #[serde(flatten)]
     pub counts: MeshCheck,
 }
 
 impl MeshReport {
-    /// Counts the mesh of a piece in.
+    /// Adds the mesh of a piece.
     pub fn add(&mut self, piece: &ExportPiece, check: MeshCheck) {
         if check.triangles == 0 {
             return;
@@ -44,7 +44,7 @@ impl MeshReport {
         self.counts += check;
     }
 
-    /// What a user should know of them before taking them elsewhere; `None` where nothing is wrong.
+    /// A warning for the user about defects; `None` if there are none.
     #[must_use]
     pub fn note(&self) -> Option<String> {
         let MeshCheck { inward_triangles, flat_triangles, .. } = self.counts;

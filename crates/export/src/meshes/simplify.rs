@@ -1,12 +1,12 @@
-//! Fewer triangles, as far as an error allows.
+//! Mesh simplification with bounded error.
 //!
 //! In: a piece's mesh of any kind, and how far its surface may move. Out: the same with fewer triangles, by the edge
-//! collapses of meshoptimizer (quadrics: Garland & Heckbert 1997), or nothing where what comes out is no closed
-//! 2-manifold that faces outward, or another volume. The borders between outside and inside, between cells beyond and between materials
-//! stay borders: there a point has a vertex for each of its sides, and these move together.
+//! collapses of meshoptimizer (quadrics: Garland & Heckbert 1997), or nothing if the result is not a closed 2-manifold
+//! that faces outward, or has another volume. The borders between outside and inside, between cells beyond and between
+//! materials stay borders: there a point has a vertex for each of its sides, which move together.
 //!
-//! meshoptimizer looks at normals, not at what else is there, so a collapse may turn a triangle over or push it through
-//! another part. Then what lies round it is kept, and all of it is done again.
+//! meshoptimizer tests normals but not intersections, so a collapse may turn a triangle over or push it through another
+//! part. Then the vertices round it are locked, and the simplification is repeated.
 //!
 //! Measured (bunny, planar, level 8, 60 seeds, 1.37 million triangles): 0.02 voxels leave 305,000, 0.1 voxels 79,000;
 //! the sum of volumes moves by 0.002 % and 0.05 %, that of a piece by 0.005 % and 0.09 % (median).
@@ -19,17 +19,18 @@ use meshopt::{SimplifyOptions, VertexDataAdapter};
 
 use super::{Corner, Face, MeshCheck, PieceMesh, Side, world_uv};
 
-/// Where something went wrong, everything near it is kept; tried so often, then with half the error.
+/// Most repetitions with locked vertices round defects; then the error is halved.
 const TRIES: usize = 6;
-/// Smaller errors that are tried, as shares of what was asked for.
+/// Errors tried, as shares of the allowed one.
 const SHARES: [f64; 4] = [1.0, 0.5, 0.25, 0.125];
-/// A piece may lose or win this share of its volume: what is hardly thicker than the error would become flat.
+/// Largest relative change of a piece's volume: a piece hardly thicker than the error would become flat.
 const VOLUME_MOVED: f64 = 0.1;
-/// Kept round the corners of a triangle that went wrong, mean edges of the mesh; twice as much with every try.
+/// Radius round defective triangles in which vertices are locked, mean edge lengths of the mesh; doubled with every
+/// repetition.
 const ROUND: f64 = 1.0;
 
-/// `mesh` with fewer triangles; its surface moves by at most about `error`, units of its positions. `None` where
-/// nothing could be left out, or not without harm.
+/// `mesh` with fewer triangles; its surface moves by at most about `error`, units of its positions. `None` if it cannot
+/// be simplified without defects.
 #[must_use]
 pub fn simplify(mesh: &PieceMesh, error: f64) -> Option<PieceMesh> {
     let error = if error.is_finite() { error.max(0.0) } else { return None };
@@ -57,12 +58,12 @@ fn mean_edge(mesh: &PieceMesh) -> f64 {
     mesh.triangles.iter().map(length).sum::<f64>() / mesh.triangles.len().max(1) as f64
 }
 
-/// Triangles at which something does not hold.
+/// Indices of defective triangles.
 fn wrong(mesh: &PieceMesh) -> Vec<u32> {
     MeshCheck::where_wrong(&mesh.positions, &mesh.triangles)
 }
 
-/// Keeps what lies round the corners of wrong triangles of the simpler mesh.
+/// Locks the vertices round the defective triangles of the simplified mesh.
 fn keep_near(mesh: &PieceMesh, simpler: &PieceMesh, wrong: &[u32], round: f64, kept: &mut [bool]) {
     let cell = |p: DVec3| (p / round).floor().as_i64vec3().to_array();
     let corners = wrong.iter().flat_map(|t| simpler.triangles[*t as usize]);
@@ -74,7 +75,7 @@ fn keep_near(mesh: &PieceMesh, simpler: &PieceMesh, wrong: &[u32], round: f64, k
     }
 }
 
-/// A position as one side sees it: outside with its texture coordinates, to the bit.
+/// A position with its side; outside with exact texture coordinates.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Point {
     position: u32,
@@ -84,11 +85,11 @@ struct Point {
 }
 
 struct Points {
-    /// In order of first use.
+    /// Vertices in the order of first use.
     points: Vec<Point>,
-    /// What corners of each show.
+    /// Attributes of the corners at each vertex.
     corners: Vec<Vec<Corner>>,
-    /// Points of the triangles.
+    /// Triangles as vertex indices.
     indices: Vec<u32>,
 }
 
@@ -117,7 +118,7 @@ impl Points {
 
     fn collapsed(&self, mesh: &PieceMesh, error: f64, kept: &[bool]) -> Option<PieceMesh> {
         let middle = Aabb::of(mesh.positions.iter().copied()).middle();
-        // About their middle, so that 32 bits are fine enough.
+        // Relative to their centre, so that 32 bits are precise enough.
         let places: Vec<[f32; 3]> = self
             .points
             .iter()
@@ -148,7 +149,7 @@ impl Points {
                 *new
             }));
             out.faces.push(Face { side, beyond: first.beyond });
-            // Of what the point showed, that of the face most alike.
+            // Of the attributes at the vertex, those of the face with the most similar normal.
             out.corners.push(triangle.map(|i| {
                 let corners = &self.corners[i as usize];
                 let likest =
@@ -189,7 +190,7 @@ mod tests {
         let object = import("builtin:statue", 6, &Progress::default()).unwrap();
         let octree = object.shape.as_octree().unwrap();
         let mut mesh = smooth(octree);
-        // As if a crack had made what lies above the middle.
+        // As if a crack had made the part above the middle.
         let middle = object.bounds.middle().y;
         for (triangle, face) in mesh.triangles.iter().zip(&mut mesh.faces) {
             if triangle.iter().all(|v| mesh.positions[*v as usize].y > middle) {
@@ -213,7 +214,7 @@ mod tests {
         let object = import("builtin:box", 4, &Progress::default()).unwrap();
         let mesh = smooth(object.shape.as_octree().unwrap());
         assert!(simplify(&mesh, f64::NAN).is_none());
-        // So large an error would leave nothing that is closed; a smaller one may.
+        // This error would leave nothing closed; a smaller one may.
         assert!(simplify(&mesh, 1e9).is_none_or(|simpler| MeshCheck::of(&simpler).holds()));
     }
 

@@ -1,6 +1,6 @@
-//! What the meshes of many pieces are together: how many triangles, and how many are closed.
+//! Totals over the meshes of many pieces: number of triangles, and of closed meshes.
 //!
-//! In: shapes of any kind. Out: counts that one method's pieces are held against another's by.
+//! In: shapes of any kind. Out: counts, to compare the pieces of several methods.
 
 use std::sync::Arc;
 
@@ -12,18 +12,17 @@ use crate::{
     shape::Shape,
 };
 
-/// Counts over the meshes of pieces; of octrees over their smooth ones.
+/// Totals over the meshes of pieces; for octrees over their smooth meshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MeshTally {
-    /// Triangles of all of them.
+    /// Number of triangles.
     pub triangles: u64,
-    /// Pieces whose meshes are closed.
+    /// Number of pieces with closed meshes.
     pub closed: u64,
 }
 
 impl MeshTally {
-    /// Makes the meshes on all cores, counts, and lets them go again. Checks before every piece whether this was
-    /// cancelled.
+    /// Makes the meshes on all cores, counts, and drops them. Checks before every piece whether this was cancelled.
     ///
     /// # Errors
     /// [`Cancelled`].

@@ -1,17 +1,17 @@
-//! Triangles by boxes, asked which is nearest to a point.
+//! Nearest-triangle queries by a tree of boxes.
 
 use crate::geometry::{Aabb, BoxTree, triangle::distance_squared};
 use glam::DVec3;
 
-/// Triangles of a leaf of the tree, at most.
+/// Largest number of triangles in a leaf of the tree.
 const LEAF: usize = 8;
 
-/// A triangle of the tree, and what it is part of.
+/// A triangle of the tree, with a tag.
 #[derive(Clone, Copy, Debug)]
 pub struct Tagged {
     /// Its corners.
     pub corners: [DVec3; 3],
-    /// Whatever the asker knows it by.
+    /// The caller's tag.
     pub tag: u32,
 }
 
@@ -20,7 +20,7 @@ pub struct Tagged {
 pub struct TriangleTree(BoxTree<Tagged>);
 
 impl TriangleTree {
-    /// Of these triangles.
+    /// The tree of these triangles.
     #[must_use]
     pub fn new(triangles: Vec<Tagged>) -> Self {
         let part = |run: &mut [Tagged], size: DVec3| {

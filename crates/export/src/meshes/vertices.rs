@@ -1,7 +1,7 @@
-//! A piece's mesh as programs draw it: one list of vertices a side, each with everything that it shows.
+//! A piece's mesh for renderers: a list of vertices per side, each with all attributes.
 //!
 //! In: a [`WrittenMesh`]. Out: vertices and indices for each material of the outside, and for the inside. A point has a
-//! vertex for everything that is shown there, so nothing bleeds over an edge between inside and outside.
+//! vertex per combination of attributes, so that no attribute is interpolated over an edge between inside and outside.
 
 use std::collections::HashMap;
 
@@ -12,25 +12,25 @@ use super::{Side, WrittenMesh};
 /// A part of a piece's surface that has one material.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Primitive {
-    /// What it is; `None` where there is nothing.
+    /// Its side; `None` for an empty mesh.
     pub side: Option<Side>,
-    /// Points, shape space.
+    /// Positions, shape space.
     pub positions: Vec<DVec3>,
-    /// Unit.
+    /// Unit normals.
     pub normals: Vec<Vec3>,
-    /// sRGB.
+    /// Colours, sRGB.
     pub colors: Vec<[u8; 3]>,
-    /// v up.
+    /// Texture coordinates, v up.
     pub uvs: Vec<[f32; 2]>,
-    /// Cell beyond the crack; -1 where there is none or it is not known.
+    /// Cell beyond the crack; -1 if there is none or it is unknown.
     pub beyond: Vec<f32>,
-    /// To the nearest face of the piece that a crack made, m; -1 for a piece without any.
+    /// Distance to the piece's nearest crack face, m; -1 for a piece without any.
     pub crack_distance: Vec<f32>,
-    /// Counter-clockwise from outside.
+    /// Triangles, counter-clockwise seen from outside.
     pub indices: Vec<u32>,
 }
 
-/// What tells two vertices apart: floats by their bits.
+/// Key of a vertex: its attributes, floats by their bits.
 #[derive(PartialEq, Eq, Hash)]
 struct Shown {
     point: u32,
@@ -40,7 +40,7 @@ struct Shown {
     beyond: Option<u32>,
 }
 
-/// The parts of a mesh, the outside's in the order of their materials, then the inside.
+/// The parts of a mesh: the outside's in the order of their materials, then the inside.
 #[must_use]
 pub fn primitives(mesh: &WrittenMesh) -> Vec<Primitive> {
     let mut sides: Vec<Side> = mesh.faces.iter().map(|face| face.side).collect();

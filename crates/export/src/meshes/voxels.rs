@@ -1,8 +1,8 @@
-//! The *voxels* mesh of a piece: cubes.
+//! The *voxels* mesh of a piece, made of cubes.
 //!
-//! In: an octree. Out: triangles for every face of a voxel that is exposed, as a 2-manifold: at a corner of the grid
-//! every fan of faces has a point of its own, and where two voxels touch along an edge only, each has its own point in
-//! the middle of that edge, since no two points may have two edges between them.
+//! In: an octree. Out: triangles for every exposed face of a voxel, as a 2-manifold: at a corner of the grid every fan
+//! of faces has its own point, and if two voxels touch only along an edge, each has its own point in the middle of that
+//! edge, since two points must not have two edges between them.
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::{Corner, Face, PieceMesh, Side, world_uv};
 use crate::{Cells, shape::Octree, svo::morton::decode};
 
-/// Axes across a face and, counter-clockwise seen from outside, its corners: for -x, +x, -y, +y, -z, +z.
+/// Direction and corners of the faces -x, +x, -y, +y, -z, +z; counter-clockwise seen from outside.
 const FACES: [([i32; 3], [[i32; 3]; 4]); 6] = [
     ([-1, 0, 0], [[0, 0, 0], [0, 0, 1], [0, 1, 1], [0, 1, 0]]),
     ([1, 0, 0], [[1, 0, 0], [1, 1, 0], [1, 1, 1], [1, 0, 1]]),
@@ -20,7 +20,7 @@ const FACES: [([i32; 3], [[i32; 3]; 4]); 6] = [
     ([0, 0, 1], [[0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]]),
 ];
 
-/// A point of the surface: twice its place on the grid, and which of the surfaces that meet there it is on.
+/// A point of the surface: twice its grid coordinates, and the number of its surface among those that meet there.
 type Point = ([i32; 3], u8);
 
 /// The mesh of an octree, shape space.
@@ -28,7 +28,7 @@ type Point = ([i32; 3], u8);
 pub fn voxels(octree: &Octree) -> PieceMesh {
     let (forest, grid) = (&octree.forest, &octree.grid);
     let cells = Cells::of(forest, octree.tree as usize);
-    // Internal nodes have no exposed faces: inside never touches outside through a face.
+    // Internal nodes have no exposed faces: a leaf always lies between inside and outside.
     let faces: Vec<(usize, usize)> = (0..cells.len())
         .into_par_iter()
         .filter(|i| cells.leaves[*i] != u32::MAX)
@@ -58,7 +58,7 @@ pub fn voxels(octree: &Octree) -> PieceMesh {
         let mut ids: Vec<u32> =
             outline.iter().map(|point| points.binary_search(point).unwrap_or_default() as u32).collect();
         if ids.len() > 4 {
-            // Round the middle: a fan from a corner would have triangles without area.
+            // A fan round the centre: a fan from a corner would have triangles without area.
             let sum = ids.iter().map(|i| mesh.positions[*i as usize]).fold(DVec3::ZERO, |a, b| a + b);
             mesh.positions.push(sum / ids.len() as f64);
             ids.push(ids[0]);
@@ -86,7 +86,7 @@ fn is_solid(cells: &Cells, at: [i32; 3], step: [i32; 3]) -> bool {
     cells.find_at(std::array::from_fn(|k| at[k] + step[k])).is_some()
 }
 
-/// The points round a face of the voxel at `low`, counter-clockwise from outside.
+/// The points round a face of the voxel at `low`, counter-clockwise seen from outside.
 fn outline(cells: &Cells, low: [i32; 3], side: usize) -> Vec<Point> {
     let (out, corners) = FACES[side];
     let mut points = Vec::with_capacity(4);
@@ -94,7 +94,7 @@ fn outline(cells: &Cells, low: [i32; 3], side: usize) -> Vec<Point> {
         let (a, b) = (corners[k], corners[(k + 1) % 4]);
         let at: [i32; 3] = std::array::from_fn(|axis| low[axis] + a[axis]);
         points.push((at.map(|v| 2 * v), fan(cells, at, low, out)));
-        // The way out of the voxel across this edge, along its face.
+        // Direction out of the voxel across this edge, in the plane of the face.
         let beside: [i32; 3] =
             std::array::from_fn(
                 |axis| {
@@ -104,7 +104,7 @@ fn outline(cells: &Cells, low: [i32; 3], side: usize) -> Vec<Point> {
         let across: [i32; 3] = std::array::from_fn(|axis| beside[axis] + out[axis]);
         if !is_solid(cells, low, beside) && is_solid(cells, low, across) {
             let middle = std::array::from_fn(|axis| 2 * low[axis] + a[axis] + b[axis]);
-            // Voxels that meet in an edge alone differ by one along both axes across it.
+            // Voxels that share only an edge differ by one along both axes across it.
             let axis = (0..3).find(|axis| a[*axis] == b[*axis]).unwrap_or_default();
             points.push((middle, 16 + (low[axis] & 1) as u8));
         }
@@ -112,8 +112,8 @@ fn outline(cells: &Cells, low: [i32; 3], side: usize) -> Vec<Point> {
     points
 }
 
-/// Which fan of faces round the grid's corner `at` the face of the voxel at `low` that looks along `out` is part of: the
-/// number of its first face. The twelve faces that can meet there lie between the eight voxels round it.
+/// The fan round the grid's corner `at` that contains the face towards `out` of the voxel at `low`: the number of the
+/// fan's first face. The twelve faces that can meet there lie between the eight voxels round it.
 fn fan(cells: &Cells, at: [i32; 3], low: [i32; 3], out: [i32; 3]) -> u8 {
     let solid: [bool; 8] =
         std::array::from_fn(|c| is_solid(cells, at, std::array::from_fn(|k| (c as i32 >> k & 1) - 1)));
@@ -137,7 +137,7 @@ fn fan(cells: &Cells, at: [i32; 3], low: [i32; 3], out: [i32; 3]) -> u8 {
                 .collect();
             match faces[..] {
                 [(a, b), (c, d)] => join(number(a, b), number(c, d)),
-                // Two voxels that meet in this edge alone: each keeps its own two faces.
+                // Two voxels that share only this edge: each keeps its own two faces.
                 [_, _, _, _] => (0..4).filter(|k| solid[round[*k]]).for_each(|k| {
                     let own = round[k];
                     join(number(own, round[(k + 1) % 4]), number(own, round[(k + 3) % 4]));
@@ -160,7 +160,7 @@ mod tests {
     };
     use std::sync::Arc;
 
-    /// An octree whose solid are these voxels, all of them leaves.
+    /// An octree with these voxels as its solid, all of them leaves.
     fn octree(level: u32, solid: impl Fn([u32; 3]) -> bool) -> Octree {
         let mut leaves = Leaves::default();
         for key in 0..morton::Key::from(1u32 << level).pow(3) {
@@ -185,7 +185,7 @@ mod tests {
         };
         for share in [0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0] {
             let there: Vec<bool> = (0..512).map(|_| random() < share).collect();
-            // A free voxel all round, as grids have.
+            // A margin of one voxel, as in all grids.
             let solid = |[x, y, z]: [u32; 3]| {
                 [x, y, z].iter().all(|v| (1..=6).contains(v)) && there[(x + 8 * y + 64 * z) as usize]
             };
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn voxels_that_meet_in_an_edge_twice_are_told_apart() {
-        // Two voxels that share an edge, joined round both of its ends.
+        // Two voxels that share an edge, connected round both of its ends.
         let there = [[1, 1, 2], [2, 2, 2], [1, 1, 1], [1, 2, 1], [2, 2, 1], [1, 1, 3], [1, 2, 3], [2, 2, 3]];
         let mesh = voxels(&octree(3, |at| there.contains(&at)));
         let check = MeshCheck::of(&mesh);

@@ -1,4 +1,4 @@
-//! A piece's mesh as formats write it, with what several of them write about it.
+//! A piece's mesh for formats, with data that several formats write.
 
 use std::{
     ops::Deref,
@@ -7,7 +7,7 @@ use std::{
 
 use super::{CrackDistance, PieceMesh};
 
-/// A mesh, and how far its points are from its crack faces: measured when a format first needs it.
+/// A mesh, and the distances of its points from its crack faces, measured on first use.
 #[derive(Clone, Debug, Default)]
 pub struct WrittenMesh {
     mesh: Arc<PieceMesh>,
@@ -15,7 +15,7 @@ pub struct WrittenMesh {
 }
 
 impl WrittenMesh {
-    /// Of each point the distance to the nearest crack face, m; -1 where the mesh has none.
+    /// Distance of each point from the nearest crack face, m; -1 if the mesh has none.
     pub fn crack_distances(&self) -> &[f32] {
         self.crack_distances.get_or_init(|| CrackDistance::of(&self.mesh).of_points(&self.mesh.positions))
     }

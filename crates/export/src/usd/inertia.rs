@@ -1,8 +1,8 @@
-//! Principal moments of inertia, and the axes that they are about.
+//! Principal moments of inertia and their axes.
 
 use glam::{DMat3, DQuat, DVec3};
 
-/// Moments and the turn from their axes to those of `inertia`, by Jacobi's rotations.
+/// Principal moments and the rotation from their axes to those of `inertia`, by Jacobi rotations.
 pub fn principal(inertia: DMat3) -> (DVec3, DQuat) {
     let (mut a, mut axes) = (inertia, DMat3::IDENTITY);
     let size = (0..3).map(|k| a.col(k)[k].abs()).fold(0.0, f64::max);

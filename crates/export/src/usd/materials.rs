@@ -9,7 +9,7 @@ use super::{
 use crate::geometry::srgb;
 use crate::mesh::Material;
 
-/// Materials by name; `None` for those that show vertex colours.
+/// Materials by name; `None` for one that shows vertex colours.
 #[derive(Default)]
 pub struct Used<'a> {
     names: BTreeMap<(Option<usize>, Option<u32>), String>,
@@ -38,7 +38,7 @@ impl<'a> Used<'a> {
     }
 }
 
-/// Writes the scope that holds them.
+/// Writes the scope of all materials.
 pub fn write(out: &mut impl Write, used: &Used<'_>) -> std::io::Result<()> {
     writeln!(out, "    def Scope \"materials\"\n    {{")?;
     for (name, material) in &used.by_name {

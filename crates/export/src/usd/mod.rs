@@ -1,8 +1,9 @@
-//! Pieces as OpenUSD text: an Xform a piece, `piece_000` on, whose origin is its centre of mass, with a mesh below it.
+//! Pieces as OpenUSD text: an Xform per piece, `piece_000` and so on, whose origin is its centre of mass, with a child
+//! mesh.
 //!
 //! In: pieces. Out: one layer with points that neighbouring faces share, normals, texture coordinates and colours by
-//! corner, a subset of faces for each material, what UsdPhysics wants of a rigid body, and time samples of what moves.
-//! Textures are PNG files beside it.
+//! corner, a subset of faces for each material, the UsdPhysics attributes of a rigid body, and time samples of its
+//! motion. Textures are PNG files beside it.
 
 mod inertia;
 mod materials;
@@ -19,7 +20,7 @@ use super::{
 use crate::geometry::srgb;
 use materials::Used;
 
-/// Name of the prim that holds everything.
+/// Name of the root prim.
 const ROOT: &str = "kintsugi";
 
 /// The format.
@@ -44,7 +45,7 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
     let motion = what.motion.as_ref();
     begin(&mut out, what).map_err(failed)?;
     let mut used = Used::default();
-    // Which pieces, and which that broke again, stand under each that broke again.
+    // Pieces, and pieces that broke again, under each piece that broke again.
     let mut under: BTreeMap<Option<usize>, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
     let known = |id: &usize| what.generations.iter().any(|group| group.id == *id);
     for piece in &what.pieces {
@@ -118,7 +119,7 @@ fn write_piece<'a>(
         writeln!(out, "        point3f physics:centerOfMass = ({}, {}, {})", centre.x, centre.y, centre.z)?;
         writeln!(out, "        float3 physics:diagonalInertia = ({}, {}, {})", m.x, m.y, m.z)?;
         writeln!(out, "        quatf physics:principalAxes = ({w}, {x}, {y}, {z})")?;
-        // Else a solver would move what the samples move.
+        // Otherwise a physics solver would move animated pieces.
         writeln!(out, "        bool physics:kinematicEnabled = {}", u8::from(track.is_some()))?;
     }
     match track {
@@ -144,7 +145,7 @@ fn write_piece<'a>(
     writeln!(out, "    }}\n")
 }
 
-/// A convex shape that physics meets and nobody sees.
+/// Writes an invisible convex collision shape.
 fn write_hull(
     out: &mut impl Write,
     number: usize,
@@ -157,7 +158,7 @@ fn write_hull(
     writeln!(out, "        }}\n")
 }
 
-/// A mesh up to what it consists of; `other` schemas are named, too.
+/// Writes the beginning of a mesh prim with its attributes; `other` schemas are listed, too.
 fn begin_mesh(
     out: &mut impl Write,
     name: &str,
@@ -196,7 +197,7 @@ fn write_triangles(out: &mut impl Write, points: &[Vec3], triangles: &[[u32; 3]]
     out.write_all(b"\n")
 }
 
-/// A quaternion of f32 of length 1: x, y, z, w.
+/// A unit quaternion in f32: x, y, z, w.
 fn unit(rotation: DQuat) -> [f32; 4] {
     rotation.normalize().as_quat().normalize().to_array()
 }
@@ -237,7 +238,7 @@ fn write_samples(
     Ok(())
 }
 
-/// Values of an array, a few hundred a line: programs read long lines, people do not.
+/// Writes an array with a few hundred values per line, which programs and people can read.
 fn array<T>(
     out: &mut impl Write,
     name: &str,
@@ -261,7 +262,7 @@ fn write_mesh<'a>(
     collides: bool,
     used: &mut Used<'a>,
 ) -> std::io::Result<()> {
-    // Importers that drop the node above it still give it the piece's name.
+    // Importers that drop the parent node still see the piece's name.
     begin_mesh(out, &piece.name(), points, collides, "\"MaterialBindingAPI\"")?;
     write_triangles(out, points, &mesh.triangles)?;
     let corners = || mesh.corners.iter().flatten();
@@ -274,7 +275,7 @@ fn write_mesh<'a>(
         write!(o, "({}, {})", c.uv[0] + 0.0, c.uv[1] + 0.0)
     })?;
     out.write_all(varying.as_bytes())?;
-    // A few colours serve very many corners.
+    // Few colours are shared by very many corners.
     let mut colors: BTreeMap<[u8; 3], usize> = corners().map(|c| (c.color, 0)).collect();
     colors.values_mut().enumerate().for_each(|(i, number)| *number = i);
     array(out, "color3f[] primvars:displayColor", colors.keys(), |o, c| {

@@ -1,6 +1,6 @@
 //! Several numbers as one: in an array for every processor, in a register for those with AVX2.
 
-/// The lanes that work is compiled for.
+/// The lanes for which work is compiled.
 pub trait Simd {
     /// Eight floats.
     type F32x8: F32x8;
@@ -10,7 +10,7 @@ pub trait Simd {
     type I32x8: I32x8;
 }
 
-/// For every processor.
+/// Arrays, for every processor.
 pub(super) struct Arrays;
 
 impl Simd for Arrays {
@@ -19,7 +19,7 @@ impl Simd for Arrays {
     type I32x8 = Array<[i32; 8]>;
 }
 
-/// For processors with AVX2. Only work that [`super::Width`] runs may have these.
+/// Registers, for processors with AVX2. Only work run by [`super::Width`] may have these.
 #[cfg(target_arch = "x86_64")]
 pub(super) struct Registers;
 
@@ -44,7 +44,7 @@ use std::arch::x86_64 as x86;
 #[cfg(target_arch = "x86_64")]
 macro_rules! call {
     ($($what:tt)*) => {
-        // SAFETY: `Width` has asked the processor for AVX2 before any register is made.
+        // SAFETY: `Width` tests the processor for AVX2 before any register is made.
         unsafe {
             #[allow(unused_imports, reason = "not every call needs one by its bare name")]
             use x86::*;
@@ -53,8 +53,8 @@ macro_rules! call {
     };
 }
 
-/// Lanes of one kind: a trait, and the same for arrays and registers. Operations of one and of two operands are given lane by
-/// lane and as intrinsics.
+/// Lanes of one kind: a trait, and its implementations for arrays and registers. Operations of one and of two operands
+/// are given per lane and as intrinsics.
 macro_rules! lanes {
     (
         $(#[$about:meta])*
@@ -67,11 +67,11 @@ macro_rules! lanes {
     ) => {
         $(#[$about])*
         pub trait $lanes: Copy {
-            /// Of these numbers.
+            /// Lanes of these numbers.
             fn of(values: [$element; $count]) -> Self;
             /// The numbers.
             fn array(self) -> [$element; $count];
-            /// One number in all lanes.
+            /// The same number in all lanes.
             fn splat(value: $element) -> Self;
             $(#[doc = concat!("Of each lane ", stringify!($value1), ".")] $(#[$doc1])* fn $one(self) -> Self;)*
             $(
@@ -159,20 +159,20 @@ lanes! {
         max: a, b => if a > b { a } else { b }, _mm256_max_ps;
     }
     also {
-        /// Lanes for [`F32x8::select`]: those whose bit is set.
+        /// Mask for [`F32x8::select`]: lanes whose bit is set.
         fn mask(bits: u32) -> Self;
-        /// Where this mask is set one, elsewhere the other.
+        /// `one` in lanes of this mask, else `other`.
         fn select(self, one: Self, other: Self) -> Self;
-        /// The mask of lanes that are less than the other's.
+        /// The mask of lanes less than the other's.
         fn below(self, other: Self) -> Self;
-        /// Bit i says whether lane i is less than the other's.
+        /// Bit i is 1 if lane i is less than the other's.
         fn less(self, other: Self) -> u32;
-        /// Bit i says whether lane i is no more than the other's.
+        /// Bit i is 1 if lane i is at most the other's.
         fn at_most(self, other: Self) -> u32;
-        /// Bit i says whether lane i has its sign bit set.
+        /// Bit i is the sign bit of lane i.
         fn signs(self) -> u32;
 
-        /// A word on every lane; only to be selected and taken out again.
+        /// A word in every lane; only for `select` and extraction.
         #[inline(always)]
         fn word(word: u32) -> Self {
             Self::splat(f32::from_bits(word))
@@ -183,14 +183,14 @@ lanes! {
             let [a, b, c, d, e, f, g, h] = self.array();
             ((a + e) + (c + g)) + ((b + f) + (d + h))
         }
-        /// The least of the lanes.
+        /// The smallest lane.
         #[inline(always)]
         fn least(self) -> f32 {
             let [a, b, c, d, e, f, g, h] = self.array();
             let min = |a: f32, b: f32| if a < b { a } else { b };
             min(min(min(a, e), min(b, f)), min(min(c, g), min(d, h)))
         }
-        /// The greatest of the lanes.
+        /// The largest lane.
         #[inline(always)]
         fn greatest(self) -> f32 {
             let [a, b, c, d, e, f, g, h] = self.array();
@@ -279,12 +279,12 @@ lanes! {
         max: a, b => if a > b { a } else { b }, _mm256_max_pd;
     }
     also {
-        /// Bit i says whether lane i is less than the other's.
+        /// Bit i is 1 if lane i is less than the other's.
         fn less(self, other: Self) -> u32;
-        /// Where it is less than `other`, `one`, elsewhere `two`.
+        /// `one` in lanes less than `other`, else `two`.
         fn if_less(self, other: Self, one: Self, two: Self) -> Self;
 
-        /// The greatest of the four.
+        /// The largest of the four.
         #[inline(always)]
         fn greatest(self) -> f64 {
             let [a, b, c, d] = self.array();
@@ -326,7 +326,7 @@ lanes! {
         and: a, b => a & b, _mm256_and_si256;
         min: a, b => if a < b { a } else { b }, _mm256_min_epi32;
         max: a, b => if a > b { a } else { b }, _mm256_max_epi32;
-        /// All bits where it is more, none elsewhere.
+        /// All bits in lanes that are greater, else none.
         more: a, b => -i32::from(a > b), _mm256_cmpgt_epi32;
     }
     also {
@@ -336,7 +336,7 @@ lanes! {
         fn down_unsigned<const BITS: i32>(self) -> Self;
         /// Whether all are zero.
         fn is_zero(self) -> bool;
-        /// The quotient, cut off towards zero, of a number below 2^24 (either sign) by one above zero.
+        /// The quotient, truncated towards zero, of a number below 2^24 (either sign) by a positive number.
         fn quotient(self, by: Self) -> Self;
     }
     arrays {
@@ -370,8 +370,8 @@ lanes! {
         fn is_zero(self) -> bool {
             call!(_mm256_testz_si256(self.0, self.0)) == 1
         }
-        /// Floats hold such numbers, and a quotient that is no whole number lies farther below the next one than it
-        /// is rounded.
+        /// Floats represent such numbers, and a quotient that is not whole lies farther below the next whole number
+        /// than its rounding.
         #[inline(always)]
         fn quotient(self, by: Self) -> Self {
             let [dividend, divisor] = call!([_mm256_cvtepi32_ps(self.0), _mm256_cvtepi32_ps(by.0)]);

@@ -1,8 +1,8 @@
 //! Work on several numbers at once, compiled for the widest vectors that the processor has.
 //!
-//! In: [`Work`], written over the lanes of a [`Simd`]. Out: what it gives, the same at every width to the last bit, since
-//! nothing is fused. The compiler turns plain loops over arrays of a fixed length into vector code, too, where they run
-//! within such work and nothing in them calls or branches.
+//! In: [`Work`], generic over the lanes of a [`Simd`]. Out: its result, the same at every width to the last bit, since
+//! no operations are fused. The compiler also turns plain loops over arrays of a fixed length into vector code, if they
+//! are part of such work and contain no calls or branches.
 
 mod lanes;
 mod vectors;
@@ -10,15 +10,15 @@ mod vectors;
 pub use lanes::{F32x8, F64x4, I32x8, Simd};
 pub use vectors::{Matrices, Vectors, times};
 
-/// What is done. `run` and what it calls are always inlined, so that they are compiled anew for every width.
+/// Work on lanes. `run` and the functions that it calls are always inlined, so that they are compiled for every width.
 pub trait Work {
-    /// What it gives.
+    /// Type of the result.
     type Out;
-    /// Does it.
+    /// Runs the work.
     fn run<S: Simd>(self) -> Self::Out;
 }
 
-/// Vectors that this processor has.
+/// The width of vectors that work uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Width(Kind);
 
@@ -27,16 +27,16 @@ enum Kind {
     Plain,
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// The same lanes: what loops over arrays gains by twice the width, and whole masks are one instruction.
+    /// The same lanes: loops over arrays gain from twice the width, and whole masks are one instruction.
     #[cfg(target_arch = "x86_64")]
     Avx512,
 }
 
 impl Width {
-    /// None: for every processor.
+    /// No vectors: for every processor.
     pub const PLAIN: Self = Self(Kind::Plain);
 
-    /// The widest.
+    /// The widest of this processor.
     #[must_use]
     pub fn widest() -> Self {
         #[cfg(target_arch = "x86_64")]
@@ -50,7 +50,7 @@ impl Width {
         Self::PLAIN
     }
 
-    /// Does work with these.
+    /// Runs work with this width.
     #[inline]
     pub fn run<W: Work>(self, work: W) -> W::Out {
         #[cfg(target_arch = "x86_64")]
@@ -65,7 +65,8 @@ impl Width {
             }
             match self.0 {
                 Kind::Plain => {}
-                // SAFETY: the processor has every feature that the function is compiled for: `widest` alone makes these.
+                // SAFETY: the processor has every feature that the function is compiled for: only `widest` makes these
+                // widths.
                 Kind::Avx2 => return unsafe { avx2(work) },
                 // SAFETY: likewise.
                 Kind::Avx512 => return unsafe { avx512(work) },
@@ -75,7 +76,7 @@ impl Width {
     }
 }
 
-/// Does work with the widest vectors that the processor has.
+/// Runs work with the widest vectors of the processor.
 #[inline]
 pub fn wide<W: Work>(work: W) -> W::Out {
     Width::widest().run(work)

@@ -69,7 +69,7 @@ pub type Matrices = [[f64; 4]; 6];
 #[inline(always)]
 pub fn times<F: F64x4>(m: &Matrices, v: Vectors<F>) -> Vectors<F> {
     let [x, y, z] = v.0;
-    // Written out: a closure would not be compiled for wide vectors.
+    // Not in a closure, which would not be compiled for wide vectors.
     let [xx, xy, xz, yy, yz, zz] =
         [F::of(m[0]), F::of(m[1]), F::of(m[2]), F::of(m[3]), F::of(m[4]), F::of(m[5])];
     Vectors([

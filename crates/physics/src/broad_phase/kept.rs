@@ -1,45 +1,45 @@
-//! Near pairs of bodies that hardly move against each other.
+//! Cached near pairs of bodies that hardly move against each other (neighbour lists: Verlet 1967, Physical Review 159,
+//! sec. II).
 //!
-//! In: boxes, step by step. Out: the near pairs, where they are known from the pairs of somewhat larger boxes that were found
-//! in an earlier step, and which the boxes have not left since. What all have in common is no motion: what falls side by side
-//! keeps its pairs. A list that is kept says nothing of its own: every pair of it is asked, and those that come out are the
-//! same as without it. (Neighbour lists: Verlet 1967, Physical Review 159, sec. II.)
+//! In: boxes, step by step. Out: the near pairs, if the boxes have not yet left the larger boxes of which an earlier
+//! step found all pairs. Motion that all bodies have in common does not count: bodies that fall side by side keep their
+//! pairs. Every pair of the list is tested again, so the result is the same as without the list.
 
 use super::{Asked, tree::meeting};
 use crate::geometry::Aabb;
 use glam::DVec3;
 use rayon::prelude::*;
 
-/// Of fewer boxes all pairs are found as quickly.
+/// For fewer boxes, finding all pairs is as fast.
 const FEW: usize = 128;
 /// Fewer pairs are not worth a second thread.
 const FEW_PAIRS: usize = 1024;
 /// Boxes are made larger on every side by this share of their longest edge.
 const GROWN: f64 = 0.05;
-/// A list is made where no box has moved by more than this share of what it is made larger by since it was asked last: then
-/// it may last for some steps.
+/// A list is made if since the last step no box has moved by more than this share of its enlargement: then it may last
+/// for some steps.
 const CALM: f64 = 0.25;
-/// Nobody is at the edge of a larger box, for rounding, shares of what it was made larger by.
+/// Boxes must stay off the edges of their larger boxes by this share of the enlargement, for rounding.
 const EDGE: f64 = 1e-6;
 
-/// What is known from earlier steps.
+/// The list of an earlier step.
 #[derive(Default)]
 pub struct Kept {
-    /// The boxes that were asked last, along the world's axes.
+    /// The boxes of the last step, along the world's axes.
     last: Vec<Option<Aabb>>,
     list: Option<List>,
 }
 
 /// Pairs of larger boxes.
 struct List {
-    /// By number.
+    /// Index as that of the box.
     larger: Vec<Option<Aabb>>,
-    /// All that meet, ascending.
+    /// All pairs of larger boxes that overlap, ascending.
     pairs: Vec<(u32, u32)>,
 }
 
 impl Kept {
-    /// All near pairs, as [`Asked::pairs`]; none where they are not known.
+    /// All near pairs, like [`Asked::pairs`]; `None` if the list does not hold them.
     pub fn pairs(&mut self, asked: &Asked<'_>) -> Option<Vec<(u32, u32)>> {
         if asked.boxes.len() < FEW {
             *self = Self::default();
@@ -73,13 +73,13 @@ fn grown(bounds: &[Option<Aabb>]) -> Vec<Option<Aabb>> {
     bounds.iter().map(|own| own.as_ref().map(grow)).collect()
 }
 
-/// Whether every box lies in the larger one of its number, by no more than `share` of what that was made larger by
-/// from where it was, once all are shifted by what they have in common.
+/// Whether every box lies in the larger one of its index, moved by at most `share` of the enlargement, after the common
+/// translation is removed.
 fn lies_in(bounds: &[Option<Aabb>], larger: &[Option<Aabb>], share: f64) -> bool {
     let both = || bounds.iter().zip(larger).filter_map(|(own, larger)| own.as_ref().zip(larger.as_ref()));
     let count = both().count().max(1) as f64;
     let shift = both().map(|(own, larger)| own.middle() - larger.middle()).sum::<DVec3>() / count;
-    // So much of the larger box is not to be gone into.
+    // The rim of the larger box that must stay free.
     let rim = |larger: &Aabb| {
         let made = larger.size().max_element() * GROWN / (1.0 + 2.0 * GROWN);
         DVec3::splat((1.0 - share) * made)
@@ -96,7 +96,7 @@ fn lies_in(bounds: &[Option<Aabb>], larger: &[Option<Aabb>], share: f64) -> bool
         })
 }
 
-/// The larger boxes and their pairs; none where these are too many.
+/// The larger boxes and their pairs; `None` if there are too many pairs.
 fn list(bounds: &[Option<Aabb>]) -> Option<List> {
     let larger = grown(bounds);
     let some = (0u32..).zip(&larger).filter_map(|(k, own)| own.map(|own| (k, own)));

@@ -1,13 +1,12 @@
-//! Pairs of bodies whose boxes overlap: sort and sweep of world boxes along x, or, of many, a tree over Morton codes, on
-//! the cores (`tree.rs`) or in compute passes (`passes/`); then the boxes as they are turned. While bodies hardly move
-//! against each other, the pairs of somewhat larger boxes are kept and only these are asked (`kept.rs`).
+//! Pairs of bodies whose boxes overlap: sort and sweep of world boxes along x, or, of many, a tree over Morton codes,
+//! on the cores (`tree.rs`) or in compute passes (`passes/`); then a test of the oriented boxes. While bodies hardly
+//! move against each other, the pairs of somewhat larger boxes are cached and only these are tested (`kept.rs`).
 //!
-//! In: one box a body (or none: the body takes no part), and which bodies can move. Out: pairs (i, j), i < j,
-//! ascending. Turned boxes are told apart by separating axes (Gottschalk, Lin & Manocha 1996, OBBTree, sec.
-//! 5).
+//! In: one box a body (or none: the body is skipped), and which bodies can move. Out: pairs (i, j), i < j, ascending.
+//! Oriented boxes are tested by separating axes (Gottschalk, Lin & Manocha 1996, OBBTree, sec. 5).
 
 mod kept;
-pub mod passes;
+pub(crate) mod passes;
 mod tree;
 
 use super::Body;
@@ -17,8 +16,8 @@ use glam::{DMat3, DVec3};
 use kept::Kept;
 use passes::NearPasses;
 
-/// Pairs that are looked at in a step, at most: a heap of a thousand pieces has some ten thousand, and bodies that all lie in
-/// one place would fill any memory.
+/// Largest number of near pairs in a step: a heap of a thousand pieces has some ten thousand, and bodies that all lie
+/// in one place would fill any memory.
 pub const MOST_PAIRS: usize = 1 << 22;
 
 /// More than [`MOST_PAIRS`] bodies are near each other.
@@ -40,7 +39,7 @@ pub struct Obb {
     pub axes: DMat3,
     /// Half its edges, m.
     pub half: DVec3,
-    /// How far its body may move in the coming step, m, without what all have in common ([`common_velocity`]).
+    /// Largest distance that its body moves in the coming step, m, without the common velocity ([`common_velocity`]).
     pub way: f64,
 }
 
@@ -59,21 +58,21 @@ impl Obb {
         Aabb::new(self.centre - reach, self.centre + reach)
     }
 
-    /// Whether two bodies may meet that come so much `closer` (m) in the step: the boxes that they do not leave
-    /// overlap, and their own ones are not farther apart.
+    /// Whether two bodies that approach each other by at most `closer` (m) may touch in the step: their swept boxes
+    /// overlap, and their own boxes are no farther apart.
     #[must_use]
     pub fn may_meet(&self, other: &Self, closer: f64) -> bool {
         let (own, there) = (self.aabb(), other.aabb());
         own.meets(&there) && self.overlaps_from(own.low.x, other, there.low.x, closer)
     }
 
-    /// As [`Self::overlaps`], as the sweep asks: who begins first along x is grown.
+    /// Like [`Self::overlaps`], in the order of the sweep: the box that begins first along x is grown.
     fn overlaps_from(&self, low_x: f64, other: &Self, other_low_x: f64, closer: f64) -> bool {
         if other_low_x < low_x { other.overlaps(self, closer) } else { self.overlaps(other, closer) }
     }
 
-    /// Whether no plane parallel to two of their edges keeps the two boxes `apart` (m) from each other. So
-    /// boxes nearer than that overlap.
+    /// Whether no plane parallel to two of their edges separates the two boxes by `apart` (m). Boxes nearer than that
+    /// count as overlapping.
     #[must_use]
     pub fn overlaps(&self, other: &Self, apart: f64) -> bool {
         let (a, b) = (self.half + apart, other.half);
@@ -98,20 +97,20 @@ impl Obb {
     }
 }
 
-/// From so many boxes on a tree is as fast as a sweep or faster (docs/lab/hull-contacts.md).
+/// From this number of boxes on a tree is as fast as a sweep or faster (docs/lab/hull-contacts.md).
 const MANY: usize = 1000;
 
-/// How a body moves, as far as that brings it closer to others.
+/// Motion of a body, as far as it brings the body closer to others.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Motion {
     /// m/s.
     pub velocity: DVec3,
-    /// How fast its farthest point turns, m/s.
+    /// Speed of its farthest point by rotation, m/s.
     pub spin: f64,
 }
 
 impl Motion {
-    /// Of a body.
+    /// The motion of `body`.
     #[must_use]
     pub fn of(body: &Body) -> Self {
         let spin = body.state.angular_velocity.length() * body.def.radius();
@@ -125,22 +124,22 @@ impl Motion {
     }
 }
 
-/// Whose pairs are wanted; all slices go by body.
+/// The input of the broad phase; all slices have an element per body.
 #[derive(Clone, Copy)]
 pub struct Asked<'a> {
-    /// What a body does not leave in the step; who has none takes no part.
+    /// The box that a body does not leave in the step; a body without one is skipped.
     pub boxes: &'a [Option<Obb>],
-    /// Who can move: of a pair one does.
+    /// Whether each body can move: at least one body of a pair does.
     pub moves: &'a [bool],
-    /// How fast.
+    /// Motion of each body.
     pub motions: &'a [Motion],
-    /// Of the whole step, s.
+    /// Length of the whole step, s.
     pub dt: f64,
 }
 
 impl Asked<'_> {
-    /// How much closer two bodies may come in the step, m: often much less than the sum of their ways, as they fall side
-    /// by side.
+    /// How much closer two bodies may come in the step, m: often much less than the sum of the distances that they
+    /// move, since they fall side by side.
     #[must_use]
     pub fn closer(&self, i: usize, j: usize) -> f64 {
         self.motions[i].closer(&self.motions[j], self.dt)
@@ -157,14 +156,14 @@ impl Asked<'_> {
     /// All near pairs, found on the cores.
     ///
     /// # Errors
-    /// [`Crowded`] where there are more than [`MOST_PAIRS`].
+    /// [`Crowded`] if there are more than [`MOST_PAIRS`].
     pub fn pairs(&self) -> Result<Vec<(u32, u32)>, Crowded> {
         pairs(self.boxes, self.moves, |i, j| self.closer(i, j))
     }
 }
 
-/// Finds near pairs: on the cores, or, of many bodies, in compute passes where there is a device for them. Both find the
-/// same ones in the same order.
+/// Finds near pairs: on the cores, or for many bodies in compute passes, if there is a device for them. Both give the
+/// same pairs in the same order.
 #[derive(Default)]
 pub struct BroadPhase {
     passes: Option<NearPasses>,
@@ -172,11 +171,11 @@ pub struct BroadPhase {
 }
 
 impl BroadPhase {
-    /// All pairs that may overlap in the coming step and of which at least one moves; `gpu` is the device whose passes
-    /// look for them, where they shall.
+    /// All pairs that may overlap in the coming step and of which at least one moves; `gpu` is the device for the
+    /// passes, if these are wanted.
     ///
     /// # Errors
-    /// [`GpuError::Crowded`] where there are more than [`MOST_PAIRS`]; other [`GpuError`]s of the device.
+    /// [`GpuError::Crowded`] if there are more than [`MOST_PAIRS`]; other [`GpuError`]s of the device.
     pub fn pairs(&mut self, gpu: Option<&Gpu>, asked: &Asked<'_>) -> Result<Vec<(u32, u32)>, GpuError> {
         if let Some(gpu) = gpu.filter(|_| asked.boxes.len() >= MANY) {
             let passes = self.passes.get_or_insert_with(|| NearPasses::new(gpu));
@@ -191,11 +190,11 @@ impl BroadPhase {
     }
 }
 
-/// All pairs that may overlap in the coming step and of which at least one moves; `closer` says how much
-/// closer two bodies may come, m: often much less than the sum of their ways, as they fall side by side.
+/// All pairs that may overlap in the coming step and of which at least one moves; `closer` says how much closer two
+/// bodies may come, m: often much less than the sum of the distances that they move, since they fall side by side.
 ///
 /// # Errors
-/// [`Crowded`] where there are more than [`MOST_PAIRS`].
+/// [`Crowded`] if there are more than [`MOST_PAIRS`].
 pub fn pairs(
     boxes: &[Option<Obb>],
     moves: &[bool],
@@ -204,7 +203,7 @@ pub fn pairs(
     if boxes.len() < MANY { sweep(boxes, moves, closer) } else { tree::pairs(boxes, moves, closer) }
 }
 
-/// The same by sort and sweep.
+/// Finds the pairs by sort and sweep.
 fn sweep(
     boxes: &[Option<Obb>],
     moves: &[bool],
@@ -234,27 +233,27 @@ fn sweep(
     Ok(found)
 }
 
-/// Two bodies that may meet in a step.
+/// Two bodies that may touch in a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NearPair {
     /// Indices, ascending.
     pub bodies: [usize; 2],
-    /// How far they may come towards each other in the step, m.
+    /// Largest distance by which they approach each other in the step, m.
     pub way: f64,
-    /// How finely the finder of contacts looks at them, m.
+    /// Size of the finder's cells for this pair, m.
     pub resolution_m: f64,
 }
 
-/// The velocity that bodies have in common, m/s: the mean of all that move. Who meets whom depends on what is left of their
-/// velocities without it, whatever it is, and of things that fall side by side nothing is.
+/// The velocity that bodies have in common, m/s: the mean of all that move. Boxes are swept by the velocity relative to
+/// it, since a common translation causes no contacts.
 #[must_use]
 pub fn common_velocity(bodies: &[Body]) -> DVec3 {
     let moving = || bodies.iter().filter(|body| body.moves() && body.state.is_finite());
     moving().map(|body| body.state.linear_velocity).sum::<DVec3>() / moving().count().max(1) as f64
 }
 
-/// The box of a body, grown by `reach` m, and how far it moves in `dt` against what moves at the velocity `common`. None
-/// where it has no extent or no place.
+/// The box of a body, grown by `reach` m, and how far it moves in `dt` against what moves at the velocity `common`.
+/// `None` if it has no extent or no finite position.
 #[must_use]
 pub fn bounds(body: &Body, reach: f64, dt: f64, common: DVec3) -> Option<Obb> {
     let shape = &body.def.shape;

@@ -1,5 +1,5 @@
-//! Near pairs by a bounding volume hierarchy over Morton codes (Karras 2012; Chlubna, sec. 6): the native twin of
-//! `passes/`, which does the same in compute passes.
+//! Near pairs by a bounding volume hierarchy over Morton codes (Karras 2012; Chlubna, sec. 6): on the cores;
+//! `passes/` computes the same in compute passes.
 //!
 //! In and out as the sweep, the same pairs in the same order. The middles of the boxes get Morton codes, a radix sort
 //! orders them; each inner node of the binary radix tree finds its range and its split by itself; boxes are gathered
@@ -31,10 +31,10 @@ struct Node {
     last: u32,
 }
 
-/// As [`pairs`](super::pairs).
+/// Like [`pairs`](super::pairs).
 ///
 /// # Errors
-/// [`Crowded`] where there are more than [`MOST_PAIRS`].
+/// [`Crowded`] if there are more than [`MOST_PAIRS`].
 pub fn pairs(
     boxes: &[Option<Obb>],
     moves: &[bool],
@@ -51,10 +51,10 @@ pub fn pairs(
     })
 }
 
-/// Pairs (i, j), i < j, ascending, of the numbers of boxes along the axes that meet, and of which `near` says yes.
+/// Pairs (i, j), i < j, ascending, the indices of axis-aligned boxes that overlap and for which `near` is true.
 ///
 /// # Errors
-/// [`Crowded`] where there are more than [`MOST_PAIRS`].
+/// [`Crowded`] if there are more than [`MOST_PAIRS`].
 pub fn meeting(
     all: &[(u32, Aabb)],
     near: impl Fn(&(u32, Aabb), &(u32, Aabb)) -> bool + Sync,
@@ -95,13 +95,13 @@ pub fn meeting(
     Ok(found)
 }
 
-/// Morton codes of the boxes' middles with the numbers of the boxes, in order of code, equal ones in order of number.
+/// Morton codes of the boxes' middles with the indices of the boxes, by ascending code, then index.
 fn in_order(all: &[(u32, Aabb)]) -> Vec<(u32, u32)> {
     let middle = |(_, bounds): &(u32, Aabb)| bounds.middle();
     let whole = Aabb::of(all.iter().map(middle));
     let cells = f64::from((1u32 << BITS) - 1) / whole.size().max_element().max(f64::MIN_POSITIVE);
     let code = |k: usize| {
-        // What is no number becomes 0.
+        // NaN becomes 0.
         let at = ((middle(&all[k]) - whole.low) * cells).to_array().map(|v| spread(v as u32));
         at[0] | at[1] << 1 | at[2] << 2
     };

@@ -1,15 +1,15 @@
-//! How far two outlines are apart: the distance of the origin from the set of all differences of their points (Gilbert,
+//! The distance of two outlines: the distance of the origin from the set of all differences of their points (Gilbert,
 //! Johnson & Keerthi 1988, IEEE Journal of Robotics and Automation 4).
 //!
 //! In: two outlines, the second as it lies in the axes of the first. Out: two bounds of their distance. A simplex of
-//! differences of corners goes towards the origin; the plane through the farthest difference says at least how far it is
-//! off, the simplex at most.
+//! differences of corners goes towards the origin; the plane through the farthest difference says at least how far it
+//! is off, the simplex at most.
 
 use super::outline::Outline;
 use crate::corners::Corners;
 use glam::{DMat3, DQuat, DVec3};
 
-/// Turns until a simplex that does not come nearer is given up; the bounds are right whenever it is.
+/// Largest number of iterations of a simplex that does not get nearer; the bounds are valid at every iteration.
 const MOST_TURNS: usize = 48;
 /// Bounds agree so well.
 const AGREE: f64 = 1e-7;
@@ -23,7 +23,7 @@ pub struct Relative {
 }
 
 impl Relative {
-    /// Of two bodies that lie so in the world.
+    /// The relative pose of two bodies with these poses in the world.
     #[must_use]
     pub fn new([a, b]: [(DVec3, DQuat); 2]) -> Self {
         let inverse = a.1.inverse();
@@ -31,31 +31,30 @@ impl Relative {
     }
 }
 
-/// How far two bodies are apart that lie in two outlines: what is said is how far the outlines are, less what may lie outside
-/// of them.
+/// The distance of two bodies within two outlines: the distance of the outlines, less what may lie outside of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
-    /// That is at least so much, m; below zero where it is not known.
+    /// Lower bound, m; below zero if none is known.
     pub least: f64,
-    /// And at most so much, m. Both come from one number, so that who is not apart by it is known as well as who is.
+    /// Upper bound, m. Both bounds come from one number, so that it also shows that bodies are not apart.
     pub most: f64,
-    /// Along which way `least` is, from the second to the first, unit, axes of the second.
+    /// Direction of `least`, from the second to the first, unit, axes of the second.
     pub way: DVec3,
 }
 
-/// The corner that lies farthest along a way.
+/// The corner that lies farthest along a direction.
 fn farthest(corners: &Corners, way: DVec3) -> DVec3 {
     corners.at(corners.farthest(way).0)
 }
 
-/// Bounds of the distance of two outlines. More than `enough`, m, is not asked how far. `known` is the way of an earlier
-/// answer, or zero: most often it still tells.
+/// Bounds of the distance of two outlines. The search stops once they are more than `enough` apart, m. `known` is the
+/// direction of an earlier result, or zero: most often it still separates them.
 #[must_use]
 pub fn gap(pair: [&Outline; 2], lie: &Relative, known: DVec3, enough: f64) -> Gap {
     let slack = pair[0].slack + pair[1].slack;
     let back = lie.rotation.transpose();
     let first = if known == DVec3::ZERO { -lie.position } else { lie.rotation * known };
-    // The difference that lies nearest along a way.
+    // The difference that lies nearest along a direction.
     let nearest = |way: DVec3| {
         let a = farthest(&pair[0].corners, -way);
         let b = lie.position + lie.rotation * farthest(&pair[1].corners, back * way);
@@ -71,8 +70,8 @@ pub fn outside(corners: &Corners, point: DVec3) -> f64 {
     origin_from(|way| farthest(corners, -way) - point, -point, f64::MAX).1
 }
 
-/// Bounds of the distance of the origin from a convex set, and the way from it for which the lower one is. `nearest`
-/// gives the point of the set that lies nearest along a way.
+/// Bounds of the distance of the origin from a convex set, and the direction of the lower bound. `nearest` gives the
+/// point of the set that lies nearest along a direction.
 fn origin_from(nearest: impl Fn(DVec3) -> DVec3, first: DVec3, enough: f64) -> (f64, f64, DVec3) {
     let mut way = first.normalize_or(DVec3::Y);
     let mut simplex = Simplex::default();
@@ -115,8 +114,8 @@ impl Simplex {
         true
     }
 
-    /// Leaves those round the point of it that is nearest to the origin, which it gives. The newest one is among them: the
-    /// others had their say before.
+    /// Reduces the simplex to the corners of its feature nearest to the origin and returns that nearest point. The
+    /// newest corner is among them: the features of the others were tested before.
     fn shrink(&mut self) -> DVec3 {
         let newest = self.len - 1;
         let mut best = (f64::MAX, DVec3::ZERO, 0u8);

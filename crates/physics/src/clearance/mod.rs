@@ -1,9 +1,10 @@
-//! Near pairs that a plane keeps apart.
+//! Near pairs that a plane separates.
 //!
-//! In: pairs whose boxes may meet. Out: those whose convex outlines may. Of the pieces of a break most boxes overlap that
-//! belong to pieces which do not touch: of 385 that fall and collide a box meets some thirty others, a piece three or four.
-//! `outline.rs` makes the outline of a shape, `distance.rs` says how far two of them are apart. Both bounds of that distance
-//! are kept, and nothing is asked again before the two bodies may have moved beyond them.
+//! In: pairs whose boxes may overlap. Out: those whose convex outlines may. After a break most overlapping boxes belong
+//! to pieces that do not touch: of 385 that fall and collide, a box overlaps some thirty others, a piece three or four.
+//!
+//! `outline.rs` makes the outline of a shape, `distance.rs` bounds the distance of two. Both bounds are cached, and no
+//! distance is computed again before the two bodies may have moved beyond them.
 
 mod distance;
 mod outline;
@@ -20,16 +21,16 @@ use outline::Outlines;
 use rayon::prelude::*;
 use ways::Ways;
 
-/// Of fewer pairs the outlines cost more than they save.
+/// For fewer pairs the outlines cost more than they save.
 const FEW_PAIRS: usize = 16;
 /// Fewer are not worth a second thread.
 const MANY: usize = 256;
 
-/// What is known of a pair.
+/// Cached distance of a pair.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     bodies: [BodyId; 2],
-    /// How far they were apart at least and at most, m, when the ways of both bodies were `ways` in sum, m.
+    /// Lower and upper bound of their distance, m, when both bodies had moved by `ways` in sum, m.
     least: f64,
     /// See `least`.
     most: f64,
@@ -37,11 +38,11 @@ struct Known {
     ways: f64,
     /// How they lay when they were measured.
     pose: RelativePose,
-    /// What was measured then.
+    /// The distance found then.
     gap: Gap,
 }
 
-/// Which near pairs are apart, and how long that is known.
+/// Cached distances of near pairs.
 #[derive(Default)]
 pub struct Clearances {
     outlines: Outlines,
@@ -89,7 +90,7 @@ impl Clearances {
         self.known = known.collect();
     }
 
-    /// Forgets bodies that are not among these (in order of their names), which may come back with another shape, and shapes
+    /// Drops bodies that are not among `bodies` (by ascending id), which may come back with another shape, and shapes
     /// that no body has.
     pub fn keep(&mut self, left: &[Body]) {
         let is_left = |id: &BodyId| left.binary_search_by_key(id, |body| body.id).is_ok();
@@ -109,7 +110,7 @@ impl Known {
     };
 }
 
-/// Whether two bodies are farther apart than `enough`, m; `ways` is the sum of their ways so far.
+/// Whether two bodies are farther apart than `enough`, m; `ways` is the sum of the distances they have moved.
 fn is_apart(
     known: &mut Known,
     (bodies, pair): (&[Body], [usize; 2]),
@@ -122,7 +123,7 @@ fn is_apart(
         Known { most, .. } if most + way <= enough => Some(false),
         _ => None,
     };
-    // What both moved is more than what they moved against each other, but it is known.
+    // The sum of both motions is an upper bound of their relative motion.
     if let Some(apart) = says(known, ways - known.ways) {
         return apart;
     }

@@ -19,7 +19,7 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// Of a shape.
+    /// The outline of a shape.
     #[must_use]
     pub fn of(shape: &Shape) -> Self {
         let hull = shape.convex_hull();
@@ -30,9 +30,10 @@ impl Outline {
 /// Outlines of the shapes of bodies that have been near others.
 #[derive(Default)]
 pub struct Outlines {
-    /// By address of the shape, which is held, so that its address names it. Only looked up.
+    /// Keyed by `Arc` pointer. The `Arc` is stored so that the address cannot be reused. Never iterated, so order does
+    /// not matter.
     known: BTreeMap<usize, (Arc<Shape>, Arc<Outline>)>,
-    /// Of bodies by their numbers, with the addresses of their shapes, so that nobody has to look them up twice.
+    /// Outlines by the bodies' ids, with the addresses of their shapes, to avoid a second look-up.
     of_body: Vec<Option<(usize, Arc<Outline>)>>,
 }
 

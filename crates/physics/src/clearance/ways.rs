@@ -1,8 +1,8 @@
-//! How far bodies have moved, all told.
+//! How far each body has moved in all.
 //!
-//! In: bodies, whenever somebody asks. Out: for every body a length that has grown since an earlier asking by at least as
-//! much as any of its points has moved meanwhile. What all have in common is left out, or nothing would be known of what
-//! falls side by side.
+//! In: bodies, at any steps. Out: for every body a length that grows between two calls by at least as much as any of
+//! its points has moved. The common motion of all bodies is left out, otherwise no distance could be cached for bodies
+//! that fall side by side.
 
 use crate::{Body, BodyId, turning::angle_between};
 use glam::{DQuat, DVec3};
@@ -22,7 +22,7 @@ struct Followed {
 pub struct Ways(Vec<Followed>);
 
 impl Ways {
-    /// Follows the bodies to where they are now.
+    /// Adds the motion of the bodies since the last call.
     pub fn follow(&mut self, bodies: &[Body]) {
         let was = |known: &[Followed], at: usize, id: BodyId| match known.get(at) {
             Some(followed) if followed.id == id => Some(*followed),

@@ -1,18 +1,17 @@
 //! Contacts that outlive a step.
 //!
-//! In: a pair and its manifold of an earlier step. Out: whether that manifold still holds, and the same
-//! points where the bodies now are. Points of a pair that has hardly moved against each other are not looked
-//! for again but carried along as plane and point, each fixed to its body. What is found anew jumps by a part
-//! of a cell from step to step, and a heap on contacts that jump trembles for ever; a search also costs far
-//! more than carrying. (Persistent manifolds are what engines of polyhedra do; here the whole manifold of a
-//! pair stays or goes.)
+//! In: a pair and its manifold of an earlier step. Out: whether that manifold is still valid, and its points at the
+//! bodies' present poses. The points of a pair that has hardly moved against each other are not searched again but
+//! carried along as plane and point, each fixed to its body. Newly found points jump by a part of a cell from step to
+//! step, and a heap on jumping contacts never comes to rest; a search also costs far more than carrying. (Engines for
+//! polyhedra keep persistent manifolds; here the whole manifold of a pair is kept or replaced.)
 
 use super::{Manifold, Point};
 use crate::{Body, BodyState, body::index_of, turning::angle_between};
 use glam::{DQuat, DVec3};
 
-/// A pair is looked at again once a point has moved this far against the other body, cells, or would in the
-/// coming step. Twice this is less than the margin within which contacts are made, so nothing is missed.
+/// A pair is searched again once a point has moved this far against the other body, cells, or would in the coming step.
+/// Twice this is less than the margin within which contacts are made, so nothing is missed.
 const CARRY_CELLS: f64 = 0.1;
 
 /// How one body of a pair lies to the other: the smaller in the axes of the larger, since that is where
@@ -24,10 +23,10 @@ pub struct RelativePose {
 }
 
 impl RelativePose {
-    /// Of two that lie alike in one place.
+    /// Two bodies with equal poses.
     pub const SAME: Self = Self { position: DVec3::ZERO, rotation: DQuat::IDENTITY };
 
-    /// Of `a` to `b`, or to the planes.
+    /// The pose of `a` relative to `b`, or to the planes.
     #[must_use]
     pub fn new(a: &Body, b: Option<&Body>) -> Self {
         let Some(b) = b else {
@@ -44,7 +43,7 @@ impl RelativePose {
     /// Farthest that a point within `radius` of the smaller body's centre has moved since `then`.
     #[must_use]
     pub fn way(&self, then: &Self, radius: f64) -> f64 {
-        // Of either sign, a quaternion is one rotation.
+        // A quaternion and its negative are one rotation.
         let turned = angle_between(self.rotation, then.rotation);
         let turned = turned.min(std::f64::consts::TAU - turned);
         (self.position - then.position).length() + turned * radius
@@ -70,14 +69,14 @@ pub fn speed_between(a: &Body, b: Option<&Body>) -> f64 {
     v.length() + turn.length() * small.def.radius()
 }
 
-/// How far the bodies of a manifold of this resolution may move against each other before it is looked for again, m.
+/// How far the bodies of a manifold of this resolution may move against each other before it is searched again, m.
 #[must_use]
 pub fn carry_way(resolution_m: f64) -> f64 {
     CARRY_CELLS * resolution_m
 }
 
-/// Whether a manifold that was found when the bodies lay as in `then` still holds in the coming `dt`;
-/// `resolution_m` is its own.
+/// Whether a manifold that was found at the relative pose `then` is still valid in the coming `dt`; `resolution_m` is
+/// the manifold's own.
 #[must_use]
 pub fn holds(resolution_m: f64, then: &RelativePose, a: &Body, b: Option<&Body>, dt: f64) -> bool {
     let radius = b.map_or(f64::MAX, |b| b.def.radius()).min(a.def.radius());
@@ -85,7 +84,7 @@ pub fn holds(resolution_m: f64, then: &RelativePose, a: &Body, b: Option<&Body>,
     speed_between(a, b) * dt <= near && RelativePose::new(a, b).way(then, radius) <= near
 }
 
-/// The same points where the bodies now are.
+/// Moves the points to the bodies' present poses.
 pub fn carry(manifold: &mut Manifold, bodies: &[Body]) {
     let find = |id| index_of(bodies, id).map(|i| &bodies[i]);
     let Some(a) = find(manifold.first) else { return };

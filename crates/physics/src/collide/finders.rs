@@ -1,57 +1,23 @@
 //! The table of finders, and which of them looks at a pair: by the setting, and by the kinds of the two
 //! shapes.
 
-use super::{ContactQuery, Detail, FindContacts, Found, Manifold, convex, field, mixed, octree};
+use super::{
+    ContactQuery, Detail, FindContacts, FinderEntry, FinderMemory, Found, Manifold, Partner, convex, mixed,
+    octree,
+};
 use crate::{
-    Body, BodyDef, BodyId, ContactsId, Options,
+    Body, BodyId, ContactsId, Options,
     broad_phase::NearPair,
     context::StepContext,
-    fracture::MethodOption,
     gpu::{Gpu, GpuError},
     registry::{Entry, NameTaken, Table, setting},
     shape::Kind,
 };
-use std::{any::Any, collections::BTreeSet, sync::Arc};
-
-/// What may touch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Partner {
-    /// A body whose shape is of this kind.
-    Shape(Kind),
-    /// The floor or a wall.
-    Plane,
-}
-
-impl Partner {
-    /// A body, by the kind of its shape.
-    #[must_use]
-    pub fn of(def: &BodyDef) -> Self {
-        Self::Shape(def.shape.kind())
-    }
-}
+use std::collections::BTreeSet;
 
 const OCTREE: Partner = Partner::Shape(Kind::Octree);
 const MESH: Partner = Partner::Shape(Kind::Mesh);
 const CONVEX: Partner = Partner::Shape(Kind::Convex);
-
-/// Makes a finder, with its passes where there is a device.
-pub type MakeFinder = fn(Option<&Gpu>) -> Result<Box<dyn FindContacts>, GpuError>;
-
-/// A way to find contacts, as the table has it.
-pub struct FinderEntry {
-    /// The word that scene files and arguments name it by.
-    pub name: &'static str,
-    /// What it is called in the window.
-    pub label: &'static str,
-    /// What it does, in one sentence.
-    pub about: &'static str,
-    /// Whether it finds contacts between two such; asked in ascending order, so that a plane is the second.
-    pub accepts: fn([Partner; 2]) -> bool,
-    /// Its own settings.
-    pub options: &'static [MethodOption],
-    /// Makes one for a world.
-    pub make: MakeFinder,
-}
 
 impl Entry for FinderEntry {
     fn name(&self) -> &'static str {
@@ -60,7 +26,7 @@ impl Entry for FinderEntry {
 }
 
 /// What every build has; the first is chosen where nobody chooses.
-const BUILT_IN: &[FinderEntry] = &[mixed::ENTRY, octree::ENTRY, convex::ENTRY, field::ENTRY];
+const BUILT_IN: &[FinderEntry] = &[mixed::ENTRY, octree::ENTRY, convex::ENTRY];
 
 /// Who looks at a pair of kinds where the finder that was chosen does not. Pairs that are not here, and that
 /// the chosen finder does not accept, pass through each other.
@@ -107,10 +73,6 @@ impl ContactsId {
         FINDERS.named(name).ok()
     }
 }
-
-/// What a finder knows beside the manifolds of a world, to be given back with them; empty for one that knows
-/// nothing.
-pub type FinderMemory = Option<Arc<dyn Any + Send + Sync>>;
 
 /// What all finders of a world know at one moment.
 #[derive(Clone, Default)]

@@ -1,5 +1,4 @@
-//! Looking names up in a sorted list, in the order of the list: the list is gone through once, which costs less than
-//! a bisection for each name.
+//! Looks up ids in a sorted list in one pass, which costs less than a bisection per id.
 
 /// A place in a sorted list that only moves forward.
 pub struct InOrder<'a, T, K> {
@@ -14,7 +13,7 @@ impl<'a, T, K: Ord> InOrder<'a, T, K> {
         Self { list, at: 0, name }
     }
 
-    /// The number of the item with this name, where there is one. Names are asked for in ascending order.
+    /// The index of the item with this id, if there is one. Ids must be given in ascending order.
     pub fn find(&mut self, name: &K) -> Option<usize> {
         while self.list.get(self.at).is_some_and(|item| (self.name)(item) < *name) {
             self.at += 1;

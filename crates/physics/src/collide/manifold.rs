@@ -1,10 +1,10 @@
-//! What holds bodies apart: a few points for each pair that touches.
+//! Contact manifolds: a few points for each pair that touches.
 
 use crate::{Body, BodyId, body::index_of};
 use glam::DVec3;
 
-/// What the surface round a contact is part of, in the axes of the body, from its centre of mass, m: the lowest point over
-/// a plane stays beneath its middle as the body turns, where a point of the body would rise.
+/// A ball that approximates the surface round a contact, in the axes of the body, from its centre of mass,
+/// m: the lowest point over a plane stays beneath its middle as the body turns, where a point of the body would rise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ball {
     /// Its middle.
@@ -29,12 +29,11 @@ impl Ball {
 /// One point of contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Names the point from step to step: direction, surfel and side.
+    /// Identifies the point from step to step: direction, surfel and side.
     pub key: u64,
     /// Where, world, m.
     pub position: DVec3,
-    /// Where it is on the first body, relative to its centre, in its axes, m; and the same on the second (on
-    /// the floor: world).
+    /// Position on the first body, relative to its centre, in its axes, m; and on the second (on the floor: world).
     pub anchors: [DVec3; 2],
     /// From the second body (or the floor) to the first, world.
     pub normal: DVec3,
@@ -50,21 +49,20 @@ pub struct Point {
     pub friction_impulse: DVec3,
     /// Normal impulses of the last step in sum, N s.
     pub total_impulse: f64,
-    /// How far the first body has slipped along the second since friction last gave way or the contact was
-    /// found, world, m.
+    /// Displacement of the first body along the second since the contact was found or last slid, world, m.
     pub slip: DVec3,
-    /// Whether friction gave way in the last step.
+    /// Whether the contact slid in the last step.
     pub slid: bool,
     /// At a plane, where the first body's surface is part of a ball there.
     pub ball: Option<Ball>,
-    /// Which of the two, 0 or 1, takes the place along as they come closer, where they meet only later in the step; none:
-    /// it stays halfway between both.
+    /// The body, 0 or 1, with which the contact moves as the two approach, if they touch only later in the step;
+    /// `None`: it stays halfway between both.
     pub follows: Option<u8>,
 }
 
 impl Point {
-    /// A point at `position` (world, m) with the normal from `b`, or from a plane, to `a`; `separation` as the field. It
-    /// has pressed nobody yet.
+    /// A point at `position` (world, m) with the normal from `b`, or from a plane, to `a`; `separation` as the field.
+    /// Its impulses are zero.
     #[must_use]
     pub fn new(
         key: u64,
@@ -94,19 +92,18 @@ impl Point {
     }
 }
 
-/// The points that hold one pair, or one body and the floor, apart.
+/// The contact points of one pair, or of one body and the floor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifold {
     /// First body.
     pub first: BodyId,
-    /// Second body; none is the floor.
+    /// Second body; `None` is the floor.
     pub second: Option<BodyId>,
-    /// Points; none where the pair was near but did not touch.
+    /// Points; empty if the pair was near but did not touch.
     pub points: Vec<Point>,
-    /// What resists the first body's rolling on the second, of the last substep, world, N m s.
+    /// Impulse of rolling resistance between the two bodies, of the last substep, world, N m s.
     pub rolling_impulse: DVec3,
-    /// How finely they were looked for, m: lengths below this are not told apart. Of octrees the edge of the
-    /// larger cells.
+    /// Length up to which the search resolves, m: the edge of the larger cells for octrees.
     pub resolution_m: f64,
 }
 
@@ -123,15 +120,14 @@ impl Manifold {
         self.points.iter().any(|p| p.total_impulse > 0.0)
     }
 
-    /// Whether nobody of it can move. The world keeps it as it is for when they wake. `bodies` are in order
-    /// of name.
+    /// Whether neither body can move. The world then keeps it until they wake. `bodies` are by ascending id.
     #[must_use]
     pub fn rests(&self, bodies: &[Body]) -> bool {
         let moves = |id| index_of(bodies, id).is_some_and(|k| bodies[k].moves());
         !moves(self.first) && !self.second.is_some_and(moves)
     }
 
-    /// What manifolds are sorted by: pairs first, floor last.
+    /// Sort key of manifolds: pairs first, floor last.
     #[must_use]
     pub fn order(&self) -> (bool, BodyId, Option<BodyId>) {
         (self.second.is_none(), self.first, self.second)

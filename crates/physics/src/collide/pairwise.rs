@@ -1,8 +1,8 @@
-//! Finders that look at one pair of bodies after the other: what they have in common.
+//! The common part of finders that search each pair of bodies by itself.
 //!
-//! In: pairs that are near, and a [`NarrowPhase`], which makes the manifold of one pair or of one body at the planes. Out:
-//! manifolds. A manifold of the last search is carried along while the bodies have hardly moved; what was known of its
-//! pair stays with it ([`Record`]), and is part of the finder's memory.
+//! In: near pairs, and a [`NarrowPhase`], which makes the manifold of one pair or of one body at the planes. Out:
+//! manifolds. A manifold of the last search is carried along while the bodies have hardly moved; the pair's cached data
+//! stays with it ([`Record`]), and is part of the finder's memory.
 
 use super::{
     Body, BodyId, ContactQuery, Detail, FindContacts, FinderMemory, Found, InOrder, MARGIN_CELLS, Manifold,
@@ -20,9 +20,10 @@ use std::{fmt::Debug, sync::Arc};
 
 /// Fewer pairs are not worth a second thread.
 const FEW: usize = 4;
-/// The same of pairs of which it is only asked whether they are to be looked at.
+/// Minimum number of pairs per task for the cheap cache check.
 const MANY: usize = 1024;
-/// A pair that others look at is left to them while it moves by no more than so many times what carries a manifold.
+/// A pair that another finder searches stays with it while it moves by no more than this number of times the motion
+/// over which a manifold is carried.
 const LEFT_CARRIES: f64 = 4.0;
 /// Above this lie the numbers of the planes in the names of points at planes.
 const PLANE_SHIFT: u32 = 32;
@@ -33,23 +34,22 @@ pub fn plane_key(plane: usize, point: u32) -> u64 {
     (plane as u64) << PLANE_SHIFT | u64::from(point)
 }
 
-/// What names a point on the body, of a name that [`plane_key`] gave for this plane.
+/// The key of a point on the body, from a key of [`plane_key`] for this plane.
 #[must_use]
 pub fn point_at_plane(plane: usize, key: u64) -> Option<u32> {
     (key >> PLANE_SHIFT == plane as u64).then_some(key as u32)
 }
 
-/// What is known of a pair, or of a body at the planes.
+/// Cached data of a pair, or of a body at the planes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Record<K> {
-    /// How the bodies lay when they were looked at.
+    /// Relative pose at the search.
     pub pose: RelativePose,
     /// Places that touched, before they were reduced to a few.
     pub touches: usize,
-    /// How far the two may move against each other before they touch, m, where nothing touched; none where that is not
-    /// known.
+    /// How far the two may move against each other before they touch, m, if nothing touched; `None` if unknown.
     pub clear_m: Option<f64>,
-    /// What the narrow phase itself knows.
+    /// Data of the narrow phase.
     pub known: K,
 }
 
@@ -61,46 +61,46 @@ impl<K> Record<K> {
     }
 }
 
-/// Two bodies that may meet.
+/// Two bodies that may touch.
 pub struct NearTwo<'a, K> {
     /// The bodies.
     pub bodies: [&'a Body; 2],
-    /// What was known of them.
+    /// Cached data of the pair.
     pub record: Option<&'a Record<K>>,
     /// Their manifold of the last search.
     pub old: Option<&'a Manifold>,
-    /// How long the contacts are to hold, s.
+    /// How long the contacts have to stay valid, s.
     pub dt: f64,
 }
 
-/// What came of looking at a pair: a manifold where the two touch, and what is known of them; none where one of them is
-/// nothing that can be met.
+/// Result of a pair's search: a manifold if the two touch, and the new cached data; `None` if the narrow phase does not
+/// support one of them.
 pub type Met<K> = Option<(Option<Manifold>, Record<K>)>;
 
-/// How one pair is looked at.
+/// The search of one pair.
 pub trait NarrowPhase: Default + Send + Sync + 'static {
-    /// What is known of a pair beside its manifold.
+    /// Cached data of a pair beside its manifold.
     type Known: Clone + Copy + Debug + Default + PartialEq + Send + Sync;
-    /// What a search needs and leaves, one for each thread.
+    /// Buffers of a search, one per thread.
     type Scratch: Default + Send;
-    /// What is known of bodies, to be kept with the manifolds.
+    /// Cached data of bodies, to be kept in snapshots.
     type Memory: Clone + Send + Sync;
 
-    /// How finely a body is looked at, m.
+    /// Size of a body's collision cells, m.
     fn resolution(&self, body: &Body) -> f64;
 
-    /// A pair is looked at again before its bodies have come half as far towards each other, m.
+    /// A pair is searched again before its bodies approach by half this distance, m.
     fn foresight(&self, pair: [&Body; 2]) -> f64 {
         let [a, b] = pair.map(|body| self.resolution(body));
         a.min(b)
     }
 
-    /// As [`FindContacts::set_options`].
+    /// See [`FindContacts::set_options`].
     fn set_options(&mut self, options: &Options) {
         let _ = options;
     }
 
-    /// Whether what is known of a pair is that others must look at it.
+    /// Whether another finder must search the pair.
     fn is_left_to_others(known: &Self::Known) -> bool {
         let _ = known;
         false
@@ -119,9 +119,8 @@ pub trait NarrowPhase: Default + Send + Sync + 'static {
     /// Looks at a pair that may touch in time.
     fn meet(&self, near: &NearTwo<'_, Self::Known>, scratch: &mut Self::Scratch) -> Met<Self::Known>;
 
-    /// The points of a body within `near` m of a plane, which is the plane of that number; their names are
-    /// [`plane_key`]s. First come the points that held it at the planes so far. None where the body is nothing that can be
-    /// met.
+    /// The points of a body within `near` m of a plane, the plane with this index; their keys are [`plane_key`]s.
+    /// Points of the last manifold come first. `None` if the narrow phase does not support the body.
     fn at_plane(
         &self,
         body: &Body,
@@ -130,16 +129,16 @@ pub trait NarrowPhase: Default + Send + Sync + 'static {
         scratch: &mut Self::Scratch,
     ) -> Option<Vec<Point>>;
 
-    /// As [`FindContacts::broke`].
+    /// See [`FindContacts::broke`].
     fn broke(&mut self, parent: &Body, parts: &[Body]) -> bool {
         let _ = (parent, parts);
         false
     }
 
-    /// Forgets what none of these bodies needs.
+    /// Drops cached data that none of these bodies needs.
     fn keep(&mut self, left: &[Body]);
 
-    /// What is known of bodies.
+    /// The cached data of bodies.
     fn memory(&self) -> Self::Memory;
 
     /// Knows again what it knew then.
@@ -149,13 +148,13 @@ pub trait NarrowPhase: Default + Send + Sync + 'static {
 /// A pair, or a body at the planes.
 pub type Name = (BodyId, Option<BodyId>);
 
-/// A finder that looks at pairs by `N`.
+/// A finder that searches each pair by `N`.
 pub struct PairFinder<N: NarrowPhase> {
     /// Looks at one pair.
     pub narrow: N,
-    /// What is known of pairs, ascending.
+    /// Cached data of pairs, ascending.
     pub records: Vec<(Name, Record<N::Known>)>,
-    /// Pairs of the last search that are left to others, ascending.
+    /// Pairs of the last search that other finders search, ascending.
     pub left: Vec<[usize; 2]>,
 }
 
@@ -165,38 +164,38 @@ impl<N: NarrowPhase> Default for PairFinder<N> {
     }
 }
 
-/// What a [`PairFinder`] knows at one moment.
+/// The data of a [`PairFinder`] in a snapshot.
 struct Memory<N: NarrowPhase> {
     narrow: N::Memory,
     records: Vec<(Name, Record<N::Known>)>,
 }
 
-/// What the narrow phase `N` knew of bodies when its finder was asked for its memory; none where that was another finder.
+/// The data of the narrow phase `N`; `None` if another finder was used.
 #[must_use]
 pub fn remembered<N: NarrowPhase>(memory: &FinderMemory) -> Option<&N::Memory> {
     memory.as_ref()?.downcast_ref::<Memory<N>>().map(|memory| &memory.narrow)
 }
 
-/// What is to be done with pairs that are near.
+/// Near pairs, sorted by what to do with them.
 #[derive(Default)]
 struct Sorted {
-    /// To be looked at: the bodies, and the numbers of their manifold of the last search and of their record.
+    /// Pairs to search: the bodies, and the indices of their manifold of the last search and of their record.
     pairs: Vec<([usize; 2], Option<usize>, Option<usize>)>,
-    /// Manifolds of the last search that still hold.
+    /// Manifolds of the last search that are still valid.
     carried: Vec<usize>,
-    /// Records of pairs that are still clear of each other, or left to others.
+    /// Records of pairs that are still separated, or searched by other finders.
     stay: Vec<usize>,
-    /// Pairs that are left to others.
+    /// Pairs that other finders search.
     left: Vec<[usize; 2]>,
 }
 
-/// What is to be done with one of them.
+/// What to do with a near pair.
 enum ToDo {
-    /// Its manifold of the last search, of that number, still holds.
+    /// Its manifold of the last search, of this index, is still valid.
     Carry(usize),
     /// It is still clear: its record stays.
     Keep,
-    /// It is still left to others: its record stays.
+    /// Another finder still searches it: its record stays.
     Leave,
     Look,
     Nothing,
@@ -212,7 +211,7 @@ impl<N: NarrowPhase> PairFinder<N> {
         self.known(&(manifold.first, manifold.second))
     }
 
-    /// What is to be done with a pair, by its manifold of the last search and its record.
+    /// What to do with a pair, by its manifold of the last search and its record.
     fn sort(
         &self,
         pair: [usize; 2],
@@ -267,7 +266,7 @@ impl<N: NarrowPhase> PairFinder<N> {
         out
     }
 
-    /// Manifolds of pairs that are looked at, and what is known of them.
+    /// Manifolds of the searched pairs, and their cached data.
     fn pairs(&self, sorted: &Sorted, query: &ContactQuery<'_>) -> Vec<Met<N::Known>> {
         let look = |scratch: &mut N::Scratch,
                     (bodies, old, record): &([usize; 2], Option<usize>, Option<usize>)| {
@@ -279,7 +278,7 @@ impl<N: NarrowPhase> PairFinder<N> {
         sorted.pairs.par_iter().with_min_len(FEW).map_init(N::Scratch::default, look).collect()
     }
 
-    /// Whether a manifold of the last search at the planes still holds.
+    /// Whether a manifold of the last search at the planes is still valid.
     fn holds_at_planes(&self, body: &Body, old: &Manifold, query: &ContactQuery<'_>) -> bool {
         // Floor and walls may be changed between steps.
         let is_of = |p: &Point| {
@@ -391,7 +390,7 @@ impl<N: NarrowPhase> FindContacts for PairFinder<N> {
         stays.sort_unstable();
         stays.dedup();
         let stays = stays.into_iter().map(|k| self.records[k]);
-        // What is known anew comes first, and is kept of two.
+        // New records come first; the first of two is kept.
         let mut records: Vec<_> = new.into_iter().chain(stays).collect();
         records.sort_by_key(|(name, _)| *name);
         records.dedup_by_key(|(name, _)| *name);

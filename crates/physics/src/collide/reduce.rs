@@ -1,8 +1,7 @@
-//! From thousands of collision points to the few that hold a pair apart.
+//! From thousands of collision points to the few contacts of a pair.
 //!
-//! In: all collision points of a pair, and the points that held it in the last step. Out: the deepest and the
-//! outermost of each group of normals; points keep the impulse of the last step where they are still the
-//! same.
+//! In: all collision points of a pair, and its contacts of the last step. Out: the deepest and the outermost of each
+//! group of normals; points that persist keep the impulse of the last step.
 
 use super::{Point, tangents};
 
@@ -14,7 +13,7 @@ const SAME_GROUP: f64 = 0.85;
 const SPREAD: usize = 8;
 /// A point of the last manifold is kept until another beats it by this much, cells.
 const LOYALTY_CELLS: f64 = 0.15;
-/// The deepest point is kept where it is deeper than the outermost by this much, cells.
+/// The deepest point is kept if it is deeper than the outermost by this much, cells.
 const DEEPER_CELLS: f64 = 0.02;
 
 /// Groups by normal; keeps the deepest and the outermost of each group. `known` are the points of the last
@@ -26,8 +25,8 @@ pub fn reduce(points: &[Point], known: &[Point], cell: f64) -> Vec<Point> {
     let mut open: Vec<usize> = (0..points.len()).collect();
     let mut out = Vec::new();
     for _ in 0..MAX_GROUPS {
-        // A point just kept is a tenth of a cell's loyalty deeper: enough to break ties, too little to hide
-        // depth.
+        // A point of the last manifold counts as deeper by a tenth of a cell's loyalty: enough to break ties, too
+        // little to hide depth.
         let depth = |&i: &usize| points[i].separation - 0.1 * bonus[i];
         let Some(deepest) = open.iter().copied().min_by(|a, b| depth(a).total_cmp(&depth(b))) else {
             break;
@@ -45,7 +44,7 @@ pub fn reduce(points: &[Point], known: &[Point], cell: f64) -> Vec<Point> {
             let angle = std::f64::consts::TAU * (d as f64 + 0.5) / SPREAD as f64;
             let (s, c) = libm::sincos(angle);
             let way = t * c + u * s;
-            // Points that are apart count for less than those that touch.
+            // Points that do not touch count less than those that do.
             let reach = |&i: &usize| {
                 let apart = (points[i].separation - touching).max(0.0);
                 (points[i].position - centre).dot(way) + bonus[i] - 10.0 * apart
@@ -57,8 +56,7 @@ pub fn reduce(points: &[Point], known: &[Point], cell: f64) -> Vec<Point> {
                 kept.push(best);
             }
         }
-        // The deepest counts where it stands out; on a flat face it would only load one spot more than the
-        // others.
+        // The deepest counts if it stands out; on a flat face it would only load one spot more than the others.
         let outer = kept.iter().map(|&i| points[i].separation).fold(f64::MAX, f64::min);
         if kept.len() < 3 || points[deepest].separation < outer - DEEPER_CELLS * cell {
             kept.retain(|&i| i != deepest);

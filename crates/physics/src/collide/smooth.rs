@@ -1,9 +1,9 @@
-//! Where two smooth surfaces touch, whatever they are samples of.
+//! The contact point of two smooth surfaces from samples of any kind.
 //!
 //! In: a contact, and the samples round it on either side ([`SmoothSide`]). Out: the place where the two surfaces are
 //! nearest. A quadric is fitted to the samples on either side, by least squares over their positions: normals of leaves
-//! are those of the mesh's facets, and ten times as far off. So a ball that meets a ball is held at one point, on the line
-//! through both centres, and not at some points of a ring round it.
+//! are those of the mesh's facets, and ten times as far off. So two balls touch at one point, on the line through both
+//! centres, and not at some points of a ring round it.
 
 use super::{Ball, Point};
 use crate::{Body, Plane};
@@ -35,7 +35,7 @@ pub trait SmoothSide {
     /// The place of the same surface nearest to `place`, world, m.
     fn beside(&self, at: Self::At, place: DVec3) -> Option<Self::At>;
 
-    /// Samples round a place, world, m. None where the surface ends or has an edge among them.
+    /// Samples round a place, world, m. `None` if the surface ends or has an edge among them.
     fn patch(&self, at: Self::At) -> Option<Vec<DVec3>>;
 }
 
@@ -46,14 +46,13 @@ pub struct Touch {
     pub position: DVec3,
     /// From the second side to the first, unit.
     pub normal: DVec3,
-    /// Negative where they overlap.
+    /// Negative for overlap.
     pub separation: f64,
 }
 
 /// The contact of two places on two sides, where their surfaces are nearest; `cell` is the edge of the larger cells, m.
-/// Bodies that are still apart are taken where they will be when they touch, but no farther on than `way`, m: what flies
-/// past while it comes closer touches elsewhere. None where either is not smooth, both are flat, or the nearest place is
-/// elsewhere.
+/// Bodies that do not touch yet are advanced until they touch, but by no more than `way`, m: bodies that fly past each
+/// other touch elsewhere. `None` if either is not smooth, both are flat, or the nearest place is elsewhere.
 #[must_use]
 pub fn nearest<S: SmoothSide>(
     sides: [&S; 2],
@@ -83,8 +82,8 @@ pub fn nearest<S: SmoothSide>(
     Some(Touch { position, separation: touch.separation - ahead.dot(touch.normal), ..touch })
 }
 
-/// The ball that the surface round `at`, near `place`, is part of, and where it is lowest over the plane; `cell` is the
-/// edge of a cell; world, m. None where the surface is no part of a ball, or is lowest elsewhere.
+/// The ball of which the surface round `at`, near `place`, is part, and its lowest point over the plane; `cell` is the
+/// edge of a cell; world, m. `None` if the surface is no part of a ball, or is lowest elsewhere.
 #[must_use]
 pub fn ball_over<S: SmoothSide>(
     side: &S,
@@ -120,8 +119,8 @@ fn speed(body: &Body, place: DVec3) -> DVec3 {
     state.linear_velocity + state.angular_velocity.cross(place - state.position)
 }
 
-/// A hop from a contact towards the place where the surfaces are nearest, and whether that is where it ends; for contacts
-/// that are farther from there than [`nearest`] looks. None where either surface is not smooth, or both are flat.
+/// One step from a contact towards the place where the surfaces are nearest, and whether it reaches it; for contacts
+/// farther from there than the range of [`nearest`]. `None` if either surface is not smooth, or both are flat.
 #[must_use]
 pub fn hop<S: SmoothSide>(sides: [&S; 2], at: [S::At; 2], touch: Touch, cell: f64) -> Option<(Touch, bool)> {
     let gap = Gap::new(sides, at, touch, DVec3::ZERO, cell)?;
@@ -130,7 +129,7 @@ pub fn hop<S: SmoothSide>(sides: [&S; 2], at: [S::At; 2], touch: Touch, cell: f6
     Some((gap.touch(place.clamp_length_max(WAY_CELLS))?, near))
 }
 
-/// The same by the patches round these places, were the first side `ahead`.
+/// One step by the patches round these places, if the first side were `ahead`.
 fn nearest_to<S: SmoothSide>(
     sides: [&S; 2],
     at: [S::At; 2],
@@ -219,7 +218,7 @@ impl Quadric {
         [1.0, p.x, p.y, 0.5 * p.x * p.x, p.x * p.y, 0.5 * p.y * p.y]
     }
 
-    /// By least squares; none where the heights are no quadric's.
+    /// The quadric by least squares; `None` if the samples do not determine one.
     fn fit(samples: impl Iterator<Item = (DVec2, f64)> + Clone) -> Option<Self> {
         let (mut m, mut count) = ([[0.0f64; 7]; 6], 0.0);
         for (p, height) in samples.clone() {
@@ -249,14 +248,14 @@ impl Quadric {
         Self(std::array::from_fn(|k| self.0[k] - other.0[k]))
     }
 
-    /// Of the ball that it is part of, where it bends the same in all directions.
+    /// Radius of the ball of which it is part, if it has the same curvature in all directions.
     fn radius(&self) -> Option<f64> {
         let (a, b, c) = (self.0[3], self.0[4], self.0[5]);
         let (middle, half) = (0.5 * (a + c), (0.25 * (a - c).powi(2) + b * b).sqrt());
         (half <= UNLIKE * middle).then(|| middle.recip())
     }
 
-    /// Where it is least, along the directions in which it bends enough. None where there is none.
+    /// Its lowest point, along the directions of sufficient curvature. `None` if there is none.
     fn lowest(&self) -> Option<DVec2> {
         let (a, b, c) = (self.0[3], self.0[4], self.0[5]);
         let (middle, half) = (0.5 * (a + c), (0.25 * (a - c).powi(2) + b * b).sqrt());

@@ -1,65 +1,24 @@
-//! What contacts do to velocities. A method is a [`Respond`]; `step.rs` knows no other word for it, and the
-//! table here is what scene files, arguments and the window choose from.
+//! Response of bodies to contacts. A method is a [`Respond`]; `step.rs` uses only this trait, and scene files,
+//! arguments and the window choose from the table here.
 //!
-//! In: bodies and manifolds at the start of a step. Out: bodies at its end, and the impulses in the
-//! manifolds.
+//! In: bodies and manifolds at the start of a step. Out: bodies at its end, and the impulses in the manifolds.
 
 mod heap;
 mod impulse;
-pub mod penalty;
+mod response;
 mod soft;
 
 #[cfg(test)]
 pub use heap::parts_of;
 
+pub use response::{Respond, ResponseEntry};
+pub use soft::SoftStep;
+
 use super::{Body, BodyId, ResponseId, collide::Manifold, context::StepContext};
 use crate::{
-    fracture::MethodOption,
     gpu::GpuError,
     registry::{Entry, NameTaken, Table, setting},
 };
-
-/// A way to answer contacts. It keeps what it makes of bodies.
-pub trait Respond: Send {
-    /// Moves all awake bodies through `cx.settings.dt`, and writes into the manifolds what their points
-    /// pressed. Bodies that are fixed, frozen or asleep are left where they are.
-    ///
-    /// # Errors
-    /// [`GpuError`]; the step is then taken back.
-    fn advance(
-        &mut self,
-        cx: &mut StepContext<'_>,
-        bodies: &mut [Body],
-        manifolds: &mut [Manifold],
-    ) -> Result<(), GpuError>;
-
-    /// `parent` has broken into `parts`, which are in the world now; it is removed afterwards.
-    fn broke(&mut self, parent: &Body, parts: &[Body]) {
-        let _ = (parent, parts);
-    }
-
-    /// A body is gone; `left` are still there.
-    fn removed(&mut self, id: BodyId, left: &[Body]) {
-        let _ = (id, left);
-    }
-
-    /// All bodies are gone.
-    fn cleared(&mut self) {}
-}
-
-/// A way to answer contacts, as the table has it.
-pub struct ResponseEntry {
-    /// The word that scene files and arguments name it by.
-    pub name: &'static str,
-    /// What it is called in the window.
-    pub label: &'static str,
-    /// What it does, in one sentence.
-    pub about: &'static str,
-    /// Its own settings.
-    pub options: &'static [MethodOption],
-    /// Makes one for a world.
-    pub make: fn() -> Box<dyn Respond>,
-}
 
 impl Entry for ResponseEntry {
     fn name(&self) -> &'static str {
@@ -68,11 +27,11 @@ impl Entry for ResponseEntry {
 }
 
 /// What every build has.
-const BUILT_IN: &[ResponseEntry] = &[soft::ENTRY, penalty::ENTRY, impulse::ENTRY];
+const BUILT_IN: &[ResponseEntry] = &[soft::ENTRY, impulse::ENTRY];
 
 static RESPONSES: Table<ResponseEntry> = Table::new("response", BUILT_IN, &["penalty"]);
 
-/// All responses that there are.
+/// All responses.
 #[must_use]
 pub fn responses() -> Vec<&'static ResponseEntry> {
     RESPONSES.all()
@@ -100,7 +59,7 @@ impl Responder {
         }
     }
 
-    /// As [`Respond::advance`], by the response that was prepared.
+    /// See [`Respond::advance`], by the response that was prepared.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -123,14 +82,14 @@ impl Responder {
         }
     }
 
-    /// Tells it that a body is gone.
+    /// Passes the removal of a body to the response.
     pub fn removed(&mut self, id: BodyId, left: &[Body]) {
         if let Some((_, response)) = &mut self.0 {
             response.removed(id, left);
         }
     }
 
-    /// Tells it that there are no bodies any more.
+    /// Passes the removal of all bodies to the response.
     pub fn cleared(&mut self) {
         if let Some((_, response)) = &mut self.0 {
             response.cleared();

@@ -1,9 +1,8 @@
-//! Down an octree with all packets of a tile at once, as far as its octants are larger than the tile.
+//! Descends an octree with all packets of a tile at once, while octants are larger than the tile.
 //!
-//! What a tile's rays may meet is bounded by intervals: their origins and directions lie in boxes, so the times at
-//! which they enter and leave an octant lie between two numbers. The eight octants of a node are eight lanes, so a
-//! node costs a tile no more than one ray. A little slack makes up for rounding. Small octants are handed to the
-//! packets, front to back.
+//! A tile's rays are bounded by intervals: their origins and directions lie in boxes, so the times at which they enter
+//! and leave an octant lie in an interval. The eight octants of a node are eight lanes, so a node costs a tile as much
+//! as a single ray. A small margin covers rounding. Small octants are passed to the packets, front to back.
 
 use super::{
     packet::{Kind, Packet, Stack, Target, Waiting, mirrored},
@@ -12,12 +11,12 @@ use super::{
 };
 use crate::geometry::simd::F32x8;
 
-/// Share of a distance and of the body's grid that rounding may put between a tile's intervals and its rays.
+/// Relative rounding margin between a tile's intervals and its rays.
 const SLACK: f32 = 1e-5;
 
-/// Intervals of rays in a body's grid, mirrored.
+/// Intervals of a tile's rays in a body's grid, mirrored.
 struct Beam<L> {
-    /// Least and greatest, on all lanes.
+    /// Minimum and maximum, on all lanes.
     origin: [[L; 2]; 3],
     inverse: [[L; 2]; 3],
     start: L,
@@ -52,14 +51,14 @@ impl<L: F32x8> Beam<L> {
         }
     }
 
-    /// When the first ray may meet a plane.
+    /// When the first ray reaches a plane at the earliest.
     #[inline(always)]
     fn soonest(&self, axis: usize, plane: L) -> L {
         let away = plane.sub(self.origin[axis][1]);
         away.mul(self.inverse[axis][0]).min(away.mul(self.inverse[axis][1]))
     }
 
-    /// When the last ray may meet a plane.
+    /// When the last ray reaches a plane at the latest.
     #[inline(always)]
     fn latest(&self, axis: usize, plane: L) -> L {
         let away = plane.sub(self.origin[axis][0]);
@@ -67,7 +66,7 @@ impl<L: F32x8> Beam<L> {
     }
 }
 
-/// Walks the body with every packet of a group.
+/// Traverses the body with all packets of a group.
 #[inline(always)]
 pub(super) fn descend<L: F32x8, const N: usize>(
     target: &Target<'_>,
@@ -95,7 +94,7 @@ pub(super) fn descend<L: F32x8, const N: usize>(
     stack.beam.clear();
     stack.beam.push(root);
     while let Some(node) = stack.beam.pop() {
-        // `lanes` is set where the packets must look for themselves.
+        // `lanes` is set if the packets must be tested individually.
         if node.lanes != 0 {
             let mut alive = 0;
             for (rays, packet) in group.iter_mut().zip(packets.iter_mut()) {

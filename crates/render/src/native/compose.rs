@@ -1,4 +1,4 @@
-//! Hits and light to colour: the native twin of `shaders/render/compose.wgsl`, a run of pixels at a time.
+//! Computes colours from hits and light, a run of pixels at a time, like `shaders/render/compose.wgsl`.
 #![allow(
     clippy::needless_range_loop,
     reason = "one index walks many arrays, so that the loop becomes vector code"
@@ -19,18 +19,18 @@ use crate::targets::HitData;
 /// x^a / (b x^a + c) with a chosen for contrast, b and c so that 0.18 -> 0.19 and 6 -> 1.
 const TONE: [f32; 3] = [1.22, 0.940_039, 0.533_599];
 
-/// What the stages before left.
+/// Results of the earlier stages.
 pub(super) struct Inputs<'a> {
     pub scene: &'a Scene<'a>,
     pub hits: &'a [HitData],
     pub looks: &'a [u32],
     pub lights: &'a [Texel],
-    /// Linear, times alpha; empty where there is none.
+    /// Linear, premultiplied; empty if there is no overlay.
     pub overlay: &'a [[f32; 4]],
 }
 
 impl Inputs<'_> {
-    /// Composes the rows `from..to`; `history` and `picture` are those rows.
+    /// Composes the rows `from..to`; `history` and `picture` hold these rows.
     #[inline(always)]
     pub fn band(&self, from: u32, rows: &mut Rows, history: &mut [f32], picture: &mut [u8]) {
         let width = self.scene.frame.size[0] as usize;
@@ -109,7 +109,7 @@ impl Inputs<'_> {
         self.film((x, y), &run, &alpha, &off, overlay, history, picture);
     }
 
-    /// The outline outside a selected body.
+    /// Draws the outline outside a selected body.
     fn outline(&self, x: usize, y: u32, run: &mut Run, alpha: &mut [f32; RUN], count: usize) {
         for i in 0..count {
             if run.look[i] & MARK_SELECTED != 0 {
@@ -126,7 +126,7 @@ impl Inputs<'_> {
         }
     }
 
-    /// Share of the neighbours two pixels away that are selected.
+    /// Share of the neighbours at two pixels' distance that are selected.
     fn selected_near(&self, x: usize, y: u32) -> f32 {
         let [width, height] = self.scene.frame.size.map(|v| v as isize);
         let (x, y) = (x as isize, y as isize);
@@ -142,7 +142,7 @@ impl Inputs<'_> {
         selected.count() as f32 * 0.125
     }
 
-    /// Vignette, tone curve, overlay, mean over the refinement's frames, sRGB and half a byte's worth of noise.
+    /// Vignette, tone curve, overlay, mean over the refinement's frames, sRGB encoding and dithering.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the last part of `run`, which has them at hand")]
     fn film(
@@ -161,10 +161,10 @@ impl Inputs<'_> {
         let count = picture.len() / 4;
         let mut display = [[0.0f32; RUN]; 4];
         for i in 0..RUN {
-            // A touch of vignette pulls the eye inwards.
+            // A slight vignette.
             let shade = 1.0 - 0.10 * off[i];
             let color = [run.color[0][i] * shade, run.color[1][i] * shade, run.color[2][i] * shade];
-            // Bright colours lose some saturation on the way.
+            // Bright colours lose some saturation.
             let peak = max(color[0], max(color[1], color[2]));
             let paler = smooth(0.8, 6.0, peak) * 0.5;
             for k in 0..3 {
@@ -173,7 +173,7 @@ impl Inputs<'_> {
             }
             display[3][i] = alpha[i];
         }
-        // After the tone curve, so that a colour that means something looks the same everywhere.
+        // After the tone curve, so that an overlay's colours look the same everywhere.
         for (i, over) in overlay.iter().enumerate() {
             for k in 0..4 {
                 display[k][i] = over[k] + display[k][i] * (1.0 - over[3]);

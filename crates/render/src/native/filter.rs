@@ -1,5 +1,5 @@
-//! Rows of light texels laid out for the filter: one entry a pixel, so that a tap of all pixels of a row is a shifted
-//! run of entries.
+//! Light texels laid out for the filter: one entry per pixel, so that a tap for all pixels of a row is a shifted run of
+//! entries.
 #![allow(
     clippy::needless_range_loop,
     reason = "one index walks many arrays, so that the loop becomes vector code"
@@ -12,27 +12,27 @@ use super::{
 };
 use crate::tables::FrameData;
 
-/// Pixels that are worked on together.
+/// Number of pixels processed together.
 pub(super) const RUN: usize = 32;
 /// Taps along a row at the largest radius.
 const TAPS: usize = 4;
 /// Entries before the first pixel: taps reach two texels of two pixels to either side.
 const MARGIN: usize = 8;
 
-/// A row of light texels, spread over pixels: the texel at or left of each pixel.
+/// A row of light texels, repeated for every pixel that they cover.
 #[derive(Default)]
 struct Row {
     sun: Vec<f32>,
     sky: Vec<f32>,
-    /// Depth: 0 where there is no texel or no surface.
+    /// Depth; 0 without a texel or a surface.
     depth: Vec<f32>,
     normal: [Vec<f32>; 3],
-    /// Of every run of pixels, whether a tap of theirs may find less than all light here.
+    /// For every run of pixels, whether a tap may find less than full light.
     dims: Vec<bool>,
 }
 
 impl Row {
-    /// Spreads up to a run of texels over their pixels, the first of which is `pixel`.
+    /// Repeats up to a run of texels over their pixels, the first of which is `pixel`.
     #[inline(always)]
     fn spread(&mut self, texels: &[Texel], pixel: i32, step: usize) {
         let mut packed = [0u32; RUN];
@@ -58,7 +58,7 @@ impl Row {
         }
     }
 
-    /// Notes which of up to a run of texels are not in full light.
+    /// Finds which of up to a run of texels are not fully lit.
     #[inline(always)]
     fn look_over(&mut self, texels: &[Texel], pixel: i32, (step, radius): (usize, usize)) {
         const FULL: u32 = 1.0f32.to_bits();
@@ -72,7 +72,7 @@ impl Row {
         }
     }
 
-    /// Notes that the entries from `at` on are not in full light.
+    /// Marks the entries from `at` on as not fully lit.
     #[inline(always)]
     fn dim(&mut self, at: usize, reach: usize) {
         let pixel = (at as isize - MARGIN as isize).max(0) as usize;
@@ -84,12 +84,12 @@ impl Row {
     }
 }
 
-/// The rows round a band of pixels.
+/// The rows needed for a band of pixels.
 #[derive(Default)]
 pub(super) struct Rows {
     rows: Vec<Row>,
     first: i32,
-    /// Of every run of pixels, whether any row may find less than all light there.
+    /// For every run of pixels, whether any row may have less than full light there.
     dims: Vec<bool>,
 }
 
@@ -99,29 +99,29 @@ fn run(list: &[f32], at: usize) -> Option<&[f32; RUN]> {
     list.get(at..)?.first_chunk()
 }
 
-/// A light texel's edge is this power of two, pixels.
+/// log2 of a light texel's edge in pixels.
 #[inline(always)]
 fn shift(frame: &FrameData) -> u32 {
     frame.light_step.trailing_zeros()
 }
 
-/// What the filter knows of a run of pixels.
+/// The filter's input for a run of pixels.
 pub(super) struct Surfaces {
     pub distance: [f32; RUN],
-    /// Negative for the floor, whose texels count below zero.
+    /// Negative for the floor, whose texels have negative depths.
     pub kind: [f32; RUN],
     pub direction: [[f32; RUN]; 3],
     pub normal: [[f32; RUN]; 3],
 }
 
-/// Shares of sun and sky.
+/// Filtered visibility of sun and sky.
 pub(super) struct Lit {
     pub sun: [f32; RUN],
     pub sky: [f32; RUN],
 }
 
 impl Rows {
-    /// The rows that pixel rows `from..to` need.
+    /// Loads the rows that pixel rows `from..to` need.
     #[inline(always)]
     pub fn fill(&mut self, scene: &Scene<'_>, lights: &[Texel], from: u32, to: u32) {
         let frame = &scene.frame;
@@ -136,7 +136,7 @@ impl Rows {
         let runs = (frame.size[0] as usize).div_ceil(RUN);
         self.dims.clear();
         self.dims.resize(runs, false);
-        // Entry e is pixel e - MARGIN; the texel t of a row begins at pixel turn_x + step * t.
+        // Entry e is pixel e - MARGIN; texel t of a row starts at pixel turn_x + step * t.
         let pixel = |chunk: usize| (chunk * RUN) as i32 * step + turn_x;
         let texels_of = |y: i32| {
             let row = (0..height).contains(&y).then(|| &lights[(y * width) as usize..][..width as usize]);
@@ -158,7 +158,7 @@ impl Rows {
         let covered = RUN * step as usize + 2 * MARGIN;
         for (row, y) in self.rows.iter_mut().zip(self.first..) {
             let Row { sun, sky, depth, normal: [nx, ny, nz], .. } = &mut *row;
-            // Nothing is taken where there is no depth.
+            // Entries without depth have no weight.
             depth.clear();
             for list in [&mut *sun, sky, depth, nx, ny, nz] {
                 list.resize(entries, 0.0);
@@ -173,7 +173,7 @@ impl Rows {
         }
     }
 
-    /// Whether taps of a run of pixels find nothing but full light.
+    /// Whether all taps of a run of pixels find full light.
     pub fn are_bright(&self, scene: &Scene<'_>, x: usize, y: u32) -> bool {
         let frame = &scene.frame;
         let radius = frame.filter_radius as i32;
@@ -185,8 +185,8 @@ impl Rows {
             })
     }
 
-    /// Weighs light texels by distance from the pixel's tangent plane, by normal and by kind. Radius 2 averages a
-    /// whole tile of strata; radius 1 interpolates; radius 0 takes the pixel's own.
+    /// Weights light texels by distance from the pixel's tangent plane, by normal and by kind. Radius 2 averages a
+    /// whole tile of strata; radius 1 interpolates; radius 0 uses the pixel's own texel.
     #[inline(always)]
     pub fn filtered(
         &self,
@@ -288,7 +288,7 @@ impl Rows {
     }
 }
 
-/// The texel that a pixel lies in, whoever's turn it is.
+/// The texel that contains a pixel, whichever pixel it was sampled at.
 #[inline(always)]
 pub(super) fn own(scene: &Scene<'_>, lights: &[Texel], x: usize, y: u32) -> Lit {
     let frame = &scene.frame;

@@ -12,18 +12,18 @@ use super::{
 use crate::geometry::simd::{F32x8, Simd, Work};
 use crate::targets::HitData;
 
-/// Pixels of a tile each way.
+/// Width and height of a tile, pixels.
 const TILE: usize = 8;
-/// Pixels of a packet: four side by side in two rows.
+/// Size of a packet: four pixels in each of two rows.
 const PACKET: [usize; 2] = [4, 2];
 const PACKETS: usize = TILE * TILE / LANES;
 
-/// What a thread keeps from band to band.
+/// A thread's buffers, reused between bands.
 #[derive(Default)]
 pub(super) struct Scratch {
     blends: Blends,
     stack: Stack,
-    /// Bodies that the band's rows may show, and a tile.
+    /// Bodies that may be visible in the band, and in a tile.
     band: Vec<Silhouette>,
     tile: Vec<Silhouette>,
 }
@@ -31,14 +31,14 @@ pub(super) struct Scratch {
 /// First hits of a band of rows.
 pub(super) struct FirstHits<'a> {
     pub scene: &'a Scene<'a>,
-    /// Of all bodies, nearest first.
+    /// Silhouettes of all bodies, nearest first.
     pub silhouettes: &'a [Silhouette],
-    /// First row.
+    /// First row of the band.
     pub first: u32,
     pub scratch: &'a mut Scratch,
     pub hits: &'a mut [HitData],
     pub looks: &'a mut [u32],
-    /// Whether to find out what hits look like.
+    /// Whether the appearance of hits is computed, too.
     pub looks_too: bool,
 }
 
@@ -64,7 +64,7 @@ impl Work for FirstHits<'_> {
 }
 
 impl FirstHits<'_> {
-    /// A tile of the band; it has `rows` rows.
+    /// Computes a tile of the band with `rows` rows.
     #[inline(always)]
     fn tile<L: F32x8>(&mut self, left: usize, rows: usize) {
         let frame = &self.scene.frame;
@@ -98,7 +98,7 @@ impl FirstHits<'_> {
                     continue;
                 }
                 let at = row * width + x;
-                // Word by word: a whole hit would be put together in memory and read again at once, which stalls.
+                // Written word by word: assembling a whole hit in memory and reading it at once would stall.
                 let (stored, look) = (&mut self.hits[at], &mut self.looks[at]);
                 if hit.body == BODY_SKY {
                     let HitData { body, leaf, distance, normal } = primary::beyond(hit.distance);
@@ -119,7 +119,7 @@ impl FirstHits<'_> {
         }
     }
 
-    /// Stores floor and sky for a packet that met no body.
+    /// Stores floor and sky for a packet that hit no body.
     #[inline(always)]
     fn store_beyond(&mut self, left: usize, k: usize, distance: [f32; LANES]) {
         let width = self.scene.frame.size[0] as usize;
@@ -160,14 +160,14 @@ impl FirstHits<'_> {
     }
 }
 
-/// Left upper pixel of a packet in its tile.
+/// Upper left pixel of a packet in its tile.
 #[inline(always)]
 fn place(packet: usize) -> [usize; 2] {
     const ACROSS: usize = TILE / PACKET[0];
     [packet % ACROSS * PACKET[0], packet / ACROSS * PACKET[1]]
 }
 
-/// How far rays may go before they meet the floor, m, by how far they go up; 1e9 without.
+/// Distance at which rays reach the floor, m, by their upward component; 1e9 if there is no floor.
 #[inline(always)]
 fn reach<L: F32x8>(scene: &Scene<'_>, up: L) -> L {
     let frame = &scene.frame;

@@ -1,4 +1,4 @@
-//! What a ray meets in an octree: leaves with their planes, and octants that are cut off.
+//! Intersections of rays with an octree's leaves and truncated octants.
 
 use super::{
     packet::along,
@@ -7,10 +7,10 @@ use super::{
 };
 use crate::geometry::simd::F32x8;
 
-/// What a ray met first.
+/// The first hit of a ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Hit {
-    /// m.
+    /// Distance, m.
     pub distance: f32,
     /// Index of the body, or [`BODY_SKY`].
     pub body: u32,
@@ -18,20 +18,20 @@ pub(super) struct Hit {
     pub leaf: u32,
     /// Octree level of the octant that was hit.
     pub level: u32,
-    /// Axis of the face through which the ray came in.
+    /// Axis of the face through which the ray entered.
     pub axis: u32,
-    /// The leaf's second plane is what shows.
+    /// Whether the hit is on the leaf's second plane.
     pub cut: bool,
 }
 
 impl Hit {
-    /// Nothing as far as `last`.
+    /// No hit up to `last`.
     pub fn none(last: f32) -> Self {
         Self { distance: last, body: BODY_SKY, leaf: NO_LEAF, level: 0, axis: 0, cut: false }
     }
 }
 
-/// The first leaf under a node, nearest octants first: an octant that is cut off borrows its colour and normal.
+/// The first leaf below a node, nearest octants first, which gives a truncated octant its colour and normal.
 pub(super) fn leaf_below(tree: &Tree<'_>, start: u32, levels: u32, mirror: u32) -> u32 {
     (0..levels).fold(start, |index, _| {
         let node = tree.nodes[index as usize];
@@ -41,13 +41,13 @@ pub(super) fn leaf_below(tree: &Tree<'_>, start: u32, levels: u32, mirror: u32) 
     })
 }
 
-/// The planes of up to eight leaves that lie side by side, mirrored.
+/// Planes of up to eight siblings, mirrored.
 pub(super) struct Planes {
     normals: [[f32; LANES]; 3],
 }
 
 impl Planes {
-    /// Of the leaves from `first` on.
+    /// Planes of the leaves from `first` on.
     #[inline(always)]
     pub fn of(tree: &Tree<'_>, first: u32, mirror: u32) -> Self {
         let mut words = [0u32; LANES];
@@ -65,7 +65,7 @@ impl Planes {
         Self { normals }
     }
 
-    /// Of one of them.
+    /// Normal of one of them.
     #[inline(always)]
     pub fn normal(&self, leaf: u32) -> [f32; 3] {
         let leaf = leaf as usize & (LANES - 1);
@@ -73,7 +73,7 @@ impl Planes {
     }
 }
 
-/// A leaf where eight rays are in its voxel; all is mirrored.
+/// A leaf with the interval of eight rays in its voxel, mirrored.
 pub(super) struct Leaf<'a, L> {
     pub tree: &'a Tree<'a>,
     pub child: u32,
@@ -81,13 +81,13 @@ pub(super) struct Leaf<'a, L> {
     pub normal: [f32; 3],
     /// Low corner.
     pub p: [u32; 3],
-    /// Where the rays enter and leave it.
+    /// Where the rays enter and leave the voxel.
     pub enter: L,
     pub leave: L,
 }
 
-/// Where rays meet the solid in a leaf, where they leave it, and which of them meet the second plane. A ray that
-/// leaves before it meets passes through.
+/// Where rays hit the solid in a leaf, where they leave it, and which of them hit the second plane. A ray that leaves
+/// before it hits passes through.
 pub(super) struct Met<L> {
     pub at: L,
     pub leave: L,
@@ -110,7 +110,7 @@ impl<L: F32x8> Leaf<'_, L> {
         self.cut(&met, cut_of(word), (height, slope), from_centre, step)
     }
 
-    /// The solid lies below both planes.
+    /// Intersects the leaf with its second plane: the solid lies below both.
     #[inline(always)]
     fn cut(
         &self,
@@ -124,7 +124,7 @@ impl<L: F32x8> Leaf<'_, L> {
         let m = each_axis!(k: if self.mirror >> k & 1 == 1 { -m[k] } else { m[k] });
         let cut_height = along(from_centre, m).sub(L::splat(offset));
         let cut_slope = along(*step, m);
-        // Upwards, a ray comes out through a plane.
+        // An upward ray leaves the solid through a plane.
         let up = |height: L, slope: L, is_below: u32| {
             let out = self.leave.min(t.sub(height.div(slope)));
             L::mask(zero.less(slope) & is_below).select(out, self.leave)
@@ -132,7 +132,8 @@ impl<L: F32x8> Leaf<'_, L> {
         let cut_is_below = !zero.less(cut_height);
         let leave = up(height, slope, !0).min(up(cut_height, cut_slope, cut_is_below));
         let cut_at = down_to(t, cut_height, cut_slope);
-        // Where the ray comes in by a face of the voxel, the plane shows that faces the ray, or else the nearer one.
+        // Where the ray enters by a face of the voxel, the visible plane is the one that faces the ray, or else the
+        // nearer one.
         let one_faces = cut_slope.less(zero) ^ slope.less(zero);
         let through_face = one_faces & cut_slope.less(slope) | !one_faces & height.less(cut_height);
         let is_tied = cut_at.at_most(met.at) & met.at.at_most(cut_at);
@@ -141,7 +142,7 @@ impl<L: F32x8> Leaf<'_, L> {
     }
 }
 
-/// Where rays that are at a height over a plane at `t` and change it by `slope` are below it; far away where never.
+/// When rays with height `height` over a plane at `t`, changing by `slope`, are below it; far away if never.
 #[inline(always)]
 fn down_to<L: F32x8>(t: L, height: L, slope: L) -> L {
     let zero = L::splat(0.0);

@@ -1,9 +1,8 @@
-//! Sun visibility and short-range sky occlusion of first hits: the native twin of `shaders/render/light.wgsl`, a tile
-//! of texels at a time.
+//! Sun visibility and short-range sky occlusion of first hits, a tile of texels at a time, like
+//! `shaders/render/light.wgsl`.
 //!
-//! Rays of a tile that go the same way go together: those to the sun side by side, those to the sky by their stratum,
-//! since texels of one stratum have the same sample of the sky. Which bodies they may meet at all is asked once a
-//! tile.
+//! Parallel rays of a tile are traced together: those to the sun side by side, those to the sky by stratum, since
+//! texels of one stratum have the same sky sample. The bodies that they may hit are determined once per tile.
 
 use glam::{Vec2, Vec3};
 
@@ -17,30 +16,30 @@ use super::{
 use crate::geometry::simd::{F32x8, Simd, Work};
 use crate::targets::HitData;
 
-/// A light texel: share of the sun and of the sky that is seen, depth (0 for sky, negative for the floor) as words,
-/// and the packed normal.
+/// A light texel: visible shares of sun and sky, depth (0 for sky, negative for the floor) as words, and the packed
+/// normal.
 pub(super) type Texel = [u32; 4];
 
-/// Rows of texels that one core works on at a time.
+/// Rows of texels per task.
 pub(super) const ROWS: u32 = TILE[1];
 
-/// Which of the pixels under a light texel has its turn in this frame.
+/// The pixel under a light texel that is sampled in this frame.
 pub(super) fn turn(scene: &Scene<'_>) -> [u32; 2] {
     let frame = &scene.frame;
     [frame.accumulated % frame.light_step, (frame.accumulated >> 1) % frame.light_step]
 }
 
-/// Where the rays of one stratum go.
+/// Directions of the rays of one stratum.
 #[derive(Clone, Copy)]
 pub(super) struct Sample {
-    /// To the sky: across the normal, and along it.
+    /// Sky direction: component across the normal, and along it.
     ring: Vec2,
     along: f32,
-    /// To the sun, unit.
+    /// Sun direction, unit.
     sun: Vec3,
 }
 
-/// The samples of a frame, stratum by stratum.
+/// Samples of a frame by stratum.
 pub(super) fn samples(scene: &Scene<'_>) -> Vec<[Sample; STRATA]> {
     let frame = &scene.frame;
     let up = if frame.sun.y.abs() < 0.8 { Vec3::Y } else { Vec3::X };
@@ -66,7 +65,7 @@ pub(super) fn samples(scene: &Scene<'_>) -> Vec<[Sample; STRATA]> {
     (0..frame.samples).map(of).collect()
 }
 
-/// What a thread keeps from tile to tile.
+/// A thread's buffers, reused between tiles.
 #[derive(Default)]
 pub(super) struct Scratch {
     texels: Texels,
@@ -115,7 +114,7 @@ impl Work for Lights<'_> {
 }
 
 impl Lights<'_> {
-    /// Lists the texels of a tile that need rays; the others are done.
+    /// Collects the texels of a tile that need rays; stores the results of all others.
     #[inline(always)]
     fn gather(&mut self, left: u32) {
         let (scene, frame) = (self.scene, &self.scene.frame);
@@ -142,7 +141,7 @@ impl Lights<'_> {
     }
 }
 
-/// A tile at work.
+/// A tile being computed.
 struct Tile<'a> {
     scene: &'a Scene<'a>,
     near: &'a mut NearBodies,
@@ -151,7 +150,7 @@ struct Tile<'a> {
 }
 
 impl Tile<'_> {
-    /// Adds one sample of the sun and one of the sky to every texel.
+    /// Adds one sun sample and one sky sample to every texel.
     #[inline(always)]
     fn ask<L: F32x8>(&mut self, samples: &[Sample; STRATA]) {
         self.ask_sun::<L>(samples);
@@ -162,7 +161,7 @@ impl Tile<'_> {
         }
     }
 
-    /// All rays to the sun go down a body's octree together: they are nearly parallel.
+    /// All rays to the sun descend a body's octree together, since they are nearly parallel.
     #[inline(always)]
     fn ask_sun<L: F32x8>(&mut self, samples: &[Sample; STRATA]) {
         let frame = &self.scene.frame;
@@ -185,7 +184,7 @@ impl Tile<'_> {
             rays.first[i] = 0.5 * of.voxel[lane];
             count += 1;
         }
-        // Beams go round all lanes of a packet: those without a ray repeat the last one.
+        // Beams enclose all lanes of a packet, so lanes without a ray repeat the last one.
         if let Some(last) = count.checked_sub(1) {
             let (rays, i) = (&mut rays[(last / LANES) & (PACKETS - 1)], last % LANES);
             for empty in i + 1..LANES {
@@ -261,10 +260,10 @@ impl Tile<'_> {
     }
 }
 
-/// Packets of a tile's rays to the sun.
+/// Most packets of a tile's rays to the sun.
 const PACKETS: usize = STRATA;
 
-/// Eight rays to the sun as they are gathered.
+/// Up to eight rays to the sun.
 #[derive(Clone, Copy, Default)]
 struct Rays {
     origin: [[f32; LANES]; 3],
@@ -273,7 +272,7 @@ struct Rays {
 }
 
 impl Rays {
-    /// The first `count` of them.
+    /// A packet of the first `count` rays.
     #[inline(always)]
     fn packet<L: F32x8>(&self, cut_slope: f32, count: usize) -> Packet<L> {
         Packet {

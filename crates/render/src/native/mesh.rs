@@ -1,8 +1,8 @@
-//! Eight rays against a surface: the native twin of `shaders/render/mesh.wgsl`.
+//! Intersects eight rays with a surface, like `shaders/render/mesh.wgsl`.
 //!
-//! Rays with the same longest axis share a walk: of a node each knows by three slabs whether it passes through, and a
-//! triangle is tried at once for all that do. Nothing is fused, so the two products that say on which side of an edge a
-//! ray passes come to the same for both triangles that share it; what lies on an edge counts on both sides.
+//! Rays with the same longest axis are traversed together: a node is tested for each ray by three slabs, and a triangle
+//! for all rays that reach it. There are no fused operations, so the two products that tell on which side of an edge a
+//! ray passes are equal for both triangles that share it; a ray on an edge counts for both.
 
 use super::{
     packet::{Packet, along},
@@ -12,7 +12,7 @@ use super::{
 use crate::geometry::simd::F32x8;
 use crate::shape::TreeNode;
 
-/// Walks one body's surface with each packet; hits nearer than those so far replace them.
+/// Traverses one body's surface with each packet; nearer hits replace earlier ones.
 #[inline(always)]
 pub(super) fn walk<L: F32x8, const N: usize>(
     packets: &mut [Packet<L>; N],
@@ -43,8 +43,8 @@ pub(super) fn walk<L: F32x8, const N: usize>(
             near.min(L::splat(root.high[k]).sub(origin[k]).mul(inverse[k]))
         });
         let start = slabs[0].max(slabs[1]).max(slabs[2]).max(packet.first);
-        // From here on t counts from the entry into the bounds: small numbers, which keep their precision. The rays
-        // themselves begin at `first`.
+        // From here on t is relative to the entry into the bounds: small numbers keep their precision. The rays
+        // themselves start at `first`.
         let at = each_axis!(k: origin[k].add(direction[k].mul(start)));
         let long = [
             size[1].at_most(size[0]) & size[2].at_most(size[0]),
@@ -87,23 +87,23 @@ pub(super) fn walk<L: F32x8, const N: usize>(
     }
 }
 
-/// Rays with the same longest axis, which is the third of theirs.
+/// Rays with the same longest axis, which becomes their third.
 struct Rays<L> {
-    /// Which axes of the tree theirs are.
+    /// Permutation of the tree's axes.
     axes: [usize; 3],
-    /// In the bounds.
+    /// Origins at the entry into the bounds.
     at: [L; 3],
     inverse: [L; 3],
-    /// Slopes along the third axis, and one over what the ray goes along it.
+    /// Slopes along the third axis, and the reciprocal of the direction's third component.
     shear: [L; 3],
-    /// Where the rays begin, and where they end.
+    /// Start and end of the rays.
     first: L,
     end: L,
-    /// Whether the first of them goes backward along an axis of the tree.
+    /// Whether the first ray goes backwards along each axis of the tree.
     backward: [bool; 3],
     alive: u32,
     met: u32,
-    /// In the order of the leaves, a word.
+    /// Index in the order of the leaves, as a word.
     triangle: L,
 }
 
@@ -132,7 +132,7 @@ impl<L: F32x8> Rays<L> {
                     }
                     break;
                 }
-                // The nearer child, by the way that the first ray goes, at once.
+                // The nearer child for the first ray is visited next.
                 let far = u32::from(!self.backward[(node.count_and_axis >> 8) as usize % 3]);
                 stack.push(node.first + far);
                 index = node.first + 1 - far;
@@ -140,7 +140,7 @@ impl<L: F32x8> Rays<L> {
         }
     }
 
-    /// Rays that pass through a box.
+    /// Rays that intersect a box.
     #[inline(always)]
     fn enter(&self, node: &TreeNode) -> u32 {
         let words: &[f32; 8] = bytemuck::cast_ref(node);
@@ -163,14 +163,14 @@ impl<L: F32x8> Rays<L> {
         let beside = |p: &[L; 3], q: &[L; 3]| p[0].mul(q[1]).sub(p[1].mul(q[0]));
         let (u, v, w) = (beside(&c, &b), beside(&a, &c), beside(&b, &a));
         let zero = L::splat(0.0);
-        // On one side of all edges: not both below zero somewhere and above it elsewhere.
+        // Inside if the signs agree for all edges: not both a negative and a positive one.
         let (least, most) = (u.min(v).min(w), u.max(v).max(w));
         let lanes = lanes & !(least.less(zero) & zero.less(most));
         if lanes == 0 {
             return;
         }
         let height = u.mul(a[2]).add(v.mul(b[2])).add(w.mul(c[2])).mul(self.shear[2]);
-        // Edge-on the sum is zero and t no number, which is less than nothing.
+        // Edge-on the sum is zero and t is NaN, which compares as not less.
         let t = height.div(u.add(v).add(w));
         let met = lanes & self.first.at_most(t) & t.less(self.end);
         if met == 0 {

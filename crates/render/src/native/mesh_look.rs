@@ -1,4 +1,4 @@
-//! What a triangle of a surface shows where a ray meets it: the native twin of `shaders/render/mesh_look.wgsl`.
+//! Appearance of a surface's triangle at a hit, like `shaders/render/mesh_look.wgsl`.
 
 use glam::{Vec2, Vec3};
 
@@ -8,16 +8,16 @@ use crate::{
     shape::Side,
 };
 
-/// What a triangle shows.
+/// Appearance of a triangle.
 pub(super) struct MeshLook {
-    /// Grid of the body, towards the eye; colour as [`color_of`](super::surface::color_of) gives it.
+    /// Normal in the body's grid, towards the camera; colour as from [`color_of`](super::surface::color_of).
     pub look: Look,
     pub is_inside: bool,
-    /// Which of the surface's triangles it is.
+    /// Index of the surface's triangle.
     pub triangle: u32,
 }
 
-/// `point` and the ray `d` in the body's grid, `triangle` in the order of the leaves.
+/// `point` and the ray direction `d` in the body's grid, `triangle` in the order of the leaves.
 #[inline(always)]
 pub(super) fn mesh_look(surface: &Surface<'_>, triangle: u32, point: Vec3, d: Vec3) -> MeshLook {
     let stored = &surface.tree.triangles[triangle as usize];
@@ -49,7 +49,7 @@ pub(super) fn mesh_look(surface: &Surface<'_>, triangle: u32, point: Vec3, d: Ve
     {
         color = rgb(*base) * texel;
     }
-    // From within, or of a surface that is open: its other side.
+    // A hit from inside, or on an open surface's back.
     if flat.dot(d) > 0.0 {
         normal = -normal;
     }
@@ -61,7 +61,7 @@ fn rgb([r, g, b]: [u8; 3]) -> Vec3 {
     Vec3::new(f32::from(r), f32::from(g), f32::from(b)) / 255.0
 }
 
-/// Bilinear, repeating; v points up while rows run down. `None` where there are not as many texels as there should be.
+/// Bilinear and repeating; v points up while rows run down. `None` if texels are missing.
 fn sample(texture: &Texture, uv: Vec2) -> Option<Vec3> {
     let (width, height) = (texture.width as usize, texture.height as usize);
     let texels = texture.rgba.as_chunks::<4>().0.get(..width.checked_mul(height)?)?;

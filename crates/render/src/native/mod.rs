@@ -1,8 +1,8 @@
-//! The picture on the processor's cores: a native twin of every pass.
+//! Draws the picture on the processor's cores, pass by pass like the compute passes.
 //!
-//! In: what the passes are given, with the octrees as they lie in memory. Out: the same picture within the limits that
-//! `render/tests` state. A picture is drawn in bands of rows, which the cores take as they come; every band is the
-//! same whoever draws it, so the same input gives the same bytes with any number of threads.
+//! In: the passes' input, with the octrees in memory. Out: the same picture within the limits that `render/tests`
+//! state. A picture is drawn in bands of rows in parallel; a band does not depend on the thread that draws it, so the
+//! same input gives the same bytes with any number of threads.
 
 mod beam;
 mod compose;
@@ -49,25 +49,25 @@ use super::{FrameInput, PixelHit, Pixels};
 use crate::geometry::simd::{Simd, Work, wide};
 use crate::gpu::{Gpu, GpuError, StageTiming};
 
-/// Rows that one core draws at a time.
+/// Rows per task.
 const BAND: u32 = 8;
 
-/// The ray caster on the cores, with its pictures.
+/// The ray caster on the cores, with its buffers.
 #[derive(Default)]
 pub struct NativeRenderer {
     pub(super) targets: Targets,
     overlay: Rasteriser,
-    /// Frames in the history; the blend goes by this, so a resize cannot mix in stale pixels.
+    /// Number of frames in the history; the blend weight follows it, so that a resize cannot mix in stale pixels.
     refined: u32,
     timings: Vec<StageTiming>,
     window: Shown,
 }
 
 impl NativeRenderer {
-    /// Draws a picture. A size of zero is drawn as one pixel.
+    /// Draws a picture. A zero size is drawn as one pixel.
     ///
     /// # Errors
-    /// [`GpuError::NoPasses`] where the frame's seams lie on a device.
+    /// [`GpuError::NoPasses`] if the frame's seams are on a device.
     pub fn draw(&mut self, input: &FrameInput<'_>) -> Result<(), GpuError> {
         let size = input.size.map(|side| side.max(1));
         if self.targets.resize(size) || input.options.accumulated == 0 {
@@ -97,14 +97,14 @@ impl NativeRenderer {
         self.timings.push(StageTiming { stage: stage.to_owned(), ms: start.elapsed().as_secs_f64() * 1e3 });
     }
 
-    /// Finds the first hits of a picture without how they look.
+    /// Finds the first hits of a picture without their appearance.
     ///
     /// # Errors
     /// As [`NativeRenderer::draw`].
     pub fn cast(&mut self, input: &FrameInput<'_>) -> Result<(), GpuError> {
         let size = input.size.map(|side| side.max(1));
         self.targets.resize(size);
-        // What the picture shows is another one.
+        // The history belongs to another picture.
         self.refined = 0;
         let scene = Scene::new(input, size, 0)?;
         self.primary(&scene, false);
@@ -143,7 +143,7 @@ impl NativeRenderer {
         });
     }
 
-    /// Draws with `passes` refinement passes and gives RGBA8 rows from the top.
+    /// Draws with `passes` refinement passes; returns RGBA8 rows from the top.
     ///
     /// # Errors
     /// As [`NativeRenderer::draw`].
@@ -153,17 +153,17 @@ impl NativeRenderer {
             options.accumulated = pass;
             self.draw(&FrameInput { options, ..*input })?;
         }
-        // The window's own refinement starts over: its history has just been overwritten.
+        // The window's refinement restarts, since its history was overwritten.
         self.refined = 0;
         Ok(self.targets.picture.clone())
     }
 
-    /// The last picture as a texture of `window`; `None` where there is none yet. Uploads it once.
+    /// The last picture as a texture of `window`, uploaded once; `None` before the first picture.
     pub fn view(&mut self, window: &Gpu) -> Option<wgpu::TextureView> {
         self.window.view(window, self.targets.size, &self.targets.picture)
     }
 
-    /// The last picture; `None` where there is none yet.
+    /// The last picture; `None` before the first one.
     #[must_use]
     pub fn pixels(&self) -> Option<Pixels> {
         let Targets { size, picture, .. } = &self.targets;
@@ -183,10 +183,10 @@ impl NativeRenderer {
     }
 }
 
-/// Composition of a band of rows.
+/// Composes a band of rows.
 struct Composition<'a> {
     inputs: &'a Inputs<'a>,
-    /// First row.
+    /// First row of the band.
     first: u32,
     rows: &'a mut Rows,
     history: &'a mut [f32],

@@ -1,19 +1,19 @@
-//! Which bodies the light of a tile may meet.
+//! Bodies that may affect the light of a tile.
 
 use glam::Vec3;
 
 use super::{scene::Scene, texels::Bounds};
 use crate::tables::{BOX_LEAF, BoxData};
 
-/// A body that rays may meet.
+/// A body that rays may hit.
 #[derive(Clone, Copy)]
 pub(super) struct Near {
     pub body: u32,
-    /// No ray meets it nearer than this, m.
+    /// Lower bound of the distance of hits, m.
     pub distance: f32,
 }
 
-/// Bodies round a tile, nearest first, and those between it and the sun.
+/// Bodies near a tile, nearest first, and those between it and the sun.
 #[derive(Default)]
 pub(super) struct NearBodies {
     pub around: Vec<Near>,
@@ -21,13 +21,13 @@ pub(super) struct NearBodies {
 }
 
 impl NearBodies {
-    /// Finds them for rays that begin within bounds, those to the sun within others, which are empty where there are
+    /// Finds them for rays that start within bounds; sun rays start within other bounds, which are empty if there are
     /// none.
     pub fn find(&mut self, scene: &Scene<'_>, all: Bounds, facing: Bounds) {
         self.around.clear();
         self.towards_sun.clear();
         let reach = scene.frame.ao_reach;
-        // Down the hierarchy, past boxes that no ray can meet.
+        // Descends the hierarchy, skipping boxes that no ray can hit.
         let mut stack = [0u32; 64];
         let mut waiting = 1;
         while waiting > 0 {
@@ -45,7 +45,7 @@ impl NearBodies {
                 waiting += 2;
                 continue;
             }
-            // Rounding must not put a hit before it.
+            // Reduced so that rounding cannot exclude a hit.
             let near = Near { body: of.first & !BOX_LEAF, distance: gap * 0.9999 };
             if is_near {
                 self.around.push(near);
@@ -65,15 +65,15 @@ fn gap(of: &BoxData, (low, high): (Vec3, Vec3)) -> f32 {
     (of.low - high).max(low - of.high).max(Vec3::ZERO).length()
 }
 
-/// Whether a ray from a box of points to somewhere on the sun may meet a box. The ray's direction lies within the sun's
-/// radius of the way to its middle along every axis, so its place at a time lies in an interval.
+/// Whether a ray from a box of points to some point of the sun may hit a box. On every axis the ray's direction lies
+/// within the sun's radius of the direction to its centre, so its position at a time lies in an interval.
 fn may_shade(scene: &Scene<'_>, of: &BoxData, (low, high): (Vec3, Vec3)) -> bool {
     let spread = scene.frame.sun_radius * 1.01 + 1e-4;
     let (from, to) = (of.low - high, of.high - low);
     let (mut first, mut last) = (0.0f32, f32::INFINITY);
     for k in 0..3 {
         let (slow, fast) = (scene.frame.sun[k] - spread, scene.frame.sun[k] + spread);
-        // The fastest must reach `from`, the slowest must not be past `to`.
+        // The fastest ray must reach `from`, the slowest must not have passed `to`.
         if fast > 0.0 {
             first = first.max(from[k] / fast);
         } else if from[k] > 0.0 {

@@ -1,4 +1,4 @@
-//! Eight rays with what they have met so far, and how packets of a tile go through one body together.
+//! Packets of eight rays with their hits so far, and the common traversal of a body by a tile's packets.
 
 use glam::{BVec3, Vec3};
 
@@ -13,46 +13,46 @@ use super::{
 use crate::geometry::simd::F32x8;
 use crate::svo::MAX_LEVEL;
 
-/// Eight rays with what they have met so far.
+/// Eight rays with their hits so far.
 #[derive(Clone, Copy)]
 pub(super) struct Packet<L> {
-    /// World.
+    /// Origins, world space.
     pub origin: [L; 3],
-    /// Unit.
+    /// Unit directions.
     pub direction: [L; 3],
-    /// Octants whose edge is less than this times the distance are solid blocks.
+    /// Octants whose edge is less than this times the distance are treated as solid blocks.
     pub cut_slope: f32,
-    /// Where the rays begin, m.
+    /// Start of the rays, m.
     pub first: L,
-    /// Rays that still look for something.
+    /// Mask of rays still searching.
     pub open: u32,
-    /// Whether anything that they meet will do.
+    /// Whether any hit suffices.
     pub any: bool,
-    /// Whether it matters what they meet, and not only where.
+    /// Whether the appearance of hits is needed, and not only their distance.
     pub looks: bool,
     pub hits: Hits<L>,
 }
 
-/// What eight rays met, lane by lane.
+/// Hits of eight rays, lane by lane.
 #[derive(Clone, Copy)]
 pub(super) struct Hits<L> {
-    /// Where the rays end, m, until they meet something nearer.
+    /// End of the rays, m, or the distance of the nearest hit.
     pub distance: L,
-    /// Rays that met something.
+    /// Mask of rays with a hit.
     pub met: u32,
-    /// Body and leaf as words; of a surface, the triangle in the order of its leaves.
+    /// Body and leaf as words; for a surface the triangle in the order of its leaves.
     pub body: L,
     pub leaf: L,
-    /// Rays that met a leaf's second plane.
+    /// Mask of rays that hit a leaf's second plane.
     pub cut: u32,
-    /// Rays that met a solid octant; their levels, and the axes of the faces that they came in by.
+    /// Mask of rays that hit a solid octant; the octants' levels, and the axes of the faces entered.
     pub blocks: u32,
     pub levels: [u32; LANES],
     pub axes: [u32; LANES],
 }
 
 impl<L: F32x8> Hits<L> {
-    /// Nothing as far as `last`.
+    /// No hits up to `last`.
     #[inline(always)]
     pub fn none(last: L) -> Self {
         let nothing = L::word(BODY_SKY);
@@ -68,7 +68,7 @@ impl<L: F32x8> Hits<L> {
         }
     }
 
-    /// The same, ray by ray.
+    /// The hits ray by ray.
     #[inline(always)]
     pub fn each(&self, scene: &Scene<'_>) -> [Hit; LANES] {
         let mut hits = [Hit::none(0.0); LANES];
@@ -91,15 +91,15 @@ impl<L: F32x8> Hits<L> {
     }
 }
 
-/// An octant that waits for its turn.
+/// An octant to be visited.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Waiting {
     pub node: u32,
     /// Low corner, mirrored.
     pub p: [u32; 3],
-    /// Edge.
+    /// Edge length.
     pub size: u32,
-    /// Rays that pass through it.
+    /// Mask of rays that pass through it.
     pub lanes: u32,
     pub kind: Kind,
 }
@@ -110,12 +110,12 @@ pub(super) enum Kind {
     Node,
     /// Smaller than the rays' width.
     Block,
-    /// Wholly solid.
+    /// Entirely solid.
     Inside,
 }
 
-/// Octants that wait, the next one last. Each is two whole words: what was put there is often taken at once, and a
-/// processor hands a store on to a load only where the load lies within it.
+/// Stack of octants to be visited. Each is two whole words: an entry is often popped right after being pushed, and a
+/// processor forwards a store to a load only if the load lies within it.
 pub(super) struct Waits {
     count: usize,
     octants: Box<[[u64; 2]; MOST_WAITS]>,
@@ -123,7 +123,8 @@ pub(super) struct Waits {
 
 /// A power of two.
 const MOST_WAITS: usize = 256;
-// A node is taken before its octants are put there, each for blocks and for the others; two begin.
+// A node is popped before its octants are pushed, each at most once as a block and once otherwise; two entries are
+// there at the start.
 const _: () = assert!(2 + 16 * MAX_LEVEL as usize <= MOST_WAITS, "there is room for all that waits");
 const _: () = assert!(MAX_LEVEL < 16, "places and edges have 16 bits");
 
@@ -163,18 +164,18 @@ impl Waits {
     }
 }
 
-/// What waits.
+/// Stacks of the traversals.
 #[derive(Default)]
 pub(super) struct Stack {
-    /// For all packets.
+    /// For all packets together.
     pub beam: Waits,
-    /// For one of them.
+    /// For one packet.
     pub rays: Waits,
     /// Nodes of a surface.
     pub mesh: Vec<u32>,
 }
 
-/// A set of octants with each octant's number xored with `mirror`.
+/// The set of octants after xoring each octant's number with `mirror`.
 #[inline(always)]
 pub(super) fn mirrored(octants: u32, mirror: u32) -> u32 {
     let mut m = octants & 0xff;
@@ -196,21 +197,21 @@ pub(super) fn along<L: F32x8>(v: [L; 3], n: [f32; 3]) -> L {
     v[0].mul(L::splat(n[0])).add(v[1].mul(L::splat(n[1]))).add(v[2].mul(L::splat(n[2])))
 }
 
-/// Row of an affine map without its last number, of directions.
+/// Product of an affine map's row and a direction.
 #[inline(always)]
 fn through<L: F32x8>(v: [L; 3], row: [f32; 4]) -> L {
     along(v, [row[0], row[1], row[2]])
 }
 
-/// A body as rays of one mirroring see it.
+/// A body mirrored for rays of the same signs.
 #[derive(Clone, Copy)]
 pub(super) struct Target<'a> {
     pub scene: &'a Scene<'a>,
     pub index: u32,
-    /// Bit k: axis k runs the other way, so that no direction is negative.
+    /// Bit k: axis k is reversed, so that no direction is negative.
     pub mirror: u32,
     pub cut_slope: f32,
-    /// As [`Packet::looks`].
+    /// See [`Packet::looks`].
     pub looks: bool,
 }
 
@@ -226,8 +227,8 @@ impl Target<'_> {
     }
 }
 
-/// Walks one body's surface or octree with packets of rays that go about the same way; hits nearer than those so far replace
-/// them. Octants with edges of up to `fine` are looked at packet by packet, larger ones for all packets together.
+/// Traverses one body's surface or octree with packets of roughly parallel rays; nearer hits replace earlier ones.
+/// Octants with edges up to `fine` are visited packet by packet, larger ones for all packets together.
 #[inline(always)]
 pub(super) fn walk<L: F32x8, const N: usize>(
     packets: &mut [Packet<L>; N],

@@ -1,4 +1,4 @@
-//! First hits and how they look: the native twin of `shaders/render/primary.wgsl`.
+//! First hits and their appearance, like `shaders/render/primary.wgsl`.
 
 use glam::Vec3;
 
@@ -16,19 +16,19 @@ use super::{
 use crate::geometry::simd::F32x8;
 use crate::{svo::pack_normal, tables::BodyData, targets::HitData};
 
-/// Volumes have grains of this size, units (2^14 a grid side); where a pixel covers more of them, the voxels' colours
-/// show.
+/// Grain size of material volumes, units (2^14 per grid side); if a pixel covers more grains, the voxels' colours are
+/// used.
 const GRAIN: f32 = 75.0;
 const BODY_KEPT: u32 = 1 << 26;
 const BODY_HOVERED: u32 = 1 << 27;
-/// What stays is glazed in this, what is under the pointer is lit; sRGB and share.
+/// Tint of kept pieces and of the piece under the pointer; sRGB and share.
 const KEPT: (Vec3, f32) = (Vec3::new(0.16, 0.50, 0.56), 0.62);
 const HOVER: (Vec3, f32) = (Vec3::new(1.0, 0.97, 0.88), 0.34);
 
-/// What is stored of a pixel whose ray met no body as far as `last`.
+/// Stored values of a pixel whose ray hit no body up to `last`.
 #[inline(always)]
 pub(super) fn beyond(last: f32) -> HitData {
-    // Straight up, packed.
+    // The upward normal, packed.
     const UP: u32 = 32767 << 16;
     HitData {
         body: if last < 1e9 { BODY_FLOOR } else { BODY_SKY },
@@ -38,8 +38,7 @@ pub(super) fn beyond(last: f32) -> HitData {
     }
 }
 
-/// What is stored of a pixel whose ray met a body beside where: the leaf, the packed normal, and the word beside the
-/// hit.
+/// Stored appearance of a hit: leaf, packed normal, and colour word.
 #[inline(always)]
 pub(super) fn appearance<L: F32x8>(
     scene: &Scene<'_>,
@@ -116,7 +115,7 @@ pub(super) fn appearance<L: F32x8>(
     }
     let mut normal = vector_through(&body.world_from_grid, surface.normal);
     normal /= normal.length().max(1e-20);
-    // A normal that leans away from the eye would be lit from behind: bring it back to the silhouette.
+    // A normal that leans away from the camera would be lit from behind, so it is bent back to the silhouette.
     let away = normal.dot(direction);
     if away > 0.0 {
         normal -= direction * (away + 0.02);
@@ -133,7 +132,7 @@ pub(super) fn appearance<L: F32x8>(
     (mesh.map_or(hit.leaf, |own| own.triangle), pack_normal(normal), look)
 }
 
-/// The display colour that the chosen colouring gives a place.
+/// Colour of a hit in the chosen colouring.
 #[inline(always)]
 fn colored(
     scene: &Scene<'_>,

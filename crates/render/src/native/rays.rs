@@ -1,9 +1,9 @@
-//! Eight rays through one octree, front to back: the native twin of `walk` in `shaders/render/trace.wgsl`.
+//! Traces eight rays through one octree front to back, like `walk` in `shaders/render/trace.wgsl`.
 //!
-//! The rays share the descent. Of a node's octants each ray knows by three slabs where it enters and leaves them, all
-//! eight at once; an octant is looked at once for all rays that pass through it, in an order that is front to back for every ray whose
-//! direction has the same signs. What costs most, unpacking a leaf's plane, is done once for all of them. Slabs of
-//! neighbours share their planes to the bit, so nothing slips through between two octants.
+//! The rays descend together. For a node, each ray computes by three slabs the intervals of all eight octants at once;
+//! an octant is visited once for all rays that pass through it, in an order that is front to back for every ray with
+//! the same signs. Unpacking a leaf's plane, the most expensive step, is done once for all rays. Slabs of adjacent
+//! octants share their planes to the bit, so no ray slips between two octants.
 
 use glam::Vec3;
 
@@ -15,24 +15,24 @@ use super::{
 };
 use crate::geometry::simd::F32x8;
 
-/// Rays whose directions have the same signs, in the grid of a body, mirrored.
+/// Rays whose directions have the same signs, in a body's grid, mirrored.
 #[derive(Clone, Copy)]
 pub(super) struct Rays<L> {
-    /// Nowhere negative.
+    /// Directions, non-negative.
     pub step: [L; 3],
     pub inverse: [L; 3],
     pub origin: [L; 3],
-    /// Where they enter the body's bounds, m; from there t counts.
+    /// Where they enter the body's bounds, m; t is relative to it.
     pub start: L,
-    /// There.
+    /// Positions at the entry.
     at: [L; 3],
-    /// Where they leave the bounds or end, from the start.
+    /// Where they leave the bounds or end, relative to the start.
     pub end: L,
-    /// Where they meet the bounds' near planes, m.
+    /// Where they reach the bounds' near planes, m.
     faces: [L; 3],
-    /// Those that are not done.
+    /// Mask of unfinished rays.
     pub alive: u32,
-    /// The leaf that a ray came through without meeting its surface, where `has_passed`.
+    /// The leaf that a ray passed through without a hit, if `has_passed`.
     passed: L,
     has_passed: u32,
     passed_cut: u32,
@@ -48,7 +48,7 @@ fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Octant i's place in its node along each axis.
+/// Position of octant i in its node along each axis.
 pub(super) const UPPER: [[f32; LANES]; 3] = [
     [0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0],
     [0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0],
@@ -59,12 +59,12 @@ pub(super) const UPPER: [[f32; LANES]; 3] = [
 #[derive(Clone, Copy, Default)]
 struct Passing {
     octants: u32,
-    /// Byte i says which rays pass through octant i, and for which of them it is smaller than their width.
+    /// Byte i is the mask of rays that pass through octant i, and of those whose width it is smaller than.
     lanes: u64,
     blocks: u64,
 }
 
-/// Eight bytes of eight bits with rows and columns exchanged (Warren, Hacker's Delight, sec. 7-3).
+/// Transposes an 8 x 8 matrix of bits (Warren, Hacker's Delight, sec. 7-3).
 #[inline(always)]
 fn transposed(bits: u64) -> u64 {
     let swapped = |bits: u64, by: u32, which: u64| {
@@ -95,7 +95,7 @@ impl<L: F32x8> Rays<L> {
         }
     }
 
-    /// Begins a walk of `lanes` within bounds; the rays that are in them at all.
+    /// Starts a traversal of `lanes` within bounds; returns the rays that intersect them.
     #[inline(always)]
     pub fn aim(&mut self, (low, high): (Vec3, Vec3), first: L, last: L, lanes: u32) -> u32 {
         let meets = |k: usize, at: f32| L::splat(at).sub(self.origin[k]).mul(self.inverse[k]);
@@ -110,13 +110,13 @@ impl<L: F32x8> Rays<L> {
         self.alive
     }
 
-    /// Where the rays meet a plane of the grid, from the start.
+    /// Where the rays reach a plane of the grid, relative to the start.
     #[inline(always)]
     fn plane(&self, axis: usize, at: f32) -> L {
         L::splat(at).sub(self.at[axis]).mul(self.inverse[axis])
     }
 
-    /// Looks at one octant and below it.
+    /// Visits one octant and those below it.
     #[inline(always)]
     pub fn enter(&mut self, target: &Target<'_>, of: &Waiting, hits: &mut Hits<L>, stack: &mut Waits) {
         let body = &target.scene.bodies[target.index as usize];
@@ -140,7 +140,7 @@ impl<L: F32x8> Rays<L> {
         self.walk(target, hits, stack);
     }
 
-    /// Goes through all that waits.
+    /// Visits all octants on the stack.
     #[inline(always)]
     pub fn walk(&mut self, target: &Target<'_>, hits: &mut Hits<L>, stack: &mut Waits) {
         while let Some(mut waiting) = stack.pop() {
@@ -168,14 +168,14 @@ impl<L: F32x8> Rays<L> {
         (enter, high[0].min(high[1]).min(high[2]).min(self.end))
     }
 
-    /// The three planes a node has along each axis.
+    /// Where the rays reach the three planes of a node along each axis.
     #[inline(always)]
     fn grid(&self, node: &Waiting) -> [[L; 3]; 3] {
         let half = node.size / 2;
         each_axis!(k: each_axis!(i: self.plane(k, (node.p[k] + i as u32 * half) as f32)))
     }
 
-    /// Rays end at a solid octant.
+    /// Ends rays at a solid octant.
     #[inline(always)]
     fn solid(&mut self, target: &Target<'_>, of: &Waiting, lanes: u32, hits: &mut Hits<L>) {
         let (enter, _) = self.slab(of);
@@ -200,7 +200,7 @@ impl<L: F32x8> Rays<L> {
         }
     }
 
-    /// Rays end so far from their starts, at a leaf or its second plane.
+    /// Ends rays at distance `at` from their starts, at a leaf or its second plane.
     #[inline(always)]
     fn stop(&mut self, target: &Target<'_>, lanes: u32, at: L, (leaf, cut): (L, u32), hits: &mut Hits<L>) {
         let ending = L::mask(lanes);
@@ -213,7 +213,7 @@ impl<L: F32x8> Rays<L> {
         self.alive &= !lanes;
     }
 
-    /// Puts the octants of a node that rays pass through on the stack, the nearest on top.
+    /// Pushes the octants of a node that rays pass through, the nearest on top.
     #[inline(always)]
     fn octants(&self, target: &Target<'_>, node: &Waiting, stack: &mut Waits) {
         let body = &target.scene.bodies[target.index as usize];
@@ -247,8 +247,8 @@ impl<L: F32x8> Rays<L> {
         }
     }
 
-    /// Which of the octants that are there rays pass through. Most nodes are met by one to three of eight rays, so
-    /// each ray asks for all octants at once: the octants are lanes.
+    /// Which existing octants the rays pass through. Most nodes are reached by one to three of eight rays, so each ray
+    /// tests all octants at once: the octants are lanes.
     #[inline(always)]
     fn passing(&self, node: &Waiting, there: u32, (edge, slope): (L, L)) -> Passing {
         let half = L::splat((node.size / 2) as f32);
@@ -273,7 +273,7 @@ impl<L: F32x8> Rays<L> {
         passing
     }
 
-    /// Tries the leaves of a node of the last level.
+    /// Tests the leaves of a node of the last level.
     #[inline(always)]
     fn leaves(&mut self, target: &Target<'_>, node: &Waiting, hits: &mut Hits<L>) {
         let tree = &target.scene.trees[target.index as usize];
@@ -305,7 +305,7 @@ impl<L: F32x8> Rays<L> {
             let normal = planes.normal(child - stored.child_base);
             let leaf = Leaf { tree, child, mirror: target.mirror, normal, p, enter, leave };
             let met = leaf.meet(&self.at, &self.step);
-            // A ray that ends before it gets there is done as well.
+            // A ray that ends before the hit is finished, too.
             let done = met.at.at_most(met.leave) & lanes;
             open &= !done;
             let near = done & met.at.less(self.end);
@@ -318,7 +318,7 @@ impl<L: F32x8> Rays<L> {
         }
     }
 
-    /// Axis of the face through which a ray came into an octant.
+    /// Axis of the face through which a ray entered an octant.
     #[inline(always)]
     fn axis(&self, p: [u32; 3], lane: usize) -> u32 {
         let low = each_axis!(k: (p[k] as f32 - self.at[k].array()[lane]) * self.inverse[k].array()[lane]);

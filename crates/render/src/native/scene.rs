@@ -1,4 +1,4 @@
-//! What the native stages of a picture read: the frame's constants, rows of bodies, their octrees in memory, boxes.
+//! Input of the native stages: the frame's constants, rows of bodies, their octrees in memory, boxes.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{
     tables::{BodyData, BoxData, FrameData, tables},
 };
 
-/// `BODY_SKY` and its neighbours of `shaders/render/frame.wgsl`.
+/// `BODY_SKY` and the constants after it in `shaders/render/frame.wgsl`.
 pub(super) const BODY_SKY: u32 = u32::MAX;
 pub(super) const BODY_FLOOR: u32 = u32::MAX - 1;
 pub(super) const NO_LEAF: u32 = u32::MAX;
@@ -29,7 +29,7 @@ pub(super) const MARK_FLAT: u32 = 1 << 26;
 pub(super) const GOLD_SHIFT: u32 = 27;
 pub(super) const GOLD_MOST: f32 = 31.0;
 
-/// An octree's forest in memory. Indices of nodes and leaves count from the forest's own first.
+/// An octree's forest in memory. Indices of nodes and leaves are relative to the forest.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Tree<'a> {
     pub nodes: &'a [Node],
@@ -45,13 +45,13 @@ pub(super) struct Surface<'a> {
     pub tree: &'a MeshTree,
 }
 
-/// Everything that a frame's stages read beside what the stage before left.
+/// Input of a frame's stages besides the previous stage's results.
 pub(super) struct Scene<'a> {
     pub frame: FrameData,
     pub bodies: Vec<BodyData>,
-    /// Of each body; empty where it has none.
+    /// Octree of each body; empty if it has none.
     pub trees: Vec<Tree<'a>>,
-    /// Of each body that is drawn as one.
+    /// Surface of each body that is drawn as one.
     pub surfaces: Vec<Option<Surface<'a>>>,
     pub boxes: Vec<BoxData>,
     /// Words of [`crate::fracture::Seams`]; empty without any.
@@ -62,9 +62,9 @@ impl<'a> Scene<'a> {
     /// The scene of frame number `refined` of a refinement.
     ///
     /// # Errors
-    /// [`GpuError::NoPasses`] where the seams lie on a device.
+    /// [`GpuError::NoPasses`] if the seams are on a device.
     pub fn new(input: &FrameInput<'a>, size: [u32; 2], refined: u32) -> Result<Self, GpuError> {
-        // What the passes would draw is drawn: a forest that the arena does not know is not.
+        // Like the passes, it skips a forest that the arena does not contain.
         let slot_of = |forest: &Arc<Forest>| {
             input.arena.slot(forest).map(|slot| Slot { node_base: 0, leaf_base: 0, ..slot })
         };
@@ -91,7 +91,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// The unit rays through eight places in the picture, pixels from the top left corner.
+    /// Unit rays through eight positions in the picture, pixels from the top left corner.
     #[inline(always)]
     pub fn rays<L: F32x8>(&self, x: L, y: L) -> [L; 3] {
         let frame = &self.frame;
@@ -108,7 +108,7 @@ impl<'a> Scene<'a> {
         each_axis!(k: along[k].mul(scale))
     }
 
-    /// What callers know the place of a hit by: the leaf, or which of the surface's triangles it is.
+    /// Location of a hit for callers: the leaf, or the index of the surface's triangle.
     #[inline(always)]
     pub fn leaf_of(&self, hit: &Hit) -> u32 {
         let triangle = |of: &Surface<'_>| of.tree.triangles[hit.leaf as usize].index;
@@ -125,19 +125,19 @@ fn host(words: &Array<u32>) -> Result<&[u32], GpuError> {
     words.host()
 }
 
-/// An affine map given by its rows, of a point.
+/// Applies an affine map, given by its rows, to a point.
 pub(super) fn point_through(rows: &[[f32; 4]; 3], p: Vec3) -> Vec3 {
     let row = |r: [f32; 4]| r[0] * p.x + r[1] * p.y + r[2] * p.z + r[3];
     Vec3::new(row(rows[0]), row(rows[1]), row(rows[2]))
 }
 
-/// An affine map given by its rows, of a direction.
+/// Applies an affine map, given by its rows, to a direction.
 pub(super) fn vector_through(rows: &[[f32; 4]; 3], v: Vec3) -> Vec3 {
     let row = |r: [f32; 4]| r[0] * v.x + r[1] * v.y + r[2] * v.z;
     Vec3::new(row(rows[0]), row(rows[1]), row(rows[2]))
 }
 
-/// 0 below `low`, 1 above `high`, a cubic between.
+/// 0 below `low`, 1 above `high`, a cubic in between.
 #[inline(always)]
 pub(super) fn smoothstep(low: f32, high: f32, x: f32) -> f32 {
     let t = ((x - low) / (high - low)).clamp(0.0, 1.0);
@@ -153,7 +153,7 @@ pub(super) fn hash(value: u32) -> u32 {
     v ^ (v >> 16)
 }
 
-/// Even in [0, 1).
+/// Maps a hash to [0, 1) uniformly.
 #[inline(always)]
 pub(super) fn unit_from_hash(value: u32) -> f32 {
     (hash(value) >> 8) as f32 / 16_777_216.0

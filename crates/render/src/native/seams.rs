@@ -1,4 +1,4 @@
-//! Gold where a crack would come out on a body that is still whole, and the cells that are marked: the native twin of
+//! Draws gold lines on an unbroken body where cracks would reach its surface, and marks cells, like
 //! `shaders/render/seams.wgsl`.
 
 use glam::Vec3;
@@ -10,27 +10,27 @@ use super::{
 use crate::svo::unpack_cut;
 
 pub(super) const CELL_NONE: u32 = u32::MAX;
-/// The words of a voxel's list: `shaders/shared/seams.wgsl`.
+/// Layout of a voxel's list: `shaders/shared/seams.wgsl`.
 const SEAM_WORDS: u32 = 8;
 const SEAM_ALL: u32 = 15;
 const SEAM_PLANES: u32 = 256;
 const SEAM_QUIET: u32 = 512;
 const SEAM_REACH: f32 = 128.0;
-/// Half the width of a line and reach of its glow, units (16384 a grid side).
+/// Half the width of a line and reach of its glow, units (16384 per grid side).
 const SEAM_HALF: f32 = 42.0;
 const SEAM_GLOW: f32 = 40.0;
-/// Share of the gold that the glow starts with.
+/// Share of gold at the glow's inner edge.
 const SEAM_HALO: f32 = 0.42;
 const SEAM_UNITS: f32 = 16384.0;
 
-/// What a seam does to a place.
+/// Effect of a seam on a surface point.
 #[derive(Clone, Copy)]
 pub(super) struct Seam {
     /// 1 on the line, less in its glow, 0 elsewhere.
     pub gold: f32,
-    /// Lean of the line's round back, to add to the normal, grid space.
+    /// Tilt of the line's rounded profile, to be added to the normal, grid space.
     pub lean: Vec3,
-    /// The cell that the place belongs to, while cells are marked; [`CELL_NONE`] elsewhere.
+    /// The point's cell, if cells are marked; otherwise [`CELL_NONE`].
     pub cell: u32,
 }
 
@@ -38,13 +38,13 @@ const NONE: Seam = Seam { gold: 0.0, lean: Vec3::ZERO, cell: CELL_NONE };
 
 /// The nearest crack along the surface.
 struct Border {
-    /// Units.
+    /// Distance, units.
     distance: f32,
-    /// Direction away from it in the surface, unit or shorter.
+    /// Direction away from it within the surface, of length 1 or less.
     away: Vec3,
 }
 
-/// `point` and `normal` (unit) in grid space; `into` is the unit ray there, `pixel` the width of a pixel, voxels.
+/// `point` and `normal` (unit) in grid space; `into` is the unit ray direction, `pixel` the width of a pixel, voxels.
 pub(super) fn seam_at(
     scene: &Scene<'_>,
     body: u32,
@@ -55,7 +55,7 @@ pub(super) fn seam_at(
 ) -> Seam {
     let level = scene.bodies[body as usize].level;
     let side = (1u32 << level) as f32;
-    // A hair along the ray, or a hit on a voxel's face would lie in two.
+    // Moved slightly along the ray, since a hit on a voxel's face would be ambiguous.
     let inside = (point + into * 0.02).clamp(Vec3::ZERO, Vec3::splat(side - 1.0));
     let Some(record) = record(scene, body, inside.to_array().map(|v| v as u32)) else { return NONE };
     let Some(&listed) = scene.seams.get(record) else { return NONE };
@@ -67,7 +67,7 @@ pub(super) fn seam_at(
         return NONE;
     }
     if !is_quiet && (listed == 0 || listed >= SEAM_PLANES) {
-        // Planes do not say whose side they are on: the plane cell does.
+        // Planes do not tell their side; the seeds' cells do.
         let mut found = NONE;
         if listed != 0 {
             let border = planes_border(scene, record, listed - SEAM_PLANES, level, point, normal);
@@ -102,7 +102,7 @@ pub(super) fn seam_at(
     for c in (0..count).map(cell).filter(|c| *c != own && object_of(scene, *c) != object) {
         let t = seed(scene, c);
         let across = (t - s) / (t - s).length().max(1.0);
-        // Along the surface, not through the solid: a crack that runs in at a slant would draw a broad line.
+        // Measured along the surface, since a crack that enters at a slant would otherwise draw a broad line.
         let in_surface = across - normal * across.dot(normal);
         let slant = in_surface.length().max(0.22);
         let d = ((s + t) * 0.5 - p).dot(across) / slant;
@@ -113,7 +113,7 @@ pub(super) fn seam_at(
     Seam { cell: own, ..drawn(&border, p, thin) }
 }
 
-/// First word of the list of the voxel that holds a cell.
+/// First word of the list of the voxel that contains a cell.
 fn record(scene: &Scene<'_>, body: u32, cell: [u32; 3]) -> Option<usize> {
     let (body, tree) = (&scene.bodies[body as usize], &scene.trees[body as usize]);
     let frame = &scene.frame;
@@ -139,7 +139,7 @@ fn object_of(scene: &Scene<'_>, cell: u32) -> u32 {
     scene.seams[4 * cell as usize + 3]
 }
 
-/// The nearest of a list's planes; those count from the middle of the preview's voxel, in its edges.
+/// The nearest of a list's planes, which are relative to the centre of the preview's voxel, in its edge lengths.
 fn planes_border(
     scene: &Scene<'_>,
     record: usize,
@@ -171,7 +171,7 @@ fn planes_border(
     best
 }
 
-/// Smooth noise in [0, 1) with one knot a unit.
+/// Smooth noise in [0, 1) with one knot per unit.
 fn unevenness(p: Vec3) -> f32 {
     let low = p.floor();
     let f = p - low;
@@ -189,13 +189,13 @@ fn unevenness(p: Vec3) -> f32 {
         .sum()
 }
 
-/// Gold and lean of a place at `p` (units) near a crack, where a pixel is `thin` units wide.
+/// Gold and tilt at point `p` (units) near a crack, if a pixel is `thin` units wide.
 fn drawn(border: &Border, p: Vec3, thin: f32) -> Seam {
-    // Laid by hand: a little broader here, a little finer there.
+    // Varies the width as if drawn by hand.
     let laid = SEAM_HALF * (0.72 + 0.5 * unevenness(p * (1.0 / 420.0)));
-    // As `clamp` of the shader: the larger bound wins where they cross.
+    // Like the shader's `clamp`, the upper bound wins if the bounds cross.
     let half_width = (0.9 * thin).max(laid).min(0.7 * SEAM_REACH);
-    // Neither line nor its soft rim reaches beyond what the lists hold.
+    // Neither line nor its soft edge reaches beyond the lists' data.
     let rim = (0.6 * thin).min(0.28 * SEAM_REACH);
     let line = 1.0 - smoothstep(half_width - rim, half_width + rim, border.distance);
     let beyond = (border.distance - half_width).max(0.0) / SEAM_GLOW;
@@ -205,8 +205,8 @@ fn drawn(border: &Border, p: Vec3, thin: f32) -> Seam {
     Seam { gold: line.max(halo), lean: border.away * edge * line, cell: CELL_NONE }
 }
 
-/// The cell that holds a place at `p` (units): the nearest seed, of equally near ones the lowest. Of `object` alone,
-/// or of all with [`CELL_NONE`].
+/// The cell at point `p` (units): the nearest seed, the lowest of equally near ones; among the cells of `object`, or
+/// all with [`CELL_NONE`].
 pub(super) fn nearest_cell(scene: &Scene<'_>, p: Vec3, object: u32) -> u32 {
     let (mut own, mut nearest) = (CELL_NONE, 3e38);
     for k in 0..scene.frame.seam_seeds {

@@ -1,4 +1,4 @@
-//! Colours of a run of pixels from their hits and their light: sky, floor, bodies, gold.
+//! Shades a run of pixels from hits and light: sky, floor, bodies, gold.
 #![allow(
     clippy::needless_range_loop,
     reason = "one index walks many arrays, so that the loop becomes vector code"
@@ -21,7 +21,7 @@ const LAMP: Rgb = [0.20, 0.19, 0.2];
 pub(super) const GOLD: Rgb = [1.0, 0.66, 0.16];
 /// Seam gold, #d4a017 in linear light.
 const SEAM_GOLD: Rgb = [0.658, 0.352, 0.010];
-/// What it sends out by itself: redder, since the tone curve pales what is bright.
+/// Emission of the gold: redder, since the tone curve desaturates bright colours.
 const SEAM_SHINE: Rgb = [0.70, 0.27, 0.02];
 const HORIZON: Rgb = [0.44, 0.42, 0.40];
 const ZENITH: Rgb = [0.13, 0.155, 0.20];
@@ -47,20 +47,20 @@ impl Run {
     }
 }
 
-/// A studio backdrop: warm grey at the floor's horizon, cooler and darker above. Share of the zenith.
+/// A studio backdrop: warm grey at the horizon, cooler and darker above. Returns the share of the zenith's colour.
 #[inline(always)]
 fn height(y: f32) -> f32 {
     let h = unit(y * 1.6 + 0.08);
     h * h * (3.0 - 2.0 * h)
 }
 
-/// Share of the sky's light, the rest is the ground's, on what looks up by `y`.
+/// Share of the sky's light (the rest is the ground's) on a surface whose normal has the vertical component `y`.
 #[inline(always)]
 fn above(y: f32) -> f32 {
     smooth(-1.0, 1.0, y)
 }
 
-/// Colours every pixel as the sky.
+/// Gives every pixel the sky's colour.
 #[inline(always)]
 pub(super) fn shade_sky(run: &mut Run, of: &Surfaces) {
     for i in 0..RUN {
@@ -71,7 +71,7 @@ pub(super) fn shade_sky(run: &mut Run, of: &Surfaces) {
     }
 }
 
-/// Colours pixels that show the floor; they have the sky's colour.
+/// Shades floor pixels, which have the sky's colour so far.
 #[inline(always)]
 pub(super) fn shade_floor(scene: &Scene<'_>, run: &mut Run, of: &Surfaces, lit: &Lit) {
     let frame = &scene.frame;
@@ -86,7 +86,7 @@ pub(super) fn shade_floor(scene: &Scene<'_>, run: &mut Run, of: &Surfaces, lit: 
         let pool = 1.0 + 0.22 * exp2(-away);
         let is_floor = run.body[i] == BODY_FLOOR;
         for k in 0..3 {
-            // Relative to open floor, so that the floor runs into the backdrop without a line.
+            // Relative to open floor, so that the floor blends into the backdrop without a line.
             let base = mix(HORIZON[k], ZENITH[k], level);
             let sun = SUN[k] * frame.sun.y;
             let here = sun * lit.sun[i] + SKY[k] * lit.sky[i] * lit.sky[i];
@@ -110,7 +110,7 @@ fn gloss(nl: f32, nv: f32, nh: f32, vh: f32, roughness: f32) -> f32 {
     a2 * fresnel * nl / (std::f32::consts::PI * d * d * masked)
 }
 
-/// Cosines of a pixel: of its normal with sun, eye, half vector; of the eye with the half vector.
+/// Cosines of a pixel: of its normal with sun, view and half vector; of the view with the half vector.
 #[inline(always)]
 fn cosines(sun: glam::Vec3, of: &Surfaces, i: usize) -> (f32, f32, f32, f32) {
     let [dx, dy, dz] = [of.direction[0][i], of.direction[1][i], of.direction[2][i]];
@@ -124,7 +124,7 @@ fn cosines(sun: glam::Vec3, of: &Surfaces, i: usize) -> (f32, f32, f32, f32) {
     (nl, nv, nh, vh)
 }
 
-/// Colours pixels that show a body.
+/// Shades pixels of bodies.
 #[inline(always)]
 pub(super) fn shade_bodies(scene: &Scene<'_>, run: &mut Run, of: &Surfaces, lit: &Lit) {
     let frame = &scene.frame;
@@ -145,7 +145,7 @@ pub(super) fn shade_bodies(scene: &Scene<'_>, run: &mut Run, of: &Surfaces, lit:
         }
         return;
     }
-    // A weak lamp behind the camera's right shoulder keeps the shadow side round.
+    // A weak lamp behind the camera's right shoulder lightens the shadow side.
     let right = frame.right * frame.right.length_recip();
     let lamp = right * 0.8 - frame.forward * 0.6 + glam::Vec3::new(0.0, 0.25, 0.0);
     let lamp = lamp * lamp.length_recip();
@@ -159,7 +159,7 @@ pub(super) fn shade_bodies(scene: &Scene<'_>, run: &mut Run, of: &Surfaces, lit:
         let fill = fill * fill * skylit;
         let up = above(ny);
         let open = 0.06 + 0.94 * skylit;
-        // Of what faces the eye at a slant.
+        // Rim light on parts that face the camera at a slant.
         let edge = 1.0 - max(nv, 0.0);
         let edge5 = edge * edge * edge * edge * edge;
         let mirror = above(of.direction[1][i] + 2.0 * nv * ny);
@@ -174,7 +174,7 @@ pub(super) fn shade_bodies(scene: &Scene<'_>, run: &mut Run, of: &Surfaces, lit:
         let is_body = run.body[i] < BODY_FLOOR;
         for k in 0..3 {
             let a = albedo[k][i];
-            // What the occluders of a pale surface send back; nothing goes quite black.
+            // Light reflected by the occluders of a pale surface; no part becomes quite black.
             let bounced = open / max(1.0 - 0.75 * a * (1.0 - open), 0.05);
             let light = SUN[k] * nl * sunlit + (mix(GROUND[k], SKY[k], up) + LAMP[k] * fill) * bounced;
             let color = a * light + SUN[k] * shine + mix(GROUND[k], SKY[k], mirror) * mirrored;
@@ -184,8 +184,7 @@ pub(super) fn shade_bodies(scene: &Scene<'_>, run: &mut Run, of: &Surfaces, lit:
     }
 }
 
-/// Lays a line of gold over bodies: metal that mirrors sun and sky in its own colour and shines a little by itself;
-/// round it, its glow.
+/// Draws gold lines on bodies: metal that reflects sun and sky in its own colour and emits some light, and its glow.
 #[inline(always)]
 pub(super) fn gild(scene: &Scene<'_>, run: &mut Run, gold: &[f32; RUN], of: &Surfaces, lit: &Lit) {
     const GLANCE: Rgb = [1.0, 0.72, 0.3];

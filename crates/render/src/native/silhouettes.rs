@@ -1,5 +1,5 @@
-//! Which bodies a tile of the picture may show: rectangles round their boxes, instead of a hierarchy that every ray
-//! asks.
+//! Rectangles of bodies in the picture, used to select the bodies of a tile instead of testing a hierarchy for every
+//! ray.
 
 use glam::Vec3;
 
@@ -10,14 +10,14 @@ use crate::tables::BOX_LEAF;
 #[derive(Clone, Copy)]
 pub(super) struct Silhouette {
     pub body: u32,
-    /// No ray meets it nearer than this, m.
+    /// Lower bound of the distance of hits, m.
     pub near: f32,
-    /// Pixels that may show it: first and last.
+    /// First and last pixel that may show it.
     low: [f32; 2],
     high: [f32; 2],
 }
 
-/// Rays go through places up to this far from their pixel's corner.
+/// Rays pass up to this far from their pixel's corner.
 const MARGIN: f32 = 2.0;
 
 /// All bodies that can be drawn, nearest first.
@@ -28,7 +28,7 @@ pub(super) fn silhouettes(scene: &Scene<'_>) -> Vec<Silhouette> {
             let (low, high) = (of.low, of.high);
             let near = scene.frame.eye.distance(scene.frame.eye.clamp(low, high));
             let [from, to] = rectangle(scene, low, high)?;
-            // Rounding must not put a hit before it.
+            // Reduced so that rounding cannot exclude a hit.
             Some(Silhouette { body: of.first & !BOX_LEAF, near: near * 0.9999, low: from, high: to })
         })
         .collect();
@@ -37,15 +37,15 @@ pub(super) fn silhouettes(scene: &Scene<'_>) -> Vec<Silhouette> {
 }
 
 impl Silhouette {
-    /// Whether pixels of this rectangle may show it.
+    /// Whether it may be visible in a rectangle of pixels.
     #[inline(always)]
     pub fn meets(&self, low: [f32; 2], high: [f32; 2]) -> bool {
         (0..2).all(|k| self.low[k] <= high[k] && self.high[k] >= low[k])
     }
 }
 
-/// The rectangle round a box in the picture; all of it where the box reaches behind the eye, `None` where all of it
-/// lies there.
+/// Bounding rectangle of a box in the picture; the whole picture if the box reaches behind the camera, `None` if all of
+/// it is behind.
 fn rectangle(scene: &Scene<'_>, low: Vec3, high: Vec3) -> Option<[[f32; 2]; 2]> {
     let frame = &scene.frame;
     let (mut from, mut to) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
@@ -66,7 +66,7 @@ fn rectangle(scene: &Scene<'_>, low: Vec3, high: Vec3) -> Option<[[f32; 2]; 2]> 
     }
     let size = frame.size.map(|v| v as f32);
     match before {
-        // The eye may be in it, a hair before its farthest corner.
+        // The camera may be inside the box, just before its farthest corner.
         0 if frame.eye.clamp(low, high).distance(frame.eye) > 2.0 * near => None,
         8 => {
             let pixel = |of: Vec3, k: usize| (of[k] + 1.0) * 0.5 * size[k];

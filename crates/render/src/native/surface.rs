@@ -1,5 +1,5 @@
-//! Normal and colour blended over the eight leaves round a grid point, and what a body is made of inside: the native
-//! twin of `blended` and `inside_color` in `shaders/render/primary.wgsl`.
+//! Normal and colour blended over the eight leaves round a grid point, and interior colours, like `blended` and
+//! `inside_color` in `shaders/render/primary.wgsl`.
 #![allow(
     clippy::needless_range_loop,
     reason = "one index walks many arrays, so that the loop becomes vector code"
@@ -18,17 +18,17 @@ use crate::{
     tables::BodyData,
 };
 
-/// Where a body has no inside of its own and no crack leaf is near.
+/// Colour of a body without an interior of its own and without a crack leaf nearby.
 const UNKNOWN_INSIDE: Vec3 = Vec3::new(0.36, 0.33, 0.29);
 
-/// A normal (grid space) and a colour (linear, nearly).
+/// A normal (grid space) and a colour (approximately linear).
 #[derive(Clone, Copy)]
 pub(super) struct Surface {
     pub normal: Vec3,
     pub color: Vec3,
 }
 
-/// Colours are stored with a square root.
+/// Colours are stored as square roots.
 #[inline(always)]
 pub(super) fn color_of(leaf: LeafColor) -> Vec3 {
     let [r, g, b] = leaf.rgb();
@@ -36,7 +36,7 @@ pub(super) fn color_of(leaf: LeafColor) -> Vec3 {
     c * c
 }
 
-/// What the body is made of at a grid point, as [`color_of`] gives it.
+/// Interior colour of the body at a grid point, as from [`color_of`].
 pub(super) fn inside_color(body: &BodyData, point: Vec3) -> Vec3 {
     if body.interior.0[0] >> 24 == 0 {
         return UNKNOWN_INSIDE;
@@ -46,20 +46,20 @@ pub(super) fn inside_color(body: &BodyData, point: Vec3) -> Vec3 {
     color_of(LeafColor::new([r, g, b], false, 0.0))
 }
 
-/// The leaves in eight cells round a grid point, unpacked: the cell in octant i on lane i.
+/// The leaves of eight cells round a grid point, unpacked: lane i holds the cell in octant i.
 #[derive(Clone, Copy, Default)]
 struct Near {
     normal: [[f32; LANES]; 3],
     color: [[f32; LANES]; 3],
     /// Normal of the second plane.
     cut: [[f32; LANES]; 3],
-    /// Cells that have a leaf, those of a crack among them, and those with a second plane.
+    /// Masks of cells with a leaf, with a crack leaf, and with a second plane.
     there: u32,
     cracks: u32,
     cuts: u32,
 }
 
-/// The leaves round a grid point that were looked up last: neighbouring pixels ask for the same ones.
+/// Cache of the leaves round recent grid points, since adjacent pixels need the same ones.
 pub(super) struct Blends {
     kept: Vec<Kept>,
     path: Path,
@@ -76,13 +76,13 @@ struct Kept {
 const KEPT: usize = 64;
 const _: () = assert!(MAX_LEVEL < 16, "a path has room for every level");
 
-/// The nodes that the last descent went through, so that the next one begins where the two ways part.
+/// The nodes of the last descent; the next one starts at the last common node.
 struct Path {
     body: u32,
     base: [u32; 3],
-    /// By the logarithm of a node's edge.
+    /// Indexed by the logarithm of a node's edge.
     nodes: [u32; 16],
-    /// The last one.
+    /// Logarithm of the last node's edge.
     reached: u32,
 }
 
@@ -97,8 +97,8 @@ impl Default for Blends {
 }
 
 impl Blends {
-    /// Leaves that face away or lie on the other kind of surface (crack or original) take no part, so edges stay
-    /// edges.
+    /// Leaves that face away or belong to another kind of surface (crack or original) are excluded, so edges stay
+    /// sharp.
     #[inline(always)]
     pub fn blended<L: F32x8>(
         &mut self,
@@ -118,7 +118,7 @@ impl Blends {
         let mut takes = near.there & if own_is_crack { near.cracks } else { !near.cracks };
         let mut alike = along(normal, facing);
         if own_is_crack && near.cuts != 0 {
-            // A crack goes on in the second plane of the leaves at its rim.
+            // A crack continues in the second plane of the leaves at its rim.
             let cut = each_axis!(k: L::of(near.cut[k]));
             let cut_alike = along(cut, facing);
             let rim = near.cuts & !takes;
@@ -129,7 +129,7 @@ impl Blends {
             color = each_axis!(k: rim.select(L::splat(own.color[k]), color[k]));
             takes |= near.cuts;
         }
-        // Octants with the upper half of axis k.
+        // Octants in the upper half of axis k.
         const UPPER: [u32; 3] = [0b1010_1010, 0b1100_1100, 0b1111_0000];
         let shares = each_axis!(k: L::mask(UPPER[k]).select(L::splat(part[k]), L::splat(1.0 - part[k])));
         let (zero, one) = (L::splat(0.0), L::splat(1.0));
@@ -164,7 +164,7 @@ impl Blends {
 }
 
 impl Path {
-    /// The smallest node that holds all eight cells from `base` on, and the logarithm of its edge.
+    /// The smallest node that contains all eight cells from `base` on, and the logarithm of its edge.
     #[inline(always)]
     fn down_to(
         &mut self,
@@ -196,12 +196,12 @@ impl Path {
     }
 }
 
-/// Looks the eight cells from `base` on up, below a node with edge 2^`size` that holds them all.
+/// Looks up the eight cells from `base` on, below a node with edge 2^`size` that contains them all.
 #[inline(always)]
 fn look_up(tree: &Tree<'_>, top: u32, size: u32, base: [u32; 3], near: &mut Near) {
     (near.there, near.cracks, near.cuts) = (0, 0, 0);
     let (mut normals, mut colors, mut cuts) = ([0u32; LANES], [0u32; LANES], [0u32; LANES]);
-    // Along an axis on which `base` is even, both cells have one parent.
+    // Along an axis on which `base` is even, both cells have the same parent.
     let odd = (base[0] & 1) | (base[1] & 1) << 1 | (base[2] & 1) << 2;
     let mut parents = [None; LANES];
     for k in 0..LANES as u32 {
@@ -240,7 +240,7 @@ fn look_up(tree: &Tree<'_>, top: u32, size: u32, base: [u32; 3], near: &mut Near
     }
 }
 
-/// The child of a node that holds a cell, where there is one.
+/// The child of a node that contains a cell, if it exists.
 #[inline(always)]
 fn down(tree: &Tree<'_>, index: u32, cell: [u32; 3], bit: u32) -> Option<u32> {
     let node = tree.nodes[index as usize];

@@ -1,4 +1,4 @@
-//! Everything of the size of the picture, in memory.
+//! Buffers of the picture's size, in memory.
 
 use bytemuck::Zeroable;
 
@@ -12,16 +12,16 @@ pub struct Targets {
     pub hits: Vec<HitData>,
     pub looks: Vec<u32>,
     pub lights: Vec<Texel>,
-    /// Linear, times alpha; empty where there is none.
+    /// Linear, premultiplied; empty if there is no overlay.
     pub overlay: Vec<[f32; 4]>,
-    /// Rows of four planes: what was displayed so far, linear, times alpha; and alpha.
+    /// Rows of four planes: accumulated colour, linear and premultiplied; and alpha.
     pub history: Vec<f32>,
     /// RGBA8 rows from the top.
     pub picture: Vec<u8>,
 }
 
 impl Targets {
-    /// Makes room for a picture; whether its size is another than before.
+    /// Resizes the buffers; returns whether the size has changed.
     pub fn resize(&mut self, size: [u32; 2]) -> bool {
         if self.size == size {
             return false;

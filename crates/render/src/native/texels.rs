@@ -1,5 +1,5 @@
-//! The light texels of a tile that ask for rays, sorted by stratum: the texels of one stratum have the same sample of
-//! the sky, so they are the eight lanes of a packet.
+//! The light texels of a tile that need rays, sorted by stratum: texels of one stratum have the same sky sample, so
+//! they form the eight lanes of a packet.
 
 use glam::Vec3;
 
@@ -11,12 +11,12 @@ use crate::geometry::simd::F32x8;
 use crate::targets::HitData;
 
 pub(super) const STRATA: usize = 16;
-/// Texels of a tile each way: eight of each stratum.
+/// Size of a tile in texels: eight of each stratum.
 pub(super) const TILE: [u32; 2] = [16, 8];
 const _: () =
     assert!(TILE[0] as usize * TILE[1] as usize == STRATA * LANES, "a stratum of a tile fills the lanes");
 
-/// A 4 x 4 tile of texels holds sixteen strata; every tile deals them out in an order of its own.
+/// A 4 x 4 block of texels has sixteen strata, in an order that differs between blocks.
 #[inline(always)]
 fn stratum([x, y]: [u32; 2]) -> u32 {
     let (tx, ty) = (x & 3, y & 3);
@@ -29,40 +29,40 @@ fn stratum([x, y]: [u32; 2]) -> u32 {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Stratum {
     pub count: usize,
-    /// Place in the tile's rows of the light.
+    /// Index in the tile's rows of light.
     pub at: [u32; LANES],
-    /// Place in the picture, pixels.
+    /// Position in the picture, pixels.
     x: [f32; LANES],
     y: [f32; LANES],
     distance: [f32; LANES],
-    /// Edge of the body's voxels, m.
+    /// Edge length of the body's voxels, m.
     pub voxel: [f32; LANES],
     pub packed: [u32; LANES],
     floors: u32,
-    /// Lanes that face the sun.
+    /// Mask of lanes that face the sun.
     pub facing: u32,
-    /// Off the surface.
+    /// Origins of rays, lifted off the surface.
     pub origin: [[f32; LANES]; 3],
     pub normal: [[f32; LANES]; 3],
-    /// Two directions that make a basis with the normal.
+    /// Two directions that form a basis with the normal.
     pub beside: [[[f32; LANES]; 3]; 2],
-    /// Of the surface, along the view, m; negative for the floor.
+    /// Depth of the surface along the view, m; negative for the floor.
     pub depth: [f32; LANES],
-    /// Sums of what samples saw.
+    /// Sums of the samples.
     pub sun: [f32; LANES],
     pub sky: [f32; LANES],
 }
 
-/// Least and greatest corner of points; least above greatest where there is none.
+/// Low and high corner of points; reversed if there are none.
 pub(super) type Bounds = (Vec3, Vec3);
 
 /// The texels of a tile.
 #[derive(Default)]
 pub(super) struct Texels {
     pub strata: [Stratum; STRATA],
-    /// Stratum and lane of each, row by row.
+    /// Stratum and lane of each texel, row by row.
     pub order: Vec<[u8; 2]>,
-    /// About the width of the tile on the nearest surface, m.
+    /// Approximate width of the tile on the nearest surface, m.
     pub span: f32,
 }
 
@@ -75,7 +75,7 @@ impl Texels {
         }
     }
 
-    /// Adds the texel at `place`, `at` in the rows of light, which shows what the pixel at `pixel` hit.
+    /// Adds the texel at `place`, index `at` in the rows of light, for the hit of the pixel at `pixel`.
     #[inline(always)]
     pub fn add(&mut self, scene: &Scene<'_>, place: [u32; 2], at: u32, pixel: [u32; 2], hit: &HitData) {
         let k = stratum(place) as usize & (STRATA - 1);
@@ -91,7 +91,7 @@ impl Texels {
         self.order.push([k as u8, lane as u8]);
     }
 
-    /// Works out where rays begin and how surfaces lie; the bounds of all origins and of those that face the sun.
+    /// Computes ray origins and tangent bases; returns the bounds of all origins and of those that face the sun.
     #[inline(always)]
     pub fn place<L: F32x8>(&mut self, scene: &Scene<'_>) -> [Bounds; 2] {
         let (most, least) = (L::splat(f32::INFINITY), L::splat(f32::NEG_INFINITY));
@@ -124,7 +124,7 @@ impl Texels {
 }
 
 impl Stratum {
-    /// Lanes that hold a texel.
+    /// Mask of lanes with a texel.
     pub fn lanes(&self) -> u32 {
         (1 << self.count) - 1
     }
@@ -150,7 +150,7 @@ impl Stratum {
         let normal = each_axis!(k: L::of(self.normal[k]));
         let (distance, zero) = (L::of(self.distance), L::splat(0.0));
         let dot = |v: [L; 3], n: Vec3| super::packet::along(v, n.to_array());
-        // Off the surface: past the steps between neighbouring voxels' planes, and past what a pixel can tell.
+        // Lifted off the surface by more than the steps between adjacent voxels' planes, and than a pixel's footprint.
         let lift = L::splat(1.25).mul(L::of(self.voxel)).max(L::splat(frame.pixel_cone).mul(distance));
         let origin = each_axis!(k: L::splat(frame.eye[k])
             .add(direction[k].mul(distance))
@@ -159,7 +159,7 @@ impl Stratum {
         let depth = distance.mul(dot(direction, frame.forward));
         self.depth = L::mask(self.floors).select(zero.sub(depth), depth).array();
         self.facing = zero.less(dot(normal, frame.sun)) & self.lanes();
-        // Across the normal and what is not along it.
+        // Orthogonal to the normal and to an axis that is not parallel to it.
         let [x, y, z] = normal;
         let steep = L::mask(y.abs().less(L::splat(0.8)));
         let u = [steep.select(z, zero), steep.select(zero, zero.sub(z)), steep.select(zero.sub(x), y)];
@@ -171,7 +171,7 @@ impl Stratum {
         origin
     }
 
-    /// Adds what rays to the sky saw that went `up` and met something at `distance` or nothing (1e30).
+    /// Adds sky rays with upward component `up` that hit something at `distance`, or nothing (1e30).
     #[inline(always)]
     pub fn add_sky<L: F32x8>(&mut self, scene: &Scene<'_>, up: L, distance: L) {
         let frame = &scene.frame;
@@ -181,7 +181,7 @@ impl Stratum {
             let to_floor = L::splat(frame.floor_y).sub(L::of(self.origin[1])).div(up).max(zero);
             distance = up.below(zero).select(distance.min(to_floor), distance);
         }
-        // What is near darkens fully; towards the end of the reach it fades out.
+        // Near occluders darken fully; the effect fades towards the end of the reach.
         let t = distance.div(L::splat(frame.ao_reach)).min(one).max(zero);
         let seen = t.mul(t).mul(L::splat(3.0).sub(L::splat(2.0).mul(t)));
         self.sky = L::of(self.sky).add(seen).array();

@@ -26,7 +26,7 @@ macro_rules! each_axis {
 }
 pub(super) use each_axis;
 
-/// Without the care for what is not a number that `f32::max` takes: one instruction.
+/// Unlike `f32::max`, without handling of NaN: one instruction.
 #[inline(always)]
 pub(super) fn max(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
@@ -42,7 +42,7 @@ pub(super) fn unit(x: f32) -> f32 {
     min(max(x, 0.0), 1.0)
 }
 
-/// `t = 0` at `low`, 1 at `high`, a cubic between.
+/// 0 at `low`, 1 at `high`, a cubic in between.
 #[inline(always)]
 pub(super) fn smooth(low: f32, high: f32, x: f32) -> f32 {
     let t = unit((x - low) * (1.0 / (high - low)));
@@ -54,16 +54,16 @@ pub(super) fn mix(a: f32, b: f32, share: f32) -> f32 {
     a * (1.0 - share) + b * share
 }
 
-/// 1.5 * 2^23: added to a small number it leaves the number rounded to a whole one in the low bits.
+/// 1.5 * 2^23: adding it to a small number rounds that to an integer in the low bits.
 const ROUND: f32 = 12_582_912.0;
 
-/// 2 to the power of `x`, `x` between -126 and 126 (cut off there), to a few parts in 10^7.
+/// 2 to the power of `x`, clamped to -126..126, to a few parts in 10^7.
 #[inline(always)]
 pub(super) fn exp2(x: f32) -> f32 {
     let x = min(max(x, -126.0), 126.0);
     let shifted = x + ROUND;
     let f = x - (shifted - ROUND);
-    // Taylor's series with its last terms bent to fit [-1/2, 1/2].
+    // Taylor's series with its last terms fitted to [-1/2, 1/2].
     let p = 1.535_336_2e-4;
     let p = p * f + 1.339_887_4e-3;
     let p = p * f + 9.618_437e-3;
@@ -74,7 +74,7 @@ pub(super) fn exp2(x: f32) -> f32 {
     f32::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 23))
 }
 
-/// 2 to the power of `x`, `x` no more than 126 (cut off at -126), to one part in 10^4: enough for a weight.
+/// 2 to the power of `x`, at most 126 and clamped at -126, to one part in 10^4, which is enough for a weight.
 #[inline(always)]
 pub(super) fn short_exp2(x: f32) -> f32 {
     let x = max(x, -126.0);
@@ -87,7 +87,7 @@ pub(super) fn short_exp2(x: f32) -> f32 {
     f32::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 23))
 }
 
-/// The logarithm to base 2 of a normal number above zero, to a few parts in 10^7.
+/// Logarithm to base 2 of a positive normal number, to a few parts in 10^7.
 #[inline(always)]
 pub(super) fn log2(x: f32) -> f32 {
     // Mantissa between sqrt(1/2) and sqrt(2).
@@ -103,26 +103,26 @@ pub(super) fn log2(x: f32) -> f32 {
     exponent as f32 + s * p * std::f32::consts::LOG2_E
 }
 
-/// `x` to the power of `a`, `x` above zero.
+/// `x` to the power of `a`, for positive `x`.
 #[inline(always)]
 pub(super) fn power(x: f32, a: f32) -> f32 {
     exp2(a * log2(x))
 }
 
-/// One over the square root, to the last bits.
+/// Reciprocal square root, to the last bits.
 #[inline(always)]
 pub(super) fn over_root(x: f32) -> f32 {
     1.0 / x.sqrt()
 }
 
-/// sRGB of a linear colour.
+/// Converts linear light to sRGB.
 #[inline(always)]
 pub(super) fn srgb_from_linear(c: f32) -> f32 {
     let curve = 1.055 * power(max(c, 1e-8), 1.0 / 2.4) - 0.055;
     if c <= 0.003_130_8 { 12.92 * c } else { curve }
 }
 
-/// A byte of a number between 0 and 1.
+/// Converts 0..=1 to a byte.
 #[inline(always)]
 pub(super) fn byte(x: f32) -> u32 {
     (x * 255.0 + ROUND).to_bits() & 0xff
@@ -136,7 +136,7 @@ pub(super) fn normal_of(word: u32) -> [f32; 3] {
     from_octahedral(x, y)
 }
 
-/// The normal of a leaf's second plane and its offset, voxels; of no use where the leaf has none ([`has_cut`]).
+/// The normal of a leaf's second plane and its offset, voxels; meaningless unless [`has_cut`].
 #[inline(always)]
 pub(super) fn cut_of(word: u32) -> ([f32; 3], f32) {
     let x = ((word << 20) as i32 >> 20) as f32 / 2047.0;
@@ -144,7 +144,7 @@ pub(super) fn cut_of(word: u32) -> ([f32; 3], f32) {
     (from_octahedral(x, y), ((word >> 24) as i32 - 128) as f32 / 128.0)
 }
 
-/// Whether a leaf's word of its second plane says that it has one.
+/// Whether a leaf's cut word contains a second plane.
 #[inline(always)]
 pub(super) fn has_cut(word: u32) -> bool {
     word >> 24 != 0
@@ -183,7 +183,7 @@ mod tests {
         for word in (0..100_000u32).map(|i| i.wrapping_mul(0x9e37_79b1)) {
             let [x, y, z] = normal_of(word);
             let wanted = crate::svo::unpack_normal(word);
-            // -32768 is not cut off there.
+            // -32768 is not clamped here.
             assert!((glam::Vec3::new(x, y, z) - wanted).length() < 1e-4, "{word:x}: {x} {y} {z}, {wanted}");
             let (normal, offset) = cut_of(word);
             let wanted = crate::svo::unpack_cut(word);

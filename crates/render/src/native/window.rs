@@ -2,17 +2,17 @@
 
 use crate::gpu::{Gpu, GpuError, PICTURE};
 
-/// The texture that was uploaded last.
+/// The uploaded texture.
 #[derive(Default)]
 pub(super) struct Shown {
     texture: Option<wgpu::Texture>,
-    /// There is a newer picture than the texture shows.
+    /// Whether the texture is out of date.
     pub is_stale: bool,
 }
 
 impl Shown {
-    /// A view of the texture, into which `picture` (RGBA8 rows from the top) is copied where it is new; `None`
-    /// without a picture, or for one that the device has no room for.
+    /// A view of the texture, into which `picture` (RGBA8 rows from the top) is copied if it is new; `None` without a
+    /// picture, or if the device has no memory for it.
     pub fn view(&mut self, gpu: &Gpu, size: [u32; 2], picture: &[u8]) -> Option<wgpu::TextureView> {
         let limit = gpu.limits.max_texture_dimension_2d;
         if picture.is_empty() || size.iter().any(|side| *side > limit) {
@@ -50,7 +50,7 @@ fn texture(gpu: &Gpu, [width, height]: [u32; 2]) -> Result<wgpu::Texture, GpuErr
             sample_count: 1,
             dimension: wgpu::TextureDimension::D2,
             format: wgpu::TextureFormat::Rgba8Unorm,
-            // It is drawn over the window, and read back for picture files.
+            // Drawn over the window, and read back for picture files.
             usage: wgpu::TextureUsages::TEXTURE_BINDING
                 | wgpu::TextureUsages::COPY_DST
                 | wgpu::TextureUsages::COPY_SRC,

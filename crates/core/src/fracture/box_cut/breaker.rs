@@ -1,5 +1,6 @@
 //! The method as an entry of the table of methods.
 
+use crate::geometry::Aabb;
 use std::{sync::Arc, time::Instant};
 
 use super::{
@@ -66,7 +67,7 @@ impl Cutter for MeshCutter<'_> {
             timings.push(StageTiming::since(stage, clock));
             clock = Instant::now();
         };
-        let (low, high) = self.source.bounds();
+        let Aabb { low, high } = self.source.bounds();
         let (low, high) = (self.units.from_shape(low), self.units.from_shape(high));
         let whole = |v: glam::DVec3| -> Point { v.as_ivec3().to_array() };
         let box_of = [whole(low.floor() - 1.0), whole(high.ceil() + 1.0)];

@@ -143,7 +143,7 @@ fn stirred<W: I32x8>(h: W) -> W {
     h.xor(h.down_unsigned::<15>())
 }
 
-/// What a salt brings into a hash.
+/// The contribution of a salt to a hash.
 fn salted<W: I32x8>(grid: &VolumeGrid, salt: u32) -> W {
     let [_, _, _, seed] = grid.volume.0;
     W::splat(seed.wrapping_mul(64).wrapping_add(salt).wrapping_mul(PRIMES[3]) as i32)
@@ -214,7 +214,7 @@ impl<'a, W: I32x8> Noise<'a, W> {
     }
 }
 
-/// What lies between two knots that follow each other along x.
+/// Interpolates between two successive knots along x.
 #[inline(always)]
 fn knots_along_x<W: I32x8>(near: W, far: W, rest: W, smooth: W) -> W {
     let [near, far] = [stirred(near.xor(rest)), stirred(far.xor(rest))];
@@ -276,7 +276,7 @@ impl<'a, W: I32x8> Specks<'a, W> {
             d2 = d2.add(apart.mul(apart));
         }
         let r2 = radius.mul(radius);
-        // Outside it is no quotient to look at; inside it is below 2^24.
+        // Outside the quotient is not used; inside it is below 2^24.
         let ahead = r2.sub(d2).max(W::splat(0)).mul(W::splat(512));
         let weight = ahead.quotient(r2).min(W::splat(256)).mul(W::splat(256));
         (weight.and(there), h.down_unsigned::<16>().and(there))

@@ -1,7 +1,7 @@
-//! What an object is made of inside (2016, sec. 4.4): the material that shows on crack faces.
+//! The material inside an object (2016, sec. 4.4), which crack faces show.
 //!
-//! In: a choice of material and the object's own colours. Out: a [`Volume`], four words that kernels and the
-//! reference in [`volume`] turn into a colour at every point of the grid.
+//! In: a choice of material and the object's own colours. Out: a [`Volume`], four words that kernels and the reference
+//! in [`volume`] turn into a colour at every point of the grid.
 
 mod clay;
 mod paint;
@@ -68,7 +68,7 @@ pub struct Interior {
     pub seed: u32,
 }
 
-/// What [`Interior::scale`] may be.
+/// Allowed values of [`Interior::scale`].
 pub const SCALES: std::ops::RangeInclusive<f64> = 0.1..=10.0;
 
 impl Default for Interior {
@@ -77,8 +77,8 @@ impl Default for Interior {
     }
 }
 
-/// A material with its colours, as `shaders/shared/volume.wgsl` reads it; its drawing of the words is there. All
-/// zero is none.
+/// A material with its colours, in the layout of `shaders/shared/volume.wgsl`, which has a drawing of the words. All
+/// zero is no material.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct Volume(pub [u32; 4]);
@@ -115,8 +115,7 @@ fn word([r, g, b]: [u8; 3]) -> u32 {
 }
 
 /// Mean colour of the surface of an octree: of its leaves that no fracture made, in linear light. A piece from deep
-/// inside has none; it gets a middle grey, and who knows the object it came from says so in
-/// [`super::Recipe::surface_color`].
+/// inside has none and gets a middle grey, unless [`super::Recipe::surface_color`] has the colour of its object.
 #[must_use]
 pub fn surface_color(forest: &Forest, tree: u32) -> [u8; 3] {
     let linear: Vec<f64> = (0..=255u8).map(srgb::precise_linear).collect();
@@ -153,7 +152,8 @@ fn follow(material: Material, surface: [u8; 3]) -> [u8; 3] {
     };
     let (own, surface) = (own.map(srgb::precise_linear), surface.map(srgb::precise_linear));
     let (own_light, light) = (luminance(own), luminance(surface).max(1e-4));
-    // Of a like lightness first, so that the pull changes the hue and `lightness` alone says how pale it gets.
+    // First brought to equal lightness, so that the pull changes the hue and `lightness` alone determines how pale it
+    // gets.
     let wanted = own_light * libm::pow(light / own_light, lightness);
     std::array::from_fn(|k| {
         let mixed = own[k] / own_light * pull + surface[k] / light * (1.0 - pull);

@@ -48,7 +48,7 @@ impl VolumeGrid {
         Self { volume, level, scaled, places: Default::default() }
     }
 
-    /// Of all coordinates in a lattice.
+    /// Places of all coordinates in a lattice.
     pub(super) fn places(&self, salt: u32, along_y: bool, cell: u32) -> &[Place] {
         let place = |q: &u32| Place {
             cell: q / cell,
@@ -60,7 +60,7 @@ impl VolumeGrid {
     }
 }
 
-/// The corners of the cell of a noise that was asked for last.
+/// The corners of the noise cell that was used last.
 #[derive(Clone, Copy)]
 struct Corners {
     cell: [u32; 3],

@@ -1,5 +1,5 @@
-//! The reference of `shaders/shared/volume.wgsl`: the same colours in plain Rust. Whole numbers only, so the two
-//! agree to the bit.
+//! The reference for `shaders/shared/volume.wgsl`: the same colours in plain Rust. Whole numbers only, so both agree to
+//! the bit.
 //!
 //! In: a [`Volume`] and a point in fixed-point units (2^14 a grid side). Out: sRGB bytes.
 
@@ -20,7 +20,7 @@ impl Volume {
         self.color_in(point, &mut Anywhere { q, salt: seed.wrapping_mul(64) })
     }
 
-    /// The same with another way to look noise up: `at` is where `point` is.
+    /// Like [`Volume::color_at`] with another noise look-up: `at` is the place of `point`.
     #[inline]
     pub(super) fn color_in(&self, point: [i32; 3], at: &mut impl Lattice) -> [u8; 3] {
         let [x, y, size, seed] = self.0;
@@ -228,7 +228,7 @@ fn color_of(word: u32) -> Color {
     [0, 8, 16].map(|shift| ((word >> shift & 0xff) << 8) as i32)
 }
 
-/// Of x, y, z and the salt in a hash.
+/// Factors of x, y, z and the salt in a hash.
 pub(super) const PRIMES: [u32; 4] = [0x8da6_b343, 0xd816_3841, 0xcb1a_b31f, 0x9e37_79b1];
 
 fn hash([x, y, z]: Point, salt: u32) -> u32 {
@@ -258,7 +258,7 @@ pub(super) fn knots(cell: Point, salt: u32) -> [i32; 8] {
     CORNERS.map(|o| (hash(std::array::from_fn(|k| cell[k] + o[k]), salt) >> 16) as i32)
 }
 
-/// What lies between them.
+/// Interpolates between them.
 pub(super) fn between(mut knots: [i32; 8], smooth: [i32; 3]) -> i32 {
     let mut count = 8;
     for s in smooth {

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Instant};
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 
 use super::{Beyond, Planes, Shard, ShatterError};
@@ -116,7 +117,7 @@ impl<'a> PlaneCutter<'a> {
         let triangles: Vec<[DVec3; 3]> = source.surface.corners_of_triangles().collect();
         let many = triangles.len() > MANY;
         let mut planes = Planes::new(&triangles, hull || many);
-        let (low, high) = source.bounds();
+        let Aabb { low, high } = source.bounds();
         let slight = NEARLY_CONVEX * (high - low).max_element();
         if let Err(ShatterError::NotConvex { outside, .. }) = &planes
             && *outside <= slight

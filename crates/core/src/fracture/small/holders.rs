@@ -1,4 +1,4 @@
-//! Which pieces hold the voxels of the small ones.
+//! The pieces that own the voxels of small pieces.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::{
     svo::{Forest, morton::Key},
 };
 
-/// (voxel, piece) of every voxel that a small piece holds, with all pieces that hold it; sorted.
+/// (voxel, piece) of every voxel of a small piece, with all pieces that own it; sorted.
 pub(in crate::fracture) type Holders = Vec<(Key, u32)>;
 
 pub(in crate::fracture) fn leaves_of(forest: &Forest, piece: &Piece) -> std::ops::Range<usize> {
@@ -33,7 +33,7 @@ pub(in crate::fracture) fn holders(forest: &Forest, pieces: &[Piece], small: &[u
     found
 }
 
-/// All that hold a voxel.
+/// All pieces that own a voxel.
 pub(in crate::fracture) fn of_voxel(holders: &Holders, key: Key) -> &[(Key, u32)] {
     let first = holders.partition_point(|h| h.0 < key);
     let count = holders[first..].iter().take_while(|h| h.0 == key).count();

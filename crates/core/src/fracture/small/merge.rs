@@ -1,8 +1,8 @@
 //! Several pieces on one grid become one octree, as if the cracks between them had never been.
 //!
-//! In: the pieces and every voxel that the small ones among them share. Out: one tree. A voxel that only they hold
-//! is again what the source has there: inside it (nothing is stored, so there are no inner faces) or its boundary
-//! voxel. A voxel that a third piece holds too keeps one copy, whose crack plane faces the cells outside.
+//! In: the pieces and every voxel that the small ones among them share. Out: one tree. A voxel owned only by them is
+//! again that of the source: inside it (nothing is stored, so there are no inner faces) or its boundary voxel. A voxel
+//! that a third piece owns, too, keeps one copy, whose crack plane faces the cells outside.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-/// What joining reads.
+/// Input of a merge.
 pub(in crate::fracture) struct Joining<'a> {
     /// Forest and tree that was broken.
     pub source: (&'a Forest, u32),
@@ -158,8 +158,8 @@ fn leaf_index(octant: Octant) -> usize {
     }
 }
 
-/// Normal, colour word (its offset) and second plane of a copy whose cells are `own`'s, towards the other cells of
-/// its corners: the same choice that the boundary set makes for one cell. `None` where no other cell owns a corner.
+/// Normal, colour word (its offset) and second plane of a copy whose cells are `own`'s, towards the other cells of its
+/// corners: the same choice that the boundary set makes for one cell. `None` if no other cell owns a corner.
 fn facing(
     work: &Joining<'_>,
     seeds: &BTreeMap<u32, Vec<usize>>,

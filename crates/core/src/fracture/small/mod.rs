@@ -1,9 +1,9 @@
-//! Pieces of octrees that become one: those whose cells stay together, and those that are too small, unless these are taken
-//! away.
+//! Pieces of octrees that become one: those whose cells stay together, and those that are too small, unless these are
+//! removed.
 //!
-//! In: a fracture and a rule. Out: the same with fewer pieces. On the CPU, after the readback: few pieces are
-//! small, and only they and the pieces that they join are touched; all others keep their octrees bit for bit. Every
-//! choice has one answer (ties go to the larger piece), so the same seed still gives the same bytes.
+//! In: a fracture and a rule. Out: the same with fewer pieces. On the CPU, after the readback: few pieces are small,
+//! and only they and the pieces that they join are touched; all others keep their octrees bit for bit. Every choice is
+//! unique (ties go to the larger piece), so the same seed still gives the same bytes.
 
 use std::{
     cmp::Reverse,
@@ -27,6 +27,7 @@ use self::{
 use super::{Cancel, Cancelled, Dropped, Fracture, Merge, Pattern, Piece, SmallRule, Smallest};
 
 use crate::{
+    geometry::UnionFind,
     gpu::StageTiming,
     shape::grid_mass,
     svo::{
@@ -35,7 +36,7 @@ use crate::{
     },
 };
 
-/// What was broken, and by what.
+/// The broken octree, and its pattern.
 #[derive(Clone, Copy)]
 pub(in crate::fracture) struct Work<'a> {
     /// Forest and tree.
@@ -44,7 +45,7 @@ pub(in crate::fracture) struct Work<'a> {
     pub cancel: &'a Cancel,
 }
 
-/// Makes one piece of those that touch and whose cells are one object, where the method has not done so. A piece's cell is
+/// Makes one piece of those that touch and whose cells are one object, if the method has not done so. A piece's cell is
 /// its object from then on.
 ///
 /// # Errors
@@ -60,21 +61,18 @@ pub(in crate::fracture) fn keep_together(
     }
     let all: Vec<u32> = (0..pieces.len() as u32).collect();
     let holders = holders(&fracture.forest, pieces, &all);
-    let mut group_of = all;
+    let mut sets = UnionFind::new(pieces.len());
     for of_voxel in holders.chunk_by(|a, b| a.0 == b.0) {
         for (at, (_, a)) in of_voxel.iter().enumerate() {
-            for (_, b) in &of_voxel[at + 1..] {
-                let [from, to] = [a, b].map(|piece| group_of[*piece as usize]);
-                let [first, second] = [a, b].map(|piece| object(pieces[*piece as usize].cell));
-                if first == second && from != to {
-                    group_of.iter_mut().filter(|g| **g == from.max(to)).for_each(|g| *g = from.min(to));
-                }
+            let of_a = |b: &u32| object(pieces[*b as usize].cell) == object(pieces[*a as usize].cell);
+            for (_, b) in of_voxel[at + 1..].iter().filter(|(_, b)| of_a(b)) {
+                sets.join(*a, *b);
             }
         }
     }
     let mut groups: BTreeMap<u32, Group> = BTreeMap::new();
-    for (p, name) in (0..).zip(group_of) {
-        groups.entry(name).or_default().members.push(p);
+    for p in all {
+        groups.entry(sets.find(p)).or_default().members.push(p);
     }
     let apart = Pattern { objects: (0..work.pattern.seeds.len() as u32).collect(), ..work.pattern.clone() };
     join_groups(&Work { pattern: &apart, ..*work }, &mut fracture, &groups, &holders)?;
@@ -87,7 +85,7 @@ pub(in crate::fracture) fn keep_together(
     Ok(fracture)
 }
 
-/// Applies a rule, where there is one, to pieces. The largest piece is never small.
+/// Applies a rule, if there is one, to pieces. The largest piece is never small.
 ///
 /// # Errors
 /// [`Cancelled`].
@@ -106,7 +104,7 @@ pub(in crate::fracture) fn apply(
     Ok(fracture)
 }
 
-/// Whether anything was small.
+/// Returns whether anything was small.
 fn join_or_drop(work: &Work<'_>, fracture: &mut Fracture, rule: &Smallest) -> Result<bool, Cancelled> {
     let whole = Forest::solid_voxels(work.source.0, work.source.1 as usize);
     let is_small = |voxels: u64, volume: f64| voxels < rule.voxels || volume < rule.fraction * whole;
@@ -162,7 +160,7 @@ fn drop_small(source: (&Forest, u32), fracture: &mut Fracture, small: &[u32], ho
     fracture.dropped = Some(Dropped { forest, pieces });
 }
 
-/// A set of pieces on its way to becoming one; named by its largest member.
+/// A set of pieces that becomes one; its id is its largest member.
 #[derive(Default)]
 struct Group {
     members: Vec<u32>,
@@ -170,7 +168,7 @@ struct Group {
     volume: f64,
 }
 
-/// Makes one piece of each group. `holders` knows the voxels of all pieces but the largest of each group.
+/// Makes one piece of each group. `holders` contains the voxels of all pieces but the largest of each group.
 fn join_groups(
     work: &Work<'_>,
     fracture: &mut Fracture,
@@ -190,7 +188,7 @@ fn join_groups(
         })
         .collect::<Result<BTreeMap<u32, (Forest, u64)>, Cancelled>>()?;
 
-    // Trees stay in their order; a joined one takes the place of its largest member.
+    // Trees keep their order; a joined one takes the place of its largest member.
     let mut kept: Vec<(u32, &Group)> = groups.iter().map(|(name, group)| (*name, group)).collect();
     kept.sort_by_key(|(name, _)| fracture.pieces[*name as usize].tree);
     let trees: Vec<(&Forest, usize)> = kept
@@ -233,8 +231,8 @@ fn join_groups(
     Ok(())
 }
 
-/// Who joins whom: the smallest group that is still small joins the neighbour that it shares most voxels with (the
-/// larger of equal ones) until none is small or has a neighbour.
+/// Chooses which groups join: the smallest group that is still small joins the neighbour with which it shares most
+/// voxels (the larger of equal ones), until none is small or has a neighbour.
 fn grouped(
     fracture: &Fracture,
     small: &[u32],
@@ -250,7 +248,7 @@ fn grouped(
         small.iter().map(|p| (fracture.pieces[*p as usize].voxels, Reverse(*p))).collect();
     while let Some((_, Reverse(name))) = open.pop_first() {
         let Some(group) = groups.get(&name) else { continue };
-        // Only small pieces are members of a small group, so `holders` knows all of its voxels.
+        // Only small pieces are members of a small group, so `holders` has all of its voxels.
         let mut keys: Vec<Key> = group
             .members
             .iter()

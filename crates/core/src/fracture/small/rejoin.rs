@@ -1,7 +1,7 @@
 //! Parts of one break become one octree again, long after the break.
 //!
-//! In: what broke, its pattern, and the trees and cells of all its parts. Out: one tree of some of them, by the same
-//! rule by which small pieces join their neighbours ([`super::merge`]).
+//! In: the broken object, its pattern, and the trees and cells of all its parts. Out: one tree of some of them, by the
+//! rule for small pieces ([`super::merge`]).
 
 use super::{
     super::{Cancel, Cancelled, Pattern, Piece},
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{shape::GridMass, svo::Forest};
 
-/// The parts of a break, some of which are to be one again.
+/// The parts of a break, some of which are to be merged.
 pub struct Rejoin<'a> {
     source: (&'a Forest, u32),
     pattern: &'a Pattern,
@@ -19,7 +19,7 @@ pub struct Rejoin<'a> {
 }
 
 impl<'a> Rejoin<'a> {
-    /// Of what broke (forest, tree) by `pattern` into trees of `forest`: each part's tree and cell.
+    /// For a break of (forest, tree) by `pattern` into trees of `forest`: each part's tree and cell.
     #[must_use]
     pub fn new(
         source: (&'a Forest, u32),
@@ -27,13 +27,13 @@ impl<'a> Rejoin<'a> {
         forest: &'a Forest,
         parts: impl Iterator<Item = (u32, u32)>,
     ) -> Self {
-        // Their sums are asked of none of them.
+        // Sums of these pieces are not used.
         let piece = |(tree, cell)| Piece { tree, cell, voxels: 0, mass: GridMass::default() };
         Self { source, pattern, forest, pieces: parts.map(piece).collect() }
     }
 
-    /// One tree of the parts that `members` number, ascending; `None` where they do not hang together: each must
-    /// share a voxel with another, as parts do where there is no dust between them.
+    /// One tree of the parts that `members` number, ascending; `None` if they are not connected: each must share a
+    /// voxel with another, as parts without dust between them do.
     ///
     /// # Errors
     /// [`Cancelled`].
@@ -55,9 +55,9 @@ impl<'a> Rejoin<'a> {
     }
 }
 
-/// Whether one can go from each of `members` to each other by voxels that two of them hold.
+/// Whether `members` are connected by voxels that two of them own.
 fn hang_together(holders: &Holders, members: &[u32]) -> bool {
-    // Of each member the number of its group.
+    // Per member the index of its group.
     let mut group: Vec<usize> = (0..members.len()).collect();
     let mut at = 0;
     while at < holders.len() {

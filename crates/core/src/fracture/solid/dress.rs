@@ -1,4 +1,4 @@
-//! What corners of cut triangles show.
+//! Attributes of corners of cut triangles.
 
 use glam::{DVec3, Vec3};
 
@@ -7,14 +7,14 @@ use crate::{
     shape::{Corner, world_uv},
 };
 
-/// A corner of a crack: `units` is where it lies in units of the pattern, `place` the same in shape space.
+/// A corner of a crack: `units` is its position in units of the pattern, `place` in shape space.
 #[must_use]
 pub fn crack_corner(volume: &Volume, units: DVec3, place: DVec3, normal: Vec3) -> Corner {
     let color = volume.color_at(units.round().as_ivec3().to_array());
     Corner { normal, color, uv: world_uv(place, normal) }
 }
 
-/// What a point of a triangle shows, by its shares of the three corners.
+/// Attributes of a point of a triangle, by its shares of the three corners.
 #[must_use]
 pub fn mixed(corners: &[Corner; 3], shares: [f32; 3]) -> Corner {
     if let Some(k) = shares.iter().position(|share| *share == 1.0) {

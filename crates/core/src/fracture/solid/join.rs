@@ -1,7 +1,7 @@
-//! What stays together becomes one: pieces of cells with one object, and small pieces with what they lie at.
+//! Joins pieces: those of cells with one object id, and small pieces with their neighbours.
 //!
 //! In: pieces, where they touch, a rule. Out: groups of pieces, each one closed surface without the cracks between its
-//! members. Every choice has one answer, so the same input gives the same bytes.
+//! members. Every choice is unique, so the same input gives the same bytes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,7 +9,7 @@ use super::{CutPiece, touching::Touching};
 use crate::geometry::UnionFind;
 use crate::shape::{MassProperties, PieceMesh};
 
-/// What decides who is together with whom.
+/// Data for grouping pieces.
 pub(super) struct Grouping<'a> {
     pub pieces: &'a [CutPiece],
     pub touching: &'a Touching,
@@ -21,7 +21,7 @@ pub(super) struct Grouping<'a> {
 
 /// Which pieces are together.
 pub(super) struct Groups {
-    /// Of each piece the lowest of its group.
+    /// Per piece the lowest index in its group.
     name: Vec<u32>,
     /// Groups that are taken away.
     dropped: BTreeSet<u32>,
@@ -30,7 +30,7 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// All pieces are together; `None` where some of them do not hang together with the others.
+    /// Joins all pieces; `None` if some of them are not connected to the others.
     pub fn one(count: usize, touching: &Touching) -> Option<Self> {
         let mut sets = UnionFind::new(count);
         for pair in &touching.pairs {
@@ -48,8 +48,8 @@ impl Grouping<'_> {
         self.objects.get(cell as usize).copied().unwrap_or(cell)
     }
 
-    /// Groups by objects, then by the smallest piece: the smallest of all first joins what it shares most with, until
-    /// none that has a neighbour is small. The largest is never small.
+    /// Groups by objects, then by the smallest piece: the smallest of all first joins the neighbour with which it
+    /// shares most, until none with a neighbour is small. The largest is never small.
     pub fn groups(&self, has_rule: bool, merges: bool) -> Groups {
         let count = self.pieces.len() as u32;
         let mut sets = UnionFind::new(count as usize);
@@ -165,7 +165,7 @@ pub(super) fn joined(pieces: &[CutPiece], touching: &Touching, groups: Groups, o
             objects.get(cell as usize).copied().unwrap_or(cell)
         };
         let ids: BTreeSet<u32> = members.iter().map(object).collect();
-        // A single piece keeps its corners apart where it touches itself.
+        // A single piece keeps its corners separate where it touches itself.
         let surface = match &members[..] {
             [only] => pieces[*only].surface.clone(),
             all => one_surface(all, pieces, &between),
@@ -177,7 +177,7 @@ pub(super) fn joined(pieces: &[CutPiece], touching: &Touching, groups: Groups, o
     out
 }
 
-/// The surfaces of several pieces without what is between them, corners with the same bits made one.
+/// The surfaces of several pieces without the cracks between them; corners with the same bits become one.
 fn one_surface(members: &[usize], pieces: &[CutPiece], between: &[Vec<u32>]) -> PieceMesh {
     let mut out = PieceMesh::default();
     let mut known: HashMap<[u64; 3], u32> = HashMap::new();

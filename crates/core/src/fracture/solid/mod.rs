@@ -1,8 +1,8 @@
-//! What methods that cut meshes share: the surface of what breaks, and the parts that come of what was cut out.
+//! The common part of methods that cut meshes: the surface of the broken object, and the parts made of its pieces.
 //!
-//! In: a shape; later the closed surfaces that a method cut out of its surface. Out: the surface to cut; later the parts
-//! of a [`Break`](super::Break): what stays together is one of them, what is too small has gone or joined a neighbour, and
-//! each has voxels that stand in for it.
+//! In: a shape; later the closed surfaces that a method cut out of its surface. Out: the surface to cut; later the
+//! parts of a [`Break`](super::Break): cells with one object id form one part, small pieces are dropped or merged, and
+//! each part gets voxels for contacts.
 
 mod dress;
 mod join;
@@ -13,6 +13,7 @@ mod tests;
 
 use std::{any::Any, sync::Arc};
 
+use crate::geometry::Aabb;
 use glam::DVec3;
 
 pub use self::dress::{crack_corner, mixed};
@@ -30,12 +31,12 @@ use crate::{
 /// The number that a volume has as the size of a part: millionths of the source's.
 pub const SIZE_OF_WHOLE: f64 = 1e6;
 
-/// What a method cuts, shape space.
+/// The mesh that a method cuts, shape space.
 #[derive(Clone)]
 pub struct SourceMesh {
     /// Closed, outward.
     pub surface: Arc<PieceMesh>,
-    /// What its outside shows.
+    /// Materials of its outside.
     pub materials: Arc<[Material]>,
     /// Whether it is the whole object, not a piece of it.
     pub is_whole: bool,
@@ -47,7 +48,7 @@ impl SourceMesh {
     /// The surface of `shape`: a mesh's own, or the mesh that an octree was imported as.
     ///
     /// # Errors
-    /// [`FractureError::Params`] where there is no closed one; it says what to do.
+    /// [`FractureError::Params`] if there is no closed one, with what to do.
     pub fn of(shape: &Shape) -> Result<Self, FractureError> {
         let refuse = |text: &str| Err(FractureError::Params(text.to_owned()));
         let (surface, materials, is_whole) = match (shape.geometry(), shape.original()) {
@@ -81,11 +82,10 @@ impl SourceMesh {
         Ok(Self { surface, materials, is_whole, volume })
     }
 
-    /// Bounds (low, high), m.
+    /// Bounds, m.
     #[must_use]
-    pub fn bounds(&self) -> (DVec3, DVec3) {
-        let whole = (DVec3::INFINITY, DVec3::NEG_INFINITY);
-        self.surface.positions.iter().fold(whole, |(low, high), p| (low.min(*p), high.max(*p)))
+    pub fn bounds(&self) -> Aabb {
+        Aabb::of(self.surface.positions.iter().copied())
     }
 }
 
@@ -136,15 +136,16 @@ pub struct CutMesh {
 pub struct CutPiece {
     /// The cell that it lies in: a seed of the pattern.
     pub cell: u32,
-    /// Closed, outward, shape space. Where it touches another, both have the same triangles, turned round.
+    /// Closed, outward, shape space. If it touches another piece, both have the same triangles, of opposite
+    /// orientation.
     pub surface: PieceMesh,
 }
 
-/// Parts of one cut as one closed surface again, without the cracks between them, with voxels that stand in for it
-/// where the first of them has some; `None` where they do not hang together.
+/// Parts of one cut as one closed surface again, without the cracks between them, with voxels for contacts if the first
+/// of them has some; `None` if they are not connected.
 ///
 /// # Errors
-/// [`FractureError::Params`] where it has more voxels than fit.
+/// [`FractureError::Params`] if it has more voxels than fit.
 pub fn rejoined(parts: &[&SolidMesh]) -> Result<Option<SolidMesh>, FractureError> {
     let Some(first) = parts.first() else { return Ok(None) };
     let piece = |(cell, part): (u32, &&SolidMesh)| CutPiece { cell, surface: (**part.surface()).clone() };
@@ -162,27 +163,27 @@ pub fn rejoined(parts: &[&SolidMesh]) -> Result<Option<SolidMesh>, FractureError
 
 /// How pieces become parts.
 pub struct Assembling<'a> {
-    /// What was cut.
+    /// The cut mesh.
     pub source: &'a SourceMesh,
-    /// The shape of the same.
+    /// Its shape.
     pub shape: &'a Shape,
     /// Cells with one object stay together.
     pub pattern: &'a Pattern,
-    /// What was asked for.
+    /// The parameters.
     pub params: &'a FractureParams,
     /// The grid that small pieces' voxels are counted on, shape space.
     pub grid: &'a Grid,
-    /// Where the parts' voxels lie; `None`: they get none.
+    /// Grid of the parts' voxels; `None`: they get none.
     pub stand_in: Option<Grid>,
 }
 
-/// What became of the pieces.
+/// The parts made of the pieces.
 pub struct Assembled {
     /// By descending size.
     pub parts: Vec<Part>,
     /// Cells' objects of each part, ascending: several where small pieces joined it.
     pub objects: Vec<Vec<u32>>,
-    /// What was taken away.
+    /// Volume and pieces that were dropped.
     pub lost: Lost,
     /// Cells that own some of the solid.
     pub cells: usize,

@@ -1,5 +1,6 @@
-//! Voxels that stand in for a mesh part: for contacts of octrees, and wherever else somebody asks for an octree.
+//! Voxels of a mesh part, for contacts by octrees and wherever else an octree is needed.
 
+use crate::geometry::Aabb;
 use std::sync::Arc;
 
 use crate::{
@@ -11,12 +12,12 @@ use crate::{
 
 /// The grid of the voxels of all parts of `shape`, with leaves at `level`: of a part its own, so that what comes of it
 /// is as fine as itself; of a whole object the one that an import at that level would have had. Shape space; `bounds`
-/// (low, high) are those of the surface.
+/// are those of the surface.
 #[must_use]
-pub fn stand_in_grid(shape: &Shape, bounds: (glam::DVec3, glam::DVec3), level: u32) -> Grid {
+pub fn stand_in_grid(shape: &Shape, bounds: Aabb, level: u32) -> Grid {
     match shape.as_mesh().and_then(|solid| solid.voxels()) {
         Some(voxels) => voxels.grid,
-        None => Grid::around(bounds.0, bounds.1, level),
+        None => Grid::around(bounds.low, bounds.high, level),
     }
 }
 

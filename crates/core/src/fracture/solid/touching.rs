@@ -1,7 +1,7 @@
-//! Which pieces touch, and where.
+//! Pieces that touch, and where.
 //!
 //! In: pieces of one cut. Out: pairs of triangles that are the two sides of a crack. A method makes a crack's triangles
-//! once and gives both sides the same corners to the last bit, so they are found by those.
+//! once and gives both sides the same corners to the last bit, so that triangles are matched by their corners.
 
 use rayon::prelude::*;
 
@@ -24,7 +24,7 @@ pub(super) struct Pair {
     pub pieces: [u32; 2],
     /// m^2.
     pub area: f64,
-    /// Triangles of the first and of the second that are the same but for their direction.
+    /// Triangles of the first and of the second that are equal except for their orientation.
     pub triangles: Vec<[u32; 2]>,
 }
 

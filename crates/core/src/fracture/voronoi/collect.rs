@@ -83,14 +83,14 @@ pub(in crate::fracture) fn collect_native(
     })
 }
 
-/// Leaves that are gone through at once, and those of one task.
+/// Number of leaves processed together, and in one task.
 const BLOCK: usize = 1 << 20;
 const CHUNK: usize = 1 << 14;
 
 /// 840 by the number of cells that share a leaf, less one.
 const SHARES: [u64; 8] = [840, 420, 280, 210, 168, 140, 120, 105];
 
-/// What is known of the source's voxels once every leaf has its share of one.
+/// Sums of the source's voxels, by the share of every leaf.
 struct Shares {
     crack_voxels: u64,
     /// Leaves of the source that no piece got any of.
@@ -161,8 +161,8 @@ fn internal_voxels(source: &Source<'_>) -> u64 {
         .sum()
 }
 
-/// How a leaf is divided, from the high bits of its origin: below 8 the number of its cells less one, all of it
-/// theirs; from 8 on the same number, and one more part is dust.
+/// How a leaf is divided, from the high bits of its origin: the lower three are the number of its cells less one, the
+/// fourth means that one more part is dust.
 struct Sharing {
     cells: u32,
     parts: u32,

@@ -152,7 +152,7 @@ mod tests {
             flux[face.seeds[0] as usize] += area;
             flux[face.seeds[1] as usize] -= area;
         }
-        // Area vectors of a closed surface sum to zero: what is left is the cell's share of the box's sides.
+        // Area vectors of a closed surface sum to zero: the rest is the cell's share of the box's sides.
         let steps = 400;
         let cell = 64.0 / f64::from(steps);
         for axis in 0..3 {

@@ -1,12 +1,11 @@
 //! Parts of cells that the corners of voxels miss (F6 in docs/checks.md).
 //!
-//! A voxel goes to the cells that own its corners. A cell may also own a part of a voxel's inside and none of its
-//! corners, where it is thin or comes to a point. That part goes to the corners' cells. Here these cases are
-//! counted.
+//! A voxel goes to the cells that own its corners. A cell that is thin or pointed may also own a part of a voxel's
+//! inside and none of its corners. That part goes to the corners' cells. Such cases are counted here.
 //!
-//! In: a source octree and a pattern. Out: pairs of a solid voxel and an object. The decision is exact: in the
-//! fixed point of the seeds, with whole numbers of 128 bits. On the CPU and only for the command, since nothing
-//! else depends on it.
+//! In: a source octree and a pattern. Out: pairs of a solid voxel and an object. The decision is exact: in the fixed
+//! point of the seeds, with whole numbers of 128 bits. On the CPU and only for the command, since no result depends on
+//! it.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -20,7 +19,7 @@ use crate::{
     },
 };
 
-/// What the corners miss.
+/// Parts that the corners miss.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hidden {
     /// (voxel, object) where the object owns a part of the inside and no corner; sorted.
@@ -160,9 +159,9 @@ struct Plane {
 
 /// Whether the open box from 0 to `edge` and the open half-spaces have a point in common.
 ///
-/// The closed ones bound the hull of their vertices, each of which lies on three independent planes. The open ones
-/// meet exactly when no plane holds all vertices. Coefficients are below 2^17 and limits below 2^35, so
-/// determinants stay below 2^75 and what is compared below 2^95.
+/// The closed ones bound the hull of their vertices, each of which lies on three independent planes. The open ones have
+/// a common point exactly if no plane contains all vertices. Coefficients are below 2^17 and limits below 2^35, so
+/// determinants stay below 2^75 and compared values below 2^95.
 fn meets_inside(planes: &[Plane], edge: i64) -> bool {
     let mut all = planes.to_vec();
     for k in 0..3 {
@@ -170,7 +169,7 @@ fn meets_inside(planes: &[Plane], edge: i64) -> bool {
         all.push(Plane { normal: axis(1), limit: edge });
         all.push(Plane { normal: axis(-1), limit: 0 });
     }
-    // One that no point of the box satisfies leaves nothing.
+    // With a plane that no point of the box satisfies there is no common point.
     for plane in planes {
         let least: i64 = plane.normal.iter().map(|v| v.min(&0) * edge).sum();
         if least >= plane.limit {
@@ -180,8 +179,8 @@ fn meets_inside(planes: &[Plane], edge: i64) -> bool {
     if interior_point(&all, edge) {
         return true;
     }
-    // A quick no, and few planes for the rest: the same in f64 with every limit a unit farther out. Values stay
-    // below 2^36, so rounding is below 2^-16 and a unit more than makes up for it: what is left holds all points in
+    // A quick rejection, and few planes for the exact test: the same in f64 with every limit a unit farther out. Values
+    // stay below 2^36, so rounding is below 2^-16 and a unit more than makes up for it: the rest contains all points in
     // question.
     let wide = |v: i64| v as f64 + 1.0;
     let normal = |plane: &Plane| DVec3::from_array(plane.normal.map(|v| v as f64));
@@ -256,7 +255,7 @@ fn cross(a: [i64; 3], b: [i64; 3]) -> [i128; 3] {
     [at(1, 2), at(2, 0), at(0, 1)]
 }
 
-/// Where three planes meet, times their determinant (Cramer).
+/// Intersection of three planes, times their determinant (Cramer).
 fn vertex(planes: &[Plane; 3]) -> [i128; 3] {
     let [a, b, c] = planes;
     let parts =

@@ -1,8 +1,8 @@
 //! Breaking an octree by Voronoi cells (Domaradzki & Martyn 2016, sec. 4; crack surfaces and dust: 2018, sec. 5).
 //!
-//! The folders stand in the order of the data: [`pattern`] makes the seeds, `descent` finds what each cell owns,
-//! `surface` writes the voxels on the cracks, `octrees` makes octrees of them, `islands` tells apart what does not
-//! hang together, `collect` reads the pieces back. [`Fracturer::fracture`] is the recipe; [`reference`] says the
+//! The folders in the order of the data: [`pattern`] makes the seeds, `descent` finds the nodes of each cell,
+//! `surface` writes the voxels on the cracks, `octrees` makes octrees of them, `islands` finds connected
+//! components, `collect` reads the pieces back. [`Fracturer::fracture`] is the recipe; [`reference`] computes the
 //! same on the whole grid without an octree or a GPU, for tests.
 
 mod breaker;
@@ -63,20 +63,20 @@ pub struct Fracturer {
 }
 
 impl Fracturer {
-    /// Stages that run there; compiles them where they are compute passes.
+    /// Stages on that backend; compiles them if they are compute passes.
     ///
     /// # Errors
-    /// [`GpuError`] when the driver refuses one.
+    /// [`GpuError`] if the driver refuses one.
     pub fn new(compute: impl Into<Compute>) -> Result<Self, GpuError> {
         let compute = compute.into();
         let passes = compute.gpu().map(Passes::new).transpose()?;
         Ok(Self { compute, passes: passes.map(Box::new) })
     }
 
-    /// The one that the methods of a program share; the first call compiles it.
+    /// The fracturer that all methods of a program share; the first call compiles it.
     ///
     /// # Errors
-    /// As [`Fracturer::new`]; the next call tries again.
+    /// See [`Fracturer::new`]; the next call tries again.
     pub fn shared(all: &fracture::Passes, compute: impl Into<Compute>) -> Result<Arc<Self>, GpuError> {
         all.prepared(|| Self::new(compute))
     }
@@ -101,7 +101,7 @@ impl Fracturer {
         self.passes.as_deref_mut()
     }
 
-    /// Breaks `source` by `pattern` as `recipe` says. Reads the source and changes nothing, so a failure loses nothing.
+    /// Breaks `source` by `pattern` and `recipe`. Does not change the source, so a failure loses nothing.
     ///
     /// # Errors
     /// [`FractureError::Params`] for an empty pattern or a level out of range, [`FractureError::Gpu`] for the device's.
@@ -116,7 +116,7 @@ impl Fracturer {
         Ok(small::apply(&work, fracture, recipe.smallest.as_ref())?)
     }
 
-    /// As [`Fracturer::fracture`], with all pieces, however small.
+    /// Like [`Fracturer::fracture`], with all pieces, however small.
     pub(super) fn cut(
         &self,
         source: &Source<'_>,
@@ -132,11 +132,11 @@ impl Fracturer {
         }
     }
 
-    /// The crossed voxels of the transition level with their separation points and triangles, in Morton order, to
-    /// look at. None where the leaves are the transition voxels.
+    /// The crossed voxels of the transition level with their separation points and triangles, in Morton order, for
+    /// display. Empty if the leaves are the transition voxels.
     ///
     /// # Errors
-    /// As [`Fracturer::fracture`].
+    /// See [`Fracturer::fracture`].
     pub fn transition_voxels(
         &self,
         source: &Source<'_>,
@@ -160,7 +160,7 @@ impl Fracturer {
     }
 }
 
-/// The recipe, whoever runs its stages.
+/// The recipe, for any backend.
 fn fracture_by<S: OctreeStages>(
     mut stages: S,
     source: &Source<'_>,

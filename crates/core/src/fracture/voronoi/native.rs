@@ -42,11 +42,7 @@ impl Stopwatch {
     /// Ends the stage that runs.
     pub fn stop(&mut self) {
         let Some((stage, started)) = self.running.take() else { return };
-        let ms = started.elapsed().as_secs_f64() * 1e3;
-        match self.timings.iter_mut().find(|timing| timing.stage == stage) {
-            Some(timing) => timing.ms += ms,
-            None => self.timings.push(StageTiming { stage: stage.into(), ms }),
-        }
+        StageTiming::since(stage, started).add_to(&mut self.timings);
     }
 
     /// In the order of first use.
@@ -61,10 +57,10 @@ fn words(recipe: &Recipe, level: u32) -> Result<CrackUniform, FractureError> {
     Ok(CrackUniform::new(&recipe.crack, recipe.rng, transition).with_gap(&recipe.crack, level))
 }
 
-/// The crossed voxels of the transition level, to look at; none where the leaves are such voxels.
+/// The crossed voxels of the transition level, for display; empty if the leaves are such voxels.
 ///
 /// # Errors
-/// [`FractureError::Params`] for a transition level that cannot be.
+/// [`FractureError::Params`] for an invalid transition level.
 pub(in crate::fracture) fn transition_voxels(
     source: &Source<'_>,
     pattern: &Pattern,
@@ -78,7 +74,7 @@ pub(in crate::fracture) fn transition_voxels(
     Ok(crossed_voxels(source.forest, source.tree, &at_root(pattern), &words, &ids))
 }
 
-/// One fracture under way.
+/// A fracture in progress.
 #[derive(Default)]
 pub(in crate::fracture) struct NativeStages {
     watch: Stopwatch,
@@ -95,7 +91,7 @@ impl OctreeStages for NativeStages {
         recipe: &Recipe,
         interior: Volume,
     ) -> Result<(NativeCells, Vec<bool>), FractureError> {
-        // Beside a leaf's index stands how it is shared.
+        // The word of a leaf's index also has its division.
         if source.forest.leaves.len() >= NO_LEAF as usize {
             return Err(FractureError::Params(format!(
                 "the octree has {} boundary voxels, and {NO_LEAF} are the most that can be broken; take a lower level",
@@ -126,7 +122,7 @@ impl OctreeStages for NativeStages {
         cells.nodes.is_empty()
     }
 
-    /// Both labellings give the same islands; the published one is for watching (`islands/labelling/`).
+    /// Both labellings give the same islands; the published one is for display (`islands/labelling/`).
     fn islands(
         &mut self,
         source: &Source<'_>,

@@ -31,7 +31,7 @@ use crate::{
 pub(in crate::fracture) struct Passes {
     pub scan: Scan,
     pub plan: Plan,
-    /// Rooms that lists begin with instead of those that are estimated: tests make them too small.
+    /// Initial rooms of lists instead of the estimated ones: tests make them too small.
     pub rooms: Option<Rooms>,
     pub descent: descent::DescentPass,
     pub boundary_set: BoundarySetPass,
@@ -82,7 +82,7 @@ impl Passes {
         Ok(Cracking::new(gpu, &self.descent, source, words))
     }
 
-    /// The crossed voxels of the transition level, to look at.
+    /// The crossed voxels of the transition level, for display.
     ///
     /// # Errors
     /// [`FractureError::Gpu`].
@@ -99,13 +99,13 @@ impl Passes {
     }
 }
 
-/// One fracture under way. It waits three times: for what the descent found, for the islands, and for the pieces; and
-/// once more wherever a list was too short for what it had to hold.
+/// A fracture in progress. It waits three times: for the descent, for the islands, and for the pieces; and once more
+/// whenever a list was too short.
 pub(in crate::fracture) struct PassStages<'a> {
     gpu: &'a Gpu,
     passes: &'a Passes,
     work: Submissions<'a>,
-    /// Asked for along with the cells, as nobody waits for it alone.
+    /// Read with the cells, so that it needs no wait of its own.
     swallowed: Option<PlanarObjects>,
 }
 
@@ -115,7 +115,7 @@ pub(in crate::fracture) enum Broken {
     Pieces(NativeOctrees),
 }
 
-/// What a descent found.
+/// Result of a descent.
 struct Found {
     descent: Descent,
     records: Option<Buffer<u32>>,
@@ -131,8 +131,8 @@ impl<'a> PassStages<'a> {
         Self { gpu, passes, work, swallowed: None }
     }
 
-    /// Walks down to the leaves, counts, and drops what holds nothing; waits for what was counted, and begins anew where
-    /// lists were too short.
+    /// Walks down to the leaves, counts, and drops empty nodes; waits for the counts, and begins again if lists were
+    /// too short.
     fn descend(
         &mut self,
         source: &Source<'_>,
@@ -242,7 +242,7 @@ impl OctreeStages for PassStages<'_> {
         if let Some((_, crack)) = crack
             && survived.contains(&false)
         {
-            // What has no voxel would have had one if the planar descent finds it one.
+            // An object without a voxel would have had one if the planar descent finds one.
             let gone = (0u32..).zip(&survived).filter(|(_, survived)| !**survived).map(|(rank, _)| rank);
             let rooms = self.passes.rooms.clone();
             let asked = PlanarObjects::submit(&mut self.work, crack, pattern, (gone.collect(), rooms))?;
@@ -328,7 +328,7 @@ impl OctreeStages for PassStages<'_> {
     }
 }
 
-/// The stages were asked for in another order than that of the recipe: a mistake in the program.
+/// The stages were called in another order than that of the recipe: an error in the program.
 fn out_of_order() -> GpuError {
-    GpuError::Driver("pieces were to be told apart again; please report this".into())
+    GpuError::Driver("internal error: split() called twice; please report this".into())
 }

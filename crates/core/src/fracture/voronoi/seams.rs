@@ -1,9 +1,9 @@
-//! Where the cracks of a blow would come out at the surface (2016, sec. 4.4, on boundary voxels only).
+//! Lines of a blow's cracks on the surface (2016, sec. 4.4, on boundary voxels only).
 //!
-//! In: the cells of an octree's boundary voxels at any level, and the seeds. Out: for every voxel the cells that
-//! come near it, where stages run: in a compute pass, or on the cores ([`native`]). Seeds are fixed point, so every
-//! level lists the same cracks, and a picture that measures its distance to the bisectors of the listed cells draws
-//! them exactly. Nothing is read back.
+//! In: the cells of an octree's boundary voxels at any level, and the seeds. Out: for every voxel the cells near it, on
+//! the backend: in a compute pass, or on the cores ([`native`]). Seeds are fixed point, so every level lists the same
+//! cracks, and a picture that measures its distance to the bisectors of the listed cells draws them exactly. Nothing is
+//! read back.
 
 mod native;
 
@@ -26,7 +26,7 @@ const PLANES: u32 = 256;
 /// Cells near every boundary voxel of one octree, or the planes of the cracks in it.
 #[derive(Clone, Debug)]
 pub struct Seams {
-    /// Seeds, then lists, as `shaders/shared/seams.wgsl` has them.
+    /// Seeds, then lists, in the layout of `shaders/shared/seams.wgsl`.
     pub words: Array<u32>,
     /// Seeds.
     pub seeds: u32,
@@ -57,7 +57,7 @@ impl Seams {
             };
             let record = &mut words[first + WORDS * at..][..WORDS];
             let count = (record[0] & 0xff) as usize;
-            // The copy on the other side has the same plane, turned round.
+            // The copy on the other side has the same plane, reversed.
             let known =
                 record[1..=count].iter().filter_map(|word| unpack_cut(*word)).any(|(normal, offset)| {
                     let alike = normal.dot(plane.0);
@@ -72,7 +72,7 @@ impl Seams {
         Ok(Self { words: Array::from_slice(compute, "seams", &words)?, seeds, level: fracture.forest.level })
     }
 
-    /// The seeds without any list, for a picture that only tells cells apart.
+    /// The seeds without any list, for a picture that only shows which cell is which.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`].
@@ -149,9 +149,9 @@ mod tests {
         KeyArray::new(gpu, "keys", Keys::from(keys.to_vec()).as_slice(), 9)
     }
 
-    /// The list of one voxel in 64 bits: the nearest seed, then whoever is at least as near as it somewhere in the
-    /// widened voxel. The difference of two squared distances is linear, so its least value over a box is at a
-    /// corner. And whether a crack is among them.
+    /// The list of one voxel in 64 bits: the nearest seed, then the seeds at least as near as it somewhere in the
+    /// widened voxel. The difference of two squared distances is linear, so its least value over a box is at a corner.
+    /// And whether it contains a crack.
     fn expected(pattern: &Pattern, key: Key, level: u32) -> (Vec<usize>, bool) {
         let seed = |k: usize| I64Vec3::from_array(pattern.seeds[k].map(i64::from));
         let edge = 1i64 << (14 - level);

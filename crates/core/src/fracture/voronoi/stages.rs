@@ -1,5 +1,5 @@
-//! What a fracture asks of whoever runs its stages: compute passes (`passes.rs`) or the processor's cores
-//! (`native.rs`). Both give the same bytes.
+//! The stages of a fracture on a backend: compute passes (`passes.rs`) or the processor's cores (`native.rs`). Both
+//! give the same bytes.
 
 use crate::fracture::{Fracture, FractureError, Labelling, Pattern, Recipe, Source, Volume};
 
@@ -22,10 +22,10 @@ pub(in crate::fracture) trait OctreeStages {
         interior: Volume,
     ) -> Result<(Self::Cells, Vec<bool>), FractureError>;
 
-    /// Whether nothing is left.
+    /// Whether all cells are empty.
     fn is_empty(cells: &Self::Cells) -> bool;
 
-    /// What hangs together in every octree, by a labelling, at an island level.
+    /// The connected components of every octree, by a labelling, at an island level.
     ///
     /// # Errors
     /// [`FractureError::Gpu`].

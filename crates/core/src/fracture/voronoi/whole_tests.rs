@@ -158,7 +158,7 @@ fn what_is_collected_is_what_plain_loops_find() {
                 let octrees = read(&cells);
                 let (counts, dust_volume, coverage) = plain(source, &octrees);
                 let trees: Vec<u32> = (0..octrees.level_start[1]).collect();
-                let fracture = collect_native(source, octrees, trees, volume);
+                let fracture = collect_native(source, octrees, trees, volume).unwrap();
                 let found = &fracture.counts;
                 with_dust += usize::from(found.dust_voxels > 0);
                 println!("{name}, {surface:?}: {} leaves, dust {dust_volume}", found.fbs);

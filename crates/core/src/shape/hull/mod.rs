@@ -1,8 +1,8 @@
-//! The convex hull of points, and of a shape.
+//! Convex hulls of points and shapes.
 //!
-//! In: points. Out: corners and triangles. Corners are whole numbers of a grid over the points and every test is exact,
-//! so that a hull is convex whatever its points are, and the same everywhere. `points.rs` says what the hull of a shape has
-//! to hold, `of_shape.rs` has that hull, which a shape keeps.
+//! In: points. Out: vertices and triangles. Vertices are integer points of a grid over the input and every test is
+//! exact, so that a hull is always convex, and the same everywhere. `points.rs` selects the points for a shape's hull;
+//! `of_shape.rs` computes that hull, which the shape caches.
 
 mod heights;
 mod of_shape;
@@ -18,27 +18,28 @@ use heights::over_highest;
 /// A convex solid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hull {
-    /// Its corners, shape space.
+    /// Its vertices, shape space.
     pub points: Vec<DVec3>,
-    /// Counter-clockwise from outside.
+    /// Triangles, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// A hull of points that may not hold all of them.
+/// The hull of some points, which may not contain all of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Through {
-    /// Its corners are some of the points.
+    /// The hull, whose vertices are some of the points.
     pub hull: Hull,
-    /// How far the farthest of the points lies outside, in their units.
+    /// Distance of the farthest point outside, in the points' units.
     pub beyond: f64,
-    /// Whether its corners had to be chosen with more care.
+    /// Whether vertices had to be chosen again more carefully.
     pub is_uneven: bool,
 }
 
-/// Cells of the grid along a piece's longest side: products of three differences then fit into 64 bits.
+/// Grid cells along the longest side: products of three differences then fit into 64 bits.
 const GRID: f64 = (1u32 << 19) as f64;
 
-/// What is below a side by less than this share of a hull's size may still be over it: corners are rounded to the grid.
+/// A point below a side by less than this share of a hull's size may be above it, since vertices are rounded to the
+/// grid.
 const HARDLY: f64 = 1e-5;
 
 /// The grid over some points.
@@ -55,11 +56,11 @@ impl Grid {
     }
 
     fn of(&self, p: DVec3) -> [i64; 3] {
-        // None is below the low corner, so cutting off rounds.
+        // All points are above the low corner, so truncation rounds.
         ((p - self.low) / self.cell + 0.5).as_i64vec3().to_array()
     }
 
-    /// Points on the grid. Those that are there twice do no harm: none lies outside of the other's faces.
+    /// Points on the grid. Duplicates do no harm: none lies outside the other's faces.
     fn all_of(&self, points: &[DVec3]) -> Vec<[i64; 3]> {
         points.iter().map(|p| self.of(*p)).collect()
     }
@@ -70,8 +71,8 @@ impl Grid {
 }
 
 impl Hull {
-    /// Of points, with at most `most` corners: those that stick out farthest are taken one after the other. `None` of
-    /// what is flat.
+    /// The hull of points with at most `most` vertices, chosen one after the other by their distance outside. `None`
+    /// for coplanar points.
     #[must_use]
     pub fn of(points: &[DVec3], most: usize) -> Option<Self> {
         let grid = Grid::over(points)?;
@@ -80,9 +81,9 @@ impl Hull {
         Some(Self { points: corners.into_iter().map(|v| grid.place(whole[v as usize])).collect(), triangles })
     }
 
-    /// The same with the points themselves for corners, so that it is convex only as far as a grid of 2^19 cells tells;
-    /// without corners that would stick out by no more than `least`, in the units of the points. Where it leaves out any
-    /// that is higher over a side than `enough`, its corners are chosen anew, with more care.
+    /// The same with the points themselves as vertices, so that it is convex only within the precision of a grid of
+    /// 2^19 cells; without vertices that would stick out by at most `least`, in the points' units. If a point left out
+    /// is higher over a side than `enough`, the vertices are chosen again more carefully.
     #[must_use]
     pub fn through(points: &[DVec3], most: usize, [least, enough]: [f64; 2]) -> Option<Through> {
         let grid = Grid::over(points)?;
@@ -100,7 +101,7 @@ impl Hull {
             let beyond = hull.farthest_outside(&outside, &sides, &over);
             return Some(Through { hull, beyond, is_uneven: false });
         }
-        // What lies in that hull is no corner of any.
+        // A point inside that hull is a vertex of none.
         let left: Vec<DVec3> = hull.points.iter().copied().chain(outside).collect();
         let (hull, outside) = by(&left, Keeper::Farthest)?;
         let sides = hull.sides();
@@ -108,7 +109,7 @@ impl Hull {
         Some(Through { hull, beyond, is_uneven: true })
     }
 
-    /// Unit normals of the sides and their distances from the origin. A side without a size is over nothing.
+    /// Unit normals of the sides and their distances from the origin. No point is above a degenerate side.
     fn sides(&self) -> Vec<(DVec3, f64)> {
         let side = |t: &[u32; 3]| {
             let [a, b, c] = t.map(|v| self.points[v as usize]);
@@ -118,20 +119,21 @@ impl Hull {
         self.triangles.iter().map(side).collect()
     }
 
-    /// How far the farthest of these points, which lie outside, is from it; `over` are the sides that they are highest over.
+    /// Distance of the farthest of these points, which lie outside the hull; `over` gives the side that each is highest
+    /// over.
     fn farthest_outside(&self, points: &[DVec3], sides: &[(DVec3, f64)], over: &[(f64, usize)]) -> f64 {
         let face = |side: usize| self.triangles[side].map(|v| self.points[v as usize]);
-        // The hull is no farther than any of its sides, and mostly as far as the one that a point is highest over.
+        // The hull is at most as far as any of its sides, and mostly as far as the one that a point is highest over.
         let at_most = |(p, (_, side)): (&DVec3, &(f64, usize))| (triangle::distance(*p, face(*side)), *p);
         let at_most: Vec<(f64, DVec3)> = points.iter().zip(over).map(at_most).collect();
         let size = self.points.iter().fold(0.0, |size: f64, p| size.max(p.abs().max_element()));
         let distance = |(most, p): (f64, DVec3)| {
-            // The nearest place of what is convex is on a side that the point is over.
+            // The nearest point of a convex solid is on a side that the point is above.
             let seen = |k: &usize| p.dot(sides[*k].0) - sides[*k].1 > -HARDLY * size;
             let distances = (0..sides.len()).filter(seen).map(|k| triangle::distance(p, face(k)));
             distances.fold(most, f64::min)
         };
-        // After the most promising one hardly any other is asked.
+        // After the most promising point, hardly any other must be tested.
         let first = at_most.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0));
         let mut farthest = first.map_or(0.0, distance);
         for point in at_most {
@@ -142,7 +144,7 @@ impl Hull {
         farthest
     }
 
-    /// Cubic units of the points.
+    /// Volume, cubic units of the points.
     #[must_use]
     pub fn volume(&self) -> f64 {
         let Some(origin) = self.points.first() else { return 0.0 };
@@ -161,7 +163,7 @@ mod tests {
 
     const MOST_POINTS: usize = 64;
 
-    /// Points on a ball, spread evenly.
+    /// Points evenly spread on a ball.
     fn ball(count: u32) -> Vec<DVec3> {
         let point = |i: u32| {
             let z = 1.0 - (2.0 * f64::from(i) + 1.0) / f64::from(count);
@@ -172,7 +174,7 @@ mod tests {
         (0..count).map(point).collect()
     }
 
-    /// How far points stick out of a hull, at most, after its own sides were found to be convex.
+    /// Largest distance of points outside a hull, whose own sides are first checked to be convex.
     fn outside(hull: &Hull, points: &[DVec3]) -> f64 {
         let check = MeshCheck::of_triangles(&hull.points, &hull.triangles);
         assert!(check.is_manifold() && check.volume > 0.0, "{check:?}");
@@ -207,7 +209,7 @@ mod tests {
         for (points, least) in [(ball(4000), 0.0), (ball(4000), 0.2), (ball(50), 0.0)] {
             let Through { hull, beyond, .. } =
                 Hull::through(&points, MOST_POINTS, [least, f64::MAX]).unwrap();
-            // Heights over sides are no more than distances; of a ball they are hardly less.
+            // Heights over sides are at most the distances; for a ball they are almost equal.
             let most = outside(&hull, &points);
             println!("{} corners, {most:.4} over a side, said {beyond:.4}", hull.points.len());
             assert!(beyond >= most - 1e-9 && beyond <= 1.2 * most.max(0.0) + 1e-6);
@@ -215,12 +217,12 @@ mod tests {
         }
     }
 
-    /// Shells with bumps: a quick choice of corners hides some of them behind others.
+    /// Shells with bumps: a quick choice of vertices hides some bumps behind others.
     #[test]
     fn what_is_left_out_too_far_is_chosen_with_more_care() {
         let (mut uneven, mut left_out) = (0, [0.0; 2]);
         for k in 0..12u32 {
-            // A part of a ball, bent and bumpy.
+            // A bent, bumpy part of a ball.
             let bumps = f64::from(3 + k);
             let bend = |p: DVec3| {
                 let r = 1.0 + 0.03 * (bumps * p.x).sin() * (bumps * p.y).cos();

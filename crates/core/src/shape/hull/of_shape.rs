@@ -1,38 +1,38 @@
 //! The convex hull of a shape.
 //!
-//! In: a shape. Out: its hull in body axes, and how far anything of the shape may lie outside of it: a hull of something
-//! round has as many corners as it may have, and no more. Which bodies are near, how they meet and where they stand is asked
-//! of it, so a shape makes it once and keeps it.
+//! In: a shape. Out: its hull in body axes, and the largest distance of any point of the shape outside it: the hull of
+//! a round shape has the most vertices allowed, and no more. Collision detection and contact use the hull, so a shape
+//! computes it once and caches it.
 
 use super::{Hull, Through, points::HullPoints};
 use crate::shape::Shape;
 use glam::DVec3;
 
-/// What is flat becomes so thick, as a share of its diameter.
+/// Thickness given to a flat shape, as a share of its diameter.
 const THIN: f64 = 1e-3;
 
-/// The convex hull of a shape, body axes, from the centre of mass, m.
+/// The convex hull of a shape, body axes, relative to the centre of mass, m.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShapeHull {
-    /// Corners and triangles.
+    /// Vertices and triangles.
     pub hull: Hull,
-    /// Corners that would stick out by no more than this were left out, m.
+    /// Vertices that would stick out by at most this were left out, m.
     pub rounded: f64,
-    /// How far the farthest sample of the shape lies outside, m.
+    /// Distance of the farthest sample of the shape outside, m.
     pub beyond: f64,
-    /// Whether a hull whose corners were chosen quickly left out too much: of what is bumpy or round.
+    /// Whether a hull with quickly chosen vertices left out too much, as for bumpy or round shapes.
     pub is_uneven: bool,
 }
 
-/// Corners are chosen anew, with more care, where they leave out anything that is higher over a side than so many times what may
-/// be left out: half a voxel.
+/// Vertices are chosen again more carefully if a point left out is higher over a side than this multiple of the
+/// tolerance: half a voxel.
 const TOO_MUCH: f64 = 16.0;
 
 impl ShapeHull {
-    /// Most corners of a hull.
+    /// Most vertices of a hull.
     pub const MOST_CORNERS: usize = 64;
 
-    /// Of a shape; of what is flat, of its bounds.
+    /// The hull of a shape; for a flat shape, of its bounds.
     #[must_use]
     pub fn of(shape: &Shape) -> Self {
         let HullPoints { points, rounded } = HullPoints::of(shape);
@@ -42,7 +42,7 @@ impl ShapeHull {
         }
     }
 
-    /// Whether it has as many corners as it may: what is round has.
+    /// Whether it has the most vertices allowed, as for round shapes.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.hull.points.len() >= Self::MOST_CORNERS
@@ -56,7 +56,7 @@ fn hull_of_bounds(shape: &Shape) -> Hull {
     let (low, high) = (place(bounds.low) - thin, place(bounds.high) + thin);
     let corner = |c: u32| low + DVec3::from([c & 1, c >> 1 & 1, c >> 2].map(f64::from)) * (high - low);
     let points: Vec<DVec3> = (0..8).map(corner).collect();
-    // What has no extent at all has eight corners in one place.
+    // The bounds of a single point have eight coinciding corners.
     Hull::through(&points, points.len(), [0.0, f64::MAX])
         .map_or(Hull { points, triangles: Vec::new() }, |through| through.hull)
 }

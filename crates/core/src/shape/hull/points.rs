@@ -1,30 +1,30 @@
-//! What the hull of a shape has to hold.
+//! Selects the points that the hull of a shape must contain.
 //!
-//! In: a shape. Out: points in body axes, m. Of a mesh or a convex body its own vertices are held; of an octree the samples
-//! of its leaves, of a crumb the corners of its voxels.
+//! In: a shape. Out: points in body axes, m: for a mesh or a convex body its vertices, for an octree the samples of its
+//! leaves, for a crumb the corners of its voxels.
 
 use super::super::{Geometry, Octree, Shape};
 use crate::svo::{leaf_sample, morton};
 use glam::DVec3;
 
-/// Of octrees: corners that would stick out by less than this are left out, voxels: what planes of leaves are rounded to,
-/// twice.
+/// For octrees: vertices that would stick out by less than this are left out, voxels: twice the rounding of leaves'
+/// planes.
 const ROUNDED_VOXELS: f64 = 1.0 / 32.0;
-/// Of everything else, as a share of the diameter.
+/// For other shapes, as a share of the diameter.
 const ROUNDED_SHARE: f64 = 1e-4;
-/// Samples of so few voxels say little.
+/// Octrees with at most this many voxels are crumbs, whose samples say little.
 const CRUMB: u64 = 27;
 
-/// Points round which a hull is to be made.
+/// Points whose hull is to be computed.
 pub struct HullPoints {
-    /// Body axes, from the centre of mass, m.
+    /// Points in body axes, relative to the centre of mass, m.
     pub points: Vec<DVec3>,
-    /// Corners that would stick out by no more than this may be left out, m.
+    /// Vertices that would stick out by at most this may be left out, m.
     pub rounded: f64,
 }
 
 impl HullPoints {
-    /// Of a shape.
+    /// The points of a shape.
     #[must_use]
     pub fn of(shape: &Shape) -> Self {
         let place = shape.body_from_local();

@@ -1,7 +1,7 @@
-//! What must hold of a piece's mesh, counted.
+//! Counts defects of a piece's mesh.
 //!
-//! In: a mesh of any kind. Out: numbers that are zero where it is a closed 2-manifold that faces outward, and its
-//! volume. Edges and fans are looked at by index alone; which way a triangle faces, rays say.
+//! In: a mesh of any kind. Out: counts that are zero for a closed 2-manifold that faces outward, and its volume. Edges
+//! and fans are found by index alone, the facing of triangles by rays.
 
 use std::ops::AddAssign;
 
@@ -13,33 +13,33 @@ pub mod rays;
 use super::PieceMesh;
 use rays::{Ask, Inward};
 
-/// Of larger meshes every so-manieth triangle is asked which way it faces.
+/// Most triangles whose facing is tested; larger meshes are sampled at equal intervals.
 const MOST_ASKED: usize = 4_000_000;
-/// Above a triangle, as a share of the mesh's diagonal.
+/// Height of ray origins above a triangle, as a share of the mesh's diagonal.
 const STEP: f64 = 1e-7;
-/// Products of edges of less than this share of the diagonal's square are no area.
+/// Triangles whose area is below this share of the diagonal's square count as flat.
 const FLAT: f64 = 1e-16;
 
-/// Counts of what is wrong with a mesh, or with all meshes of an export.
+/// Defects of a mesh, or of all meshes of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct MeshCheck {
-    /// Triangles.
+    /// Number of triangles.
     pub triangles: u64,
-    /// Edges of one triangle.
+    /// Edges with only one triangle.
     pub open_edges: u64,
-    /// Edges of more than two.
+    /// Edges with more than two triangles.
     pub crowded_edges: u64,
-    /// Edges that both triangles go along the same way.
+    /// Edges that both triangles traverse in the same direction.
     pub winding_edges: u64,
-    /// Vertices whose triangles are more than one fan.
+    /// Vertices with more than one fan of triangles.
     pub split_vertices: u64,
     /// Triangles without area.
     pub flat_triangles: u64,
-    /// Triangles from whose front one is inside.
+    /// Triangles with the solid on their front side.
     pub inward_triangles: u64,
-    /// Triangles that were asked which way they face: all, or evenly some where there are more than four million.
+    /// Triangles whose facing was tested: all, or an even sample of more than four million.
     pub asked: u64,
-    /// Enclosed, cubic units of the positions.
+    /// Enclosed volume, cubic units of the positions.
     pub volume: f64,
 }
 
@@ -58,14 +58,14 @@ impl AddAssign for MeshCheck {
 }
 
 impl MeshCheck {
-    /// Of one mesh.
+    /// Checks one mesh.
     #[must_use]
     pub fn of(mesh: &PieceMesh) -> Self {
         Self::of_triangles(&mesh.positions, &mesh.triangles)
     }
 
-    /// Of triangles that share `positions`. One that names a position which is not there is left out, so that its
-    /// neighbours are open.
+    /// Checks triangles that share `positions`. A triangle with an invalid index is left out, so its neighbours' edges
+    /// count as open.
     #[must_use]
     pub fn of_triangles(positions: &[DVec3], triangles: &[[u32; 3]]) -> Self {
         let there = |t: &&[u32; 3]| t.iter().all(|v| (*v as usize) < positions.len());
@@ -77,7 +77,7 @@ impl MeshCheck {
         let diagonal = diagonal_of(positions);
         let flat = FLAT * diagonal * diagonal;
         for t in &triangles {
-            // From the middle of its box, since far from the origin products lose what is small.
+            // Relative to the centre of its box, since far from the origin products lose precision.
             let [a, b, c] = t.map(|v| positions[v as usize] - middle);
             check.volume += a.dot(b.cross(c)) / 6.0;
             check.flat_triangles += u64::from((b - a).cross(c - a).length() <= flat);
@@ -91,26 +91,26 @@ impl MeshCheck {
         check
     }
 
-    /// Every edge belongs to two triangles, which go along it opposite ways.
+    /// Whether every edge has two triangles, which traverse it in opposite directions.
     #[must_use]
     pub fn is_watertight(&self) -> bool {
         self.open_edges + self.crowded_edges + self.winding_edges == 0
     }
 
-    /// Watertight, and every vertex has one fan of triangles.
+    /// Whether it is watertight and every vertex has one fan of triangles.
     #[must_use]
     pub fn is_manifold(&self) -> bool {
         self.is_watertight() && self.split_vertices == 0
     }
 
-    /// Manifold, without triangles that have no area or face inward, and with a volume.
+    /// Whether it is manifold, without flat or inward triangles, and has a volume.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.is_manifold() && self.flat_triangles + self.inward_triangles == 0 && self.volume > 0.0
     }
 
-    /// Triangles at which something does not hold, ascending: those at edges that are open or crowded, at vertices of
-    /// several fans, without area, and those that face inward.
+    /// Indices of defective triangles, ascending: those at open or crowded edges, at vertices of several fans, without
+    /// area, or facing inward.
     #[must_use]
     pub fn where_wrong(positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<u32> {
         let mut wrong = vec![false; triangles.len()];
@@ -145,7 +145,7 @@ impl MeshCheck {
     }
 
     fn edges(&mut self, triangles: &[[u32; 3]]) {
-        // (low, high, whether it is gone along from low to high)
+        // (low, high, whether the triangle traverses it from low to high)
         let mut edges: Vec<(u32, u32, bool)> = triangles
             .iter()
             .flat_map(|t| [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])])
@@ -162,7 +162,7 @@ impl MeshCheck {
     }
 
     fn vertices(&mut self, count: usize, triangles: &[[u32; 3]]) {
-        // Round each vertex: (vertex, from, to), the edge across from it in each of its triangles.
+        // Per vertex: (vertex, from, to), the opposite edge in each of its triangles.
         let mut links: Vec<(u32, u32, u32)> = triangles
             .iter()
             .flat_map(|t| [(t[0], t[1], t[2]), (t[1], t[2], t[0]), (t[2], t[0], t[1])])
@@ -176,7 +176,8 @@ impl MeshCheck {
     }
 }
 
-/// How many edges across from a vertex follow each other from the first one on; sorted by where they begin.
+/// Number of opposite edges of a vertex that follow each other from the first one on; the edges are sorted by their
+/// start.
 fn fan_length(ends: &[(u32, u32)]) -> usize {
     let (mut at, mut length) = (0, 1);
     while let Ok(next) = ends.binary_search_by_key(&ends[at].1, |end| end.0) {
@@ -197,7 +198,7 @@ fn diagonal_of(positions: &[DVec3]) -> f64 {
 mod tests {
     use super::*;
 
-    /// A cube of so many quads a side, at `low`.
+    /// A cube with `side` quads along each side, at `low`.
     fn cube(side: u32, low: DVec3, edge: f64) -> (Vec<DVec3>, Vec<[u32; 3]>) {
         let mut positions: Vec<DVec3> = Vec::new();
         let mut triangles = Vec::new();
@@ -281,7 +282,7 @@ mod tests {
         assert_eq!(found.inward_triangles, found.triangles);
         assert!((found.volume + 1.0).abs() < 1e-12);
 
-        // Two cubes that share an edge, then a corner: as points, and as vertices.
+        // Two cubes that share an edge, then a corner: with separate vertices, and with shared ones.
         for (low, crowded, split) in [(DVec3::new(1.0, 1.0, 0.0), 3, 4), (DVec3::ONE, 0, 1)] {
             let mut two = joined(good.clone(), cube(3, low, 1.0));
             assert!(check(&two).holds());
@@ -301,14 +302,14 @@ mod tests {
         flat.0[t[0] as usize] = (flat.0[t[1] as usize] + flat.0[t[2] as usize]) * 0.5;
         assert!(check(&flat).flat_triangles >= 1);
 
-        // A vertex of the upper face pushed through the lower one.
+        // A vertex of the upper face is pushed through the lower one.
         let mut through = good.clone();
         let inner = through.0.iter().position(|p| p.distance(DVec3::new(2.0 / 3.0, 1.0 / 3.0, 1.0)) < 1e-9);
         through.0[inner.unwrap()].z = -3.0;
         let found = check(&through);
         assert!(found.is_manifold() && found.inward_triangles > 0, "{found:?}");
 
-        // Two closed parts that pass through each other.
+        // Two closed parts that intersect each other.
         let found = check(&joined(good, cube(3, DVec3::splat(0.4), 1.0)));
         assert!(found.is_manifold() && found.inward_triangles > 0 && !found.holds(), "{found:?}");
     }

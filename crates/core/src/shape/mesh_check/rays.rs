@@ -1,16 +1,16 @@
-//! Whether a point lies inside a closed mesh: parity of crossings on a ray along an axis.
+//! Point-in-mesh tests: parity of intersections on a ray along an axis.
 //!
-//! In: positions and triangles. Out: answers that no edge or corner spoils, since the two triangles at an edge decide
-//! with the same numbers. A table over the other two axes holds the triangles of each column.
+//! In: positions and triangles. Out: answers that are exact at edges and vertices, since the two triangles at an edge
+//! compute the same numbers. A table over the other two axes lists the triangles of each column.
 
 use glam::DVec3;
 use rayon::prelude::*;
 
-/// Crossings of a closed mesh by rays along an axis, exactly: neighbours decide alike on the edge that they share.
+/// Intersections of a closed mesh with rays along an axis, consistent between triangles that share an edge.
 pub struct Rays<'a> {
     positions: &'a [DVec3],
     triangles: &'a [[u32; 3]],
-    /// Along which axis; the other two span the table.
+    /// Axis of the rays; the other two span the table.
     axis: usize,
     low: [f64; 2],
     scale: f64,
@@ -20,7 +20,7 @@ pub struct Rays<'a> {
 }
 
 impl<'a> Rays<'a> {
-    /// Rays along `axis`.
+    /// Prepares rays along `axis`.
     #[must_use]
     pub fn new(positions: &'a [DVec3], triangles: &'a [[u32; 3]], axis: usize) -> Self {
         let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
@@ -78,7 +78,7 @@ impl<'a> Rays<'a> {
         rays
     }
 
-    /// Whether the ray from `from` along the axis leaves the solid: an odd number of crossings.
+    /// Whether `from` is inside: the ray along the axis has an odd number of intersections.
     #[must_use]
     pub fn is_inside(&self, from: DVec3) -> bool {
         let (u, v) = ((self.axis + 1) % 3, (self.axis + 2) % 3);
@@ -96,11 +96,11 @@ impl<'a> Rays<'a> {
     }
 
     fn crosses(&self, t: [u32; 3], from: DVec3, q: [f64; 2], (u, v): (usize, usize)) -> bool {
-        // Where the line at height q[1] meets the triangle's edges: (place along u, depth).
+        // Intersections of the line at height q[1] with the triangle's edges: (position along u, depth).
         let mut meets = [(0.0, 0.0); 3];
         let mut count = 0;
         for i in 0..3 {
-            // Both triangles at an edge go along it the same way, so they compute the same numbers.
+            // Ordered by index, so that both triangles at an edge compute the same numbers.
             let (a, b) = (t[i].min(t[(i + 1) % 3]), t[i].max(t[(i + 1) % 3]));
             let (a, b) = (self.positions[a as usize], self.positions[b as usize]);
             if (a[v] > q[1]) != (b[v] > q[1]) {
@@ -118,33 +118,33 @@ impl<'a> Rays<'a> {
     }
 }
 
-/// Which triangles face inward: above them, one is inside where one should be outside.
+/// Finds triangles that face inward: points above them are inside instead of outside.
 #[derive(Clone, Copy, Debug)]
 pub struct Inward<'a> {
-    /// How far above a triangle is asked, units of the positions; at any of these.
+    /// Heights of the tested points above a triangle, units of the positions; any one suffices.
     pub steps: &'a [f64],
-    /// Triangles that are nowhere wider than this count, too: they face nowhere.
+    /// Triangles narrower than this count as inward, since they have no facing.
     pub flat: f64,
-    /// So many of four points above a triangle are enough. A ray that grazes may be wrong once.
+    /// How many of four points above a triangle must be inside; a grazing ray may be wrong once.
     pub points: usize,
 }
 
-/// How a triangle is asked which way it faces.
+/// How thoroughly a triangle is tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
     /// Not at all.
     Not,
-    /// At its middle, the first of the steps above it.
+    /// At its centre, at the first height.
     Once,
-    /// At all points and steps.
+    /// At all points and heights.
     Well,
 }
 
-/// Points of a triangle, its middle first.
+/// Barycentric coordinates of the tested points, the centre first.
 const POINTS: [[f64; 3]; 4] = [[1.0 / 3.0; 3], [0.7, 0.2, 0.1], [0.1, 0.7, 0.2], [0.2, 0.1, 0.7]];
 
 impl Inward<'_> {
-    /// Their indices, ascending; `ask` says how each is asked.
+    /// Indices of inward triangles, ascending; `ask` says how thoroughly each is tested.
     #[must_use]
     pub fn find(
         &self,

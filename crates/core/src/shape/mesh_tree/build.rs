@@ -1,5 +1,5 @@
-//! Splits triangles into boxes where rays are expected to cost least: the surface area heuristic over sixteen slices of
-//! every axis (Wald 2007, On fast Construction of SAH-based Bounding Volume Hierarchies).
+//! Builds a bounding volume hierarchy with the least expected cost of rays: the surface area heuristic over sixteen
+//! slices of every axis (Wald 2007, On fast Construction of SAH-based Bounding Volume Hierarchies).
 //!
 //! In: triangles in tree space. Out: nodes and the order of the triangles, the same on any number of threads.
 
@@ -8,13 +8,13 @@ use glam::Vec3;
 
 use super::{DEEPEST, PAD, TreeNode};
 
-/// Slices of an axis.
+/// Number of slices of an axis.
 const SLICES: usize = 16;
-/// A leaf holds at most so many.
+/// Most triangles in a leaf.
 const LEAF: usize = 8;
-/// What a test of a triangle costs where a test of a box costs 1.
+/// Cost of a triangle test relative to a box test.
 const TRIANGLE_COST: f32 = 1.6;
-/// Halves of so many triangles are worth a thread each.
+/// Halves with at least this many triangles are built in parallel.
 const PARALLEL: usize = 1 << 13;
 
 /// A triangle's box.
@@ -26,13 +26,13 @@ struct Boxed {
 }
 
 impl Boxed {
-    /// Twice its middle.
+    /// Twice its centre.
     fn middle(&self) -> Vec3 {
         self.low + self.high
     }
 }
 
-/// Box of boxes.
+/// Bounding box of boxes.
 #[derive(Clone, Copy)]
 struct Round {
     low: Vec3,
@@ -46,7 +46,7 @@ impl Round {
         Self { low: self.low.min(low), high: self.high.max(high) }
     }
 
-    /// Half its surface; 0 where it is nothing.
+    /// Half its surface area; 0 if it is empty.
     fn area(self) -> f32 {
         let d = (self.high - self.low).max(Vec3::ZERO);
         d.x * d.y + d.y * d.z + d.z * d.x
@@ -63,7 +63,7 @@ pub(super) fn hierarchy(corners: &[[Vec3; 3]]) -> (Vec<TreeNode>, Vec<u32>) {
     (nodes, boxes.iter().map(|of| of.index).collect())
 }
 
-/// The nodes of `boxes`, the first of which is number `first` of all; they are put in order.
+/// The nodes of `boxes`, numbered from `first`; reorders the boxes.
 fn subtree(boxes: &mut [Boxed], first: u32, depth: usize) -> Vec<TreeNode> {
     let mut nodes = vec![TreeNode::zeroed()];
     let mut work = vec![(0usize, 0usize, boxes.len(), depth)];
@@ -89,7 +89,7 @@ fn subtree(boxes: &mut [Boxed], first: u32, depth: usize) -> Vec<TreeNode> {
             || subtree(left, begin, depth + 1),
             || subtree(right, begin + middle as u32, depth + 1),
         );
-        // Both roots side by side, then what is below one and below the other.
+        // Both roots side by side, followed by the first subtree and the second.
         let below = [child + 1, child + halves.0.len()];
         let moved = |half: usize| {
             move |node: &TreeNode| {
@@ -105,7 +105,7 @@ fn subtree(boxes: &mut [Boxed], first: u32, depth: usize) -> Vec<TreeNode> {
     nodes
 }
 
-/// Parts a group in two: along which axis, and how many go first. `None` where it is a leaf.
+/// Splits a group in two: returns the axis, and the size of the first half. `None` for a leaf.
 fn split(group: &mut [Boxed], round: Round, depth: usize) -> Option<(usize, usize)> {
     let count = group.len();
     if count == 1 {
@@ -113,7 +113,7 @@ fn split(group: &mut [Boxed], round: Round, depth: usize) -> Option<(usize, usiz
     }
     let middles = group.iter().fold(Round::NOTHING, |round, of| round.with(of.middle(), of.middle()));
     let extent = middles.high - middles.low;
-    // Halves need no more levels than the number has bits, which a walk's stack must hold.
+    // Median splits need no more levels than the count has bits; a traversal's stack must hold all levels.
     if depth + (usize::BITS - count.leading_zeros()) as usize + 1 >= DEEPEST {
         return halves(group, extent.max_position());
     }
@@ -135,7 +135,7 @@ fn split(group: &mut [Boxed], round: Round, depth: usize) -> Option<(usize, usiz
     Some((axis, middle))
 }
 
-/// As many on one side as on the other.
+/// Splits at the median.
 fn halves(group: &mut [Boxed], axis: usize) -> Option<(usize, usize)> {
     if group.len() <= LEAF {
         return None;
@@ -149,19 +149,19 @@ fn halves(group: &mut [Boxed], axis: usize) -> Option<(usize, usize)> {
     Some((axis, middle))
 }
 
-/// Which slice of an axis a box belongs to.
+/// Maps a box to its slice of an axis.
 fn slicer(middles: &Round, axis: usize) -> impl Fn(&Boxed) -> usize {
     let low = middles.low[axis];
     let scale = SLICES as f32 / (middles.high[axis] - low);
     move |of| (((of.middle()[axis] - low) * scale) as usize).min(SLICES - 1)
 }
 
-/// The split that rays are expected to pay least for: what they pay, its axis, and the last slice of the first half.
-/// Infinite where all middles are in one place.
+/// The split with the least expected cost: the cost, the axis, and the last slice of the first half. Infinite if all
+/// centres coincide.
 fn cheapest(group: &[Boxed], middles: &Round, round: Round) -> (f32, usize, usize) {
     let mut best = (f32::INFINITY, 0, 0);
     for axis in 0..3 {
-        // Slices of what is all but nothing would lie in one another.
+        // An almost empty extent cannot be divided into slices.
         let extent = middles.high[axis] - middles.low[axis];
         if extent.is_nan() || extent <= 1e-30 {
             continue;
@@ -172,7 +172,7 @@ fn cheapest(group: &[Boxed], middles: &Round, round: Round) -> (f32, usize, usiz
             let (round, count) = &mut slices[slice_of(of)];
             (*round, *count) = (round.with(of.low, of.high), *count + 1);
         }
-        // What lies above each slice, from the top.
+        // Boxes and counts above each slice, from the top.
         let mut above = [(0.0f32, 0u32); SLICES];
         let mut sum = (Round::NOTHING, 0);
         for k in (1..SLICES).rev() {

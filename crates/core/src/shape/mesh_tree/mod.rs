@@ -1,9 +1,9 @@
-//! A hierarchy of boxes over the triangles of a surface, so that a ray or a point looks at few of them.
+//! A bounding volume hierarchy over the triangles of a surface, so that a ray or a point tests few of them.
 //!
-//! In: points in metres and triangles. Out: nodes and triangles in *tree space*, as picking and both ray casters read
-//! them. Tree space has the axes of shape space, its origin in the middle of the bounds, and a power of two as its
-//! scale, so that the longest side is between 1 and 2: `f32` then keeps six digits of the surface's own size, wherever
-//! it lies and however large it is.
+//! In: points in metres and triangles. Out: nodes and triangles in *tree space*, for picking and both ray casters. Tree
+//! space has the axes of shape space, its origin at the centre of the bounds, and a power of two as its scale, so that
+//! the longest side is between 1 and 2: `f32` then has six digits relative to the surface's size, wherever it is and
+//! however large.
 
 mod build;
 #[cfg(test)]
@@ -13,9 +13,9 @@ use crate::geometry::Aabb;
 use bytemuck::{Pod, Zeroable};
 use glam::{DVec3, Vec3};
 
-/// Below the root are at most so many nodes on the way to a leaf: what a walk's stack has to hold.
+/// Largest depth below the root, which a traversal's stack must hold.
 pub const DEEPEST: usize = 48;
-/// Boxes are so much larger than what they hold, tree space: more than what rounding moves a ray or a corner by.
+/// Margin of boxes, tree space: more than the rounding of rays and vertices.
 const PAD: f32 = 1.0 / (1 << 19) as f32;
 
 /// A box of the hierarchy.
@@ -24,16 +24,16 @@ const PAD: f32 = 1.0 / (1 << 19) as f32;
 pub struct TreeNode {
     /// The corner with the least coordinates, tree space.
     pub low: [f32; 3],
-    /// The first of two children that lie side by side; of a leaf, its first triangle.
+    /// The first of two adjacent children; for a leaf, its first triangle.
     pub first: u32,
     /// The corner with the greatest coordinates, tree space.
     pub high: [f32; 3],
-    /// Bits 0 to 8: triangles of a leaf, else 0. From bit 8 on: the axis along which the children lie.
+    /// Bits 0 to 8: number of triangles of a leaf, otherwise 0. From bit 8 on: the axis of the split.
     pub count_and_axis: u32,
 }
 
 impl TreeNode {
-    /// Triangles of a leaf; none elsewhere.
+    /// Triangles of a leaf; empty for other nodes.
     #[inline(always)]
     pub fn triangles(&self) -> std::ops::Range<usize> {
         let count = (self.count_and_axis & 0xff) as usize;
@@ -53,7 +53,7 @@ impl TreeNode {
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct TreeTriangle {
     pub a: [f32; 3],
-    /// Which of the surface's triangles it is.
+    /// Index of the surface's triangle.
     pub index: u32,
     pub b: [f32; 3],
     pub pad0: u32,
@@ -64,18 +64,19 @@ pub struct TreeTriangle {
 /// The hierarchy.
 #[derive(Clone, Debug)]
 pub struct MeshTree {
-    /// The root first; empty where there is no triangle.
+    /// The root is first; empty if there are no triangles.
     pub nodes: Vec<TreeNode>,
     /// Triangles in the order of the leaves.
     pub triangles: Vec<TreeTriangle>,
-    /// Shape space of tree space's origin, m.
+    /// Position of tree space's origin in shape space, m.
     pub centre: DVec3,
-    /// Units of tree space a metre.
+    /// Units of tree space per metre.
     pub scale: f64,
 }
 
 impl MeshTree {
-    /// The hierarchy of `triangles`, whose points lie within `bounds`. Triangles that are not finite are left out.
+    /// The hierarchy of `triangles`, whose vertices lie within `bounds`. Triangles with non-finite vertices are left
+    /// out.
     pub fn new(positions: &[DVec3], triangles: &[[u32; 3]], bounds: Aabb) -> Self {
         let centre = bounds.middle();
         let half = bounds.size().max_element() * 0.5;
@@ -91,18 +92,18 @@ impl MeshTree {
         Self { triangles: ordered.collect(), nodes, centre, scale }
     }
 
-    /// Point of shape space to tree space.
+    /// Transforms a point of shape space to tree space.
     pub fn placed(&self, p: DVec3) -> DVec3 {
         (p - self.centre) * self.scale
     }
 
-    /// Bounds (low, high), tree space; `None` where there is no triangle.
+    /// Bounds (low, high), tree space; `None` if there are no triangles.
     pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
         self.nodes.first().map(|root| (root.low.into(), root.high.into()))
     }
 
-    /// The smallest ray parameter of those that `meets` answers for triangles on the way of a ray (shape space), and
-    /// which one it was: of equally near ones the first.
+    /// The smallest ray parameter that `meets` returns for triangles near a ray (shape space), and that triangle; the
+    /// first of equally near ones.
     pub fn first_hit(
         &self,
         origin: DVec3,
@@ -151,8 +152,8 @@ impl MeshTree {
         best
     }
 
-    /// The least of what `distance` (m) answers for triangles, which are no nearer than their boxes are to `point`
-    /// (shape space); infinite where there is none.
+    /// The smallest `distance` (m) of a triangle from `point` (shape space), which is at least that of its box;
+    /// infinite if there is none.
     pub fn nearest(&self, point: DVec3, distance: impl Fn(u32) -> f64) -> f64 {
         let point = self.placed(point);
         let away = |at: u32| {

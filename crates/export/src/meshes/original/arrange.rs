@@ -1,8 +1,8 @@
-//! Where a solid and crack surfaces meet: nodes, segments, and to which region everything belongs.
+//! The arrangement of a solid and crack surfaces: nodes, segments, and the region of each part.
 //!
-//! In: a closed solid and cracks in whole units. Out: of every triangle of either the polygons that the other
-//! cuts it into, as loops of nodes. Signs are exact ([`super::exact`]), and every loop is traced by regions
-//! alone, so all polygons meet edge to edge whatever rounding does to the places of nodes.
+//! In: a closed solid and cracks in whole units. Out: for every triangle of one, the polygons into which the other cuts
+//! it, as loops of nodes. Signs are exact ([`super::exact`]), and loops are traced by regions alone, so all polygons
+//! meet edge to edge however node positions are rounded.
 //!
 //! ```text
 //! node   0 ..                 corners of the solid
@@ -21,12 +21,12 @@ use super::{
     solid::{Prepared, Solid},
 };
 
-/// One side of the line in which a triangle of the solid and one of the cracks meet.
+/// One side of the line where a triangle of the solid and one of the cracks intersect.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     solid: u32,
     crack: u32,
-    /// Seen from outside the solid the region behind the crack is on the left.
+    /// Seen from outside the solid, the region behind the crack is on the left of the segment.
     from: u32,
     to: u32,
 }
@@ -34,13 +34,13 @@ struct Segment {
 /// A part of a triangle, within one region.
 #[derive(Clone, Debug)]
 pub struct Polygon {
-    /// The triangle.
+    /// Index of the triangle.
     pub triangle: u32,
-    /// Of the solid: the region. Of the cracks: unused.
+    /// For the solid: the region. For the cracks: unused.
     pub region: u32,
     /// The outline, counter-clockwise.
     pub outer: Vec<u32>,
-    /// Clockwise.
+    /// Holes, clockwise.
     pub holes: Vec<Vec<u32>>,
 }
 
@@ -51,23 +51,23 @@ pub struct Arrangement<'a> {
     prepared: &'a Prepared,
     crack_edges: Vec<CrackEdge>,
     crack_sides: Vec<[u32; 3]>,
-    /// Per edge of the solid its first node; the last entry is the end.
+    /// First node of each edge of the solid; the last entry is the number of nodes.
     first: Vec<u32>,
     met: Vec<Met>,
     crack_first: Vec<u32>,
     crack_met: Vec<Met>,
     segments: Vec<Segment>,
-    /// Segments by crack triangle.
+    /// Segments sorted by crack triangle.
     by_crack: Vec<u32>,
-    /// Region of every corner of the solid.
+    /// Region of every vertex of the solid.
     pub regions: Vec<u32>,
-    /// How often the solid winds round a corner of the cracks: 1 inside, 0 outside, others where it passes
-    /// through itself.
+    /// Winding number of the solid at each vertex of the cracks: 1 inside, 0 outside, other values where the solid
+    /// intersects itself.
     windings: Vec<i32>,
 }
 
 impl<'a> Arrangement<'a> {
-    /// Of a solid and cracks.
+    /// Computes the arrangement of a solid and cracks.
     ///
     /// # Errors
     /// [`Tangle`].
@@ -131,13 +131,14 @@ impl<'a> Arrangement<'a> {
         self.first_met() + self.met.len()
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     #[must_use]
     pub fn node_count(&self) -> usize {
         self.first_crack_met() + self.crack_met.len()
     }
 
-    /// Where nodes lie: of the solid's edges by `places`, of the cracks by `crack_places`.
+    /// Interpolates values at all nodes: from `places` for the solid's edges, from `crack_places` for those of the
+    /// cracks.
     pub fn places<T: Copy>(
         &self,
         places: &[T],
@@ -161,7 +162,7 @@ impl<'a> Arrangement<'a> {
     }
 
     fn join_nodes(&mut self) -> Result<(), Tangle> {
-        // Triangle of the solid, of the cracks, node, whether a segment begins there.
+        // Triangle of the solid, of the cracks, node, whether a segment starts there.
         let mut ends: Vec<(u32, u32, u32, bool)> = Vec::new();
         let base = self.first_met() as u32;
         for (e, edge) in self.prepared.edges.list.iter().enumerate() {
@@ -195,8 +196,8 @@ impl<'a> Arrangement<'a> {
         Ok(())
     }
 
-    /// The solid's triangles in parts, without those that are dust. `flat` gives nodes' places in the plane
-    /// of a triangle, counter-clockwise.
+    /// The parts of the solid's triangles, without dust. `flat` gives a node's position in the plane of a triangle,
+    /// counter-clockwise.
     ///
     /// # Errors
     /// [`Tangle`].
@@ -259,7 +260,7 @@ impl<'a> Arrangement<'a> {
         gathered(all)
     }
 
-    /// The crack triangles' parts inside the solid.
+    /// The parts of crack triangles inside the solid.
     ///
     /// # Errors
     /// [`Tangle`].
@@ -320,8 +321,7 @@ fn gathered(all: Vec<Result<Vec<Polygon>, Tangle>>) -> Result<Vec<Polygon>, Tang
     Ok(out)
 }
 
-/// The border from one node to the next, as often as each region is held; against its direction where that is
-/// negative.
+/// The border from one node to the next, once per count of each held region; reversed for negative counts.
 fn run_along(around: &mut Vec<(u32, u32, u32)>, held: &[(u32, i32)], from: u32, to: u32) {
     for &(region, times) in held {
         let edge = if times > 0 { (region, from, to) } else { (region, to, from) };
@@ -329,7 +329,7 @@ fn run_along(around: &mut Vec<(u32, u32, u32)>, held: &[(u32, i32)], from: u32, 
     }
 }
 
-/// Traces the loops of directed edges (region, from, to), and gives holes to the outlines that hold them.
+/// Traces loops of directed edges (region, from, to), and assigns holes to the outlines that contain them.
 fn polygons(
     triangle: u32,
     mut around: Vec<(u32, u32, u32)>,

@@ -1,8 +1,8 @@
-//! Which piece each part of a cut belongs to.
+//! Assigns the parts of a cut to pieces.
 //!
-//! In: the parts, and the pieces that the octree broke into. Out: a piece for every part. A part belongs to
-//! the piece of its own cell in whose voxels it lies. What lies in none is thinner than a voxel: it joins the
-//! part with which it shares most crack, as the octree gives such slivers to the cells around.
+//! In: the parts, and the pieces of the octree. Out: a piece for every part. A part belongs to the piece of its own
+//! cell whose voxels contain it. A part in no piece's voxels is thinner than a voxel: it joins the part with which it
+//! shares most crack area, just as the octree gives such slivers to the cells around.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ use crate::{shape::Octree, svo::Octant};
 /// A piece that parts can belong to.
 #[derive(Clone, Debug, Default)]
 pub struct Claim {
-    /// Objects of its cells: one, or several where pieces were merged.
+    /// Objects of its cells: one, or several if pieces were merged.
     pub objects: Vec<u32>,
-    /// Its octree, or those of all that it was broken into; none where nobody knows any more.
+    /// Its octree, or those of all its pieces if it broke again; empty if they are no longer known.
     pub octrees: Vec<Octree>,
 }
 
-/// Most nodes of a part that are asked.
+/// Most nodes of a part that are tested.
 const MOST_ASKED: usize = 256;
 
 fn solid_at(octree: &Octree, point: glam::DVec3) -> bool {
@@ -30,7 +30,7 @@ fn solid_at(octree: &Octree, point: glam::DVec3) -> bool {
     !matches!(octree.forest.octant_at(octree.tree as usize, cell), Octant::Empty { .. })
 }
 
-/// Nodes of every part, evenly some of them.
+/// Evenly sampled nodes of every part.
 fn samples(parts: &Parts) -> Vec<Vec<u32>> {
     let mut all: Vec<Vec<u32>> = vec![Vec::new(); parts.parts.len()];
     for face in &parts.faces {
@@ -47,7 +47,7 @@ fn samples(parts: &Parts) -> Vec<Vec<u32>> {
     all
 }
 
-/// Area of crack between parts: of each part its neighbours.
+/// For each part, the crack area shared with each neighbour.
 fn shared(parts: &Parts) -> Vec<BTreeMap<u32, f64>> {
     let mut all: Vec<BTreeMap<u32, f64>> = vec![BTreeMap::new(); parts.parts.len()];
     for face in parts.faces.iter().filter(|face| face.is_crack) {
@@ -63,7 +63,7 @@ fn shared(parts: &Parts) -> Vec<BTreeMap<u32, f64>> {
     all
 }
 
-/// A claim for every part, by index. `None`: it lies in no piece and touches none.
+/// The claim of every part, by index. `None`: it lies in no piece and touches none.
 #[must_use]
 pub fn assign(parts: &Parts, claims: &[Claim]) -> Vec<Option<u32>> {
     let samples = samples(parts);
@@ -77,7 +77,7 @@ pub fn assign(parts: &Parts, claims: &[Claim]) -> Vec<Option<u32>> {
             nodes.iter().filter(held).count()
         };
         let counted = rivals.iter().map(|c| (votes(*c), *c)).filter(|(count, _)| *count > 0);
-        // Of equal ones the first, which is the largest piece.
+        // Of equal counts the first one wins, which is the largest piece.
         let best = counted.max_by_key(|(count, claim)| (*count, std::cmp::Reverse(*claim)));
         let unknown = || rivals.iter().copied().find(|c| claims[*c as usize].octrees.is_empty());
         of.push(best.map(|(_, claim)| claim).or_else(unknown));
@@ -91,7 +91,7 @@ pub fn assign(parts: &Parts, claims: &[Claim]) -> Vec<Option<u32>> {
     of
 }
 
-/// Gives what lies in no piece to the neighbour with which it shares most crack, until nothing changes.
+/// Assigns parts in no piece to the neighbour with which they share most crack area, until nothing changes.
 fn join_slivers(parts: &Parts, of: &mut [Option<u32>]) {
     if of.iter().all(Option::is_some) {
         return;

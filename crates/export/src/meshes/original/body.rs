@@ -1,8 +1,7 @@
-//! A group of parts as one closed mesh with what it shows, which can be cut again.
+//! A group of parts as one closed mesh with surface attributes, which can be cut again.
 //!
-//! In: the parts that a mesh was cut into, and which of them stay together. Out: a mesh for every group.
-//! Faces between two parts of a group are left out; what an outside face shows is mixed from its triangle's
-//! corners.
+//! In: the parts of a cut mesh, and their groups. Out: a mesh for every group, without faces between two parts of the
+//! same group. Attributes of an outside face are interpolated from its triangle's corners.
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -16,26 +15,26 @@ use super::{
     solid::{Edges, Solid},
 };
 
-/// A closed mesh with what its triangles show.
+/// A closed mesh with surface attributes.
 #[derive(Clone, Debug, Default)]
 pub struct Body {
     /// The mesh.
     pub solid: Solid,
-    /// Of each triangle.
+    /// Side of each triangle.
     pub faces: Vec<Face>,
-    /// What its corners show.
+    /// Attributes of each triangle's corners.
     pub corners: Vec<[Corner; 3]>,
 }
 
-/// What the crack faces of a cut show.
+/// Attributes of the crack faces of a cut.
 pub struct Inside<'a> {
-    /// The cell that a region is known by, over all breaks.
+    /// Number of a region's cell over all breaks.
     pub beyond: &'a (dyn Fn(u32) -> u32 + Sync),
-    /// Colour at a place of the grid (whole units).
+    /// Colour at a grid position (whole units).
     pub color: &'a (dyn Fn(DVec3) -> [u8; 3] + Sync),
 }
 
-/// Shares of a triangle's corners at a point of it.
+/// Barycentric coordinates of a point of a triangle.
 fn shares([a, b, c]: [DVec3; 3], p: DVec3) -> [f64; 3] {
     let normal = (b - a).cross(c - a);
     let whole = normal.length_squared();
@@ -55,7 +54,7 @@ pub(super) fn mixed(corners: &[Corner; 3], shares: [f64; 3]) -> Corner {
     }
 }
 
-/// Every group of parts as a mesh of its own. `group` names each part's, below `count`; what is in none is
+/// Each group of parts as a mesh of its own. `group` maps a part to its group, below `count`; a part without one is
 /// left out.
 #[must_use]
 pub fn bodies(
@@ -93,7 +92,7 @@ fn body(source: &Body, parts: &Parts, list: &[(u32, bool)], inside: &Inside<'_>)
     used.dedup();
     let number = |node: u32| used.binary_search(&node).unwrap_or_default() as u32;
     out.solid.places = used.iter().map(|n| parts.places[*n as usize]).collect();
-    // Rounded to even units, as every solid's corners are.
+    // Rounded to even units, as for the vertices of every solid.
     let even = |n: &u32| parts.in_grid[*n as usize].to_array().map(|v| (v * 0.5).round() as i64 * 2);
     out.solid.points = used.iter().map(even).collect();
     for (face, turned, nodes) in faces {
@@ -125,11 +124,10 @@ fn body(source: &Body, parts: &Parts, list: &[(u32, bool)], inside: &Inside<'_>)
     out
 }
 
-/// Gives every fan of triangles round a corner a corner of its own, so that what touches in a point stays
-/// apart.
+/// Gives every fan of triangles round a vertex its own vertex, so that parts touching in a point are separate.
 pub fn split_fans(solid: &mut Solid) {
     let Ok(edges) = Edges::of(&solid.triangles) else { return };
-    // Corner 3 t + k is joined with that of the next triangle round the same point.
+    // Corner 3 t + k is merged with that of the next triangle round the same vertex.
     let mut corners = UnionFind::new(3 * solid.triangles.len());
     for edge in &edges.list {
         for v in edge.ends {
@@ -160,7 +158,7 @@ pub fn split_fans(solid: &mut Solid) {
 }
 
 impl Body {
-    /// The mesh as it is written.
+    /// Converts it to the mesh to be written.
     #[must_use]
     pub fn into_mesh(self) -> PieceMesh {
         let Self { solid, faces, corners } = self;

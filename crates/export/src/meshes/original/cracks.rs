@@ -1,20 +1,19 @@
-//! Crack surfaces as one triangle mesh that parts space into regions.
+//! Crack surfaces as one triangle mesh that divides space into regions.
 //!
-//! In: triangles with the regions on their two sides. Out: the same with their edges, at which two or three
-//! meet.
+//! In: triangles with the regions on both sides. Out: the same with their edges, at which two or three meet.
 
 use super::exact::Point;
 
-/// Crack surfaces: triangles that part space into regions, without gaps as far as the solid reaches.
+/// Crack surfaces: triangles that divide space into regions, without gaps within the solid's bounds.
 #[derive(Clone, Debug, Default)]
 pub struct Cracks {
-    /// Corners, whole units, odd.
+    /// Vertices in whole units, odd.
     pub points: Vec<Point>,
-    /// Seen counter-clockwise from their front. At most three meet in an edge.
+    /// Counter-clockwise seen from their front. At most three triangles meet at an edge.
     pub triangles: Vec<[u32; 3]>,
-    /// Regions behind and in front of each.
+    /// Regions behind and in front of each triangle.
     pub sides: Vec<[u32; 2]>,
-    /// The region of everything where there are no triangles.
+    /// The region of all space if there are no triangles.
     pub everywhere: u32,
 }
 
@@ -23,12 +22,12 @@ pub struct Cracks {
 pub struct CrackEdge {
     /// Its ends.
     pub ends: [u32; 2],
-    /// Triangle, and whether it runs along the edge.
+    /// Triangle, and whether it traverses the edge forwards.
     pub around: Vec<(u32, bool)>,
 }
 
 impl Cracks {
-    /// All edges, and of every triangle the edge from each corner to the next.
+    /// All edges, and the three edges of every triangle.
     #[must_use]
     pub fn edges(&self) -> (Vec<CrackEdge>, Vec<[u32; 3]>) {
         let mut sides: Vec<(u32, u32, u32, bool)> = Vec::with_capacity(3 * self.triangles.len());
@@ -52,7 +51,7 @@ impl Cracks {
     }
 }
 
-/// Mixes bits, to move crack corners by a hair so that nothing is level with anything.
+/// Hashes a number, to perturb crack vertices into general position.
 #[must_use]
 pub fn mix(value: u64) -> u64 {
     let a = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -60,8 +59,8 @@ pub fn mix(value: u64) -> u64 {
     b ^ b >> 31
 }
 
-/// A crack's corner moved by at most 2^14 units (about a hundred-thousandth of a voxel) and made odd; the
-/// same for the same `name`.
+/// Perturbs a crack vertex by at most 2^14 units (about a hundred-thousandth of a voxel) to odd coordinates; the same
+/// `name` gives the same shift.
 #[must_use]
 pub fn by_a_hair(point: Point, name: u64, salt: u64) -> Point {
     let random = mix(name ^ mix(salt));

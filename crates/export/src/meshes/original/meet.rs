@@ -1,7 +1,7 @@
-//! What edges meet on their way, and what that says about their ends.
+//! Intersections of edges with triangles, and the regions of edges' ends.
 //!
-//! In: segments and the triangles of the other mesh. Out: crossings in order; the region of every corner of
-//! the solid; how often the solid winds round every corner of the cracks.
+//! In: segments and the triangles of the other mesh. Out: sorted intersections; the region of every vertex of the
+//! solid; the solid's winding number at every vertex of the cracks.
 
 use rayon::prelude::*;
 
@@ -14,23 +14,23 @@ use super::{
     exact::Point,
 };
 
-/// Nothing is known of it yet.
+/// Not determined yet.
 pub(super) const UNKNOWN: u32 = u32::MAX;
 
-/// What an edge meets on its way.
+/// An intersection on an edge.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Met {
     pub triangle: u32,
     pub crossing: Crossing,
 }
 
-/// Why no arrangement came out.
+/// Why the arrangement failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Tangle {
-    /// Four points in one plane: cracks moved by another hair will do.
+    /// Four coplanar points; perturbing the cracks differently helps.
     #[error("a crack runs exactly through a corner or an edge of the mesh")]
     Level,
-    /// An edge leaves a region that it is not in: the surface passes through itself there.
+    /// An edge leaves a region that it is not in: the surface intersects itself there.
     #[error("the mesh passes through itself, so its inside is not clear")]
     Through,
     /// A segment without two ends.
@@ -44,7 +44,7 @@ impl From<InOnePlane> for Tangle {
     }
 }
 
-/// Where each number's run begins in a sorted list of numbers below `count`; the last entry is the end.
+/// Start of each number's run in a sorted list of numbers below `count`; the last entry is the length.
 pub(super) fn starts(sorted: impl Iterator<Item = u32>, count: usize) -> Vec<u32> {
     let mut starts = vec![0; count + 1];
     for number in sorted {
@@ -56,7 +56,7 @@ pub(super) fn starts(sorted: impl Iterator<Item = u32>, count: usize) -> Vec<u32
     starts
 }
 
-/// Adds to what is held how often.
+/// Adds a change to a region's count.
 pub(super) fn count(held: &mut Vec<(u32, i32)>, region: u32, change: i32) {
     match held.iter_mut().find(|known| known.0 == region) {
         Some(known) => known.1 += change,
@@ -66,7 +66,7 @@ pub(super) fn count(held: &mut Vec<(u32, i32)>, region: u32, change: i32) {
 
 pub(super) type MetLists = (Vec<u32>, Vec<Met>);
 
-/// What every edge meets, from its first end on.
+/// The intersections on every edge, from its first end on.
 pub(super) fn all_met(
     ends: &[[Point; 2]],
     tree: &BoxTree<u32>,
@@ -94,8 +94,8 @@ pub(super) fn all_met(
     Ok((first, met))
 }
 
-/// Regions at the ends of an edge, from what it meets: the first is left once more often than entered. `None`
-/// where both are the same and the order does not say which.
+/// Regions at the ends of an edge, from its intersections: the first region is left once more often than entered.
+/// `None` if both are the same and the order of intersections is not consistent.
 pub(super) fn ends_of(list: &[Met], sides: &impl Fn(&Met) -> (u32, u32)) -> Option<(u32, u32)> {
     let follows = list.windows(2).all(|pair| sides(&pair[0]).1 == sides(&pair[1]).0);
     if let (true, [first, .., last] | [first @ last]) = (follows, list) {
@@ -111,8 +111,8 @@ pub(super) fn ends_of(list: &[Met], sides: &impl Fn(&Met) -> (u32, u32)) -> Opti
     find(-1).zip(find(1))
 }
 
-/// Brings sorted crossings into an order in which each leaves the region that the one before entered, among
-/// those that are as far as floats can tell.
+/// Reorders sorted intersections so that each leaves the region that the previous one entered, among those at the same
+/// distance within float precision.
 pub(super) fn in_order(list: &mut [Met], sides: &impl Fn(&Met) -> (u32, u32)) {
     if list.windows(2).all(|pair| sides(&pair[0]).1 == sides(&pair[1]).0) {
         return;
@@ -127,7 +127,7 @@ pub(super) fn in_order(list: &mut [Met], sides: &impl Fn(&Met) -> (u32, u32)) {
     }
 }
 
-/// How often the solid winds round the cracks' corners: along edges from one corner of each connected part.
+/// Winding numbers of the solid at the cracks' vertices, along edges from one vertex of each connected component.
 pub(super) fn wind(
     edges: &[CrackEdge],
     first: &[u32],
@@ -166,8 +166,8 @@ pub(super) fn wind(
     Ok(windings)
 }
 
-/// Gives every corner its region: from what the edges at it meet, then along edges that meet nothing, and
-/// where a whole part meets nothing, from `far`.
+/// Determines the region of every vertex: from the intersections on its edges, then along edges without intersections,
+/// and for components without any from `far`.
 pub(super) fn spread(
     regions: &mut [u32],
     links: &[[u32; 2]],
@@ -214,13 +214,13 @@ pub(super) fn spread(
         if next == points.len() {
             return Ok(());
         }
-        // A corner without edges belongs to nothing.
+        // A vertex without edges belongs to no component.
         regions[next] = far(points[next])?;
         stack.push(next as u32);
     }
 }
 
-/// The region of a point, from the first crack on the way to the middle of some crack triangle.
+/// The region of a point, from the first crack on the way to the centre of some crack triangle.
 pub(super) fn region_at(
     p: Point,
     cracks: &Cracks,
@@ -232,7 +232,7 @@ pub(super) fn region_at(
     }
     'aims: for aim in 0..cracks.triangles.len().min(64) {
         let [a, b, c] = triangle((aim * 7919 % cracks.triangles.len()) as u32);
-        // A little beyond, so that this triangle at least is met.
+        // Slightly beyond the centre, so that at least this triangle is intersected.
         let goal = [0, 1, 2].map(|k| {
             let middle = (a[k] + b[k] + c[k]) / 3;
             middle + (middle - p[k]) / 64
@@ -256,7 +256,7 @@ pub(super) fn region_at(
     Err(Tangle::Level)
 }
 
-/// How often the solid winds round a point.
+/// The solid's winding number at a point.
 pub(super) fn winding_at(
     p: Point,
     bounds: Bounds,

@@ -1,14 +1,14 @@
-//! The original mesh in pieces: the imported object's own triangles cut along the cracks, and the cracks
-//! themselves.
+//! Cuts the original mesh into pieces: the imported triangles are cut along the cracks, and the cracks themselves
+//! become faces.
 //!
-//! In: the imported mesh and the breaks that were made, in order. Out: a closed mesh for every piece that is
-//! left. Cracks are what the octree broke along: bisector planes between Voronoi cells, the triangles of
-//! crossed voxels (2018, sec. 5.2), or every object's own border where there is dust between (sec. 5.3).
+//! In: the imported mesh and the breaks in order. Out: a closed mesh for every final piece. The cracks are those of the
+//! octree: bisector planes between Voronoi cells, the triangles of crossed voxels (2018, sec. 5.2), or every object's
+//! own border for dusty surfaces (sec. 5.3).
 //!
-//! A cut is an arrangement of two surfaces, the solid and the cracks, made once for all cells ([`arrange`]):
-//! both sides of a crack share its triangles, so volumes add up to the whole's, and what stays together
-//! leaves out what lies between. Signs are exact, and polygons are traced by what they belong to, so a mesh
-//! is closed whatever rounding does. A piece that breaks again is cut again.
+//! A cut is an arrangement of two surfaces, the solid and the cracks, made once for all cells ([`arrange`]): both sides
+//! of a crack share its triangles, so volumes add up to the whole's, and faces between cells of one piece are left out.
+//! Signs are exact, and polygons are traced by the regions that they belong to, so a mesh is closed whatever the
+//! rounding. A piece that breaks again is cut again.
 
 mod arrange;
 mod assign;
@@ -53,69 +53,69 @@ use crate::{
     svo::Grid,
 };
 
-/// Why a mesh cannot be cut as it is; its pieces can still be had as *smooth* meshes.
+/// Why a mesh cannot be cut; its pieces can still have *smooth* meshes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotOriginal {
     /// Edges without two triangles.
     #[error("the mesh is not closed ({0} edges); fill its holes, or take smooth meshes")]
     Open(usize),
-    /// Parts that have no outside.
+    /// Some parts have no consistent outside.
     #[error("the mesh has a part without inside and outside; take smooth meshes")]
     Unoriented,
-    /// The cracks and the mesh could not be told apart.
+    /// The arrangement of cracks and mesh failed.
     #[error("{0}; take smooth meshes")]
     Tangled(String),
-    /// A break that was not by Voronoi cells of an octree.
+    /// A break by another method than Voronoi cells of an octree.
     #[error("a break was not by Voronoi cells; take smooth meshes")]
     OtherMethod,
 }
 
-/// One break, as a cut needs it.
+/// One break to be repeated on the mesh.
 #[derive(Clone)]
 pub struct CutStep<'a> {
-    /// What broke: index of a step and of one of its pieces; `None` for the whole object.
+    /// The broken piece: index of a step and of one of its pieces; `None` for the whole object.
     pub broken: Option<(usize, usize)>,
     /// Seeds and objects.
     pub pattern: &'a Pattern,
-    /// Kind of crack.
+    /// Kind of crack surface.
     pub surface: Surface,
-    /// Shape of it.
+    /// Shape of the crack surface.
     pub crack: &'a CrackShape,
-    /// Random seed that was used in the end.
+    /// Random seed that was finally used.
     pub rng: u64,
-    /// What crack faces show.
+    /// Material volume on crack faces.
     pub volume: Volume,
     /// Number of its first cell over all breaks.
     pub first_cell: u32,
     /// Its pieces, by descending size.
     pub pieces: Vec<CutPiece>,
-    /// Pieces that were taken away because they were too small.
+    /// Pieces dropped because they were too small.
     pub dropped: Vec<CutPiece>,
 }
 
-/// A piece of a break, as the octree has it.
+/// A piece of a break in the octree.
 #[derive(Clone, Debug, Default)]
 pub struct CutPiece {
-    /// Its cells' objects: one, or several where small pieces joined it.
+    /// Its cells' objects: one, or several if small pieces were merged into it.
     pub objects: Vec<u32>,
-    /// Its octree; of what was broken again those of all that is left of it. None: nobody holds it any more.
+    /// Its octree; if it broke again, those of all its remaining pieces. Empty if they were freed.
     pub octrees: Vec<Octree>,
 }
 
 /// The meshes of one cut object.
 #[derive(Clone, Debug, Default)]
 pub struct Originals {
-    /// For every step its pieces' meshes; `None` for what was broken again, and for a piece of which the mesh
-    /// has no part of its own (it lies within voxels that another piece's mesh fills).
+    /// For every step its pieces' meshes; `None` for a piece that broke again, and for one without a part of the mesh
+    /// of its own (it lies in voxels that another piece's mesh fills).
     pub steps: Vec<Vec<Option<PieceMesh>>>,
-    /// The whole object, where no step broke it.
+    /// The whole object, if no step broke it.
     pub whole: Option<PieceMesh>,
 }
 
-/// How often cracks are moved by another hair before giving up.
+/// Most attempts with other perturbations of the cracks.
 const TRIES: u64 = 6;
 
-/// Cuts `mesh` (with `scale` units of shape space for one of its own) by `steps`, on `grid` (shape space).
+/// Cuts `mesh` (with `scale` units of shape space per mesh unit) by `steps`, on `grid` (shape space).
 ///
 /// # Errors
 /// [`NotOriginal`].
@@ -138,7 +138,7 @@ pub fn meshes(mesh: &Mesh, scale: f64, grid: &Grid, steps: &[CutStep<'_>]) -> Re
     Ok(Originals { steps: left.into_iter().map(meshes).collect(), whole })
 }
 
-/// The bodies of a step's pieces.
+/// Cuts one body into the bodies of a step's pieces.
 fn cut(body: &Body, grid: &Grid, step: &CutStep<'_>) -> Result<Vec<Option<Body>>, NotOriginal> {
     let prepared = Prepared::new(&body.solid).map_err(|OpenEdges(open)| NotOriginal::Open(open))?;
     let mut last = Tangle::Level;
@@ -184,7 +184,7 @@ fn cut_parts(
     let level = grid.level;
     if step.surface == Surface::Planar {
         let shift = UNIT_BITS - crate::fracture::UNIT_BITS;
-        // A voxel more on every side.
+        // A margin of one voxel on every side.
         let margin = 1 << (crate::fracture::UNIT_BITS - level);
         let low = bounds[0].map(|v| (v >> shift) as i32 - margin);
         let high = bounds[1].map(|v| (v >> shift) as i32 + 1 + margin);
@@ -206,7 +206,7 @@ fn cut_parts(
     Ok(all)
 }
 
-/// The breaks of a command's object, as cuts.
+/// The breaks of a command's object, to be repeated on its mesh.
 ///
 /// # Errors
 /// [`NotOriginal::OtherMethod`].

@@ -1,9 +1,9 @@
-//! The mesh of a piece that is a mesh itself, as a file can hold it.
+//! Prepares the mesh of a mesh piece for files.
 //!
-//! Methods that cut meshes know every point by what made it, so their pieces are closed whatever the points are rounded to.
-//! A file's 32-bit coordinates make one point of two that lie closer than they can tell, and other programs then find edges
-//! of four triangles or triangles that face inward. So what is that short or thin is taken out, as of pieces that were cut
-//! for the file alone.
+//! Methods that cut meshes identify every point by its origin, so their pieces are closed however the points are
+//! rounded. In a file's 32-bit coordinates two very near points coincide, and other programs then find edges of four
+//! triangles or triangles that face inward. Such short edges and thin triangles are removed, as from pieces that are
+//! cut for the file alone.
 
 use glam::DVec3;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use super::{
 };
 use crate::shape::{PieceMesh, Side, SolidMesh};
 
-/// The surface of a piece, shape space, without edges and triangles that are too small for a file. A surface without
-/// cracks is the imported one, and is left as it is.
+/// The surface of a piece, shape space, without edges and triangles too small for a file. A surface without cracks is
+/// the imported one and stays unchanged.
 #[must_use]
 pub fn of_solid(solid: &SolidMesh) -> Arc<PieceMesh> {
     let surface = solid.surface();
@@ -52,7 +52,7 @@ mod tests {
         shape::{Corner, Face},
     };
 
-    /// A cube of side 1 whose top is cut in two by a crack triangle so thin that 32-bit numbers make a line of it.
+    /// A unit cube whose top is divided by a crack triangle so thin that it collapses to a line in 32-bit coordinates.
     fn cube(gap: f64) -> SolidMesh {
         let at = |x: f64, y: f64, z: f64| DVec3::new(x, y, z);
         let mut positions: Vec<DVec3> =
@@ -71,7 +71,7 @@ mod tests {
             [1, 3, 7],
             [1, 7, 5],
         ];
-        // The top: 2, 6, 7, 3 round 8 and 9, which lie next to each other.
+        // The top: 2, 6, 7, 3 round 8 and 9, which lie close together.
         triangles.extend([[2, 8, 3], [2, 6, 9], [2, 9, 8], [6, 7, 9], [3, 8, 9], [3, 9, 7]]);
         let side = |t: usize| if t >= 10 { Side::Inside } else { Side::Outside { material: 0 } };
         let faces = (0..triangles.len()).map(|t| Face { side: side(t), beyond: None }).collect();
@@ -81,7 +81,7 @@ mod tests {
         SolidMesh::new(Arc::new(surface), Arc::from([]))
     }
 
-    /// As a file has it: points that 32-bit numbers do not tell apart are one.
+    /// The check of the mesh with points merged that coincide in 32-bit coordinates.
     fn as_filed(mesh: &PieceMesh) -> MeshCheck {
         let filed: Vec<[u32; 3]> =
             mesh.positions.iter().map(|p| p.as_vec3().to_array().map(f32::to_bits)).collect();

@@ -1,7 +1,7 @@
-//! The parts that an arrangement falls into: connected, closed, each in one region.
+//! The parts of an arrangement: connected, closed, each in one region.
 //!
-//! In: an arrangement. Out: its faces as triangles, each with the part behind it and the part in front; what
-//! a part's volume is. A void belongs to the part whose outside holds it.
+//! In: an arrangement. Out: its faces as triangles, each with the part behind it and the part in front; the volumes of
+//! the parts. A void belongs to the part whose outside contains it.
 
 use glam::{DVec2, DVec3};
 use rayon::prelude::*;
@@ -17,23 +17,23 @@ use super::{
     triangulate::triangulate,
 };
 
-/// No part: what is outside of the solid.
+/// Marks the outside of the solid, which is no part.
 pub const NOTHING: u32 = u32::MAX;
 
-/// A triangle between parts.
+/// A triangle between two parts.
 #[derive(Clone, Copy, Debug)]
 pub struct PartFace {
-    /// Nodes, counter-clockwise from the front.
+    /// Nodes, counter-clockwise seen from the front.
     pub nodes: [u32; 3],
-    /// The triangle of the solid that it is part of, or that of the cracks.
+    /// The source triangle, of the solid or of the cracks.
     pub source: u32,
-    /// Whether a crack made it.
+    /// Whether it is part of a crack.
     pub is_crack: bool,
     /// Parts behind and in front.
     pub parts: [u32; 2],
-    /// Regions behind and in front; `None` is what is outside, or dust.
+    /// Regions behind and in front; `None` is the outside, or dust.
     pub regions: [Option<u32>; 2],
-    /// Of a crack: out of what is behind it, unit length.
+    /// For a crack: unit normal that points away from the part behind.
     pub normal: DVec3,
 }
 
@@ -42,26 +42,26 @@ pub struct PartFace {
 pub struct Part {
     /// Its region.
     pub region: u32,
-    /// Cubic units of places.
+    /// Volume, cubic units of `places`.
     pub volume: f64,
-    /// One of its faces.
+    /// Index of one of its faces.
     pub face: u32,
 }
 
 /// All parts of an arrangement.
 #[derive(Clone, Debug, Default)]
 pub struct Parts {
-    /// Where nodes lie, grid units.
+    /// Node positions, grid units.
     pub in_grid: Vec<DVec3>,
-    /// Where nodes lie, shape space.
+    /// Node positions, shape space.
     pub places: Vec<DVec3>,
-    /// Faces between them.
+    /// Faces between the parts.
     pub faces: Vec<PartFace>,
     /// The parts.
     pub parts: Vec<Part>,
 }
 
-/// Projects points of a triangle's plane so that it stays counter-clockwise.
+/// A projection to the plane of a triangle in which that is counter-clockwise.
 fn flattened(corners: [DVec3; 3]) -> impl Fn(DVec3) -> DVec2 {
     let [a, b, c] = corners;
     let normal = (b - a).cross(c - a);
@@ -85,8 +85,8 @@ fn real(p: Point) -> DVec3 {
     DVec3::from_array(p.map(|v| v as f64))
 }
 
-/// The parts of a solid between cracks. `place` says where crack corners are in shape space. Regions for
-/// which `is_dust` holds make no part.
+/// The parts of a solid between cracks. `place` gives the positions of crack vertices in shape space. Regions for which
+/// `is_dust` holds give no part.
 ///
 /// # Errors
 /// [`Tangle`].
@@ -114,7 +114,7 @@ pub fn parts(
             outer => triangulate(outer, &polygon.holes, &|node| flat(in_grid[node as usize])),
         }
     };
-    // Regions stand where parts will.
+    // `parts` holds regions until parts are numbered.
     let mut faces: Vec<PartFace> = outside
         .par_iter()
         .flat_map_iter(|polygon| {
@@ -146,7 +146,7 @@ pub fn parts(
 }
 
 impl Parts {
-    /// Adds the parts of another cut of the same solid.
+    /// Appends the parts of another cut of the same solid.
     pub fn append(&mut self, other: Self) {
         let (nodes, parts, faces) =
             (self.places.len() as u32, self.parts.len() as u32, self.faces.len() as u32);
@@ -160,9 +160,9 @@ impl Parts {
         self.parts.extend(other.parts.into_iter().map(|part| Part { face: part.face + faces, ..part }));
     }
 
-    /// Numbers connected parts, in the order of their first faces.
+    /// Numbers the connected parts in the order of their first faces.
     fn number(&mut self) -> Result<(), Tangle> {
-        // Side 2 f is what lies behind face f, 2 f + 1 what lies in front.
+        // Side 2 f is the back of face f, 2 f + 1 its front.
         let mut links: Vec<(u32, u32, u32, u32)> = self
             .faces
             .par_iter()
@@ -179,8 +179,8 @@ impl Parts {
         links.par_sort_unstable();
         let mut sides = UnionFind::new(2 * self.faces.len());
         for group in links.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2)) {
-            // Two faces meet in an edge; of a solid whose own edges coincide, or of a diagonal that a bridge
-            // repeats, there may be more, in pairs.
+            // Two faces meet at an edge; more, in pairs, if the solid's own edges coincide, or if a bridge repeats a
+            // diagonal.
             if group.len() % 2 != 0 {
                 return Err(Tangle::Open);
             }
@@ -213,7 +213,7 @@ impl Parts {
         Ok(())
     }
 
-    /// Gives every void to the part of its region that holds it.
+    /// Assigns every void to the part of its region that contains it.
     fn fill_voids(&mut self) {
         let voids: Vec<u32> =
             (0..self.parts.len() as u32).filter(|p| self.parts[*p as usize].volume < 0.0).collect();
@@ -240,7 +240,7 @@ impl Parts {
             };
             into[void as usize] = holder;
         }
-        // Renumbered without the voids.
+        // Renumbers the parts without the voids.
         let mut numbers = vec![NOTHING; self.parts.len()];
         let mut kept: Vec<Part> = Vec::new();
         for p in 0..self.parts.len() {
@@ -263,7 +263,7 @@ impl Parts {
         self.parts = kept;
     }
 
-    /// Whether a part's outside holds a point, by solid angles.
+    /// Whether a part's outside contains a point, by solid angles.
     fn holds(&self, part: u32, p: DVec3) -> bool {
         let turns: f64 = self
             .faces

@@ -1,10 +1,9 @@
-//! Voronoi cells as crack surfaces: every face between two cells, as triangles.
+//! Voronoi cells as crack surfaces: the triangulated faces between cells.
 //!
-//! In: seeds in fixed point (2^14 a grid side), their object ids, a box. Out: [`Cracks`]. Cells are cut out
-//! of the box one bisector after another (Sutherland and Hodgman for polyhedra); whether a bisector cuts off
-//! a corner is decided in 128-bit integers, and each seed has a weight far below one unit that lets no five
-//! be equally near to a point. So the cells of neighbours agree on every corner, and at an edge exactly three
-//! meet.
+//! In: seeds in fixed point (2^14 units per grid side), their object ids, a box. Out: [`Cracks`]. Cells are cut out of
+//! the box one bisector after another (Sutherland and Hodgman for polyhedra); whether a bisector cuts off a vertex is
+//! decided in 128-bit integers, and each seed has a weight far below one unit, so that no five seeds are equally near
+//! to a point. So neighbouring cells agree on every vertex, and exactly three cells meet at an edge.
 
 use rayon::prelude::*;
 
@@ -15,16 +14,16 @@ use super::{
     exact::{Point, UNIT_BITS},
 };
 
-/// log2 of the units of a grid side in which seeds are given.
+/// log2 of the seeds' units per grid side.
 const SEED_BITS: u32 = 14;
-/// log2 of the parts of a squared unit in which weights count.
+/// log2 of the weights' units per squared seed unit.
 const WEIGHT_BITS: u32 = 16;
 
 /// The points x (from the cell's seed) with normal . x 2^17 <= limit.
 #[derive(Clone, Copy)]
 struct Side {
     plane: Plane,
-    /// The seed behind it; of the box's sides a number above all seeds.
+    /// The seed beyond it; for the box's sides a number above all seeds.
     name: u32,
 }
 
@@ -50,7 +49,7 @@ struct Cell {
 const SCALE: f64 = (1u64 << (WEIGHT_BITS + 1)) as f64;
 
 impl Cell {
-    /// The box round a seed. Its sides have the names `first`, `first` + 1, ...
+    /// The box round a seed. Its sides are named `first`, `first` + 1, ...
     fn new(seed: [i32; 3], bounds: [[i32; 3]; 2], first: u32) -> Self {
         let planes: Vec<Side> = (0..6)
             .map(|side| {
@@ -58,7 +57,7 @@ impl Cell {
                 let mut normal = [0; 3];
                 normal[axis] = if high == 1 { 1 } else { -1 };
                 let reach = i128::from(bounds[high][axis] - seed[axis]) * i128::from(normal[axis]);
-                // Sides at odd heights, so that no face runs along them.
+                // Sides at odd coordinates, so that no face lies in them.
                 let limit = (reach << (WEIGHT_BITS + 1)) + 31_337 + 7919 * side as i128;
                 Side { plane: Plane { normal, limit }, name: first + side as u32 }
             })
@@ -79,7 +78,7 @@ impl Cell {
         self.corners.len() as u32 - 1
     }
 
-    /// Whether a corner is beyond a plane.
+    /// Whether a vertex is beyond a plane.
     fn is_beyond(corner: &Corner, plane: &Plane) -> bool {
         let terms = [0, 1, 2].map(|k| plane.normal[k] as f64 * corner.place[k] * SCALE);
         let value = terms[0] + terms[1] + terms[2] - plane.limit as f64;
@@ -163,13 +162,13 @@ impl Cell {
     }
 }
 
-/// The faces between cells of different objects within `bounds` (low, high; fixed point). `salt` chooses the
-/// hair by which corners are moved.
+/// The faces between cells of different objects within `bounds` (low, high; fixed point). `salt` selects the
+/// perturbation of vertices.
 #[must_use]
 pub fn cracks(seeds: &[[i32; 3]], objects: &[u32], bounds: [[i32; 3]; 2], salt: u64) -> Cracks {
     let count = seeds.len();
     let object = |s: usize| objects.get(s).copied().unwrap_or(s as u32);
-    // Of seeds at one place the first owns the cell.
+    // Of several seeds at one point, the first owns the cell.
     let mut order: Vec<u32> = (0..count as u32).collect();
     order.sort_by_key(|s| (seeds[*s as usize], *s));
     order.dedup_by_key(|s| seeds[*s as usize]);
@@ -200,7 +199,7 @@ pub fn cracks(seeds: &[[i32; 3]], objects: &[u32], bounds: [[i32; 3]; 2], salt: 
                     near[close..].sort_unstable();
                 }
                 let (far, j) = near[k];
-                // The bisector is half as far; a margin for weights.
+                // The bisector lies at half the distance; with a margin for weights.
                 if far as f64 > 4.0 * reach + 1024.0 {
                     break;
                 }

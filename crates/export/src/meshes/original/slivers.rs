@@ -1,10 +1,10 @@
-//! What is too small or too thin for a file's floats, taken out.
+//! Removes edges and triangles that are too small or too thin for a file's floats.
 //!
-//! In: a closed mesh. Out: the same without edges that 32-bit coordinates would make a point of, after which
-//! other programs find edges of four faces, and without triangles that they would make a line of or turn over. An
-//! edge goes only where its ends have no more than two neighbours in common, so the mesh stays closed and of one
-//! sheet. A corner that lies on the side opposite to it becomes one of the triangle beyond that side. Where a crack
-//! leaves the surface at next to no angle, shavings are left that are folded back on themselves; they go too.
+//! In: a closed mesh. Out: the same without edges that would collapse to a point in 32-bit coordinates, after which
+//! other programs find edges of four faces, and without triangles that would collapse to a line or turn over. An edge
+//! is collapsed only if its ends have no more than two common neighbours, so the mesh stays a closed manifold. For a
+//! vertex on the opposite side of its triangle, that side is flipped. Where a crack leaves the surface at a very small
+//! angle, shavings remain that are folded back on themselves; they are removed, too.
 
 use glam::DVec3;
 
@@ -13,27 +13,27 @@ use super::{
     solid::{Edges, Solid},
 };
 
-/// The shortest edge that stays, whole units: 2^-18 of a grid's side, a thousandth of a voxel at level 8.
+/// Shorter edges are collapsed, whole units: 2^-18 of a grid's side, a thousandth of a voxel at level 8.
 const SHORTEST: f64 = (1u64 << (super::exact::UNIT_BITS - 18)) as f64;
 
-/// Shorter edges go even where a triangle is turned over by it: 2^-21 of a grid's side, a few steps of a file's floats.
+/// Shorter edges are collapsed even if a triangle turns over: 2^-21 of a grid's side, a few steps of a file's floats.
 const POINT: f64 = (1u64 << (super::exact::UNIT_BITS - 21)) as f64;
 
-/// Shavings thinner than this go, whole units: 2^-14 of a grid's side, a sixty-fourth of a voxel at level 8.
+/// Thinner shavings are removed, whole units: 2^-14 of a grid's side, a sixty-fourth of a voxel at level 8.
 const SHAVING: f64 = (1u64 << (super::exact::UNIT_BITS - 14)) as f64;
 
-/// Two triangles are folded on each other where the cosine between their fronts is below this.
+/// Two triangles count as folded if the cosine between their normals is below this.
 const FOLDED: f64 = -0.999;
 
-/// So often all of it is looked for: under one shaving there may lie another.
+/// Most repetitions, since removing one shaving may expose another.
 const LAYERS: usize = 8;
 
 struct Work<'a> {
     body: &'a mut Body,
-    /// Triangles round each corner; those that went are still named.
+    /// Triangles round each vertex, including removed ones.
     around: Vec<Vec<u32>>,
     gone: Vec<bool>,
-    /// What a corner became.
+    /// The vertex that each vertex was merged into.
     became: Vec<u32>,
 }
 
@@ -57,7 +57,7 @@ impl Work<'_> {
         all
     }
 
-    /// Whether a triangle that is no thinner than `thinnest` would face another way with `b` where `a` is.
+    /// Whether a triangle no thinner than `thinnest` would turn over if `b` moved to `a`.
     fn turns_over(&self, a: u32, b: u32, thinnest: f64) -> bool {
         self.left(b).map(|t| self.body.solid.triangles[t as usize]).filter(|t| !t.contains(&a)).any(|t| {
             let moved = t.map(|v| if v == b { a } else { v });
@@ -66,13 +66,13 @@ impl Work<'_> {
         })
     }
 
-    /// Moves `b` to `a`, if that leaves the mesh what it is.
+    /// Merges `b` into `a`, if the mesh stays a manifold.
     fn join(&mut self, a: u32, b: u32) {
         let of_both: Vec<u32> =
             self.left(b).filter(|t| self.body.solid.triangles[*t as usize].contains(&a)).collect();
         let (near, other) = (self.neighbours(a), self.neighbours(b));
         let common = near.iter().filter(|v| other.binary_search(v).is_ok()).count();
-        // A tetrahedron has nothing to give.
+        // A tetrahedron cannot lose a vertex.
         if of_both.len() != 2 || common != 2 || near.len() + other.len() < 7 {
             return;
         }
@@ -92,8 +92,8 @@ impl Work<'_> {
     }
 }
 
-/// Takes out of a body what is too short, too thin, or folded on itself, until nothing of it is left: a flip may fold a
-/// triangle on its neighbour, and a collapse leave one that is thin.
+/// Removes short edges, thin triangles and folds from a body, until none is left: a flip may fold a triangle onto its
+/// neighbour, and a collapse may leave a thin one.
 pub fn take_out(body: &mut Body) {
     for _ in 0..LAYERS {
         let short = collapse_short(body);
@@ -105,7 +105,7 @@ pub fn take_out(body: &mut Body) {
     }
 }
 
-/// Takes short edges out of a body. Whether there were any, as of the following.
+/// Collapses short edges. Like the following functions, returns whether it changed anything.
 fn collapse_short(body: &mut Body) -> bool {
     let Ok(edges) = Edges::of(&body.solid.triangles) else { return false };
     let all = edges.list.iter().map(|edge| (distance(&body.solid, edge.ends), edge.ends));
@@ -113,7 +113,7 @@ fn collapse_short(body: &mut Body) -> bool {
     collapse(body, short, SHORTEST)
 }
 
-/// Takes shavings out of a body: of two triangles that are folded on each other the short side of what is thin goes.
+/// Removes shavings: of two triangles folded on each other, the short side of the thin one is collapsed.
 fn flatten_shavings(body: &mut Body) -> bool {
     let Ok(edges) = Edges::of(&body.solid.triangles) else { return false };
     let of = |t: u32| body.solid.triangles[t as usize];
@@ -133,8 +133,8 @@ fn flatten_shavings(body: &mut Body) -> bool {
     collapse(body, short, SHAVING)
 }
 
-/// Takes edges out of a body, the shortest first, if they are shorter than `limit` when it is their turn. Of two corners
-/// the one that comes first stays, which is one of the imported mesh where there is any.
+/// Collapses edges, the shortest first, if they are still shorter than `limit`. Of two vertices the first one stays,
+/// which is a vertex of the imported mesh if there is one.
 fn collapse(body: &mut Body, mut short: Vec<(f64, [u32; 2])>, limit: f64) -> bool {
     if short.is_empty() {
         return false;
@@ -193,17 +193,17 @@ fn distance(solid: &Solid, ends: [u32; 2]) -> f64 {
     [0, 1, 2].map(|k| ((p[k] - q[k]) as f64).powi(2)).iter().sum::<f64>().sqrt()
 }
 
-/// Normal to a triangle, as long as twice its area, whole units.
+/// Normal of a triangle with twice its area as its length, whole units.
 fn front(solid: &Solid, triangle: [u32; 3]) -> DVec3 {
     let [a, b, c] = triangle.map(|v| DVec3::from_array(solid.points[v as usize].map(|x| x as f64)));
     (b - a).cross(c - a)
 }
 
-/// Rounds of [`flip_caps`]: a flip may make another cap, thicker than the one that it took away.
+/// Rounds of [`flip_caps`]: a flip may produce another, thicker cap.
 const ROUNDS: usize = 32;
 
-/// Takes out triangles whose apex lies on their longest side, nearer than floats can tell: the side is turned to go from
-/// the apex to the corner beyond. The surface moves by less than the shortest edge.
+/// Removes caps, that is, triangles whose apex lies on their longest side within float precision: that side is flipped
+/// to connect the apex with the vertex beyond. The surface moves by less than the shortest edge.
 fn flip_caps(body: &mut Body) -> bool {
     let mut flipped = false;
     let mut around: Vec<Vec<u32>> = Vec::new();
@@ -223,7 +223,7 @@ fn flip_caps(body: &mut Body) -> bool {
                 corners.iter().for_each(|v| around[*v as usize].push(t as u32));
             }
         }
-        // Of many corners on one line the outermost triangle goes first: beyond it lies one that is no cap.
+        // Of several vertices on one line, the outermost triangle goes first: its neighbour is no cap.
         caps.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut changed = false;
         for (_, t) in caps {
@@ -237,13 +237,13 @@ fn flip_caps(body: &mut Body) -> bool {
     flipped
 }
 
-/// How thin a triangle is, whole units.
+/// Shape of a triangle, whole units.
 struct Thinness {
-    /// The corner that its longest side begins at.
+    /// The vertex at which its longest side starts.
     from: usize,
     /// Length of that side.
     longest: f64,
-    /// How far the third corner is from it.
+    /// Distance of the third vertex from that side.
     high: f64,
 }
 
@@ -256,7 +256,7 @@ fn height(solid: &Solid, triangle: [u32; 3]) -> Thinness {
     Thinness { from, longest: sides[from], high }
 }
 
-/// Turns the longest side of triangle `t`, if that leaves thicker triangles and no edge twice.
+/// Flips the longest side of triangle `t`, if that gives thicker triangles and no duplicate edge.
 fn flip_cap(body: &mut Body, around: &mut [Vec<u32>], t: usize) -> bool {
     let own = body.solid.triangles[t];
     let Thinness { from: k, high, .. } = height(&body.solid, own);
@@ -285,7 +285,7 @@ fn flip_cap(body: &mut Body, around: &mut [Vec<u32>], t: usize) -> bool {
     let place = |v: u32| body.solid.places[v as usize];
     let along = (place(b) - place(a)).normalize_or_zero();
     let share = ((place(c) - place(a)).dot(along) / place(a).distance(place(b))).clamp(0.0, 1.0);
-    // What the triangle beyond shows at its corners b, a, d, and between b and a.
+    // Attributes of the neighbouring triangle at its corners b, a, d, and between b and a.
     let [shown_b, shown_a, shown_d] = [0, 1, 2].map(|i| body.corners[n][(from + i) % 3]);
     let shown_c = super::body::mixed(&[shown_a, shown_b, shown_d], [1.0 - share, share, 0.0]);
     body.faces[t] = body.faces[n];
@@ -306,8 +306,8 @@ fn keep<T>(list: &mut Vec<T>, stays: impl Fn(usize) -> bool) {
     });
 }
 
-/// Where four triangles or more meet in an edge, as two diagonals in one line can make it, gives every pair beyond the
-/// first a corner in its middle, so that each edge has two triangles.
+/// Splits edges at which four triangles or more meet, which two collinear diagonals can produce: every pair of
+/// triangles beyond the first gets a vertex in the middle of the edge, so that each edge has two triangles.
 pub fn part_crowded(body: &mut Body) {
     loop {
         let Ok(edges) = Edges::of(&body.solid.triangles) else { return };
@@ -316,7 +316,7 @@ pub fn part_crowded(body: &mut Body) {
         for pair in edges.list.windows(2) {
             let [first, second] = [pair[0], pair[1]];
             let same = |a: [u32; 2], b: [u32; 2]| a == b || a == [b[1], b[0]];
-            // One split a triangle and round: its edges have other numbers after it.
+            // At most one split per triangle and round, since a split renumbers its edges.
             if !same(first.ends, second.ends) || second.triangles.iter().any(|t| touched[*t as usize]) {
                 continue;
             }
@@ -330,7 +330,7 @@ pub fn part_crowded(body: &mut Body) {
     }
 }
 
-/// Puts a corner in the middle of an edge of two triangles.
+/// Inserts a vertex in the middle of an edge of two triangles.
 fn split_edge(body: &mut Body, [a, b]: [u32; 2], triangles: [u32; 2]) {
     let solid = &mut body.solid;
     let middle = solid.points.len() as u32;
@@ -357,7 +357,7 @@ mod tests {
     use super::*;
     use crate::meshes::{Corner, Face, MeshCheck, Side};
 
-    /// A prism on a triangle one of whose corners lies all but on the side opposite to it.
+    /// A prism on a triangle with a vertex almost on the opposite side.
     fn thin_wedge() -> Body {
         let unit = (1i64 << super::super::exact::UNIT_BITS) / 4;
         let base = [[0, 0, 0], [2 * unit, 0, 0], [unit, 2, 0], [unit, 0, 2 * unit], [unit, -2 * unit, 0]];
@@ -365,7 +365,7 @@ mod tests {
         body(base.to_vec(), vec![[0, 3, 2], [2, 3, 1], [0, 2, 1], [0, 1, 4], [0, 4, 3], [1, 3, 4]])
     }
 
-    /// Triangle 3 is inside; u is a corner's number.
+    /// Triangle 3 is on the inside; u holds the vertex number.
     fn body(points: Vec<[i64; 3]>, triangles: Vec<[u32; 3]>) -> Body {
         let unit = (1i64 << super::super::exact::UNIT_BITS) / 4;
         let places = points.iter().map(|p| DVec3::from_array(p.map(|v| v as f64 / unit as f64))).collect();
@@ -404,7 +404,7 @@ mod tests {
         let unit = (1i64 << super::super::exact::UNIT_BITS) / 4;
         let s = SHAVING as i64 / 8;
         assert!(4 * s > SHORTEST as i64);
-        // On the face 0, 1, 2 of a tetrahedron the corner 4 lies beyond 5 and under it: the surface goes there, back and
+        // On the face 0, 1, 2 of a tetrahedron, vertex 4 lies beyond 5 and below it: the surface goes there, back and
         // there again.
         let points = vec![
             [0, 0, 0],

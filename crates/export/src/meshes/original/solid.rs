@@ -1,7 +1,7 @@
-//! The solid that is cut: a closed triangle mesh in whole units, with what its triangles show.
+//! The solid to be cut: a closed triangle mesh in whole units, with surface attributes.
 //!
-//! In: triangles with welded corners. Out: the same with their edges, each shared by exactly two triangles
-//! that run along it in opposite directions.
+//! In: triangles with welded vertices. Out: the same with their edges, each shared by exactly two triangles that
+//! traverse it in opposite directions.
 
 use crate::geometry::BoxTree;
 use glam::DVec3;
@@ -14,38 +14,38 @@ use super::{
 /// An edge of the solid.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
-    /// Its ends, in the direction in which the first triangle runs.
+    /// Its ends, in the direction of the first triangle.
     pub ends: [u32; 2],
-    /// The triangle that runs along it, and the one that runs against it.
+    /// The triangle that traverses it forwards, and the one that traverses it backwards.
     pub triangles: [u32; 2],
 }
 
 /// A closed mesh to be cut.
 #[derive(Clone, Debug, Default)]
 pub struct Solid {
-    /// Corners in whole units, even, so that no crack's corner (odd) is level with one.
+    /// Vertices in whole units, even, so that no crack vertex (odd) has equal coordinates.
     pub points: Vec<Point>,
-    /// The same where they really are, shape space.
+    /// Unrounded vertices, shape space.
     pub places: Vec<DVec3>,
-    /// Counter-clockwise from outside.
+    /// Triangles, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
 }
 
 /// Edges of a [`Solid`].
 #[derive(Clone, Debug, Default)]
 pub struct Edges {
-    /// Each once.
+    /// Edges without duplicates.
     pub list: Vec<Edge>,
-    /// Of every triangle the edge from each corner to the next.
+    /// The three edges of every triangle, each from a corner to the next.
     pub of_triangle: Vec<[u32; 3]>,
 }
 
-/// How many edges are not shared by two triangles that agree.
+/// Number of edges not shared by two consistently oriented triangles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenEdges(pub usize);
 
 impl Edges {
-    /// Pairs the sides of triangles. Where more than two meet in an edge they are paired in order.
+    /// Pairs the sides of triangles. If more than two meet at an edge they are paired in order.
     ///
     /// # Errors
     /// [`OpenEdges`].
@@ -79,16 +79,16 @@ impl Edges {
     }
 }
 
-/// What every cut of a solid needs.
+/// Edges and boxes of a solid, which every cut needs.
 pub struct Prepared {
     /// Its edges.
     pub edges: Edges,
-    /// Boxes of its triangles.
+    /// Hierarchy of its triangles' boxes.
     pub tree: BoxTree<u32>,
 }
 
 impl Prepared {
-    /// Of a solid.
+    /// Prepares a solid.
     ///
     /// # Errors
     /// [`OpenEdges`].

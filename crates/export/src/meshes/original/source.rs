@@ -1,6 +1,6 @@
 //! The imported mesh as a body to be cut.
 //!
-//! In: a mesh as read, its scale to shape space, the grid. Out: a [`Body`] with welded corners in whole units.
+//! In: the imported mesh, its scale to shape space, the grid. Out: a [`Body`] with welded vertices in whole units.
 
 use super::{
     NotOriginal,
@@ -14,10 +14,10 @@ use crate::{
     svo::Grid,
 };
 
-/// `mesh` with `scale` units of shape space for one of its own, on `grid` (shape space).
+/// Converts `mesh`, with `scale` units of shape space per mesh unit, on `grid` (shape space).
 ///
 /// # Errors
-/// [`NotOriginal`] where it is not closed.
+/// [`NotOriginal`] if it is not closed.
 pub fn body(mesh: &Mesh, scale: f64, grid: &Grid) -> Result<Body, NotOriginal> {
     let surface = PieceMesh::imported(mesh, scale).map_err(|error| match error {
         NoSurface::Unoriented => NotOriginal::Unoriented,

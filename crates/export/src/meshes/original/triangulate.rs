@@ -1,10 +1,8 @@
-//! Polygons with holes to triangles whose outline is the polygon's own, edge for edge, whatever rounding did
-//! to it.
+//! Triangulates polygons with holes; the outline of the triangles is exactly the polygon's, however it was rounded.
 //!
-//! In: loops of node numbers and where nodes lie in the plane. Out: triangles, counter-clockwise; without
-//! exception as many as the loops have edges less two, plus two for each hole, so that what the polygon
-//! closed stays closed. Ears are cut off (Meisters 1975) once holes are joined to the outline by bridges
-//! (Eberly).
+//! In: loops of node numbers and the nodes' positions in the plane. Out: triangles, counter-clockwise; always as many
+//! as the loops have edges minus two, plus two for each hole, so that a closed surface stays closed. Ears are cut off
+//! (Meisters 1975) once holes are joined to the outline by bridges (Eberly).
 
 use glam::DVec2;
 
@@ -26,7 +24,7 @@ pub fn loop_area(around: &[DVec2]) -> f64 {
     around.windows(2).map(|edge| (edge[0] - first).perp_dot(edge[1] - first)).sum()
 }
 
-/// Whether a point lies in a loop, by parity.
+/// Whether a loop contains a point, by parity.
 #[must_use]
 pub fn holds(around: &[DVec2], p: DVec2) -> bool {
     let mut inside = false;
@@ -40,13 +38,13 @@ pub fn holds(around: &[DVec2], p: DVec2) -> bool {
     inside
 }
 
-/// Triangles of the polygon inside `outer` (counter-clockwise) and outside `holes` (clockwise).
+/// Triangulates the polygon inside `outer` (counter-clockwise) and outside `holes` (clockwise).
 #[must_use]
 pub fn triangulate(outer: &[u32], holes: &[Vec<u32>], place: &dyn Fn(u32) -> DVec2) -> Vec<[u32; 3]> {
     let vertex = |node: &u32| Vertex { node: *node, at: place(*node) };
     let mut ring: Vec<Vertex> = outer.iter().map(vertex).collect();
     let mut inner: Vec<Vec<Vertex>> = holes.iter().map(|hole| hole.iter().map(vertex).collect()).collect();
-    // From the right to the left, so that a bridge meets only what is joined already.
+    // From right to left, so that a bridge only meets holes already connected.
     let right_end =
         |hole: &[Vertex]| (0..hole.len()).max_by(|a, b| hole[*a].at.x.total_cmp(&hole[*b].at.x)).unwrap_or(0);
     let key = |hole: &[Vertex]| hole.get(right_end(hole)).map_or(0.0, |v| v.at.x);
@@ -63,13 +61,13 @@ pub fn triangulate(outer: &[u32], holes: &[Vec<u32>], place: &dyn Fn(u32) -> DVe
     cut_ears(&ring)
 }
 
-/// A vertex of the ring that p sees: of the nearest edge to the right the end, or what lies before it.
+/// A vertex of the ring visible from p: an end of the nearest edge to the right, or a vertex before it.
 fn visible_from(ring: &[Vertex], p: DVec2) -> usize {
     let n = ring.len();
     let mut best: Option<(f64, usize)> = None;
     for k in 0..n {
         let (a, b) = (ring[k].at, ring[(k + 1) % n].at);
-        // The outline passes upwards to the right of what lies inside.
+        // The outline runs upwards to the right of its inside.
         if a.y <= p.y && b.y >= p.y && a.y < b.y {
             let x = a.x + (b.x - a.x) * (p.y - a.y) / (b.y - a.y);
             if x >= p.x && best.is_none_or(|(known, _)| x < known) {
@@ -89,7 +87,8 @@ fn visible_from(ring: &[Vertex], p: DVec2) -> usize {
     if corner == hit {
         return end;
     }
-    // Reflex vertices in the triangle (p, hit, corner) hide the corner; the one least off the ray is seen.
+    // Reflex vertices in the triangle (p, hit, corner) hide the corner; the one at the smallest angle to the ray is
+    // visible.
     let (a, b) = if corner.y > p.y { (hit, corner) } else { (corner, hit) };
     let mut seen = (f64::INFINITY, f64::INFINITY, end);
     for i in 0..n {
@@ -106,8 +105,7 @@ fn visible_from(ring: &[Vertex], p: DVec2) -> usize {
         }
     }
     if seen.2 == end {
-        // Where bridges began there are several vertices at one place; the one whose corner opens towards p
-        // serves.
+        // At bridge ends there are several vertices at one position; the one whose corner opens towards p is used.
         let opens = |i: &usize| {
             ring[*i].at == corner
                 && inside_corner(ring[(*i + n - 1) % n].at, corner, ring[(*i + 1) % n].at, p)
@@ -117,7 +115,7 @@ fn visible_from(ring: &[Vertex], p: DVec2) -> usize {
     seen.2
 }
 
-/// Whether p lies in the corner (before, at, after) of a counter-clockwise outline.
+/// Whether p lies within the angle (before, at, after) of a counter-clockwise outline.
 fn inside_corner(before: DVec2, at: DVec2, after: DVec2, p: DVec2) -> bool {
     if area(before, at, after) >= 0.0 {
         area(before, at, p) >= 0.0 && area(at, after, p) >= 0.0
@@ -131,7 +129,7 @@ struct Ring<'a> {
     next: Vec<u32>,
     before: Vec<u32>,
     reflex: Vec<bool>,
-    /// Areas below are nothing.
+    /// Smaller areas count as zero.
     tiny: f64,
 }
 
@@ -145,7 +143,7 @@ impl Ring<'_> {
         area(a, b, c)
     }
 
-    /// Whether nothing of the outline lies in the ear or on it.
+    /// Whether no vertex of the outline lies in the ear or on its border.
     fn is_free(&self, i: usize) -> bool {
         let corner = self.corner(i);
         let [a, b, c] = corner.map(|k| self.ring[k].at);
@@ -188,7 +186,7 @@ fn cut_ears(ring: &[Vertex]) -> Vec<[u32; 3]> {
         work.reflex[i] = work.corner_area(i) <= work.tiny;
     }
     let (mut at, mut left, mut tried) = (0, n, 0);
-    // What must hold of an ear: 0 all, 1 its area alone, 2 nothing.
+    // Conditions on an ear: 0 all, 1 only its area, 2 none.
     let mut lax = 0;
     while left > 3 {
         let fits = match lax {
@@ -214,7 +212,7 @@ fn cut_ears(ring: &[Vertex]) -> Vec<[u32; 3]> {
         }
     }
     out.push(work.corner(at).map(|k| ring[k].node));
-    // A bridge that is cut off along itself is no triangle, and its two sides are one edge.
+    // A triangle with two equal vertices is a bridge cut off along itself; its two sides are one edge.
     out.retain(|[a, b, c]| a != b && b != c && c != a);
     out
 }

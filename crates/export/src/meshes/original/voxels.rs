@@ -1,13 +1,12 @@
-//! Rough and dusty cracks: the triangles of all crossed voxels of the transition level, joined at their
-//! corners.
+//! Rough and dusty cracks: the triangles of all crossed voxels of the transition level, connected at shared vertices.
 //!
-//! In: a pattern and the numbers of a crack shape. Out: [`Cracks`]: of rough surfaces one for all objects, of
-//! dusty ones one for each, with dust in front.
+//! In: a pattern and the numbers of a crack shape. Out: [`Cracks`]: for rough surfaces one for all objects, for dusty
+//! ones one for each object, with dust in front.
 //!
-//! Where all four edges of a voxel's face are crossed, four regions would meet in the line from its point to
-//! the voxel's, and a region that is there twice would touch itself along it. So the face's point is two, a
-//! 64th of the way towards two opposite corners: the other two corners' regions meet in a narrow neck between
-//! them, and nowhere do more than three regions meet in a line.
+//! Where all four edges of a voxel's face are crossed, four regions would meet in the line from its point to the
+//! voxel's, and a region that occurs twice would touch itself along it. So the face's point is split in two, a 64th of
+//! the way towards two opposite corners: the other two corners' regions meet in a narrow neck between them, and at most
+//! three regions meet in any line.
 
 use std::collections::BTreeSet;
 
@@ -21,29 +20,28 @@ use crate::fracture::{
     dust::{DustTriangle, reference::split},
 };
 
-/// In front of a dusty object's border.
+/// The region in front of a dusty object's border.
 pub const DUST: u32 = u32::MAX - 1;
 
-/// log2 of the units of a voxel of level 0 in which its points are given.
+/// log2 of the units of a voxel of level 0 for its points.
 const POINT_BITS: u32 = 9;
 
-/// The kinds of corners that voxels share, as parts of their names.
+/// Kinds of vertices that voxels share, as parts of their names.
 mod kind {
-    /// On an edge, by its axis.
+    /// On an edge; one per axis.
     pub const EDGE: u64 = 0;
-    /// On a face: three a face's axis.
+    /// On a face; three per axis.
     pub const FACE: u64 = 3;
-    /// Inside the voxel, one for each of up to four.
+    /// Inside the voxel; up to four.
     pub const VOXEL: u64 = 12;
 }
 
-/// A corner's name, the same from every voxel that has it: the low corner of its edge, face or voxel, and its
-/// kind.
+/// Name of a vertex, the same from all voxels that share it: low corner of its edge, face or voxel, and its kind.
 fn name(low: [u32; 3], kind: u64) -> u64 {
     low.iter().fold(kind, |sum, v| sum << 16 | u64::from(*v))
 }
 
-/// Triangles by the names of their corners.
+/// Triangles with named vertices.
 #[derive(Default)]
 struct Named {
     corners: Vec<(u64, Point)>,
@@ -65,7 +63,7 @@ impl Named {
     }
 }
 
-/// The crossed voxels among `low..high` (places of the transition level).
+/// The crossed voxels within `low..high` (coordinates at the transition level).
 fn crossed(
     pattern: &Pattern,
     words: &CrackUniform,
@@ -92,7 +90,7 @@ fn crossed(
     (found, objects)
 }
 
-/// A voxel in whole units.
+/// A voxel's coordinates in whole units.
 struct Frame {
     place: [u32; 3],
     shift: u32,
@@ -116,7 +114,7 @@ impl Frame {
         name([0, 1, 2].map(|k| self.place[k] + (low as u32 >> k & 1)), kind::EDGE + edge as u64 / 4)
     }
 
-    /// The name of a face's point, or of one of its two.
+    /// The name of a face's point, or of one of the two that it was split into.
     fn face_name(&self, face: usize, which: u64) -> u64 {
         let mut low = self.place;
         low[face / 2] += face as u32 % 2;
@@ -135,8 +133,7 @@ fn edge_ends(edge: usize) -> [usize; 2] {
     [low, low | 1 << axis]
 }
 
-/// Of a face all of whose edges are crossed: the two corners that are cut off, and the two that meet between
-/// them.
+/// For a face with four crossed edges: the two corners that are cut off, and the two connected between them.
 fn parted(voxel: &TransitionVoxel, face: usize) -> Option<([usize; 2], [usize; 2])> {
     let axis = face / 2;
     let (u, v) = (1 << ((axis + 1) % 3), 1 << ((axis + 2) % 3));
@@ -173,7 +170,7 @@ fn add_rough(voxel: &TransitionVoxel, transition: u32, all: &mut Named) {
     let inner = (frame.inner_name(0), frame.point(voxel.voxel_point.map(i64::from)));
     all.corners.push(inner);
     let parted: [_; 6] = std::array::from_fn(|face| parted(voxel, face));
-    // A face's point as an edge's triangle has it.
+    // A face's point as an edge's triangle refers to it.
     let face_corner = |face: usize, edge: usize| -> Option<(u64, Point)> {
         let middle = frame.point(voxel.face_points[face]?.map(i64::from));
         let Some((cut_off, _)) = parted[face] else { return Some((frame.face_name(face, 0), middle)) };
@@ -187,7 +184,7 @@ fn add_rough(voxel: &TransitionVoxel, transition: u32, all: &mut Named) {
         let faces = [2 * ((axis + 1) % 3) + (edge & 1), 2 * ((axis + 2) % 3) + (edge >> 1 & 1)];
         let Some(on_face) = face_corner(faces[triangle.bit as usize % 2], edge) else { continue };
         let on_edge = (frame.edge_name(edge), frame.point(triangle.points[0].map(i64::from)));
-        // Points are whole and small, so the sign is exact; it says on which side the edge's high end is.
+        // Coordinates are small integers, so the sign is exact; it tells on which side the edge's high end is.
         let [e, f, v] = triangle.points.map(|p| p.map(i64::from));
         let (b, c) = ([0, 1, 2].map(|k| f[k] - e[k]), [0, 1, 2].map(|k| v[k] - e[k]));
         let (j, k) = ((axis + 1) % 3, (axis + 2) % 3);
@@ -203,7 +200,7 @@ fn add_rough(voxel: &TransitionVoxel, transition: u32, all: &mut Named) {
         if sides[0] == sides[1] {
             continue;
         }
-        // Between the two regions that meet in the neck: seen from the second one's corner.
+        // Between the two regions that meet in the neck, seen from the second one's corner.
         let names = [frame.face_name(face, 1), frame.face_name(face, 2), inner.0];
         let points = [frame.corner(cut_off[0]), frame.corner(cut_off[1]), inner.1];
         let real = |p: Point| glam::DVec3::from_array(p.map(|v| v as f64));
@@ -215,7 +212,7 @@ fn add_rough(voxel: &TransitionVoxel, transition: u32, all: &mut Named) {
     }
 }
 
-/// The border of every object that has a corner in the voxels `within` of the transition level, by object.
+/// The border of every object with a corner in the voxels `within` of the transition level, by object.
 #[must_use]
 pub fn dusty(
     pattern: &Pattern,
@@ -239,7 +236,7 @@ pub fn dusty(
 }
 
 fn add_fans(frame: &Frame, object: u32, border: &[DustTriangle], all: &mut Named) {
-    // Fans follow each other; within one, each triangle begins where the one before ends.
+    // Fans are consecutive; within one, each triangle starts where the previous one ends.
     let (mut first, mut fans) = (0, 0);
     for k in 0..border.len() {
         let edge = |t: &DustTriangle| frame.edge_name(t.bit as usize / 2);

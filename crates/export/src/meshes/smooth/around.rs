@@ -1,23 +1,23 @@
 //! How the surface passes a corner of the grid.
 //!
-//! Eight voxels meet in a corner. The faces between solid and empty ones close to one or more cycles round it; each is
-//! a sheet of the surface and gets a vertex of its own (Nielson 2004, Schaefer, Ju & Warren 2007). Where two solid and
-//! two empty voxels meet crosswise in an edge, the solid ones are joined, whoever asks: each empty one keeps its two
+//! Eight voxels meet at a corner. The faces between solid and empty ones form one or more cycles round it; each cycle
+//! is a sheet of the surface and gets its own vertex (Nielson 2004, Schaefer, Ju & Warren 2007). Where two solid and
+//! two empty voxels alternate round an edge, the solid ones always count as connected: each empty one keeps its two
 //! faces together.
 
 use glam::{DVec3, IVec3};
 
-/// The cycles of one choice of solid voxels.
+/// The cycles for one combination of solid voxels.
 #[derive(Clone, Copy)]
 pub struct Cycles {
-    /// By face: of which cycle it is, where it lies between solid and empty.
+    /// The cycle of each face between a solid and an empty voxel.
     of_face: [u8; 12],
     pub count: u8,
-    /// Which way a cycle lies from the corner, where there are others to keep away from.
+    /// Direction of each cycle from the corner, if there are others to keep away from.
     aside: [[i8; 3]; 4],
 }
 
-/// By the bits of solid voxels; voxel x + 2 y + 4 z.
+/// By the bit mask of solid voxels; bit x + 2 y + 4 z.
 static TABLE: [Cycles; 256] = table();
 
 const fn face(axis: usize, octant: usize) -> usize {
@@ -36,7 +36,7 @@ const fn table() -> [Cycles; 256] {
 }
 
 const fn cycles(solid: usize) -> Cycles {
-    // Faces that follow each other are united, by the lowest.
+    // Unites consecutive faces; the lowest number is the representative.
     let mut root = [0; 12];
     let mut i = 0;
     while i < 12 {
@@ -47,7 +47,7 @@ const fn cycles(solid: usize) -> Cycles {
     while end < 6 {
         let (axis, side) = (end / 2, end % 2);
         let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-        // The four voxels round this end of the corner's edges, in a ring.
+        // The four voxels round this end of the corner's edges, as a ring.
         let first = side << axis;
         let ring = [first, first | 1 << u, first | 1 << u | 1 << v, first | 1 << v];
         let mut faces = [0; 4];
@@ -63,7 +63,7 @@ const fn cycles(solid: usize) -> Cycles {
             i += 1;
         }
         if count == 4 {
-            // Face i lies between voxels i and i + 1 of the ring: those of each empty voxel stay together.
+            // Face i lies between voxels i and i + 1 of the ring; the faces of each empty voxel belong together.
             let empty = if solid >> ring[0] & 1 == 0 { 0 } else { 1 };
             root = unite(root, faces[empty], faces[(empty + 3) % 4]);
             root = unite(root, faces[empty + 2], faces[empty + 1]);
@@ -122,11 +122,11 @@ const fn unite(mut root: [usize; 12], a: usize, b: usize) -> [usize; 12] {
     root
 }
 
-/// A cycle parts the voxels in two; it goes towards those where no other cycle is.
+/// A cycle separates the voxels into two groups; it moves towards the one without other cycles.
 const fn aside(solid: usize, out: &mut Cycles) {
     let mut cycle = 0;
     while out.count > 1 && cycle < out.count {
-        // What hangs together without passing this cycle, begun on its solid and on its empty side.
+        // Voxels connected without crossing this cycle, from its solid and from its empty side.
         let mut side = 0;
         while side < 2 {
             let (mut reached, mut others) = (0, false);
@@ -175,7 +175,7 @@ const fn aside(solid: usize, out: &mut Cycles) {
     }
 }
 
-/// The cycles round a corner, by the bits of solid voxels there.
+/// The cycles round a corner, by the bit mask of solid voxels.
 pub fn cycles_of(solid: u8) -> &'static Cycles {
     &TABLE[solid as usize]
 }
@@ -186,7 +186,7 @@ impl Cycles {
         self.of_face[face(axis, octant)]
     }
 
-    /// Which way from the corner a cycle keeps clear of the others: a unit vector, or zero where there are none.
+    /// Direction in which a cycle keeps away from the others: a unit vector, or zero if there are no others.
     pub fn aside(&self, cycle: u8) -> DVec3 {
         IVec3::from_array(self.aside[cycle as usize].map(i32::from)).as_dvec3().normalize_or_zero()
     }

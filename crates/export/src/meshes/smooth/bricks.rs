@@ -1,8 +1,8 @@
-//! The voxels of one octree, found by their place.
+//! Lookup of the voxels of one octree by position.
 //!
-//! In: leaves and internal nodes of a tree. Out: what lies at a place, and a bit for each voxel that still belongs to
-//! the solid, which thinning takes away. Leaves lie in bricks of 8^3 voxels; a brick without leaves is all solid or
-//! all empty, as octants are.
+//! In: leaves and internal nodes of a tree. Out: the cell at a position, and a bit for each voxel that is still part of
+//! the solid after thinning. Leaves lie in bricks of 8^3 voxels; a brick without leaves is entirely solid or empty,
+//! like an octant.
 
 use glam::IVec3;
 
@@ -12,35 +12,35 @@ const CELLS: usize = 512;
 const EMPTY: u32 = u32::MAX;
 const SOLID: u32 = u32::MAX - 1;
 
-/// What lies in a voxel of the octree.
+/// Kind of a voxel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cell {
-    /// Nothing of the solid.
+    /// Outside the solid.
     Empty,
-    /// Inside; there is no surface in it.
+    /// Inside the solid, without surface.
     Inside,
-    /// The leaf of this number, counted from the tree's first.
+    /// A leaf, by its index from the tree's first leaf.
     Leaf(u32),
 }
 
 struct Brick {
     cells: [u32; CELLS],
-    /// A bit for each cell that belongs to the solid.
+    /// One bit per cell of the solid.
     solid: [u64; CELLS / 64],
 }
 
 /// The voxels of one tree.
 pub struct Bricks {
-    /// First brick of the table, and bricks along each axis.
+    /// Coordinates of the table's first brick, and bricks along each axis.
     low: IVec3,
     size: IVec3,
-    /// By place: [`EMPTY`], [`SOLID`], or an index of `bricks`.
+    /// By position: [`EMPTY`], [`SOLID`], or an index into `bricks`.
     table: Vec<u32>,
     bricks: Vec<Brick>,
 }
 
 impl Bricks {
-    /// Of leaves at these places, and of internal nodes with these low corners and edges.
+    /// Builds the table from the positions of leaves, and the low corners and edges of internal nodes.
     pub fn new(leaves: &[IVec3], inside: &[(IVec3, i32)]) -> Self {
         let spans = leaves
             .iter()
@@ -67,7 +67,7 @@ impl Bricks {
         made
     }
 
-    /// Solid bricks beside leaves get voxels of their own: they may come to lie at the surface.
+    /// Solid bricks beside leaves get individual voxels, since thinning may expose them.
     fn open_beside_leaves(&mut self) {
         let with_leaves = self.bricks.len() as u32;
         let places: Vec<IVec3> =
@@ -138,7 +138,7 @@ impl Bricks {
         }
     }
 
-    /// What the octree has at a voxel.
+    /// The octree's cell at a voxel.
     pub fn cell(&self, at: IVec3) -> Cell {
         let found = match self.place(at >> SHIFT).map(|place| self.table[place]) {
             None | Some(EMPTY) => EMPTY,
@@ -152,7 +152,7 @@ impl Bricks {
         }
     }
 
-    /// Whether a voxel belongs to the solid and was not taken away.
+    /// Whether a voxel is part of the solid and was not removed by thinning.
     pub fn is_solid(&self, at: IVec3) -> bool {
         match self.place(at >> SHIFT).map(|place| self.table[place]) {
             None | Some(EMPTY) => false,
@@ -164,7 +164,7 @@ impl Bricks {
         }
     }
 
-    /// Takes a leaf away from the solid; [`Bricks::cell`] still knows it.
+    /// Removes a leaf from the solid; [`Bricks::cell`] still returns it.
     pub fn take(&mut self, at: IVec3) {
         if let Some(place) = self.place(at >> SHIFT) {
             let (brick, cell) = (self.table[place], cell_of(at));
@@ -174,7 +174,7 @@ impl Bricks {
         }
     }
 
-    /// Solid voxels among the 27 round `at`: bit x + 3 y + 9 z.
+    /// Bit mask of solid voxels among the 27 round `at`: bit x + 3 y + 9 z.
     pub fn around(&self, at: IVec3) -> u32 {
         let mut bits = 0;
         let within = at & 7;

@@ -1,8 +1,8 @@
-//! What the triangles of a surface show.
+//! Attributes of a surface's triangles.
 //!
-//! Normals come from the planes of the faces round a vertex, those of one side and of one smooth part of it; colours
-//! from their leaves. The octree knows no texture coordinates of the object; those of cracks are metres on the plane
-//! that a face lies along most.
+//! Normals are averaged from the planes of the faces round a vertex, separately for each side and smooth part; colours
+//! come from their leaves. The octree has no texture coordinates of the object; those of cracks are metres in the
+//! coordinate plane closest to the face.
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
@@ -14,13 +14,13 @@ use super::{
 };
 use crate::svo::Grid;
 
-/// Faces whose planes differ by less than 37 degrees (cosine) are shaded as one.
+/// Faces whose planes differ by less than 37 degrees (cosine) are shaded smoothly.
 const CREASE: f32 = 0.8;
 
-/// Colour of what has none of its own, sRGB.
+/// Default colour, sRGB.
 const CLAY: [u8; 3] = [176, 160, 140];
 
-/// The mesh in shape space, of a surface on `grid`.
+/// Converts a surface on `grid` to a mesh in shape space.
 pub fn dress(surface: &Surface, grid: &Grid) -> PieceMesh {
     let positions: Vec<DVec3> = surface.mesh.positions.iter().map(|p| grid.origin + grid.h * *p).collect();
     let triangles = surface.mesh.triangles.clone();
@@ -44,7 +44,7 @@ pub fn dress(surface: &Surface, grid: &Grid) -> PieceMesh {
     PieceMesh { faces: faces.collect(), corners, positions, triangles }
 }
 
-/// Normal and colour at a vertex of a face.
+/// Normal and colour of a face at one of its vertices.
 fn shown(surface: &Surface, vertex: usize, own: &Crossing) -> (Vec3, [u8; 3]) {
     let (mut normal, mut sum, mut count) = (Vec3::ZERO, [0u32; 3], 0);
     for face in surface.faces.round(vertex) {

@@ -1,14 +1,14 @@
-//! The faces between solid and empty voxels, and where they share vertices.
+//! The faces between solid and empty voxels, and their shared vertices.
 //!
-//! In: the solid voxels. Out: polygons of four corners and more that close by themselves: every edge belongs to two of
-//! them, every vertex to one sheet.
+//! In: the solid voxels. Out: polygons with four or more corners that form a closed surface: every edge belongs to two
+//! polygons, every vertex to one sheet.
 
 use glam::IVec3;
 use rayon::prelude::*;
 
 use super::{around::cycles_of, bricks::Bricks};
 
-/// Corners of the face that looks along each of -x, +x, -y, +y, -z, +z, counter-clockwise from outside.
+/// Corners of the faces towards -x, +x, -y, +y, -z, +z, counter-clockwise seen from outside.
 const CORNERS: [[[i32; 3]; 4]; 6] = [
     [[0, 0, 0], [0, 0, 1], [0, 1, 1], [0, 1, 0]],
     [[1, 0, 0], [1, 1, 0], [1, 1, 1], [1, 0, 1]],
@@ -18,7 +18,7 @@ const CORNERS: [[[i32; 3]; 4]; 6] = [
     [[0, 0, 1], [1, 0, 1], [1, 1, 1], [0, 1, 1]],
 ];
 
-/// A vertex by what it is: the cycle of a corner, or a sheet in the middle of an edge.
+/// Identity of a vertex: a cycle of a corner, or a sheet in the middle of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place(u64);
 
@@ -27,24 +27,24 @@ impl Place {
         Self(code(at) << 4 | u64::from(cycle))
     }
 
-    /// Of the edge from `at` along `axis`; `empty` is which of the four voxels round it the sheet is at.
+    /// The vertex on the edge from `at` along `axis`; `empty` says at which of the four voxels round it the sheet is.
     fn of_edge(at: IVec3, axis: usize, empty: usize) -> Self {
         Self(1 << 60 | code(at) << 4 | (axis << 2 | empty) as u64)
     }
 
-    /// Indices of the vertices of a corner in sorted places.
+    /// Indices of a corner's vertices in the sorted list.
     pub fn all_of_corner(places: &[Self], at: IVec3) -> std::ops::Range<usize> {
         let first = code(at) << 4;
         places.partition_point(|p| p.0 < first)..places.partition_point(|p| p.0 < first + 16)
     }
 
-    /// The corner that it belongs to, the lower one of an edge.
+    /// The vertex's corner, for an edge the lower one.
     pub fn corner(self) -> IVec3 {
         let part = |shift: u32| (self.0 >> shift & 0xffff) as i32;
         IVec3::new(part(4), part(20), part(36))
     }
 
-    /// Which cycle, where it is a corner's.
+    /// The cycle, for a vertex of a corner.
     pub fn cycle(self) -> Option<u8> {
         (self.0 >> 60 == 0).then_some(self.0 as u8 & 15)
     }
@@ -58,9 +58,9 @@ fn code(at: IVec3) -> u64 {
 #[derive(Clone, Debug)]
 pub struct Quad {
     pub solid: IVec3,
-    /// Of -x, +x, -y, +y, -z, +z.
+    /// Direction: -x, +x, -y, +y, -z, +z.
     pub side: u8,
-    /// Vertices of its corners.
+    /// Vertices at its corners.
     pub corners: [u32; 4],
     /// Vertex in the middle of the edge that follows each corner, or `u32::MAX`.
     pub middles: [u32; 4],
@@ -79,11 +79,11 @@ impl Quad {
     }
 }
 
-/// All faces and the vertices that they share.
+/// All faces and their vertices.
 pub struct Faces {
     pub quads: Vec<Quad>,
     pub places: Vec<Place>,
-    /// Places + 1 offsets into `of_vertex`.
+    /// Number of vertices + 1 offsets into `of_vertex`.
     starts: Vec<u32>,
     of_vertex: Vec<u32>,
 }
@@ -96,7 +96,7 @@ struct Raw {
 }
 
 impl Faces {
-    /// Of the solid voxels.
+    /// The faces of the solid.
     pub fn new(bricks: &Bricks) -> Self {
         let voxels: Vec<IVec3> = bricks.each_near_leaves().collect();
         let raw: Vec<Raw> = voxels.par_iter().flat_map_iter(|at| faces_of(bricks, *at)).collect();
@@ -120,7 +120,7 @@ impl Faces {
         Self { quads, places, starts, of_vertex }
     }
 
-    /// Whether no other vertex belongs to the same corner, nor to an edge.
+    /// Whether no other vertex belongs to the same corner or to an edge.
     pub fn is_alone(&self, vertex: usize) -> bool {
         let own = self.places[vertex];
         let beside = [vertex.checked_sub(1), Some(vertex + 1)].into_iter().flatten();
@@ -150,7 +150,7 @@ fn by_vertex(quads: &[Quad], vertices: usize) -> (Vec<u32>, Vec<u32>) {
     (starts, of_vertex)
 }
 
-/// Bits of the eight voxels round a corner of the middle one of 27.
+/// Bit mask of the eight voxels round a corner of the central one of 27.
 fn round_corner(around: u32, corner: IVec3) -> u8 {
     let mut bits = 0;
     for octant in 0..8 {
@@ -167,11 +167,11 @@ fn faces_of(bricks: &Bricks, at: IVec3) -> impl Iterator<Item = Raw> + use<> {
     open.map(move |side| {
         let axis = usize::from(side >> 1);
         let corners = CORNERS[usize::from(side)].map(IVec3::from_array);
-        // Which of the voxels round a corner is the lower one of this face.
+        // The octant of this face's lower voxel round the corner.
         let cycle = |corner: IVec3| {
             let mut octant = 0;
             for k in 0..3 {
-                // This voxel lies on the low side of its upper corners.
+                // This voxel is on the low side of its upper corners.
                 octant |= usize::from(corner[k] == 0) << k;
             }
             cycles_of(round_corner(around, corner)).of(axis, octant & !(1 << axis))
@@ -191,8 +191,8 @@ fn faces_of(bricks: &Bricks, at: IVec3) -> impl Iterator<Item = Raw> + use<> {
     })
 }
 
-/// Where two sheets that are one at both ends pass an edge of the grid, which of the voxels round it the sheet of the
-/// face across `axis` is at. Without a vertex between, four faces would share the edge.
+/// If two sheets that are connected at both ends pass an edge of the grid: which of the voxels round it the sheet of
+/// the face across `axis` is at. Without a vertex in between, four faces would share the edge.
 fn crossing_sheets(around: u32, low: IVec3, along: usize, axis: usize, upper: bool) -> Option<usize> {
     let (u, v) = ((along + 1) % 3, (along + 2) % 3);
     let mut ends = [0; 2];
@@ -201,7 +201,7 @@ fn crossing_sheets(around: u32, low: IVec3, along: usize, axis: usize, upper: bo
         corner[along] += end as i32;
         *bits = round_corner(around, corner);
     }
-    // The four voxels round the edge, as those of its lower end that lie above it.
+    // The four voxels round the edge, among those above its lower end.
     let voxels = [0, 1 << u, 1 << v, 1 << u | 1 << v].map(|octant: usize| octant | 1 << along);
     let solid = voxels.map(|octant| ends[0] >> octant & 1 == 1);
     if solid[0] != solid[3] || solid[1] != solid[2] || solid[0] == solid[1] {
@@ -216,7 +216,7 @@ fn crossing_sheets(around: u32, low: IVec3, along: usize, axis: usize, upper: bo
     if !(one(0, 0) && one(1, 1)) {
         return None;
     }
-    // The middle one of 27 is at the place 1 - low round the edge; the empty one of the face is beside it.
+    // The central one of 27 is at position 1 - low round the edge; the face's empty voxel is beside it.
     let mut place = IVec3::ONE - low;
     place[axis] += if upper { 1 } else { -1 };
     Some((place[u] | place[v] << 1) as usize)

@@ -1,27 +1,27 @@
-//! What a leaf says about the surface in it.
+//! The surface within a leaf voxel.
 
 use glam::{DVec3, IVec3, Vec3};
 
-/// A plane by its unit normal, which points out of the solid, and its signed distance from the middle of a voxel along
+/// A plane by its unit normal, which points out of the solid, and its signed distance from the voxel's centre along
 /// that normal, voxels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plane {
     pub normal: Vec3,
     pub offset: f32,
-    /// A crack made it.
+    /// Whether it belongs to a crack.
     pub crack: bool,
 }
 
-/// A leaf voxel: the solid in it lies behind its own planes, and behind its cut.
+/// A leaf voxel: its solid lies behind its own planes, and behind its cut.
 #[derive(Clone, Debug)]
 pub struct Leaf {
     pub at: IVec3,
-    /// Its plane, or where a sharp edge or corner of the object runs through it those that meet there.
+    /// Its plane, or the planes that meet in it if a sharp edge or corner of the object runs through it.
     own: [Plane; 3],
     count: u8,
-    /// The solid lies behind any of them, not behind all.
+    /// The solid lies behind any of the planes instead of behind all.
     hollow: bool,
-    /// Both sides of a wall lie in the voxel; the plane is in their middle, and so far from either, voxels.
+    /// Half thickness of a wall whose two sides lie in the voxel and whose middle is the plane, voxels.
     wall: Option<f32>,
     pub cut: Option<Plane>,
     pub rgb: [u8; 3],
@@ -33,7 +33,7 @@ impl Leaf {
         Self { at, own: [plane; 3], count: 1, hollow: false, wall: None, cut, rgb, coverage }
     }
 
-    /// Planes of the object's surface or, in a voxel from inside, of the crack.
+    /// Planes of the object's surface or, in a voxel that was internal, of the crack.
     pub fn own(&self) -> &[Plane] {
         &self.own[..usize::from(self.count)]
     }
@@ -43,24 +43,24 @@ impl Leaf {
         self.cut.is_some() || self.own[0].crack
     }
 
-    /// Two or three planes that meet in the voxel take the place of their mean.
+    /// Replaces the mean plane by two or three planes that meet in the voxel.
     pub fn sharpen(&mut self, planes: &[Plane], hollow: bool) {
         self.count = planes.len().min(3) as u8;
         self.own[..usize::from(self.count)].copy_from_slice(&planes[..usize::from(self.count)]);
         self.hollow = hollow;
     }
 
-    /// The plane is in the middle of a wall that is `half` thick on either side.
+    /// Marks the plane as the middle of a wall with `half` its thickness on either side.
     pub fn make_wall(&mut self, half: f32) {
         self.wall = Some(half);
     }
 
-    /// How deep the middle of the voxel lies in the solid; negative outside of it.
+    /// Depth of the voxel's centre in the solid; negative outside.
     pub fn depth_of_middle(&self) -> f32 {
         self.outermost().side()
     }
 
-    /// The plane that says so.
+    /// The plane that determines this depth.
     pub fn outermost(&self) -> Plane {
         let deeper = |a: Plane, b: Plane| if b.side() < a.side() { b } else { a };
         let shallower = |a: Plane, b: Plane| if b.side() > a.side() { b } else { a };
@@ -75,10 +75,10 @@ impl Leaf {
         self.cut.map_or(own, |cut| deeper(own, cut))
     }
 
-    /// Where a ray from the middle along `direction` leaves the solid, voxels, and through which plane.
+    /// Where a ray from the centre along `direction` leaves the solid, voxels, and through which plane.
     pub fn exit(&self, direction: Vec3) -> Option<(f32, Plane)> {
         let meet = |plane: &Plane| {
-            // What is met is a plane that faces this way.
+            // Only planes that face along the ray count.
             let along = plane.normal.dot(direction);
             (along > GRAZING).then(|| (plane.offset / along, *plane))
         };
@@ -96,7 +96,7 @@ impl Leaf {
         own.into_iter().chain(self.cut.as_ref().and_then(meet)).min_by(by_place)
     }
 
-    /// Of the voxel, the share behind its own planes, by a lattice of points.
+    /// Share of the voxel behind its own planes, sampled on a lattice.
     pub fn share(&self) -> f32 {
         const SIDE: i32 = 10;
         let mut count = 0;
@@ -112,11 +112,11 @@ impl Leaf {
     }
 }
 
-/// A plane that is along a ray, but for this sine of an angle, does not meet it.
+/// Rays within this angle (sine) of a plane do not hit it.
 const GRAZING: f32 = 1e-3;
 
 impl Plane {
-    /// The offset, but never zero: of the two sides of a plane through the middle one has it.
+    /// The offset, but never zero: a plane through the centre counts to one side.
     pub fn side(&self) -> f32 {
         if self.offset != 0.0 {
             return self.offset;
@@ -132,20 +132,20 @@ impl Plane {
         if first > 0.0 { f32::MIN_POSITIVE } else { -f32::MIN_POSITIVE }
     }
 
-    /// The same plane, or seen from behind.
+    /// The same plane, or the opposite one.
     fn facing(self, same: bool) -> Self {
         if same { self } else { Self { normal: -self.normal, offset: -self.offset, ..self } }
     }
 
-    /// The point of the plane that is nearest to the middle of voxel `at`, grid coordinates.
+    /// The point of the plane nearest to the centre of voxel `at`, grid coordinates.
     pub fn foot(&self, at: IVec3) -> DVec3 {
         at.as_dvec3() + 0.5 + self.normal.as_dvec3() * f64::from(self.offset)
     }
 }
 
-/// Of a unit cube with its middle at the origin, what lies below the plane n . x = offset.
+/// Share of a unit cube centred at the origin that lies below the plane n . x = offset.
 pub fn share_below(normal: Vec3, offset: f64) -> f64 {
-    // The plane turned so that its normal is positive; no component may vanish.
+    // Mirrored so that its normal is positive; no component may vanish.
     let n = normal.as_dvec3().abs().max(DVec3::splat(1e-4));
     let d = offset + 0.5 * (n.x + n.y + n.z);
     let mut sum = 0.0;

@@ -1,16 +1,16 @@
 //! The *smooth* mesh of a piece: manifold dual contouring of its octree.
 //!
 //! In: an octree, whose leaves are the voxels that the surface touches, each with the plane of the surface in it, and a
-//! cut where a crack goes through. Out: a closed 2-manifold that faces outward. After Ju, Losasso, Schaefer & Warren,
+//! cut if a crack passes through it. Out: a closed 2-manifold that faces outward. After Ju, Losasso, Schaefer & Warren,
 //! *Dual contouring of Hermite data* (2002), with a vertex for each sheet of the surface (Nielson, *Dual marching
 //! cubes*, 2004; Schaefer, Ju & Warren, *Manifold dual contouring*, 2007). Stages, in their order in `surface.rs`:
 //!
-//! 1. `sharpen`: leaves at sharp edges of the object get the planes that meet there.
-//!    `walls`: leaves that hold both sides of a wall get its thickness.
+//! 1. `sharpen`: leaves at sharp edges of the object get the planes that meet there. `walls`: leaves that hold both
+//!   sides of a wall get its thickness.
 //! 2. `thin`: voxels whose middle lies outside are taken away where that changes no connection. Samples of the solid
-//!    are therefore the middles of voxels, and a cell of dual contouring lies round a corner of the grid.
-//! 3. `faces`, `around`: faces between solid and empty voxels are dual to the edges that the surface crosses; they share
-//!    a vertex where they belong to one sheet round a corner.
+//!   are therefore the middles of voxels, and a cell of dual contouring lies round a corner of the grid.
+//! 3. `faces`, `around`: faces between solid and empty voxels are dual to the edges that the surface crosses; they
+//!   share a vertex where they belong to one sheet round a corner.
 //! 4. `place`: vertices lie nearest to the planes of the faces round them.
 //! 5. `unfold`, `touching`: where faces turned over or met, vertices go back towards their corners.
 //! 6. `dress`: sides, normals, colours, texture coordinates.
@@ -48,15 +48,15 @@ use surface::Surface;
 
 /// The smooth mesh of a piece, shape space.
 ///
-/// Shares of mass are not cut to the planes of a crack (`docs/fracture.md`): a voxel that two pieces share counts half
-/// in each. So that the mesh holds what the piece weighs, its cracks are moved along their normals, at most a tenth of
-/// a voxel; see [`smooth_with`] for how far, or to keep them.
+/// Mass is not divided along the planes of a crack (`docs/fracture.md`): a voxel shared by two pieces counts half for
+/// each. So that the mesh's volume matches the piece's mass, its cracks are moved along their normals, at most by a
+/// tenth of a voxel; [`smooth_with`] returns by how much, or leaves them in place.
 #[must_use]
 pub fn smooth(octree: &Octree) -> PieceMesh {
     smooth_with(octree, true).0
 }
 
-/// The same, and how far cracks were moved outward, voxels. Only where `meet_volume` is set they are.
+/// The same, with the distance by which cracks were moved outward, voxels; zero unless `meet_volume` is set.
 #[must_use]
 pub fn smooth_with(octree: &Octree, meet_volume: bool) -> (PieceMesh, f64) {
     let leaves = leaves_of(octree);

@@ -1,4 +1,4 @@
-//! Where vertices lie: least squares on the planes of the faces round them (Ju, Losasso, Schaefer & Warren 2002).
+//! Positions of vertices: least squares over the planes of the faces round them (Ju, Losasso, Schaefer & Warren 2002).
 
 use glam::{DMat3, DVec3, IVec3, Vec3};
 use rayon::prelude::*;
@@ -10,20 +10,20 @@ use super::{
     leaves::Leaf,
 };
 
-/// Where the surface passes a face, between the middles of its solid and its empty voxel.
+/// Where the surface passes a face, between the centres of its solid and its empty voxel.
 #[derive(Clone, Copy, Debug)]
 pub struct Crossing {
-    /// On the line between the two, grid coordinates.
+    /// Point on the line between the centres, grid coordinates.
     pub point: DVec3,
-    /// Of the plane of the surface there, and a point of it.
+    /// Normal of the surface's plane there, and a point of the plane.
     pub normal: Vec3,
     pub foot: DVec3,
-    /// How much of the plane lies in the face; 0 where no plane is known.
+    /// Weight: how much of the plane lies in the face; 0 if no plane is known.
     pub weight: f64,
     pub crack: bool,
-    /// A plane crosses between the two middles, and not along the line between them: no doubt whose side it is.
+    /// Whether a plane clearly crosses between the two centres and is not parallel to the line between them.
     pub is_sure: bool,
-    /// The leaf that says so, or `u32::MAX`.
+    /// The leaf with the plane, or `u32::MAX`.
     pub leaf: u32,
 }
 
@@ -38,25 +38,25 @@ impl Crossing {
     }
 }
 
-/// Directions of less than this share of the largest eigenvalue are left to the mean of the crossings.
+/// Directions with less than this share of the largest eigenvalue are taken from the mean of the crossings.
 const FLAT: f64 = 0.04;
-/// Sheets that share a corner or an edge of the grid stay so far from it, voxels.
+/// Least distance between sheets that share a corner or an edge of the grid, voxels.
 pub const APART: f64 = 0.15;
 
-/// Where the outside meets cracks at a slant, least squares go far; a vertex stays this near to a crossing of the
+/// Where the outside meets cracks at a slant, least squares can move far; a vertex stays this near to a crossing of the
 /// outside, voxels.
 const FROM_OUTSIDE: f64 = 0.5;
 
-/// A plane that is this near to the line between two middles (sine), or crosses it so far from where it should, may
-/// not be what parts them.
+/// A plane within this angle (sine) of the line between two centres, or this far from its expected crossing, may not be
+/// the one that separates them.
 const ALONG: f64 = 0.2;
 const BESIDE: f32 = 0.5;
 
-/// Where the surface passes each face.
+/// The crossing of each face.
 pub fn crossings(bricks: &Bricks, leaves: &[Leaf], faces: &Faces) -> Vec<Crossing> {
     let mut found: Vec<Crossing> =
         faces.quads.par_iter().map(|quad| crossing(bricks, leaves, quad)).collect();
-    // A voxel knows two planes at most; a crack that is neither of them is known by what lies round it.
+    // A voxel stores at most two planes; a third crack is inferred from its neighbours.
     let is_cracked = |face: usize| {
         let quad = &faces.quads[face];
         let by_leaf = [quad.solid, quad.solid + quad.direction()].into_iter().any(
@@ -72,7 +72,7 @@ pub fn crossings(bricks: &Bricks, leaves: &[Leaf], faces: &Faces) -> Vec<Crossin
     found
 }
 
-/// Whether most of what is sure round a face is crack.
+/// Whether most of the sure crossings round a face belong to cracks.
 fn is_in_crack(faces: &Faces, crossings: &[Crossing], face: usize) -> bool {
     let mut more = 0;
     for corner in faces.quads[face].corners {
@@ -87,7 +87,7 @@ fn crossing(bricks: &Bricks, leaves: &[Leaf], quad: &Quad) -> Crossing {
     let middle = quad.solid.as_dvec3() + 0.5;
     let at = |t: f32| middle + direction.as_dvec3() * f64::from(t);
     let voxels = [quad.solid, quad.solid + quad.direction()];
-    // By how far a crossing lies in another voxel than the leaf that says it.
+    // Distance by which a crossing lies outside the leaf that it comes from.
     let mut best: Option<(f32, Crossing)> = None;
     for (i, voxel) in voxels.into_iter().enumerate() {
         let Cell::Leaf(index) = bricks.cell(voxel) else { continue };
@@ -135,9 +135,9 @@ fn crossing(bricks: &Bricks, leaves: &[Leaf], quad: &Quad) -> Crossing {
     )
 }
 
-/// Positions of all vertices, grid coordinates, and where they are safe: there no faces meet that should not.
+/// Positions of all vertices, grid coordinates, and safe positions, at which no faces intersect.
 ///
-/// Cracks are taken to lie `shift` voxels further out than they do.
+/// Cracks are assumed to lie `shift` voxels further out.
 pub fn place(bricks: &Bricks, faces: &Faces, crossings: &[Crossing], shift: f64) -> (Vec<DVec3>, Vec<DVec3>) {
     let both: Vec<(DVec3, DVec3)> = (0..faces.places.len())
         .into_par_iter()
@@ -165,7 +165,7 @@ pub fn place(bricks: &Bricks, faces: &Faces, crossings: &[Crossing], shift: f64)
     both.into_iter().unzip()
 }
 
-/// Where a vertex inside an edge lies: between its ends, to the side of its sheet.
+/// Position of a vertex inside an edge: between its ends, shifted to the side of its sheet.
 pub fn between_ends(faces: &Faces, positions: &[DVec3], vertex: usize) -> DVec3 {
     let mut aside = DVec3::ZERO;
     let mut between = DVec3::ZERO;
@@ -186,11 +186,11 @@ fn voxels_round(bricks: &Bricks, corner: IVec3) -> u8 {
     })
 }
 
-/// The point nearest to all planes; where they leave a direction open, the mean of the crossings.
+/// The point nearest to all planes; in directions that they leave open, the mean of the crossings.
 fn solve(crossings: impl Iterator<Item = Crossing> + Clone) -> DVec3 {
     let (mut mean, mut sum) = (DVec3::ZERO, 0.0);
     for crossing in crossings.clone() {
-        // Where no plane is known at all, the mean of the lines' middles.
+        // If no plane is known, the mean of the lines' middles.
         let weight = crossing.weight.max(1e-6);
         mean += crossing.point * weight;
         sum += weight;
@@ -205,9 +205,9 @@ fn solve(crossings: impl Iterator<Item = Crossing> + Clone) -> DVec3 {
     mean + pseudo_inverse_times(matrix, right)
 }
 
-/// The least x of all with matrix * x nearest to `right`, where small eigenvalues count as zero.
+/// The smallest x with matrix * x nearest to `right`, where small eigenvalues count as zero.
 fn pseudo_inverse_times(mut matrix: DMat3, right: DVec3) -> DVec3 {
-    // Jacobi rotations until the rest is diagonal.
+    // Jacobi rotations until the matrix is diagonal.
     let mut vectors = DMat3::IDENTITY;
     for _ in 0..12 {
         let off = [matrix.col(1)[0].abs(), matrix.col(2)[0].abs(), matrix.col(2)[1].abs()];

@@ -1,8 +1,8 @@
-//! Sharp edges of the object.
+//! Reconstructs sharp edges of the object.
 //!
-//! A leaf holds one plane of the object's surface, the mean of all that lies in the voxel. Where an edge or a corner
-//! runs through it, that mean would cut it off. Such a leaf takes the planes of the flat leaves around instead, if what
-//! they enclose is as much of the voxel as its coverage says.
+//! A leaf stores one plane of the object's surface, the mean over the voxel. At an edge or a corner that mean would cut
+//! the edge off. Such a leaf takes the planes of the flat leaves round it instead, if the volume that they enclose
+//! matches its coverage.
 
 use glam::{DVec3, IVec3};
 use rayon::prelude::*;
@@ -12,25 +12,26 @@ use super::{
     leaves::{Leaf, Plane},
 };
 
-/// Leaves with normals this near to each other (cosine of 8 degrees) lie on one plane, where it also passes by.
+/// Leaves with normals within this cosine (8 degrees) lie on one plane, if the distance matches, too.
 const SAME: f32 = 0.990;
-/// How far that plane may pass from the other's middle of the surface, voxels.
+/// Largest distance of that plane from the other leaf's surface point, voxels.
 const SAME_DISTANCE: f64 = 0.15;
-/// A leaf is flat with so many neighbours on its plane.
+/// A leaf is flat if it has this many neighbours on its plane.
 const NEIGHBOURS: usize = 3;
-/// Flat leaves belong to one side of an edge within 15 degrees.
+/// Flat leaves within 15 degrees belong to one side of an edge.
 const ONE_SIDE: f32 = 0.966;
-/// Sides of an edge differ by 20 degrees and more.
+/// Sides of an edge differ by at least 20 degrees.
 const EDGE: f32 = 0.94;
-/// How far coverage may lie from what the planes enclose.
+/// Largest difference between coverage and the volume that the planes enclose.
 const COVERAGE: f32 = 0.04;
-/// A crack shares a voxel out evenly, so coverage says nothing there. The mean plane encloses at most a sixth of a voxel
-/// more or less than the planes of a right-angled edge or corner; of a bevel it is far from what they would.
+/// The same for a leaf in a crack, whose coverage is divided evenly and says little. The mean plane of a right-angled
+/// edge or corner differs from its planes by at most a sixth of a voxel in enclosed volume; that of a bevel differs by
+/// much more.
 const CUT_COVERAGE: f32 = 0.2;
-/// How far flat leaves are looked for.
+/// Distance within which flat leaves are looked for.
 const REACH: i32 = 2;
 
-/// Gives leaves at edges and corners the planes that meet there.
+/// Assigns the planes that meet there to leaves at edges and corners.
 pub fn sharpen(bricks: &Bricks, leaves: &mut [Leaf]) {
     let flat: Vec<bool> = leaves.par_iter().map(|leaf| is_flat(bricks, leaves, leaf)).collect();
     let sharper: Vec<Option<Leaf>> = leaves
@@ -79,7 +80,7 @@ fn is_flat(bricks: &Bricks, leaves: &[Leaf], leaf: &Leaf) -> bool {
     false
 }
 
-/// Flat leaves of one side of an edge, the nearest ones.
+/// The nearest flat leaves of one side of an edge.
 struct Side {
     distance: i32,
     count: f64,
@@ -127,7 +128,7 @@ fn sharpened(bricks: &Bricks, leaves: &[Leaf], flat: &[bool], leaf: &Leaf) -> Op
     }
     let apart = |a: &Plane, b: &Plane| a.normal.dot(b.normal) < EDGE;
     let all_apart = planes.iter().enumerate().all(|(i, a)| planes[..i].iter().all(|b| apart(&a.0, &b.0)));
-    // Of a convex edge each side lies behind the other's plane.
+    // At a convex edge each side lies behind the other's plane.
     let height = |a: &(Plane, DVec3), b: &(Plane, DVec3)| {
         b.0.normal.as_dvec3().dot(a.1 - middle) - f64::from(b.0.offset)
     };

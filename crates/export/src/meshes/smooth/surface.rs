@@ -1,4 +1,4 @@
-//! The recipe: from leaves and internal nodes to a closed surface, grid coordinates.
+//! The steps from leaves and internal nodes to a closed surface, grid coordinates.
 
 use glam::IVec3;
 
@@ -13,15 +13,15 @@ use super::{
     walls::find_walls,
 };
 
-/// Cracks are moved at most so far to meet a piece's volume, voxels.
+/// Largest shift of cracks to match a piece's volume, voxels.
 const MOST_SHIFT: f64 = 0.1;
-/// Steps towards it, before vertices are kept from folding.
+/// Iterations of the shift before folds are removed.
 const STEPS: usize = 2;
-/// Where folds took more than this share of the volume, cracks are moved again, so often.
+/// If unfolding changed the volume by more than this share, cracks are shifted again, up to `AGAIN` times.
 const LOST: f64 = 2e-4;
 const AGAIN: usize = 3;
 
-/// Further from its plane a face of the outside does not lie on it, voxels.
+/// An outside face farther than this from its plane does not lie on it, voxels.
 const OFF: f64 = 0.6;
 
 /// A closed surface.
@@ -29,16 +29,16 @@ pub struct Surface {
     /// The leaves, with planes at sharp edges.
     pub leaves: Vec<Leaf>,
     pub faces: Faces,
-    /// By face.
+    /// Crossing of each face.
     pub crossings: Vec<Crossing>,
     pub mesh: Unfolded,
-    /// How far cracks were moved outward so that the volume is that of the octree, voxels.
+    /// Distance by which cracks were moved outward to match the octree's volume, voxels.
     pub crack_shift: f64,
 }
 
 impl Surface {
-    /// Of these leaves and internal nodes (low corner and edge); `volume` (voxels) is what it should hold, where cracks
-    /// may be moved for that.
+    /// Builds the surface of leaves and internal nodes (low corner and edge). If `volume` (voxels) is given, cracks are
+    /// moved to match it.
     pub fn new(mut leaves: Vec<Leaf>, inside: &[(IVec3, i32)], volume: Option<f64>) -> Self {
         let at: Vec<IVec3> = leaves.iter().map(|leaf| leaf.at).collect();
         let mut bricks = Bricks::new(&at, inside);
@@ -72,7 +72,7 @@ impl Surface {
     }
 }
 
-/// Makes cracks of faces of the outside that do not lie on it: of slivers beside cracks, where vertices had to give way.
+/// Turns faces of the outside that do not lie on it into crack faces: slivers beside cracks whose vertices had to move.
 fn give_to_cracks(faces: &Faces, crossings: &mut [Crossing], mesh: &Unfolded) {
     let is_beside: Vec<bool> = (0..faces.places.len())
         .map(|vertex| faces.round(vertex).iter().any(|face| crossings[*face as usize].crack))
@@ -84,7 +84,8 @@ fn give_to_cracks(faces: &Faces, crossings: &mut [Crossing], mesh: &Unfolded) {
     }
 }
 
-/// How far cracks should lie outward, if `mesh` was made with `before` and differs from `volume` by more than a share.
+/// Distance by which cracks should be moved, if the volume of `mesh`, made with the shift `before`, differs from
+/// `volume` by more than the share `least`.
 fn shift_for(volume: f64, mesh: &Unfolded, crossings: &[Crossing], before: f64, least: f64) -> Option<f64> {
     let (mut held, mut cracks) = (0.0, 0.0);
     for (t, face) in mesh.triangles.iter().zip(&mesh.of_face) {

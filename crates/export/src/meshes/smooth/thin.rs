@@ -1,34 +1,34 @@
-//! Which voxels of a piece count as solid.
+//! Thinning: decides which voxels of a piece count as solid.
 //!
-//! An octree holds every voxel that its surface touches, so its boundary lies up to a voxel outside of the surface.
-//! Leaves whose middle lies outside of their planes are taken away again, outermost first, but only where that
-//! changes nothing about what hangs together (simple points: Bertrand & Malandain 1994, 26-connected solid in
-//! 6-connected empty space), and only where solid lies behind them: a sheet thinner than a voxel keeps its voxels.
+//! An octree contains every voxel that its surface touches, so its boundary lies up to a voxel outside the surface.
+//! Leaves whose centre lies outside their planes are removed, outermost first, but only if that does not change the
+//! topology (simple points: Bertrand & Malandain 1994, 26-connected solid in 6-connected empty space), and only if
+//! solid lies behind them, so that a sheet thinner than a voxel keeps its voxels.
 
 use glam::IVec3;
 
 use super::{bricks::Bricks, leaves::Leaf};
 
-/// Rounds over what could not be taken away at first.
+/// Most repetitions over voxels that could not be removed at first.
 const ROUNDS: usize = 4;
 
-/// A voxel whose middle lies so far outside holds but a corner of the solid, no part of a sheet; voxels. It would stand
-/// out from the surface by more than a voxel.
+/// A voxel whose centre lies this far outside contains only a corner of the solid and no part of a sheet, voxels. It
+/// would stand out from the surface by more than a voxel.
 const FAR: f32 = -0.5;
-/// It goes where more voxels than this are solid round it, itself counted: a crumb stays.
+/// Such a voxel is removed only if more than this many of the 27 voxels round it are solid, so that a crumb stays.
 const ENOUGH: u32 = 5;
 
-/// Axes that count as the direction of a normal: components of this much of its largest.
+/// Axes along which a component of the normal is at least this share of the largest one.
 const MAIN: f32 = 0.5;
 
-/// Takes away what lies outside.
+/// Removes voxels outside the surface.
 pub fn thin(bricks: &mut Bricks, leaves: &[Leaf]) {
     let mut outside: Vec<(i32, u32)> = leaves
         .iter()
         .enumerate()
         .filter_map(|(i, leaf)| {
             let depth = leaf.depth_of_middle();
-            // In steps that are finer than those of the planes.
+            // Rounded to coarser steps than the planes'.
             (depth < 0.0).then_some(((depth * 256.0) as i32, i as u32))
         })
         .collect();
@@ -67,7 +67,7 @@ fn has_solid_behind(around: u32, leaf: &Leaf) -> bool {
 
 const MIDDLE: u32 = 1 << 13;
 
-/// Of each of the 27 places, those that touch it by a face, and those that touch it at all.
+/// For each of the 27 positions, bit masks of those that share a face with it, and of all that touch it.
 const TOUCHING: [(u32, u32); 27] = {
     let mut table = [(0, 0); 27];
     let mut i = 0;
@@ -89,7 +89,7 @@ const TOUCHING: [(u32, u32); 27] = {
     table
 };
 
-/// The places that touch the middle by a face, and those that touch it by a face or an edge.
+/// Bit masks of the positions that share a face with the centre, and that share a face or an edge.
 const FACES: u32 = TOUCHING[13].0;
 const FACES_AND_EDGES: u32 = {
     let mut bits = 0;
@@ -105,8 +105,8 @@ const FACES_AND_EDGES: u32 = {
     bits
 };
 
-/// Whether the middle of 27 voxels, `around` of which are solid, may be taken away: what is left round it is one part,
-/// and so is what was empty.
+/// Whether the centre of 27 voxels, of which `around` are solid, is a simple point: without it the solid round it is
+/// connected, and so is the empty space.
 fn is_simple(around: u32) -> bool {
     let solid = around & !MIDDLE;
     if solid == 0 || flood(solid & solid.wrapping_neg(), solid, |i| TOUCHING[i].1) != solid {

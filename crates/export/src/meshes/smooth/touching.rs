@@ -1,7 +1,7 @@
-//! Triangles that pass through each other, or touch where they should not.
+//! Finds triangles that intersect, or touch where they share nothing.
 //!
-//! In: triangles with shared corners, found by the boxes of the faces they are parts of. A closed surface on which no
-//! two triangles meet but at what they share faces outward everywhere, or nowhere.
+//! In: triangles with shared vertices, found by the boxes of their faces. A closed surface whose triangles meet only at
+//! shared vertices and edges faces outward everywhere or nowhere.
 
 use crate::geometry::Aabb;
 use glam::DVec3;
@@ -10,23 +10,23 @@ use glam::DVec3;
 struct Item {
     low: f32,
     high: f32,
-    /// Where the box begins, columns from the first.
+    /// The first columns that the box lies in.
     first: [u32; 2],
     face: u32,
 }
 
-/// Boxes in columns along x that are a voxel wide, each sorted by where they begin.
+/// Boxes in columns along x that are one voxel wide, each column sorted by the boxes' start.
 pub struct Columns {
     low: [f64; 2],
     size: [u32; 2],
     starts: Vec<u32>,
     items: Vec<Item>,
-    /// Along x, the longest box.
+    /// Length of the longest box along x.
     longest: f32,
 }
 
 impl Columns {
-    /// Of one box a face.
+    /// Sorts boxes, one per face.
     pub fn new(boxes: &[Aabb]) -> Self {
         let Aabb { low, high } = boxes.iter().fold(Aabb::NOTHING, |all, own| all.joined(*own));
         let columns = |a: f64, b: f64| if a <= b { (b - a) as u32 + 1 } else { 0 };
@@ -66,7 +66,7 @@ impl Columns {
         [[at(span.low.y, 0), at(span.high.y, 0)], [at(span.low.z, 1), at(span.high.z, 1)]]
     }
 
-    /// Columns that a box lies in, and the first of them.
+    /// Calls `visit` for each column that a box lies in, with the first one.
     fn each_column(&self, span: Aabb, mut visit: impl FnMut(usize, [u32; 2])) {
         let [y, z] = self.range(span);
         for row in z[0]..=z[1] {
@@ -76,14 +76,14 @@ impl Columns {
         }
     }
 
-    /// Faces whose boxes meet another box, each once.
+    /// Calls `visit` once for each face whose box overlaps another box.
     pub fn each_near(&self, span: Aabb, mut visit: impl FnMut(u32)) {
         let (low, high) = (span.low.x as f32, span.high.x as f32);
         self.each_column(span, |column, first| {
             let items = &self.items[self.starts[column] as usize..self.starts[column + 1] as usize];
             let begin = items.partition_point(|item| item.low < low - self.longest);
             for item in items[begin..].iter().take_while(|item| item.low <= high.next_up()) {
-                // Of the columns that both lie in, the first one.
+                // Reported only in the first of their common columns.
                 let common = [first[0].max(item.first[0]), first[1].max(item.first[1])];
                 let is_first = (common[1] * self.size[0] + common[0]) as usize == column;
                 if is_first && item.high >= low.next_down() {
@@ -94,10 +94,10 @@ impl Columns {
     }
 }
 
-/// Planes of two triangles count as one where their normals differ by less than 8 degrees (cosine), or point apart.
+/// Two triangles count as coplanar if their normals differ by less than 8 degrees (cosine), or point apart.
 const ONE_PLANE: f64 = 0.99;
 
-/// Whether two triangles meet elsewhere than at what they share, or come as near as `near` to it.
+/// Whether two triangles intersect apart from what they share, or come within `near` of it.
 pub fn touch(positions: &[DVec3], a: [u32; 3], b: [u32; 3], near: f64) -> bool {
     let (pa, pb) = (a.map(|v| positions[v as usize]), b.map(|v| positions[v as usize]));
     let Aabb { low, high } = Aabb::of(pa);
@@ -135,7 +135,7 @@ pub fn touch(positions: &[DVec3], a: [u32; 3], b: [u32; 3], near: f64) -> bool {
     passing(pa, a, pb, b) || passing(pb, b, pa, a)
 }
 
-/// Whether a point lies above or below the inside of a triangle, so near.
+/// Whether a point lies above or below the inside of a triangle, within `near`.
 fn is_on(p: DVec3, [a, b, c]: [DVec3; 3], near: f64) -> bool {
     let normal = (b - a).cross(c - a);
     let height = normal.dot(p - a);
@@ -143,7 +143,7 @@ fn is_on(p: DVec3, [a, b, c]: [DVec3; 3], near: f64) -> bool {
         && [(a, b), (b, c), (c, a)].iter().all(|(from, to)| (*to - *from).cross(p - *from).dot(normal) > 0.0)
 }
 
-/// Whether two edges pass each other between their ends, so near.
+/// Whether two edges pass each other between their ends, within `near`.
 fn edges_meet(one: [DVec3; 2], other: [DVec3; 2], near: f64) -> bool {
     let (u, v, between) = (one[1] - one[0], other[1] - other[0], other[0] - one[0]);
     let across = u.cross(v);
@@ -161,7 +161,7 @@ fn volume(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> f64 {
     (b - a).cross(c - a).dot(d - a)
 }
 
-/// Whether the line from `from` to `to` passes through a triangle.
+/// Whether the segment from `from` to `to` passes through a triangle.
 fn passes(from: DVec3, to: DVec3, [a, b, c]: [DVec3; 3]) -> bool {
     let (before, after) = (volume(a, b, c, from), volume(a, b, c, to));
     if before * after >= 0.0 {

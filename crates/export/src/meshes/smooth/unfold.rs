@@ -1,8 +1,8 @@
-//! Positions at which no face shows its back.
+//! Removes folds: moves vertices so that no face is turned over.
 //!
-//! Least squares puts vertices where the surface is, not where faces stay apart: at thin walls and narrow ridges some
-//! turn over or pass through each other. At the corners of the grid none do. So vertices of a face that is found turned
-//! over go back towards their corners, step by step, until none is.
+//! Least squares places vertices on the surface but does not keep faces apart: at thin walls and narrow ridges some
+//! turn over or intersect. At the corners of the grid none do. So the vertices of a bad face move back towards their
+//! corners step by step, until no face is bad.
 
 use std::ops::Range;
 
@@ -17,21 +17,21 @@ use super::{
 };
 use crate::shape::rays::{Ask, Inward};
 
-/// Of the way to its target, what a vertex of a bad face keeps, by how often it was one before; then nothing.
+/// Share of the way to its target that a vertex of a bad face keeps, by how often it was part of one; after that zero.
 const KEPT: [f64; 12] = [0.95, 0.92, 0.9, 0.85, 0.8, 0.7, 0.6, 0.6, 0.6, 0.6, 0.5, 0.4];
-/// How far round a bad face vertices go back with it, by the same.
+/// Radius round a bad face within which vertices move back with it, by the same count.
 const REACH: [i32; 12] = [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2];
-/// Shares that vertices try which keep less than the first.
+/// Shares tried for vertices that kept less than the first.
 const ADVANCED: [f64; 4] = [0.8, 0.65, 0.5, 0.3];
-/// Further from where the outside passes vertices look for another place, voxels.
+/// Vertices farther than this from the outside's crossings look for another position, voxels.
 const FAR: f64 = 0.65;
-/// Of the way there, what they may keep.
+/// Shares tried of the way to that position.
 const NEARER: [f64; 6] = [0.1, 0.25, 0.4, 0.55, 0.7, 0.85];
 /// Rounds after which all vertices stay at their corners.
 const ROUNDS: usize = 40;
-/// Above a face rays begin, where nothing else comes so near as the whole.
+/// Height of ray origins above a face, as a share of the distance within which no other part lies.
 const ABOVE: f64 = 0.3;
-/// Narrower triangles face nowhere, once a file holds their corners in 32 bits; voxels, and a share of the size.
+/// Narrower triangles have no facing once a file stores their vertices in 32 bits; voxels, and a share of the size.
 const FLAT: f64 = 1e-4;
 const FLAT_SHARE: f64 = 1e-6;
 
@@ -39,14 +39,14 @@ const FLAT_SHARE: f64 = 1e-6;
 pub struct Unfolded {
     pub positions: Vec<DVec3>,
     pub triangles: Vec<[u32; 3]>,
-    /// Which face each triangle is a part of.
+    /// The face that each triangle belongs to.
     pub of_face: Vec<u32>,
-    /// Faces + 1 offsets into `triangles`.
+    /// Number of faces + 1 offsets into `triangles`.
     starts: Vec<u32>,
 }
 
-/// `shares` says how far vertices go from `safe` to `targets`; it is made smaller where needed. That no two triangles
-/// touch is nearly all; rays are asked as well where there is nothing more to change.
+/// Finds positions without folds. `shares` says how far vertices move from `safe` to `targets`; it is reduced where
+/// needed. The tests are mainly for touching triangles; rays are used as well once nothing else is left to change.
 pub fn unfold(
     faces: &Faces,
     crossings: &[Crossing],
@@ -74,19 +74,19 @@ pub fn unfold(
     folding.mesh
 }
 
-/// Faces on their way from where they fold to where they do not.
+/// The vertices' positions while folds are being removed.
 struct Folding<'a> {
     faces: &'a Faces,
     crossings: &'a [Crossing],
     targets: &'a mut [DVec3],
     safe: &'a [DVec3],
     shares: &'a mut [f64],
-    /// How often each vertex was one of a bad face.
+    /// How often each vertex was part of a bad face.
     times: Vec<u8>,
     mesh: Unfolded,
-    /// Where each face can come to lie.
+    /// Box of all positions that each face can take.
     columns: Columns,
-    /// No triangle is so narrow, no two vertices come so near.
+    /// Least width of triangles and distance of vertices.
     least: f64,
 }
 
@@ -112,7 +112,7 @@ impl<'a> Folding<'a> {
                     let near = on_outside(faces, crossings, v);
                     near.chain([targets[v], safe[v], mesh.positions[v]])
                 }));
-                // Vertices inside edges stand aside.
+                // Vertices inside edges are shifted to their side.
                 let aside = if quad.has_middles() { APART } else { 0.0 } + least;
                 Aabb::new(low - aside, high + aside)
             })
@@ -122,7 +122,7 @@ impl<'a> Folding<'a> {
         Self { faces, crossings, targets, safe, shares, times, mesh, columns, least }
     }
 
-    /// Faces of which not everything lies so that nothing is to be feared.
+    /// Faces with a triangle that must be tested.
     fn not_tame(&self) -> Vec<u32> {
         let tame = tame(self.faces, &self.mesh.positions, &self.mesh.triangles);
         let of_face = self.mesh.of_face.iter();
@@ -136,7 +136,7 @@ impl<'a> Folding<'a> {
         self.mesh.starts[face as usize] as usize..self.mesh.starts[face as usize + 1] as usize
     }
 
-    /// Triangles of these faces that are too narrow, and all that one of theirs touches.
+    /// Triangles of these faces that are too narrow, and all triangles that touch one of them.
     fn touching(&self, asked: &[u32]) -> Vec<u32> {
         let (positions, triangles) = (&self.mesh.positions, &self.mesh.triangles);
         let of_face = |face: &u32| {
@@ -167,7 +167,7 @@ impl<'a> Folding<'a> {
         bad
     }
 
-    /// Triangles that rays find to face inward.
+    /// Triangles that face inward according to rays.
     fn inward(&self) -> Vec<u32> {
         let Unfolded { positions, triangles, .. } = &self.mesh;
         let inward = Inward { steps: &[ABOVE * self.least], flat: self.least, points: 1 };
@@ -175,7 +175,7 @@ impl<'a> Folding<'a> {
         inward.find(positions, triangles, &|t: usize| if tame[t] { Ask::Not } else { Ask::Once })
     }
 
-    /// Moves the vertices of bad triangles, or `all`, towards their corners. Out: the faces that changed.
+    /// Moves the vertices of bad triangles, or `all`, towards their corners. Returns the changed faces.
     fn go_back(&mut self, bad: &[u32], all: bool) -> Vec<u32> {
         let mut marks = vec![all; self.shares.len()];
         for t in bad {
@@ -195,8 +195,7 @@ impl<'a> Folding<'a> {
         self.update(&moved)
     }
 
-    /// Vertices that went far back with others may have room again: one by one they go as near to their targets as
-    /// they can.
+    /// Moves vertices that went far back with others towards their targets again, one by one, as near as possible.
     fn advance(&mut self) {
         for v in 0..self.shares.len() {
             let before = self.shares[v];
@@ -213,7 +212,8 @@ impl<'a> Folding<'a> {
         }
     }
 
-    /// Where outside and cracks meet, vertices that had to go far back from the outside go to another place near it.
+    /// Where outside and cracks meet, moves vertices that had to go far back from the outside to another position near
+    /// it.
     fn draw_near(&mut self) {
         for v in 0..self.shares.len() {
             let from_outside =
@@ -243,7 +243,7 @@ impl<'a> Folding<'a> {
         }
     }
 
-    /// Puts vertices where their shares say. Out: the faces that changed.
+    /// Updates vertices to their shares. Returns the changed faces.
     fn update(&mut self, moved: &[usize]) -> Vec<u32> {
         for v in moved {
             self.mesh.positions[*v] = self.safe[*v] + self.shares[*v] * (self.targets[*v] - self.safe[*v]);
@@ -268,7 +268,7 @@ impl<'a> Folding<'a> {
     }
 }
 
-/// Where the outside passes the faces round a vertex, if a crack does, too.
+/// Crossings of the outside in the faces round a vertex, if a crack passes there, too.
 fn on_outside<'a>(
     faces: &'a Faces,
     crossings: &'a [Crossing],
@@ -280,13 +280,13 @@ fn on_outside<'a>(
     all.iter().map(|face| &crossings[*face as usize]).filter(|crossing| !crossing.crack).map(|c| c.point)
 }
 
-/// Whether a triangle is nowhere wider than `least`.
+/// Whether a triangle is narrower than `least`.
 fn is_narrow([a, b, c]: [DVec3; 3], least: f64) -> bool {
     let longest = a.distance_squared(b).max(b.distance_squared(c)).max(c.distance_squared(a)).sqrt();
     (b - a).cross(c - a).length() <= least * longest
 }
 
-/// The triangles of all faces with vertices at these positions, whatever they do to each other.
+/// The triangles of all faces with vertices at these positions, folds included.
 pub fn triangulated(faces: &Faces, crossings: &[Crossing], mut positions: Vec<DVec3>) -> Unfolded {
     for (v, place) in faces.places.iter().enumerate() {
         if place.cycle().is_none() {
@@ -310,18 +310,18 @@ pub fn triangulated(faces: &Faces, crossings: &[Crossing], mut positions: Vec<DV
     Unfolded { positions, triangles, of_face, starts }
 }
 
-/// Vertices this near to their corners keep to the cells that are theirs, voxels. Where each cell has one, triangles
-/// that share none cannot meet.
+/// Vertices this near to their corners stay in their own cells, voxels. Triangles whose vertices lie in separate cells
+/// cannot meet.
 const OWN_CELL: f64 = 0.5;
-/// A triangle and the mean of those round a vertex of it face alike within 45 degrees (cosine).
+/// A triangle and the mean normal round each of its vertices agree within 45 degrees (cosine).
 const ALIKE: f64 = 0.7;
-/// A triangle that is this wide is no needle, voxels.
+/// A triangle of this width is no needle, voxels.
 const WIDE: f64 = 0.05;
 
-/// Of smaller meshes no triangle counts as tame: there is time to look at all.
+/// In meshes with fewer triangles all are tested.
 const SMALL: usize = 20_000;
 
-/// Which triangles lie so that nothing is to be feared: wide, facing as their neighbours do, within their own cells.
+/// Whether each triangle needs no test: wide, facing like its neighbours, within its own cells.
 fn tame(faces: &Faces, positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<bool> {
     let crosses: Vec<DVec3> = triangles
         .iter()
@@ -350,7 +350,7 @@ fn tame(faces: &Faces, positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<bool>
             })
     };
     let alone: Vec<bool> = triangles.iter().zip(&crosses).map(is_tame).collect();
-    // Nor is what touches one that is not.
+    // A triangle that touches one to be tested is tested, too.
     let mut touched = vec![triangles.len() < SMALL; positions.len()];
     for (t, _) in triangles.iter().zip(&alone).filter(|(_, tame)| !**tame) {
         t.iter().for_each(|v| touched[*v as usize] = true);
@@ -358,7 +358,7 @@ fn tame(faces: &Faces, positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<bool>
     triangles.iter().map(|t| t.iter().all(|v| !touched[*v as usize])).collect()
 }
 
-/// Marks the vertices of corners at most `reach` along each axis from one.
+/// Marks the vertices of corners within `reach` along each axis.
 fn mark_round(places: &[Place], corner: IVec3, reach: i32, marks: &mut [bool]) {
     for z in -reach..=reach {
         for y in -reach..=reach {
@@ -372,7 +372,7 @@ fn mark_round(places: &[Place], corner: IVec3, reach: i32, marks: &mut [bool]) {
     }
 }
 
-/// Triangles of a face. Of its two diagonals the one that turns it least against its plane, then the shorter.
+/// Triangulates a face along the diagonal that turns the triangles least against its plane, then along the shorter one.
 fn triangles_of(quad: &Quad, crossing: &Crossing, positions: &[DVec3], out: &mut [[u32; 3]]) {
     let c = quad.corners;
     if quad.has_middles() {

@@ -1,7 +1,7 @@
 //! Walls thinner than a voxel.
 //!
-//! Where both sides of a wall lie in one voxel, voxelisation leaves one plane through the middle of both, with the
-//! normal of either. How thick the wall is, the coverage of the voxels through it says.
+//! If both sides of a wall lie in one voxel, voxelisation stores one plane through the middle of both, with the normal
+//! of either side. The coverage of the voxels through the wall gives its thickness.
 
 use rayon::prelude::*;
 
@@ -10,12 +10,12 @@ use super::{
     leaves::{Leaf, share_below},
 };
 
-/// A leaf shows one side if its coverage is what lies below its plane, up to this share of the voxel.
+/// A leaf contains only one side if its coverage equals the volume below its plane within this share of the voxel.
 const ONE_SIDED: f64 = 0.04;
-/// Voxels through a wall, at most, on either side of one.
+/// Most voxels through a wall on either side of one.
 const THROUGH: i32 = 2;
 
-/// Tells leaves that hold both sides of a wall how thick it is.
+/// Finds leaves that contain both sides of a wall, and stores its thickness.
 pub fn find_walls(bricks: &Bricks, leaves: &mut [Leaf]) {
     let found: Vec<Option<f32>> =
         leaves.par_iter().map(|leaf| half_thickness(bricks, leaves, leaf)).collect();
@@ -28,7 +28,7 @@ pub fn find_walls(bricks: &Bricks, leaves: &mut [Leaf]) {
 
 fn half_thickness(bricks: &Bricks, leaves: &[Leaf], leaf: &Leaf) -> Option<f32> {
     let [plane] = leaf.own() else { return None };
-    // A crack shares coverage out evenly, so it says nothing there.
+    // A crack divides coverage evenly, so it says nothing there.
     if plane.crack || leaf.cut.is_some() {
         return None;
     }

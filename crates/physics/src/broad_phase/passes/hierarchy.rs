@@ -1,8 +1,7 @@
 //! The bounding volume hierarchy over Morton codes in compute passes (Karras 2012): codes, sort, inner nodes, boxes.
 //!
-//! In: a buffer of boxes on the lattice of the scene, whatever else is known of them (`lattice.wgsl`). Out: a
-//! [`Hierarchy`], through which every leaf finds its way down (`walk.wgsl`). Keys that are equal stay in the order of
-//! their boxes, whichever sort is taken.
+//! In: a buffer of boxes on the lattice of the scene, with any other data (`lattice.wgsl`). Out: a [`Hierarchy`], which
+//! every leaf traverses (`walk.wgsl`). Both sorts are stable: equal keys stay in the order of their boxes.
 
 use crate::gpu::{
     Buffer, Count, Gpu, GpuError, Kernel, Recorder, bind, kernels,
@@ -17,12 +16,12 @@ const BLOCK: usize = 512;
 const BOX_WORDS: usize = 6;
 /// Bits of a Morton code.
 const CODE_BITS: u32 = 30;
-/// From so many boxes on keys are sorted by digits; up to there the bitonic sort takes less time, as it is fewer dispatches
-/// (docs/lab/hull-contacts.md).
+/// From this number of boxes on keys are sorted by digits; up to there the bitonic sort takes less time, as it is fewer
+/// dispatches (docs/lab/hull-contacts.md).
 const RADIX_FROM: usize = 4097;
 
 shared! {
-    /// What the passes take as numbers (`params.wgsl`).
+    /// Parameters of the passes (`params.wgsl`).
     #[derive(Debug, Default)]
     pub struct HierarchyParams {
         /// Boxes.
@@ -31,7 +30,7 @@ shared! {
         words: u32,
         /// Keys that are written.
         keys: u32,
-        /// Of one dispatch of the bitonic sort.
+        /// Size of the sequences that a dispatch of the bitonic sort merges.
         size: u32,
         /// See `size`.
         last: u32,
@@ -60,7 +59,7 @@ pub struct HierarchyPasses {
 
 /// The hierarchy's buffers.
 pub struct Hierarchy {
-    /// (code, box), in order.
+    /// (code, box), sorted.
     pub keys: Buffer<[u32; 2]>,
     spare: Buffer<[u32; 2]>,
     /// Inner nodes.
@@ -71,7 +70,7 @@ pub struct Hierarchy {
 }
 
 impl Hierarchy {
-    /// Room for so many boxes.
+    /// Allocates buffers for this number of boxes.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`].
@@ -92,13 +91,13 @@ impl Hierarchy {
     }
 }
 
-/// Keys that a bitonic sort sorts for so many boxes.
+/// Number of keys that a bitonic sort needs for `boxes`.
 fn padded(boxes: usize) -> usize {
     boxes.next_power_of_two().max(BLOCK)
 }
 
 impl HierarchyPasses {
-    /// With a way of compiling kernels.
+    /// Compiles the kernels by `kernel`.
     #[must_use]
     pub fn compiled(kernel: &dyn Fn(&'static str) -> Kernel) -> Self {
         Self {

@@ -39,8 +39,8 @@ pub fn middle(places: impl Iterator<Item = DVec3>) -> DVec3 {
     if places.peek().is_none() { DVec3::ZERO } else { Aabb::of(places).middle() }
 }
 
-/// A place against the middle of the scene in two parts of single precision, the second one what rounding takes from the
-/// first, so that nothing is lost far from the middle.
+/// A position relative to the middle of the scene in two parts of single precision, the second the rounding error of
+/// the first, so that nothing is lost far from the middle.
 #[must_use]
 pub fn in_two(place: DVec3) -> [[f32; 3]; 2] {
     let near = place.clamp(DVec3::splat(-FAR), DVec3::splat(FAR)).as_vec3();

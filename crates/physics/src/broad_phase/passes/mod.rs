@@ -1,9 +1,9 @@
-//! Near pairs in compute passes: the twin of `tree.rs`, which does the same on the cores.
+//! Near pairs in compute passes: the counterpart of `tree.rs`, which computes them on the cores.
 //!
-//! In: turned boxes, who moves, and how fast. Out: the same pairs as the twin's in the same order, with one wait for the
-//! device. Boxes along the world's axes are whole numbers of a lattice; as they are turned, they are told apart in single
-//! precision with some slack. So the passes say all that is near, and a few pairs more at the edge of it, which the host
-//! sorts out in double precision. `hierarchy.rs` is shared with the search for contacts of octrees.
+//! In: oriented boxes, which bodies move, and how fast. Out: the same pairs as `tree.rs` in the same order, after one
+//! wait for the device. Boxes along the world's axes are whole numbers of a lattice; the oriented boxes are tested in
+//! single precision with some slack. So the passes find all near pairs and a few more, which the host removes by a test
+//! in double precision. `hierarchy.rs` is shared with the search for contacts of octrees.
 
 pub mod hierarchy;
 pub mod lattice;
@@ -25,16 +25,16 @@ const PAIRS_A_BOX: usize = 16;
 const MORE_PAIRS: usize = 1024;
 
 shared! {
-    /// What the pass takes as numbers (`pairs.wgsl`).
+    /// Parameters of the pass (`pairs.wgsl`).
     #[derive(Debug, Default)]
     pub struct NearParams {
         /// Boxes.
         boxes: u32,
         /// Pairs for which there is room.
         room: u32,
-        /// Beyond so many pairs nobody counts on.
+        /// The pass stops counting beyond this number of pairs.
         most: u32,
-        /// What rounding may take from the place of a box, m.
+        /// Largest rounding error of a box's position, m.
         slack: f32,
     }
 }
@@ -85,7 +85,7 @@ impl NearPasses {
         Self::compiled(gpu, &|path| Kernel::new(gpu, path))
     }
 
-    /// With another way of compiling kernels, for tests that plant errors.
+    /// Compiles the kernels by `kernel`, for tests that plant errors.
     fn compiled(gpu: &Gpu, kernel: &dyn Fn(&'static str) -> Kernel) -> Self {
         Self {
             hierarchy: HierarchyPasses::compiled(kernel),
@@ -96,8 +96,8 @@ impl NearPasses {
         }
     }
 
-    /// As [`Asked::pairs`]. None where there are more than there was room for: there will be room the next time, and
-    /// until then the twin knows; so nobody waits for the device twice.
+    /// Like [`Asked::pairs`]. `None` if the buffers are too small: they are enlarged for the next step, and this step
+    /// uses the cores, to avoid a second wait for the device.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -108,7 +108,7 @@ impl NearPasses {
         Ok(Some(found))
     }
 
-    /// What the passes say: pairs of bodies in no order, the smaller number first.
+    /// The pairs that the passes find, unsorted, the smaller index first.
     fn candidates(&mut self, gpu: &Gpu, asked: &Asked<'_>) -> Result<Option<Vec<(u32, u32)>>, GpuError> {
         let boxes = MovingBoxes::new(asked);
         let count = boxes.items.len();
@@ -152,7 +152,7 @@ impl NearPasses {
     }
 }
 
-/// What the kernels share with Rust.
+/// Types that the kernels share with Rust.
 #[cfg(test)]
 pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
     use crate::gpu::Shared;

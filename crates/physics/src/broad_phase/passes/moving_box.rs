@@ -1,6 +1,7 @@
-//! The boxes of bodies that move, as the passes see them.
+//! The boxes of bodies in the format of the passes.
 //!
-//! In: turned boxes, who moves, and how fast. Out: a [`MovingBox`] for each body with a box, in order of body.
+//! In: oriented boxes, which bodies move, and how fast. Out: a [`MovingBox`] for each body with a box, in order of
+//! body.
 
 use super::lattice::{FAR, Lattice, in_two, middle};
 use crate::geometry::Aabb;
@@ -20,13 +21,13 @@ pub struct MovingBox {
     pub moves: u32,
     /// High corner.
     pub high: [i32; 3],
-    /// 1 where single precision can tell it apart as it is turned.
+    /// 1 if single precision is enough for the test of the oriented box.
     pub measured: u32,
     /// Its middle against that of the scene, m.
     pub centre: [f32; 3],
     /// How far its farthest point turns in the step, m.
     pub spin: f32,
-    /// What rounding takes from `centre`, m.
+    /// Rounding error of `centre`, m.
     pub centre_rest: [f32; 3],
     /// Unused.
     pub pad_rest: u32,
@@ -59,16 +60,16 @@ layout!(MovingBox as "MovingBox" {
 
 /// All boxes of a step.
 pub struct MovingBoxes {
-    /// In order of body.
+    /// By ascending body.
     pub items: Vec<MovingBox>,
     /// By box: its body.
     pub bodies: Vec<usize>,
-    /// What rounding may take from the place of a box, m.
+    /// Largest rounding error of a box's position, m.
     pub slack: f32,
 }
 
-/// What two parts of single precision, and sums of double precision, may lose of a place, as a share of how far out it
-/// is; and the least that any box is told apart by, m.
+/// Largest rounding error of two parts of single precision, and of sums of double precision, as a share of the distance
+/// from the middle; and the smallest slack of any test, m.
 const PLACE_ROUNDED: f64 = 1e-14;
 const LEAST: f64 = 1e-15;
 

@@ -1,10 +1,10 @@
-//! Whether two hulls are apart, and along which axis: separating axes (Chlubna, sec. 6; Eberly 2001).
+//! Whether two hulls are separated, and along which axis: separating axes (Chlubna, sec. 6; Eberly 2001).
 //!
 //! In: two hulls, the second as it lies in the axes of the first. Out: the axis along which they are farthest apart,
-//! or, where they overlap, along which the least would part them (the minimum translation). The axes are the normals of
-//! both hulls and the cross products of their edges. Of the edges only those pairs can matter that make a face of the
-//! Minkowski difference, whose arcs on the Gauss map cross (Gregorius 2013, The Separating Axis Test between Convex
-//! Polyhedra); what the arcs say is asked again of all corners, so an axis never claims a gap that is not there.
+//! or, if they overlap, the axis of least overlap (the minimum translation). The axes are the normals of both hulls and
+//! the cross products of their edges. Of the edges only those pairs can matter that make a face of the Minkowski
+//! difference, whose arcs on the Gauss map cross (Gregorius 2013, The Separating Axis Test between Convex Polyhedra);
+//! the result is checked against all corners, so that an axis never claims a gap that does not exist.
 
 use super::solid::{Edge, Solid};
 use crate::corners::Corners;
@@ -24,7 +24,7 @@ pub struct Relative {
 }
 
 impl Relative {
-    /// Of two bodies that lie so in the world.
+    /// The relative pose of two bodies with these poses in the world.
     #[must_use]
     pub fn new(a: (DVec3, DQuat), b: (DVec3, DQuat)) -> Self {
         let inverse = a.1.inverse();
@@ -44,7 +44,7 @@ impl Relative {
     }
 }
 
-/// What gives an axis.
+/// The feature that an axis comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feature {
     /// A face of the first hull, or of the second.
@@ -63,9 +63,9 @@ pub enum Feature {
 pub struct Axis {
     /// From the second hull to the first, unit, axes of the first.
     pub normal: DVec3,
-    /// How far they are apart along it, m; negative: how far they overlap.
+    /// Distance along the axis, m; negative: overlap.
     pub separation: f64,
-    /// What it comes from.
+    /// The feature that it comes from.
     pub feature: Feature,
 }
 
@@ -78,7 +78,7 @@ pub struct Pair<'a> {
     pub solids: [&'a Solid; 2],
     /// Corners of the second, axes of the first.
     second: Few<DVec3>,
-    /// The same side by side.
+    /// `second`, in groups of four lanes.
     lined_up: Corners,
     /// Normals of the second's faces, axes of the first.
     normals: Few<DVec3>,
@@ -105,7 +105,7 @@ impl<'a> Pair<'a> {
         if of == 0 { &self.solids[0].corners } else { &self.second }
     }
 
-    /// The same side by side.
+    /// The corners of hull `of`, in groups of four lanes.
     #[must_use]
     pub fn lined_up(&self, of: usize) -> &Corners {
         if of == 0 { &self.solids[0].lined_up } else { &self.lined_up }
@@ -124,14 +124,14 @@ impl<'a> Pair<'a> {
         if of == 0 { own } else { own + self.normals[face].dot(self.relative.position) }
     }
 
-    /// How far they are apart along `normal`, from the second to the first.
+    /// Distance of the hulls along `normal`, from the second to the first.
     #[must_use]
     pub fn along(&self, normal: DVec3) -> f64 {
         -self.lined_up(0).reach(-normal) - self.lined_up(1).reach(normal)
     }
 
     /// The axis along which they are farthest apart, unless one is found along which they are more than `enough` apart.
-    /// Of what is hardly better than what served before (`known`) or than a face, that stays: `loyalty`, m.
+    /// An axis must be better by `loyalty`, m, than the one of the last search (`known`) or than a face to replace it.
     #[must_use]
     pub fn axis(&self, enough: f64, known: Option<Feature>, loyalty: f64) -> Axis {
         let mut best: Option<(f64, Axis)> = None;
@@ -157,14 +157,14 @@ impl<'a> Pair<'a> {
         best.map_or(Axis { normal: DVec3::Y, separation: f64::MAX, feature: nothing }, |(_, axis)| axis)
     }
 
-    /// The most that the hulls can be apart along a direction out of hull `of` that no point of that hull passes by
-    /// more than `at`: the ball in the other is nearer than its corners.
+    /// Upper bound of the distance along a direction out of hull `of` beyond which no point of that hull lies by more
+    /// than `at`: the ball in the other is nearer than its corners.
     #[inline]
     fn most(&self, of: usize, way: DVec3, at: f64) -> f64 {
         way.dot(self.middles[1 - of]) - self.solids[1 - of].inner - at
     }
 
-    /// The best of the faces of one hull; which one does not matter where none has them farther apart than `least`.
+    /// The best of the faces of one hull; any face if none separates them by more than `least`.
     fn of_faces(&self, of: usize, least: f64, enough: f64) -> Axis {
         let none = Feature::Face { of, face: 0 };
         let mut best = Axis { normal: DVec3::Y, separation: f64::MIN, feature: none };
@@ -185,7 +185,7 @@ impl<'a> Pair<'a> {
         best
     }
 
-    /// The best of the pairs of edges, where one has them farther apart than `least`.
+    /// The best of the pairs of edges, if one separates them by more than `least`.
     fn of_edges(&self, least: f64, enough: f64) -> Option<Axis> {
         let [a, b] = self.solids;
         let mut best: Option<Axis> = None;
@@ -241,7 +241,7 @@ struct Arc {
     at: DVec3,
     /// To the other.
     along: DVec3,
-    /// Of its faces.
+    /// Normals of its two faces.
     normals: [DVec3; 2],
     /// Across both.
     pole: DVec3,

@@ -1,4 +1,4 @@
-//! Hulls of the shapes whose bodies have met, made on first use.
+//! Hulls of the shapes whose bodies came near each other, made on first use.
 
 use super::solid::Solid;
 use crate::{Body, shape::Shape};
@@ -11,7 +11,8 @@ use std::{
 /// Hulls by shape.
 #[derive(Debug, Default)]
 pub struct HullCache {
-    /// By address of the shape, which is held, so that its address names it. Only looked up.
+    /// Keyed by `Arc` pointer. The `Arc` is stored so that the address cannot be reused. Never iterated, so order does
+    /// not matter.
     hulls: BTreeMap<usize, (Arc<Shape>, Arc<Solid>)>,
 }
 

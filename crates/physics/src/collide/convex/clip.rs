@@ -1,8 +1,8 @@
 //! Where two hulls touch along an axis.
 //!
-//! In: two hulls and the axis along which they are apart. Out: places on both. Where a face gives the axis, the other
-//! hull's face that looks against it most is clipped by that face's sides (Sutherland & Hodgman 1974); where two edges
-//! give it, they touch in one point.
+//! In: two hulls and the axis along which they are apart. Out: contact points on both. If the axis is the normal of a
+//! face, the other hull's most opposed face is clipped by that face's sides (Sutherland & Hodgman 1974); if two edges
+//! give the axis, they touch in one point.
 
 use super::axes::{Axis, Feature, Pair};
 use crate::collide::tangents;
@@ -15,20 +15,20 @@ pub type Few<T> = SmallVec<[T; 12]>;
 /// Where two hulls touch, axes of the first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Touch {
-    /// Names the place from step to step, by faces, edges and corners.
+    /// Identifies the point from step to step, by faces, edges and corners.
     pub key: u64,
     /// On the first hull and on the second.
     pub on: [DVec3; 2],
-    /// How far both are apart there, m.
+    /// Distance of the hulls there, m.
     pub separation: f64,
 }
 
-/// Of the numbers of sides in names.
+/// Stride of side numbers in keys.
 const SIDE: u32 = 1 << 10;
-/// How far aside corners are looked for that come next, for 1 along the normal.
+/// Sideways components of the directions in which the next corners are searched, for 1 along the normal.
 const TURNED: [(f64, f64); 8] =
     [(1.0, 0.0), (0.7, 0.7), (0.0, 1.0), (-0.7, 0.7), (-1.0, 0.0), (-0.7, -0.7), (0.0, -1.0), (0.7, -0.7)];
-/// A corner that no clipped place stands for.
+/// Key of a corner that no clipped point represents.
 const LONE: u64 = 1 << 31;
 
 /// A corner of a polygon that is being clipped.
@@ -50,9 +50,9 @@ pub fn touches(pair: &Pair<'_>, axis: &Axis, margin: f64, slack: f64) -> Few<Tou
     }
 }
 
-/// The corners of hull `of` that come next if it turns where it touches, as far as they are from the plane of the
-/// contact: what is fast turns by much before it is looked at again, and on one corner alone it would turn into the
-/// other.
+/// The corners of hull `of` that touch next if it turns about the contact, within the distance of its points to the
+/// contact plane: a fast body turns by much before its next search, and with one corner alone it would turn into the
+/// other body.
 #[must_use]
 pub fn turned_corners(pair: &Pair<'_>, axis: &Axis, of: usize) -> Few<Touch> {
     // Out of the hull, towards the other.
@@ -86,7 +86,7 @@ fn at_face(pair: &Pair<'_>, axis: &Axis, (of, face): (usize, usize), margin: f64
     let polygon = clipped(pair, of, face, against(pair, other, out));
     let places = polygon.iter().map(|corner| touch(u64::from(corner.name), corner.at));
     let mut found: Few<Touch> = places.filter(|touch| touch.separation < margin).collect();
-    // The corner that is deepest may lie beside the face, or be one that its own face left out.
+    // The deepest corner may lie beside the face, or be one that its own face lacks.
     let deepest = found.iter().map(|touch| touch.separation).fold(f64::MAX, f64::min);
     if deepest > axis.separation + slack {
         let (corner, _) = pair.lined_up(other).farthest(-out);
@@ -102,7 +102,7 @@ fn against(pair: &Pair<'_>, of: usize, way: DVec3) -> usize {
     faces.min_by(|a, b| look(*a).total_cmp(&look(*b))).unwrap_or(0)
 }
 
-/// What lies within the sides of a face of hull `of`, of face `incident` of the other.
+/// The part of face `incident` of the other hull within the sides of a face of hull `of`.
 fn clipped(pair: &Pair<'_>, of: usize, face: usize, incident: usize) -> Few<Corner> {
     let other = pair.corners(1 - of);
     let whole = &pair.solids[1 - of].faces[incident].corners;
@@ -116,7 +116,7 @@ fn clipped(pair: &Pair<'_>, of: usize, face: usize, incident: usize) -> Few<Corn
     polygon
 }
 
-/// What of a polygon does not lie beyond the plane through `at`; the side along the plane gets the name `side`.
+/// The part of a polygon that does not lie beyond the plane through `at`; the new side gets the key `side`.
 fn cut(polygon: &[Corner], at: DVec3, beyond: DVec3, side: u32) -> Few<Corner> {
     let mut out = Few::with_capacity(polygon.len() + 1);
     for (k, a) in polygon.iter().enumerate() {
@@ -128,7 +128,7 @@ fn cut(polygon: &[Corner], at: DVec3, beyond: DVec3, side: u32) -> Few<Corner> {
         };
         match (far_a <= 0.0, far_b <= 0.0) {
             (true, true) => out.push(*a),
-            // On the way out the plane is what comes next.
+            // The edge leaves: its intersection with the plane follows.
             (true, false) => out.extend([*a, crossing(side)]),
             (false, true) => out.push(crossing(a.side)),
             (false, false) => {}

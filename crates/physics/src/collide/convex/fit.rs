@@ -1,15 +1,16 @@
 //! How well a body fits its convex hull.
 //!
-//! In: the octree of a body. Out: whether its hull holds it, so that nothing sticks out by more than contacts are made apart,
-//! and whether all of the body's surface lies so near it. Then hull and octree say the same, and the hull says it with tens of
-//! corners. Where something is hollow, hull and octree say the same wherever the hull has the body's surface
-//! (`mixed/careful.rs`). A hull whose corners had to be chosen twice counts only where it is all of the surface, of what is thick.
+//! In: the octree of a body. Out: whether its hull contains it, with nothing sticking out by more than the contact
+//! margin, and whether all of the body's surface lies that near to the hull. Then hull and octree give the same
+//! contacts, and the hull has tens of corners only. For a hollow body they agree wherever the hull is the body's
+//! surface (`mixed/careful.rs`). A hull whose corners had to be chosen twice is used only for thick bodies whose whole
+//! surface it is.
 
 use super::solid::{Face, Solid};
 use crate::{BodyDef, shape::Geometry, svo::leaf_sample};
 use glam::DVec3;
 
-/// What is uneven and thinner than this, cells, meets by no hull.
+/// Uneven bodies thinner than this, cells, use no hull.
 const THICK_CELLS: f64 = 2.0;
 
 /// How a body fits its hull.
@@ -21,7 +22,7 @@ pub enum Fit {
     Around,
 }
 
-/// How a body fits its hull to `tolerance` m; of octrees that are no crumbs. None where something sticks out.
+/// How a body fits its hull to `tolerance` m; for octrees that are no crumbs. `None` if something sticks out.
 #[must_use]
 pub fn fit(def: &BodyDef, tolerance: f64) -> Option<Fit> {
     let shape = &*def.shape;
@@ -33,17 +34,17 @@ pub fn fit(def: &BodyDef, tolerance: f64) -> Option<Fit> {
     let (place, hull) = (shape.body_from_local(), shape.convex_hull());
     let solid = Solid::of(hull);
     let samples = || octree.leaves().map(|leaf| place(leaf_sample(&octree.forest, leaf).0.as_dvec3()));
-    // Shells that met by such hulls lay half a cell deep seven times as often.
+    // Shells that used such hulls lay half a cell deep seven times as often.
     if hull.is_uneven && def.thickness() < THICK_CELLS * def.resolution_m() {
         return None;
     }
-    // What lies no farther from the hull than that is over no side of it by more.
+    // Points no farther from the hull than that lie beyond no side of it by more.
     if hull.beyond > tolerance && samples().any(|p| solid.height(p) > tolerance) {
         return None;
     }
     match all_are_near(&solid, samples(), tolerance) {
         true => Some(Fit::Close),
-        // Large bent pieces that met by such hulls and by octrees in turn came four cells deep into each other.
+        // Large bent pieces that used such hulls and octrees in turn sank four cells deep into each other.
         false => (!hull.is_uneven).then_some(Fit::Around),
     }
 }
@@ -51,7 +52,7 @@ pub fn fit(def: &BodyDef, tolerance: f64) -> Option<Fit> {
 /// Whether no point lies deeper in a hull than `tolerance`.
 fn all_are_near(hull: &Solid, mut points: impl Iterator<Item = DVec3>, tolerance: f64) -> bool {
     let is_near = |p: DVec3, face: &Face| p.dot(face.normal) - face.reach >= -tolerance;
-    // What is near one side has its neighbours near the same.
+    // Neighbouring points are mostly near the same side.
     let mut last = 0;
     points.all(|p| {
         let near = hull.faces.get(last).is_some_and(|face| is_near(p, face)).then_some(last);

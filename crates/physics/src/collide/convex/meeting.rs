@@ -1,9 +1,9 @@
-//! How two hulls meet: now, or later in the step.
+//! Contact of two hulls, now or later in the step.
 //!
-//! In: two bodies with their hulls, and what is known of the pair. Out: their manifold and its record. Hulls that are
-//! near touch where they lie. What is farther apart but may meet within the step is moved on, by no more than it takes
-//! to close the gap along the axis (conservative advancement; Mirtich 1996), and touches where it then lies: so what is
-//! fast meets a thin wall, and nobody meets the plane of a face beside the face.
+//! In: two bodies with their hulls, and what is cached of the pair. Out: their manifold and its record. Hulls that are
+//! near get contacts at their present poses. Hulls that are farther apart but may touch within the step are advanced by
+//! no more than it takes to close the gap along the axis (conservative advancement; Mirtich 1996), and get contacts at
+//! the advanced poses: so a fast body hits a thin wall, and no body hits the plane of a face beside the face.
 
 use super::{
     Known,
@@ -18,18 +18,18 @@ use crate::{
 };
 use glam::{DQuat, DVec3};
 
-/// What is no better than what served before by this much is left, shares of the resolution.
+/// An axis must be better by this share of the resolution to replace the last one.
 const LOYALTY_CELLS: f64 = 0.02;
-/// A corner beside the face is asked for where all that lies over the face is farther by this, shares of the margin.
+/// A corner beside the face is added if all points over the face are farther by this, shares of the margin.
 const BESIDE: f64 = 0.1;
-/// How often two hulls are moved on in a step, at most; they count as met then.
+/// Largest number of advances in a step; two hulls count as touching then.
 const MOST_MOVES: usize = 16;
-/// What comes closer in a step than this share of its radius is fast.
+/// A body that approaches by more than this share of its radius in a step is fast.
 const FAST: f64 = 0.2;
-/// Two hulls have met within this, shares of the margin.
+/// Two hulls count as touching within this, shares of the margin.
 const MET: f64 = 0.25;
 
-/// How finely a body is looked at, m.
+/// Size of a body's collision cells, m.
 #[must_use]
 pub fn resolution(body: &Body) -> f64 {
     body.def.resolution_m()
@@ -41,29 +41,29 @@ pub fn margin(resolution_m: f64) -> f64 {
     MARGIN_CELLS * resolution_m
 }
 
-/// Two bodies that may meet.
+/// Two bodies that may touch.
 pub struct Meeting<'a> {
     /// The bodies.
     pub bodies: [&'a Body; 2],
     /// Their hulls.
     pub solids: [&'a Solid; 2],
-    /// What was known of them.
+    /// Cached data of the pair.
     pub record: Option<&'a Known>,
     /// Their manifold of the last search.
     pub old: Option<&'a Manifold>,
-    /// How long the contacts are to hold, s.
+    /// How long the contacts have to stay valid, s.
     pub dt: f64,
 }
 
 impl Meeting<'_> {
-    /// How finely both are looked at, m: as the finer one.
+    /// Size of the finer body's collision cells, m.
     #[must_use]
     pub fn resolution(&self) -> f64 {
         let [a, b] = self.bodies.map(resolution);
         a.min(b)
     }
 
-    /// The manifold, where they touch or may touch within the step; and what is known now.
+    /// The manifold, if they touch or may touch within the step; and the new cached data.
     #[must_use]
     pub fn found(&self) -> (Option<Manifold>, Record<Known>) {
         let [a, b] = self.bodies;
@@ -100,7 +100,7 @@ impl Meeting<'_> {
         Pair::new(self.solids, Relative::new(at(self.bodies[0]), at(self.bodies[1])))
     }
 
-    /// The axis as they lie now; what kept them well apart before is asked first.
+    /// The axis at their present poses; the cached separating axis is tested first.
     fn now(&self, pair: &Pair<'_>, cell: f64) -> Axis {
         let enough = margin(cell) + broad_phase::closer(self.bodies[0], self.bodies[1], self.dt);
         let known = self.record.and_then(|record| record.axis);
@@ -111,7 +111,7 @@ impl Meeting<'_> {
                 return Axis { normal, separation, feature };
             }
         }
-        // What is forgiven is measured along the very best axis, or it would jump as another is taken.
+        // Allowed overlap is measured along the very best axis; otherwise it would jump when another is taken.
         let forgives = self.are_siblings() && self.record.is_none_or(|record| record.forgiven > 0.0);
         let loyalty = if forgives { 0.0 } else { LOYALTY_CELLS * cell };
         pair.axis(enough, known.map(|(_, feature)| feature), loyalty)
@@ -123,9 +123,9 @@ impl Meeting<'_> {
         a == b
     }
 
-    /// How far pieces of one object overlap without being pushed: as far as their hulls did when they were made, and
-    /// from then on no farther than they have ever since. So nobody is pushed out of where it was made, however deep;
-    /// and what has come out does not go in again.
+    /// Allowed overlap of pieces of one object: the overlap that their hulls had when they were made, and later the
+    /// smallest overlap since. So no piece is pushed out of the place where it was made, however deep, and pieces that
+    /// have come apart do not sink in again.
     fn forgiven(&self, separation: f64) -> f64 {
         let overlap = (-separation).max(0.0);
         let [a, b] = self.bodies;
@@ -143,7 +143,7 @@ impl Meeting<'_> {
         at_most.min(overlap)
     }
 
-    /// Where they meet later in the step, if they do; they are `apart` along `axis` now.
+    /// Their contact later in the step, if there is one; they are `apart` along `axis` now.
     fn later(&self, apart: f64, axis: Axis, cell: f64) -> Option<(Pair<'_>, Axis)> {
         let [a, b] = self.bodies;
         let (state_a, state_b) = (&a.state, &b.state);
@@ -167,7 +167,7 @@ impl Meeting<'_> {
                 return None;
             }
             let pair = self.pair(time);
-            // Farther apart than they can still come is far enough.
+            // A distance larger than the approach still possible is large enough.
             let enough = (most * (1.0 - time / self.dt)).max(met);
             axis = pair.axis(enough, Some(axis.feature), LOYALTY_CELLS * cell);
             apart = axis.separation;
@@ -192,7 +192,7 @@ impl Meeting<'_> {
             let on_a = a.state.position + a.state.rotation * touch.on[0];
             let on_b = b.state.position + b.state.rotation * pair.relative.back(touch.on[1]);
             let gap = (on_a - on_b).dot(normal);
-            // Those that meet later are far apart now: the smaller one's place is where it will be pushed.
+            // Hulls that touch later are far apart now: the contact is placed where the smaller one will be pushed.
             let later = gap > near;
             let at = if later { [on_a, on_b][small] } else { (on_a + on_b) * 0.5 };
             let point = Point::new(touch.key, [Some(a), Some(b)], at, normal, gap + forgiven);

@@ -1,13 +1,13 @@
-//! Contacts between convex hulls (Chlubna, sec. 6): every body, of whatever kind, is met by the hull of what it is.
+//! Contacts between convex hulls (Chlubna, sec. 6): every body, of whatever kind, collides by its convex hull.
 //!
-//! In: pairs that are near. Out: manifolds. `solid.rs` has the hull of a shape,
+//! In: near pairs. Out: manifolds. `solid.rs` has the hull of a shape,
 //! `cache.rs` keeps it; `axes.rs` finds along which axis
 //! two hulls are apart, `clip.rs` where they touch, `meeting.rs` whether they do so now or later in the step,
-//! `planes.rs` the same with the floor and the walls. It knows nothing of levels: a hull has as many corners as it
+//! `planes.rs` the same with the floor and the walls. Octree levels do not matter: a hull has as many corners as it
 //! needs, 64 at most.
 //!
-//! What is hollow is filled by its hull. Pieces of one object whose hulls overlap where they were made are forgiven
-//! that overlap (`Meeting::forgiven`).
+//! What is hollow is filled by its hull. Pieces of one object may overlap by as much as their hulls did where they were
+//! made (`Meeting::forgiven`).
 
 mod axes;
 mod cache;
@@ -21,8 +21,8 @@ mod solid;
 mod tests;
 
 pub(super) use fit::{Fit, fit};
-pub(super) use planes::at_plane as hull_at_plane;
-pub(super) use solid::{Face, Solid};
+pub use planes::at_plane as hull_at_plane;
+pub use solid::{Face, Solid};
 
 use super::{
     Body, FinderEntry, Manifold, Plane, Point,
@@ -46,35 +46,35 @@ pub const ENTRY: FinderEntry = FinderEntry {
 /// Finds contacts of convex hulls with each other and with planes.
 pub type HullFinder = PairFinder<Hulls>;
 
-/// A pair is looked at again before its bodies have come half of this share of the smaller radius towards each other.
+/// A pair is searched again before its bodies have come half of this share of the smaller radius towards each other.
 const FORESIGHT: f64 = 0.5;
 
-/// How far two bodies are apart by their hulls (negative: how far they overlap), m, as far as `enough`, and along which way,
-/// from the second to the first, world.
+/// Distance of two bodies by their hulls (negative: overlap), m, up to `enough`, and its direction, from the second to
+/// the first, world.
 #[must_use]
-pub(super) fn apart(solids: [&Solid; 2], bodies: [&Body; 2], enough: f64) -> (f64, DVec3) {
+pub fn apart(solids: [&Solid; 2], bodies: [&Body; 2], enough: f64) -> (f64, DVec3) {
     let [a, b] = bodies.map(|body| (body.state.position, body.state.rotation));
     let Axis { normal, separation, .. } = Pair::new(solids, Relative::new(a, b)).axis(enough, None, 0.0);
     (separation, a.1 * normal)
 }
 
-/// What is known of a pair of hulls.
+/// Cached data of a pair of hulls.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Known {
-    /// The axis along which they were farthest apart, axes of the second body, and what gave it.
+    /// The axis along which they were farthest apart, axes of the second body, and its feature.
     pub axis: Option<(DVec3, Feature)>,
     /// Pieces of one object: how far they may overlap without being pushed, m.
     pub forgiven: f64,
 }
 
-/// Hulls of the bodies that have met.
+/// Hulls of the bodies that came near each other.
 #[derive(Default)]
 pub struct Hulls {
     cache: HullCache,
 }
 
 impl Hulls {
-    /// How two bodies meet of which this is known; none where they were not prepared.
+    /// The contacts of two bodies with the cached data `known`; `None` if they were not prepared.
     pub fn met(
         &self,
         bodies: [&Body; 2],
@@ -96,7 +96,8 @@ impl NarrowPhase for Hulls {
         meeting::resolution(body)
     }
 
-    // What is fast is met where it will be (`Meeting::later`), so cells do not matter, only who gets in whose way.
+    // Fast bodies collide where they will be (`Meeting::later`), so cells do not matter, only which bodies are in the
+    // way.
     fn foresight(&self, pair: [&Body; 2]) -> f64 {
         let cell = pair.map(|body| self.resolution(body)).into_iter().fold(f64::MAX, f64::min);
         let radius = pair.map(|body| body.def.radius()).into_iter().fold(f64::MAX, f64::min);

@@ -37,15 +37,15 @@ pub struct Edge {
 pub struct Solid {
     /// Its corners.
     pub corners: Vec<DVec3>,
-    /// The same side by side.
+    /// `corners`, in groups of four lanes.
     pub lined_up: Corners,
     /// Its faces.
     pub faces: Vec<Face>,
-    /// Where two faces meet.
+    /// Edges between two faces.
     pub edges: Vec<Edge>,
     /// A place in it.
     pub middle: DVec3,
-    /// Radius of a ball round that place that it holds, m.
+    /// Radius of a ball round that place within the hull, m.
     pub inner: f64,
 }
 
@@ -56,7 +56,7 @@ impl Solid {
         Self::of_hull(&hull.hull, FLAT * hull.rounded)
     }
 
-    /// The hull of points. None where they are flat.
+    /// The hull of points. `None` if they are flat.
     #[cfg(test)]
     #[must_use]
     pub fn through(points: &[DVec3]) -> Option<Self> {
@@ -104,7 +104,7 @@ struct Regions {
 }
 
 impl Regions {
-    /// From the largest triangle on, each takes in what hangs together with it and lies in its plane.
+    /// From the largest triangle on, each takes the triangles in its plane that are connected to it.
     fn of(hull: &Hull, flat: f64) -> Self {
         let area = |t: &[u32; 3]| {
             let [a, b, c] = t.map(|v| hull.points[v as usize]);
@@ -157,7 +157,7 @@ impl Regions {
     }
 }
 
-/// The corners round some triangles, counter-clockwise, where that is a single loop.
+/// The corners round some triangles, counter-clockwise, if that is a single loop.
 fn loop_round(hull: &Hull, region: &[usize]) -> Option<Vec<u32>> {
     let sides = |t: &usize| {
         let [a, b, c] = hull.triangles[*t];

@@ -7,33 +7,11 @@ use crate::{
     collide::{ContactQuery, Detail, FindContacts, manifold},
     context::{StageClock, StepContext},
     shape::{Convex, Look, Shape, ShapeHull},
-    testing::{ball, block, body, grid},
+    testing::{ball, block, body, cuboid, grid},
     turning::turned_by,
 };
 use glam::{DMat4, DQuat, DVec3, Vec3};
 use std::sync::Arc;
-
-/// A cuboid of these edges whose low corner is at `low` in shape space, lying there.
-fn cuboid(low: DVec3, edges: DVec3) -> BodyDef {
-    let corners = (0..8u32).map(|c| low + edges * DVec3::from([c & 1, c >> 1 & 1, c >> 2].map(f64::from)));
-    let faces: [[u32; 4]; 6] =
-        [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
-    let convex = Convex::new(corners.collect(), faces.map(Vec::from).into()).expect("a cuboid");
-    let mut def = BodyDef {
-        shape: Arc::new(Shape::convex(convex, 1000.0, Look::default())),
-        meters_per_unit: 1.0,
-        object_size_m: edges.max_element(),
-        family: Family::unique(),
-        friction: 0.6,
-        restitution: 0.0,
-        rolling_resistance: 0.0,
-        fixed: false,
-        physics_level: 5,
-        state: BodyState::at(DVec3::ZERO),
-    };
-    def.state = def.state_in_place(DMat4::IDENTITY);
-    def
-}
 
 fn hulls() -> ContactsId {
     ContactsId::named("hull").expect("it is in the table")
@@ -178,15 +156,6 @@ fn a_snapshot_brings_back_what_was_forgiven() {
     let once = run(&mut w);
     w.restore(&then);
     assert_eq!(run(&mut w), once);
-}
-
-/// The penalty pushes volumes that voxels share; what has none is not let through.
-#[test]
-fn what_has_no_voxels_is_answered_where_the_response_knows_only_voxels() {
-    let mut w = world(ResponseId::named("penalty").expect("it is in the table"), true);
-    w.add(cuboid(DVec3::new(0.0, 0.01, 0.0), DVec3::splat(0.2)));
-    steps(&mut w, 150);
-    assert!((w.bodies[0].state.position.y - 0.1).abs() < 1e-3, "{}", w.bodies[0].state.position.y);
 }
 
 /// Cuboids that drift and turn among each other: how many pairs that touch were missed, of how many, and how many times a

@@ -1,10 +1,10 @@
-//! Hulls that are asked whether they are the bodies' surfaces where they touch.
+//! Contacts by hulls, checked for whether the hulls are the bodies' surfaces there.
 //!
-//! In: two bodies that are held by their hulls. Out: their manifold by hulls, or that octrees must look. Hulls hold all of
-//! their bodies, so two that are apart do not touch. Where they touch, and overlap by little, the bodies touch in the same
-//! places if both have surface there: hulls that meet over a dent say something else, and those that are deep in each other
-//! say nothing. So a piece with one hollow side meets its siblings, along the planes of the cracks, by hulls, and only what
-//! lies in the hollow by octrees.
+//! In: two bodies whose hulls contain them. Out: their manifold by hulls, or that octrees must be used. Since hulls
+//! contain their bodies, bodies with separated hulls do not touch. If hulls touch and overlap by little, the bodies
+//! touch in the same places if both have surface there; hulls that touch over a dent give other contacts, and deep
+//! overlap gives no valid ones. So a piece with one hollow side has contacts with its siblings, along the planes of the
+//! cracks, by hulls, and only those in the hollow by octrees.
 
 use super::fits::Fits;
 use crate::{
@@ -18,19 +18,19 @@ use crate::{
 };
 use glam::DVec3;
 
-/// Hulls that overlap by more than this, shares of the resolution, are not asked where.
+/// Hulls that overlap by more than this, shares of the resolution, are not used.
 const DEEP_CELLS: f64 = 0.5;
 
-/// What is known of a pair.
+/// Cached data of a pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Careful {
-    /// What hulls know.
+    /// Data of the hulls.
     hulls: Known,
-    /// Whether octrees have to look at it.
+    /// Whether octrees have to search the pair.
     is_left: bool,
 }
 
-/// Hulls of the bodies that have met, and how these fit them.
+/// Hulls of the bodies that came near each other, and how these fit them.
 #[derive(Default)]
 pub struct CarefulHulls {
     hulls: Hulls,
@@ -43,20 +43,20 @@ impl CarefulHulls {
         self.fits.prepare(bodies, near)
     }
 
-    /// Of how many shapes it is known how they fit.
+    /// Number of shapes whose fit is cached.
     #[cfg(test)]
     pub fn fits_known(&self) -> usize {
         self.fits.len()
     }
 
-    /// Whether what hulls say holds for the bodies.
+    /// Whether the contacts of the hulls are contacts of the bodies.
     fn holds(&self, bodies: [&Body; 2], manifold: &Manifold, forgiven: f64) -> bool {
         if bodies.iter().all(|body| self.fits.of(body) == Some(Fit::Close)) {
             return true;
         }
         let deep = DEEP_CELLS * manifold.resolution_m;
         manifold.points.iter().all(|p| {
-            // What meets only later in the step touches nothing yet.
+            // Hulls that touch only later in the step do not touch yet.
             p.follows.is_none()
                 && p.separation - forgiven > -deep
                 && bodies.iter().zip(p.anchors).all(|(body, at)| has_surface(body, at))

@@ -1,7 +1,7 @@
 //! How well bodies fit their convex hulls.
 //!
-//! In: bodies. Out: for each whether it is plain, only held by its hull, or neither. Found out once for a shape and the level
-//! at which it collides.
+//! In: bodies. Out: for each whether it is plain, only contained in its hull, or neither. Computed once per shape and
+//! collision level.
 
 use crate::{
     Body, BodyDef,
@@ -20,7 +20,7 @@ use std::{
 /// How far the surface of a plain body may lie from its hull, voxels, where cells are so fine that a quarter of one is less.
 const PLAIN_VOXELS: f64 = 0.5;
 
-/// The same, m.
+/// The tolerance, m.
 fn tolerance(def: &BodyDef) -> f64 {
     (MARGIN_CELLS * def.resolution_m()).max(PLAIN_VOXELS * def.grain_m())
 }
@@ -28,9 +28,10 @@ fn tolerance(def: &BodyDef) -> f64 {
 /// How bodies fit, by shape and the level at which they collide.
 #[derive(Default)]
 pub struct Fits {
-    /// By address of the shape, which is held, so that its address names it. Only looked up.
+    /// Keyed by `Arc` pointer. The `Arc` is stored so that the address cannot be reused. Never iterated, so order does
+    /// not matter.
     known: BTreeMap<Name, (Arc<Shape>, Option<Fit>)>,
-    /// Of bodies by their numbers, so that nobody has to look them up twice.
+    /// Fits by the bodies' ids, to avoid a second look-up.
     of_body: Vec<Option<(Name, Option<Fit>)>>,
 }
 
@@ -42,7 +43,7 @@ fn name(body: &Body) -> Name {
 }
 
 impl Fits {
-    /// How a body fits; none where it was not prepared, or sticks out.
+    /// How a body fits; `None` if it was not prepared, or sticks out.
     #[must_use]
     pub fn of(&self, body: &Body) -> Option<Fit> {
         self.known.get(&name(body)).and_then(|(_, fit)| *fit)

@@ -1,10 +1,11 @@
-//! Hulls where they say the same as octrees, octrees elsewhere.
+//! Contacts by hulls if they equal those of octrees, else by octrees.
 //!
-//! In: pairs that are near. Out: manifolds. A body is *plain* where its whole surface lies within a quarter of a cell of its
-//! convex hull, or half a voxel (`fits.rs`): most pieces of something solid are, nothing hollow, thin or round is. Two plain
-//! bodies meet by their hulls, and a plain body meets floor and walls by its. Where a body is only *held* by its hull, as one
-//! with a dent is, a pair meets by hulls wherever both bodies have surface where these touch (`careful.rs`). All other pairs,
-//! and pairs that were given a level, meet by octrees, on the cores or in compute passes.
+//! In: near pairs. Out: manifolds. A body is *plain* if its whole surface lies within a quarter of a cell of its convex
+//! hull, or half a voxel (`fits.rs`): most pieces of something solid are, hollow, thin and round ones are not. Two
+//! plain bodies collide by their hulls, and so does a plain body with floor and walls. If a body is only *contained* in
+//! its hull, such as one with a dent, a pair uses hulls wherever both bodies have surface at the contacts
+//! (`careful.rs`). All other pairs, and pairs with a level of their own, use octrees, on the cores or in compute
+//! passes.
 
 mod careful;
 mod fits;
@@ -40,16 +41,16 @@ pub struct MixedFinder {
 }
 
 impl MixedFinder {
-    /// One that knows nothing yet.
+    /// A finder without cached data.
     ///
     /// # Errors
-    /// [`GpuError`] where passes cannot be made.
+    /// [`GpuError`] if passes cannot be made.
     pub fn new(gpu: Option<&Gpu>) -> Result<Self, GpuError> {
         Ok(Self { octrees: OctreeFinder::new(gpu)?, hulls: PairFinder::default() })
     }
 }
 
-/// Whether hulls are asked about a pair: where both are held by theirs, and nobody has given it a level.
+/// Whether a pair uses hulls: both are contained in theirs, and the pair has no level of its own.
 fn by_hulls(pair: &NearPair, bodies: &[Body], fits: &[Option<Fit>], detail: Detail<'_>) -> bool {
     let [a, b] = pair.bodies.map(|k| bodies[k].def.family);
     pair.bodies.iter().all(|k| fits[*k].is_some()) && detail.pairs.get(a, b).is_none()
@@ -66,7 +67,7 @@ impl FindContacts for MixedFinder {
         self.octrees.begin(bodies, pairs, detail);
         let plain = |pair: &NearPair| pair.bodies.iter().all(|k| fits[*k] == Some(Fit::Close));
         for pair in pairs {
-            // All others may meet by octrees.
+            // All other pairs may use octrees.
             if plain(pair) && by_hulls(pair, bodies, &fits, detail) {
                 self.hulls.begin(bodies, std::slice::from_mut(pair), detail);
             }

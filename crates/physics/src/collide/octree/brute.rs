@@ -1,18 +1,17 @@
-//! The contact search by brute force, for tests: no octree is descended, nothing is looked up in one, nothing
-//! is kept. Every sample of one body is held against every sample of the other; geometry is in f64, straight
-//! from where the bodies lie.
+//! The contact search by brute force, for tests: without octrees, look-ups and cached data. Every sample of one body is
+//! compared with every sample of the other; geometry is in f64, straight from the bodies' poses.
 //!
-//! What is solid follows from the surface alone: a cell without leaves is inside where it cannot be reached
-//! from outside by way of faces between cells without leaves.
+//! Solid cells follow from the surface alone: a cell without leaves is inside if it cannot be reached from outside
+//! through faces between cells without leaves.
 
 use super::{OctreePair, cell_size, pair::cells_to_world, surfels::Surfels};
 use crate::{Body, svo::morton};
 use glam::{DVec3, IVec3};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The rules, as docs/physics.md has them: cosine below which normals oppose each other; how far planes of
-/// neighbouring cells agree, how far beside a sample its plane holds, how far the way out is looked for, what counts
-/// as fast and how far that looks ahead, all in cells.
+/// The rules of docs/physics.md: cosine below which normals oppose each other; how far planes of neighbouring cells
+/// agree, how far beside a sample its plane is valid, how far the way out is searched, which motion counts as fast and
+/// how far fast bodies search ahead, all in cells.
 const OPPOSING: f64 = -0.1;
 const ROUNDING: f64 = 0.2;
 const BESIDE: f64 = 1.0;
@@ -24,8 +23,8 @@ const AHEAD: u32 = 128;
 /// answer.
 const ALIKE: f64 = 1e-4;
 
-/// What one sample (its direction of the pair, number and side, as in [`super::Hit`]) may hit: any of these,
-/// or nothing.
+/// The possible hits of one sample (its direction of the pair, index and side, as in [`super::Hit`]): any of these, or
+/// nothing.
 pub type Answers = BTreeMap<(u32, u32), Vec<u32>>;
 
 /// One side of a sample.
@@ -102,7 +101,7 @@ impl Solid {
     }
 }
 
-/// What a sample of one body meets of the other with number `k`: signed gap, and distance beside it.
+/// Contact of a sample of one body with sample `k` of the other: signed gap, and distance beside it.
 fn facing(solid: &Solid, k: usize, probe: Sample, sharp: bool, side: Option<bool>) -> Option<(f64, f64)> {
     let (_, _, sides, edge) = &solid.samples[k];
     let is_inside = side == Some(true);
@@ -158,8 +157,7 @@ pub fn answers(pairs: &[OctreePair], bodies: &[Body], dt: f64) -> Answers {
     out
 }
 
-/// What one side of a sample may hit; `again`: it is the second body's, which only adds edges and what is
-/// deep.
+/// Possible hits of one side of a sample; `again`: it is the second body's, which only adds edges and deep hits.
 fn answer(b: &Solid, probe: Sample, sharp: bool, again: bool, motion: DVec3, margin: f64) -> Vec<u32> {
     let here = b.at(probe.p);
     if again && !sharp && !matches!(here, At::Inside) {

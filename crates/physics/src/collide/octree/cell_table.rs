@@ -1,8 +1,8 @@
-//! The cells of one tree at its physics level as a flat array over its bounds, so that the search on the CPU
-//! reads a cell at once instead of descending from the root.
+//! The cells of one tree at its physics level as a flat array over its bounds, so that the search on the CPU reads a
+//! cell at once instead of descending from the root.
 //!
-//! In: a tree, a level, the bounds of its voxels. Out: what [`look_up`](super::cells::look_up) says, as a
-//! table. Trees whose table would be large have none and are descended.
+//! In: a tree, a level, the bounds of its voxels. Out: the results of [`look_up`](super::cells::look_up), as a table.
+//! Trees whose table would be large have none and are descended.
 
 use super::cells::{Cell, cell_at, first_of_level};
 use crate::geometry::Aabb;
@@ -15,7 +15,7 @@ const MOST_CELLS: i64 = 1 << 22;
 const EMPTY: u32 = u32::MAX;
 const INSIDE: u32 = u32::MAX - 1;
 
-/// So many points are asked about at once: what is the same of all then takes few instructions.
+/// Number of points that are looked up together, for vector code.
 pub const TOGETHER: usize = 8;
 
 /// Points, cells, axis by axis.
@@ -35,7 +35,7 @@ pub struct CellTable {
 }
 
 impl CellTable {
-    /// The table of `tree` at `level`; `bounds` in voxels. None where it would be large.
+    /// The table of `tree` at `level`; `bounds` in voxels. `None` if it would be large.
     #[must_use]
     pub fn build(forest: &Forest, tree: u32, level: u32, bounds: Aabb) -> Option<Self> {
         let voxels = f64::from(1u32 << (forest.level - level));
@@ -160,7 +160,7 @@ impl CellTable {
         self.low + IVec3::new(i % self.size.x, i / self.size.x % self.size.y, i / (self.size.x * self.size.y))
     }
 
-    /// What the cell holds; a surface is named by its surfel.
+    /// Content of the cell; a surface cell has the index of its surfel.
     #[must_use]
     pub fn get(&self, cell: IVec3) -> Cell {
         match self.at(cell).map_or(EMPTY, |i| self.cells[i]) {
@@ -202,7 +202,7 @@ impl CellTable {
         near.fold(0, |mask, bit| mask | bit)
     }
 
-    /// The same of [`CellTable::is_within`].
+    /// [`CellTable::is_within`] for many points.
     #[must_use]
     pub fn within(&self, points: &Points, radius: f32) -> u32 {
         let mut cells = self.cells_from_low(points, 0.0);
@@ -296,7 +296,7 @@ mod tests {
                             Cell::Empty | Cell::Inside => None,
                         }
                     });
-                    // Below the table there is nothing to ask from: nothing is near there.
+                    // Outside the table nothing is near.
                     if table.at(cell).is_some() {
                         assert!(table.surfaces_near(cell).eq(surfaces));
                     } else {

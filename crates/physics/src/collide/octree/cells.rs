@@ -11,7 +11,7 @@ pub fn cell_at(p: Vec3) -> IVec3 {
     cut - IVec3::from(p.cmplt(cut.as_vec3()))
 }
 
-/// What a cell holds.
+/// Content of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cell {
     /// Air.
@@ -53,7 +53,7 @@ pub fn has_leaf_at(forest: &Forest, tree: u32, p: Vec3) -> bool {
     holds(cell_at(p)) || (0..8).any(|c| holds(low + IVec3::new(c & 1, c >> 1 & 1, c >> 2)))
 }
 
-/// What is subtracted from a [`Cell::Surface`] index to get the surfel's.
+/// Offset between a [`Cell::Surface`] index and the surfel's index.
 #[must_use]
 pub fn first_of_level(forest: &Forest, level: u32) -> u32 {
     if level < forest.level { forest.level_start[level as usize] } else { 0 }

@@ -1,8 +1,8 @@
-//! The descent of pairs and the question for hits in compute passes: one dispatch a level descends all pairs at
-//! once, one more asks for the hits.
+//! The descent of pairs and the search for hits in compute passes: one dispatch per level descends all pairs at once,
+//! one more finds the hits.
 //!
-//! In: directed pairs and their roots, the arena. Out: hits, in no order. Appends go to lists of limited length by
-//! atomic counters that count on past the end; the host then grows the lists and runs again.
+//! In: directed pairs and their roots, the arena. Out: hits, unsorted. Appends go to lists of limited length by atomic
+//! counters that continue to count past the end; the host then enlarges the lists and runs again.
 
 #[cfg(test)]
 use super::pair::Hit;
@@ -46,7 +46,7 @@ pub struct SearchLists {
 }
 
 impl SearchLists {
-    /// Room for so many nodes of a level, candidates and hits.
+    /// Allocates lists for these numbers of nodes of a level, candidates and hits.
     ///
     /// # Errors
     /// [`GpuError::TooLarge`].
@@ -58,7 +58,7 @@ impl SearchLists {
         })
     }
 
-    /// Whether there is room for so many.
+    /// Whether the lists have room for these numbers.
     #[must_use]
     pub fn holds(&self, nodes: usize, candidates: usize, hits: usize) -> bool {
         nodes <= self.nodes[0].len()
@@ -66,7 +66,7 @@ impl SearchLists {
             && HEADER + HIT_WORDS * hits <= self.hits.len()
     }
 
-    /// Where the roots are to be written: (directed pair, root, 0).
+    /// Buffer for the roots: (directed pair, root, 0).
     #[must_use]
     pub fn roots(&self) -> &Buffer<[u32; 3]> {
         &self.nodes[0]
@@ -78,7 +78,7 @@ impl SearchLists {
         &self.hits
     }
 
-    /// Nodes of a level that there is room for.
+    /// Number of nodes of a level for which there is room.
     #[must_use]
     pub fn nodes_room(&self) -> u32 {
         self.nodes[0].len() as u32
@@ -86,7 +86,7 @@ impl SearchLists {
 }
 
 impl DescentPasses {
-    /// With a way of compiling kernels.
+    /// Compiles the kernels by `kernel`.
     #[must_use]
     pub fn compiled(kernel: &dyn Fn(&'static str) -> Kernel) -> Self {
         Self::with_kernels(kernel)
@@ -123,7 +123,7 @@ impl DescentPasses {
     }
 }
 
-/// The same by itself, for pairs that the host made: tests compare its hits with those of the CPU.
+/// The search by itself, for pairs made by the host: tests compare its hits with those of the CPU.
 #[cfg(test)]
 pub struct SearchPasses(DescentPasses);
 
@@ -184,7 +184,7 @@ fn decode(words: &[u32], count: usize, firsts: &[[u32; 2]]) -> Vec<Hit> {
     hits
 }
 
-/// What the kernels of the narrow phase share with Rust.
+/// Types that the kernels of the narrow phase share with Rust.
 #[cfg(test)]
 pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
     use crate::gpu::Shared;

@@ -1,17 +1,16 @@
-//! At which octree level bodies meet.
+//! Octree levels at which bodies collide.
 //!
-//! In: bodies, what a scene says about pairs, where the eye is. Out: a level for each body against planes,
-//! and two for each pair, whose cells are about equally large. A body has a level of its own; a pair may be
-//! given another; what is far from the eye may be coarser (Domaradzki & Martyn 2016, sec. 6.1). There the
-//! paper's small pieces vanish at coarse levels, as they have no volume left: here a pair is refined until
-//! both have a shape.
+//! In: bodies, the scene's levels for pairs, the eye's position. Out: a level for each body against planes, and two for
+//! each pair, with cells of about equal size. A body has a level of its own; a pair may have another; bodies far from
+//! the eye may be coarser (Domaradzki & Martyn 2016, sec. 6.1). In the paper small pieces vanish at coarse levels,
+//! since they have no volume left: here a pair is refined until both have a shape.
 
 use super::cell_size;
 use crate::{Body, Detail, shape::GridMass};
 
-/// A body has a shape at a level where its thickness is at least so many cells: thinner, a cell may hold both
-/// its faces, and a cube of one cell and a bit was seen to fall through a slab. A little less than two, for
-/// the rounding of moments.
+/// A body has a shape at a level if its thickness is at least this number of cells: in a thinner body a cell may
+/// contain both faces, and a cube of slightly more than one cell fell through a slab. Slightly less than two, for the
+/// rounding of moments.
 const SHAPE_CELLS: f64 = 1.998;
 
 /// The levels of one step.
@@ -64,20 +63,20 @@ impl<'a> Levels<'a> {
         self.shape[i]
     }
 
-    /// At which body `i` meets planes.
+    /// Level at which body `i` collides with planes.
     #[must_use]
     pub fn own(&self, i: usize) -> u32 {
         self.own[i].max(self.shape[i])
     }
 
-    /// The coarsest at which body `i` may meet anything: how far its cells reach.
+    /// The coarsest level at which body `i` may collide with anything: its cells extend the bounds.
     #[must_use]
     pub fn coarsest(&self, i: usize) -> u32 {
         let given = self.detail.pairs.of(self.bodies[i].def.family);
         given.fold(self.own[i], u32::min).max(1)
     }
 
-    /// The levels at which bodies `i` and `j` meet: those whose cells are closest to the coarser one's,
+    /// The levels at which bodies `i` and `j` collide: those whose cells are closest in size to the coarser one's,
     /// refined until both have a shape, as far as both have leaves.
     #[must_use]
     pub fn pair(&self, i: usize, j: usize) -> [u32; 2] {
@@ -100,14 +99,13 @@ impl<'a> Levels<'a> {
 
 /// The power of two nearest to a ratio, by factors; 0 of what is smaller than one, 31 at most.
 fn doublings(ratio: f64) -> u32 {
-    // Half a power is the root of two: the exponent of the square says which side of it the ratio is on.
+    // Half a power is the root of two: the exponent of the square shows on which side of it the ratio is.
     let square = ratio * ratio;
     let exponent = (square.to_bits() >> 52) as i32 - 1023;
     ((exponent + 1) >> 1).clamp(0, 31) as u32
 }
 
-/// The coarsest level of a tree with leaves at `leaf_level` at which the body has a shape; the leaf level
-/// where none has.
+/// The coarsest level of a tree with leaves at `leaf_level` at which the body has a shape; the leaf level if none has.
 #[must_use]
 pub fn shape_level(mass: &GridMass, leaf_level: u32) -> u32 {
     let mut level = leaf_level.max(1);

@@ -1,8 +1,8 @@
 //! Contacts between octrees (Domaradzki & Martyn 2016, sec. 5.1), and between octrees and planes.
 //!
-//! One octree of a pair is descended to the pair's level, and what lies there is looked up in the other;
-//! every surfel of one body that comes near the other asks it for the opposing surface. In: pairs that are
-//! near. Out: manifolds. On the CPU the search (`search.rs`) gives hits, pairs of surfel numbers, of which
+//! One octree of a pair is descended to the pair's level, and its cells are looked up in the other; for every surfel of
+//! one body near the other the opposing surface is searched. In: near pairs. Out: manifolds. On the CPU the search
+//! (`search.rs`) gives hits, pairs of surfel numbers, of which
 //! `points.rs` and `planes.rs` make manifolds; in compute passes (`passes/`) the whole of it, with the broad phase, is
 //! one submission. What the passes choose is worked out again from its numbers in f64, so what they decide is only
 //! which surfels meet, and which of them hold a pair.
@@ -64,7 +64,7 @@ use std::sync::Arc;
 use surfel_cache::SurfelCache;
 use surfels::Surfels;
 
-/// Whether it has an octree, or voxels that stand in for its surface.
+/// Whether it has an octree, or voxels for its surface.
 fn has_voxels(partner: Partner) -> bool {
     matches!(partner, Partner::Shape(Kind::Octree | Kind::Mesh))
 }
@@ -79,18 +79,17 @@ pub const ENTRY: FinderEntry = FinderEntry {
     make: |gpu| Ok(Box::new(OctreeFinder::new(gpu)?)),
 };
 
-/// By body: how far beyond its voxels its cells may reach, m: half a cell of the coarsest level at which it
-/// meets anything.
+/// By body: how far beyond its voxels its cells may extend, m: half a cell of the coarsest level at which it collides.
 #[must_use]
 pub fn reach(bodies: &[Body], detail: Detail<'_>) -> Vec<f64> {
     let levels = Levels::new(bodies, detail);
     bodies.iter().enumerate().map(|(i, body)| 0.5 * cell_size(body, levels.coarsest(i))).collect()
 }
 
-/// Fewer pairs are not worth a second thread where it is only asked what to do with them.
+/// Fewer pairs are not worth a second thread for choosing what to do with them.
 const MANY: usize = 256;
 
-/// What the time is called in which a step waits for compute passes: broad phase, search and choice in one.
+/// Name of the time for which a step waits for compute passes: broad phase, search and choice in one.
 const PASSES: &str = "contact passes (device)";
 
 /// Finds contacts of octrees with each other and with planes.
@@ -99,28 +98,28 @@ pub struct OctreeFinder {
     cache: SurfelCache,
     passes: Option<ContactSearch>,
     lists: NeighbourLists,
-    /// What is known of the manifolds of the last search.
+    /// Data of the manifolds of the last search.
     records: Records,
-    /// Levels at which near pairs meet in this step, in order of pair.
+    /// Levels of near pairs in this step, by ascending pair.
     levels: Vec<([usize; 2], [u32; 2])>,
 }
 
-/// Pairs that are near, by what is to be done with them.
+/// Near pairs, sorted by what to do with them.
 #[derive(Default)]
 struct Sorted {
     /// To be searched.
     pairs: Vec<OctreePair>,
     /// By pair to be searched: its manifold of the last search.
     before: Vec<Option<usize>>,
-    /// Manifolds of the last search that still hold.
+    /// Manifolds of the last search that are still valid.
     carried: Vec<usize>,
 }
 
-/// What is to be done with one of them.
+/// What to do with a near pair.
 enum ToDo {
-    /// Its manifold of the last search, of that number, still holds.
+    /// Its manifold of the last search, of this index, is still valid.
     Carry(usize),
-    /// It is to be searched; it had that manifold.
+    /// Search it; it had this manifold.
     Search(OctreePair, Option<usize>),
     Nothing,
 }
@@ -129,12 +128,13 @@ enum ToDo {
 type OnDevice<'p, 'g> = (&'p mut ContactSearch, (&'g Gpu, &'g Arena));
 
 impl OctreeFinder {
-    /// One that knows nothing yet.
+    /// A finder without cached data.
     ///
     /// # Errors
-    /// [`GpuError`] where the passes cannot be made.
+    /// [`GpuError`] if the passes cannot be made.
     pub fn new(gpu: Option<&Gpu>) -> Result<Self, GpuError> {
-        // By the default settings a software adapter does not search; where it is asked to, its passes are made then.
+        // By the default settings a software adapter does not search; if a setting chooses it, its passes are made
+        // then.
         let passes = match gpu.filter(|gpu| !gpu.is_software()) {
             Some(gpu) => Some(ContactSearch::new(gpu)?),
             None => None,
@@ -142,8 +142,8 @@ impl OctreeFinder {
         Ok(Self { passes, ..Self::default() })
     }
 
-    /// Pairs to be looked at, and which manifolds of the last search are carried along: those of pairs that
-    /// have hardly moved. Pairs that come near each other only later in the step are left for then.
+    /// Pairs to be searched, and which manifolds of the last search are carried along: those of pairs that have hardly
+    /// moved. Pairs that come near each other only later in the step are searched then.
     fn sort_out(&self, query: &ContactQuery<'_>, before: Before<'_>) -> Sorted {
         let bodies = query.bodies;
         let mut levels_of = InOrder::new(&self.levels, |known| known.0);

@@ -1,10 +1,9 @@
-//! Which surfels of a pair are near the other body, kept while the two hardly move against each other.
+//! The surfels of a pair near the other body, cached while the two hardly move against each other.
 //!
-//! In: a pair, and its lists of an earlier step. Out: the surfels that may hit now, a superset. These are the
-//! neighbour lists of Verlet (1967, Physical Review 159), with a skin: whatever is nearer than what
-//! is needed now, and a cell more, is on the list, and the list holds until something may have come through
-//! the skin. Most pairs whose boxes overlap do not touch; their lists are empty, and asking them costs
-//! nothing.
+//! In: a pair, and its lists of an earlier step. Out: the surfels that may hit now, a superset. These are the neighbour
+//! lists of Verlet (1967, Physical Review 159), with a skin: all surfels within the needed distance and a cell more are
+//! on the list, and the list is valid until a surfel may have crossed the skin. Most pairs whose boxes overlap do not
+//! touch; their lists are empty and cost nothing.
 
 use super::pair::{OctreePair, cell_size};
 use crate::{
@@ -15,7 +14,7 @@ use crate::{
 /// Thickness of the skin, cells of the pair. Half and twice as much were slower (docs/lab/steps.md).
 const SKIN_CELLS: f64 = 1.0;
 
-/// A surfel within this of a cell that is not empty may hit, cells: the eight cells round it begin there.
+/// A surfel within this distance of a non-empty cell may hit, cells: the eight cells round it begin there.
 pub const TOUCH_CELLS: f64 = 0.87;
 
 /// Pairs that move so far in the coming step look ahead, cells.
@@ -24,32 +23,32 @@ pub const FAST_CELLS: f32 = 0.5;
 /// Cells stick out of the radius of their body by less than this, cells.
 const OUT_CELLS: f64 = 2.0;
 
-/// Lists that nobody has asked for in so many searches are dropped, and every so many searches it is looked for them.
+/// Lists unused for this number of searches are dropped; this is checked every that many searches.
 const MOST_AGE: u32 = 64;
 const LOOK_AFTER: u32 = 16;
 
 /// The lists of one pair.
 #[derive(Clone, Debug)]
 pub struct NeighbourList {
-    /// Of the bodies, ascending.
+    /// Ids of the bodies, ascending.
     ids: [BodyId; 2],
-    /// Levels at which they meet.
+    /// Levels at which they collide.
     levels: [u32; 2],
     /// How the bodies lay.
     pose: RelativePose,
     /// All surfels that were so near are there, m.
     reach: f64,
-    /// Of either body, ascending.
+    /// Per body, ascending.
     pub surfels: [Vec<u32>; 2],
-    /// In which search it was last asked for.
+    /// Number of the search that used it last.
     asked: u32,
-    /// Whether somebody has taken it out.
+    /// Whether it is taken out.
     is_out: bool,
 }
 
 impl NeighbourList {
-    /// Empty lists, to be filled with everything that is within [`NeighbourList::reach`]; none where the pair
-    /// is so fast that they would not last.
+    /// Empty lists, to be filled with all surfels within [`NeighbourList::reach`]; `None` if the pair is too fast for
+    /// lists to last.
     #[must_use]
     pub fn begin(pair: &OctreePair, bodies: &[Body]) -> Option<Self> {
         let [a, b] = pair.bodies.map(|k| &bodies[k]);
@@ -90,7 +89,7 @@ fn needed(pair: &OctreePair, bodies: &[Body]) -> f64 {
     (pair.way + ahead).max(TOUCH_CELLS * pair.cell)
 }
 
-/// The lists of all pairs that were looked at lately.
+/// The lists of all pairs that were searched lately.
 #[derive(Debug, Default)]
 pub struct NeighbourLists {
     /// Ascending.
@@ -100,7 +99,7 @@ pub struct NeighbourLists {
 }
 
 impl NeighbourLists {
-    /// Takes the lists of `pairs` (ascending) out, whether they still hold or not.
+    /// Takes the lists of `pairs` (ascending) out, whether they are valid or not.
     pub fn take(&mut self, pairs: &[OctreePair], bodies: &[Body]) -> Vec<Option<NeighbourList>> {
         self.searches = self.searches.wrapping_add(1);
         let mut known = InOrder::new(&self.pairs, |near| near.ids);
@@ -114,7 +113,7 @@ impl NeighbourLists {
         places.into_iter().map(take).collect()
     }
 
-    /// Puts lists back, in order of pair; what was taken and does not come back is dropped.
+    /// Puts lists back, by ascending pair; lists that were taken and are not put back are dropped.
     pub fn put(&mut self, lists: impl Iterator<Item = NeighbourList>) {
         let (mut at, mut new) = (0, Vec::new());
         for list in lists {
@@ -144,7 +143,7 @@ impl NeighbourLists {
 
 #[cfg(test)]
 impl NeighbourLists {
-    /// Says of all lists that they reach so much farther than they do, m; gives how many are empty.
+    /// Claims that all lists reach farther by this than they do, m; returns the number of empty lists.
     pub fn exaggerate(&mut self, farther: f64) -> usize {
         self.pairs.iter_mut().for_each(|near| near.reach += farther);
         self.pairs.iter().filter(|near| near.surfels.iter().all(Vec::is_empty)).count()

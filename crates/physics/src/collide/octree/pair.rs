@@ -1,11 +1,11 @@
-//! A pair of octrees and the levels at which they meet, as the search and its passes see it.
+//! A pair of octrees and their levels, for the search and its passes.
 
 use super::{MARGIN_CELLS, cells::first_of_level, surfel_cache::SurfelCache};
 use crate::geometry::Aabb;
 use crate::{Body, broad_phase::closer, svo::Arena};
 use glam::{DMat4, DVec3};
 
-/// One direction of a pair as kernels see it: surfels of `a` are tested against `b`. The same words as in
+/// One direction of a pair for kernels: surfels of `a` are tested against `b`. The same layout as
 /// `shaders/bodies/collide/octree/pair.wgsl`. Cells are those of each body's level in this pair.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -19,7 +19,7 @@ pub struct Directed {
     /// First node of the forest in the arena, root, level, number to add to a node's index to get its
     /// surfel's.
     pub a: [u32; 4],
-    /// The same of b.
+    /// The same data of `b`.
     pub b: [u32; 4],
     /// Bounds of b's cells, cells of b; the last word is not used.
     pub low: [f32; 4],
@@ -44,7 +44,7 @@ pub struct Hit {
     pub b: u32,
 }
 
-/// A pair of bodies (indices) and the levels at which they meet.
+/// A pair of bodies (indices) and the levels at which they collide.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OctreePair {
     /// Indices of the bodies, ascending.
@@ -60,7 +60,7 @@ pub struct OctreePair {
 }
 
 impl OctreePair {
-    /// Bodies `i` and `j`, which meet at `levels`.
+    /// Bodies `i` and `j`, which collide at `levels`.
     #[must_use]
     pub fn at(bodies: &[Body], [i, j]: [usize; 2], levels: [u32; 2], dt: f64) -> Self {
         let cell = cell_size(&bodies[i], levels[0]).max(cell_size(&bodies[j], levels[1]));
@@ -91,7 +91,7 @@ impl OctreePair {
         self.bodies.iter().all(|k| arena.slot(&bodies[*k].def.octree().forest).is_some())
     }
 
-    /// Both directions, first a = lower body, as `meet.wgsl` makes them; the octrees are in the arena.
+    /// Both directions, first a = lower body, as made by `meet.wgsl`; the octrees are in the arena.
     #[cfg(test)]
     #[must_use]
     pub fn directed(
@@ -109,7 +109,7 @@ impl OctreePair {
         both
     }
 
-    /// The same, but for where nodes and surfels are on the GPU.
+    /// Both directions, without the places of nodes and surfels on the GPU.
     pub(super) fn geometry(&self, bodies: &[Body], dt: f64) -> [Directed; 2] {
         let to_world = [0, 1].map(|s| cells_to_world(&bodies[self.bodies[s]], self.levels[s]));
         let from_world = to_world.map(|m| m.inverse());
@@ -124,7 +124,7 @@ impl OctreePair {
             let voxels = f64::from(1u32 << (b.def.octree().forest.level - level_b));
             let cells = |p: DVec3| p.as_vec3().extend(0.0).to_array();
             Directed {
-                // Of the cells, which may be larger than the voxels in them.
+                // Bounds of the cells, which may be larger than the voxels in them.
                 low: cells((low / voxels).floor()),
                 high: cells((high / voxels).ceil()),
                 rows: [row(map.x_axis), row(map.y_axis), row(map.z_axis)],

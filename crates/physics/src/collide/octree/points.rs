@@ -21,27 +21,29 @@ use rayon::prelude::*;
 
 /// Siblings may overlap this far at birth and still count as touching, cells.
 const BIRTH_CELLS: f64 = 7.0;
-/// And only where they still are: a point that has moved this far against its sibling, cells, meets it as it
-/// would a stranger.
+/// Only at points that are still there: a point that has moved this far against its sibling, cells, gets ordinary
+/// contacts.
 const BIRTH_WAY: f64 = 2.0;
 
-/// A collision point must be seen before it is deeper than this, cells, and the way since the last look.
+/// A collision point must have been admitted before it is deeper than this plus the motion since the last search,
+/// cells.
 const ENTER_CELLS: f64 = 0.5;
 
 /// A point deeper than this, cells, must lie in the solid. Not zero: between two samples, edges cross.
 const BESIDE_CELLS: f64 = 0.25;
 
-/// How closely the way out of a solid is looked at, voxels.
+/// Step of the search for the way out of a solid, voxels.
 const WAY_OUT_VOXELS: f64 = 0.5;
 
-/// Points farther apart than this, cells, and the way of the step, do not press, and stay where they are.
+/// Points farther apart than this plus the motion in the step, cells, have no impulse and are not moved.
 const NEAREST_CELLS: f64 = 0.5;
-/// Two places on smooth surfaces are one within so many cells, with normals that agree so well.
+/// Two points on smooth surfaces count as one within this number of cells, if the cosine of their normals is at least
+/// this.
 const SAME_CELLS: f64 = 0.5;
 const SAME_NORMAL: f64 = 0.99;
 
-/// Manifolds of all pairs, in order of pair; those that do not touch have no points. A pair comes with the
-/// number of its manifold among those of `before`.
+/// Manifolds of all pairs, by ascending pair; those that do not touch have no points. A pair comes with the index of
+/// its manifold among those of `before`.
 pub fn pair_manifolds<'a>(
     pairs: impl ExactSizeIterator<Item = (&'a OctreePair, &'a Option<usize>)>,
     hits: &[Hit],
@@ -63,7 +65,7 @@ pub fn pair_manifolds<'a>(
         .map(|(pair, known, hits)| {
             let [a, b] = pair.bodies.map(|k| &bodies[k]);
             let old = known.map(|k| &before.manifolds()[k]);
-            // Also what somebody else moved: a body that was put somewhere has not come in by any way.
+            // Includes motion by the user: a body that was moved by hand has not come in through a surface.
             let radius = a.def.radius().min(b.def.radius());
             let record = known.and_then(|k| before.record(k));
             let since = record.map_or(0.0, |record| RelativePose::new(a, Some(b)).way(&record.pose, radius));
@@ -72,7 +74,7 @@ pub fn pair_manifolds<'a>(
                 cache.known(forest, pair.levels[s])
             });
             manifold_of(pair, old, bodies, |known_points| {
-                // Who was searched has some.
+                // Bodies that were searched have surfels.
                 let [Some(a), Some(b)] = surfels else { return Made::default() };
                 let surfels = [a, b];
                 let mut found = contact_points(pair, hits, bodies, surfels);
@@ -85,17 +87,17 @@ pub fn pair_manifolds<'a>(
         .collect()
 }
 
-/// What is found of a pair.
+/// Contacts of a pair.
 #[derive(Default)]
 pub struct Made {
-    /// The few points that hold it.
+    /// The few contact points.
     pub points: Vec<Point>,
     /// All that were let in, by key, with their separations, m.
     pub seen: Vec<(u64, f64)>,
 }
 
-/// The manifold of a pair with its record. `make` finds its points; it is given those of the `old` one where they are
-/// now.
+/// The manifold of a pair with its record. `make` finds its points; its argument are the points of the `old` manifold
+/// at the present poses.
 pub fn manifold_of(
     pair: &OctreePair,
     old: Option<&Manifold>,
@@ -114,12 +116,12 @@ pub fn manifold_of(
     (Manifold { first, second, points, rolling_impulse, resolution_m: pair.cell }, record)
 }
 
-/// Keeps the points that came in through the surface they are said to have passed; gives their keys,
-/// ascending, with their separations.
+/// Keeps the points that came in through the surface of their hit; returns their keys, ascending, with their
+/// separations.
 ///
-/// A piece whose tip is in a thin wall has samples nearer to the far face than to the near one. Were they
-/// pushed out there, the tip would be held in the wall from both sides for ever. But they never passed the
-/// far face: when they were first seen they were deep behind it already.
+/// A piece whose tip is in a thin wall has samples nearer to the far face than to the near one. If they were pushed out
+/// there, the tip would be held in the wall from both sides for ever. But they never passed the far face: at the first
+/// search they were deep behind it already.
 fn let_in(points: &mut Vec<Point>, before: Option<&Record>, way: f64, cell: f64) -> Vec<(u64, f64)> {
     if let Some(before) = before {
         let deepest = -(ENTER_CELLS * cell + way);
@@ -134,18 +136,18 @@ fn let_in(points: &mut Vec<Point>, before: Option<&Record>, way: f64, cell: f64)
     seen
 }
 
-/// What a sample and the surfel that it met touch each other with.
+/// The features of a sample and of its hit surfel that touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meets {
-    /// The sample meets the surfel's plane.
+    /// The sample touches the surfel's plane.
     Plane,
     /// Both lie at edges.
     Edge,
-    /// The surfel's edge meets the sample's plane.
+    /// The surfel's edge touches the sample's plane.
     Face,
 }
 
-/// Of two surfels at or beside edges that face each other the one on a face has the plane.
+/// For two surfels at or beside edges that face each other, the plane of the one on a face is used.
 fn meets(sample: &Surfel, plane: &Surfel, opposing: bool) -> Meets {
     match (plane.is_sharp() && sample.is_sharp() && opposing, sample.is_face(), plane.is_face()) {
         (true, true, false) => Meets::Face,
@@ -154,8 +156,8 @@ fn meets(sample: &Surfel, plane: &Surfel, opposing: bool) -> Meets {
     }
 }
 
-/// Of the points that hold a pair those on smooth surfaces, where these are nearest: what met a few cells from there has
-/// not come nearer than that. Pieces of one object are left alone, since what overlaps at birth counts at the samples.
+/// Moves contact points on smooth surfaces to where these are nearest: points a few cells from there are not nearer
+/// than that. Pieces of one object are skipped, since their overlap at birth is measured at the samples.
 pub fn at_nearest(
     points: Vec<Point>,
     pair: &OctreePair,
@@ -205,8 +207,8 @@ pub fn at_nearest(
     out
 }
 
-/// How far it is out of a solid along a way to a plane that is `plane` m off; none where even the beginning is outside.
-/// The plane counts unless the solid ends sooner by more than `slack`. Looked at every `step`, m.
+/// Distance out of a solid in a direction with a plane at distance `plane`, m; `None` if even the start is outside. The
+/// plane counts unless the solid ends sooner by more than `slack`. Tested every `step`, m.
 fn way_out_of(is_in: impl Fn(f64) -> bool, plane: f64, slack: f64, step: f64) -> Option<f64> {
     if !is_in(0.0) {
         return None;
@@ -259,7 +261,7 @@ pub fn contact_points(
                 n = (n - n_a / cell[a]).normalize_or(n);
                 (normal - n_in_a).as_dvec3().normalize_or(normal.as_dvec3())
             }
-            // It is the other's edge that meets the plane here.
+            // Here the other body's edge touches the plane.
             Meets::Face => {
                 n = -n_a / cell[a];
                 -n_in_a.as_dvec3()
@@ -267,11 +269,11 @@ pub fn contact_points(
         };
         let on_b = to_world[b].transform_point3(centre.as_dvec3());
         let mut gap = (point - on_b).dot(n);
-        // Round an edge the planes of coarse cells reach beyond the solid; the leaves know. Such a point is
-        // not behind any surface, and would hold the pair in a wedge that is not there.
+        // Round an edge the planes of coarse cells extend beyond the solid; the leaves decide. Such a point is not
+        // behind any surface, and would wedge the pair without one.
         let (behind, tip, out_of) = if met == Meets::Face { (a, on_b, -n) } else { (b, point, n) };
         if gap < -BESIDE_CELLS * cell[b] {
-            // And where the plane of an edge lies aslant in a thin wall it is farther than the way out.
+            // If the plane of an edge is oblique in a thin wall, it is farther away than the way out.
             let is_in = |way: f64| is_in(body[behind], in_voxels(behind, tip + out_of * way));
             let step = WAY_OUT_VOXELS * body[behind].def.shape.unit_m();
             let Some(depth) = way_out_of(is_in, -gap, BESIDE_CELLS * cell[b], step) else { continue };

@@ -1,20 +1,20 @@
-//! What the finder of octrees knows of each manifold, beside the points that hold the bodies apart.
+//! The octree finder's data of each manifold, beside its contact points.
 
 use crate::{
     BodyId,
     collide::{InOrder, Manifold, RelativePose},
 };
 
-/// What is known of one manifold.
+/// Data of one manifold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// First body.
     pub first: BodyId,
-    /// Second body; none is the planes.
+    /// Second body; `None` is the planes.
     pub second: Option<BodyId>,
-    /// Levels at which contacts were looked for (of planes: 0).
+    /// Levels of the search (0 for planes).
     pub levels: [u32; 2],
-    /// How the bodies lay when they were looked for.
+    /// Relative pose at the search.
     pub pose: RelativePose,
     /// Collision points then.
     pub collision_points: usize,
@@ -33,14 +33,14 @@ impl Record {
 pub struct Records(Vec<Record>);
 
 impl Records {
-    /// By manifold of a sorted list: the number of its record.
+    /// By manifold of a sorted list: the index of its record.
     #[must_use]
     pub fn of(&self, manifolds: &[Manifold]) -> Vec<Option<usize>> {
         let mut records = InOrder::new(&self.0, Record::order);
         manifolds.iter().map(|m| records.find(&m.order())).collect()
     }
 
-    /// What is known of a pair, or of a body at the planes.
+    /// The record of a pair, or of a body at the planes.
     #[must_use]
     pub fn get(&self, first: BodyId, second: Option<BodyId>) -> Option<&Record> {
         let order = (second.is_none(), first, second);
@@ -64,7 +64,7 @@ impl Records {
     }
 }
 
-/// What was there before a search: manifolds, and what is known of them.
+/// State before a search: manifolds, and their records.
 #[derive(Clone, Copy)]
 pub struct Before<'a> {
     manifolds: &'a [Manifold],
@@ -79,13 +79,13 @@ impl<'a> Before<'a> {
         Self { manifolds, records, record_of }
     }
 
-    /// All manifolds, in order.
+    /// All manifolds, sorted.
     #[must_use]
     pub fn manifolds(&self) -> &'a [Manifold] {
         self.manifolds
     }
 
-    /// What is known of manifold `k`.
+    /// The record of manifold `k`.
     #[must_use]
     pub fn record(&self, k: usize) -> Option<&'a Record> {
         self.record_of[k].map(|record| &self.records.0[record])

@@ -1,8 +1,8 @@
-//! The search for surfels that meet, on the CPU: on all cores, with tables of cells and lists of what is
-//! near. `shaders/bodies/collide/octree/descend.wgsl` and `hits.wgsl` do the same, word for word, but without
-//! tables and lists; the brute-force search of the tests (`brute.rs`) has neither octree.
+//! The search for touching surfels, on the CPU: on all cores, with tables of cells and neighbour lists.
+//! `shaders/bodies/collide/octree/descend.wgsl` and `hits.wgsl` do the same, word for word, but without tables and
+//! lists; the brute-force search of the tests (`brute.rs`) has neither octree.
 //!
-//! In: pairs. Out: hits in order of pair, then of surfel.
+//! In: pairs. Out: hits by ascending pair, then surfel.
 
 use super::{
     cell_table::{CellTable, Points, TOGETHER},
@@ -23,12 +23,12 @@ use rayon::prelude::*;
 pub const OPPOSING: f32 = -0.1;
 /// Planes of neighbouring cells agree to this, cells.
 const ROUNDING: f32 = 0.2;
-/// How far beside a surfel its plane still holds, cells.
+/// How far beside a surfel its plane is still valid, cells.
 const BESIDE: f32 = 1.0;
-/// How far a surfel inside the other body looks for the way out, cells.
+/// How far a surfel inside the other body searches the way out, cells.
 const MARCH: u32 = 6;
-/// How far ahead a fast one looks, cells: at most as far as it may get before the next look. A ball of 6 cm at 200 m/s, the
-/// fastest that there is, gets 50 cm, 32 cells of a wall of 2 m at level 7.
+/// How far ahead a fast surfel searches, cells: at most as far as it may move before the next search. A ball of 6 cm at
+/// 200 m/s, the fastest that there is, gets 50 cm, 32 cells of a wall of 2 m at level 7.
 const AHEAD: u32 = 128;
 
 struct Side<'a> {
@@ -41,8 +41,7 @@ struct Side<'a> {
     first: u32,
 }
 
-/// Hits of all pairs, two directions each, over the coming `dt`. `lists` spare what is known to be far; the
-/// hits are the same.
+/// Hits of all pairs, two directions each, over the coming `dt`. `lists` skip distant surfels; the hits are the same.
 #[must_use]
 pub fn find_hits(
     pairs: &[OctreePair],
@@ -80,7 +79,7 @@ pub fn find_hits(
     hits
 }
 
-/// Hits of one pair, and its lists where they are kept.
+/// Hits of one pair, and its lists if they are kept.
 fn hits_of(
     pair_index: u32,
     pair: &OctreePair,
@@ -218,7 +217,7 @@ impl SurfelSearch<'_> {
     fn ask_all(&self, surfels: &[u32], hits: &mut Vec<Hit>) {
         let may_hit = |table: &CellTable, points: &Points| match self.ahead {
             0 => table.near(points),
-            // The cells that are looked at are no farther than that, whatever rounding does.
+            // All cells of the search are within that distance, with rounding.
             cells => table.within(points, (cells + 1) as f32),
         };
         self.among(surfels, may_hit, &mut |surfel| self.ask(surfel, hits));
@@ -280,8 +279,8 @@ impl SurfelSearch<'_> {
             let (p, n) = self.a.surfels.side(surfel as usize, side);
             let p = self.to_b(p);
             let here = self.cell_of_b(cell_at(p));
-            // Two flat surfaces meet once; the second direction adds what edges of the second body touch, and
-            // what is deep.
+            // Two flat surfaces get one contact; the second direction adds contacts of the second body's edges, and
+            // deep ones.
             if self.pair % 2 == 1 && !sample.is_sharp() && here != Cell::Inside {
                 continue;
             }
@@ -383,7 +382,7 @@ impl SurfelSearch<'_> {
                     .filter(|(gap, _)| *gap > 0.0 && *gap < self.record.margin)
                     .map(|_| b);
             }
-            // Cells that are known to be empty are passed over, but for the last of them, where rounding might tell.
+            // Cells known to be empty are skipped, except the last, which rounding might decide otherwise.
             k += self.b.table.map_or(1, |table| table.distance(cell).saturating_sub(1).max(1));
         }
         None
@@ -404,15 +403,14 @@ struct Probe {
 enum ProbeSide {
     /// Before b's surface: no plane behind which it seems to be, beside its own end, counts.
     Outside,
-    /// Behind b's surface: any surface may be the way out, whichever way it looks.
+    /// Behind b's surface: any surface may be the way out, whatever its orientation.
     Inside,
     /// In a cell with an edge, where the plane does not tell.
     Edge,
 }
 
-/// Signed gap from the plane of `surfel` (of its side that faces the probe) to the probe, and the distance
-/// beside its centre; none where it does not face a probe outside, or where only `surfel` is an edge: then
-/// the probe's plane decides, not its own.
+/// Signed gap from the plane of `surfel` (of its side that faces the probe) to the probe, and the distance beside its
+/// centre; `None` if it does not face a probe outside, or if only `surfel` is an edge: then the probe's plane decides.
 fn facing(surfels: &Surfels, b: u32, probe: Probe) -> Option<(f32, f32)> {
     let surfel = &surfels.items[b as usize];
     if surfel.is_sharp() && !probe.sharp && probe.side_of_b != ProbeSide::Inside {

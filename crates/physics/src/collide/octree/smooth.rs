@@ -7,12 +7,12 @@ use super::{
 use crate::{Body, collide::SmoothSide, svo::morton};
 use glam::{DMat4, DVec3, IVec3, Vec3};
 
-/// Samples within so many cells of the surfel, across its normal, make the quadric: `docs/lab/contact-geometry.md` says
-/// how far off others are.
+/// Samples within this number of cells of the surfel, across its normal, make the quadric: see
+/// `docs/lab/contact-geometry.md` for the error of other radii.
 const PATCH_CELLS: i32 = 4;
 /// Surfaces whose normals agree this well at the ends of the patch are flat.
 const FLAT: f32 = 0.9995;
-/// And they are no patch of one surface where they agree less than this.
+/// Samples are no patch of one surface if the cosines of their normals are below this.
 const ONE_SURFACE: f32 = 0.6;
 
 /// One side of a contact: a body's samples at a level.
@@ -65,7 +65,8 @@ impl SmoothSide for Side<'_> {
 }
 
 impl Side<'_> {
-    /// The surfel nearest to the plane of surfel `i`, so many cells aside along two axes of the grid across its normal.
+    /// The surfel nearest to the plane of surfel `i`, at this number of cells aside along two axes of the grid across
+    /// its normal.
     fn surfel_beside(&self, i: usize, aside: [i32; 2]) -> Option<usize> {
         let octree = self.body.def.octree();
         let (forest, first) = (&octree.forest, first_of_level(&octree.forest, self.level));

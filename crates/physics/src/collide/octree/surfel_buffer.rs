@@ -1,4 +1,4 @@
-//! The surfels of all forests that meet, on the GPU.
+//! The surfels of all forests whose bodies came near each other, on the GPU.
 
 use super::{OctreePair, surfel_cache::SurfelCache, surfels::Surfel};
 use crate::{
@@ -6,8 +6,7 @@ use crate::{
     gpu::{Buffer, Gpu, GpuError},
 };
 
-/// One buffer for all; [`CachedSurfels::gpu_base`](super::surfel_cache::CachedSurfels) says where a forest's
-/// begin.
+/// One buffer for all; a forest's first index is [`CachedSurfels::gpu_base`](super::surfel_cache::CachedSurfels).
 pub struct SurfelBuffer {
     surfels: Buffer<Surfel>,
     uploaded: bool,

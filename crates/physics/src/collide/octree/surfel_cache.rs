@@ -1,4 +1,4 @@
-//! Surfels and cell tables of the forests whose bodies have met, made on first use.
+//! Surfels and cell tables of the forests whose bodies came near each other, made on first use.
 
 use super::{cell_table::CellTable, pair::OctreePair, surfels::Surfels};
 use crate::{Body, svo::Forest};
@@ -15,17 +15,17 @@ pub struct CachedSurfels {
     pub forest: Arc<Forest>,
     /// Its surfels.
     pub surfels: Arc<Surfels>,
-    /// Where they begin in the GPU's surfel buffer, once they are there.
+    /// Index of the first in the GPU's surfel buffer, once they are there.
     pub gpu_base: u32,
 }
 
 /// Surfels by forest and level, built on first use.
 #[derive(Debug, Default)]
 pub struct SurfelCache {
-    /// By address of the forest and level. Only looked up, except to fill the GPU's buffer, whose order shows
-    /// nowhere.
+    /// Keyed by address of the forest and level. Iterated only to fill the GPU's buffer, whose order does not affect
+    /// results.
     pub entries: BTreeMap<(usize, u32), CachedSurfels>,
-    /// By address of the forest (which an entry holds), tree and level.
+    /// Keyed by address of the forest (which an entry holds), tree and level.
     tables: BTreeMap<(usize, u32, u32), Option<CellTable>>,
     /// Whether the GPU's buffer is behind.
     pub stale: bool,
@@ -46,13 +46,13 @@ impl SurfelCache {
         })
     }
 
-    /// What is kept of `forest` at `level`, if it was asked for before.
+    /// The cached surfels of `forest` at `level`.
     #[must_use]
     pub fn entry(&self, forest: &Arc<Forest>, level: u32) -> Option<&CachedSurfels> {
         self.entries.get(&(Arc::as_ptr(forest) as usize, level))
     }
 
-    /// The surfels of `forest` at `level`, if they were asked for before.
+    /// The surfels of `forest` at `level`, if they are cached.
     #[must_use]
     pub fn known(&self, forest: &Arc<Forest>, level: u32) -> Option<&Surfels> {
         self.entry(forest, level).map(|cached| &*cached.surfels)
@@ -84,8 +84,7 @@ impl SurfelCache {
         self.tables.extend(made);
     }
 
-    /// The flat table of a body's cells at `level`, if it is small enough to have one and was asked for
-    /// before.
+    /// The flat table of a body's cells at `level`, if it is small enough to have one and is cached.
     #[must_use]
     pub fn table(&self, body: &Body, level: u32) -> Option<&CellTable> {
         self.tables.get(&table_key(body, level)).and_then(Option::as_ref)

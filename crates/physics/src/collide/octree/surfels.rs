@@ -10,7 +10,7 @@ use crate::svo::{Forest, leaf_plane, leaf_sample, morton, unpack_cut, unpack_nor
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 
-/// One sample of the surface; `shaders/bodies/collide/octree/surfel.wgsl` reads the same words.
+/// One sample of the surface; the same layout as in `shaders/bodies/collide/octree/surfel.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct Surfel {
@@ -62,12 +62,12 @@ pub struct Surfels {
     pub leaf_start: Vec<u32>,
 }
 
-/// Of [`Surfel::sharp`]: an edge or corner.
+/// Flag in [`Surfel::sharp`]: an edge or corner.
 pub const ON_EDGE: u32 = 1;
-/// The same: a face beside an edge.
+/// Flag in [`Surfel::sharp`]: a face beside an edge.
 pub const ON_FACE: u32 = 2;
 
-/// Below this ratio of summed normal to summed weight a cell holds two opposite faces.
+/// Below this ratio of summed normal to summed weight a cell contains two opposite faces.
 const ONE_SIDED: f32 = 0.35;
 
 /// Neighbours whose normals agree less than this make an edge.
@@ -110,7 +110,7 @@ impl Surfels {
         out
     }
 
-    /// As [`Surfel::side`], of surfel `i`.
+    /// Like [`Surfel::side`], for surfel `i`.
     #[must_use]
     pub fn side(&self, i: usize, side: u32) -> (Vec3, Vec3) {
         let n = self.normals[i] * if side == 0 { 1.0 } else { -1.0 };
@@ -157,7 +157,7 @@ impl Surfels {
     }
 }
 
-/// The surfel of a cell, given the samples of its leaves (points in voxels, normals).
+/// The surfel of a cell, from the samples of its leaves (points in voxels, normals).
 fn sample_of(samples: &[(Vec3, Vec3)], cells_per_voxel: f32) -> Surfel {
     let lead = samples.first().map_or(Vec3::Z, |(_, n)| *n);
     let (mut weight, mut point, mut normal, mut folded) = (0.0, Vec3::ZERO, Vec3::ZERO, Vec3::ZERO);
@@ -259,7 +259,7 @@ mod tests {
         let (flat, up) = leaf_plane(&forest, leaf);
         forest.leaves.cuts = vec![0; forest.leaves.len()];
         assert_eq!(leaf_sample(&forest, leaf), (flat, up));
-        // Whether the cut takes the leaf's own point away or not, the sample is where both planes meet.
+        // Whether or not the cut removes the leaf's own point, the sample is where both planes meet.
         for offset in [-0.25, 0.25] {
             forest.leaves.cuts[leaf] = crate::svo::pack_cut(Vec3::X, offset);
             let (p, n) = leaf_sample(&forest, leaf);

@@ -1,8 +1,8 @@
-//! Groups that are solved at once, up to four, one in each lane: they share no body that moves.
+//! Groups that are solved at once, up to four, one per lane: they share no body that moves.
 //!
-//! In: groups whose rows know what the pass will need. Out: their impulses. What a row does needs what the one before it
-//! left, so one by one they wait for each other; four lanes wait once. A batch takes its rows out of their groups when it
-//! first has something to do in a pass, and puts the impulses back after it. A group that is alone is solved as it is.
+//! In: groups whose rows are prepared for the pass. Out: their impulses. Each row needs the result of the row before,
+//! so solving one by one waits for each; four lanes wait once. A batch gathers its rows when it first has work in a
+//! pass, and writes the impulses back after it. A single group is solved without lanes.
 
 use super::{
     group::{Group, Pass},
@@ -15,10 +15,11 @@ use glam::DMat3;
 /// Most groups of a batch.
 pub const LANES: usize = 4;
 
-/// Whoever is settled after so many rounds is not taken out of the groups: that takes as long as some rounds.
+/// Batches are gathered only after this number of iterations: gathering costs about as much as a few iterations, so
+/// batches that converge earlier skip it.
 const FIRST_ROUNDS: u32 = 2;
-/// At first the rows are taken that may have something to do before the bodies are stirred by so many times as much as they
-/// are, and by so much more, m/s.
+/// The first gathering takes the rows that may get work before the velocities of the bodies have changed by this
+/// multiple of the change so far, plus the second value, m/s.
 const AHEAD: f64 = 4.0;
 const AT_LEAST: f64 = 0.2;
 
@@ -29,12 +30,12 @@ type Lane = [f64; LANES];
 pub(in crate::respond) struct Batch<'b, 'a> {
     /// The groups, at least one.
     pub groups: &'b mut [Group<'a>],
-    /// Whether all of them are left, and none has had anything to do since: then there is nothing to prepare, to begin with or
-    /// to sum up.
+    /// Whether all manifolds of the batch are deactivated and had no work since: then it skips preparation, warm start
+    /// and summing up.
     is_left: bool,
-    /// Which have nothing to do in this round, by lane.
+    /// Groups without work in this round, by lane.
     rests: u32,
-    /// Their rows side by side, once they were needed.
+    /// Their gathered rows.
     wide: Option<Box<Wide>>,
 }
 
@@ -47,17 +48,17 @@ struct Wide {
     is_filled: bool,
     /// Which groups had something to do, by lane.
     worked: u32,
-    /// Rows that were not taken have nothing to do before the bodies are stirred by this, by lane, m/s.
+    /// The other rows have no work before the velocities change by this, by lane, m/s.
     beyond: Lane,
     inverse_mass: [Lane; 2],
     inverse_inertia: [Matrices; 2],
-    /// Of each group: what makes a speed one for objects of a metre.
+    /// Per group: factor from a speed to the speed for objects of a metre.
     per_speed: Lane,
     /// See [`Group::load`].
     load: Lane,
     /// Rolling resistance: see `rolling.rs`.
     roll: Rolling,
-    /// Of one lane, which rows are taken.
+    /// Indices of the gathered rows of one lane.
     taken: Vec<u16>,
 }
 
@@ -82,28 +83,28 @@ struct WideRow {
     bias: Lane,
     /// Speed for an impulse.
     softness: Lane,
-    /// Of the point along the normal, 1/kg.
+    /// Inverse mass of the point along the normal, 1/kg.
     inverse_mass: Lane,
     way: [Lane; 3],
     arms: [[Lane; 3]; 2],
-    /// Across; the other way across is what is square to both.
+    /// First tangent; the second is perpendicular to it and the normal.
     tangent: [Lane; 3],
     /// kg.
     across: [Lane; 2],
     friction: Lane,
     friction_impulse: [Lane; 3],
-    /// What is drawn back along both ways across, m/s.
+    /// Speeds that draw back along both tangents, m/s.
     draw: [Lane; 2],
-    /// Whether friction gave way, by lane.
+    /// Whether friction slid, by lane.
     slid: u32,
-    /// Which row of its group it is; none where the group has fewer.
+    /// Index of the row in its group; none if the group has fewer.
     of: [u16; LANES],
 }
 
 const NONE: u16 = u16::MAX;
 
 impl WideRow {
-    /// Rows that do nothing.
+    /// Rows without work.
     const BLANK: Self = Self {
         until: [f64::MAX; LANES],
         normal_impulse: [0.0; LANES],
@@ -133,37 +134,37 @@ struct Motions<F> {
     stir: [[F; 2]; 2],
 }
 
-/// The same as numbers, by body.
+/// The motions as numbers, by body.
 struct Gathered {
     linear: [[Lane; 3]; 2],
     angular: [[Lane; 3]; 2],
     stir: [[Lane; 2]; 2],
 }
 
-/// What a pass is about.
+/// Parameters of a pass.
 #[derive(Clone, Copy)]
 pub(in crate::respond) struct Sweep {
     pub pass: Pass,
     /// Length of a substep, s.
     pub h: f64,
-    /// What has slipped is drawn back at this, 1/s for objects of a metre.
+    /// Rate at which slip is drawn back, 1/s for objects of a metre.
     pub stick: f64,
 }
 
 impl<'b, 'a> Batch<'b, 'a> {
-    /// Of these groups.
+    /// A batch of these groups.
     pub fn new(groups: &'b mut [Group<'a>]) -> Self {
         Self { groups, is_left: false, rests: 0, wide: None }
     }
 
-    /// Does `work` to its groups, unless all are left.
+    /// Calls `work` for its groups, unless all are deactivated.
     pub fn each(&mut self, work: impl FnMut(&mut Group<'a>)) {
         if !self.is_left {
             self.groups.iter_mut().for_each(work);
         }
     }
 
-    /// Does `work` to all its groups, after which others may be left.
+    /// Calls `work` for all its groups, after which others may be deactivated.
     pub fn look(&mut self, work: impl FnMut(&mut Group<'a>)) {
         self.groups.iter_mut().for_each(work);
         self.is_left = self.groups.iter().all(|group| group.is_left && !group.worked);
@@ -173,7 +174,7 @@ impl<'b, 'a> Batch<'b, 'a> {
         round < first_rounds() || self.groups.len() == 1
     }
 
-    /// As [`Group::press`], in the round of that number.
+    /// Like [`Group::press`], in this round.
     pub fn press(&mut self, share: &mut Share<'_>, sweep: Sweep, round: u32) -> f64 {
         if self.is_one_by_one(round) {
             let press = |group: &mut Group<'_>| group.press(share, sweep.pass, sweep.h);
@@ -207,7 +208,7 @@ impl<'b, 'a> Batch<'b, 'a> {
         self.in_fours(share, Step::Press)
     }
 
-    /// As [`Group::drag`].
+    /// Like [`Group::drag`].
     pub fn drag(&mut self, share: &mut Share<'_>, sweep: Sweep, round: u32) -> f64 {
         if self.is_left {
             return 0.0;
@@ -226,7 +227,7 @@ impl<'b, 'a> Batch<'b, 'a> {
         self.rests.count_ones() as usize == self.groups.len()
     }
 
-    /// After a pass: gives the groups their impulses.
+    /// Ends a pass: writes the impulses back to the groups.
     pub fn end(&mut self) {
         if let Some(wide) = self.wide.as_mut().filter(|wide| wide.is_filled) {
             wide.empty(self.groups);
@@ -239,7 +240,7 @@ impl<'b, 'a> Batch<'b, 'a> {
 
     #[inline(always)]
     fn at_once<F: F64x4>(&mut self, share: &mut Share<'_>, step: Step) -> f64 {
-        // Whoever asks has filled them.
+        // Callers have gathered the rows.
         let Some(wide) = &mut self.wide else { return 0.0 };
         if let Step::Weigh = step {
             wide.weigh::<F>();
@@ -316,7 +317,8 @@ fn first_rounds() -> u32 {
     FIRST_ROUNDS
 }
 
-/// Rows are taken that have something to do before their bodies are stirred by this, m/s, where they have been by so much.
+/// Gathers rows that may get work before the velocities of their bodies change by this, m/s, if they have changed by
+/// that much.
 fn limit(stirred: f64, unit: f64) -> f64 {
     #[cfg(test)]
     if tests::FEW.load(std::sync::atomic::Ordering::Relaxed) {
@@ -325,10 +327,10 @@ fn limit(stirred: f64, unit: f64) -> f64 {
     AHEAD * stirred + AT_LEAST * unit
 }
 
-/// What is done to the rows of a batch.
+/// Work on the rows of a batch.
 #[derive(Clone, Copy)]
 enum Step {
-    /// What a unit of speed weighs is worked out.
+    /// Computes the effective masses.
     Weigh,
     Press,
     Drag,
@@ -380,8 +382,7 @@ fn put_vector(into: &mut [Lane; 3], lane: usize, v: glam::DVec3) {
 }
 
 impl Wide {
-    /// Takes those rows out of their groups that may soon have something to do; the bodies have been `stirred` by so much,
-    /// m/s, by lane.
+    /// Gathers the rows of the groups that may soon have work; the velocities have changed by `stirred`, m/s, by lane.
     fn fill(&mut self, groups: &mut [Group<'_>], share: &Share<'_>, stirred: Lane, sweep: Sweep) {
         let Self { rows, taken, .. } = self;
         rows.clear();
@@ -467,7 +468,8 @@ impl Wide {
         }
     }
 
-    /// Holds bodies apart. Gives how much a speed was changed, at most, and until when each group rests.
+    /// Solves the normal constraints. Returns the largest change of a speed, and for each group the change up to which
+    /// it rests.
     #[inline(always)]
     fn press<F: F64x4>(&mut self, motions: &mut Motions<F>, reach: [F; 2]) -> (f64, Lane) {
         let Motions { linear: [mut la, mut lb], angular: [mut wa, mut wb], stir } = *motions;
@@ -503,7 +505,7 @@ impl Wide {
             (shifted_a, spun_a) = (shifted_a.add(by_a.abs()), spun_a.add(spin_a.size()));
             (shifted_b, spun_b) = (shifted_b.add(by_b.abs()), spun_b.add(spin_b.size()));
 
-            // Who presses nobody, nor did, rests until the bodies come together.
+            // A row without impulses rests until its bodies approach.
             let [fx, fy, fz] = Vectors::<F>::of(&row.friction_impulse).0;
             let used = new.add(old).add(fx.abs()).add(fy.abs()).add(fz.abs());
             let rests = zero.if_less(used, never, stirred.add(sure.mul(spare)));
@@ -557,7 +559,7 @@ impl Wide {
             let (new, over) = limited(wanted, F::of(row.friction).mul(pressed));
             row.slid |= over;
             let change = new.sub(old);
-            // What is along the normal is no friction's.
+            // The part along the normal does not belong to friction.
             let (along_t, along_u) = (change.dot(t), change.dot(u));
             let push = t.scaled(along_t).add(u.scaled(along_u));
             let both = along_t.abs().add(along_u.abs());

@@ -1,8 +1,8 @@
-//! All that acts between two bodies: the points of one manifold, and what resists rolling.
+//! All forces between two bodies: the points of one manifold, and rolling resistance.
 //!
-//! Most manifolds of what falls and of a heap press nothing for many substeps. Such a group is *left*: it is known how far
-//! its points are apart at least, and its points are not looked at, nor is any of them read, before its bodies may have come
-//! so much closer. Nothing changes by that.
+//! Most manifolds of falling pieces and of a heap carry no impulse for many substeps. Such a group is *deactivated*: a
+//! lower bound of its points' distances is known, and no point is read or tested before its bodies may have approached
+//! by that much. The result is the same.
 
 use super::{
     mover::{Frame, Movers, Share},
@@ -12,7 +12,7 @@ use super::{
 use crate::scale::Scale;
 use glam::DVec3;
 
-/// What overlaps by no more touches, m for objects of a metre: rounding.
+/// Overlap up to this counts as touching, m for objects of a metre: rounding.
 pub(super) const HAIR: f64 = 1e-9;
 
 /// The two passes of a substep.
@@ -24,7 +24,7 @@ pub(in crate::respond) enum Pass {
     Rigid,
 }
 
-/// Whether no group is left: tests compare with heaps in which all points are looked at in every pass.
+/// Whether no group is deactivated: tests compare with heaps in which all points are tested in every pass.
 #[cfg(test)]
 pub static STAY: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
 
@@ -42,30 +42,30 @@ pub(in crate::respond) struct Group<'a> {
     /// Its points.
     pub rows: &'a mut [Row],
     pub roll: Roll,
-    /// Of the smaller object of the two.
+    /// Scale of the smaller of the two objects.
     scale: Scale,
     /// Its springs.
     soft: Soft,
-    /// Longest arms of its points, m; while it is left, what they may become.
+    /// Longest arms of its points, m; an upper bound while it is deactivated.
     pub(super) reach: [f64; 2],
-    /// How far its points are apart at least, m, while it is left.
+    /// Smallest distance of its points, m, while it is deactivated.
     apart: f64,
-    /// Whether its points are not looked at: where they are is not up to date then.
+    /// Whether it is deactivated: the positions of its points are not up to date then.
     pub is_left: bool,
-    /// It has nothing to do before its bodies are stirred by more than this, m/s.
+    /// It has no work before the velocities of its bodies change by this, m/s.
     pub(super) until: f64,
-    /// Whether it has nothing to do in this round.
+    /// Whether it has no work in this round.
     rests: bool,
-    /// What its points press in this round, N s.
+    /// Impulse of its points in this round, N s.
     pub(super) load: f64,
-    /// Whether it had anything to do since the last substep began.
+    /// Whether it had any work since the begin of the substep.
     pub(super) worked: bool,
-    /// The same, since the step began.
+    /// Whether it had any work since the begin of the step.
     pub(super) has_worked: bool,
 }
 
 impl<'a> Group<'a> {
-    /// Of these rows, all of one manifold.
+    /// A group of these rows, all of one manifold.
     pub fn new(manifold: usize, rows: &'a mut [Row], roll: Roll, scale: Scale, soft: Soft) -> Self {
         Self {
             manifold,
@@ -84,12 +84,12 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Its springs where a pass has them.
+    /// Its springs, if the pass has them.
     pub(super) fn soft(&self, pass: Pass) -> Option<Soft> {
         (pass == Pass::Springs).then_some(self.soft)
     }
 
-    /// What a metre a second is of for objects of its size.
+    /// Factor from m/s to speeds for objects of its size.
     pub(super) fn speed(&self) -> f64 {
         self.scale.speed
     }
@@ -99,7 +99,7 @@ impl<'a> Group<'a> {
         stick / self.scale.time
     }
 
-    /// Whether it pushes nobody: there is nothing to begin a substep with.
+    /// Whether it has no impulse: then it skips the warm start.
     fn is_idle(&self) -> bool {
         self.until > f64::MIN
     }
@@ -108,8 +108,8 @@ impl<'a> Group<'a> {
     pub fn prepare(&mut self, movers: &Movers, h: f64) {
         if std::mem::take(&mut self.worked) {
             let unit = self.scale.speed;
-            // Springs that press against each other carry nobody. Were theirs made for what each presses, they would press
-            // the more for it, without end.
+            // Springs that press against each other carry no load. If their stiffness followed from that impulse, they
+            // would press ever harder.
             let carried = self.rows.iter().map(Row::pressed).sum::<DVec3>();
             self.rows.iter_mut().for_each(|row| row.prepare(movers, unit, carried, h));
         }
@@ -176,29 +176,29 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Leaves its points, which press nothing and are so far apart, m, unless its bodies move too fast for that. Squares of
-    /// how far the points are from the bodies' centres at most: `longest`.
+    /// Deactivates its points, which have no impulse and are at this distance, m, unless its bodies move too fast for
+    /// that. `longest`: squares of the largest distances of the points from the bodies' centres.
     fn leave(&mut self, movers: &Movers, (apart, longest): (f64, [f64; 2]), h: f64) {
         let reach = self.reach;
-        // Before they are looked at again they go no farther aside than they may come closer.
+        // Until the next test they move sideways by no more than their bodies may approach.
         self.reach = longest.map(|square| square.sqrt() + apart.max(0.0));
         self.apart = apart;
         match self.spare(movers, h).filter(|_| may_leave()) {
-            // What its points say is more.
+            // The points' own bound is larger.
             Some(spare) => (self.is_left, self.until) = (true, self.until.max(spare)),
             None => self.reach = reach,
         }
     }
 
-    /// How much the bodies of a group that is left may be stirred in this pass before it has anything to do, m/s; none
-    /// where it may have already.
+    /// How much the velocities of a deactivated group's bodies may change in this pass before it gets work, m/s; `None`
+    /// if it may have work now.
     fn spare(&self, movers: &Movers, h: f64) -> Option<f64> {
         let spare = self.apart.max(0.0) / h - movers.closing_speed(self.roll.movers, self.reach);
-        // Of what moves as one, nothing has anything to do until somebody is stirred.
+        // If the bodies move as one, there is no work until a velocity changes.
         (spare >= 0.0).then(|| (SURE * spare).max(f64::MIN_POSITIVE))
     }
 
-    /// Holds its bodies apart. Gives how much it changed a speed, at most, m/s for objects of a metre.
+    /// Solves its normal constraints. Returns the largest change of a speed, m/s for objects of a metre.
     pub fn press(&mut self, share: &mut Share<'_>, pass: Pass, h: f64) -> f64 {
         let soft = self.soft(pass);
         self.rests = share.stirred(self.roll.movers, self.reach) < self.until;
@@ -243,12 +243,12 @@ impl<'a> Group<'a> {
             return false;
         }
         let parting = self.parting(parting);
-        // Each is asked, whatever the others said.
+        // Every row is tested, whatever the results of the others.
         self.rows.iter_mut().map(|row| row.parts(parting)).filter(|parts| *parts).count() > 0
     }
 
-    /// Parts its bodies, whose motions are ways here. Gives how far it moved a point, at most, m for objects of a
-    /// metre.
+    /// Moves its bodies apart; their motions are displacements here. Returns the largest displacement of a point, m for
+    /// objects of a metre.
     pub fn part(&mut self, share: &mut Share<'_>, parting: Parting) -> f64 {
         if self.is_left {
             return 0.0;
@@ -263,7 +263,7 @@ impl<'a> Group<'a> {
         Parting { slop: parting.slop * length.min(1.0), most: parting.most * speed, ..parting }
     }
 
-    /// After the last substep: gives back what was more than a bounce's threshold, m/s for objects of a metre. Gives 0.
+    /// After the last substep: applies restitution above the threshold, m/s for objects of a metre. Returns 0.
     pub fn bounce(&mut self, share: &mut Share<'_>, threshold: f64) -> f64 {
         if self.has_worked {
             let threshold = threshold * self.scale.speed;

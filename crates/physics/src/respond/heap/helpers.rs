@@ -1,8 +1,8 @@
-//! Threads that stand by while a heap is solved.
+//! Threads that wait busily while a heap is solved.
 //!
-//! A pass over a heap of some hundred pieces takes fifty microseconds, which is what it takes to wake a
-//! thread of the pool as well. Threads that look for work all the time halve it; asleep they would gain
-//! nothing (docs/lab/steps.md, "Heaps solved in parts").
+//! A pass over a heap of some hundred pieces takes fifty microseconds, about as long as waking a thread of the pool.
+//! Threads that poll for work halve the time; sleeping threads would gain nothing (docs/lab/steps.md, "Heaps solved in
+//! parts").
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 /// other for ever.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// In the number of helpers: nobody else may join.
+/// Bit in the number of helpers: no other thread may join.
 const CLOSED: u32 = 1 << 31;
 
-/// Who stands by for one heap.
+/// The helpers of one heap.
 #[derive(Default)]
 struct Team {
     helpers: AtomicU32,
@@ -21,14 +21,14 @@ struct Team {
 }
 
 impl Team {
-    /// One more, unless work has begun. A thread that came later could come in the middle of this very heap's
-    /// work, which then would wait for what it stands on.
+    /// Adds a helper, unless work has begun. A thread that came later could start in the middle of this very heap's
+    /// work, which then would wait for what it depends on.
     fn join(&self) -> bool {
         let more = |count: u32| (count & CLOSED == 0).then_some(count + 1);
         self.helpers.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
     }
 
-    /// Lets nobody else in; how many there are.
+    /// Lets no other thread join; returns the number of helpers.
     fn close(&self) -> u32 {
         self.helpers.fetch_or(CLOSED, Ordering::AcqRel) & !CLOSED
     }
@@ -37,7 +37,7 @@ impl Team {
     fn stand_by(&self) {
         while !self.over.load(Ordering::Acquire) {
             if rayon::yield_now() != Some(rayon::Yield::Executed) {
-                // Whoever else wants this core may have it.
+                // Gives the core to another thread that wants it.
                 std::thread::yield_now();
             }
         }
@@ -55,9 +55,9 @@ impl Drop for Done<'_> {
     }
 }
 
-/// Does `work` in the pool while up to `count` of its other threads stand by for what it hands over: those
-/// that are idle when `prepare`, which hands over nothing, is done. Gives how many did. With a `count` of 0
-/// it is done where it is.
+/// Calls `work` in the pool while up to `count` of its other threads poll for its tasks: those that are idle when
+/// `prepare`, which must not spawn tasks, is done. Returns their number. With a `count` of 0 `work` runs on the calling
+/// thread.
 pub(in crate::respond) fn with_helpers<P: Send>(
     count: usize,
     prepare: impl FnOnce() -> P + Send,

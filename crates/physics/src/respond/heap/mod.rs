@@ -1,8 +1,8 @@
-//! What every response that solves contacts one by one shares: the bodies and the points of a heap as a solver sees
-//! them, in parts that several threads may go through at once, and a pass over all of them.
+//! The common part of all responses that solve contacts one by one: the solver's bodies and points of a heap, in parts
+//! that several threads may solve at once, and a pass over all of them.
 //!
-//! In: bodies and manifolds at the start of a step. Out: bodies at its end, and the impulses in the manifolds. What is
-//! done in between is the response's own.
+//! In: bodies and manifolds at the start of a step. Out: bodies at its end, and the impulses in the manifolds. The work
+//! in between belongs to the response.
 
 mod batch;
 mod group;
@@ -36,16 +36,16 @@ use std::sync::{Mutex, PoisonError};
 /// Shorter lists of manifolds are not worth a second thread.
 const FEW: usize = 256;
 
-/// The same of batches of groups.
+/// Fewer batches of groups are not worth a second thread.
 const FEW_BATCHES: usize = 96;
 
-/// Rows of the last step, to be written over: new memory would cost as much as making them does.
+/// Rows of the last step, for reuse: new memory would cost as much as filling them.
 static SPARE: Mutex<Vec<Row>> = Mutex::new(Vec::new());
 
-/// More rows than this are not kept.
+/// Larger row lists are not reused.
 const MOST_SPARE: usize = 1 << 17;
 
-/// Does `work` to every item, on all cores where that pays.
+/// Calls `work` for every item, on all cores if that pays.
 fn for_all<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Send + Sync) {
     for_many(items, FEW, work);
 }
@@ -58,8 +58,7 @@ fn for_many<T: Send>(items: &mut [T], few: usize, work: impl Fn(&mut T) + Send +
     }
 }
 
-/// Does `work` to every batch of a part, to those of its halves at the same time. Gives the greatest of
-/// what it gives.
+/// Calls `work` for every batch of a part, in parallel for its halves. Returns the largest result.
 fn sweep(
     part: &Part,
     batches: &mut [Batch<'_, '_>],
@@ -79,7 +78,7 @@ fn sweep(
     own.iter_mut().fold(most, |most, batch| f64::max(most, work(batch, share)))
 }
 
-/// Does `work` to the groups of every batch of a part. Gives the greatest of what it gives.
+/// Calls `work` for the groups of every batch of a part. Returns the largest result.
 pub(super) fn sweep_groups(
     part: &Part,
     batches: &mut [Batch<'_, '_>],
@@ -91,7 +90,7 @@ pub(super) fn sweep_groups(
     })
 }
 
-/// Does `work`, which is nothing for groups that are left, to all others.
+/// Calls `work` for all groups that are not deactivated.
 pub(super) fn each(
     part: &Part,
     batches: &mut [Batch<'_, '_>],
@@ -104,18 +103,18 @@ pub(super) fn each(
     });
 }
 
-/// The same on all cores where that pays, of work to which no body matters.
+/// Like [`each`], on all cores if that pays, for work that does not touch bodies.
 pub(super) fn for_groups(batches: &mut [Batch<'_, '_>], work: impl Fn(&mut Group<'_>) + Send + Sync) {
     for_many(batches, FEW_BATCHES, |batch| batch.each(&work));
 }
 
-/// Does `work` to every group, after which others may be left.
+/// Calls `work` for every group, after which others may be deactivated.
 pub(super) fn look(batches: &mut [Batch<'_, '_>], work: impl Fn(&mut Group<'_>) + Send + Sync) {
     for_many(batches, FEW_BATCHES, |batch| batch.look(&work));
 }
 
-/// Goes over all contacts, at most `rounds` times, until none changes a speed by `settled` (m/s for objects of a metre)
-/// any more.
+/// Iterates over all contacts, at most `rounds` times, until none changes a speed by `settled` (m/s for objects of a
+/// metre).
 pub(super) fn rounds(
     whole: &Part,
     batches: &mut [Batch<'_, '_>],
@@ -127,8 +126,7 @@ pub(super) fn rounds(
     let all = &mut movers.share();
     for round in 0..rounds {
         let pressed = sweep(whole, batches, all, &|batch, share| batch.press(share, about, round));
-        // Rolling and friction, once all normal impulses of a round are known: what they do would be
-        // undone before.
+        // Rolling and friction come once all normal impulses of a round are known, which would undo them.
         let dragged = sweep(whole, batches, all, &|batch, share| batch.drag(share, about, round));
         if pressed.max(dragged) < settled {
             break;
@@ -142,8 +140,8 @@ pub(super) fn substep_secs(settings: &WorldSettings) -> f64 {
     settings.dt / f64::from(settings.substeps.clamp(1, 64))
 }
 
-/// Moves what moves of a heap through a step: `solve` is given its parts, its contacts and its bodies. `springs` are
-/// those of contacts between objects of a size.
+/// Moves the bodies of a heap through a step: `solve` gets its parts, its contacts and its bodies. `springs` are those
+/// of contacts between objects of a size.
 pub(super) fn solved(
     bodies: &mut [Body],
     manifolds: &mut [Manifold],
@@ -217,8 +215,8 @@ fn groups<'a>(
     // The floor has no end.
     let half = |mover| body(mover).map_or(f64::MAX, |body: &Body| body.def.thickness() * 0.5);
     let half: Vec<f64> = (0..movers.frames.len()).map(half).collect();
-    // Half the thickness of the thinner body, at most a cell of the pair: it stands for what voxels round off, and
-    // must not hold up what leans.
+    // Half the thickness of the thinner body, at most a cell of the pair: for the rounding of voxels; it must not
+    // support leaning bodies.
     let arm = |pair: [usize; 2], cell: f64| {
         let [a, b] = pair.map(|k| body(k).map(|body| body.def.rolling_resistance.max(0.0)));
         let share = (a.or(b).unwrap_or(0.0) * b.or(a).unwrap_or(0.0)).sqrt();
@@ -236,7 +234,7 @@ fn groups<'a>(
     groups
 }
 
-/// The bodies of a manifold; `bodies.len()` stands for the floor. None if one is gone.
+/// Indices of a manifold's bodies; `bodies.len()` is the floor. `None` if one does not exist.
 fn pair(bodies: &[Body], manifold: &Manifold) -> Option<[usize; 2]> {
     let find = |id| index_of(bodies, id);
     Some([find(manifold.first)?, manifold.second.map_or(Some(bodies.len()), find)?])
@@ -281,7 +279,7 @@ fn rows(bodies: &[Body], manifolds: &[Manifold], touches: &[Touch], movers: &Mov
     let mut slices: Vec<(usize, &mut [Row])> = touches.iter().map(split).collect();
     for_all(&mut slices, |(m, rows)| {
         let manifold = &manifolds[*m];
-        // Whoever is gone has no touches.
+        // A body that does not exist has no touches.
         let Some([a, b]) = pair(bodies, manifold) else { return };
         let (sa, sb) = (&bodies[a].def, &bodies.get(b).unwrap_or(&bodies[a]).def);
         let surface = Surface {

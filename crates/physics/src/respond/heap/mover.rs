@@ -1,5 +1,5 @@
-//! Bodies as the solver sees them. What contacts read and write all the time lies together: some hundred
-//! bodies fit the first cache.
+//! The solver's bodies. The data that contacts read and write most lies together: some hundred bodies fit the first
+//! cache.
 
 use crate::{Body, BodyState, integrate, integrate::inverse, scale::Scale, turning::turned_by};
 use glam::{DMat3, DVec3};
@@ -18,7 +18,7 @@ pub(in crate::respond) struct Motion {
     pub inverse_mass: f64,
     /// World, 1/(kg m^2); that of its [`Frame`].
     pub inverse_inertia: DMat3,
-    /// By how much this pass has changed both, m/s and rad/s, all changes summed up as if none undid another.
+    /// Sum of the changes of both velocities in this pass, m/s and rad/s, without cancellation.
     pub stir: [f64; 2],
 }
 
@@ -48,7 +48,7 @@ impl Motion {
         self.inverse_mass > 0.0
     }
 
-    /// Of what cannot move.
+    /// The motion of a body that cannot move.
     pub fn still() -> Self {
         Self {
             linear: DVec3::ZERO,
@@ -68,9 +68,9 @@ pub(in crate::respond) struct Frame {
     pub inverse_mass: f64,
     /// World.
     pub inverse_inertia: DMat3,
-    /// Which body it is; as many as there are stands for the floor.
+    /// Index of the body; the number of bodies is the floor.
     pub body: usize,
-    /// Of the object; of what cannot move, none is smaller.
+    /// Scale of the object; for a body that cannot move the largest.
     pub scale: Scale,
     /// How it was moved last, m.
     moved: DVec3,
@@ -125,8 +125,8 @@ pub(in crate::respond) struct Movers {
 }
 
 impl Movers {
-    /// Of `bodies`, with those that move first, in the order `moving`; none faster than substeps of `h`
-    /// seconds allow, or contacts would answer to a speed that no body ever has.
+    /// The movers of `bodies`, moving ones first, in the order `moving`; their speeds are limited to those that
+    /// substeps of `h` seconds allow, otherwise contacts would react to a speed that no body reaches.
     pub fn new(bodies: &[Body], moving: &[usize], gravity: DVec3, h: f64) -> Self {
         let mut places = vec![usize::MAX; bodies.len() + 1];
         moving.iter().enumerate().for_each(|(place, &k)| places[k] = place);
@@ -153,7 +153,7 @@ impl Movers {
         self.places[k]
     }
 
-    /// What moves, to be changed.
+    /// The moving bodies, mutable.
     pub fn share(&mut self) -> Share<'_> {
         Share {
             motions: &mut self.motions[..self.moving],
@@ -217,7 +217,7 @@ impl Movers {
         (a.moved - b.moved).length() + a.turned * reach[0] + b.turned * reach[1]
     }
 
-    /// Does `work` to all that moves, on all cores where that pays.
+    /// Calls `work` for all moving bodies, on all cores if that pays.
     fn each_that_moves(&mut self, work: impl Fn(&mut Motion, &mut Frame) + Sync) {
         let do_it = |(motion, frame): (&mut Motion, &mut Frame)| {
             if motion.moves() {
@@ -267,7 +267,7 @@ impl Share<'_> {
         self.motions.get(k - self.first)
     }
 
-    /// The same, to be changed.
+    /// Mutable motion of mover `k`.
     #[inline]
     pub fn motion_mut(&mut self, k: usize) -> Option<&mut Motion> {
         self.motions.get_mut(k - self.first)
@@ -276,7 +276,7 @@ impl Share<'_> {
     /// Two of them, of which at least one moves.
     #[inline]
     pub fn pair(&mut self, pair: [usize; 2]) -> [&mut Motion; 2] {
-        // What cannot move comes after all that moves.
+        // Bodies that cannot move come last.
         let [a, b] = pair.map(|k| k - self.first);
         let (low, high) = (a.min(b), a.max(b));
         let (head, tail) = self.motions.split_at_mut(high.min(self.motions.len()));

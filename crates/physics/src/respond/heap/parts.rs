@@ -1,9 +1,8 @@
-//! Which contacts may be solved at the same time.
+//! Contacts that may be solved at the same time.
 //!
-//! A heap is halved again and again where few contacts cross the cut. Either half has bodies and contacts of
-//! its own, so two threads may go through them at once; the contacts that cross come after both. Where the
-//! cuts lie follows from the heap alone, not from how many cores there are, and so does every impulse: the
-//! same heap falls alike on any machine.
+//! A heap is halved repeatedly where few contacts cross the cut. Each half has bodies and contacts of its own, so two
+//! threads may solve them at once; the contacts that cross come after both. The cuts follow from the heap alone, not
+//! from the number of cores, and so does every impulse: the result is the same on any machine.
 
 use glam::DVec3;
 use std::ops::Range;
@@ -29,11 +28,11 @@ pub(in crate::respond) struct Touch {
 /// other.
 #[derive(Debug, PartialEq)]
 pub(in crate::respond) struct Part {
-    /// Its bodies, in the order that [`divide`] gives.
+    /// Its bodies, in the order of [`divide`].
     pub bodies: Range<usize>,
     /// Its contacts, in that order too, with those of its halves.
     pub touches: Range<usize>,
-    /// Its batches of contacts, in the same order; none before [`batches`] has made them.
+    /// Its batches of contacts, in the same order; empty before [`batches`] has made them.
     pub batches: Range<usize>,
     pub halves: Option<Box<[Part; 2]>>,
 }
@@ -57,7 +56,7 @@ pub(in crate::respond) fn divide(
     (whole, bodies, touches)
 }
 
-/// So many batches take in contacts at a time.
+/// Number of batches that accept contacts at a time.
 const OPEN: usize = 16;
 
 /// Orders the contacts of all parts by batches: neighbours that share no body that moves, up to `most`. Gives how many
@@ -156,19 +155,19 @@ impl Cut {
 }
 
 fn key(positions: &[DVec3], axis: usize, k: usize) -> (f64, usize) {
-    // Bodies that are lost are frozen and have no part in this; were one among them, any place would do.
+    // Bodies with invalid numbers are frozen and are no part of this; any place would do for one.
     let at = positions[k][axis];
     (if at.is_finite() { at } else { 0.0 }, k)
 }
 
-/// What is made anew for every part: by body, whether it is above the cut, and how many points it has.
+/// Buffers of each part: by body, whether it is above the cut, and its number of points.
 struct Scratch {
     upper: Vec<bool>,
     points: Vec<usize>,
 }
 
-/// Of the three cuts that have as many points on either side the one that the fewest cross; none where it
-/// does not pay.
+/// Of the three cuts with equal numbers of points on either side the one with the fewest crossing contacts; `None` if
+/// it does not pay.
 fn cut(positions: &[DVec3], bodies: &[usize], touches: &[Touch], scratch: &mut Scratch) -> Option<Cut> {
     let all: usize = touches.iter().map(|touch| touch.points).sum();
     if all < 2 * FEW_POINTS || bodies.len() < 2 {

@@ -1,9 +1,9 @@
-//! Heaps in which nothing can press: what falls side by side.
+//! Heaps without impulses: bodies that fall side by side.
 //!
-//! In: bodies and their contacts at the start of a step. Out: whether no contact has anything to do in it. The pieces of what
-//! has just broken touch each other at thousands of points and press none of them until the first reaches the floor. Such a
-//! step needs no rows, no parts and no passes: its bodies move as if they were alone, which is what the solver would find.
-//! Nothing is left out where any contact might press, since that would push others.
+//! In: bodies and their contacts at the start of a step. Out: whether no contact has work in it. The pieces of a fresh
+//! break touch each other at thousands of points without impulses until the first piece reaches the floor. Such a step
+//! needs no rows, no parts and no passes: its bodies move as if they were alone, which is the solver's result, too. If
+//! any contact might get an impulse, the whole heap is solved, since that impulse would spread.
 
 use super::{
     group::{HAIR, may_leave},
@@ -21,7 +21,7 @@ use rayon::prelude::*;
 /// Shorter lists are not worth a second thread.
 const FEW: usize = 256;
 
-/// Whether none of these contacts has anything to do in a step of `settings.dt` with substeps of `h` seconds.
+/// Whether none of these contacts has work in a step of `settings.dt` with substeps of `h` seconds.
 pub fn is_quiet(
     bodies: &[Body],
     manifolds: &[Manifold],
@@ -31,15 +31,15 @@ pub fn is_quiet(
 ) -> bool {
     let stays_apart = |touch: &Touch| {
         let [first, second] = touch.bodies.map(|k| &bodies[k]);
-        // What touches something that cannot move is there twice.
+        // For a contact with a body that cannot move both indices are those of the mover.
         let moving = [Some(first), Some(second).filter(|_| touch.bodies[0] != touch.bodies[1])];
         stays_apart(&manifolds[touch.manifold], moving, settings, h)
     };
     may_leave() && touches.par_iter().with_min_len(FEW).all(stays_apart)
 }
 
-/// Whether the points of a manifold press nothing and come together nowhere in the step, while nobody pushes the bodies of
-/// it that move.
+/// Whether the points of a manifold have no impulse and do not come together in the step, while no impulse acts on its
+/// moving bodies.
 pub fn stays_apart(
     manifold: &Manifold,
     moving: [Option<&Body>; 2],
@@ -47,7 +47,7 @@ pub fn stays_apart(
     h: f64,
 ) -> bool {
     let points = &manifold.points;
-    // What rolls is touched ever elsewhere.
+    // A rolling body touches ever other points.
     let is_idle = manifold.rolling_impulse == DVec3::ZERO
         && points
             .iter()
@@ -65,7 +65,7 @@ pub fn stays_apart(
     };
     for body in moving.into_iter().flatten() {
         let (state, turn) = (&body.state, fastest_turn(body));
-        // What the limits of speeds act on is not moved like the other.
+        // Bodies at the limit of speeds do not move like the others.
         if state.linear_velocity.length() + pull >= MAX_SPEED || turn * h >= MAX_TURN {
             return false;
         }
@@ -77,8 +77,8 @@ pub fn stays_apart(
     closing * settings.dt <= SURE * room
 }
 
-/// How fast a body may turn while nobody pushes it, at most, rad/s: its energy stays, and is least where it turns about the
-/// axis of the least inertia.
+/// The largest angular speed of a body without impulses, rad/s: its energy is constant, and is least about the axis of
+/// the least inertia.
 fn fastest_turn(body: &Body) -> f64 {
     let omega = body.state.angular_velocity;
     if omega == DVec3::ZERO {

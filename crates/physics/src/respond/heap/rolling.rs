@@ -1,7 +1,7 @@
-//! Rolling resistance: one torque a pair, limited by what all its points press.
+//! Rolling resistance: one torque per pair, limited by the impulses of all its points.
 //!
-//! The torque is summed up over all rounds of a pass and limited as one, like friction. Were each round
-//! limited by itself, more rounds would resist more, and slivers would stand on their tips.
+//! The torque is summed up over all rounds of a pass and limited as one, like friction. Were each round limited by
+//! itself, more rounds would resist more, and slivers would stand on their tips.
 
 use super::mover::{Frame, Share};
 use crate::integrate::inverse;
@@ -12,9 +12,9 @@ pub(in crate::respond) struct Roll {
     pub movers: [usize; 2],
     /// Torque for a newton of load, N m.
     pub(super) arm: f64,
-    /// What it does to the first body in a substep, N m s, world.
+    /// Angular impulse on the first body in a substep, N m s, world.
     pub impulse: DVec3,
-    /// What a unit of relative spin weighs in this substep, kg m^2, world.
+    /// Effective inertia of relative spin in this substep, kg m^2, world.
     pub(super) inertia: DMat3,
     /// Whether the bodies have turned since that was worked out.
     turned: bool,
@@ -26,7 +26,7 @@ impl Roll {
         Self { movers, arm, impulse, inertia: DMat3::ZERO, turned: true }
     }
 
-    /// Whether it does nothing now.
+    /// Whether it is zero now.
     pub fn is_idle(&self) -> bool {
         self.impulse == DVec3::ZERO
     }

@@ -1,34 +1,33 @@
-//! One contact point as a solver sees it, and the bodies that it holds
-//! apart.
+//! One contact point of the solver, and its bodies.
 //!
-//! Most points of a heap are apart and stay so in a pass. Such a row knows how much its bodies may still be
-//! stirred before it has anything to do, and costs a comparison until then; nothing changes by that.
+//! Most points of a heap do not touch and stay so in a pass. Such a row stores by how much its bodies' velocities may
+//! change before it gets work, and costs one comparison until then; the result is the same.
 
 use super::mover::{Frame, Motion, Movers, Share};
 use crate::collide::{Ball, Point, tangents};
 use glam::DVec3;
 
-/// Contacts begin a substep with at most the impulse that changes the speed there by this much, m/s for objects of a
-/// metre: the load of two hundred equal bodies.
+/// Warm starting uses at most the impulse that changes the speed there by this much, m/s for objects of a metre: the
+/// load of two hundred equal bodies.
 const WARM_SPEED: f64 = 5.0;
 
-/// What turns a load into a mass, m/s^2. Any other number of that size would do.
+/// Converts a load to a mass, m/s^2. Any other number of that size would do.
 const WEIGHT: f64 = 9.81;
 
-/// Share of what may still happen to a row before it is looked at again: less than all, for rounding.
+/// Share of the allowed change after which a row is tested again: less than all, for rounding.
 pub(super) const SURE: f64 = 0.999;
 
-/// A direction along which a row pushes. What follows from it and from the row's arms is worked out again each time: a row
-/// with all of it would be longer by two thirds, and no quicker (docs/lab/steps.md).
+/// A direction in which a row acts. Values that follow from it and the row's arms are computed each time: a row that
+/// stores them would be longer by two thirds, and no faster (docs/lab/steps.md).
 #[derive(Clone, Copy)]
 struct Axis {
     way: DVec3,
-    /// What a unit of relative speed weighs, kg; 0 where neither body can move.
+    /// Effective mass, kg; 0 if neither body can move.
     mass: f64,
 }
 
 impl Axis {
-    /// Yet to be worked out.
+    /// A direction without its mass.
     const fn along(way: DVec3) -> Self {
         Self { way, mass: 0.0 }
     }
@@ -56,7 +55,7 @@ impl Axis {
         b.spin(-(b.inverse_inertia * turn[1]) * impulse);
     }
 
-    /// How a unit impulse along it turns both bodies, N m s: arm x way.
+    /// Angular impulses of both bodies for a unit impulse along it, N m s: arm x way.
     #[inline]
     fn turn(&self, arms: &[DVec3; 2]) -> [DVec3; 2] {
         arms.map(|arm| arm.cross(self.way))
@@ -66,15 +65,15 @@ impl Axis {
 /// Spring constants of one substep.
 #[derive(Clone, Copy)]
 pub(in crate::respond) struct Soft {
-    /// What turns a depth into a speed, 1/s.
+    /// Converts a depth to a speed, 1/s.
     pub bias_rate: f64,
-    /// Softness of a contact that holds one kilogram: speed for an impulse of 1 N s.
+    /// Softness of a contact that carries one kilogram: speed for an impulse of 1 N s.
     pub softness: f64,
     /// Overlap is undone at most this fast, m/s.
     pub push_out: f64,
 }
 
-/// How what overlaps is parted in a substep, without giving anybody a speed.
+/// Position correction of overlap in a substep, which changes no velocity.
 #[derive(Clone, Copy)]
 pub(in crate::respond) struct Parting {
     /// Overlap that stays, m: contacts that part altogether would be lost and found again.
@@ -85,12 +84,11 @@ pub(in crate::respond) struct Parting {
     pub most: f64,
 }
 
-/// One contact point being solved. What is read most comes first: a row with nothing to do costs one line of
-/// the cache.
+/// One contact point of the solver. Members that are read most come first: a row without work costs one cache line.
 #[derive(Clone)]
 #[repr(C)]
 pub(in crate::respond) struct Row {
-    /// It has nothing to do before its bodies are stirred by more than this, m/s.
+    /// It has no work before the velocities of its bodies change by this, m/s.
     until: f64,
     pub normal_impulse: f64,
     /// Separation now: the arms turn and move with the bodies, the normal stays.
@@ -98,8 +96,8 @@ pub(in crate::respond) struct Row {
     movers: [u32; 2],
     pub friction_impulse: DVec3,
     friction: f64,
-    /// Of a spring between the centres, or what the contact carries where that is more: else a crumb's springs, made for
-    /// the crumb, sink under a slab.
+    /// Mass for the spring: along the line between the centres, or the carried load if that is larger: otherwise a
+    /// crumb's springs, made for the crumb, would sink under a slab.
     spring_mass: f64,
     most_impulse: f64,
     normal: Axis,
@@ -107,15 +105,15 @@ pub(in crate::respond) struct Row {
     arms: [DVec3; 2],
     /// Whether the arms have moved since the axes were worked out: along the normal, and across.
     moved: [bool; 2],
-    /// Whether friction gave way.
+    /// Whether friction slid.
     pub slid: bool,
     tangents: [Axis; 2],
     /// Slip now.
     drift: DVec3,
-    /// Of a spring between the centres: were it that at the point, the depth would depend on where in its
-    /// cell a point lies.
+    /// Mass for a spring between the centres: with the mass at the point, the depth would depend on where in its cell
+    /// the point lies.
     linear_mass: f64,
-    /// What its bodies were parted by in this substep, as an impulse on motions that are ways, kg m.
+    /// Position correction in this substep, as an impulse on displacements, kg m.
     parted: f64,
     pub total_impulse: f64,
     pub manifold: u32,
@@ -134,7 +132,7 @@ pub(in crate::respond) struct Row {
     slip: DVec3,
 }
 
-/// What a pass over several rows at once needs of one.
+/// Input of a row for a pass over several rows at once.
 pub(in crate::respond) struct Needs {
     /// m/s.
     pub bias: f64,
@@ -148,7 +146,7 @@ pub(in crate::respond) struct Needs {
     pub most_impulse: f64,
 }
 
-/// What both bodies' surfaces are like.
+/// Surface properties of both bodies.
 #[derive(Clone, Copy)]
 pub(in crate::respond) struct Surface {
     pub friction: f64,
@@ -189,7 +187,7 @@ impl Row {
         slip: DVec3::ZERO,
     };
 
-    /// Of point `p`, one of a manifold between two movers.
+    /// The row of point `p` of a manifold between two movers.
     pub fn new(
         [manifold, point]: [usize; 2],
         p: &Point,
@@ -233,7 +231,7 @@ impl Row {
         }
     }
 
-    /// What it pressed in the last substep, N s.
+    /// Its impulse in the last substep, N s.
     pub fn pressed(&self) -> DVec3 {
         self.normal.way * self.normal_impulse
     }
@@ -248,7 +246,7 @@ impl Row {
         Axis::new(way, self.arms, self.pair(), frames)
     }
 
-    /// Both arms end in one point, or angular momentum would leak as the bodies move apart.
+    /// Makes both arms end in one point; otherwise angular momentum would leak as the bodies move apart.
     pub fn aim(&mut self, frames: &[Frame]) {
         let [a, b] = [self.place(frames, 0), self.place(frames, 1)];
         self.drift = self.slip + a - b;
@@ -273,8 +271,8 @@ impl Row {
         self.moved = [true; 2];
     }
 
-    /// Before the first pass of a substep: its impulses are those of the last one, up to a limit: what a
-    /// heavy piece pressed on a crumb would shoot it away once it slips out. Speeds count `unit` m/s.
+    /// Before the first pass of a substep: warm starts with the impulses of the last one, up to a limit: the impulse of
+    /// a heavy piece on a crumb would shoot the crumb away once it slips out. Speeds are in units of `unit` m/s.
     pub fn prepare(&mut self, movers: &Movers, unit: f64, carried: DVec3, h: f64) {
         self.spring_mass = self.linear_mass;
         if !self.is_idle() {
@@ -313,8 +311,8 @@ impl Row {
         }
     }
 
-    /// How fast its bodies may come closer before it presses, m/s; negative where they are to part. Without
-    /// what it presses already.
+    /// The approach speed at which it gets an impulse, m/s; negative if its bodies have to separate. Without its
+    /// present impulse.
     fn bias(&self, soft: Option<Soft>, h: f64) -> f64 {
         match soft {
             _ if self.gap > 0.0 => self.gap / h,
@@ -331,7 +329,7 @@ impl Row {
         }
     }
 
-    /// The same of those across.
+    /// Computes the masses of both tangents.
     #[inline]
     fn look_across(&mut self, frames: &[Frame]) {
         if std::mem::take(&mut self.moved[1]) {
@@ -367,12 +365,12 @@ impl Row {
         [0, 1].map(|s| self.arms[s].length_squared().max(self.anchors[s].length_squared()))
     }
 
-    /// How far its bodies are apart there, m; of what rolls, which is touched ever elsewhere, nobody knows.
+    /// Distance of its bodies there, m; unknown for rolling bodies, which touch ever other points.
     pub fn apart(&self) -> f64 {
         if self.ball.is_some() { f64::MIN } else { self.gap }
     }
 
-    /// What a pass over several rows at once needs of it.
+    /// Its input for a pass over several rows at once.
     pub fn needs(&self, soft: Option<Soft>, h: f64) -> Needs {
         let bias = self.bias(soft, h);
         let soft = soft.filter(|_| self.gap <= 0.0);
@@ -388,7 +386,8 @@ impl Row {
         }
     }
 
-    /// It has pressed so much, N s, and has nothing to do before its bodies are stirred by more than `until`, m/s.
+    /// Stores its impulse, N s, and that it has no work before the velocities of its bodies change by more than
+    /// `until`, m/s.
     pub fn went_on(&mut self, most_impulse: f64, until: f64) {
         self.most_impulse = self.most_impulse.max(most_impulse);
         self.until = until;
@@ -459,20 +458,20 @@ impl Row {
         change.length() / self.normal.mass
     }
 
-    /// Whether it has anything to part, or to hold while others part theirs; said anew for every substep.
+    /// Whether it has overlap to correct, or to hold while others correct theirs; computed for every substep.
     pub fn parts(&mut self, parting: Parting) -> bool {
         self.parted = 0.0;
         self.gap < -parting.slop
     }
 
-    /// Parts its bodies, whose motions are ways (m) here. Gives how far it moved the point, m.
+    /// Corrects its overlap; the bodies' motions are displacements (m) here. Returns the displacement of the point, m.
     pub fn part(&mut self, share: &mut Share<'_>, parting: Parting) -> f64 {
         let over = -self.gap - parting.slop;
         if over <= 0.0 && self.normal_impulse == 0.0 {
             return 0.0;
         }
         self.look(share.frames);
-        // What is not that deep may come so much closer.
+        // Without overlap the bodies may approach by the rest of their gap.
         let way = if over > 0.0 { (over * parting.share).min(parting.most) } else { over };
         let (axis, turn) = (&self.normal, self.normal.turn(&self.arms));
         let mut pair = share.pair(self.pair());
@@ -483,7 +482,7 @@ impl Row {
         change.abs() / axis.mass
     }
 
-    /// After the last substep: gives back what came in faster than `threshold`, m/s.
+    /// After the last substep: applies restitution for approach speeds above `threshold`, m/s.
     pub fn bounce(&mut self, share: &mut Share<'_>, threshold: f64) {
         if self.restitution == 0.0 || self.approach > -threshold || self.most_impulse == 0.0 {
             return;

@@ -1,10 +1,9 @@
-//! Sequential impulses: contacts that neither give way nor push.
+//! Sequential impulses: rigid contacts.
 //!
-//! In every substep all contacts are gone over again and again, each with the impulse that stops its two bodies where
-//! they touch; what it gave in sum never pulls, and begins the next substep (projected Gauss-Seidel; Catto 2005,
-//! Iterative Dynamics with Temporal Coherence). Friction is a Coulomb cone across two tangents. Speeds know nothing of
-//! overlap: it is undone by moving the bodies afterwards, in a pass of its own that gives nobody a speed ("split
-//! impulses").
+//! In every substep the solver iterates over all contacts, each with the impulse that stops its two bodies at the
+//! contact; its accumulated impulse never pulls, and warm starts the next substep (projected Gauss-Seidel; Catto 2005,
+//! Iterative Dynamics with Temporal Coherence). Friction is a Coulomb cone across two tangents. Overlap does not affect
+//! velocities: a separate pass moves the bodies apart afterwards ("split impulses").
 //!
 //! The soft response (`respond/soft/`) differs in that its contacts are springs, which share a load among many and hold
 //! heaps more evenly; here a contact is as hard as the number of rounds makes it.
@@ -36,7 +35,7 @@ pub const ENTRY: ResponseEntry = ResponseEntry {
 pub struct ImpulseStep {
     /// Rounds over all contacts in a substep, at most.
     pub iterations: u32,
-    /// They end once no contact changes a speed by more than this, m/s.
+    /// Iterations end once no contact changes a speed by more than this, m/s.
     pub settled: f64,
     /// Rounds in which overlap is undone, at most.
     pub partings: u32,
@@ -116,7 +115,7 @@ impl ImpulseStep {
     /// Undoes overlap: moves the bodies and leaves their speeds.
     fn part(&self, whole: &Part, batches: &mut [Batch<'_, '_>], movers: &mut Movers, h: f64) {
         let parting = Parting { slop: self.slop, share: self.share, most: self.push_out * h };
-        // Each is asked, whatever the others said.
+        // Every row is tested, whatever the results of the others.
         let groups = batches.iter_mut().flat_map(|batch| &mut *batch.groups);
         let any = groups.map(|group| group.parts(parting)).filter(|parts| *parts).count() > 0;
         if !any {

@@ -1,9 +1,9 @@
 //! Soft contact constraints in substeps.
 //!
-//! Each contact is a damped spring whose stiffness follows from a frequency and the masses it holds apart, so
-//! that crumbs and slabs are treated alike, solved as an impulse with warm starting; a second, rigid pass
-//! takes out the velocity that the spring put in to undo overlap. Friction is a Coulomb cone. The paper's
-//! penalty (sec. 5.2) has one stiffness for all and never sticks; `docs/physics.md` compares the two.
+//! Each contact is a damped spring whose stiffness follows from a frequency and the masses of its bodies, so that
+//! crumbs and slabs behave alike, solved as an impulse with warm starting; a second, rigid pass removes the velocity
+//! that the spring added to undo overlap. Friction is a Coulomb cone. The paper's penalty (sec. 5.2) has one stiffness
+//! for all and never sticks; `docs/physics.md` compares the two.
 
 use super::{
     Respond, ResponseEntry,
@@ -44,10 +44,10 @@ pub struct SoftStep {
     pub stick: f64,
     /// How fast the motion of a leaning piece that turns a little dies, 1/s.
     pub wobble_damping: f64,
-    /// Rounds over all contacts in each pass of a substep, at most. With few, heavy pieces creep into light
-    /// ones whose contacts are in each other's way.
+    /// Largest number of iterations over all contacts in each pass of a substep. With few, heavy pieces creep into
+    /// light ones whose contacts work against each other.
     pub iterations: u32,
-    /// A pass ends sooner once no contact changes a speed by more than this, m/s.
+    /// A pass ends earlier once no contact changes a speed by more than this, m/s.
     pub settled: f64,
 }
 
@@ -70,10 +70,11 @@ impl Default for SoftStep {
 /// Rounds of the bounce: a box that lands flat has to agree among its corners.
 const BOUNCE_ROUNDS: usize = 8;
 
-/// What sinks faster than this tips over and does not wobble, m/s for objects of a metre.
+/// A body that sinks faster than this tips over and does not wobble, m/s for objects of a metre.
 const TIP_SPEED: f64 = 0.002;
 
-/// Turning slower than this, at the rim, is a wobble, m/s for objects of a metre; slower than the other, it is none.
+/// Rotation slower than the first, at the rim, is a wobble, m/s for objects of a metre; slower than the second, it is
+/// none.
 const WOBBLE_SPEED: f64 = 0.25;
 const LEAST_WOBBLE: f64 = 1e-4;
 
@@ -137,14 +138,14 @@ impl SoftStep {
             let all = &mut movers.share();
             sweep_groups(whole, batches, all, &|group, share| group.bounce(share, self.bounce_threshold));
         }
-        // Without weight nothing leans, and what is left is a collision that must keep its momentum.
+        // Without weight no body leans, and only collisions remain, which must conserve momentum.
         if settings.gravity != DVec3::ZERO {
             self.settle(batches, movers, settings);
         }
     }
 
-    /// Takes the wobble out of pieces that lean on something and hardly turn. Rounded corners of voxels are
-    /// where they would rock for ever.
+    /// Damps the wobble of pieces that lean on something and hardly turn. On rounded corners of voxels they would rock
+    /// for ever.
     fn settle(&self, batches: &[Batch<'_, '_>], movers: &mut Movers, settings: &WorldSettings) {
         let down = settings.gravity.normalize_or_zero();
         let mut leans = vec![f64::MAX; movers.motions.len()];

@@ -1,8 +1,8 @@
-//! Lines, discs and triangles over the picture: the native twin of `shaders/render/overlay.wgsl`, a rasteriser.
+//! A rasteriser for lines, discs and triangles over the picture, like `shaders/render/overlay.wgsl`.
 //!
-//! In: an overlay in world space and the frame's first hits. Out: linear colour times alpha at every pixel, the mean
-//! of four samples. Shapes become convex outlines in the picture first ([`shapes`]); then every band of rows draws, in
-//! their order, those that reach into it.
+//! In: an overlay in world space and the frame's first hits. Out: linear colour times alpha at every pixel, the mean of
+//! four samples. Shapes are first projected to convex outlines ([`shapes`]); then every band of rows draws the outlines
+//! that reach into it, in order.
 
 mod shapes;
 
@@ -15,7 +15,7 @@ use self::shapes::{Shape, View};
 use super::{BAND, scene::BODY_SKY};
 use crate::{Overlay, tables::FrameData, targets::HitData};
 
-/// Where the four samples of a pixel lie, pixels from its middle: the standard places.
+/// The standard positions of the four samples of a pixel, pixels from its centre.
 const SAMPLES: [[f32; 2]; 4] = [[-0.125, -0.375], [0.375, -0.125], [-0.375, 0.125], [0.125, 0.375]];
 
 /// Draws overlays.
@@ -24,7 +24,7 @@ pub(super) struct Rasteriser {
     sorted: Option<Sorted>,
 }
 
-/// The order in which an overlay's triangles are drawn, from an eye along a view.
+/// Drawing order of an overlay's triangles for a camera position and direction.
 struct Sorted {
     of: Arc<Overlay>,
     eye: Vec3,
@@ -36,12 +36,12 @@ struct Sorted {
 #[derive(Clone, Copy, Default)]
 struct Samples {
     color: [[f32; 4]; 4],
-    /// One over the depth of what hides; nothing yet is infinitely far.
+    /// Reciprocal depth of the nearest solid shape; 0 without any.
     nearest: [f32; 4],
 }
 
 impl Rasteriser {
-    /// Draws `overlay` into `drawn`, which becomes as large as the picture.
+    /// Draws `overlay` into `drawn`, which is resized to the picture.
     pub fn draw(
         &mut self,
         frame: &FrameData,
@@ -96,13 +96,13 @@ impl Rasteriser {
 /// Some rows of the picture.
 struct Band<'a> {
     frame: &'a FrameData,
-    /// Of these rows.
+    /// First hits of these rows.
     hits: &'a [HitData],
     /// First row.
     first: usize,
-    /// This far behind a surface still counts as on it, m.
+    /// A shape this far behind a surface still counts as in front, m.
     lift: f32,
-    /// Opacity of what is hidden.
+    /// Opacity factor of hidden parts.
     through: f32,
 }
 
@@ -113,7 +113,7 @@ impl Band<'_> {
         let rows = samples.len() / width;
         for y in low.max(self.first)..=high.min(self.first + rows - 1) {
             let middle = y as f64 + 0.5;
-            // Where the outline lies on the line of each sample, counted in that sample's own pixels.
+            // Interval of the outline on each sample's line, in pixels of that sample.
             let spans = SAMPLES.map(|[x, y]| {
                 let (from, to) = shape.span(middle + f64::from(y));
                 (from - 0.5 - f64::from(x), to - 0.5 - f64::from(x))
@@ -139,7 +139,7 @@ impl Band<'_> {
         let [x, y] = at.map(|v| v as f32 + 0.5);
         let mut alpha = shape.color[3];
         if hit.body != BODY_SKY {
-            // Depth of the surface: the ray's share along the view is one over the length of the ray to depth 1.
+            // Depth of the surface, from the distance along the ray.
             let across = 2.0 * (x + frame.jitter[0]) / frame.size[0] as f32 - 1.0;
             let down = 1.0 - 2.0 * (y + frame.jitter[1]) / frame.size[1] as f32;
             let ray = frame.forward + frame.right * across + frame.up * down;

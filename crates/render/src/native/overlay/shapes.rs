@@ -1,7 +1,7 @@
-//! Lines, discs and triangles as convex outlines in the picture.
+//! Projects lines, discs and triangles to convex outlines in the picture.
 //!
-//! Places are in pixels from the picture's top left corner, in f64: what reaches far beyond the picture keeps its edges
-//! inside.
+//! Positions are in pixels from the picture's top left corner, in f64, so that the edges of shapes that reach far
+//! beyond the picture stay precise.
 
 use glam::{DVec2, DVec3, Vec3};
 use rayon::prelude::*;
@@ -13,35 +13,35 @@ use crate::{
     tables::FrameData,
 };
 
-/// Points stand a hair before lines, lines before triangles, so that a triangle's own edges and corners are not lost
-/// in it.
+/// Points are moved slightly before lines and lines before triangles, so that a triangle's own edges and vertices stay
+/// visible.
 const LINE_PULL: f64 = 0.9992;
 const POINT_PULL: f64 = 0.9984;
-/// A polygon of 12 corners with the area of a circle of radius 1.
+/// Circumradius of a regular 12-gon with the area of a circle of radius 1.
 const CORNER_RADIUS: f64 = 1.02339;
 
 /// A convex outline with a colour and a depth.
 pub(super) struct Shape {
     outline: Outline,
-    /// Lowest and highest row that it reaches, pixels.
+    /// Lowest and highest row that it covers, pixels.
     low: f64,
     high: f64,
-    /// One over the depth at `origin`, and its slopes: it is linear in the picture.
+    /// Reciprocal depth at `origin`, and its slopes: it is linear in the picture.
     origin: DVec2,
     nearness: f64,
     slope: DVec2,
     /// Linear colour and opacity.
     pub color: [f32; 4],
-    /// By what nearness is multiplied before shapes are compared.
+    /// Factor for the reciprocal depth in comparisons.
     pub over_pull: f32,
-    /// Whether it hides what comes later.
+    /// Whether it hides shapes drawn later.
     pub is_solid: bool,
 }
 
 enum Outline {
-    /// Up to four edges, each the bound x = `m` y + `k`.
+    /// Up to four edges, each bounding x by `m` y + `k`.
     Polygon([Edge; 4]),
-    /// The polygon of 12 corners that stands for a disc.
+    /// The 12-gon that represents a disc.
     Disc { centre: DVec2, radius: f64 },
 }
 
@@ -53,14 +53,14 @@ enum Edge {
 }
 
 impl Shape {
-    /// First and last row of pixels that it may touch.
+    /// First and last row of pixels that it may cover.
     pub fn rows(&self, height: usize) -> Option<(usize, usize)> {
-        // Not a number is nowhere.
+        // NaN is nowhere.
         let is_there = self.high >= 0.0 && self.low < height as f64;
         is_there.then(|| (self.low.max(0.0) as usize, (self.high as usize).min(height - 1)))
     }
 
-    /// From where to where it lies on the line at `y`; the second is less where it does not.
+    /// Interval that it covers on the line at `y`; reversed if it covers nothing.
     #[inline(always)]
     pub fn span(&self, y: f64) -> (f64, f64) {
         const NOWHERE: (f64, f64) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -80,7 +80,7 @@ impl Shape {
                 if from <= to { (from, to) } else { NOWHERE }
             }
             Outline::Disc { centre, radius } => {
-                // Three of its edges, which face 15, 45 and 75 degrees, bound a quarter.
+                // Three of its edges, facing 15, 45 and 75 degrees, bound a quarter.
                 let v = (y - centre.y).abs() / radius;
                 let half =
                     (1.0 - 0.267_949_192 * v).min(1.366_025_404 - v).min(3.732_050_808 * (1.0 - v)) * radius;
@@ -89,17 +89,17 @@ impl Shape {
         }
     }
 
-    /// One over the depth at a place.
+    /// Reciprocal depth at a position.
     #[inline(always)]
     pub fn nearness(&self, x: f32, y: f32) -> f32 {
         (self.nearness + self.slope.dot(DVec2::new(f64::from(x), f64::from(y)) - self.origin)) as f32
     }
 }
 
-/// The camera, in numbers that shapes need.
+/// The camera for projecting shapes.
 pub(super) struct View {
     eye: DVec3,
-    /// Over the square of their lengths.
+    /// Axes divided by the square of their lengths.
     right: DVec3,
     up: DVec3,
     forward: DVec3,
@@ -124,13 +124,13 @@ impl View {
         }
     }
 
-    /// Along right and up times depth, and depth.
+    /// A point's coordinates: right and up times depth, and depth.
     fn seen(&self, p: Vec3) -> DVec3 {
         let p = p.as_dvec3() - self.eye;
         DVec3::new(p.dot(self.right), p.dot(self.up), p.dot(self.forward))
     }
 
-    /// Where in the picture.
+    /// Position in the picture.
     fn place(&self, seen: DVec3) -> DVec2 {
         DVec2::new(seen.x / seen.z + 1.0, 1.0 - seen.y / seen.z) * 0.5 * self.size - self.jitter
     }
@@ -147,7 +147,7 @@ impl View {
         polygon(&corners, (from, nearness.0, slope), linear(line.color), LINE_PULL, true)
     }
 
-    /// The part of a segment that is deep enough: what reaches behind the eye is cut there.
+    /// Clips a segment to the part in front of the camera.
     fn before_eye(&self, a: DVec3, b: DVec3) -> Option<(DVec3, DVec3)> {
         let cut = |p: DVec3, q: DVec3| p + (q - p) * ((self.near - p.z) / (q.z - p.z));
         match (a.z < self.near, b.z < self.near) {
@@ -165,7 +165,7 @@ impl View {
         }
         let pixels =
             f64::from(point.radius_pixels).max(f64::from(point.radius_m) / (self.pixel_cone * seen.z));
-        // By its radius too: what passes through its centre at a slant would cut it in half.
+        // Moved forward by its radius as well, since a shape through its centre at a slant would cut it in half.
         let forward = pixels - f64::from(point.back_pixels);
         let pull = (POINT_PULL - forward * self.pixel_cone).max(0.5);
         let (centre, radius) = (self.place(seen), pixels * CORNER_RADIUS);
@@ -190,7 +190,7 @@ impl View {
         for k in 0..3 {
             let (p, q) = (corners[k], corners[(k + 1) % 3]);
             let Some((from, to)) = self.before_eye(p, q) else { continue };
-            // A corner is where an edge begins; an edge that is cut at its end brings that end too.
+            // Each edge adds its start as a vertex; an edge clipped at its end adds that, too.
             for (end, is_new) in [(from, true), (to, q.z < self.near)] {
                 if is_new && count < 4 {
                     kept[count] = self.place(end);
@@ -199,7 +199,7 @@ impl View {
                 }
             }
         }
-        // Seen at a slant it is darker, or a folded surface would look flat.
+        // Darker at a slant, since a folded surface would otherwise look flat.
         let normal = (b - a).as_dvec3().cross((c - a).as_dvec3());
         let middle = (a.as_dvec3() + b.as_dvec3() + c.as_dvec3()) / 3.0 - self.eye;
         let facing = normal.dot(middle).abs() / (normal.length() * middle.length()).max(1e-20);
@@ -210,7 +210,7 @@ impl View {
     }
 }
 
-/// All shapes in the order in which they are drawn; triangles in the order `triangles`.
+/// All shapes in drawing order; triangles in the order `triangles`.
 pub(super) fn shapes(view: &View, overlay: &Overlay, triangles: &[u32]) -> Vec<Shape> {
     let lines = overlay.lines.par_iter().map(|line| view.line(line));
     let points = overlay.points.par_iter().map(|point| view.point(point));
@@ -218,8 +218,8 @@ pub(super) fn shapes(view: &View, overlay: &Overlay, triangles: &[u32]) -> Vec<S
     lines.chain(points).chain(triangles).flatten_iter().collect()
 }
 
-/// One over the depth over a plane shape: a place, the value there, its slopes. From the first corner and the two sides
-/// with the largest area between them.
+/// Reciprocal depth over a planar shape: a position, the value there, its slopes. Computed from the first vertex and
+/// the two sides that span the largest area.
 fn plane(corners: &[(DVec2, f64)]) -> Option<(DVec2, f64, DVec2)> {
     let (origin, w) = *corners.first()?;
     let area = |i: usize| (corners[i].0 - origin).perp_dot(corners[i + 1].0 - origin);
@@ -230,7 +230,7 @@ fn plane(corners: &[(DVec2, f64)]) -> Option<(DVec2, f64, DVec2)> {
     slope.is_finite().then_some((origin, w, slope))
 }
 
-/// A convex polygon; `None` where it has no area.
+/// A convex polygon; `None` if it has no area.
 fn polygon(
     corners: &[DVec2],
     (origin, nearness, slope): (DVec2, f64, DVec2),
@@ -252,7 +252,7 @@ fn polygon(
         }
         let m = run.x / run.y;
         let k = p.x - m * p.y;
-        // Downwards in the picture, the inside of a polygon that turns clockwise lies to the left.
+        // Along a downward edge of a clockwise polygon, its inside is on the left.
         let is_right = (run.y > 0.0) == (twice_area > 0.0);
         *edge = if is_right { Edge::Right { m, k } } else { Edge::Left { m, k } };
     }

@@ -1,14 +1,14 @@
-//! Which seeds can be a seed's rivals anywhere in the grid: where the descent begins.
+//! The seeds that can be a seed's rivals anywhere in the grid: the start of the descent.
 //!
-//! In: a pattern. Out: for every seed the list that its pair at the root carries. For few seeds that is all of
-//! them. For many, the tests of the first levels would be quadratic in the number of seeds (and their lists larger
-//! than a buffer may be), so each cell is cut out of the grid and only seeds whose plane comes near it stay.
+//! In: a pattern. Out: for every seed the list that its pair at the root carries. For few seeds this list has all of
+//! them. For many, the tests of the first levels would be quadratic in the number of seeds (and their lists larger than
+//! a buffer may be), so each cell is cut out of the grid and only seeds whose plane comes near it stay.
 //!
-//! Why nothing changes by that: |x - s|^2 - |x - r|^2 is linear in x, so where it is negative at the corners of a
-//! convex body, r is farther than s from all of it. The body is the cell of s (or a larger one), widened by w, the
-//! diagonal of a node at the last parent level. A seed that is farther than s from all of that is farther from
-//! every node there that meets the cell, and the descent would have dropped it; in nodes that do not meet the cell,
-//! no corner is the cell's, with or without it.
+//! Why the result is the same: |x - s|^2 - |x - r|^2 is linear in x, so where it is negative at the corners of a convex
+//! body, r is farther than s from all of it. The body is the cell of s (or a larger one), widened by w, the diagonal of
+//! a node at the last parent level. A seed that is farther than s from all of that is farther from every node there
+//! that meets the cell, and the descent would have dropped it; in nodes that do not meet the cell, no corner is the
+//! cell's, with or without it.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -18,7 +18,7 @@ use crate::fracture::{Pattern, UNIT_BITS};
 
 /// Patterns with fewer seeds keep one list for all.
 pub(in crate::fracture) const MANY: usize = 256;
-/// The nearest seeds cut a cell first, in order: what is left is small, and few of the others cut it again.
+/// The nearest seeds cut a cell first, sorted: the rest is small, and few of the others cut it again.
 const NEAREST: usize = 48;
 
 /// Candidates of every seed: ranges of one list.
@@ -58,7 +58,7 @@ fn within_reach(pattern: &Pattern, level: u32) -> Candidates {
             let mut cutters: Vec<u32> = Vec::new();
             for &(apart, r) in &near {
                 let other = points[r as usize];
-                // Seeds in one place have no plane between them. A unit more than half way takes up all rounding.
+                // Seeds at the same point have no plane between them. A unit more than half way takes up all rounding.
                 if apart > 0.0 {
                     let normal = (other - own) / apart.sqrt();
                     if cell.clip(normal, normal.dot(own.midpoint(other)) + 1.0) {

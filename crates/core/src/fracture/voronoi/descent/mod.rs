@@ -5,8 +5,8 @@
 //! object-major and in Morton order inside an object. The order follows from stable expansion, so neither of the
 //! paper's sorts is needed.
 //!
-//! Nobody waits for a count: each level's goes from kernel to kernel on the device, and lists get room beforehand
-//! ([`Rooms`]). What they would have needed is written to a report, which is read once at the end.
+//! The host never waits for a count: the counts of each level stay on the device, and lists are allocated beforehand
+//! ([`Rooms`]). The lengths that they need are written to a report, which is read once at the end.
 
 use std::sync::OnceLock;
 
@@ -54,7 +54,7 @@ shared! {
     pub(in crate::fracture) struct HoldersParams { octants: u32 }
 }
 
-/// A descent under way.
+/// A descent in progress.
 pub(in crate::fracture) struct Descent {
     /// Fixed point, and the rank of the object.
     pub seeds: Buffer<[i32; 4]>,
@@ -64,16 +64,16 @@ pub(in crate::fracture) struct Descent {
     pub layers: Vec<Layer>,
     /// Some object has several cells.
     pub merged: bool,
-    /// What lists needed.
+    /// Lengths that the lists need.
     pub needs: Needs,
-    /// Objects, and candidates that they begin with.
+    /// Number of objects, and number of candidates at the root.
     size: (usize, usize),
     /// Pairs that it began with.
     pub begun: usize,
 }
 
 impl Descent {
-    /// At the root: one pair for each object whose rank passes `wanted`.
+    /// At the root: one pair per object whose rank passes `wanted`.
     pub fn new(
         work: &mut Submissions<'_>,
         source: &Source<'_>,
@@ -108,8 +108,8 @@ impl Descent {
         })
     }
 
-    /// As [`Descent::new`] for all objects. Where there are many seeds, lists are short from the start: only for
-    /// surfaces that lie between the seeds, since others reach farther.
+    /// Like [`Descent::new`] for all objects. For many seeds lists are short from the start: valid only for surfaces
+    /// that lie between the seeds, since others extend farther.
     pub fn planar(
         work: &mut Submissions<'_>,
         source: &Source<'_>,
@@ -133,7 +133,7 @@ impl Descent {
         Self::begin(work, source.forest.level, &seeds, &lists, &roots, false)
     }
 
-    /// Objects, and candidates that they begin with: what rooms depend on.
+    /// Number of objects, and of candidates at the root, on which rooms depend.
     pub fn size(&self) -> (usize, usize) {
         self.size
     }
@@ -143,7 +143,7 @@ impl Descent {
         &self.layers[self.layers.len() - 1]
     }
 
-    /// Which octants of its pairs go on, and where each one's begin.
+    /// Counts the octants of its pairs that continue, and where each pair's begin.
     fn count(
         &self,
         rec: &mut Recorder<'_>,
@@ -160,7 +160,7 @@ impl Descent {
         work.scan.run(rec, offsets, count)
     }
 
-    /// The next level has as many pairs as the counted one asks for, if there is room for them and their candidates.
+    /// Makes the pairs of the next level, if there is room for the counted pairs and candidates.
     pub fn plan(
         &self,
         rec: &mut Recorder<'_>,
@@ -197,7 +197,7 @@ impl Descent {
         work.plan.run(rec, here, (&scratch, [room, u32::MAX]), (&self.needs.words, self.needs.records()))
     }
 
-    /// Nobody needs it any more.
+    /// Returns the buffers.
     pub fn give(self, work: &mut Submissions<'_>) {
         work.give(self.candidates);
         self.layers.into_iter().for_each(|layer| layer.give(work));
@@ -270,7 +270,7 @@ impl DescentPass {
         let holders = Buffer::zeroed(work.gpu, "holders", objects)?;
         let mut rec = work.record("traverse");
         for (level, Layer { pairs, masks, count, .. }) in descent.layers.iter().enumerate() {
-            // A stored octant counts at the leaves only: above, it may turn out to hold nothing.
+            // At the leaves only stored octants count: above, all that may hold something.
             let octants = if level + 1 == descent.layers.len() { 0xffff } else { 0xff00 };
             let given = bind![size: count, pairs, masks, holders];
             rec.run_counted(&self.holders, count, &HoldersParams { octants }, given)?;
@@ -280,9 +280,8 @@ impl DescentPass {
     }
 }
 
-/// Seeds with the rank of their object as fourth word; the candidates at the root, where every seed may own a
-/// point; one pair for each object. All seeds sorted by object, twice over, hold every object's list, its own seeds
-/// first.
+/// Seeds with the rank of their object as fourth word; the candidates at the root, where every seed may own a point;
+/// one pair for each object. All seeds sorted by object, twice over, contain every object's list, its own seeds first.
 fn root_pairs(pattern: &Pattern, tree: u32) -> (Vec<[i32; 4]>, Vec<u32>, Vec<Pair>) {
     let mut sorted: Vec<u32> = (0..pattern.seeds.len() as u32).collect();
     sorted.sort_by_key(|s| pattern.objects[*s as usize]);

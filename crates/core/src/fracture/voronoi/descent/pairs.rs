@@ -1,5 +1,4 @@
-//! What the descent hands from level to level: pairs of an object and an octree node. The copying of components
-//! uses the same.
+//! Data between levels of the descent: pairs of an object and an octree node. The copying of components uses them, too.
 
 use crate::{
     fracture::Source,
@@ -7,7 +6,7 @@ use crate::{
 };
 
 shared! {
-    /// What the kernels of every descent take as numbers: the level of their octants, and where the source begins.
+    /// Parameters of the kernels of every descent: the level of their octants, and where the source begins.
     pub(in crate::fracture) struct DescentParams { child_level: u32, node_base: u32 }
 
     /// One object (or component) meeting one octree node.
@@ -15,9 +14,9 @@ shared! {
     pub(in crate::fracture) struct Pair { source: u32, object: u32, key: u32, list_first: u32, list_count: u32 }
 }
 
-/// The pairs of one parent level in order, their octant masks (low byte stored children, next byte internal), and
-/// where each pair's children begin in the level below (one element more than pairs; the last is the total). How
-/// many there are, the device knows; the buffers have room for as many or more.
+/// The pairs of one parent level in order, their octant masks (low byte stored children, next byte internal), and where
+/// each pair's children begin in the level below (one element more than pairs; the last is the total). Their number is
+/// on the device; the buffers may be longer.
 pub(in crate::fracture) struct Layer {
     pub pairs: Buffer<Pair>,
     pub masks: Buffer<u32>,
@@ -26,7 +25,7 @@ pub(in crate::fracture) struct Layer {
 }
 
 impl Layer {
-    /// Pairs that the host knows: the roots.
+    /// Pairs made by the host: the roots.
     pub fn roots(work: &mut Submissions<'_>, roots: &[Pair]) -> Result<Self, GpuError> {
         let pairs = Buffer::from_slice(work.gpu, "pairs", roots)?;
         let count = Count::known(work.gpu, roots.len());
@@ -49,7 +48,7 @@ impl Layer {
         })
     }
 
-    /// Pairs that there is room for.
+    /// Number of pairs for which there is room.
     pub fn room(&self) -> usize {
         self.pairs.len()
     }
@@ -59,7 +58,7 @@ impl Layer {
         DescentParams { child_level, node_base: source.slot.node_base }
     }
 
-    /// Nobody needs it any more.
+    /// Returns the buffers.
     pub fn give(self, work: &mut Submissions<'_>) {
         work.give(self.pairs);
         work.give(self.masks);

@@ -1,6 +1,6 @@
-//! Convex polytopes cut out of a box by planes, in f64: for bounds with a margin, never for what must be exact.
+//! Convex polytopes cut out of a box by planes, in f64: for bounds with a margin, never for exact decisions.
 //!
-//! In: a box and half-spaces. Out: the vertices of what is left.
+//! In: a box and half-spaces. Out: the vertices of the rest.
 
 use glam::DVec3;
 
@@ -21,12 +21,12 @@ impl Polytope {
         Self { faces: rings.iter().map(|ring| ring.iter().map(|c| corner(*c)).collect()).collect() }
     }
 
-    /// Nothing is left.
+    /// Whether the rest is empty.
     pub fn is_empty(&self) -> bool {
         self.faces.is_empty()
     }
 
-    /// All vertices, some more than once.
+    /// All vertices; some occur more than once.
     pub fn vertices(&self) -> impl Iterator<Item = DVec3> + '_ {
         self.faces.iter().flatten().copied()
     }

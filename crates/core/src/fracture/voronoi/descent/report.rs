@@ -1,4 +1,5 @@
-//! What the lists of a descent, or of the copying of components, needed: written on the device, read once at the end.
+//! Lengths that the lists of a descent, or of the copying of components, need: written on the device, read once at the
+//! end.
 
 use crate::gpu::{Buffer, GpuError, Recorder, Staged, Submissions};
 
@@ -10,7 +11,7 @@ pub(in crate::fracture) struct Needs {
 }
 
 impl Needs {
-    /// Of so many parent levels; nothing was needed yet.
+    /// A report of that number of parent levels, all zero.
     pub fn new(work: &Submissions<'_>, levels: usize) -> Result<Self, GpuError> {
         Ok(Self { words: Buffer::zeroed(work.gpu, "what lists needed", 2 * levels + 2)?, levels })
     }
@@ -36,11 +37,11 @@ impl Needs {
     }
 }
 
-/// What it says.
+/// The lengths on the host.
 pub(in crate::fracture) struct Report(Vec<[u32; 2]>);
 
 impl Report {
-    /// As [`Needs::staged`] copied it.
+    /// The report in a copy of [`Needs::staged`].
     pub fn of(copy: &Staged<[u32; 2]>) -> Result<Self, GpuError> {
         Ok(Self(copy.to_vec()?))
     }
@@ -49,7 +50,7 @@ impl Report {
         self.0.len() / 2 - 1
     }
 
-    /// Pairs and candidates that each level needed; the roots needed nothing.
+    /// Numbers of pairs and candidates that each level needed; zero for the roots.
     pub fn levels(&self) -> &[[u32; 2]] {
         &self.0[..self.count()]
     }

@@ -1,10 +1,10 @@
-//! How much room the lists of a descent get before anything is counted, so that nobody waits for a count.
+//! Lengths of a descent's lists, allocated before anything is counted, so that the host does not wait for a count.
 //!
-//! In: the source's counts and the seeds. Out: rooms level by level. What is needed follows the source's nodes, which are
-//! known, and those that cracks cut inside, of which some places in the solid are asked: how often is another object's
-//! what lies a step further along an axis. Per unit of volume and step that is the area of all cracks as seen along the
-//! axes, which is also how many nodes they cut. Lists that turn out too short are told by the device, get what they
-//! asked for, and the descent begins anew.
+//! In: the source's counts and the seeds. Out: rooms level by level. The lengths follow from the source's nodes, which
+//! are known, and from those that cracks cut inside, which are estimated by sampling the solid: how often does a point
+//! a step further along an axis belong to another object? Per unit of volume and step that is the area of all cracks as
+//! seen along the axes, which is also the number of nodes that they cut. If a list is too short, the device reports the
+//! length that it needs, and the descent begins again with it.
 
 use super::Pair;
 use crate::{
@@ -20,7 +20,7 @@ const DRAWN: u32 = 5;
 /// More than was estimated, in sixteenths, and in any case.
 const SLACK: u64 = 18;
 const LEAST: u64 = 1024;
-/// Candidates of a pair that a crack cuts, in quarters: two where two cells meet, more at edges.
+/// Number of candidates of a pair that a crack cuts, in quarters: two between two cells, more at edges.
 const LISTED: u64 = 10;
 
 /// Room for pairs and their candidates, by parent level.
@@ -33,8 +33,8 @@ pub(in crate::fracture) struct Rooms {
 }
 
 impl Rooms {
-    /// For a descent of all of `objects` objects that begins with `listed` candidates; `rough`: crack surfaces are
-    /// larger than the planes, by that many quarters.
+    /// Rooms for a descent of all of `objects` objects that begins with `listed` candidates; `rough`: crack surfaces
+    /// are larger than the planes, by that many quarters.
     pub fn new(
         source: &Source<'_>,
         pattern: &Pattern,
@@ -49,7 +49,7 @@ impl Rooms {
             let stored = ranges.nodes(source.tree as usize, level as usize).len() as u64;
             // Each cut node is two objects'.
             let crossed = (2.0 * cut / 4f64.powi((forest.level - level) as i32)) as u64;
-            // While nodes are larger than cells, all that there are may meet in one.
+            // While nodes are larger than cells, all cells may lie in one node.
             let early = 16 * objects as u64 + LEAST;
             let most = (objects as u64) << (3 * level).min(32);
             pairs.push(clamped(((stored + crossed) * SLACK / 16 + early).min(most)));
@@ -59,7 +59,7 @@ impl Rooms {
         Self { pairs, candidates, records }
     }
 
-    /// Small ones, for few objects that hardly hold anything.
+    /// Small rooms, for few objects that are nearly empty.
     pub fn few(level: u32, (objects, listed): (usize, usize)) -> Self {
         let pairs = clamped(64 * objects as u64 + 4 * LEAST);
         let candidates = clamped(8 * listed as u64 + 8 * LEAST);
@@ -81,7 +81,7 @@ impl Rooms {
         Self { pairs, candidates: vec![u32::MAX; level_start.len() - 1], records: 0 }
     }
 
-    /// No more than one binding of the device holds.
+    /// Limits the rooms to one binding of the device.
     #[must_use]
     pub fn within(mut self, gpu: &Gpu) -> Self {
         let [pairs, candidates] = most(gpu);
@@ -90,11 +90,11 @@ impl Rooms {
         self
     }
 
-    /// Whether what was needed at every level, pairs and candidates, had room. Where it had not, there is more now: what
-    /// was needed and a little more, and as much more below, where nothing was asked for yet.
+    /// Whether there was room for all pairs and candidates of every level. If not, enlarges the rooms: at the level to
+    /// what was needed and a little more, and below, where nothing was counted yet, by the same factor.
     ///
     /// # Errors
-    /// [`GpuError::TooLarge`] where no binding of the device holds it.
+    /// [`GpuError::TooLarge`] if it exceeds a binding of the device.
     pub fn held(&mut self, gpu: &Gpu, needed: &[[u32; 2]]) -> Result<bool, GpuError> {
         let mut held = true;
         let parts = [(&mut self.pairs, "pairs", size_of::<Pair>()), (&mut self.candidates, "candidates", 4)];
@@ -114,10 +114,10 @@ impl Rooms {
         Ok(held)
     }
 
-    /// As [`Rooms::held`] of crossed voxels of so many words.
+    /// Like [`Rooms::held`], for crossed voxels of that number of words.
     ///
     /// # Errors
-    /// As [`Rooms::held`].
+    /// See [`Rooms::held`].
     pub fn held_records(&mut self, gpu: &Gpu, needed: u32, words: usize) -> Result<bool, GpuError> {
         let most = most_records(gpu, words);
         if needed > most {
@@ -131,12 +131,12 @@ impl Rooms {
     }
 }
 
-/// Pairs and candidates that one binding holds.
+/// Largest numbers of pairs and candidates in one binding.
 fn most(gpu: &Gpu) -> [u32; 2] {
     [size_of::<Pair>() as u64, 4].map(|size| clamped(gpu.max_binding() / size))
 }
 
-/// Crossed voxels of so many words that one binding holds.
+/// Largest number of crossed voxels of that number of words in one binding.
 pub(in crate::fracture) fn most_records(gpu: &Gpu, words: usize) -> u32 {
     clamped(gpu.max_binding() / (4 * words as u64))
 }
@@ -150,7 +150,7 @@ fn clamped(elements: u64) -> u32 {
     u32::try_from(elements).unwrap_or(u32::MAX)
 }
 
-/// A numeric stream that is the same everywhere (xorshift).
+/// A reproducible stream of numbers (xorshift).
 struct Stream(u64);
 
 impl Stream {
@@ -162,8 +162,7 @@ impl Stream {
     }
 }
 
-/// Cubes of solid: low corner and edge, units of the fracture. Stored nodes at the last level that is looked at count as
-/// solid.
+/// Cubes of solid: low corner and edge, units of the fracture. Stored nodes at the last visited level count as solid.
 fn blocks(source: &Source<'_>) -> Vec<([i32; 3], i32)> {
     let forest = source.forest;
     let last = DRAWN.min(forest.level - 1);

@@ -1,4 +1,4 @@
-//! What touches what among the octants of two nodes, as bits and tables, for the islands on the processor's cores.
+//! Which octants of two nodes touch, as bits and tables, for the islands on the processor's cores.
 //!
 //! A brick is a node's solid two levels deep as 64 bits: 4 x 4 x 4 cells by Morton code, so byte c is octant c.
 //! Directions are numbered 13 + x + 3 y + 9 z.
@@ -30,7 +30,7 @@ fn widened(cells: u64, axis: usize) -> u64 {
         | (cells & v2) >> jump
 }
 
-/// The cells of a brick that hang together with its lowest one.
+/// The cells of a brick that are connected to its lowest one.
 pub(super) fn first_part(brick: u64) -> u64 {
     let mut part = brick & brick.wrapping_neg();
     loop {

@@ -30,7 +30,7 @@ kernels! {
 shared! {
     pub(in crate::fracture) struct BricksParams { parents: u32, trees: u32, finest: u32 }
 
-    /// Of one level, to [`IslandsPass::hook`] and [`IslandsPass::around`].
+    /// Parameters of one level for [`IslandsPass::hook`] and [`IslandsPass::around`].
     pub(in crate::fracture) struct HookParams {
         first: u32,
         count: u32,
@@ -49,7 +49,7 @@ pub(in crate::fracture) struct Islands {
     pub labels: Buffer<u32>,
     /// (label, tree) per component, by ascending label.
     pub components: Vec<[u32; 2]>,
-    /// Parent level at which components were told apart: one above the island level.
+    /// Parent level at which components were found: one above the island level.
     pub last: u32,
 }
 
@@ -63,7 +63,7 @@ pub(in crate::fracture) const BRICK: usize = 3;
 const ROOM: u32 = 4096;
 
 impl IslandsPass {
-    /// `island_level` in 1..=leaf level. Waits once, for `also` as well, and once more where there were more components
+    /// `island_level` in 1..=leaf level. Waits once, for `also` as well, and once more if there were more components
     /// than room for them.
     pub fn run(
         &self,
@@ -96,7 +96,7 @@ impl IslandsPass {
             match components[0] {
                 [count, 0] => Ok(([count], components)),
                 _ => Err(GpuError::Driver(
-                    "it ended a loop early while the pieces were told apart; use a lower level, or another adapter"
+                    "the adapter ended the loop that finds pieces early; use a lower level, or another adapter"
                         .into(),
                 )),
             }
@@ -124,7 +124,8 @@ impl IslandsPass {
         let bricks: Buffer<u32> = work.room("bricks", parents as usize * BRICK)?;
         let parent_of: Buffer<u32> = work.room("parents", parents as usize)?;
         let mut rec = work.record("islands");
-        rec.encoder().clear_buffer(labels.raw(), u64::from(broken_off) * 4, Some(4));
+        let count = broken_off as usize;
+        rec.clear(&labels, count..count + 1);
         let params = BricksParams { parents, trees, finest };
         let given = bind![nodes, bricks, parent_of, labels];
         rec.run(&self.bricks, parents.max(trees) as usize, &params, given)?;

@@ -1,11 +1,11 @@
 //! Islands on the processor's cores: the same components as the passes', in one walk over every octree.
 //!
-//! In: the cells' octrees. Out: components, and to which of them a node belongs.
+//! In: the cells' octrees. Out: components, and the component of each node.
 //!
-//! Most of what lies below a node hangs together inside the node already, and is then one part: it joins others by
-//! the first touching pair that a walk along their common face finds, and nothing below is united. Only nodes
-//! whose solid falls into several parts are looked into by their neighbours. A part is known by its smallest node
-//! index, which makes the root of the union-find the component's label.
+//! The solid below most nodes is connected inside the node, and is then one part: it joins others by the first touching
+//! pair that a walk along their common face finds, and no descendants are united. Only nodes with several parts are
+//! entered by the walks of their neighbours. The id of a part is its smallest node index, which makes the root of the
+//! union-find the component's label.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -23,14 +23,14 @@ use crate::{
 pub(in crate::fracture) struct NativeIslands {
     /// (label, tree) per component, by ascending label: the smallest index of its nodes.
     pub components: Vec<[u32; 2]>,
-    /// Per node above and at parent level `last`: the label of all that lies below it; with [`SEVERAL`] that of its
-    /// internal octants alone, and its children say more. Means nothing below a node without [`SEVERAL`].
+    /// Per node above and at parent level `last`: the label of all its descendants; with [`SEVERAL`] that of its
+    /// internal octants alone, and its children have labels of their own. Undefined below a node without [`SEVERAL`].
     pub parts: Vec<u32>,
-    /// Parent level at which components were told apart: one above the island level.
+    /// Parent level at which components were found: one above the island level.
     pub last: u32,
 }
 
-/// Of [`NativeIslands::parts`]: what lies below falls into several parts inside the node.
+/// Bit of [`NativeIslands::parts`]: the descendants form several parts inside the node.
 pub(in crate::fracture) const SEVERAL: u32 = 1 << 31;
 
 /// Trees with more nodes at parent level `last` are walked by several threads, down to parent level [`FORKS`].
@@ -52,7 +52,7 @@ pub(in crate::fracture) fn islands(
     islands_by(octrees, island_level, LARGE, cancel)
 }
 
-/// As [`islands`]; trees with more than `large` nodes at parent level `last` are walked by several threads.
+/// Like [`islands`]; trees with more than `large` nodes at parent level `last` are walked by several threads.
 pub(super) fn islands_by(
     octrees: Trees<'_>,
     island_level: u32,
@@ -95,12 +95,12 @@ struct Walk<'a> {
     last: u32,
     /// First node of the level of bricks: the one above `last`.
     first_brick: u32,
-    /// As [`NativeIslands::parts`], but that a part's word may lead to the label over others' words.
+    /// Like [`NativeIslands::parts`], but a part's word may lead to the label through other words.
     words: Vec<AtomicU32>,
     bricks: Vec<AtomicU64>,
 }
 
-/// A node, or a cell of its size inside a larger or equal internal octant of the node that holds it.
+/// A node, or a cell of its size inside a larger or equal internal octant of the node that contains it.
 #[derive(Clone, Copy)]
 enum Cell {
     Empty,
@@ -145,7 +145,7 @@ impl Walk<'_> {
             names.iter_mut().enumerate().try_for_each(settle)?;
         }
 
-        // Among the octants that are one part each: which hang together. Internal ones do.
+        // Among the octants of one part each: which are connected. Internal ones are.
         let cells: [Cell; 8] = std::array::from_fn(|c| self.child(index, c as u8));
         let present = valid | internal;
         let single = (0..8).filter(|c| names[*c].is_some()).fold(0u8, |mask, c| mask | 1 << c);
@@ -267,8 +267,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Pairs of octants of two cells that may have to be looked at. All face neighbours of an internal cell are solid
-    /// and of the same component, so what touches it by an edge or a corner touches one of them too: faces will do.
+    /// Pairs of octants of two cells that may touch. All face neighbours of an internal cell are solid and of the same
+    /// component, so an octant that touches it by an edge or a corner touches one of them, too: faces are enough.
     fn pairs(a: Cell, b: Cell, direction: u8) -> &'static [Touching] {
         let (count, pairs) = &ACROSS[direction as usize];
         match (a, b) {
@@ -357,8 +357,8 @@ impl Walk<'_> {
         let label = self.find(name & !SEVERAL);
         word.store(label | name & SEVERAL, Relaxed);
         if !is_several {
-            // A part is named after its node or, where that has no solid of its own, after one below, and only a
-            // node's own word may have been led on to another part.
+            // The id of a part is its node or, if that has no solid of its own, one below, and only a node's own word
+            // may have been redirected to another part.
             let own = if level == self.last || node.internal() != 0 { index } else { name };
             return if label == own { vec![label] } else { Vec::new() };
         }

@@ -1,4 +1,4 @@
-//! Octrees of the device in memory.
+//! Copies octrees from the device to memory.
 //!
 //! In: their nodes, and the leaves as copied from the device, in the order of the cells. Out: the same octrees on the
 //! host, leaves in the order of the nodes.
@@ -18,10 +18,10 @@ use crate::{
 const CHUNK: usize = 1 << 13;
 
 impl NativeOctrees {
-    /// Octrees as they are on the device; waits once.
+    /// The octrees of the device; waits once.
     ///
     /// # Errors
-    /// [`GpuError`] when the device fails.
+    /// [`GpuError`] if the device fails.
     pub fn read(work: &mut Submissions<'_>, octrees: &Octrees) -> Result<Self, GpuError> {
         let mut rec = work.record("readback");
         let nodes = Staged::copy(&mut rec, &octrees.nodes, 0, octrees.nodes.len());
@@ -31,8 +31,8 @@ impl NativeOctrees {
         Self::gathered(nodes.to_vec()?, octrees.level_start.clone(), &octrees.leaves)
     }
 
-    /// Nodes whose children are numbered as in the end, but for those of the last level: these say where the cells have
-    /// their leaves.
+    /// Nodes with the final indices of children, except for the last level, whose indices are those of leaves in the
+    /// cells' order.
     pub fn gathered(
         mut nodes: Vec<Node>,
         level_start: Vec<u32>,

@@ -16,18 +16,18 @@ pub(in crate::fracture) mod split;
 pub(in crate::fracture) mod split_native;
 pub(in crate::fracture) mod tree_ranges;
 
-/// The leaf of a copy's origin where the source has none: a new crack voxel.
+/// The leaf of a copy's origin if the source has none: a new crack voxel.
 pub(in crate::fracture) const NO_LEAF: u32 = 0x0fff_ffff;
 
-/// Leaves that are on the device at once: a part. Parts are full but for the last.
+/// Number of leaves on the device at once: a part. All parts but the last are full.
 pub(in crate::fracture) const PART: usize = 1 << PART_BITS;
 const PART_BITS: u32 = 21;
 
-/// Of so many leaves normals, colours and cuts stay on the device, 12 bytes each, until an arena takes them: 50 MB. More
-/// would cost a fracture the memory that parts save it.
+/// Largest number of leaves whose normals, colours and cuts stay on the device, 12 bytes each, until an arena takes
+/// them: 50 MB. More would cost a fracture the memory that parts save.
 pub(in crate::fracture) const MOST_LEFT: usize = 2 * PART;
 
-/// Some leaves in order, on their way to the host: (Morton code, origin), (normal, colour word), second plane.
+/// Some leaves in order, during their copy to the host: (Morton code, origin), (normal, colour word), second plane.
 pub(in crate::fracture) struct LeafPart {
     pub place: Staged<[u32; 2]>,
     pub surface: Staged<[u32; 2]>,
@@ -38,12 +38,12 @@ pub(in crate::fracture) struct LeafPart {
 #[derive(Default)]
 pub(in crate::fracture) struct StagedLeaves {
     pub parts: Vec<LeafPart>,
-    /// The same on the device, where they stay there.
+    /// The same leaves on the device, if they stay there.
     pub left: Option<Box<(Gpu, Vec<LeftPart>)>>,
 }
 
 impl StagedLeaves {
-    /// What must be waited for.
+    /// Copies to wait for.
     pub fn copies(&self) -> impl Iterator<Item = &dyn Copied> {
         self.parts.iter().flat_map(|part| [&part.place as &dyn Copied, &part.surface, &part.cuts])
     }

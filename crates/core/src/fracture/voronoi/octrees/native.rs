@@ -20,7 +20,7 @@ pub(in crate::fracture) struct NativeLeaves {
 }
 
 impl NativeLeaves {
-    /// So many of a level, all words zero.
+    /// Leaves of a level, all words zero.
     pub fn zeroed(level: u32, count: usize) -> Self {
         let zeros = || vec![0; count];
         Self {
@@ -39,40 +39,40 @@ pub(in crate::fracture) struct NativeOctrees {
     pub nodes: Vec<Node>,
     /// First node of every level, and the number of nodes at the end.
     pub level_start: Vec<u32>,
-    /// What the nodes of the last level have below them.
+    /// The leaves below the nodes of the last level.
     pub leaves: NativeLeaves,
-    /// The same on the device, where they were made there.
+    /// The leaves on the device, if they were made there.
     pub on_device: OnDevice,
 }
 
 /// The nodes of octrees; of leaves only how many there are.
 #[derive(Clone, Copy)]
 pub(in crate::fracture) struct Trees<'a> {
-    /// As [`NativeOctrees::nodes`].
+    /// See [`NativeOctrees::nodes`].
     pub nodes: &'a [Node],
-    /// As [`NativeOctrees::level_start`].
+    /// See [`NativeOctrees::level_start`].
     pub level_start: &'a [u32],
     /// Number of leaves.
     pub leaves: usize,
 }
 
-/// Octrees whose leaves are counted and not yet written. They are written once, where they belong in the end: islands
-/// and splitting ask nothing of them.
+/// Octrees with counted leaves that are not written yet. They are written once, at their final places: islands and
+/// splitting do not need them.
 pub(in crate::fracture) struct NativeCells {
-    /// As [`NativeOctrees::nodes`].
+    /// See [`NativeOctrees::nodes`].
     pub nodes: Vec<Node>,
-    /// As [`NativeOctrees::level_start`].
+    /// See [`NativeOctrees::level_start`].
     pub level_start: Vec<u32>,
-    /// In which order the leaves to come are wanted: all of them, run after run.
+    /// Wanted order of the leaves: all of them, run after run.
     pub runs: Vec<LeafRun>,
-    /// Who writes them.
+    /// Writes the leaves.
     pub leaves: Box<dyn LeavesToCome>,
 }
 
-/// Leaves that follow each other both in the order in which they were counted and in that in which they are wanted.
+/// Leaves that are successive both in the order of counting and in the wanted order.
 #[derive(Clone, Copy)]
 pub(in crate::fracture) struct LeafRun {
-    /// Place of the first one where they were counted.
+    /// Place of the first one in the order of counting.
     pub first: u32,
     /// How many.
     pub count: u32,

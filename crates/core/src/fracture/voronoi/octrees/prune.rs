@@ -1,5 +1,5 @@
-//! Pairs of all levels to octrees (2016, sec. 4.6: the octrees of all pieces at once): pairs below which nothing
-//! was found, or nothing but inside, are dropped bottom-up; the rest are the nodes, already in order.
+//! Pairs of all levels to octrees (2016, sec. 4.6: the octrees of all pieces at once): pairs that are empty or wholly
+//! inside are dropped bottom-up; the rest are the nodes, already in order.
 //!
 //! In: layers. Out: octrees, breadth-first and tree-major.
 
@@ -28,9 +28,9 @@ pub(in crate::fracture) struct Numbering<'a> {
     pub node_base: &'a [u32],
     /// Children are numbered from there; otherwise from their level's first.
     pub children_from_start: bool,
-    /// Leaves stay where the source of a pair has them.
+    /// Leaves keep the places of the pair's source.
     pub moved: bool,
-    /// Whether places are asked for.
+    /// Whether places are needed.
     pub with_info: bool,
 }
 
@@ -67,7 +67,7 @@ impl PrunePass {
         Ok(())
     }
 
-    /// What stays as nodes, with (tree, Morton code) of each where that is asked for.
+    /// The pairs that stay as nodes, with (tree, Morton code) of each if places are needed.
     pub fn write(
         &self,
         work: &mut Submissions<'_>,

@@ -38,7 +38,7 @@ pub(in crate::fracture) struct Labelled {
 }
 
 impl Labelled {
-    /// Of octrees; the second result is what is needed no more.
+    /// The parents of octrees; the second result is not needed any more.
     pub fn of(octrees: Octrees) -> (Self, Buffer<[u32; 2]>) {
         let Octrees { nodes, info, level_start, leaves } = octrees;
         (Self { nodes, level_start, leaves }, info)
@@ -46,8 +46,8 @@ impl Labelled {
 }
 
 impl SplitPass {
-    /// In the rooms that are given, or that are estimated. Waits once, and once more whenever the room for what several
-    /// components share was too little.
+    /// Splits in the given or estimated rooms. Waits once, and once more whenever the room for nodes of several
+    /// components was too small.
     pub fn run(
         &self,
         work: &mut Submissions<'_>,

@@ -1,10 +1,10 @@
 //! One octree per component on the processor's cores: the same octrees as `SplitPass` makes, copied by ranges.
 //!
 //! In: cells' octrees and their islands. Out: the components' octrees, in the order of the components. Leaves are not
-//! written yet; they only come in another order.
+//! written yet; only their order changes.
 //!
-//! A tree of one component is one run of nodes on every level, and so is all that lies below a node whose solid is of
-//! one component. Only nodes that several components share are made anew, one for each.
+//! A tree of one component is one run of nodes on every level, and so are the descendants of a node whose solid belongs
+//! to one component. Only nodes of several components are made again, one per component.
 
 use rayon::prelude::*;
 
@@ -23,7 +23,7 @@ use crate::{
 /// Elements that one task copies at most.
 const CHUNK: usize = 1 << 15;
 
-/// Takes the cells' octrees apart.
+/// Splits the cells' octrees.
 ///
 /// # Errors
 /// [`Cancelled`].
@@ -61,7 +61,7 @@ struct Run {
     count: u32,
     /// Children of all its nodes.
     children: u32,
-    /// Masks of a single node that several components share; 0 where nodes stay as they are.
+    /// Masks of a single node of several components; 0 if nodes stay unchanged.
     masks: u32,
 }
 
@@ -76,7 +76,7 @@ fn add(runs: &mut Vec<Run>, run: Run) {
     }
 }
 
-/// What one component's octree is made of.
+/// Nodes and leaves of one component's octree.
 struct Plan {
     /// Runs of every level, leaves last.
     levels: Vec<Vec<Run>>,
@@ -122,11 +122,11 @@ fn plans(cells: Trees<'_>, islands: &NativeIslands, cancel: &Cancel) -> Result<V
     Ok(plans.into_iter().map(|(_, plan)| plan).collect())
 }
 
-/// A tree of several components under way.
+/// A tree of several components during its split.
 struct Apart<'a> {
     cells: Trees<'a>,
     islands: &'a NativeIslands,
-    /// Of its components, ascending.
+    /// Labels of its components, ascending.
     labels: Vec<u32>,
     /// Their ranks among all, and what they are made of.
     plans: &'a mut [(u32, Plan)],
@@ -202,7 +202,7 @@ fn split_nodes(
 ) -> Result<Vec<Node>, Cancelled> {
     let total = level_start[level_start.len() - 1] as usize;
     let mut nodes = vec![Node::default(); total];
-    // (where they go, the run's part that goes there, where its children begin)
+    // (destination, the part of the run for it, index of its first child)
     let mut tasks: Vec<(&mut [Node], Run, u32)> = Vec::new();
     let mut rest = &mut nodes[..];
     for (l, runs) in runs.iter().enumerate() {

@@ -12,8 +12,8 @@ pub(in crate::fracture) struct TreeRanges {
 }
 
 impl TreeRanges {
-    /// Of octrees as [`Forest`](crate::svo::Forest) has them, of which the nodes of the last level have `leaves`
-    /// leaves. Children follow each other as their parents do.
+    /// Ranges of octrees in the layout of [`Forest`](crate::svo::Forest), with `leaves` leaves at the nodes of the last
+    /// level. Children have the order of their parents.
     pub fn of(nodes: &[Node], level_start: &[u32], leaves: usize) -> Self {
         let trees = level_start.get(1).map_or(0, |end| *end as usize);
         let levels = level_start.len().saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Local fracture (2016, sec. 4.7): which cells stay together as the kept body.
+//! Local fracture (2016, sec. 4.7): the cells that stay together as the kept body.
 //!
 //! In: seeds, the impact, a radius or a list of seeds. Out: the same seeds, those that stay with one object id.
 
@@ -33,12 +33,12 @@ impl FractureParams {
 }
 
 impl Pattern {
-    /// The same seeds, those that `params` keeps with one object id: the smallest of their indices. Without a local
+    /// The same seeds, where those kept by `params` share one object id: the smallest of their indices. Without a local
     /// part nothing changes. Units as in [`FractureParams::kept_seeds`].
     ///
     /// # Errors
-    /// [`PatternError`] for a radius that is not finite and positive, for a kept seed that there is not, and where
-    /// every seed would stay.
+    /// [`PatternError`] for a radius that is not finite and positive, for a kept seed that does not exist, and if every
+    /// seed would stay.
     pub fn keep_far(
         mut self,
         params: &FractureParams,

@@ -35,10 +35,9 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Seeds as [`FractureParams::preset`] has them, `impact` and `bounds` (the object's) in grid
-    /// coordinates. A seed must also lie in `tree` of `forest` or within 1/16 of the grid's side of it: what is
-    /// drawn elsewhere is drawn again, up to 64 times. A hollow or branching object then breaks into about as many
-    /// pieces as seeds.
+    /// Seeds by [`FractureParams::preset`], with `impact` and `bounds` (the object's) in grid coordinates. A seed must
+    /// also lie in `tree` of `forest` or within 1/16 of the grid's side of it: other seeds are drawn again, up to 64
+    /// times. A hollow or branching object then breaks into about as many pieces as seeds.
     ///
     /// # Errors
     /// [`PatternError`] for parameters, an impact or bounds out of range.
@@ -60,10 +59,10 @@ impl Pattern {
         Self::drawn(params, impact, bounds, forest.level, &near)
     }
 
-    /// As [`Pattern::at_impact`], struck at `point` towards the middle of the bounds.
+    /// Like [`Pattern::at_impact`], with a blow at `point` towards the middle of the bounds.
     ///
     /// # Errors
-    /// As [`Pattern::at_impact`].
+    /// See [`Pattern::at_impact`].
     pub fn near_object(
         params: &FractureParams,
         point: DVec3,
@@ -75,14 +74,13 @@ impl Pattern {
         Self::at_impact(params, impact, bounds, forest, tree)
     }
 
-    /// Seeds at random on spheres round `point` (or as another preset has them), in grid coordinates (voxels) of a
-    /// grid of `level`; `bounds` are the object's, and radii count in fractions of their longest side,
-    /// as does the local radius, see [`Pattern::keep_far`]. Seeds are dealt to the spheres in turn, the innermost
-    /// first, so every sphere gets its equal share and what is left over goes to the inner ones. Directions are
-    /// uniform; one that leaves the bounds is drawn again, up to 64 times, because a seed far from the object
-    /// seldom makes a piece. A seed more than half a side outside the grid is pulled in to that limit. The same
-    /// parameters give the same seeds on every
-    /// machine: only +, -, *, / and square root are used. Fewer seeds are the first of more, if nothing else differs.
+    /// Random seeds on spheres round `point` (or by another preset), in grid coordinates (voxels) of a grid of `level`;
+    /// `bounds` are the object's, and radii count in fractions of their longest side, as does the local radius, see
+    /// [`Pattern::keep_far`]. Seeds are dealt to the spheres in turn, the innermost first, so every sphere gets an
+    /// equal share and the rest goes to the inner ones. Directions are uniform; one that leaves the bounds is drawn
+    /// again, up to 64 times, because a seed far from the object seldom makes a piece. A seed more than half a side
+    /// outside the grid is pulled in to that limit. The same parameters give the same seeds on every machine: only +,
+    /// -, *, / and square root are used. Fewer seeds are the first of more, if nothing else differs.
     ///
     /// # Errors
     /// [`PatternError`] for parameters, a point or bounds out of range.
@@ -145,10 +143,10 @@ impl Pattern {
     /// Seeds of a file at the given grid coordinates (voxels) of a grid of `level`: none of them is pulled in.
     ///
     /// # Errors
-    /// As [`Pattern::from_points`], and for a seed more than half a side outside the grid.
+    /// See [`Pattern::from_points`]; also for a seed more than half a side outside the grid.
     pub fn from_file_points(points: &[DVec3], level: u32) -> Result<Self, PatternError> {
         let side = f64::from(1u32 << level);
-        // What rounding brings to the limit is in reach.
+        // A seed that reaches the limit by rounding is allowed.
         let reach = 1.0 + 0.5 / f64::from(1u32 << UNIT_BITS);
         let far = points.iter().position(|p| (*p / side - 0.5).abs().max_element() > reach);
         let pattern = Self::from_points(points, level)?;

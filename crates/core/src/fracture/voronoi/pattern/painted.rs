@@ -17,9 +17,8 @@ use crate::{
     svo::morton,
 };
 
-/// Cells that were painted to stay: the seeds that there were then, and those that were chosen. Other seeds find
-/// themselves in it by where they lie, so a changed pattern keeps what was painted, and going back gives the same
-/// cells again.
+/// Cells that the user chose to keep: the seeds at that time, and the chosen ones. Other seeds are matched by their
+/// positions, so a changed pattern keeps the choice, and going back gives the same cells again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptCells {
     seeds: Vec<[i32; 3]>,
@@ -28,7 +27,7 @@ pub struct KeptCells {
 }
 
 impl KeptCells {
-    /// `kept` are indices into `seeds` (units of [`Pattern::seeds`]); others are left out.
+    /// `kept` are indices into `seeds` (units of [`Pattern::seeds`]); others are ignored.
     #[must_use]
     pub fn new(seeds: Vec<[i32; 3]>, mut kept: Vec<u32>) -> Self {
         kept.retain(|s| (*s as usize) < seeds.len());
@@ -37,8 +36,8 @@ impl KeptCells {
         Self { seeds, kept }
     }
 
-    /// Which of `seeds` stay, ascending: those that lie in a painted cell, and where none does, those whose cells
-    /// hold the painted seeds, so that nothing painted is lost altogether.
+    /// The kept ones of `seeds`, ascending: those that lie in a chosen cell, or if none does, those whose cells contain
+    /// the chosen seeds, so that the choice is not lost.
     #[must_use]
     pub fn among(&self, seeds: &[[i32; 3]]) -> Vec<u32> {
         if self.seeds == seeds {
@@ -58,7 +57,7 @@ impl KeptCells {
         found
     }
 
-    /// The same cells with every seed moved by `map`.
+    /// The same choice with every seed moved by `map`.
     #[must_use]
     pub fn mapped(&self, map: impl Fn(DVec3) -> DVec3) -> Self {
         let seed = |s: &[i32; 3]| map(DVec3::from_array(s.map(f64::from))).round().as_ivec3().to_array();
@@ -66,8 +65,8 @@ impl KeptCells {
     }
 }
 
-/// The seed nearest to a point (units), the lowest index where several are: exact in whole numbers. Only seeds that
-/// `may` are asked.
+/// The seed nearest to a point (units), the lowest index of several: exact in whole numbers. Only seeds that pass `may`
+/// are tested.
 #[must_use]
 pub fn nearest_seed(seeds: &[[i32; 3]], point: [i32; 3], may: impl Fn(u32) -> bool) -> Option<u32> {
     let point = I64Vec3::from_array(point.map(i64::from));
@@ -95,9 +94,9 @@ pub struct Cells {
 
 /// Everything but the parameters that decides a blow's cells.
 pub struct CellSource<'a> {
-    /// What is struck.
+    /// The struck shape.
     pub shape: &'a Shape,
-    /// Its octree, or the voxels that stand in for it.
+    /// Its octree, or its voxels for contacts.
     pub octree: &'a Octree,
     /// Bounds of which radii are fractions, grid coordinates.
     pub bounds: Aabb,
@@ -110,7 +109,7 @@ pub struct CellSource<'a> {
 }
 
 impl CellSource<'_> {
-    /// The pattern that breaks, and the parameters that say of themselves which cells stay.
+    /// The pattern, and the parameters with the kept cells written into them.
     ///
     /// # Errors
     /// [`PatternError`].
@@ -120,7 +119,7 @@ impl CellSource<'_> {
         Ok((pattern, named))
     }
 
-    /// As [`CellSource::draw`], to be looked at: that every cell stays is no error.
+    /// Like [`CellSource::draw`], for display: that every cell stays is no error.
     ///
     /// # Errors
     /// [`PatternError`].
@@ -157,7 +156,7 @@ impl CellSource<'_> {
         Ok((self.painted_over(pattern, &mut named), named))
     }
 
-    /// Names the cells that were painted to stay.
+    /// Writes the chosen cells to the pattern's parameters.
     fn painted_over(&self, pattern: Pattern, named: &mut FractureParams) -> Pattern {
         if let Some(painted) = self.painted {
             named.keep = painted.among(&pattern.seeds);
@@ -166,7 +165,7 @@ impl CellSource<'_> {
     }
 
     /// Seeds between the surface and the middle (Chlubna, sec. 3), the same for every method: on the object's own
-    /// triangles where those are known, else in the middles of its voxels.
+    /// triangles if these are known, else in the middles of its voxels.
     fn inward(&self, params: &FractureParams) -> Result<Pattern, PatternError> {
         if let Some((field, what)) = params.problem() {
             return Err(PatternError::Bad(format!("{field} {what}")));

@@ -1,7 +1,7 @@
-//! Where each pattern would like its seeds (2016, sec. 4.2, and beyond it).
+//! Positions of each preset's seeds (2016, sec. 4.2, and beyond it).
 //!
 //! In: parameters, an impact and the object's bounds in grid coordinates. Out: one drawn position a call;
-//! `pattern.rs` draws again what lies far from the object. Only +, -, *, / and square root are used, so that every
+//! `pattern.rs` draws positions far from the object again. Only +, -, *, / and square root are used, so that every
 //! machine draws the same.
 
 use crate::geometry::Aabb;
@@ -28,7 +28,7 @@ pub(in crate::fracture) struct Presets<'a> {
 #[derive(Default)]
 struct Grain {
     axis: DVec3,
-    /// Where the object begins along the axis, and how far apart the layers are.
+    /// Begin of the object along the axis, and distance of the layers.
     start: f64,
     spacing: f64,
     layers: u32,
@@ -74,7 +74,7 @@ impl<'a> Presets<'a> {
             Preset::Spheres => {
                 self.impact.point + self.params.radii[place] * self.longest * random_direction(rng)
             }
-            // Without a surface to begin at it is anywhere.
+            // Without a surface the start is random.
             Preset::Uniform | Preset::Inward => self.in_box(rng),
             Preset::Clustered => {
                 let reach = self.params.spread * self.longest * random_unit(rng);
@@ -107,8 +107,8 @@ impl<'a> Presets<'a> {
         self.low + u * (self.high - self.low)
     }
 
-    /// On a ring round the line of the blow. Angles halve the largest gaps in turn (van der Corput's sequence) and
-    /// are the same on every ring, so the cells' sides line up to spokes.
+    /// A position on a ring round the line of the blow. Angles halve the largest gaps in turn (van der Corput's
+    /// sequence) and are the same on every ring, so the cells' sides line up to spokes.
     fn on_ring(&self, radius: f64, number: u32, attempt: u32, rng: &mut ChaCha8Rng) -> DVec3 {
         let d = self.impact.direction;
         let (ax, ay, az) = (d.x.abs(), d.y.abs(), d.z.abs());
@@ -135,7 +135,7 @@ impl<'a> Presets<'a> {
         self.impact.point + (u * c + v * s) * (radius * (1.0 + 0.3 * stretch))
     }
 
-    /// How many layers make cells `grain_ratio` times as long as wide, and where they are.
+    /// Positions of layers that make cells `grain_ratio` times as long as wide.
     fn layers(&self) -> Grain {
         let axis = self.params.grain_axis.normalize_or(DVec3::Y);
         let size = self.high - self.low;

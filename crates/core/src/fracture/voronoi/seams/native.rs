@@ -1,12 +1,12 @@
 //! The seams on the processor's cores: the words that `shaders/fracture/voronoi/seams.wgsl` writes.
 //!
-//! The shader asks every seed for every voxel. Here neighbouring voxels share a list, which shrinks from block to
+//! The shader tests every seed for every voxel. Here neighbouring voxels share a list, which shrinks from block to
 //! smaller block (octree nodes over Morton codes): a seed stays while it could be in the list of a voxel of the block.
 //!
 //! Which can? Seed k is in the list of a voxel with centre c and nearest seed o where |c-k|² - |c-o|² < 1 + e·|o-k|₁, e
 //! being the edge of the widened voxel. With |o-k|₁ <= √3·(|c-o| + |c-k|) that gives |c-k| < |c-o| + √3·e + 1. Over a
-//! block with middle b whose voxels' centres are at most r away it becomes |b-k| < |b-o| + 2r + √3·e + 1, o being
-//! whoever is nearest to b; and 2r + √3·e is √3 times the edge of the widened block.
+//! block with middle b whose voxels' centres are at most r away it becomes |b-k| < |b-o| + 2r + √3·e + 1, o being the
+//! seed nearest to b; and 2r + √3·e is √3 times the edge of the widened block.
 
 use rayon::prelude::*;
 
@@ -55,7 +55,7 @@ struct Lists {
     level: u32,
     /// Each behind the one of the block above, by ascending seed.
     seeds: Vec<Near>,
-    /// Where the list of the block of each level begins.
+    /// Index of the first list element of the block of each level.
     starts: Vec<usize>,
     /// The voxel whose blocks these are.
     key: Key,
@@ -72,7 +72,7 @@ impl Lists {
     /// Goes to the blocks of a voxel; afterwards the last list is that of its parent.
     fn go_to(&mut self, key: Key) {
         let differing = Key::BITS - (self.key ^ key).leading_zeros();
-        // Levels of blocks that stay: those whose bits of the code are the same.
+        // Blocks are kept for the levels at which the bits of the code are equal.
         let same = self.level.saturating_sub(differing.div_ceil(3)) as usize;
         if same + 1 < self.starts.len() {
             self.seeds.truncate(self.starts[same + 1]);

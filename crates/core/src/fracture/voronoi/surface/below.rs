@@ -1,8 +1,8 @@
-//! The descent below the transition level on the processor's cores: what `rough/counting.wgsl`, `writing.wgsl` and
-//! their kernels do, for all objects of a voxel at once.
+//! The descent below the transition level on the processor's cores: the algorithm of `rough/counting.wgsl`,
+//! `writing.wgsl` and their kernels, for all objects of a voxel at once.
 //!
-//! A node is taken with the triangles that touch it and the objects that have a part of it. An octant that no
-//! triangle touches is one object's, and ends; another goes on with fewer triangles. At the end leaves are noted by
+//! A node is visited with the triangles that touch it and the objects that have a part of it. An octant without
+//! triangles belongs to one object, and ends; others continue with fewer triangles. At the end leaves are recorded by
 //! blocks, for the second round.
 
 use glam::IVec3;
@@ -30,11 +30,11 @@ pub(in crate::fracture) trait Crossed {
     /// All triangles, a bit each; below 2^24.
     fn triangles(&self) -> u32;
 
-    /// Who gets what of a node's octants.
+    /// The owners of a node's octants.
     fn gets(&self, of: &Asked) -> [Gets; 8];
 }
 
-/// A node whose octants are asked about.
+/// A node whose octants' owners are wanted.
 pub(in crate::fracture) struct Asked {
     /// Objects that have a part of the node.
     pub alive: u8,
@@ -43,7 +43,7 @@ pub(in crate::fracture) struct Asked {
     /// Low corner of the node, and an octant's edge.
     pub low: IVec3,
     pub edge: i32,
-    /// Octants that hold something of the solid, and those inside it.
+    /// Octants that contain solid, and those inside it.
     pub solid: u32,
     pub internal: u32,
     /// Whether they are leaves.
@@ -61,8 +61,9 @@ impl Asked {
         (0..8).fold(0, |octants, o| octants | u32::from(self.touching[o as usize] & set != 0) << o)
     }
 
-    /// Calls `decide` for one octant of every part of `open`, and says for which parts it is true. Closed octants
-    /// with a common face that nothing passes through lie on one side, so one answers for all that hang together.
+    /// Calls `decide` for one octant of every connected part of `open`, and returns the octants of the parts for which
+    /// it is true. Closed octants with a common face that no triangle crosses lie on one side, so one decides for its
+    /// whole part.
     pub fn by_parts(&self, open: u32, mut decide: impl FnMut(u32) -> bool) -> u32 {
         let mut found = 0;
         self.each_part(open, |part, octant| {
@@ -73,7 +74,7 @@ impl Asked {
         found
     }
 
-    /// Calls with every part of `open` that holds something of the solid, and one octant of it.
+    /// Calls `each` for every part of `open` that contains solid, with one octant of it.
     pub fn each_part(&self, open: u32, mut call: impl FnMut(u32, u32)) {
         let mut left = open;
         while left & self.solid != 0 {
@@ -98,18 +99,18 @@ impl Asked {
     }
 }
 
-/// Who gets what of a box.
+/// The owners of a box.
 #[derive(Clone, Copy, Default)]
 pub(in crate::fracture) struct Gets {
     /// Objects that get a part.
     pub takes: u8,
-    /// The object that gets all of it; then nobody takes a part.
+    /// The object that owns all of it; then no other owns a part.
     pub holds: u8,
     /// How the shares of a leaf are counted, where objects take parts (see `collect.rs`).
     pub code: u8,
 }
 
-/// The leaves below a node, ending where those of the next one begin.
+/// The leaves below a node; the next block's begin where they end.
 struct Block {
     voxel: u32,
     key: Key,
@@ -119,7 +120,7 @@ struct Block {
 /// A leaf that gets copies.
 #[derive(Clone, Copy)]
 pub(in crate::fracture) struct BelowLeaf {
-    /// Of the source, or [`INSIDE`].
+    /// Leaf of the source, or [`INSIDE`].
     pub source: u32,
     /// Triangles that touch it.
     pub touched: u32,
@@ -295,9 +296,9 @@ impl<V: Crossed> BelowRecords<V> {
         &self.leaves[self.blocks[record as usize].first as usize..end]
     }
 
-    /// Second round: calls `write` for every leaf of a record that objects share, with the number of its voxel, its
-    /// Morton code and its middle; leaves that one object holds are copied as they are. `below` is the number of
-    /// levels from the voxel to the leaves.
+    /// Second round: calls `write` for every shared leaf of a record, with the index of its voxel, its Morton code and
+    /// its middle; leaves that one object owns are copied unchanged. `below` is the number of levels from the voxel to
+    /// the leaves.
     pub fn write(
         &self,
         source: &Forest,

@@ -24,14 +24,14 @@ const STAGE: &str = "boundary set";
 
 pub(in crate::fracture) struct BoundarySetPass {
     place: Kernel,
-    /// By material; made when first asked for.
+    /// By material; made on first use.
     paint: [OnceLock<Kernel>; Material::ALL.len()],
 }
 
-/// What gives copies their attributes.
+/// A kernel that computes attributes of copies.
 pub(in crate::fracture) struct Attributes<'a> {
     pub kernel: &'a Kernel,
-    /// Its own variables beside those of `fracture/voronoi/surface/copy`: what it knows about the cracks.
+    /// Its variables beside those of `fracture/voronoi/surface/copy`: data of the cracks.
     pub surfaces: &'a [Named<'a>],
 }
 
@@ -56,7 +56,7 @@ impl BoundarySetPass {
     }
 
     /// The `copies` leaves of a counted layer with their attributes, crack voxels painted: part by part through one
-    /// part's memory, on their way to the host.
+    /// part's memory, copied to the host.
     pub fn emit(
         &self,
         work: &mut Submissions<'_>,
@@ -110,14 +110,14 @@ impl BoundarySetPass {
             }
         }
         leaves.left = stays.then(|| Box::new((work.gpu.clone(), left)));
-        // What stays has another handle, and is not given.
+        // The buffer that stays has another handle, and is not returned.
         work.give(part.place);
         work.give(part.surface);
         work.give(part.cuts);
         Ok(leaves)
     }
 
-    /// What colours crack voxels; none where the material is one colour.
+    /// The kernel that colours crack voxels; `None` if the material is one colour.
     fn paint(&self, gpu: &Gpu, interior: Volume) -> Option<&Kernel> {
         let material = interior.material();
         let kernel = self.paint.get((material as usize).wrapping_sub(1))?;

@@ -1,5 +1,5 @@
-//! Cracks where the leaves themselves are the transition voxels (`rough/copying_voxels.wgsl`): who gets a leaf, its
-//! corners say, as where cracks are planar; what it shows, the crack surface inside it.
+//! Cracks whose transition voxels are the leaves (`rough/copying_voxels.wgsl`): the owner of a leaf follows from its
+//! corners, as for planar cracks; its attributes follow from the crack surface inside it.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::fracture::{
     },
 };
 
-/// What is made of a crossed leaf.
+/// The content of a crossed leaf.
 pub(in crate::fracture) trait LeafVoxel: Default + Send {
     /// Calls `put` with the words of every object's copy, without a key; objects ascending.
     fn write(
@@ -43,7 +43,7 @@ impl<V: LeafVoxel> LeafVoxels<V> {
     }
 }
 
-/// What a worker keeps from leaf to leaf.
+/// Data that a worker keeps from leaf to leaf.
 #[derive(Default)]
 pub(in crate::fracture) struct LeafVoxelMemory<V> {
     voxel: V,

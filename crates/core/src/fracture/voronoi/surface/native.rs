@@ -1,4 +1,4 @@
-//! What all crack surfaces share on the processor's cores.
+//! The common part of all crack surfaces on the processor's cores.
 
 use crate::{
     fracture::UNIT_BITS,

@@ -31,12 +31,12 @@ pub struct Plane {
 
 /// Units of an offset in a voxel.
 pub const VOXEL: i32 = 1 << VOXEL_BITS;
-/// The same in bits.
+/// The same number in bits.
 pub const VOXEL_BITS: i32 = 12;
 /// The largest offset.
 pub const FARTHEST: u32 = 2 << VOXEL_BITS;
 
-/// A whole vector kept to 15 bits: it is `vector` * 2^shift, nearly.
+/// A whole vector rounded to 15 bits: about `vector` * 2^shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scaled {
     /// Largest component 2^14 to 2^15; (0, 0, 2^15) for a zero vector.
@@ -55,7 +55,7 @@ pub fn root(square: u32) -> u32 {
 }
 
 impl Scaled {
-    /// Of a vector with components up to 2^24.
+    /// Rounds a vector with components up to 2^24.
     #[must_use]
     pub fn new(vector: IVec3) -> Self {
         let size = vector.abs().as_uvec3();
@@ -114,7 +114,7 @@ fn from_octahedral(x: i32, y: i32, steps: i32) -> IVec3 {
 }
 
 impl Plane {
-    /// Through the leaf's centre, facing +z: what is shown where nothing is known.
+    /// Through the leaf's centre, facing +z: used if nothing is known.
     pub const UP: Self = Self { normal: IVec3::new(0, 0, 1 << 15), length: 1 << 15, offset: 0 };
 
     fn with_offset(normal: IVec3, offset: i32) -> Self {
@@ -129,7 +129,7 @@ impl Plane {
         Self::by_scaled(&Scaled::new(normal), height, bits)
     }
 
-    /// The same with a normal that is kept to 15 bits already.
+    /// Like [`Plane::by`] with a normal already rounded to 15 bits.
     #[must_use]
     pub fn by_scaled(normal: &Scaled, height: i32, bits: u32) -> Self {
         let Scaled { vector, length, shift } = *normal;
@@ -154,7 +154,7 @@ impl Plane {
         Self::with_offset(normal, (color as i32 >> 25) * (VOXEL / 64))
     }
 
-    /// A leaf's second plane; `None` where there is none.
+    /// A leaf's second plane; `None` if there is none.
     #[must_use]
     pub fn of_cut(word: u32) -> Option<Self> {
         let part = |v: u32| (v << 20) as i32 >> 20;
@@ -162,7 +162,7 @@ impl Plane {
         (word >> 24 != 0).then(|| Self::with_offset(normal, cut_offset(word)))
     }
 
-    /// The same plane seen from its other side.
+    /// The same plane, reversed.
     #[must_use]
     pub fn turned(self) -> Self {
         Self { normal: -self.normal, offset: -self.offset, ..self }

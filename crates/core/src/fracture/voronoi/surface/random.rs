@@ -1,10 +1,10 @@
 //! Numbers for tests.
 
-/// xorshift: the same numbers every time.
+/// xorshift: reproducible numbers.
 pub struct Random(u64);
 
 impl Random {
-    /// Any number but 0 gives a sequence.
+    /// A sequence from any number but 0.
     pub fn new(number: u64) -> Self {
         Self(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }

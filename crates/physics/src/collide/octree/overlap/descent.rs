@@ -1,8 +1,8 @@
 //! Walking two octrees at once, or one above a plane, for the points that they share (Domaradzki & Martyn 2016, sec.
 //! 5.1.1 and 5.1.2).
 //!
-//! In: two bodies' octrees down to their levels, and how their cells lie to each other. Out: [`Raw`] points in cells of the
-//! first, in the order of the walk. This is most of what an overlap costs.
+//! In: two bodies' octrees down to their levels, and the relative pose of their cells. Out: [`Raw`] points in cells of
+//! the first, in the order of the walk. This is most of what an overlap costs.
 
 use super::{INWARDS, LEAST_WEIGHT, Raw, SLIVER};
 use crate::{
@@ -63,8 +63,8 @@ impl<'a> LevelTree<'a> {
         Self { forest, surfels, tree: body.def.octree().tree, level, first: first_of_level(forest, level) }
     }
 
-    /// Those of its children that are `wanted`, a bit each, in Morton order; empty ones are left out. Called for every
-    /// node of a descent, so nothing is allocated.
+    /// The children whose bit is set in `wanted`, in Morton order, without empty ones. Called for every node of a
+    /// descent, so it does not allocate.
     #[inline]
     fn each_child(&self, at: At, wanted: u32, mut take: impl FnMut(At)) {
         let (parent, there, internal) = match at.node {
@@ -167,7 +167,7 @@ pub(super) struct Descent<'a> {
     pub half: DVec3,
     /// Volume of the smaller body's cell, cells of a.
     pub least_cell: f64,
-    /// What was found.
+    /// The points that were found.
     pub raw: Vec<Raw>,
 }
 
@@ -213,7 +213,7 @@ impl Descent<'_> {
         }
     }
 
-    /// The children of a against b. They are told apart axis by axis: most miss b.
+    /// The children of a against b. The test is per axis: most miss b.
     fn open_a(&mut self, (a, low, size): (At, DVec3, f64), b: At, box_b: Span) {
         let middle = low + size * 0.5;
         let mut reached = 0xff;

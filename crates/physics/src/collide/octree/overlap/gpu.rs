@@ -1,10 +1,10 @@
-//! What pairs share, in compute passes: the descent of both octrees (one dispatch a round, all pairs at
-//! once), the means of the lattice's cells, the columns.
+//! The overlap of pairs, in compute passes: the descent of both octrees (one dispatch a round, all pairs at once), the
+//! means of the lattice's cells, the columns.
 //!
-//! In: meetings, the arena, surfels. Out: [`Overlap`]s, as `of_bodies` gives them. Lists of limited length
-//! are appended to by atomic counters that count on past the end; the host then grows the lists and runs
-//! again. Means are sums of whole numbers and the rest does not depend on any order, so that the same pairs
-//! give the same bytes; the host sorts what comes back and adds the columns of a pair up.
+//! In: pairs, the arena, surfels. Out: [`Overlap`]s like those of `of_bodies`. Appends go to lists of limited length by
+//! atomic counters that continue to count past the end; the host then enlarges the lists and runs again. Means are sums
+//! of whole numbers and the rest does not depend on any order, so that the same pairs give the same bytes; the host
+//! sorts what comes back and adds the columns of a pair up.
 
 use super::{
     super::{
@@ -140,7 +140,7 @@ impl OverlapPasses {
         Self::with_room(gpu, room)
     }
 
-    /// As [`GpuOverlap::new`], with so much room in the lists at first.
+    /// Like [`GpuOverlap::new`], with these initial lengths of the lists.
     pub(super) fn with_room(gpu: &Gpu, room: [u32; COUNTERS]) -> Result<Self, GpuError> {
         let kernel = |path| Kernel::new(gpu, path);
         Ok(Self {
@@ -156,10 +156,10 @@ impl OverlapPasses {
         })
     }
 
-    /// What each of `pairs` shares, in their order.
+    /// The overlap of each of `pairs`, in their order.
     ///
     /// # Errors
-    /// [`GpuError`]; nothing but the lists' lengths has changed then.
+    /// [`GpuError`]; only the lists' lengths have changed then.
     pub fn find(
         &mut self,
         gpu: &Gpu,
@@ -329,7 +329,7 @@ fn hand_over(
     out
 }
 
-/// What the kernels of pairs share with Rust.
+/// Types that the kernels of pairs share with Rust.
 #[cfg(test)]
 pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
     use crate::gpu::{Layout, Shared};

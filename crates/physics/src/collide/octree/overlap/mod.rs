@@ -1,9 +1,9 @@
-//! What a pair shares: collision points, columns, intersection volume and its gradient (Domaradzki & Martyn
-//! 2016, sec. 5.1.2 and 5.1.3), by the plain way. `gpu.rs` does the same in compute passes.
+//! The overlap of a pair: collision points, columns, intersection volume and its gradient (Domaradzki & Martyn 2016,
+//! sec. 5.1.2 and 5.1.3), on the CPU. `gpu.rs` computes the same in compute passes.
 //!
-//! In: two bodies, or a body and a plane, and the octree levels at which they meet. Out: [`Overlap`].
-//! Everything is worked out in cells of the first body's octree, whose lattice the points are gathered on,
-//! and handed over in the world. `docs/physics.md` says where this departs from the paper, and why.
+//! In: two bodies, or a body and a plane, and the octree levels of the pair. Out: [`Overlap`]. Everything is computed
+//! in cells of the first body's octree, on whose lattice the points are gathered, and returned in world space.
+//! `docs/physics.md` lists the differences from the paper, with reasons.
 
 mod descent;
 mod gpu;
@@ -39,7 +39,7 @@ const INWARDS: f64 = 1e-3;
 const SLIVER: f64 = 1e-3;
 /// Two normals whose sum is shorter have no mean direction.
 const LEAST_MEAN: f64 = 1e-3;
-/// What a point counts at least in the mean of its cell.
+/// Least weight of a point in the mean of its cell.
 const LEAST_WEIGHT: f64 = 1.0 / 1024.0;
 
 /// Two bodies at `levels`.
@@ -106,7 +106,7 @@ struct Raw {
     p: DVec3,
     n: DVec3,
     owner: u32,
-    /// What it counts in the mean: the volume that the two cells share, as a share of the smaller.
+    /// Weight in the mean: the volume that the two cells share, as a share of the smaller.
     weight: f64,
 }
 
@@ -115,14 +115,14 @@ struct Raw {
 struct Mean {
     cell: IVec3,
     owner: u32,
-    /// Of those that look against the lead.
+    /// Whether it is the mean of the points that face away from the lead.
     back: bool,
     p: DVec3,
     n: DVec3,
 }
 
 impl Mean {
-    /// Names it, and orders points of a column that are equally far along.
+    /// Identifies it, and orders points of a column at equal heights.
     fn place(&self) -> u64 {
         let key = morton::encode(self.cell.to_array().map(|v| v.max(0) as u32));
         key | u64::from(self.owner) << 62 | u64::from(self.back) << 63
@@ -145,15 +145,15 @@ fn lead_normal(word: u32) -> DVec3 {
     unpack_normal((word & 0x3ff) << 6 | (word >> 10 & 0x3ff) << 22).as_dvec3()
 }
 
-/// Means over the cells of the lattice, weighted by what the two cells share, so that slivers count little.
-/// The two surfaces stay apart: where they lie in one cell, which is so in every shallow contact, their mean
-/// would be no surface at all. So do the two faces of something thin: points that look against the heaviest
-/// one, the lead, have their own mean.
+/// Means over the cells of the lattice, weighted by what the two cells share, so that slivers count little. The two
+/// surfaces have means of their own: in every shallow contact they lie in one cell, and their common mean would be no
+/// surface. So have the two faces of a thin body: points whose normals oppose that of the heaviest point, the lead,
+/// have a mean of their own.
 fn gather(raw: &[Raw], level: u32) -> Vec<Mean> {
     let last = IVec3::splat((1 << level) - 1);
     let cell = |r: &Raw| cell_of(r.p - r.n * INWARDS).clamp(IVec3::ZERO, last);
-    // By z, y, x and owner; levels have at most 16 bits. The number of the point makes every key another, so that
-    // sums are the same every time, and what is moved about by the sort is small.
+    // By z, y, x and owner; levels have at most 16 bits. The index of the point makes every key unique, so that sums
+    // are reproducible, and keeps the sorted elements small.
     let key = |r: &Raw| {
         let [x, y, z] = cell(r).to_array().map(|v| v as u64);
         z << 33 | y << 17 | x << 1 | u64::from(r.owner)
@@ -189,7 +189,7 @@ struct Stretch {
     normal: DVec3,
 }
 
-/// Where a column (axis, and its middle across) meets a plane: how far along, and the plane's normal.
+/// Intersection of a column (axis, and its middle across) with a plane: distance along, and the plane's normal.
 type Crossing<'a> = &'a dyn Fn(usize, f64, f64) -> Option<(f64, DVec3)>;
 
 /// A number whose order is the float's, total.

@@ -1,7 +1,6 @@
-//! What pairs of octrees share, of many pairs at once: by the compute passes where they can, else on the CPU.
+//! Overlaps of many pairs of octrees: by compute passes if possible, else on the CPU.
 //!
-//! In: the bodies as they are. Out: one [`Overlap`] for each pair and plane that touch, in order of the
-//! queries.
+//! In: the bodies. Out: one [`Overlap`] for each pair and plane that touch, in order of the queries.
 
 use super::{
     super::{Levels, OctreePair, SurfelCache, cell_size, surfel_buffer::SurfelBuffer},
@@ -13,7 +12,6 @@ use crate::{
     collide::{Overlap, OverlapQuery},
     context::OnGpu,
     gpu::{Gpu, GpuError},
-    planes::planes,
     svo::Arena,
 };
 use rayon::prelude::*;
@@ -22,14 +20,14 @@ use std::sync::Arc;
 /// Cells of a pair may differ this much in size for the passes: the sums of a cell must stay within 32 bits.
 const MOST_RATIO: f64 = 16.0;
 
-/// What has to be looked at: indices and levels, and of a plane its number.
+/// A pair or a body at a plane: indices and levels, and for a plane its index.
 #[derive(Clone, Copy)]
 enum Task {
     Pair([usize; 2], [u32; 2]),
     Plane(usize, u32, usize),
 }
 
-/// Finds what octrees share; keeps their samples, and its passes once they were asked for.
+/// Finds overlaps of octrees; keeps their samples, and its passes once they were needed.
 #[derive(Default)]
 pub struct OctreeOverlaps {
     cache: SurfelCache,
@@ -53,10 +51,11 @@ impl OctreeOverlaps {
         Ok(found.into_iter().flatten().filter(|overlap| !overlap.columns.is_empty()).collect())
     }
 
-    /// By query, the volume of its [`Overlap`], m^3; 0 where it has no columns. The rest of it is let go at once.
+    /// By query, the volume of its [`Overlap`], m^3; 0 if it has no columns. The rest of the overlap is dropped at
+    /// once.
     ///
     /// # Errors
-    /// As [`OctreeOverlaps::find`].
+    /// See [`OctreeOverlaps::find`].
     pub fn volumes(
         &mut self,
         gpu: OnGpu<'_>,
@@ -69,7 +68,7 @@ impl OctreeOverlaps {
         Ok(found.into_iter().map(|volume| volume.unwrap_or(0.0)).collect())
     }
 
-    /// What `take` makes of each query's answer.
+    /// Maps `take` over the overlap of each query.
     fn each<T: Send>(
         &mut self,
         gpu: OnGpu<'_>,
@@ -88,7 +87,7 @@ impl OctreeOverlaps {
         self.work_out(gpu, bodies, &planes, &tasks, take)
     }
 
-    /// What two bodies share, on the lattice of the first, at the level at which they meet.
+    /// The overlap of two bodies, on the lattice of the first, at the pair's level.
     pub fn of_pair(&mut self, bodies: &[Body], detail: Detail<'_>, [i, j]: [usize; 2]) -> Overlap {
         let at = Levels::new(bodies, detail).pair(i, j);
         let both = [&bodies[i], &bodies[j]];
@@ -96,13 +95,13 @@ impl OctreeOverlaps {
         of_bodies(both, at, surfels.each_ref().map(|s| &**s))
     }
 
-    /// Forgets the samples of forests that none of the bodies has.
+    /// Drops the samples of forests that none of the bodies has.
     pub fn removed(&mut self, left: &[Body]) {
         self.cache.keep(|forest| left.iter().any(|b| Arc::ptr_eq(&b.def.octree().forest, forest)));
     }
 
-    /// Pairs by the passes where there are any, else, and where they do not fit, on the CPU, which gives the same;
-    /// planes on the CPU, since they are few.
+    /// Pairs by the passes if there are any, else, or if they do not fit, on the CPU, with the same result; planes on
+    /// the CPU, since they are few.
     fn work_out<T: Send>(
         &mut self,
         gpu: OnGpu<'_>,
@@ -143,7 +142,7 @@ impl OctreeOverlaps {
         Ok(work.map(|task| of_task(task).map(&take)).collect())
     }
 
-    /// All pairs that suit, in order; none where the device does not have them all.
+    /// All suitable pairs, sorted; `None` if the device does not have all of them.
     fn on_gpu(
         &mut self,
         gpu: &Gpu,

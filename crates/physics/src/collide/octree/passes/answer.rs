@@ -1,7 +1,8 @@
-//! Manifolds from what the contact passes chose.
+//! Manifolds from the contacts that the passes choose.
 //!
-//! In: a question and its [`Raw`] answer. Out: near pairs, manifolds, records. Points that were chosen are worked out
-//! again in double precision, as the CPU works out all; what was let in is kept as the passes saw it.
+//! In: the input of a search and its [`Raw`] output. Out: near pairs, manifolds, records. The chosen points are
+//! computed again in double precision, like all points of the CPU; the admitted points are kept with the passes'
+//! values.
 
 use super::{
     super::{
@@ -24,7 +25,7 @@ use crate::{
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// What the passes said of a near pair of bodies.
+/// Result of the passes for a near pair of bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Near {
     bodies: [usize; 2],
@@ -34,7 +35,7 @@ struct Near {
     slot: usize,
 }
 
-/// Two bodies and the levels at which they meet.
+/// Two bodies and the levels at which they collide.
 pub type MeetAt = ([usize; 2], [u32; 2]);
 
 /// An answer, sorted.
@@ -48,12 +49,12 @@ pub struct Answer {
     tasks: Vec<[usize; 2]>,
 }
 
-/// What is made of the pairs of a query.
+/// Result for the pairs of a query.
 #[derive(Default)]
 pub struct OfPairs {
     /// Manifolds made anew.
     pub found: Vec<(Manifold, Record)>,
-    /// Numbers of those that still hold.
+    /// Indices of the manifolds that are still valid.
     pub carried: Vec<usize>,
     /// Pairs that were searched.
     pub searched: usize,
@@ -80,8 +81,7 @@ impl Answer {
         Self { near: pairs, chosen_of, seen_of, raw, tasks: question.tasks.clone() }
     }
 
-    /// Pairs that may meet in `dt`, ascending, and the levels at which they do. The passes say a few more than there
-    /// are.
+    /// Pairs that may touch in `dt`, ascending, and their levels. The passes find a few too many.
     #[must_use]
     pub fn near(&self, bodies: &[Body], boxes: &[Option<Obb>], dt: f64) -> (Vec<NearPair>, Vec<MeetAt>) {
         let meets = |near: &&Near| {
@@ -177,7 +177,7 @@ impl Answer {
         self.raw.chosen[self.chosen_of[slot].clone()].iter().map(|c| (c[1], c[2]))
     }
 
-    /// Names, ascending, and separations, m.
+    /// Keys, ascending, and separations, m.
     fn seen(&self, slot: usize) -> impl Iterator<Item = (u32, f64)> {
         self.raw.seen[self.seen_of[slot].clone()].iter().map(|s| (s[1], f64::from(f32::from_bits(s[2]))))
     }

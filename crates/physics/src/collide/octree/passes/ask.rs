@@ -1,7 +1,7 @@
-//! What the contact passes are asked: everything that the host knows before a search, in single precision.
+//! The input of the contact passes: all data of the host before a search, in single precision.
 //!
-//! In: a query, what is known of its manifolds, the levels of the step. Out: a [`Wanted`], and which bodies and planes
-//! its numbers mean. What the host takes from old manifolds it does in double precision: how far a pair has moved since,
+//! In: a query, the data of its manifolds, the levels of the step. Out: a [`Wanted`], and the bodies and planes that
+//! its indices refer to. Values from old manifolds are computed in double precision: how far a pair has moved since,
 //! and how fast it moves now.
 
 use super::{
@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 /// A question, and what its numbers mean.
 pub struct Question {
-    /// What the passes get.
+    /// Input of the passes.
     pub wanted: Wanted,
     /// Bodies.
     pub solids: Solids,
@@ -35,18 +35,18 @@ pub struct Question {
     pub tasks: Vec<[usize; 2]>,
 }
 
-/// How often contacts are looked for in the step of which a search is a part.
+/// Number of contact searches in the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounds {
-    /// As the fastest near pair needs, with at most so many.
+    /// As the fastest near pair needs, with this maximum.
     AsNeeded(u32),
     /// So often.
     Known(u32),
 }
 
 impl Question {
-    /// Asks about all pairs of `query`, or, where `finds_pairs`, about all that the passes find near. `dt` of the query
-    /// is that of the whole step. None where an octree is not in the arena.
+    /// The input for all pairs of `query`, or, with `finds_pairs`, for all near pairs that the passes find. `dt` of the
+    /// query is that of the whole step. `None` if an octree is not in the arena.
     #[must_use]
     pub fn new(
         query: &ContactQuery<'_>,
@@ -81,7 +81,7 @@ impl Question {
         Some(Self { wanted, solids, tasks })
     }
 
-    /// Writes down where the samples are that there are by now.
+    /// Writes where the samples made so far are.
     pub fn look_up(&mut self, cache: &SurfelCache) {
         self.wanted.tables = self.solids.tables(|forest: &Arc<Forest>, level| {
             let base = cache.entry(forest, level).map_or(NONE, |cached| cached.gpu_base);
@@ -125,7 +125,7 @@ fn add_old(wanted: &mut Wanted, query: &ContactQuery<'_>, before: Before<'_>, so
             let moved = RelativePose::new(a, Some(b)).way(&record.pose, radius);
             old.levels = packed_levels(record.levels);
             (old.holds, old.speed, old.moved) = (holds as f32, speed as f32, moved as f32);
-            // What certainly holds is not searched.
+            // Manifolds that are certainly valid are not searched.
             if speed * query.dt > holds || moved > holds {
                 old.seen = wanted.before.len() as u32;
                 old.seen_count = record.seen.len() as u32;

@@ -1,10 +1,10 @@
 //! The broad phase of octrees in compute passes: the hierarchy over Morton codes that all bodies share
-//! (`broad_phase/passes/hierarchy.rs`), and every leaf's way down through it, which also finds out how often the step has to
-//! look for contacts.
+//! (`broad_phase/passes/hierarchy.rs`), and every leaf's traversal of it, which also finds how often the step has to
+//! search contacts.
 //!
-//! In: solids. Out: near pairs, in no order, and how fast the fastest of them is. Boxes are whole numbers of a
-//! lattice; as they are turned, they are told apart in single precision with some slack. So what comes out is
-//! all that is near, and a few pairs more at the edge of it, which the host sorts out.
+//! In: solids. Out: near pairs, unsorted, and the speed of the fastest. Boxes are whole numbers of a lattice; the
+//! oriented boxes are tested in single precision with some slack. So the result has all near pairs and a few more,
+//! which the host removes.
 
 use super::shared::{ContactParams, Solid};
 use crate::{
@@ -25,7 +25,7 @@ pub struct BroadPasses {
 }
 
 impl BroadPasses {
-    /// With a way of compiling kernels.
+    /// Compiles the kernels by `kernel`.
     #[must_use]
     pub fn compiled(kernel: &dyn Fn(&'static str) -> Kernel) -> Self {
         Self { hierarchy: HierarchyPasses::compiled(kernel), kernels: Kernels::with_kernels(kernel) }

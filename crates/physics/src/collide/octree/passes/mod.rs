@@ -1,13 +1,13 @@
 //! The search for contacts whole in compute passes: broad phase, walk of pairs of octrees, contact geometry, floor and
 //! walls, reduction to manifolds (Domaradzki & Martyn 2016, sec. 5.1; Karras 2012 for the broad phase).
 //!
-//! In: bodies, planes, the manifolds of the last search and what is known of them. Out: near pairs and manifolds, with one
-//! wait for the device. `ask.rs` writes down what the host knows, `search.rs` is the recipe of the passes, `answer.rs`
-//! makes manifolds of what comes back. On the device nothing outlives a search but the octrees and their samples: what is
-//! known of contacts is the finder's, so that snapshots, undo and another device need nothing of it.
+//! In: bodies, planes, the manifolds of the last search and their records. Out: near pairs and manifolds, after one
+//! wait for the device. `ask.rs` prepares the input, `search.rs` is the recipe of the passes, `answer.rs` makes
+//! manifolds of their output. Only octrees and their samples stay on the device between searches: the data of contacts
+//! belong to the finder, so that snapshots, undo and a change of the device need nothing from it.
 //!
-//! A step that looks for contacts once takes its near pairs and its contacts from the same search: the search begins
-//! before it is known how often the step has to look, and finds that out itself.
+//! A step with one contact search takes its near pairs and its contacts from the same search: the search starts before
+//! the number of searches in the step is known, and finds it.
 
 mod answer;
 mod ask;
@@ -32,18 +32,18 @@ use search::ContactPasses;
 #[cfg(test)]
 pub(crate) use tests::run_every_kernel;
 
-/// The passes, and the answer that waits to be asked for.
+/// The passes, and the result of a search that was started ahead.
 pub struct ContactSearch {
     passes: ContactPasses,
     surfels: SurfelBuffer,
     ahead: Option<Ahead>,
 }
 
-/// What a search said that began with the step.
+/// Result of a search that was started with the step.
 struct Ahead {
     answer: Answer,
     states: Vec<BodyState>,
-    /// How long its contacts are to hold, s.
+    /// How long its contacts are valid, s.
     dt: f64,
 }
 
@@ -56,8 +56,8 @@ impl ContactSearch {
         Ok(Self { passes: ContactPasses::new(gpu)?, surfels: SurfelBuffer::new(gpu)?, ahead: None })
     }
 
-    /// Finds the pairs that may meet in the step of `query`, and their contacts. `rounds`: how often contacts are looked
-    /// for in the step; where that is open, at most `substeps` times. None where an octree is not in the arena.
+    /// Finds the pairs that may touch in the step of `query`, and their contacts. `rounds`: the number of searches in
+    /// the step; if open, at most `substeps`. `None` if an octree is not in the arena.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -81,7 +81,7 @@ impl ContactSearch {
         Ok(Some(near))
     }
 
-    /// The contacts of the pairs of `query`: those that were looked for ahead, where nothing has moved since. None where
+    /// The contacts of the pairs of `query`: those of the search with the step, if nothing has moved since. `None` if
     /// an octree is not in the arena.
     ///
     /// # Errors
@@ -106,7 +106,7 @@ impl ContactSearch {
         }
     }
 
-    /// Asks until there are samples of all that meets: on most days once.
+    /// Repeats the search until all samples it needs exist: mostly one search is enough.
     fn answer(
         &mut self,
         (gpu, arena): (&Gpu, &Arena),
@@ -129,7 +129,7 @@ impl ContactSearch {
     }
 }
 
-/// Near pairs, and the levels at which they meet.
+/// Near pairs, and the levels at which they collide.
 pub type Near = (Vec<NearPair>, Vec<([usize; 2], [u32; 2])>);
 
 /// As `rounds.wgsl`.
@@ -138,7 +138,7 @@ fn needed_rounds(fastest: f32, substeps: u32) -> u32 {
     wanted.next_power_of_two().min(substeps)
 }
 
-/// What the kernels share with Rust.
+/// Types that the kernels share with Rust.
 #[cfg(test)]
 pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
     use crate::gpu::{Layout, Shared};

@@ -1,8 +1,8 @@
 //! All passes of a search for contacts, in order, with one wait at the end.
 //!
-//! In: a [`Wanted`], which the host wrote. Out: a [`Raw`]: near pairs, what was chosen of their contacts, what was let
-//! in. Lists of limited length are appended to by counters that count on past the end; the host then makes them longer
-//! and runs all again, from input that the passes do not change.
+//! In: a [`Wanted`] of the host. Out: a [`Raw`]: near pairs, the chosen contacts, the admitted points. Appends go to
+//! lists of limited length by counters that continue to count past the end; the host then enlarges them and runs all
+//! passes again, from input that the passes do not change.
 
 use super::{
     broad::BroadPasses,
@@ -35,28 +35,28 @@ kernels! {
     }
 }
 
-/// What the host asks for.
+/// Input of a search.
 #[derive(Default)]
 pub struct Wanted {
     /// Bodies.
     pub solids: Vec<Solid>,
-    /// What levels and samples are looked up in.
+    /// Tables for the look-up of levels and samples.
     pub tables: Vec<u32>,
     /// Words of it before the samples.
     pub given: usize,
     /// Forests.
     pub forests: usize,
-    /// Near pairs of solids, where the host knows them; else they are found.
+    /// Near pairs of solids, if the host has them; else the passes find them.
     pub pairs: Option<Vec<[u32; 2]>>,
     /// Bodies at planes.
     pub tasks: Vec<Task>,
-    /// What is known of them.
+    /// Cached data of these tasks.
     pub task_slots: Vec<Slot>,
     /// Manifolds of the last search.
     pub old: Vec<Old>,
-    /// What was seen and known then.
+    /// Admitted and contact points of the last search.
     pub before: Vec<u32>,
-    /// Of the whole step, s.
+    /// Length of the whole step, s.
     pub dt: f32,
     /// Substeps a step.
     pub substeps: u32,
@@ -64,7 +64,7 @@ pub struct Wanted {
     pub rounds: u32,
 }
 
-/// What the passes say.
+/// Output of the passes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Raw {
     /// (first solid, second, levels and flags, 0), in no order.
@@ -75,7 +75,7 @@ pub struct Raw {
     pub seen: Vec<[u32; 3]>,
     /// The fastest pair, see [`FASTEST`].
     pub fastest: f32,
-    /// By forest: levels without samples, a bit each. Where there are any, the rest is worth nothing.
+    /// By forest: levels without samples, a bit each. If any bit is set, the rest is invalid.
     pub wanted: Vec<u32>,
 }
 
@@ -164,7 +164,7 @@ fn most(room: &[u32; COUNTERS], first: usize) -> usize {
     room[first..=first + MAX_PASSES_LEVEL as usize].iter().copied().max().unwrap_or(0) as usize
 }
 
-/// What a run reads and does not change.
+/// Input of a run, which the passes do not change.
 struct Input {
     solids: Buffer<Solid>,
     tables: Buffer<u32>,
@@ -207,7 +207,7 @@ impl ContactPasses {
         Self::with(gpu, [256; COUNTERS], &|path| crate::gpu::Kernel::new(gpu, path))
     }
 
-    /// With so much room in the lists at first, and another way of compiling kernels, for tests that plant errors.
+    /// With these initial lengths of the lists, and kernels compiled by `kernel`, for tests that plant errors.
     pub(super) fn with(
         gpu: &Gpu,
         room: [u32; COUNTERS],
@@ -225,10 +225,10 @@ impl ContactPasses {
         })
     }
 
-    /// Searches.
+    /// Runs the search.
     ///
     /// # Errors
-    /// [`GpuError`]; nothing but the lists' lengths has changed then.
+    /// [`GpuError`]; only the lists' lengths have changed then.
     pub fn search(
         &mut self,
         gpu: &Gpu,

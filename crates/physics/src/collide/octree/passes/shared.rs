@@ -1,5 +1,5 @@
-//! What the contact passes and their host know alike: structs of words, and the numbers of counters. The same
-//! words as in `shaders/bodies/collide/octree/passes/`.
+//! Types of the contact passes and their host: structs of words, and the indices of counters. The same layouts as in
+//! `shaders/bodies/collide/octree/passes/`.
 
 use crate::gpu::{layout, shared};
 
@@ -13,13 +13,13 @@ pub struct Solid {
     pub moves: u32,
     /// High corner.
     pub high: [i32; 3],
-    /// Names its family among those of the search.
+    /// Index of its family among those of the search.
     pub family: u32,
     /// Its grid's corner against the middle of the scene, m.
     pub origin: [f32; 3],
     /// Edge of a voxel, m.
     pub voxel: f32,
-    /// What rounding takes from `origin`, m.
+    /// Rounding error of `origin`, m.
     pub origin_rest: [f32; 3],
     /// How fast its farthest point turns, m/s.
     pub spin: f32,
@@ -45,7 +45,7 @@ pub struct Solid {
     pub root: u32,
     /// Half its own box, m.
     pub half_box: [f32; 3],
-    /// Names its forest among those of the search.
+    /// Index of its forest among those of the search.
     pub forest: u32,
     /// Bounds, voxels.
     pub low_voxel: [f32; 3],
@@ -63,7 +63,7 @@ layout!(Solid as "Solid" {
 });
 
 shared! {
-    /// What all passes take as numbers (`params.wgsl`).
+    /// Parameters of all passes (`params.wgsl`).
     #[derive(Debug, Default)]
     pub struct ContactParams {
         /// Solids.
@@ -88,13 +88,13 @@ shared! {
         plane_nodes_room: u32,
         /// Room for cells at planes.
         cells_room: u32,
-        /// Of the whole step, s.
+        /// Length of the whole step, s.
         dt: f32,
         /// Substeps a step.
         substeps: u32,
         /// Searches in the step; 0: as the fastest pair needs.
         rounds: u32,
-        /// Boxes so far apart still count as near, m.
+        /// Boxes at this distance still count as near, m.
         slack: f32,
         /// Level of a descent.
         level: u32,
@@ -105,11 +105,11 @@ shared! {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct Task {
-    /// Of the plane, body axes.
+    /// Normal of the plane, body axes.
     pub normal: [f32; 3],
     /// How far the grid's corner is out of the plane's solid, m.
     pub distance: f32,
-    /// Of the plane, world.
+    /// Normal of the plane, world.
     pub facing: [f32; 3],
     /// Within which contacts are made by a body that does not move, m.
     pub margin: f32,
@@ -131,9 +131,9 @@ pub struct Task {
     pub leaf_base: u32,
     /// Its root.
     pub root: u32,
-    /// At which it meets planes.
+    /// Level at which it collides with planes.
     pub level: u32,
-    /// Of its leaves.
+    /// Level of its leaves.
     pub leaf: u32,
     /// First node of its level; [`NONE`] for a crumb.
     pub first: u32,
@@ -144,7 +144,7 @@ layout!(Task as "Task" {
     leaf, first
 });
 
-/// What is known of a near pair, or of a body at a plane (`contact.wgsl`).
+/// Cached data of a near pair, or of a body at a plane (`contact.wgsl`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct Slot {
@@ -154,11 +154,11 @@ pub struct Slot {
     pub margin: f32,
     /// A point that was not seen before may be no deeper, m.
     pub deepest: f32,
-    /// Where the points that were let in before begin.
+    /// Index of the first admitted point of the last search.
     pub seen: u32,
     /// How many.
     pub seen_count: u32,
-    /// Where the points that held the pair begin.
+    /// Index of the first contact point of the last search.
     pub known: u32,
     /// How many.
     pub known_count: u32,
@@ -176,9 +176,9 @@ pub struct Old {
     pub first: u32,
     /// Second solid.
     pub second: u32,
-    /// Levels at which they met, packed; [`NONE`] where nothing is known of it.
+    /// Levels at which the bodies collided, packed; [`NONE`] without a record.
     pub levels: u32,
-    /// How far it holds, m.
+    /// Motion up to which it is valid, m.
     pub holds: f32,
     /// How fast points of one body move against the other, m/s.
     pub speed: f32,
@@ -215,13 +215,13 @@ pub const PLANE_NODES: usize = 16;
 pub const CELLS: usize = 27;
 /// All that are lists' lengths.
 pub const COUNTERS: usize = 28;
-/// The fastest pair: the way it may go in the step, cells, as the bits of a float.
+/// Motion of the fastest pair in the step, cells, as the bits of a float.
 pub const FASTEST: usize = 28;
-/// Where flags of levels without samples begin, a word a forest.
+/// Index of the first flag word for levels without samples, a word per forest.
 pub const WANTED: usize = 32;
 /// Levels of a forest in the table of samples.
 pub const LEVELS: usize = 13;
-/// What stands for nothing.
+/// Marks a missing value.
 pub const NONE: u32 = u32::MAX;
 /// Beside the levels of a near pair: it is carried along.
 pub const CARRIED: u32 = 256;

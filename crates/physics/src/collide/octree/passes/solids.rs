@@ -1,9 +1,9 @@
-//! Bodies as the contact passes see them.
+//! Bodies in the format of the contact passes.
 //!
-//! In: bodies, their boxes, the levels of the step, the arena. Out: a [`Solid`] for each body with a box, in
-//! order of body. Places are against the middle of the scene and in two parts, so that nothing is lost far from
-//! the world's origin; boxes are whole numbers of a lattice that covers the scene, rounded the same way for all,
-//! so that boxes that overlap overlap there, too.
+//! In: bodies, their boxes, the levels of the step, the arena. Out: a [`Solid`] for each body with a box, in order of
+//! body. Positions are relative to the middle of the scene and in two parts, so that they are exact far from the
+//! world's origin; boxes are whole numbers of a lattice that covers the scene, rounded the same way for all, so that
+//! boxes that overlap overlap there, too.
 
 use super::{
     super::Levels,
@@ -21,7 +21,7 @@ use std::{collections::BTreeMap, sync::Arc};
 /// All solids of a search.
 #[derive(Default)]
 pub struct Solids {
-    /// In order of body.
+    /// By ascending body.
     pub items: Vec<Solid>,
     /// By solid: its body.
     pub bodies: Vec<usize>,
@@ -29,12 +29,12 @@ pub struct Solids {
     pub of_body: Vec<u32>,
     /// Forests, by the number that a solid has.
     pub forests: Vec<Arc<Forest>>,
-    /// Levels that were given to pairs of families: the smaller number, the larger, the level.
+    /// Levels of pairs of families: the smaller index, the larger, the level.
     pub given: Vec<u32>,
 }
 
 impl Solids {
-    /// Those of `bodies`; none where an octree is not in the arena.
+    /// The solids of `bodies`; `None` if an octree is not in the arena.
     #[must_use]
     pub fn new(
         bodies: &[Body],
@@ -101,8 +101,8 @@ impl Solids {
         Some(out)
     }
 
-    /// The table that the passes look levels and samples up in: what was given to pairs, then for each forest
-    /// and level where its samples begin and its first node; `sample` knows them.
+    /// The table for the look-up of levels and samples: the levels of pairs, then for each forest and level the index
+    /// of its first sample and of its first node; these come from `sample`.
     #[must_use]
     pub fn tables(&self, sample: impl Fn(&Arc<Forest>, u32) -> [u32; 2]) -> Vec<u32> {
         let mut out = self.given.clone();

@@ -18,7 +18,6 @@ use crate::{
     collide::{ContactQuery, FindContacts, Manifold, Point},
     context::{OnGpu, StageClock, StepContext},
     gpu::{Gpu, Kernel},
-    planes::planes,
     step,
     svo::Arena,
     testing::{block, body, by_octrees, grid, scattered, shattered_block, world},

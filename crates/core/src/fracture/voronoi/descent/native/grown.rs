@@ -1,9 +1,9 @@
-//! What one task grows: the parts of the objects' octrees below its node, level by level, and where their leaves
-//! come from.
+//! The result of one task: the parts of the objects' octrees below its node, level by level, and the origins of their
+//! leaves.
 //!
-//! Nodes are written when all below them is known, so those that hold nothing, or nothing but inside, never come
-//! to be (what `octrees/prune.rs` does to the pairs of the passes). Leaves are only counted: steps say in order
-//! which leaves of the source are copied as they are, and where the cracks' own records make them.
+//! Nodes are written after all their descendants, so that nodes that are empty or wholly inside are never made
+//! (`octrees/prune.rs` removes such pairs of the passes). Leaves are only counted: steps list in order which leaves of
+//! the source are copied unchanged, and which come from the cracks' own records.
 
 use super::walk::{Candidate, INSIDE, WalkedNode};
 use crate::svo::Node;
@@ -24,7 +24,7 @@ impl Step {
     pub const BLOCK: u32 = u32::MAX;
 }
 
-/// A node that is being grown. Its children are contiguous, so the first one's place says where all are.
+/// A node in progress. Its children are contiguous, so the first one's place determines all.
 #[derive(Clone, Copy, Default)]
 struct Open {
     child_base: u32,
@@ -33,7 +33,7 @@ struct Open {
     is_open: bool,
 }
 
-/// One task's part of the octrees of all objects that it meets. An object is known by its slot here.
+/// One task's part of the octrees of all objects in its node. Objects have slots here.
 pub(in crate::fracture) struct Grown {
     /// Level of the task's node.
     pub first_level: u32,
@@ -41,15 +41,15 @@ pub(in crate::fracture) struct Grown {
     pub leaf_level: u32,
     /// Rank of the object in a slot.
     pub ranks: Vec<u32>,
-    /// What can own a point of the task's node, by ascending seed; a candidate's index is its place here.
+    /// Candidates for points of the task's node, by ascending seed; a candidate's index is its place here.
     pub candidates: Vec<Candidate>,
     /// Nodes by level from the task's on, and slot; children are counted from the task's own first one.
     pub nodes: Vec<Vec<Node>>,
     /// Leaves of every slot.
     pub leaves: Vec<u32>,
-    /// Where they come from, in order.
+    /// The origins of the leaves, in order.
     pub steps: Vec<Step>,
-    /// By level from that above the task's node on, and slot. The first row holds what became of the node itself.
+    /// By level from that above the task's node on, and slot. The first row is the result for the node itself.
     open: Vec<Open>,
 }
 
@@ -95,7 +95,7 @@ impl Grown {
         std::mem::take(&mut self.nodes)
     }
 
-    /// What became of the task's node for a slot: a stored node, inside throughout, or neither.
+    /// Result of the task's node for a slot: a stored node, wholly inside, or neither.
     pub fn outcome(&self, slot: u32) -> (bool, bool) {
         let Open { valid, internal, .. } = self.open[slot as usize];
         (valid != 0, internal != 0)
@@ -127,7 +127,7 @@ impl Grown {
         }
     }
 
-    /// A node of `level` whose children are there. One without anything, or all inside, is none.
+    /// Ends a node of `level` whose children exist. It is dropped if it is empty or wholly inside.
     fn put(&mut self, level: u32, slot: u32, octant: u32, node: Node) {
         let bit = 1 << octant;
         if node.masks == 0 {
@@ -199,7 +199,7 @@ impl Grown {
     }
 }
 
-/// Where the children of neighbouring nodes of one tree begin and end.
+/// Range of the children of neighbouring nodes of one tree.
 fn children_of(nodes: &[Node]) -> Option<[u32; 2]> {
     let (first, last) = (nodes.first()?, nodes.last()?);
     let end = last.child_base + last.valid().count_ones();

@@ -66,9 +66,9 @@ impl<'a> LeafSlices<'a> {
 /// Where an object's leaves go, one after the other.
 #[derive(Default)]
 pub(in crate::fracture) struct LeafRange<'a> {
-    /// What is left of the stretch that is being filled.
+    /// Rest of the stretch that is being filled.
     here: LeafSlices<'a>,
-    /// Of that, how many are written.
+    /// Number of its leaves that are written.
     at: usize,
     /// The stretches after it, the next one last.
     later: Vec<LeafSlices<'a>>,
@@ -108,7 +108,7 @@ impl<'a> LeafRange<'a> {
     /// Writes leaves of the source as they are.
     pub fn copy(&mut self, source: &Leaves, mut first: u32, mut count: u32) {
         while count > 0 {
-            // What is written lies behind.
+            // Skips the written leaves.
             let _ = self.here.take(std::mem::take(&mut self.at));
             if self.here.origins.is_empty() {
                 self.go_on();

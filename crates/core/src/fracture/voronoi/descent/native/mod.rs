@@ -1,12 +1,12 @@
-//! The descent on the processor's cores: what the passes of the folder above do, walked once for all objects. Cracks
-//! take over at a level of their own (`surface/`).
+//! The descent on the processor's cores: the algorithm of the passes in the folder above, in one walk for all objects.
+//! Cracks decide from a level of their own on (`surface/`).
 //!
-//! In: one source octree, seeds, cracks. Out: one octree an object, the same as by the passes: whoever owns a corner
-//! at the end is exact, nodes that hold nothing or only inside are none, and order is object-major and Morton.
+//! In: one source octree, seeds, cracks. Out: one octree an object, the same as by the passes: the owner of a corner at
+//! the end is exact, nodes that are empty or wholly inside are dropped, and order is object-major and Morton.
 //!
 //! Two rounds over the same tasks, each a node of an upper level: the first walks and decides ([`walk`], [`grown`]),
-//! which gives the nodes and says how many leaves every object has there; the second ([`written`]) writes the leaves
-//! where they belong, once it is known which of them hang together.
+//! which gives the nodes and the number of leaves of every object there; the second ([`written`]) writes the leaves at
+//! their final places, once islands are known.
 
 mod grown;
 mod leaves;
@@ -40,11 +40,11 @@ use crate::{
     svo::Node,
 };
 
-/// What decides below the level down to which cells do: a kind of crack surface.
+/// A kind of crack surface, which decides below the level to which cells decide.
 pub(in crate::fracture) trait Cracks: Sync + 'static {
-    /// What a task remembers of its nodes, for the second round.
+    /// Data of a task's nodes for the second round.
     type Records: Default + Send + 'static;
-    /// What a worker keeps from leaf to leaf.
+    /// Data that a worker keeps from leaf to leaf.
     type Memory: Default + Send;
 
     /// The level whose nodes are handed over, at most the last parent level.
@@ -72,7 +72,7 @@ pub(in crate::fracture) fn at_root(pattern: &Pattern) -> Vec<Candidate> {
     seeds.map(|((index, at), object)| Candidate { at: *at, index, slot: rank(*object) }).collect()
 }
 
-/// Levels above the tasks. Enough tasks for all cores even where an object fills a small part of its grid.
+/// Number of levels above the tasks. Enough tasks for all cores even if an object fills a small part of its grid.
 fn task_level(leaf_level: u32, cracks: u32) -> u32 {
     let wanted = match leaf_level {
         0..=3 => 0,
@@ -116,7 +116,7 @@ pub(in crate::fracture) fn cells<C: Cracks>(
         next += nodes.len() as u32;
         level_start.push(next);
     }
-    // Where every task's part of every object begins, by level and slot.
+    // First index of every task's part of every object, by level and slot.
     let mut bases: Vec<Vec<u32>> = grown.iter().map(|_| Vec::new()).collect();
     for level in task_level..source.level {
         order.place(&grown, level, &mut next, &mut bases);
@@ -152,7 +152,7 @@ pub(in crate::fracture) fn cells<C: Cracks>(
     parts.try_for_each(|((grown, bases), parts)| {
         cancel.check()?;
         let slots = grown.ranks.len();
-        // Whatever is written is not kept.
+        // Written parts are dropped.
         for ((row, nodes), part) in grown.take_nodes().iter().enumerate().zip(parts) {
             let base = bases[row + slots];
             for (to, node) in part.iter_mut().zip(nodes) {

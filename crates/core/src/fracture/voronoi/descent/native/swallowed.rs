@@ -25,7 +25,7 @@ pub(in crate::fracture) fn planar_objects(
 
 struct Search<'a> {
     source: &'a Forest,
-    /// Those that are sought and were not met yet.
+    /// Objects that are sought and not found yet.
     left: Vec<bool>,
 }
 
@@ -34,7 +34,7 @@ impl Search<'_> {
         list.iter().any(|candidate| self.left[candidate.slot as usize])
     }
 
-    /// Few nodes are gone through: those that a sought object may own a part of.
+    /// Only nodes of which a sought object may own a part are visited.
     fn node(&mut self, place: &WalkedNode, list: &[Candidate]) {
         let (valid, internal) = place.octants(&self.source.nodes);
         let solid = valid | internal;

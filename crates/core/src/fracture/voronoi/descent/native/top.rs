@@ -8,7 +8,7 @@ use super::{
 };
 use crate::svo::Node;
 
-/// What stands in an octant above the tasks.
+/// Content of an octant above the tasks.
 enum Below {
     /// Inside one object, by rank.
     Inside(u32),
@@ -16,12 +16,12 @@ enum Below {
     Node(usize),
 }
 
-/// Above the tasks: for every level the nodes in Morton order, each with what its octants hold.
+/// Above the tasks: for every level the nodes in Morton order, each with the content of its octants.
 pub(super) struct Top {
     levels: Vec<Vec<Vec<(u32, Below)>>>,
 }
 
-/// What one worker takes: a node, and the seeds that can own a point of it, with the rank of their object as slot.
+/// Input of one worker: a node, and the seeds that can own a point of it, with the rank of their object as slot.
 pub(super) struct Task {
     pub place: WalkedNode,
     pub list: Vec<Candidate>,
@@ -60,10 +60,10 @@ impl Top {
         (Self { levels }, here)
     }
 
-    /// The nodes of every level above the tasks, by rank of their object and in Morton order; their children are still
-    /// without a place.
+    /// The nodes of every level above the tasks, by rank of their object and in Morton order; the places of their
+    /// children are not known yet.
     pub fn close(&self, grown: &[Grown]) -> Vec<Vec<(u32, Node)>> {
-        // Of every node of the level below and every object: a stored node, or inside.
+        // Per node of the level below and object: whether it is a stored node or inside.
         let mut outcomes: Vec<Vec<(u32, bool, bool)>> = grown.iter().map(outcomes_of).collect();
         let mut closed: Vec<Vec<(u32, Node)>> = Vec::with_capacity(self.levels.len());
         for (level, places) in self.levels.iter().enumerate().rev() {
@@ -93,7 +93,7 @@ impl Top {
                 }
                 here.push(became);
             }
-            // Stable: places stay in order.
+            // A stable sort keeps places in order.
             nodes.sort_by_key(|(rank, _)| *rank);
             closed.push(nodes);
             outcomes = here;

@@ -1,8 +1,8 @@
 //! The walk down the source octree, for all objects at once: every node with the seeds that can own a point of it.
 //!
-//! The passes walk every object by itself, since their threads know nothing of each other. Here a node is visited
-//! once, with one list. Both use the same bound (`duel` in `shaders/fracture/voronoi/exact.wgsl`) and decide
-//! corners exactly at the end, so what is found is the same, though the lists on the way are not.
+//! The passes walk every object by itself, since their threads do not communicate. Here a node is visited once, with
+//! one list. Both use the same bound (`duel` in `shaders/fracture/voronoi/exact.wgsl`) and decide corners exactly at
+//! the end, so the result is the same, although intermediate lists differ.
 
 use super::{Cracks, Grown};
 use crate::{
@@ -20,7 +20,7 @@ pub(in crate::fracture) struct Candidate {
     pub at: [i32; 3],
     /// Its place in the task's list, which ascends with the seeds.
     pub index: u32,
-    /// Its object: the slot in the task, above the tasks the rank.
+    /// Its object: the slot in the task, or the rank above the tasks.
     pub slot: u32,
 }
 
@@ -74,7 +74,7 @@ pub(in crate::fracture) fn distance2(a: [i32; 3], b: [i32; 3]) -> i32 {
     d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
 }
 
-/// The eight sums of a choice of three steps, and `at`. May wrap on the way.
+/// The eight sums of a choice of three steps, and `at`. Intermediate sums may wrap.
 fn corners(at: i32, step: [i32; 3]) -> [i32; 8] {
     let y = at.wrapping_add(step[1]);
     let [z, yz] = [at, y].map(|v| v.wrapping_add(step[2]));
@@ -91,12 +91,12 @@ pub(in crate::fracture) fn narrow(
     masks: &mut Vec<u8>,
 ) {
     let Some(first) = list.first() else { return };
-    // Of an octant.
+    // Edge of an octant.
     let edge_bits = UNIT_BITS - place.level - 1;
     let half = (1 << edge_bits) >> 1;
     let centre = place.low().map(|v| v + half);
     let nearest = distance2(centre, first.at);
-    // How much farther than the first one they are from each centre, and who is nearest.
+    // Distance of each candidate relative to the first one from each centre, and the nearest candidate.
     leads.clear();
     leads.push([0; 8]);
     let mut best = [0i32; 8];
@@ -138,7 +138,7 @@ pub(in crate::fracture) fn is_single(list: &[Candidate]) -> bool {
 pub(super) struct Walker<'a, C: Cracks> {
     cracks: &'a C,
     nodes: &'a [Node],
-    /// Lists of the nodes on the way down, each behind its parent's.
+    /// Lists of the nodes on the path, each behind its parent's.
     lists: Vec<Candidate>,
     /// Octants of every candidate of those lists.
     masks: Vec<u8>,
@@ -158,7 +158,7 @@ impl<'a, C: Cracks> Walker<'a, C> {
         self.node(place, 0, grown, records);
     }
 
-    /// The node's list begins at `first` and ends with the lists.
+    /// The node's list is the rest of `lists` from `first` on.
     fn node(&mut self, place: &WalkedNode, first: usize, grown: &mut Grown, records: &mut C::Records) {
         let list = &self.lists[first..];
         if is_single(list) {

@@ -1,4 +1,4 @@
-//! The second round: the leaves of all tasks are written where they belong.
+//! The second round: writes the leaves of all tasks at their final places.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::{
     svo::{Forest, Node},
 };
 
-/// What the first round says of the leaves.
+/// The first round's data for leaves.
 pub(super) struct Unwritten<C: Cracks> {
     pub source: Arc<Forest>,
     pub cracks: C,
@@ -46,7 +46,7 @@ impl<C: Cracks> LeavesToCome for Unwritten<C> {
     }
 }
 
-/// The parts of the tasks in the order in which they stand in an octree's level: by object, then by task.
+/// The parts of the tasks in the order of an octree's level: by object, then by task.
 pub(super) struct Order {
     /// (task, slot)
     parts: Vec<(u32, u32)>,
@@ -57,7 +57,7 @@ struct Stretch {
     task: u32,
     slot: u32,
     count: u32,
-    /// Place of the first one where they are written.
+    /// Place of the first one in the output.
     to: u32,
 }
 
@@ -113,7 +113,7 @@ impl Order {
         }
     }
 
-    /// By task and slot: where the leaves go, `all` of them being wanted in the order of the runs.
+    /// By task and slot: the places of the leaves, if `all` of them are wanted in the order of the runs.
     fn share_leaves<'a>(
         &self,
         grown: &[Grown],

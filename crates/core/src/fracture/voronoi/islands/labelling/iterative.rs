@@ -1,7 +1,7 @@
 //! The published labelling (2016, sec. 4.5.1 and 4.5.2) in compute passes, one iteration at a time.
 //!
-//! In: voxels by cell. Out: labels and what an iteration did. The kernels say what is done; `plain.rs` is the same
-//! without them.
+//! In: voxels by cell. Out: labels and the changes of an iteration. The algorithm is in the kernels; `plain.rs` is the
+//! same without them.
 
 use super::{Voxels, labels_of_nodes};
 use crate::{
@@ -24,7 +24,7 @@ shared! {
     pub(in crate::fracture) struct LabelFlattenParams { threads: u32, launches: u32, flatten: u32 }
 }
 
-/// A labelling under way. Labels never fall, and end as the largest index of each component.
+/// A labelling in progress. Labels never fall, and end as the largest index of each component.
 pub struct IterativeRun {
     level: u32,
     groups: Vec<[u32; 2]>,
@@ -40,7 +40,7 @@ pub struct IterativeRun {
     changes: Buffer<u32>,
 }
 
-/// What one iteration did.
+/// Result of one iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Counted from 1.
@@ -49,7 +49,7 @@ pub struct Step {
     pub launched: u64,
     /// Voxels whose label changed, per group of [`Voxels::cells`].
     pub changes: Vec<u32>,
-    /// Groups that are done after this iteration, because nothing changed in it.
+    /// Groups that are finished after this iteration, because it changed nothing in them.
     pub done: Vec<bool>,
 }
 
@@ -65,7 +65,7 @@ impl IterativePass {
     /// Labels `voxels` to the end.
     ///
     /// # Errors
-    /// [`GpuError`] when the device fails or cannot hold them.
+    /// [`GpuError`] if the device fails or cannot hold them.
     pub fn run(&self, gpu: &Gpu, voxels: &Voxels) -> Result<Vec<u32>, GpuError> {
         let mut run = IterativeRun::new(gpu, voxels)?;
         while !run.finished() {
@@ -74,8 +74,7 @@ impl IterativePass {
         run.labels(gpu)
     }
 
-    /// The cells' islands, in the form that the union-find gives: a node's label is the smallest node index of its
-    /// component.
+    /// The cells' islands, in the form of the union-find: a node's label is the smallest node index of its component.
     pub(in crate::fracture) fn islands(
         &self,
         work: &mut Submissions<'_>,
@@ -106,10 +105,10 @@ impl IterativePass {
 }
 
 impl IterativeRun {
-    /// Before the first iteration: every voxel bears its index in `voxels`.
+    /// Before the first iteration: every voxel's label is its index in `voxels`.
     ///
     /// # Errors
-    /// [`GpuError::TooLarge`] when the device cannot hold them, [`GpuError::TooFine`] at levels that passes do not go to.
+    /// [`GpuError::TooLarge`] if the device cannot hold them, [`GpuError::TooFine`] at levels beyond those of passes.
     pub fn new(gpu: &Gpu, voxels: &Voxels) -> Result<Self, GpuError> {
         if voxels.level > MAX_PASSES_LEVEL {
             return Err(GpuError::TooFine { level: voxels.level, most: MAX_PASSES_LEVEL });
@@ -132,14 +131,14 @@ impl IterativeRun {
         })
     }
 
-    /// Leaves out the flattening of chains (sec. 4.5.2), so that labels flood from voxel to voxel as in sec. 4.5.1.
-    /// Many more iterations, the same end.
+    /// Disables the flattening of chains (sec. 4.5.2), so that labels flood from voxel to voxel as in sec. 4.5.1. Takes
+    /// many more iterations to the same result.
     #[must_use]
     pub fn without_flattening(self) -> Self {
         Self { flattens: false, ..self }
     }
 
-    /// No group is left to launch.
+    /// Whether all groups are finished.
     #[must_use]
     pub fn finished(&self) -> bool {
         self.done.iter().all(|done| *done)
@@ -182,8 +181,8 @@ impl IterativeRun {
 
         let mut rec = Recorder::new(gpu, stage);
         let Self { voxels, ranges, labels, next, state, changes, .. } = &*self;
-        rec.encoder().copy_buffer_to_buffer(labels.raw(), 0, next.raw(), 0, next.bytes());
-        rec.encoder().clear_buffer(changes.raw(), 0, None);
+        rec.copy(labels, next);
+        rec.clear(changes, 0..changes.len());
         let params = LabelSpreadParams { threads, launches: count, level: self.level, is_first };
         let given = bind![voxels, ranges, launched, labels, state, next];
         rec.run(&pass.spread, threads as usize, &params, given)?;

@@ -1,7 +1,7 @@
 //! The published labelling (2016, sec. 4.5.1 and 4.5.2) on the processor's cores: after every iteration the labels of
 //! the compute passes.
 //!
-//! In: voxels by cell. Out: labels and what an iteration did. Neighbours are searched for once and kept, 4 bytes
+//! In: voxels by cell. Out: labels and the changes of an iteration. Neighbours are searched once and stored, 4 bytes
 //! each; an iteration reads only the labels before it.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -20,7 +20,7 @@ use crate::{
 /// Voxels that one task takes.
 const CHUNK: usize = 4096;
 
-/// The cells' islands, as the union-find on the cores gives them.
+/// The cells' islands, in the form of the union-find on the cores.
 pub(in crate::fracture) fn islands(octrees: Trees<'_>, island_level: u32) -> NativeIslands {
     let Trees { nodes, level_start, .. } = octrees;
     let trees: Vec<u32> = (0..level_start[1]).collect();
@@ -36,13 +36,13 @@ pub(in crate::fracture) fn islands(octrees: Trees<'_>, island_level: u32) -> Nat
     NativeIslands { components, parts, last }
 }
 
-/// A labelling under way. Labels never fall, and end as the largest index of each component.
+/// A labelling in progress. Labels never fall, and end as the largest index of each component.
 pub struct NativeRun {
     groups: Vec<[u32; 2]>,
     done: Vec<bool>,
     iteration: u32,
     flattens: bool,
-    /// Where the neighbours of every voxel begin.
+    /// Index of the first neighbour of every voxel.
     first: Vec<u32>,
     neighbours: Vec<u32>,
     labels: Vec<u32>,
@@ -50,7 +50,7 @@ pub struct NativeRun {
 }
 
 impl NativeRun {
-    /// Before the first iteration: every voxel bears its index in `voxels`. Without `flattens`, chains are not
+    /// Before the first iteration: every voxel's label is its index in `voxels`. Without `flattens`, chains are not
     /// flattened (sec. 4.5.2), so that labels flood from voxel to voxel as in sec. 4.5.1.
     #[must_use]
     pub fn new(voxels: &Voxels, flattens: bool) -> Self {
@@ -84,7 +84,7 @@ impl NativeRun {
         }
     }
 
-    /// No group is left to go on.
+    /// Whether all groups are finished.
     #[must_use]
     pub fn finished(&self) -> bool {
         self.done.iter().all(|done| *done)
@@ -158,8 +158,8 @@ impl NativeRun {
     }
 }
 
-/// The layer below, the row behind and the voxel to the left, so that two voxels meet once; then the faces that these
-/// leave out, for larger voxels, which do not look back at each voxel on their sides.
+/// The layer below, the row behind and the voxel to the left, so that each pair is visited once; then the remaining
+/// faces, for larger voxels, which do not visit each voxel on their sides.
 const DIRECTIONS: [[i64; 3]; 16] = [
     [-1, -1, -1],
     [0, -1, -1],

@@ -9,7 +9,7 @@ use crate::svo::morton;
 
 use super::Voxels;
 
-/// A labelling under way.
+/// A labelling in progress.
 #[derive(Clone, Debug)]
 pub struct Plain {
     /// Per voxel.

@@ -1,6 +1,6 @@
-//! The published labelling to be watched, forwards and backwards.
+//! Playback of the published labelling, forwards and backwards.
 //!
-//! In: voxels by cell. Out: labels after any iteration so far; what changed in each is kept, 8 bytes a change.
+//! In: voxels by cell. Out: labels after any iteration so far; the changes of each are stored, 8 bytes each.
 
 use crate::gpu::GpuError;
 
@@ -27,7 +27,7 @@ impl Playback {
     /// more.
     ///
     /// # Errors
-    /// [`GpuError::TooLarge`] when the device cannot hold the voxels.
+    /// [`GpuError::TooLarge`] if the device cannot hold the voxels.
     pub fn new(labeller: Labeller<'_>, voxels: &Voxels, flatten: bool) -> Result<Self, GpuError> {
         let run = match labeller {
             Labeller::Native => Run::Native(NativeRun::new(voxels, flatten)),
@@ -101,7 +101,7 @@ impl Playback {
         Ok(true)
     }
 
-    /// Shows the iteration before. `false` at the beginning.
+    /// Shows the previous iteration. `false` at the beginning.
     pub fn back(&mut self) -> bool {
         let Some(before) = self.at.checked_sub(1) else { return false };
         self.turn(before);

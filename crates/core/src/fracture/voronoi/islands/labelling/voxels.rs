@@ -1,4 +1,4 @@
-//! What the published labelling works on: the voxels of every cell, in Morton order (the paper's Voronoi cell pieces).
+//! Input of the published labelling: the voxels of every cell, in Morton order (the paper's Voronoi cell pieces).
 //!
 //! In: octrees and the cell of each. Out: a list sorted by cell and Morton code.
 
@@ -18,7 +18,7 @@ pub struct Voxel {
     pub size_log2: u32,
     /// Octree it comes from.
     pub tree: u32,
-    /// Node of the octrees that holds it.
+    /// Node of the octrees that contains it.
     pub node: u32,
     /// Index among the leaves; `None` for an internal node, or above the leaf level.
     pub leaf: Option<u32>,
@@ -55,8 +55,8 @@ impl Voxels {
         Self::of_nodes(&forest.nodes, forest.level, forest.level, cell_of_tree, solid)
     }
 
-    /// As [`Voxels::of`], on the grid of `level`, which may be coarser than that of the leaves (2016, sec. 4.5.2:
-    /// the ancestors at another level). Roots are nodes 0.. of `nodes`.
+    /// Like [`Voxels::of`], on the grid of `level`, which may be coarser than that of the leaves (2016, sec. 4.5.2: the
+    /// ancestors at another level). Roots are nodes 0.. of `nodes`.
     pub(in crate::fracture) fn of_nodes(
         nodes: &[Node],
         leaf_level: u32,

@@ -1,4 +1,4 @@
-//! One crossed transition voxel with gaps: every object's border, as fans of triangles. The same as
+//! One crossed transition voxel with gaps: every object's border, as fans of triangles. Same algorithm as
 //! `dusty/split.wgsl`, `voxel.wgsl` and `shares.wgsl`.
 
 use glam::IVec3;
@@ -90,7 +90,7 @@ impl Fans {
         }
     }
 
-    /// The triangle that follows in a loop; `split.wgsl` says how it is found.
+    /// The next triangle in a loop; see `split.wgsl`.
     fn following(&self, t: usize) -> usize {
         let axis = t / 8;
         let [low, high] = edge_corners(t / 2);
@@ -180,11 +180,11 @@ impl Crossed for Fans {
         self.all
     }
 
-    /// Objects are asked in ascending order, and the first that has a whole octant leaves nothing to those after it.
-    /// One that has no part of the node has none of its octants, or comes after one that has all of it.
+    /// Objects are tested in ascending order, and the first that owns a whole octant leaves nothing to later ones. An
+    /// object without a part of the node owns none of its octants, or comes after one that owns all of it.
     fn gets(&self, of: &Asked) -> [Gets; 8] {
         let mut all = [Gets::default(); 8];
-        // Octants that nobody has wholly.
+        // Octants that no object owns wholly.
         let mut open = of.solid;
         let ranks = (0..self.slots.len()).filter(|rank| of.alive >> rank & 1 == 1);
         for rank in ranks {

@@ -1,12 +1,12 @@
 //! One transition voxel broken with a gap (2018, sec. 5.3): every object's part of it is a closed polyhedron of its
 //! own.
 //!
-//! In: the corners' objects, and where each crossed edge leaves the object of either end. Out: the triangles, exact
+//! In: the corners' objects, and where each crossed edge leaves the object at either end. Out: the triangles, exact
 //! tests of boxes and points. Whole numbers in 64 bits, plain loops, no code shared with the kernels.
 //!
 //! Where an object's corners are some of the voxel's, its solid is what the fans over its loops
-//! ([`super::marching_cases`]) cut off. The fans' centres lie strictly inside the voxel, so a triangle meets a wall
-//! in its segment only, which the voxel behind the wall has too.
+//! ([`super::marching_cases`]) cut off. The fans' centres lie strictly inside the voxel, so a triangle meets a wall in
+//! its segment only, which the voxel behind the wall has too.
 
 use std::collections::BTreeMap;
 
@@ -32,20 +32,20 @@ pub struct DustVoxel {
 /// One triangle of an object's border.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DustTriangle {
-    /// 2 x edge + end, 0 to 23: the crossed edge it begins at, and at which end of it the object is.
+    /// 2 x edge + end, 0 to 23: the crossed edge where it begins, and the end of it at which the object is.
     pub bit: u32,
-    /// Whose border it is.
+    /// The object of this border.
     pub object: u32,
     /// Counter-clockwise seen from outside the object; the last is the centre of the fan.
     pub points: [[i64; 3]; 3],
 }
 
-/// Who gets a leaf.
+/// The owners of a leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shares {
-    /// Objects that get some of it, ascending; none leaves it to the dust.
+    /// Objects that own some of it, ascending; empty: it is dust.
     pub objects: Vec<u32>,
-    /// One of them has all that the others leave, so that none of it is dust.
+    /// One of them owns the rest, so that none of it is dust.
     pub filled: bool,
     /// Whether the border of one of them passes through.
     pub touched: bool,
@@ -67,7 +67,7 @@ impl DustVoxel {
         self.borders.keys().copied()
     }
 
-    /// The triangles of an object's border; none of what owns no corner.
+    /// The triangles of an object's border; empty if it owns no corner.
     #[must_use]
     pub fn border(&self, object: u32) -> &[DustTriangle] {
         self.borders.get(&object).map_or(&[], Vec::as_slice)
@@ -104,9 +104,8 @@ impl DustVoxel {
         out
     }
 
-    /// Who gets the leaf that spans `low..high`, units. Objects are asked in ascending order; the first that has
-    /// the whole leaf leaves nothing to those after it, so wherever two polyhedra should overlap, the leaf is still
-    /// given away once.
+    /// The owners of the leaf that spans `low..high`, units. Objects are tested in ascending order; the first that owns
+    /// the whole leaf leaves nothing to later ones, so if two polyhedra should overlap, the leaf still gets one owner.
     #[must_use]
     pub fn shares(&self, low: Point, high: Point) -> Shares {
         let centre = std::array::from_fn(|a| (low[a] + high[a]) / 2);
@@ -190,8 +189,8 @@ fn crosses(points: &[Point; 3], p: Point) -> bool {
     dot(normal, minus(a, p)).signum() * normal[0].signum() > 0
 }
 
-/// Whether a triangle and a closed box have a point in common: no gap along any of the 13 axes on which two such
-/// convex bodies can be told apart.
+/// Whether a triangle and a closed box have a point in common: no gap along any of the 13 axes that can separate two
+/// such convex bodies.
 fn touches(points: &[Point; 3], low: Point, high: Point) -> bool {
     let edges: [Point; 3] = std::array::from_fn(|k| minus(points[(k + 1) % 3], points[k]));
     let units: [Point; 3] = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];

@@ -1,6 +1,6 @@
-//! The second plane of a leaf that several cracks pass through: the same as
-//! `shaders/fracture/voronoi/surface/planar/chamfer.wgsl`, which says why. What is left of the leaf is counted at 4 x
-//! 4 x 4 points, odd eighths of a voxel from its centre.
+//! The second plane of a leaf that several cracks cross: the same as
+//! `shaders/fracture/voronoi/surface/planar/chamfer.wgsl`, which explains it. The volume of the rest of the leaf is
+//! counted at 4 x 4 x 4 points, odd eighths of a voxel from its centre.
 
 use glam::IVec3;
 
@@ -32,7 +32,7 @@ fn above(plane: &Plane) -> u64 {
 }
 
 impl Cuts {
-    /// Adds a plane; beyond nine they are left out.
+    /// Adds a plane; beyond nine they are ignored.
     pub fn add(&mut self, plane: Plane) {
         if self.count < 9 {
             self.planes[self.count] = plane;
@@ -60,7 +60,7 @@ impl Cuts {
         plane
     }
 
-    /// The word for all of them, in a leaf with the plane `own`; 0 where there is none.
+    /// The word for all of them, in a leaf with the plane `own`; 0 without planes.
     #[must_use]
     pub fn word(&self, own: &Plane) -> u32 {
         if self.count == 0 {
@@ -85,7 +85,7 @@ impl Cuts {
             }
         }
         let left = kept.count_ones();
-        // Shorter than a tenth of one normal: they face all ways.
+        // Shorter than a tenth of one normal: they face in all directions.
         let short = normal.clamp(IVec3::splat(-8192), IVec3::splat(8192));
         if left == left_by_first || short.length_squared() < 2_684_355 {
             return alone;

@@ -1,4 +1,4 @@
-//! The 27 corners that the eight leaves of one node share: whose they are.
+//! Owners of the 27 corners that the eight leaves of one node share.
 //!
 //! Corner n is at (n % 3, n / 3 % 3, n / 9) edges from the node's low corner. They are kept in nine rows along x, of
 //! four lanes each, the last of them idle, so that a row is one vector of the processor.
@@ -64,7 +64,7 @@ fn leads(low: [i32; 3], edge_bits: u32, from: [i32; 3], from_distance2: i32, to:
 }
 
 /// Calls `claim` for every candidate that owns a corner, in order, with those corners; the first of equally near ones
-/// owns. `edge_bits` is that of a leaf.
+/// owns it. `edge_bits` is that of a leaf.
 pub(in crate::fracture) fn find_owners(
     list: &[Candidate],
     low: [i32; 3],

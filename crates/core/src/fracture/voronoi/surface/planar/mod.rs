@@ -47,7 +47,7 @@ impl PlanarPass {
         passes.count_leaves(work, source, descent)
     }
 
-    /// What gives the copies their attributes.
+    /// The kernel that computes attributes of the copies.
     pub fn kernel(&self, gpu: &Gpu, descent: &Descent) -> &Kernel {
         if descent.merged { self.merged.get_or_init(|| kernel(gpu, true)) } else { &self.cells }
     }

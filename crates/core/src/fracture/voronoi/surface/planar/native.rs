@@ -1,7 +1,8 @@
-//! Planar cracks on the processor's cores: what `leaves_count.wgsl` and `leaves_emit.wgsl` do, eight leaves at once.
+//! Planar cracks on the processor's cores: the algorithm of `leaves_count.wgsl` and `leaves_emit.wgsl`, eight leaves at
+//! once.
 //!
-//! First round: who owns the 27 corners of a node's leaves, hence who gets which. Second round: the surfaces of the
-//! leaves, from the same corners. Nearly all lie between two cells, where both sides show one plane; its normal is the
+//! First round: the owners of the 27 corners of a node's leaves, hence of the leaves. Second round: the surfaces of the
+//! leaves, from the same corners. Nearly all lie between two cells, where both sides have one plane; its normal is the
 //! same all along the face.
 
 use std::sync::Arc;
@@ -31,7 +32,7 @@ use crate::{
 /// Bisectors of the cells.
 pub(in crate::fracture) struct PlanarCracks {
     pub source: Arc<Forest>,
-    /// What crack voxels show.
+    /// The material of crack voxels.
     pub volume: Arc<VolumeGrid>,
 }
 
@@ -40,7 +41,7 @@ pub(in crate::fracture) struct Block {
     /// The low byte has the octants inside that several objects share, crack voxels; the rest is the Morton code.
     key_and_cracks: Key,
     pub source: u32,
-    /// Its claims begin here and end where those of the next one begin.
+    /// Index of its first claim; the next node's begin where they end.
     first: u32,
 }
 
@@ -188,7 +189,7 @@ struct Face {
     /// Places of the two candidates in the task's list.
     between: [u32; 2],
     scaled: Scaled,
-    /// Of the first one's side and of the second one's.
+    /// Normals of the first one's side and of the second one's.
     normals: [u32; 2],
 }
 
@@ -198,15 +199,15 @@ struct Between {
     slots: [u32; 2],
     /// How much farther than from the first one's seed the middle of octant 0 is from the second one's, squares.
     ahead: i32,
-    /// What a step to the next octant along an axis adds.
+    /// Increment for a step to the next octant along an axis.
     step: [i32; 3],
 }
 
-/// What a worker knows from the leaves before.
+/// Data that a worker keeps from leaf to leaf.
 #[derive(Default)]
 pub(in crate::fracture) struct PlanarMemory {
     owners: Vec<Owner>,
-    /// Of the task that is being written.
+    /// The last face of the task that is being written.
     face: Option<Face>,
     painter: Painter,
 }
@@ -299,8 +300,8 @@ impl PlanarCracks {
             let (own_distance2, other) = (distance2(centre, own), other.candidate.at.into());
             Plane::bisector(own.into(), own_distance2, other, middle, edge)
         };
-        // Where two cells of one object meet at the crack, its solid is their union: the cell whose nearest face is
-        // farthest shows.
+        // At a crack between two cells of one object its solid is their union: the plane of the cell whose nearest face
+        // is farthest is used.
         let mut farthest = -i32::MAX;
         let mut shown = owners[0].candidate.at;
         for owner in own {

@@ -9,7 +9,7 @@ use crate::{
     gpu::{Buffer, Copied, Gpu, GpuError, Kernel, Recorder, Staged, Submissions, Uniform, bind},
 };
 
-/// What the steps of one descent share.
+/// Common data of the steps of one descent.
 pub(in crate::fracture) struct Cracking<'a> {
     pub passes: &'a DescentPass,
     pub source: &'a Source<'a>,
@@ -31,7 +31,7 @@ impl<'a> Cracking<'a> {
         self.passes.descend(work, self.source, descent, level)
     }
 
-    /// Counts the children of the next pairs and where each one's begin.
+    /// Counts the children of the next pairs, and the index of each pair's first.
     pub fn count(
         &self,
         rec: &mut Recorder<'_>,
@@ -49,7 +49,7 @@ impl<'a> Cracking<'a> {
     }
 }
 
-/// Objects (by rank) of those that a descent began with that get a voxel when the surfaces are planar: under way.
+/// Objects (by rank) that own a voxel with planar surfaces: a count in progress.
 pub(in crate::fracture) struct PlanarObjects {
     gone: Vec<u32>,
     rooms: Rooms,
@@ -58,7 +58,7 @@ pub(in crate::fracture) struct PlanarObjects {
 }
 
 impl PlanarObjects {
-    /// Asks for the objects in `gone`, in the room that there is. What they need is little, as most come to an end soon.
+    /// Starts the count for the objects in `gone`, in the present rooms. These are short, as most objects end soon.
     pub fn submit(
         work: &mut Submissions<'_>,
         crack: &Cracking<'_>,
@@ -82,12 +82,12 @@ impl PlanarObjects {
         Ok(Self { gone, rooms, holders, report })
     }
 
-    /// What must be waited for.
+    /// Copies to wait for.
     pub fn copies(&self) -> [&dyn Copied; 2] {
         [&self.holders, &self.report]
     }
 
-    /// How many objects hold something; asks again, and waits, while there was no room to tell.
+    /// Number of objects that own a voxel; repeats the count, and waits, while there was too little room.
     pub fn found(
         self,
         work: &mut Submissions<'_>,

@@ -1,4 +1,5 @@
-//! The crossed voxels of the transition level on the processor's cores, to look at: what `transition.rs` reads back.
+//! The crossed voxels of the transition level on the processor's cores, for display: like those that `transition.rs`
+//! reads back.
 
 use super::{CrackUniform, TransitionVoxel, points::Corners};
 use crate::{

@@ -1,4 +1,4 @@
-//! What the leaves of a crossed voxel show: planes of the nearest triangles, as `rough/attributes.wgsl` has them.
+//! Planes of the leaves of a crossed voxel, from the nearest triangles, like `rough/attributes.wgsl`.
 
 use glam::IVec3;
 
@@ -85,8 +85,8 @@ impl Facets {
         }
     }
 
-    /// How far the points of one triangle stand out before the plane of another, as an object sees that: the most and
-    /// the least, times the normal's length.
+    /// Least and largest height of one triangle's points over the plane of another, as seen from an object, times the
+    /// normal's length.
     fn before(&self, bit: usize, other: usize, object: u32) -> [i32; 2] {
         let NearTriangle { points, normal, .. } = self.facets[other].triangle;
         let normal = if self.facets[other].is_turned(object) { -normal } else { normal };

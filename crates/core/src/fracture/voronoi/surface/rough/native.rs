@@ -26,7 +26,7 @@ use crate::{
 };
 use glam::IVec3;
 
-/// What rough and dusty surfaces are made from.
+/// Input of rough and dusty surfaces.
 pub(in crate::fracture) struct Cracking {
     pub source: Arc<Forest>,
     pub volume: Arc<VolumeGrid>,
@@ -39,7 +39,7 @@ impl Cracking {
         self.source.level - self.words.transition
     }
 
-    /// The corners of a transition voxel; none where it is one object's.
+    /// The corners of a transition voxel; `None` if it belongs to one object.
     pub fn corners(&self, place: &WalkedNode, list: &[Candidate]) -> Result<Corners, u32> {
         let corners = Corners::new(list, place.low(), 1 << (UNIT_BITS - place.level));
         if corners.crossed() { Ok(corners) } else { Err(corners.objects[0]) }
@@ -53,7 +53,7 @@ pub(in crate::fracture) struct RoughCracks(pub Cracking);
 pub(in crate::fracture) struct RoughVoxel {
     voxel: TransitionVoxel,
     slots: Vec<u32>,
-    /// Of every triangle the ranks of its sides, a bit each.
+    /// Per triangle the ranks of its sides, a bit each.
     sides: [u8; 24],
     triangles: u32,
     votes: bool,
@@ -127,7 +127,7 @@ impl Crossed for RoughVoxel {
     }
 }
 
-/// What a worker keeps from leaf to leaf.
+/// Data that a worker keeps from leaf to leaf.
 #[derive(Default)]
 pub(in crate::fracture) struct RoughMemory {
     /// Where the voxel lies whose facets these are; all voxels are there until the last leaf is written.

@@ -40,7 +40,7 @@ fn segment_distance(a: IVec3, b: IVec3, base: &Scaled, bits: u32) -> u32 {
     quotient(over.length, VOXEL_BITS - bits as i32 + over.shift - base.shift, base.length)
 }
 
-/// A triangle, with what is the same for all leaves.
+/// A triangle, with data that all leaves share.
 #[derive(Clone, Copy, Debug)]
 pub struct NearTriangle {
     /// Units from the voxel's low corner.

@@ -34,7 +34,7 @@ impl RoughPass {
         Self::with_kernels(&|path| Kernel::new(gpu, path))
     }
 
-    /// With another way of compiling kernels: tests plant errors.
+    /// Compiles the kernels by `kernel`: tests plant errors.
     pub fn with_kernels(kernel: &dyn Fn(&'static str) -> Kernel) -> Self {
         Self {
             transition: TransitionPass::with_kernels(kernel),
@@ -51,7 +51,7 @@ impl RoughPass {
         Self::dusty_with_kernels(&|path| Kernel::new(gpu, path))
     }
 
-    /// As [`RoughPass::with_kernels`].
+    /// Like [`RoughPass::with_kernels`].
     pub fn dusty_with_kernels(kernel: &dyn Fn(&'static str) -> Kernel) -> Self {
         Self {
             transition: TransitionPass::dusty(kernel),
@@ -64,7 +64,7 @@ impl RoughPass {
     }
 
     /// Walks from the root to the leaves and counts the copies. Out: the crossed voxels of the transition level; none
-    /// where the leaves are the transition voxels.
+    /// if the leaves are the transition voxels.
     pub fn descend(
         &self,
         work: &mut Submissions<'_>,
@@ -105,18 +105,18 @@ impl RoughPass {
         self.transition.words()
     }
 
-    /// What gives the copies their attributes below crossed voxels of the transition level.
+    /// The kernel for attributes of copies below crossed voxels of the transition level.
     pub fn kernel(&self) -> &Kernel {
         &self.leaves_emit
     }
 
-    /// What gives them to copies where the leaves are the transition voxels.
+    /// The kernel for attributes of copies if the leaves are the transition voxels.
     pub fn leaf_voxel_kernel(&self) -> &Kernel {
         &self.leaf_voxels_emit
     }
 
-    /// The crossed transition voxels. Where the leaves are the transition voxels they are made one by one and not
-    /// kept: none.
+    /// The crossed transition voxels. Empty if the leaves are the transition voxels, which are made one by one and not
+    /// kept.
     pub fn voxels(
         &self,
         work: &mut Submissions<'_>,

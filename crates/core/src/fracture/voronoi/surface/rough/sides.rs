@@ -1,4 +1,4 @@
-//! Whose side a point of a crossed voxel lies on that no triangle passes through: the same as `rough/sides.wgsl`.
+//! The side of a point of a crossed voxel that no triangle passes through: the same as `rough/sides.wgsl`.
 
 use glam::IVec3;
 
@@ -19,12 +19,12 @@ pub(in crate::fracture) fn cone_object(voxel: &TransitionVoxel, p: IVec3) -> u32
     let side = usize::from(d[axis] > 0);
     let (b, c) = ((axis + 1) % 3, (axis + 2) % 3);
     let Some(f) = voxel.face_points[2 * axis + side] else { return voxel.objects[side << axis] };
-    // Where the ray meets the wall, seen from the face point, times `scale`.
+    // Intersection of the ray with the wall, seen from the face point, times `scale`.
     let scale = d[axis].abs();
     let across = [b, c].map(|k| (v[k] - f[k]) * scale + d[k] * gap(axis));
     let rest = |k: usize, across: i32| if across > 0 { UNITS - f[k] } else { f[k] };
     let rest = [rest(b, across[0]), rest(c, across[1])];
-    // The wall's edge that is met: it lies at an end of one axis and runs along the other.
+    // The wall's edge that it hits: at an end of one axis, along the other.
     let end_of_b = across[0].abs() * rest[1] >= across[1].abs() * rest[0];
     let (ends, runs, reach) =
         if end_of_b { (across[0], across[1], rest[0]) } else { (across[1], across[0], rest[1]) };

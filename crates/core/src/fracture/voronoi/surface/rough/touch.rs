@@ -1,6 +1,6 @@
-//! Which triangles touch the octants of a box: exact, by looking for a gap along the 13 axes that can show one, as
-//! `rough/touch.wgsl` does. All eight octants are asked at once: along an axis their middles are sums of the same
-//! three steps.
+//! Which triangles touch the octants of a box: exact, by searching a gap along the 13 possible separating axes, as
+//! in `rough/touch.wgsl`. All eight octants are tested at once: along an axis their middles are sums of the same three
+//! steps.
 
 use glam::IVec3;
 
@@ -14,7 +14,7 @@ struct Slab {
     reach: i32,
 }
 
-/// What is asked of one triangle, units of its transition voxel.
+/// Data of one triangle for the test, units of its transition voxel.
 #[derive(Clone, Copy, Default)]
 pub(in crate::fracture) struct Slabs {
     low: IVec3,
@@ -60,7 +60,7 @@ impl Slabs {
         if found == 0 {
             return 0;
         }
-        // The triangle's own plane tells most octants apart.
+        // The triangle's own plane rejects most octants.
         let (plane, others) = self.slabs.split_at(1);
         found &= !apart(plane, centre, half);
         if found == 0 { 0 } else { found & !apart(others, centre, half) }
@@ -89,7 +89,7 @@ fn apart(slabs: &[Slab], centre: IVec3, half: i32) -> u32 {
     signs.iter().rev().fold(0, |octants, sign| octants << 1 | (*sign as u32) >> 31)
 }
 
-/// Of every octant of a box those of the triangles in `mask` that touch it.
+/// Per octant of a box the triangles in `mask` that touch it.
 pub(in crate::fracture) fn touching(slabs: &[Slabs; 24], mask: u32, centre: IVec3, half: i32) -> [u32; 8] {
     let mut touched = [0; 8];
     let mut left = mask;

@@ -49,8 +49,8 @@ impl TransitionPass {
         self.words
     }
 
-    /// Returns the records, [`WORDS`] or [`DUST_WORDS`] each, one for every pair with a crossed voxel: none where there
-    /// are more than `room`, and what was needed is in the descent's report.
+    /// Returns the records, [`WORDS`] or [`DUST_WORDS`] each, one for every pair with a crossed voxel: `None` if there
+    /// are more than `room`; the descent's report has the needed number.
     pub fn run(
         &self,
         work: &mut Submissions<'_>,
@@ -76,8 +76,8 @@ impl TransitionPass {
     }
 }
 
-/// The crossed voxels of a descent that has been through the pass and ended with so many pairs, each once, in Morton
-/// order. `ids` are the object ids by rank.
+/// The distinct crossed voxels of a descent that ran the pass and ended with that number of pairs, in Morton order.
+/// `ids` are the object ids by rank.
 pub(in crate::fracture) fn read_voxels(
     gpu: &Gpu,
     (descent, pairs): (&Descent, usize),

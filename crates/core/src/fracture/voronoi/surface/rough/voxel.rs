@@ -17,10 +17,10 @@ pub struct TransitionVoxel {
     pub place: [u32; 3],
     /// Object of each corner.
     pub objects: [u32; 8],
-    /// Edge separation points in 1/512 of the voxel's edge from its low corner; none where both ends belong to one
+    /// Edge separation points in 1/512 of the voxel's edge from its low corner; `None` if both ends belong to one
     /// object.
     pub edge_points: [Option<[i32; 3]>; 12],
-    /// Face separation points; none where all four corners belong to one object.
+    /// Face separation points; `None` if all four corners belong to one object.
     pub face_points: [Option<[i32; 3]>; 6],
     /// The voxel separation point.
     pub voxel_point: [i32; 3],
@@ -35,7 +35,7 @@ pub struct CrackTriangle {
     pub points: [[i32; 3]; 3],
     /// Objects of the edge's low and high end: the triangle's two sides.
     pub sides: [u32; 2],
-    /// Axis of the edge. The plane is never parallel to it, so the sign of the normal there tells the two sides apart.
+    /// Axis of the edge. The plane is never parallel to it, so the sign of the normal there gives the side.
     pub axis: usize,
 }
 
@@ -47,7 +47,7 @@ pub fn edge_corners(edge: usize) -> [usize; 2] {
     [low, low | 1 << axis]
 }
 
-/// The two faces that meet in an edge.
+/// The two faces at an edge.
 #[must_use]
 pub fn edge_faces(edge: usize) -> [usize; 2] {
     let (axis, k) = (edge / 4, edge % 4);

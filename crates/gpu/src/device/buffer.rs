@@ -1,0 +1,151 @@
+//! Typed storage buffers: upload, readback, and a size check that returns an error for buffers that are too large.
+
+use std::{marker::PhantomData, sync::Arc};
+
+use bytemuck::Pod;
+
+use super::{Gpu, GpuError, Staged, Traffic, context::Lease, staged};
+
+/// Usage flags of every storage buffer: bound, filled, copied from and to.
+#[must_use]
+pub fn storage_usage() -> wgpu::BufferUsages {
+    wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST
+}
+
+/// A storage buffer of `len` elements of `T`. WebGPU rejects bindings of zero bytes, so the device always holds at
+/// least 16 bytes.
+#[derive(Clone, Debug)]
+pub struct Buffer<T> {
+    raw: wgpu::Buffer,
+    len: usize,
+    lease: Arc<Lease>,
+    marker: PhantomData<T>,
+}
+
+/// Size of a buffer of `len` elements, bytes. An empty one still holds one element for the shader's array.
+pub(super) fn bytes_of<T>(len: usize) -> u64 {
+    ((len.max(1) * size_of::<T>()) as u64).max(16).next_multiple_of(4)
+}
+
+impl<T: Pod> Buffer<T> {
+    /// A zero-filled buffer.
+    ///
+    /// # Errors
+    /// [`GpuError::TooLarge`] when one binding cannot cover it, [`GpuError::OutOfMemory`] when the adapter's is full.
+    pub fn zeroed(gpu: &Gpu, label: &str, len: usize) -> Result<Self, GpuError> {
+        let bytes = bytes_of::<T>(len);
+        if bytes > gpu.max_binding() {
+            return Err(GpuError::TooLarge {
+                what: label.to_owned(),
+                needed: bytes,
+                allowed: gpu.max_binding(),
+            });
+        }
+        let raw = gpu.allocate(label, bytes, |device| {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size: bytes,
+                usage: storage_usage(),
+                mapped_at_creation: false,
+            })
+        })?;
+        Ok(Self { raw, len, lease: Arc::new(gpu.lease(bytes)), marker: PhantomData })
+    }
+
+    /// A buffer holding `data`.
+    ///
+    /// # Errors
+    /// [`GpuError::TooLarge`] when one binding cannot cover it, [`GpuError::OutOfMemory`] when the adapter's is full.
+    pub fn from_slice(gpu: &Gpu, label: &str, data: &[T]) -> Result<Self, GpuError> {
+        let buffer = Self::zeroed(gpu, label, data.len())?;
+        buffer.write(gpu, 0, data);
+        Ok(buffer)
+    }
+
+    /// Writes `data` from element `first` on.
+    pub fn write(&self, gpu: &Gpu, first: usize, data: &[T]) {
+        if !data.is_empty() {
+            let offset = (first * size_of::<T>()) as u64;
+            gpu.queue.write_buffer(&self.raw, offset, bytemuck::cast_slice(data));
+            gpu.ledger().add(Traffic { bytes_up: size_of_val(data) as u64, ..Traffic::default() });
+        }
+    }
+
+    /// Reuses the memory for `len` elements of another type, if it is large enough; its contents stay.
+    pub(super) fn reused<U: Pod>(self, len: usize) -> Result<Buffer<U>, Self> {
+        if self.bytes() < bytes_of::<U>(len) {
+            return Err(self);
+        }
+        Ok(Buffer { raw: self.raw, len, lease: self.lease, marker: PhantomData })
+    }
+
+    /// Whether this is the last handle of the buffer.
+    pub(super) fn is_last(&self) -> bool {
+        Arc::strong_count(&self.lease) == 1
+    }
+
+    /// Size of the elements, as kernels see it, bytes.
+    pub(super) fn bound_bytes(&self) -> u64 {
+        bytes_of::<T>(self.len)
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The wgpu buffer.
+    #[must_use]
+    pub fn raw(&self) -> &wgpu::Buffer {
+        &self.raw
+    }
+
+    /// Memory on the device, bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.lease.bytes()
+    }
+
+    /// Reads the whole buffer back, waiting for all submitted work.
+    ///
+    /// # Errors
+    /// [`GpuError::Lost`] or [`GpuError::Driver`].
+    pub fn read(&self, gpu: &Gpu) -> Result<Vec<T>, GpuError> {
+        self.read_range(gpu, 0, self.len)
+    }
+
+    /// Reads `count` elements from `first` on, waiting for all submitted work.
+    ///
+    /// # Errors
+    /// [`GpuError::Lost`] or [`GpuError::Driver`].
+    pub fn read_range(&self, gpu: &Gpu, first: usize, count: usize) -> Result<Vec<T>, GpuError> {
+        let mut read = read_all(gpu, &[(self, first, count)])?;
+        Ok(read.pop().unwrap_or_default())
+    }
+}
+
+/// Reads several buffers back with one wait.
+///
+/// # Errors
+/// [`GpuError::Lost`] or [`GpuError::Driver`].
+pub fn read_all<T: Pod>(gpu: &Gpu, buffers: &[(&Buffer<T>, usize, usize)]) -> Result<Vec<Vec<T>>, GpuError> {
+    let mut encoder =
+        gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("readback") });
+    let copies: Vec<Staged<T>> = buffers
+        .iter()
+        .map(|(buffer, first, count)| {
+            let offset = (first * size_of::<T>()) as u64;
+            Staged::copy_raw(gpu, &mut encoder, buffer.raw(), offset, *count)
+        })
+        .collect();
+    gpu.queue.submit([encoder.finish()]);
+    staged::wait_for(gpu, &copies.iter().map(|copy| copy as &dyn staged::Copied).collect::<Vec<_>>())?;
+    copies.iter().map(Staged::to_vec).collect()
+}

@@ -1,0 +1,358 @@
+//! The device and its queue, opened with or without a window.
+//!
+//! In: optionally a window surface to be compatible with. Out: [`Gpu`], cheap to clone, shared by every stage.
+
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use super::{
+    GpuError, Mishaps, Traffic,
+    faults::{Faults, guarded},
+    pipeline_store::{self, PipelineStore},
+    traffic::Ledger,
+};
+
+/// An open device, which all GPU stages share.
+#[derive(Clone)]
+pub struct Gpu {
+    /// Kept for creating surfaces.
+    pub instance: wgpu::Instance,
+    /// The physical device.
+    pub adapter: wgpu::Adapter,
+    /// The logical device.
+    pub device: wgpu::Device,
+    /// Its queue.
+    pub queue: wgpu::Queue,
+    /// Name, driver and kind of the adapter.
+    pub info: wgpu::AdapterInfo,
+    /// Limits in force (the adapter's own).
+    pub limits: wgpu::Limits,
+    /// Whether passes can be timed.
+    pub has_timestamps: bool,
+    faults: Arc<Faults>,
+    mishaps: Arc<Mishaps>,
+    memory: Arc<Memory>,
+    ledger: Arc<Ledger>,
+    pub(super) pipelines: Option<Arc<PipelineStore>>,
+}
+
+/// Memory of storage buffers, bytes.
+#[derive(Debug, Default)]
+struct Memory {
+    now: AtomicU64,
+    peak: AtomicU64,
+}
+
+/// A buffer's share of the memory counter, returned when its last handle is dropped.
+#[derive(Debug)]
+pub(super) struct Lease {
+    memory: Arc<Memory>,
+    bytes: u64,
+}
+
+impl Lease {
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.memory.now.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+impl Gpu {
+    /// Opens a device with no window.
+    ///
+    /// # Errors
+    /// [`GpuError::NoAdapter`] or [`GpuError::NoDevice`].
+    pub fn headless() -> Result<Self, GpuError> {
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle().with_env());
+        Self::open(instance, None)
+    }
+
+    /// Opens a device on an existing instance, compatible with `surface` if one is given.
+    ///
+    /// # Errors
+    /// [`GpuError::NoAdapter`] or [`GpuError::NoDevice`].
+    pub fn open(instance: wgpu::Instance, surface: Option<&wgpu::Surface<'_>>) -> Result<Self, GpuError> {
+        let adapter = pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions {
+            power_preference: wgpu::PowerPreference::HighPerformance,
+            force_fallback_adapter: false,
+            compatible_surface: surface,
+            apply_limit_buckets: false,
+        }))
+        .map_err(|_| GpuError::NoAdapter)?;
+        let info = adapter.get_info();
+        let wanted = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::PIPELINE_CACHE;
+        let features = adapter.features() & wanted;
+        let limits = adapter.limits();
+        let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+            label: Some("kintsugi"),
+            required_features: features,
+            required_limits: limits.clone(),
+            memory_hints: wgpu::MemoryHints::MemoryUsage,
+            ..Default::default()
+        }))
+        .map_err(|error| GpuError::NoDevice { adapter: info.name.clone(), reason: error.to_string() })?;
+
+        let faults = Arc::new(Faults::default());
+        let on_lost = Arc::clone(&faults);
+        device.set_device_lost_callback(move |reason, message| {
+            // `Destroyed` means that this program dropped the device.
+            if reason != wgpu::DeviceLostReason::Destroyed {
+                on_lost.lose(message);
+            }
+        });
+        let on_error = Arc::clone(&faults);
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            tracing::error!("{error}");
+            on_error.tell(match error {
+                wgpu::Error::OutOfMemory { .. } => {
+                    GpuError::OutOfMemory { what: "a small buffer".into(), needed: 0 }
+                }
+                other => GpuError::Driver(other.to_string()),
+            });
+        }));
+        Ok(Self {
+            has_timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
+            instance,
+            adapter,
+            device,
+            queue,
+            info,
+            limits,
+            faults,
+            mishaps: Arc::new(Mishaps::from_environment()),
+            memory: Arc::default(),
+            ledger: Arc::default(),
+            pipelines: None,
+        })
+    }
+
+    /// Loads compiled pipelines of earlier starts from the user's cache folder, and saves new ones when the last handle
+    /// of the device is dropped.
+    #[must_use]
+    pub fn keeping_pipelines(self) -> Self {
+        match pipeline_store::cache_folder() {
+            Some(folder) => self.keeping_pipelines_in(&folder),
+            None => self,
+        }
+    }
+
+    pub(super) fn keeping_pipelines_in(mut self, folder: &Path) -> Self {
+        if self.device.features().contains(wgpu::Features::PIPELINE_CACHE) {
+            self.pipelines = PipelineStore::open(&self.device, &self.info, folder).map(Arc::new);
+        }
+        self
+    }
+
+    /// The pipeline cache, for descriptors of pipelines.
+    pub(super) fn pipeline_cache(&self) -> Option<&wgpu::PipelineCache> {
+        self.pipelines.as_deref().map(PipelineStore::cache)
+    }
+
+    /// A device for a test; `None` without an adapter, if tests may skip.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn for_test() -> Option<Self> {
+        Self::headless().map_err(|error| crate::skip::note(&error.to_string())).ok()
+    }
+
+    /// Whether both are handles of one device.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.device == other.device
+    }
+
+    /// Returns the first error that the driver reported about this thread's work since the last call. Errors are
+    /// reported to the thread that caused them.
+    ///
+    /// # Errors
+    /// The error, which is then cleared; [`GpuError::Lost`] always once the device is lost.
+    pub fn check(&self) -> Result<(), GpuError> {
+        self.faults.take()
+    }
+
+    /// Waits until all submitted work is done.
+    ///
+    /// # Errors
+    /// [`GpuError::Lost`], or what the driver reported of this thread's work.
+    pub fn wait(&self) -> Result<(), GpuError> {
+        self.ledger.add(Traffic { waits: 1, ..Traffic::default() });
+        if let Some(lost) = self.faults.lost() {
+            return Err(lost);
+        }
+        self.poll(wgpu::PollType::wait_indefinitely(), self.mishaps.is_the_wait_to_lose())?;
+        self.check()
+    }
+
+    /// Polls the driver for finished work, without waiting.
+    ///
+    /// # Errors
+    /// See [`Gpu::wait`].
+    pub fn look(&self) -> Result<(), GpuError> {
+        match self.faults.lost() {
+            Some(lost) => Err(lost),
+            None => self.poll(wgpu::PollType::Poll, false),
+        }
+    }
+
+    fn poll(&self, how: wgpu::PollType, loses: bool) -> Result<(), GpuError> {
+        let polled = guarded(|| {
+            if loses {
+                self.device.destroy();
+                // Like wgpu when the driver reports a lost device.
+                std::panic::panic_any("a loss that a test asked for");
+            }
+            self.device.poll(how)
+        });
+        match polled {
+            Ok(done) => done.map(|_| ()).map_err(|error| GpuError::Driver(error.to_string())),
+            Err(message) => {
+                self.faults.lose(message);
+                self.check()
+            }
+        }
+    }
+
+    /// Runs calls into libraries that panic when the device is lost.
+    ///
+    /// # Errors
+    /// [`GpuError::Lost`].
+    pub fn guarded<R>(&self, calls: impl FnOnce() -> R) -> Result<R, GpuError> {
+        guarded(calls).map_err(|message| {
+            self.faults.lose(message.clone());
+            GpuError::Lost(message)
+        })
+    }
+
+    /// Allocates memory on the device for `what` with `make`, in `bytes`.
+    ///
+    /// # Errors
+    /// [`GpuError::OutOfMemory`]; [`GpuError::Driver`] if the driver reports another error.
+    pub fn allocate<R>(
+        &self,
+        what: &str,
+        needed: u64,
+        make: impl FnOnce(&wgpu::Device) -> R,
+    ) -> Result<R, GpuError> {
+        let full = || GpuError::OutOfMemory { what: what.to_owned(), needed };
+        if self.mishaps.is_the_allocation_to_refuse() {
+            return Err(full());
+        }
+        let invalid = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let made = make(&self.device);
+        let is_full = pollster::block_on(memory.pop()).is_some();
+        match pollster::block_on(invalid.pop()) {
+            _ if is_full => Err(full()),
+            Some(error) => Err(GpuError::Driver(error.to_string())),
+            None => Ok(made),
+        }
+    }
+
+    /// Creates a small buffer without checking for memory: if there is none, the next wait of this thread reports it.
+    pub fn small_buffer(&self, descriptor: &wgpu::BufferDescriptor<'_>) -> wgpu::Buffer {
+        if self.mishaps.is_the_allocation_to_refuse() {
+            self.faults
+                .tell(GpuError::OutOfMemory { what: "a small buffer".into(), needed: descriptor.size });
+        }
+        self.device.create_buffer(descriptor)
+    }
+
+    /// Faults to inject, for tests.
+    #[must_use]
+    pub fn mishaps(&self) -> &Mishaps {
+        &self.mishaps
+    }
+
+    /// The ledger of traffic.
+    pub(super) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Traffic of all stages since the last call, in the order of first use.
+    #[must_use]
+    pub fn take_traffic(&self) -> Vec<(&'static str, Traffic)> {
+        self.ledger.take()
+    }
+
+    /// Whether the device is lost.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.faults.lost().is_some()
+    }
+
+    /// Counts a storage buffer until the lease is dropped.
+    pub(super) fn lease(&self, bytes: u64) -> Lease {
+        let now = self.memory.now.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.memory.peak.fetch_max(now, Ordering::Relaxed);
+        Lease { memory: Arc::clone(&self.memory), bytes }
+    }
+
+    /// Memory of all present storage buffers, without copies for readback, bytes.
+    #[must_use]
+    pub fn buffer_bytes(&self) -> u64 {
+        self.memory.now.load(Ordering::Relaxed)
+    }
+
+    /// Maximum of [`Gpu::buffer_bytes`] since the last call.
+    #[must_use]
+    pub fn take_peak_bytes(&self) -> u64 {
+        self.memory.peak.swap(self.buffer_bytes(), Ordering::Relaxed)
+    }
+
+    /// Largest storage buffer that one binding can cover, bytes.
+    #[must_use]
+    pub fn max_binding(&self) -> u64 {
+        self.limits.max_storage_buffer_binding_size.min(self.limits.max_buffer_size)
+    }
+
+    /// `name (driver, backend)`, for reports.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        format!("{} ({} {}, {})", self.info.name, self.info.driver, self.info.driver_info, self.info.backend)
+    }
+
+    /// Whether the adapter is a software rasteriser.
+    #[must_use]
+    pub fn is_software(&self) -> bool {
+        self.info.device_type == wgpu::DeviceType::Cpu
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Buffer;
+
+    #[test]
+    fn buffers_are_counted_until_their_last_handle_goes() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        let first = Buffer::<u32>::zeroed(&gpu, "first", 1000).unwrap();
+        let again = first.clone();
+        drop(Buffer::<u32>::zeroed(&gpu, "second", 500).unwrap());
+        assert_eq!((gpu.buffer_bytes(), gpu.take_peak_bytes()), (4000, 6000));
+        drop(first);
+        assert_eq!((gpu.buffer_bytes(), gpu.take_peak_bytes()), (4000, 4000));
+        drop(again);
+        assert_eq!(gpu.buffer_bytes(), 0);
+    }
+
+    #[test]
+    fn what_is_too_large_says_what_helps() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        let most = gpu.max_binding() as usize / 4;
+        let refused = |label: &str| Buffer::<u32>::zeroed(&gpu, label, most + 1).unwrap_err().to_string();
+        assert!(refused("candidates").ends_with("use fewer seeds"), "{}", refused("candidates"));
+        assert!(refused(crate::PICTURE).ends_with("use a smaller picture"), "{}", refused(crate::PICTURE));
+        assert!(refused("pairs").contains("a lower level"), "{}", refused("pairs"));
+        assert!(refused("pairs").contains(&gpu.max_binding().to_string()), "{}", refused("pairs"));
+    }
+}

@@ -1,0 +1,72 @@
+//! What Rust and this crate's shaders say of each other.
+
+use crate::bind;
+
+use super::{
+    Buffer, Count, Gpu, GpuError, Kernel, Named, Recorder,
+    kernel_checks::{assert_dispatched, assert_layouts, assert_workgroups, layouts, odd_workgroup},
+    primitives::{RadixSort, Scan, ScanParams},
+    shaders,
+};
+
+const FOLDERS: &[&str] = &["gpu/", "shared/"];
+
+#[test]
+fn every_shared_struct_has_one_layout() {
+    assert_layouts(FOLDERS, &layouts(), &[]);
+}
+
+#[test]
+fn every_kernel_is_dispatched_with_its_variables() {
+    let Some(gpu) = Gpu::for_test() else { return };
+    let mut rec = Recorder::new(&gpu, "test");
+    let items = Buffer::from_slice(&gpu, "items", &[[1, 1]; 3000]).unwrap();
+    let (scan, count) = (Scan::new(&gpu), Count::known(&gpu, 2999));
+    scan.run(&mut rec, &items, &count).unwrap();
+    let spare = Buffer::zeroed(&gpu, "spare", 3000).unwrap();
+    RadixSort::new(&gpu).run(&mut rec, &scan, [&items, &spare], (&count, 2999), 30).unwrap();
+    assert_dispatched(FOLDERS);
+}
+
+#[test]
+fn what_is_bound_must_be_what_the_shader_declares() {
+    let Some(gpu) = Gpu::for_test() else { return };
+    let path = "gpu/primitives/scan_apply";
+    let (items, sums) = (
+        Buffer::<[u32; 2]>::zeroed(&gpu, "items", 4).unwrap(),
+        Buffer::<[u32; 2]>::zeroed(&gpu, "sums", 4).unwrap(),
+    );
+    let triples = Buffer::<[u32; 3]>::zeroed(&gpu, "sums", 4).unwrap();
+    let params = ScanParams { depth: 0, second_only: 0 };
+    let size = Count::known(&gpu, 3);
+    let run = |source: String, given: &[Named<'_>]| {
+        Recorder::new(&gpu, "test").run(&Kernel::from_text(&gpu, path, source), 4, &params, given)
+    };
+    let text = || shaders::source(path);
+    assert!(run(text(), bind![size, items, sums]).is_ok());
+    assert!(run(text(), bind![size, sums, items]).is_ok(), "the order does not matter");
+    let renamed = || text().replace("ScanParams", "OtherParams");
+    for (source, given, said) in [
+        (text(), bind![size, items], "nothing is bound to `sums`"),
+        (text(), bind![size, items, sums, more: sums], "no variable `more`"),
+        (text(), bind![size, items, sums, sums: items], "`sums` is bound twice"),
+        (text(), bind![size, items, sums: triples], "elements of 8 bytes, not 12"),
+        (renamed(), bind![size, items, sums], "`params` is a OtherParams, not a ScanParams"),
+    ] {
+        let refused = run(source, given).unwrap_err();
+        assert!(matches!(refused, GpuError::Binding { .. }), "{refused}");
+        assert!(refused.to_string().contains(said), "{refused}");
+    }
+}
+
+#[test]
+fn every_kernel_has_the_workgroup_that_dispatches_count_on() {
+    assert_workgroups(FOLDERS, |_| None);
+    let planted =
+        shaders::source("shared/thread").replace("@workgroup_size(WORKGROUP)", "@workgroup_size(128)");
+    let kernel = planted + "fn thread(i: u32) {}";
+    assert!(odd_workgroup("shared/thread", &kernel, [super::WORKGROUP, 1, 1]).is_some());
+    let written: Vec<_> =
+        shaders::ALL.iter().filter(|(_, text)| text.contains("@workgroup_size(2")).collect();
+    assert!(written.is_empty(), "the number is written in one place");
+}

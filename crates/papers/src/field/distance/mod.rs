@@ -1,0 +1,49 @@
+//! The fragment distance field of Glondu et al. 2012, sec. 4: contacts of objects that break.
+//!
+//! In: the shape of an object, and of all its fragments. Out: for every fragment the depth of a point in it and the
+//! direction out, without a rebuild after a fracture. [`FamilyField`] is the field, one for an object and all its
+//! fragments; a [`Fragment`] of it is an [`Interior`].
+//!
+//! *The surface* of an octree are the polygons in which the leaves' planes and cuts cross their voxels
+//! (`leaf.rs`), that of a mesh its triangles. *Inside* is what lies below planes and cuts, voxel by voxel.
+//! `family.rs` has the field, `nodes.rs` the recipe: exact values from the surface at the start
+//! (`octree_solid.rs`, `mesh_solid.rs`); after a fracture exact values in cut cells, and fronts from there
+//! (`front.rs`).
+//! `fragment.rs` are the queries, `smooth.rs` the directions of smooth surfaces, `occupancy.rs` the grid of
+//! bits that rejects distant points, `slice.rs` slices for display.
+
+mod error;
+mod exact;
+mod family;
+mod flaw;
+mod fragment;
+mod front;
+mod lattice;
+mod leaf;
+mod mesh_solid;
+mod nodes;
+mod occupancy;
+mod octree_solid;
+mod polygon;
+mod slice;
+mod smooth;
+mod solid;
+#[cfg(test)]
+mod cost_tests;
+#[cfg(test)]
+mod direction_tests;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+use super::interior;
+
+pub use error::FieldError;
+pub use family::{FamilyField, FragmentId, MAX_FIELD_LEVEL, Node, Update};
+pub use fragment::{Fragment, Wall};
+pub use interior::{Depth, Interior};
+pub use lattice::Lattice;
+pub use leaf::{Foot, LeafPlane};
+pub use octree_solid::{OctreeSolid, surface_corners};
+pub use slice::{Slice, SliceSample};

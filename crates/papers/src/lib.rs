@@ -1,0 +1,33 @@
+//! Contacts and responses of published papers, to compare with those that are used by default.
+//!
+//! [`field`] finds contacts by distance fields and sphere trees (Glondu et al. 2012). [`penalty`] answers contacts by a
+//! penalty on the intersection volume (Domaradzki & Martyn 2016, sec. 5.2). A program calls [`register`] before it opens
+//! scenes that name them.
+
+#![deny(missing_docs)]
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "tests normalise vectors that they know not to be zero")
+)]
+#![recursion_limit = "256"]
+
+#[cfg(test)]
+use kintsugi_core::{compute, import, mesh, voxelize};
+use kintsugi_core::{fracture, shape, svo};
+use kintsugi_geometry as geometry;
+use kintsugi_gpu as gpu;
+use kintsugi_physics as bodies;
+
+#[cfg(test)]
+mod bad_cases;
+pub mod field;
+pub mod penalty;
+#[cfg(test)]
+mod shared_volume_tests;
+
+/// Adds this crate's finder and response to the tables of the physics. A name that another entry took before stays with
+/// that entry.
+pub fn register() {
+    _ = bodies::register_finder(&field::ENTRY);
+    _ = bodies::register_response(&penalty::ENTRY);
+}

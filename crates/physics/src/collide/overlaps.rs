@@ -1,0 +1,81 @@
+//! What pairs share, of pairs of any kind: each query goes to whatever measures such shapes.
+
+use super::{
+    Overlap, OverlapQuery,
+    octree::{self, OctreeOverlaps},
+};
+use crate::{Body, Detail, WorldSettings, context::OnGpu, gpu::GpuError};
+
+impl OverlapQuery {
+    /// Whether only octrees and planes have a part in it.
+    fn is_of_octrees(self, bodies: &[Body]) -> bool {
+        let is_octree = |k: usize| bodies[k].def.shape.as_octree().is_some();
+        match self {
+            Self::Pair([a, b]) => is_octree(a) && is_octree(b),
+            Self::Plane(a, _) => is_octree(a),
+        }
+    }
+}
+
+/// Finds what pairs share, and keeps what it makes of the shapes. Octrees with each other and with planes;
+/// other kinds share nothing as far as it knows.
+#[derive(Default)]
+pub struct Overlaps {
+    octrees: OctreeOverlaps,
+}
+
+impl Overlaps {
+    /// By body: how far beyond the bounds of its shape it may share anything, m.
+    #[must_use]
+    pub fn reach(&self, bodies: &[Body], detail: Detail<'_>) -> Vec<f64> {
+        octree::reach(bodies, detail)
+    }
+
+    /// One [`Overlap`] for each of `queries` that has any columns, in their order. By compute passes where
+    /// there is a device and the settings allow.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn find(
+        &mut self,
+        gpu: OnGpu<'_>,
+        settings: &WorldSettings,
+        bodies: &[Body],
+        detail: Detail<'_>,
+        queries: &[OverlapQuery],
+    ) -> Result<Vec<Overlap>, GpuError> {
+        let queries: Vec<OverlapQuery> =
+            queries.iter().copied().filter(|query| query.is_of_octrees(bodies)).collect();
+        self.octrees.find(gpu, settings, bodies, detail, &queries)
+    }
+
+    /// By query, the volume that it shares, m^3: 0 where there are no columns, and where nobody knows.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn volumes(
+        &mut self,
+        gpu: OnGpu<'_>,
+        settings: &WorldSettings,
+        bodies: &[Body],
+        detail: Detail<'_>,
+        queries: &[OverlapQuery],
+    ) -> Result<Vec<f64>, GpuError> {
+        let known: Vec<bool> = queries.iter().map(|query| query.is_of_octrees(bodies)).collect();
+        let asked: Vec<OverlapQuery> =
+            queries.iter().zip(&known).filter(|(_, known)| **known).map(|(query, _)| *query).collect();
+        let mut answers = self.octrees.volumes(gpu, settings, bodies, detail, &asked)?.into_iter();
+        Ok(known.into_iter().map(|known| if known { answers.next().unwrap_or(0.0) } else { 0.0 }).collect())
+    }
+
+    /// What two bodies share, with its points even where there is no column; none where nobody knows.
+    pub fn of_pair(&mut self, bodies: &[Body], detail: Detail<'_>, pair: [usize; 2]) -> Option<Overlap> {
+        let known = OverlapQuery::Pair(pair).is_of_octrees(bodies);
+        known.then(|| self.octrees.of_pair(bodies, detail, pair))
+    }
+
+    /// Some bodies are gone; `left` are still there.
+    pub fn removed(&mut self, left: &[Body]) {
+        self.octrees.removed(left);
+    }
+}
