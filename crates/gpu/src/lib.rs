@@ -1,52 +1,29 @@
-//! The layer above wgpu, independent of voxels: the device, compute kernels and drawings, buffers that grow, readback,
-//! timings, shader sources and the parallel primitives (scan, sort).
+//! Everything that uses wgpu, apart from voxels: the device, compute kernels and drawings, buffers that grow, readback, timings,
+//! shader sources and the parallel primitives (scan, sort).
 //!
-//! Example of a dispatch: `rec.run(&self.count, n, &CountParams { .. }, bind![nodes: arena.nodes, pairs, masks])?`.
+//! A dispatch in one breath: `rec.run(&self.count, n, &CountParams { .. }, bind![nodes: arena.nodes, pairs, masks])?`.
+//!
+//! Without the feature `device` no graphics library is compiled: [`Gpu::headless`] finds no adapter, and no value of [`Gpu`]
+//! or of a buffer can exist. Crates that dispatch kernels compile unchanged, and run on the processor's cores.
 
 #![deny(missing_docs)]
 
-mod bandwidth;
-mod bindings;
-mod buffer;
-mod context;
-pub mod count;
-mod drawing;
+#[cfg(feature = "device")]
+mod device;
+#[cfg(not(feature = "device"))]
+#[path = "no_device.rs"]
+mod device;
 mod error;
-mod faults;
 mod growing;
-mod kernel;
-mod mishaps;
-mod pipeline_store;
-#[cfg(any(test, feature = "testing"))]
-pub mod kernel_checks;
-#[cfg(any(test, feature = "testing"))]
-pub mod layout_tests;
-#[cfg(test)]
-mod kernel_tests;
-pub mod primitives;
-mod recorder;
+mod layout;
 pub mod shaders;
-mod shared;
-mod staged;
-mod stopwatch;
-mod submissions;
-mod traffic;
+mod timing;
 
-pub use buffer::{Buffer, read_all, storage_usage};
-pub use context::Gpu;
-pub use count::Count;
-pub use drawing::{Drawing, DrawingForm};
-pub use error::GpuError;
-pub use error::PICTURE;
+pub use device::*;
+pub use error::{GpuError, PICTURE};
 pub use growing::Growing;
-pub use kernel::{Kernel, WORKGROUP};
-pub use mishaps::Mishaps;
-pub use recorder::{PendingTimings, Recorder, StageTiming, ms_since};
-pub use shared::{Bindable, Field, Layout, Named, Shared, Uniform};
-pub use staged::{Copied, Staged, StagedView};
-pub use stopwatch::Stopwatch;
-pub use submissions::Submissions;
-pub use traffic::Traffic;
+pub use layout::{Field, Layout, Shared};
+pub use timing::{StageTiming, ms_since};
 
 /// What a test does where the machine has no adapter.
 #[cfg(any(test, feature = "testing"))]

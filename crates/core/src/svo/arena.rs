@@ -14,7 +14,7 @@ use std::{
 
 use crate::{
     compute::Compute,
-    gpu::{Buffer, Gpu, GpuError, Kernel},
+    gpu::{Buffer, Gpu, GpuError, Kernel, Recorder},
 };
 
 use super::{Forest, Node, left_leaves::TAKE};
@@ -284,10 +284,9 @@ fn grown<T: bytemuck::Pod>(
     let ample = if exactly { need as usize } else { need as usize * 3 / 2 };
     let len = ample.min(most).max(need as usize);
     let new = Buffer::zeroed(gpu, label, len)?;
-    let mut encoder =
-        gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) });
-    encoder.copy_buffer_to_buffer(old.raw(), 0, new.raw(), 0, (old.len() * size_of::<T>()) as u64);
-    gpu.queue.submit([encoder.finish()]);
+    let mut rec = Recorder::with_room(gpu, "grow", 0);
+    rec.copy(old, &new);
+    rec.submit();
     Ok(new)
 }
 

@@ -95,7 +95,7 @@ impl OnDevice {
     /// Takes the leaves if they are on this device; others are dropped.
     pub(super) fn take(&self, gpu: &Gpu) -> Option<Box<LeftLeaves>> {
         let left = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        left.filter(|left| left.gpu.device == gpu.device)
+        left.filter(|left| left.gpu.is_same(gpu))
     }
 }
 

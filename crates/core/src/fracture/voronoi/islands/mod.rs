@@ -124,7 +124,8 @@ impl IslandsPass {
         let bricks: Buffer<u32> = work.room("bricks", parents as usize * BRICK)?;
         let parent_of: Buffer<u32> = work.room("parents", parents as usize)?;
         let mut rec = work.record("islands");
-        rec.encoder().clear_buffer(labels.raw(), u64::from(broken_off) * 4, Some(4));
+        let count = broken_off as usize;
+        rec.clear(&labels, count..count + 1);
         let params = BricksParams { parents, trees, finest };
         let given = bind![nodes, bricks, parent_of, labels];
         rec.run(&self.bricks, parents.max(trees) as usize, &params, given)?;

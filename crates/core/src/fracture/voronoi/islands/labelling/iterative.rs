@@ -181,8 +181,8 @@ impl IterativeRun {
 
         let mut rec = Recorder::new(gpu, stage);
         let Self { voxels, ranges, labels, next, state, changes, .. } = &*self;
-        rec.encoder().copy_buffer_to_buffer(labels.raw(), 0, next.raw(), 0, next.bytes());
-        rec.encoder().clear_buffer(changes.raw(), 0, None);
+        rec.copy(labels, next);
+        rec.clear(changes, 0..changes.len());
         let params = LabelSpreadParams { threads, launches: count, level: self.level, is_first };
         let given = bind![voxels, ranges, launched, labels, state, next];
         rec.run(&pass.spread, threads as usize, &params, given)?;

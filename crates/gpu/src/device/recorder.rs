@@ -1,42 +1,15 @@
 //! Records kernels into one submission, each in its own labelled and timed pass.
 
+use std::ops::Range;
+
+use bytemuck::Pod;
+
 use super::{
-    Count, Gpu, GpuError, Kernel, Named, Shared, Staged, Traffic, Uniform,
+    Buffer, Count, Gpu, GpuError, Kernel, Named, Shared, StageTiming, Staged, Traffic, Uniform,
     count::{BLOCKS, GROUPS},
     kernel::{groups_for, spread},
     staged,
 };
-
-/// GPU time of one stage (all passes recorded under its name).
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct StageTiming {
-    /// Stage name.
-    pub stage: String,
-    /// Time, ms.
-    pub ms: f64,
-}
-
-/// Milliseconds by the clock since then.
-#[must_use]
-pub fn ms_since(started: std::time::Instant) -> f64 {
-    started.elapsed().as_secs_f64() * 1e3
-}
-
-impl StageTiming {
-    /// The time since then, of a stage that has just ended.
-    #[must_use]
-    pub fn since(stage: &str, started: std::time::Instant) -> Self {
-        Self { stage: stage.to_owned(), ms: ms_since(started) }
-    }
-
-    /// Adds it to the time of its stage among `all`, which come in the order of first use.
-    pub fn add_to(self, all: &mut Vec<Self>) {
-        match all.iter_mut().find(|known| known.stage == self.stage) {
-            Some(known) => known.ms += self.ms,
-            None => all.push(self),
-        }
-    }
-}
 
 const MAX_PASSES: u32 = 1024;
 
@@ -207,7 +180,18 @@ impl<'a> Recorder<'a> {
         Ok(())
     }
 
-    /// The encoder, for copies and clears between dispatches.
+    /// Copies all elements of `from` to the beginning of `to`, after what is recorded.
+    pub fn copy<T: Pod>(&mut self, from: &Buffer<T>, to: &Buffer<T>) {
+        self.encoder.copy_buffer_to_buffer(from.raw(), 0, to.raw(), 0, (from.len() * size_of::<T>()) as u64);
+    }
+
+    /// Writes zeros to these elements, after what is recorded.
+    pub fn clear<T: Pod>(&mut self, buffer: &Buffer<T>, elements: Range<usize>) {
+        let bytes = |elements: usize| (elements * size_of::<T>()) as u64;
+        self.encoder.clear_buffer(buffer.raw(), bytes(elements.start), Some(bytes(elements.len())));
+    }
+
+    /// The encoder, for copies to textures between dispatches.
     pub fn encoder(&mut self) -> &mut wgpu::CommandEncoder {
         &mut self.encoder
     }

@@ -1,7 +1,9 @@
 //! What Rust and this crate's shaders say of each other.
 
+use crate::bind;
+
 use super::{
-    Buffer, Count, Gpu, GpuError, Kernel, Named, Recorder, bind,
+    Buffer, Count, Gpu, GpuError, Kernel, Named, Recorder,
     kernel_checks::{assert_dispatched, assert_layouts, assert_workgroups, layouts, odd_workgroup},
     primitives::{RadixSort, Scan, ScanParams},
     shaders,

@@ -1,101 +1,10 @@
-//! Data shared by Rust and WGSL: structs with one layout, and resources given to a kernel by name.
+//! Buffers and structs given to a kernel by name.
 
 use std::marker::PhantomData;
 
 use bytemuck::Pod;
 
-use super::{Buffer, Gpu, Traffic};
-
-/// A struct that a shader declares, too. A test compares each with the shader compiler's layout.
-pub trait Shared: Pod {
-    /// Layout in Rust.
-    const LAYOUT: Layout;
-}
-
-/// Name in WGSL, size and fields of a [`Shared`] struct. Fields whose names begin with `pad` may be missing in WGSL.
-#[derive(Clone, Copy, Debug)]
-pub struct Layout {
-    /// Name of the WGSL struct.
-    pub name: &'static str,
-    /// Size, bytes.
-    pub size: usize,
-    /// Fields in order.
-    pub fields: &'static [Field],
-}
-
-#[cfg(any(test, feature = "testing"))]
-impl Layout {
-    /// Layout of a WGSL struct that Rust treats as an array of words.
-    pub const fn words(name: &'static str, words: usize) -> Self {
-        Self { name, size: 4 * words, fields: &[] }
-    }
-}
-
-/// One field of a [`Layout`].
-#[derive(Clone, Copy, Debug)]
-pub struct Field {
-    /// Name in Rust.
-    pub name: &'static str,
-    /// Name in WGSL, or names of several adjacent fields.
-    pub parts: &'static [&'static str],
-    /// Offset in the struct, bytes.
-    pub offset: usize,
-    /// Size, bytes.
-    pub size: usize,
-}
-
-impl Field {
-    /// A field, whose size follows from its getter's type.
-    #[must_use]
-    pub const fn new<T, F>(
-        name: &'static str,
-        parts: &'static [&'static str],
-        offset: usize,
-        _read: fn(&T) -> &F,
-    ) -> Self {
-        Self { name, parts, offset, size: size_of::<F>() }
-    }
-}
-
-/// Implements [`Shared`] for a struct: `layout!(Meeting as "Meeting" { to_a: [to_a_x, to_a_y, to_a_z], half_box })`,
-/// where a field that is several fields in WGSL lists them.
-#[macro_export]
-macro_rules! layout {
-    (@ $field:ident) => { &[stringify!($field)] };
-    (@ $field:ident $($part:ident)+) => { &[$(stringify!($part)),+] };
-    ($ty:ident as $name:literal { $($field:ident $(: [$($part:ident),+])?),* $(,)? }) => {
-        $crate::layout!(@@ $ty $name, $($field $(: [$($part),+])?),*);
-    };
-    (@@ $ty:ident $name:expr, $($field:ident $(: [$($part:ident),+])?),*) => {
-        impl $crate::Shared for $ty {
-            const LAYOUT: $crate::Layout = $crate::Layout {
-                name: $name,
-                size: size_of::<$ty>(),
-                fields: &[$($crate::Field::new(
-                    stringify!($field),
-                    $crate::layout!(@ $field $($($part)+)?),
-                    std::mem::offset_of!($ty, $field),
-                    |this: &$ty| &this.$field,
-                )),*],
-            };
-        }
-    };
-}
-
-/// Declares structs that WGSL declares under the same names with the same fields.
-#[macro_export]
-macro_rules! shared {
-    ($($(#[$meta:meta])* $vis:vis struct $ty:ident { $($(#[$about:meta])* $field:ident: $of:ty),* $(,)? })*) => {$(
-        $(#[$meta])*
-        #[repr(C)]
-        #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-        $vis struct $ty {
-            $($(#[$about])* pub $field: $of),*
-        }
-
-        $crate::layout!(@@ $ty stringify!($ty), $($field),*);
-    )*};
-}
+use super::{Buffer, Gpu, Shared, Traffic};
 
 /// A [`Shared`] struct on the device, to be bound as uniform or storage.
 #[derive(Clone, Debug)]
@@ -206,15 +115,4 @@ impl Bindable for wgpu::Sampler {
     fn named(&self, name: &'static str) -> Named<'_> {
         Named { name, resource: wgpu::BindingResource::Sampler(self), ty: None, stride: 0 }
     }
-}
-
-/// Lists resources by the shader's variable names: `bind![nodes: arena.nodes, pairs, masks]`, where a single name
-/// stands for a local variable of that name.
-#[macro_export]
-macro_rules! bind {
-    (@ $name:ident) => { &$name };
-    (@ $name:ident $given:expr) => { &$given };
-    ($($name:ident $(: $given:expr)?),* $(,)?) => {
-        &[$($crate::Named::new(stringify!($name), $crate::bind!(@ $name $($given)?))),*][..]
-    };
 }

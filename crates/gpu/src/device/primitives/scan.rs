@@ -3,7 +3,8 @@
 //! In: a buffer of n pairs with room for one more. Out: the same buffer, each pair replaced by the sum of those before
 //! it, followed by the total. No decoupled look-back: WebGPU promises no forward progress between workgroups.
 
-use crate::{Buffer, Count, GpuError, Kernel, Recorder, bind, count::SCAN_BLOCK, kernels, shared};
+use super::super::count::SCAN_BLOCK;
+use crate::{Buffer, Count, GpuError, Kernel, Recorder, bind, kernels, shared};
 
 shared! {
     /// Parameters of both kernels.

@@ -164,6 +164,12 @@ impl Gpu {
         Self::headless().map_err(|error| crate::skip::note(&error.to_string())).ok()
     }
 
+    /// Whether both are handles of one device.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.device == other.device
+    }
+
     /// Returns the first error that the driver reported about this thread's work since the last call. Errors are
     /// reported to the thread that caused them.
     ///

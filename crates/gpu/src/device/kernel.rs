@@ -94,28 +94,3 @@ impl Kernel {
         &self.pipeline
     }
 }
-
-/// Declares a struct of kernels, each with the path of its shader, and how they are compiled.
-#[macro_export]
-macro_rules! kernels {
-    ($(#[$meta:meta])* $vis:vis struct $name:ident { $($field:ident: $path:literal),* $(,)? }) => {
-        $(#[$meta])*
-        $vis struct $name {
-            $($field: $crate::Kernel),*
-        }
-
-        impl $name {
-            /// Compiles the passes.
-            #[must_use]
-            #[allow(dead_code, reason = "kernels with constants are made otherwise")]
-            pub fn new(gpu: &$crate::Gpu) -> Self {
-                Self::with_kernels(&|path| $crate::Kernel::new(gpu, path))
-            }
-
-            /// Compiles the passes with a custom function, for planted errors and constants.
-            fn with_kernels(kernel: &dyn Fn(&'static str) -> $crate::Kernel) -> Self {
-                Self { $($field: kernel($path)),* }
-            }
-        }
-    };
-}
