@@ -12,8 +12,6 @@
 #![recursion_limit = "256"]
 
 use kintsugi_core::{compute, fracture, registry, shape, svo};
-#[cfg(test)]
-use kintsugi_core::{import, mesh, voxelize};
 use kintsugi_geometry as geometry;
 use kintsugi_gpu as gpu;
 

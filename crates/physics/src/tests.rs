@@ -4,7 +4,7 @@
 mod waking;
 
 use super::{
-    BodyDef, BodyState, Family, StepReport, World, WorldSettings,
+    BodyState, Family, StepReport, World, WorldSettings,
     testing::{ball, block, body, grid, low_y, scattered, shattered_block, split_block, steps, world},
 };
 use glam::{DMat4, DQuat, DVec3, Vec3};

@@ -7,7 +7,7 @@ use crate::{
     bodies::BodyDef,
     fracture::{FractureError, FractureParams, Fracturer, Pattern, Recipe, Source},
     scene::{
-        Aim, FIELD_LEVEL, KeptCells,
+        Aim, KeptCells,
         overlays::{Blueprint, Inside, Reading},
         pinned::cells,
     },

@@ -36,7 +36,9 @@ pub fn after(body: &Body, time: f64) -> Body {
     let state = body.state;
     let rotation = (turned_by(state.angular_velocity * time) * state.rotation).normalize();
     let position = state.position + state.linear_velocity * time;
-    Body { state: BodyState { position, rotation, ..state }, ..body.clone() }
+    let mut later = body.clone();
+    later.state = BodyState { position, rotation, ..state };
+    later
 }
 
 /// When the bodies of a pair touch within `dt` s, to `margin` m.

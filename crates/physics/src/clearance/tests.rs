@@ -4,8 +4,8 @@ use crate::{
     WorldSettings,
     broad_phase::closer,
     corners::Corners,
-    testing::{ball, block, body, grid, world},
-    tests::{pile, steps},
+    testing::{ball, block, body, grid, steps, world},
+    tests::pile,
     world::World,
 };
 use glam::{DQuat, Vec3};

@@ -1,7 +1,7 @@
 //! Who wakes when, and that nobody is passed through meanwhile.
 
 use crate::{
-    BodyId, ContactsId, Family, Walls, World, WorldSettings,
+    BodyId, Family, World, WorldSettings,
     testing::{ball, block, body, grid, low_y, push_by_a_wall, steps, world},
 };
 use glam::{DVec3, Vec3};

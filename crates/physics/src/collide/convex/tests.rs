@@ -2,15 +2,15 @@
 
 use super::*;
 use crate::{
-    BodyDef, BodyId, BodyState, ContactsId, Family, PairLevels, ResponseId, StepReport, World, WorldSettings,
+    BodyDef, BodyId, ContactsId, PairLevels, ResponseId, StepReport, World, WorldSettings,
     broad_phase::{NearPair, bounds},
     collide::{ContactQuery, Detail, FindContacts, manifold},
     context::{StageClock, StepContext},
-    shape::{Convex, Look, Shape, ShapeHull},
+    shape::ShapeHull,
     testing::{ball, block, body, cuboid, grid},
     turning::turned_by,
 };
-use glam::{DMat4, DQuat, DVec3, Vec3};
+use glam::{DQuat, DVec3, Vec3};
 use std::sync::Arc;
 
 fn hulls() -> ContactsId {

@@ -8,8 +8,7 @@ use crate::{
     context::StageClock,
     gpu::shaders::planting::with_error,
     svo::Arena,
-    testing::{ball, block, body, carved, grid, scattered, shattered_block, world},
-    tests::steps,
+    testing::{ball, block, body, carved, grid, scattered, shattered_block, steps, world},
 };
 use glam::{DQuat, DVec3, EulerRot, Vec3};
 

@@ -16,8 +16,8 @@ use crate::{
         shaders::{self, planting::with_error},
     },
     svo::Arena,
-    testing::{ball, block, body, by_octrees, grid},
-    tests::{digest, pile, steps},
+    testing::{ball, block, body, by_octrees, grid, steps},
+    tests::{digest, pile},
 };
 use glam::{DQuat, DVec3, EulerRot, Vec3};
 use std::sync::Arc;

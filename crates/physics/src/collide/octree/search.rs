@@ -437,8 +437,8 @@ fn facing(surfels: &Surfels, b: u32, probe: Probe) -> Option<(f32, f32)> {
 mod tests {
     use super::*;
     use crate::{
-        testing::{ball, body, by_octrees, grid},
-        tests::{pile, steps},
+        testing::{ball, body, by_octrees, grid, steps},
+        tests::pile,
     };
     use glam::DVec3;
     use std::sync::Arc;

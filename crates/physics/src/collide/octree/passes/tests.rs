@@ -20,8 +20,8 @@ use crate::{
     gpu::{Gpu, Kernel},
     step,
     svo::Arena,
-    testing::{block, body, by_octrees, grid, scattered, shattered_block, world},
-    tests::{digest, pile, steps},
+    testing::{block, body, by_octrees, grid, scattered, shattered_block, steps, world},
+    tests::{digest, pile},
 };
 use glam::{DQuat, DVec3};
 use std::{collections::BTreeMap, sync::Arc};
