@@ -12,16 +12,16 @@ mod left_out {
     /// Nothing is registered.
     pub fn register() {}
 
-    /// What commands need of distance fields.
+    /// The part of distance fields that commands need.
     pub mod field {
         use crate::bodies::World;
 
         /// Points of all pairs at one moment.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Colliding {
-            /// Contacts that were put out.
+            /// Contacts of the finder.
             pub contacts: usize,
-            /// Those of them that are near.
+            /// Contacts whose bodies are near there.
             pub near_contacts: usize,
             /// All points of surfaces that are near.
             pub near: usize,
@@ -29,7 +29,7 @@ mod left_out {
             pub inside: usize,
         }
 
-        /// None: no contacts are found by distance fields.
+        /// `None`: distance fields find no contacts here.
         #[must_use]
         pub fn colliding_points(_: &World) -> Option<Colliding> {
             None
