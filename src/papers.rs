@@ -1,8 +1,8 @@
-//! The finder and the response of the crate kintsugi-papers. A build without the feature `papers` leaves both out: scenes
-//! and commands that name them get an error that says so.
+//! The method of breaking, the finder and the response of the crate kintsugi-papers. A build without the feature `papers`
+//! leaves them out: scenes and commands that name them get an error that says so.
 
 #[cfg(feature = "papers")]
-pub use kintsugi_papers::{field, penalty, register};
+pub use kintsugi_papers::{field, penalty, planes, register};
 
 #[cfg(not(feature = "papers"))]
 pub use left_out::{field, register};
@@ -12,16 +12,16 @@ mod left_out {
     /// Nothing is registered.
     pub fn register() {}
 
-    /// What commands need of distance fields.
+    /// The part of distance fields that commands need.
     pub mod field {
         use crate::bodies::World;
 
         /// Points of all pairs at one moment.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Colliding {
-            /// Contacts that were put out.
+            /// Contacts of the finder.
             pub contacts: usize,
-            /// Those of them that are near.
+            /// Contacts whose bodies are near there.
             pub near_contacts: usize,
             /// All points of surfaces that are near.
             pub near: usize,
@@ -29,7 +29,7 @@ mod left_out {
             pub inside: usize,
         }
 
-        /// None: no contacts are found by distance fields.
+        /// `None`: distance fields find no contacts here.
         #[must_use]
         pub fn colliding_points(_: &World) -> Option<Colliding> {
             None

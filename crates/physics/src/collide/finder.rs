@@ -1,4 +1,4 @@
-//! What a finder is: what the world asks it, what it answers, and what the table says of it.
+//! The interface of contact finders: the trait, its input and output, and the entry of the table.
 
 use super::{Manifold, carry};
 use crate::{
@@ -18,28 +18,28 @@ pub const MARGIN_CELLS: f64 = 0.25;
 /// Fewer manifolds are not worth a second thread.
 const MANY: usize = 512;
 
-/// Where contacts are to be looked for.
+/// Input of a contact search.
 #[derive(Clone, Copy)]
 pub struct ContactQuery<'a> {
-    /// All bodies, in ascending order of their names.
+    /// All bodies, by ascending id.
     pub bodies: &'a [Body],
     /// Pairs of which one body can move, ascending.
     pub pairs: &'a [NearPair],
-    /// Bodies that can move: where they meet the planes.
+    /// Bodies that can move, for contacts with the planes.
     pub at_planes: &'a [usize],
     /// The floor and the walls.
     pub planes: &'a [Plane],
-    /// Manifolds of the last search, in order.
+    /// Manifolds of the last search, sorted.
     pub old: &'a [Manifold],
-    /// The boxes of the bodies as they lie now.
+    /// The boxes of the bodies at their present poses.
     pub boxes: &'a [Option<Obb>],
-    /// How long the contacts are to hold, s.
+    /// How long the contacts have to stay valid, s.
     pub dt: f64,
 }
 
 impl ContactQuery<'_> {
-    /// Whether the boxes of two bodies may meet within [`Self::dt`]: a pair that was near as the step began
-    /// may have passed by.
+    /// Whether the boxes of two bodies may overlap within [`Self::dt`]: bodies near each other at the start of the step
+    /// may have passed each other.
     #[must_use]
     pub fn may_meet(&self, [i, j]: [usize; 2]) -> bool {
         let closer = broad_phase::closer(&self.bodies[i], &self.bodies[j], self.dt);
@@ -50,13 +50,13 @@ impl ContactQuery<'_> {
     }
 }
 
-/// What a finder found.
+/// Result of a contact search.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// Manifolds that were made anew.
+    /// New manifolds.
     pub manifolds: Vec<Manifold>,
-    /// Manifolds of the last search that still hold, by their numbers in [`ContactQuery::old`]: their points
-    /// are moved along with the bodies ([`carry`]).
+    /// Manifolds of the last search that are still valid, by index in [`ContactQuery::old`]: their points are moved
+    /// along with the bodies ([`carry`]).
     pub carried: Vec<usize>,
 }
 
@@ -67,8 +67,7 @@ impl From<Vec<Manifold>> for Found {
 }
 
 impl Found {
-    /// All manifolds after a search, in order. Of `old`, which is what the search was given, there stays what
-    /// is carried along and what rests.
+    /// All manifolds after a search, sorted. Of `old`, the input of the search, carried and resting manifolds stay.
     #[must_use]
     pub fn with_old(self, old: Vec<Manifold>, bodies: &[Body]) -> Vec<Manifold> {
         let mut carried = vec![false; old.len()];
@@ -90,19 +89,18 @@ impl Found {
     }
 }
 
-/// A way to find contacts. It keeps what it makes of the shapes, and what it knows of pairs.
+/// A method for finding contacts. It caches data of shapes and of pairs.
 pub trait FindContacts: Send + Sync {
     /// By body: how far beyond the bounds of its shape the body's contacts may be found, m. Boxes grow by it.
     fn reach(&self, bodies: &[Body], detail: Detail<'_>) -> Vec<f64>;
 
-    /// As a step begins: writes into each pair how finely it is looked at, m ([`NearPair::resolution_m`]).
-    /// Contacts are looked for again before two bodies come half as far towards each other.
+    /// Called at the start of a step: writes into each pair the size of its collision cells, m
+    /// ([`NearPair::resolution_m`]). Contacts are searched again before two bodies approach by half that size.
     fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], detail: Detail<'_>);
 
-    /// As a step begins: the pairs that may meet in it, found by the finder itself along with the contacts that the
-    /// following [`Self::find`] is asked for. `query` has no pairs and the `dt` of the whole step; `rounds` is how often
-    /// contacts are looked for in it, where that is settled. None: the world finds the pairs, and says so by
-    /// [`Self::begin`].
+    /// Called at the start of a step: the pairs that may touch in it, found by the finder itself together with the
+    /// contacts for the following [`Self::find`]. `query` has no pairs and the `dt` of the whole step; `rounds` is the
+    /// number of searches in the step, if fixed. `None`: the world finds the pairs and passes them to [`Self::begin`].
     ///
     /// # Errors
     /// [`GpuError`]; the finder is then as before.
@@ -116,54 +114,54 @@ pub trait FindContacts: Send + Sync {
         Ok(None)
     }
 
-    /// The manifolds of all pairs of the query that are near, and of the bodies that are near a plane (one
-    /// for each, whatever the number of planes), in any order, each made anew or carried along. A pair without
-    /// points may have a manifold, to be found again. Old points keep their impulses where they are still the
-    /// same ([`inherit`](super::inherit)). Manifolds of which nobody can move are not asked for: the world keeps them as they
-    /// are.
+    /// The manifolds of all pairs of the query that are near, and of the bodies near planes (one per body, for any
+    /// number of planes), in any order, each new or carried along. A pair without points may have a manifold, so that
+    /// the next search finds it. Points that persist keep their impulses ([`inherit`](super::inherit)). Manifolds of
+    /// two resting bodies are no part of the query: the world keeps them.
     ///
     /// # Errors
     /// [`GpuError`]; the finder is then as before.
     fn find(&mut self, cx: &mut StepContext<'_>, query: &ContactQuery<'_>) -> Result<Found, GpuError>;
 
-    /// Before each step and before each break: the values of options. The finder makes anew what it made with other values.
+    /// Called before each step and each break: sets the values of options. The finder rebuilds data made with other
+    /// values.
     fn set_options(&mut self, options: &Options) {
         let _ = options;
     }
 
-    /// How many collision points a manifold had before they were reduced to a few; none where that is not known.
+    /// Number of collision points of a manifold before their reduction to a few; `None` if unknown.
     fn collision_points(&self, manifold: &Manifold) -> Option<usize> {
         let _ = manifold;
         None
     }
 
-    /// `parent` has broken into `parts`, which are in the world now; it is removed afterwards. True where the finder has
-    /// anything to follow then: the step reports the time that it takes.
+    /// `parent` has broken into `parts`, which are in the world now; it is removed afterwards. Returns whether the
+    /// finder has data to update: the step then reports the time of the update.
     fn broke(&mut self, parent: &Body, parts: &[Body]) -> bool {
         let _ = (parent, parts);
         false
     }
 
-    /// A body is gone; `left` are still there.
+    /// A body was removed; `left` are the remaining bodies.
     fn removed(&mut self, id: BodyId, left: &[Body]) {
         let _ = (id, left);
     }
 
-    /// All bodies are gone.
+    /// All bodies were removed.
     fn cleared(&mut self) {}
 
-    /// What it knows of the manifolds of the world as they are now, to be kept with them.
+    /// The finder's data of the world's present manifolds, to be kept in snapshots.
     fn memory(&self) -> FinderMemory {
         None
     }
 
-    /// The world's manifolds are again those of the moment when [`Self::memory`] was asked.
+    /// The world's manifolds are again those at the time of this [`Self::memory`].
     fn recall(&mut self, memory: &FinderMemory) {
         let _ = memory;
     }
 }
 
-/// What may touch.
+/// A kind of partner in contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Partner {
     /// A body whose shape is of this kind.
@@ -180,18 +178,18 @@ impl Partner {
     }
 }
 
-/// Makes a finder, with its passes where there is a device.
+/// Makes a finder, with its passes if there is a device.
 pub type MakeFinder = fn(Option<&Gpu>) -> Result<Box<dyn FindContacts>, GpuError>;
 
-/// A way to find contacts, as the table has it.
+/// An entry of the table of finders.
 pub struct FinderEntry {
-    /// The word that scene files and arguments name it by.
+    /// Its name in scene files and arguments.
     pub name: &'static str,
-    /// What it is called in the window.
+    /// Label in the window.
     pub label: &'static str,
-    /// What it does, in one sentence.
+    /// Description in one sentence.
     pub about: &'static str,
-    /// Whether it finds contacts between two such; asked in ascending order, so that a plane is the second.
+    /// Whether it finds contacts between two such partners; called in ascending order, so that a plane is the second.
     pub accepts: fn([Partner; 2]) -> bool,
     /// Its own settings.
     pub options: &'static [MethodOption],
@@ -199,6 +197,5 @@ pub struct FinderEntry {
     pub make: MakeFinder,
 }
 
-/// What a finder knows beside the manifolds of a world, to be given back with them; empty for one that knows
-/// nothing.
+/// Data of a finder beside the manifolds of a world, for snapshots; empty for a finder without data.
 pub type FinderMemory = Option<Arc<dyn Any + Send + Sync>>;

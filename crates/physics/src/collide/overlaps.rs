@@ -1,4 +1,4 @@
-//! What pairs share, of pairs of any kind: each query goes to whatever measures such shapes.
+//! Overlaps of pairs of any kind: each query goes to the measure of its shapes.
 
 use super::{
     Overlap, OverlapQuery,
@@ -7,7 +7,7 @@ use super::{
 use crate::{Body, Detail, WorldSettings, context::OnGpu, gpu::GpuError};
 
 impl OverlapQuery {
-    /// Whether only octrees and planes have a part in it.
+    /// Whether it involves only octrees and planes.
     fn is_of_octrees(self, bodies: &[Body]) -> bool {
         let is_octree = |k: usize| bodies[k].def.shape.as_octree().is_some();
         match self {
@@ -17,22 +17,22 @@ impl OverlapQuery {
     }
 }
 
-/// Finds what pairs share, and keeps what it makes of the shapes. Octrees with each other and with planes;
-/// other kinds share nothing as far as it knows.
+/// Finds overlaps, and caches data of shapes. Only octrees overlap, with each other and with planes; for other shapes
+/// there is no overlap.
 #[derive(Default)]
 pub struct Overlaps {
     octrees: OctreeOverlaps,
 }
 
 impl Overlaps {
-    /// By body: how far beyond the bounds of its shape it may share anything, m.
+    /// By body: how far beyond the bounds of its shape it may overlap, m.
     #[must_use]
     pub fn reach(&self, bodies: &[Body], detail: Detail<'_>) -> Vec<f64> {
         octree::reach(bodies, detail)
     }
 
-    /// One [`Overlap`] for each of `queries` that has any columns, in their order. By compute passes where
-    /// there is a device and the settings allow.
+    /// One [`Overlap`] for each of `queries` that has any columns, in their order. By compute passes if there is a
+    /// device and the settings allow it.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -49,7 +49,7 @@ impl Overlaps {
         self.octrees.find(gpu, settings, bodies, detail, &queries)
     }
 
-    /// By query, the volume that it shares, m^3: 0 where there are no columns, and where nobody knows.
+    /// By query, the shared volume, m^3: 0 without columns, and for shapes without overlap.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -68,13 +68,13 @@ impl Overlaps {
         Ok(known.into_iter().map(|known| if known { answers.next().unwrap_or(0.0) } else { 0.0 }).collect())
     }
 
-    /// What two bodies share, with its points even where there is no column; none where nobody knows.
+    /// The overlap of two bodies, with its points even if there is no column; `None` for other shapes.
     pub fn of_pair(&mut self, bodies: &[Body], detail: Detail<'_>, pair: [usize; 2]) -> Option<Overlap> {
         let known = OverlapQuery::Pair(pair).is_of_octrees(bodies);
         known.then(|| self.octrees.of_pair(bodies, detail, pair))
     }
 
-    /// Some bodies are gone; `left` are still there.
+    /// Some bodies were removed; `left` are the remaining ones.
     pub fn removed(&mut self, left: &[Body]) {
         self.octrees.removed(left);
     }

@@ -1,14 +1,14 @@
-//! What a response is: what a step asks it, and what the table says of it.
+//! The interface of responses: the trait, and the entry of the table.
 
 use crate::{Body, BodyId, collide::Manifold, context::StepContext, fracture::MethodOption, gpu::GpuError};
 
-/// A way to answer contacts. It keeps what it makes of bodies.
+/// A method of responding to contacts. It caches data of bodies.
 pub trait Respond: Send {
-    /// Moves all awake bodies through `cx.settings.dt`, and writes into the manifolds what their points
-    /// pressed. Bodies that are fixed, frozen or asleep are left where they are.
+    /// Moves all awake bodies through `cx.settings.dt`, and writes the points' impulses into the manifolds. Fixed,
+    /// frozen and sleeping bodies stay in place.
     ///
     /// # Errors
-    /// [`GpuError`]; the step is then taken back.
+    /// [`GpuError`]; the step is then undone.
     fn advance(
         &mut self,
         cx: &mut StepContext<'_>,
@@ -21,22 +21,22 @@ pub trait Respond: Send {
         let _ = (parent, parts);
     }
 
-    /// A body is gone; `left` are still there.
+    /// A body was removed; `left` are the remaining bodies.
     fn removed(&mut self, id: BodyId, left: &[Body]) {
         let _ = (id, left);
     }
 
-    /// All bodies are gone.
+    /// All bodies were removed.
     fn cleared(&mut self) {}
 }
 
-/// A way to answer contacts, as the table has it.
+/// An entry of the table of responses.
 pub struct ResponseEntry {
-    /// The word that scene files and arguments name it by.
+    /// Its name in scene files and arguments.
     pub name: &'static str,
-    /// What it is called in the window.
+    /// Label in the window.
     pub label: &'static str,
-    /// What it does, in one sentence.
+    /// Description in one sentence.
     pub about: &'static str,
     /// Its own settings.
     pub options: &'static [MethodOption],
