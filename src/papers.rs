@@ -19,9 +19,9 @@ mod left_out {
         /// Points of all pairs at one moment.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Colliding {
-            /// Contacts of the finder.
+            /// Number of contacts.
             pub contacts: usize,
-            /// Contacts whose bodies are near there.
+            /// Number of them closer than a quarter of a cell.
             pub near_contacts: usize,
             /// All points of surfaces that are near.
             pub near: usize,

@@ -16,7 +16,7 @@ use crate::{
         Viewpoint,
         stills::{Still, draw, pieces, surface_points},
     },
-    fracture::{BrokenObject, Cancel, Fracturer, MethodId, Passes, generations},
+    fracture::{BrokenObject, Cancel, Fracturer, MethodEntry, MethodId, Passes, generations, methods},
     render::{ColorBy, Renderer},
     svo::Arena,
 };
@@ -37,14 +37,8 @@ pub struct CompareArgs {
     /// Octree level of the octree methods
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(super::LEVELS))]
     level: u32,
-    /// Methods to compare, the one that others are measured by first
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "octree,box-cut,planes",
-        value_parser = super::fracture::parse_method
-    )]
+    /// Methods to compare, the one that others are measured by first [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = super::fracture::parse_method)]
     methods: Vec<MethodId>,
     #[command(flatten)]
     pattern: PatternArgs,
@@ -129,7 +123,9 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     arena.insert(&object.forest)?;
 
     let (mut rows, mut all) = (Vec::new(), Vec::new());
-    for method in &args.methods {
+    let all_methods = || methods().into_iter().map(MethodEntry::id).collect();
+    let compared: Vec<MethodId> = if args.methods.is_empty() { all_methods() } else { args.methods.clone() };
+    for method in &compared {
         let mut plan = object.plan(&args.pattern.fracture(args.level, seeds.clone()))?;
         plan.params = plan.params.by(*method, plan.params.surface);
         let mut runs = Vec::new();

@@ -19,6 +19,8 @@ pub use voxels::{coordinates, internal_rows};
 /// Data of pieces that a format needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
+    /// Nothing beside the pieces themselves.
+    Nothing,
     /// Their meshes.
     Meshes,
     /// Voxels of one object, not rotated.

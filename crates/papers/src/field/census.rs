@@ -20,7 +20,7 @@ use rayon::prelude::*;
 pub struct Colliding {
     /// Contacts that were put out.
     pub contacts: usize,
-    /// Those of them that are near.
+    /// Number of them closer than a quarter of a cell.
     pub near_contacts: usize,
     /// All points of surfaces that are near.
     pub near: usize,
