@@ -46,12 +46,12 @@ impl Breaker for Bricks {
     fn cutter<'a>(&'a self, source: &'a CutSource<'a>) -> Result<Box<dyn Cutter + 'a>, FractureError> {
         let mesh = SourceMesh::of(source.shape)?;
         Ok(Box::new(move |_: &Pattern, params: &FractureParams| {
-            let ((low, high), across) = (mesh.bounds(), params.option("across") as u32);
+            let (whole, across) = (mesh.bounds(), params.option("across") as u32);
             let piece = |cell: u32| {
                 let at = [cell % across, cell / across % across, cell / across / across];
                 let corner = |c: u32| {
                     let steps = [0, 1, 2].map(|k| f64::from(at[k] + (c >> k & 1)));
-                    low + (high - low) / f64::from(across) * DVec3::from_array(steps)
+                    whole.low + whole.size() / f64::from(across) * DVec3::from_array(steps)
                 };
                 let triangles = FACES.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]).collect();
                 let surface = PieceMesh::flat((0..8).map(corner).collect(), triangles, |_| [178, 102, 79]);
