@@ -172,7 +172,7 @@ mod tests {
             for p in asked.iter().skip(300).map(|p| *p * 1.1 - 1.0) {
                 for within in [f64::INFINITY, 9.0, 0.0] {
                     // Every third one does not count.
-                    let counts = |q: &DVec3| q.x as u32 % 3 != 0;
+                    let counts = |q: &DVec3| !(q.x as u32).is_multiple_of(3);
                     let found = tree.nearest(p, within, |k, q| {
                         assert_eq!(tree.items()[k], *q);
                         counts(q).then(|| (q.distance_squared(p), *q))
