@@ -1,4 +1,28 @@
-//! Kintsugi breaks voxel objects live. Modules in the order in which data flows:
+//! Kintsugi breaks voxel objects live.
+//!
+//! # In a handful of calls
+//!
+//! A mesh becomes an [`Object`], a [`Fracture`] breaks it into [`Pieces`], and these are written to files, moved as
+//! bodies of a [`World`], or drawn as a [`Picture`]. Everything runs on the processor's cores, unless an [`Engine`] on
+//! a graphics adapter is handed over; results have the same bytes. Lengths are in the units of the mesh, which a
+//! [`World`] takes as metres; axes are right-handed, y up. `docs/library.md` leads through it.
+//!
+//! ```
+//! use kintsugi::{Format, Fracture, Object};
+//!
+//! let vase = Object::open("builtin:vase", 5)?;
+//! let pieces = vase.fracture(&Fracture::new().cells(12).random_seed(7))?;
+//! assert!(pieces.len() > 1);
+//! let folder = std::env::temp_dir().join("kintsugi-doc-broken-vase");
+//! pieces.export(&folder, &[Format::Glb])?;
+//! assert!(folder.join("pieces.glb").is_file() && folder.join("report.json").is_file());
+//! # std::fs::remove_dir_all(&folder).unwrap();
+//! # Ok::<(), kintsugi::Error>(())
+//! ```
+//!
+//! # The rooms below
+//!
+//! They are in the order in which data flows:
 //!
 //! a file or a built-in shape becomes a [`mesh`]; [`voxelize`] turns it into leaf voxels with colour, normal and
 //! coverage; [`svo`] arranges them as sparse voxel octrees; [`import`] runs these steps; a [`shape`] is the geometry of
@@ -32,6 +56,16 @@ pub mod scene;
 pub mod ui;
 pub mod app;
 pub mod cli;
+mod facade;
+
+pub use bodies::{BodyDef, World, WorldSettings};
+pub use export::Format;
+pub use facade::{
+    Engine, Error, Export, Fracture, Matter, Object, Observer, Picture, Piece, Pieces, Quiet, Subject,
+    Viewpoint,
+};
+pub use glam;
+pub use mesh::Mesh;
 
 // So that the tests' shared helpers can name this crate alike from inside and from outside.
 #[cfg(test)]

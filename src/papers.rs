@@ -1,8 +1,8 @@
-//! The finder and the response of the crate kintsugi-papers. A build without the feature `papers` leaves both out:
-//! scenes and commands with their names get an error that mentions the feature.
+//! The method of breaking, the finder and the response of the crate kintsugi-papers. A build without the feature `papers`
+//! leaves them out: scenes and commands that name them get an error that says so.
 
 #[cfg(feature = "papers")]
-pub use kintsugi_papers::{field, penalty, register};
+pub use kintsugi_papers::{field, penalty, planes, register};
 
 #[cfg(not(feature = "papers"))]
 pub use left_out::{field, register};

@@ -12,6 +12,10 @@ use serde::Serialize;
 use crate::{
     compute::{Compute, RanOn},
     export::{MeshTally, Signature, report::write_json, write_signed},
+    facade::{
+        Viewpoint,
+        stills::{Still, draw, pieces, surface_points},
+    },
     fracture::{BrokenObject, Cancel, Fracturer, MethodId, Passes, generations},
     render::{ColorBy, Renderer},
     svo::Arena,
@@ -22,7 +26,6 @@ use super::{
     fracture::PatternArgs,
     input::{Object, about, load_object},
     progress::Reporter,
-    stills::{Still, View, draw, pieces, surface_points},
 };
 
 #[derive(Args)]
@@ -127,7 +130,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
 
     let (mut rows, mut all) = (Vec::new(), Vec::new());
     for method in &args.methods {
-        let mut plan = args.pattern.plan(&object, seeds.clone());
+        let mut plan = object.plan(&args.pattern.fracture(args.level, seeds.clone()))?;
         plan.params = plan.params.by(*method, plan.params.surface);
         let mut runs = Vec::new();
         let mut refused = None;
@@ -286,7 +289,7 @@ fn picture(
     }
     // From the front, so that all are drawn at the same scale, and slightly from above.
     let points = surface_points(&bodies);
-    let mut camera = View::Front.camera_on(&points, args.size);
+    let mut camera = Viewpoint::Front.camera_on(&points, args.size);
     camera.pitch = 0.2;
     camera.frame_points(&points, args.size[0] as f32 / args.size[1].max(1) as f32);
     let still = Still {

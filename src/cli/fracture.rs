@@ -1,31 +1,27 @@
 //! `kintsugi fracture`: voxelises and breaks without a window, and writes the results.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use glam::DVec3;
 
 use crate::{
-    export::{
-        self, Aside, Assembly, BrokenObject, Format, FormatEntry, FractureReport, InputReport, MeshKind,
-        Meshes, Needs, ParameterReport, SMALLEST_MESH, Watch, checks,
-    },
+    export::{Aside, Format, FormatEntry, MeshKind, Needs},
+    facade::{Engine, Error, Export, Fracture, finish, unit},
     fracture::{
         FractureParams, Interior, Labelling, MAX_SEEDS, MethodId, Preset, SmallRule, Smallest,
         interior::SCALES,
     },
     mesh::Up,
     scene::{MaterialPreset, presets::preset_of, read_seeds},
-    voxelize::Progress,
 };
 
 use super::{
     CliError,
-    breaking::{Plan, aim, break_object, default_impact, first_pattern, kept_count},
     crack::CrackArgs,
     formats::formats,
     handing_over::HandoverArgs,
-    input::{Object, about, is_scene, load_object},
+    input::{about, is_scene, load_object},
     overlay_files::OverlayArgs,
     progress::Reporter,
     scene_pieces::{self, SceneArgs},
@@ -206,9 +202,9 @@ impl PatternName {
 const LEVEL: u32 = 8;
 
 impl FractureArgs {
-    /// Whether any output needs meshes.
-    fn needs_meshes(&self) -> bool {
-        self.format.iter().any(|format| format.has_meshes()) || self.handover.handover().needs_meshes()
+    /// What is written, and how.
+    fn export(&self) -> Export {
+        Export { formats: self.format.clone(), mesh: self.mesh, handover: self.handover.handover() }
     }
 
     /// Whether level and pattern have their defaults.
@@ -320,14 +316,13 @@ impl PatternArgs {
         params
     }
 
-    /// The fracture plan for `object`; `seeds` come from the file.
-    pub fn plan(&self, object: &Object, seeds: Option<Vec<DVec3>>) -> Plan {
-        Plan {
-            // A zero direction was rejected when it was read.
-            impact: aim(object, self.impact, self.direction).unwrap_or_else(|_| default_impact(object)),
-            params: self.params_at(object.grid.level),
+    /// What to do with an object of `level`; `seeds` are those of the file.
+    pub fn fracture(&self, level: u32, seeds: Option<Vec<DVec3>>) -> Fracture {
+        Fracture {
+            params: self.params_at(level),
+            impact: self.impact,
+            direction: self.direction,
             seeds,
-            bounds: Some(object.bounds),
             generations: self.generations,
         }
     }
@@ -362,15 +357,14 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         )));
     }
     let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
-    let mut plan = args.pattern.plan(&object, seeds);
-    if args.needs_meshes() && args.mesh != Some(MeshKind::Voxels) && plan.params.smallest.is_none() {
-        // The user can keep them with --smallest 0.
-        plan.params.smallest = Some(Smallest { voxels: SMALLEST_MESH, ..Smallest::default() });
-    }
+    let export = args.export();
+    let mut how = args.pattern.fracture(args.level, seeds);
+    export.join_crumbs(&mut how.params);
+    let plan = object.plan(&how)?;
     // An impossible pattern is rejected here, while that costs nothing.
     if method.entry().by_seeds {
-        let pattern = first_pattern(&object, &plan)?;
-        if plan.params.is_local() && kept_count(&object, &plan, &pattern) == 0 {
+        let pattern = object.pattern(&plan)?;
+        if plan.params.is_local() && object.kept_cells(&plan, &pattern) == 0 {
             reporter
                 .warn("--local: every seed lies within it, so nothing is kept and the whole object breaks");
         }
@@ -379,39 +373,22 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let aside = Aside::begin(&args.out)?;
 
     let compute = args.compute.open(&reporter)?;
-    let broken = break_object(&compute, &object, &plan, &reporter)?;
-    compute.check()?;
+    let mut pieces = object.break_by(&Engine::from(compute.clone()), plan, &reporter)?;
+    pieces.seeds_from(args.pattern.seeds_file.as_deref());
     crate::memory::give_back();
-    let checks = reporter.stage("check", |_| checks::check(&broken));
-    let parameters = ParameterReport {
-        seeds_file: args.pattern.seeds_file.as_ref().map(|f| f.display().to_string()),
-        formats: args.format.iter().map(|f| f.name.to_owned()).collect(),
-        ..ParameterReport::of_break(&broken, &plan, args.level)
-    };
-    let read = (InputReport::of(&object), object.health.clone());
-    let provenance = crate::provenance::of_mesh(object.mesh.digest(), args.pattern.up);
-    let mut report =
-        FractureReport::new(&broken, object.mass.volume, read, compute.ran_on(), parameters, checks)
-            .made_by(provenance);
-    let mut pieces = Assembly::of_break(&broken);
-    pieces.handover = args.handover.handover();
-    if args.needs_meshes() {
-        meshes(args, &object, &broken, &mut pieces, &reporter)?;
-        let told = reporter.stage("look meshes over", |p| pieces.prepare(&Watch::whole(p)))?;
-        if let Some(note) = told.note() {
-            reporter.warn(&note);
-        }
-        report.tell_of_meshes(&pieces, told);
-    }
-    let told = |error: CliError| match error {
-        CliError::Export(error) => CliError::Export(error.moved(aside.path(), &args.out)),
+    let mut report = pieces.write(&aside, &export, &reporter).map_err(|error| match error {
+        Error::NotOriginal(error) => about(&args.file, format!("--mesh original: {error}")),
+        error => error.into(),
+    })?;
+    let moved = |error: CliError| match error {
+        CliError::Export(error) => CliError::Export(aside.moved(error)),
         error => error,
     };
-    write(args, aside.path(), &pieces, &reporter).map_err(told)?;
-    args.overlays.write(&compute, (&object, &plan), &broken, aside.path(), &reporter).map_err(told)?;
-    report.tell_files(aside.files().map_err(|e| told(e.into()))?);
-    report.write(&aside.path().join("report.json"), &reporter.timings()).map_err(|e| told(e.into()))?;
-    aside.finish()?;
+    let broken = pieces.broken();
+    args.overlays
+        .write(&compute, (&object, pieces.plan()), broken, aside.path(), &reporter)
+        .map_err(moved)?;
+    finish(aside, &mut report, &reporter.timings())?;
 
     let counts = report.counts();
     let dust = match report.dust_share() {
@@ -445,58 +422,13 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Cuts the imported mesh if that is asked for and possible.
-fn meshes(
-    args: &FractureArgs,
-    object: &Object,
-    broken: &BrokenObject,
-    pieces: &mut Assembly,
-    reporter: &Reporter,
-) -> Result<(), CliError> {
-    if let Some(kind) = args.mesh.filter(|kind| *kind != MeshKind::Original) {
-        // If the method itself cut the mesh, its result is written unchanged, whatever `--mesh` says.
-        if !pieces.own_surfaces(object.mesh.materials.clone()) {
-            pieces.meshes = Meshes::asked(kind);
-        }
-        return Ok(());
-    }
-    let cut = reporter.stage("cut the mesh", |_| pieces.cut_original(&object.mesh, 1.0, broken));
-    match (cut, args.mesh) {
-        (Ok(()), _) => Ok(()),
-        (Err(error), Some(_)) => Err(about(&args.file, format!("--mesh original: {error}"))),
-        (Err(error), None) => {
-            reporter.warn(&format!("the pieces' meshes are smooth ones: {error}"));
-            Ok(())
-        }
-    }
-}
-
-/// Writes the arrays, then the chosen formats.
-fn write(args: &FractureArgs, folder: &Path, pieces: &Assembly, reporter: &Reporter) -> Result<(), CliError> {
-    let asked = args.format.iter().filter(|format| **format != Format::Npz);
-    for format in std::iter::once(&Format::Npz).chain(asked) {
-        let what = if *format == Format::Npz { format.file } else { format.name };
-        let stage = format!("write {what}");
-        let written = |p: &Progress| export::write(pieces, *format, folder, &Watch::whole(p));
-        let (aside, there) = (folder.display().to_string(), args.out.display().to_string());
-        for note in reporter.stage(&stage, written)? {
-            reporter.warn(&note.replace(&aside, &there));
-        }
-    }
-    let beside = |p: &Progress| export::write_beside(pieces, folder, &Watch::whole(p));
-    if pieces.handover.needs_meshes() {
-        reporter.stage("write what goes beside", beside)?;
-    }
-    Ok(())
-}
-
 fn parse_preset(text: &str) -> Result<MaterialPreset, String> {
     preset_of(text).map_err(|error| error.message)
 }
 
 fn parse_direction(text: &str) -> Result<DVec3, String> {
     let direction = super::parse_point(text)?;
-    super::breaking::unit(direction).ok_or_else(|| "it is zero; say which way the blow goes".into())
+    unit(direction).ok_or_else(|| "it is zero; say which way the blow goes".into())
 }
 
 fn parse_scale(text: &str) -> Result<f64, String> {

@@ -10,14 +10,14 @@ use std::{
 
 use clap::Args;
 
-use super::{
-    CliError,
-    render::parse_camera,
-    stills::{Still, View, draw_with},
-};
+use super::{CliError, render::parse_camera};
 use crate::{
     compute::Compute,
     export::{Signature, write_signed},
+    facade::{
+        Viewpoint,
+        stills::{Still, draw_with},
+    },
     render::{Camera, ColorBy, Renderer},
     scene::Sandbox,
 };
@@ -90,7 +90,7 @@ impl FrameArgs {
         let settings = sandbox.settings();
         // The frames' metadata hold the scene at its start; the command says how to get to the frame.
         let scene = sandbox.scene(sandbox.saved_camera().unwrap_or_default()).to_text();
-        let whole = || View::ThreeQuarter.camera_on(&sandbox.surface_points(None), self.size);
+        let whole = || Viewpoint::ThreeQuarter.camera_on(&sandbox.surface_points(None), self.size);
         Ok(Film {
             folder,
             every,

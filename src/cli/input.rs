@@ -18,8 +18,7 @@ pub struct CoarserArgs {
     pub coarser: u32,
 }
 
-/// An object ready to be broken.
-pub use crate::import::Imported as Object;
+pub use crate::facade::Object;
 
 /// Whether `file` has a scene's extension.
 pub fn is_scene(file: &Path) -> bool {
@@ -61,8 +60,7 @@ pub fn load_object(file: &Path, up: Up, level: u32, reporter: &Reporter) -> Resu
 /// # Errors
 /// [`CliError::Input`].
 pub fn voxelise(mesh: &ReadMesh, level: u32, reporter: &Reporter) -> Result<Object, CliError> {
-    let voxelised = reporter.stage("voxelise", |progress| mesh.voxelise(level, progress));
-    voxelised.map_err(|error| about(Path::new(&mesh.file), error))
+    Object::of(mesh, level, reporter).map_err(|error| about(Path::new(&mesh.file), error))
 }
 
 /// Reads a scene and every mesh that it names, so that a bad mesh is rejected early. A mesh file becomes a scene in

@@ -3,7 +3,6 @@
 //! In: arguments. Out: files, text on stdout, and an exit code: 0 done, 2 bad arguments or input, 3 no usable adapter.
 
 mod bench;
-mod breaking;
 mod compare;
 mod contact_counts;
 mod crack;
@@ -24,7 +23,6 @@ mod sheet;
 mod showing;
 mod simulate;
 mod simulation_report;
-mod stills;
 mod sweep;
 mod tour;
 mod window;
@@ -36,6 +34,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use crate::{
     compute::{Choice, Compute},
     export::ExportError,
+    facade,
     fracture::{FractureError, PatternError},
     gpu::GpuError,
     scene::overlays::OverlayFileError,
@@ -89,6 +88,20 @@ impl From<FractureError> for CliError {
             FractureError::Gpu(gpu) => Self::Gpu(gpu),
             FractureError::Params(message) => Self::Input(message),
             FractureError::Cancelled => Self::Input(error.to_string()),
+        }
+    }
+}
+
+impl From<facade::Error> for CliError {
+    fn from(error: facade::Error) -> Self {
+        use facade::Error;
+        match error {
+            Error::Fracture(error) => error.into(),
+            Error::Export(error) => Self::Export(error),
+            Error::Gpu(error) => Self::Gpu(error),
+            Error::Import(_) | Error::Parameter(_) | Error::Direction | Error::NotOriginal(_) => {
+                Self::Input(error.to_string())
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ use clap::Args;
 use crate::{
     compute::Compute,
     export::{BrokenObject, ExportError, Npz, coordinates, internal_rows},
-    fracture::{BreakStep, FractureParams, VoronoiDetail},
+    fracture::{BreakStep, FractureParams, VoronoiDetail, generations::Plan},
     scene::overlays::{Inside, Maker, OverlayFileError, OverlayFiles, Reading},
     svo::{
         Forest, Grid,
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-use super::{CliError, breaking::Plan, input::Object, progress::Reporter, showing};
+use super::{CliError, input::Object, progress::Reporter, showing};
 
 /// Folder of the PLY files.
 pub const FOLDER: &str = "overlays";

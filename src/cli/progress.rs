@@ -5,7 +5,7 @@ use std::{cell::RefCell, io::IsTerminal, io::Write, sync::mpsc, time::Duration, 
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::{gpu::StageTiming, voxelize::Progress};
+use crate::{facade::Observer, gpu::StageTiming, voxelize::Progress};
 
 /// Interval at which the display is updated.
 const TICK: Duration = Duration::from_millis(100);
@@ -91,11 +91,6 @@ impl Reporter {
         result
     }
 
-    /// Adds a time measured elsewhere, for instance on the GPU.
-    pub fn add(&self, timing: &StageTiming) {
-        self.timings.borrow_mut().push(timing.clone());
-    }
-
     /// All times recorded.
     #[must_use]
     pub fn timings(&self) -> Vec<StageTiming> {
@@ -116,6 +111,20 @@ impl Reporter {
                 let _ = writeln!(std::io::stderr(), "{line}");
             }
         }
+    }
+}
+
+impl Observer for Reporter {
+    fn stage<T>(&self, name: &str, work: impl FnOnce(&Progress) -> T) -> T {
+        Self::stage(self, name, work)
+    }
+
+    fn timing(&self, timing: &StageTiming) {
+        self.timings.borrow_mut().push(timing.clone());
+    }
+
+    fn note(&self, text: &str) {
+        self.warn(text);
     }
 }
 

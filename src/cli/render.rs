@@ -10,8 +10,12 @@ use clap::{Args, ValueEnum};
 use crate::{
     compute::Compute,
     export::{Signature, write_signed},
+    facade::{
+        Engine, Subject as _, Viewpoint,
+        stills::{Stage, Still, draw, surface_points},
+    },
     files,
-    fracture::{Fracturer, Seams, Source, Surface},
+    fracture::{Fracturer, Seams, Source, Surface, generations::Plan},
     render::{BodySeams, Camera, CellMarks, ColorBy, Renderer},
     scene::Scene,
     svo::{Arena, KeyArray, coarsen},
@@ -19,13 +23,11 @@ use crate::{
 
 use super::{
     CliError,
-    breaking::{Plan, break_object, first_pattern},
     fracture::PatternArgs,
     input::{Object, about, is_scene, load_object, read_scene},
     playing::{break_the_rest, open, play_until},
     progress::Reporter,
     showing::{ShowArgs, about_labels},
-    stills::{Stage, Still, View, draw, pieces, surface_points},
 };
 
 /// Default leaf level of a mesh.
@@ -47,7 +49,7 @@ pub struct RenderArgs {
     size: [u32; 2],
     /// Side to look from
     #[arg(long, value_name = "NAME", default_value = "three-quarter")]
-    view: View,
+    view: Viewpoint,
     /// Camera instead of a view: JSON, or a file with it:
     /// {"target":[x,y,z],"distance":m,"yaw":rad,"pitch":rad,"fov_y":rad}
     #[arg(long, value_name = "JSON")]
@@ -145,15 +147,15 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     args.show.check(args.level, &args.pattern.params())?;
     let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
     if let Some(explode) = args.explode {
-        let plan = args.pattern.plan(&object, seeds);
+        let plan = object.plan(&args.pattern.fracture(args.level, seeds))?;
         if plan.params.method.entry().by_seeds {
-            first_pattern(&object, &plan)?;
+            object.pattern(&plan)?;
         }
         return broken(args, camera, &object, &plan, explode, &reporter);
     }
     let compute = args.compute.open(&reporter)?;
     let stage = reporter.stage("upload", |_| Stage::of(&compute, &object))?;
-    let plan = args.pattern.plan(&object, seeds);
+    let plan = object.plan(&args.pattern.fracture(args.level, seeds))?;
     let seams = match args.seams {
         true => Some(cracks(&compute, &stage, &object, &plan, &reporter)?),
         false => None,
@@ -207,11 +209,11 @@ fn broken(
     reporter: &Reporter,
 ) -> Result<(), CliError> {
     let compute = args.compute.open(reporter)?;
-    let broken = break_object(&compute, object, plan, reporter)?;
+    let pieces = object.break_by(&Engine::from(compute.clone()), plan.clone(), reporter)?;
     let mut arena = Arena::new(&compute)?;
-    let bodies = pieces(&mut arena, object, &broken, explode)?;
+    let bodies = pieces.drawn(&mut arena, explode)?;
     let whole = || args.view.camera_on(&surface_points(&bodies), args.size);
-    let inside = args.show.read(&compute, (object, plan), broken.steps.first(), reporter)?;
+    let inside = args.show.read(&compute, (object, plan), pieces.broken().steps.first(), reporter)?;
     let overlay = inside.as_ref().map(|inside| args.show.overlay(inside, object, &bodies));
     let still = Still {
         arena: &arena,
@@ -271,7 +273,7 @@ fn cracks(
     plan: &Plan,
     reporter: &Reporter,
 ) -> Result<(Seams, u32), CliError> {
-    let (pattern, recipe) = (first_pattern(object, plan)?, plan.params.recipe());
+    let (pattern, recipe) = (object.pattern(plan)?, plan.params.recipe());
     reporter.stage("cracks", |_| {
         let (fracturer, forest) = (Fracturer::new(compute)?, &object.forest);
         if recipe.surface == Surface::Planar {

@@ -9,7 +9,8 @@ use glam::Vec3;
 use crate::{
     compute::Compute,
     export::BreakStep,
-    fracture::{FractureParams, Fracturer, Source, Surface, VoronoiDetail},
+    facade::{Engine, stills::Place},
+    fracture::{FractureParams, Fracturer, Source, Surface, VoronoiDetail, generations::Plan},
     render::{Overlay, RenderBody},
     scene::{
         FIELD_LEVEL,
@@ -18,13 +19,7 @@ use crate::{
     svo::{Arena, Forest},
 };
 
-use super::{
-    CliError,
-    breaking::{Plan, break_object},
-    input::Object,
-    progress::Reporter,
-    stills::Place,
-};
+use super::{CliError, input::Object, progress::Reporter};
 
 /// What to draw.
 #[derive(Args, Clone, Debug, Default)]
@@ -94,13 +89,12 @@ impl ShowArgs {
         let own = match step {
             Some(_) => None,
             None => {
-                let (impact, params, seeds) = (plan.impact, plan.params.clone(), plan.seeds.clone());
-                let once = Plan { impact, params, seeds, bounds: plan.bounds, generations: 1 };
-                Some(break_object(compute, object, &once, reporter)?)
+                let once = Plan { generations: 1, ..plan.clone() };
+                Some(object.break_by(&Engine::from(compute.clone()), once, reporter)?)
             }
         };
         let step = step
-            .or_else(|| own.as_ref()?.steps.first())
+            .or_else(|| own.as_ref()?.broken().steps.first())
             .filter(|step| VoronoiDetail::of(&step.result).is_some());
         let source = (&object.forest, 0);
         let reading = Reading::of(&self.parts, FIELD_LEVEL);

@@ -11,7 +11,10 @@ use std::{
 use crate::{
     compute::Compute,
     export::{Signature, write_signed},
-    fracture::FractureParams,
+    facade::{
+        Engine, Fracture, Subject as _, Viewpoint,
+        stills::{Stage, Still, draw, surface_points},
+    },
     import::ReadMesh,
     render::{Camera, ColorBy, RenderBody, Renderer},
     scene::{ReadScene, Scene},
@@ -20,11 +23,9 @@ use crate::{
 
 use super::{
     CliError, ComputeArgs,
-    breaking::{Plan, break_object, default_impact},
     input::{about, is_scene, voxelise},
     playing::{open, play},
     progress::Reporter,
-    stills::{Stage, Still, View, draw, pieces, surface_points},
 };
 
 const FOLDER: &str = "out/kintsugi-tour";
@@ -118,25 +119,18 @@ fn mesh(
     let mut painter = painter(&compute, folder, Scene::of_mesh(&object.file, level).to_text())?;
     let whole = Stage::of(&compute, &object)?;
     let points = surface_points(&whole.bodies);
-    let (corner, front) = (View::ThreeQuarter.camera_on(&points, SIZE), View::Front.camera_on(&points, SIZE));
+    let (corner, front) =
+        (Viewpoint::ThreeQuarter.camera_on(&points, SIZE), Viewpoint::Front.camera_on(&points, SIZE));
     reporter.stage("draw", |_| -> Result<(), CliError> {
         painter.paint("whole", &whole.arena, &whole.bodies, corner, ColorBy::Material)?;
         painter.paint("front", &whole.arena, &whole.bodies, front, ColorBy::Material)?;
         painter.paint("normals", &whole.arena, &whole.bodies, corner, ColorBy::Normal)
     })?;
-    let impact = default_impact(&object);
-    let plan = Plan {
-        impact,
-        params: FractureParams::default(),
-        seeds: None,
-        bounds: Some(object.bounds),
-        generations: 1,
-    };
-    let broken = break_object(&compute, &object, &plan, reporter)?;
+    let broken = object.fracture_on(&Engine::from(compute.clone()), &Fracture::new(), reporter)?;
     let mut arena = Arena::new(&compute)?;
-    let together = pieces(&mut arena, &object, &broken, 0.0)?;
-    let apart = pieces(&mut arena, &object, &broken, 0.35)?;
-    let wide = View::ThreeQuarter.camera_on(&surface_points(&apart), SIZE);
+    let together = broken.drawn(&mut arena, 0.0)?;
+    let apart = broken.drawn(&mut arena, 0.35)?;
+    let wide = Viewpoint::ThreeQuarter.camera_on(&surface_points(&apart), SIZE);
     reporter.stage("draw", |_| -> Result<(), CliError> {
         painter.paint("pieces", &arena, &together, corner, ColorBy::Piece)?;
         painter.paint("apart", &arena, &apart, wide, ColorBy::Material)?;
@@ -158,7 +152,7 @@ fn scene(
     let (own_camera, color_by) = (scene.camera, scene.view.color_by);
     let mut sandbox = open(&compute, opened, reporter)?;
     let camera =
-        own_camera.unwrap_or_else(|| View::ThreeQuarter.camera_on(&sandbox.surface_points(None), SIZE));
+        own_camera.unwrap_or_else(|| Viewpoint::ThreeQuarter.camera_on(&sandbox.surface_points(None), SIZE));
     reporter.stage("play and draw", |progress| -> Result<(), CliError> {
         for (i, time) in SCENE_TIMES.iter().enumerate() {
             while sandbox.time() + 1e-9 < *time {

@@ -75,7 +75,10 @@ mod tests {
     fn every_scene_that_shows_something_is_listed_with_a_picture() {
         for scene in SHIPPED_SCENES {
             let path = scene.path().unwrap();
-            assert!(load_scene(&path).is_ok(), "{}", path.display());
+            let opened = load_scene(&path);
+            let names_papers = opened.as_ref().is_err_and(|error| error.message.contains("kintsugi-papers"));
+            let is_left_out = cfg!(not(feature = "papers")) && names_papers;
+            assert!(opened.is_ok() || is_left_out, "{}", path.display());
             assert_eq!(scene.picture().unwrap().size, [144, 96], "{}", scene.name);
         }
         let folder = shipped_scenes().unwrap();

@@ -53,6 +53,8 @@ pub struct Imported {
     pub mesh: Arc<Mesh>,
     /// Result of the mesh's check, for import at another level.
     pub known: KnownMesh,
+    /// The axis of the file that points up: the mesh is turned by it.
+    pub up: Up,
     /// Mean colour of its surface, sRGB.
     pub surface_color: [u8; 3],
     /// The octree as a shape in the mesh's own units, at density 1.
@@ -152,6 +154,16 @@ pub fn import(file: &str, level: u32, progress: &Progress) -> Result<Imported, I
 }
 
 impl ReadMesh {
+    /// Triangles of the caller's own, which may be anything, under a name for messages.
+    ///
+    /// # Errors
+    /// [`ImportError::Mesh`] where no triangle can be used.
+    pub fn of_mesh(name: &str, mesh: Mesh) -> Result<Self, ImportError> {
+        let (mesh, warnings) = mesh::checked(name, mesh)?;
+        let warnings = warnings.into_iter().map(|warning| warning.0).collect();
+        Ok(Self::again(name.to_owned(), Arc::new(mesh), Arc::default(), Up::Y, warnings))
+    }
+
     /// A mesh that was read before, with the result of its check.
     #[must_use]
     pub fn again(file: String, mesh: Arc<Mesh>, known: KnownMesh, up: Up, warnings: Vec<String>) -> Self {
@@ -201,6 +213,7 @@ impl ReadMesh {
         let other_volume = another_volume(&health, grid, mass.volume);
         Imported {
             file: self.file.clone(),
+            up: self.up,
             surface_color,
             shape: Arc::new(Shape::octree(octree, 1.0, look).with_original(original)),
             forest,

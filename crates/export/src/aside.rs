@@ -24,6 +24,8 @@ const KEPT: [(&str, &str); 1] = [("scene.toml", "scene.before.toml")];
 #[derive(Debug)]
 pub struct Aside {
     target: PathBuf,
+    /// The target as the caller named it, for messages.
+    named: PathBuf,
     staging: PathBuf,
     /// Parent folders that were created, outermost first.
     made: Vec<PathBuf>,
@@ -36,6 +38,7 @@ impl Aside {
     /// # Errors
     /// [`ExportError::Write`] where no files can be written there.
     pub fn begin(target: &Path) -> Result<Self, ExportError> {
+        let named = target.to_owned();
         let failed = |e: io::Error| ExportError::write(target, e);
         let target = std::path::absolute(target).map_err(failed)?;
         if target.exists() && !target.is_dir() {
@@ -49,7 +52,7 @@ impl Aside {
         // Inside an existing target: its parent may belong to somebody else.
         let beside = if target.is_dir() { &target } else { &parent };
         let staging = beside.join(format!(".{name}-being-written-{}", std::process::id()));
-        let aside = Self { staging, target: target.clone(), made, finished: false };
+        let aside = Self { staging, target: target.clone(), named, made, finished: false };
         fs::create_dir_all(&parent).and_then(|()| fs::create_dir_all(&aside.staging)).map_err(failed)?;
         Ok(aside)
     }
@@ -58,6 +61,18 @@ impl Aside {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.staging
+    }
+
+    /// An error about a file here, as an error about the place that the file was to have.
+    #[must_use]
+    pub fn moved(&self, error: ExportError) -> ExportError {
+        error.moved(&self.staging, &self.named)
+    }
+
+    /// A note that names files here, with the names that they will have.
+    #[must_use]
+    pub fn moved_note(&self, note: &str) -> String {
+        note.replace(&self.staging.display().to_string(), &self.named.display().to_string())
     }
 
     /// Files written so far, as paths below the folder with slashes, ascending.

@@ -21,7 +21,6 @@ mod bonds;
 mod cells;
 pub mod checks;
 mod formats;
-mod glb;
 mod handover;
 #[cfg(test)]
 mod handover_tests;
@@ -30,21 +29,16 @@ pub mod meshes;
 pub mod motion;
 mod npy;
 mod numbers;
-mod obj;
 mod pair_log;
 mod picture;
 pub mod provenance;
 mod pieces;
 mod plain_ply;
-mod ply;
 pub mod report;
 pub mod scene_report;
 mod sheet;
 mod step_log;
 mod trajectory;
-mod usd;
-mod vox;
-mod voxels;
 mod write;
 
 pub use crate::fracture::{BreakStep, BrokenObject, PieceRef};
@@ -52,7 +46,7 @@ pub use aside::Aside;
 pub use assembly::{Assembly, BreakArrays, BreakKind, Generation, MeshFigures, Meshes, Skin, widest_gap};
 pub use bonds::{Bond, bonds};
 pub use cells::Cells;
-pub use formats::{Format, FormatEntry, Needs};
+pub use formats::{Format, FormatEntry, Needs, coordinates, internal_rows};
 pub use handover::{Axes, Collision, FileSpace, Handover, Pivot, Target};
 pub use hulls::Hull;
 pub use meshes::{MeshCheck, MeshKind, MeshReport, MeshTally, PieceMesh, SMALLEST_MESH};
@@ -66,7 +60,6 @@ pub use report::{FractureReport, InputReport, InteriorReport, ParameterReport, P
 pub use sheet::Sheet;
 pub use step_log::StepLog;
 pub use trajectory::Trajectory;
-pub use voxels::{coordinates, internal_rows};
 pub use write::{BONDS_FILE, COLLISION_FILE, Watch, write, write_beside};
 
 use std::path::{Path, PathBuf};

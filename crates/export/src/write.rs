@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::voxelize::Progress;
 
-use super::{Assembly, ExportError, Format, bonds, glb};
+use super::{Assembly, ExportError, Format, bonds, formats};
 
 /// Reports the progress of an export, and tests whether it was cancelled.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ pub const BONDS_FILE: &str = "bonds.csv";
 pub fn write_beside(what: &Assembly, folder: &Path, watch: &Watch) -> Result<Vec<&'static str>, ExportError> {
     let mut files = Vec::new();
     if !what.hulls.is_empty() {
-        glb::write_hulls(&folder.join(COLLISION_FILE), what, watch)?;
+        formats::write_hulls(&folder.join(COLLISION_FILE), what, watch)?;
         files.push(COLLISION_FILE);
     }
     if what.handover.bonds {

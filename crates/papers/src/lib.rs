@@ -1,6 +1,6 @@
-//! Contacts and responses of published papers, to compare with those that are used by default.
+//! Methods, contacts and responses of published papers, to compare with those that are used by default.
 //!
-//! [`field`] finds contacts by distance fields and sphere trees (Glondu et al. 2012). [`penalty`] answers contacts by a
+//! [`planes`] breaks convex meshes plane by plane (Bullet's Voronoi shatter). [`field`] finds contacts by distance fields and sphere trees (Glondu et al. 2012). [`penalty`] answers contacts by a
 //! penalty on the intersection volume (Domaradzki & Martyn 2016, sec. 5.2). A program calls [`register`] before it opens
 //! scenes that name them.
 
@@ -22,12 +22,14 @@ use kintsugi_physics as bodies;
 mod bad_cases;
 pub mod field;
 pub mod penalty;
+pub mod planes;
 #[cfg(test)]
 mod shared_volume_tests;
 
-/// Adds this crate's finder and response to the tables of the physics. A name that another entry took before stays with
+/// Adds this crate's method, finder and response to their tables. A name that another entry took before stays with
 /// that entry.
 pub fn register() {
+    _ = fracture::register(&planes::ENTRY);
     _ = bodies::register_finder(&field::ENTRY);
     _ = bodies::register_response(&penalty::ENTRY);
 }

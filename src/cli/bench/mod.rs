@@ -30,7 +30,7 @@ use self::{
 use super::{
     CliError, LEVELS,
     crack::CrackArgs,
-    input::{about, load_mesh},
+    input::{Object, about, load_mesh},
     progress::Reporter,
 };
 use crate::{
@@ -239,7 +239,7 @@ fn measure(
         Ok(())
     })?;
     let voxelized = last.ok_or_else(|| CliError::Input("--repeat must be at least 1".into()))?;
-    let object = read.with_voxels(voxelized, Duration::ZERO);
+    let object = Object::from(read.with_voxels(voxelized, Duration::ZERO));
     let bench = Bench { args, subject, object: &object, compute };
     let copy_bytes_per_s = compute.gpu().map(Gpu::copy_rate).transpose()?.unwrap_or(0.0);
     let mut traffic = Traffics { compute, copy_bytes_per_s, parts: Vec::new() };

@@ -7,10 +7,8 @@ use super::{
     stages::{Bench, PICTURE},
 };
 use crate::{
-    cli::{
-        CliError,
-        stills::{Place, world_bounds},
-    },
+    cli::CliError,
+    facade::stills::{Place, world_bounds},
     fracture::Fracture,
     gpu::ms_since,
     render::{Camera, FrameInput, PixelHit, RenderBody, RenderOptions, Renderer},

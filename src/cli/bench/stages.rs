@@ -7,13 +7,12 @@ use glam::{DQuat, DVec3, Vec3};
 use super::{BenchArgs, samples::Samples, subject::Subject};
 use crate::{
     bodies::{BodyDef, BodyState, Family, World, WorldSettings},
-    cli::{
-        CliError,
-        breaking::first_pattern,
-        input::Object,
-        stills::{Place, View, world_bounds},
-    },
+    cli::{CliError, input::Object},
     compute::Compute,
+    facade::{
+        Viewpoint,
+        stills::{Place, world_bounds},
+    },
     fracture::{Fracture, Fracturer, Source},
     gpu::{Gpu, ms_since},
     render::{FrameInput, RenderOptions, Renderer},
@@ -44,7 +43,7 @@ impl Bench<'_> {
     /// source's octree, in bytes; 0 on the CPU.
     pub fn breaks(&self, samples: &mut Samples, progress: &Progress) -> Result<(Fracture, u64), CliError> {
         let plan = self.subject.plan(self.object);
-        let (pattern, recipe) = (first_pattern(self.object, &plan)?, plan.params.recipe());
+        let (pattern, recipe) = (self.object.pattern(&plan)?, plan.params.recipe());
         let fracturer = Fracturer::new(self.compute)?;
         let mut arena = Arena::new(self.compute)?;
         arena.insert(&self.object.forest)?;
@@ -80,12 +79,12 @@ impl Bench<'_> {
             arena.insert(&coarse)?;
             for run in 0..=self.args.repeat * PREVIEWS_A_RUN {
                 let start = Instant::now();
-                let pattern = first_pattern(self.object, &plan)?;
+                let pattern = self.object.pattern(&plan)?;
                 fracturer.seams(&keys, level, &pattern)?;
                 self.compute.wait()?;
                 let seams_ms = ms_since(start);
                 let start = Instant::now();
-                let pattern = first_pattern(self.object, &plan)?;
+                let pattern = self.object.pattern(&plan)?;
                 let source = Source::new(&arena, &coarse, 0)?;
                 fracturer.fracture(&source, &pattern, &recipe)?;
                 if run > 0 {
@@ -116,7 +115,7 @@ impl Bench<'_> {
         let input = FrameInput {
             arena: &arena,
             bodies: &bodies,
-            camera: View::ThreeQuarter.camera(world_bounds(&bodies), PICTURE),
+            camera: Viewpoint::ThreeQuarter.camera(world_bounds(&bodies), PICTURE),
             options: RenderOptions::default(),
             size: PICTURE,
             seams: None,

@@ -8,10 +8,9 @@ use super::BenchArgs;
 use crate::{
     cli::{
         CliError,
-        breaking::{Plan, default_impact},
         input::{Object, about, is_scene},
     },
-    fracture::{FractureParams, Surface, crack::CrackShape},
+    fracture::{FractureParams, Surface, crack::CrackShape, generations::Plan},
     scene::{SceneBody, load_scene, read_seeds},
 };
 
@@ -85,7 +84,7 @@ impl Subject {
     /// Its blow; from the front by default.
     pub fn plan(&self, object: &Object) -> Plan {
         Plan {
-            impact: default_impact(object),
+            impact: object.default_impact(),
             params: self.params.clone(),
             seeds: self.seeds.clone(),
             bounds: Some(object.bounds),

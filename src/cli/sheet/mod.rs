@@ -21,16 +21,19 @@ use self::{
 };
 use super::{
     CliError,
-    breaking::{Plan, aim, break_object},
     fracture::PatternArgs,
     input::{Object, load_mesh, voxelise},
     progress::Reporter,
     render::{ColorName, mesh_scene, parse_camera, parse_explode},
-    stills::{Place, Stage, Still, View, draw, pieces, surface_points},
 };
 use crate::{
     compute::Compute,
     export::{Signature, write_signed},
+    facade::{
+        Engine, Fracture, Subject as _, Viewpoint,
+        stills::{Place, Stage, Still, draw, surface_points},
+    },
+    fracture::generations::Plan,
     import::display_name,
     render::{Camera, Renderer},
     scene::{fracture_problem, read_seeds},
@@ -60,7 +63,7 @@ pub struct SheetArgs {
     size: [u32; 2],
     /// Side to look from
     #[arg(long, value_name = "NAME", default_value = "three-quarter")]
-    view: View,
+    view: Viewpoint,
     /// Camera instead of a view, as for `render`
     #[arg(long, value_name = "JSON")]
     camera: Option<String>,
@@ -106,30 +109,31 @@ pub fn run(args: &SheetArgs) -> Result<(), CliError> {
             place.insert(voxelise(&mesh, variant.level, &reporter)?);
         }
     }
-    let compute = args.compute.open(&reporter)?;
-    let mut renderer = Renderer::new(&compute)?;
+    let engine = Engine::from(args.compute.open(&reporter)?);
+    let compute = engine.compute();
+    let mut renderer = Renderer::new(compute)?;
     let mut eye = camera;
     let quiet = Reporter::new(false);
     reporter.stage("break and draw", |progress| -> Result<(), CliError> {
         for (i, variant) in variants.iter().enumerate() {
             let Some(object) = objects.get(&variant.level) else { continue };
-            let plan = Plan {
-                impact: aim(object, args.pattern.impact, args.pattern.direction)?,
+            let plan = object.plan(&Fracture {
                 params: variant.params.clone(),
+                impact: args.pattern.impact,
+                direction: args.pattern.direction,
                 seeds: match &variant.params.seeds_file {
                     Some(file) => {
                         Some(read_seeds(file.as_ref()).map_err(|error| CliError::Input(error.message))?)
                     }
                     None => seeds.clone(),
                 },
-                bounds: Some(object.bounds),
                 generations: 1,
-            };
+            })?;
             let camera = match eye {
                 Some(camera) => camera,
-                None => *eye.insert(camera_of(args, &compute, object)?),
+                None => *eye.insert(camera_of(args, compute, object)?),
             };
-            let cell = picture(args, (&compute, &mut renderer), (object, &plan), camera, &quiet)?;
+            let cell = picture(args, (&engine, &mut renderer), (object, plan), camera, &quiet)?;
             paper.put(i, &variant.label, &cell)?;
             progress.set((i + 1) as f32 / variants.len() as f32);
         }
@@ -200,14 +204,14 @@ fn camera_of(args: &SheetArgs, compute: &Compute, object: &Object) -> Result<Cam
 
 fn picture(
     args: &SheetArgs,
-    (compute, renderer): (&Compute, &mut Renderer),
-    (object, plan): (&Object, &Plan),
+    (engine, renderer): (&Engine, &mut Renderer),
+    (object, plan): (&Object, Plan),
     camera: Camera,
     quiet: &Reporter,
 ) -> Result<Cell, CliError> {
-    let broken = break_object(compute, object, plan, quiet)?;
-    let mut arena = Arena::new(compute)?;
-    let bodies = pieces(&mut arena, object, &broken, args.explode)?;
+    let broken = object.break_by(engine, plan, quiet)?;
+    let mut arena = Arena::new(engine.compute())?;
+    let bodies = broken.drawn(&mut arena, args.explode)?;
     let still = Still {
         arena: &arena,
         bodies: &bodies,
@@ -219,8 +223,8 @@ fn picture(
         seams: None,
         overlay: None,
     };
-    let rgba = draw(compute, renderer, &still)?;
-    let n = broken.pieces.len();
+    let rgba = draw(engine.compute(), renderer, &still)?;
+    let n = broken.len();
     let name = display_name(&object.file);
     let caption = if n == 1 { format!("{name}, whole") } else { format!("{n} pieces") };
     Ok(Cell { rgba, caption })

@@ -10,13 +10,10 @@ use super::{
     table::Row,
 };
 use crate::{
-    cli::{
-        CliError, LEVELS,
-        breaking::{Plan, aim},
-        input::Object,
-    },
+    cli::{CliError, LEVELS, input::Object},
     compute::Compute,
     export::{self, Aside, Assembly, Format, FractureReport, InputReport, ParameterReport, Watch, checks},
+    facade::{Fracture, Quiet},
     fracture::{Fracturer, Passes, generations},
     gpu::StageTiming,
     import::ReadMesh,
@@ -63,7 +60,7 @@ impl<'a> Breaks<'a> {
         }
         self.compute.takes(job.level).map_err(|error| error.to_string())?;
         let mesh = mesh.stood_up(job.how.up());
-        let object = mesh.voxelise(job.level, &Progress::default()).map_err(|error| error.to_string())?;
+        let object = Object::of(&mesh, job.level, &Quiet).map_err(|error| error.to_string())?;
         self.arena.insert(&object.forest).map_err(|error| error.to_string())?;
         Ok(Shared { digest: object.mesh.digest(), object })
     }
@@ -122,13 +119,13 @@ impl<'a> Breaks<'a> {
         let seeds =
             params.seeds_file.as_ref().map(|file| read_seeds(Path::new(&beside(&self.args.jobs, file))));
         let seeds = seeds.transpose().map_err(|error| CliError::Input(error.message))?;
-        let plan = Plan {
-            impact: aim(object, job.how.impact, job.how.direction)?,
+        let plan = object.plan(&Fracture {
             params: params.clone(),
+            impact: job.how.impact,
+            direction: job.how.direction,
             seeds,
-            bounds: Some(object.bounds),
             generations: job.how.generations(),
-        };
+        })?;
         let mut timings: Vec<StageTiming> = Vec::new();
         let mut timed = |stage: &str, start: Instant| {
             timings.push(StageTiming { stage: stage.into(), ms: start.elapsed().as_secs_f64() * 1e3 });
@@ -155,7 +152,7 @@ impl<'a> Breaks<'a> {
             return Ok(report);
         }
         let aside = Aside::begin(kept)?;
-        let to_place = |error: export::ExportError| error.moved(aside.path(), kept);
+        let to_place = |error: export::ExportError| aside.moved(error);
         if self.args.keep.contains(&Keep::Voxels) {
             let pieces = Assembly::of_break(&broken);
             let watch = Watch::whole(&Progress::default());

@@ -245,7 +245,7 @@ impl ExportPlan {
     /// [`ExportError`]; `folder` is then as it was.
     pub fn run(mut self, folder: &Path, progress: &Progress) -> Result<Exported, ExportError> {
         let aside = Aside::begin(folder)?;
-        let told = |error: ExportError| error.moved(aside.path(), folder);
+        let told = |error: ExportError| aside.moved(error);
         let beside = self.what.handover.needs_meshes();
         let meshes = beside || self.formats.iter().any(|format| format.has_meshes());
         // Steps of the progress: check meshes, write formats, write other files, write the report.
@@ -264,8 +264,7 @@ impl ExportPlan {
         for (i, format) in self.formats.iter().enumerate() {
             let watch = Watch::part(progress, first + i, parts);
             let said = export::write(&self.what, *format, aside.path(), &watch).map_err(told)?;
-            let staging = aside.path().display().to_string();
-            notes.extend(said.into_iter().map(|n| n.replace(&staging, &folder.display().to_string())));
+            notes.extend(said.iter().map(|note| aside.moved_note(note)));
         }
         let mut files: Vec<&'static str> = self.formats.iter().map(|format| format.file).collect();
         if beside {

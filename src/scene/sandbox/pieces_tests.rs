@@ -354,6 +354,7 @@ fn while_pieces_are_merged_time_stands_still_and_nothing_is_lost() {
 
 /// The box, broken as a mesh by a method.
 fn broken_mesh(method: &str) -> Sandbox {
+    crate::papers::register();
     let mut scene = boxed(Surface::Planar);
     scene.bodies[0].fracture.method = crate::fracture::MethodId::named(method).unwrap();
     let mut sandbox = opened(scene);

@@ -25,6 +25,7 @@ use crate::{
 pub const SMALLEST_TO_BREAK: u64 = 64;
 
 /// How to break a shape.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// Where the first blow lands, shape space.
     pub impact: Impact,

@@ -4,7 +4,7 @@
 //! To add one: a folder beside `voronoi/` with a [`Breaker`](super::Breaker), and a line in `BUILT_IN`. A program that
 //! uses this library adds its own with [`register`] before it opens a scene.
 
-use super::{FractureParams, MethodEntry, MethodId, ParamProblem, Surface, box_cut, planes, voronoi};
+use super::{FractureParams, MethodEntry, MethodId, ParamProblem, Surface, box_cut, voronoi};
 use crate::registry::{Entry, NameTaken, Table};
 
 impl Entry for MethodEntry {
@@ -14,7 +14,7 @@ impl Entry for MethodEntry {
 }
 
 /// The methods that the program has of itself; the first is the default.
-const BUILT_IN: &[MethodEntry] = &[voronoi::METHOD, box_cut::METHOD, planes::METHOD];
+const BUILT_IN: &[MethodEntry] = &[voronoi::METHOD, box_cut::METHOD];
 
 static METHODS: Table<MethodEntry> = Table::new("method", BUILT_IN, &["planes"]);
 

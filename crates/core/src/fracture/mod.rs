@@ -1,9 +1,8 @@
 //! Breaking an object into pieces.
 //!
 //! [`voronoi`] breaks octrees: cells of seeds, walked down the octree (Domaradzki & Martyn 2016, sec. 4). [`box_cut`]
-//! cuts meshes along cells of the same seeds (Chlubna), [`planes`] convex ones plane by plane (Bullet's Voronoi
-//! shatter); the common part of methods that cut meshes is in [`solid`]. The common part of all methods is here:
-//! parameters ([`FractureParams`], [`Recipe`]), results ([`Fracture`]), the material inside ([`interior`]), small
+//! cuts meshes along cells of the same seeds (Chlubna); the common part of methods that cut meshes is in [`solid`].
+//! The common part of all methods is here: the recipe ([`break_shape`]), parameters ([`FractureParams`], [`Recipe`]), results ([`Fracture`]), the material inside ([`interior`]), small
 //! pieces, and solving for a number of pieces.
 
 pub mod box_cut;
@@ -16,7 +15,6 @@ pub mod interior;
 mod methods;
 mod params;
 mod passes;
-pub mod planes;
 mod result;
 mod small;
 pub mod solid;

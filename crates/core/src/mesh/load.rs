@@ -239,6 +239,21 @@ pub fn load_bytes_while(
     parse(bytes, extension, &Surroundings::default(), progress)
 }
 
+/// Checks triangles that a program made as those of a file are: what cannot be used is left out. `name` begins
+/// messages.
+///
+/// # Errors
+/// [`MeshError`] where no triangle can be used.
+pub fn checked(name: &str, mesh: Mesh) -> Result<(Mesh, Vec<LoadWarning>), MeshError> {
+    let mut unchecked = UncheckedMesh::while_wanted(&Progress::default());
+    unchecked.mesh = mesh;
+    unchecked.check_textures();
+    let (mesh, mut warnings) =
+        unchecked.finish().map_err(|problem| MeshError::new(format!("{name}: {}", problem.describe(&[]))))?;
+    warnings.extend(far_from_origin(&mesh));
+    Ok((mesh, warnings))
+}
+
 fn parse(
     bytes: &[u8],
     extension: &str,

@@ -68,8 +68,8 @@ mod vox;
 pub use builtin::{BUILTIN_NAMES, builtin};
 pub use health::{HealthReport, check};
 pub use load::{
-    Format, LoadWarning, MeshError, allow_references_outside, format_of, load, load_bytes, load_bytes_while,
-    load_while,
+    Format, LoadWarning, MeshError, allow_references_outside, checked, format_of, load, load_bytes,
+    load_bytes_while, load_while,
 };
 pub use topology::{Topology, boundary_cones, topology};
 pub use up::Up;

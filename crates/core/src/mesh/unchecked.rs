@@ -177,6 +177,21 @@ impl UncheckedMesh {
         }
     }
 
+    /// Leaves textures out that have other than the bytes of their pixels. Those that were decoded here have them.
+    pub fn check_textures(&mut self) {
+        let has_pixels = |t: &Texture| {
+            let pixels = u64::from(t.width) * u64::from(t.height);
+            pixels > 0 && pixels.checked_mul(4) == Some(t.rgba.len() as u64)
+        };
+        for number in 0..self.mesh.materials.len() {
+            if self.mesh.materials[number].texture.take_if(|texture| !has_pixels(texture)).is_some() {
+                self.warn(format!(
+                    "the texture of material {number} left out: its bytes are not those of its pixels"
+                ));
+            }
+        }
+    }
+
     /// Drops invalid data and checks that something remains.
     pub fn finish(mut self) -> Result<(Mesh, Vec<LoadWarning>), Problem> {
         let mesh = &mut self.mesh;

@@ -54,15 +54,21 @@ macro_rules! call {
 }
 
 /// Lanes of one kind: a trait, and its implementations for arrays and registers. Operations of one and of two operands
-/// are given per lane and as intrinsics.
+/// are given per lane and as intrinsics; each other operation has a block for arrays and one of intrinsics, or a body for
+/// both.
 macro_rules! lanes {
     (
         $(#[$about:meta])*
         $lanes:ident: [$element:ident; $count:literal] or $register:ident by $splat:ident
-        one { $($(#[$doc1:meta])* $one:ident: $v:ident => $value1:expr, $wide1:expr;)* }
+        one { $($one:ident: $v:ident => $value1:expr, $wide1:expr;)* }
         two { $($(#[$doc2:meta])* $two:ident: $a:ident, $b:ident => $value2:expr, $wide2:ident;)* }
-        also { $($also:tt)* }
-        arrays { $($arrays:tt)* }
+        each {
+            $(
+                $(#[$doc3:meta])*
+                fn $three:ident $([$($generic:tt)*])? ($($operands:tt)*) -> $result:ty = $value3:block or $wide3:block
+            )*
+        }
+        both { $($both:tt)* }
         registers { $($registers:tt)* }
     ) => {
         $(#[$about])*
@@ -73,13 +79,14 @@ macro_rules! lanes {
             fn array(self) -> [$element; $count];
             /// The same number in all lanes.
             fn splat(value: $element) -> Self;
-            $(#[doc = concat!("Of each lane ", stringify!($value1), ".")] $(#[$doc1])* fn $one(self) -> Self;)*
+            $(#[doc = concat!("Of each lane `", stringify!($value1), "`.")] fn $one(self) -> Self;)*
             $(
-                #[doc = concat!("Of each pair of lanes ", stringify!($value2), ".")]
+                #[doc = concat!("Of each pair of lanes `", stringify!($value2), "`.")]
                 $(#[$doc2])*
                 fn $two(self, other: Self) -> Self;
             )*
-            $($also)*
+            $($(#[$doc3])* fn $three $(<$($generic)*>)? ($($operands)*) -> $result;)*
+            $($both)*
         }
 
         impl $lanes for Array<[$element; $count]> {
@@ -108,7 +115,7 @@ macro_rules! lanes {
                     Self(std::array::from_fn(|i| of(self.0[i], other.0[i])))
                 }
             )*
-            $($arrays)*
+            $(#[inline(always)] fn $three $(<$($generic)*>)? ($($operands)*) -> $result $value3)*
         }
 
         #[cfg(target_arch = "x86_64")]
@@ -138,6 +145,7 @@ macro_rules! lanes {
                     Self(call!($wide2(self.0, other.0)))
                 }
             )*
+            $(#[inline(always)] fn $three $(<$($generic)*>)? ($($operands)*) -> $result { call!($wide3) })*
             $($registers)*
         }
     };
@@ -158,20 +166,43 @@ lanes! {
         min: a, b => if a < b { a } else { b }, _mm256_min_ps;
         max: a, b => if a > b { a } else { b }, _mm256_max_ps;
     }
-    also {
+    each {
         /// Mask for [`F32x8::select`]: lanes whose bit is set.
-        fn mask(bits: u32) -> Self;
+        fn mask(bits: u32) -> Self = {
+            Self(std::array::from_fn(|i| f32::from_bits(if bits >> i & 1 == 1 { u32::MAX } else { 0 })))
+        } or {
+            let own = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+            let set = _mm256_and_si256(_mm256_set1_epi32(bits as i32), own);
+            Self(_mm256_castsi256_ps(_mm256_cmpeq_epi32(set, own)))
+        }
         /// `one` in lanes of this mask, else `other`.
-        fn select(self, one: Self, other: Self) -> Self;
+        fn select(self, one: Self, other: Self) -> Self = {
+            Self(std::array::from_fn(|i| if self.0[i].to_bits() >> 31 == 1 { one.0[i] } else { other.0[i] }))
+        } or {
+            Self(_mm256_blendv_ps(other.0, one.0, self.0))
+        }
         /// The mask of lanes less than the other's.
-        fn below(self, other: Self) -> Self;
+        fn below(self, other: Self) -> Self = { Self::mask(self.less(other)) } or {
+            Self(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, other.0))
+        }
         /// Bit i is 1 if lane i is less than the other's.
-        fn less(self, other: Self) -> u32;
+        fn less(self, other: Self) -> u32 = {
+            (0..8).fold(0, |mask, i| mask | u32::from(self.0[i] < other.0[i]) << i)
+        } or {
+            _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, other.0)) as u32
+        }
         /// Bit i is 1 if lane i is at most the other's.
-        fn at_most(self, other: Self) -> u32;
+        fn at_most(self, other: Self) -> u32 = {
+            (0..8).fold(0, |mask, i| mask | u32::from(self.0[i] <= other.0[i]) << i)
+        } or {
+            _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(self.0, other.0)) as u32
+        }
         /// Bit i is the sign bit of lane i.
-        fn signs(self) -> u32;
-
+        fn signs(self) -> u32 = { (0..8).fold(0, |mask, i| mask | (self.0[i].to_bits() >> 31) << i) } or {
+            _mm256_movemask_ps(self.0) as u32
+        }
+    }
+    both {
         /// A word in every lane; only for `select` and extraction.
         #[inline(always)]
         fn word(word: u32) -> Self {
@@ -198,61 +229,7 @@ lanes! {
             max(max(max(a, e), max(b, f)), max(max(c, g), max(d, h)))
         }
     }
-    arrays {
-        #[inline(always)]
-        fn mask(bits: u32) -> Self {
-            Self(std::array::from_fn(|i| f32::from_bits(if bits >> i & 1 == 1 { u32::MAX } else { 0 })))
-        }
-        #[inline(always)]
-        fn select(self, one: Self, other: Self) -> Self {
-            Self(std::array::from_fn(|i| if self.0[i].to_bits() >> 31 == 1 { one.0[i] } else { other.0[i] }))
-        }
-        #[inline(always)]
-        fn below(self, other: Self) -> Self {
-            Self::mask(self.less(other))
-        }
-        #[inline(always)]
-        fn less(self, other: Self) -> u32 {
-            (0..8).fold(0, |mask, i| mask | u32::from(self.0[i] < other.0[i]) << i)
-        }
-        #[inline(always)]
-        fn at_most(self, other: Self) -> u32 {
-            (0..8).fold(0, |mask, i| mask | u32::from(self.0[i] <= other.0[i]) << i)
-        }
-        #[inline(always)]
-        fn signs(self) -> u32 {
-            (0..8).fold(0, |mask, i| mask | (self.0[i].to_bits() >> 31) << i)
-        }
-    }
     registers {
-        #[inline(always)]
-        fn mask(bits: u32) -> Self {
-            Self(call!({
-                let own = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-                let set = _mm256_and_si256(_mm256_set1_epi32(bits as i32), own);
-                _mm256_castsi256_ps(_mm256_cmpeq_epi32(set, own))
-            }))
-        }
-        #[inline(always)]
-        fn select(self, one: Self, other: Self) -> Self {
-            Self(call!(_mm256_blendv_ps(other.0, one.0, self.0)))
-        }
-        #[inline(always)]
-        fn below(self, other: Self) -> Self {
-            Self(call!(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, other.0)))
-        }
-        #[inline(always)]
-        fn less(self, other: Self) -> u32 {
-            self.below(other).signs()
-        }
-        #[inline(always)]
-        fn at_most(self, other: Self) -> u32 {
-            call!(_mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(self.0, other.0))) as u32
-        }
-        #[inline(always)]
-        fn signs(self) -> u32 {
-            call!(_mm256_movemask_ps(self.0)) as u32
-        }
         #[inline(always)]
         fn sum(self) -> f32 {
             call!({
@@ -278,12 +255,21 @@ lanes! {
         div: a, b => a / b, _mm256_div_pd;
         max: a, b => if a > b { a } else { b }, _mm256_max_pd;
     }
-    also {
+    each {
         /// Bit i is 1 if lane i is less than the other's.
-        fn less(self, other: Self) -> u32;
+        fn less(self, other: Self) -> u32 = {
+            (0..4).fold(0, |mask, i| mask | u32::from(self.0[i] < other.0[i]) << i)
+        } or {
+            _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(self.0, other.0)) as u32
+        }
         /// `one` in lanes less than `other`, else `two`.
-        fn if_less(self, other: Self, one: Self, two: Self) -> Self;
-
+        fn if_less(self, other: Self, one: Self, two: Self) -> Self = {
+            Self(std::array::from_fn(|i| if self.0[i] < other.0[i] { one.0[i] } else { two.0[i] }))
+        } or {
+            Self(_mm256_blendv_pd(two.0, one.0, _mm256_cmp_pd::<_CMP_LT_OQ>(self.0, other.0)))
+        }
+    }
+    both {
         /// The largest of the four.
         #[inline(always)]
         fn greatest(self) -> f64 {
@@ -291,26 +277,7 @@ lanes! {
             a.max(b).max(c.max(d))
         }
     }
-    arrays {
-        #[inline(always)]
-        fn less(self, other: Self) -> u32 {
-            (0..4).fold(0, |mask, i| mask | u32::from(self.0[i] < other.0[i]) << i)
-        }
-        #[inline(always)]
-        fn if_less(self, other: Self, one: Self, two: Self) -> Self {
-            Self(std::array::from_fn(|i| if self.0[i] < other.0[i] { one.0[i] } else { two.0[i] }))
-        }
-    }
-    registers {
-        #[inline(always)]
-        fn less(self, other: Self) -> u32 {
-            call!(_mm256_movemask_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(self.0, other.0))) as u32
-        }
-        #[inline(always)]
-        fn if_less(self, other: Self, one: Self, two: Self) -> Self {
-            Self(call!(_mm256_blendv_pd(two.0, one.0, _mm256_cmp_pd::<_CMP_LT_OQ>(self.0, other.0))))
-        }
-    }
+    registers {}
 }
 
 lanes! {
@@ -329,53 +296,27 @@ lanes! {
         /// All bits in lanes that are greater, else none.
         more: a, b => -i32::from(a > b), _mm256_cmpgt_epi32;
     }
-    also {
+    each {
         /// Shifted right with its sign.
-        fn down<const BITS: i32>(self) -> Self;
+        fn down[const BITS: i32](self) -> Self = { Self(self.0.map(|v| v >> BITS)) } or {
+            Self(_mm256_srai_epi32::<BITS>(self.0))
+        }
         /// Shifted right as a number without sign.
-        fn down_unsigned<const BITS: i32>(self) -> Self;
-        /// Whether all are zero.
-        fn is_zero(self) -> bool;
-        /// The quotient, truncated towards zero, of a number below 2^24 (either sign) by a positive number.
-        fn quotient(self, by: Self) -> Self;
-    }
-    arrays {
-        #[inline(always)]
-        fn down<const BITS: i32>(self) -> Self {
-            Self(self.0.map(|v| v >> BITS))
-        }
-        #[inline(always)]
-        fn down_unsigned<const BITS: i32>(self) -> Self {
+        fn down_unsigned[const BITS: i32](self) -> Self = {
             Self(self.0.map(|v| (v as u32 >> BITS) as i32))
+        } or {
+            Self(_mm256_srli_epi32::<BITS>(self.0))
         }
-        #[inline(always)]
-        fn is_zero(self) -> bool {
-            self.0 == [0; 8]
-        }
-        #[inline(always)]
-        fn quotient(self, by: Self) -> Self {
-            Self(std::array::from_fn(|i| self.0[i] / by.0[i]))
-        }
-    }
-    registers {
-        #[inline(always)]
-        fn down<const BITS: i32>(self) -> Self {
-            Self(call!(_mm256_srai_epi32::<BITS>(self.0)))
-        }
-        #[inline(always)]
-        fn down_unsigned<const BITS: i32>(self) -> Self {
-            Self(call!(_mm256_srli_epi32::<BITS>(self.0)))
-        }
-        #[inline(always)]
-        fn is_zero(self) -> bool {
-            call!(_mm256_testz_si256(self.0, self.0)) == 1
-        }
-        /// Floats represent such numbers, and a quotient that is not whole lies farther below the next whole number
-        /// than its rounding.
-        #[inline(always)]
-        fn quotient(self, by: Self) -> Self {
-            let [dividend, divisor] = call!([_mm256_cvtepi32_ps(self.0), _mm256_cvtepi32_ps(by.0)]);
-            Self(call!(_mm256_cvttps_epi32(_mm256_div_ps(dividend, divisor))))
+        /// Whether all are zero.
+        fn is_zero(self) -> bool = { self.0 == [0; 8] } or { _mm256_testz_si256(self.0, self.0) == 1 }
+        /// The quotient, truncated towards zero, of a number below 2^24 (either sign) by a positive number. Floats
+        /// represent such numbers, and a quotient that is not whole lies farther below the next whole number than its
+        /// rounding.
+        fn quotient(self, by: Self) -> Self = { Self(std::array::from_fn(|i| self.0[i] / by.0[i])) } or {
+            let (dividend, divisor) = (_mm256_cvtepi32_ps(self.0), _mm256_cvtepi32_ps(by.0));
+            Self(_mm256_cvttps_epi32(_mm256_div_ps(dividend, divisor)))
         }
     }
+    both {}
+    registers {}
 }

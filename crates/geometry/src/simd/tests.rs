@@ -120,9 +120,9 @@ impl Work for Vectored {
         let lanes = |of: &[DVec3; 4]| std::array::from_fn(|axis| of.map(|v| v[axis]));
         let [a, b] = [0, 1].map(|k| Vectors::<S::F64x4>::of(&lanes(&self.0[k])));
         let m = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)].map(|(i, k)| [self.1.col(i)[k]; 4]);
-        let (sum, scaled) = (a.add(b), a.scaled(b.size()));
+        let (sum, scaled) = (a + b, a.scaled(b.size()));
         let dot = Vectors([a.dot(b); 3]);
-        [sum, a.sub(b), scaled, dot, a.cross(b), times(&m, a)].map(Vectors::arrays)
+        [sum, a - b, scaled, dot, a.cross(b), times(&m, a)].map(Vectors::arrays)
     }
 }
 

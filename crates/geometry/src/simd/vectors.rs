@@ -1,6 +1,7 @@
 //! Four vectors as one.
 
 use super::F64x4;
+use std::ops::{Add, Sub};
 
 /// Vectors in lanes: x, y and z of four of them.
 #[derive(Clone, Copy)]
@@ -17,20 +18,6 @@ impl<F: F64x4> Vectors<F> {
     #[inline(always)]
     pub fn arrays(self) -> [[f64; 4]; 3] {
         [self.0[0].array(), self.0[1].array(), self.0[2].array()]
-    }
-
-    /// Sums.
-    #[inline(always)]
-    pub fn add(self, other: Self) -> Self {
-        let ([a, b, c], [x, y, z]) = (self.0, other.0);
-        Self([a.add(x), b.add(y), c.add(z)])
-    }
-
-    /// Differences.
-    #[inline(always)]
-    pub fn sub(self, other: Self) -> Self {
-        let ([a, b, c], [x, y, z]) = (self.0, other.0);
-        Self([a.sub(x), b.sub(y), c.sub(z)])
     }
 
     /// Multiples.
@@ -59,6 +46,24 @@ impl<F: F64x4> Vectors<F> {
     pub fn size(self) -> F {
         let [a, b, c] = self.0;
         a.abs().add(b.abs()).add(c.abs())
+    }
+}
+
+impl<F: F64x4> Add for Vectors<F> {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        let ([a, b, c], [x, y, z]) = (self.0, other.0);
+        Self([a.add(x), b.add(y), c.add(z)])
+    }
+}
+
+impl<F: F64x4> Sub for Vectors<F> {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        let ([a, b, c], [x, y, z]) = (self.0, other.0);
+        Self([a.sub(x), b.sub(y), c.sub(z)])
     }
 }
 

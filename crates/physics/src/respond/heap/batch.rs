@@ -11,6 +11,7 @@ use super::{
 };
 use crate::geometry::simd::{F64x4, Matrices, Simd, Vectors, Width, Work, times};
 use glam::DMat3;
+use std::ops::{Add, Sub};
 
 /// Most groups of a batch.
 pub const LANES: usize = 4;

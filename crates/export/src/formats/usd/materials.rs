@@ -2,12 +2,8 @@
 
 use std::{collections::BTreeMap, io::Write, path::Path};
 
-use super::{
-    super::{Assembly, ExportError, ExportPiece, meshes::Side, write_png},
-    ROOT,
-};
-use crate::geometry::srgb;
-use crate::mesh::Material;
+use super::ROOT;
+use crate::{Assembly, ExportError, ExportPiece, geometry::srgb, mesh::Material, meshes::Side, write_png};
 
 /// Materials by name; `None` for one that shows vertex colours.
 #[derive(Default)]

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The line in the table of methods.
-pub const METHOD: MethodEntry = MethodEntry {
+pub static ENTRY: MethodEntry = MethodEntry {
     name: "planes",
     label: "Mesh, plane by plane",
     help: "Cuts convex meshes into convex shards, or the convex hull of any other.",

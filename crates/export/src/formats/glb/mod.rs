@@ -18,13 +18,13 @@ use self::{
     buffer::{Buffer, FLOAT, U16},
     tree::Tree,
 };
-use super::{
+use crate::geometry::srgb;
+use crate::mesh::Texture;
+use crate::{
     Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Hull, Needs, Target, Watch,
     meshes::{Primitive, Side, primitives},
     motion::Motion,
 };
-use crate::geometry::srgb;
-use crate::mesh::Texture;
 
 /// The format.
 pub(super) static FORMAT: FormatEntry = FormatEntry {
@@ -70,7 +70,7 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
 ///
 /// # Errors
 /// [`ExportError`].
-pub(super) fn write_hulls(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
+pub fn write_hulls(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
     let mut file =
         File { what, path, buffer: Buffer::default(), looks: Looks::default(), meshes: Vec::new() };
     let mut tree = Tree::of(what, watch, &mut |_| Ok(None))?;

@@ -43,7 +43,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use breaker::{METHOD, PlanesDetail};
+pub use breaker::{ENTRY, PlanesDetail};
 pub use object::{Plane, Planes};
 
 use glam::{DMat3, DVec3};

@@ -12,12 +12,12 @@ use std::{collections::BTreeMap, fs::File, io::BufWriter, io::Write, path::Path}
 
 use glam::{DQuat, DVec3, Vec3};
 
-use super::{
+use crate::geometry::srgb;
+use crate::{
     Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Needs, Target, Watch,
     meshes::WrittenMesh,
     motion::{Motion, MotionTrack},
 };
-use crate::geometry::srgb;
 use materials::Used;
 
 /// Name of the root prim.

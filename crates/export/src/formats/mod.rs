@@ -2,13 +2,25 @@
 //!
 //! To add one: a file with a [`FormatEntry`], a line here, and a section in docs/files.md.
 
+mod glb;
+mod obj;
+mod ply;
+mod usd;
+mod vox;
+mod voxels;
+
 use std::path::Path;
 
-use super::{Assembly, ExportError, FileSpace, Target, Watch, glb, obj, ply, usd, vox, voxels};
+use crate::{Assembly, ExportError, FileSpace, Target, Watch};
+
+pub(crate) use glb::write_hulls;
+pub use voxels::{coordinates, internal_rows};
 
 /// Data of pieces that a format needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
+    /// Nothing beside the pieces themselves.
+    Nothing,
     /// Their meshes.
     Meshes,
     /// Voxels of one object, not rotated.

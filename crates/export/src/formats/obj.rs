@@ -10,11 +10,11 @@ use std::{
     path::Path,
 };
 
-use super::{
+use crate::mesh::Material;
+use crate::{
     Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Needs, Target, Watch,
     meshes::{PieceMesh, Side},
 };
-use crate::mesh::Material;
 
 /// The format.
 pub(super) static FORMAT: FormatEntry = FormatEntry {
@@ -155,7 +155,7 @@ fn write_materials(path: &Path, used: &Used<'_>) -> Result<(), ExportError> {
         if let Some(texture) = material.and_then(|m| m.texture.as_ref()) {
             let file = format!("{name}.png");
             let to = path.with_file_name(&file);
-            super::write_png(&to, [texture.width, texture.height], texture.rgba.clone())?;
+            crate::write_png(&to, [texture.width, texture.height], texture.rgba.clone())?;
             text += &format!("map_Kd {file}\n");
         }
         text.push('\n');

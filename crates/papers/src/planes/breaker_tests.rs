@@ -22,6 +22,7 @@ fn object(name: &str) -> Imported {
 
 fn broken(object: &Imported, method: &str, options: &[(&str, f64)]) -> Result<Break, FractureError> {
     let options = options.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+    crate::register();
     let method = MethodId::named(method).unwrap();
     let params = FractureParams { method, options, seeds: 30, rng: 5, ..FractureParams::default() };
     let (arena, passes) = (Arena::new(Compute::Cpu).unwrap(), Passes::default());

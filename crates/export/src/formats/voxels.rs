@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-use super::{
+use crate::{
     Assembly, BreakArrays, BreakKind, Cells, ExportError, FileSpace, FormatEntry, Needs, Npz, Watch,
     npy::Element,
 };

@@ -11,7 +11,7 @@ use std::{
 
 use dot_vox::{Color, Dict, DotVoxData, Frame, Model, SceneNode, ShapeModel, Size, Voxel};
 
-use super::{Assembly, Cells, ExportError, ExportPiece, FileSpace, FormatEntry, Needs, Watch};
+use crate::{Assembly, Cells, ExportError, ExportPiece, FileSpace, FormatEntry, Needs, Watch};
 use crate::{shape::Octree, svo::morton::decode};
 
 /// Largest side of a model.

@@ -5,7 +5,7 @@ use std::{fs::File, io::BufWriter, io::Write, path::Path};
 
 use glam::Vec3;
 
-use super::{
+use crate::{
     Assembly, ExportError, FileSpace, FormatEntry, Needs, Placing, Target, Watch,
     meshes::{PieceMesh, Side},
 };

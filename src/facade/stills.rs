@@ -1,7 +1,7 @@
 //! Pictures without a window: a mesh standing on a floor, whole or broken, and its cameras.
 //!
 //! In: octrees on the backend and their positions. Out: RGBA8 rows. The world is in metres with y up; a mesh is scaled
-//! to 1 m along its longest side and stands on the floor at the origin.
+//! to 1 m along its longest side and stands on the floor at the origin. The commands use it too.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::{
     svo::{Arena, Forest, Grid},
 };
 
-use super::input::Object;
+use super::Object;
 
 /// Refinement passes of a still; fewer if the CPU draws it.
 const PASSES: u32 = 32;
@@ -26,7 +26,7 @@ const PASSES_SOFTWARE: u32 = 12;
 
 /// Sides to look from. Front looks along -z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum View {
+pub enum Viewpoint {
     /// Along -z.
     Front,
     /// Along +z.
@@ -41,7 +41,7 @@ pub enum View {
     ThreeQuarter,
 }
 
-impl View {
+impl Viewpoint {
     /// Yaw and pitch, radians.
     fn angles(self) -> (f32, f32) {
         use std::f32::consts::{FRAC_PI_2, PI};
@@ -168,10 +168,16 @@ impl Stage {
     /// [`GpuError`].
     pub fn of(compute: &Compute, object: &Object) -> Result<Self, GpuError> {
         let mut arena = Arena::new(compute)?;
+        let bodies = Self::standing(object, &mut arena)?;
+        Ok(Self { arena, bodies })
+    }
+
+    /// The body of `object`, whose octree goes into `arena`.
+    pub(super) fn standing(object: &Object, arena: &mut Arena) -> Result<Vec<RenderBody>, GpuError> {
         arena.insert(&object.forest)?;
         let place = Place::standing(&object.mass);
-        let body = place.body(Arc::new(object.shape_at(place.grid(object.grid.level), 1.0)), 0, Vec3::ZERO);
-        Ok(Self { arena, bodies: vec![body] })
+        let shape = object.shape_at(place.grid(object.grid.level), 1.0);
+        Ok(vec![place.body(Arc::new(shape), 0, Vec3::ZERO)])
     }
 }
 
