@@ -129,7 +129,7 @@ impl Plane {
         Self::by_scaled(&Scaled::new(normal), height, bits)
     }
 
-    /// Like [`Plane::by`] with a normal already rounded to 15 bits.
+    /// Like [`Plane::through`] with a normal already rounded to 15 bits.
     #[must_use]
     pub fn by_scaled(normal: &Scaled, height: i32, bits: u32) -> Self {
         let Scaled { vector, length, shift } = *normal;
