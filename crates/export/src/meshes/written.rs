@@ -15,6 +15,12 @@ pub struct WrittenMesh {
 }
 
 impl WrittenMesh {
+    /// The mesh itself.
+    #[must_use]
+    pub fn mesh(&self) -> &Arc<PieceMesh> {
+        &self.mesh
+    }
+
     /// Distance of each point from the nearest crack face, m; -1 if the mesh has none.
     pub fn crack_distances(&self) -> &[f32] {
         self.crack_distances.get_or_init(|| CrackDistance::of(&self.mesh).of_points(&self.mesh.positions))
