@@ -79,7 +79,7 @@ fn an_own_method_is_named_checked_and_exported() {
     let out = folder("library-method");
     let said = own_method::run(&out).expect("it breaks");
     print!("{said}");
-    assert!(said.starts_with("27 bricks, ") && said.contains("checks hold: true"), "{said}");
+    assert!(said.starts_with("27 bricks of ") && said.contains("checks hold: true"), "{said}");
     let report = report(&out);
     assert_eq!(report["parameters"]["method"], "bricks");
     assert_eq!(report["parameters"]["options"]["across"], 3.0);

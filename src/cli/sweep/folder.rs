@@ -175,7 +175,7 @@ mod tests {
         assert!(other(&|i| i.keep = vec!["report".into()]).contains("keeping nothing, not report"));
         fs::remove_file(home.join(IDENTITY)).unwrap();
         fs::write(home.join(TABLE), "x\n").unwrap();
-        assert!(refused(&mine).unwrap().contains("of no sweep"));
+        assert!(refused(&mine).unwrap().contains("that no sweep wrote"));
         fs::remove_dir_all(home).unwrap();
     }
 }

@@ -370,7 +370,7 @@ mod tests {
         let path = at("own");
         fs::write(&path, "name,price\ntea,3\n").unwrap();
         let error = Table::open(&path).err().unwrap().to_string();
-        assert!(error.contains("no table of a sweep"), "{error}");
+        assert!(error.contains("no sweep wrote this table"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "name,price\ntea,3\n");
         fs::remove_file(path).unwrap();
     }

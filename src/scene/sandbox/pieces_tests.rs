@@ -385,7 +385,7 @@ fn pieces_of_a_mesh_merge_into_one_closed_mesh() {
     let mut shards = broken_mesh("planes");
     shards.select_all();
     let error = shards.merge_selected().unwrap_err().to_string();
-    assert!(error.contains("cut by itself"), "{error}");
+    assert!(error.contains("cut on its own"), "{error}");
 }
 
 #[test]
