@@ -191,7 +191,7 @@ impl<'a> Piece<'a> {
     /// is closed, else a smooth surface of its octree. The first call for any piece cuts the meshes of all.
     #[must_use]
     pub fn mesh(&self) -> Arc<PieceMesh> {
-        Arc::clone(&self.pieces.with_meshes().mesh(self.entry.id).mesh())
+        Arc::clone(self.pieces.with_meshes().mesh(self.entry.id).mesh())
     }
 
     /// Volume, cubic units of the mesh; also its mass at density 1.

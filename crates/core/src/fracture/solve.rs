@@ -17,12 +17,15 @@ const MOST_SHAKES: u32 = 8;
 /// Breaks by parameters without a wanted number of pieces, and returns the number of pieces.
 pub(super) type BreakTrial<'a, T> = &'a mut dyn FnMut(&FractureParams) -> Result<(T, u32), FractureError>;
 
+/// Counts the pieces that parameters give.
+type CountPieces<'a> = dyn Fn(&FractureParams) -> Result<u32, FractureError> + 'a;
+
 /// A coarse copy for quick trials.
 pub(super) struct Quick<'a> {
     /// Level of its leaves.
     pub level: u32,
     /// How many pieces come of parameters that name no number of pieces.
-    pub pieces: Box<dyn Fn(&FractureParams) -> Result<u32, FractureError> + 'a>,
+    pub pieces: Box<CountPieces<'a>>,
 }
 
 /// Breaks by `params`; if these have a wanted number of pieces, by the number of seeds that comes nearest to it, in at

@@ -250,7 +250,12 @@ impl Finders {
 
     /// As [`FindContacts::broke`]: whether any finder has anything to follow.
     pub fn broke(&mut self, parent: &Body, parts: &[Body]) -> bool {
-        self.made.iter_mut().fold(false, |any, made| made.finder.broke(parent, parts) || any)
+        // Every finder follows the break; `any` would stop at the first.
+        let mut followed = false;
+        for made in &mut self.made {
+            followed |= made.finder.broke(parent, parts);
+        }
+        followed
     }
 
     /// Tells all that a body is gone.

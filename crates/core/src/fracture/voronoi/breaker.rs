@@ -160,5 +160,5 @@ pub fn bisector_seams(
 ) -> Result<Seams, FractureError> {
     let passes = Fracturer::shared(context.passes, context.arena.compute())?;
     let pattern = cells_of(target.shape, target.octree, strike).cells(strike.params)?.pattern;
-    Ok(passes.seams(target.voxels, target.octree.level(), &pattern)?)
+    passes.seams(target.voxels, target.octree.level(), &pattern)
 }

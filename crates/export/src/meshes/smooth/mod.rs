@@ -6,11 +6,11 @@
 //! cubes*, 2004; Schaefer, Ju & Warren, *Manifold dual contouring*, 2007). Stages, in their order in `surface.rs`:
 //!
 //! 1. `sharpen`: leaves at sharp edges of the object get the planes that meet there. `walls`: leaves that hold both
-//!   sides of a wall get its thickness.
+//!    sides of a wall get its thickness.
 //! 2. `thin`: voxels whose middle lies outside are taken away where that changes no connection. Samples of the solid
-//!   are therefore the middles of voxels, and a cell of dual contouring lies round a corner of the grid.
+//!    are therefore the middles of voxels, and a cell of dual contouring lies round a corner of the grid.
 //! 3. `faces`, `around`: faces between solid and empty voxels are dual to the edges that the surface crosses; they
-//!   share a vertex where they belong to one sheet round a corner.
+//!    share a vertex where they belong to one sheet round a corner.
 //! 4. `place`: vertices lie nearest to the planes of the faces round them.
 //! 5. `unfold`, `touching`: where faces turned over or met, vertices go back towards their corners.
 //! 6. `dress`: sides, normals, colours, texture coordinates.
