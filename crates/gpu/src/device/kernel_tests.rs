@@ -5,7 +5,7 @@ use crate::bind;
 use super::{
     Buffer, Count, Gpu, GpuError, Kernel, Named, Recorder,
     kernel_checks::{assert_dispatched, assert_layouts, assert_workgroups, layouts, odd_workgroup},
-    primitives::{RadixSort, Scan, ScanParams},
+    primitives::{Plan, RadixSort, Scan, ScanParams},
     shaders,
 };
 
@@ -25,6 +25,8 @@ fn every_kernel_is_dispatched_with_its_variables() {
     scan.run(&mut rec, &items, &count).unwrap();
     let spare = Buffer::zeroed(&gpu, "spare", 3000).unwrap();
     RadixSort::new(&gpu).run(&mut rec, &scan, [&items, &spare], (&count, 2999), 30).unwrap();
+    let (next, report) = (Count::unknown(&gpu), Buffer::<[u32; 2]>::zeroed(&gpu, "report", 1).unwrap());
+    Plan::new(&gpu).run(&mut rec, (&items, &count), (&next, [4000; 2]), (&report, 0)).unwrap();
     assert_dispatched(FOLDERS);
 }
 

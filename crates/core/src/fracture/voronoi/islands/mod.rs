@@ -196,7 +196,10 @@ mod tests {
         {
             let refused = run(path, condition).unwrap_err();
             assert!(matches!(refused, FractureError::Gpu(GpuError::Driver(_))), "{path}: {refused}");
-            assert!(refused.to_string().contains("ended a loop early"), "{path}: {refused}");
+            assert!(
+                refused.to_string().contains("ended the loop that finds pieces early"),
+                "{path}: {refused}"
+            );
         }
     }
 }
