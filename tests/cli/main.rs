@@ -6,6 +6,7 @@ mod files;
 mod fine;
 mod golden;
 mod interrupted;
+mod kept;
 mod library;
 mod methods;
 mod repeat;

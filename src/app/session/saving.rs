@@ -22,7 +22,7 @@ const AUTOSAVE_EVERY: Duration = Duration::from_secs(10);
 pub(super) struct Saving {
     dialog: Option<Dialog>,
     /// The file that the scene was last saved to or opened from.
-    file: Option<PathBuf>,
+    pub(super) file: Option<PathBuf>,
     /// On desktops without dialogs: the window's own prompt for a path.
     prompt: Option<PathPrompt>,
     /// Whether the desktop turned out to have no dialogs.

@@ -31,6 +31,10 @@ pub fn of_report(job: &Job, report: &FractureReport) -> Row {
     if let Some(Value::Array(checks)) = parts.remove("checks") {
         let all = checks.iter().all(|check| check["ok"] == Value::Bool(true));
         row.insert("checks.all_hold".into(), all.to_string());
+        if !all {
+            let names = report.failed_checks().join(", ");
+            row.insert(ERROR.into(), format!("the result fails its checks: {names}"));
+        }
         for check in &checks {
             let name = format!("checks.{}", check["name"].as_str().unwrap_or("unnamed"));
             flatten(&mut row, &format!("{name}.ok"), "", &check["ok"]);
