@@ -2,7 +2,6 @@
 //! surfaces with a gap of dust between them. [`boundary_set`] writes the voxels of all three, [`plane`] is the
 //! arithmetic of their planes.
 
-pub(in crate::fracture) mod below;
 pub(in crate::fracture) mod boundary_set;
 pub mod dusty;
 pub(in crate::fracture) mod leaf_voxels;
@@ -13,4 +12,5 @@ pub mod plane;
 mod plane_parity;
 #[cfg(test)]
 pub(in crate::fracture) mod random;
+pub(in crate::fracture) mod refine;
 pub mod rough;
