@@ -36,7 +36,7 @@ pub struct SoftStep {
     /// 1 is critical.
     pub damping_ratio: f64,
     /// Overlap is undone at most this fast, m/s. This and the following speeds and times are those of objects of a metre
-    /// on the Earth ([`Scale`]).
+    /// on the Earth (`Scale`).
     pub push_out: f64,
     /// Slower impacts do not bounce, m/s.
     pub bounce_threshold: f64,
