@@ -1,8 +1,8 @@
 //! Methods, contacts and responses of published papers, to compare with those that are used by default.
 //!
-//! [`planes`] breaks convex meshes plane by plane (Bullet's Voronoi shatter). [`field`] finds contacts by distance fields and sphere trees (Glondu et al. 2012). [`penalty`] answers contacts by a
-//! penalty on the intersection volume (Domaradzki & Martyn 2016, sec. 5.2). A program calls [`register`] before it opens
-//! scenes that name them.
+//! [`planes`] breaks convex meshes plane by plane (Bullet's Voronoi shatter). [`field`] finds contacts by distance
+//! fields and sphere trees (Glondu et al. 2012). [`penalty`] answers contacts by a penalty on the intersection volume
+//! (Domaradzki & Martyn 2016, sec. 5.2). A program calls [`register`] before it opens scenes that name them.
 
 #![deny(missing_docs)]
 #![cfg_attr(
