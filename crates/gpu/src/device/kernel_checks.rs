@@ -2,12 +2,13 @@
 //! checks begin with the shaders in a crate's folders, so a struct or a kernel that Rust leaves out is an error.
 
 use super::{
-    Layout, Shared, WORKGROUP,
+    Shared, WORKGROUP,
     indirect_count::Counted,
     layout_tests,
     primitives::{PlanParams, RadixParams, ScanParams},
     shaders,
 };
+use crate::Layout;
 
 /// The structs that this crate's own kernels share with Rust.
 #[must_use]

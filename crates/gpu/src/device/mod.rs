@@ -1,6 +1,6 @@
 //! The device and what runs on it, over wgpu.
 
-use crate::{GpuError, Layout, Shared, StageTiming, layout, shaders};
+use crate::{GpuError, Shared, StageTiming, layout, shaders};
 
 mod bandwidth;
 mod bindings;

@@ -12,7 +12,7 @@ use bytemuck::Pod;
 
 use super::{Buffer, Gpu, GpuError, Recorder, Traffic};
 
-/// A copy of some elements of a buffer for the host, readable after [`wait_for`].
+/// A copy of some elements of a buffer for the host, readable after `wait_for`.
 #[derive(Debug)]
 pub struct Readback<T> {
     raw: wgpu::Buffer,
@@ -78,7 +78,7 @@ impl<T: Pod> Readback<T> {
         self.len == 0
     }
 
-    /// The elements in mapped memory; only after [`wait_for`].
+    /// The elements in mapped memory; only after `wait_for`.
     ///
     /// # Errors
     /// [`GpuError::Driver`].

@@ -2,7 +2,7 @@
 //!
 //! The folders in the order of the data: [`pattern`] makes the seeds, `descent` finds the nodes of each cell,
 //! `surface` writes the voxels on the cracks, `octrees` makes octrees of them, `islands` finds connected
-//! components, `collect` reads the pieces back. [`Fracturer::fracture`] is the recipe; [`reference`] computes the
+//! components, `collect` reads the pieces back. [`Fracturer::fracture`] is the recipe; [`mod@reference`] computes the
 //! same on the whole grid without an octree or a GPU, for tests.
 
 mod breaker;

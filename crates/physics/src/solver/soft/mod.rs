@@ -35,8 +35,8 @@ pub struct SoftStep {
     pub stiff_size: f64,
     /// 1 is critical.
     pub damping_ratio: f64,
-    /// Overlap is undone at most this fast, m/s. This and the following speeds and times are those of objects of a
-    /// metre on the Earth ([`Scale`]).
+    /// Overlap is undone at most this fast, m/s. This and the following speeds and times are those of objects of a metre
+    /// on the Earth (`Scale`).
     pub push_out: f64,
     /// Slower impacts do not bounce, m/s.
     pub bounce_threshold: f64,

@@ -1,5 +1,5 @@
 //! The kinds of crack surface: the bisector plane, a rough surface through the voxels of a coarser level, or two such
-//! surfaces with a gap of dust between them. [`boundary_set`] writes the voxels of all three, [`plane`] is the
+//! surfaces with a gap of dust between them. `boundary_set` writes the voxels of all three, [`plane`] is the
 //! arithmetic of their planes.
 
 pub(in crate::fracture) mod boundary_set;
