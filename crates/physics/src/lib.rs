@@ -11,7 +11,7 @@
 )]
 #![recursion_limit = "256"]
 
-use kintsugi_core::{compute, fracture, registry, shape, svo};
+use kintsugi_core::{compute, fracture, parameter, registry, shape, svo};
 use kintsugi_geometry as geometry;
 use kintsugi_gpu as gpu;
 
@@ -63,7 +63,10 @@ pub use pair_data::{all_pair_data, pair_data};
 pub use planes::{Plane, Walls};
 pub use report::StepReport;
 pub use respond::{Respond, ResponseEntry, SoftStep, register_response, responses};
-pub use settings::{Narrow, WorldSettings};
+pub use settings::{
+    DENSITY, DT, FRICTION, GRAVITY, Narrow, PHYSICS_LEVEL, RESTITUTION, ROLLING_RESISTANCE, SUBSTEPS,
+    WorldSettings,
+};
 pub use snapshot::WorldSnapshot;
 pub use world::World;
 
