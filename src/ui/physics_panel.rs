@@ -5,7 +5,7 @@ use super::{
     widgets::{SliderLook, choice, figure, level, numbers, slider},
 };
 use crate::{
-    bodies::{PHYSICS_LEVEL, finders, responses},
+    bodies::{PHYSICS_LEVEL, generators, solvers},
     scene::{Missile, Touching, Tuning, parameters::STIFFNESS},
 };
 
@@ -62,7 +62,7 @@ pub(super) fn show(
     numbers(ui, out, Tuning::BODIES, &mut new);
     breaking(ui, &mut new, out);
     // A list with one entry would be no choice.
-    let known: Vec<_> = finders().iter().filter_map(|f| named(f.name, f.label, f.about)).collect();
+    let known: Vec<_> = generators().iter().filter_map(|f| named(f.name, f.label, f.about)).collect();
     if known.len() > 1 {
         let title = ("contacts", "Contacts", "How contacts are found");
         choice(ui, out, title, &mut new.contacts, &known);
