@@ -22,6 +22,7 @@ mod looking;
 mod moment;
 mod pieces;
 pub mod overlays;
+pub mod parameters;
 pub mod presets;
 mod pinned;
 mod placement;
@@ -34,7 +35,6 @@ mod stage;
 mod timeline;
 mod touching;
 mod tuning;
-mod tuning_names;
 
 pub use crate::{
     fracture::{Cells, KeptCells, nearest_seed},
