@@ -79,7 +79,9 @@ impl Sandbox {
         }
         remaking.broken = None;
         let Some(one) = remaking.breaks.next() else {
-            return self.put_all(&remaking);
+            self.put_all(&remaking)?;
+            self.document.set_remade_in_part(false);
+            return Ok(());
         };
         remaking.joined = one.joined.iter().cloned().collect();
         let Some(body) = self.named(&one.what(), &remaking).and_then(|id| self.stage.body(id)) else {
@@ -191,10 +193,11 @@ impl Sandbox {
     }
 
     /// The scene to save: from its start, with the user's actions as events. If pieces were edited or moved by hand,
-    /// the scene in its present state, and `true`.
+    /// the scene in its present state, and `true`. While the breaks of an opened scene are being repeated, the scene from
+    /// its start has them all, and the present state only some.
     #[must_use]
     pub fn scene_to_keep(&self, camera: Camera) -> (Scene, bool) {
-        let edited = self.has_edited_pieces();
+        let edited = self.remaking.is_none() && self.has_edited_pieces();
         (if edited { self.as_it_stands(camera) } else { self.scene(camera) }, edited)
     }
 
