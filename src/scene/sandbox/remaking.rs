@@ -183,13 +183,16 @@ impl Sandbox {
     /// objects cannot express.
     #[must_use]
     pub fn has_edited_pieces(&self) -> bool {
+        self.has_marked_pieces() || !self.as_it_stands(Camera::default()).deleted.is_empty()
+    }
+
+    /// The same but for deleted pieces, which takes longer to find out.
+    pub(super) fn has_marked_pieces(&self) -> bool {
         let is_edited = |body: &Body| {
             self.stage.status(body.id) != Status::default()
                 || self.stage.info_or_whole(body.id).joined.is_some()
         };
-        self.document.was_moved_by_hand()
-            || self.stage.bodies().iter().any(is_edited)
-            || !self.as_it_stands(Camera::default()).deleted.is_empty()
+        self.document.was_moved_by_hand() || self.stage.bodies().iter().any(is_edited)
     }
 
     /// The scene to save: from its start, with the user's actions as events. If pieces were edited or moved by hand,

@@ -156,7 +156,7 @@ impl Sandbox {
         match job.cause {
             Cause::User => self.keep_step(&label),
             // A scene saved from its beginning has it already, if its pieces were not edited.
-            Cause::Collision | Cause::Event if !self.has_edited_pieces() => self.keep_step_of_itself(&label),
+            Cause::Collision | Cause::Event if !self.has_marked_pieces() => self.keep_step_of_itself(&label),
             Cause::Collision | Cause::Event => self.keep_step(&label),
             Cause::Opening | Cause::Again => {}
         }
