@@ -67,7 +67,7 @@ pub(super) fn show(
         let title = ("contacts", "Contacts", "How contacts are found");
         choice(ui, out, title, &mut new.contacts, &known);
     }
-    let known: Vec<_> = responses().iter().filter_map(|r| named(r.name, r.label, r.about)).collect();
+    let known: Vec<_> = solvers().iter().filter_map(|r| named(r.name, r.label, r.about)).collect();
     choice(ui, out, ("response", "Response", "How contacts push"), &mut new.response, &known);
     penalty(ui, &mut new, out);
     numbers(ui, out, Tuning::CONTACTS, &mut new);
