@@ -71,7 +71,9 @@ impl Presets {
         if let Some(preset) = next.map(|view| view.preset.clone()) {
             let (sender, receiver) = mpsc::channel();
             std::thread::spawn(move || {
-                let picture = draw_preset(&preset).ok();
+                // A preset at which drawing panics would be tried again in every frame.
+                let drawn = std::panic::catch_unwind(|| draw_preset(&preset));
+                let picture = drawn.ok().and_then(Result::ok);
                 // The channel is closed only when the window has closed.
                 let _ = sender.send((preset, picture));
             });
