@@ -154,7 +154,6 @@ struct Counts {
     breaks: usize,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }

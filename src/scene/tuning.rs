@@ -48,7 +48,7 @@ pub struct Tuning {
     pub pairs: Vec<PairLevel>,
     /// Pieces of this generation and later do not break on impact.
     pub break_generations: u32,
-    /// Contact finder, by name.
+    /// Contact generator, by name.
     pub contacts: ContactsId,
     /// Octree level of the cells of distance fields.
     pub field_level: u32,

@@ -5,7 +5,7 @@ use super::{
     widgets::{SliderLook, choice, figure, slider},
 };
 use crate::{
-    bodies::{finders, responses},
+    bodies::{generators, solvers},
     scene::{MAX_FIELD_LEVEL, Missile, Touching, Tuning},
 };
 
@@ -120,7 +120,7 @@ pub(super) fn show(
     let response = slider(ui, "Far away", tip, &mut new.far_levels, 0..=4, &SliderLook::WHOLE);
     out.name("far_levels", &response);
     // A list with one entry would be no choice.
-    let known: Vec<_> = finders().iter().filter_map(|f| named(f.name, f.label, f.about)).collect();
+    let known: Vec<_> = generators().iter().filter_map(|f| named(f.name, f.label, f.about)).collect();
     if known.len() > 1 {
         let title = ("contacts", "Contacts", "How contacts are found");
         choice(ui, out, title, &mut new.contacts, &known);
@@ -132,7 +132,7 @@ pub(super) fn show(
             slider(ui, "Field level", tip, &mut new.field_level, 2..=MAX_FIELD_LEVEL, &SliderLook::WHOLE);
         out.name("field_level", &response);
     }
-    let known: Vec<_> = responses().iter().filter_map(|r| named(r.name, r.label, r.about)).collect();
+    let known: Vec<_> = solvers().iter().filter_map(|r| named(r.name, r.label, r.about)).collect();
     choice(ui, out, ("response", "Response", "How contacts push"), &mut new.response, &known);
     penalty(ui, &mut new, out);
     walls_panel::show(ui, input, &mut new, out);

@@ -56,9 +56,9 @@ pub struct WorldSettings {
     pub contacts: ContactsId,
     /// How contacts are answered.
     pub response: ResponseId,
-    /// Values of the options of the finder and the response.
+    /// Values of the options of the generator and the response.
     pub options: Options,
-    /// Coarser levels far from [`World::eye`]; none: levels stay.
+    /// Coarser levels far from [`World::eye`](crate::World::eye); none: levels stay.
     pub adaptive: Option<Adaptive>,
     /// Whether bodies at rest may sleep.
     pub sleeping: bool,

@@ -1,6 +1,7 @@
 use std::{fs, path::PathBuf};
 
 use super::*;
+use crate::scene::ScenePair;
 use glam::DVec3;
 
 fn sample() -> Scene {

@@ -15,7 +15,7 @@ use std::{
 use super::Mishaps;
 use super::{
     GpuError, Traffic,
-    faults::{Faults, guarded},
+    driver_errors::{DriverErrors, guarded},
     pipeline_store::{self, PipelineStore},
     traffic::Ledger,
 };
@@ -43,7 +43,7 @@ pub struct Gpu {
     pub limits: wgpu::Limits,
     /// Whether passes can be timed.
     pub has_timestamps: bool,
-    faults: Arc<Faults>,
+    driver_errors: Arc<DriverErrors>,
     #[cfg(any(test, feature = "testing"))]
     mishaps: Arc<Mishaps>,
     /// How long a wait may take, ms.
@@ -114,15 +114,15 @@ impl Gpu {
         }))
         .map_err(|error| GpuError::NoDevice { adapter: info.name.clone(), reason: error.to_string() })?;
 
-        let faults = Arc::new(Faults::default());
-        let on_lost = Arc::clone(&faults);
+        let driver_errors = Arc::new(DriverErrors::default());
+        let on_lost = Arc::clone(&driver_errors);
         device.set_device_lost_callback(move |reason, message| {
             // `Destroyed` means that this program dropped the device.
             if reason != wgpu::DeviceLostReason::Destroyed {
                 on_lost.lose(message);
             }
         });
-        let on_error = Arc::clone(&faults);
+        let on_error = Arc::clone(&driver_errors);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             tracing::error!("{error}");
             on_error.tell(match error {
@@ -142,7 +142,7 @@ impl Gpu {
             queue,
             info,
             limits,
-            faults,
+            driver_errors,
             #[cfg(any(test, feature = "testing"))]
             mishaps: Arc::new(Mishaps::from_environment()),
             wait_limit: Arc::new(AtomicU64::new(wait_limit.as_millis() as u64)),
@@ -192,7 +192,7 @@ impl Gpu {
     /// # Errors
     /// The error, which is then cleared; [`GpuError::Lost`] always once the device is lost.
     pub fn check(&self) -> Result<(), GpuError> {
-        self.faults.take()
+        self.driver_errors.take()
     }
 
     /// Sets how long a wait may take until the device counts as lost; at first it is 20 s, and 600 s where the adapter is
@@ -208,7 +208,7 @@ impl Gpu {
     /// this thread's work.
     pub fn wait(&self) -> Result<(), GpuError> {
         self.ledger.add(Traffic { waits: 1, ..Traffic::default() });
-        if let Some(lost) = self.faults.lost() {
+        if let Some(lost) = self.driver_errors.lost() {
             return Err(lost);
         }
         let timeout = Some(Duration::from_millis(self.wait_limit.load(Ordering::Relaxed)));
@@ -221,7 +221,7 @@ impl Gpu {
     /// # Errors
     /// See [`Gpu::wait`].
     pub fn look(&self) -> Result<(), GpuError> {
-        match self.faults.lost() {
+        match self.driver_errors.lost() {
             Some(lost) => Err(lost),
             None => self.poll(wgpu::PollType::Poll, false),
         }
@@ -240,12 +240,12 @@ impl Gpu {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(wgpu::PollError::Timeout)) => {
                 let limit = self.wait_limit.load(Ordering::Relaxed) as f64 / 1e3;
-                self.faults.lose(format!("it has not answered for {limit} s"));
+                self.driver_errors.lose(format!("it has not answered for {limit} s"));
                 self.check()
             }
             Ok(Err(error)) => Err(GpuError::Driver(error.to_string())),
             Err(message) => {
-                self.faults.lose(message);
+                self.driver_errors.lose(message);
                 self.check()
             }
         }
@@ -257,7 +257,7 @@ impl Gpu {
     /// [`GpuError::Lost`].
     pub fn guarded<R>(&self, calls: impl FnOnce() -> R) -> Result<R, GpuError> {
         guarded(calls).map_err(|message| {
-            self.faults.lose(message.clone());
+            self.driver_errors.lose(message.clone());
             GpuError::Lost(message)
         })
     }
@@ -290,7 +290,7 @@ impl Gpu {
     /// Creates a small buffer without checking for memory: if there is none, the next wait of this thread reports it.
     pub fn small_buffer(&self, descriptor: &wgpu::BufferDescriptor<'_>) -> wgpu::Buffer {
         if self.refuses_this_allocation() {
-            self.faults
+            self.driver_errors
                 .tell(GpuError::OutOfMemory { what: "a small buffer".into(), needed: descriptor.size });
         }
         self.device.create_buffer(descriptor)
@@ -364,7 +364,7 @@ impl Gpu {
     /// Whether the device is lost.
     #[must_use]
     pub fn is_lost(&self) -> bool {
-        self.faults.lost().is_some()
+        self.driver_errors.lost().is_some()
     }
 
     /// Counts a storage buffer until the lease is dropped.

@@ -20,12 +20,12 @@ mod solid;
 #[cfg(test)]
 mod tests;
 
-pub(super) use fit::{Fit, fit};
+pub(super) use fit::{HullFit, fit};
 pub use planes::at_plane as hull_at_plane;
 pub use solid::{Face, Solid};
 
 use super::{
-    Body, FinderEntry, Manifold, Plane, Point,
+    Body, GeneratorEntry, Manifold, Plane, Point,
     pairwise::{Met, NarrowPhase, NearTwo, PairFinder},
 };
 use axes::{Axis, Feature, Pair, Relative};
@@ -34,7 +34,7 @@ use glam::DVec3;
 use meeting::Meeting;
 
 /// How the table has it.
-pub const ENTRY: FinderEntry = FinderEntry {
+pub const ENTRY: GeneratorEntry = GeneratorEntry {
     name: "hull",
     label: "convex hulls",
     about: "Every body is met by its convex hull, along separating axes; what is hollow is filled.",

@@ -1,8 +1,7 @@
 //! The kinds of crack surface: the bisector plane, a rough surface through the voxels of a coarser level, or two such
-//! surfaces with a gap of dust between them. [`boundary_set`] writes the voxels of all three, [`plane`] is the
+//! surfaces with a gap of dust between them. `boundary_set` writes the voxels of all three, [`plane`] is the
 //! arithmetic of their planes.
 
-pub(in crate::fracture) mod below;
 pub(in crate::fracture) mod boundary_set;
 pub mod dusty;
 pub(in crate::fracture) mod leaf_voxels;
@@ -13,4 +12,5 @@ pub mod plane;
 mod plane_parity;
 #[cfg(test)]
 pub(in crate::fracture) mod random;
+pub(in crate::fracture) mod refine;
 pub mod rough;

@@ -4,7 +4,7 @@
 //! one list. Both use the same bound (`duel` in `shaders/fracture/voronoi/exact.wgsl`) and decide corners exactly at
 //! the end, so the result is the same, although intermediate lists differ.
 
-use super::{Cracks, Grown};
+use super::{Cracks, Subtree};
 use crate::{
     fracture::UNIT_BITS,
     svo::{Key, Node, morton},
@@ -151,29 +151,29 @@ impl<'a, C: Cracks> Walker<'a, C> {
     }
 
     /// All below a task's node.
-    pub fn run(&mut self, place: &WalkedNode, grown: &mut Grown, records: &mut C::Records) {
+    pub fn run(&mut self, place: &WalkedNode, subtree: &mut Subtree, records: &mut C::Records) {
         self.lists.clear();
         self.masks.clear();
-        self.lists.extend_from_slice(&grown.candidates);
-        self.node(place, 0, grown, records);
+        self.lists.extend_from_slice(&subtree.candidates);
+        self.node(place, 0, subtree, records);
     }
 
     /// The node's list is the rest of `lists` from `first` on.
-    fn node(&mut self, place: &WalkedNode, first: usize, grown: &mut Grown, records: &mut C::Records) {
+    fn node(&mut self, place: &WalkedNode, first: usize, subtree: &mut Subtree, records: &mut C::Records) {
         let list = &self.lists[first..];
         if is_single(list) {
-            grown.copy(self.nodes, list[0].slot, place);
+            subtree.copy(self.nodes, list[0].slot, place);
             return;
         }
         if place.level == self.cracks.level() {
-            self.cracks.node(place, list, grown, records);
+            self.cracks.node(place, list, subtree, records);
             return;
         }
         let end = self.lists.len();
         let masks = self.masks.len();
         narrow(place, list, &mut self.leads, &mut self.masks);
         for candidate in list {
-            grown.begin(place.level, candidate.slot);
+            subtree.begin(place.level, candidate.slot);
         }
         let (valid, internal) = place.octants(self.nodes);
         let mut rest = valid | internal;
@@ -186,11 +186,11 @@ impl<'a, C: Cracks> Walker<'a, C> {
                     self.lists.push(candidate);
                 }
             }
-            self.node(&place.child(self.nodes, octant), end, grown, records);
+            self.node(&place.child(self.nodes, octant), end, subtree, records);
             self.lists.truncate(end);
         }
         for candidate in &self.lists[first..] {
-            grown.end(place.level, candidate.slot, place.octant());
+            subtree.end(place.level, candidate.slot, place.octant());
         }
         self.masks.truncate(masks);
     }

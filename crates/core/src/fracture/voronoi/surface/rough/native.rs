@@ -15,10 +15,10 @@ use crate::{
         UNIT_BITS,
         interior::{Painter, VolumeGrid},
         voronoi::{
-            descent::native::{Candidate, Cracks, Grown, INSIDE, LeafRange, LeafWords, WalkedNode},
+            descent::native::{Candidate, Cracks, INSIDE, LeafRange, LeafWords, Subtree, WalkedNode},
             surface::{
-                below::{Asked, BelowRecords, Crossed, Gets, ranks_of},
                 leaf_voxels::{LeafVoxel, LeafVoxels},
+                refine::{Asked, Crossed, Gets, RefinedRecords, ranks_of},
             },
         },
     },
@@ -137,20 +137,26 @@ pub(in crate::fracture) struct RoughMemory {
 }
 
 impl Cracks for RoughCracks {
-    type Records = BelowRecords<RoughVoxel>;
+    type Records = RefinedRecords<RoughVoxel>;
     type Memory = RoughMemory;
 
     fn level(&self) -> u32 {
         self.0.words.transition
     }
 
-    fn node(&self, place: &WalkedNode, list: &[Candidate], grown: &mut Grown, records: &mut Self::Records) {
+    fn node(
+        &self,
+        place: &WalkedNode,
+        list: &[Candidate],
+        subtree: &mut Subtree,
+        records: &mut Self::Records,
+    ) {
         let Self(crack) = self;
         match crack.corners(place, list) {
-            Err(object) => grown.copy(&crack.source.nodes, object, place),
+            Err(object) => subtree.copy(&crack.source.nodes, object, place),
             Ok(corners) => {
                 let voxel = RoughVoxel::new(corners.separate(&crack.words), crack.words.votes != 0);
-                records.add(&crack.source, place, voxel, grown);
+                records.add(&crack.source, place, voxel, subtree);
             }
         }
     }
@@ -159,7 +165,7 @@ impl Cracks for RoughCracks {
         &self,
         records: &Self::Records,
         record: u32,
-        _grown: &Grown,
+        _grown: &Subtree,
         memory: &mut RoughMemory,
         out: &mut [LeafRange<'_>],
     ) {
