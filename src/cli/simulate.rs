@@ -20,9 +20,9 @@ use crate::{
 use super::{
     CliError,
     contact_counts::ContactCounts,
-    formats::formats,
     frames::FrameArgs,
     input::read_scene,
+    options::formats,
     playing::{open, play},
     progress::Reporter,
     simulation_report::{Asked, SimulationReport},

@@ -11,7 +11,7 @@
 )]
 #![recursion_limit = "256"]
 
-use kintsugi_core::{compute, fracture, registry, shape, svo};
+use kintsugi_core::{compute, fracture, parameter, registry, shape, svo};
 use kintsugi_geometry as geometry;
 use kintsugi_gpu as gpu;
 
@@ -62,7 +62,10 @@ pub use options::Options;
 pub use pair_data::{all_pair_data, pair_data};
 pub use planes::{Plane, Walls};
 pub use report::StepReport;
-pub use settings::{Narrow, WorldSettings};
+pub use settings::{
+    DENSITY, DT, FRICTION, GRAVITY, Narrow, PHYSICS_LEVEL, RESTITUTION, ROLLING_RESISTANCE, SUBSTEPS,
+    WorldSettings,
+};
 pub use snapshot::WorldSnapshot;
 pub use solver::{ContactSolver, SoftStep, SolverEntry, register_solver, solvers};
 pub use world::World;

@@ -49,8 +49,8 @@ pub use cancel::{Cancel, CancelOnDrop, Cancelled};
 pub use interior::{Interior, Material, Volume};
 pub use methods::{methods, register};
 pub use params::{
-    FractureParams, Impact, Labelling, MAX_SEEDS, MethodId, ParamProblem, PatternError, Preset, Recipe,
-    SmallRule, Smallest, Surface,
+    CELLS, CRACK, FractureParams, INTERIOR, Impact, Labelling, MAX_SEEDS, MethodId, PATTERN, PRESETS,
+    ParamProblem, PatternError, Preset, Recipe, SURFACE, SmallRule, Smallest, Surface,
 };
 pub use passes::Passes;
 pub use result::{Dropped, Fracture, FractureCounts, FractureError, Merge, Piece, Solved, Source};

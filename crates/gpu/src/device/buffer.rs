@@ -4,7 +4,7 @@ use std::{marker::PhantomData, sync::Arc};
 
 use bytemuck::Pod;
 
-use super::{Gpu, GpuError, Readback, Traffic, context::Lease, readback};
+use super::{Bindable, Gpu, GpuError, Named, Readback, Traffic, context::Lease, readback};
 
 /// Usage flags of every storage buffer: bound, filled, copied from and to.
 #[must_use]
@@ -128,6 +128,15 @@ impl<T: Pod> Buffer<T> {
     pub fn read_range(&self, gpu: &Gpu, first: usize, count: usize) -> Result<Vec<T>, GpuError> {
         let mut read = read_all(gpu, &[(self, first, count)])?;
         Ok(read.pop().unwrap_or_default())
+    }
+}
+
+impl<T: Pod> Bindable for Buffer<T> {
+    fn named(&self, name: &'static str) -> Named<'_> {
+        let size = std::num::NonZeroU64::new(self.bound_bytes());
+        let resource =
+            wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: self.raw(), offset: 0, size });
+        Named { name, resource, ty: None, stride: size_of::<T>() }
     }
 }
 

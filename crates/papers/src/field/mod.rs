@@ -31,7 +31,7 @@ mod tests;
 use crate::{
     bodies::{
         Body, BodyId, GeneratorEntry, Options, Plane, Point,
-        collide::pairwise::{Met, NarrowPhase, NearTwo, PairFinder},
+        collide::pairwise::{Met, NarrowPhase, NearTwo, PairGenerator},
     },
     fracture::MethodOption,
 };
@@ -60,11 +60,11 @@ pub static ENTRY: GeneratorEntry = GeneratorEntry {
             (Glondu et al. 2012).",
     accepts: |_| true,
     options: &[LEVEL],
-    make: |_| Ok(Box::new(FieldFinder::default())),
+    make: |_| Ok(Box::new(FieldGenerator::default())),
 };
 
 /// Finds contacts of distance fields with each other and with planes.
-pub type FieldFinder = PairFinder<Fields>;
+pub type FieldGenerator = PairGenerator<Fields>;
 
 /// Fields and sphere trees of bodies.
 #[derive(Default)]

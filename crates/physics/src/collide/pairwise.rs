@@ -149,7 +149,7 @@ pub trait NarrowPhase: Default + Send + Sync + 'static {
 pub type Name = (BodyId, Option<BodyId>);
 
 /// A generator that searches each pair by `N`.
-pub struct PairFinder<N: NarrowPhase> {
+pub struct PairGenerator<N: NarrowPhase> {
     /// Looks at one pair.
     pub narrow: N,
     /// Cached data of pairs, ascending.
@@ -158,13 +158,13 @@ pub struct PairFinder<N: NarrowPhase> {
     pub left: Vec<[usize; 2]>,
 }
 
-impl<N: NarrowPhase> Default for PairFinder<N> {
+impl<N: NarrowPhase> Default for PairGenerator<N> {
     fn default() -> Self {
         Self { narrow: N::default(), records: Vec::new(), left: Vec::new() }
     }
 }
 
-/// The data of a [`PairFinder`] in a snapshot.
+/// The data of a [`PairGenerator`] in a snapshot.
 struct Memory<N: NarrowPhase> {
     narrow: N::Memory,
     records: Vec<(Name, Record<N::Known>)>,
@@ -201,7 +201,7 @@ enum ToDo {
     Nothing,
 }
 
-impl<N: NarrowPhase> PairFinder<N> {
+impl<N: NarrowPhase> PairGenerator<N> {
     fn known(&self, name: &Name) -> Option<&Record<N::Known>> {
         let at = self.records.binary_search_by_key(name, |(name, _)| *name).ok()?;
         Some(&self.records[at].1)
@@ -290,7 +290,7 @@ impl<N: NarrowPhase> PairFinder<N> {
     }
 }
 
-impl<N: NarrowPhase> PairFinder<N> {
+impl<N: NarrowPhase> PairGenerator<N> {
     /// The manifold of a body that is near a plane, and what is known of it then.
     fn at_planes(
         &self,
@@ -326,7 +326,7 @@ impl<N: NarrowPhase> PairFinder<N> {
     }
 }
 
-impl<N: NarrowPhase> ContactGenerator for PairFinder<N> {
+impl<N: NarrowPhase> ContactGenerator for PairGenerator<N> {
     fn reach(&self, bodies: &[Body], _: LevelOfDetail<'_>) -> Vec<f64> {
         bodies.iter().map(|body| 0.5 * self.narrow.resolution(body)).collect()
     }

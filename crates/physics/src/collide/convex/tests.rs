@@ -172,7 +172,7 @@ fn drifting(farther: f64) -> (usize, usize, usize) {
     }
     let (dt, detail) = (0.01, PairLevels::default());
     let detail = LevelOfDetail { pairs: &detail, far: None };
-    let mut generator = HullFinder::default();
+    let mut generator = HullGenerator::default();
     let (mut old, mut missed, mut all, mut spared) = (Vec::new(), 0, 0, 0);
     for _ in 0..400 {
         let bodies = &mut w.bodies;

@@ -14,8 +14,8 @@ use super::{
     Body, BodyId, ContactGenerator, ContactQuery, Found, GeneratorEntry, GeneratorMemory, InOrder,
     LevelOfDetail, Manifold,
     convex::HullFit,
-    octree::{self, OctreeFinder},
-    pairwise::PairFinder,
+    octree::{self, OctreeGenerator},
+    pairwise::PairGenerator,
 };
 use crate::{
     broad_phase::NearPair,
@@ -32,22 +32,22 @@ pub const ENTRY: GeneratorEntry = GeneratorEntry {
     about: "Bodies meet by their convex hulls where these are their surface, to a quarter of a cell or half a voxel, elsewhere by octrees.",
     accepts: octree::ENTRY.accepts,
     options: &[],
-    make: |gpu| Ok(Box::new(MixedFinder::new(gpu)?)),
+    make: |gpu| Ok(Box::new(MixedGenerator::new(gpu)?)),
 };
 
 /// Finds contacts by hulls or octrees, pair by pair.
-pub struct MixedFinder {
-    octrees: OctreeFinder,
-    hulls: PairFinder<VerifiedHulls>,
+pub struct MixedGenerator {
+    octrees: OctreeGenerator,
+    hulls: PairGenerator<VerifiedHulls>,
 }
 
-impl MixedFinder {
+impl MixedGenerator {
     /// A generator without cached data.
     ///
     /// # Errors
     /// [`GpuError`] if passes cannot be made.
     pub fn new(gpu: Option<&Gpu>) -> Result<Self, GpuError> {
-        Ok(Self { octrees: OctreeFinder::new(gpu)?, hulls: PairFinder::default() })
+        Ok(Self { octrees: OctreeGenerator::new(gpu)?, hulls: PairGenerator::default() })
     }
 }
 
@@ -57,7 +57,7 @@ fn by_hulls(pair: &NearPair, bodies: &[Body], fits: &[Option<HullFit>], detail: 
     pair.bodies.iter().all(|k| fits[*k].is_some()) && detail.pairs.get(a, b).is_none()
 }
 
-impl ContactGenerator for MixedFinder {
+impl ContactGenerator for MixedGenerator {
     fn reach(&self, bodies: &[Body], detail: LevelOfDetail<'_>) -> Vec<f64> {
         let hulls = self.hulls.reach(bodies, detail);
         self.octrees.reach(bodies, detail).into_iter().zip(hulls).map(|(a, b)| a.max(b)).collect()

@@ -28,7 +28,7 @@ fn what_is_flat_and_whole_is_plain_and_nothing_else() {
     ] {
         w.add(body(&Arc::new(forest), 0, grid(level, 1.0), level - 1, DVec3::X * 5.0));
     }
-    let mut generator = MixedFinder::new(None).expect("no passes");
+    let mut generator = MixedGenerator::new(None).expect("no passes");
     let fits = generator.hulls.narrow.fit(&w.bodies, 0..w.bodies.len());
     // A sliver's edges are cut off by its voxels.
     let is_plain = |fit: &Option<HullFit>| *fit == Some(HullFit::Tight);
@@ -57,7 +57,7 @@ fn what_is_flat_and_whole_is_plain_and_nothing_else() {
 }
 
 /// Who looked at the only pair of a world: whether it was left to octrees, and how many points touch.
-fn looked(generator: &mut MixedFinder, w: &mut World) -> (bool, usize) {
+fn looked(generator: &mut MixedGenerator, w: &mut World) -> (bool, usize) {
     let none = PairLevels::default();
     let detail = LevelOfDetail { pairs: &none, far: None };
     let mut pairs = [NearPair { bodies: [0, 1], way: 0.0, resolution_m: f64::MAX }];
@@ -103,7 +103,7 @@ fn what_lies_in_a_channel_is_left_to_octrees() {
         let mut w = world(WorldSettings::default());
         w.add(body(&channel(floor), 0, grid(5, 1.0), 5, DVec3::ZERO));
         w.add(body(&small(low), 0, grid(5, 1.0), 5, DVec3::ZERO));
-        let mut generator = MixedFinder::new(None).expect("no passes");
+        let mut generator = MixedGenerator::new(None).expect("no passes");
         let (left, points) = looked(&mut generator, &mut w);
         println!("{what}: left {left}, {points} points");
         assert_eq!((left, points > 0), (is_left, touches), "{what}");

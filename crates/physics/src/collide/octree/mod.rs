@@ -76,7 +76,7 @@ pub const ENTRY: GeneratorEntry = GeneratorEntry {
     about: "Samples of one octree's surface are looked up in the other, at the level that the scene gives the pair.",
     accepts: |[a, b]| has_voxels(a) && (has_voxels(b) || b == Partner::Plane),
     options: &[],
-    make: |gpu| Ok(Box::new(OctreeFinder::new(gpu)?)),
+    make: |gpu| Ok(Box::new(OctreeGenerator::new(gpu)?)),
 };
 
 /// By body: how far beyond its voxels its cells may extend, m: half a cell of the coarsest level at which it collides.
@@ -94,7 +94,7 @@ const PASSES: &str = "contact passes (device)";
 
 /// Finds contacts of octrees with each other and with planes.
 #[derive(Default)]
-pub struct OctreeFinder {
+pub struct OctreeGenerator {
     cache: SurfelCache,
     passes: Option<ContactSearch>,
     lists: NeighbourLists,
@@ -127,7 +127,7 @@ enum ToDo {
 /// The search in passes with the device and the octrees on it.
 type OnDevice<'p, 'g> = (&'p mut ContactSearch, (&'g Gpu, &'g Arena));
 
-impl OctreeFinder {
+impl OctreeGenerator {
     /// A generator without cached data.
     ///
     /// # Errors
@@ -222,7 +222,7 @@ impl OctreeFinder {
     }
 }
 
-impl ContactGenerator for OctreeFinder {
+impl ContactGenerator for OctreeGenerator {
     fn reach(&self, bodies: &[Body], detail: LevelOfDetail<'_>) -> Vec<f64> {
         reach(bodies, detail)
     }
@@ -341,7 +341,7 @@ mod tests {
             w.add(body(&small, 0, grid(4, 1.0), 4, DVec3::Y * (0.5 * f64::from(i) + 9.0)));
         }
         w.add(body(&large, 0, grid(6, 5.0), 6, DVec3::X * 1000.0 + DVec3::Y * 9.0));
-        let mut generator = OctreeFinder::new(None).expect("no passes");
+        let mut generator = OctreeGenerator::new(None).expect("no passes");
         let none = PairLevels::default();
         let detail = LevelOfDetail { pairs: &none, far: None };
         let mut pairs = [NearPair { bodies: [0, 1], way: 0.0, resolution_m: f64::MAX }];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{
     planar::native::{PlanarCracks, PlanarRecords},
-    rough::{native::Cracking, points::Corners},
+    rough::points::{Corners, Cracking},
 };
 use crate::fracture::{
     UNIT_BITS,

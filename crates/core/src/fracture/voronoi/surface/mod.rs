@@ -5,7 +5,6 @@
 pub(in crate::fracture) mod boundary_set;
 pub mod dusty;
 pub(in crate::fracture) mod leaf_voxels;
-pub(in crate::fracture) mod native;
 pub mod planar;
 pub mod plane;
 #[cfg(test)]
@@ -14,3 +13,14 @@ mod plane_parity;
 pub(in crate::fracture) mod random;
 pub(in crate::fracture) mod refine;
 pub mod rough;
+
+use crate::{
+    fracture::UNIT_BITS,
+    svo::{Key, morton},
+};
+
+/// The middle of a leaf, fixed point.
+pub(in crate::fracture) fn leaf_centre(key: Key, level: u32) -> [i32; 3] {
+    let bits = UNIT_BITS - level;
+    morton::decode(key).map(|v| (v << bits) as i32 + ((1 << bits) >> 1))
+}

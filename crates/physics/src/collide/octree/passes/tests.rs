@@ -3,7 +3,7 @@
 
 use super::{
     super::{
-        OctreeFinder, brute,
+        OctreeGenerator, brute,
         parity::{heap, insert},
         records::Record,
         surfel_buffer::SurfelBuffer,
@@ -43,10 +43,10 @@ impl Bench {
     }
 
     /// A generator with these passes.
-    fn generator(&self, passes: ContactPasses) -> OctreeFinder {
+    fn generator(&self, passes: ContactPasses) -> OctreeGenerator {
         let surfels = SurfelBuffer::new(&self.gpu).expect("room");
         let search = ContactSearch { passes, surfels, ahead: None };
-        OctreeFinder { passes: Some(search), ..OctreeFinder::default() }
+        OctreeGenerator { passes: Some(search), ..OctreeGenerator::default() }
     }
 }
 
@@ -72,7 +72,7 @@ impl Moment {
     }
 
     /// What a generator says, as the recipe of a step asks it.
-    fn ask(&self, generator: &mut OctreeFinder, gpu: OnGpu<'_>) -> Seen {
+    fn ask(&self, generator: &mut OctreeGenerator, gpu: OnGpu<'_>) -> Seen {
         generator.recall(&self.memory);
         let narrow = if gpu.is_some() { Narrow::Gpu } else { Narrow::Cpu };
         let settings = WorldSettings { narrow, ..self.settings.clone() };
@@ -231,9 +231,9 @@ fn worlds() -> Vec<(&'static str, World, usize, f64)> {
 }
 
 /// Compares a world step by step, while the CPU plays it.
-fn compare(bench: &mut Bench, by_passes: &mut OctreeFinder, w: &mut World, steps: usize) -> Apart {
+fn compare(bench: &mut Bench, by_passes: &mut OctreeGenerator, w: &mut World, steps: usize) -> Apart {
     insert(w, &mut bench.arena);
-    let mut by_cpu = OctreeFinder::default();
+    let mut by_cpu = OctreeGenerator::default();
     let mut sum = Apart::default();
     for _ in 0..steps {
         let moment = Moment::of(w, w.generators.memory_of("octree"));

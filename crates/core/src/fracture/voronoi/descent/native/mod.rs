@@ -5,11 +5,10 @@
 //! the end is exact, nodes that are empty or wholly inside are dropped, and order is object-major and Morton.
 //!
 //! Two rounds over the same tasks, each a node of an upper level: the first walks and decides ([`walk`], [`subtree`]),
-//! which gives the nodes and the number of leaves of every object there; the second ([`leaf_writer`]) writes the leaves at
-//! their final places, once islands are known.
+//! which gives the nodes and the number of leaves of every object there; the second ([`leaf_writer`]) writes the leaves
+//! at their final places, once islands are known.
 
 mod leaf_writer;
-mod leaves;
 mod lost_cells;
 mod root_tasks;
 mod subtree;
@@ -19,7 +18,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-pub(in crate::fracture) use leaves::{LeafRange, LeafWords};
+pub(in crate::fracture) use leaf_writer::{LeafRange, LeafWords};
 pub(in crate::fracture) use lost_cells::planar_objects;
 pub(in crate::fracture) use subtree::{Step, Subtree};
 pub(in crate::fracture) use walk::{Candidate, INSIDE, WalkedNode, distance2, is_single, narrow};
@@ -27,14 +26,13 @@ pub(in crate::fracture) use walk::{Candidate, INSIDE, WalkedNode, distance2, is_
 use self::{
     leaf_writer::{Order, UnwrittenLeaves},
     root_tasks::{RootTasks, Task},
-    walk::Walker,
 };
 use crate::{
     fracture::{
         Cancelled, FractureError, Pattern, Source,
         voronoi::{
-            native::Stopwatch,
             octrees::native::{LeafRun, NativeCells},
+            stages::Stopwatch,
         },
     },
     svo::Node,
@@ -68,6 +66,68 @@ pub(in crate::fracture) trait Cracks: Sync + 'static {
         memory: &mut Self::Memory,
         out: &mut [LeafRange<'_>],
     );
+}
+
+/// Walks one task after another; what it keeps between them is only memory.
+struct Walker<'a, C: Cracks> {
+    cracks: &'a C,
+    nodes: &'a [Node],
+    /// Lists of the nodes on the path, each behind its parent's.
+    lists: Vec<Candidate>,
+    /// Octants of every candidate of those lists.
+    masks: Vec<u8>,
+    leads: Vec<[i32; 8]>,
+}
+
+impl<'a, C: Cracks> Walker<'a, C> {
+    fn new(cracks: &'a C, nodes: &'a [Node]) -> Self {
+        Self { cracks, nodes, lists: Vec::new(), masks: Vec::new(), leads: Vec::new() }
+    }
+
+    /// All below a task's node.
+    fn run(&mut self, place: &WalkedNode, subtree: &mut Subtree, records: &mut C::Records) {
+        self.lists.clear();
+        self.masks.clear();
+        self.lists.extend_from_slice(&subtree.candidates);
+        self.node(place, 0, subtree, records);
+    }
+
+    /// The node's list is the rest of `lists` from `first` on.
+    fn node(&mut self, place: &WalkedNode, first: usize, subtree: &mut Subtree, records: &mut C::Records) {
+        let list = &self.lists[first..];
+        if is_single(list) {
+            subtree.copy(self.nodes, list[0].slot, place);
+            return;
+        }
+        if place.level == self.cracks.level() {
+            self.cracks.node(place, list, subtree, records);
+            return;
+        }
+        let end = self.lists.len();
+        let masks = self.masks.len();
+        narrow(place, list, &mut self.leads, &mut self.masks);
+        for candidate in list {
+            subtree.begin(place.level, candidate.slot);
+        }
+        let (valid, internal) = place.octants(self.nodes);
+        let mut rest = valid | internal;
+        while rest != 0 {
+            let octant = rest.trailing_zeros();
+            rest &= rest - 1;
+            for k in 0..end - first {
+                if self.masks[masks + k] >> octant & 1 == 1 {
+                    let candidate = self.lists[first + k];
+                    self.lists.push(candidate);
+                }
+            }
+            self.node(&place.child(self.nodes, octant), end, subtree, records);
+            self.lists.truncate(end);
+        }
+        for candidate in &self.lists[first..] {
+            subtree.end(place.level, candidate.slot, place.octant());
+        }
+        self.masks.truncate(masks);
+    }
 }
 
 /// The seeds as candidates at the root: all of them, with the rank of their object as slot.

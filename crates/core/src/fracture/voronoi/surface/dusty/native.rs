@@ -14,9 +14,8 @@ use crate::fracture::{
             refine::{Gets, RefinedRecords},
             rough::{
                 UNITS,
-                native::Cracking,
                 nearest::{NearTriangle, ROUNDING},
-                points::Corners,
+                points::{Corners, Cracking},
             },
         },
     },

@@ -21,7 +21,7 @@ use crate::{
             },
             octrees::NO_LEAF,
             surface::{
-                native::leaf_centre,
+                leaf_centre,
                 plane::{Plane, Scaled, VOXEL_BITS, quotient},
             },
         },

@@ -2,49 +2,23 @@
 //! [`RoughCracks`] follows the triangles of coarser voxels; where the leaves are the transition voxels,
 //! [`RoughLeaves`] makes one voxel a leaf.
 
-use std::sync::Arc;
-
 use super::{
-    CrackUniform, TransitionVoxel,
+    TransitionVoxel,
     facets::{Facets, ShownLeaf},
-    points::Corners,
+    points::{Corners, Cracking},
     sides::{cone_object, elected_object},
 };
-use crate::{
-    fracture::{
-        UNIT_BITS,
-        interior::{Painter, VolumeGrid},
-        voronoi::{
-            descent::native::{Candidate, Cracks, INSIDE, LeafRange, LeafWords, Subtree, WalkedNode},
-            surface::{
-                leaf_voxels::{LeafVoxel, LeafVoxels},
-                refine::{Asked, Crossed, Gets, RefinedRecords, ranks_of},
-            },
+use crate::fracture::{
+    interior::Painter,
+    voronoi::{
+        descent::native::{Candidate, Cracks, INSIDE, LeafRange, LeafWords, Subtree, WalkedNode},
+        surface::{
+            leaf_voxels::{LeafVoxel, LeafVoxels},
+            refine::{Asked, Crossed, Gets, RefinedRecords, ranks_of},
         },
     },
-    svo::Forest,
 };
 use glam::IVec3;
-
-/// Input of rough and dusty surfaces.
-pub(in crate::fracture) struct Cracking {
-    pub source: Arc<Forest>,
-    pub volume: Arc<VolumeGrid>,
-    pub words: CrackUniform,
-}
-
-impl Cracking {
-    /// Levels from the transition voxels to the leaves.
-    pub fn below(&self) -> u32 {
-        self.source.level - self.words.transition
-    }
-
-    /// The corners of a transition voxel; `None` if it belongs to one object.
-    pub fn corners(&self, place: &WalkedNode, list: &[Candidate]) -> Result<Corners, u32> {
-        let corners = Corners::new(list, place.low(), 1 << (UNIT_BITS - place.level));
-        if corners.crossed() { Ok(corners) } else { Err(corners.objects[0]) }
-    }
-}
 
 /// Triangles through the voxels of a level above the leaves.
 pub(in crate::fracture) struct RoughCracks(pub Cracking);
