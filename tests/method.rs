@@ -112,6 +112,38 @@ fn the_command_breaks_by_it_over_generations_and_exports_what_comes_of_it() {
     std::fs::remove_dir_all(folder).expect("it was there");
 }
 
+/// What a method gets wrong is written with a report that says so, and the exit code says so, too.
+#[test]
+fn results_that_fail_their_checks_end_with_1() {
+    register(&support::plane_cut::LOSES).expect("its name is free");
+    let home = std::env::temp_dir().join(format!("kintsugi-loses-{}", std::process::id()));
+    std::fs::create_dir_all(&home).expect("a folder");
+    let at = |name: &str| home.join(name).display().to_string();
+    let run = |words: &[&str]| {
+        let words = ["kintsugi"].iter().chain(words).chain(&["--compute", "cpu"]);
+        let error = kintsugi::cli::run(words.map(std::ffi::OsString::from)).expect_err("it is not good");
+        (error.exit_code(), error.to_string())
+    };
+    let (out, jobs, sweep) = (at("out"), at("jobs.toml"), at("sweep"));
+    let (code, said) =
+        run(&["fracture", "builtin:column", "--level", "5", "--method", "loses", "--out", &out]);
+    assert!(code == 1 && said.contains("fails its checks: ") && said.contains("report.json"), "{said}");
+    let text = std::fs::read_to_string(at("out/report.json")).expect("a report");
+    let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let failed = report["checks"].as_array().expect("checks").iter().filter(|check| check["ok"] == false);
+    let failed: Vec<&str> = failed.map(|check| check["name"].as_str().expect("a name")).collect();
+    println!("{said}");
+    assert!(!failed.is_empty() && said.contains(&failed.join(", ")), "{said}");
+
+    let list = "meshes = ['builtin:column']\nlevels = [5]\nfracture.method = 'loses'\n";
+    std::fs::write(&jobs, list).expect("it is written");
+    let (code, said) = run(&["sweep", &jobs, "--out", &sweep]);
+    assert!(code == 1 && said.contains("1 of 1 jobs failed"), "{said}");
+    let table = std::fs::read_to_string(at("sweep/table.csv")).expect("a table");
+    assert!(table.contains("the result fails its checks: ") && table.contains("checks.all_hold"), "{table}");
+    std::fs::remove_dir_all(home).expect("it was there");
+}
+
 #[test]
 fn a_scene_with_an_option_out_of_range_is_refused() {
     plane_cut();

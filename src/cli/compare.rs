@@ -113,8 +113,8 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     }
     args.compute.takes(args.level)?;
     let seeds = args.pattern.check(args.level)?;
-    args.json.iter().try_for_each(|file| super::check_place("--json", file))?;
-    args.picture.iter().try_for_each(|file| super::check_picture_place("--picture", file))?;
+    args.json.iter().try_for_each(|file| super::check_place("--json", file, &[&args.file]))?;
+    args.picture.iter().try_for_each(|file| super::check_picture_place("--picture", file, &[&args.file]))?;
     let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
     let compute = args.compute.open(&reporter)?;
     let passes = Passes::default();
@@ -164,7 +164,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
         methods: &rows,
     };
     if let Some(file) = &args.json {
-        write_json(file, &results)?;
+        write_json(file, &results)?.iter().for_each(|note| reporter.warn(note));
     }
     if let Some(file) = &args.picture {
         picture(args, &compute, &object, &all, file, &reporter)?;
@@ -304,5 +304,6 @@ fn picture(
     let scene = super::render::mesh_scene(&object.file, args.level, &args.pattern).to_text();
     let provenance = crate::provenance::of_mesh(object.mesh.digest(), args.pattern.up);
     let signature = Signature::new(compute.ran_on(), provenance, scene);
-    Ok(write_signed(file, args.size, &rgba, &signature)?)
+    write_signed(file, args.size, &rgba, &signature)?.iter().for_each(|note| reporter.warn(note));
+    Ok(())
 }

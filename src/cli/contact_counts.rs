@@ -137,6 +137,11 @@ impl ContactCounts {
         Ok(Self { table, lines: Vec::new(), breaks: sandbox.breaks().records().len() })
     }
 
+    /// The file lies in `folder` now.
+    pub fn moved_to(&mut self, folder: &Path) {
+        self.table.moved_to(folder);
+    }
+
     /// Counts after the step that `report` describes, and writes a line.
     ///
     /// # Errors

@@ -287,7 +287,9 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         }
     }
     // Results are written to a temporary folder, which is renamed once complete.
-    let aside = Aside::begin(&args.out)?;
+    let mut aside = Aside::begin(&args.out)?;
+    let inputs = std::iter::once(&args.file).chain(&args.pattern.seeds_file).cloned();
+    aside.spare(inputs, export.names())?;
 
     let compute = args.compute.open(&reporter)?;
     let mut pieces = object.break_by(&Engine::from(compute.clone()), plan, &reporter)?;
@@ -305,7 +307,8 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     args.overlays
         .write(&compute, (&object, pieces.plan()), broken, aside.path(), &reporter)
         .map_err(moved)?;
-    finish(aside, &mut report, &reporter.timings())?;
+    let notes = finish(aside, &mut report, &reporter.timings())?;
+    notes.iter().for_each(|note| reporter.warn(note));
 
     let counts = report.counts();
     let dust = match report.dust_share() {
@@ -336,7 +339,9 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         line += &format!("small pieces: {} merged, {} dropped\n", counts.merged, counts.dropped);
     }
     super::print(&line);
-    Ok(())
+    let failed = report.failed_checks();
+    let told = args.out.join("report.json");
+    if failed.is_empty() { Ok(()) } else { Err(super::checks_failed(&failed, &told)) }
 }
 
 fn parse_preset(text: &str) -> Result<MaterialPreset, String> {

@@ -22,6 +22,8 @@ use crate::{
     scene::Sandbox,
 };
 
+/// Folder of the pictures, in that of the results.
+pub const FRAMES: &str = "frames";
 /// Passes accumulated per frame, for light and antialiasing.
 const PASSES: u32 = 6;
 
@@ -49,6 +51,10 @@ pub struct Film {
     renderer: Renderer,
     signature: Signature,
     written: u32,
+    /// The pictures, as paths below the folder of the results.
+    pub files: Vec<String>,
+    /// Lines for the user about pictures of somebody's own that were kept.
+    pub notes: Vec<String>,
 }
 
 impl FrameArgs {
@@ -74,7 +80,7 @@ impl FrameArgs {
         Ok(Some((steps.round() as u64, camera)))
     }
 
-    /// Creates the folder and compiles the passes.
+    /// Compiles the passes; the folder is made for the first picture.
     ///
     /// # Errors
     /// [`CliError`].
@@ -85,8 +91,7 @@ impl FrameArgs {
         out: &Path,
         sandbox: &Sandbox,
     ) -> Result<Film, CliError> {
-        let folder = out.join("frames");
-        super::make_folder(&folder)?;
+        let folder = out.join(FRAMES);
         let settings = sandbox.settings();
         // The frames' metadata hold the scene at its start; the command says how to get to the frame.
         let scene = sandbox.scene(sandbox.saved_camera().unwrap_or_default()).to_text();
@@ -101,6 +106,8 @@ impl FrameArgs {
             renderer: Renderer::new(compute)?,
             signature: Signature::new(compute.ran_on(), crate::provenance::here(), scene),
             written: 0,
+            files: Vec::new(),
+            notes: Vec::new(),
         })
     }
 }
@@ -128,9 +135,14 @@ impl Film {
             overlay: None,
         };
         let pixels = draw_with(compute, &mut self.renderer, &still, PASSES)?;
+        if self.written == 0 {
+            super::make_folder(&self.folder)?;
+        }
         let name = format!("{:05}.png", self.written);
-        let signature = self.signature.of_output(format!("frames/{name}"));
-        write_signed(&self.folder.join(name), self.size, &pixels, &signature)?;
+        let file = format!("{FRAMES}/{name}");
+        let signature = self.signature.of_output(file.clone());
+        self.notes.extend(write_signed(&self.folder.join(name), self.size, &pixels, &signature)?);
+        self.files.push(file);
         self.written += 1;
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The command line, one file per command. Arguments and input are checked before a GPU is opened.
 //!
-//! In: arguments. Out: files, text on stdout, and an exit code: 0 done, 2 bad arguments or input, 3 no usable adapter.
+//! In: arguments. Out: files, text on stdout, and an exit code: 0 done, 1 a result that is not good, 2 bad arguments
+//! or input, 3 no usable adapter, 128 and its number a signal.
 
 mod bench;
 mod compare;
@@ -21,6 +22,7 @@ mod repeat;
 mod scene_pieces;
 mod sheet;
 mod showing;
+mod signals;
 mod simulate;
 mod simulation_report;
 mod sweep;
@@ -56,6 +58,9 @@ pub enum CliError {
     /// The command finished, but its result is negative; the text says what, and where to look.
     #[error("{0}")]
     Outcome(String),
+    /// A signal asked the command to end, which it did with what it had; the signal's number.
+    #[error("interrupted by a signal (number {0})")]
+    Interrupted(u8),
     /// Text of `--help` or `--version` for stdout; not an error.
     #[error("{0}")]
     Text(String),
@@ -77,6 +82,7 @@ impl CliError {
             ) => 2,
             Self::Gpu(GpuError::NoAdapter | GpuError::NoDevice { .. } | GpuError::Lost(_)) => 3,
             Self::Outcome(_) => 1,
+            Self::Interrupted(signal) => 128 + signal,
             Self::Gpu(GpuError::NoPasses | GpuError::Binding { .. } | GpuError::Driver(_)) => 1,
         }
     }
@@ -202,6 +208,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError
     if cli.outside_references {
         crate::mesh::allow_references_outside();
     }
+    if cli.command.is_some() {
+        signals::watch();
+    }
     match cli.command {
         None => window::run(&cli.window),
         Some(Command::Fracture(args)) => fracture::run(&args),
@@ -278,6 +287,12 @@ fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
+/// The outcome of a run whose own checks do not hold; `report` says by how much.
+fn checks_failed(failed: &[String], report: &Path) -> CliError {
+    let (names, report) = (failed.join(", "), report.display());
+    CliError::Outcome(format!("the result fails its checks: {names}; see checks in {report}"))
+}
+
 /// Creates the folder of the results.
 fn make_folder(path: &Path) -> Result<(), CliError> {
     std::fs::create_dir_all(path).map_err(|e| {
@@ -288,8 +303,14 @@ fn make_folder(path: &Path) -> Result<(), CliError> {
     })
 }
 
-/// Rejects a path at which no file can be written, before the work starts.
-fn check_place(option: &str, file: &Path) -> Result<(), CliError> {
+/// Rejects a path at which no file can be written, and one that the run reads, before the work starts.
+fn check_place(option: &str, file: &Path, inputs: &[&Path]) -> Result<(), CliError> {
+    let real = file.canonicalize().ok();
+    if real.is_some() && inputs.iter().any(|input| input.canonicalize().ok() == real) {
+        let file = file.display();
+        let message = format!("{option} {file}: this is what the run reads; give another place");
+        return Err(CliError::Input(message));
+    }
     let is_there = file.symlink_metadata().is_ok();
     if is_there && !file.is_file() && !file.is_dir() {
         // Opening a pipe may block until it has a reader.
@@ -306,13 +327,13 @@ fn check_place(option: &str, file: &Path) -> Result<(), CliError> {
 }
 
 /// The same for a picture, whose extension must be that of a picture format.
-fn check_picture_place(option: &str, file: &Path) -> Result<(), CliError> {
+fn check_picture_place(option: &str, file: &Path, inputs: &[&Path]) -> Result<(), CliError> {
     if !file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png")) {
         let file = file.display();
         let message = format!("{option} {file}: pictures are PNG files; give a name as in picture.png");
         return Err(CliError::Input(message));
     }
-    check_place(option, file)
+    check_place(option, file, inputs)
 }
 
 fn parse_point(text: &str) -> Result<glam::DVec3, String> {
@@ -420,14 +441,16 @@ mod tests {
         let (old, new) = (folder.join("old.PNG"), folder.join("new.png"));
         std::fs::write(&old, "kept").unwrap();
         for file in [&old, &new] {
-            check_picture_place("--out", file).unwrap();
+            check_picture_place("--out", file, &[]).unwrap();
         }
         assert_eq!((std::fs::read(&old).unwrap(), new.exists()), (b"kept".to_vec(), false));
         for file in ["x.jpg", "none/x.png", ""] {
-            let error = check_picture_place("--out", &folder.join(file)).unwrap_err();
+            let error = check_picture_place("--out", &folder.join(file), &[]).unwrap_err();
             assert!(error.exit_code() == 2 && error.to_string().starts_with("--out "), "{error}");
         }
-        assert!(check_place("--json", &folder).is_err());
+        assert!(check_place("--json", &folder, &[]).is_err());
+        let refused = check_place("--json", &old, &[&folder.join("../x"), &old]).unwrap_err();
+        assert!(refused.exit_code() == 2 && refused.to_string().contains("what the run reads"), "{refused}");
         std::fs::remove_dir_all(&folder).unwrap();
     }
 

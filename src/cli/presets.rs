@@ -47,7 +47,7 @@ pub fn run(args: &PresetsArgs) -> Result<(), CliError> {
             .map_err(|error| CliError::Input(format!("the preset {name} cannot be drawn: {error}")))?;
         let file = one.file.as_ref().and_then(|file| file.file_stem()).map(PathBuf::from);
         let file = folder.join(file.unwrap_or_else(|| name.into())).with_extension("png");
-        write_png(&file, picture.size, picture.rgba)?;
+        write_png(&file, picture.size, &picture.rgba)?.iter().for_each(|note| reporter.warn(note));
     }
     Ok(())
 }

@@ -115,7 +115,7 @@ pub fn parse_explode(text: &str) -> Result<f64, String> {
 /// [`CliError`].
 pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let camera = args.camera.as_deref().map(parse_camera).transpose()?;
-    super::check_picture_place("--out", &args.out)?;
+    super::check_picture_place("--out", &args.out, &[&args.file])?;
     let reporter = Reporter::new(args.json_progress);
     if args.explode.is_some() && is_scene(&args.file) {
         return Err(about(&args.file, "--explode is for a mesh; a scene has `explode` in [view]"));
@@ -297,7 +297,8 @@ fn picture(
     reporter: &Reporter,
 ) -> Result<(), CliError> {
     let pixels = reporter.stage("draw", |_| draw(compute, &mut Renderer::new(compute)?, still))?;
-    write_signed(&args.out, args.size, &pixels, &signature)?;
+    let kept = write_signed(&args.out, args.size, &pixels, &signature)?;
+    kept.iter().for_each(|note| reporter.warn(note));
     super::print(&format!("{}\n", args.out.display()));
     Ok(())
 }

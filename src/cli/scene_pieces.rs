@@ -1,11 +1,11 @@
 //! `kintsugi fracture SCENE`: plays a scene and writes its pieces as the window does.
 
-use std::{collections::BTreeSet, path::PathBuf};
+use std::collections::BTreeSet;
 
 use clap::{Args, ValueEnum};
 
 use crate::{
-    export::{Format, Lying, MeshKind},
+    export::{Aside, BESIDE, Format, Lying, MeshKind},
     scene::{ExportOrder, ExportPlan},
 };
 
@@ -76,7 +76,9 @@ pub fn run(args: &FractureArgs, reporter: &Reporter) -> Result<(), CliError> {
             "--object {object}: objects are counted from 0, and the scene has {objects}"
         )));
     }
-    super::make_folder(&args.out)?;
+    let mut aside = Aside::begin(&args.out)?;
+    let formats = args.format.iter().map(|format| format.file).chain([Format::Glb.file]);
+    aside.spare([args.file.clone()], formats.chain(BESIDE))?;
     let compute = args.compute.open(reporter)?;
     let mut sandbox = open(&compute, opened, reporter)?;
     sandbox.look_for_contacts(args.compute.compute.into());
@@ -104,8 +106,11 @@ pub fn run(args: &FractureArgs, reporter: &Reporter) -> Result<(), CliError> {
     }
     let camera = sandbox.saved_camera().unwrap_or_default();
     let plan = ExportPlan::new(&sandbox, &order, camera, compute.ran_on());
-    let exported = reporter.stage("write", |progress| plan.run(&PathBuf::from(&args.out), progress))?;
+    let exported = reporter.stage("write", |progress| plan.run_in(aside, &args.out, progress))?;
     exported.notes.iter().for_each(|note| reporter.warn(note));
     super::print(&format!("{}\n", exported.line()));
-    Ok(())
+    if exported.failed_checks.is_empty() {
+        return Ok(());
+    }
+    Err(super::checks_failed(&exported.failed_checks, &args.out.join("report.json")))
 }

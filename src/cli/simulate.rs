@@ -1,8 +1,9 @@
 //! `kintsugi simulate`: plays a scene without a window and logs it.
 //!
 //! In: a scene file, or a mesh that then stands on the floor. Out: `trajectory.npz` and `steps.csv`, and the volumes
-//! that pairs share, all written during the run; `report.json` at the end. The simulation waits for its fractures, so
-//! the same scene gives the same log.
+//! that pairs share, all written during the run; `report.json` at the end. The logs are begun aside and take the places of
+//! an earlier run's results in one change, before the first step. The simulation waits for its fractures, so the same
+//! scene gives the same log.
 
 use std::{
     path::{Path, PathBuf},
@@ -13,18 +14,20 @@ use clap::Args;
 
 use crate::{
     bodies::{ContactsId, ResponseId, StepReport},
-    export::{ExportError, Format, PairLog, StepLog, Trajectory, Watch, to_picoseconds},
+    export::{Aside, ExportError, Format, PairLog, StepLog, Trajectory, Watch, to_picoseconds},
     scene::{MAX_FIELD_LEVEL, Sandbox},
+    voxelize::Progress,
 };
 
 use super::{
     CliError,
     contact_counts::ContactCounts,
-    frames::FrameArgs,
+    frames::{FRAMES, FrameArgs},
     input::read_scene,
     options::formats,
     playing::{open, play},
     progress::Reporter,
+    signals,
     simulation_report::{Asked, SimulationReport},
 };
 
@@ -126,6 +129,11 @@ impl SimulateArgs {
     }
 }
 
+const ARRAYS: &str = "trajectory.npz";
+/// Other files and folders that a run may write.
+const NAMES: [&str; 6] = [REPORT, "steps.csv", "pairs.csv", "collision_points.csv", "contacts.csv", FRAMES];
+const REPORT: &str = "report.json";
+
 /// Shortest time between two writes of the arrays, and its length as a multiple of one write's time.
 const PAUSE: Duration = Duration::from_secs(1);
 const PAUSES: u32 = 10;
@@ -133,11 +141,18 @@ const PAUSES: u32 = 10;
 impl Log {
     fn create(folder: &Path, sandbox: &Sandbox, asked: Asked) -> Result<Self, ExportError> {
         let steps = StepLog::create(&folder.join("steps.csv"))?;
-        let path = folder.join("trajectory.npz");
+        let path = folder.join(ARRAYS);
         let mut trajectory = Trajectory::default();
         trajectory.record(sandbox.bodies(), to_picoseconds(sandbox.last_step().time));
+        trajectory.write_npz(&path)?;
         let report = SimulationReport::new(asked, sandbox);
         Ok(Self { trajectory, path, steps, report, saved: Instant::now(), pause: PAUSE })
+    }
+
+    /// The files lie in `folder` now.
+    fn moved_to(&mut self, folder: &Path) {
+        self.path = folder.join(ARRAYS);
+        self.steps.moved_to(folder);
     }
 
     fn record(&mut self, sandbox: &Sandbox, report: &StepReport) -> Result<(), ExportError> {
@@ -175,21 +190,38 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     }
     let film = args.film.check(scene.dt)?;
     let name = scene.name.clone();
-    super::make_folder(&args.out)?;
+    let mut aside = Aside::begin(&args.out)?;
     let compute = args.compute.open(&reporter)?;
     let mut sandbox = open(&compute, opened, &reporter)?;
+    let animations: Vec<String> = args.format.iter().map(|f| format!("animation.{}", f.name)).collect();
+    let inputs = sandbox.objects().iter().map(|object| PathBuf::from(&object.scene.file));
+    let names = NAMES.into_iter().chain([ARRAYS]).chain(animations.iter().map(String::as_str));
+    aside.spare(inputs.chain([args.scene.clone()]), names)?;
     sandbox.look_for_contacts(args.compute.compute.into());
-    let mut log = Log::create(&args.out, &sandbox, args.asked(name))?;
     let mut film = film.map(|film| args.film.open(&compute, film, &args.out, &sandbox)).transpose()?;
+    let begun = aside.path();
+    let created = || -> Result<_, ExportError> {
+        let log = Log::create(begun, &sandbox, args.asked(name))?;
+        let pairs = PairLog::create(begun, args.pairs, args.collision_points)?;
+        let counts = args.count_contacts.then(|| ContactCounts::create(begun, &sandbox)).transpose()?;
+        Ok((log, pairs, counts))
+    };
+    let (mut log, mut pairs, mut counts) = created().map_err(|error| aside.moved(error))?;
+    let mut written_on = aside.files()?;
+    // From here on the folder is this run's: an earlier report is gone.
+    aside.finish()?.iter().for_each(|note| reporter.warn(note));
+    log.moved_to(&args.out);
+    pairs.moved_to(&args.out);
+    counts.iter_mut().for_each(|counts| counts.moved_to(&args.out));
+    let asks = signals::ask_first();
     if let Some(film) = &mut film {
         film.after(&compute, &sandbox, 0)?;
     }
-    let mut pairs = PairLog::create(&args.out, args.pairs, args.collision_points)?;
-    let mut counts = args.count_contacts.then(|| ContactCounts::create(&args.out, &sandbox)).transpose()?;
     let played = reporter.stage("simulate", |progress| -> Result<(), CliError> {
         let dt = sandbox.settings().dt;
         let steps = (args.seconds / dt).round().max(1.0) as u64;
         for step in 1..=steps {
+            signals::asked().map_or(Ok(()), Err)?;
             sandbox.measure_volume(args.volume_every > 0 && step.is_multiple_of(args.volume_every));
             play(&mut sandbox, &reporter)?;
             let mut report = sandbox.report_now()?;
@@ -225,25 +257,15 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
              substep; its speed was cut to that"
         ));
     }
-    let written = reporter.stage("write", |_| log.trajectory.write_npz(&log.path));
+    drop(asks);
+    if let Some(film) = &mut film {
+        film.notes.iter().for_each(|note| reporter.warn(note));
+        written_on.append(&mut film.files);
+    }
+    let told = end(args, log, &sandbox, written_on, &reporter);
     // An error of the simulation takes precedence over one of writing.
-    if played.is_ok() {
-        written?;
-    }
-    let (log, mut report) = (log.trajectory, log.report);
-    let moving = if args.format.is_empty() { None } else { Some(log.assembly(args.fps)) };
-    for (format, what) in args.format.iter().zip(std::iter::repeat(&moving)) {
-        let Some(what) = what else { continue };
-        let name = format!("animation.{}", format.name);
-        let path = args.out.join(&name);
-        let written =
-            reporter.stage(&format!("write {name}"), |p| (format.write)(&path, what, &Watch::whole(p)))?;
-        written.iter().for_each(|note| reporter.warn(note));
-    }
-    let steps = (log.len() - 1) as u64;
-    let told = report.write(&args.out.join("report.json"), &sandbox, steps, &reporter.timings());
     played?;
-    told?;
+    let (log, report) = told?;
     drop(reporter);
     if let Some(counts) = &counts {
         super::print(&counts.told(&sandbox, &report.asked.scene));
@@ -257,4 +279,33 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
         args.out.display()
     ));
     Ok(())
+}
+
+/// Writes the arrays, the animation and the report, and puts them beside the logs as one change; `logs` are the files that
+/// the run has written there.
+fn end(
+    args: &SimulateArgs,
+    log: Log,
+    sandbox: &Sandbox,
+    logs: Vec<String>,
+    reporter: &Reporter,
+) -> Result<(Trajectory, SimulationReport), ExportError> {
+    let mut aside = Aside::begin(&args.out)?;
+    aside.has_put(logs);
+    let moved = |error: ExportError| error.moved(aside.path(), &args.out);
+    let (log, mut report) = (log.trajectory, log.report);
+    reporter.stage("write", |_| log.write_npz(&aside.path().join(ARRAYS))).map_err(moved)?;
+    let moving = if args.format.is_empty() { None } else { Some(log.assembly(args.fps)) };
+    for (format, what) in args.format.iter().zip(std::iter::repeat(&moving)) {
+        let Some(what) = what else { continue };
+        let name = format!("animation.{}", format.name);
+        let path = aside.path().join(&name);
+        let write = |p: &Progress| (format.write)(&path, what, &Watch::whole(p));
+        let notes = reporter.stage(&format!("write {name}"), write).map_err(moved)?;
+        notes.iter().for_each(|note| reporter.warn(&aside.moved_note(note)));
+    }
+    let steps = (log.len() - 1) as u64;
+    report.write(&aside.path().join(REPORT), sandbox, steps, &reporter.timings()).map_err(moved)?;
+    aside.finish()?.iter().for_each(|note| reporter.warn(note));
+    Ok((log, report))
 }

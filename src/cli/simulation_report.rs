@@ -318,7 +318,7 @@ impl SimulationReport {
             breaks: self.breaks.len(),
         };
         self.timings_ms = report::timings_ms(timings);
-        report::write_json(path, self)
+        report::write_json(path, self).map(drop)
     }
 }
 

@@ -62,6 +62,8 @@ struct Painter<'a> {
     count: usize,
     floor: Option<f32>,
     signature: Signature,
+    /// Lines for the user about pictures of somebody's own that were kept.
+    notes: Vec<String>,
 }
 
 impl Painter<'_> {
@@ -89,7 +91,7 @@ impl Painter<'_> {
         self.count += 1;
         let name = format!("{}-{name}.png", self.count);
         let signature = self.signature.of_output(format!("{FOLDER}/{name}"));
-        write_signed(&self.folder.join(name), SIZE, &pixels, &signature)?;
+        self.notes.extend(write_signed(&self.folder.join(name), SIZE, &pixels, &signature)?);
         Ok(())
     }
 }
@@ -104,6 +106,7 @@ fn painter<'a>(compute: &'a Compute, folder: &Path, scene: String) -> Result<Pai
         count: 0,
         floor: Some(0.0),
         signature: Signature::new(compute.ran_on(), crate::provenance::here(), scene),
+        notes: Vec::new(),
     })
 }
 
@@ -136,6 +139,7 @@ fn mesh(
         painter.paint("apart", &arena, &apart, wide, ColorBy::Material)?;
         painter.paint("cracks", &arena, &apart, wide, ColorBy::Crack)
     })?;
+    painter.notes.iter().for_each(|note| reporter.warn(note));
     Ok(painter.count)
 }
 
@@ -165,5 +169,6 @@ fn scene(
         }
         Ok(())
     })?;
+    painter.notes.iter().for_each(|note| reporter.warn(note));
     Ok(painter.count)
 }

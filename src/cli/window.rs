@@ -45,7 +45,7 @@ pub fn run(args: &WindowArgs) -> Result<(), CliError> {
     let named = args.file.clone();
     let file = named.unwrap_or_else(|| PathBuf::from("builtin:vase"));
     let reporter = Reporter::new(false);
-    args.frame_log.iter().try_for_each(|file| super::check_place("--frame-log", file))?;
+    args.frame_log.iter().try_for_each(|place| super::check_place("--frame-log", place, &[&file]))?;
     // Read before a window opens, so that a bad file gives one line in the shell instead of an empty window.
     let mut opened = read_scene(&file, args.level, &args.coarser, &reporter)?;
     if !is_scene(&file) {

@@ -35,6 +35,12 @@ impl Export {
         self.formats.iter().any(|format| format.has_meshes()) || self.handover.needs_meshes()
     }
 
+    /// Names of the files and folders that are written.
+    pub(crate) fn names(&self) -> Vec<&'static str> {
+        let formats = self.formats.iter().map(|format| format.file);
+        formats.chain(export::BESIDE).chain([Format::Npz.file]).collect()
+    }
+
     /// Has pieces that are too small for a mesh join a neighbour, unless `params` say what becomes of small ones; cubes
     /// show any piece.
     pub fn join_crumbs(&self, params: &mut FractureParams) {
@@ -68,7 +74,7 @@ impl Pieces {
         let mut report = self.write(&aside, export, observer)?;
         let steps = &self.broken().steps;
         let timings: Vec<StageTiming> = steps.iter().flat_map(|step| step.result.timings.clone()).collect();
-        finish(aside, &mut report, &timings)?;
+        finish(aside, &mut report, &timings)?.iter().for_each(|note| observer.note(note));
         Ok(report)
     }
 
@@ -107,7 +113,8 @@ impl Pieces {
     }
 }
 
-/// Writes the report beside what was written, and puts the folder in its place.
+/// Writes the report beside what was written, and puts the folder in its place. Lines for the user say what was kept of
+/// somebody's own.
 ///
 /// # Errors
 /// [`Error::Export`].
@@ -115,7 +122,7 @@ pub(crate) fn finish(
     aside: Aside,
     report: &mut FractureReport,
     timings: &[StageTiming],
-) -> Result<(), Error> {
+) -> Result<Vec<String>, Error> {
     let files = aside.files();
     report.tell_files(files.map_err(|e| aside.moved(e))?);
     report.write(&aside.path().join("report.json"), timings).map_err(|e| aside.moved(e))?;

@@ -136,7 +136,7 @@ impl Picture {
     /// As [`Picture::draw`], and [`Error::Export`].
     pub fn save(&self, subject: &impl Subject, file: impl AsRef<Path>) -> Result<(), Error> {
         let pixels = self.draw(subject)?;
-        Ok(write_png(file.as_ref(), pixels.size, pixels.rgba)?)
+        Ok(write_png(file.as_ref(), pixels.size, &pixels.rgba).map(drop)?)
     }
 }
 

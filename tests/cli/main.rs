@@ -7,6 +7,7 @@ mod fine;
 mod golden;
 mod hostile;
 mod interrupted;
+mod kept;
 mod library;
 mod methods;
 mod repeat;

@@ -42,7 +42,8 @@ fn a_mesh_is_cut_and_exported_as_it_is() {
     assert_eq!(read_report(&out)["meshes"]["kind"], "original", "what is written, whatever was asked for");
     let names = || {
         let all = std::fs::read_dir(&out).expect("a folder").map(|e| e.expect("an entry").file_name());
-        all.map(|name| name.to_string_lossy().into_owned()).collect::<std::collections::BTreeSet<_>>()
+        let all = all.map(|name| name.to_string_lossy().into_owned()).filter(|name| !name.starts_with('.'));
+        all.collect::<std::collections::BTreeSet<_>>()
     };
     let there = names();
     assert!(there.contains("pieces.obj") && there.contains("report.json"), "{there:?}");

@@ -27,7 +27,7 @@ pub static ENTRY: MethodEntry = MethodEntry {
         range: (0.1, 0.9),
         whole: false,
     }],
-    breaker: &PlaneCut,
+    breaker: &PlaneCut { loses: 0 },
 };
 
 #[allow(dead_code, reason = "not every test has it in the table")]
@@ -39,10 +39,26 @@ pub static SLICES: MethodEntry = MethodEntry {
     by_seeds: true,
     of_voxels: false,
     options: &[],
-    breaker: &PlaneCut,
+    breaker: &PlaneCut { loses: 0 },
 };
 
-struct PlaneCut;
+/// Loses the last part of what it cuts, so its results fail their checks.
+#[allow(dead_code, reason = "not every test has it in the table")]
+pub static LOSES: MethodEntry = MethodEntry {
+    name: "loses",
+    label: "loses a part",
+    help: "Cuts an octree in two and loses one of the two.",
+    source: "this test",
+    by_seeds: false,
+    of_voxels: false,
+    options: ENTRY.options,
+    breaker: &PlaneCut { loses: 1 },
+};
+
+struct PlaneCut {
+    /// Parts that are lost.
+    loses: usize,
+}
 
 /// The voxels of a shape from layer `from` to layer `to` along an axis, and new ones where a cut opens its inside. Both
 /// sides of a cut have its layer, and share its volume.
@@ -115,8 +131,9 @@ impl Breaker for PlaneCut {
             let pieces = cells.iter().zip(ends.windows(2));
             // Planes in one layer have nothing between them.
             let pieces = pieces.filter(|(_, ends)| ends[0] < ends[1]);
-            let pieces: Vec<_> =
+            let mut pieces: Vec<_> =
                 pieces.map(|(cell, ends)| (*cell, slice(whole, axis, ends[0], ends[1]))).collect();
+            pieces.truncate(pieces.len() - self.loses);
             Ok(Pieces::Octrees(Fracture::of_pieces(whole, &pieces)))
         }))
     }

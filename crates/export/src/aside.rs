@@ -1,78 +1,156 @@
-//! Atomic output folders: results are written to a temporary folder and moved into place once complete.
+//! Results folders: results are written to a folder aside and put into place once complete.
 //!
-//! In: the target folder. Out: all results there or none; a cancelled or failed run leaves nothing behind. Existing
-//! files of the same names are replaced. Other files are deleted only if an earlier export wrote them, according to its
-//! report; any other file in the folder is left alone.
+//! In: the target folder. Out: all results there or none; a cancelled, failed, killed or powerless run leaves the results
+//! that were there. `.kintsugi-files.json` in the folder lists what the program wrote; results of an earlier run that are
+//! still byte for byte what it says make room. Everything else is somebody's own: it stays, or is kept under a free name
+//! where a result has its name.
 
 use std::{
-    collections::BTreeSet,
     fs, io,
     path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
 };
 
 use super::ExportError;
+use crate::{
+    disk::{
+        Change, Disk, Kind, Lock, MANIFEST, Manifest, RealDisk, STAGING, UnderWay, carry_out, changing,
+        files_below, flush_names, recover, remove_all, sweep_up,
+    },
+    provenance::VERSION,
+};
 
-/// The report, whose field `files` lists what was written.
-const REPORT: &str = "report.json";
-/// Size limit of a report, bytes.
-const LARGEST_REPORT: u64 = 1 << 30;
-/// New name of an existing file that has the name of a result but was not written by an export, for names that users
-/// choose themselves.
-const KEPT: [(&str, &str); 1] = [("scene.toml", "scene.before.toml")];
+/// Numbers the folders that this process fills.
+static NEXT: AtomicU32 = AtomicU32::new(0);
+/// How often, and after what pause, a run looks again while another one puts its results into the same folder.
+const TRIES: u32 = 200;
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// A folder being filled beside its target.
-#[derive(Debug)]
 pub struct Aside {
+    disk: Arc<dyn Disk>,
     target: PathBuf,
     /// The target as the caller named it, for messages.
     named: PathBuf,
+    /// Holds the lock and the new files.
     staging: PathBuf,
+    new: PathBuf,
     /// Parent folders that were created, outermost first.
     made: Vec<PathBuf>,
+    /// What the run reads, which no result may replace.
+    inputs: Vec<PathBuf>,
+    /// Files in the target that this run has put there before.
+    belongs: Vec<String>,
+    notes: Vec<String>,
+    lock: Option<Lock>,
+    under_way: Option<UnderWay>,
     finished: bool,
 }
 
 impl Aside {
-    /// Creates the temporary folder for `target`.
+    /// Creates the temporary folder for `target`. What an earlier run left there when it was broken off is put in order
+    /// first.
     ///
     /// # Errors
     /// [`ExportError::Write`] where no files can be written there.
     pub fn begin(target: &Path) -> Result<Self, ExportError> {
-        let named = target.to_owned();
+        Self::begin_on(Arc::new(RealDisk), target)
+    }
+
+    /// The same on any disk.
+    ///
+    /// # Errors
+    /// As [`Aside::begin`].
+    pub fn begin_on(disk: Arc<dyn Disk>, target: &Path) -> Result<Self, ExportError> {
         let failed = |e: io::Error| ExportError::write(target, e);
+        let named = target.to_owned();
         let target = std::path::absolute(target).map_err(failed)?;
-        if target.exists() && !target.is_dir() {
-            return Err(ExportError::write(&target, "there is a file of that name"));
-        }
+        let there = is_folder(&*disk, &target).map_err(failed)?;
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let own = format!("{}-{number}", std::process::id());
         let parent = target.parent().unwrap_or(Path::new("/")).to_owned();
-        let missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
-        let mut made: Vec<PathBuf> = parent.ancestors().take_while(missing).map(Path::to_owned).collect();
-        made.reverse();
-        let name = target.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        // Inside an existing target: its parent may belong to somebody else.
-        let beside = if target.is_dir() { &target } else { &parent };
-        let staging = beside.join(format!(".{name}-being-written-{}", std::process::id()));
-        let aside = Self { staging, target: target.clone(), named, made, finished: false };
-        fs::create_dir_all(&parent).and_then(|()| fs::create_dir_all(&aside.staging)).map_err(failed)?;
+        let name = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let beginning = format!(".{name}-being-written-");
+        let made = if there { Vec::new() } else { make_parents(&*disk, &parent).map_err(failed)? };
+        // Where the parent cannot be read, nothing was left in it.
+        let mut notes = sweep_up(&*disk, &parent, &|name| name.starts_with(&beginning)).unwrap_or_default();
+        let staging = if there {
+            notes.extend(recover(&*disk, &target).map_err(failed)?);
+            target.join(format!("{STAGING}{own}"))
+        } else {
+            parent.join(format!("{beginning}{own}"))
+        };
+        let under_way = Some(UnderWay::at(&staging));
+        let new = staging.join("new");
+        let (inputs, belongs) = (Vec::new(), Vec::new());
+        let mut aside = Self {
+            disk,
+            target,
+            named,
+            staging,
+            new,
+            made,
+            inputs,
+            belongs,
+            notes,
+            lock: None,
+            under_way,
+            finished: false,
+        };
+        aside.make().map_err(|e| ExportError::write(&aside.named, e))?;
         Ok(aside)
+    }
+
+    fn make(&mut self) -> io::Result<()> {
+        self.disk.make_folder(&self.staging)?;
+        self.lock = self.disk.lock(&self.staging.join("lock"))?;
+        self.disk.make_folder(&self.new)
+    }
+
+    /// Rejects a run that would replace what it reads: `names` are files and folders that it is going to write. Whatever
+    /// it writes, inputs are neither replaced nor taken away.
+    ///
+    /// # Errors
+    /// [`ExportError::Replaces`].
+    pub fn spare<'a>(
+        &mut self,
+        inputs: impl IntoIterator<Item = PathBuf>,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<(), ExportError> {
+        // An input that is not there, like a built-in shape, cannot be replaced.
+        self.inputs.extend(inputs.into_iter().filter_map(|input| input.canonicalize().ok()));
+        names.into_iter().try_for_each(|name| self.replaces_no_input(name))
+    }
+
+    fn replaces_no_input(&self, name: &str) -> Result<(), ExportError> {
+        let Ok(place) = self.target.join(name).canonicalize() else { return Ok(()) };
+        let is_in = |input: &&PathBuf| input.starts_with(&place);
+        match self.inputs.iter().find(is_in) {
+            Some(_) => Err(ExportError::Replaces { path: self.named.join(name) }),
+            None => Ok(()),
+        }
     }
 
     /// Where to write the files.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.staging
+        &self.new
     }
 
     /// An error about a file here, as an error about the place that the file was to have.
     #[must_use]
     pub fn moved(&self, error: ExportError) -> ExportError {
-        error.moved(&self.staging, &self.named)
+        error.moved(&self.new, &self.named)
     }
 
     /// A note that names files here, with the names that they will have.
     #[must_use]
     pub fn moved_note(&self, note: &str) -> String {
-        note.replace(&self.staging.display().to_string(), &self.named.display().to_string())
+        note.replace(&self.new.display().to_string(), &self.named.display().to_string())
     }
 
     /// Files written so far, as paths below the folder with slashes, ascending.
@@ -80,127 +158,183 @@ impl Aside {
     /// # Errors
     /// [`ExportError::Write`] where the folder cannot be read.
     pub fn files(&self) -> Result<Vec<String>, ExportError> {
-        let mut files = Vec::new();
-        files_below(&self.staging, "", &mut files).map_err(|e| ExportError::write(&self.staging, e))?;
-        files.sort();
-        Ok(files)
+        files_below(&*self.disk, &self.new).map_err(|e| ExportError::write(&self.named, e))
     }
 
-    /// Moves all files into place. Files of the same names are replaced, and other files listed in the report of an
-    /// earlier export are deleted.
+    /// Says that these files in the target, which this run has put there before and has written on since, belong to its
+    /// results.
+    pub fn has_put(&mut self, names: impl IntoIterator<Item = String>) {
+        self.belongs.extend(names);
+    }
+
+    /// Puts all files into place, as one change. Results of an earlier run make room; what is somebody's own stays, or is
+    /// kept under a free name. Lines for the user say what was kept.
     ///
     /// # Errors
-    /// [`ExportError::Write`]; the previous files are then restored.
-    pub fn finish(mut self) -> Result<(), ExportError> {
-        let moved =
-            if self.target.is_dir() { self.replace() } else { fs::rename(&self.staging, &self.target) };
-        moved.map_err(|e| ExportError::write(&self.target, e))?;
+    /// [`ExportError::Write`] and [`ExportError::Replaces`]; the folder is then as it was, or the next run there finishes
+    /// the change.
+    pub fn finish(mut self) -> Result<Vec<String>, ExportError> {
+        let _changing = changing();
+        let new = self.files()?;
+        new.iter().try_for_each(|name| self.replaces_no_input(name))?;
+        self.put(&new).map_err(|e| ExportError::write(&self.named, e))?;
+        let mut notes = std::mem::take(&mut self.notes);
+        notes.dedup();
+        Ok(notes)
+    }
+
+    fn put(&mut self, new: &[String]) -> io::Result<()> {
+        if is_folder(&*self.disk, &self.target)? {
+            return self.put_beside_others(new);
+        }
+        self.seal(new, &Manifest::default())?;
+        self.disk.rename(&self.new, &self.target)?;
         self.finished = true;
-        Ok(())
+        let parent = self.target.parent().unwrap_or(Path::new("/"));
+        flush_names(&*self.disk, parent)
     }
 
-    fn replace(&self) -> io::Result<()> {
-        let mut new = Vec::new();
-        files_below(&self.staging, "", &mut new)?;
-        new.sort();
-        let earlier = written_before(&self.target.join(REPORT));
-        let old = self.staging.join(".before");
-        let mut moves = Moves::default();
-        let done = new.iter().try_for_each(|name| {
+    fn put_beside_others(&mut self, new: &[String]) -> io::Result<()> {
+        self.recover_others()?;
+        let name = self.staging.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = if name.starts_with(STAGING) { name } else { self.move_into_target()? };
+        let mut take = Manifest::read(&*self.disk, &self.target)?;
+        take.files.retain(|name, _| !self.belongs.contains(name) && self.replaces_no_input(name).is_ok());
+        let mut own = Manifest::default();
+        for name in &self.belongs {
             let there = self.target.join(name);
-            let kept = KEPT.iter().find(|(own, _)| name == own && !earlier.contains(*own));
-            // A file kept earlier is not overwritten.
-            let kept = kept.map(|(_, kept)| self.target.join(kept)).filter(|kept| !kept.exists());
-            if there.is_dir() {
-                return Err(io::Error::other(format!("there is a folder called {name}")));
+            if self.disk.kind(&there)? != Some(Kind::File) {
+                continue;
             }
-            if there.exists() {
-                moves.make(&there, &kept.unwrap_or_else(|| old.join(name)))?;
-            }
-            moves.make(&self.staging.join(name), &there)
-        });
-        if let Err(error) = done {
-            moves.undo();
-            return Err(error);
-        }
-        // All files are in place; an error while deleting old files does not undo that.
-        let new: BTreeSet<String> = new.into_iter().collect();
-        for name in earlier.difference(&new) {
-            let path = self.target.join(name);
-            let _ = fs::remove_file(&path);
-            // Removes only empty folders.
-            for folder in path.ancestors().skip(1).take_while(|folder| **folder != self.target) {
-                let _ = fs::remove_dir(folder);
+            let mark = self.disk.mark(&there)?;
+            if new.contains(name) {
+                take.files.insert(name.clone(), mark);
+            } else {
+                self.disk.sync_file(&there)?;
+                own.files.insert(name.clone(), mark);
             }
         }
-        Ok(())
+        self.seal(new, &own)?;
+        let put = new.iter().cloned().chain([MANIFEST.to_owned()]).collect();
+        let change = Change { staging: name, take: take.files, put };
+        match carry_out(&*self.disk, &self.target, change) {
+            Ok(notes) => {
+                self.notes.extend(notes);
+                self.finished = true;
+                Ok(())
+            }
+            Err(failed) => {
+                if failed.unfinished {
+                    // The next run needs what is in the staging folder.
+                    self.under_way = None;
+                    self.finished = true;
+                    self.lock = None;
+                    self.staging = PathBuf::new();
+                }
+                Err(failed.error)
+            }
+        }
+    }
+
+    /// Waits while another run puts its results into the same folder.
+    fn recover_others(&mut self) -> io::Result<()> {
+        for _ in 0..TRIES {
+            match recover(&*self.disk, &self.target) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(PAUSE),
+                other => {
+                    self.notes.extend(other?);
+                    return Ok(());
+                }
+            }
+        }
+        Err(io::Error::other("another run has been putting its results there for ten seconds; try again"))
+    }
+
+    /// The target was made by somebody else meanwhile.
+    fn move_into_target(&mut self) -> io::Result<String> {
+        let name = format!("{STAGING}{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let there = self.target.join(&name);
+        self.disk.rename(&self.staging, &there)?;
+        (self.new, self.staging) = (there.join("new"), there);
+        self.under_way = Some(UnderWay::at(&self.staging));
+        Ok(name)
+    }
+
+    /// Adds the list of what was written, and flushes all of it.
+    fn seal(&self, new: &[String], own: &Manifest) -> io::Result<()> {
+        let mut list = Manifest { version: VERSION.to_owned(), files: own.files.clone() };
+        for name in new {
+            let path = self.new.join(name);
+            self.disk.sync_file(&path)?;
+            list.files.insert(name.clone(), self.disk.mark(&path)?);
+        }
+        let path = self.new.join(MANIFEST);
+        self.disk.create(&path, &list.bytes()?)?;
+        self.disk.sync_file(&path)?;
+        let mut folders: Vec<&Path> =
+            new.iter().flat_map(|name| Path::new(name).ancestors().skip(1)).collect();
+        folders.push(Path::new(""));
+        folders.sort();
+        folders.dedup();
+        folders.into_iter().try_for_each(|folder| flush_names(&*self.disk, &self.new.join(folder)))?;
+        flush_names(&*self.disk, &self.staging)
     }
 }
 
-/// Lists the files below a folder, as paths with slashes after `before`.
-fn files_below(folder: &Path, before: &str, files: &mut Vec<String>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let name = format!("{before}{}", entry.file_name().to_string_lossy());
-        if entry.file_type()?.is_dir() {
-            files_below(&entry.path(), &format!("{name}/"), files)?;
-        } else {
-            files.push(name);
-        }
+/// Whether a path is a folder, or a link to one; an error where it is something else.
+fn is_folder(disk: &dyn Disk, path: &Path) -> io::Result<bool> {
+    match disk.kind(path)? {
+        None => Ok(false),
+        Some(Kind::Folder) => Ok(true),
+        Some(_) if fs::metadata(path).is_ok_and(|about| about.is_dir()) => Ok(true),
+        Some(_) => Err(io::Error::other("there is a file of that name")),
     }
-    Ok(())
 }
 
-/// The files that a report lists; empty if it is no report of an export.
-fn written_before(report: &Path) -> BTreeSet<String> {
-    let Ok(bytes) = crate::files::read(report, LARGEST_REPORT) else { return BTreeSet::new() };
-    let Ok(report) = serde_json::from_slice::<serde_json::Value>(&bytes) else { return BTreeSet::new() };
-    let is_ours = report.get("version").is_some() && report.get("provenance").is_some();
-    let files = report["files"].as_array().filter(|_| is_ours).into_iter().flatten();
-    // A path that leads out of the folder is ignored.
-    let is_below = |name: &&str| {
-        let mut parts = Path::new(*name).components();
-        !name.is_empty() && parts.all(|part| matches!(part, std::path::Component::Normal(_)))
-    };
-    files.filter_map(|name| name.as_str()).filter(is_below).map(str::to_owned).collect()
-}
-
-/// Files that were moved, so that the moves can be undone.
-#[derive(Default)]
-struct Moves(Vec<[PathBuf; 2]>);
-
-impl Moves {
-    fn make(&mut self, from: &Path, to: &Path) -> io::Result<()> {
-        if let Some(folder) = to.parent() {
-            fs::create_dir_all(folder)?;
+/// Makes the folders that are missing; these, outermost first.
+fn make_parents(disk: &dyn Disk, folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut missing = Vec::new();
+    for above in folder.ancestors() {
+        if is_folder(disk, above)? {
+            break;
         }
-        fs::rename(from, to)?;
-        self.0.push([from.to_owned(), to.to_owned()]);
-        Ok(())
+        missing.push(above.to_owned());
     }
-
-    /// Continues after an error: the first error is the one to report.
-    fn undo(self) {
-        for [from, to] in self.0.into_iter().rev() {
-            let _ = fs::rename(to, from);
-        }
-    }
+    missing.reverse();
+    missing.iter().try_for_each(|folder| disk.make_folder(folder))?;
+    Ok(missing)
 }
 
 impl Drop for Aside {
     fn drop(&mut self) {
-        // The folder may have been moved already; an error here cannot be reported.
-        let _ = fs::remove_dir_all(&self.staging);
+        // The lock goes first: a locked file cannot be removed everywhere.
+        self.lock = None;
+        if !self.staging.as_os_str().is_empty() {
+            // The folder may have been moved already; an error here cannot be reported.
+            let _ = remove_all(&*self.disk, &self.staging);
+        }
         if !self.finished {
             // Removes only empty folders.
-            self.made.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
+            self.made.iter().rev().for_each(|folder| drop(self.disk.remove_folder(folder)));
         }
+    }
+}
+
+impl std::fmt::Debug for Aside {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Aside")
+            .field("target", &self.target)
+            .field("staging", &self.staging)
+            .finish_non_exhaustive()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::MANIFEST;
+
+    const REPORT: &str = "report.json";
 
     fn folder(name: &str) -> PathBuf {
         let path = std::env::temp_dir().join(format!("kintsugi-aside-{name}-{}", std::process::id()));
@@ -212,6 +346,7 @@ mod tests {
     fn names(path: &Path) -> Vec<String> {
         let mut all: Vec<_> =
             fs::read_dir(path).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        all.retain(|name| name != MANIFEST);
         all.sort();
         all
     }
@@ -239,8 +374,7 @@ mod tests {
             fs::write(target.join("own.txt"), "mine").unwrap();
         }
         assert_eq!(names(&target), ["own.txt", "pieces.glb", "ply"]);
-        // No report listed the second file.
-        assert_eq!(names(&target.join("ply")), ["first", "second"]);
+        assert_eq!(names(&target.join("ply")), ["second"]);
         assert_eq!(fs::read_to_string(target.join("pieces.glb")).unwrap(), "second");
         fs::remove_dir_all(home).unwrap();
     }
@@ -268,13 +402,30 @@ mod tests {
         fs::write(out.join("pieces.usda"), "mine").unwrap();
         fs::write(out.join("notes.txt"), "mine").unwrap();
         run(&out, &["pieces.glb"]);
-        assert_eq!(names(&out), ["notes.txt", "pieces.glb", "pieces.usda", "ply", "report.json"]);
+        assert_eq!(
+            names(&out),
+            ["notes.txt", "pieces.glb", "pieces.usda", "ply", "report.json"],
+            "not the rest"
+        );
         assert_eq!(names(&out.join("ply")), ["scan.ply"]);
         // A path that leads out of the folder is ignored.
         fs::write(home.join("other.txt"), "mine").unwrap();
         let list = ["../other.txt", "/etc/hostname", "", "notes.txt/../../other.txt"];
         let report = serde_json::json!({ "version": "1", "provenance": {}, "files": list });
         fs::write(out.join(REPORT), report.to_string()).unwrap();
+        run(&out, &["pieces.glb"]);
+        assert!(home.join("other.txt").exists() && out.join("notes.txt").exists());
+        // Nor does a list of files lead out, through a link or past a digest.
+        fs::write(home.join("thesis.tex"), "mine").unwrap();
+        let mark = RealDisk.mark(&home.join("other.txt")).unwrap();
+        let mut list = Manifest::default();
+        for name in ["../other.txt", "linked/other.txt", "notes.txt", "/etc/hostname"] {
+            list.files.insert(name.to_owned(), mark.clone());
+        }
+        fs::write(out.join("notes.txt"), "mine, longer").unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(&home, out.join("linked")).unwrap();
+        fs::write(out.join(MANIFEST), list.bytes().unwrap()).unwrap();
         run(&out, &["pieces.glb"]);
         assert!(home.join("other.txt").exists() && out.join("notes.txt").exists());
         fs::remove_dir_all(home).unwrap();
@@ -290,6 +441,68 @@ mod tests {
         // The next export replaces the first export's file, not the kept one.
         run(&home, &["scene.toml", "pieces.glb"]);
         assert_eq!((&*read("scene.toml"), &*read("scene.before.toml")), ("scene.toml", "mine"));
+        fs::remove_dir_all(home).unwrap();
+    }
+
+    #[test]
+    fn what_was_edited_stays_or_is_kept_and_is_told_of() {
+        let home = folder("edited");
+        run(&home, &["pieces.obj", "pieces.glb"]);
+        fs::write(home.join("pieces.obj"), "edited").unwrap();
+        fs::write(home.join("pieces.glb"), "edited, too").unwrap();
+        fs::write(home.join("pieces.before.glb"), "another one").unwrap();
+        let aside = Aside::begin(&home).unwrap();
+        fs::write(aside.path().join("pieces.glb"), "new").unwrap();
+        let notes = aside.finish().unwrap();
+        assert_eq!(names(&home), ["pieces.before-2.glb", "pieces.before.glb", "pieces.glb", "pieces.obj"]);
+        assert_eq!(fs::read_to_string(home.join("pieces.before-2.glb")).unwrap(), "edited, too");
+        assert_eq!(fs::read_to_string(home.join("pieces.obj")).unwrap(), "edited");
+        assert!(notes.len() == 2 && notes[0].contains("kept as pieces.before-2.glb"), "{notes:?}");
+        assert!(notes[1].contains("pieces.obj was changed") && notes[1].contains("stays"), "{notes:?}");
+        fs::remove_dir_all(home).unwrap();
+    }
+
+    #[test]
+    fn what_a_run_reads_is_not_replaced() {
+        let home = folder("inputs");
+        run(&home, &["pieces.obj", "scene.toml", "ply/a.ply"]);
+        let spare = |input: &str, names: &[&str]| {
+            let mut aside = Aside::begin(&home).unwrap();
+            let refused = aside.spare([home.join(input)], names.iter().copied());
+            (aside, refused.map_err(|error| error.to_string()))
+        };
+        for (input, name) in [("scene.toml", "scene.toml"), ("ply/a.ply", "ply")] {
+            let refused = spare(input, &["report.json", name]).1.unwrap_err();
+            assert!(refused.contains(name) && refused.contains("is what this run reads"), "{refused}");
+        }
+        // A name that nobody foresaw is refused in the end, and what is read is not taken away.
+        let (aside, begun) = spare("pieces.obj", &["pieces.glb"]);
+        begun.unwrap();
+        fs::write(aside.path().join("pieces.obj"), "new").unwrap();
+        assert!(matches!(aside.finish(), Err(ExportError::Replaces { .. })));
+        let (aside, begun) = spare("pieces.obj", &["pieces.glb"]);
+        begun.unwrap();
+        fs::write(aside.path().join("pieces.glb"), "new").unwrap();
+        aside.finish().unwrap();
+        assert_eq!(names(&home), ["pieces.glb", "pieces.obj"]);
+        assert_eq!(fs::read_to_string(home.join("pieces.obj")).unwrap(), "pieces.obj");
+        fs::remove_dir_all(home).unwrap();
+    }
+
+    #[test]
+    fn staging_folders_of_dead_processes_go_and_those_with_somebody_s_files_stay() {
+        let home = folder("swept");
+        let out = home.join("out");
+        let left = [home.join(".out-being-written-12"), out.join(".being-written-12")];
+        fs::create_dir_all(left[0].join("new")).unwrap();
+        run(&out, &["a"]);
+        assert!(!left[0].exists());
+        fs::create_dir_all(left[1].join("new")).unwrap();
+        fs::create_dir_all(out.join(".being-written-13/.before")).unwrap();
+        let aside = Aside::begin(&out).unwrap();
+        let notes = aside.finish().unwrap();
+        assert!(!left[1].exists() && out.join(".being-written-13").exists());
+        assert!(notes.iter().any(|note| note.contains("take out what is yours")), "{notes:?}");
         fs::remove_dir_all(home).unwrap();
     }
 

@@ -10,7 +10,7 @@
 )]
 #![recursion_limit = "256"]
 
-use kintsugi_core::{compute, files, fracture, import, mesh, shape, svo, voxelize};
+use kintsugi_core::{compute, fracture, import, mesh, shape, svo, voxelize};
 use kintsugi_geometry as geometry;
 use kintsugi_gpu as gpu;
 use kintsugi_physics as bodies;
@@ -20,6 +20,7 @@ mod assembly;
 mod bonds;
 mod cells;
 pub mod checks;
+pub mod disk;
 mod formats;
 mod handover;
 #[cfg(test)]
@@ -60,7 +61,7 @@ pub use report::{FractureReport, InputReport, InteriorReport, ParameterReport, P
 pub use sheet::Sheet;
 pub use step_log::StepLog;
 pub use trajectory::Trajectory;
-pub use write::{BONDS_FILE, COLLISION_FILE, Watch, write, write_beside};
+pub use write::{BESIDE, BONDS_FILE, COLLISION_FILE, Watch, write, write_beside};
 
 use std::path::{Path, PathBuf};
 
@@ -82,6 +83,12 @@ pub enum ExportError {
         path: PathBuf,
         /// What the format cannot hold, and what to do.
         reason: String,
+    },
+    /// A result would replace what the run reads.
+    #[error("{path} is what this run reads, and a result would take its place; give another folder or name")]
+    Replaces {
+        /// The file.
+        path: PathBuf,
     },
     /// The user cancelled.
     #[error("the export was cancelled")]
@@ -105,7 +112,7 @@ impl ExportError {
         match self {
             Self::Write { path, reason } => Self::Write { path: there(path), reason },
             Self::Format { path, reason } => Self::Format { path: there(path), reason },
-            other @ (Self::Cancelled | Self::Stopped(_)) => other,
+            other @ (Self::Replaces { .. } | Self::Cancelled | Self::Stopped(_)) => other,
         }
     }
 }

@@ -37,6 +37,12 @@ impl PairLog {
         })
     }
 
+    /// The files lie in `folder` now.
+    pub fn moved_to(&mut self, folder: &Path) {
+        let points = self.points.as_mut().map(|(sheet, _)| sheet);
+        self.pairs.iter_mut().chain(points).for_each(|sheet| sheet.moved_to(folder));
+    }
+
     /// Whether `step` is logged.
     #[must_use]
     pub fn wants(&self, step: u64) -> bool {

@@ -1,14 +1,16 @@
-//! Writes pictures as PNG with metadata.
+//! Writes pictures as PNG with metadata. A file of the same name is replaced if it is byte for byte what the program
+//! makes of its pixels and metadata, and otherwise kept under a free name.
 //!
 //! A picture records how it was made: `Software` for any program, and two text chunks that `kintsugi repeat` reads.
 
-use std::{fs::File, io::BufWriter, path::Path};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::ExportError;
 use crate::{
     compute::RanOn,
+    disk::put_file,
     provenance::{self, Provenance},
 };
 
@@ -56,12 +58,16 @@ impl Signature {
     }
 }
 
-/// Writes RGBA8 rows from the top (sRGB, straight alpha). The file is a PNG whatever the extension of `path`.
+/// Largest picture that is looked into before it is replaced, bytes.
+const LARGEST: usize = 1 << 28;
+
+/// Writes RGBA8 rows from the top (sRGB, straight alpha). The file is a PNG whatever the extension of `path`. The answer
+/// is a line about a file of that name that was kept.
 ///
 /// # Errors
 /// [`ExportError`].
-pub fn write_png(path: &Path, size: [u32; 2], rgba: Vec<u8>) -> Result<(), ExportError> {
-    write(path, size, &rgba, &[])
+pub fn write_png(path: &Path, size: [u32; 2], rgba: &[u8]) -> Result<Option<String>, ExportError> {
+    put_file(path, &encoded(path, size, rgba, None)?, &is_own)
 }
 
 /// Writes the same with metadata.
@@ -73,28 +79,40 @@ pub fn write_signed(
     size: [u32; 2],
     rgba: &[u8],
     signature: &Signature,
-) -> Result<(), ExportError> {
-    let json = serde_json::to_string(signature).map_err(|e| ExportError::write(path, e))?;
-    let software = format!("Kintsugi {} ({})", signature.version, signature.provenance.commit);
-    let texts = [("Software", software.as_str()), (SIGNATURE, &json), (SCENE, &signature.scene)];
-    write(path, size, rgba, &texts)
+) -> Result<Option<String>, ExportError> {
+    put_file(path, &encoded(path, size, rgba, Some(signature))?, &is_own)
 }
 
-fn write(
+/// Whether a file is a signed picture that nobody has changed: the same pixels and metadata give the same bytes.
+fn is_own(file: &[u8]) -> bool {
+    let picture = (file.len() <= LARGEST).then(|| read_signed(file).ok()).flatten();
+    let Some(SignedPicture { size, rgba, signature: Some(signature) }) = picture else { return false };
+    encoded(Path::new(""), size, &rgba, Some(&signature)).is_ok_and(|bytes| bytes == file)
+}
+
+/// The bytes of a picture; `path` is for messages.
+fn encoded(
     path: &Path,
     [width, height]: [u32; 2],
     rgba: &[u8],
-    texts: &[(&str, &str)],
-) -> Result<(), ExportError> {
+    signature: Option<&Signature>,
+) -> Result<Vec<u8>, ExportError> {
     if rgba.len() as u64 != u64::from(width) * u64::from(height) * 4 {
         return Err(ExportError::Format {
             path: path.to_owned(),
             reason: format!("the bytes of a picture do not match {width} by {height} pixels"),
         });
     }
-    let file = File::create(path).map_err(|e| ExportError::write(path, e))?;
-    let encode = || -> Result<(), png::EncodingError> {
-        let mut encoder = png::Encoder::new(BufWriter::new(file), width, height);
+    let (mut software, mut json, mut scene) = (String::new(), String::new(), "");
+    if let Some(signature) = signature {
+        software = format!("Kintsugi {} ({})", signature.version, signature.provenance.commit);
+        json = serde_json::to_string(signature).map_err(|e| ExportError::write(path, e))?;
+        scene = &signature.scene;
+    }
+    let texts = [("Software", software.as_str()), (SIGNATURE, &json), (SCENE, scene)];
+    let mut bytes = Vec::new();
+    let mut encode = || -> Result<(), png::EncodingError> {
+        let mut encoder = png::Encoder::new(&mut bytes, width, height);
         encoder.set_color(png::ColorType::Rgba);
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_compression(png::Compression::Fast);
@@ -105,7 +123,8 @@ fn write(
         writer.write_image_data(rgba)?;
         writer.finish()
     };
-    encode().map_err(|e| ExportError::write(path, e))
+    encode().map_err(|e| ExportError::write(path, e))?;
+    Ok(bytes)
 }
 
 /// A picture that was read: its size, pixels, and metadata if it has any.
@@ -167,10 +186,23 @@ mod tests {
         assert_eq!(said.provenance, Provenance { output: Some("frames/00001.png".into()), ..provenance });
         assert_eq!(said.scene, scene);
         assert_eq!((said.version.as_str(), said.compute.as_str()), (provenance::VERSION, "cpu"));
-        write_png(&path, [3, 2], rgba).unwrap();
-        assert!(read_signed(&std::fs::read(&path).unwrap()).unwrap().signature.is_none());
-        assert!(write_png(&path, [3, 3], vec![0; 24]).is_err());
+        // The program's own picture makes room; another one is kept.
+        assert_eq!(write_png(&path, [3, 2], &rgba).unwrap(), None);
+        let unsigned = std::fs::read(&path).unwrap();
+        assert!(read_signed(&unsigned).unwrap().signature.is_none());
+        let note = write_signed(&path, [3, 2], &rgba, &signature).unwrap().unwrap();
+        let kept = path.with_extension("before.png");
+        assert!(note.contains("is kept as kintsugi-signed-") && note.ends_with(".before.png"), "{note}");
+        assert_eq!(std::fs::read(&kept).unwrap(), unsigned);
+        // A signed one that somebody changed is no longer the program's.
+        let mut changed = std::fs::read(&path).unwrap();
+        changed.extend(b"\n");
+        std::fs::write(&path, &changed).unwrap();
+        assert!(write_signed(&path, [3, 2], &rgba, &signature).unwrap().is_some());
+        let second = path.with_extension("before-2.png");
+        assert_eq!(std::fs::read(&second).unwrap(), changed);
+        assert!(write_png(&path, [3, 3], &[0; 24]).is_err());
         assert!(read_signed(b"no picture").is_err());
-        std::fs::remove_file(path).unwrap();
+        [path, kept, second].iter().for_each(|path| std::fs::remove_file(path).unwrap());
     }
 }

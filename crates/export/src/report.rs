@@ -27,7 +27,7 @@ use crate::{
 
 use super::{
     Assembly, BrokenObject, Cells, ExportError, ExportPiece, Figures, MeshFigures, MeshReport, checks::Check,
-    numbers::PlainJson,
+    disk::put_file, numbers::PlainJson,
 };
 
 /// The input mesh.
@@ -382,6 +382,12 @@ impl FractureReport {
         self.checks.iter().all(|check| check.ok)
     }
 
+    /// Names of the checks that do not hold.
+    #[must_use]
+    pub fn failed_checks(&self) -> Vec<String> {
+        self.checks.iter().filter(|check| !check.ok).map(|check| check.name.clone()).collect()
+    }
+
     /// Whether the first break made no crack.
     #[must_use]
     pub fn stayed_whole(&self) -> bool {
@@ -406,7 +412,8 @@ impl FractureReport {
     /// [`ExportError::Write`].
     pub fn write(&mut self, path: &Path, timings: &[StageTiming]) -> Result<(), ExportError> {
         self.tell_times(timings);
-        write_json(path, self)
+        // In a folder that is being filled there is nothing of that name.
+        write_json(path, self).map(drop)
     }
 }
 
@@ -421,16 +428,16 @@ pub fn timings_ms(timings: &[StageTiming]) -> serde_json::Map<String, serde_json
     map
 }
 
-/// Writes `value` as indented JSON.
+/// Writes `value` as indented JSON. A file of that name is kept under a free name; the answer is a line about that.
 ///
 /// # Errors
 /// [`ExportError::Write`].
-pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), ExportError> {
+pub fn write_json(path: &Path, value: &impl Serialize) -> Result<Option<String>, ExportError> {
     let mut text = Vec::new();
     let mut json = serde_json::Serializer::with_formatter(&mut text, PlainJson::default());
     value.serialize(&mut json).map_err(|e| ExportError::write(path, e))?;
     text.push(b'\n');
-    std::fs::write(path, text).map_err(|e| ExportError::write(path, e))
+    put_file(path, &text, &|_| false)
 }
 
 fn counts(broken: &BrokenObject) -> FractureCounts {

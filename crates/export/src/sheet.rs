@@ -1,7 +1,8 @@
-//! Text tables that grow during a run: written in whole lines, on disk as soon as [`Sheet::flush`] returns.
+//! Text tables that grow during a run: written in whole lines, on disk as soon as [`Sheet::flush`] returns. A table is
+//! begun in a folder aside, moves into its place, and grows there.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, OpenOptions},
     io::{BufRead as _, BufReader, BufWriter, Write as _},
     path::{Path, PathBuf},
 };
@@ -12,7 +13,8 @@ use super::ExportError;
 #[derive(Debug)]
 pub struct Sheet {
     path: PathBuf,
-    file: File,
+    /// `None` until the next write: an open file could keep its folder from being moved.
+    file: Option<File>,
     /// Size of the whole lines in the file, bytes.
     whole: u64,
     /// Lines not yet written.
@@ -26,10 +28,25 @@ impl Sheet {
     /// [`ExportError::Write`].
     pub fn create(path: &Path, header: &str) -> Result<Self, ExportError> {
         let file = File::create(path).map_err(|e| ExportError::write(path, e))?;
-        let mut sheet = Self { path: path.to_owned(), file, whole: 0, lines: String::new() };
+        let mut sheet = Self { path: path.to_owned(), file: Some(file), whole: 0, lines: String::new() };
         sheet.line(header);
         sheet.flush()?;
+        sheet.file = None;
         Ok(sheet)
+    }
+
+    /// The file lies in `folder` now, under the same name.
+    pub fn moved_to(&mut self, folder: &Path) {
+        self.path = folder.join(self.path.file_name().unwrap_or_default());
+        self.file = None;
+    }
+
+    fn file(&mut self) -> std::io::Result<&mut File> {
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => OpenOptions::new().append(true).open(&self.path)?,
+        };
+        Ok(self.file.insert(file))
     }
 
     /// Adds a line, for the next [`Sheet::flush`].
@@ -43,11 +60,15 @@ impl Sheet {
     /// # Errors
     /// [`ExportError::Write`].
     pub fn flush(&mut self) -> Result<(), ExportError> {
-        if let Err(error) = self.file.write_all(self.lines.as_bytes()) {
-            // The first error is the one to report.
-            let _ = self.file.set_len(self.whole);
-            return Err(ExportError::write(&self.path, error));
-        }
+        let (whole, lines) = (self.whole, std::mem::take(&mut self.lines));
+        let written = self.file().and_then(|file| {
+            file.write_all(lines.as_bytes()).inspect_err(|_| {
+                // The first error is the one to report.
+                let _ = file.set_len(whole);
+            })
+        });
+        self.lines = lines;
+        written.map_err(|error| ExportError::write(&self.path, error))?;
         self.whole += self.lines.len() as u64;
         self.lines.clear();
         Ok(())
@@ -78,7 +99,7 @@ impl Sheet {
         }
         let wide = wide.into_inner().map_err(std::io::IntoInnerError::into_error)?;
         fs::rename(beside, &self.path)?;
-        (self.file, self.whole) = (wide, whole);
+        (self.file, self.whole) = (Some(wide), whole);
         Ok(())
     }
 }

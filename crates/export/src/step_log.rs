@@ -26,6 +26,11 @@ impl StepLog {
         Ok(Self { sheet: Sheet::create(path, COLUMNS)?, stages: Vec::new() })
     }
 
+    /// The file lies in `folder` now.
+    pub fn moved_to(&mut self, folder: &Path) {
+        self.sheet.moved_to(folder);
+    }
+
     /// Writes the figures of a step and the number of `bodies` after it.
     ///
     /// # Errors

@@ -84,6 +84,7 @@ impl Trajectory {
     /// [`ExportError`]; the previous file is kept.
     pub fn write_npz(&self, path: &Path) -> Result<(), ExportError> {
         let beside = path.with_extension("part");
+        let _under_way = crate::disk::UnderWay::at(&beside);
         let written = self
             .fill(&beside)
             .and_then(|()| fs::rename(&beside, path).map_err(|e| ExportError::write(path, e)));

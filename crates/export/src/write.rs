@@ -61,6 +61,9 @@ pub const COLLISION_FILE: &str = "collision.glb";
 /// Neighbours and the crack that they share.
 pub const BONDS_FILE: &str = "bonds.csv";
 
+/// Files that an export may write beside those of formats.
+pub const BESIDE: [&str; 5] = ["report.json", "scene.toml", "pieces.mtl", COLLISION_FILE, BONDS_FILE];
+
 /// Writes what `what` asks for beside formats into `folder`, after [`Assembly::prepare`]; names of the files.
 ///
 /// # Errors

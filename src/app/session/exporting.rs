@@ -92,7 +92,8 @@ impl Session {
             return self.say(NoticeKind::Error, "name a folder to export to");
         }
         let ran_on = sandbox.compute().ran_on();
-        let plan = ExportPlan::new(sandbox, &order, self.camera, ran_on);
+        let file = sandbox.file().map(|file| file.path().to_owned());
+        let plan = ExportPlan::new(sandbox, &order, self.camera, ran_on).sparing(file);
         self.exporting.last = None;
         self.exporting.job = Some(ExportJob::start(plan, folder));
     }

@@ -65,7 +65,7 @@ impl PictureFiles {
                 let [width, height] = pixels.size;
                 let written = write_signed(&path, pixels.size, &pixels.rgba, &signature);
                 written
-                    .map(|()| format!("Picture of {width} × {height}: {shown}"))
+                    .map(|_| format!("Picture of {width} × {height}: {shown}"))
                     .map_err(|error| format!("{error}; start Kintsugi in a folder that you may write to"))
             };
             // The channel is closed only when the window has closed.

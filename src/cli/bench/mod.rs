@@ -35,7 +35,7 @@ use super::{
 };
 use crate::{
     compute::{Choice, Compute, RanOn},
-    export::{ExportError, InputReport, report::write_json},
+    export::{InputReport, disk::put_file, report::write_json},
     fracture::{FractureCounts, MAX_SEEDS, Surface, crack::CrackShape},
     gpu::{Gpu, Traffic, ms_since},
     import::ReadMesh,
@@ -169,7 +169,7 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
         args.crack.check(*level)?;
     }
     for (option, file) in [("--json", &args.json), ("--csv", &args.csv)] {
-        file.iter().try_for_each(|file| super::check_place(option, file))?;
+        file.iter().try_for_each(|place| super::check_place(option, place, &[&args.file]))?;
     }
     let reporter = Reporter::new(args.json_progress);
     let mut all = Vec::new();
@@ -182,14 +182,17 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     if all.len() > 1 {
         super::print(&tables::side_by_side(&all));
     }
-    match (&args.json, &all[..]) {
-        (None, _) | (_, []) => {}
+    let mut kept = match (&args.json, &all[..]) {
+        (None, _) | (_, []) => None,
         (Some(path), [only]) if failure.is_none() => write_json(path, only)?,
         (Some(path), _) => write_json(path, &all)?,
     }
+    .into_iter()
+    .collect::<Vec<_>>();
     if let (Some(path), false) = (&args.csv, all.is_empty()) {
-        std::fs::write(path, tables::csv(&all)).map_err(|e| ExportError::write(path, e))?;
+        kept.extend(put_file(path, tables::csv(&all).as_bytes(), &|_| false)?);
     }
+    kept.iter().for_each(|note| Reporter::new(false).warn(note));
     failure.map_or(Ok(()), Err)
 }
 

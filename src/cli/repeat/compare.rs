@@ -70,7 +70,9 @@ pub fn folders(original: &Path, again: &Path, report: Option<&OsStr>) -> Result<
 
 fn entries(folder: &Path) -> Result<Vec<std::ffi::OsString>, CliError> {
     let all = fs::read_dir(folder).map_err(|e| about(folder, e))?;
-    Ok(all.flatten().map(|entry| entry.file_name()).collect())
+    // Hidden ones are no results: the list of what was written has other digests wherever a report has other times.
+    let is_hidden = |name: &std::ffi::OsString| name.to_string_lossy().starts_with('.');
+    Ok(all.flatten().map(|entry| entry.file_name()).filter(|name| !is_hidden(name)).collect())
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, CliError> {

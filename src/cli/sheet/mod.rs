@@ -89,7 +89,7 @@ pub struct SheetArgs {
 /// [`CliError`].
 pub fn run(args: &SheetArgs) -> Result<(), CliError> {
     let camera = args.camera.as_deref().map(parse_camera).transpose()?;
-    super::check_picture_place("--out", &args.out)?;
+    super::check_picture_place("--out", &args.out, &[&args.file])?;
     let seeds = args.pattern.check(args.level)?;
     let variants = variants(args)?;
     let (columns, rows) = layout(&args.vary);
@@ -143,7 +143,8 @@ pub fn run(args: &SheetArgs) -> Result<(), CliError> {
     let scene = mesh_scene(&mesh.file, args.level, &args.pattern).to_text();
     let signature =
         Signature::new(compute.ran_on(), crate::provenance::of_mesh(digest, args.pattern.up), scene);
-    write_signed(&args.out, paper.size(), paper.pixels(), &signature)?;
+    let kept = write_signed(&args.out, paper.size(), paper.pixels(), &signature)?;
+    kept.iter().for_each(|note| reporter.warn(note));
     super::print(&format!("{} pictures: {}\n", variants.len(), args.out.display()));
     Ok(())
 }

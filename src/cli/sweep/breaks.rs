@@ -35,6 +35,8 @@ pub struct Breaks<'a> {
     arena: Arena,
     /// The part of the command line that all shards share, as a JSON list.
     command: String,
+    /// Lines for the user about what was kept of somebody's own.
+    pub notes: Vec<String>,
 }
 
 /// An object used by several jobs, in the arena.
@@ -53,7 +55,7 @@ impl<'a> Breaks<'a> {
         Fracturer::shared(&passes, compute)?;
         let command = ["kintsugi", "sweep", &args.jobs.to_string_lossy(), "--compute", compute.name()];
         let command = serde_json::json!(command).to_string();
-        Ok(Self { args, compute, passes, arena: Arena::new(compute)?, command })
+        Ok(Self { args, compute, passes, arena: Arena::new(compute)?, command, notes: Vec::new() })
     }
 
     /// Loads the object that a job shares with others, or says why it cannot be loaded.
@@ -167,7 +169,7 @@ impl<'a> Breaks<'a> {
             report.write(&aside.path().join("report.json"), &timings).map_err(to_place)?;
         }
         report.tell_times(&timings);
-        aside.finish()?;
+        self.notes.extend(aside.finish()?);
         Ok(report)
     }
 }

@@ -9,12 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     cli::{CliError, input::about, make_folder},
-    export::ExportError,
+    export::{ExportError, disk::clear_away},
     scene::write_atomically,
 };
 
 const IDENTITY: &str = "sweep.json";
 const TABLE: &str = "table.csv";
+const ARROW: &str = "table.arrow";
 
 /// Identifies a sweep, so that its table never mixes results of two.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,8 +46,11 @@ impl Folder {
         let theirs = path.join(IDENTITY);
         if theirs.exists() {
             is_same(path, identity)?;
-        } else if path.join(TABLE).exists() {
-            return Err(about(path, "it has a table.csv that no sweep wrote; give --out another place"));
+        } else if let Some(name) = [TABLE, ARROW].iter().find(|name| path.join(name).exists()) {
+            return Err(about(
+                path,
+                format!("it has a {name} that no sweep wrote; give --out another place"),
+            ));
         } else {
             make_folder(path)?;
             let mut text = serde_json::to_string_pretty(identity).unwrap_or_default();
@@ -66,7 +70,10 @@ impl Folder {
             Err(TryLockError::Error(_)) => None,
         };
         let folder = Self { path: path.to_owned(), _lock: lock };
-        folder.sweep_up();
+        if folder.breaks().is_dir() {
+            // What a killed process left half-written goes.
+            clear_away(&folder.breaks()).map_err(|e| ExportError::write(&folder.breaks(), e))?;
+        }
         Ok(folder)
     }
 
@@ -82,18 +89,6 @@ impl Folder {
 
     fn breaks(&self) -> PathBuf {
         self.path.join("breaks")
-    }
-
-    /// Deletes hidden folders that a killed process left half-written.
-    fn sweep_up(&self) {
-        let Ok(entries) = fs::read_dir(self.breaks()) else { return };
-        for entry in entries.flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if name.starts_with('.') && name.contains("-being-written-") {
-                // A folder that cannot be deleted does no harm.
-                let _ = fs::remove_dir_all(entry.path());
-            }
-        }
     }
 }
 

@@ -180,6 +180,7 @@ fn break_all(
                     Ok(object) => breaks.row(object, job, number, folder)?,
                     Err(why) => breaks.failure(job, why),
                 };
+                breaks.notes.drain(..).for_each(|note| reporter.warn(&note));
                 if let Some(why) = row.get(table::ERROR) {
                     reporter.warn(&format!("job {number}: {why}"));
                 }

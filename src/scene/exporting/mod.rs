@@ -160,6 +160,8 @@ pub struct ExportPlan {
     repeat: Repeat,
     /// The cuts of the imported meshes, if they are exported.
     cuts: Option<Cuts>,
+    /// Files that no result may replace.
+    inputs: Vec<PathBuf>,
 }
 
 impl ExportPlan {
@@ -230,7 +232,15 @@ impl ExportPlan {
         let repeated = repeated.map(|object| sandbox.number_as_it_stands(object));
         let (formats_again, mesh, handover) = (formats.clone(), order.mesh, order.handover);
         let repeat = Repeat { formats: formats_again, lying: order.lying, object: repeated, mesh, handover };
-        Self { what, report, formats, connected, volumes, scene, repeat, cuts }
+        let inputs = sandbox.objects().iter().map(|object| PathBuf::from(&object.scene.file)).collect();
+        Self { what, report, formats, connected, volumes, scene, repeat, cuts, inputs }
+    }
+
+    /// Says that no result may take the place of `file`, as of the scene that is open.
+    #[must_use]
+    pub fn sparing(mut self, file: Option<PathBuf>) -> Self {
+        self.inputs.extend(file);
+        self
     }
 
     /// Number of pieces.
@@ -243,8 +253,22 @@ impl ExportPlan {
     ///
     /// # Errors
     /// [`ExportError`]; `folder` is then as it was.
-    pub fn run(mut self, folder: &Path, progress: &Progress) -> Result<Exported, ExportError> {
-        let aside = Aside::begin(folder)?;
+    pub fn run(self, folder: &Path, progress: &Progress) -> Result<Exported, ExportError> {
+        self.run_in(Aside::begin(folder)?, folder, progress)
+    }
+
+    /// The same into a folder that is being filled already.
+    ///
+    /// # Errors
+    /// As [`ExportPlan::run`].
+    pub fn run_in(
+        mut self,
+        mut aside: Aside,
+        folder: &Path,
+        progress: &Progress,
+    ) -> Result<Exported, ExportError> {
+        let formats = self.formats.iter().map(|format| format.file);
+        aside.spare(std::mem::take(&mut self.inputs), formats.chain(export::BESIDE))?;
         let told = |error: ExportError| aside.moved(error);
         let beside = self.what.handover.needs_meshes();
         let meshes = beside || self.formats.iter().any(|format| format.has_meshes());
@@ -279,9 +303,9 @@ impl ExportPlan {
         let saved = save_scene(&aside.path().join(SCENE_FILE), &self.scene);
         notes.extend(saved.as_ref().err().map(|error| format!("{SCENE_FILE} was left out: {error}")));
         self.report.files = aside.files().map_err(told)?;
-        write_json(&aside.path().join("report.json"), &self.report).map_err(told)?;
+        write_json(&aside.path().join("report.json"), &self.report).map(drop).map_err(told)?;
         last.at(2, 2)?;
-        aside.finish()?;
+        notes.extend(aside.finish()?);
         let failed = self.report.checks.iter().filter(|check| !check.ok).map(|check| check.name.clone());
         Ok(Exported {
             folder: folder.to_owned(),

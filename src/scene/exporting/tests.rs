@@ -71,6 +71,7 @@ fn names(folder: &Path) -> Vec<String> {
     let mut all: Vec<String> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| !name.starts_with('.'))
         .collect();
     all.sort();
     all

@@ -155,7 +155,7 @@ fn write_materials(path: &Path, used: &Used<'_>) -> Result<(), ExportError> {
         if let Some(texture) = material.and_then(|m| m.texture.as_ref()) {
             let file = format!("{name}.png");
             let to = path.with_file_name(&file);
-            crate::write_png(&to, [texture.width, texture.height], texture.rgba.clone())?;
+            crate::write_png(&to, [texture.width, texture.height], &texture.rgba)?;
             text += &format!("map_Kd {file}\n");
         }
         text.push('\n');

@@ -88,7 +88,7 @@ pub fn write_textures(path: &Path, used: &Used<'_>) -> Result<(), ExportError> {
     for (name, material) in &used.by_name {
         if let Some(texture) = material.and_then(|m| m.texture.as_ref()) {
             let to = path.with_file_name(format!("{name}.png"));
-            write_png(&to, [texture.width, texture.height], texture.rgba.clone())?;
+            write_png(&to, [texture.width, texture.height], &texture.rgba)?;
         }
     }
     Ok(())

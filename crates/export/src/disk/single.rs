@@ -1,0 +1,183 @@
+//! One file at a place that the user named: written beside it, flushed, renamed.
+//!
+//! In: a path, bytes. Out: the whole file or the one before. A file that the program did not write is kept under the
+//! first free name, `x.before.png`.
+
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use super::{Disk, Kind, RealDisk, UnderWay, change::kept_note, changing, flush_names, free_name};
+use crate::ExportError;
+
+/// Numbers the files that this process writes.
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// Writes `bytes` to `path`. A file there that holds other bytes, and that `is_own` does not know as the program's, is
+/// kept under a free name; the answer is a line about that. A link is followed; a pipe or a device gets the bytes as they
+/// are.
+///
+/// # Errors
+/// [`ExportError::Write`]; what was there is then unchanged.
+pub fn put_file(
+    path: &Path,
+    bytes: &[u8],
+    is_own: &dyn Fn(&[u8]) -> bool,
+) -> Result<Option<String>, ExportError> {
+    let failed = |e: io::Error| ExportError::write(path, e);
+    match fs::metadata(path) {
+        Ok(about) if about.is_dir() => {
+            Err(ExportError::write(path, "there is a folder of that name; give another name"))
+        }
+        Ok(about) if !about.is_file() => fs::write(path, bytes).map(|()| None).map_err(failed),
+        Ok(_) => {
+            let real = path.canonicalize().map_err(failed)?;
+            clear_away_parts(&real);
+            put_on(&RealDisk, &real, bytes, is_own).map_err(failed)
+        }
+        Err(_) => {
+            clear_away_parts(path);
+            put_on(&RealDisk, path, bytes, is_own).map_err(failed)
+        }
+    }
+}
+
+/// The same on any disk, where `path` is no link.
+pub(super) fn put_on(
+    disk: &dyn Disk,
+    path: &Path,
+    bytes: &[u8],
+    is_own: &dyn Fn(&[u8]) -> bool,
+) -> io::Result<Option<String>> {
+    let there = disk.kind(path)?.is_some();
+    let is_somebodys = there && {
+        let old = disk.read(path)?;
+        old != bytes && !is_own(&old)
+    };
+    let temporary = beside(path);
+    let under_way = UnderWay::at(&temporary);
+    let note = match fill(disk, path, &temporary, bytes).and_then(|()| {
+        let _changing = changing();
+        swap(disk, path, &temporary, is_somebodys)
+    }) {
+        Ok(note) => note,
+        Err(error) => {
+            // The first error is the one to report.
+            let _ = disk.remove_file(&temporary);
+            return Err(error);
+        }
+    };
+    drop(under_way);
+    Ok(note)
+}
+
+fn fill(disk: &dyn Disk, path: &Path, temporary: &Path, bytes: &[u8]) -> io::Result<()> {
+    // A name that a killed process of the same number left.
+    if disk.kind(temporary)? == Some(Kind::File) {
+        disk.remove_file(temporary)?;
+    }
+    disk.create(temporary, bytes)?;
+    // Who may read the file stays as it was, if the system can tell.
+    if let Ok(about) = fs::metadata(path) {
+        let _ = fs::set_permissions(temporary, about.permissions());
+    }
+    disk.sync_file(temporary)
+}
+
+/// Puts the new file in its place; somebody's own goes to another name first, flushed.
+fn swap(disk: &dyn Disk, path: &Path, temporary: &Path, keeps: bool) -> io::Result<Option<String>> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let kept = if keeps { Some(keep(disk, path, folder)?) } else { None };
+    let placed = disk.rename(temporary, path);
+    if let (Err(error), Some(kept)) = (&placed, &kept) {
+        let error = io::Error::new(error.kind(), error.to_string());
+        // Otherwise it stays under the name that keeps it.
+        let _ = disk.rename(kept, path);
+        return Err(error);
+    }
+    placed?;
+    flush_names(disk, folder)?;
+    Ok(kept.map(|kept| kept_note(path, &kept)))
+}
+
+fn keep(disk: &dyn Disk, path: &Path, folder: &Path) -> io::Result<PathBuf> {
+    let kept = free_name(disk, path)?;
+    disk.rename(path, &kept)?;
+    match flush_names(disk, folder) {
+        Ok(()) => Ok(kept),
+        Err(error) => {
+            let _ = disk.rename(&kept, path);
+            Err(error)
+        }
+    }
+}
+
+/// Beginning and end of the hidden names of files that are being written; the process's number follows the beginning.
+const PART: [&str; 2] = [".kintsugi-", ".part"];
+
+/// A hidden name beside `path`, short enough for any file system.
+fn beside(path: &Path) -> PathBuf {
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let [beginning, end] = PART;
+    path.with_file_name(format!("{beginning}{}-{number}{end}", std::process::id()))
+}
+
+/// Takes away what killed processes left half-written beside `path`, at the first file that this process writes there.
+/// Where the system does not tell which processes are alive, all of it stays.
+fn clear_away_parts(path: &Path) {
+    static SEEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let is_new = SEEN.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_owned());
+    let processes = Path::new("/proc/self").exists();
+    if !(is_new && processes) {
+        return;
+    }
+    for name in RealDisk.list(folder).unwrap_or_default() {
+        let [beginning, end] = PART;
+        let middle = name.strip_prefix(beginning).and_then(|rest| rest.strip_suffix(end));
+        let process =
+            middle.and_then(|middle| middle.split_once('-')).and_then(|(id, _)| id.parse::<u32>().ok());
+        if process.is_some_and(|id| !Path::new("/proc").join(id.to_string()).exists()) {
+            // What cannot be removed does no harm.
+            let _ = fs::remove_file(folder.join(name));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn links_and_permissions_stay_and_what_a_killed_process_left_goes() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let home = std::env::temp_dir().join(format!("kintsugi-single-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&home);
+        fs::create_dir_all(&home).unwrap();
+        // No process has the largest number.
+        let left = home.join(format!(".kintsugi-{}-0.part", u32::MAX));
+        let alive = home.join(".kintsugi-1-0.part");
+        [&left, &alive].iter().for_each(|path| fs::write(path, "half").unwrap());
+        let (real, link) = (home.join("real.csv"), home.join("link.csv"));
+        fs::write(&real, "old").unwrap();
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o600)).unwrap();
+        std::os::unix::fs::symlink("real.csv", &link).unwrap();
+        assert_eq!(put_file(&link, b"new", &|old| old == b"old").unwrap(), None);
+        assert!(!left.exists() && alive.exists());
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(fs::read(&real).unwrap(), b"new");
+        assert_eq!(real.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        // The same bytes are nothing to keep; others are.
+        assert_eq!(put_file(&real, b"new", &|_| false).unwrap(), None);
+        assert!(put_file(&real, b"newer", &|_| false).unwrap().unwrap().contains("real.before.csv"));
+        assert_eq!(fs::read(home.join("real.before.csv")).unwrap(), b"new");
+        fs::remove_dir_all(home).unwrap();
+    }
+}
