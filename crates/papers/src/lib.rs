@@ -1,8 +1,8 @@
 //! Methods, contacts and responses of published papers, to compare with those that are used by default.
 //!
-//! [`planes`] breaks convex meshes plane by plane (Bullet's Voronoi shatter). [`field`] finds contacts by distance fields and sphere trees (Glondu et al. 2012). [`penalty`] answers contacts by a
-//! penalty on the intersection volume (Domaradzki & Martyn 2016, sec. 5.2). A program calls [`register`] before it opens
-//! scenes that name them.
+//! [`planes`] breaks convex meshes plane by plane (Bullet's Voronoi shatter). [`field`] finds contacts by distance
+//! fields and sphere trees (Glondu et al. 2012). [`penalty`] answers contacts by a penalty on the intersection volume
+//! (Domaradzki & Martyn 2016, sec. 5.2). A program calls [`register`] before it opens scenes that name them.
 
 #![deny(missing_docs)]
 #![cfg_attr(
@@ -19,17 +19,17 @@ use kintsugi_gpu as gpu;
 use kintsugi_physics as bodies;
 
 #[cfg(test)]
-mod bad_cases;
+mod degenerate_tests;
 pub mod field;
 pub mod penalty;
 pub mod planes;
 #[cfg(test)]
 mod shared_volume_tests;
 
-/// Adds this crate's method, finder and response to their tables. A name that another entry took before stays with
+/// Adds this crate's method, generator and response to their tables. A name that another entry took before stays with
 /// that entry.
 pub fn register() {
     _ = fracture::register(&planes::ENTRY);
-    _ = bodies::register_finder(&field::ENTRY);
-    _ = bodies::register_response(&penalty::ENTRY);
+    _ = bodies::register_generator(&field::ENTRY);
+    _ = bodies::register_solver(&penalty::ENTRY);
 }

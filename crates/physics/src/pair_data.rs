@@ -1,4 +1,4 @@
-//! Present overlaps of pairs, for display: [`Overlap`]s of a world, for any finder and response.
+//! Present overlaps of pairs, for display: [`Overlap`]s of a world, for any generator and response.
 
 use super::{
     BodyId, OnGpu, Overlap, World,

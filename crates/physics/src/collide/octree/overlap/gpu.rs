@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     Body,
-    gpu::{Buffer, Gpu, GpuError, Growing, Kernel, Recorder, StageTiming, bind, layout, shared},
+    gpu::{Buffer, Gpu, GpuError, GrowAndRetry, Kernel, Recorder, StageTiming, bind, layout, shared},
     svo::{Arena, Key, MAX_PASSES_LEVEL, morton},
 };
 use glam::{DMat4, DVec3, IVec3};
@@ -75,7 +75,7 @@ pub struct OverlapPasses {
     pub(super) column: Kernel,
     pub(super) lists: Lists,
     /// From the counts of the last run: how much to dispatch.
-    pub(super) expected: Growing<COUNTERS>,
+    pub(super) expected: GrowAndRetry<COUNTERS>,
 }
 
 /// Buffers, all of words.
@@ -152,7 +152,7 @@ impl OverlapPasses {
             column: kernel("bodies/collide/octree/overlap/column"),
             lists: Lists::new(gpu, &room)?,
             // Room for what comes next; shrinks slowly.
-            expected: Growing::new(room, |count, room| (count + count / 2 + 1024).max(room / 2)),
+            expected: GrowAndRetry::new(room, |count, room| (count + count / 2 + 1024).max(room / 2)),
         })
     }
 

@@ -8,7 +8,7 @@ use super::{
     of_bodies, of_plane,
 };
 use crate::{
-    Body, Detail, Plane, WorldSettings,
+    Body, LevelOfDetail, Plane, WorldSettings,
     collide::{Overlap, OverlapQuery},
     context::OnGpu,
     gpu::{Gpu, GpuError},
@@ -44,7 +44,7 @@ impl OctreeOverlaps {
         gpu: OnGpu<'_>,
         settings: &WorldSettings,
         bodies: &[Body],
-        detail: Detail<'_>,
+        detail: LevelOfDetail<'_>,
         queries: &[OverlapQuery],
     ) -> Result<Vec<Overlap>, GpuError> {
         let found = self.each(gpu, settings, (bodies, detail), queries, |overlap| overlap)?;
@@ -61,7 +61,7 @@ impl OctreeOverlaps {
         gpu: OnGpu<'_>,
         settings: &WorldSettings,
         bodies: &[Body],
-        detail: Detail<'_>,
+        detail: LevelOfDetail<'_>,
         queries: &[OverlapQuery],
     ) -> Result<Vec<f64>, GpuError> {
         let found = self.each(gpu, settings, (bodies, detail), queries, |overlap| overlap.volume)?;
@@ -73,7 +73,7 @@ impl OctreeOverlaps {
         &mut self,
         gpu: OnGpu<'_>,
         settings: &WorldSettings,
-        (bodies, detail): (&[Body], Detail<'_>),
+        (bodies, detail): (&[Body], LevelOfDetail<'_>),
         queries: &[OverlapQuery],
         take: impl Fn(Overlap) -> T + Sync,
     ) -> Result<Vec<Option<T>>, GpuError> {
@@ -88,7 +88,7 @@ impl OctreeOverlaps {
     }
 
     /// The overlap of two bodies, on the lattice of the first, at the pair's level.
-    pub fn of_pair(&mut self, bodies: &[Body], detail: Detail<'_>, [i, j]: [usize; 2]) -> Overlap {
+    pub fn of_pair(&mut self, bodies: &[Body], detail: LevelOfDetail<'_>, [i, j]: [usize; 2]) -> Overlap {
         let at = Levels::new(bodies, detail).pair(i, j);
         let both = [&bodies[i], &bodies[j]];
         let surfels = [0, 1].map(|s| self.cache.get(&both[s].def.octree().forest, at[s]).surfels.clone());
