@@ -264,7 +264,7 @@ fn whatever_somebody_does_the_window_goes_on() {
         return support::skip::note(&line);
     }
     let (seconds, seed) = (variable("KINTSUGI_RANDOM_SECONDS", 60), variable("KINTSUGI_RANDOM_SEED", 1));
-    for (compute, mishaps) in [("cpu", ""), ("gpu", "lose=250,refuse=2999")] {
+    for (compute, mishaps) in [("cpu", ""), ("gpu", "lose=250,refuse=2999,configure=9")] {
         let display = Display::open();
         let errors = display.folder.join("stderr");
         let mut command = Command::new(env!("CARGO_BIN_EXE_kintsugi"));

@@ -99,9 +99,14 @@ impl Reporter {
 
     /// Prints a one-line warning.
     pub fn warn(&self, message: &str) {
+        self.tell("warning", message);
+    }
+
+    /// Prints one line about something other than progress; `what` is a word that says what.
+    pub fn tell(&self, what: &str, message: &str) {
         let line = match &self.display {
-            Display::Json => serde_json::json!({ "warning": message }).to_string(),
-            _ => format!("warning: {message}"),
+            Display::Json => serde_json::json!({ what: message }).to_string(),
+            _ => format!("{what}: {message}"),
         };
         match &self.display {
             Display::Bar(bar) => bar.suspend(|| {

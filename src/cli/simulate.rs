@@ -250,6 +250,13 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
         reporter
             .warn(&format!("{n} bodies moved too far or got numbers that are not finite; they were frozen"));
     }
+    let cut = log.report.steps_with_cut_speeds();
+    if cut > 0 {
+        reporter.warn(&format!(
+            "in {cut} steps a body was to move faster than 200 m/s, or turn by more than half a radian a \
+             substep; its speed was cut to that"
+        ));
+    }
     drop(asks);
     if let Some(film) = &mut film {
         film.notes.iter().for_each(|note| reporter.warn(note));

@@ -148,7 +148,14 @@ struct Counts {
     at_the_end: usize,
     awake: usize,
     frozen: usize,
+    /// Steps in which the speed or spin of a body was cut to the limits; left out where there were none.
+    #[serde(skip_serializing_if = "is_zero")]
+    steps_with_cut_speeds: u64,
     breaks: usize,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The whole report.
@@ -203,8 +210,14 @@ impl SimulationReport {
         report
     }
 
-    /// Records new bodies.
+    /// Steps so far in which the speed or spin of a body was cut to the limits.
+    pub fn steps_with_cut_speeds(&self) -> u64 {
+        self.counts.steps_with_cut_speeds
+    }
+
+    /// Records new bodies, and whether speeds were cut in the last step.
     pub fn record(&mut self, sandbox: &Sandbox) {
+        self.counts.steps_with_cut_speeds += u64::from(sandbox.last_step().cut > 0);
         for body in sandbox.bodies() {
             if !self.numbers.contains_key(&body.id) {
                 self.numbers.insert(body.id, self.bodies.len());
@@ -301,6 +314,7 @@ impl SimulationReport {
             at_the_end: sandbox.bodies().len(),
             awake: sandbox.awake(),
             frozen: sandbox.frozen(),
+            steps_with_cut_speeds: self.counts.steps_with_cut_speeds,
             breaks: self.breaks.len(),
         };
         self.timings_ms = report::timings_ms(timings);

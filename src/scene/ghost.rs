@@ -84,7 +84,8 @@ impl Ghost {
             self.dots = (Arc::downgrade(moment), dots);
         }
         let mut points = Vec::new();
-        for (((id, shape), (state, _)), dots) in moment.stage.shapes().zip(motions.iter()).zip(&self.dots.1) {
+        for (((id, shape), motion), dots) in moment.stage.shapes().zip(motions.iter()).zip(&self.dots.1) {
+            let state = &motion.state;
             let same = |body: &crate::bodies::Body| {
                 body.state.position.distance(state.position) < SAME_PLACE
                     && body.state.rotation.dot(state.rotation).abs() > 1.0 - SAME_PLACE

@@ -93,7 +93,7 @@ impl Tuning {
             .undo("levels far away");
     };
 
-    /// Options of finders and responses. The stiffness has a row of its own in the panel.
+    /// Options of contact generators and responses. The stiffness has a row of its own in the panel.
     pub const CONTACTS: &'static [Row<Self>] = rows! { Self;
         number field_level = FIELD_LEVEL, if |tuning| tuning.contacts.name() == "field";
         number penalty.friction = DRAG, if |tuning| tuning.response.name() == "penalty";

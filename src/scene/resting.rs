@@ -1,6 +1,8 @@
 //! Whether a body is at rest when it is placed: a body that starts asleep must not move when it wakes.
 
-use crate::geometry::Aabb;
+use std::cell::Cell;
+
+use crate::geometry::{Aabb, BoxTree};
 use glam::{DVec2, DVec3};
 
 use crate::{
@@ -40,6 +42,32 @@ pub(super) fn bounds(def: &BodyDef) -> Aabb {
     let Aabb { low, high } = Aabb::of(def.shape.bounds().corners().map(in_world));
     let wider = DVec3::splat(0.5 * def.shape.unit_m());
     Aabb::new(low - wider, high + wider)
+}
+
+/// Which boxes meet no other. Boxes are sorted into a tree, so thousands of bodies take no longer than reading them does.
+pub(super) fn alone(boxes: Vec<Aabb>) -> Vec<bool> {
+    let numbered: Vec<(usize, Aabb)> = boxes.iter().copied().enumerate().collect();
+    let tree = BoxTree::new(
+        numbered,
+        4,
+        |(_, bounds)| *bounds,
+        |run, edges| {
+            let axis = (0..3).max_by(|a, b| edges[*a].total_cmp(&edges[*b])).unwrap_or(0);
+            let middle = |(_, bounds): &(usize, Aabb)| bounds.low[axis] + bounds.high[axis];
+            run.select_nth_unstable_by(run.len() / 2, |a, b| middle(a).total_cmp(&middle(b)));
+        },
+    );
+    let mut alone = Vec::with_capacity(boxes.len());
+    for (at, own) in boxes.iter().enumerate() {
+        let met = Cell::new(false);
+        // Once one is met, no further box is entered.
+        tree.visit(
+            |bounds| !met.get() && own.meets(bounds),
+            |(other, bounds)| met.set(met.get() || *other != at && own.meets(bounds)),
+        );
+        alone.push(!met.get());
+    }
+    alone
 }
 
 /// The lowest part of a body.
@@ -160,6 +188,54 @@ mod tests {
             vec![DVec2::ZERO, DVec2::X, DVec2::X * 2.0],
         ] {
             assert!(!is_inside(DVec2::new(0.5, 0.0), &hull(few), 0.0));
+        }
+    }
+
+    /// Boxes of random places and sizes, `apart` m apart on average.
+    fn boxes(count: usize, apart: f64) -> Vec<Aabb> {
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 40) as f64 / f64::from(1 << 24)
+        };
+        let side = apart * libm::cbrt(count as f64);
+        let mut one = || {
+            let low = DVec3::new(random(), random(), random()) * side;
+            Aabb::new(low, low + DVec3::new(random(), random(), random()))
+        };
+        (0..count).map(|_| one()).collect()
+    }
+
+    #[test]
+    fn boxes_stand_alone_as_each_tried_with_each_says() {
+        for apart in [0.5, 1.5, 3.0, 20.0] {
+            let boxes = boxes(300, apart);
+            let plain =
+                |at: usize| (0..boxes.len()).all(|other| other == at || !boxes[at].meets(&boxes[other]));
+            let wanted: Vec<bool> = (0..boxes.len()).map(plain).collect();
+            assert_eq!(alone(boxes), wanted, "{apart}");
+            println!("{apart} m apart: {} of 300", wanted.iter().filter(|alone| **alone).count());
+        }
+        assert_eq!(alone(vec![Aabb::new(DVec3::ZERO, DVec3::ONE); 9]), [false; 9]);
+        assert!(alone(Vec::new()).is_empty());
+    }
+
+    /// Four times the bodies take little more than four times as long, not sixteen, even where all lie in one place.
+    #[test]
+    fn the_time_to_see_who_stands_alone_grows_with_their_number() {
+        for apart in [0.0, 3.0] {
+            let [small, large] = [8000, 32_000].map(|count| {
+                let boxes = boxes(count, apart);
+                let times = (0..5).map(|_| {
+                    let boxes = boxes.clone();
+                    let start = std::time::Instant::now();
+                    assert_eq!(alone(boxes).len(), count);
+                    start.elapsed().as_secs_f64()
+                });
+                times.fold(f64::INFINITY, f64::min)
+            });
+            println!("{apart}: {:.1} and {:.1} ms", small * 1e3, large * 1e3);
+            assert!(large < 9.0 * small, "{:.1} ms grew to {:.1} ms", small * 1e3, large * 1e3);
         }
     }
 }

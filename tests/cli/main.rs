@@ -5,6 +5,7 @@ mod examples;
 mod files;
 mod fine;
 mod golden;
+mod hostile;
 mod interrupted;
 mod kept;
 mod library;

@@ -17,7 +17,8 @@ fn repeat(file: &Path) -> (i32, String, String) {
 #[track_caller]
 fn is_the_same(file: &Path) {
     let (code, out, err) = repeat(file);
-    assert_eq!((code, out.as_str(), err.as_str()), (0, "the same\n", ""));
+    assert_eq!((code, out.as_str()), (0, "the same\n"), "{err}");
+    assert!(err.starts_with("runs: kintsugi ") && err.lines().count() == 1, "{err}");
 }
 
 fn fracture(arguments: &str, out: &Path) -> Value {
@@ -60,7 +61,7 @@ fn a_report_says_what_made_it_and_is_made_again() {
     assert!(lines.len() == 3 && lines[0] == "pieces.glb: its bytes differ", "{out}");
     assert!(lines[1].starts_with("report.json: counts.pieces was 1, is "), "{out}");
     assert!(lines[2].starts_with("report.json: pieces[0].mass was 0.25, is "), "{out}");
-    assert!(err.lines().count() == 1 && err.contains("3 lines"), "{err}");
+    assert!(err.lines().count() == 2 && err.contains("3 lines"), "{err}");
 }
 
 /// Every option that a report tells of, in a few cases.
@@ -94,7 +95,7 @@ fn a_report_of_before_is_made_again_from_its_parameters() {
         assert!(report.as_object_mut().unwrap().remove("provenance").is_some());
         write(&home.join("report.json"), &report);
         let (code, out, err) = repeat(&home.join("report.json"));
-        assert_eq!((code, out.as_str(), err.as_str()), (0, "the same\n", ""), "{name}");
+        assert_eq!((code, out.as_str()), (0, "the same\n"), "{name}: {err}");
         report["parameters"]["rng"] = json!(99);
         write(&home.join("report.json"), &report);
         let (code, out, _) = repeat(&home.join("report.json"));
@@ -252,9 +253,84 @@ fn what_cannot_be_repeated_says_so_in_one_line() {
         (plain, "does not say how it was made"),
     ] {
         let (code, out, err) = repeat(&path);
-        assert!(
-            code == 2 && out.is_empty() && err.lines().count() == 1 && err.contains(what),
-            "{what}: {code} {out}{err}"
-        );
+        let lines = err.lines().filter(|line| !line.starts_with("runs: ")).count();
+        assert!(code == 2 && out.is_empty() && lines == 1 && err.contains(what), "{what}: {code} {out}{err}");
     }
+}
+
+/// A picture of one pixel that says to be made by `command`.
+fn signed(file: &Path, command: &[&str], output: Option<&str>) {
+    let mut signature = kintsugi::export::Signature::default();
+    signature.provenance.command = command.iter().map(|word| (*word).to_owned()).collect();
+    signature.provenance.output = output.map(str::to_owned);
+    kintsugi::export::write_signed(file, [1, 1], &[0, 0, 0, 255], &signature).unwrap();
+}
+
+/// Somebody else's picture may say anything: nothing is written but into the folder that `repeat` makes.
+#[test]
+fn a_hostile_picture_writes_nothing_and_runs_nothing_that_it_may_not() {
+    let home = folder("repeat-hostile");
+    let (victim, evil) = (home.join("victim"), home.join("evil.png"));
+    let (out, json) = (text(&victim), format!("--json={}", text(&victim)));
+    let box_and = |more: &[&'static str]| [&["kintsugi"][..], more].concat();
+    for (command, output) in [
+        (
+            vec!["kintsugi", "fracture", "builtin:box", "--level", "3", "--compute", "cpu", "--out", &out],
+            Some("x.png"),
+        ),
+        (vec!["kintsugi", "repeat", "evil.png"], Some("x.png")),
+        (vec!["kintsugi", "sweep", "jobs.toml", "--out", &out], Some("x.png")),
+        (vec!["kintsugi", "presets", "--pictures", &out], Some("x.png")),
+        (vec!["kintsugi", "bench", "builtin:box", &json], Some("x.png")),
+        (vec!["kintsugi", "--frame-log", &out], Some("x.png")),
+        (vec!["kintsugi", "builtin:box", "--outside-references"], Some("x.png")),
+        (box_and(&["builtin:box", "--level", "3", "--compute", "cpu"]), Some("../../evil.png")),
+        (box_and(&["simulate", "builtin:box", "--seconds", "0.02", "--out", "y"]), Some("/etc/passwd")),
+    ] {
+        signed(&evil, &command, output);
+        let (code, said, err) = repeat(&evil);
+        assert!(code == 2 && said.is_empty() && err.lines().count() == 1, "{command:?}: {code} {said}{err}");
+        assert!(!victim.exists(), "{command:?} wrote it");
+    }
+}
+
+/// The table that an honest comparison wrote beside its picture is somebody's file by now.
+#[test]
+fn repeating_a_picture_leaves_the_table_beside_it_alone() {
+    let home = folder("repeat-json");
+    let (picture, table) = (home.join("m.png"), home.join("t.json"));
+    run([
+        "compare",
+        "builtin:box",
+        "--level",
+        "3",
+        "--repeat",
+        "1",
+        "--methods",
+        "octree",
+        "--size",
+        "64x48",
+        "--compute",
+        "cpu",
+        "--picture",
+        &text(&picture),
+        &format!("--json={}", text(&table)),
+    ])
+    .unwrap();
+    std::fs::write(&table, "mine").unwrap();
+    is_the_same(&picture);
+    assert_eq!(std::fs::read_to_string(&table).unwrap(), "mine");
+}
+
+/// A pipe beside a report waits for ever, and an archive may unpack to any size.
+#[cfg(unix)]
+#[test]
+fn what_lies_beside_a_report_is_read_within_bounds() {
+    let home = folder("repeat-pipe");
+    fracture("builtin:box --level 3 --seeds 5", &home);
+    std::fs::remove_file(home.join("voxels.npz")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(home.join("voxels.npz")).status().unwrap();
+    assert!(made.success());
+    let (code, _, err) = repeat(&home.join("report.json"));
+    assert!(code == 2 && err.contains("voxels.npz is not a regular file"), "{code} {err}");
 }

@@ -192,6 +192,7 @@ impl Parameter {
     fn shown(&self, default: &Value) -> String {
         match default {
             Value::Null => self.unset.to_owned(),
+            Value::Object(table) if table.is_empty() => self.unset.to_owned(),
             Value::Number(number) if number.as_f64().is_some_and(|v| v.fract() == 0.0) => {
                 number.as_f64().unwrap_or_default().to_string()
             }

@@ -1,4 +1,4 @@
-//! Geometry that several crates use: boxes, trees of boxes, triangles, hulls, exact predicates, union-find, SIMD lanes,
+//! Geometry that several crates use: boxes, trees of boxes, triangles, polygons, hulls, exact predicates, union-find, SIMD lanes,
 //! sRGB.
 //!
 //! In and out: numbers, points and lists of them. Every result is the same on every processor, bit for bit.
@@ -13,6 +13,7 @@ mod aabb;
 mod box_tree;
 pub mod exact;
 pub mod hull;
+pub mod polygon;
 pub mod simd;
 pub mod srgb;
 pub mod triangle;

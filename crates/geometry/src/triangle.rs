@@ -1,7 +1,8 @@
-//! The point of a segment or triangle nearest to another point, and its distance.
+//! The point of a segment or triangle nearest to another point, its distance, and how often triangles go round a point.
 //!
 //! In: points and corners. Out: one distance in three variants with different rounding: [`distance`] in lengths,
-//! [`distance_squared`] in squares and with slivers reduced to their edges, [`nearest`] with the part of the triangle.
+//! [`distance_squared`] in squares and with slivers reduced to their edges, [`nearest`] with the part of the triangle;
+//! [`winding_number`].
 
 use glam::DVec3;
 
@@ -15,6 +16,19 @@ pub fn nearest_on_segment(p: DVec3, a: DVec3, b: DVec3) -> DVec3 {
 
 fn edges([a, b, c]: [DVec3; 3]) -> [(DVec3, DVec3); 3] {
     [(a, b), (b, c), (c, a)]
+}
+
+/// Generalised winding number of `point`: the solid angle of all triangles over 4 pi (Jacobson and others
+/// 2013, ACM Transactions on Graphics 32; the solid angle of one is van Oosterom and Strackee's). Of a closed surface
+/// it is 1 inside, 0 outside, up to rounding.
+pub fn winding_number(triangles: impl Iterator<Item = [DVec3; 3]>, point: DVec3) -> f64 {
+    let angle = |corners: [DVec3; 3]| {
+        let [a, b, c] = corners.map(|p| p - point);
+        let (la, lb, lc) = (a.length(), b.length(), c.length());
+        let below = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;
+        2.0 * libm::atan2(a.dot(b.cross(c)), below)
+    };
+    triangles.map(angle).sum::<f64>() / (4.0 * std::f64::consts::PI)
 }
 
 /// Distance of a point from a triangle: from its plane if the foot lies inside, else from the nearest edge.

@@ -25,6 +25,18 @@ pub fn velocity(state: &mut BodyState, gravity: DVec3, h: f64) {
     state.angular_velocity = state.angular_velocity.clamp_length_max(MAX_TURN / h.max(1e-9));
 }
 
+/// Whether [`velocity`] cut the speed or the spin of a body in a step that began and ended in these states: it was beyond
+/// the limit before, or is at the limit now. `h` is the length of a substep, s.
+pub fn is_cut(before: &BodyState, after: &BodyState, h: f64) -> bool {
+    // What was cut to the limit has its length up to rounding.
+    const ROUNDING: f64 = 1e-9;
+    let most_turn = MAX_TURN / h.max(1e-9);
+    let share = |state: &BodyState| {
+        (state.linear_velocity.length() / MAX_SPEED).max(state.angular_velocity.length() / most_turn)
+    };
+    share(before) > 1.0 + ROUNDING || share(after) > 1.0 - ROUNDING
+}
+
 /// Position and rotation. Angular momentum is conserved, also for tumbling bodies: the velocity is evaluated at half
 /// the step, and energy that the rounding of the path would add is removed again.
 pub fn pose(state: &mut BodyState, inertia: &DMat3, inverse_inertia: &DMat3, h: f64) {

@@ -12,6 +12,8 @@ pub struct StepReport {
     pub awake: usize,
     /// Bodies frozen because their numbers ran away.
     pub frozen: usize,
+    /// Bodies that were to move or turn faster than the limits (200 m/s, half a radian a substep), and did not.
+    pub cut: usize,
     /// Pairs that were searched; contacts of pairs that hardly moved are carried along.
     pub pairs: usize,
     /// Collision points found, before they are reduced to manifolds.

@@ -30,6 +30,7 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     choose(world, gpu.map(|(gpu, _)| gpu))?;
     freeze_lost(&mut world.bodies);
     let good: Vec<BodyState> = world.bodies.iter().map(|b| b.state).collect();
+    let h = settings.dt / f64::from(settings.substeps.max(1));
     world.drag = world.drag.filter(|hand| drag::pull(&mut world.bodies, hand, settings.gravity, settings.dt));
 
     let mut near = near(world, gpu, &settings, None, &mut report, &mut clock)?;
@@ -61,6 +62,8 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     }
     world.time += settings.dt;
     fill(&mut report, world, &settings);
+    let of_step = world.bodies.iter().zip(&good).filter(|(body, _)| !body.is_static());
+    report.cut = of_step.filter(|(body, before)| integrate::is_cut(before, &body.state, h)).count();
     clock.lap(&mut report, "sleep and report");
     measure(&mut report, world, gpu, &mut clock)?;
     let follow_ms = std::mem::take(&mut world.follow_ms);

@@ -4,9 +4,12 @@
 mod waking;
 
 use super::{
-    BodyState, Family, StepReport, World, WorldSettings,
-    testing::{ball, block, body, grid, low_y, scattered, shattered_block, split_block, steps, world},
+    BodyState, Drag, Family, StepReport, World, WorldSettings,
+    testing::{
+        ball, block, body, cuboid, grid, low_y, scattered, shattered_block, split_block, steps, world,
+    },
 };
+use crate::gpu::GpuError;
 use glam::{DMat4, DQuat, DVec3, Vec3};
 use std::sync::Arc;
 
@@ -570,4 +573,39 @@ fn timings_count_nothing_twice() {
     }
     println!("stages {stages:.2} ms of {whole:.2} ms");
     assert!(stages <= whole && stages > 0.8 * whole);
+}
+
+/// More pairs than fit into a list, and a hand that pulls before they are counted: without a snapshot the pull of every
+/// try stayed in the speeds.
+#[test]
+fn a_crowded_step_leaves_the_bodies_as_they_were_on_the_cores() {
+    let mut w = world(free());
+    let one = cuboid(DVec3::splat(-0.5), DVec3::ONE);
+    let ids: Vec<_> = (0..3000).map(|_| w.add(one.clone())).collect();
+    w.drag = Some(Drag { body: ids[7], anchor: DVec3::ZERO, target: DVec3::new(3.0, 1.0, 0.0) });
+    let states = |w: &World| w.bodies.iter().map(|b| (b.state, b.asleep, b.frozen)).collect::<Vec<_>>();
+    let (before, hand) = (states(&w), w.drag);
+    for _ in 0..2 {
+        assert!(matches!(w.step(None), Err(GpuError::Crowded { .. })));
+        assert!(states(&w) == before && w.drag == hand && w.time() == 0.0);
+    }
+}
+
+#[test]
+fn speeds_that_are_cut_are_counted() {
+    let mut w = world(free());
+    let one = cuboid(DVec3::splat(-0.5), DVec3::ONE);
+    for (k, speed) in [0.0, 150.0, 300.0].into_iter().enumerate() {
+        let mut def = one.clone();
+        def.state.position = DVec3::Y * (10.0 * k as f64);
+        def.state.linear_velocity = DVec3::X * speed;
+        w.add(def);
+    }
+    let reports: Vec<_> = (0..3).map(|_| w.step_on_cpu().cut).collect();
+    assert_eq!(reports, [1, 1, 1], "one is to fly at 300 m/s, and flies at 200");
+    assert!((w.bodies[2].state.linear_velocity.length() - 200.0).abs() < 1e-6);
+    w.bodies[2].state.linear_velocity = DVec3::X * 150.0;
+    assert_eq!(w.step_on_cpu().cut, 0);
+    w.bodies[0].state.angular_velocity = DVec3::Y * 1e4;
+    assert_eq!(w.step_on_cpu().cut, 1, "a spin");
 }

@@ -1,7 +1,9 @@
-//! The window's surface: configured to the window's size, recreated when lost or outdated, unconfigured while the
-//! window has no size.
+//! The window's surface: configured to the window's size, recreated when lost, unconfigured while the window has no size.
+//!
+//! A driver may refuse to configure a surface, or to hand out its next texture, while other threads keep it busy or memory
+//! is short. Then the frame is left out, and the next one configures the surface again.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use winit::window::Window;
 
@@ -11,8 +13,17 @@ use crate::{app::AppError, gpu::Gpu};
 pub struct WindowSurface {
     surface: wgpu::Surface<'static>,
     config: wgpu::SurfaceConfiguration,
+    /// Whether the window has a size.
+    has_size: bool,
+    /// Whether the surface can be used as it is.
     configured: bool,
+    /// Frames left out one after the other.
+    left_out: u32,
 }
+
+/// Pause before a frame that follows one that was left out, so that a surface that stays unusable does not keep a core
+/// busy.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Result of acquiring the next frame's texture.
 pub enum Next {
@@ -47,17 +58,23 @@ impl WindowSurface {
         config.format = format;
         config.present_mode = wgpu::PresentMode::AutoVsync;
         config.desired_maximum_frame_latency = 1;
-        Ok((gpu, Self { surface, config, configured: false }))
+        Ok((gpu, Self { surface, config, has_size: false, configured: false, left_out: 0 }))
     }
 
     /// Resizes the surface to the window; a zero size unconfigures it.
     pub fn resize(&mut self, gpu: &Gpu, [width, height]: [u32; 2]) {
         let most = gpu.limits.max_texture_dimension_2d;
-        self.configured = width > 0 && height > 0;
-        if self.configured {
+        self.has_size = width > 0 && height > 0;
+        self.configured = false;
+        if self.has_size {
             (self.config.width, self.config.height) = (width.min(most), height.min(most));
-            self.surface.configure(&gpu.device, &self.config);
+            self.configure(gpu);
         }
+    }
+
+    fn configure(&mut self, gpu: &Gpu) {
+        let configure = || self.surface.configure(&gpu.device, &self.config);
+        self.configured = gpu.is_accepted(configure).is_some();
     }
 
     /// Width and height, pixels.
@@ -67,7 +84,7 @@ impl WindowSurface {
 
     /// Whether the surface has a size.
     pub fn is_drawable(&self) -> bool {
-        self.configured
+        self.has_size
     }
 
     /// Pixel format.
@@ -75,28 +92,43 @@ impl WindowSurface {
         self.config.format
     }
 
-    /// Acquires the next frame's texture.
+    /// Acquires the next frame's texture. Where there is none, the surface is configured again for the next frame, which
+    /// is asked for.
     pub fn next(&mut self, gpu: &Gpu, window: &Arc<Window>) -> Next {
         use wgpu::CurrentSurfaceTexture as Current;
-        if !self.configured {
+        if !self.has_size {
             return Next::Skip;
         }
-        match self.surface.get_current_texture() {
-            Current::Success(texture) | Current::Suboptimal(texture) => Next::Draw(texture),
-            Current::Outdated => {
-                self.surface.configure(&gpu.device, &self.config);
-                window.request_redraw();
-                Next::Skip
+        if !self.configured {
+            self.configure(gpu);
+        }
+        if !self.configured {
+            return self.leave_out(window);
+        }
+        match gpu.is_accepted(|| self.surface.get_current_texture()) {
+            Some(Current::Success(texture) | Current::Suboptimal(texture)) => {
+                self.left_out = 0;
+                Next::Draw(texture)
             }
-            Current::Lost => {
+            // Nobody sees the window; it is drawn when it is seen again.
+            Some(Current::Occluded) => Next::Skip,
+            Some(Current::Lost) => {
                 if let Ok(surface) = gpu.instance.create_surface(Arc::clone(window)) {
                     self.surface = surface;
-                    self.surface.configure(&gpu.device, &self.config);
-                    window.request_redraw();
                 }
-                Next::Skip
+                self.leave_out(window)
             }
-            Current::Timeout | Current::Occluded | Current::Validation => Next::Skip,
+            Some(Current::Outdated | Current::Timeout | Current::Validation) | None => self.leave_out(window),
         }
+    }
+
+    fn leave_out(&mut self, window: &Arc<Window>) -> Next {
+        self.configured = false;
+        if self.left_out > 0 {
+            std::thread::sleep(PAUSE);
+        }
+        self.left_out = self.left_out.saturating_add(1);
+        window.request_redraw();
+        Next::Skip
     }
 }

@@ -29,7 +29,13 @@ impl PictureFiles {
                 done.push(result);
                 false
             }
-            Err(error) => error == mpsc::TryRecvError::Empty,
+            Err(mpsc::TryRecvError::Empty) => true,
+            Err(mpsc::TryRecvError::Disconnected) => {
+                done.push(Err(
+                    "the picture was not written: drawing it stopped unexpectedly; try a smaller one".into(),
+                ));
+                false
+            }
         });
         done
     }

@@ -22,6 +22,8 @@ pub(super) struct Playing {
     depth: Option<f32>,
     /// Playback of the recording.
     pub replay: Replay,
+    /// Whether the user was told that speeds are cut.
+    told_of_cut_speeds: bool,
 }
 
 impl Default for Playing {
@@ -32,6 +34,7 @@ impl Default for Playing {
             pace: 1.0,
             depth: None,
             replay: Replay::default(),
+            told_of_cut_speeds: false,
         }
     }
 }
@@ -153,8 +156,15 @@ impl Session {
         }
     }
 
-    /// Shows a message if bodies were frozen.
+    /// Shows a message if bodies were frozen, and the first time that a speed was cut.
     fn tell_frozen(&mut self, before: usize) {
+        let cut = self.sandbox.as_ref().map_or(0, |sandbox| sandbox.last_step().cut);
+        if cut > 0 && !self.playing.told_of_cut_speeds {
+            self.playing.told_of_cut_speeds = true;
+            let text = "A body was to move faster than 200 m/s, or turn by more than half a radian a substep; its speed \
+                        is cut to that";
+            self.say(NoticeKind::Remark, text);
+        }
         let now = self.sandbox.as_ref().map_or(0, Sandbox::frozen);
         if now > before {
             let text = format!(

@@ -3,7 +3,10 @@
 //! In: the user's folder, commands. Out: the panel's list, tuned values, files. A worker draws the pictures of the
 //! user's own presets one after the other.
 
-use std::sync::{Arc, mpsc};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{Arc, mpsc},
+};
 
 use super::Session;
 use crate::{
@@ -69,7 +72,9 @@ impl Presets {
         if let Some(preset) = next.map(|view| view.preset.clone()) {
             let (sender, receiver) = mpsc::channel();
             std::thread::spawn(move || {
-                let picture = draw_preset(&preset).ok();
+                // A preset at which drawing panics would be tried again in every frame.
+                let drawn = std::panic::catch_unwind(AssertUnwindSafe(|| draw_preset(&preset)));
+                let picture = drawn.ok().and_then(Result::ok);
                 // The channel is closed only when the window has closed.
                 let _ = sender.send((preset, picture));
             });

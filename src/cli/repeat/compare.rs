@@ -1,13 +1,21 @@
 //! Compares a result with its repetition and lists the differences, one line each.
 
-use std::{collections::BTreeMap, ffi::OsStr, fs, io::Read as _, path::Path};
+use std::{
+    ffi::OsStr,
+    fs,
+    io::{self, Read},
+    path::Path,
+};
 
 use serde_json::Value;
 
 use crate::{
     cli::{CliError, input::about},
     export::{SignedPicture, read_signed},
+    files,
 };
+
+use super::original::LARGEST;
 
 /// Fields of a report that say who made a result, when, and which other files were written; they are not compared.
 const NO_DIFFERENCE: [&str; 6] = ["version", "provenance", "compute", "adapter", "timings_ms", "files"];
@@ -68,7 +76,7 @@ fn entries(folder: &Path) -> Result<Vec<std::ffi::OsString>, CliError> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, CliError> {
-    fs::read(path).map_err(|e| about(path, format!("cannot be read ({e})")))
+    files::read(path, LARGEST).map_err(|why| about(path, why))
 }
 
 /// Compares two reports value by value; fields that the older one lacks are ignored.
@@ -171,32 +179,43 @@ fn rows(file: &str, one: &[u8], other: &[u8]) -> Vec<String> {
     }
 }
 
-/// Compares the arrays of two npz files by name.
+/// Compares the arrays of two npz files by name. `other` is the new one, of this program's own making; `one` may be
+/// anything, so its arrays are unpacked piece by piece, as far as they agree.
 fn arrays(file: &str, one: &[u8], other: &[u8]) -> Vec<String> {
-    let (Some(old), Some(new)) = (members(one), members(other)) else {
+    let open = |bytes| zip::ZipArchive::new(io::Cursor::new(bytes)).ok();
+    let (Some(mut old), Some(mut new)) = (open(one), open(other)) else {
         return vec![format!("{file}: its bytes differ")];
     };
-    let mut found: Vec<String> = old
-        .iter()
-        .filter(|(name, bytes)| new.get(*name) != Some(bytes))
-        .map(|(name, _)| format!("{file}: {} differs", name.trim_end_matches(".npy")))
-        .collect();
+    let mut names: Vec<String> = old.file_names().filter_map(|name| Some(name.ok()?.into_owned())).collect();
+    names.sort();
+    let mut found = Vec::new();
+    for name in &names {
+        let members = old.by_name(name).ok().zip(new.by_name(name).ok());
+        if !members.is_some_and(|(old, new)| agree(old, new).unwrap_or(false)) {
+            found.push(format!("{file}: {} differs", name.trim_end_matches(".npy")));
+        }
+    }
     if found.is_empty() && old.len() == new.len() {
         found.push(format!("{file}: the same arrays, packed otherwise"));
     }
     found
 }
 
-fn members(bytes: &[u8]) -> Option<BTreeMap<String, Vec<u8>>> {
-    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(bytes)).ok()?;
-    (0..archive.len())
-        .map(|i| {
-            let mut member = archive.by_index(i).ok()?;
-            let mut content = Vec::new();
-            member.read_to_end(&mut content).ok()?;
-            Some((member.name().ok()?.into_owned(), content))
-        })
-        .collect()
+/// Whether two streams hold the same bytes; reads no further than the first that differs.
+fn agree(mut one: impl Read, mut other: impl Read) -> io::Result<bool> {
+    const PIECE: u64 = 1 << 16;
+    let (mut old, mut new) = (Vec::new(), Vec::new());
+    loop {
+        (old.clear(), new.clear());
+        one.by_ref().take(PIECE).read_to_end(&mut old)?;
+        other.by_ref().take(PIECE).read_to_end(&mut new)?;
+        if old != new {
+            return Ok(false);
+        }
+        if old.is_empty() {
+            return Ok(true);
+        }
+    }
 }
 
 /// Compares two pictures pixel by pixel.

@@ -1,14 +1,19 @@
 //! `kintsugi repeat`: makes a report, a picture or an exported scene again, and says whether the result is the same.
 //!
 //! In: a `report.json`, a PNG that Kintsugi wrote, or a scene. Out: "the same", or a line for each difference. The
-//! program runs itself in a temporary folder. Times, versions, commits and adapters are ignored.
+//! program runs itself, with a fresh folder for what it writes. A file names what it was made by, so only what
+//! [`allowed`] lists is run. Times, versions, commits and adapters are ignored.
 
+mod allowed;
 mod compare;
 mod old_report;
 mod original;
 
 use std::{
+    collections::hash_map::RandomState,
     fs,
+    hash::{BuildHasher as _, Hasher as _},
+    io,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -38,6 +43,7 @@ pub fn run(args: &RepeatArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
     let original = Original::read(&args.file)?;
     let scratch = Scratch::new()?;
+    reporter.tell("runs", &original.rerun().shown());
     let found = reporter.stage("run it again", |_| match &original {
         Original::Report { folder, report, rerun } => {
             let again = scratch.run(rerun, "again")?;
@@ -62,14 +68,27 @@ pub fn run(args: &RepeatArgs) -> Result<(), CliError> {
     Err(CliError::Outcome(format!("{file}: the result differs ({n} lines on stdout say where)")))
 }
 
-/// A temporary folder that is deleted on drop.
+/// A fresh folder of this run's own that nobody else may enter, deleted on drop.
 struct Scratch(PathBuf);
 
 impl Scratch {
     fn new() -> Result<Self, CliError> {
-        let path = std::env::temp_dir().join(format!("kintsugi-repeat-{}", std::process::id()));
-        fs::create_dir_all(&path).map_err(|e| ExportError::write(&path, e))?;
-        Ok(Self(path))
+        let parent = std::env::temp_dir();
+        loop {
+            // Nobody can guess the name and lay something there before; `create` refuses a name that is taken.
+            let path =
+                parent.join(format!("kintsugi-repeat-{:016x}", RandomState::new().build_hasher().finish()));
+            #[cfg(unix)]
+            let made =
+                std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), 0o700).create(&path);
+            #[cfg(not(unix))]
+            let made = fs::create_dir(&path);
+            match made {
+                Ok(()) => return Ok(Self(path)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(ExportError::write(&path, error).into()),
+            }
+        }
     }
 
     /// Runs this program again; returns the path of its output.

@@ -4,12 +4,15 @@
 
 use std::{
     ffi::OsString,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 use serde_json::Value;
 
-use super::{old_report, where_is};
+use super::{
+    allowed::{self, Line, place_of},
+    old_report,
+};
 use crate::{
     cli::{CliError, input::about},
     export::{Signature, SignedPicture, read_signed},
@@ -18,8 +21,8 @@ use crate::{
     scene::parse_scene,
 };
 
-/// Size limit of a report or picture, bytes.
-const LARGEST: u64 = 1 << 30;
+/// Size limit of a result's file, bytes.
+pub const LARGEST: u64 = 1 << 30;
 
 /// The result to repeat.
 pub enum Original {
@@ -55,10 +58,24 @@ impl Rerun {
         self.words.iter().map(of).collect()
     }
 
-    /// A run with these arguments plus `--out`.
-    pub fn into_folder(words: Vec<String>, from: PathBuf) -> Self {
-        let words = words.into_iter().map(Some).chain([Some("--out".into()), None]).collect();
-        Self { words, from, ..Self::default() }
+    /// The command that is run, as one types it, with `...` for the place of its results.
+    pub fn shown(&self) -> String {
+        allowed::shown(self.words.iter().map(|word| word.clone().unwrap_or_else(|| "...".into())))
+    }
+
+    /// The run of a command that a result at `result` names: its words without the program's name, checked.
+    ///
+    /// # Errors
+    /// Why it is not run.
+    fn of_command(words: &[String], result: &Path) -> Result<Self, String> {
+        let Line { words, from } = allowed::command(words, result)?;
+        Ok(Self { words, from, ..Self::default() })
+    }
+
+    /// The same with `--out`.
+    fn into_folder(mut words: Vec<String>, result: &Path) -> Result<Self, String> {
+        words.push("--out=".into());
+        Self::of_command(&words, result)
     }
 }
 
@@ -85,6 +102,12 @@ impl Original {
         rerun.named = file.to_owned();
         Ok(original)
     }
+
+    /// How it is made again.
+    pub fn rerun(&self) -> &Rerun {
+        let (Self::Report { rerun, .. } | Self::Picture { rerun, .. } | Self::Scene { rerun }) = self;
+        rerun
+    }
 }
 
 fn folder_of(file: &Path) -> PathBuf {
@@ -101,7 +124,7 @@ fn report(file: &Path, bytes: &[u8]) -> Result<Original, String> {
         return Ok(Original::Report {
             folder,
             report: name,
-            rerun: of_command(&made.command, "--out", file)?,
+            rerun: Rerun::of_command(&made.command[1..], file)?,
         });
     }
     if report.get("placed").is_some() {
@@ -115,8 +138,7 @@ fn report(file: &Path, bytes: &[u8]) -> Result<Original, String> {
         return Err(what.into());
     }
     let words = old_report::arguments(&report, made.up)?;
-    let from = place_of(report["input"]["file"].as_str().unwrap_or_default(), file)?;
-    Ok(Original::Report { folder, report: name, rerun: Rerun::into_folder(words, from) })
+    Ok(Original::Report { folder, report: name, rerun: Rerun::into_folder(words, file)? })
 }
 
 /// The run for an export from the window or of a scene, from the scene saved beside it.
@@ -129,59 +151,14 @@ fn exported(folder: &Path, report: &Value) -> Result<Rerun, String> {
     let formats: Vec<&str> =
         report["formats"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let mut words =
-        vec!["fracture".into(), scene.to_string_lossy().into_owned(), "--placed".into(), placed.into()];
+        vec!["fracture".into(), scene.to_string_lossy().into_owned(), format!("--placed={placed}")];
     if !formats.is_empty() {
-        words.extend(["--format".into(), formats.join(",")]);
+        words.push(format!("--format={}", formats.join(",")));
     }
     if let Some(kind) = report["meshes"]["kind"].as_str() {
-        words.extend(["--mesh".into(), kind.into()]);
+        words.push(format!("--mesh={kind}"));
     }
-    Ok(Rerun::into_folder(words, folder_of(&scene)))
-}
-
-/// The working directory from which a command finds its input.
-fn place_of(input: &str, result: &Path) -> Result<PathBuf, String> {
-    where_is(input, result).ok_or_else(|| {
-        format!(
-            "what it was made of, {input}, is neither here nor beside it; start this where that file is found"
-        )
-    })
-}
-
-/// The run of a recorded command, with a placeholder for the value of `option`.
-fn of_command(command: &[String], option: &str, result: &Path) -> Result<Rerun, String> {
-    let mut words = Vec::new();
-    let mut input = None;
-    let mut rest = command.iter().skip(1);
-    while let Some(word) = rest.next() {
-        if word == option {
-            rest.next();
-            words.extend([Some(word.clone()), None]);
-        } else if word.starts_with(&format!("{option}=")) {
-            words.extend([Some(option.to_owned()), None]);
-        } else if ["--json", "--csv"].contains(&word.as_str()) {
-            // The option's old value is replaced, so that the original stays intact.
-            rest.next();
-        } else if word != "--json-progress" {
-            words.push(Some(word.clone()));
-        }
-    }
-    // The input is the first word that is neither an option nor an option's value: files contain a dot or a colon, but
-    // values may, too.
-    for word in words.iter().flatten().skip(1) {
-        let is_file = word.starts_with("builtin:") || where_is(word, result).is_some();
-        if is_file && !word.starts_with('-') {
-            input = Some(word.clone());
-            break;
-        }
-    }
-    let input = input.ok_or_else(|| {
-        let line = command.join(" ");
-        format!(
-            "what `{line}` was made of is neither here nor beside it; start this where that file is found"
-        )
-    })?;
-    Ok(Rerun { words, from: place_of(&input, result)?, ..Rerun::default() })
+    Rerun::into_folder(words, &scene)
 }
 
 fn picture(file: &Path, bytes: &[u8]) -> Result<Original, String> {
@@ -191,32 +168,31 @@ fn picture(file: &Path, bytes: &[u8]) -> Result<Original, String> {
             "it does not say how it was made; Kintsugi did not write it, or its texts were taken away".into(),
         );
     };
-    let command = &provenance.command;
-    let rerun = match command.get(1).map(String::as_str) {
-        Some("render" | "sheet") => of_command(command, "--out", file)?,
-        Some("compare") => of_command(command, "--picture", file)?,
-        Some("simulate") => {
-            Rerun { output: provenance.output.clone(), ..of_command(command, "--out", file)? }
-        }
-        _ if provenance.output.is_some() => {
-            Rerun { is_tour: true, output: provenance.output.clone(), ..tour(command, file)? }
-        }
+    let words = provenance.command.get(1..).unwrap_or_default();
+    let rerun = match words.first().map(String::as_str) {
+        Some("render" | "sheet" | "compare") => Rerun::of_command(words, file)?,
+        Some("simulate") => Rerun { output: output(provenance)?, ..Rerun::of_command(words, file)? },
+        _ if provenance.output.is_some() => Rerun {
+            is_tour: true,
+            output: output(provenance)?,
+            words: allowed::tour(words, file)?,
+            ..Rerun::default()
+        },
         _ if scene.is_empty() => return Err("it has no scene that could be drawn again".into()),
         _ => of_scene(scene, picture.size, file)?,
     };
     Ok(Original::Picture { rerun, picture })
 }
 
-/// The run for a tour, which is written into its working directory, so its input needs an absolute path.
-fn tour(command: &[String], result: &Path) -> Result<Rerun, String> {
-    let mut words = Vec::new();
-    for word in command.iter().skip(1) {
-        let from =
-            if word.starts_with('-') || word.starts_with("builtin:") { None } else { where_is(word, result) };
-        let word = from.map_or_else(|| word.clone(), |from| from.join(word).to_string_lossy().into_owned());
-        words.push(Some(word));
+/// The file of a picture within the folder of its results.
+fn output(provenance: &Provenance) -> Result<Option<String>, String> {
+    let stays = |output: &String| Path::new(output).components().all(|c| matches!(c, Component::Normal(_)));
+    match &provenance.output {
+        Some(output) if !stays(output) => {
+            Err(format!("it says that it lay at {output:?}, outside its folder"))
+        }
+        output => Ok(output.clone()),
     }
-    Ok(Rerun { words, ..Rerun::default() })
 }
 
 /// The run for a picture of the window, from the scene and camera in its metadata, at its size.
@@ -230,9 +206,9 @@ fn of_scene(text: &str, [width, height]: [u32; 2], result: &Path) -> Result<Reru
         }
     }
     let size = format!("{width}x{height}");
-    let words: Vec<String> =
-        ["render", NAME, "--size", &size].iter().map(|word| (*word).to_owned()).collect();
-    Ok(Rerun { scene: Some((NAME.into(), scene.to_text())), ..Rerun::into_folder(words, PathBuf::new()) })
+    let words = ["render", NAME, "--size", &size, "--out"].map(|word| Some(word.to_owned()));
+    let words = words.into_iter().chain([None]).collect();
+    Ok(Rerun { words, scene: Some((NAME.into(), scene.to_text())), ..Rerun::default() })
 }
 
 /// An exported scene is compared with the results beside it; any other scene is played twice.
@@ -245,8 +221,7 @@ fn scene(file: &Path) -> Result<Original, String> {
         Some(_) => report_beside(&folder),
         None => {
             let words = vec!["fracture".into(), file.to_string_lossy().into_owned()];
-            let from = std::env::current_dir().map_err(|e| e.to_string())?;
-            Ok(Original::Scene { rerun: Rerun::into_folder(words, from) })
+            Ok(Original::Scene { rerun: Rerun::into_folder(words, file)? })
         }
     }
 }
@@ -255,26 +230,4 @@ fn report_beside(folder: &Path) -> Result<Original, String> {
     let file = folder.join("report.json");
     let bytes = files::read(&file, LARGEST).map_err(|why| why.to_string())?;
     report(&file, &bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(command: &str, option: &str) -> Vec<String> {
-        let command: Vec<String> = command.split(' ').map(str::to_owned).collect();
-        let rerun = of_command(&command, option, Path::new("x/report.json")).unwrap();
-        rerun.arguments(Path::new("THERE")).iter().map(|word| word.to_string_lossy().into_owned()).collect()
-    }
-
-    #[test]
-    fn a_command_is_run_again_with_another_place_to_write_to() {
-        let again = words("kintsugi fracture builtin:vase --out a/b --rng 7 --json-progress", "--out");
-        assert_eq!(again, ["fracture", "builtin:vase", "--out", "THERE", "--rng", "7"]);
-        let again = words("kintsugi compare --picture=m.png builtin:box --json t.json", "--picture");
-        assert_eq!(again, ["compare", "--picture", "THERE", "builtin:box"]);
-        let gone = ["kintsugi", "fracture", "no-such-mesh.obj", "--out", "x"].map(str::to_owned);
-        let error = of_command(&gone, "--out", Path::new("x/report.json")).unwrap_err();
-        assert!(error.contains("no-such-mesh.obj") && error.contains("neither here nor beside"), "{error}");
-    }
 }

@@ -1,6 +1,10 @@
 //! One job: breaks an object, checks the result, optionally keeps it, and makes its row.
 
-use std::{path::Path, time::Instant};
+use std::{
+    panic::{self, AssertUnwindSafe},
+    path::Path,
+    time::Instant,
+};
 
 use super::{
     Keep, SweepArgs, beside,
@@ -91,7 +95,8 @@ impl<'a> Breaks<'a> {
         folder: &Folder,
     ) -> Result<Row, CliError> {
         let start = Instant::now();
-        let mut row = match self.report(shared, job, &folder.of_job(number)) {
+        let reported = caught(|| self.report(shared, job, &folder.of_job(number)));
+        let mut row = match reported.unwrap_or_else(|why| Err(CliError::Input(why))) {
             Ok(report) => of_report(job, &report),
             Err(error @ (CliError::Gpu(_) | CliError::Export(_))) if ends_all(&error) => return Err(error),
             Err(error) => of_failure(job, &error.to_string()),
@@ -169,7 +174,32 @@ impl<'a> Breaks<'a> {
     }
 }
 
+/// Runs work of one job. A panic becomes an error of that job, so that the others go on and a sweep that is started again
+/// does not run into it once more.
+///
+/// # Errors
+/// What the panic said.
+pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    panic::catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
+        let said = payload.downcast_ref::<String>().map(String::as_str);
+        let said = said.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("it said nothing");
+        format!("panicked: {}", said.split_whitespace().collect::<Vec<_>>().join(" "))
+    })
+}
+
 /// Whether later jobs would fail with the same error.
 fn ends_all(error: &CliError) -> bool {
     matches!(error, CliError::Export(_)) || error.exit_code() != 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_that_panics_is_one_failed_job() {
+        assert_eq!(caught(|| 7), Ok(7));
+        let told = caught(|| -> u32 { panic!("index {} is out of\n bounds", 3) });
+        assert_eq!(told, Err("panicked: index 3 is out of bounds".to_owned()));
+    }
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use self::{
-    breaks::Breaks,
+    breaks::{Breaks, caught},
     folder::{Folder, Identity},
     jobs::Job,
     table::Table,
@@ -168,10 +168,12 @@ fn break_all(
                 // The previous mesh is freed before the next one is read.
                 drop(read.take());
                 let file = PathBuf::from(beside(&args.jobs, &first.mesh));
-                read = Some((&first.mesh, load_mesh(&file, reporter).map_err(|error| error.to_string())));
+                let loaded = caught(|| load_mesh(&file, reporter).map_err(|error| error.to_string()));
+                read = Some((&first.mesh, loaded.unwrap_or_else(Err)));
             }
             let Some((_, mesh)) = &read else { continue };
-            let object = mesh.as_ref().map_err(Clone::clone).and_then(|mesh| breaks.object(mesh, first));
+            let object = mesh.as_ref().map_err(Clone::clone);
+            let object = object.and_then(|mesh| caught(|| breaks.object(mesh, first)).unwrap_or_else(Err));
             for &number in &group {
                 let job = &jobs[number];
                 let row = match &object {

@@ -29,23 +29,29 @@ pub fn of_report(job: &Job, report: &FractureReport) -> Row {
         flatten(&mut row, "solved", "", first);
     }
     if let Some(Value::Array(checks)) = parts.remove("checks") {
-        let all = checks.iter().all(|check| check["ok"] == Value::Bool(true));
-        row.insert("checks.all_hold".into(), all.to_string());
-        if !all {
-            let names = report.failed_checks().join(", ");
-            row.insert(ERROR.into(), format!("the result fails its checks: {names}"));
-        }
-        for check in &checks {
-            let name = format!("checks.{}", check["name"].as_str().unwrap_or("unnamed"));
-            flatten(&mut row, &format!("{name}.ok"), "", &check["ok"]);
-            flatten(&mut row, &name, "", &check["figures"]);
-        }
+        take_checks(&mut row, &checks);
     }
     for (name, value) in &parts {
         flatten(&mut row, name, name, value);
     }
     name_job(&mut row, job);
     row
+}
+
+/// Adds the checks of a break; one that does not hold makes the job a failed one.
+fn take_checks(row: &mut Row, checks: &[Value]) {
+    let failed = checks.iter().filter(|check| check["ok"] != Value::Bool(true));
+    let failed: Vec<&str> = failed.map(|check| check["name"].as_str().unwrap_or("unnamed")).collect();
+    row.insert("checks.all_hold".into(), failed.is_empty().to_string());
+    // The figures stay in the row: they say how wrong the pieces are.
+    if !failed.is_empty() {
+        row.insert(ERROR.into(), format!("its checks do not hold: {}", failed.join(", ")));
+    }
+    for check in checks {
+        let name = format!("checks.{}", check["name"].as_str().unwrap_or("unnamed"));
+        flatten(row, &format!("{name}.ok"), "", &check["ok"]);
+        flatten(row, &name, "", &check["figures"]);
+    }
 }
 
 /// The row of a failed job: its parameters, and why it failed.
@@ -116,6 +122,24 @@ fn pieces(row: &mut Row, pieces: Option<&Value>) {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_break_whose_checks_do_not_hold_is_a_failed_job() {
+        let of = |ok: bool| {
+            let check = |name: &str, ok: bool| json!({ "name": name, "ok": ok, "figures": { "error": 0.5 } });
+            let checks = vec![check("mass", true), check("volume", ok)];
+            let mut row = Row::new();
+            take_checks(&mut row, &checks);
+            row
+        };
+        assert_eq!((of(true).get(ERROR), of(true)["checks.all_hold"].as_str()), (None, "true"));
+        let wrong = of(false);
+        assert_eq!(
+            (wrong["checks.all_hold"].as_str(), wrong["checks.volume.error"].as_str()),
+            ("false", "0.5")
+        );
+        assert_eq!(wrong[ERROR], "its checks do not hold: volume");
+    }
 
     #[test]
     fn points_are_three_columns_and_lists_one() {

@@ -252,13 +252,27 @@ fn read(path: &Path, bytes: &[u8]) -> Result<(Vec<String>, Vec<StringRecord>), C
     let mut records = reader.records();
     let failed = |e: csv::Error| about(path, format!("{NO_TABLE} ({e})"));
     let header = records.next().transpose().map_err(failed)?.unwrap_or_default();
-    let rows = records.collect::<Result<_, _>>().map_err(failed)?;
+    let plain = |row: StringRecord| {
+        row.iter().map(|cell| cell.strip_prefix(QUOTE).unwrap_or(cell)).collect::<StringRecord>()
+    };
+    let rows = records.map(|row| row.map(plain)).collect::<Result<_, _>>().map_err(failed)?;
     Ok((header.iter().map(str::to_owned).collect(), rows))
+}
+
+/// What stands in front of a cell that a spreadsheet would run otherwise.
+const QUOTE: char = '\'';
+
+/// Whether a spreadsheet takes a cell for a formula: a job file may name a mesh `=cmd`. Numbers stay numbers.
+fn looks_like_a_formula(cell: &str) -> bool {
+    cell.starts_with(['=', '+', '-', '@', '\t', QUOTE]) && cell.parse::<f64>().is_err()
 }
 
 /// Appends a line; line breaks in cells are replaced, so that a line is a row.
 fn encode(text: &mut Vec<u8>, row: &StringRecord) {
-    let clean = row.iter().map(|cell| cell.replace(['\n', '\r'], " "));
+    let clean = row.iter().map(|cell| {
+        let cell = cell.replace(['\n', '\r'], " ");
+        if looks_like_a_formula(&cell) { format!("{QUOTE}{cell}") } else { cell }
+    });
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(text);
     // Writing to memory cannot fail.
     let _ = writer.write_record(clean);
@@ -316,6 +330,18 @@ mod tests {
         let of = |a: &str, b: &str, c: &str| (a.to_owned(), b.to_owned(), c.to_owned());
         assert_eq!(jobs, [of("0", "c", ""), of("1", "d", "no such file"), of("2", "a, \"b\".obj", "")]);
         fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_cell_that_a_spreadsheet_would_run_is_quoted_and_read_back_as_it_was() {
+        let cells = ["=1+1", "+cmd", "-x", "@sum", "'quoted", "-1.5", "1e-3", "plain", "a=b", ""];
+        let mut text = Vec::new();
+        encode(&mut text, &cells.iter().copied().collect());
+        let line = String::from_utf8(text.clone()).unwrap();
+        assert_eq!(line, "'=1+1,'+cmd,'-x,'@sum,''quoted,-1.5,1e-3,plain,a=b,\n");
+        let whole = [b"a,b,c,d,e,f,g,h,i,j\n".to_vec(), text].concat();
+        let (_, rows) = read(Path::new("table.csv"), &whole).unwrap();
+        assert_eq!(rows[0].iter().collect::<Vec<_>>(), cells);
     }
 
     #[test]

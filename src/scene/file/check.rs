@@ -1,6 +1,6 @@
 //! Checks that the values of a scene are in range, and finds the line of a value that is not.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::{Event, Scene, SceneBody};
 use crate::{
@@ -329,11 +329,14 @@ fn pairs(scene: &Scene) -> Checked {
         Event::Projectile { body, .. } => Some(&**body),
         Event::Impact { .. } => None,
     });
-    let names: Vec<&str> = scene.bodies.iter().chain(thrown).filter_map(|b| b.name.as_deref()).collect();
+    let mut named: HashMap<&str, usize> = HashMap::new();
+    for name in scene.bodies.iter().chain(thrown).filter_map(|body| body.name.as_deref()) {
+        *named.entry(name).or_default() += 1;
+    }
     for (i, pair) in scene.pairs.iter().enumerate() {
         let section = Section(Some(("pair", i)));
         for name in &pair.bodies {
-            match names.iter().filter(|n| *n == name).count() {
+            match named.get(name.as_str()).copied().unwrap_or_default() {
                 0 => {
                     return section
                         .fail("bodies", format!("names \"{name}\", but no [[body]] has that `name`"));

@@ -1,6 +1,7 @@
 use std::{fs, path::PathBuf};
 
 use super::*;
+use crate::scene::ScenePair;
 use glam::DVec3;
 
 fn sample() -> Scene {
@@ -297,4 +298,31 @@ fn breaks_and_poses_name_what_is_there() {
         let error = parse_scene(&format!("{body}{bad}"), "a").unwrap_err().message;
         assert!(error.contains(why), "{bad}: {error}");
     }
+}
+
+/// Four times the bodies and pairs take about four times as long, not sixteen.
+#[test]
+fn the_time_to_check_pairs_grows_with_their_number() {
+    let of = |count: usize| {
+        let body =
+            |i: usize| SceneBody { name: Some(format!("b{i}")), ..SceneBody::standing("builtin:box", 2) };
+        let last = [format!("b{}", count - 1), format!("b{}", count - 2)];
+        let pair = || ScenePair { bodies: last.clone(), physics_level: 2 };
+        Scene {
+            bodies: (0..count).map(body).collect(),
+            pairs: (0..2 * count).map(|_| pair()).collect(),
+            ..Scene::default()
+        }
+    };
+    let [small, large] = [4000, 16_000].map(|count| {
+        let scene = of(count);
+        let times = (0..5).map(|_| {
+            let start = std::time::Instant::now();
+            assert_eq!(problem_of(&scene), None);
+            start.elapsed().as_secs_f64()
+        });
+        times.fold(f64::INFINITY, f64::min)
+    });
+    println!("{:.1} and {:.1} ms", small * 1e3, large * 1e3);
+    assert!(large < 9.0 * small, "{:.1} ms grew to {:.1} ms", small * 1e3, large * 1e3);
 }

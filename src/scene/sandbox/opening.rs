@@ -1,6 +1,6 @@
 //! Opening and saving scenes, and importing the open one at another leaf level.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use glam::DVec3;
 
@@ -9,7 +9,7 @@ use crate::{
     mesh::Up,
     render::Camera,
     scene::{
-        Event, ReadScene, Scene,
+        Event, PairLevel, ReadScene, Scene,
         jobs::{Again, Ready},
         pinned::{Carried, pin_of, write_pin},
         placement::{object_info, placed},
@@ -85,13 +85,13 @@ impl Sandbox {
                 placed_on_floor.push(id);
             }
         }
-        let number =
-            |name: &String| scene.objects().position(|body| body.name.as_deref() == Some(name.as_str()));
-        for pair in &scene.pairs {
-            if let (Some(a), Some(b)) = (number(&pair.bodies[0]), number(&pair.bodies[1])) {
-                self.stage.set_pair_level([a, b], pair.physics_level);
-            }
-        }
+        let named = scene.objects().enumerate().filter_map(|(at, body)| Some((body.name.as_deref()?, at)));
+        let number: HashMap<&str, usize> = named.collect();
+        let levels = scene.pairs.iter().filter_map(|pair| {
+            let [a, b] = [&pair.bodies[0], &pair.bodies[1]].map(|name| number.get(name.as_str()).copied());
+            Some(PairLevel { bodies: [a?, b?], level: pair.physics_level })
+        });
+        self.stage.set_pair_levels(levels);
         let objects = scene.objects().zip(&imported);
         let objects = objects.map(|(body, one)| object_info(one, body, scene.meters_per_unit)).collect();
         self.document.open(scene, objects);

@@ -15,7 +15,7 @@ mod surfaces;
 pub(super) mod tests;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap, HashSet},
     sync::{Arc, PoisonError, RwLock},
 };
 
@@ -31,7 +31,7 @@ pub(super) use status::Statuses;
 use super::{Origin, PairLevel, resting};
 use crate::{
     bodies::{
-        Body, BodyDef, BodyId, Contact, Narrow, Overlap, Push, StepReport, World, WorldSettings,
+        Body, BodyDef, BodyId, Contact, Family, Narrow, Overlap, Push, StepReport, World, WorldSettings,
         all_pair_data,
     },
     compute::Compute,
@@ -316,18 +316,13 @@ impl Stage {
 
     /// Puts those of the `placed` bodies to sleep that stand still on the floor and touch no other body.
     pub fn lull_what_stands(&mut self, placed: &[BodyId]) {
-        let bodies = &self.world.bodies;
-        let boxes: Vec<_> = bodies.iter().map(|body| resting::bounds(&body.def)).collect();
-        let alone = |at: usize| {
-            let others = boxes.iter().enumerate().filter(|(other, _)| *other != at);
-            others.into_iter().all(|(_, other)| !boxes[at].meets(other))
-        };
-        let stands = |(at, body): &(usize, &Body)| {
-            placed.contains(&body.id) && alone(*at) && resting::stands_still(&body.def, &self.world.settings)
-        };
-        let still: Vec<BodyId> = bodies.iter().enumerate().filter(stands).map(|(_, body)| body.id).collect();
-        for body in self.world.bodies.iter_mut().filter(|body| still.contains(&body.id)) {
-            body.asleep = true;
+        let placed: HashSet<BodyId> = placed.iter().copied().collect();
+        let alone = resting::alone(self.world.bodies.iter().map(|body| resting::bounds(&body.def)).collect());
+        let settings = &self.world.settings;
+        for (body, alone) in self.world.bodies.iter_mut().zip(alone) {
+            if alone && placed.contains(&body.id) && resting::stands_still(&body.def, settings) {
+                body.asleep = true;
+            }
         }
     }
 
@@ -358,15 +353,19 @@ impl Stage {
         }
     }
 
-    /// Sets the contact level of a pair of objects and all their pieces. Family ids are never reused, so entries of
+    /// Sets the contact levels of pairs of objects and all their pieces. Family ids are never reused, so entries of
     /// earlier scenes do no harm.
-    pub fn set_pair_level(&mut self, objects: [usize; 2], level: u32) {
-        let family = |object: usize| {
-            let there = self.body_of(object).map(|body| body.def.family);
-            there.or(self.projectiles.iter().find(|p| p.object == object).map(|p| p.def.family))
-        };
-        if let (Some(a), Some(b)) = (family(objects[0]), family(objects[1])) {
-            self.world.pair_levels.set(a, b, level);
+    pub fn set_pair_levels(&mut self, pairs: impl IntoIterator<Item = PairLevel>) {
+        let thrown = self.projectiles.iter().map(|thrown| (thrown.object, thrown.def.family));
+        let of_bodies = self.world.bodies.iter();
+        let there = of_bodies.filter_map(|body| Some((self.info.get(&body.id)?.object, body.def.family)));
+        // Bodies count before what is still to be thrown, and of the bodies of an object the first.
+        let mut family: HashMap<usize, Family> = thrown.collect();
+        family.extend(there.collect::<Vec<_>>().into_iter().rev());
+        for PairLevel { bodies: [a, b], level } in pairs {
+            if let (Some(a), Some(b)) = (family.get(&a), family.get(&b)) {
+                self.world.pair_levels.set(*a, *b, level);
+            }
         }
     }
 
@@ -382,9 +381,7 @@ impl Stage {
                 self.world.pair_levels.clear(a, b);
             }
         }
-        for pair in pairs {
-            self.set_pair_level(pair.bodies, pair.level);
-        }
+        self.set_pair_levels(pairs.iter().copied());
     }
 
     /// Sets the world's settings, and the material properties of the bodies of each object.

@@ -10,8 +10,27 @@ use crate::{
     shape::Shape,
 };
 
-/// State of a body, and whether it sleeps.
-pub(in crate::scene) type Motion = (BodyState, bool);
+/// How a body moves at one moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::scene) struct Motion {
+    /// Pose and velocities.
+    pub state: BodyState,
+    asleep: bool,
+    /// Whether its numbers ran away, so that it stands still ever since.
+    frozen: bool,
+}
+
+impl Motion {
+    fn of(body: &Body) -> Self {
+        Self { state: body.state, asleep: body.asleep, frozen: body.frozen }
+    }
+
+    /// Gives a body this motion, as if it had rested for no time.
+    fn give(&self, body: &mut Body) {
+        (body.state, body.asleep, body.frozen) = (self.state, self.asleep, self.frozen);
+        (body.still_secs, body.slow_secs) = (0.0, 0.0);
+    }
+}
 
 /// Properties of a body that do not depend on its motion.
 #[derive(Clone)]
@@ -61,8 +80,8 @@ impl Standing {
     /// The first body of an object in its state at that time.
     pub fn body_of(&self, object: usize) -> Option<BodyDef> {
         let mut all = self.bodies.iter().zip(self.motions.iter());
-        let (body, (state, _)) = all.find(|(body, _)| body.info.object == object)?;
-        Some(BodyDef { state: *state, ..body.def.clone() })
+        let (body, motion) = all.find(|(body, _)| body.info.object == object)?;
+        Some(BodyDef { state: motion.state, ..body.def.clone() })
     }
 
     /// A snapshot of bodies without further data.
@@ -79,7 +98,7 @@ impl Standing {
 
 /// Motions of bodies, in their order.
 pub(in crate::scene) fn motions(bodies: &[Body]) -> impl Iterator<Item = Motion> {
-    bodies.iter().map(|body| (body.state, body.asleep))
+    bodies.iter().map(Motion::of)
 }
 
 impl Stage {
@@ -99,10 +118,10 @@ impl Stage {
     pub fn put_back(&mut self, standing: &Standing) {
         self.world.drag = None;
         self.clear_bodies();
-        for (body, (state, asleep)) in standing.bodies.iter().zip(standing.motions.iter()) {
-            let id = self.world.add_as(body.id, BodyDef { state: *state, ..body.def.clone() });
+        for (body, motion) in standing.bodies.iter().zip(standing.motions.iter()) {
+            let id = self.world.add_as(body.id, BodyDef { state: motion.state, ..body.def.clone() });
             if let Some(new) = self.world.body_mut(id) {
-                new.asleep = *asleep;
+                motion.give(new);
             }
             self.info.insert(id, body.info);
         }
@@ -129,7 +148,7 @@ impl Stage {
             }
             let id = self.world.add_as(body.id, BodyDef { state: body.state, ..body.def.clone() });
             if let Some(new) = self.world.body_mut(id) {
-                new.asleep = body.asleep;
+                (new.asleep, new.frozen) = (body.asleep, body.frozen);
             }
             self.info.insert(id, info);
         }
@@ -148,9 +167,8 @@ impl Stage {
     /// Sets the bodies' states, in their order, to those at `time` (s). Nothing is grabbed.
     pub fn go_to(&mut self, time: f64, motions: &Runs<Motion>) {
         self.world.drag = None;
-        for (body, (state, asleep)) in self.world.bodies.iter_mut().zip(motions.iter()) {
-            (body.state, body.asleep) = (*state, *asleep);
-            (body.still_secs, body.slow_secs) = (0.0, 0.0);
+        for (body, motion) in self.world.bodies.iter_mut().zip(motions.iter()) {
+            motion.give(body);
         }
         self.hold_what_is_locked();
         self.time = time;

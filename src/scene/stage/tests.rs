@@ -123,3 +123,20 @@ fn throws_come_in_their_order() {
     stage.throw(0);
     assert!(stage.bodies().is_empty(), "another scene throws its own");
 }
+
+#[test]
+fn a_body_that_ran_away_is_free_again_at_a_moment_before_that() {
+    let Some((mut stage, ids)) = stage(&[DVec3::Y]) else { return };
+    let frozen = |stage: &Stage| stage.body(ids[0]).unwrap().frozen;
+    let (free, moving) = (stage.standing(None), Runs::of(motions(stage.bodies()), None));
+    stage.body_mut(ids[0]).unwrap().frozen = true;
+    let (stuck, stopped) = (stage.standing(None), Runs::of(motions(stage.bodies()), None));
+    stage.go_to(0.0, &moving);
+    assert!(!frozen(&stage), "the timeline");
+    stage.go_to(1.0, &stopped);
+    assert!(frozen(&stage));
+    stage.put_back(&free);
+    assert!(!frozen(&stage), "undo");
+    stage.put_back(&stuck);
+    assert!(frozen(&stage));
+}

@@ -48,7 +48,7 @@ fn memory_is_bounded_and_the_whole_past_stays() {
     assert!(widest <= 40.0 && times.is_sorted(), "{widest}");
     for i in 0..timeline.len() {
         let wanted = timeline.wanted(i, &world.bodies).unwrap();
-        assert!(wanted.motions.iter().all(|motion| motion.0.position.x == wanted.time));
+        assert!(wanted.motions.iter().all(|motion| motion.state.position.x == wanted.time));
     }
 }
 
@@ -104,7 +104,7 @@ fn going_on_from_the_past_keeps_the_future_as_a_take() {
     let x_at = |timeline: &Timeline, time: f64| {
         let (moment, motions) = timeline.in_take(1, time).unwrap();
         assert_eq!(moment.stage.ids().count(), 3);
-        motions.iter().next().unwrap().0.position.x
+        motions.iter().next().unwrap().state.position.x
     };
     assert_eq!([0.0, 3.0, 6.2, 9.0, 50.0].map(|t| x_at(&timeline, t)), [0.0, 3.0, 6.0, 9.0, 9.0]);
     assert!(timeline.in_take(2, 0.0).is_none() && timeline.in_take(7, 0.0).is_none());

@@ -5,18 +5,18 @@
 
 use super::{
     Material, Texture,
-    gltf_json::{Node, Primitive, Root, parse},
+    gltf_json::{Image, Node, Primitive, Root, parse},
     load::Surroundings,
-    unchecked::{MISSING, Problem, TEXTURE_FILE_LIMIT, UncheckedMesh},
+    unchecked::{CORNER_LIMIT, MISSING, Pace, Problem, TEXTURE_FILE_LIMIT, UncheckedMesh},
 };
 use crate::geometry::srgb;
 use glam::{Mat3, Mat4, Quat, Vec3};
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
 /// Size limit of an external buffer, and of all buffers, bytes.
 const BUFFER_LIMIT: u64 = 2 << 30;
-/// Limit of the total number of triangle corners: a small file can place one mesh any number of times.
-const CORNER_LIMIT: usize = 48 << 20;
+/// Limit of the total number of parts that nodes place, whether they have corners or not.
+const PART_LIMIT: usize = 1 << 20;
 
 /// Reads a glTF or GLB file into `unchecked`.
 pub(super) fn read(
@@ -24,7 +24,7 @@ pub(super) fn read(
     around: &Surroundings,
     unchecked: &mut UncheckedMesh,
 ) -> Result<(), Problem> {
-    let (root, binary) = parse(bytes)?;
+    let (root, binary) = parse(bytes, &unchecked.pace)?;
     let mut buffers: Vec<Cow<[u8]>> = Vec::new();
     let mut left = BUFFER_LIMIT;
     for buffer in &root.buffers {
@@ -42,24 +42,50 @@ pub(super) fn read(
             },
         });
     }
-    let parts = placed_parts(&root);
-    // Counted before decoding.
-    let corners = parts.iter().fold(0usize, |sum, (part, _)| sum.saturating_add(root.corners(part)));
-    if corners > CORNER_LIMIT {
-        return Err(Problem::whole(format!(
-            "its nodes place {corners} corners of triangles, and {CORNER_LIMIT} are the most; decimate it or place fewer"
-        )));
-    }
+    count_parts(&root, &mut unchecked.pace)?;
     let mut reader = Reader::new(&root, &buffers, around, unchecked);
-    for (part, to_scene) in parts {
-        reader.add(part, to_scene)?;
-    }
-    Ok(())
+    each_placed(&root, |node, to_scene| {
+        parts_of(&root, node).iter().try_for_each(|part| reader.add(part, to_scene))
+    })
 }
 
-/// All primitives of meshes that nodes place, in the order of the nodes, with their transforms.
-fn placed_parts(root: &Root) -> Vec<(&Primitive, Mat4)> {
-    let mut parts = Vec::new();
+/// Refuses a file that places too many parts or corners. A small file can place one mesh any number of times, so they are
+/// counted before anything is decoded, by sums per mesh.
+fn count_parts(root: &Root, pace: &mut Pace) -> Result<(), Problem> {
+    let mut known: HashMap<usize, usize> = HashMap::new();
+    let (mut parts, mut corners) = (0usize, 0usize);
+    each_placed(root, |node, _| {
+        pace.go_on()?;
+        let of_mesh = parts_of(root, node);
+        parts = parts.saturating_add(of_mesh.len());
+        if let Some(mesh) = node.mesh {
+            let count = || of_mesh.iter().fold(0, |sum: usize, part| sum.saturating_add(root.corners(part)));
+            corners = corners.saturating_add(*known.entry(mesh).or_insert_with(count));
+        }
+        Ok(())
+    })?;
+    let refuse = |count: usize, what: &str, most: usize| {
+        let text =
+            format!("its nodes place {count} {what}, and {most} are the most; decimate it or place fewer");
+        Err(Problem::whole(text))
+    };
+    match () {
+        () if corners > CORNER_LIMIT => refuse(corners, "corners of triangles", CORNER_LIMIT),
+        () if parts > PART_LIMIT => refuse(parts, "parts", PART_LIMIT),
+        () => Ok(()),
+    }
+}
+
+/// The primitives of a node's mesh.
+fn parts_of<'a>(root: &'a Root, node: &Node) -> &'a [Primitive] {
+    node.mesh.and_then(|mesh| root.meshes.get(mesh)).map_or(&[], |mesh| &mesh.primitives)
+}
+
+/// Visits every node of the scene in order, with its transform.
+fn each_placed(
+    root: &Root,
+    mut visit: impl FnMut(&Node, Mat4) -> Result<(), Problem>,
+) -> Result<(), Problem> {
     let roots: Vec<usize> = match root.scenes.get(root.scene.unwrap_or(0)) {
         Some(scene) => scene.nodes.clone(),
         None => (0..root.nodes.len()).collect(),
@@ -73,14 +99,10 @@ fn placed_parts(root: &Root) -> Vec<(&Primitive, Mat4)> {
             continue;
         }
         let to_scene = from_parent * placement(node);
-        for primitive in
-            node.mesh.and_then(|mesh| root.meshes.get(mesh)).iter().flat_map(|mesh| &mesh.primitives)
-        {
-            parts.push((primitive, to_scene));
-        }
+        visit(node, to_scene)?;
         stack.extend(node.children.iter().rev().map(|&child| (child, to_scene)));
     }
-    parts
+    Ok(())
 }
 
 fn placement(node: &Node) -> Mat4 {
@@ -98,8 +120,10 @@ struct Reader<'a> {
     buffers: &'a [Cow<'a, [u8]>],
     around: &'a Surroundings,
     unchecked: &'a mut UncheckedMesh,
-    /// glTF material number (None: the default one) of each of the materials read so far.
-    materials: Vec<Option<usize>>,
+    /// Number of each glTF material (None: the default one) among the materials read so far.
+    materials: HashMap<Option<usize>, u32>,
+    /// Images decoded so far; `None` where that failed.
+    images: HashMap<usize, Option<Arc<Texture>>>,
     /// Whether any primitive has colours, normals, or relevant texture coordinates, in which case all vertices get
     /// them.
     colors: bool,
@@ -118,7 +142,8 @@ impl<'a> Reader<'a> {
         let colors = primitives().any(|p| p.attributes.contains_key("COLOR_0"));
         let uvs = root.materials.iter().any(|m| m.pbr_metallic_roughness.base_color_texture.is_some());
         let normals = primitives().any(|p| p.attributes.contains_key("NORMAL"));
-        Self { root, buffers, around, unchecked, materials: Vec::new(), colors, uvs, normals }
+        let (materials, images) = Default::default();
+        Self { root, buffers, around, unchecked, materials, images, colors, uvs, normals }
     }
 
     fn add(&mut self, primitive: &Primitive, to_scene: Mat4) -> Result<(), Problem> {
@@ -186,7 +211,7 @@ impl<'a> Reader<'a> {
         }
         let place = |p: &[f32; 3]| to_scene.transform_point3(Vec3::from(*p)).to_array();
         self.unchecked.mesh.positions.extend(positions.iter().map(place));
-        let material = self.material(primitive.material);
+        let material = self.material(primitive.material)?;
         self.unchecked.mesh.triangle_material.extend(std::iter::repeat_n(material, triangles.len()));
         self.unchecked.mesh.triangles.extend(triangles);
         // Data cut short by cancelling looks damaged.
@@ -194,26 +219,41 @@ impl<'a> Reader<'a> {
     }
 
     /// The number of a material among those read so far, added on first use.
-    fn material(&mut self, wanted: Option<usize>) -> u32 {
+    fn material(&mut self, wanted: Option<usize>) -> Result<u32, Problem> {
         let wanted = wanted.filter(|&m| m < self.root.materials.len());
-        if let Some(known) = self.materials.iter().position(|&m| m == wanted) {
-            return known as u32;
+        if let Some(known) = self.materials.get(&wanted) {
+            return Ok(*known);
         }
         let pbr = wanted.map(|m| &self.root.materials[m].pbr_metallic_roughness);
         let [r, g, b, _] = pbr.and_then(|pbr| pbr.base_color_factor).unwrap_or([1.0; 4]);
-        let texture =
-            pbr.and_then(|pbr| pbr.base_color_texture.as_ref()).and_then(|info| self.texture(info.index));
+        let texture = match pbr.and_then(|pbr| pbr.base_color_texture.as_ref()) {
+            Some(info) => self.texture(info.index)?,
+            None => None,
+        };
+        let number = self.unchecked.mesh.materials.len() as u32;
         self.unchecked.mesh.materials.push(Material { color: [r, g, b].map(srgb::byte), texture });
-        self.materials.push(wanted);
-        self.materials.len() as u32 - 1
+        self.materials.insert(wanted, number);
+        Ok(number)
     }
 
-    fn texture(&mut self, number: usize) -> Option<Texture> {
-        let source = self.root.textures.get(number).and_then(|t| self.root.images.get(t.source?));
-        let Some(image) = source else {
+    /// A texture's picture; an image that several textures show is decoded once.
+    fn texture(&mut self, number: usize) -> Result<Option<Arc<Texture>>, Problem> {
+        let source = self.root.textures.get(number).and_then(|texture| texture.source);
+        let Some((source, image)) = source.and_then(|k| Some((k, self.root.images.get(k)?))) else {
             self.unchecked.warn("a texture without a picture that can be read is left out");
-            return None;
+            return Ok(None);
         };
+        if let Some(known) = self.images.get(&source) {
+            return Ok(known.clone());
+        }
+        self.unchecked.pace.go_on_now()?;
+        let decoded = self.decode(image).map(Arc::new);
+        self.unchecked.pace.go_on_now()?;
+        self.images.insert(source, decoded.clone());
+        Ok(decoded)
+    }
+
+    fn decode(&mut self, image: &Image) -> Option<Texture> {
         if let Some(view) = image.buffer_view {
             let Some((data, _)) = self.view(view) else {
                 self.unchecked.warn("an embedded texture is cut short and left out");

@@ -3,7 +3,7 @@
 //!
 //! Written here because the gltf crate's validation indexes out of bounds on damaged files.
 
-use super::unchecked::Problem;
+use super::unchecked::{Pace, Problem};
 use serde::Deserialize;
 
 #[derive(Debug, Default, Deserialize)]
@@ -173,9 +173,48 @@ impl Accessor {
     }
 }
 
+/// Size limit of the JSON, bytes; buffers and pictures inside it count.
+const JSON_LIMIT: usize = 256 << 20;
+/// Limit of the objects in the JSON: two bytes of it (`{}`) become 170 in memory.
+const OBJECT_LIMIT: usize = 2 << 20;
+/// Limit of all values in the JSON. A file with as many holds some 150,000 parts.
+const VALUE_LIMIT: usize = 8 << 20;
+/// Bytes of JSON between two checks for cancellation.
+const PIECE: usize = 4 << 20;
+
+/// Refuses JSON that would become far larger in memory than it is.
+fn check_size(text: &[u8], pace: &Pace) -> Result<(), Problem> {
+    let too_much =
+        |what: &str| Problem::whole(format!("its JSON holds {what}; export it as GLB, or split it"));
+    if text.len() > JSON_LIMIT {
+        return Err(too_much(&format!("more than {} MiB", JSON_LIMIT >> 20)));
+    }
+    let (mut objects, mut values) = (0, 0);
+    let (mut in_string, mut is_escaped) = (false, false);
+    for piece in text.chunks(PIECE) {
+        pace.go_on_now()?;
+        for byte in piece {
+            match byte {
+                _ if is_escaped => is_escaped = false,
+                b'\\' if in_string => is_escaped = true,
+                b'"' => in_string = !in_string,
+                b'{' if !in_string => objects += 1,
+                b',' if !in_string => values += 1,
+                _ => {}
+            }
+        }
+    }
+    match (objects > OBJECT_LIMIT, values > VALUE_LIMIT) {
+        (true, _) => Err(too_much(&format!("{objects} objects, and {OBJECT_LIMIT} are the most"))),
+        (_, true) => Err(too_much(&format!("{values} values, and {VALUE_LIMIT} are the most"))),
+        _ => Ok(()),
+    }
+}
+
 /// The JSON and the binary chunk (empty in a text file).
-pub(super) fn parse(bytes: &[u8]) -> Result<(Root, &[u8]), Problem> {
+pub(super) fn parse<'a>(bytes: &'a [u8], pace: &Pace) -> Result<(Root, &'a [u8]), Problem> {
     let (text, binary) = if bytes.starts_with(b"glTF") { split(bytes)? } else { (bytes, &[][..]) };
+    check_size(text, pace)?;
     let root: Root = serde_json::from_slice(text)
         .map_err(|error| Problem::whole(format!("its JSON is damaged ({error}); export it again")))?;
     if !root.asset.version.starts_with('2') {

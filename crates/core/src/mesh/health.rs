@@ -8,7 +8,7 @@ use super::{
     orient::{self, Parts},
     topology::{Edges, topology},
 };
-use crate::geometry::UnionFind;
+use crate::{geometry::UnionFind, voxelize::Progress};
 use glam::DVec3;
 use rayon::prelude::*;
 
@@ -66,6 +66,12 @@ pub struct HealthReport {
 /// parts outward and removes vertices that no triangle uses. Returns the mesh to voxelise and the findings.
 #[must_use]
 pub fn check(mesh: &Mesh) -> (Mesh, HealthReport) {
+    check_while(mesh, &Progress::default())
+}
+
+/// Like [`check`], unless `progress` is cancelled: what it answers then means nothing.
+#[must_use]
+pub fn check_while(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport) {
     let mut report = HealthReport {
         triangles: mesh.triangles.len(),
         vertices: mesh.positions.len(),
@@ -81,6 +87,9 @@ pub fn check(mesh: &Mesh) -> (Mesh, HealthReport) {
     report.dropped_non_finite = mesh.triangles.len() - kept.len();
     let weld = topology(mesh);
     let welded_of = |k: u32| mesh.triangles[k as usize].map(|i| weld.welded[i as usize]);
+    if progress.is_cancelled() {
+        return (Mesh::default(), report);
+    }
     let before = kept.len();
     kept.retain(|&k| {
         let [a, b, c] = welded_of(k);
@@ -114,11 +123,20 @@ pub fn check(mesh: &Mesh) -> (Mesh, HealthReport) {
         }
         points
     };
+    if progress.is_cancelled() {
+        return (Mesh::default(), report);
+    }
     let edges = Edges::of(&triangles);
     let as_read = triangles.clone();
+    if progress.is_cancelled() {
+        return (Mesh::default(), report);
+    }
     report.unorientable_components = orient::make_consistent(&mut triangles, &edges);
     let parts = Parts::of(&triangles, &edges, &points);
     report.components = parts.count();
+    if progress.is_cancelled() {
+        return (Mesh::default(), report);
+    }
     let outward = orient::face_outward(&mut triangles, &parts, &points);
     report.voids = outward.voids;
     report.flipped_triangles = triangles.iter().zip(&as_read).filter(|(a, b)| !same_turn(**a, **b)).count();

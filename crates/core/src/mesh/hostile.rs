@@ -157,3 +157,80 @@ fn a_point_with_very_many_texture_coordinates_takes_no_time() {
     // Searching a chain of equal vertices took minutes: 45 thousand million steps.
     assert!(mesh.positions.len() == mesh.uvs.len() && mesh.uvs.len() >= faces as usize);
 }
+
+#[test]
+fn parts_without_corners_are_counted_before_they_are_listed() {
+    let of = |count: usize| {
+        let list = |one: &str| vec![one; count].join(",");
+        format!(
+            r#"{{"asset":{{"version":"2.0"}},"nodes":[{}],"meshes":[{{"primitives":[{}]}}]}}"#,
+            list(r#"{"mesh":0}"#),
+            list("{}")
+        )
+    };
+    // 400 million parts of 80 bytes.
+    let refused = load_bytes(of(20_000).as_bytes(), "gltf").unwrap_err().message;
+    assert!(refused.contains("400000000 parts") && refused.contains("place fewer"), "{refused}");
+    let few = load_bytes(of(30).as_bytes(), "gltf").unwrap_err().message;
+    assert!(few.contains("no triangle found"), "{few}");
+}
+
+#[test]
+fn json_that_becomes_far_larger_in_memory_is_refused() {
+    let of =
+        |nodes: String| format!(r#"{{"asset":{{"version":"2.0"}},"extras":"{{,\\\"{{","nodes":[{nodes}]}}"#);
+    let objects = vec!["{}"; 2_200_000].join(",");
+    let refused = load_bytes(of(objects).as_bytes(), "gltf").unwrap_err().message;
+    assert!(refused.contains("2200002 objects"), "{refused}");
+    let numbers = format!(r#"{{"children":[{}]}}"#, vec!["0"; 9_000_000].join(","));
+    let refused = load_bytes(of(numbers).as_bytes(), "gltf").unwrap_err().message;
+    assert!(refused.contains("values, and 8388608"), "{refused}");
+}
+
+/// A chunk of a VOX file.
+fn chunk(name: &[u8; 4], body: &[u8]) -> Vec<u8> {
+    [&name[..], &(body.len() as u32).to_le_bytes(), &[0; 4], body].concat()
+}
+
+#[test]
+fn faces_of_voxels_are_counted_before_models_are_placed() {
+    let number = |n: u32| n.to_le_bytes().to_vec();
+    let side = 32u8;
+    let all = (0..side).flat_map(|x| (0..side).flat_map(move |y| (0..side).map(move |z| [x, y, z, 1])));
+    let voxels: Vec<[u8; 4]> = all.filter(|[x, y, z, _]| (x + y + z).is_multiple_of(2)).collect();
+    let of = |times: u32| {
+        let transform = |node: u32, child: u32, place: Option<String>| {
+            let frame = place.map_or_else(
+                || number(0),
+                |text| {
+                    [number(1), number(2), b"_t".to_vec(), number(text.len() as u32), text.into()].concat()
+                },
+            );
+            let words = [node, 0, child, u32::MAX, u32::MAX, 1].map(u32::to_le_bytes).concat();
+            chunk(b"nTRN", &[words, frame].concat())
+        };
+        let children: Vec<u32> = (0..times).map(|k| 2 + 2 * k).collect();
+        let group = [vec![1, 0, times], children.clone()].concat();
+        let mut body = [
+            chunk(b"SIZE", &[u32::from(side); 3].map(u32::to_le_bytes).concat()),
+            chunk(b"XYZI", &[number(voxels.len() as u32), voxels.concat()].concat()),
+            transform(0, 1, None),
+            chunk(b"nGRP", &group.into_iter().flat_map(u32::to_le_bytes).collect::<Vec<_>>()),
+        ]
+        .concat();
+        for (k, node) in children.into_iter().enumerate() {
+            body.extend(transform(node, node + 1, Some(format!("{} 0 0", 40 * k))));
+            body.extend(chunk(b"nSHP", &[node + 1, 0, 1, 0, 0].map(u32::to_le_bytes).concat()));
+        }
+        let main = [&b"MAIN"[..], &number(0), &number(body.len() as u32), &body].concat();
+        [&b"VOX "[..], &number(150), &main].concat()
+    };
+    let faces = 6 * voxels.len();
+    let (mesh, _) = load_bytes(&of(2), "vox").unwrap();
+    assert_eq!(mesh.triangles.len(), 2 * 2 * faces);
+    // 4,000 of them are 393 million faces.
+    let start = std::time::Instant::now();
+    let refused = load_bytes(&of(4000), "vox").unwrap_err().message;
+    println!("refused after {:.2} s", start.elapsed().as_secs_f64());
+    assert!(refused.contains("more than 8388608 faces") && refused.contains("fewer models"), "{refused}");
+}

@@ -38,6 +38,11 @@ impl MeshError {
         let message = message.as_ref().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         Self { message, is_cancelled: false }
     }
+
+    /// The error of a file whose reading the user cancelled.
+    pub(crate) fn cancelled(file: &str) -> Self {
+        Self { is_cancelled: true, ..Self::new(format!("{file}: reading was cancelled")) }
+    }
 }
 
 /// A defect that did not prevent the import.
@@ -128,6 +133,12 @@ pub fn allow_references_outside() {
     OUTSIDE.store(true, Ordering::Relaxed);
 }
 
+/// Whether meshes may refer to files anywhere.
+#[must_use]
+pub fn references_may_lie_outside() -> bool {
+    OUTSIDE.load(Ordering::Relaxed)
+}
+
 impl Surroundings {
     /// Reads the file that `reference` names: relative to the folder, and if that fails by its bare name in the folder
     /// (exporters leave absolute paths of another machine).
@@ -154,7 +165,7 @@ impl Surroundings {
 
     /// Whether an existing file is inside the folder of the mesh, symbolic links resolved; a missing file does no harm.
     fn is_inside(&self, path: &Path) -> bool {
-        if OUTSIDE.load(Ordering::Relaxed) {
+        if references_may_lie_outside() {
             return true;
         }
         let real = |path: &Path| std::fs::canonicalize(path);
@@ -475,5 +486,29 @@ mod tests {
             cancelled.cancel();
             assert!(load_bytes_while(&bytes, extension, &cancelled).unwrap_err().is_cancelled, "{extension}");
         }
+    }
+
+    #[test]
+    fn a_texture_that_many_materials_name_is_decoded_once() {
+        let folder = folder("shared-texture");
+        image::RgbaImage::from_pixel(4, 4, image::Rgba([9, 8, 7, 255])).save(folder.join("a.png")).unwrap();
+        std::fs::write(folder.join("cut.png"), &std::fs::read(folder.join("a.png")).unwrap()[..40]).unwrap();
+        let (mut library, mut faces) = (String::new(), String::new());
+        for k in 0..60 {
+            let file = if k < 30 { "a.png" } else { "cut.png" };
+            library += &format!("newmtl m{k}\nKd 1 1 1\nmap_Kd {file}\n");
+            faces += &format!("usemtl m{k}\nf 1/1 2/1 3/1\n");
+        }
+        std::fs::write(folder.join("a.mtl"), library).unwrap();
+        let mesh = folder.join("a.obj");
+        let text = format!("mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\n{faces}");
+        std::fs::write(&mesh, text).unwrap();
+        let (read, warnings) = load(&mesh).unwrap();
+        let texture = |k: usize| read.materials[k].texture.as_ref();
+        assert!((1..30).all(|k| std::sync::Arc::ptr_eq(texture(0).unwrap(), texture(k).unwrap())));
+        assert!((30..60).all(|k| texture(k).is_none()));
+        let told = warnings.iter().filter(|warning| warning.0.contains("cut.png")).count();
+        assert_eq!(told, 1, "{warnings:?}");
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

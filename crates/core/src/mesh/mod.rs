@@ -1,5 +1,7 @@
 //! Triangles: readers, built-in shapes and the health report.
 
+use std::sync::Arc;
+
 /// An image in memory, RGBA8 rows from the top.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Texture {
@@ -16,8 +18,8 @@ pub struct Texture {
 pub struct Material {
     /// sRGB base colour.
     pub color: [u8; 3],
-    /// Base colour texture.
-    pub texture: Option<Texture>,
+    /// Base colour texture; materials may share one.
+    pub texture: Option<Arc<Texture>>,
 }
 
 /// An indexed triangle mesh in its file's own units. Readers ensure that indices are valid and positions finite.
@@ -66,10 +68,10 @@ mod up;
 mod vox;
 
 pub use builtin::{BUILTIN_NAMES, builtin};
-pub use health::{HealthReport, check};
+pub use health::{HealthReport, check, check_while};
 pub use load::{
     Format, LoadWarning, MeshError, allow_references_outside, checked, format_of, load, load_bytes,
-    load_bytes_while, load_while,
+    load_bytes_while, load_while, references_may_lie_outside,
 };
 pub use topology::{Topology, boundary_cones, topology};
 pub use up::Up;

@@ -4,11 +4,11 @@
 //! tobj reads material libraries.
 
 use super::{
-    Material,
+    Material, Texture,
     load::Surroundings,
-    unchecked::{MISSING, Problem, TEXTURE_FILE_LIMIT, UncheckedMesh, byte, line_of, number, plain},
+    unchecked::{MISSING, Problem, TEXTURE_FILE_LIMIT, UncheckedMesh, Wanted, byte, line_of, number, plain},
 };
-use std::{borrow::Cow, collections::HashMap};
+use std::{borrow::Cow, collections::HashMap, io::Cursor, sync::Arc};
 
 /// Largest material library, bytes.
 const LIBRARY_LIMIT: u64 = 16 << 20;
@@ -51,7 +51,7 @@ pub(super) fn read(
     }
     split_vertices(unchecked, &scan)?;
     if !scan.names.is_empty() {
-        add_materials(around, unchecked, &scan);
+        add_materials(around, unchecked, &scan)?;
     }
     Ok(())
 }
@@ -224,9 +224,10 @@ fn split_vertices(unchecked: &mut UncheckedMesh, scan: &Scan) -> Result<(), Prob
     Ok(())
 }
 
-fn add_materials(around: &Surroundings, unchecked: &mut UncheckedMesh, scan: &Scan) {
+fn add_materials(around: &Surroundings, unchecked: &mut UncheckedMesh, scan: &Scan) -> Result<(), Problem> {
     let mut found: HashMap<String, (tobj::Material, usize)> = HashMap::new();
     for (number, library) in scan.libraries.iter().enumerate() {
+        unchecked.pace.go_on_now()?;
         let text = match around.read(library, LIBRARY_LIMIT) {
             Ok(text) => text,
             Err(why) => {
@@ -234,7 +235,8 @@ fn add_materials(around: &Surroundings, unchecked: &mut UncheckedMesh, scan: &Sc
                 continue;
             }
         };
-        match tobj::load_mtl_buf(&mut std::io::Cursor::new(text)) {
+        let mut wanted = Wanted { bytes: Cursor::new(&text), pace: unchecked.pace.clone() };
+        match tobj::load_mtl_buf(&mut wanted) {
             Ok((materials, _)) => {
                 for material in materials {
                     found.entry(material.name.clone()).or_insert((material, number));
@@ -246,7 +248,10 @@ fn add_materials(around: &Surroundings, unchecked: &mut UncheckedMesh, scan: &Sc
     let neutral = plain(if unchecked.mesh.colors.is_empty() { [204; 3] } else { [255; 3] });
     let mut materials: Vec<Material> = Vec::new();
     let mut absent = Vec::new();
+    // A file that several materials name is read once, and fails once.
+    let mut textures: HashMap<(usize, &str), Option<Arc<Texture>>> = HashMap::new();
     for name in &scan.names {
+        unchecked.pace.go_on_now()?;
         let Some((material, library)) = found.get(name) else {
             absent.push(name.as_str());
             materials.push(neutral.clone());
@@ -254,13 +259,8 @@ fn add_materials(around: &Surroundings, unchecked: &mut UncheckedMesh, scan: &Sc
         };
         let texture = material.diffuse_texture.as_ref().and_then(|reference| {
             let file = texture_file(reference);
-            match around.of_file(&scan.libraries[*library]).read(file, TEXTURE_FILE_LIMIT) {
-                Ok(encoded) => unchecked.decode_texture(file, &encoded),
-                Err(why) => {
-                    unchecked.warn(format!("texture {file}: {why}"));
-                    None
-                }
-            }
+            let known = textures.entry((*library, file));
+            known.or_insert_with(|| texture_of(around, unchecked, &scan.libraries[*library], file)).clone()
         });
         let color = material.diffuse.map_or(neutral.color, |kd| kd.map(byte));
         // Some exporters write black for materials whose texture should be visible.
@@ -278,6 +278,23 @@ fn add_materials(around: &Surroundings, unchecked: &mut UncheckedMesh, scan: &Sc
     unchecked.mesh.triangle_material =
         scan.material.iter().map(|&m| if m == NO_MATERIAL { fallback } else { m }).collect();
     unchecked.mesh.materials = materials;
+    unchecked.pace.go_on_now()
+}
+
+/// The picture in `file`, which a material library names.
+fn texture_of(
+    around: &Surroundings,
+    unchecked: &mut UncheckedMesh,
+    library: &str,
+    file: &str,
+) -> Option<Arc<Texture>> {
+    match around.of_file(library).read(file, TEXTURE_FILE_LIMIT) {
+        Ok(encoded) => unchecked.decode_texture(file, &encoded).map(Arc::new),
+        Err(why) => {
+            unchecked.warn(format!("texture {file}: {why}"));
+            None
+        }
+    }
 }
 
 /// The file in a map statement, which may have options such as `-s 1 1 1` in front.

@@ -3,7 +3,7 @@
 //! In: triangles with welded vertices. Out: the same triangles, some reversed.
 
 use super::topology::Edges;
-use crate::geometry::{Aabb, UnionFind};
+use crate::geometry::{Aabb, UnionFind, triangle::winding_number};
 use glam::DVec3;
 
 const NONE: u32 = u32::MAX;
@@ -130,13 +130,8 @@ impl Parts {
 
     /// Absolute winding number of `part` at `point`.
     fn winding(&self, part: usize, point: DVec3, triangles: &[[u32; 3]], points: &[DVec3]) -> f64 {
-        let solid_angle = |&t: &u32| {
-            let [a, b, c] = triangles[t as usize].map(|v| points[v as usize] - point);
-            let (la, lb, lc) = (a.length(), b.length(), c.length());
-            let below = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;
-            2.0 * libm::atan2(a.dot(b.cross(c)), below)
-        };
-        (self.triangles(part).iter().map(solid_angle).sum::<f64>() / (4.0 * std::f64::consts::PI)).abs()
+        let corners = |t: &u32| triangles[*t as usize].map(|v| points[v as usize]);
+        winding_number(self.triangles(part).iter().map(corners), point).abs()
     }
 
     fn box_within(&self, inner: usize, outer: usize) -> bool {

@@ -4,8 +4,10 @@
 
 use super::{LoadWarning, Material, Mesh, Texture};
 use crate::voxelize::Progress;
-use std::io::Cursor;
+use std::io::{self, BufRead, Cursor, Read, Seek};
 
+/// Limit of the total number of triangle corners of formats in which a small file can place one part any number of times.
+pub(super) const CORNER_LIMIT: usize = 48 << 20;
 /// Index of no vertex.
 pub(super) const MISSING: u32 = u32::MAX;
 /// Most warnings kept; a hostile file could cause one per line.
@@ -96,6 +98,45 @@ impl Pace {
     }
 }
 
+/// Bytes that another crate decodes as long as the work is wanted: once it is cancelled, reading fails.
+pub(super) struct Wanted<'a> {
+    pub bytes: Cursor<&'a [u8]>,
+    pub pace: Pace,
+}
+
+impl Wanted<'_> {
+    fn go_on(&self) -> io::Result<()> {
+        self.pace.go_on_now().map_err(|_| io::Error::other("cancelled"))
+    }
+}
+
+impl Read for Wanted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.go_on()?;
+        self.bytes.read(buffer)
+    }
+}
+
+impl BufRead for Wanted<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        // Little at a time, or a decoder that takes all there is would never ask again.
+        const PIECE: usize = 8 << 10;
+        self.go_on()?;
+        let left = self.bytes.fill_buf()?;
+        Ok(&left[..left.len().min(PIECE)])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.bytes.consume(amount);
+    }
+}
+
+impl Seek for Wanted<'_> {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        self.bytes.seek(to)
+    }
+}
+
 /// Data read so far.
 #[derive(Debug, Default)]
 pub(super) struct UncheckedMesh {
@@ -135,8 +176,10 @@ impl UncheckedMesh {
 
     /// Decodes a texture within limits; a failure becomes a warning.
     pub fn decode_texture(&mut self, name: &str, encoded: &[u8]) -> Option<Texture> {
+        let pace = self.pace.clone();
         let open = || {
-            let mut reader = image::ImageReader::new(Cursor::new(encoded)).with_guessed_format()?;
+            let wanted = Wanted { bytes: Cursor::new(encoded), pace: pace.clone() };
+            let mut reader = image::ImageReader::new(wanted).with_guessed_format()?;
             if reader.format().is_none() && name.to_ascii_lowercase().ends_with(".tga") {
                 reader.set_format(image::ImageFormat::Tga);
             }
@@ -163,11 +206,12 @@ impl UncheckedMesh {
             ));
             return None;
         }
+        // Counted whether it can be decoded or not: the work is the same.
+        self.texture_pixels += pixels;
         match open().and_then(image::ImageReader::decode) {
             Ok(picture) => {
                 let picture = picture.into_rgba8();
                 let (width, height) = picture.dimensions();
-                self.texture_pixels += pixels;
                 Some(Texture { width, height, rgba: picture.into_raw() })
             }
             Err(error) => {
@@ -307,6 +351,22 @@ mod tests {
     fn crc(bytes: &[u8]) -> u32 {
         let bit = |c: u32| if c & 1 == 1 { 0xedb8_8320 ^ (c >> 1) } else { c >> 1 };
         !bytes.iter().fold(!0, |c, &b| (0..8).fold(c ^ u32::from(b), |c, _| bit(c)))
+    }
+
+    #[test]
+    fn a_texture_that_cannot_be_decoded_counts_and_one_that_nobody_wants_is_not_decoded() {
+        let mut whole = Vec::new();
+        let picture =
+            image::RgbaImage::from_fn(64, 64, |x, y| image::Rgba([x as u8, y as u8, (x * y) as u8, 255]));
+        picture.write_to(&mut Cursor::new(&mut whole), image::ImageFormat::Png).unwrap();
+        let mut mesh = UncheckedMesh::default();
+        assert!(mesh.decode_texture("cut.png", &whole[..whole.len() / 2]).is_none());
+        assert_eq!(mesh.texture_pixels, 64 * 64, "its work was that of a whole one");
+        assert!(mesh.decode_texture("whole.png", &whole).is_some());
+        let progress = Progress::default();
+        let mut mesh = UncheckedMesh::while_wanted(&progress);
+        progress.cancel();
+        assert!(mesh.decode_texture("whole.png", &whole).is_none());
     }
 
     #[test]

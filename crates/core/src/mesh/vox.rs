@@ -6,13 +6,15 @@
 
 use std::collections::HashMap;
 
-use dot_vox::{Dict, DotVoxData, SceneNode};
+use dot_vox::{Dict, DotVoxData, Model, SceneNode, Voxel};
 use rayon::prelude::*;
 
-use super::unchecked::{Problem, UncheckedMesh};
+use super::unchecked::{CORNER_LIMIT, Pace, Problem, UncheckedMesh};
 
 /// Limit of voxels over all placed models: 5 times a full model of the largest size.
 const MOST_VOXELS: usize = 80 << 20;
+/// Limit of exposed faces: two triangles each.
+const MOST_FACES: usize = CORNER_LIMIT / 6;
 /// Limit of the depth of nodes.
 const MOST_DEPTH: usize = 64;
 /// Limit of visited nodes: a graph may refer to the same node from many places.
@@ -42,6 +44,7 @@ pub(super) fn is_start(bytes: &[u8]) -> bool {
 /// Reads a file into `unchecked`.
 pub(super) fn read(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<(), Problem> {
     check_chunks(bytes)?;
+    unchecked.pace.go_on_now()?;
     let data = dot_vox::load_bytes(bytes).map_err(|_| Problem::whole("is damaged; export it again"))?;
     if data.models.iter().all(|model| model.voxels.is_empty()) {
         return Err(Problem::whole("holds no voxels; export a model that has some"));
@@ -132,9 +135,19 @@ impl Place {
 /// Every voxel's [`key`], ascending, and palette index.
 fn placed(data: &DotVoxData, unchecked: &mut UncheckedMesh) -> Result<Vec<(u64, u8)>, Problem> {
     let mut voxels = Vec::new();
-    let mut count = 0usize;
-    let mut add = |model: usize, place: &Place| -> Result<bool, Problem> {
-        let Some(model) = data.models.get(model) else { return Ok(false) };
+    let (mut count, mut faces) = (0usize, 0usize);
+    // Faces of each model by itself, counted where it is placed first: before a model is placed any number of times.
+    let mut known: HashMap<usize, usize> = HashMap::new();
+    let mut pace = unchecked.pace.clone();
+    let mut add = |number: usize, place: &Place| -> Result<bool, Problem> {
+        let Some(model) = data.models.get(number) else { return Ok(false) };
+        faces += match known.get(&number) {
+            Some(faces) => *faces,
+            None => *known.entry(number).or_insert(faces_of(model, &mut pace)?),
+        };
+        if faces > MOST_FACES {
+            return Err(too_many_faces());
+        }
         count += model.voxels.len();
         if count > MOST_VOXELS {
             return Err(Problem::whole(format!(
@@ -143,6 +156,7 @@ fn placed(data: &DotVoxData, unchecked: &mut UncheckedMesh) -> Result<Vec<(u64, 
         }
         let size = [model.size.x, model.size.y, model.size.z].map(|v| v.min(256));
         for v in &model.voxels {
+            pace.go_on()?;
             let Some(cell) = place.cell([v.x, v.y, v.z], size) else {
                 return Err(Problem::whole("a model lies too far away; move it to the origin"));
             };
@@ -193,6 +207,22 @@ fn placed(data: &DotVoxData, unchecked: &mut UncheckedMesh) -> Result<Vec<(u64, 
     Ok(once(voxels))
 }
 
+/// The exposed faces of a model that stands alone.
+fn faces_of(model: &Model, pace: &mut Pace) -> Result<usize, Problem> {
+    let key_of = |v: &Voxel| key([v.x, v.y, v.z].map(i32::from));
+    let voxels = once(model.voxels.iter().map(|v| (key_of(v), v.i)).collect());
+    let mut faces = 0;
+    each_face(&voxels, pace, |_, _, _, _| {
+        faces += 1;
+        Ok(())
+    })?;
+    Ok(faces)
+}
+
+fn too_many_faces() -> Problem {
+    Problem::whole(format!("its voxels show more than {MOST_FACES} faces; export fewer models"))
+}
+
 /// Sorts voxels; of several in one cell the last one stays.
 fn once(mut voxels: Vec<(u64, u8)>) -> Vec<(u64, u8)> {
     voxels.par_sort_by_key(|(key, _)| *key);
@@ -206,16 +236,16 @@ fn once(mut voxels: Vec<(u64, u8)>) -> Vec<(u64, u8)> {
     voxels
 }
 
-/// Builds exposed faces, two triangles each; corners of the same colour are shared.
-fn build(voxels: &[(u64, u8)], data: &DotVoxData, unchecked: &mut UncheckedMesh) -> Result<(), Problem> {
-    let mut known: HashMap<(Cell, u8), u32> = HashMap::new();
-    let UncheckedMesh { mesh, pace, .. } = unchecked;
-    let mut transparent = false;
+/// Visits every exposed face of sorted voxels: the cell and colour, the axis, and whether the face is on its low side.
+fn each_face(
+    voxels: &[(u64, u8)],
+    pace: &mut Pace,
+    mut visit: impl FnMut(Cell, u8, usize, bool) -> Result<(), Problem>,
+) -> Result<(), Problem> {
     // For each side, the first voxel not before the neighbour's cell; it only ever advances.
     let mut beside = [0usize; 6];
     for (own, color) in voxels.iter().copied() {
         pace.go_on()?;
-        let cell = cell_of(own);
         for axis in 0..3 {
             for (side, turn) in [(0, false), (1, true)] {
                 let step = 1u64 << ((2 - axis as u32) * BITS);
@@ -224,31 +254,45 @@ fn build(voxels: &[(u64, u8)], data: &DotVoxData, unchecked: &mut UncheckedMesh)
                 while voxels.get(*at).is_some_and(|(key, _)| *key < beyond) {
                     *at += 1;
                 }
-                if voxels.get(*at).is_some_and(|(key, _)| *key == beyond) {
-                    continue;
+                if voxels.get(*at).is_none_or(|(key, _)| *key != beyond) {
+                    visit(cell_of(own), color, axis, turn)?;
                 }
-                let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-                let mut quad = [[0, 0], [1, 0], [1, 1], [0, 1]].map(|[a, b]| {
-                    let mut corner = cell;
-                    corner[axis] += i32::from(!turn);
-                    corner[u] += a;
-                    corner[v] += b;
-                    *known.entry((corner, color)).or_insert_with(|| {
-                        let [x, y, z] = corner.map(|c| c as f32);
-                        let shown = data.palette.get(usize::from(color)).copied();
-                        mesh.positions.push([x, z, -y]);
-                        mesh.colors.push(shown.map_or([255; 3], |c| [c.r, c.g, c.b]));
-                        transparent |= shown.is_some_and(|c| c.a < 255);
-                        mesh.positions.len() as u32 - 1
-                    })
-                });
-                if turn {
-                    quad.reverse();
-                }
-                mesh.triangles.extend([[quad[0], quad[1], quad[2]], [quad[0], quad[2], quad[3]]]);
             }
         }
     }
+    Ok(())
+}
+
+/// Builds exposed faces, two triangles each; corners of the same colour are shared.
+fn build(voxels: &[(u64, u8)], data: &DotVoxData, unchecked: &mut UncheckedMesh) -> Result<(), Problem> {
+    let mut known: HashMap<(Cell, u8), u32> = HashMap::new();
+    let UncheckedMesh { mesh, pace, .. } = unchecked;
+    let mut transparent = false;
+    each_face(voxels, pace, |cell, color, axis, turn| {
+        if mesh.triangles.len() >= 2 * MOST_FACES {
+            return Err(too_many_faces());
+        }
+        let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+        let mut quad = [[0, 0], [1, 0], [1, 1], [0, 1]].map(|[a, b]| {
+            let mut corner = cell;
+            corner[axis] += i32::from(!turn);
+            corner[u] += a;
+            corner[v] += b;
+            *known.entry((corner, color)).or_insert_with(|| {
+                let [x, y, z] = corner.map(|c| c as f32);
+                let shown = data.palette.get(usize::from(color)).copied();
+                mesh.positions.push([x, z, -y]);
+                mesh.colors.push(shown.map_or([255; 3], |c| [c.r, c.g, c.b]));
+                transparent |= shown.is_some_and(|c| c.a < 255);
+                mesh.positions.len() as u32 - 1
+            })
+        });
+        if turn {
+            quad.reverse();
+        }
+        mesh.triangles.extend([[quad[0], quad[1], quad[2]], [quad[0], quad[2], quad[3]]]);
+        Ok(())
+    })?;
     if transparent {
         unchecked.warn("transparent colours are read as opaque ones");
     }
@@ -261,7 +305,7 @@ pub(super) mod tests {
         super::{check, load_bytes},
         *,
     };
-    use dot_vox::{Color, Frame, Model, ShapeModel, Size, Voxel};
+    use dot_vox::{Color, Frame, ShapeModel, Size};
 
     fn model(size: [u32; 3], voxels: &[[u8; 4]]) -> Model {
         let voxels = voxels.iter().map(|[x, y, z, i]| Voxel { x: *x, y: *y, z: *z, i: *i }).collect();

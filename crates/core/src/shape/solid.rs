@@ -1,7 +1,10 @@
 //! A body that is a closed triangle mesh.
 
 use super::{MassProperties, Octree, PieceMesh, mesh_tree::MeshTree};
-use crate::geometry::{Aabb, triangle};
+use crate::geometry::{
+    Aabb,
+    triangle::{self, winding_number},
+};
 use crate::mesh::Material;
 use glam::{DMat4, DVec3};
 use std::sync::{Arc, OnceLock};
@@ -166,16 +169,4 @@ fn meets_triangle([a, b, c]: [DVec3; 3], origin: DVec3, direction: DVec3) -> Opt
     let (s, t) = (from.dot(p), direction.dot(q));
     let at = v.dot(q);
     (s >= 0.0 && t >= 0.0 && s + t <= 1.0 && at >= 0.0).then_some(at)
-}
-
-/// Generalised winding number of `point`: the solid angle of all triangles over 4 pi (Jacobson and others
-/// 2013, ACM Transactions on Graphics 32; the solid angle of one is van Oosterom and Strackee's).
-fn winding_number(triangles: impl Iterator<Item = [DVec3; 3]>, point: DVec3) -> f64 {
-    let angle = |corners: [DVec3; 3]| {
-        let [a, b, c] = corners.map(|p| p - point);
-        let (la, lb, lc) = (a.length(), b.length(), c.length());
-        let below = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;
-        2.0 * libm::atan2(a.dot(b.cross(c)), below)
-    };
-    triangles.map(angle).sum::<f64>() / (4.0 * std::f64::consts::PI)
 }

@@ -137,7 +137,7 @@ mod tests {
             uvs: vec![[0.25, 0.5]; 3],
             normals: Vec::new(),
             triangle_material: vec![0],
-            materials: vec![Material { color: [100, 50, 20], texture: Some(texture) }],
+            materials: vec![Material { color: [100, 50, 20], texture: Some(texture.into()) }],
         };
         let corners = [[0.0; 3], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
         let face = Face::new(corners, || corners, 0, FaceKind::Mesh).expect("has an area");

@@ -15,7 +15,7 @@ mod surface;
 pub use progress::Progress;
 
 use crate::{
-    mesh::{HealthReport, Mesh, check},
+    mesh::{HealthReport, Mesh, check_while},
     shape::PieceMesh,
     svo::{Forest, Grid, MAX_LEVEL, build},
 };
@@ -69,7 +69,13 @@ impl Prepared {
     /// Checks `mesh`, as read.
     #[must_use]
     pub fn new(mesh: &Mesh) -> Self {
-        let (mesh, health) = check(mesh);
+        Self::while_wanted(mesh, &Progress::default())
+    }
+
+    /// Like [`Prepared::new`], unless `progress` is cancelled: what it answers then means nothing.
+    #[must_use]
+    pub fn while_wanted(mesh: &Mesh, progress: &Progress) -> Self {
+        let (mesh, health) = check_while(mesh, progress);
         let unsigned =
             if health.unorientable_components > 0 { without_orientation(&mesh) } else { Vec::new() };
         let is_whole = health.closed && !unsigned.contains(&true);
@@ -165,10 +171,16 @@ fn solidify_on(
     let of_mesh = faces.len();
     holes.close(&grid, &mut faces, &mut colors);
     let closing_faces = faces.len() - of_mesh;
+    if progress.is_cancelled() {
+        return Err(VoxelizeError::Cancelled);
+    }
     progress.set(0.1);
     let touched = rasterise(&faces, level, &colors, progress)?;
     progress.set(0.7);
     let solved = solve(touched, level, Parity::new(&faces, level).as_ref());
+    if progress.is_cancelled() {
+        return Err(VoxelizeError::Cancelled);
+    }
     progress.set(0.85);
     let forest = build(level, solved.leaves, &solved.insides);
     progress.set(1.0);

@@ -8,14 +8,23 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
+#[cfg(any(test, feature = "testing"))]
+use super::Mishaps;
 use super::{
-    GpuError, Mishaps, Traffic,
+    GpuError, Traffic,
     driver_errors::{DriverErrors, guarded},
     pipeline_store::{self, PipelineStore},
     traffic::Ledger,
 };
+
+/// How long a wait for a graphics card may take. Drivers reset a card that does not answer after 2 to 10 s, so one that
+/// has not answered by then never will.
+const HARDWARE_WAIT: Duration = Duration::from_secs(20);
+/// The same for an adapter that is a program: it is slow and does not hang, whatever else the machine does.
+const SOFTWARE_WAIT: Duration = Duration::from_secs(600);
 
 /// An open device, which all GPU stages share.
 #[derive(Clone)]
@@ -35,7 +44,10 @@ pub struct Gpu {
     /// Whether passes can be timed.
     pub has_timestamps: bool,
     driver_errors: Arc<DriverErrors>,
+    #[cfg(any(test, feature = "testing"))]
     mishaps: Arc<Mishaps>,
+    /// How long a wait may take, ms.
+    wait_limit: Arc<AtomicU64>,
     memory: Arc<Memory>,
     ledger: Arc<Ledger>,
     pub(super) pipelines: Option<Arc<PipelineStore>>,
@@ -120,6 +132,8 @@ impl Gpu {
                 other => GpuError::Driver(other.to_string()),
             });
         }));
+        let wait_limit =
+            if info.device_type == wgpu::DeviceType::Cpu { SOFTWARE_WAIT } else { HARDWARE_WAIT };
         Ok(Self {
             has_timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
             instance,
@@ -129,7 +143,9 @@ impl Gpu {
             info,
             limits,
             driver_errors,
+            #[cfg(any(test, feature = "testing"))]
             mishaps: Arc::new(Mishaps::from_environment()),
+            wait_limit: Arc::new(AtomicU64::new(wait_limit.as_millis() as u64)),
             memory: Arc::default(),
             ledger: Arc::default(),
             pipelines: None,
@@ -179,16 +195,24 @@ impl Gpu {
         self.driver_errors.take()
     }
 
+    /// Sets how long a wait may take until the device counts as lost; at first it is 20 s, and 600 s where the adapter is
+    /// software.
+    pub fn set_wait_limit(&self, limit: Duration) {
+        self.wait_limit.store(limit.as_millis().try_into().unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
     /// Waits until all submitted work is done.
     ///
     /// # Errors
-    /// [`GpuError::Lost`], or what the driver reported of this thread's work.
+    /// [`GpuError::Lost`], also if it takes longer than [`Gpu::set_wait_limit`] allows, or what the driver reported of
+    /// this thread's work.
     pub fn wait(&self) -> Result<(), GpuError> {
         self.ledger.add(Traffic { waits: 1, ..Traffic::default() });
         if let Some(lost) = self.driver_errors.lost() {
             return Err(lost);
         }
-        self.poll(wgpu::PollType::wait_indefinitely(), self.mishaps.is_the_wait_to_lose())?;
+        let timeout = Some(Duration::from_millis(self.wait_limit.load(Ordering::Relaxed)));
+        self.poll(wgpu::PollType::Wait { submission_index: None, timeout }, self.loses_this_wait())?;
         self.check()
     }
 
@@ -213,7 +237,13 @@ impl Gpu {
             self.device.poll(how)
         });
         match polled {
-            Ok(done) => done.map(|_| ()).map_err(|error| GpuError::Driver(error.to_string())),
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(wgpu::PollError::Timeout)) => {
+                let limit = self.wait_limit.load(Ordering::Relaxed) as f64 / 1e3;
+                self.driver_errors.lose(format!("it has not answered for {limit} s"));
+                self.check()
+            }
+            Ok(Err(error)) => Err(GpuError::Driver(error.to_string())),
             Err(message) => {
                 self.driver_errors.lose(message);
                 self.check()
@@ -243,7 +273,7 @@ impl Gpu {
         make: impl FnOnce(&wgpu::Device) -> R,
     ) -> Result<R, GpuError> {
         let full = || GpuError::OutOfMemory { what: what.to_owned(), needed };
-        if self.mishaps.is_the_allocation_to_refuse() {
+        if self.refuses_this_allocation() {
             return Err(full());
         }
         let invalid = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
@@ -259,17 +289,65 @@ impl Gpu {
 
     /// Creates a small buffer without checking for memory: if there is none, the next wait of this thread reports it.
     pub fn small_buffer(&self, descriptor: &wgpu::BufferDescriptor<'_>) -> wgpu::Buffer {
-        if self.mishaps.is_the_allocation_to_refuse() {
+        if self.refuses_this_allocation() {
             self.driver_errors
                 .tell(GpuError::OutOfMemory { what: "a small buffer".into(), needed: descriptor.size });
         }
         self.device.create_buffer(descriptor)
     }
 
+    /// Runs calls that may fail for good reasons (a window is resized, memory is short), and says whether the driver
+    /// found nothing to object to. The error goes to nobody else, and a panic counts as the loss of the device.
+    pub fn is_accepted<R>(&self, calls: impl FnOnce() -> R) -> Option<R> {
+        if self.fails_this_configuration() {
+            return None;
+        }
+        let filters =
+            [wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Internal];
+        let scopes = filters.map(|filter| self.device.push_error_scope(filter));
+        let done = self.guarded(calls);
+        // The last scope that was opened is closed first.
+        let errors = scopes.into_iter().rev().filter_map(|scope| pollster::block_on(scope.pop()));
+        let is_accepted = errors.inspect(|error| tracing::warn!("{error}")).count() == 0;
+        done.ok().filter(|_| is_accepted)
+    }
+
     /// Faults to inject, for tests.
+    #[cfg(any(test, feature = "testing"))]
     #[must_use]
     pub fn mishaps(&self) -> &Mishaps {
         &self.mishaps
+    }
+
+    #[cfg(any(test, feature = "testing"))]
+    fn loses_this_wait(&self) -> bool {
+        self.mishaps.is_the_wait_to_lose()
+    }
+
+    #[cfg(any(test, feature = "testing"))]
+    fn refuses_this_allocation(&self) -> bool {
+        self.mishaps.is_the_allocation_to_refuse()
+    }
+
+    #[cfg(any(test, feature = "testing"))]
+    fn fails_this_configuration(&self) -> bool {
+        self.mishaps.is_the_configuration_to_fail()
+    }
+
+    // What ships has no faults to inject.
+    #[cfg(not(any(test, feature = "testing")))]
+    const fn loses_this_wait(&self) -> bool {
+        false
+    }
+
+    #[cfg(not(any(test, feature = "testing")))]
+    const fn refuses_this_allocation(&self) -> bool {
+        false
+    }
+
+    #[cfg(not(any(test, feature = "testing")))]
+    const fn fails_this_configuration(&self) -> bool {
+        false
     }
 
     /// The ledger of traffic.
@@ -331,6 +409,45 @@ impl Gpu {
 mod tests {
     use super::*;
     use crate::Buffer;
+
+    /// A shader that works for longer than the wait may take stands for a driver that hangs.
+    #[test]
+    fn a_wait_that_takes_too_long_is_a_lost_device() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        gpu.wait().unwrap();
+        gpu.set_wait_limit(Duration::ZERO);
+        let buffer = Buffer::<u32>::zeroed(&gpu, "long", 1 << 20).unwrap();
+        let mut lost = None;
+        for _ in 0..200 {
+            let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            encoder.clear_buffer(buffer.raw(), 0, None);
+            gpu.queue.submit([encoder.finish()]);
+            lost = gpu.wait().err();
+            if lost.is_some() {
+                break;
+            }
+        }
+        let told = lost.map(|error| error.to_string()).unwrap_or_default();
+        assert!(told.contains("not answered") && gpu.is_lost(), "{told}");
+    }
+
+    #[test]
+    fn what_the_driver_objects_to_is_no_error_of_anybody() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        assert_eq!(gpu.is_accepted(|| 7), Some(7));
+        let too_large = || {
+            gpu.device.create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size: u64::MAX / 2,
+                usage: wgpu::BufferUsages::STORAGE,
+                mapped_at_creation: false,
+            })
+        };
+        assert!(gpu.is_accepted(too_large).is_none());
+        gpu.check().unwrap();
+        gpu.mishaps().fail_configuration(1);
+        assert_eq!((gpu.is_accepted(|| 7), gpu.is_accepted(|| 8)), (None, Some(8)));
+    }
 
     #[test]
     fn buffers_are_counted_until_their_last_handle_goes() {

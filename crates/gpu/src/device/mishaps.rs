@@ -1,10 +1,12 @@
-//! Fault injection: loses the device at some wait, or refuses memory at some allocation. With it tests provoke hardware
-//! failures at every moment.
+//! Fault injection: loses the device at some wait, refuses memory at some allocation, or lets the configuration of a
+//! surface fail. With it tests provoke hardware failures at every moment. Only tests have it (feature `testing`): what
+//! ships would lose devices by a variable that it inherits.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
 /// The environment variable that configures it: `lose=400,refuse=90` loses every device that the program opens at its
-/// 400th wait and refuses every 90th allocation.
+/// 400th wait and refuses every 90th allocation; `configure=5` lets every fifth configuration of a surface, or use of
+/// one, fail.
 const VARIABLE: &str = "KINTSUGI_MISHAPS";
 
 /// Counters until the next injected faults.
@@ -12,13 +14,16 @@ const VARIABLE: &str = "KINTSUGI_MISHAPS";
 pub struct Mishaps {
     waits: AtomicI64,
     allocations: AtomicI64,
-    /// Interval of refused allocations; 0: only one is refused.
+    configurations: AtomicI64,
+    /// Intervals of refused allocations and of failing configurations; 0: only one.
     each: i64,
+    each_configuration: i64,
 }
 
 impl Default for Mishaps {
     fn default() -> Self {
-        Self { waits: AtomicI64::new(i64::MAX), allocations: AtomicI64::new(i64::MAX), each: 0 }
+        let never = || AtomicI64::new(i64::MAX);
+        Self { waits: never(), allocations: never(), configurations: never(), each: 0, each_configuration: 0 }
     }
 }
 
@@ -34,11 +39,13 @@ impl Mishaps {
                 wanted.split(',').filter_map(|one| one.split_once('=')).find(|(key, _)| key.trim() == name);
             of.and_then(|(_, number)| number.trim().parse::<i64>().ok()).filter(|number| *number > 0)
         };
-        let refuse = number("refuse");
+        let (refuse, configure) = (number("refuse"), number("configure"));
         Self {
             waits: AtomicI64::new(number("lose").unwrap_or(i64::MAX)),
             allocations: AtomicI64::new(refuse.unwrap_or(i64::MAX)),
+            configurations: AtomicI64::new(configure.unwrap_or(i64::MAX)),
             each: refuse.unwrap_or(0),
+            each_configuration: configure.unwrap_or(0),
         }
     }
 
@@ -52,9 +59,15 @@ impl Mishaps {
         self.allocations.store(n.into(), Ordering::SeqCst);
     }
 
+    /// Lets the `n`th configuration or use of a surface from now fail, the first being 1.
+    pub fn fail_configuration(&self, n: u32) {
+        self.configurations.store(n.into(), Ordering::SeqCst);
+    }
+
     /// Cancels all faults. Returns whether any was pending.
     pub fn call_off(&self) -> bool {
-        let left = [&self.waits, &self.allocations].map(|count| count.swap(i64::MAX, Ordering::SeqCst));
+        let left = [&self.waits, &self.allocations, &self.configurations]
+            .map(|count| count.swap(i64::MAX, Ordering::SeqCst));
         left.iter().any(|left| (1..i64::from(u32::MAX)).contains(left))
     }
 
@@ -63,12 +76,21 @@ impl Mishaps {
     }
 
     pub(super) fn is_the_allocation_to_refuse(&self) -> bool {
-        let now = self.allocations.fetch_sub(1, Ordering::SeqCst) == 1;
-        if now && self.each > 0 {
-            self.allocations.store(self.each, Ordering::SeqCst);
-        }
-        now
+        is_due(&self.allocations, self.each)
     }
+
+    pub(super) fn is_the_configuration_to_fail(&self) -> bool {
+        is_due(&self.configurations, self.each_configuration)
+    }
+}
+
+/// Counts down, and says whether that was the last; then it begins anew, if `each` is not 0.
+fn is_due(left: &AtomicI64, each: i64) -> bool {
+    let now = left.fetch_sub(1, Ordering::SeqCst) == 1;
+    if now && each > 0 {
+        left.store(each, Ordering::SeqCst);
+    }
+    now
 }
 
 #[cfg(test)]

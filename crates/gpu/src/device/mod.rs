@@ -16,6 +16,7 @@ pub mod kernel_checks;
 mod kernel_tests;
 #[cfg(any(test, feature = "testing"))]
 pub mod layout_tests;
+#[cfg(any(test, feature = "testing"))]
 mod mishaps;
 mod pipeline_store;
 pub mod primitives;
@@ -31,6 +32,7 @@ pub use context::Gpu;
 pub use drawing::{Drawing, DrawingForm};
 pub use indirect_count::IndirectCount;
 pub use kernel::{Kernel, WORKGROUP};
+#[cfg(any(test, feature = "testing"))]
 pub use mishaps::Mishaps;
 pub use readback::{AnyReadback, Readback, ReadbackView};
 pub use recorder::{PendingTimings, Recorder};

@@ -354,7 +354,7 @@ mod tests {
     fn a_body_has_its_mass_its_mesh_and_its_materials() {
         let mut what = Assembly { pieces: vec![piece()], ..Assembly::default() };
         let texture = Texture { width: 1, height: 1, rgba: vec![9, 8, 7, 255] };
-        let material = Material { color: [255, 0, 0], texture: Some(texture) };
+        let material = Material { color: [255, 0, 0], texture: Some(texture.into()) };
         what.skins.entry(None).or_default().materials.push(material);
         let (text, folder) = written("body", &what);
         let mass = what.pieces[0].figures().mass as f32;

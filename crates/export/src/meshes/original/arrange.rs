@@ -336,7 +336,7 @@ fn polygons(
     on_border: &dyn Fn(u32) -> bool,
     flat: &dyn Fn(u32) -> glam::DVec2,
 ) -> Result<Vec<Polygon>, Tangle> {
-    use super::triangulate::{holds, loop_area};
+    use crate::geometry::polygon::{holds, loop_area};
     around.sort_unstable();
     let mut done = vec![false; around.len()];
     let mut out: Vec<Polygon> = Vec::new();

@@ -1,6 +1,6 @@
 //! Crack surfaces as one triangle mesh that divides space into regions.
 //!
-//! In: triangles with the regions on both sides. Out: the same with their edges, at which two or three meet.
+//! In: triangles with the regions on both sides. Out: the same with their edges, at which two or more meet.
 
 use super::exact::Point;
 
@@ -9,7 +9,7 @@ use super::exact::Point;
 pub struct Cracks {
     /// Vertices in whole units, odd.
     pub points: Vec<Point>,
-    /// Counter-clockwise seen from their front. At most three triangles meet at an edge.
+    /// Counter-clockwise seen from their front.
     pub triangles: Vec<[u32; 3]>,
     /// Regions behind and in front of each triangle.
     pub sides: Vec<[u32; 2]>,

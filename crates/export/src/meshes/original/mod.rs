@@ -23,7 +23,6 @@ mod planar;
 mod slivers;
 mod solid;
 mod source;
-mod triangulate;
 mod voxels;
 #[cfg(test)]
 mod tests;
@@ -188,7 +187,7 @@ fn cut_parts(
         let margin = 1 << (crate::fracture::UNIT_BITS - level);
         let low = bounds[0].map(|v| (v >> shift) as i32 - margin);
         let high = bounds[1].map(|v| (v >> shift) as i32 + 1 + margin);
-        return between(&planar::cracks(&step.pattern.seeds, &step.pattern.objects, [low, high], salt));
+        return between(&planar::cracks(step.pattern, [low, high], salt));
     }
     let transition = step.crack.transition(level, step.surface).map_err(|_| Tangle::Open)?;
     let words = CrackUniform::new(step.crack, step.rng, transition).with_gap(step.crack, level);

@@ -6,7 +6,7 @@
 use glam::{DVec2, DVec3};
 use rayon::prelude::*;
 
-use crate::geometry::UnionFind;
+use crate::geometry::{UnionFind, polygon::triangulate, triangle::winding_number};
 
 use super::{
     arrange::{Arrangement, Polygon},
@@ -14,7 +14,6 @@ use super::{
     exact::Point,
     meet::Tangle,
     solid::Solid,
-    triangulate::triangulate,
 };
 
 /// Marks the outside of the solid, which is no part.
@@ -111,7 +110,7 @@ pub fn parts(
     let whole = |polygon: &Polygon, flat: &dyn Fn(DVec3) -> DVec2| -> Vec<[u32; 3]> {
         match polygon.outer.as_slice() {
             [a, b, c] if polygon.holes.is_empty() => vec![[*a, *b, *c]],
-            outer => triangulate(outer, &polygon.holes, &|node| flat(in_grid[node as usize])),
+            outer => triangulate(outer, &polygon.holes, &|node| flat(in_grid[node as usize]), &|_, _| true),
         }
     };
     // `parts` holds regions until parts are numbered.
@@ -263,22 +262,13 @@ impl Parts {
         self.parts = kept;
     }
 
-    /// Whether a part's outside contains a point, by solid angles.
+    /// Whether a part's outside contains a point, by its winding number.
     fn holds(&self, part: u32, p: DVec3) -> bool {
-        let turns: f64 = self
-            .faces
-            .iter()
-            .flat_map(|face| [(face, 0), (face, 1)])
-            .filter(|(face, side)| face.parts[*side] == part)
-            .map(|(face, side)| {
-                let [a, b, c] = face.nodes.map(|n| self.places[n as usize] - p);
-                let (x, y, z) = (a.length(), b.length(), c.length());
-                let (above, below) =
-                    (a.dot(b.cross(c)), x * y * z + a.dot(b) * z + b.dot(c) * x + c.dot(a) * y);
-                let angle = libm::atan2(above, below);
-                if side == 0 { angle } else { -angle }
-            })
-            .sum();
-        turns > std::f64::consts::PI
+        let sides = self.faces.iter().flat_map(|face| [(face, 0), (face, 1)]);
+        let outward = sides.filter(|(face, side)| face.parts[*side] == part).map(|(face, side)| {
+            let [a, b, c] = face.nodes.map(|n| self.places[n as usize]);
+            if side == 0 { [a, b, c] } else { [a, c, b] }
+        });
+        winding_number(outward, p) > 0.5
     }
 }

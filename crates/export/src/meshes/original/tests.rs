@@ -26,11 +26,24 @@ fn merging(params: FractureParams) -> FractureParams {
 }
 
 fn broken(name: &str, level: u32, params: &FractureParams, generations: u32) -> (Imported, BrokenObject) {
+    broken_by(name, level, params, generations, None)
+}
+
+/// With seeds of one's own, where there are some: a share of the object's bounds each.
+fn broken_by(
+    name: &str,
+    level: u32,
+    params: &FractureParams,
+    generations: u32,
+    seeds: Option<&[DVec3]>,
+) -> (Imported, BrokenObject) {
     let object = import(name, level, &Progress::default()).unwrap();
     let mut arena = Arena::new(Compute::Cpu).unwrap();
     arena.insert(&object.forest).unwrap();
     let impact = default_impact(&object.shape, object.bounds);
-    let plan = Plan { impact, params: params.clone(), seeds: None, bounds: Some(object.bounds), generations };
+    let place = |share: &DVec3| object.bounds.low + object.bounds.size() * *share;
+    let seeds = seeds.map(|all| all.iter().map(place).collect());
+    let plan = Plan { impact, params: params.clone(), seeds, bounds: Some(object.bounds), generations };
     let broken = break_object(&mut arena, &Passes::default(), &object.shape, &plan, &mut |_, _| {}).unwrap();
     (object, broken)
 }
@@ -128,6 +141,22 @@ fn merged_pieces_have_no_walls_between_them() {
     for surface in [Surface::Planar, Surface::Rough] {
         let (object, broken) = broken("builtin:box", 6, &merging(params(surface, 90)), 1);
         check("merged", &object, &broken);
+    }
+}
+
+/// Seeds on a grid: four cells meet at every edge of a crack and eight at every corner, and where some of them stay
+/// together, one body touches itself there.
+#[test]
+fn cells_of_a_regular_grid_are_cut_as_any_others() {
+    let at = |k: usize| (k as f64 + 0.5) / 4.0;
+    let seeds: Vec<DVec3> = (0..64).map(|k| DVec3::new(at(k % 4), at(k / 4 % 4), at(k / 16))).collect();
+    for name in ["builtin:box", "builtin:sphere", "builtin:shell"] {
+        for local in [None, Some(0.35)] {
+            let params = FractureParams { local, ..params(Surface::Planar, 64) };
+            let (object, broken) = broken_by(name, 6, &params, 1, Some(&seeds));
+            assert!(broken.pieces.len() > 8, "{name}: {} pieces", broken.pieces.len());
+            check(&format!("{name} in a grid, local {local:?}"), &object, &broken);
+        }
     }
 }
 

@@ -92,11 +92,6 @@ impl FineMesh {
     pub(super) fn fine_triangle(&self, triangle: u32) -> [Fine; 3] {
         self.triangles[triangle as usize].map(|c| self.fine[c as usize])
     }
-
-    /// The original corners of a triangle.
-    pub(super) fn triangle(&self, triangle: u32) -> [DVec3; 3] {
-        self.triangles[triangle as usize].map(|c| self.corners[c as usize])
-    }
 }
 
 /// A triangle's edge from corner k to k + 1: 3 * triangle + k.

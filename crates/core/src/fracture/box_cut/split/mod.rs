@@ -7,12 +7,12 @@
 //!
 //! Where this differs from the paper: there, a cell's caps are what the planes of the cell's triangles leave of it,
 //! as half-spaces; that is right only where the surface in the cell is convex. Here a cap is the part of a facet
-//! inside the solid, closed from the cuts through the surface, and right for any closed mesh; `published` counts the
-//! cells for which the paper's caps are wrong. And the paper uses a tolerance for rounding; here all that decides how
-//! things hang together is decided exactly (`exact`), and positions are rounded only when they are written.
+//! inside the solid, closed from the cuts through the surface, and right for any closed mesh. And the paper uses a
+//! tolerance for rounding; here all that decides how things hang together is decided exactly (`exact`), and positions
+//! are rounded only when they are written.
 //!
 //! The steps, each a file: `walk` cuts triangles into shards, `crossings` finds where the complex's edges are inside
-//! the solid, `caps` closes the cuts and triangulates them (`simple`, `triangulate`, `ears`), `components` joins
+//! the solid, `caps` closes the cuts and triangulates them (`simple`, `triangulate`), `components` joins
 //! shards and caps into surfaces, `shells` puts voids into the pieces round them, `thin` glues sheets of no thickness
 //! to their neighbours, `pieces` writes the meshes. Vertices are known by what made them (`made`).
 
@@ -25,14 +25,12 @@ mod skeleton;
 mod walk;
 mod crossings;
 mod caps;
-mod ears;
 mod simple;
 mod triangulate;
 mod components;
 mod shells;
 mod thin;
 mod pieces;
-mod published;
 #[cfg(test)]
 mod tests;
 
@@ -46,7 +44,6 @@ use skeleton::Skeleton;
 pub use error::SplitError;
 pub use exact::{FINE_BITS, Fine};
 pub use mesh::{FineMesh, fine};
-pub use published::{PublishedCaps, published_caps};
 
 /// A connected part of the solid in a cell, closed.
 #[derive(Clone, Debug, PartialEq)]

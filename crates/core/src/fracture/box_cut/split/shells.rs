@@ -10,8 +10,8 @@ use super::SplitError;
 use super::components::{Component, Surface};
 use super::exact::Fine;
 use super::made::Makers;
+use crate::geometry::triangle::winding_number;
 use glam::DVec3;
-use std::f64::consts::TAU;
 
 /// Adds voids to the pieces round them, and refuses shells that are inside out or within another's solid.
 pub fn join_shells(surface: &Surface, found: Vec<Component>) -> Result<Vec<Component>, SplitError> {
@@ -121,17 +121,6 @@ impl Soup {
 
     /// How often the surface goes round a point: 1 inside, -1 inside of a void.
     fn winding(&self, point: DVec3) -> i32 {
-        let angle: f64 = self
-            .triangles
-            .iter()
-            .map(|t| {
-                let [a, b, c] = t.map(|corner| corner - point);
-                let (la, lb, lc) = (a.length(), b.length(), c.length());
-                let below = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;
-                libm::atan2(a.dot(b.cross(c)), below)
-            })
-            .sum();
-        // Each term is half of a solid angle, of which the whole sphere has 2 * TAU.
-        (angle / TAU).round() as i32
+        winding_number(self.triangles.iter().copied(), point).round() as i32
     }
 }

@@ -4,7 +4,8 @@
 //! this finds solids that overlap where no edge of the complex happens to. A sweep: edges in the order of their left
 //! ends, each against those that reach that far.
 
-use super::triangulate::{Points, turn};
+use super::triangulate::Points;
+use crate::geometry::polygon::turn;
 use glam::DVec2;
 use std::ops::Range;
 

@@ -1,0 +1,162 @@
+//! Small files that would fill any memory or take hours: each ends within two seconds and a gigabyte of address space.
+
+#![cfg(target_os = "linux")]
+
+use std::{
+    fmt::Write as _,
+    fs::{self, File},
+    io::BufWriter,
+    path::Path,
+    process::Command,
+    time::Instant,
+};
+
+use super::support::program::{folder, kintsugi, outcome, run, text};
+
+/// Address space of the program, KiB.
+const SPACE: u32 = 1 << 20;
+/// What a file may take, s, on a machine that takes [`REFERENCE`] for the reference.
+const LIMIT: f64 = 2.0;
+/// What `fracture builtin:statue --level 7` takes on two cores of 2.5 GHz, s.
+const REFERENCE: f64 = 0.5;
+
+/// The program with little address space.
+fn confined(arguments: &[&str]) -> Command {
+    let program = kintsugi(arguments);
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit -v {SPACE}; exec \"$0\" \"$@\"")]);
+    command.arg(program.get_program()).args(program.get_args());
+    // Each thread's heap and stack is address space, too.
+    command.env("RAYON_NUM_THREADS", "2").env("MALLOC_ARENA_MAX", "1");
+    command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+    command
+}
+
+fn seconds(work: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    work();
+    start.elapsed().as_secs_f64()
+}
+
+fn gltf(nodes: &str, rest: &str) -> String {
+    format!(r#"{{"asset":{{"version":"2.0"}},"nodes":[{nodes}]{rest}}}"#)
+}
+
+fn repeated(one: &str, count: usize) -> String {
+    vec![one; count].join(",")
+}
+
+/// 20,000 nodes name one mesh of 20,000 parts without corners: 32 GB of parts.
+fn parts(file: &Path) {
+    let rest = format!(r#","meshes":[{{"primitives":[{}]}}]"#, repeated("{}", 20_000));
+    fs::write(file, gltf(&repeated(r#"{"mesh":0}"#, 20_000), &rest)).unwrap();
+}
+
+/// Six megabytes of `{}`, each of which becomes a node.
+fn objects(file: &Path) {
+    fs::write(file, gltf(&repeated("{}", 2_200_000), "")).unwrap();
+}
+
+/// 20,000 parts with a material each.
+fn materials(file: &Path) {
+    // A tetrahedron, in base64.
+    let data = "AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAAAAAAAAAAAAAAAIA/AAIBAAEDAQIDAAMC";
+    let count = 20_000;
+    let part = |k: usize| format!(r#"{{"attributes":{{"POSITION":0}},"indices":1,"material":{k}}}"#);
+    let parts: Vec<String> = (0..count).map(part).collect();
+    let rest = format!(
+        r#","materials":[{}],"meshes":[{{"primitives":[{}]}}],
+        "buffers":[{{"byteLength":60,"uri":"data:application/octet-stream;base64,{data}"}}],
+        "bufferViews":[{{"buffer":0,"byteLength":48}},{{"buffer":0,"byteOffset":48,"byteLength":12}}],
+        "accessors":[{{"bufferView":0,"componentType":5126,"count":4,"type":"VEC3"}},
+                     {{"bufferView":1,"componentType":5121,"count":12,"type":"SCALAR"}}]"#,
+        repeated("{}", count),
+        parts.join(",")
+    );
+    fs::write(file, gltf(r#"{"mesh":0}"#, &rest)).unwrap();
+}
+
+/// One checkerboard of 64 voxels a side, placed 639 times: a thousand million triangles.
+fn faces(file: &Path) {
+    let chunk = |name: &[u8; 4], body: &[u8]| -> Vec<u8> {
+        [&name[..], &(body.len() as u32).to_le_bytes(), &[0; 4], body].concat()
+    };
+    let words = |all: &[u32]| -> Vec<u8> { all.iter().flat_map(|word| word.to_le_bytes()).collect() };
+    let mut voxels = Vec::new();
+    for [x, y, z] in (0..1u32 << 18).map(|k| [k & 63, k >> 6 & 63, k >> 12]) {
+        if (x + y + z).is_multiple_of(2) {
+            voxels.extend([x as u8, y as u8, z as u8, 1]);
+        }
+    }
+    let times = 639u32;
+    let nodes: Vec<u32> = (0..times).map(|k| 2 + 2 * k).collect();
+    let mut body = chunk(b"SIZE", &words(&[64; 3]));
+    body.extend(chunk(b"XYZI", &[words(&[voxels.len() as u32 / 4]), voxels].concat()));
+    body.extend(chunk(b"nTRN", &words(&[0, 0, 1, u32::MAX, u32::MAX, 1, 0])));
+    body.extend(chunk(b"nGRP", &words(&[&[1, 0, times][..], &nodes].concat())));
+    for node in nodes {
+        let at = format!("{} {} {}", 65 * (node % 18), 65 * (node / 18 % 9), 65 * (node / 162));
+        let head = words(&[node, 0, node + 1, u32::MAX, u32::MAX, 1, 1, 2]);
+        let frame = [&b"_t"[..], &words(&[at.len() as u32]), at.as_bytes()].concat();
+        body.extend(chunk(b"nTRN", &[head, frame].concat()));
+        body.extend(chunk(b"nSHP", &words(&[node + 1, 0, 1, 0, 0])));
+    }
+    let main = [&b"MAIN"[..], &words(&[0, body.len() as u32]), &body].concat();
+    fs::write(file, [&b"VOX "[..], &words(&[150]), &main].concat()).unwrap();
+}
+
+/// 20,000 materials name one picture of 134 million pixels whose end is missing.
+fn textures(file: &Path) {
+    let side = 11_584;
+    let picture = file.with_file_name("short.png");
+    {
+        let mut encoder = png::Encoder::new(BufWriter::new(File::create(&picture).unwrap()), side, side);
+        encoder.set_color(png::ColorType::Rgba);
+        let mut writer = encoder.write_header().unwrap();
+        let mut rows = writer.stream_writer().unwrap();
+        let row = vec![0; 4 * side as usize];
+        (0..side).for_each(|_| std::io::Write::write_all(&mut rows, &row).unwrap());
+        rows.finish().unwrap();
+    }
+    let whole = fs::read(&picture).unwrap();
+    fs::write(&picture, &whole[..whole.len() * 9 / 10]).unwrap();
+    let (mut library, mut mesh) =
+        (String::new(), "mtllib many.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n".to_owned());
+    for k in 0..20_000 {
+        writeln!(library, "newmtl m{k}\nmap_Kd short.png").unwrap();
+        writeln!(mesh, "usemtl m{k}\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3").unwrap();
+    }
+    fs::write(file.with_file_name("many.mtl"), library).unwrap();
+    fs::write(file, mesh).unwrap();
+}
+
+#[test]
+fn small_hostile_files_end_within_two_seconds_and_a_gigabyte() {
+    let home = folder("hostile");
+    let reference = seconds(|| {
+        let out = text(&home.join("reference"));
+        run(["fracture", "builtin:statue", "--level", "7", "--compute", "cpu", "--out", &out]).unwrap();
+    });
+    let limit = LIMIT * (reference / REFERENCE).max(1.0);
+    println!("the reference took {reference:.2} s: a file may take {limit:.2} s");
+    let made: [(&str, fn(&Path)); 5] = [
+        ("parts.gltf", parts),
+        ("objects.gltf", objects),
+        ("materials.gltf", materials),
+        ("faces.vox", faces),
+        ("textures.obj", textures),
+    ];
+    for (name, make) in made {
+        let file = home.join(name);
+        make(&file);
+        let (file, out) = (text(&file), text(&home.join(format!("out-{name}"))));
+        let arguments = ["fracture", &file, "--level", "3", "--compute", "cpu", "--out", &out];
+        let start = Instant::now();
+        let (code, _, err) = outcome(&confined(&arguments).output().unwrap());
+        let took = start.elapsed().as_secs_f64();
+        let last = err.lines().last().unwrap_or("");
+        println!("{name}: {took:.2} s, code {code}: {last}");
+        assert!(code == 0 || code == 2, "{name} ended with {code}: {err}");
+        assert!(took < limit, "{name} took {took:.2} s: {err}");
+    }
+}
