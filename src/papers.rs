@@ -87,14 +87,17 @@ mod tests {
             let words = [OsString::from("kintsugi")].into_iter().chain(words);
             cli::run(words.chain([OsString::from("--out"), out.clone().into()]))
         };
-        let [plates, methods] =
-            ["plates", "methods"].map(|name| format!("{}/assets/scenes/{name}.toml", env!("CARGO_MANIFEST_DIR")));
+        let [plates, methods] = ["plates", "methods"]
+            .map(|name| format!("{}/assets/scenes/{name}.toml", env!("CARGO_MANIFEST_DIR")));
+        let vase = ["simulate", "assets/scenes/vase.toml", "--seconds", "1"];
+        let with = |more: &[&'static str]| [&vase, more].concat();
         for (words, entry) in [
-            (["simulate", &plates, "--seconds", "1"], "contact finder field"),
-            (["simulate", "assets/scenes/vase.toml", "--contacts", "field"], "contact finder field"),
-            (["simulate", "assets/scenes/vase.toml", "--response", "penalty"], "response penalty"),
-            (["fracture", "builtin:box", "--method", "planes"], "method planes"),
-            (["render", &methods, "--size", "64x48"], "method planes"),
+            (vec!["simulate", &plates, "--seconds", "1"], "contact finder field"),
+            (with(&["--contacts", "field"]), "contact finder field"),
+            (with(&["--response", "penalty"]), "response penalty"),
+            (with(&["--pairs"]), "measure of it"),
+            (vec!["fracture", "builtin:box", "--method", "planes"], "method planes"),
+            (vec!["render", &methods, "--size", "64x48"], "method planes"),
         ] {
             let error = run(&words).unwrap_err();
             assert!(matches!(error, CliError::Input(_)) && error.exit_code() == 2, "{error:?}");

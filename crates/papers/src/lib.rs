@@ -1,7 +1,7 @@
 //! Methods, contacts and responses of published papers, to compare with those that are used by default.
 //!
 //! [`planes`] breaks convex meshes plane by plane (Bullet's Voronoi shatter). [`field`] finds contacts by distance fields and sphere trees (Glondu et al. 2012). [`penalty`] answers contacts by a
-//! penalty on the intersection volume (Domaradzki & Martyn 2016, sec. 5.2). A program calls [`register`] before it opens
+//! penalty on the intersection volume (Domaradzki & Martyn 2016, sec. 5.2), which `overlap` measures. A program calls [`register`] before it opens
 //! scenes that name them.
 
 #![deny(missing_docs)]
@@ -21,15 +21,20 @@ use kintsugi_physics as bodies;
 #[cfg(test)]
 mod bad_cases;
 pub mod field;
+#[cfg(test)]
+mod kernel_tests;
+mod overlap;
 pub mod penalty;
 pub mod planes;
+mod shared_volume;
 #[cfg(test)]
 mod shared_volume_tests;
 
-/// Adds this crate's method, finder and response to their tables. A name that another entry took before stays with
+/// Adds this crate's method, finder and response to their tables, and the measure of what bodies share. A name that another entry took before stays with
 /// that entry.
 pub fn register() {
     _ = fracture::register(&planes::ENTRY);
     _ = bodies::register_finder(&field::ENTRY);
     _ = bodies::register_response(&penalty::ENTRY);
+    bodies::register_measure(|| Box::<shared_volume::WorldOverlaps>::default());
 }
