@@ -42,7 +42,7 @@
 )]
 
 use kintsugi_core::files;
-pub use kintsugi_core::{compute, fracture, import, mesh, registry, shape, svo, voxelize};
+pub use kintsugi_core::{compute, fracture, import, mesh, parameter, registry, shape, svo, voxelize};
 pub use kintsugi_export as export;
 pub use kintsugi_geometry as geometry;
 pub use kintsugi_gpu as gpu;

@@ -1,5 +1,5 @@
-//! The method of breaking, the finder and the response of the crate kintsugi-papers. A build without the feature `papers`
-//! leaves them out: scenes and commands that name them get an error that says so.
+//! The method of breaking, the generator and the response of the crate kintsugi-papers. A build without the feature
+//! `papers` leaves them out: scenes and commands that name them get an error that says so.
 
 #[cfg(feature = "papers")]
 pub use kintsugi_papers::{field, penalty, planes, register};

@@ -1,5 +1,5 @@
-//! A method and a finder that the program does not have, in the window: chosen in its panels or by a scene, they break,
-//! hold apart, are taken back, played back and exported like the others.
+//! A method and a generator that the program does not have, in the window: chosen in its panels or by a scene, they
+//! break, hold apart, are taken back, played back and exported like the others.
 //!
 //! A window wants the main thread, and the program as it is shipped does not have the two. So this file is a test
 //! program and, when it is called with the word [`AS_PROGRAM`], Kintsugi with two lines more.
@@ -8,7 +8,7 @@ mod support;
 
 use std::{ffi::OsStr, process::Command};
 
-use kintsugi::{bodies::register_finder, fracture::register};
+use kintsugi::{bodies::register_generator, fracture::register};
 use libtest_mimic::{Arguments, Trial};
 use serde_json::Value;
 use support::{
@@ -24,7 +24,7 @@ fn main() -> std::process::ExitCode {
     let name = words.next();
     if words.next().as_deref() == Some(OsStr::new(AS_PROGRAM)) {
         register(&plane_cut::ENTRY).expect("its name is free");
-        register_finder(&spheres::ENTRY).expect("its name is free");
+        register_generator(&spheres::ENTRY).expect("its name is free");
         let result = kintsugi::cli::run(name.into_iter().chain(words));
         result.expect("the program ends well");
         return std::process::ExitCode::SUCCESS;

@@ -1,34 +1,42 @@
-//! Autosaves: one file per window, so that windows never overwrite each other's, and the files that earlier windows
-//! left.
+//! Autosaves: one file per document of a window, so that windows never overwrite each other's, and the files that earlier
+//! windows left.
 //!
-//! A window's file is `session-TIME-PROCESS.toml` in the state folder, with a lock file of the same name that is held
+//! A document's file is `session-TIME-PROCESS.toml` in the state folder, with a lock file of the same name that is held
 //! while the window lives. The system releases the lock however the window ends, so a file whose lock is free belongs
-//! to an earlier session. A starting window deletes earlier sessions with [`KEPT`] newer ones.
+//! to an earlier session. A starting window deletes earlier sessions that are older than [`KEPT_FOR`], and the oldest of
+//! those that hold more than [`KEPT_BYTES`] together.
 
 use std::{
+    collections::BTreeMap,
     fs::{self, File, TryLockError},
     io,
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
 
-use crate::scene::{Scene, SceneError, save_scene};
+use crate::scene::{DocumentId, Scene, SceneError, StateId, make_own_folder, save_scene};
 
-/// Number of earlier sessions that are kept.
-const KEPT: usize = 12;
+/// How long earlier sessions are kept.
+const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 3600);
+/// Size of all earlier sessions that are kept, bytes; the newest is kept whatever its size.
+const KEPT_BYTES: u64 = 256 << 20;
 /// Lock-free files younger than this may belong to a window that has yet to lock them.
 const YOUNG: Duration = Duration::from_secs(20);
 
 /// The autosaves of this window and of earlier ones.
 pub struct Autosaves {
     folder: PathBuf,
-    own: Option<Own>,
+    /// The document on the screen; sessions of this window's other documents count as earlier ones.
+    present: DocumentId,
+    own: BTreeMap<DocumentId, Own>,
     earlier: Vec<Earlier>,
 }
 
-/// This window's file; locked while it lives.
+/// A document's file; locked while the window lives.
 struct Own {
     path: PathBuf,
+    /// The state that it holds; `None`: nothing.
+    holds: Option<StateId>,
     _lock: File,
 }
 
@@ -51,7 +59,8 @@ impl Drop for Own {
 impl Autosaves {
     /// Opens a state folder and deletes the files in it that no window owns and no session needs.
     pub fn new(folder: PathBuf) -> Self {
-        let mut autosaves = Self { folder, own: None, earlier: Vec::new() };
+        let (present, own) = (DocumentId::default(), BTreeMap::new());
+        let mut autosaves = Self { folder, present, own, earlier: Vec::new() };
         autosaves.take_over();
         autosaves.look();
         autosaves.tidy();
@@ -63,20 +72,25 @@ impl Autosaves {
         &self.earlier
     }
 
-    /// Saves to this window's file.
+    /// Saves a state of a document to the document's file.
     ///
     /// # Errors
     /// [`SceneError`]; the previous file stays.
-    pub fn save(&mut self, scene: &Scene) -> Result<(), SceneError> {
-        let own = match self.own.take() {
+    pub fn save(&mut self, (of, state): (DocumentId, StateId), scene: &Scene) -> Result<(), SceneError> {
+        let mut own = match self.own.remove(&of) {
             Some(own) => own,
             None => claim(&self.folder).map_err(|why| SceneError {
                 message: format!("no file could be made in {}: {why}", self.folder.display()),
             })?,
         };
-        let saved = save_scene(&own.path, scene);
-        self.own = Some(own);
+        let saved = save_scene(&own.path, scene).map(|_| own.holds = Some(state));
+        self.own.insert(of, own);
         saved
+    }
+
+    /// Whether the file of a document holds this state.
+    pub fn keeps(&self, of: DocumentId, state: StateId) -> bool {
+        self.own.get(&of).is_some_and(|own| own.holds == Some(state))
     }
 
     /// Whether an earlier session has appeared since the last call of this function by any window.
@@ -91,25 +105,30 @@ impl Autosaves {
         has
     }
 
-    /// Starts a new session; the autosave of the previous one becomes an earlier session. No file is deleted, since the
-    /// oldest may be the one about to be opened.
-    pub fn begin_anew(&mut self) {
-        self.own = None;
-        self.look();
+    /// Notes which document is on the screen. No file is deleted, since the oldest may be the one about to be opened.
+    pub fn turn_to(&mut self, present: DocumentId) {
+        if present != self.present {
+            self.present = present;
+            self.look();
+        }
     }
 
-    /// Deletes this window's autosave, because the user has saved its scene to a file.
-    pub fn forget_own(&mut self) {
-        if let Some(own) = &self.own {
-            // There may be no file yet.
+    /// Deletes the autosave of a document, because all of it is saved.
+    pub fn forget(&mut self, of: DocumentId) {
+        if let Some(own) = self.own.get_mut(&of).filter(|own| own.holds.is_some()) {
+            own.holds = None;
             let _ = fs::remove_file(&own.path);
         }
     }
 
-    /// Looks for sessions of windows that are gone.
+    /// Looks for sessions of windows that are gone, and of other documents of this window.
     fn look(&mut self) {
+        let other = |path: &Path| {
+            let of = self.own.iter().find(|(_, own)| own.path == path).map(|(of, _)| *of);
+            of.map_or_else(|| is_free(path), |of| of != self.present)
+        };
         let mut found: Vec<Earlier> = sessions(&self.folder, "toml")
-            .filter(|path| self.own.as_ref().is_none_or(|own| own.path != *path) && is_free(path))
+            .filter(|path| other(path))
             .filter_map(|path| Some(Earlier { when: fs::metadata(&path).ok()?.modified().ok()?, path }))
             .collect();
         found.sort_by(|a, b| (b.when, &b.path).cmp(&(a.when, &a.path)));
@@ -128,9 +147,18 @@ impl Autosaves {
     }
 
     fn tidy(&mut self) {
-        for gone in self.earlier.drain(KEPT.min(self.earlier.len())..) {
-            let _ = fs::remove_file(gone.path);
-        }
+        let mut bytes = 0;
+        let mut newest = true;
+        self.earlier.retain(|earlier| {
+            bytes += fs::metadata(&earlier.path).map_or(0, |about| about.len());
+            let is_young =
+                earlier.when.elapsed().is_ok_and(|age| age < KEPT_FOR) || earlier.when > SystemTime::now();
+            let stays = is_young && (std::mem::take(&mut newest) || bytes <= KEPT_BYTES);
+            if !stays {
+                let _ = fs::remove_file(&earlier.path);
+            }
+            stays
+        });
         let is_old = |path: &PathBuf| {
             let changed = fs::metadata(path).and_then(|about| about.modified());
             changed.is_ok_and(|when| when.elapsed().is_ok_and(|age| age > YOUNG))
@@ -169,7 +197,7 @@ fn is_free(session: &Path) -> bool {
 
 /// Creates a file that no other window uses, and locks it.
 fn claim(folder: &Path) -> io::Result<Own> {
-    fs::create_dir_all(folder)?;
+    make_own_folder(folder)?;
     let process = std::process::id();
     let mut when = millis(SystemTime::now());
     loop {
@@ -184,7 +212,7 @@ fn claim(folder: &Path) -> io::Result<Own> {
             Ok(lock) => {
                 // A file system without locks still keeps sessions, but also offers those of running windows.
                 let _ = lock.try_lock();
-                return Ok(Own { path, _lock: lock });
+                return Ok(Own { path, holds: None, _lock: lock });
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => when += 1,
             Err(error) => return Err(error),
@@ -235,32 +263,49 @@ mod tests {
         all
     }
 
+    /// The first document of a window and a few more, each in one state.
+    fn documents() -> [(DocumentId, StateId); 3] {
+        let mut homes = crate::scene::testing_homes();
+        [(); 3].map(|()| homes())
+    }
+
+    fn numbers(autosaves: &Autosaves) -> Vec<f64> {
+        autosaves.earlier().iter().map(|earlier| number(&earlier.path)).collect()
+    }
+
     #[test]
     fn two_windows_keep_to_their_own() {
         let folder = folder("two");
+        let [one, two, _] = documents();
         let (mut a, mut b) = (Autosaves::new(folder.clone()), Autosaves::new(folder.clone()));
-        a.save(&scene(1.0)).unwrap();
-        b.save(&scene(2.0)).unwrap();
+        a.save(one, &scene(1.0)).unwrap();
+        b.save(one, &scene(2.0)).unwrap();
         // A third window sees two running windows, hence no earlier session.
         assert_eq!(Autosaves::new(folder.clone()).earlier(), []);
         assert_eq!((b.has_news(), b.earlier().len()), (false, 0));
-        a.forget_own();
+        a.forget(one.0);
         drop(a);
-        b.save(&scene(3.0)).unwrap();
+        b.save(one, &scene(3.0)).unwrap();
         drop(b);
         let mut third = Autosaves::new(folder.clone());
         assert_eq!((third.has_news(), third.has_news()), (true, false));
-        assert_eq!(third.earlier().iter().map(|e| number(&e.path)).collect::<Vec<_>>(), [3.0]);
-        // The scene opened next is saved beside it.
-        third.save(&scene(4.0)).unwrap();
-        third.begin_anew();
-        third.save(&scene(5.0)).unwrap();
-        assert_eq!(third.earlier().iter().map(|e| number(&e.path)).collect::<Vec<_>>(), [4.0, 3.0]);
+        assert_eq!(numbers(&third), [3.0]);
+        // The scene opened next is saved beside it, and undo goes back to the first one's own file.
+        third.turn_to(one.0);
+        third.save(one, &scene(4.0)).unwrap();
+        third.turn_to(two.0);
+        third.save(two, &scene(5.0)).unwrap();
+        assert_eq!(numbers(&third), [4.0, 3.0]);
+        assert!(third.keeps(one.0, one.1) && !third.keeps(two.0, one.1));
+        third.turn_to(one.0);
+        assert_eq!(numbers(&third), [5.0, 3.0]);
+        third.save(one, &scene(6.0)).unwrap();
         // A scene that the user saved needs no autosave; earlier sessions stay.
-        third.forget_own();
+        third.forget(two.0);
+        assert!(!third.keeps(two.0, two.1));
         drop(third);
         let fourth = Autosaves::new(folder.clone());
-        assert_eq!(fourth.earlier().iter().map(|e| number(&e.path)).collect::<Vec<_>>(), [4.0, 3.0]);
+        assert_eq!(numbers(&fourth), [6.0, 3.0]);
         assert_eq!(names(&folder).len(), 3, "{:?}", names(&folder));
         fs::remove_dir_all(folder).unwrap();
     }
@@ -278,26 +323,50 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_sessions_stay_by_time_and_those_of_one_file_for_all_windows_too() {
+    fn sessions_are_kept_by_age_and_size_and_not_by_their_number() {
         let folder = folder("many");
         fs::create_dir_all(&folder).unwrap();
-        for i in 0..KEPT + 3 {
-            let mut one = Autosaves::new(folder.clone());
-            one.save(&scene(i as f64)).unwrap();
-            let file = File::options().write(true).open(&one.own.as_ref().unwrap().path).unwrap();
-            file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(i as u64)).unwrap();
+        let day = Duration::from_secs(24 * 3600);
+        let now = SystemTime::now();
+        let keep = |name: &str, number: f64, days: u32, bytes: u64| {
+            let path = folder.join(name);
+            save_scene(&path, &scene(number)).unwrap();
+            let file = File::options().write(true).open(&path).unwrap();
+            if bytes > 0 {
+                // Takes no room on the disk.
+                file.set_len(bytes).unwrap();
+            }
+            file.set_modified(now - day * days).unwrap();
+        };
+        for i in 0..40 {
+            keep(&format!("session-{i}-1.toml"), f64::from(i), i, 0);
         }
-        save_scene(&folder.join("autosave.toml"), &scene(99.0)).unwrap();
+        // All windows shared this one.
+        keep("autosave.toml", 99.0, 29, 0);
         let mut last = Autosaves::new(folder.clone());
-        let kept: Vec<f64> = last.earlier().iter().map(|e| number(&e.path)).collect();
-        let wanted: Vec<f64> = (4..KEPT + 3).rev().map(|i| i as f64).collect();
-        assert_eq!((kept[0], &kept[1..]), (99.0, wanted.as_slice()));
-        assert_eq!(names(&folder).len(), KEPT);
+        let mut wanted: Vec<f64> = (0..30).map(f64::from).collect();
+        let kept = numbers(&last);
+        assert!(kept.contains(&99.0), "{kept:?}");
+        wanted.insert(kept.iter().position(|n| *n == 99.0).unwrap(), 99.0);
+        assert_eq!(kept, wanted);
         // The oldest is still there when it is chosen to be opened, which leaves one session more.
-        let oldest = last.earlier()[KEPT - 1].path.clone();
-        last.save(&scene(100.0)).unwrap();
-        last.begin_anew();
-        assert!(oldest.exists() && last.earlier().len() == KEPT + 1);
+        let [one, two, _] = documents();
+        let oldest = last.earlier().last().unwrap().path.clone();
+        last.turn_to(one.0);
+        last.save(one, &scene(100.0)).unwrap();
+        last.turn_to(two.0);
+        assert!(oldest.exists() && last.earlier().len() == 32);
+        drop(last);
+        keep("session-0-1.toml", 0.0, 0, KEPT_BYTES - 20_000);
+        keep("session-5-1.toml", 5.0, 5, 40_000);
+        let small = Autosaves::new(folder.clone());
+        let found: Vec<_> = small.earlier().iter().filter_map(|e| e.path.file_name()?.to_str()).collect();
+        assert!(found.contains(&"session-4-1.toml") && !found.contains(&"session-5-1.toml"), "{found:?}");
+        keep("session-0-1.toml", 0.0, 0, 2 * KEPT_BYTES);
+        for earlier in small.earlier().iter().filter(|e| !e.path.ends_with("session-0-1.toml")) {
+            fs::remove_file(&earlier.path).unwrap();
+        }
+        assert_eq!(Autosaves::new(folder.clone()).earlier().len(), 1, "the newest is kept whatever its size");
         fs::remove_dir_all(folder).unwrap();
     }
 
@@ -305,7 +374,7 @@ mod tests {
     fn a_folder_that_cannot_be_is_said() {
         let file = folder("file");
         fs::write(&file, "no folder").unwrap();
-        let refused = Autosaves::new(file.clone()).save(&scene(1.0)).unwrap_err().to_string();
+        let refused = Autosaves::new(file.clone()).save(documents()[0], &scene(1.0)).unwrap_err().to_string();
         assert!(refused.contains("no file could be made"), "{refused}");
         fs::remove_file(file).unwrap();
     }
@@ -316,7 +385,7 @@ mod tests {
         let Some(folder) = std::env::var_os(FOLDER) else { return };
         let mut autosaves = Autosaves::new(folder.into());
         for i in 1.. {
-            autosaves.save(&scene(f64::from(i))).unwrap();
+            autosaves.save(documents()[0], &scene(f64::from(i))).unwrap();
             // One line a save, past what the test harness captures.
             std::io::Write::write_all(&mut std::io::stderr(), format!("saved {i}\n").as_bytes()).unwrap();
         }
@@ -352,7 +421,6 @@ mod tests {
             let found = number(&newest.path);
             assert!(found == told || found == told + 1.0, "round {round}: {found} is there, {told} was told");
         }
-        assert!(sessions(&folder, "toml").count() <= KEPT);
         // The next window deletes temporary files and locks once they are no longer young.
         for path in sessions(&folder, "tmp").chain(sessions(&folder, "lock")) {
             let old = SystemTime::now() - 2 * YOUNG;

@@ -2,7 +2,7 @@
 
 use std::{
     path::PathBuf,
-    sync::mpsc,
+    sync::{Mutex, Once, PoisonError, mpsc},
     time::{Duration, Instant},
 };
 
@@ -24,7 +24,7 @@ pub struct Dialog {
     /// What it is for.
     pub purpose: Purpose,
     started: Instant,
-    receiver: mpsc::Receiver<Option<PathBuf>>,
+    receiver: mpsc::Receiver<(Option<PathBuf>, Option<String>)>,
 }
 
 /// Result of a dialog.
@@ -36,17 +36,51 @@ pub enum Answer {
     Cancelled,
     /// The desktop offers no dialogs.
     Missing,
+    /// The dialog failed, for this reason.
+    Failed(String),
 }
 
-/// A person cannot cancel a dialog faster than this, so a faster empty answer means that there was no dialog.
+/// A person can hardly cancel a dialog faster than this, so a faster empty answer means that there was none on the screen.
 const TOO_SOON: Duration = Duration::from_millis(400);
+
+/// What rfd logged last as an error: its answers do not tell a dialog that failed from one that was cancelled.
+static HEARD: Mutex<Option<String>> = Mutex::new(None);
+
+/// Hears what rfd logs.
+struct Ear;
+
+impl log::Log for Ear {
+    fn enabled(&self, about: &log::Metadata<'_>) -> bool {
+        about.level() == log::Level::Error && about.target().starts_with("rfd")
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        if self.enabled(record.metadata()) {
+            *HEARD.lock().unwrap_or_else(PoisonError::into_inner) = Some(record.args().to_string());
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+fn listen() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // A program that uses the library may have a logger of its own; then failing late looks like cancelling.
+        if log::set_logger(&Ear).is_ok() {
+            log::set_max_level(log::LevelFilter::Error);
+        }
+    });
+}
 
 impl Dialog {
     /// Opens a dialog; `name` is the proposed file name.
     pub fn open(purpose: Purpose, name: &str) -> Self {
         let (sender, receiver) = mpsc::channel();
         let name = format!("{name}.toml");
+        listen();
         std::thread::spawn(move || {
+            *HEARD.lock().unwrap_or_else(PoisonError::into_inner) = None;
             let dialog = rfd::FileDialog::new();
             let chosen = match purpose {
                 Purpose::Open => dialog
@@ -65,7 +99,7 @@ impl Dialog {
                 Purpose::ExportFolder => dialog.set_title("Export into a folder").pick_folder(),
             };
             // The channel is closed only when the window has closed.
-            let _ = sender.send(chosen);
+            let _ = sender.send((chosen, HEARD.lock().unwrap_or_else(PoisonError::into_inner).take()));
         });
         Self { purpose, started: Instant::now(), receiver }
     }
@@ -73,11 +107,53 @@ impl Dialog {
     /// Returns the answer once.
     pub fn poll(&self) -> Option<Answer> {
         match self.receiver.try_recv() {
-            Ok(Some(path)) => Some(Answer::Chosen(path)),
-            Ok(None) if self.started.elapsed() < TOO_SOON => Some(Answer::Missing),
-            Ok(None) => Some(Answer::Cancelled),
+            Ok((chosen, heard)) => Some(answer_of(chosen, heard, self.started.elapsed())),
             Err(mpsc::TryRecvError::Empty) => None,
-            Err(mpsc::TryRecvError::Disconnected) => Some(Answer::Missing),
+            Err(mpsc::TryRecvError::Disconnected) => Some(Answer::Failed("it was not opened".into())),
         }
+    }
+}
+
+/// The answer of a dialog that was open for `open`, and what was logged as an error meanwhile.
+fn answer_of(chosen: Option<PathBuf>, heard: Option<String>, open: Duration) -> Answer {
+    match (chosen, heard) {
+        (Some(path), _) => Answer::Chosen(path),
+        (None, Some(_)) if open < TOO_SOON => Answer::Missing,
+        (None, Some(why)) => Answer::Failed(why),
+        // Nobody has seen it, whatever it was; the next one may be seen.
+        (None, None) if open < TOO_SOON => Answer::Failed("it closed at once".into()),
+        (None, None) => Answer::Cancelled,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dialog_that_failed_is_told_from_one_that_was_cancelled() {
+        let [soon, late] = [Duration::from_millis(50), Duration::from_secs(30)];
+        let heard = || Some("Failed to pick file".to_owned());
+        assert_eq!(answer_of(None, heard(), soon), Answer::Missing);
+        assert_eq!(answer_of(None, heard(), late), Answer::Failed("Failed to pick file".into()));
+        assert_eq!(answer_of(None, None, late), Answer::Cancelled);
+        assert!(
+            matches!(answer_of(None, None, soon), Answer::Failed(_)),
+            "a quick Escape ends no dialogs for good"
+        );
+        assert_eq!(answer_of(Some("a".into()), heard(), late), Answer::Chosen("a".into()));
+    }
+
+    #[test]
+    fn what_rfd_logs_is_heard_and_what_others_log_is_not() {
+        let say = |target: &str| {
+            use log::Log as _;
+            let text = format_args!("said by {target}");
+            Ear.log(&log::Record::builder().level(log::Level::Error).target(target).args(text).build());
+        };
+        say("wgpu_core");
+        assert_eq!(*HEARD.lock().unwrap(), None);
+        say("rfd::backend::xdg_desktop_portal");
+        assert_eq!(HEARD.lock().unwrap().take().unwrap(), "said by rfd::backend::xdg_desktop_portal");
     }
 }

@@ -172,7 +172,7 @@ impl Handler {
     /// Recovers from a lost device: the window continues on another device, and the stages run on the cores if that one
     /// is lost soon, too. If no device lasts, the window saves its contents and closes.
     fn recover(&mut self, events: &ActiveEventLoop, error: GpuError) {
-        self.session.save_now();
+        self.session.autosave(true);
         self.lost_at.retain(|at| at.elapsed() < LOST_AGAIN);
         self.lost_at.push(Instant::now());
         let losses = self.lost_at.len();
@@ -245,6 +245,7 @@ impl Shown {
                 export: session.export_view(),
                 presets: session.presets(),
                 prompt: session.path_prompt(),
+                question: session.question(),
                 adapter: &self.adapter,
                 compute: session.compute(),
             };
@@ -358,6 +359,10 @@ impl ApplicationHandler for Handler {
             return;
         }
         self.session.autosave(false);
+        if self.session.is_to_close() {
+            events.exit();
+            return;
+        }
         let now = Instant::now();
         let Some(shown) = &mut self.shown else {
             return;

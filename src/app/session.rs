@@ -6,6 +6,8 @@
 mod aiming;
 mod columns;
 mod exporting;
+#[cfg(test)]
+mod files_tests;
 mod fine_picture;
 mod frame_times;
 mod messages;
@@ -13,6 +15,7 @@ mod picture;
 mod picture_files;
 mod playing;
 mod presets;
+mod questions;
 mod replay;
 mod saving;
 mod selecting;
@@ -24,7 +27,7 @@ use std::{collections::BTreeSet, path::Path, time::Instant};
 
 use self::{
     aiming::Aiming, columns::Columns, frame_times::FrameTimes, messages::Messages, picture::Picture,
-    picture_files::PictureFiles, playing::Playing, saving::Saving, starting::Starting,
+    picture_files::PictureFiles, playing::Playing, questions::Going, saving::Saving, starting::Starting,
 };
 pub use self::{columns::Division, frame_times::FrameParts};
 use super::{dialogs::Purpose, imports, settings::Settings};
@@ -33,7 +36,7 @@ use crate::{
     compute::Choice,
     gpu::Gpu,
     render::{Camera, Renderer},
-    scene::{Arrived, Sandbox, SandboxError, Scene, load_scene},
+    scene::{Arrived, ReadScene, Sandbox, SandboxError, Scene, load_scene_file},
     ui::{Command, Keymap, Notice, NoticeKind},
 };
 
@@ -92,22 +95,28 @@ impl Session {
         }
     }
 
-    /// Opens a mesh, a scene or a built-in shape.
+    /// Opens a mesh, a scene or a built-in shape, unless something would be lost by that, which is asked first.
     pub fn open(&mut self, path: &Path, level: u32) {
+        if self.may_go(&Going::Open(path.to_owned(), level)) {
+            self.begin_open(path, level, false);
+        }
+    }
+
+    /// Begins to import what is opened; the present scene stays until everything is imported. With `discards`, changes of
+    /// it that cannot be kept are lost then.
+    fn begin_open(&mut self, path: &Path, level: u32, discards: bool) {
         match scene_of(path, level) {
-            Ok(mut scene) => {
+            Ok(mut read) => {
                 // The material chosen for one mesh also applies to the next one; a scene has materials of its own.
-                if let (false, Some(look), [body]) =
-                    (is_scene(path), self.look_to_keep(), &mut scene.bodies[..])
+                if let (None, Some(look), [body]) =
+                    (&read.file, self.look_to_keep(), &mut read.scene.bodies[..])
                 {
                     look.apply_to_body(body);
                 }
-                self.presets.of_scene = is_scene(path);
-                self.leave_scene();
-                self.is_from(path);
+                self.comes(path, level, discards);
                 match &mut self.sandbox {
-                    Some(sandbox) => sandbox.open_scene(scene),
-                    None => self.starting.open_then(scene),
+                    Some(sandbox) => sandbox.open_scene(read),
+                    None => self.starting.open_then(read),
                 }
             }
             Err(message) => self.say(NoticeKind::Error, message),
@@ -170,6 +179,7 @@ impl Session {
         }
         self.tell_export();
         self.poll_presets();
+        self.keep_before_opening();
         let take = self.sandbox.as_ref().map(|s| s.timeline().take());
         match self.sandbox.as_mut().map(Sandbox::poll) {
             Some(Ok(Some(Arrived::Opened))) => {
@@ -179,18 +189,17 @@ impl Session {
                 self.playing.begin_anew();
                 self.forget_export_object();
             }
-            Some(Ok(Some(Arrived::Merged))) => self.saving.changed(),
             Some(Ok(Some(Arrived::Broke | Arrived::Thrown))) => {
                 self.hint = false;
-                self.saving.changed();
                 self.playing.take_a_breath();
                 self.playing.replay.running = false;
                 take.into_iter().for_each(|take| self.tell_take(take));
             }
             Some(Err(SandboxError::Import(error))) if error.is_cancelled() => {}
             Some(Err(error)) => self.tell_of(error),
-            Some(Ok(None)) | None => {}
+            Some(Ok(Some(Arrived::Merged) | None)) | None => {}
         }
+        self.turn_to_document();
         if let Some(sandbox) = &mut self.sandbox {
             sandbox.update_beside();
         }
@@ -219,7 +228,7 @@ impl Session {
 
     /// When the next remark expires or the next autosave is due.
     pub fn next_wish(&self) -> Option<Instant> {
-        [self.messages.next_expiry(), self.saving.next_autosave()].into_iter().flatten().min()
+        [self.messages.next_expiry(), self.next_autosave()].into_iter().flatten().min()
     }
 
     fn frame_scene(&mut self) {
@@ -249,6 +258,7 @@ impl Session {
             Command::SaveDialog => self.save_over(),
             Command::SaveAsDialog => self.ask(Purpose::Save),
             Command::AnswerPrompt(path) => self.answer_prompt(path),
+            Command::AnswerQuestion(number) => self.answer_question(number),
             Command::SaveStandingDialog => self.ask(Purpose::SaveStanding),
             Command::Reopen(earlier) => self.reopen(earlier),
             Command::Picture => self.write_picture(),
@@ -288,12 +298,7 @@ impl Session {
             | Command::KeepNone
             | Command::InvertKept
             | Command::BreakPin
-            | Command::Unpin => {
-                if !matches!(command, Command::Tool(_)) {
-                    self.saving.changed();
-                }
-                self.use_tool(&command);
-            }
+            | Command::Unpin => self.use_tool(&command),
             Command::SelectAt { .. }
             | Command::SelectIn { .. }
             | Command::Select(_)
@@ -315,18 +320,6 @@ impl Session {
         let Some(sandbox) = &mut self.sandbox else {
             return;
         };
-        let changes = matches!(
-            command,
-            Command::Undo
-                | Command::Redo
-                | Command::Reset
-                | Command::Tune { .. }
-                | Command::SetLevel(_)
-                | Command::SetImport { .. }
-        );
-        if changes {
-            self.saving.changed();
-        }
         match command {
             Command::Undo => {
                 if let Some(label) = sandbox.undo() {
@@ -388,11 +381,12 @@ fn is_scene(path: &Path) -> bool {
 }
 
 /// Reads a scene file, or makes a scene of a mesh that stands on the floor.
-pub fn scene_of(path: &Path, level: u32) -> Result<Scene, String> {
+fn scene_of(path: &Path, level: u32) -> Result<ReadScene, String> {
     if is_scene(path) {
-        return load_scene(path).map_err(|e| e.to_string());
+        let (scene, file) = load_scene_file(path).map_err(|e| e.to_string())?;
+        return Ok(ReadScene { file: Some(file), ..scene.into() });
     }
     let mut scene = Scene::of_mesh(&path.to_string_lossy(), level);
     imports::apply(&mut scene);
-    Ok(scene)
+    Ok(scene.into())
 }

@@ -134,6 +134,8 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
         "tool": session.tool(),
         "pinned": session.pin_view().is_some(),
         "shown_bodies": session.counts(),
+        "question": session.question().map(|question| question.title.as_str()),
+        "unsaved": session.sandbox.as_ref().is_some_and(Sandbox::is_unsaved),
     });
     let Some(sandbox) = &session.sandbox else {
         state["busy"] = json!(true);

@@ -1,32 +1,30 @@
 //! Options of crack surfaces, shared by several commands.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::fracture::{
     FractureParams, Surface,
-    crack::{CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides},
+    crack::{CrackNoise, Displacement, Dusty, Offset, Sides},
 };
 
-use super::CliError;
+use super::{
+    CliError,
+    options::{Numbers, choice, refused},
+};
 
 /// The options given; all others keep their defaults.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CrackArgs {
     /// Crack surfaces: planar, rough (made at the transition level), or dusty (as rough, with a gap whose
     /// solid is lost) [default: planar]
-    #[arg(long, value_name = "NAME", hide_possible_values = true)]
-    surface: Option<SurfaceName>,
-    /// Rough: octree level whose voxels carry the crack surfaces, 2 (at level 12: 3) to the leaf level [default: 4;
-    /// dusty: three above the leaves]
-    #[arg(long, value_name = "N")]
-    transition_level: Option<u32>,
+    #[arg(long, value_name = "NAME", hide_possible_values = true, value_parser = choice::<Surface>())]
+    surface: Option<Surface>,
+    #[command(flatten)]
+    numbers: Numbers<true>,
     /// Rough: where edges are cut: plane (the Voronoi face, moved by noise) or balance (by noise alone)
     /// [default: plane]
-    #[arg(long, value_name = "NAME", hide_possible_values = true)]
-    offset: Option<OffsetName>,
-    /// Rough: how strongly the Voronoi face pulls, 0 to 1 [default: 1]
-    #[arg(long, value_name = "X", allow_hyphen_values = true)]
-    strength: Option<f64>,
+    #[arg(long, value_name = "NAME", hide_possible_values = true, value_parser = choice::<Offset>())]
+    offset: Option<Offset>,
     /// Rough: noise: amplitude 0 to 1, lattice cells along the grid's side 1 to 4096, octaves 1 to 5
     #[arg(long, value_name = "AMPLITUDE,FREQUENCY,OCTAVES", allow_hyphen_values = true, value_parser = parse_noise)]
     noise: Option<CrackNoise>,
@@ -35,30 +33,11 @@ pub struct CrackArgs {
     displacement: Option<Displacement>,
     /// Rough: the rule for the side of leaves that no crack touches: cone (exact) or votes (as published, leaves holes)
     /// [default: cone]
-    #[arg(long, value_name = "NAME", hide_possible_values = true)]
-    sides: Option<SidesName>,
+    #[arg(long, value_name = "NAME", hide_possible_values = true, value_parser = choice::<Sides>())]
+    sides: Option<Sides>,
     /// Dusty: width of the gap in leaf voxels, 0 to 16, and how uneven it is, 0 to 1 [default: 1.5,0.5]
     #[arg(long, value_name = "WIDTH[,IRREGULARITY]", allow_hyphen_values = true, value_parser = parse_dust)]
     dust: Option<Dusty>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum SurfaceName {
-    Planar,
-    Rough,
-    Dusty,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum OffsetName {
-    Plane,
-    Balance,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum SidesName {
-    Cone,
-    Votes,
 }
 
 impl CrackArgs {
@@ -78,7 +57,7 @@ impl CrackArgs {
             return belongs("--dust", "dusty");
         }
         if params.surface == Surface::Planar {
-            return self.given().map_or(Ok(()), |option| belongs(option, "rough"));
+            return self.given().map_or(Ok(()), |option| belongs(&option, "rough"));
         }
         if params.surface == Surface::Dusty {
             for (option, given) in
@@ -89,7 +68,9 @@ impl CrackArgs {
                 }
             }
         }
-        params.crack.check()?;
+        if let Some(problem) = params.problem() {
+            return Err(refused(problem));
+        }
         let transition = params.crack.transition(level, params.surface);
         transition.map_err(|error| CliError::Input(format!("--transition-level: {error}")))?;
         Ok(())
@@ -97,52 +78,26 @@ impl CrackArgs {
 
     /// Applies the given options to `params`.
     pub fn apply(&self, params: &mut FractureParams) {
-        if let Some(surface) = self.surface {
-            params.surface = match surface {
-                SurfaceName::Planar => Surface::Planar,
-                SurfaceName::Rough => Surface::Rough,
-                SurfaceName::Dusty => Surface::Dusty,
-            };
-        }
-        params.crack = self.over(params.crack);
-    }
-
-    /// `default` with the given options applied, unchecked.
-    fn over(&self, default: CrackShape) -> CrackShape {
-        CrackShape {
-            transition_level: self.transition_level.or(default.transition_level),
-            offset: self.offset.map_or(default.offset, |offset| match offset {
-                OffsetName::Plane => Offset::Plane,
-                OffsetName::Balance => Offset::Balance,
-            }),
-            strength: self.strength.unwrap_or(default.strength),
-            noise: self.noise.unwrap_or(default.noise),
-            displacement: self.displacement.unwrap_or(default.displacement),
-            sides: self.sides.map_or(default.sides, |sides| match sides {
-                SidesName::Cone => Sides::Cone,
-                SidesName::Votes => Sides::Votes,
-            }),
-            dusty: self.dust.unwrap_or(default.dusty),
-        }
-    }
-
-    /// Whether a transition level was given.
-    pub fn names_transition_level(&self) -> bool {
-        self.transition_level.is_some()
+        params.surface = self.surface.unwrap_or(params.surface);
+        let crack = &mut params.crack;
+        crack.offset = self.offset.unwrap_or(crack.offset);
+        crack.noise = self.noise.unwrap_or(crack.noise);
+        crack.displacement = self.displacement.unwrap_or(crack.displacement);
+        crack.sides = self.sides.unwrap_or(crack.sides);
+        crack.dusty = self.dust.unwrap_or(crack.dusty);
+        self.numbers.apply(params);
     }
 
     /// Name of the first option given.
-    fn given(&self) -> Option<&'static str> {
-        [
-            ("--transition-level", self.transition_level.is_some()),
-            ("--offset", self.offset.is_some()),
-            ("--strength", self.strength.is_some()),
-            ("--noise", self.noise.is_some()),
-            ("--displacement", self.displacement.is_some()),
-            ("--sides", self.sides.is_some()),
-        ]
-        .into_iter()
-        .find_map(|(name, given)| given.then_some(name))
+    fn given(&self) -> Option<String> {
+        let others = [
+            ("offset", self.offset.is_some()),
+            ("noise", self.noise.is_some()),
+            ("displacement", self.displacement.is_some()),
+            ("sides", self.sides.is_some()),
+        ];
+        let other = others.into_iter().find_map(|(name, given)| given.then_some(name));
+        self.numbers.first().or(other).map(|name| format!("--{name}"))
     }
 }
 
@@ -203,8 +158,8 @@ mod tests {
         assert!(
             refused(CrackArgs { dust, ..CrackArgs::default() }).contains("--dust belongs to --surface dusty")
         );
-        let surface = Some(SurfaceName::Dusty);
-        let sides = Some(SidesName::Cone);
+        let surface = Some(Surface::Dusty);
+        let sides = Some(Sides::Cone);
         assert!(refused(CrackArgs { surface, sides, ..CrackArgs::default() }).contains("--surface rough"));
         let wide = Some(Dusty { width: 17.0, irregularity: 0.0 });
         assert!(refused(CrackArgs { surface, dust: wide, ..CrackArgs::default() }).contains("0 to 16"));
@@ -213,10 +168,15 @@ mod tests {
 
     #[test]
     fn what_is_left_out_keeps_its_default() {
-        assert_eq!(CrackArgs::default().over(CrackShape::default()), CrackShape::default());
+        let applied = |args: &CrackArgs| {
+            let mut params = FractureParams::default();
+            args.apply(&mut params);
+            params
+        };
+        assert_eq!(applied(&CrackArgs::default()), FractureParams::default());
         assert_eq!(CrackArgs::default().given(), None);
-        let args = CrackArgs { strength: Some(0.25), ..CrackArgs::default() };
-        assert_eq!(args.over(CrackShape::default()).strength, 0.25);
-        assert_eq!(args.given(), Some("--strength"));
+        let args = CrackArgs { numbers: Numbers::with("strength", 0.25), ..CrackArgs::default() };
+        assert_eq!(applied(&args).crack.strength, 0.25);
+        assert_eq!(args.given().as_deref(), Some("--strength"));
     }
 }

@@ -2,16 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use glam::DVec3;
 
 use crate::{
     export::{Aside, Format, FormatEntry, MeshKind, Needs},
     facade::{Engine, Error, Export, Fracture, finish, unit},
-    fracture::{
-        FractureParams, Interior, Labelling, MAX_SEEDS, MethodId, Preset, SmallRule, Smallest,
-        interior::SCALES,
-    },
+    fracture::{FractureParams, Interior, Labelling, MAX_SEEDS, MethodId, Preset, SmallRule, Smallest},
     mesh::Up,
     scene::{MaterialPreset, presets::preset_of, read_seeds},
 };
@@ -19,9 +16,9 @@ use crate::{
 use super::{
     CliError,
     crack::CrackArgs,
-    formats::formats,
     handing_over::HandoverArgs,
     input::{about, is_scene, load_object},
+    options::{Numbers, choice, formats, refused},
     overlay_files::OverlayArgs,
     progress::Reporter,
     scene_pieces::{self, SceneArgs},
@@ -50,7 +47,7 @@ pub struct FractureArgs {
         Format::names(|_| true)
     ))]
     pub format: Vec<Format>,
-    #[arg(long, value_name = "KIND", value_enum, hide_possible_values = true)]
+    #[arg(long, value_name = "KIND", hide_possible_values = true, value_parser = choice::<MeshKind>())]
     #[arg(help = format!(
         "Which mesh of a piece {} hold: original, the mesh's own triangles cut along the cracks; smooth, with the edges \
          and corners of the octree's planes; voxels, cubes [default: original where the mesh is closed, else smooth]",
@@ -71,7 +68,7 @@ pub struct FractureArgs {
 pub struct PatternArgs {
     /// Which axis of a mesh file points up: y, z, x, minus-y, minus-z, minus-x; it is turned so that y does, and
     /// other options mean the turned mesh
-    #[arg(long, value_name = "AXIS", value_enum, default_value = "y", hide_possible_values = true)]
+    #[arg(long, value_name = "AXIS", default_value = "y", hide_possible_values = true, value_parser = choice::<Up>())]
     pub up: Up,
     /// Where the object is hit, in the mesh's units [default: where the -Z axis through the centre meets it]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = super::parse_point)]
@@ -91,8 +88,8 @@ pub struct PatternArgs {
     options: Vec<(String, f64)>,
     /// Where the Voronoi seeds lie: on spheres round the impact; uniform; clustered; radial, as a pane of
     /// glass breaks; grain, as wood; inward, between the surface and the middle (Chlubna) [default: spheres]
-    #[arg(long, value_name = "NAME", value_enum, hide_possible_values = true)]
-    pattern: Option<PatternName>,
+    #[arg(long, value_name = "NAME", hide_possible_values = true, value_parser = choice::<Preset>())]
+    pattern: Option<Preset>,
     /// Number of Voronoi seeds, shared out over the spheres [default: 40]
     #[arg(long, value_name = "N", value_parser = parse_seed_count)]
     seeds: Option<u32>,
@@ -105,21 +102,11 @@ pub struct PatternArgs {
     /// Seeds of each sphere, one number a radius, instead of --seeds
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', conflicts_with = "seeds")]
     counts: Vec<u32>,
-    /// Number of clusters (--pattern clustered) [default: 5]
-    #[arg(long, value_name = "N")]
-    clusters: Option<u32>,
-    /// Radius of a cluster as a fraction of the longest side (--pattern clustered) [default: 0.12]
-    #[arg(long, value_name = "R", value_parser = super::parse_positive)]
-    spread: Option<f64>,
+    #[command(flatten)]
+    numbers: Numbers<false>,
     /// Which way the grain runs, axes of the mesh (--pattern grain) [default: 0,1,0]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = super::parse_point)]
     grain_axis: Option<DVec3>,
-    /// Length of a splinter divided by its width (--pattern grain) [default: 5]
-    #[arg(long, value_name = "R", value_parser = super::parse_positive)]
-    grain_ratio: Option<f64>,
-    /// How strong the blow is, 0 to 1: how many of the seeds gather near it (--pattern inward) [default: 0.5]
-    #[arg(long, value_name = "S")]
-    blow_strength: Option<f64>,
     /// Seeds from a file instead: x y z a line in the mesh's units, or a .npy array of shape (n, 3)
     #[arg(long, value_name = "FILE")]
     seeds_file: Option<PathBuf>,
@@ -132,70 +119,19 @@ pub struct PatternArgs {
     rng: u64,
     #[command(flatten)]
     crack: CrackArgs,
-    /// Break only near the impact: cells of seeds farther away stay together; a fraction of the longest side,
-    /// as --radii
-    #[arg(long, value_name = "R", value_parser = super::parse_positive)]
-    local: Option<f64>,
     /// Seeds, by number from 0, whose cells stay together too
     #[arg(long, value_name = "N,N,..", value_delimiter = ',')]
     keep: Vec<u32>,
-    /// Octree level at which islands (connected parts) are found [default: the leaf level]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(super::LEVELS))]
-    island_level: Option<u32>,
     /// How islands are found: union-find, or iterative as published (2016, sec. 4.5); the same pieces, much more slowly
-    #[arg(long, value_name = "NAME", default_value = "union-find", hide_possible_values = true)]
-    labelling: LabellingName,
+    #[arg(long, value_name = "NAME", default_value = "union-find", hide_possible_values = true, value_parser = choice::<Labelling>())]
+    labelling: Labelling,
     /// What crack faces show: clay, stone, marble, wood, porcelain or plain; after a colon its colour, which
     /// otherwise follows the object's [default: clay]
     #[arg(long, value_name = "NAME[:#RRGGBB]")]
     interior: Option<Interior>,
-    /// Size of that material's grains, veins and rings, 0.1 to 10 [default: 1]
-    #[arg(long, value_name = "X", value_parser = parse_scale)]
-    interior_scale: Option<f64>,
-    /// Random seed of that material's pattern [default: 1]
-    #[arg(long, value_name = "N")]
-    interior_seed: Option<u32>,
     /// How many times the largest eighth of the pieces breaks again, the first break included
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     generations: u32,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum PatternName {
-    Spheres,
-    Uniform,
-    Clustered,
-    Radial,
-    Grain,
-    Inward,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum LabellingName {
-    UnionFind,
-    Iterative,
-}
-
-impl LabellingName {
-    fn labelling(self) -> Labelling {
-        match self {
-            Self::UnionFind => Labelling::UnionFind,
-            Self::Iterative => Labelling::Iterative,
-        }
-    }
-}
-
-impl PatternName {
-    fn preset(self) -> Preset {
-        match self {
-            Self::Spheres => Preset::Spheres,
-            Self::Uniform => Preset::Uniform,
-            Self::Clustered => Preset::Clustered,
-            Self::Radial => Preset::Radial,
-            Self::Grain => Preset::Grain,
-            Self::Inward => Preset::Inward,
-        }
-    }
 }
 
 /// Default leaf level of a mesh.
@@ -231,18 +167,13 @@ impl PatternArgs {
                 "--local is below the smallest of --radii, {smallest}, so nothing breaks in later generations; give a larger one"
             )));
         }
-        if let Some(island) = self.island_level.filter(|island| *island > level) {
+        if let Some(island) = self.numbers.given("island-level").filter(|island| *island > f64::from(level)) {
             return Err(CliError::Input(format!(
                 "--island-level {island} is finer than --level {level}; give at most {level}"
             )));
         }
-        if let Some((field, what)) = params.problem() {
-            let option = match field {
-                "target_pieces" => "pieces".to_owned(),
-                "options" => "option".to_owned(),
-                _ => field.replace('_', "-"),
-            };
-            return Err(CliError::Input(format!("--{option} {what}")));
+        if let Some(problem) = params.problem() {
+            return Err(refused(problem));
         }
         let read = |file: &PathBuf| read_seeds(file).map_err(|error| about(file, error.message));
         self.seeds_file.as_ref().map(read).transpose()
@@ -260,7 +191,7 @@ impl PatternArgs {
         let method = self.method.unwrap_or(base.method);
         let mut options = if method == base.method { base.options } else { Default::default() };
         options.extend(self.options.iter().cloned());
-        let preset = self.pattern.map_or(base.preset, PatternName::preset);
+        let preset = self.pattern.unwrap_or(base.preset);
         // Any of these three options overrides the preset's number of seeds or pieces.
         let says_how_many = self.seeds.is_some() || !self.counts.is_empty() || self.pieces.is_some();
         let counts = match (says_how_many || !preset.has_radii(), self.radii.is_empty()) {
@@ -275,27 +206,17 @@ impl PatternArgs {
             preset,
             radii: if self.radii.is_empty() { base.radii } else { self.radii.clone() },
             counts,
-            clusters: self.clusters.unwrap_or(base.clusters),
-            spread: self.spread.unwrap_or(base.spread),
             grain_axis: self.grain_axis.unwrap_or(base.grain_axis),
-            grain_ratio: self.grain_ratio.unwrap_or(base.grain_ratio),
-            blow_strength: self.blow_strength.unwrap_or(base.blow_strength),
             seeds_file: None,
             target_pieces: if says_how_many { self.pieces } else { base.target_pieces },
             rng: self.rng,
-            surface: base.surface,
-            crack: base.crack,
-            island_level: self.island_level.or(base.island_level),
-            labelling: self.labelling.labelling(),
-            local: self.local.or(base.local),
+            labelling: self.labelling,
             keep: self.keep.clone(),
             smallest: self.smallest.or(base.smallest),
-            interior: Interior {
-                scale: self.interior_scale.unwrap_or(base.interior.scale),
-                seed: self.interior_seed.unwrap_or(base.interior.seed),
-                ..inside
-            },
+            interior: Interior { scale: base.interior.scale, seed: base.interior.seed, ..inside },
+            ..base
         };
+        self.numbers.apply(&mut params);
         self.crack.apply(&mut params);
         params
     }
@@ -304,14 +225,10 @@ impl PatternArgs {
     fn params_at(&self, level: u32) -> FractureParams {
         let mut params = self.params();
         if self.preset.is_some() {
-            let (island, transition) = (self.island_level, params.crack.transition_level);
-            let given = self.crack.names_transition_level();
             params.fit(level);
             // Levels given as options are not limited but checked.
-            params.island_level = island.or(params.island_level);
-            if given {
-                params.crack.transition_level = transition;
-            }
+            self.numbers.apply(&mut params);
+            self.crack.apply(&mut params);
         }
         params
     }
@@ -429,12 +346,6 @@ fn parse_preset(text: &str) -> Result<MaterialPreset, String> {
 fn parse_direction(text: &str) -> Result<DVec3, String> {
     let direction = super::parse_point(text)?;
     unit(direction).ok_or_else(|| "it is zero; say which way the blow goes".into())
-}
-
-fn parse_scale(text: &str) -> Result<f64, String> {
-    let value = super::parse_positive(text)?;
-    let (low, high) = (SCALES.start(), SCALES.end());
-    if SCALES.contains(&value) { Ok(value) } else { Err(format!("it must be from {low} to {high}")) }
 }
 
 pub fn parse_method(name: &str) -> Result<MethodId, String> {

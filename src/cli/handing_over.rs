@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::options::choice;
 use crate::export::{Collision, Format, Handover, Pivot, Target};
 
 /// Properties of the files besides their formats.
@@ -9,9 +10,9 @@ use crate::export::{Collision, Format, Handover, Pivot, Target};
 pub struct HandoverArgs {
     /// Axes and units for a program: blender, houdini, unreal, unity [default: y up, units unchanged; GLB is
     /// always so]
-    #[arg(long, value_name = "PROGRAM", value_enum, hide_possible_values = true)]
+    #[arg(long, value_name = "PROGRAM", value_parser = choice::<Target>(), hide_possible_values = true)]
     target: Option<Target>,
-    #[arg(long, value_name = "WHERE", value_enum, default_value = "mass", hide_possible_values = true)]
+    #[arg(long, value_name = "WHERE", value_parser = choice::<Pivot>(), default_value = "mass", hide_possible_values = true)]
     #[arg(help = format!(
         "Origins of nodes in {}: mass, the piece's centre of mass; origin, that of the whole object",
         Format::labels(|format| format.has_nodes)
@@ -19,7 +20,7 @@ pub struct HandoverArgs {
     pivot: Pivot,
     /// Convex shapes for physics, in collision.glb and in USD: none; hull, one per piece; parts, several for a hollow
     /// or bent piece
-    #[arg(long, value_name = "KIND", value_enum, default_value = "none", hide_possible_values = true)]
+    #[arg(long, value_name = "KIND", value_parser = choice::<Collision>(), default_value = "none", hide_possible_values = true)]
     collision: Collision,
     /// Simplify meshes: how far their surface may move, in voxels, mostly 0.02 to 1; 0 keeps all triangles
     #[arg(long, value_name = "VOXELS", default_value_t = 0.0, value_parser = parse_simplify)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::{
     import::{ReadMesh, read},
     mesh::Up,
-    scene::{Event, ReadScene, Scene, load_scene, read_seeds},
+    scene::{Event, ReadScene, Scene, load_scene_file, read_seeds},
 };
 
 use super::{CliError, progress::Reporter};
@@ -74,18 +74,21 @@ pub fn read_scene(
     coarser: &CoarserArgs,
     reporter: &Reporter,
 ) -> Result<ReadScene, CliError> {
-    let scene = if is_scene(file) {
-        load_scene(file).map_err(|e| about(file, e))?.coarser(coarser.coarser)
+    let (scene, read_from) = if is_scene(file) {
+        let (scene, read_from) = load_scene_file(file).map_err(|e| about(file, e))?;
+        // A coarser scene is another one, which is not to be saved over the file.
+        (scene.coarser(coarser.coarser), Some(read_from).filter(|_| coarser.coarser == 0))
     } else {
-        Scene::of_mesh(&file.to_string_lossy(), level)
+        (Scene::of_mesh(&file.to_string_lossy(), level), None)
     };
     if scene.bodies.is_empty() {
         return Err(about(file, "the scene has no [[body]]; add one with a file"));
     }
     let warn = |name: &str, warning: &str| reporter.warn(&format!("{name}: {warning}"));
-    reporter
+    let read = reporter
         .stage("read", |_| ReadScene::read(scene, warn))
-        .map_err(|(name, error)| about(Path::new(&name), error))
+        .map_err(|(name, error)| about(Path::new(&name), error))?;
+    Ok(ReadScene { file: read_from, ..read })
 }
 
 /// Reads the files of seeds that a scene names, so that a bad one is rejected before the scene is played.

@@ -7,10 +7,10 @@ mod compare;
 mod contact_counts;
 mod crack;
 mod doctor;
-mod formats;
 mod fracture;
 mod frames;
 mod handing_over;
+mod options;
 mod input;
 mod overlay_files;
 mod playing;
@@ -124,9 +124,9 @@ impl From<PatternError> for CliError {
 /// The option that chooses the backend.
 #[derive(clap::Args)]
 struct ComputeArgs {
-    /// Where stages run: auto takes a graphics adapter where there is a real one, else the processor's cores; results
-    /// are the same
-    #[arg(long, value_enum, default_value = "auto", value_name = "WHERE")]
+    /// Where stages run: auto takes a graphics adapter where there is a real one, else the processor's cores; gpu takes
+    /// an adapter that is only software, too; cpu uses no graphics driver; results are the same
+    #[arg(long, value_parser = options::choice::<Choice>(), default_value = "auto", value_name = "WHERE")]
     compute: Choice,
 }
 

@@ -21,9 +21,9 @@ use crate::{
 use super::{
     CliError,
     contact_counts::ContactCounts,
-    formats::formats,
     frames::FrameArgs,
     input::read_scene,
+    options::formats,
     playing::{open, play},
     progress::Reporter,
     simulation_report::{Asked, SimulationReport},
@@ -43,7 +43,8 @@ pub struct SimulateArgs {
     /// Folder for trajectory.npz, steps.csv and report.json; made if it is not there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// How contacts are found, by a name of the table of finders (mixed, octree, hull, field); without it, as the scene says
+    /// How contacts are found, by a name of the table of generators (mixed, octree, hull, field); without it, as the
+    /// scene says
     #[arg(long, value_name = "NAME", value_parser = by_name::<ContactsId>)]
     contacts: Option<ContactsId>,
     /// Octree level of the cells of distance fields, 1 to 7, for --contacts field; without it, as the scene says

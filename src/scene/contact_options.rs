@@ -1,5 +1,5 @@
-//! Options of finders and responses, as scene files and reports hold them: under names of their own, and also in a build
-//! without the finder or the response.
+//! Options of generators and responses, as scene files and reports hold them: under names of their own, and also in a
+//! build without the generator or the response.
 
 use crate::bodies::Options;
 
@@ -38,17 +38,17 @@ pub(super) fn options(field_level: u32, penalty: &Penalty) -> Options {
 #[cfg(all(test, feature = "papers"))]
 mod tests {
     use super::*;
-    use crate::bodies::{FinderEntry, ResponseEntry, finders, responses};
+    use crate::bodies::{GeneratorEntry, SolverEntry, generators, solvers};
 
     #[test]
     fn every_option_has_its_default_and_its_range() {
         crate::papers::register();
-        let of_finders = finders().into_iter().flat_map(|entry: &FinderEntry| entry.options);
-        let of_responses = responses().into_iter().flat_map(|entry: &ResponseEntry| entry.options);
+        let of_generators = generators().into_iter().flat_map(|entry: &GeneratorEntry| entry.options);
+        let of_responses = solvers().into_iter().flat_map(|entry: &SolverEntry| entry.options);
         let (usual, unset) = (options(FIELD_LEVEL, &Penalty::default()), Options::default());
         let (beyond, set) = (Penalty { stiffness: 2e15, friction: 2e15 }, [7.0, 1e15, 1e15]);
         let (most, mut found) = (options(MAX_FIELD_LEVEL + 1, &beyond), Vec::new());
-        for option in of_finders.chain(of_responses) {
+        for option in of_generators.chain(of_responses) {
             assert_eq!(usual.value(option), unset.value(option), "{}", option.name);
             found.push(most.value(option));
         }

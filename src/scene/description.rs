@@ -31,7 +31,7 @@ pub struct Scene {
     pub floor_height: f64,
     /// Whether bodies at rest fall asleep.
     pub sleeping: bool,
-    /// Contact finder, by name.
+    /// Contact generator, by name.
     #[serde(skip_serializing_if = "ContactsId::is_default")]
     pub contacts: ContactsId,
     /// Octree level of the cells of distance fields, 1..=7.

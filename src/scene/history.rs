@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Moment, Tuning, stage::Statuses, timeline::Mark};
+use super::{Moment, StateId, Tuning, stage::Statuses, timeline::Mark};
 
 /// One undoable step.
 pub(super) struct Step {
@@ -13,6 +13,8 @@ pub(super) struct Step {
     pub label: String,
     /// The tuned values before it.
     pub tuning: Tuning,
+    /// The state of the document before it.
+    pub state: StateId,
     /// The bodies before it, if it changed them.
     pub world: Option<Moment>,
     /// The timeline's position before it, if it changed the bodies.
@@ -51,13 +53,14 @@ impl History {
         self.first = Some(first);
     }
 
-    /// Records a step before a value changes from what `tuning` has; `label` names the value. Calls with the same
-    /// `gesture` until [`History::end_gesture`] are one step.
-    pub(super) fn change(&mut self, gesture: &'static str, label: &str, tuning: &Tuning) {
+    /// Records a step before a value changes from what `tuning` has in `state`; `label` names the value. Calls with the
+    /// same `gesture` until [`History::end_gesture`] are one step.
+    pub(super) fn change(&mut self, gesture: &'static str, label: &str, tuning: &Tuning, state: StateId) {
         if self.gesture != Some(gesture) {
             self.push(Step {
                 label: label.into(),
                 tuning: tuning.clone(),
+                state,
                 world: None,
                 recorded: None,
                 statuses: None,
@@ -129,7 +132,8 @@ mod tests {
     fn step(label: &str, seeds: u32) -> Step {
         let mut tuning = Tuning::default();
         tuning.fracture.seeds = seeds;
-        Step { label: label.into(), tuning, world: None, recorded: None, statuses: None }
+        let state = StateId::default();
+        Step { label: label.into(), tuning, state, world: None, recorded: None, statuses: None }
     }
 
     #[test]
@@ -152,12 +156,12 @@ mod tests {
         let mut tuning = Tuning::default();
         for seeds in [10, 11, 12] {
             tuning.fracture.seeds = seeds;
-            history.change("seeds", "seeds", &tuning);
+            history.change("seeds", "seeds", &tuning, StateId::default());
         }
-        history.change("radius", "radius", &tuning);
+        history.change("radius", "radius", &tuning, StateId::default());
         assert!(history.is_changing());
         history.end_gesture();
-        history.change("radius", "radius", &tuning);
+        history.change("radius", "radius", &tuning, StateId::default());
         assert_eq!(history.done.len(), 3);
         assert_eq!(history.done[0].tuning.fracture.seeds, 10, "back to before the first change");
     }

@@ -8,7 +8,7 @@ use std::{
     sync::mpsc,
 };
 
-use super::{Scene, SceneBody};
+use super::{Scene, SceneBody, SceneFile};
 use crate::{
     import::{ImportError, Imported, ReadMesh, display_name, read, read_while},
     mesh::Up,
@@ -25,11 +25,13 @@ pub struct ReadScene {
     pub scene: Scene,
     /// Meshes already read; a missing one is read when the scene is opened.
     pub meshes: ReadMeshes,
+    /// The scene file that it was read from; saving writes there.
+    pub file: Option<SceneFile>,
 }
 
 impl From<Scene> for ReadScene {
     fn from(scene: Scene) -> Self {
-        Self { scene, meshes: ReadMeshes::new() }
+        Self { scene, ..Self::default() }
     }
 }
 
@@ -46,7 +48,7 @@ impl ReadScene {
             mesh.warnings.iter().for_each(|warning| warn(file, warning));
             meshes.insert(file.clone(), mesh);
         }
-        Ok(Self { scene, meshes })
+        Ok(Self { scene, meshes, file: None })
     }
 }
 

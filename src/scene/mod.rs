@@ -16,12 +16,14 @@ mod exporting;
 mod file;
 mod ghost;
 mod history;
+mod home;
 mod import;
 mod jobs;
 mod looking;
 mod moment;
 mod pieces;
 pub mod overlays;
+pub mod parameters;
 pub mod presets;
 mod pinned;
 mod placement;
@@ -34,7 +36,6 @@ mod stage;
 mod timeline;
 mod touching;
 mod tuning;
-mod tuning_names;
 
 pub use crate::{
     fracture::{Cells, KeptCells, nearest_seed},
@@ -51,10 +52,13 @@ pub use document::ObjectInfo;
 pub use error::SandboxError;
 pub use exporting::{ExportJob, ExportOrder, ExportPlan, Exported};
 pub use file::{
-    SceneError, fracture_problem, load_scene, parse_scene, save_scene, shipped_scenes, state_folder,
-    write_atomically,
+    SavedScene, SceneError, fracture_problem, load_scene, load_scene_file, make_own_folder, parse_scene,
+    save_scene, shipped_scenes, state_folder, write_atomically,
 };
 pub use history::History;
+#[cfg(test)]
+pub use home::testing_homes;
+pub use home::{DocumentId, SceneFile, StateId};
 pub use import::{ImportJob, ReadMeshes, ReadScene};
 pub use looking::{LabelReport, LookingReport, Subject};
 pub use moment::Moment;

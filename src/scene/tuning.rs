@@ -1,7 +1,7 @@
 //! Values that the panels tune, and that undo can restore.
 
 use super::{
-    FIELD_LEVEL, Penalty, Pin, PreviewMode,
+    Penalty, Pin, PreviewMode, Scene, SceneBody,
     overlays::{Cut, Maker, Part},
 };
 use crate::{
@@ -48,7 +48,7 @@ pub struct Tuning {
     pub pairs: Vec<PairLevel>,
     /// Pieces of this generation and later do not break on impact.
     pub break_generations: u32,
-    /// Contact finder, by name.
+    /// Contact generator, by name.
     pub contacts: ContactsId,
     /// Octree level of the cells of distance fields.
     pub field_level: u32,
@@ -254,26 +254,27 @@ impl Default for ViewTuning {
 
 impl Default for Tuning {
     fn default() -> Self {
+        let (scene, body) = (Scene::default(), SceneBody::default());
         Self {
-            fracture: FractureParams::default(),
+            fracture: body.fracture,
             lock_rng: false,
             generations: 1,
             blow_speed: 3.0,
-            gravity: 9.81,
-            density: 2000.0,
-            friction: 0.6,
-            restitution: 0.1,
-            rolling_resistance: 0.3,
-            break_threshold: None,
+            gravity: -scene.gravity.y,
+            density: body.density,
+            friction: body.friction,
+            restitution: body.restitution,
+            rolling_resistance: body.rolling_resistance,
+            break_threshold: body.break_threshold,
             physics_level: 6,
             far_levels: 0,
-            response: ResponseId::SOFT,
-            penalty: Penalty::default(),
-            walls: None,
+            response: scene.response,
+            penalty: scene.penalty,
+            walls: scene.walls,
             pairs: Vec::new(),
-            break_generations: 3,
-            contacts: ContactsId::default(),
-            field_level: FIELD_LEVEL,
+            break_generations: scene.break_generations,
+            contacts: scene.contacts,
+            field_level: scene.field_level,
             throw: Throw::default(),
             view: ViewTuning::default(),
             pin: None,

@@ -24,6 +24,8 @@ pub enum Command {
     SaveAsDialog,
     /// The answer to the path prompt; `None` if it was cancelled.
     AnswerPrompt(Option<PathBuf>),
+    /// The answer of this number to the open question.
+    AnswerQuestion(usize),
     /// Ask where to save the scene in its present state, broken pieces included.
     SaveStandingDialog,
     /// Reopen a session that an earlier window left unsaved; 0 is the newest.

@@ -2,12 +2,10 @@
 
 use super::{
     UiInput, UiOutput, crack_panel, method_panel, tune,
-    widgets::{SliderLook, figure, label, name_list, slider},
+    widgets::{figure, label, level, name_list, numbers},
 };
 use crate::{
-    fracture::{
-        FractureParams, Interior, MAX_SEEDS, Material, Preset, SmallRule, Smallest, Surface, interior::SCALES,
-    },
+    fracture::{FractureParams, MAX_SEEDS, Material, PRESETS, Preset, SURFACE, SmallRule, Smallest, Surface},
     scene::{PreviewMode, PreviewReport, Tuning},
 };
 
@@ -37,13 +35,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         smallest(ui, &mut new.fracture, out);
     }
 
-    let tip = "Speed that the pieces at the hit point get; 0 only cracks";
-    let response = slider(ui, "Blow", tip, &mut new.blow_speed, 0.0..=10.0, &SliderLook::unit(" m/s", 1));
-    out.name("blow", &response);
-
-    let tip = "How many times a blow breaks: in each further generation the largest eighth of the pieces breaks again";
-    let response = slider(ui, "Generations", tip, &mut new.generations, 1..=5, &SliderLook::WHOLE);
-    out.name("generations", &response);
+    numbers(ui, out, Tuning::BLOW, &mut new);
 
     // The row is there without a pin, too, so that pinning moves no row under the pointer.
     let pinned = new.pin.is_some();
@@ -51,7 +43,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let way = new.pin.as_mut().map_or(&mut none, |pin| &mut pin.aim.direction_in_grid);
     ui.add_enabled_ui(pinned, |ui| direction(ui, way, out));
 
-    inside(ui, input, &mut new.fracture.interior, out);
+    inside(ui, input, &mut new.fracture, out);
 
     if new != *tuning {
         tune(out, "fracture", new);
@@ -63,18 +55,13 @@ fn by_seeds(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) 
     seeds_file(ui, params);
     how_many(ui, params, out);
     pattern(ui, params, out);
-    match params.preset {
-        Preset::Spheres | Preset::Radial => radii(ui, params, out),
-        Preset::Uniform => {}
-        Preset::Clustered => clusters(ui, params, out),
-        Preset::Grain => grain(ui, params, out),
-        Preset::Inward => {
-            let tip = "How many of the seeds lie near the blow: 0 anywhere, 1 as near as chance allows";
-            let response =
-                slider(ui, "Strength", tip, &mut params.blow_strength, 0.0..=1.0, &SliderLook::unit("", 2));
-            out.name("blow strength", &response);
-        }
+    if params.preset.has_radii() {
+        radii(ui, params, out);
     }
+    if params.preset == Preset::Grain {
+        grain_axis(ui, params);
+    }
+    numbers(ui, out, PRESETS, params);
 
     ui.horizontal(|ui| {
         label(ui, "Local", "Breaks off only what is near the blow; the rest stays one body");
@@ -86,12 +73,13 @@ fn by_seeds(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) 
             params.local = on.then_some(LOCAL);
         }
     });
-    if let Some(radius) = &mut params.local {
-        let look = SliderLook { logarithmic: true, ..SliderLook::unit("", 2) };
-        let tip =
-            "Cells whose seed is farther from the blow stay; a fraction of the longest side, as the radii";
-        let response = slider(ui, "Local radius", tip, radius, 0.02..=1.5, &look);
-        out.name("local radius", &response);
+    one_of(ui, out, "local", params);
+}
+
+/// The row of a value of the table, if the value is set.
+fn one_of(ui: &mut egui::Ui, out: &mut UiOutput, path: &str, params: &mut FractureParams) {
+    if let Some(row) = FractureParams::rows().find(|row| row.of.path == path) {
+        numbers(ui, out, std::slice::from_ref(row), params);
     }
 }
 
@@ -140,13 +128,15 @@ fn surface(ui: &mut egui::Ui, input: &UiInput<'_>, params: &mut FractureParams, 
     if params.surface != Surface::Planar {
         crack_panel::show(ui, leaf, params, out);
     }
-    let mut island = params.island_level.unwrap_or(leaf).min(leaf);
-    let tip = "Octree level at which connected parts are found: parts closer together than a voxel of this level are \
-               one piece; the full detail separates all loose parts";
-    let response = slider(ui, "Island level", tip, &mut island, 2..=leaf.max(3), &SliderLook::WHOLE);
-    out.name("island", &response);
-    if response.changed() {
-        params.island_level = (island < leaf).then_some(island);
+    for row in SURFACE {
+        if row.of.path != "island_level" {
+            numbers(ui, out, std::slice::from_ref(row), params);
+            continue;
+        }
+        let mut island = params.island_level.unwrap_or(leaf).min(leaf);
+        if level(ui, out, &row.of, &mut island, leaf) {
+            params.island_level = (island < leaf).then_some(island);
+        }
     }
 }
 
@@ -171,20 +161,14 @@ fn seeds_file(ui: &mut egui::Ui, params: &mut FractureParams) {
 
 /// Number of seeds, or number of pieces to aim for.
 fn how_many(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
-    let look = SliderLook { logarithmic: true, ..SliderLook::WHOLE };
-    if let Some(target) = &mut params.target_pieces {
-        let tip = "Pieces to aim at; the number of seeds is found by trying";
-        let response = slider(ui, "Pieces", tip, target, 2..=MAX_SEEDS, &look);
-        out.name("target", &response);
+    if params.target_pieces.is_some() {
+        one_of(ui, out, "target_pieces", params);
     } else {
         let own_counts = !params.counts.is_empty();
-        let mut seeds = params.seed_count();
-        let tip = "How many crack cells: more seeds, more pieces";
-        let row =
-            ui.add_enabled_ui(!own_counts, |ui| slider(ui, "Seeds", tip, &mut seeds, 2..=MAX_SEEDS, &look));
-        out.name("seeds", &row.inner);
+        let mut shown = FractureParams { seeds: params.seed_count(), ..FractureParams::default() };
+        ui.add_enabled_ui(!own_counts, |ui| one_of(ui, out, "seeds", &mut shown));
         if !own_counts {
-            params.seeds = seeds;
+            params.seeds = shown.seeds;
         }
     }
     let mut aim = params.target_pieces.is_some();
@@ -248,7 +232,7 @@ fn radii(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
         ui.spacing_mut().item_spacing.x = 5.0;
         for radius in &mut params.radii {
             let field = egui::DragValue::new(radius)
-                .range(0.005..=3.0)
+                .range(0.001..=100.0)
                 .clamp_existing_to_range(false)
                 .speed(0.004)
                 .fixed_decimals(2);
@@ -277,16 +261,7 @@ fn radii(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
     }
 }
 
-fn clusters(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
-    let tip = "How many places the cracks gather at; the first is the blow";
-    let response = slider(ui, "Clusters", tip, &mut params.clusters, 1..=30, &SliderLook::WHOLE);
-    out.name("clusters", &response);
-    let tip = "Radius of a cluster as a fraction of the object's longest side";
-    let response = slider(ui, "Spread", tip, &mut params.spread, 0.01..=1.0, &SliderLook::unit("", 2));
-    out.name("spread", &response);
-}
-
-fn grain(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
+fn grain_axis(ui: &mut egui::Ui, params: &mut FractureParams) {
     ui.horizontal(|ui| {
         label(ui, "Grain along", "The axis of the object that splinters run along");
         ui.spacing_mut().item_spacing.x = 3.0;
@@ -296,9 +271,6 @@ fn grain(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
             }
         }
     });
-    let tip = "Length of a splinter divided by its width";
-    let response = slider(ui, "Ratio", tip, &mut params.grain_ratio, 1.0..=20.0, &SliderLook::unit("", 1));
-    out.name("ratio", &response);
 }
 
 /// The smallest piece in voxels; 0 sets no limit.
@@ -350,7 +322,8 @@ fn direction(ui: &mut egui::Ui, direction: &mut glam::DVec3, out: &mut UiOutput)
 }
 
 /// What crack faces show: material, colour, feature size and block.
-fn inside(ui: &mut egui::Ui, input: &UiInput<'_>, interior: &mut Interior, out: &mut UiOutput) {
+fn inside(ui: &mut egui::Ui, input: &UiInput<'_>, params: &mut FractureParams, out: &mut UiOutput) {
+    let interior = &mut params.interior;
     ui.horizontal(|ui| {
         label(ui, "Inside", "Material shown on the object's crack faces, those of earlier blows included");
         let combo =
@@ -381,10 +354,8 @@ fn inside(ui: &mut egui::Ui, input: &UiInput<'_>, interior: &mut Interior, out: 
     if interior.material == Material::Plain {
         return;
     }
-    let tip = "Size of grains, veins and rings";
-    let look = SliderLook { logarithmic: true, ..SliderLook::unit("", 2) };
-    let response = slider(ui, "Grain size", tip, &mut interior.scale, SCALES, &look);
-    out.name("inside_scale", &response);
+    one_of(ui, out, "interior.scale", params);
+    let interior = &mut params.interior;
     ui.horizontal(|ui| {
         let tip = "Random seed of the material's pattern";
         label(ui, "Block", tip);

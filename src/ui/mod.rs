@@ -26,6 +26,7 @@ mod pairs_panel;
 mod pictures;
 mod pieces_panel;
 mod preset_panel;
+mod question;
 mod rubber_band;
 mod scene_list;
 mod shortcuts;
@@ -53,6 +54,7 @@ pub use keymap::Keymap;
 pub use notices::{Notice, NoticeKind};
 pub use path_prompt::{PathPrompt, PathPurpose};
 pub use preset_panel::PresetView;
+pub use question::Question;
 pub use timeline::ReplayView;
 pub use viewport::Hover;
 
@@ -112,6 +114,8 @@ pub struct UiInput<'a> {
     pub export: Option<ExportView<'a>>,
     /// The prompt for a path, where the desktop has no file dialogs.
     pub prompt: Option<&'a PathPrompt>,
+    /// The question that waits for an answer.
+    pub question: Option<&'a Question>,
     /// Material presets to choose from.
     pub presets: &'a [PresetView],
     /// Name of the graphics adapter that shows the window.
@@ -172,7 +176,7 @@ impl UiOutput {
 pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOutput {
     let mut out = UiOutput::default();
     help::close_by_escape(ui.ctx(), state);
-    if !palette::has_keyboard(ui.ctx(), state) && input.prompt.is_none() {
+    if !palette::has_keyboard(ui.ctx(), state) && input.prompt.is_none() && input.question.is_none() {
         shortcuts::read(ui.ctx(), input, &mut out.commands);
     }
     egui::Panel::top("toolbar").frame(theme::bar_frame()).show(ui, |ui| toolbar::show(ui, input, &mut out));
@@ -202,6 +206,7 @@ pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOu
     palette::show(ui.ctx(), state, input.earlier_sessions, &mut out);
     help::show(ui.ctx(), state, input.keymap, &mut out);
     path_prompt::show(ui.ctx(), state, input, &mut out);
+    question::show(ui.ctx(), input, &mut out);
     scene_list::show(ui.ctx(), state, &mut out);
     folding::follow(ui.ctx(), state, &mut out);
     out

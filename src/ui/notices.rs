@@ -7,7 +7,7 @@ use super::{Command, UiInput, theme};
 pub enum NoticeKind {
     /// Stays until dismissed.
     Error,
-    /// Disappears after [`REMARK_SECS`].
+    /// Disappears after [`Notice::REMARK_SECS`].
     Remark,
 }
 

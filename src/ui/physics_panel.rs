@@ -2,11 +2,11 @@
 
 use super::{
     UiInput, UiOutput, UiState, pairs_panel, tune, walls_panel,
-    widgets::{SliderLook, choice, figure, slider},
+    widgets::{SliderLook, choice, figure, level, numbers, slider},
 };
 use crate::{
-    bodies::{finders, has_measure, responses},
-    scene::{MAX_FIELD_LEVEL, Missile, Touching, Tuning},
+    bodies::{PHYSICS_LEVEL, generators, has_measure, solvers},
+    scene::{Missile, Touching, Tuning, parameters::STIFFNESS},
 };
 
 /// Threshold of breaking when it is first switched on, m/s: the speed after a fall of 5 cm.
@@ -31,17 +31,7 @@ fn breaking(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
     if response.changed() {
         new.break_threshold = breaks.then_some(USUAL_THRESHOLD);
     }
-    if let Some(threshold) = &mut new.break_threshold {
-        let tip =
-            "Change of speed in one step, m/s, above which a body breaks: a fall from 1 m ends with 4.4 m/s";
-        let look = SliderLook { unit: " m/s", decimals: 1, logarithmic: true };
-        let response = slider(ui, "Bears", tip, threshold, 0.1..=100.0, &look);
-        out.name("break_threshold", &response);
-        let tip = "How many times in a row something breaks by itself: pieces of this generation stay whole";
-        let generations = &mut new.break_generations;
-        let response = slider(ui, "In a row", tip, generations, 0..=8, &SliderLook::WHOLE);
-        out.name("break_generations", &response);
-    }
+    numbers(ui, out, Tuning::BREAKING, new);
 }
 
 /// Constants that only the penalty response has.
@@ -49,21 +39,14 @@ fn penalty(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
     if new.response.name() != "penalty" {
         return;
     }
-    let look = SliderLook { unit: "", decimals: 0, logarithmic: true };
-    let tip = "k of the paper's equation 3, N/m⁵: how strongly overlapping volume pushes bodies apart. A cube of 1 m \
-               and 2000 kg rests 0.2 mm deep at 10⁸";
     let exponent = &mut libm::log10(new.penalty.stiffness.max(1.0));
     let before = *exponent;
     let look_log = SliderLook::unit("", 2);
-    let response = slider(ui, "Stiffness 10^", tip, exponent, 4.0..=12.0, &look_log);
+    let response = slider(ui, STIFFNESS.label, STIFFNESS.help, exponent, 4.0..=12.0, &look_log);
     out.name("penalty_stiffness", &response);
     if *exponent != before {
         new.penalty.stiffness = libm::pow(10.0, *exponent);
     }
-    let tip = "mu of the paper's equation 4, N s/m³: how strongly sliding is slowed. 2000 slows that cube by a tenth \
-               of g at 1 m/s";
-    let response = slider(ui, "Drag", tip, &mut new.penalty.friction, 0.0..=1e6, &look);
-    out.name("penalty_friction", &response);
 }
 
 pub(super) fn show(
@@ -75,66 +58,19 @@ pub(super) fn show(
 ) {
     let mut new = tuning.clone();
     let leaf = input.sandbox.and_then(|s| s.objects().first()).map_or(7, |o| o.scene.level);
-    let response = slider(
-        ui,
-        "Contact level",
-        "Physics level: the octree level at which things touch; lower is faster, higher is more exact",
-        &mut new.physics_level,
-        2..=leaf.max(3),
-        &SliderLook::WHOLE,
-    );
-    out.name("physics_level", &response);
-    let heavy = SliderLook { unit: "", decimals: 0, logarithmic: true };
-    let tip = "kg/m³, of the scene's bodies: wood 500, plaster 1100, glass 2500";
-    let response = slider(ui, "Density", tip, &mut new.density, 10.0..=20_000.0, &heavy);
-    out.name("density", &response);
-    let look = SliderLook::unit(" m/s²", 1);
-    let response =
-        slider(ui, "Gravity", "Downward pull; the Earth's is 9.8", &mut new.gravity, 0.0..=25.0, &look);
-    out.name("gravity", &response);
-    let look = SliderLook::unit("", 2);
-    let response = slider(
-        ui,
-        "Friction",
-        "Coulomb coefficient: 0 slides like ice, 1 grips like rubber",
-        &mut new.friction,
-        0.0..=1.5,
-        &look,
-    );
-    out.name("friction", &response);
-    let response = slider(
-        ui,
-        "Bounce",
-        "Restitution: share of the speed that comes back",
-        &mut new.restitution,
-        0.0..=0.95,
-        &look,
-    );
-    out.name("restitution", &response);
-    let tip = "0 rolls on like a billiard ball, 1 stops soon: torque, as a share of half the thickness times the load";
-    let response = slider(ui, "Rolling", tip, &mut new.rolling_resistance, 0.0..=1.0, &look);
-    out.name("rolling_resistance", &response);
+    level(ui, out, &PHYSICS_LEVEL, &mut new.physics_level, leaf);
+    numbers(ui, out, Tuning::BODIES, &mut new);
     breaking(ui, &mut new, out);
-    let tip = "Number of octree levels by which contacts far from the eye may be coarser; 0: all are as exact as \
-               near ones";
-    let response = slider(ui, "Far away", tip, &mut new.far_levels, 0..=4, &SliderLook::WHOLE);
-    out.name("far_levels", &response);
     // A list with one entry would be no choice.
-    let known: Vec<_> = finders().iter().filter_map(|f| named(f.name, f.label, f.about)).collect();
+    let known: Vec<_> = generators().iter().filter_map(|f| named(f.name, f.label, f.about)).collect();
     if known.len() > 1 {
         let title = ("contacts", "Contacts", "How contacts are found");
         choice(ui, out, title, &mut new.contacts, &known);
     }
-    if new.contacts.name() == "field" {
-        let tip = "Octree level of the distance field's cells: finer cells are exact deeper inside, coarser ones are \
-                   computed faster";
-        let response =
-            slider(ui, "Field level", tip, &mut new.field_level, 2..=MAX_FIELD_LEVEL, &SliderLook::WHOLE);
-        out.name("field_level", &response);
-    }
-    let known: Vec<_> = responses().iter().filter_map(|r| named(r.name, r.label, r.about)).collect();
+    let known: Vec<_> = solvers().iter().filter_map(|r| named(r.name, r.label, r.about)).collect();
     choice(ui, out, ("response", "Response", "How contacts push"), &mut new.response, &known);
     penalty(ui, &mut new, out);
+    numbers(ui, out, Tuning::CONTACTS, &mut new);
     walls_panel::show(ui, input, &mut new, out);
     pairs_panel::show(ui, state, input, &mut new, out);
     let shown = [
@@ -165,16 +101,7 @@ pub(super) fn show(
         &mut new.throw.missile,
         &missiles,
     );
-    let tip = "Diameter or edge of what is thrown";
-    let response = slider(ui, "  its size", tip, &mut new.throw.size, 0.02..=2.0, &SliderLook::unit(" m", 2));
-    out.name("throw_size", &response);
-    let tip = "Speed at which it leaves the hand";
-    let response =
-        slider(ui, "  its speed", tip, &mut new.throw.speed, 0.0..=40.0, &SliderLook::unit(" m/s", 1));
-    out.name("throw_speed", &response);
-    let tip = "Of each cubic metre of what is thrown: water is 1000, stone 2600, iron 7900";
-    let response = slider(ui, "  its density", tip, &mut new.throw.density, 100.0..=20_000.0, &heavy);
-    out.name("throw_density", &response);
+    numbers(ui, out, Tuning::THROW, &mut new);
     if new != *tuning {
         tune(out, "physics", new);
     }

@@ -19,6 +19,7 @@ pub(super) struct Panels {
     presets: Vec<PresetView>,
     pin: Option<PinView>,
     prompt: Option<PathPrompt>,
+    question: Option<Question>,
     replay: ReplayView,
     keymap: Keymap,
     out: UiOutput,
@@ -50,6 +51,7 @@ impl Panels {
             presets: listed.map(view).collect(),
             pin: None,
             prompt: None,
+            question: None,
             replay: ReplayView::default(),
             keymap: Keymap::default(),
             out: UiOutput::default(),
@@ -84,6 +86,7 @@ impl Panels {
             earlier_sessions: &[],
             export: None,
             prompt: self.prompt.as_ref(),
+            question: self.question.as_ref(),
             presets: &self.presets,
             adapter: "none",
             compute: Choice::Cpu,
@@ -331,6 +334,38 @@ fn a_path_is_asked_for_and_a_file_that_is_there_is_named_twice() {
     assert_eq!(harness.state().asked.last(), Some(&Command::AnswerPrompt(Some("/tmp/a.toml".into()))));
     press(&mut harness, "Cancel");
     assert_eq!(harness.state().asked.last(), Some(&Command::AnswerPrompt(None)));
+}
+
+/// At the smallest window all answers are inside and apart, and no key behind the question does anything.
+#[test]
+fn a_question_is_whole_and_nothing_happens_behind_it() {
+    let mut harness = harness(640.0, 480.0);
+    let answers = ["Save under another name …", "Discard them and open the other", "Cancel"];
+    harness.state_mut().question = Some(Question {
+        title: "Unsaved changes".into(),
+        text: format!(
+            "The scene could not be kept: /{}: no space left on device",
+            "a_long_folder/".repeat(12)
+        ),
+        answers: answers.map(str::to_owned).to_vec(),
+    });
+    harness.run_steps(3);
+    let rects: Vec<egui::Rect> =
+        answers.iter().map(|label| harness.query_all_by_label(label).last().unwrap().rect()).collect();
+    let window = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(640.0, 480.0));
+    assert!(rects.iter().all(|rect| window.contains_rect(*rect)), "{rects:?}");
+    let apart = |a: usize, b: usize| !rects[a].intersects(rects[b]);
+    assert!(apart(0, 1) && apart(1, 2) && apart(0, 2), "{rects:?}");
+    harness.state_mut().asked.clear();
+    harness.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::Z);
+    harness.run_steps(2);
+    assert_eq!(harness.state().asked, []);
+    harness.key_press(egui::Key::Escape);
+    harness.run_steps(2);
+    assert_eq!(harness.state().asked, [Command::AnswerQuestion(2)], "Escape is the last answer");
+    harness.state_mut().asked.clear();
+    press(&mut harness, answers[1]);
+    assert_eq!(harness.state().asked.last(), Some(&Command::AnswerQuestion(1)));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{
     UiInput, UiOutput, beside_panel, keymap, tune,
-    widgets::{SliderLook, label, name_list, slider},
+    widgets::{label, name_list, numbers},
 };
 use crate::{render::ColorBy, scene::Tuning};
 
@@ -16,10 +16,8 @@ const COLORS: [(ColorBy, &str, &str); 5] = [
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out: &mut UiOutput) {
     let mut new = tuning.clone();
+    numbers(ui, out, Tuning::EXPLODED, &mut new);
     let view = &mut new.view;
-    let tip = "Draws the pieces apart, without moving the bodies";
-    let response = slider(ui, "Explode", tip, &mut view.explode, 0.0..=1.0, &SliderLook::unit("", 2));
-    out.name("explode", &response);
     ui.horizontal(|ui| {
         label(ui, "Colour by", "What decides the colours");
         let chosen =
@@ -33,25 +31,8 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         name_list(&response.response, "Colour by");
         out.name("color_by", &response.response);
     });
-    let response = slider(
-        ui,
-        "Resolution",
-        "Highest resolution of the picture, as a share of the window's width and height; less is faster",
-        &mut view.sharpness,
-        0.25..=1.0,
-        &SliderLook::unit("", 2),
-    );
-    out.name("sharpness", &response);
-    let response = slider(
-        ui,
-        "Target rate",
-        "Pictures a second to keep while things move; the picture gets coarser to reach it",
-        &mut view.target_fps,
-        10.0..=60.0,
-        &SliderLook::unit(" fps", 0),
-    );
-    out.name("target_fps", &response);
-    let floor = ui.checkbox(&mut view.floor, "Floor").on_hover_text("Draw the floor");
+    numbers(ui, out, Tuning::QUALITY, &mut new);
+    let floor = ui.checkbox(&mut new.view.floor, "Floor").on_hover_text("Draw the floor");
     out.name("floor", &floor);
     if new != *tuning {
         tune(out, "view", new);

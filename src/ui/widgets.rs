@@ -2,7 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::theme;
+use super::{UiOutput, theme};
+use crate::parameter::{Parameter, Row};
 
 /// Width of the labels, points.
 const LABEL: f32 = 88.0;
@@ -38,6 +39,63 @@ pub fn slider<N: egui::emath::Numeric>(
     range: RangeInclusive<N>,
     look: &SliderLook,
 ) -> egui::Response {
+    slider_in(ui, (name, tip), value, range.clone(), range, look)
+}
+
+/// The rows of a table whose values are numbers, are set and have an effect.
+pub fn numbers<T>(ui: &mut egui::Ui, out: &mut UiOutput, rows: &[Row<T>], owner: &mut T) {
+    for row in rows.iter().filter(|row| row.is_number()) {
+        let shown = (row.get)(owner).filter(|_| (row.applies)(owner));
+        let Some(mut value) = shown else { continue };
+        let ends = [row.of.slider, row.of.range];
+        if number(ui, out, &row.of, &mut value, ends).changed() {
+            (row.set)(owner, Some(value));
+        }
+    }
+}
+
+/// The row of an octree level of an object with leaves at level `leaf`.
+pub fn level(ui: &mut egui::Ui, out: &mut UiOutput, of: &Parameter, value: &mut u32, leaf: u32) -> bool {
+    let (mut wide, most) = (f64::from(*value), f64::from(leaf.max(3)));
+    let changed = number(ui, out, of, &mut wide, [(2.0, most), (of.range.0, most)]).changed();
+    *value = wide as u32;
+    changed
+}
+
+/// A row with a slider between the first `ends`; numbers between the second ones can be typed.
+pub fn number(
+    ui: &mut egui::Ui,
+    out: &mut UiOutput,
+    of: &Parameter,
+    value: &mut f64,
+    [slider, typed]: [(f64, f64); 2],
+) -> egui::Response {
+    // A unit with a space before it follows the number; there is no room for others.
+    let unit = if of.unit.starts_with(' ') { of.unit } else { "" };
+    let look = SliderLook { unit, decimals: of.decimals, logarithmic: of.logarithmic };
+    let text = (of.label, of.help);
+    let response = if of.whole {
+        let whole = |(low, high): (f64, f64)| low as u32..=high as u32;
+        let mut count = *value as u32;
+        let response = slider_in(ui, text, &mut count, whole(slider), whole(typed), &look);
+        *value = f64::from(count);
+        response
+    } else {
+        slider_in(ui, text, value, slider.0..=slider.1, typed.0..=typed.1, &look)
+    };
+    out.name(of.widget(), &response);
+    response
+}
+
+/// A slider from end to end of `range`, beside a number that can be typed between the ends of `typed`.
+fn slider_in<N: egui::emath::Numeric>(
+    ui: &mut egui::Ui,
+    (name, tip): (&str, &str),
+    value: &mut N,
+    range: RangeInclusive<N>,
+    typed: RangeInclusive<N>,
+    look: &SliderLook,
+) -> egui::Response {
     ui.horizontal(|ui| {
         label(ui, name, tip);
         let spacing = ui.spacing().item_spacing.x;
@@ -57,7 +115,7 @@ pub fn slider<N: egui::emath::Numeric>(
         }
         let speed = (range.end().to_f64() - range.start().to_f64()) / 400.0;
         let number = egui::DragValue::new(value)
-            .range(range)
+            .range(typed)
             .clamp_existing_to_range(false)
             .speed(speed)
             .min_decimals(look.decimals)

@@ -6,7 +6,7 @@ use std::{cell::RefCell, collections::BTreeSet};
 
 use glam::DVec3;
 use kintsugi::{
-    fracture::{Pattern, Surface, hidden},
+    fracture::{Pattern, Surface, missed_fragments},
     svo::{
         Forest,
         morton::{self, Key},
@@ -162,7 +162,7 @@ fn hidden_parts_of_random_cases_equal_the_clipped_cells() {
             let case = Case { seeds: case.seeds * seeds, surface: Surface::Planar, ..case };
             let forest = case.shape.octree(level);
             let (pattern, recipe) = case.parts(&forest, 0);
-            let found = hidden(&forest, 0, &pattern).parts;
+            let found = missed_fragments(&forest, 0, &pattern).parts;
             let parts = Parts::of(&solid(&forest, 0), level, &pattern);
             if let Some(what) = parts.differ_from(&found) {
                 return Err(TestCaseError::fail(what));

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use kintsugi::{
-    fracture::{Surface, hidden},
+    fracture::{Surface, missed_fragments},
     shape::grid_mass,
 };
 
@@ -44,7 +44,7 @@ fn generations(bench: &Bench, name: &str, surfaces: [Surface; GENERATIONS]) -> F
         let (pattern, recipe) = case.parts(&forest, tree);
         if surface == Surface::Planar {
             let parts = Parts::of(&solid(&forest, tree as usize), 6, &pattern);
-            let found = hidden(&forest, tree, &pattern).parts;
+            let found = missed_fragments(&forest, tree, &pattern).parts;
             assert_eq!(parts.differ_from(&found), None, "{name}, generation {generation}");
         }
         if generation + 1 == GENERATIONS {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use kintsugi::{
-    fracture::{Fracture, Surface, hidden},
+    fracture::{Fracture, Surface, missed_fragments},
     svo::{LeafColor, pack_normal, unpack_normal, validate},
 };
 
@@ -334,7 +334,7 @@ fn what_is_hidden_and_what_is_the_same_are_seen_to_differ() {
     let case = plain("cavity", 4, Surface::Planar, 120, 3);
     let forest = case.shape.octree(4);
     let (pattern, recipe) = case.parts(&forest, 0);
-    let found = hidden(&forest, 0, &pattern).parts;
+    let found = missed_fragments(&forest, 0, &pattern).parts;
     let parts = Parts::of(&solid(&forest, 0), 4, &pattern);
     assert_eq!(parts.differ_from(&found), None);
     let sure = found.iter().position(|part| parts.sure.contains(part)).expect("a part that is surely there");

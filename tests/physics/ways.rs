@@ -1,4 +1,4 @@
-//! The checks by other finders of contacts and other responses than those that scenes have where nobody chooses. Which
+//! The checks by other contact generators and other responses than those that scenes have where nobody chooses. Which
 //! hold for which, and why not the others, is in docs/physics.md.
 
 use std::time::Instant;
@@ -55,7 +55,7 @@ const ALWAYS: [Check; 10] = [
     ("P18", p18_unequal_stack::holds),
 ];
 
-/// What a finder does to pieces, and to what is fast. P12 and P13 hold for octrees and impulses, too, and take long.
+/// What a generator does to pieces, and to what is fast. P12 and P13 hold for octrees and impulses, too, and take long.
 const OF_FINDERS: [Check; 4] = [
     ("P12", p12_pile::holds),
     ("P13", p13_bytes::holds),
@@ -108,7 +108,7 @@ fn octrees_answered_by_soft_constraints() {
     hold(Ways { contacts: "octree", response: "soft" }, all.chain(OF_FIELDS));
 }
 
-/// Every check by every finder and response, whether it holds or not: what docs/physics.md says of the rest.
+/// Every check by every generator and response, whether it holds or not: what docs/physics.md says of the rest.
 #[test]
 #[ignore = "takes minutes and asserts nothing"]
 fn all_checks_are_tabulated() {
@@ -147,7 +147,7 @@ fn balls_are_measured() {
     }
 }
 
-/// What docs/lab/hull-contacts.md has: heaps of a hundred and four hundred pieces, by all finders and responses that
+/// What docs/lab/hull-contacts.md has: heaps of a hundred and four hundred pieces, by all generators and responses that
 /// let them come to rest.
 #[test]
 #[ignore = "takes minutes and asserts nothing"]

@@ -9,13 +9,13 @@
 //! | `injure.rs` | damages files |
 //! | `results.rs` | reads what the program wrote; a digest of bytes |
 //! | `window.rs` | the program in a window of a display of its own: mouse, keys, what it shows |
-//! | `plane_cut.rs`, `spheres.rs` | a method and a finder that the program does not have |
+//! | `plane_cut.rs`, `spheres.rs` | a method and a generator that the program does not have |
 //! | `skip.rs` | what happens where the machine lacks something: the one place that decides |
 //!
 //! Test programs: `fracture/` has what must be true of every fracture (F1 to F10, a file each), `physics/` what
 //! must be true of every motion (P1 to P22, a file each; P14 is tested beside the broad phase), `sandbox/` the
 //! engine behind the window, `cli/` the commands and their files, `window.rs` the window under a display of its
-//! own, `random_use.rs` anything at all done to it, `method.rs` and `finder.rs` a method and a finder from
+//! own, `random_use.rs` anything at all done to it, `method.rs` and `generator.rs` a method and a generator from
 //! outside, `from_outside.rs` the same two in the window, `corpus.rs` small files of every
 //! kind and damaged ones through every reader, `licences.rs` the crates. Tests of one module's
 //! insides stand beside it in `src/`.

@@ -3,13 +3,13 @@
 
 use kintsugi::{
     bodies::{
-        Body, ContactQuery, Detail, FindContacts, FinderEntry, Found, Manifold, NearPair, Point, StepContext,
-        find, inherit,
+        Body, ContactGenerator, ContactQuery, Found, GeneratorEntry, LevelOfDetail, Manifold, NearPair,
+        Point, StepContext, find, inherit,
     },
     gpu::GpuError,
 };
 
-pub static ENTRY: FinderEntry = FinderEntry {
+pub static ENTRY: GeneratorEntry = GeneratorEntry {
     name: "spheres",
     label: "spheres",
     about: "Every body is the sphere round it.",
@@ -25,12 +25,12 @@ fn fine(radius: f64) -> f64 {
     0.1 * radius
 }
 
-impl FindContacts for Spheres {
-    fn reach(&self, bodies: &[Body], _: Detail<'_>) -> Vec<f64> {
+impl ContactGenerator for Spheres {
+    fn reach(&self, bodies: &[Body], _: LevelOfDetail<'_>) -> Vec<f64> {
         bodies.iter().map(|body| body.def.radius()).collect()
     }
 
-    fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], _: Detail<'_>) {
+    fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], _: LevelOfDetail<'_>) {
         for pair in pairs {
             let [a, b] = pair.bodies.map(|k| bodies[k].def.radius());
             pair.resolution_m = fine(a.min(b));

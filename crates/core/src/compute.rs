@@ -13,7 +13,6 @@ use crate::{
 
 /// The user's choice of a backend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Choice {
     /// The graphics adapter if it is a real one, else the processor's cores.

@@ -24,7 +24,6 @@ pub struct Handover {
 
 /// Programs whose axes and units the files can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Target {
     /// z up in PLY and USD, metres; its OBJ importer turns by itself
@@ -39,7 +38,6 @@ pub enum Target {
 
 /// Origin of a piece's node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Pivot {
     /// At its centre of mass
@@ -51,7 +49,6 @@ pub enum Pivot {
 
 /// Convex shapes beside the meshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Collision {
     /// None

@@ -121,7 +121,7 @@ fn bounds_in_shape_space(shape: &Shape) -> Aabb {
 /// A piece for all formats.
 #[derive(Clone, Debug)]
 pub struct ExportPiece {
-    /// Number in the list it is in; see [`Assembly`].
+    /// Number in the list it is in; see [`Assembly`](crate::Assembly).
     pub id: usize,
     /// Its shape.
     pub shape: Arc<Shape>,

@@ -12,8 +12,8 @@ use serde::Serialize;
 use crate::{
     compute::RanOn,
     fracture::{
-        BreakStep, Dropped, FractureCounts, FractureParams, Impact, Interior, Labelling, MethodId, Preset,
-        Smallest, Solved, Surface, VoronoiDetail,
+        BreakStep, Dropped, FractureCounts, FractureParams, Impact, Interior, Labelling, MethodId, PRESETS,
+        Preset, Smallest, Solved, Surface, VoronoiDetail,
         crack::CrackShape,
         generations::Plan,
         interior::{hex_color, surface_color},
@@ -64,17 +64,9 @@ pub struct ParameterReport {
     pub radii: Vec<f64>,
     /// Number of seeds of each sphere or ring; empty: equal shares.
     pub counts: Vec<u32>,
-    /// Number of clusters.
-    pub clusters: u32,
-    /// Radius of a cluster, fraction of the longest side.
-    pub spread: f64,
-    /// Direction of the grain, axes of the mesh.
-    pub grain_axis: DVec3,
-    /// Length of a splinter divided by its width.
-    pub grain_ratio: f64,
-    /// Strength of the blow, 0 to 1, if the pattern uses it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub blow_strength: Option<f64>,
+    /// What single patterns have.
+    #[serde(flatten)]
+    pub presets: PresetReport,
     /// Number of pieces aimed for.
     pub pieces: Option<u32>,
     /// File of the first break's seeds, if one was given.
@@ -101,6 +93,24 @@ pub struct ParameterReport {
     pub generations: u32,
     /// Mesh formats written beside the arrays.
     pub formats: Vec<String>,
+}
+
+/// Values of the table [`PRESETS`]: those of the first patterns always, others where they have an effect.
+#[derive(Clone, Debug)]
+pub struct PresetReport(Vec<(&'static str, serde_json::Value)>);
+
+impl PresetReport {
+    fn of(params: &FractureParams) -> Self {
+        let always = ["clusters", "spread", "grain_axis", "grain_ratio"];
+        let told = PRESETS.iter().filter(|row| always.contains(&row.of.path) || (row.applies)(params));
+        Self(told.map(|row| (row.of.path, (row.read)(params))).collect())
+    }
+}
+
+impl Serialize for PresetReport {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
 }
 
 /// Interior material on crack faces, as used.
@@ -173,11 +183,7 @@ impl ParameterReport {
             pattern: params.preset,
             radii: params.radii.clone(),
             counts: params.counts.clone(),
-            clusters: params.clusters,
-            spread: params.spread,
-            grain_axis: params.grain_axis,
-            grain_ratio: params.grain_ratio,
-            blow_strength: (params.preset == Preset::Inward).then_some(params.blow_strength),
+            presets: PresetReport::of(params),
             pieces: params.target_pieces,
             seeds_file: params.seeds_file.clone(),
             rng: params.rng,

@@ -1,10 +1,10 @@
-//! Everything that uses wgpu, apart from voxels: the device, compute kernels and drawings, buffers that grow, readback, timings,
-//! shader sources and the parallel primitives (scan, sort).
+//! Everything that uses wgpu, apart from voxels: the device, compute kernels and drawings, buffers that grow, readback,
+//! timings, shader sources and the parallel primitives (scan, sort).
 //!
 //! A dispatch in one breath: `rec.run(&self.count, n, &CountParams { .. }, bind![nodes: arena.nodes, pairs, masks])?`.
 //!
-//! Without the feature `device` no graphics library is compiled: [`Gpu::headless`] finds no adapter, and no value of [`Gpu`]
-//! or of a buffer can exist. Crates that dispatch kernels compile unchanged, and run on the processor's cores.
+//! Without the feature `device` no graphics library is compiled: [`Gpu::headless`] finds no adapter, and no value of
+//! [`Gpu`] or of a buffer can exist. Crates that dispatch kernels compile unchanged, and run on the processor's cores.
 
 #![deny(missing_docs)]
 
@@ -14,14 +14,14 @@ mod device;
 #[path = "no_device.rs"]
 mod device;
 mod error;
-mod growing;
+mod grow_and_retry;
 mod layout;
 pub mod shaders;
 mod timing;
 
 pub use device::*;
 pub use error::{GpuError, PICTURE};
-pub use growing::Growing;
+pub use grow_and_retry::GrowAndRetry;
 pub use layout::{Field, Layout, Shared};
 pub use timing::{StageTiming, ms_since};
 

@@ -1,5 +1,5 @@
-//! The names of `device/` for builds without a graphics library. None of these types has a value, so a function that takes
-//! one can never run, and the compiler leaves it out.
+//! The names of `device/` for builds without a graphics library. None of these types has a value, so a function that
+//! takes one can never run, and the compiler leaves it out.
 
 #![allow(missing_docs, clippy::missing_errors_doc, reason = "`device/` documents what has these names")]
 #![allow(unused_variables, reason = "no function of an impossible value uses its other arguments")]
@@ -93,9 +93,9 @@ pub fn read_all<T: Pod>(gpu: &Gpu, buffers: &[(&Buffer<T>, usize, usize)]) -> Re
 }
 
 #[derive(Clone, Debug)]
-pub struct Count(Never);
+pub struct IndirectCount(Never);
 
-impl Count {
+impl IndirectCount {
     #[must_use]
     pub fn unknown(gpu: &Gpu) -> Self {
         match gpu.0 {}
@@ -153,7 +153,7 @@ impl<T: Shared> Bindable for Uniform<T> {
     }
 }
 
-impl Bindable for Count {
+impl Bindable for IndirectCount {
     fn never(&self) -> Named<'_> {
         match self.0 {}
     }
@@ -203,13 +203,18 @@ impl<'a> Recorder<'a> {
     pub fn run_counted<P: Shared>(
         &mut self,
         kernel: &Kernel,
-        count: &Count,
+        count: &IndirectCount,
         params: &P,
         given: &[Named<'_>],
     ) -> Result<(), GpuError> {
         match self.0.0 {}
     }
-    pub fn run_bare(&mut self, kernel: &Kernel, count: &Count, given: &[Named<'_>]) -> Result<(), GpuError> {
+    pub fn run_bare(
+        &mut self,
+        kernel: &Kernel,
+        count: &IndirectCount,
+        given: &[Named<'_>],
+    ) -> Result<(), GpuError> {
         match self.0.0 {}
     }
     pub fn copy<T: Pod>(&mut self, from: &Buffer<T>, to: &Buffer<T>) {
@@ -248,21 +253,21 @@ impl PendingTimings {
     pub fn collect_with(
         gpu: &Gpu,
         pending: Vec<Self>,
-        copies: &[&dyn Copied],
+        copies: &[&dyn AnyReadback],
     ) -> Result<Vec<StageTiming>, GpuError> {
         match gpu.0 {}
     }
 }
 
 /// A copy on its way to the host, of whatever kind.
-pub trait Copied {}
+pub trait AnyReadback {}
 
 #[derive(Debug)]
-pub struct Staged<T>(Never, PhantomData<T>);
+pub struct Readback<T>(Never, PhantomData<T>);
 
-impl<T> Copied for Staged<T> {}
+impl<T> AnyReadback for Readback<T> {}
 
-impl<T: Pod> Staged<T> {
+impl<T: Pod> Readback<T> {
     #[must_use]
     pub fn copy(rec: &mut Recorder<'_>, buffer: &Buffer<T>, first: usize, count: usize) -> Self {
         match buffer.0 {}
@@ -275,7 +280,7 @@ impl<T: Pod> Staged<T> {
     pub fn is_empty(&self) -> bool {
         match self.0 {}
     }
-    pub fn view(&self) -> Result<StagedView<T>, GpuError> {
+    pub fn view(&self) -> Result<ReadbackView<T>, GpuError> {
         match self.0 {}
     }
     pub fn to_vec(&self) -> Result<Vec<T>, GpuError> {
@@ -283,9 +288,9 @@ impl<T: Pod> Staged<T> {
     }
 }
 
-pub struct StagedView<T>(Never, PhantomData<T>);
+pub struct ReadbackView<T>(Never, PhantomData<T>);
 
-impl<T> std::ops::Deref for StagedView<T> {
+impl<T> std::ops::Deref for ReadbackView<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -317,7 +322,7 @@ impl<'g> Submissions<'g> {
     pub fn give<T: Pod>(&mut self, buffer: Buffer<T>) {
         match self.gpu.0 {}
     }
-    pub fn wait(&mut self, copies: &[&dyn Copied]) -> Result<(), GpuError> {
+    pub fn wait(&mut self, copies: &[&dyn AnyReadback]) -> Result<(), GpuError> {
         match self.gpu.0 {}
     }
     #[must_use]
@@ -327,7 +332,7 @@ impl<'g> Submissions<'g> {
 }
 
 pub mod primitives {
-    use super::{Buffer, Count, Gpu, GpuError, Never, Recorder};
+    use super::{Buffer, Gpu, GpuError, IndirectCount, Never, Recorder};
 
     #[derive(Debug)]
     pub struct Scan(Never);
@@ -341,7 +346,7 @@ pub mod primitives {
             &self,
             rec: &mut Recorder<'_>,
             items: &Buffer<[u32; 2]>,
-            count: &Count,
+            count: &IndirectCount,
         ) -> Result<(), GpuError> {
             match self.0 {}
         }
@@ -349,7 +354,7 @@ pub mod primitives {
             &self,
             rec: &mut Recorder<'_>,
             items: &Buffer<[u32; 2]>,
-            count: &Count,
+            count: &IndirectCount,
         ) -> Result<(), GpuError> {
             match self.0 {}
         }
@@ -366,8 +371,8 @@ pub mod primitives {
         pub fn run(
             &self,
             rec: &mut Recorder<'_>,
-            scanned: (&Buffer<[u32; 2]>, &Count),
-            next: (&Count, [u32; 2]),
+            scanned: (&Buffer<[u32; 2]>, &IndirectCount),
+            next: (&IndirectCount, [u32; 2]),
             report: (&Buffer<[u32; 2]>, usize),
         ) -> Result<(), GpuError> {
             match self.0 {}

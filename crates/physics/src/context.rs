@@ -1,26 +1,26 @@
-//! Input of finder and response in a step, beside the bodies.
+//! Input of generator and response in a step, beside the bodies.
 
-use super::{Detail, StepReport, WorldSettings};
+use super::{LevelOfDetail, StepReport, WorldSettings};
 use crate::{
     gpu::{Gpu, StageTiming},
     svo::Arena,
 };
 use std::time::Instant;
 
-/// The stage in which finders follow what broke since the step before.
+/// The stage in which generators follow what broke since the step before.
 pub const FOLLOW: &str = "contacts of what broke";
 
 /// A device, and where on it shapes lie.
 pub type OnGpu<'a> = Option<(&'a Gpu, &'a Arena)>;
 
-/// Input of finder and response in a step, beside the bodies.
+/// Input of generator and response in a step, beside the bodies.
 pub struct StepContext<'a> {
     /// The device; `None`: everything runs on the CPU.
     pub gpu: OnGpu<'a>,
     /// Settings, all of them usable; `dt` is the part of the step that is being worked out.
     pub settings: &'a WorldSettings,
     /// Collision levels of bodies.
-    pub detail: Detail<'a>,
+    pub detail: LevelOfDetail<'a>,
     /// The report, filled in during the step.
     pub report: &'a mut StepReport,
     /// Wall-clock time of the stages.

@@ -1,7 +1,7 @@
-//! Names of the finder and the response that settings choose. [`super::finders`] and [`super::responses`] are the tables
-//! that the names are read from.
+//! Names of the generator and the response that settings choose. [`super::generators`] and [`super::solvers`] are the
+//! tables that the names are read from.
 
-/// Names the finder that looks at all pairs of kinds that it accepts.
+/// Names the generator that looks at all pairs of kinds that it accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContactsId(pub(super) &'static str);
 

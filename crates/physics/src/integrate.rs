@@ -1,6 +1,6 @@
 //! Moving bodies through one substep: semi-implicit in the velocity, midpoint in the rotation.
 
-use super::{Body, BodyState, turning::turned_by};
+use super::{Body, BodyState, rotation::turned_by};
 use glam::{DMat3, DQuat, DVec3};
 
 /// Speeds above this are clamped, m/s.

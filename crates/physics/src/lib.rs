@@ -1,8 +1,8 @@
 //! Rigid bodies.
 //!
 //! In: shapes with their materials. Out: poses after each step. [`World::step`] is the recipe: broad phase, contacts,
-//! response, sleep (Domaradzki & Martyn 2016, sec. 5). Finders of contacts and responses to them are methods of two
-//! tables ([`finders`], [`responses`]); the recipe depends on none of them.
+//! response, sleep (Domaradzki & Martyn 2016, sec. 5). contact generators and responses to them are methods of two
+//! tables ([`generators`], [`solvers`]); the recipe depends on none of them.
 
 #![deny(missing_docs)]
 #![cfg_attr(
@@ -11,7 +11,7 @@
 )]
 #![recursion_limit = "256"]
 
-use kintsugi_core::{compute, fracture, registry, shape, svo};
+use kintsugi_core::{compute, fracture, parameter, registry, shape, svo};
 use kintsugi_geometry as geometry;
 use kintsugi_gpu as gpu;
 
@@ -19,10 +19,9 @@ mod body;
 pub mod broad_phase;
 mod clearance;
 pub mod collide;
+mod collision_level;
 mod contacts;
 mod context;
-mod corners;
-mod detail;
 mod drag;
 mod ids;
 pub mod integrate;
@@ -30,37 +29,41 @@ mod measure;
 mod options;
 mod planes;
 mod report;
-mod respond;
+pub mod rotation;
 mod scale;
 mod settings;
 mod sleep;
 mod snapshot;
+mod solver;
 mod step;
+mod support;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 #[cfg(test)]
 mod tests;
-pub mod turning;
 mod world;
 
 pub use body::{Body, BodyDef, BodyId, BodyState, Family, index_of};
 pub use broad_phase::{NearPair, Obb};
 pub use collide::{
-    Ball, CollisionPoint, Column, ContactQuery, FindContacts, FinderEntry, FinderMemory, Found, MakeFinder,
-    Manifold, Overlap, Partner, Point, find, finders, inherit, reduce, register_finder,
+    Ball, CollisionPoint, Column, ContactGenerator, ContactQuery, Found, GeneratorEntry, GeneratorMemory,
+    MakeGenerator, Manifold, Overlap, Partner, Point, find, generators, inherit, reduce, register_generator,
 };
+pub use collision_level::{Adaptive, LevelOfDetail, PairLevels};
 pub use contacts::{Contact, Push};
 pub use context::{FOLLOW, OnGpu, StageClock, StepContext};
-pub use detail::{Adaptive, Detail, PairLevels};
 pub use drag::Drag;
 pub use ids::{ContactsId, ResponseId};
 pub use measure::{MakeMeasure, PairMeasure, all_pair_data, has_measure, pair_data, register_measure};
 pub use options::Options;
 pub use planes::{Plane, Walls};
 pub use report::StepReport;
-pub use respond::{Respond, ResponseEntry, SoftStep, register_response, responses};
-pub use settings::{Narrow, WorldSettings};
+pub use settings::{
+    DENSITY, DT, FRICTION, GRAVITY, Narrow, PHYSICS_LEVEL, RESTITUTION, ROLLING_RESISTANCE, SUBSTEPS,
+    WorldSettings,
+};
 pub use snapshot::WorldSnapshot;
+pub use solver::{ContactSolver, SoftStep, SolverEntry, register_solver, solvers};
 pub use world::World;
 
 /// Octrees of bodies at the levels at which they collide: levels of pairs, surface samples, and where these are on a

@@ -1,4 +1,4 @@
-//! Numbers that a finder or a response lets its user choose, beyond the settings that all share.
+//! Numbers that a generator or a response lets its user choose, beyond the settings that all share.
 
 use crate::fracture::MethodOption;
 use std::collections::BTreeMap;

@@ -1,8 +1,39 @@
 //! Gravity, time step, planes, and which methods find and answer contacts.
 
 use super::{Adaptive, ContactsId, Options, Plane, ResponseId, Walls};
-use crate::{compute::Choice, gpu::Gpu};
+use crate::{
+    compute::Choice,
+    gpu::Gpu,
+    parameter::{Parameter, parameters},
+};
 use glam::DVec3;
+
+parameters! {
+    /// Downward gravity, m/s^2.
+    pub GRAVITY = Parameter::number("Gravity", (-1e4, 1e4), "Downward pull; the Earth's is 9.8").slider(0.0, 25.0)
+        .unit(" m/s²", 1).undo("gravity");
+    /// Time step, s.
+    pub DT = Parameter::number("Time step", (1e-5, 0.1), "time step").unit("s", 3);
+    /// Solver substeps in a step.
+    pub SUBSTEPS = Parameter::whole("Substeps", (1.0, 64.0), "solver substeps in one step");
+    /// Octree level of contacts.
+    pub PHYSICS_LEVEL = Parameter::whole("Contact level", (1.0, crate::svo::MAX_LEVEL as f64), "Octree level at \
+         which things touch; lower is faster, higher is more exact").undo("contact level").at("physics_level")
+        .unset("level - 1").more("at most `level`; pieces thinner than a cell of it collide at a finer one");
+    /// Density, kg/m^3.
+    pub DENSITY = Parameter::number("Density", (1e-3, 1e6), "Mass of a cubic metre: wood 500, plaster 1100, glass \
+         2500").logarithmic(10.0, 20_000.0).unit("kg/m³", 0).undo("density");
+    /// Coulomb friction coefficient.
+    pub FRICTION = Parameter::number("Friction", (0.0, 10.0), "Coulomb coefficient: 0 slides like ice, 1 grips like \
+         rubber").slider(0.0, 1.5).undo("friction");
+    /// Restitution.
+    pub RESTITUTION = Parameter::number("Bounce", (0.0, 1.0), "Restitution: share of the speed that comes back")
+        .slider(0.0, 0.95).undo("bounce");
+    /// Rolling resistance.
+    pub ROLLING_RESISTANCE = Parameter::number("Rolling", (0.0, 1.0), "0 rolls on like a billiard ball, 1 stops \
+         soon: torque, as a share of half the thickness times the load").undo("rolling")
+        .more("[how](physics.md#rolling-resistance)");
+}
 
 /// Which implementation looks for contacts. Both give the same ones, but for what rounding decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -56,9 +87,9 @@ pub struct WorldSettings {
     pub contacts: ContactsId,
     /// How contacts are answered.
     pub response: ResponseId,
-    /// Values of the options of the finder and the response.
+    /// Values of the options of the generator and the response.
     pub options: Options,
-    /// Coarser levels far from [`World::eye`]; none: levels stay.
+    /// Coarser levels far from [`World::eye`](crate::World::eye); none: levels stay.
     pub adaptive: Option<Adaptive>,
     /// Whether bodies at rest may sleep.
     pub sleeping: bool,

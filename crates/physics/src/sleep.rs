@@ -6,8 +6,8 @@ use super::{
     Body, BodyId, WorldSettings,
     body::index_of,
     collide::{Manifold, find},
+    rotation::angle_between,
     scale::Scale,
-    turning::angle_between,
 };
 use crate::geometry::UnionFind;
 use glam::DVec3;
@@ -59,8 +59,8 @@ fn travels(body: &Body, least: f64, gravity: DVec3) -> bool {
     !body.asleep && body.still_secs < tremble && speed(body) > least
 }
 
-/// Two bodies that pressed on each other, and how hard in a round, N s; or one of which falls away from beneath the other,
-/// which sleeps.
+/// Two bodies that pressed on each other, and how hard in a round, N s; or one of which falls away from beneath the
+/// other, which sleeps.
 #[derive(Clone, Copy, Debug)]
 pub struct Pressed {
     first: BodyId,
@@ -154,8 +154,8 @@ pub fn wake_touched(
     }
 }
 
-/// Whether `mover` falls away from beneath a sleeper, faster than `least` m/s; the sleeper is the first body of `m` where `way` is 1, else
-/// the second.
+/// Whether `mover` falls away from beneath a sleeper, faster than `least` m/s; the sleeper is the first body of `m`
+/// where `way` is 1, else the second.
 fn drops(mover: &Body, m: &Manifold, way: f64, least: f64, settings: &WorldSettings) -> bool {
     let up = -settings.gravity.normalize_or_zero();
     !mover.asleep

@@ -2,7 +2,7 @@
 
 use super::{
     Body, BodyId, BodyState, Plane, World,
-    collide::{FinderMemories, Manifold},
+    collide::{GeneratorMemories, Manifold},
 };
 use glam::{DQuat, DVec3};
 
@@ -13,7 +13,7 @@ pub struct WorldSnapshot {
     bodies: Vec<BodySnapshot>,
     manifolds: Vec<Manifold>,
     planes: Vec<Plane>,
-    finders: FinderMemories,
+    generators: GeneratorMemories,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +45,7 @@ impl World {
             bodies: self.bodies.iter().map(state).collect(),
             manifolds: self.manifolds.clone(),
             planes: self.planes.clone(),
-            finders: self.finders.memories(),
+            generators: self.generators.memories(),
         }
     }
 
@@ -54,7 +54,7 @@ impl World {
         self.time = snapshot.time;
         self.manifolds.clone_from(&snapshot.manifolds);
         self.planes.clone_from(&snapshot.planes);
-        self.finders.recall(&snapshot.finders);
+        self.generators.recall(&snapshot.generators);
         for then in &snapshot.bodies {
             if let Some(body) = self.body_mut(then.id) {
                 (body.state, body.asleep, body.frozen) = (then.state, then.asleep, then.frozen);

@@ -1,9 +1,9 @@
 //! The recipe of one step.
 
 use super::{
-    Body, BodyState, Detail, StepReport, World, WorldSettings,
+    Body, BodyState, LevelOfDetail, StepReport, World, WorldSettings,
     broad_phase::{self, Asked, Motion, NearPair, Obb},
-    collide::{ContactQuery, Finders, Manifold, Point},
+    collide::{ContactQuery, Generators, Manifold, Point},
     contacts::Pushes,
     context::{FOLLOW, OnGpu, StageClock, StepContext, add_ms},
     drag, integrate, sleep,
@@ -103,10 +103,10 @@ fn deepest(manifolds: &[Manifold]) -> f64 {
     manifolds.par_iter().with_min_len(MANY).map(presses).reduce(|| 0.0, f64::max)
 }
 
-/// Makes whoever finds and answers contacts, as the settings name them. What another finder found holds
+/// Makes whoever finds and answers contacts, as the settings name them. What another generator found holds
 /// nobody any more.
 pub(super) fn choose(world: &mut World, gpu: Option<&Gpu>) -> Result<(), GpuError> {
-    if world.finders.prepare(world.settings.contacts, gpu, &world.bodies)? {
+    if world.generators.prepare(world.settings.contacts, gpu, &world.bodies)? {
         world.manifolds.clear();
         world.wake_all();
     }
@@ -116,7 +116,7 @@ pub(super) fn choose(world: &mut World, gpu: Option<&Gpu>) -> Result<(), GpuErro
         world.manifolds.retain(|m| m.second.is_some());
         world.planes = planes;
     }
-    world.finders.set_options(&world.settings.options);
+    world.generators.set_options(&world.settings.options);
     world.responder.prepare(world.settings.response);
     Ok(())
 }
@@ -132,16 +132,16 @@ fn near(
     clock: &mut StageClock,
 ) -> Result<Vec<NearPair>, GpuError> {
     let dt = settings.dt;
-    let reach = world.finders.reach(&world.bodies, world.detail());
+    let reach = world.generators.reach(&world.bodies, world.detail());
     let (boxes, planes) = (boxes(&world.bodies, &reach, dt), settings.planes());
     let far = world.far();
-    let World { bodies, broad_phase, finders, pair_levels, manifolds: old, .. } = world;
-    let detail = Detail { pairs: pair_levels, far };
+    let World { bodies, broad_phase, generators, pair_levels, manifolds: old, .. } = world;
+    let detail = LevelOfDetail { pairs: pair_levels, far };
     let at_planes: Vec<usize> = (0..bodies.len()).filter(|&k| bodies[k].moves()).collect();
     let query =
         ContactQuery { bodies, pairs: &[], at_planes: &at_planes, planes: &planes, old, boxes: &boxes, dt };
     let cx = &mut StepContext { gpu, settings, detail, report, clock };
-    if let Some(near) = finders.look_ahead(cx, &query, rounds)? {
+    if let Some(near) = generators.look_ahead(cx, &query, rounds)? {
         return Ok(near);
     }
     let moves: Vec<_> = bodies.iter().map(Body::moves).collect();
@@ -155,7 +155,7 @@ fn near(
         .map(|(i, j)| [i as usize, j as usize])
         .map(|[i, j]| NearPair { bodies: [i, j], way: asked.closer(i, j), resolution_m: f64::MAX })
         .collect();
-    Ok(finders.begin(bodies, pairs, detail))
+    Ok(generators.begin(bodies, pairs, detail))
 }
 
 fn boxes(bodies: &[Body], reach: &[f64], dt: f64) -> Vec<Option<Obb>> {
@@ -181,11 +181,11 @@ fn round(
     report: &mut StepReport,
     clock: &mut StageClock,
 ) -> Result<(), GpuError> {
-    let reach = world.finders.reach(&world.bodies, world.detail());
+    let reach = world.generators.reach(&world.bodies, world.detail());
     let (boxes, planes) = (boxes(&world.bodies, &reach, settings.dt), settings.planes());
     let far = world.far();
-    let World { bodies, pair_levels, clearances, finders, responder, manifolds: old, .. } = world;
-    let detail = Detail { pairs: pair_levels, far };
+    let World { bodies, pair_levels, clearances, generators, responder, manifolds: old, .. } = world;
+    let detail = LevelOfDetail { pairs: pair_levels, far };
     let cx = &mut StepContext { gpu, settings, detail, report, clock };
 
     // A body may have been frozen since the pairs were found.
@@ -202,7 +202,7 @@ fn round(
         boxes: &boxes,
         dt: settings.dt,
     };
-    let found = finders.find(cx, &query)?;
+    let found = generators.find(cx, &query)?;
     let pressed: Vec<_> = match bodies.iter().any(|body| body.asleep) {
         true => old.iter().filter_map(|m| sleep::Pressed::new(m, bodies, settings)).collect(),
         false => Vec::new(),
@@ -216,17 +216,17 @@ fn round(
     cx.lap("solver");
 
     let solved: Vec<_> = manifolds.iter().zip(live).filter_map(|(m, live)| live.then_some(m)).collect();
-    sum_up(cx.report, finders, &solved, last);
+    sum_up(cx.report, generators, &solved, last);
     cx.report.deepest = deepest(&manifolds).max(cx.report.deepest);
     *old = manifolds;
     Ok(())
 }
 
 /// Figures of a round: what was found, and what the floor carried.
-fn sum_up(report: &mut StepReport, finders: &Finders, solved: &[&Manifold], last: bool) {
+fn sum_up(report: &mut StepReport, generators: &Generators, solved: &[&Manifold], last: bool) {
     // Only those of the last search are told.
     if last {
-        let points = solved.par_iter().with_min_len(MANY / 16).map(|m| finders.collision_points(m));
+        let points = solved.par_iter().with_min_len(MANY / 16).map(|m| generators.collision_points(m));
         report.collision_points = points.sum();
     }
     report.contacts = solved.iter().map(|m| m.points.len()).sum();

@@ -196,7 +196,7 @@ pub fn low_y(def: &BodyDef) -> f64 {
     def.octree().grid.origin.y + def.octree().grid.h * def.octree().mass.bounds.low.y
 }
 
-/// A cube that lies still on the floor, by this finder, and a wall that is put 5 cm into it.
+/// A cube that lies still on the floor, by this generator, and a wall that is put 5 cm into it.
 pub fn push_by_a_wall(contacts: &str) {
     let name = contacts;
     let contacts = ContactsId::named(contacts).expect("it is in the table");

@@ -312,8 +312,8 @@ pub fn digest(w: &World) -> u64 {
     hash
 }
 
-/// One pile may have a cube that is wedged (docs/lab/heaps.md), so of each kind five are played: all come to rest, none is a
-/// cell deep, and the middle one is less than half a cell deep.
+/// One pile may have a cube that is wedged (docs/lab/heaps.md), so of each kind five are played: all come to rest, none
+/// is a cell deep, and the middle one is less than half a cell deep.
 #[test]
 fn p12_a_pile_comes_to_rest() {
     for (level, physics_level, parts) in [(5, 5, 3), (6, 5, 3), (6, 6, 4)] {
@@ -326,7 +326,8 @@ fn p12_a_pile_comes_to_rest() {
     }
 }
 
-/// Plays a pile until it sleeps, within ten seconds; how deep it lies then, cells, by contacts that are looked for anew.
+/// Plays a pile until it sleeps, within ten seconds; how deep it lies then, cells, by contacts that are looked for
+/// anew.
 fn depth_at_rest(mut w: World, physics_level: u32) -> f64 {
     let clock = std::time::Instant::now();
     let (mut worst, mut count, mut fastest) = (0.0f64, 0, 0.0f64);
@@ -439,7 +440,7 @@ fn p13_any_number_of_threads_gives_the_same_bytes() {
         pool.install(|| {
             let mut w = shattered(6, 6, 250, DMat4::from_translation(DVec3::Y * 0.1));
             let contacts = (0..30).map(|_| w.step_on_cpu().contacts).max();
-            let parts = crate::respond::parts_of(&w.bodies, &w.manifolds);
+            let parts = crate::solver::parts_of(&w.bodies, &w.manifolds);
             (digest(&w), contacts, parts)
         })
     };

@@ -1,15 +1,16 @@
 //! All bodies of a scene.
 
 use super::{
-    Body, BodyDef, BodyId, BodyState, Detail, Drag, OnGpu, PairLevels, Plane, StepReport, WorldSettings,
+    Body, BodyDef, BodyId, BodyState, Drag, LevelOfDetail, OnGpu, PairLevels, Plane, StepReport,
+    WorldSettings,
     body::index_of,
     broad_phase::BroadPhase,
     clearance::Clearances,
-    collide::{FinderMemory, Finders, Manifold},
+    collide::{GeneratorMemory, Generators, Manifold},
     contacts::{Contact, Push},
     integrate,
     measure::Measure,
-    respond::Responder,
+    solver::ActiveSolver,
     step,
 };
 use crate::gpu::{Gpu, GpuError};
@@ -37,10 +38,10 @@ pub struct World {
     pub(super) pushes: Vec<Push>,
     pub(super) broad_phase: BroadPhase,
     pub(super) clearances: Clearances,
-    pub(super) finders: Finders,
-    pub(super) responder: Responder,
+    pub(super) generators: Generators,
+    pub(super) responder: ActiveSolver,
     pub(super) measure: Measure,
-    /// How long finders took to follow breaks since the last step, ms.
+    /// How long generators took to follow breaks since the last step, ms.
     pub(super) follow_ms: f64,
     next_id: u32,
 }
@@ -51,8 +52,8 @@ impl World {
     /// # Errors
     /// [`GpuError`].
     pub fn new(gpu: Option<&Gpu>, settings: WorldSettings) -> Result<Self, GpuError> {
-        let finders = Finders::new(settings.contacts, gpu)?;
-        Ok(Self { finders, ..Self::on_cpu(settings) })
+        let generators = Generators::new(settings.contacts, gpu)?;
+        Ok(Self { generators, ..Self::on_cpu(settings) })
     }
 
     /// An empty world that looks for contacts on the CPU; see [`World::step_on_cpu`].
@@ -70,8 +71,8 @@ impl World {
             pushes: Vec::new(),
             broad_phase: BroadPhase::default(),
             clearances: Clearances::default(),
-            finders: Finders::default(),
-            responder: Responder::default(),
+            generators: Generators::default(),
+            responder: ActiveSolver::default(),
             measure: Measure::default(),
             follow_ms: 0.0,
             next_id: 0,
@@ -133,14 +134,14 @@ impl World {
             }
         }
         self.manifolds.retain(|m| !m.touches(id));
-        self.finders.removed(id, &self.bodies);
+        self.generators.removed(id, &self.bodies);
         self.clearances.keep(&self.bodies);
         self.responder.removed(id, &self.bodies);
         self.measure.removed(&self.bodies);
         Some(body)
     }
 
-    /// Puts `parts` in the place of a body that breaks: finders and responses hear of it, and it is removed.
+    /// Puts `parts` in the place of a body that breaks: generators and responses hear of it, and it is removed.
     /// Gives the names of the parts, in their order.
     pub fn break_up(&mut self, id: BodyId, parts: impl IntoIterator<Item = BodyDef>) -> Vec<BodyId> {
         let ids: Vec<BodyId> = parts.into_iter().map(|def| self.add(def)).collect();
@@ -148,9 +149,9 @@ impl World {
             // New bodies have the greatest names, so they are the last ones.
             let (before, parts) = self.bodies.split_at(self.bodies.len() - ids.len());
             if let Some(parent) = before.get(at) {
-                self.finders.set_options(&self.settings.options);
+                self.generators.set_options(&self.settings.options);
                 let started = Instant::now();
-                if self.finders.broke(parent, parts) {
+                if self.generators.broke(parent, parts) {
                     self.follow_ms += started.elapsed().as_secs_f64() * 1e3;
                 }
                 self.responder.broke(parent, parts);
@@ -160,10 +161,10 @@ impl World {
         ids
     }
 
-    /// What the finder of this name knows now; none where it finds no contacts here.
+    /// What the generator of this name knows now; none where it finds no contacts here.
     #[must_use]
-    pub fn memory_of(&self, finder: &str) -> FinderMemory {
-        self.finders.memory_of(finder)
+    pub fn memory_of(&self, generator: &str) -> GeneratorMemory {
+        self.generators.memory_of(generator)
     }
 
     /// What held bodies apart in the last step, in order of pair.
@@ -204,7 +205,7 @@ impl World {
     pub fn clear(&mut self) {
         self.bodies.clear();
         self.manifolds.clear();
-        self.finders.cleared();
+        self.generators.cleared();
         self.clearances = Clearances::default();
         self.responder.cleared();
         self.measure.removed(&[]);
@@ -253,7 +254,7 @@ impl World {
     /// # Errors
     /// [`GpuError`] where passes cannot be made; nothing has changed then.
     pub fn run_on(&mut self, gpu: Option<&Gpu>) -> Result<(), GpuError> {
-        self.finders.run_on(gpu)?;
+        self.generators.run_on(gpu)?;
         self.broad_phase = BroadPhase::default();
         Ok(())
     }
@@ -273,8 +274,8 @@ impl World {
         stepped
     }
 
-    /// Makes whoever finds and answers contacts, as the settings name them; a step does so itself, but what breaks before the
-    /// first step is to be followed, too.
+    /// Makes whoever finds and answers contacts, as the settings name them; a step does so itself, but what breaks
+    /// before the first step is to be followed, too.
     ///
     /// # Errors
     /// [`GpuError`] where passes cannot be made; nothing has changed then.
@@ -299,8 +300,8 @@ impl World {
 
     /// How finely bodies meet now.
     #[must_use]
-    pub fn detail(&self) -> Detail<'_> {
-        Detail { pairs: &self.pair_levels, far: self.far() }
+    pub fn detail(&self) -> LevelOfDetail<'_> {
+        LevelOfDetail { pairs: &self.pair_levels, far: self.far() }
     }
 
     pub(super) fn far(&self) -> Option<(DVec3, super::Adaptive)> {

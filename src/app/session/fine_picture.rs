@@ -139,7 +139,11 @@ impl Session {
     /// Metadata of written pictures: the scene in its present state, and the device that drew it.
     pub(super) fn picture_signature(&self) -> Signature {
         let shown = self.sandbox.as_ref();
-        let scene = shown.map(|sandbox| sandbox.as_it_stands(self.camera).to_text()).unwrap_or_default();
+        let scene = shown.map(|sandbox| sandbox.as_it_stands(self.camera)).map(|mut scene| {
+            scene.bring_into_range();
+            scene.to_text()
+        });
+        let scene = scene.unwrap_or_default();
         let ran_on = shown.map(|sandbox| sandbox.compute().ran_on()).unwrap_or_default();
         Signature::new(ran_on, crate::provenance::here(), scene)
     }

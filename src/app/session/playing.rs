@@ -202,9 +202,6 @@ impl Session {
                     let forward = self.camera.axes().forward;
                     let depth = (pick.point.as_vec3() - self.camera.eye()).dot(forward);
                     self.playing.depth = sandbox.held().map(|_| depth);
-                    if self.playing.depth.is_some() {
-                        self.saving.changed();
-                    }
                 }
             }
             Command::Drag([x, y]) => {
@@ -215,9 +212,7 @@ impl Session {
                 }
             }
             Command::Release => {
-                if self.playing.depth.take().is_some() {
-                    self.saving.changed();
-                }
+                self.playing.depth = None;
                 if let Some(sandbox) = &mut self.sandbox {
                     sandbox.release();
                 }

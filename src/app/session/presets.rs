@@ -22,8 +22,6 @@ pub(super) struct Presets {
     drawing: Option<mpsc::Receiver<(MaterialPreset, Option<Pixels>)>>,
     /// Whether the folder has been read.
     is_read: bool,
-    /// Whether the open document is a scene, which has values of its own.
-    pub of_scene: bool,
 }
 
 impl Presets {
@@ -116,7 +114,6 @@ impl Session {
             preset.apply(&mut tuning, level);
             sandbox.tune("preset", tuning);
             sandbox.end_gesture();
-            self.saving.changed();
         }
     }
 
@@ -144,7 +141,7 @@ impl Session {
         as_opened.fracture.keep.clone_from(&first.fracture.keep);
         let is_as_opened = as_opened.fracture == first.fracture
             && (as_opened.density, as_opened.friction) == (first.density, first.friction);
-        (!self.presets.of_scene || !is_as_opened).then_some(look)
+        (!sandbox.is_from_scene() || !is_as_opened).then_some(look)
     }
 }
 

@@ -5,60 +5,65 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Session, is_scene};
+use super::{
+    Session, is_scene,
+    questions::{Asked, Going},
+};
 use crate::{
     app::{
         autosaves::{Autosaves, Earlier},
         dialogs::{Answer, Dialog, Purpose},
     },
-    scene::{save_scene, shipped_scenes, state_folder},
+    scene::{DocumentId, Sandbox, SceneFile, save_scene, shipped_scenes, state_folder},
     ui::{NoticeKind, PathPrompt, PathPurpose},
 };
 
 /// Interval of autosaves.
 const AUTOSAVE_EVERY: Duration = Duration::from_secs(10);
 
-/// Unsaved changes, and the dialog for a file.
+/// The dialog for a file, the open question, and autosaves. The file of a scene and whether it is saved belong to the
+/// document, which undo brings back.
 pub(super) struct Saving {
     dialog: Option<Dialog>,
-    /// The file that the scene was last saved to or opened from.
-    file: Option<PathBuf>,
     /// On desktops without dialogs: the window's own prompt for a path.
     prompt: Option<PathPrompt>,
     /// Whether the desktop turned out to have no dialogs.
     has_no_dialogs: bool,
+    /// The question that waits for an answer.
+    pub asked: Option<Asked>,
+    /// What happens when the scene is saved.
+    pub after_saving: Option<Going>,
+    /// What is being opened, and whether the present scene may be lost for it.
+    coming: Option<(PathBuf, u32, bool)>,
+    /// Whether the window is to close.
+    pub closes: bool,
+    /// Whether the window is to close when exports and pictures are written.
+    pub closes_when_done: bool,
     files: Autosaves,
     autosaved: Instant,
-    unsaved: bool,
-    /// Whether the last autosave failed, so that the message appears only once.
-    failed: bool,
-    /// Whether the user asked to close the window although nothing could be saved.
-    asked_to_close: bool,
+    /// Why the last autosave failed.
+    pub failed: Option<String>,
 }
 
 impl Default for Saving {
     fn default() -> Self {
-        let files = Autosaves::new(state_folder());
         Self {
             dialog: None,
-            file: None,
             prompt: None,
             has_no_dialogs: false,
-            files,
+            asked: None,
+            after_saving: None,
+            coming: None,
+            closes: false,
+            closes_when_done: false,
+            files: Autosaves::new(state_folder()),
             autosaved: Instant::now(),
-            unsaved: false,
-            failed: false,
-            asked_to_close: false,
+            failed: None,
         }
     }
 }
 
 impl Saving {
-    /// Notes that the scene has changed.
-    pub fn changed(&mut self) {
-        (self.unsaved, self.asked_to_close) = (true, false);
-    }
-
     /// Whether a dialog is open.
     pub fn is_asking(&self) -> bool {
         self.dialog.is_some()
@@ -82,26 +87,42 @@ impl Saving {
         self.files.earlier()
     }
 
-    /// When the next autosave is due.
-    pub fn next_autosave(&self) -> Option<Instant> {
-        self.unsaved.then(|| self.autosaved + AUTOSAVE_EVERY)
+    /// Another folder of sessions.
+    #[cfg(test)]
+    pub fn keep_in(&mut self, folder: PathBuf) {
+        self.files = Autosaves::new(folder);
     }
 }
 
+/// Whether a file is kept as it is, unless the user names it: a shipped scene, or a session that was kept by itself.
+fn is_spare(file: &SceneFile) -> bool {
+    let is_in = |folder: PathBuf| file.path().starts_with(folder);
+    is_in(state_folder()) || shipped_scenes().is_some_and(is_in)
+}
+
 impl Session {
-    /// Saves the scene to its file; asks for one if it has none.
-    pub(super) fn save_over(&mut self) {
-        match self.saving.file.clone() {
-            Some(file) => self.save(&file, Purpose::Save),
-            None => self.ask(Purpose::Save),
-        }
+    pub(super) fn document_id(&self) -> Option<DocumentId> {
+        self.sandbox.as_ref().map(Sandbox::document_id)
     }
 
-    /// Notes that another scene is open, and its file if the scene may be saved over it.
-    pub(super) fn is_from(&mut self, file: &Path) {
-        let is_own = |folder: PathBuf| file.starts_with(folder);
-        let spare = is_own(state_folder()) || shipped_scenes().is_some_and(is_own);
-        self.saving.file = (is_scene(file) && !spare).then(|| file.to_path_buf());
+    /// Saves the scene to its file; asks for one if it has none, or if its file is not what was read.
+    pub(super) fn save_over(&mut self) {
+        let Some(sandbox) = self.sandbox.as_ref().filter(|sandbox| !sandbox.objects().is_empty()) else {
+            self.saving.after_saving = None;
+            return self.say(NoticeKind::Error, "nothing was saved: nothing is open yet");
+        };
+        let file = sandbox.file().filter(|file| !is_spare(file)).cloned();
+        let in_part = sandbox.is_remade_in_part();
+        match file {
+            Some(file) if in_part => {
+                let text = "not all breaks of the scene could be made again, so its file is kept as it is: choose another name";
+                self.say(NoticeKind::Error, format!("{}: {text}", file.path().display()));
+                self.ask(Purpose::Save);
+            }
+            Some(file) if file.is_changed() => self.ask_about_change(file.path()),
+            Some(file) => self.write(file.path(), Purpose::Save),
+            None => self.ask(Purpose::Save),
+        }
     }
 
     /// The window's own prompt for a path.
@@ -117,11 +138,11 @@ impl Session {
             PathPurpose::Save => Purpose::Save,
             PathPurpose::SaveStanding => Purpose::SaveStanding,
         };
-        let Some(path) = path else { return };
+        let Some(path) = path else { return self.answered(purpose, Answer::Cancelled) };
         if purpose == Purpose::Open {
             return self.answered(purpose, Answer::Chosen(path));
         }
-        let path = if is_scene(&path) { path } else { appended(&path, ".toml") };
+        let path = with_ending(&path);
         if path.exists() && prompt.there.as_ref() != Some(&path) {
             let proposed = path.display().to_string();
             self.saving.prompt = Some(PathPrompt { there: Some(path), proposed, ..prompt });
@@ -154,22 +175,40 @@ impl Session {
     pub(super) fn answered(&mut self, purpose: Purpose, answer: Answer) {
         match (purpose, answer) {
             (Purpose::Open, Answer::Chosen(path)) => self.open(&path, self.level()),
-            (Purpose::Save | Purpose::SaveStanding, Answer::Chosen(path)) => self.save(&path, purpose),
+            (Purpose::Save | Purpose::SaveStanding, Answer::Chosen(path)) => self.save_as(&path, purpose),
             (Purpose::ExportFolder, Answer::Chosen(path)) => self.chose_export_folder(&path),
+            (Purpose::Save | Purpose::SaveStanding, Answer::Cancelled) => self.tell_nothing_saved(),
             (_, Answer::Cancelled) => {}
-            (Purpose::ExportFolder, Answer::Missing) => self.say(
+            (Purpose::ExportFolder, Answer::Missing | Answer::Failed(_)) => self.say(
                 NoticeKind::Error,
                 "this desktop offers no file dialog; type the folder's path in the export panel",
             ),
             (_, Answer::Missing) => {
                 self.saving.has_no_dialogs = true;
-                self.prompt(match purpose {
-                    Purpose::Save => PathPurpose::Save,
-                    Purpose::SaveStanding => PathPurpose::SaveStanding,
-                    Purpose::Open | Purpose::ExportFolder => PathPurpose::Open,
-                });
+                self.prompt_for(purpose);
+            }
+            (_, Answer::Failed(why)) => {
+                self.say(
+                    NoticeKind::Error,
+                    format!("the file dialog failed ({why}); type the path here instead"),
+                );
+                self.prompt_for(purpose);
             }
         }
+    }
+
+    fn prompt_for(&mut self, purpose: Purpose) {
+        self.prompt(match purpose {
+            Purpose::Save => PathPurpose::Save,
+            Purpose::SaveStanding => PathPurpose::SaveStanding,
+            Purpose::Open | Purpose::ExportFolder => PathPurpose::Open,
+        });
+    }
+
+    /// Says that a save did not take place; what was to follow it does not follow.
+    pub(super) fn tell_nothing_saved(&mut self) {
+        self.saving.after_saving = None;
+        self.say(NoticeKind::Remark, "Nothing was saved");
     }
 
     pub(super) fn scene_name(&self) -> String {
@@ -177,46 +216,81 @@ impl Session {
         name.filter(|n| !n.is_empty()).unwrap_or_else(|| "scene".into())
     }
 
-    fn save(&mut self, path: &Path, purpose: Purpose) {
-        let Some(sandbox) = &self.sandbox else {
-            return;
+    /// Saves to a file that the user has named. The dialog asked about that name and no other, so where the ending is
+    /// added here, a file of the longer name is asked about.
+    fn save_as(&mut self, path: &Path, purpose: Purpose) {
+        let ended = with_ending(path);
+        if ended != path && ended.symlink_metadata().is_ok() {
+            self.ask_about_ending(ended, purpose);
+        } else {
+            self.write(&ended, purpose);
+        }
+    }
+
+    /// Writes the scene; whether the file may be written over has been decided.
+    pub(super) fn write(&mut self, path: &Path, purpose: Purpose) {
+        let Some(sandbox) = &mut self.sandbox else {
+            self.saving.after_saving = None;
+            return self.say(NoticeKind::Error, "nothing was saved: nothing is open yet");
         };
-        // The extension marks a file as a scene when it is opened.
-        let path = &if is_scene(path) { path.to_path_buf() } else { appended(path, ".toml") };
         let (scene, stands) = match purpose {
             Purpose::SaveStanding => (sandbox.as_it_stands(self.camera), false),
             _ => sandbox.scene_to_keep(self.camera),
         };
-        match save_scene(path, &scene) {
-            Ok(()) => {
-                self.saving.unsaved = false;
-                if purpose == Purpose::Save {
-                    self.saving.file = Some(path.clone());
-                }
-                // Otherwise the next window would offer the session as unsaved.
-                self.saving.files.forget_own();
-                // A scene saved from its beginning could not contain them.
-                let how = if stands { " as it stands, with what was edited or moved by hand" } else { "" };
-                self.say(NoticeKind::Remark, format!("Saved {}{how}", path.display()));
+        let saved = match save_scene(path, &scene) {
+            Ok(saved) => saved,
+            Err(error) => {
+                self.saving.after_saving = None;
+                return self.say(NoticeKind::Error, error.to_string());
             }
-            Err(error) => self.say(NoticeKind::Error, error.to_string()),
+        };
+        let shown = path.display();
+        // The scene as it stands is another one: the document, from its beginning, is not saved by it.
+        let text = if purpose == Purpose::Save {
+            sandbox.saved(saved.file);
+            // A scene saved from its beginning could not contain them.
+            let how = if stands { " as it stands, with what was edited or moved by hand" } else { "" };
+            format!("Saved {shown}{how}")
+        } else if sandbox.is_unsaved() {
+            format!("Saved {shown} as it stands; the scene from its beginning is not saved yet")
+        } else {
+            format!("Saved {shown} as it stands")
+        };
+        self.say(NoticeKind::Remark, text);
+        for remark in saved.remarks {
+            self.say(NoticeKind::Remark, remark);
+        }
+        // Otherwise the next window would offer the session as unsaved.
+        self.autosave(false);
+        if let Some(going) = self.saving.after_saving.take() {
+            self.go(going);
         }
     }
 
-    /// Autosaves changes if it is due or `now`. Returns whether no changes are unsaved.
+    /// Autosaves changes if it is due or `now`. Returns whether all changes are saved or kept.
     pub fn autosave(&mut self, now: bool) -> bool {
-        let wanted = self.saving.unsaved && (now || self.saving.autosaved.elapsed() > AUTOSAVE_EVERY);
-        let Some(sandbox) = self.sandbox.as_ref().filter(|s| !s.objects().is_empty() && wanted) else {
+        let Some(sandbox) = &self.sandbox else { return true };
+        let (document, state) = (sandbox.document_id(), sandbox.state_id());
+        if !sandbox.is_unsaved() {
+            self.saving.failed = None;
+            self.saving.files.forget(document);
             return true;
-        };
+        }
+        if self.saving.files.keeps(document, state) {
+            return true;
+        }
+        if !now && self.saving.autosaved.elapsed() <= AUTOSAVE_EVERY {
+            return false;
+        }
         self.saving.autosaved = Instant::now();
-        match self.saving.files.save(&sandbox.scene_to_keep(self.camera).0) {
+        let scene = sandbox.scene_to_keep(self.camera).0;
+        match self.saving.files.save((document, state), &scene) {
             Ok(()) => {
-                (self.saving.unsaved, self.saving.failed) = (false, false);
+                self.saving.failed = None;
                 true
             }
             Err(error) => {
-                if !std::mem::replace(&mut self.saving.failed, true) {
+                if self.saving.failed.replace(error.to_string()).is_none() {
                     let text =
                         format!("the scene could not be saved by itself: {error}; save it with Ctrl+S");
                     self.say(NoticeKind::Error, text);
@@ -226,27 +300,37 @@ impl Session {
         }
     }
 
-    /// Called before another scene is opened; unsaved changes can be reopened.
-    pub(super) fn leave_scene(&mut self) {
-        self.autosave(true);
-        self.saving.files.begin_anew();
+    /// When the next autosave is due.
+    pub(super) fn next_autosave(&self) -> Option<Instant> {
+        let sandbox = self.sandbox.as_ref().filter(|sandbox| sandbox.is_unsaved())?;
+        let is_kept = self.saving.files.keeps(sandbox.document_id(), sandbox.state_id());
+        (!is_kept).then(|| self.saving.autosaved + AUTOSAVE_EVERY)
     }
 
-    /// Whether the window may close. If unsaved changes cannot be autosaved it may not, unless the user asks again.
-    pub fn may_close(&mut self) -> bool {
-        if self.autosave(true) || std::mem::replace(&mut self.saving.asked_to_close, true) {
-            return true;
+    /// Notes what is being opened, and whether the present scene may be lost for it.
+    pub(super) fn comes(&mut self, path: &Path, level: u32, discards: bool) {
+        self.saving.coming = Some((path.to_owned(), level, discards));
+    }
+
+    /// Called just before an imported scene takes the present one's place, which may have changed since it was asked for:
+    /// where the changes cannot be kept, the import is given up and the user is asked.
+    pub(super) fn keep_before_opening(&mut self) {
+        if !self.sandbox.as_ref().is_some_and(Sandbox::is_about_to_open) {
+            return;
         }
-        let text = "the scene has unsaved changes that could not be autosaved: save it with Ctrl+S, or close again \
-                    to discard them";
-        self.say(NoticeKind::Error, text);
-        false
+        let Some((path, level, false)) = self.saving.coming.clone() else { return };
+        if !self.may_go(&Going::Open(path, level))
+            && let Some(sandbox) = &mut self.sandbox
+        {
+            sandbox.cancel_open();
+        }
     }
 
-    /// Autosaves the open scene, changed or not.
-    pub fn save_now(&mut self) {
-        self.saving.changed();
-        self.autosave(true);
+    /// Called when another document may be on the screen: a session belongs to one document.
+    pub(super) fn turn_to_document(&mut self) {
+        if let Some(document) = self.document_id() {
+            self.saving.files.turn_to(document);
+        }
     }
 
     /// Shows a message if an earlier window left an unsaved session.
@@ -291,10 +375,13 @@ fn free_scene(folder: &Path, name: &str) -> Option<PathBuf> {
     std::iter::once(folder.join(format!("{name}.toml"))).chain(numbered).find(|p| !p.exists())
 }
 
-/// A path with text appended to its file name.
-fn appended(path: &Path, end: &str) -> PathBuf {
+/// A path whose ending marks the file as a scene when it is opened.
+fn with_ending(path: &Path) -> PathBuf {
+    if is_scene(path) {
+        return path.to_path_buf();
+    }
     let mut name = path.as_os_str().to_os_string();
-    name.push(end);
+    name.push(".toml");
     name.into()
 }
 
@@ -358,13 +445,6 @@ mod tests {
         session.apply(Command::AnswerPrompt(Some(other.clone())));
         assert_eq!((friction(&other), friction(&mine)), (0.75, 0.25));
 
-        // Another object is not saved over the scene; neither is a shipped scene overwritten.
-        session.is_from(Path::new("builtin:box"));
-        assert_eq!(session.saving.file, None);
-        session.is_from(&shipped_scenes().unwrap().join("vase.toml"));
-        assert_eq!(session.saving.file, None);
-        session.is_from(&mine);
-        assert_eq!(session.saving.file, Some(mine));
         std::fs::remove_dir_all(folder).unwrap();
     }
 

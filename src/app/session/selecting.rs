@@ -67,10 +67,7 @@ impl Session {
                     "Nothing is selected: take the tool Select (S) and click a piece",
                 );
             }
-            // The merge is still being computed.
-            Ok(_) if edit == PieceEdit::Merge => {}
-            Ok(0) => {}
-            Ok(_) => self.saving.changed(),
+            Ok(_) => {}
             Err(error) => self.tell_of(error),
         }
     }

@@ -7,7 +7,7 @@ use crate::{
     compute::{Choice, Compute},
     gpu::{Gpu, GpuError},
     render::Renderer,
-    scene::{ReadScene, Sandbox, Scene},
+    scene::{ReadScene, Sandbox},
     ui::NoticeKind,
 };
 
@@ -109,7 +109,9 @@ impl Session {
         self.picture.forget();
         self.columns.forget();
         let Some(sandbox) = self.sandbox.as_mut() else {
-            let scene = self.scene_to_keep();
+            // What was being opened is opened on the other device.
+            self.starting.keep_camera = true;
+            let scene = self.starting.pending.take().unwrap_or_default();
             return self.start(gpu, self.compute, scene);
         };
         let mut choice = self.compute;
@@ -136,19 +138,6 @@ impl Session {
                 self.say(NoticeKind::Remark, format!("{}; work continues {on}", lost.what_was_lost()));
             }
             Err(error) => self.say(NoticeKind::Error, error.to_string()),
-        }
-    }
-
-    /// The scene to reopen after the device was lost.
-    fn scene_to_keep(&mut self) -> Scene {
-        self.starting.keep_camera = true;
-        match (&self.sandbox, self.starting.pending.take()) {
-            // The user wants to see the scene that was being opened.
-            (Some(sandbox), None) => {
-                sandbox.scene_on_its_way().cloned().unwrap_or_else(|| sandbox.scene(self.camera))
-            }
-            (_, Some(pending)) => pending.scene,
-            (None, None) => Scene::default(),
         }
     }
 

@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use serde_json::Value;
 
-use crate::mesh::Up;
+use crate::{fracture::FractureParams, mesh::Up};
 
 /// A command line in the making.
 struct Options(Vec<String>);
@@ -73,16 +73,14 @@ pub fn arguments(report: &Value, up: Up) -> Result<Vec<String>, String> {
         options.copy("--seeds", &parameters["seeds"]);
     }
     options.list("--radii", &parameters["radii"]);
-    options.copy("--clusters", &parameters["clusters"]);
-    options.copy("--spread", &parameters["spread"]);
     options.list("--grain-axis", &parameters["grain_axis"]);
-    options.copy("--grain-ratio", &parameters["grain_ratio"]);
-    options.copy("--blow-strength", &parameters["blow_strength"]);
     options.copy("--rng", &parameters["rng"]);
+    for row in FractureParams::rows().filter(|row| row.is_number() && !row.of.option.is_empty()) {
+        let value = row.of.path.split('.').fold(parameters, |table, name| &table[name]);
+        options.copy(&format!("--{}", row.of.option), value);
+    }
     crack(&mut options, parameters);
-    options.copy("--island-level", &parameters["island_level"]);
     options.copy("--labelling", &parameters["labelling"]);
-    options.copy("--local", &parameters["local"]);
     options.list("--keep", &parameters["keep"]);
     smallest(&mut options, &parameters["smallest"]);
     let interior = &parameters["interior"];
@@ -90,8 +88,6 @@ pub fn arguments(report: &Value, up: Up) -> Result<Vec<String>, String> {
         let color = interior["color"].as_str().filter(|_| interior["follows"] == Value::Bool(false));
         options.add("--interior", color.map_or(material.to_owned(), |color| format!("{material}:{color}")));
     }
-    options.copy("--interior-scale", &interior["scale"]);
-    options.copy("--interior-seed", &interior["seed"]);
     options.copy("--generations", &parameters["generations"]);
     let formats: Vec<&str> =
         parameters["formats"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -113,9 +109,7 @@ fn crack(options: &mut Options, parameters: &Value) {
         let all: Vec<String> = names.iter().map(|name| of[*name].to_string()).collect();
         all.join(",")
     };
-    options.copy("--transition-level", &crack["transition_level"]);
     options.copy("--offset", &crack["offset"]);
-    options.copy("--strength", &crack["strength"]);
     if crack["noise"].is_object() {
         options.add("--noise", numbers(&crack["noise"], &["amplitude", "frequency", "octaves"]));
     }

@@ -8,7 +8,7 @@ mod values;
 
 use std::sync::Arc;
 
-use super::{Event, Pin, Scene, SceneBody, Tuning, stage::Runs};
+use super::{DocumentId, Event, Pin, Scene, SceneBody, SceneFile, Tuning, home::Homes, stage::Runs};
 use crate::{
     bodies::BodyId,
     import::{KnownMesh, ReadMesh},
@@ -68,13 +68,18 @@ struct Opened {
     objects: Vec<Arc<ObjectInfo>>,
     /// Whether the user moved anything by hand since the start, which events cannot express.
     by_hand: bool,
+    /// Which document it is.
+    id: DocumentId,
+    /// Whether not all breaks of the scene have been repeated.
+    in_part: bool,
 }
 
 impl Opened {
-    fn of(mut scene: Scene, objects: Vec<ObjectInfo>) -> Self {
+    fn of(id: DocumentId, mut scene: Scene, objects: Vec<ObjectInfo>) -> Self {
         let events = std::mem::take(&mut scene.events).into_iter().map(Arc::new).collect();
         let objects = objects.into_iter().map(Arc::new).collect();
-        Self { scene: Arc::new(scene), events, next_event: 0, objects, by_hand: false }
+        let scene = Arc::new(scene);
+        Self { scene, events, next_event: 0, objects, by_hand: false, id, in_part: false }
     }
 }
 
@@ -86,6 +91,8 @@ pub(super) struct WasOpen {
     next_event: usize,
     objects: Runs<Arc<ObjectInfo>>,
     by_hand: bool,
+    id: DocumentId,
+    in_part: bool,
 }
 
 impl WasOpen {
@@ -112,12 +119,24 @@ impl WasOpen {
 pub(super) struct Document {
     opened: Opened,
     tuning: Tuning,
+    /// Files and states of this document and of those before it.
+    pub homes: Homes,
 }
 
 impl Document {
     /// An empty document.
     pub fn new(tuning: Tuning) -> Self {
-        Self { opened: Opened::default(), tuning }
+        Self { opened: Opened::default(), tuning, homes: Homes::default() }
+    }
+
+    /// Begins another document, which is read from `file`; [`Document::open`] gives it its scene.
+    pub fn begin(&mut self, file: Option<SceneFile>) {
+        self.opened.id = self.homes.begin(file);
+    }
+
+    /// Which document is open.
+    pub fn id(&self) -> DocumentId {
+        self.opened.id
     }
 
     /// Opens a scene whose bodies and thrown bodies were imported as `objects`. Tuned values take the scene's values;
@@ -136,7 +155,7 @@ impl Document {
             self.tuning.break_threshold = body.break_threshold;
             self.tuning.physics_level = body.collision_level();
         }
-        self.opened = Opened::of(scene, objects);
+        self.opened = Opened::of(self.opened.id, scene, objects);
     }
 
     /// Whether nothing is open.
@@ -194,6 +213,8 @@ impl Document {
             next_event: self.opened.next_event,
             objects: Runs::of_same(&self.opened.objects, like.map(|like| &like.objects)),
             by_hand: self.opened.by_hand,
+            id: self.opened.id,
+            in_part: self.opened.in_part,
         }
     }
 
@@ -205,6 +226,8 @@ impl Document {
             next_event: was.next_event,
             objects: was.objects.iter().cloned().collect(),
             by_hand: was.by_hand,
+            id: was.id,
+            in_part: was.in_part,
         };
     }
 
@@ -216,6 +239,16 @@ impl Document {
     /// Whether the user moved anything by hand since the start of the scene.
     pub fn was_moved_by_hand(&self) -> bool {
         self.opened.by_hand
+    }
+
+    /// Sets whether not all breaks of the scene have been repeated.
+    pub fn set_remade_in_part(&mut self, in_part: bool) {
+        self.opened.in_part = in_part;
+    }
+
+    /// Whether not all breaks of the scene have been repeated.
+    pub fn is_remade_in_part(&self) -> bool {
+        self.opened.in_part
     }
 
     /// Number of past events.

@@ -3,9 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::{Event, Scene, SceneBody};
-use crate::scene::{MAX_FIELD_LEVEL, PartName};
 use crate::{
-    fracture::{FractureParams, interior::SCALES},
+    bodies::GRAVITY,
+    fracture::FractureParams,
+    parameter::Row,
+    scene::{
+        PartName,
+        parameters::{BLOW_SPEED, GENERATIONS},
+    },
     svo::MAX_LEVEL,
 };
 
@@ -117,16 +122,12 @@ impl Section {
         if let Some((name, what)) = params.problem() {
             return self.fail(name, what);
         }
-        if let Some(radius) = params.local {
-            self.number("local", radius, 1e-6, 100.0)?;
-        }
         // The number of seeds is unknown before the break if a file or a number of pieces determines it.
         let known = params.seeds_file.is_none() && params.target_pieces.is_none();
         if let Some(missing) = params.keep.iter().find(|s| known && **s >= params.seed_count()) {
             let last = params.seed_count() - 1;
             return self.fail("keep", format!("names seed {missing}; seeds are numbered 0 to {last}"));
         }
-        self.number("scale", params.interior.scale, *SCALES.start(), *SCALES.end())?;
         if let Some(leaf) = level {
             if let Some(island) = params.island_level.filter(|island| !(1..=leaf).contains(island)) {
                 return self
@@ -137,16 +138,20 @@ impl Section {
                 .transition(leaf, params.surface)
                 .or_else(|e| self.fail("transition_level", format!("is out of range: {e}")).map(|()| 0))?;
         }
-        params.crack.check().or_else(|e| self.fail("crack", format!("is out of range: {e}")))
+        Ok(())
+    }
+
+    /// Numbers that are in a table.
+    fn rows<T>(&self, rows: &'static [Row<T>], owner: &T) -> Checked {
+        let problem = rows.iter().find_map(|row| row.problem(owner));
+        problem.map_or(Ok(()), |(name, what)| self.fail(name, what))
     }
 
     fn body(&self, body: &SceneBody) -> Checked {
         if body.file.is_empty() {
             return self.fail("file", "is missing; name a mesh file or builtin:vase");
         }
-        if !(1..=MAX_LEVEL).contains(&body.level) {
-            return self.fail("level", format!("is {}; it must be from 1 to {MAX_LEVEL}", body.level));
-        }
+        self.rows(SceneBody::ROWS, body)?;
         if body.fallback.as_ref().is_some_and(String::is_empty) {
             return self.fail("fallback", "is empty; name a mesh file or builtin:statue");
         }
@@ -158,9 +163,6 @@ impl Section {
                 format!("is {level}; it must be from 1 to the level, {}", body.level),
             );
         }
-        if let Some(size) = body.size {
-            self.number("size", size, 1e-4, 1e4)?;
-        }
         self.vector("position", body.position.to_array(), 1e6)?;
         self.vector("rotation", body.rotation.to_array(), 1e3)?;
         if body.rotation.length() < 1e-6 {
@@ -168,13 +170,6 @@ impl Section {
         }
         self.vector("linear_velocity", body.linear_velocity.to_array(), 1e4)?;
         self.vector("angular_velocity", body.angular_velocity.to_array(), 1e4)?;
-        self.number("density", body.density, 1e-3, 1e6)?;
-        self.number("friction", body.friction, 0.0, 10.0)?;
-        self.number("restitution", body.restitution, 0.0, 1.0)?;
-        self.number("rolling_resistance", body.rolling_resistance, 0.0, 1.0)?;
-        if let Some(threshold) = body.break_threshold {
-            self.number("break_threshold", threshold, 0.0, 1e9)?;
-        }
         self.fracture(&body.fracture, Some(body.level))
     }
 }
@@ -186,8 +181,8 @@ pub fn fracture_problem(params: &FractureParams, level: u32, generations: u32) -
     if let Err(problem) = Section(None).fracture(params, Some(level)) {
         return Some(format!("{} {}", problem.name, problem.what));
     }
-    if !(1..=64).contains(&generations) {
-        return Some(format!("generations is {generations}; it must be from 1 to 64"));
+    if let Err(what) = GENERATIONS.check(f64::from(generations)) {
+        return Some(format!("generations {what}"));
     }
     let smallest = params.radii.iter().copied().fold(f64::INFINITY, f64::min);
     let nothing = generations > 1 && params.local.is_some_and(|radius| radius < smallest);
@@ -199,19 +194,8 @@ pub fn fracture_problem(params: &FractureParams, level: u32, generations: u32) -
 /// Checks all values; the error is the first one out of range.
 pub(super) fn check(scene: &Scene) -> Checked {
     let top = Section(None);
-    top.number("meters_per_unit", scene.meters_per_unit, 1e-9, 1e9)?;
-    top.vector("gravity", scene.gravity.to_array(), 1e4)?;
-    top.number("dt", scene.dt, 1e-5, 0.1)?;
-    if !(1..=64).contains(&scene.substeps) {
-        return top.fail("substeps", format!("is {}; it must be from 1 to 64", scene.substeps));
-    }
-    if !(1..=MAX_FIELD_LEVEL).contains(&scene.field_level) {
-        let what = format!("is {}; it must be from 1 to {MAX_FIELD_LEVEL}", scene.field_level);
-        return top.fail("field_level", what);
-    }
-    top.number("floor_height", scene.floor_height, -1e6, 1e6)?;
-    top.number("stiffness", scene.penalty.stiffness, 0.0, 1e15)?;
-    top.number("friction", scene.penalty.friction, 0.0, 1e15)?;
+    top.rows(Scene::ROWS, scene)?;
+    top.vector("gravity", scene.gravity.to_array(), GRAVITY.range.1)?;
     if let Some(walls) = &scene.walls {
         top.vector("walls", walls.low.to_array().into_iter().chain(walls.high.to_array()), 1e6)?;
         if !walls.is_sound() {
@@ -224,10 +208,6 @@ pub(super) fn check(scene: &Scene) -> Checked {
             return top.fail("most", format!("is {}; it must be from 0 to {MAX_LEVEL}", adaptive.most));
         }
     }
-    if scene.break_pieces > 100_000 {
-        return top.fail("break_pieces", format!("is {}; it must be from 0 to 100000", scene.break_pieces));
-    }
-    top.number("explode", scene.view.explode, 0.0, 1.0)?;
     if let Some(camera) = &scene.camera {
         top.vector("target", camera.target.to_array().map(f64::from), 1e6)?;
         top.number("distance", f64::from(camera.distance), 1e-6, 1e7)?;
@@ -263,7 +243,8 @@ pub(super) fn check(scene: &Scene) -> Checked {
                 if direction.length() < 1e-9 {
                     return section.fail("direction", "is zero; say which way the blow goes");
                 }
-                section.number("speed", *speed, 0.0, 1e4)?;
+                let what = BLOW_SPEED.check(*speed);
+                what.or_else(|what| section.fail("speed", what))?;
                 fracture.iter().try_for_each(|params| section.fracture(params, None))?;
             }
             Event::Projectile { body, .. } => section.body(body)?,

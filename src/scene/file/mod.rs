@@ -5,24 +5,25 @@
 
 mod check;
 mod of_preset;
+mod range;
 mod safely;
 #[cfg(test)]
 mod tests;
 
 pub use check::fracture_problem;
-pub use safely::{shipped_scenes, state_folder, write_atomically};
+pub use safely::{make_own_folder, shipped_scenes, state_folder, write_atomically};
 
 use std::path::{Path, PathBuf};
 
-use super::{Event, Scene, SceneBody};
+use super::{
+    Event, Scene, SceneBody,
+    home::{LARGEST_SCENE, SceneFile},
+};
 use crate::{
     files::{self, Unread},
     fracture::FractureParams,
 };
 use check::{check, line_of};
-
-/// Size limit of a scene file, bytes.
-const LARGEST_SCENE: u64 = 32 << 20;
 
 /// Why a scene could not be read or written: one line that says what, where and what to do.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -42,12 +43,21 @@ fn error(message: impl Into<String>) -> SceneError {
 /// # Errors
 /// [`SceneError`] for files that cannot be read, are not TOML, have unknown fields, or hold values out of range.
 pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
+    Ok(load_scene_file(path)?.0)
+}
+
+/// The same, with the file to save over, which remembers what it held.
+///
+/// # Errors
+/// As [`load_scene`].
+pub fn load_scene_file(path: &Path) -> Result<(Scene, SceneFile), SceneError> {
     let shown = path.display();
     let bytes = files::read(path, LARGEST_SCENE).map_err(|why| match why {
         Unread::TooLarge { .. } => error(format!("{shown} {why}; a scene is text")),
         Unread::Folder | Unread::NotRegular | Unread::Other(_) => error(format!("{shown} {why}")),
         Unread::NotFound | Unread::Forbidden => error(format!("{shown}: {why}")),
     })?;
+    let file = SceneFile::holding(path, &bytes);
     let text = String::from_utf8(bytes).map_err(|e| {
         error(format!("{shown} is not text (byte {}); is it a mesh file?", e.utf8_error().valid_up_to()))
     })?;
@@ -84,7 +94,7 @@ pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
     if scene.name.is_empty() {
         scene.name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     }
-    Ok(scene)
+    Ok((scene, file))
 }
 
 /// Reads a scene from text; `shown` names it in errors. Mesh paths stay as they are written.
@@ -127,12 +137,23 @@ fn with_slashes(path: &Path) -> String {
     path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
-/// Writes a scene; mesh paths inside the scene file's folder are written relative to it.
+/// What came of saving a scene.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SavedScene {
+    /// The file and what it holds now.
+    pub file: SceneFile,
+    /// What was brought into the range that scenes can express, one line each.
+    pub remarks: Vec<String>,
+}
+
+/// Writes a scene; mesh paths inside the scene file's folder are written relative to it. Values that a scene file cannot
+/// express, such as the place of a body that flew off for good, are brought into range.
 ///
 /// # Errors
 /// [`SceneError`].
-pub fn save_scene(path: &Path, scene: &Scene) -> Result<(), SceneError> {
+pub fn save_scene(path: &Path, scene: &Scene) -> Result<SavedScene, SceneError> {
     let mut scene = scene.clone();
+    let remarks = scene.bring_into_range();
     check(&scene).map_err(|problem| error(format!("cannot save: {} {}", problem.field(), problem.what)))?;
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
@@ -177,7 +198,9 @@ pub fn save_scene(path: &Path, scene: &Scene) -> Result<(), SceneError> {
         )));
     }
     parse_scene(&text, &path.display().to_string()).map_err(|e| error(format!("cannot save: {e}")))?;
-    write_atomically(path, text.as_bytes()).map_err(|e| error(format!("cannot save {}: {e}", path.display())))
+    write_atomically(path, text.as_bytes())
+        .map_err(|e| error(format!("cannot save {}: {e}; save it under another name", path.display())))?;
+    Ok(SavedScene { file: SceneFile::holding(path, text.as_bytes()), remarks })
 }
 
 /// The absolute path of a file, which need not exist if its folder does.

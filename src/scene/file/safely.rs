@@ -1,53 +1,158 @@
 //! Atomic writing of files, and the folders that the program uses.
 
 use std::{
-    fs,
-    io::Write as _,
+    fs::{self, File, OpenOptions},
+    io::{self, ErrorKind, Write as _},
     path::{Path, PathBuf},
 };
 
-/// Writes `bytes` beside `path`, flushes them to the disk, and renames.
+/// Bytes of a file's name that its temporary file takes over. A file system allows 255 in all.
+const LONGEST_STEM: usize = 200;
+/// Names that are tried for a temporary file.
+const TRIES: u32 = 100;
+
+/// Writes `bytes` beside `path`, flushes them to the disk, and renames. A link stays a link: the file that it leads to is
+/// written. A file that is there keeps its access rights.
 ///
 /// # Errors
-/// The file system's.
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut name = path.file_name().map(std::ffi::OsStr::to_os_string).unwrap_or_default();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let temporary = path.with_file_name(name);
-    let written = fs::File::create(&temporary).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    let renamed = written.and_then(|()| fs::rename(&temporary, path)).and_then(|()| sync_folder(path));
-    if renamed.is_err() {
+/// The file system's; and for a file that may not be written, or is none. What was there is there still.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let path = &led_to(path)?;
+    let mode = replaceable(path)?;
+    let (temporary, file) = create_beside(path)?;
+    let written = fill(file, bytes, mode).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
         // A temporary file that cannot be removed is left behind.
         let _ = fs::remove_file(&temporary);
+        return written;
     }
-    renamed
+    sync_folder(path)
+}
+
+fn fill(mut file: File, bytes: &[u8], mode: Option<fs::Permissions>) -> io::Result<()> {
+    // Before the first byte, so that nobody reads what the old file kept from them.
+    if let Some(mode) = mode {
+        file.set_permissions(mode)?;
+    }
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// The file that a chain of links leads to, which need not exist.
+fn led_to(path: &Path) -> io::Result<PathBuf> {
+    if let Ok(there) = path.canonicalize() {
+        return Ok(there);
+    }
+    let mut path = path.to_owned();
+    // As many links as Linux follows.
+    for _ in 0..40 {
+        match fs::read_link(&path) {
+            Ok(target) => path = path.parent().unwrap_or(Path::new("")).join(target),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::new(ErrorKind::InvalidInput, "is a link that leads to itself"))
+}
+
+/// Access rights of the file that is to be replaced; `None` if there is none. A rename asks only for the folder's rights,
+/// so a file that may not be written is refused here.
+fn replaceable(path: &Path) -> io::Result<Option<fs::Permissions>> {
+    let about = match fs::metadata(path) {
+        Ok(about) => about,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !about.is_file() {
+        let what = if about.is_dir() { "is a folder" } else { "is not a regular file" };
+        return Err(io::Error::new(ErrorKind::InvalidInput, what));
+    }
+    OpenOptions::new().write(true).open(path)?;
+    Ok(Some(about.permissions()))
+}
+
+/// A new file in the same folder. Something that is there already, a link that somebody has put there above all, is not
+/// written through.
+fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = &name[..name.floor_char_boundary(LONGEST_STEM)];
+    let process = std::process::id();
+    for i in 0..TRIES {
+        let number = if i == 0 { String::new() } else { format!("-{i}") };
+        let temporary = path.with_file_name(format!("{stem}.{process}{number}.tmp"));
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        match options.open(&temporary) {
+            Ok(file) => return Ok((temporary, file)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::new(ErrorKind::AlreadyExists, "too many temporary files lie beside it; delete NAME.*.tmp"))
 }
 
 /// Flushes the folder: otherwise a power failure could lose the new name along with the old file.
-fn sync_folder(of: &Path) -> std::io::Result<()> {
+fn sync_folder(of: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
         let folder = of.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        fs::File::open(folder)?.sync_all()?;
+        File::open(folder).and_then(|folder| folder.sync_all()).or_else(unless_folders_are_not_flushed)?;
     }
     #[cfg(not(unix))]
     let _ = of;
     Ok(())
 }
 
-/// The folder of the window's own files: in the user's state folder, or else in the temporary folder.
+/// Some file systems flush no folders and say so (shared folders of virtual machines, some in user space), and a folder
+/// may be writable but not readable. The file itself is written by then.
+#[cfg(unix)]
+fn unless_folders_are_not_flushed(error: io::Error) -> io::Result<()> {
+    match error.kind() {
+        ErrorKind::InvalidInput | ErrorKind::Unsupported | ErrorKind::PermissionDenied => Ok(()),
+        _ => Err(error),
+    }
+}
+
+/// The folder of the window's own files: in the user's state folder, or else, for a user without a home, in the temporary
+/// folder.
 #[must_use]
 pub fn state_folder() -> PathBuf {
-    let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state"));
-    let folder = std::env::var_os("XDG_STATE_HOME")
-        .map(PathBuf::from)
-        .filter(|p| p.is_absolute())
-        .or(home)
-        .unwrap_or_else(std::env::temp_dir);
-    folder.join("kintsugi")
+    let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
+    let home = std::env::home_dir().map(|home| home.join(".local/state"));
+    // A relative path would be another folder wherever the program is started.
+    let own = [state, home].into_iter().flatten().find(|folder| folder.is_absolute());
+    own.map_or_else(|| std::env::temp_dir().join(of_this_user()), |folder| folder.join("kintsugi"))
+}
+
+/// A name that no other user's program takes.
+fn of_this_user() -> String {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        if let Ok(about) = fs::metadata("/proc/self") {
+            return format!("kintsugi-{}", about.uid());
+        }
+    }
+    "kintsugi".to_owned()
+}
+
+/// Makes a folder that only its user may look into, and the folders above it.
+///
+/// # Errors
+/// The file system's; and for a folder in the temporary folder that somebody else has made.
+pub fn make_own_folder(folder: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let about = fs::symlink_metadata(folder)?;
+        let is_foreign = fs::metadata("/proc/self").is_ok_and(|own| own.uid() != about.uid());
+        if folder.starts_with(std::env::temp_dir()) && (is_foreign || about.is_symlink()) {
+            return Err(io::Error::new(ErrorKind::PermissionDenied, "somebody else has made it; set HOME"));
+        }
+        Ok(())
+    }
+    #[cfg(not(unix))]
+    fs::create_dir_all(folder)
 }
 
 /// The folder of the shipped scenes: beside the executable, or in the source tree. `None` if only the executable was
@@ -58,4 +163,90 @@ pub fn shipped_scenes() -> Option<PathBuf> {
     let above = program.iter().flat_map(|program| program.ancestors().skip(1));
     let places = above.chain(std::iter::once(Path::new(env!("CARGO_MANIFEST_DIR"))));
     places.map(|place| place.join("assets/scenes")).find(|folder| folder.join("vase.toml").is_file())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("kintsugi-safely-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_link_stays_and_the_file_that_it_leads_to_is_written_with_its_rights() {
+        let folder = folder("link");
+        fs::create_dir(folder.join("real")).unwrap();
+        let (real, link) = (folder.join("real/a.toml"), folder.join("a.toml"));
+        symlink("real/a.toml", &link).unwrap();
+        write_atomically(&link, b"one").unwrap();
+        assert_eq!(fs::read(&real).unwrap(), b"one", "a link to a file that is not there yet");
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o600)).unwrap();
+        write_atomically(&link, b"two").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!((fs::read(&real).unwrap().as_slice(), mode(&real)), (b"two".as_slice(), 0o600));
+        symlink("loop", folder.join("loop")).unwrap();
+        assert!(write_atomically(&folder.join("loop"), b"x").is_err());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_link_that_lies_where_the_temporary_file_would_be_is_not_followed() {
+        let folder = folder("planted");
+        let (victim, path) = (folder.join("victim"), folder.join("a.toml"));
+        fs::write(&victim, "keep me").unwrap();
+        symlink(&victim, folder.join(format!("a.toml.{}.tmp", std::process::id()))).unwrap();
+        write_atomically(&path, b"one").unwrap();
+        assert_eq!(fs::read(&victim).unwrap(), b"keep me");
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn the_longest_name_that_can_be_opened_can_be_saved() {
+        let folder = folder("long");
+        let path = folder.join(format!("{}ü.toml", "a".repeat(248)));
+        write_atomically(&path, b"one").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "nothing is left beside it");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_replaced() {
+        let folder = folder("none");
+        assert!(write_atomically(&folder, b"x").unwrap_err().to_string().contains("folder"));
+        let pipe = folder.join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(write_atomically(&pipe, b"x").unwrap_err().to_string().contains("regular"));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_flushed_is_no_error_and_a_broken_disk_is() {
+        // 22 is EINVAL, 95 EOPNOTSUPP, 5 EIO.
+        for (number, is_fine) in [(22, true), (95, true), (5, false)] {
+            let error = io::Error::from_raw_os_error(number);
+            assert_eq!(unless_folders_are_not_flushed(error).is_ok(), is_fine, "{number}");
+        }
+    }
+
+    #[test]
+    fn the_windows_own_folder_is_for_its_user_alone() {
+        let folder = folder("own").join("state/kintsugi");
+        make_own_folder(&folder).unwrap();
+        assert_eq!(mode(&folder), 0o700);
+        make_own_folder(&folder).unwrap();
+        assert!(state_folder().is_absolute());
+        fs::remove_dir_all(folder.ancestors().nth(2).unwrap()).unwrap();
+    }
 }

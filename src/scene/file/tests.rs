@@ -76,7 +76,10 @@ fn errors_name_line_and_field() {
     let rough = "level = 5\n[body.fracture]\nsurface = \"rough\"\ncrack={transition_level=9}\n";
     bad(&format!("[[body]]\nfile = \"a\"\n{rough}"), &["line 6", "transition_level", "leave it out"]);
     bad("[[body]]\nfile = \"a\"\nfracture = { seeds = 9, spread = 1e300 }\n", &["line 3", "is 1e300;"]);
-    bad("[[body]]\nfile = \"a\"\nfracture.crack.strength = 2\n", &["line 3", "crack"]);
+    bad(
+        "[[body]]\nfile = \"a\"\nfracture.crack.strength = 2\n",
+        &["line 3", "strength is 2.0; it must be a number from 0 to 1"],
+    );
     let after = format!("[[body]]\nfile = \"a\"\n[pinned]\nbody = 1\n{}", &pinned[9..27]);
     bad(&format!("{after}direction = [0, 0, 1]\n"), &["line 3", "body 1"]);
     bad("[[body]]\nlevel = 4\n[[body]]\nfile = \"a\"\n", &["line 1", "body 1", "file"]);

@@ -14,7 +14,7 @@ use std::sync::{Arc, RwLock};
 pub(super) use breaking::Breaking;
 pub(super) use collisions::Velocities;
 pub(super) use merging::{Ingredients, Merging, Union};
-pub(super) use opening::{Opening, Ready};
+pub(super) use opening::{Again, Opening, Ready};
 pub(super) use throwing::Throwing;
 
 use crate::{compute::Compute, fracture::Passes, svo::Arena};

@@ -1,6 +1,8 @@
 //! The scene being opened: a worker imports its meshes while the present scene stays open.
 
-use crate::scene::{ImportError, ImportJob, Imported, ReadScene, Scene, SceneBody, pinned::Carried};
+use crate::scene::{
+    ImportError, ImportJob, Imported, ReadScene, Scene, SceneBody, SceneFile, pinned::Carried,
+};
 
 /// The scene being imported, if any.
 #[derive(Default)]
@@ -9,9 +11,13 @@ pub(in crate::scene) struct Opening(Option<Coming>);
 struct Coming {
     scene: Scene,
     job: ImportJob,
-    carried: Option<Carried>,
+    file: Option<SceneFile>,
+    again: Option<Again>,
     imported: Option<Vec<Imported>>,
 }
+
+/// The open document, imported in another way; with the cells painted on its first object.
+pub(in crate::scene) struct Again(pub Option<Carried>);
 
 /// An imported scene.
 pub(in crate::scene) struct Ready {
@@ -19,18 +25,20 @@ pub(in crate::scene) struct Ready {
     pub scene: Scene,
     /// Imports of [`Scene::objects`].
     pub imported: Vec<Imported>,
-    /// Painted cells of the previously open object.
-    pub carried: Option<Carried>,
+    /// The file that it was read from.
+    pub file: Option<SceneFile>,
+    /// Whether it is the open document, and its painted cells; `None`: another document.
+    pub again: Option<Again>,
 }
 
 impl Opening {
     /// Starts importing a scene; an import in progress is cancelled.
-    pub fn start(&mut self, read: ReadScene, carried: Option<Carried>) {
+    pub fn start(&mut self, read: ReadScene, again: Option<Again>) {
         self.cancel();
-        let ReadScene { scene, meshes } = read;
+        let ReadScene { scene, meshes, file } = read;
         let bodies: Vec<SceneBody> = scene.objects().cloned().collect();
         let job = ImportJob::start(&bodies, meshes);
-        self.0 = Some(Coming { scene, job, carried, imported: None });
+        self.0 = Some(Coming { scene, job, file, again, imported: None });
     }
 
     /// Cancels the import.
@@ -69,10 +77,21 @@ impl Opening {
         Ok(())
     }
 
+    /// Whether [`Opening::take`] will return another document.
+    pub fn is_another_ready(&self) -> bool {
+        self.0.as_ref().is_some_and(|coming| coming.imported.is_some() && coming.again.is_none())
+    }
+
+    /// Whether [`Opening::take`] will return something.
+    pub fn is_ready(&self) -> bool {
+        self.0.as_ref().is_some_and(|coming| coming.imported.is_some())
+    }
+
     /// Returns the scene once it is imported.
     pub fn take(&mut self) -> Option<Ready> {
-        let Coming { scene, imported, carried, .. } = self.0.take_if(|coming| coming.imported.is_some())?;
-        Some(Ready { scene, imported: imported?, carried })
+        let Coming { scene, imported, file, again, .. } =
+            self.0.take_if(|coming| coming.imported.is_some())?;
+        Some(Ready { scene, imported: imported?, file, again })
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod beside;
 mod generations;
+mod home;
 mod merging;
 #[cfg(test)]
 mod mishap_tests;
@@ -19,6 +20,8 @@ mod pieces;
 #[cfg(test)]
 mod pieces_tests;
 mod remaking;
+#[cfg(test)]
+mod saved_tests;
 mod showing;
 mod striking;
 #[cfg(test)]
@@ -209,13 +212,15 @@ impl Sandbox {
             self.jobs.opening.cancel();
             return Err(error.into());
         }
+        // Taken in at the next poll, so that the document that makes way can be kept before.
+        let is_ready = self.jobs.opening.is_ready();
         self.jobs.opening.poll()?;
         // The renderer may hold the arena's lock; results then wait for a later frame instead of for the lock.
         let arena = Arc::clone(self.stage.arena());
         let Ok(mut arena) = arena.try_write() else {
             return Ok(None);
         };
-        if let Some(ready) = self.jobs.opening.take() {
+        if is_ready && let Some(ready) = self.jobs.opening.take() {
             self.take_in_scene(&mut arena, ready)?;
             return Ok(Some(Arrived::Opened));
         }
@@ -451,6 +456,9 @@ impl Sandbox {
 
     /// Releases the body.
     pub fn release(&mut self) {
+        if self.held().is_some() {
+            self.document.homes.changed();
+        }
         self.stage.release();
     }
 

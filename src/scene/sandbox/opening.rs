@@ -10,7 +10,7 @@ use crate::{
     render::Camera,
     scene::{
         Event, ReadScene, Scene,
-        jobs::Ready,
+        jobs::{Again, Ready},
         pinned::{Carried, pin_of, write_pin},
         placement::{object_info, placed},
         stage::Projectile,
@@ -34,6 +34,13 @@ impl Sandbox {
         self.jobs.opening.cancel();
     }
 
+    /// Whether the next [`Sandbox::poll`] opens another document, which is imported; what is unsaved of the present one
+    /// must be kept before.
+    #[must_use]
+    pub fn is_about_to_open(&self) -> bool {
+        self.jobs.opening.is_another_ready()
+    }
+
     /// The scene that is being imported.
     #[must_use]
     pub fn scene_on_its_way(&self) -> Option<&Scene> {
@@ -48,13 +55,16 @@ impl Sandbox {
 
     /// Replaces the open scene.
     pub(super) fn take_in_scene(&mut self, arena: &mut Arena, ready: Ready) -> Result<(), SandboxError> {
-        let Ready { scene, imported, carried } = ready;
+        let Ready { scene, imported, file, again } = ready;
         for one in &imported {
             // If a later octree does not fit, this one is freed with all others without owners.
             self.take_in(arena, &one.forest)?;
         }
         if !self.document.is_empty() {
             self.keep_step(&format!("open {}", scene.name));
+        }
+        if again.is_none() {
+            self.document.begin(file);
         }
         self.jobs.forget_pieces();
         self.generations = None;
@@ -85,13 +95,15 @@ impl Sandbox {
         let objects = scene.objects().zip(&imported);
         let objects = objects.map(|(body, one)| object_info(one, body, scene.meters_per_unit)).collect();
         self.document.open(scene, objects);
-        self.pin_what_is_pinned(carried.as_ref());
+        self.pin_what_is_pinned(again.and_then(|Again(carried)| carried).as_ref());
         self.stage.set_eye(self.document.scene().camera.map(|camera| camera.eye().as_dvec3()));
         self.stage.go_by(self.document.settings(), &self.document.touches());
         self.stage.lull_what_stands(&placed_on_floor);
         let first = super::past::moment(&self.document, &self.stage, (None, None), None);
         self.history.set_first(Arc::new(first));
+        // The first moment, which a reset restores, is the start of the scene and no part of what was broken.
         self.remaking = Remaking::of(self.document.scene());
+        self.document.set_remade_in_part(self.remaking.is_some());
         arena.collect();
         Ok(())
     }
@@ -150,7 +162,7 @@ impl Sandbox {
             let carried = self.document.tuning().pin.as_ref().and_then(|pin| Carried::of(pin, &self.stage));
             let meshes = self.document.objects().iter().map(|object| object.read_mesh());
             let meshes = meshes.map(|mesh| (mesh.file.clone(), mesh)).collect();
-            self.jobs.opening.start(ReadScene { scene, meshes }, carried);
+            self.jobs.opening.start(ReadScene { scene, meshes, file: None }, Some(Again(carried)));
         }
     }
 

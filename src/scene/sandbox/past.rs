@@ -68,11 +68,18 @@ impl Sandbox {
     fn now(&self) -> Step {
         let tuning = self.document.tuning().clone();
         let (world, recorded) = (Some(self.moment()), Some(self.timeline.mark()));
-        Step { label: String::new(), tuning, world, recorded, statuses: Some(self.stage.statuses()) }
+        let state = self.document.homes.state();
+        Step { label: String::new(), tuning, state, world, recorded, statuses: Some(self.stage.statuses()) }
     }
 
-    /// Adds an undo step with the present state.
+    /// Adds an undo step with the present state, before the user changes the document.
     pub(super) fn keep_step(&mut self, label: &str) {
+        self.keep_step_of_itself(label);
+        self.document.homes.changed();
+    }
+
+    /// The same before something happens that the document describes already, such as a break by a collision.
+    pub(super) fn keep_step_of_itself(&mut self, label: &str) {
         let step = Step { label: label.into(), statuses: None, ..self.now() };
         self.history.push(step);
     }
@@ -103,6 +110,7 @@ impl Sandbox {
         }
         self.history.end_gesture();
         self.set_tuning(step.tuning);
+        self.document.homes.go_back(step.state);
         step.label
     }
 
@@ -120,8 +128,9 @@ impl Sandbox {
     pub fn tune(&mut self, gesture: &'static str, tuning: Tuning) {
         if tuning != *self.document.tuning() {
             let label = self.document.tuning().named_difference(&tuning).unwrap_or(gesture);
-            self.history.change(gesture, label, self.document.tuning());
+            self.history.change(gesture, label, self.document.tuning(), self.document.homes.state());
             self.set_tuning(tuning);
+            self.document.homes.changed();
         }
     }
 

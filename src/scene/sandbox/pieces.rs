@@ -183,7 +183,9 @@ impl Sandbox {
         };
         self.end_gesture();
         let tuning = self.document.tuning().clone();
-        self.history.push(Step { label, tuning, world: None, recorded: None, statuses: Some(before) });
+        let state = self.document.homes.state();
+        self.history.push(Step { label, tuning, state, world: None, recorded: None, statuses: Some(before) });
+        self.document.homes.changed();
         after.retain(|_, status| *status != Status::default());
         self.stage.set_statuses(Statuses::new(after));
         if edit == PieceEdit::Hide {

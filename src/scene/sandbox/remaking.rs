@@ -79,7 +79,9 @@ impl Sandbox {
         }
         remaking.broken = None;
         let Some(one) = remaking.breaks.next() else {
-            return self.put_all(&remaking);
+            self.put_all(&remaking)?;
+            self.document.set_remade_in_part(false);
+            return Ok(());
         };
         remaking.joined = one.joined.iter().cloned().collect();
         let Some(body) = self.named(&one.what(), &remaking).and_then(|id| self.stage.body(id)) else {
@@ -181,20 +183,24 @@ impl Sandbox {
     /// objects cannot express.
     #[must_use]
     pub fn has_edited_pieces(&self) -> bool {
+        self.has_marked_pieces() || !self.as_it_stands(Camera::default()).deleted.is_empty()
+    }
+
+    /// The same but for deleted pieces, which takes longer to find out.
+    pub(super) fn has_marked_pieces(&self) -> bool {
         let is_edited = |body: &Body| {
             self.stage.status(body.id) != Status::default()
                 || self.stage.info_or_whole(body.id).joined.is_some()
         };
-        self.document.was_moved_by_hand()
-            || self.stage.bodies().iter().any(is_edited)
-            || !self.as_it_stands(Camera::default()).deleted.is_empty()
+        self.document.was_moved_by_hand() || self.stage.bodies().iter().any(is_edited)
     }
 
     /// The scene to save: from its start, with the user's actions as events. If pieces were edited or moved by hand,
-    /// the scene in its present state, and `true`.
+    /// the scene in its present state, and `true`. While the breaks of an opened scene are being repeated, the scene from
+    /// its start has them all, and the present state only some.
     #[must_use]
     pub fn scene_to_keep(&self, camera: Camera) -> (Scene, bool) {
-        let edited = self.has_edited_pieces();
+        let edited = self.remaking.is_none() && self.has_edited_pieces();
         (if edited { self.as_it_stands(camera) } else { self.scene(camera) }, edited)
     }
 

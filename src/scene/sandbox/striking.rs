@@ -152,8 +152,13 @@ impl Sandbox {
         }
         let shapes = broken.parts.iter().map(|part| &part.shape);
         self.stage.hold_surfaces(shapes, || self.history.shrink() || self.timeline.shrink());
-        if !matches!(job.cause, Cause::Opening | Cause::Again) {
-            self.keep_step(&self.name_of_break(body.id, job.cause));
+        let label = self.name_of_break(body.id, job.cause);
+        match job.cause {
+            Cause::User => self.keep_step(&label),
+            // A scene saved from its beginning has it already, if its pieces were not edited.
+            Cause::Collision | Cause::Event if !self.has_marked_pieces() => self.keep_step_of_itself(&label),
+            Cause::Collision | Cause::Event => self.keep_step(&label),
+            Cause::Opening | Cause::Again => {}
         }
         // Only now, so that a failed break is tried again with the same seed, and undo restores the seed of the break.
         self.document.broke(job.body, job.cause == Cause::User);

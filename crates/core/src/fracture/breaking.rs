@@ -1,5 +1,5 @@
-//! The recipe of a break, the same for every method: draw the pattern, cut, keep together what stays, join or drop what is
-//! too small; several times where a number of pieces is solved for.
+//! The recipe of a break, the same for every method: draw the pattern, cut, keep together what stays, join or drop what
+//! is too small; several times where a number of pieces is solved for.
 //!
 //! In: a shape, a [`Strike`]. Out: a [`Break`].
 
@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Instant};
 use super::{
     Break, BreakContext, CutSource, Cutter, Fracture, FractureCounts, FractureError, FractureParams, Kept,
     Lost, Part, Pattern, Piece, Pieces, Smallest, Solved, Strike, Surface, small,
-    solid::{Assembling, CutMesh, stand_in_grid},
+    solid::{Assembling, CutMesh, proxy_grid},
     solve::{Quick, seeds_for},
     voronoi::cells_of,
 };
@@ -18,8 +18,8 @@ use crate::{
     svo::{Arena, Forest, coarsen},
 };
 
-/// Breaks a shape by the method that the blow's parameters name. Reads the shape and changes nothing, so a failure loses
-/// nothing.
+/// Breaks a shape by the method that the blow's parameters name. Reads the shape and changes nothing, so a failure
+/// loses nothing.
 ///
 /// # Errors
 /// [`FractureError::Params`] for what cannot be broken so, [`FractureError::Gpu`] for the device's,
@@ -139,7 +139,7 @@ fn of_meshes(
 ) -> Result<Break, FractureError> {
     let (volume, mut timings, detail) = (mesh.source.volume, mesh.timings, mesh.detail);
     let started = Instant::now();
-    let stand_in = stand_in_grid(source.shape, mesh.source.bounds(), mesh.voxel_level);
+    let stand_in = proxy_grid(source.shape, mesh.source.bounds(), mesh.voxel_level);
     let assembling = Assembling {
         source: &mesh.source,
         shape: source.shape,
@@ -198,8 +198,8 @@ impl Coarse {
         Ok(Some(Self { arena, octree }))
     }
 
-    /// How many pieces come of a pattern. Surfaces do not matter to that, and the smallest piece counts in the copy's larger
-    /// voxels.
+    /// How many pieces come of a pattern. Surfaces do not matter to that, and the smallest piece counts in the copy's
+    /// larger voxels.
     fn pieces(
         &self,
         source: &CutSource<'_>,

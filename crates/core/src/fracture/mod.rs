@@ -1,9 +1,9 @@
 //! Breaking an object into pieces.
 //!
 //! [`voronoi`] breaks octrees: cells of seeds, walked down the octree (Domaradzki & Martyn 2016, sec. 4). [`box_cut`]
-//! cuts meshes along cells of the same seeds (Chlubna); the common part of methods that cut meshes is in [`solid`].
-//! The common part of all methods is here: the recipe ([`break_shape`]), parameters ([`FractureParams`], [`Recipe`]), results ([`Fracture`]), the material inside ([`interior`]), small
-//! pieces, and solving for a number of pieces.
+//! cuts meshes along cells of the same seeds (Chlubna); the common part of methods that cut meshes is in [`solid`]. The
+//! common part of all methods is here: the recipe ([`break_shape`]), parameters ([`FractureParams`], [`Recipe`]),
+//! results ([`Fracture`]), the material inside ([`interior`]), small pieces, and solving for a number of pieces.
 
 pub mod box_cut;
 mod breaker;
@@ -49,8 +49,8 @@ pub use cancel::{Cancel, CancelOnDrop, Cancelled};
 pub use interior::{Interior, Material, Volume};
 pub use methods::{methods, register};
 pub use params::{
-    FractureParams, Impact, Labelling, MAX_SEEDS, MethodId, ParamProblem, PatternError, Preset, Recipe,
-    SmallRule, Smallest, Surface,
+    CELLS, CRACK, FractureParams, INTERIOR, Impact, Labelling, MAX_SEEDS, MethodId, PATTERN, PRESETS,
+    ParamProblem, PatternError, Preset, Recipe, SURFACE, SmallRule, Smallest, Surface,
 };
 pub use passes::Passes;
 pub use result::{Dropped, Fracture, FractureCounts, FractureError, Merge, Piece, Solved, Source};
@@ -58,8 +58,8 @@ pub use small::Rejoin;
 pub use voronoi::{
     Fracturer, VoronoiDetail,
     faces::{VoronoiFace, voronoi_faces},
-    hidden::{Hidden, hidden},
     islands::labelling,
+    missed_fragments::{MissedFragments, missed_fragments},
     pattern::{CellSource, Cells, KeptCells, Pattern, UNIT_BITS, middle_of, nearest_seed},
     reference,
     seams::Seams,

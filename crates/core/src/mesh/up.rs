@@ -5,7 +5,6 @@ use super::Mesh;
 /// The axis of a file that points up; a mesh is rotated so that y does. The rotations only swap and negate coordinates,
 /// so positions are not rounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum), value(rename_all = "kebab-case"))]
 #[serde(rename_all = "kebab-case")]
 pub enum Up {
     /// y, as in glTF, Maya, Houdini and Unity: no rotation.

@@ -8,10 +8,10 @@ mod gather;
 mod grid;
 mod key_array;
 mod keys;
-mod left_leaves;
 pub mod morton;
-mod query;
 mod pick;
+mod query;
+mod resident_leaves;
 mod samples;
 mod validate;
 
@@ -26,11 +26,11 @@ pub use gather::gather;
 pub use grid::Grid;
 pub use key_array::KeyArray;
 pub use keys::{KeyIter, KeySlice, KeySliceMut, Keys};
-#[cfg(test)]
-pub(crate) use left_leaves::TakeLeavesParams;
-pub use left_leaves::{LeftLeaves, LeftPart, OnDevice};
 pub use morton::Key;
 pub use pick::{VoxelHit, distance_to_forest, pick_forest};
 pub use query::{NO_LEAF, Octant, RayHit, ray_cast};
+#[cfg(test)]
+pub(crate) use resident_leaves::TakeLeavesParams;
+pub use resident_leaves::{OnDevice, ResidentLeaves, ResidentPart};
 pub use samples::{leaf_plane, leaf_sample};
 pub use validate::{inside_never_touches_outside, validate};

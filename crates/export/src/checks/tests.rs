@@ -7,8 +7,8 @@ use super::*;
 use crate::{
     compute::Compute,
     fracture::{
-        Break, Dropped, Fracture, FractureCounts, FractureParams, Fracturer, Hidden, Merge, Pattern, Piece,
-        Recipe, Source, Volume, crack::CrackShape, parts_of,
+        Break, Dropped, Fracture, FractureCounts, FractureParams, Fracturer, Merge, MissedFragments, Pattern,
+        Piece, Recipe, Source, Volume, crack::CrackShape, parts_of,
     },
     shape::{Look, Octree, Shape, grid_mass},
     svo::{
@@ -135,8 +135,12 @@ fn broken() -> BrokenObject {
         dropped: None,
         merges: Vec::new(),
     };
-    let detail =
-        VoronoiDetail { island_level: LEVEL, recipe: Recipe::default(), hidden: Hidden::default(), fracture };
+    let detail = VoronoiDetail {
+        island_level: LEVEL,
+        recipe: Recipe::default(),
+        hidden: MissedFragments::default(),
+        fracture,
+    };
     of_detail(source, pattern, detail)
 }
 
@@ -388,7 +392,7 @@ fn broken_on_cores(surface: Surface) -> BrokenObject {
     let fracturer = Fracturer::new(Compute::Cpu).unwrap();
     let from = Source::new(&arena, &source, 0).unwrap();
     let fracture = fracturer.fracture(&from, &pattern, &recipe).unwrap();
-    let hidden = Hidden::default();
+    let hidden = MissedFragments::default();
     of_detail((*source).clone(), pattern, VoronoiDetail { island_level: LEVEL, recipe, hidden, fracture })
 }
 

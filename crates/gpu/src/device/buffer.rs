@@ -4,7 +4,7 @@ use std::{marker::PhantomData, sync::Arc};
 
 use bytemuck::Pod;
 
-use super::{Gpu, GpuError, Staged, Traffic, context::Lease, staged};
+use super::{Bindable, Gpu, GpuError, Named, Readback, Traffic, context::Lease, readback};
 
 /// Usage flags of every storage buffer: bound, filled, copied from and to.
 #[must_use]
@@ -131,6 +131,15 @@ impl<T: Pod> Buffer<T> {
     }
 }
 
+impl<T: Pod> Bindable for Buffer<T> {
+    fn named(&self, name: &'static str) -> Named<'_> {
+        let size = std::num::NonZeroU64::new(self.bound_bytes());
+        let resource =
+            wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: self.raw(), offset: 0, size });
+        Named { name, resource, ty: None, stride: size_of::<T>() }
+    }
+}
+
 /// Reads several buffers back with one wait.
 ///
 /// # Errors
@@ -138,14 +147,17 @@ impl<T: Pod> Buffer<T> {
 pub fn read_all<T: Pod>(gpu: &Gpu, buffers: &[(&Buffer<T>, usize, usize)]) -> Result<Vec<Vec<T>>, GpuError> {
     let mut encoder =
         gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("readback") });
-    let copies: Vec<Staged<T>> = buffers
+    let copies: Vec<Readback<T>> = buffers
         .iter()
         .map(|(buffer, first, count)| {
             let offset = (first * size_of::<T>()) as u64;
-            Staged::copy_raw(gpu, &mut encoder, buffer.raw(), offset, *count)
+            Readback::copy_raw(gpu, &mut encoder, buffer.raw(), offset, *count)
         })
         .collect();
     gpu.queue.submit([encoder.finish()]);
-    staged::wait_for(gpu, &copies.iter().map(|copy| copy as &dyn staged::Copied).collect::<Vec<_>>())?;
-    copies.iter().map(Staged::to_vec).collect()
+    readback::wait_for(
+        gpu,
+        &copies.iter().map(|copy| copy as &dyn readback::AnyReadback).collect::<Vec<_>>(),
+    )?;
+    copies.iter().map(Readback::to_vec).collect()
 }

@@ -12,7 +12,7 @@ use std::{
 
 use super::{
     GpuError, Mishaps, Traffic,
-    faults::{Faults, guarded},
+    driver_errors::{DriverErrors, guarded},
     pipeline_store::{self, PipelineStore},
     traffic::Ledger,
 };
@@ -34,7 +34,7 @@ pub struct Gpu {
     pub limits: wgpu::Limits,
     /// Whether passes can be timed.
     pub has_timestamps: bool,
-    faults: Arc<Faults>,
+    driver_errors: Arc<DriverErrors>,
     mishaps: Arc<Mishaps>,
     memory: Arc<Memory>,
     ledger: Arc<Ledger>,
@@ -102,15 +102,15 @@ impl Gpu {
         }))
         .map_err(|error| GpuError::NoDevice { adapter: info.name.clone(), reason: error.to_string() })?;
 
-        let faults = Arc::new(Faults::default());
-        let on_lost = Arc::clone(&faults);
+        let driver_errors = Arc::new(DriverErrors::default());
+        let on_lost = Arc::clone(&driver_errors);
         device.set_device_lost_callback(move |reason, message| {
             // `Destroyed` means that this program dropped the device.
             if reason != wgpu::DeviceLostReason::Destroyed {
                 on_lost.lose(message);
             }
         });
-        let on_error = Arc::clone(&faults);
+        let on_error = Arc::clone(&driver_errors);
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             tracing::error!("{error}");
             on_error.tell(match error {
@@ -128,7 +128,7 @@ impl Gpu {
             queue,
             info,
             limits,
-            faults,
+            driver_errors,
             mishaps: Arc::new(Mishaps::from_environment()),
             memory: Arc::default(),
             ledger: Arc::default(),
@@ -176,7 +176,7 @@ impl Gpu {
     /// # Errors
     /// The error, which is then cleared; [`GpuError::Lost`] always once the device is lost.
     pub fn check(&self) -> Result<(), GpuError> {
-        self.faults.take()
+        self.driver_errors.take()
     }
 
     /// Waits until all submitted work is done.
@@ -185,7 +185,7 @@ impl Gpu {
     /// [`GpuError::Lost`], or what the driver reported of this thread's work.
     pub fn wait(&self) -> Result<(), GpuError> {
         self.ledger.add(Traffic { waits: 1, ..Traffic::default() });
-        if let Some(lost) = self.faults.lost() {
+        if let Some(lost) = self.driver_errors.lost() {
             return Err(lost);
         }
         self.poll(wgpu::PollType::wait_indefinitely(), self.mishaps.is_the_wait_to_lose())?;
@@ -197,7 +197,7 @@ impl Gpu {
     /// # Errors
     /// See [`Gpu::wait`].
     pub fn look(&self) -> Result<(), GpuError> {
-        match self.faults.lost() {
+        match self.driver_errors.lost() {
             Some(lost) => Err(lost),
             None => self.poll(wgpu::PollType::Poll, false),
         }
@@ -215,7 +215,7 @@ impl Gpu {
         match polled {
             Ok(done) => done.map(|_| ()).map_err(|error| GpuError::Driver(error.to_string())),
             Err(message) => {
-                self.faults.lose(message);
+                self.driver_errors.lose(message);
                 self.check()
             }
         }
@@ -227,7 +227,7 @@ impl Gpu {
     /// [`GpuError::Lost`].
     pub fn guarded<R>(&self, calls: impl FnOnce() -> R) -> Result<R, GpuError> {
         guarded(calls).map_err(|message| {
-            self.faults.lose(message.clone());
+            self.driver_errors.lose(message.clone());
             GpuError::Lost(message)
         })
     }
@@ -260,7 +260,7 @@ impl Gpu {
     /// Creates a small buffer without checking for memory: if there is none, the next wait of this thread reports it.
     pub fn small_buffer(&self, descriptor: &wgpu::BufferDescriptor<'_>) -> wgpu::Buffer {
         if self.mishaps.is_the_allocation_to_refuse() {
-            self.faults
+            self.driver_errors
                 .tell(GpuError::OutOfMemory { what: "a small buffer".into(), needed: descriptor.size });
         }
         self.device.create_buffer(descriptor)
@@ -286,7 +286,7 @@ impl Gpu {
     /// Whether the device is lost.
     #[must_use]
     pub fn is_lost(&self) -> bool {
-        self.faults.lost().is_some()
+        self.driver_errors.lost().is_some()
     }
 
     /// Counts a storage buffer until the lease is dropped.

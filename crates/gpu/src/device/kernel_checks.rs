@@ -1,13 +1,14 @@
-//! What each crate's tests check of its own kernels: layouts of structs, names of variables, workgroup sizes. The checks
-//! begin with the shaders in a crate's folders, so a struct or a kernel that Rust leaves out is an error.
+//! What each crate's tests check of its own kernels: layouts of structs, names of variables, workgroup sizes. The
+//! checks begin with the shaders in a crate's folders, so a struct or a kernel that Rust leaves out is an error.
 
 use super::{
-    Layout, Shared, WORKGROUP,
-    count::Counted,
+    Shared, WORKGROUP,
+    indirect_count::Counted,
     layout_tests,
     primitives::{PlanParams, RadixParams, ScanParams},
     shaders,
 };
+use crate::Layout;
 
 /// The structs that this crate's own kernels share with Rust.
 #[must_use]

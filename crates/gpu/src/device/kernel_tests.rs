@@ -3,7 +3,7 @@
 use crate::bind;
 
 use super::{
-    Buffer, Count, Gpu, GpuError, Kernel, Named, Recorder,
+    Buffer, Gpu, GpuError, IndirectCount, Kernel, Named, Recorder,
     kernel_checks::{assert_dispatched, assert_layouts, assert_workgroups, layouts, odd_workgroup},
     primitives::{Plan, RadixSort, Scan, ScanParams},
     shaders,
@@ -21,11 +21,12 @@ fn every_kernel_is_dispatched_with_its_variables() {
     let Some(gpu) = Gpu::for_test() else { return };
     let mut rec = Recorder::new(&gpu, "test");
     let items = Buffer::from_slice(&gpu, "items", &[[1, 1]; 3000]).unwrap();
-    let (scan, count) = (Scan::new(&gpu), Count::known(&gpu, 2999));
+    let (scan, count) = (Scan::new(&gpu), IndirectCount::known(&gpu, 2999));
     scan.run(&mut rec, &items, &count).unwrap();
     let spare = Buffer::zeroed(&gpu, "spare", 3000).unwrap();
     RadixSort::new(&gpu).run(&mut rec, &scan, [&items, &spare], (&count, 2999), 30).unwrap();
-    let (next, report) = (Count::unknown(&gpu), Buffer::<[u32; 2]>::zeroed(&gpu, "report", 1).unwrap());
+    let (next, report) =
+        (IndirectCount::unknown(&gpu), Buffer::<[u32; 2]>::zeroed(&gpu, "report", 1).unwrap());
     Plan::new(&gpu).run(&mut rec, (&items, &count), (&next, [4000; 2]), (&report, 0)).unwrap();
     assert_dispatched(FOLDERS);
 }
@@ -40,7 +41,7 @@ fn what_is_bound_must_be_what_the_shader_declares() {
     );
     let triples = Buffer::<[u32; 3]>::zeroed(&gpu, "sums", 4).unwrap();
     let params = ScanParams { depth: 0, second_only: 0 };
-    let size = Count::known(&gpu, 3);
+    let size = IndirectCount::known(&gpu, 3);
     let run = |source: String, given: &[Named<'_>]| {
         Recorder::new(&gpu, "test").run(&Kernel::from_text(&gpu, path, source), 4, &params, given)
     };

@@ -8,7 +8,7 @@ use std::{
 
 use naga::{AddressSpace, Handle, Type, TypeInner};
 
-use super::Layout;
+use crate::Layout;
 
 /// Stride of every bound array of a shader, by binding.
 pub fn strides(source: &str) -> HashMap<u32, usize> {

@@ -1,14 +1,14 @@
 //! The device and what runs on it, over wgpu.
 
-use crate::{GpuError, Layout, Shared, StageTiming, layout, shaders};
+use crate::{GpuError, Shared, StageTiming, layout, shaders};
 
 mod bandwidth;
 mod bindings;
 mod buffer;
 mod context;
-mod count;
 mod drawing;
-mod faults;
+mod driver_errors;
+mod indirect_count;
 mod kernel;
 #[cfg(any(test, feature = "testing"))]
 pub mod kernel_checks;
@@ -19,22 +19,22 @@ pub mod layout_tests;
 mod mishaps;
 mod pipeline_store;
 pub mod primitives;
+mod readback;
 mod recorder;
 mod shared;
-mod staged;
 mod stopwatch;
 mod submissions;
 mod traffic;
 
 pub use buffer::{Buffer, read_all, storage_usage};
 pub use context::Gpu;
-pub use count::Count;
 pub use drawing::{Drawing, DrawingForm};
+pub use indirect_count::IndirectCount;
 pub use kernel::{Kernel, WORKGROUP};
 pub use mishaps::Mishaps;
+pub use readback::{AnyReadback, Readback, ReadbackView};
 pub use recorder::{PendingTimings, Recorder};
 pub use shared::{Bindable, Named, Uniform};
-pub use staged::{Copied, Staged, StagedView};
 pub use stopwatch::Stopwatch;
 pub use submissions::Submissions;
 pub use traffic::Traffic;

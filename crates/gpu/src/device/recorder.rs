@@ -5,10 +5,10 @@ use std::ops::Range;
 use bytemuck::Pod;
 
 use super::{
-    Buffer, Count, Gpu, GpuError, Kernel, Named, Shared, StageTiming, Staged, Traffic, Uniform,
-    count::{BLOCKS, GROUPS},
+    Buffer, Gpu, GpuError, IndirectCount, Kernel, Named, Readback, Shared, StageTiming, Traffic, Uniform,
+    indirect_count::{BLOCKS, GROUPS},
     kernel::{groups_for, spread},
-    staged,
+    readback,
 };
 
 const MAX_PASSES: u32 = 1024;
@@ -16,7 +16,7 @@ const MAX_PASSES: u32 = 1024;
 /// Number of workgroups, known to the host or stored in a count on the device.
 enum Groups<'a> {
     Known([u32; 3]),
-    Counted(&'a Count, u64),
+    Counted(&'a IndirectCount, u64),
 }
 
 /// A command encoder that times its passes.
@@ -83,7 +83,7 @@ impl<'a> Recorder<'a> {
     pub fn run_counted<P: Shared>(
         &mut self,
         kernel: &Kernel,
-        count: &Count,
+        count: &IndirectCount,
         params: &P,
         given: &[Named<'_>],
     ) -> Result<(), GpuError> {
@@ -94,7 +94,12 @@ impl<'a> Recorder<'a> {
     ///
     /// # Errors
     /// See [`Recorder::run`].
-    pub fn run_bare(&mut self, kernel: &Kernel, count: &Count, given: &[Named<'_>]) -> Result<(), GpuError> {
+    pub fn run_bare(
+        &mut self,
+        kernel: &Kernel,
+        count: &IndirectCount,
+        given: &[Named<'_>],
+    ) -> Result<(), GpuError> {
         self.pass(kernel, &Groups::Counted(count, GROUPS), given)
     }
 
@@ -102,7 +107,7 @@ impl<'a> Recorder<'a> {
     pub(super) fn run_blocks<P: Shared>(
         &mut self,
         kernel: &Kernel,
-        count: &Count,
+        count: &IndirectCount,
         params: &P,
         given: &[Named<'_>],
     ) -> Result<(), GpuError> {
@@ -215,7 +220,7 @@ impl<'a> Recorder<'a> {
                 mapped_at_creation: false,
             });
             self.encoder.resolve_query_set(set, 0..count as u32, &resolve, 0);
-            staging = Some(Staged::copy_raw(self.gpu, &mut self.encoder, &resolve, 0, count));
+            staging = Some(Readback::copy_raw(self.gpu, &mut self.encoder, &resolve, 0, count));
         }
         self.gpu.queue.submit([self.encoder.finish()]);
         PendingTimings { staging, timed: self.timed }
@@ -234,7 +239,7 @@ impl<'a> Recorder<'a> {
 
 /// Timestamps of one submission, not yet read.
 pub struct PendingTimings {
-    pub(super) staging: Option<Staged<u64>>,
+    pub(super) staging: Option<Readback<u64>>,
     timed: Vec<&'static str>,
 }
 
@@ -254,10 +259,13 @@ impl PendingTimings {
     pub fn collect_with(
         gpu: &Gpu,
         pending: Vec<Self>,
-        copies: &[&dyn staged::Copied],
+        copies: &[&dyn readback::AnyReadback],
     ) -> Result<Vec<StageTiming>, GpuError> {
-        let own = pending.iter().filter_map(|p| p.staging.as_ref()).map(|ticks| ticks as &dyn staged::Copied);
-        staged::wait_for(gpu, &own.chain(copies.iter().copied()).collect::<Vec<_>>())?;
+        let own = pending
+            .iter()
+            .filter_map(|p| p.staging.as_ref())
+            .map(|ticks| ticks as &dyn readback::AnyReadback);
+        readback::wait_for(gpu, &own.chain(copies.iter().copied()).collect::<Vec<_>>())?;
         let mut stages: Vec<StageTiming> = Vec::new();
         for submission in &pending {
             if let Some(ticks) = &submission.staging {

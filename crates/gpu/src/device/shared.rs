@@ -2,9 +2,7 @@
 
 use std::marker::PhantomData;
 
-use bytemuck::Pod;
-
-use super::{Buffer, Gpu, Shared, Traffic};
+use super::{Gpu, Shared, Traffic};
 
 /// A [`Shared`] struct on the device, to be bound as uniform or storage.
 #[derive(Clone, Debug)]
@@ -87,15 +85,6 @@ pub trait Bindable {
 impl<T: Bindable> Bindable for &T {
     fn named(&self, name: &'static str) -> Named<'_> {
         (**self).named(name)
-    }
-}
-
-impl<T: Pod> Bindable for Buffer<T> {
-    fn named(&self, name: &'static str) -> Named<'_> {
-        let size = std::num::NonZeroU64::new(self.bound_bytes());
-        let resource =
-            wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: self.raw(), offset: 0, size });
-        Named { name, resource, ty: None, stride: size_of::<T>() }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use super::{Gpu, PendingTimings, StageTiming, Staged};
+use super::{Gpu, PendingTimings, Readback, StageTiming};
 
 const ASKED: u32 = 0;
 const MAPPED: u32 = 1;
@@ -50,7 +50,7 @@ impl Stopwatch {
             if state.load(Ordering::Acquire) != MAPPED {
                 continue;
             }
-            let Some(Ok(ticks)) = frame.staging.as_ref().map(Staged::to_vec) else {
+            let Some(Ok(ticks)) = frame.staging.as_ref().map(Readback::to_vec) else {
                 continue;
             };
             self.latest.clear();

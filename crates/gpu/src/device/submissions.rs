@@ -6,7 +6,7 @@ use super::{
     Buffer, Gpu, GpuError, PendingTimings, Recorder, StageTiming,
     buffer::bytes_of,
     primitives::{Plan, Scan},
-    staged::Copied,
+    readback::AnyReadback,
 };
 
 /// State shared by the passes of a job: the device, the prefix sums, reusable memory, and pending submissions. Timings
@@ -72,7 +72,7 @@ impl<'g> Submissions<'g> {
     ///
     /// # Errors
     /// [`GpuError::Lost`] or [`GpuError::Driver`].
-    pub fn wait(&mut self, copies: &[&dyn Copied]) -> Result<(), GpuError> {
+    pub fn wait(&mut self, copies: &[&dyn AnyReadback]) -> Result<(), GpuError> {
         let pending = std::mem::take(&mut self.pending);
         for timing in PendingTimings::collect_with(self.gpu, pending, copies)? {
             timing.add_to(&mut self.timings);

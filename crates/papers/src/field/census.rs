@@ -1,6 +1,6 @@
 //! Number of colliding points, to compare with the number of contacts (Glondu et al. 2012, table 2).
 //!
-//! In: the finder's data of bodies, and the manifolds of a step. Out: counts. Every tree is searched for all of its
+//! In: the generator's data of bodies, and the manifolds of a step. Out: counts. Every tree is searched for all of its
 //! points, which costs far more than the few contacts that a step needs: for measuring.
 
 use super::{
@@ -15,7 +15,8 @@ use crate::bodies::{
 };
 use rayon::prelude::*;
 
-/// Points of all pairs at one moment. *Near* is inside, or outside by less than a quarter of a cell, where contacts are made.
+/// Points of all pairs at one moment. *Near* is inside, or outside by less than a quarter of a cell, where contacts are
+/// made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Colliding {
     /// Contacts that were put out.
@@ -39,8 +40,8 @@ impl std::iter::Sum for Colliding {
     }
 }
 
-/// How many points collide in a world, and how many contacts were put out for them; none where its contacts are not found
-/// by distance fields. Takes longer than a step.
+/// How many points collide in a world, and how many contacts were put out for them; none where its contacts are not
+/// found by distance fields. Takes longer than a step.
 #[must_use]
 pub fn colliding_points(world: &World) -> Option<Colliding> {
     let memory = world.memory_of(ENTRY.name);
@@ -48,7 +49,8 @@ pub fn colliding_points(world: &World) -> Option<Colliding> {
     Some(colliding(parts, &world.bodies, world.manifolds(), &world.settings.sane().planes()))
 }
 
-/// Counts the points of all pairs that have a manifold. Pairs of which no field is known count with their contacts alone.
+/// Counts the points of all pairs that have a manifold. Pairs of which no field is known count with their contacts
+/// alone.
 fn colliding(parts: &Parts, bodies: &[Body], manifolds: &[Manifold], planes: &[Plane]) -> Colliding {
     let of = |id: BodyId| index_of(bodies, id).map(|k| &bodies[k]);
     let count = |manifold: &Manifold| {

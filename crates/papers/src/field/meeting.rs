@@ -9,11 +9,11 @@ use super::{
     distance::Fragment,
     faces::Faces,
     interior::{Interior, Way},
-    later::{Later, after, later},
     nearest::{LeafSide, Place},
     pairs::PairMemory,
     parts::Part,
     spheres::{Beyond, HalfSpace, Placement, Scratch, Selection, TreeContact},
+    time_of_impact::{TimeOfImpact, after, time_of_impact},
 };
 use crate::bodies::{
     Body, Plane,
@@ -86,13 +86,15 @@ pub fn meet(
     let pair = Pair { bodies: [a, b], parts, approach };
     let is_fast = closer > FAST * a.def.radius().min(b.def.radius());
     let mut ways = Vec::new();
-    let [points, turned] = match is_fast.then(|| later(&pair, margin, near.dt, scratch)) {
+    let [points, turned] = match is_fast.then(|| time_of_impact(&pair, margin, near.dt, scratch)) {
         None => [pair.points((&known, margin + closer), (scratch, memory), &mut ways)?, Vec::new()],
-        Some(Later::Touches) => [pair.points((&known, margin), (scratch, memory), &mut ways)?, Vec::new()],
-        Some(Later::Meets { time, gap }) => {
+        Some(TimeOfImpact::Touches) => {
+            [pair.points((&known, margin), (scratch, memory), &mut ways)?, Vec::new()]
+        }
+        Some(TimeOfImpact::Meets { time, gap }) => {
             pair.points_after(time, (&known, margin.max(2.0 * gap)), (scratch, memory))?
         }
-        Some(Later::Passes) => [Vec::new(), Vec::new()],
+        Some(TimeOfImpact::Passes) => [Vec::new(), Vec::new()],
     };
     let record =
         Record { pose: RelativePose::new(a, Some(b)), touches: points.len(), clear_m: None, known: () };
@@ -183,7 +185,8 @@ impl Pair<'_> {
         }
         let own_fragment = part.fragment()?;
         let other_from_own = other.state.rotation.inverse() * own.state.rotation;
-        // The nearest surface of something thin may be the far one, or its rim: that is not what the point came in through.
+        // The nearest surface of something thin may be the far one, or its rim: that is not what the point came in
+        // through.
         let deep = DEEP_CELLS * own.def.resolution_m().min(other.def.resolution_m()) / unit;
         let opposed = |contact: &TreeContact| {
             if contact.depth > deep {
@@ -351,8 +354,8 @@ fn nearest_from(
     nearest(sides, at, touch, cell, way)
 }
 
-/// How deep a point was in its sibling where both were made, as far as that still counts, local units: siblings have one
-/// local space, so there it lay at `made`.
+/// How deep a point was in its sibling where both were made, as far as that still counts, local units: siblings have
+/// one local space, so there it lay at `made`.
 fn forgiven(other: &Fragment<'_>, made: DVec3, now: &TreeContact, births: &mut Vec<(u32, f64)>) -> f64 {
     let counts = (FORGIVEN[1] - made.distance(now.position)) / (FORGIVEN[1] - FORGIVEN[0]);
     if counts <= 0.0 {

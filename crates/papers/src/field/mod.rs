@@ -9,29 +9,29 @@
 //! Some eight points of a query are contacts, for any number of colliding points (sec. 5.3): the first points visited,
 //! which lie well apart, and deeper ones of the rest. The last contacts are tested first, and so are the corners of a
 //! body's hull (`shape/hull/`); `pairs.rs` caches data of pairs from search to search, `outward.rs` has the normals of
-//! surfaces, `faces.rs` the direction out beside edges, `nearest.rs` where smooth surfaces touch, `later.rs` when fast
-//! bodies do.
+//! surfaces, `faces.rs` the direction out beside edges, `nearest.rs` where smooth surfaces touch, `time_of_impact.rs`
+//! when fast bodies do.
 
 mod approach;
 mod census;
 pub mod distance;
 mod faces;
 pub mod interior;
-mod later;
 mod meeting;
 mod nearest;
 mod outward;
 mod pairs;
 mod parts;
 pub mod spheres;
+mod time_of_impact;
 
 #[cfg(test)]
 mod tests;
 
 use crate::{
     bodies::{
-        Body, BodyId, FinderEntry, Options, Plane, Point,
-        collide::pairwise::{Met, NarrowPhase, NearTwo, PairFinder},
+        Body, BodyId, GeneratorEntry, Options, Plane, Point,
+        collide::pairwise::{Met, NarrowPhase, NearTwo, PairGenerator},
     },
     fracture::MethodOption,
 };
@@ -42,8 +42,8 @@ use parts::{Part, Parts};
 use spheres::Scratch;
 use std::collections::BTreeSet;
 
-/// Octree level of the cells of a field, unless the body collides at a coarser one: 32 cells a side. Finer cells are exact
-/// to a smaller depth, coarser ones make less of a copy.
+/// Octree level of the cells of a field, unless the body collides at a coarser one: 32 cells a side. Finer cells are
+/// exact to a smaller depth, coarser ones make less of a copy.
 pub const LEVEL: MethodOption = MethodOption {
     name: "field_level",
     help: "Octree level of the cells of distance fields.",
@@ -53,18 +53,18 @@ pub const LEVEL: MethodOption = MethodOption {
 };
 
 /// How the table has it.
-pub static ENTRY: FinderEntry = FinderEntry {
+pub static ENTRY: GeneratorEntry = GeneratorEntry {
     name: "field",
     label: "distance fields",
     about: "Points of one body are looked up in the distance field of the other; eight that lie well apart are enough \
             (Glondu et al. 2012).",
     accepts: |_| true,
     options: &[LEVEL],
-    make: |_| Ok(Box::new(FieldFinder::default())),
+    make: |_| Ok(Box::new(FieldGenerator::default())),
 };
 
 /// Finds contacts of distance fields with each other and with planes.
-pub type FieldFinder = PairFinder<Fields>;
+pub type FieldGenerator = PairGenerator<Fields>;
 
 /// Fields and sphere trees of bodies.
 #[derive(Default)]

@@ -4,7 +4,7 @@
 //! search: contacts are the same with it and without. So it is no part of a world's snapshot, and is dropped when a
 //! snapshot is restored.
 
-use super::spheres::Kept;
+use super::spheres::QueryCache;
 use crate::bodies::BodyId;
 use std::{
     collections::HashMap,
@@ -20,7 +20,7 @@ const FORGOTTEN: u64 = 256;
 #[derive(Debug, Default)]
 pub struct PairMemory {
     /// The data of the last query.
-    pub kept: [Kept; 2],
+    pub kept: [QueryCache; 2],
     /// How deep points were in a sibling where both were made, local units.
     pub births: [Vec<(u32, f64)>; 2],
     /// Number of the search that used the pair last.

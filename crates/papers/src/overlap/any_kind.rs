@@ -2,7 +2,7 @@
 
 use super::queries::{OctreeOverlaps, OverlapQuery};
 use crate::{
-    bodies::{Body, Detail, OnGpu, Overlap, WorldSettings, octrees},
+    bodies::{Body, LevelOfDetail, OnGpu, Overlap, WorldSettings, octrees},
     gpu::GpuError,
 };
 
@@ -27,7 +27,7 @@ pub struct Overlaps {
 impl Overlaps {
     /// By body: how far beyond the bounds of its shape it may overlap, m.
     #[must_use]
-    pub fn reach(&self, bodies: &[Body], detail: Detail<'_>) -> Vec<f64> {
+    pub fn reach(&self, bodies: &[Body], detail: LevelOfDetail<'_>) -> Vec<f64> {
         octrees::reach(bodies, detail)
     }
 
@@ -41,7 +41,7 @@ impl Overlaps {
         gpu: OnGpu<'_>,
         settings: &WorldSettings,
         bodies: &[Body],
-        detail: Detail<'_>,
+        detail: LevelOfDetail<'_>,
         queries: &[OverlapQuery],
     ) -> Result<Vec<Overlap>, GpuError> {
         let queries: Vec<OverlapQuery> =
@@ -58,7 +58,7 @@ impl Overlaps {
         gpu: OnGpu<'_>,
         settings: &WorldSettings,
         bodies: &[Body],
-        detail: Detail<'_>,
+        detail: LevelOfDetail<'_>,
         queries: &[OverlapQuery],
     ) -> Result<Vec<f64>, GpuError> {
         let known: Vec<bool> = queries.iter().map(|query| query.is_of_octrees(bodies)).collect();
@@ -69,7 +69,12 @@ impl Overlaps {
     }
 
     /// The overlap of two bodies, with its points even if there is no column; `None` for other shapes.
-    pub fn of_pair(&mut self, bodies: &[Body], detail: Detail<'_>, pair: [usize; 2]) -> Option<Overlap> {
+    pub fn of_pair(
+        &mut self,
+        bodies: &[Body],
+        detail: LevelOfDetail<'_>,
+        pair: [usize; 2],
+    ) -> Option<Overlap> {
         let known = OverlapQuery::Pair(pair).is_of_octrees(bodies);
         known.then(|| self.octrees.of_pair(bodies, detail, pair))
     }

@@ -12,7 +12,7 @@ use crate::{
         Body,
         octrees::{OctreePair, SurfelBuffer, SurfelCache, cell_size, cells_to_world, place_on_gpu},
     },
-    gpu::{Buffer, Gpu, GpuError, Growing, Kernel, Recorder, StageTiming, bind, layout, shared},
+    gpu::{Buffer, Gpu, GpuError, GrowAndRetry, Kernel, Recorder, StageTiming, bind, layout, shared},
     svo::{Arena, Key, MAX_PASSES_LEVEL, morton},
 };
 use glam::{DMat4, DVec3, IVec3};
@@ -71,7 +71,7 @@ pub struct OverlapPasses {
     pub(super) column: Kernel,
     pub(super) lists: Lists,
     /// From the counts of the last run: how much to dispatch.
-    pub(super) expected: Growing<COUNTERS>,
+    pub(super) expected: GrowAndRetry<COUNTERS>,
 }
 
 /// Buffers, all of words.
@@ -148,7 +148,7 @@ impl OverlapPasses {
             column: kernel("papers/overlap/column"),
             lists: Lists::new(gpu, &room)?,
             // Room for what comes next; shrinks slowly.
-            expected: Growing::new(room, |count, room| (count + count / 2 + 1024).max(room / 2)),
+            expected: GrowAndRetry::new(room, |count, room| (count + count / 2 + 1024).max(room / 2)),
         })
     }
 

@@ -5,7 +5,7 @@
 use super::{gpu::OverlapPasses, of_bodies, of_plane};
 use crate::{
     bodies::{
-        Body, Detail, OnGpu, Overlap, Plane, WorldSettings,
+        Body, LevelOfDetail, OnGpu, Overlap, Plane, WorldSettings,
         octrees::{Levels, OctreePair, SurfelBuffer, SurfelCache, cell_size},
     },
     gpu::{Gpu, GpuError},
@@ -50,7 +50,7 @@ impl OctreeOverlaps {
         gpu: OnGpu<'_>,
         settings: &WorldSettings,
         bodies: &[Body],
-        detail: Detail<'_>,
+        detail: LevelOfDetail<'_>,
         queries: &[OverlapQuery],
     ) -> Result<Vec<Overlap>, GpuError> {
         let found = self.each(gpu, settings, (bodies, detail), queries, |overlap| overlap)?;
@@ -67,7 +67,7 @@ impl OctreeOverlaps {
         gpu: OnGpu<'_>,
         settings: &WorldSettings,
         bodies: &[Body],
-        detail: Detail<'_>,
+        detail: LevelOfDetail<'_>,
         queries: &[OverlapQuery],
     ) -> Result<Vec<f64>, GpuError> {
         let found = self.each(gpu, settings, (bodies, detail), queries, |overlap| overlap.volume)?;
@@ -79,7 +79,7 @@ impl OctreeOverlaps {
         &mut self,
         gpu: OnGpu<'_>,
         settings: &WorldSettings,
-        (bodies, detail): (&[Body], Detail<'_>),
+        (bodies, detail): (&[Body], LevelOfDetail<'_>),
         queries: &[OverlapQuery],
         take: impl Fn(Overlap) -> T + Sync,
     ) -> Result<Vec<Option<T>>, GpuError> {
@@ -94,7 +94,7 @@ impl OctreeOverlaps {
     }
 
     /// The overlap of two bodies, on the lattice of the first, at the pair's level.
-    pub fn of_pair(&mut self, bodies: &[Body], detail: Detail<'_>, [i, j]: [usize; 2]) -> Overlap {
+    pub fn of_pair(&mut self, bodies: &[Body], detail: LevelOfDetail<'_>, [i, j]: [usize; 2]) -> Overlap {
         let at = Levels::new(bodies, detail).pair(i, j);
         let both = [&bodies[i], &bodies[j]];
         let surfels = [0, 1].map(|s| self.cache.get(&both[s].def.octree().forest, at[s]).surfels.clone());

@@ -9,7 +9,7 @@ mod tests;
 
 use crate::{
     bodies::{
-        Body, BodyId, Respond, ResponseEntry, SoftStep, StepContext, WorldSettings,
+        Body, BodyId, ContactSolver, SoftStep, SolverEntry, StepContext, WorldSettings,
         collide::{Column, Manifold, Overlap},
         index_of,
         integrate::{self, inverse},
@@ -21,7 +21,7 @@ use crate::{
 use glam::{DMat3, DVec3};
 
 /// How the table has it.
-pub static ENTRY: ResponseEntry = ResponseEntry {
+pub static ENTRY: SolverEntry = SolverEntry {
     name: "penalty",
     label: "penalty",
     about: "The paper's penalty on the intersection volume, for comparison; heaps never come to rest.",
@@ -54,7 +54,7 @@ const ROUNDS: usize = 6;
 const RESIDUAL: f64 = 1e-10;
 const ITERATIONS: usize = 40;
 
-/// The penalty on the overlap of pairs, which it computes itself, for any finder.
+/// The penalty on the overlap of pairs, which it computes itself, for any generator.
 #[derive(Default)]
 pub struct PenaltyStep {
     overlaps: Overlaps,
@@ -234,7 +234,7 @@ impl System<'_> {
     }
 }
 
-impl Respond for PenaltyStep {
+impl ContactSolver for PenaltyStep {
     fn advance(
         &mut self,
         cx: &mut StepContext<'_>,

@@ -1,11 +1,11 @@
 //! Pairs of bodies whose boxes overlap: sort and sweep of world boxes along x, or, of many, a tree over Morton codes,
 //! on the cores (`tree.rs`) or in compute passes (`passes/`); then a test of the oriented boxes. While bodies hardly
-//! move against each other, the pairs of somewhat larger boxes are cached and only these are tested (`kept.rs`).
+//! move against each other, the pairs of somewhat larger boxes are cached and only these are tested (`pair_cache.rs`).
 //!
 //! In: one box a body (or none: the body is skipped), and which bodies can move. Out: pairs (i, j), i < j, ascending.
 //! Oriented boxes are tested by separating axes (Gottschalk, Lin & Manocha 1996, OBBTree, sec. 5).
 
-mod kept;
+mod pair_cache;
 pub(crate) mod passes;
 mod tree;
 
@@ -13,7 +13,7 @@ use super::Body;
 use crate::geometry::Aabb;
 use crate::gpu::{Gpu, GpuError};
 use glam::{DMat3, DVec3};
-use kept::Kept;
+use pair_cache::FatPairs;
 use passes::NearPasses;
 
 /// Largest number of near pairs in a step: a heap of a thousand pieces has some ten thousand, and bodies that all lie
@@ -167,7 +167,7 @@ impl Asked<'_> {
 #[derive(Default)]
 pub struct BroadPhase {
     passes: Option<NearPasses>,
-    kept: Kept,
+    kept: FatPairs,
 }
 
 impl BroadPhase {
@@ -240,7 +240,7 @@ pub struct NearPair {
     pub bodies: [usize; 2],
     /// Largest distance by which they approach each other in the step, m.
     pub way: f64,
-    /// Size of the finder's cells for this pair, m.
+    /// Size of the generator's cells for this pair, m.
     pub resolution_m: f64,
 }
 

@@ -6,7 +6,7 @@
 //! is off, the simplex at most.
 
 use super::outline::Outline;
-use crate::corners::Corners;
+use crate::support::SupportPoints;
 use glam::{DMat3, DQuat, DVec3};
 
 /// Largest number of iterations of a simplex that does not get nearer; the bounds are valid at every iteration.
@@ -39,11 +39,11 @@ pub struct Gap {
     /// Upper bound, m. Both bounds come from one number, so that it also shows that bodies are not apart.
     pub most: f64,
     /// Direction of `least`, from the second to the first, unit, axes of the second.
-    pub way: DVec3,
+    pub direction: DVec3,
 }
 
 /// The corner that lies farthest along a direction.
-fn farthest(corners: &Corners, way: DVec3) -> DVec3 {
+fn farthest(corners: &SupportPoints, way: DVec3) -> DVec3 {
     corners.at(corners.farthest(way).0)
 }
 
@@ -61,12 +61,12 @@ pub fn gap(pair: [&Outline; 2], lie: &Relative, known: DVec3, enough: f64) -> Ga
         a - b
     };
     let (least, most, way) = origin_from(nearest, first, enough + slack);
-    Gap { least: least - slack, most: most - slack, way: back * way }
+    Gap { least: least - slack, most: most - slack, direction: back * way }
 }
 
 /// How far a point lies outside the hull of corners, m.
 #[cfg(test)]
-pub fn outside(corners: &Corners, point: DVec3) -> f64 {
+pub fn outside(corners: &SupportPoints, point: DVec3) -> f64 {
     origin_from(|way| farthest(corners, -way) - point, -point, f64::MAX).1
 }
 

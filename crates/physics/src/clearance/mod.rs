@@ -8,7 +8,7 @@
 
 mod distance;
 mod outline;
-mod ways;
+mod travel;
 
 use super::{
     Body, BodyId,
@@ -19,7 +19,7 @@ use distance::{Gap, Relative, gap};
 use glam::DVec3;
 use outline::Outlines;
 use rayon::prelude::*;
-use ways::Ways;
+use travel::Travel;
 
 /// For fewer pairs the outlines cost more than they save.
 const FEW_PAIRS: usize = 16;
@@ -30,12 +30,12 @@ const MANY: usize = 256;
 #[derive(Clone, Copy, Debug)]
 struct Known {
     bodies: [BodyId; 2],
-    /// Lower and upper bound of their distance, m, when both bodies had moved by `ways` in sum, m.
+    /// Lower and upper bound of their distance, m, when both bodies had moved by `travel` in sum, m.
     least: f64,
     /// See `least`.
     most: f64,
     /// See `least`.
-    ways: f64,
+    travel: f64,
     /// How they lay when they were measured.
     pose: RelativePose,
     /// The distance found then.
@@ -46,7 +46,7 @@ struct Known {
 #[derive(Default)]
 pub struct Clearances {
     outlines: Outlines,
-    ways: Ways,
+    travel: Travel,
     /// Ascending.
     known: Vec<Known>,
 }
@@ -59,14 +59,14 @@ impl Clearances {
             return near;
         }
         self.outlines.prepare(bodies, near.iter().flat_map(|pair| pair.bodies));
-        self.ways.follow(bodies);
+        self.travel.follow(bodies);
         self.line_up(bodies, &near);
         let motions: Vec<Motion> = bodies.iter().map(Motion::of).collect();
-        let (outlines, ways) = (&self.outlines, &self.ways);
+        let (outlines, travel) = (&self.outlines, &self.travel);
         let stays = |(pair, known): (&NearPair, &mut Known)| {
             let [i, j] = pair.bodies;
             let enough = reach[i] + reach[j] + motions[i].closer(&motions[j], dt);
-            !is_apart(known, (bodies, [i, j]), ways.of([i, j]), enough, outlines)
+            !is_apart(known, (bodies, [i, j]), travel.of([i, j]), enough, outlines)
         };
         let stays: Vec<bool> = near.par_iter().zip(&mut self.known).with_min_len(MANY).map(stays).collect();
         near.into_iter().zip(stays).filter(|(_, stays)| *stays).map(|(pair, _)| pair).collect()
@@ -104,41 +104,42 @@ impl Known {
         bodies: [BodyId(0); 2],
         least: f64::MIN,
         most: f64::MAX,
-        ways: 0.0,
+        travel: 0.0,
         pose: RelativePose::SAME,
-        gap: Gap { least: f64::MIN, most: f64::MAX, way: DVec3::ZERO },
+        gap: Gap { least: f64::MIN, most: f64::MAX, direction: DVec3::ZERO },
     };
 }
 
-/// Whether two bodies are farther apart than `enough`, m; `ways` is the sum of the distances they have moved.
+/// Whether two bodies are farther apart than `enough`, m; `travel` is the sum of the distances they have moved.
 fn is_apart(
     known: &mut Known,
     (bodies, pair): (&[Body], [usize; 2]),
-    ways: f64,
+    travel: f64,
     enough: f64,
     outlines: &Outlines,
 ) -> bool {
-    let says = |known: &Known, way: f64| match known {
-        Known { least, .. } if least - way > enough => Some(true),
-        Known { most, .. } if most + way <= enough => Some(false),
+    let says = |known: &Known, travelled: f64| match known {
+        Known { least, .. } if least - travelled > enough => Some(true),
+        Known { most, .. } if most + travelled <= enough => Some(false),
         _ => None,
     };
     // The sum of both motions is an upper bound of their relative motion.
-    if let Some(apart) = says(known, ways - known.ways) {
+    if let Some(apart) = says(known, travel - known.travel) {
         return apart;
     }
     let [a, b] = pair.map(|k| &bodies[k]);
     let pose = RelativePose::new(a, Some(b));
-    let way = pose.way(&known.pose, a.def.radius().min(b.def.radius()));
-    let now = Known { ways, least: known.gap.least - way, most: known.gap.most + way, ..*known };
+    let travelled = pose.way(&known.pose, a.def.radius().min(b.def.radius()));
+    let now =
+        Known { travel, least: known.gap.least - travelled, most: known.gap.most + travelled, ..*known };
     if let Some(apart) = says(&now, 0.0) {
         *known = now;
         return apart;
     }
     let [Some(first), Some(second)] = pair.map(|k| outlines.of(k)) else { return false };
     let lie = Relative::new([a, b].map(|body| (body.state.position, body.state.rotation)));
-    let gap = gap([first, second], &lie, known.gap.way, enough);
-    *known = Known { bodies: known.bodies, least: gap.least, most: gap.most, ways, pose, gap };
+    let gap = gap([first, second], &lie, known.gap.direction, enough);
+    *known = Known { bodies: known.bodies, least: gap.least, most: gap.most, travel, pose, gap };
     gap.least > enough
 }
 

@@ -2,7 +2,7 @@
 //!
 //! In: a shape. Out: corners of its convex hull, and how far anything may lie outside.
 
-use crate::{Body, corners::Corners, shape::Shape};
+use crate::{Body, shape::Shape, support::SupportPoints};
 use rayon::prelude::*;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +13,7 @@ use std::{
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
     /// In no order.
-    pub corners: Corners,
+    pub corners: SupportPoints,
     /// So far anything may lie outside their hull, m.
     pub slack: f64,
 }
@@ -23,7 +23,7 @@ impl Outline {
     #[must_use]
     pub fn of(shape: &Shape) -> Self {
         let hull = shape.convex_hull();
-        Self { corners: Corners::new(&hull.hull.points), slack: hull.beyond }
+        Self { corners: SupportPoints::new(&hull.hull.points), slack: hull.beyond }
     }
 }
 

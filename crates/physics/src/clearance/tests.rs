@@ -3,7 +3,7 @@ use crate::svo::leaf_sample;
 use crate::{
     WorldSettings,
     broad_phase::closer,
-    corners::Corners,
+    support::SupportPoints,
     testing::{ball, block, body, grid, steps, world},
     tests::pile,
     world::World,
@@ -35,8 +35,8 @@ fn all_pairs(world: &World) -> Vec<NearPair> {
     (0..n).flat_map(|i| (i + 1..n).map(move |j| pair(i, j))).collect()
 }
 
-/// A heap that is stirred: how many pairs were left out, and how many of them came nearer than that allows. What is kept is
-/// said to be so much farther apart than it is, m.
+/// A heap that is stirred: how many pairs were left out, and how many of them came nearer than that allows. What is
+/// kept is said to be so much farther apart than it is, m.
 fn left_out(farther: f64) -> (usize, usize) {
     let mut w = pile(5, 5, 4);
     for (i, body) in w.bodies.iter_mut().enumerate() {
@@ -47,7 +47,7 @@ fn left_out(farther: f64) -> (usize, usize) {
     let mut clearances = Clearances::default();
     let (mut out, mut wrong) = (0, 0);
     for _ in 0..40 {
-        let reach = w.finders.reach(&w.bodies, w.detail());
+        let reach = w.generators.reach(&w.bodies, w.detail());
         let all = all_pairs(&w);
         let stays = clearances.narrow(&w.bodies, all.clone(), &reach, 0.01);
         clearances.known.iter_mut().for_each(|known| {
@@ -81,7 +81,7 @@ fn nobody_is_left_out_who_may_touch() {
 fn outline(rng: &mut ChaCha8Rng, count: usize) -> (Outline, Vec<DVec3>) {
     let mut v = || rng.random_range(-1.0..1.0f64);
     let corners: Vec<DVec3> = (0..count).map(|_| DVec3::new(v(), v(), v())).collect();
-    (Outline { corners: Corners::new(&corners), slack: 0.0 }, corners)
+    (Outline { corners: SupportPoints::new(&corners), slack: 0.0 }, corners)
 }
 
 /// The distance of two outlines by going again and again a part of the way to the farthest difference (Frank & Wolfe):
@@ -122,7 +122,7 @@ fn bounds_hold_the_distance() {
             );
             if least > 1e-3 {
                 assert!(found.most - found.least < 1e-6 * found.most, "{k}: {found:?}");
-                let along = |p: &DVec3| p.dot(turn * found.way);
+                let along = |p: &DVec3| p.dot(turn * found.direction);
                 let low = corners.iter().map(along).fold(f64::MAX, f64::min);
                 let high = there.iter().map(along).fold(f64::MIN, f64::max);
                 assert!((low - high - found.least).abs() < 1e-9);
@@ -164,7 +164,7 @@ fn a_body_lies_in_its_outline() {
 #[test]
 fn ways_are_no_shorter_than_what_bodies_come_closer() {
     let mut w = pile(4, 4, 2);
-    let mut ways = Ways::default();
+    let mut ways = Travel::default();
     ways.follow(&w.bodies);
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     let apart = |w: &World| nearest(&samples(&w.bodies[0]), &samples(&w.bodies[1]));
@@ -191,7 +191,7 @@ fn ways_are_no_shorter_than_what_bodies_come_closer() {
 #[test]
 fn who_comes_back_with_another_shape_is_measured_again() {
     let mut w = pile(5, 5, 4);
-    let reach = w.finders.reach(&w.bodies, w.detail());
+    let reach = w.generators.reach(&w.bodies, w.detail());
     let mut clearances = Clearances::default();
     let asked =
         |clearances: &mut Clearances, w: &World| clearances.narrow(&w.bodies, all_pairs(w), &reach, 0.0);

@@ -7,7 +7,7 @@
 //! polyhedra keep persistent manifolds; here the whole manifold of a pair is kept or replaced.)
 
 use super::{Manifold, Point};
-use crate::{Body, BodyState, body::index_of, turning::angle_between};
+use crate::{Body, BodyState, body::index_of, rotation::angle_between};
 use glam::{DQuat, DVec3};
 
 /// A pair is searched again once a point has moved this far against the other body, cells, or would in the coming step.

@@ -1,13 +1,13 @@
-//! Contact search. A finder is a [`FindContacts`]; `step.rs` uses only this trait, and `finders.rs` has the table from
-//! which a finder is chosen.
+//! Contact search. A generator is a [`ContactGenerator`]; `step.rs` uses only this trait, and `generators.rs` has the
+//! table from which a generator is chosen.
 //!
 //! In: near pairs from the broad phase, bodies that can move and the planes, the manifolds of the last search. Out: a
 //! [`Manifold`] of a few points for each pair that is near.
 
 mod carry;
 pub mod convex;
-mod finder;
-mod finders;
+mod generator;
+mod generators;
 mod in_order;
 mod manifold;
 mod mixed;
@@ -18,10 +18,11 @@ mod reduce;
 mod smooth;
 
 pub use carry::{RelativePose, carry, carry_way, holds, moved, speed_between};
-pub use finder::{
-    ContactQuery, FindContacts, FinderEntry, FinderMemory, Found, MARGIN_CELLS, MakeFinder, Partner,
+pub use generator::{
+    ContactGenerator, ContactQuery, Found, GeneratorEntry, GeneratorMemory, MARGIN_CELLS, MakeGenerator,
+    Partner,
 };
-pub use finders::{FinderMemories, Finders, finders, register_finder};
+pub use generators::{GeneratorMemories, Generators, generators, register_generator};
 pub use in_order::InOrder;
 pub use manifold::{Ball, Manifold, Point, find, tangents};
 pub use overlap::{CollisionPoint, Column, Overlap};
@@ -29,4 +30,4 @@ pub use pairwise::remembered;
 pub use reduce::{inherit, reduce};
 pub use smooth::{SmoothSide, Touch, ball_over, hop, leave_to_ball, nearest};
 
-use super::{Body, BodyId, Detail, Plane};
+use super::{Body, BodyId, LevelOfDetail, Plane};

@@ -1,12 +1,12 @@
-//! The common part of finders that search each pair of bodies by itself.
+//! The common part of generators that search each pair of bodies by itself.
 //!
 //! In: near pairs, and a [`NarrowPhase`], which makes the manifold of one pair or of one body at the planes. Out:
 //! manifolds. A manifold of the last search is carried along while the bodies have hardly moved; the pair's cached data
-//! stays with it ([`Record`]), and is part of the finder's memory.
+//! stays with it ([`Record`]), and is part of the generator's memory.
 
 use super::{
-    Body, BodyId, ContactQuery, Detail, FindContacts, FinderMemory, Found, InOrder, MARGIN_CELLS, Manifold,
-    Plane, Point, RelativePose, holds, inherit, moved, reduce, speed_between,
+    Body, BodyId, ContactGenerator, ContactQuery, Found, GeneratorMemory, InOrder, LevelOfDetail,
+    MARGIN_CELLS, Manifold, Plane, Point, RelativePose, holds, inherit, moved, reduce, speed_between,
 };
 use crate::{
     Options,
@@ -22,7 +22,7 @@ use std::{fmt::Debug, sync::Arc};
 const FEW: usize = 4;
 /// Minimum number of pairs per task for the cheap cache check.
 const MANY: usize = 1024;
-/// A pair that another finder searches stays with it while it moves by no more than this number of times the motion
+/// A pair that another generator searches stays with it while it moves by no more than this number of times the motion
 /// over which a manifold is carried.
 const LEFT_CARRIES: f64 = 4.0;
 /// Above this lie the numbers of the planes in the names of points at planes.
@@ -95,19 +95,19 @@ pub trait NarrowPhase: Default + Send + Sync + 'static {
         a.min(b)
     }
 
-    /// See [`FindContacts::set_options`].
+    /// See [`ContactGenerator::set_options`].
     fn set_options(&mut self, options: &Options) {
         let _ = options;
     }
 
-    /// Whether another finder must search the pair.
+    /// Whether another generator must search the pair.
     fn is_left_to_others(known: &Self::Known) -> bool {
         let _ = known;
         false
     }
 
-    /// Before that: hands on what was known of bodies that have broken to those of these that are their pieces. Says whether
-    /// there was anything to do.
+    /// Before that: hands on what was known of bodies that have broken to those of these that are their pieces. Says
+    /// whether there was anything to do.
     fn follow(&mut self, near: &[&Body]) -> bool {
         let _ = near;
         false
@@ -129,7 +129,7 @@ pub trait NarrowPhase: Default + Send + Sync + 'static {
         scratch: &mut Self::Scratch,
     ) -> Option<Vec<Point>>;
 
-    /// See [`FindContacts::broke`].
+    /// See [`ContactGenerator::broke`].
     fn broke(&mut self, parent: &Body, parts: &[Body]) -> bool {
         let _ = (parent, parts);
         false
@@ -148,31 +148,31 @@ pub trait NarrowPhase: Default + Send + Sync + 'static {
 /// A pair, or a body at the planes.
 pub type Name = (BodyId, Option<BodyId>);
 
-/// A finder that searches each pair by `N`.
-pub struct PairFinder<N: NarrowPhase> {
+/// A generator that searches each pair by `N`.
+pub struct PairGenerator<N: NarrowPhase> {
     /// Looks at one pair.
     pub narrow: N,
     /// Cached data of pairs, ascending.
     pub records: Vec<(Name, Record<N::Known>)>,
-    /// Pairs of the last search that other finders search, ascending.
+    /// Pairs of the last search that other generators search, ascending.
     pub left: Vec<[usize; 2]>,
 }
 
-impl<N: NarrowPhase> Default for PairFinder<N> {
+impl<N: NarrowPhase> Default for PairGenerator<N> {
     fn default() -> Self {
         Self { narrow: N::default(), records: Vec::new(), left: Vec::new() }
     }
 }
 
-/// The data of a [`PairFinder`] in a snapshot.
+/// The data of a [`PairGenerator`] in a snapshot.
 struct Memory<N: NarrowPhase> {
     narrow: N::Memory,
     records: Vec<(Name, Record<N::Known>)>,
 }
 
-/// The data of the narrow phase `N`; `None` if another finder was used.
+/// The data of the narrow phase `N`; `None` if another generator was used.
 #[must_use]
-pub fn remembered<N: NarrowPhase>(memory: &FinderMemory) -> Option<&N::Memory> {
+pub fn remembered<N: NarrowPhase>(memory: &GeneratorMemory) -> Option<&N::Memory> {
     memory.as_ref()?.downcast_ref::<Memory<N>>().map(|memory| &memory.narrow)
 }
 
@@ -183,9 +183,9 @@ struct Sorted {
     pairs: Vec<([usize; 2], Option<usize>, Option<usize>)>,
     /// Manifolds of the last search that are still valid.
     carried: Vec<usize>,
-    /// Records of pairs that are still separated, or searched by other finders.
+    /// Records of pairs that are still separated, or searched by other generators.
     stay: Vec<usize>,
-    /// Pairs that other finders search.
+    /// Pairs that other generators search.
     left: Vec<[usize; 2]>,
 }
 
@@ -195,13 +195,13 @@ enum ToDo {
     Carry(usize),
     /// It is still clear: its record stays.
     Keep,
-    /// Another finder still searches it: its record stays.
+    /// Another generator still searches it: its record stays.
     Leave,
     Look,
     Nothing,
 }
 
-impl<N: NarrowPhase> PairFinder<N> {
+impl<N: NarrowPhase> PairGenerator<N> {
     fn known(&self, name: &Name) -> Option<&Record<N::Known>> {
         let at = self.records.binary_search_by_key(name, |(name, _)| *name).ok()?;
         Some(&self.records[at].1)
@@ -290,7 +290,7 @@ impl<N: NarrowPhase> PairFinder<N> {
     }
 }
 
-impl<N: NarrowPhase> PairFinder<N> {
+impl<N: NarrowPhase> PairGenerator<N> {
     /// The manifold of a body that is near a plane, and what is known of it then.
     fn at_planes(
         &self,
@@ -326,12 +326,12 @@ impl<N: NarrowPhase> PairFinder<N> {
     }
 }
 
-impl<N: NarrowPhase> FindContacts for PairFinder<N> {
-    fn reach(&self, bodies: &[Body], _: Detail<'_>) -> Vec<f64> {
+impl<N: NarrowPhase> ContactGenerator for PairGenerator<N> {
+    fn reach(&self, bodies: &[Body], _: LevelOfDetail<'_>) -> Vec<f64> {
         bodies.iter().map(|body| 0.5 * self.narrow.resolution(body)).collect()
     }
 
-    fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], _: Detail<'_>) {
+    fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], _: LevelOfDetail<'_>) {
         for near in pairs {
             near.resolution_m = self.narrow.foresight(near.bodies.map(|k| &bodies[k]));
         }
@@ -420,11 +420,11 @@ impl<N: NarrowPhase> FindContacts for PairFinder<N> {
         *self = Self::default();
     }
 
-    fn memory(&self) -> FinderMemory {
+    fn memory(&self) -> GeneratorMemory {
         Some(Arc::new(Memory::<N> { narrow: self.narrow.memory(), records: self.records.clone() }))
     }
 
-    fn recall(&mut self, memory: &FinderMemory) {
+    fn recall(&mut self, memory: &GeneratorMemory) {
         match memory.as_ref().and_then(|memory| memory.downcast_ref::<Memory<N>>()) {
             Some(memory) => {
                 self.narrow.recall(&memory.narrow);

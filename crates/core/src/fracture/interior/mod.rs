@@ -1,7 +1,7 @@
 //! The material inside an object (2016, sec. 4.4), which crack faces show.
 //!
 //! In: a choice of material and the object's own colours. Out: a [`Volume`], four words that kernels and the reference
-//! in [`volume`] turn into a colour at every point of the grid.
+//! in `volume` turn into a colour at every point of the grid.
 
 mod clay;
 mod paint;

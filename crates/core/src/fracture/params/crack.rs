@@ -2,7 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PatternError, Surface};
+use super::{FractureParams, PatternError, Surface};
+use crate::{
+    parameter::{Parameter, Row, rows},
+    svo::MAX_LEVEL,
+};
 
 /// Where an edge separation point lies between the two corners that it separates: f(a, b) of 2018, eq. 3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,32 +130,9 @@ impl CrackShape {
     /// # Errors
     /// [`PatternError::Bad`] with the value and the range.
     pub fn check(&self) -> Result<(), PatternError> {
-        let within = |what: &str, value: f64, end: f64| {
-            // NaN is in no range.
-            if (0.0..=end).contains(&value) {
-                return Ok(());
-            }
-            Err(PatternError::Bad(format!("{what} must be 0 to {end}, not {value:?}")))
-        };
-        within("the crack's strength", self.strength, 1.0)?;
-        within("the amplitude of the crack's noise", self.noise.amplitude, 1.0)?;
-        within("the displacement of the crack's face points", self.displacement.face, 0.5)?;
-        within("the displacement of the crack's voxel points", self.displacement.voxel, 0.5)?;
-        within("the width of the dust gap (leaf voxels)", self.dusty.width, 16.0)?;
-        within("the irregularity of the dust gap", self.dusty.irregularity, 1.0)?;
-        if !(1..=4096).contains(&self.noise.frequency) {
-            return Err(PatternError::Bad(format!(
-                "the frequency of the crack's noise must be 1 to 4096 cells a grid side, not {}",
-                self.noise.frequency
-            )));
-        }
-        if !(1..=5).contains(&self.noise.octaves) {
-            return Err(PatternError::Bad(format!(
-                "the crack's noise takes 1 to 5 octaves, not {}",
-                self.noise.octaves
-            )));
-        }
-        Ok(())
+        let params = FractureParams { crack: *self, ..FractureParams::default() };
+        let problem = CRACK.iter().find_map(|row| row.problem(&params));
+        problem.map_or(Ok(()), |(name, what)| Err(PatternError::Bad(format!("{name} {what}"))))
     }
 
     /// The transition level on a grid of `leaf_level`: what was asked for, else 4 or the leaf level for rough
@@ -176,6 +157,48 @@ impl CrackShape {
     }
 }
 
+fn is_cracked(params: &FractureParams) -> bool {
+    params.surface != Surface::Planar
+}
+
+fn is_rough(params: &FractureParams) -> bool {
+    params.surface == Surface::Rough
+}
+
+fn is_dusty(params: &FractureParams) -> bool {
+    params.surface == Surface::Dusty
+}
+
+/// Crack surfaces, in the order of the panel.
+pub const CRACK: &[Row<FractureParams>] = rows! { FractureParams;
+    number crack.dusty.width = Parameter::number("Gap", (0.0, 16.0), "Dusty: width of the gap between two pieces, in \
+         leaf voxels, where it is widest; what lay in it is lost as dust").unit(" vx", 1).undo("gap")
+        .more("[how](fracture.md#dusty-surfaces)"), if is_dusty;
+    number crack.dusty.irregularity = Parameter::number("Irregularity", (0.0, 1.0), "Dusty: how unevenly wide the \
+         gap is: 0 the same everywhere, 1 down to nothing here and there").undo("irregularity of the gap"), if is_dusty;
+    number crack.transition_level = Parameter::whole("Transition", (1.0, MAX_LEVEL as f64), "Rough: octree level \
+         whose voxels carry the crack surfaces, 2 (at level 12: 3) to the leaf level; low breaks into coarse, bent \
+         chunks, high follows the cells").option("transition-level").undo("transition level")
+        .unset("4; dusty: three above the leaves"), if is_cracked;
+    number crack.noise.amplitude = Parameter::number("Roughness", (0.0, 1.0), "How far noise moves the crack away \
+         from the cells' faces, in edges of a transition voxel").undo("roughness"), if is_cracked;
+    number crack.noise.frequency = Parameter::whole("Frequency", (1.0, 4096.0), "Size of the bumps: patches along \
+         the grid's side").logarithmic(1.0, 512.0).undo("frequency of the noise"), if is_cracked;
+    number crack.noise.octaves = Parameter::whole("Octaves", (1.0, 5.0), "Number of layers of bumps, each finer than \
+         the one before").undo("octaves of the noise"), if is_cracked;
+    number crack.displacement.face = Parameter::number("Jagged edges", (0.0, 0.5), "Rough: random shift of the \
+         facets' corners on the walls between the crack's voxels, in their edges").undo("jagged edges"), if is_rough;
+    number crack.displacement.voxel = Parameter::number("Jagged peaks", (0.0, 0.5), "Rough: random shift of the \
+         facets' corners inside the crack's voxels, in their edges").undo("jagged peaks"), if is_rough;
+    value crack.sides = Parameter::new("Sides", "Rough: the rule for the side of leaves that no crack touches: \
+         \"cone\", exact, or \"votes\", as published, leaves holes").undo("sides of the crack"), if is_rough;
+    value crack.offset = Parameter::new("Follows", "Where the crack crosses an edge of its grid: \"plane\", the \
+         Voronoi face moved by noise, or \"balance\", by noise alone").undo("what the crack follows"), if is_cracked;
+    number crack.strength = Parameter::number("Pull", (0.0, 1.0), "Rough, \"plane\": how strongly the cells' faces \
+         pull against the middle of the edge").option("strength").undo("pull of the cells"),
+        if |params| is_cracked(params) && params.crack.offset == Offset::Plane;
+};
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,12 +211,17 @@ mod tests {
             change(&mut shape);
             shape.check().expect_err("out of range").to_string()
         };
-        assert!(refused(&|s| s.strength = f64::NAN).contains("strength must be 0 to 1, not NaN"));
+        assert!(
+            refused(&|s| s.strength = f64::NAN).contains("strength is NaN; it must be a number from 0 to 1")
+        );
         assert!(refused(&|s| s.noise.amplitude = -0.1).contains("amplitude"));
-        assert!(refused(&|s| s.displacement.face = 0.6).contains("face points must be 0 to 0.5, not 0.6"));
-        assert!(refused(&|s| s.displacement.voxel = f64::INFINITY).contains("voxel points"));
+        assert!(
+            refused(&|s| s.displacement.face = 0.6)
+                .contains("face is 0.6; it must be a number from 0 to 0.5")
+        );
+        assert!(refused(&|s| s.displacement.voxel = f64::INFINITY).contains("voxel is inf"));
         assert!(refused(&|s| s.noise.frequency = 0).contains("frequency"));
-        assert!(refused(&|s| s.noise.octaves = 6).contains("1 to 5 octaves"));
+        assert!(refused(&|s| s.noise.octaves = 6).contains("octaves is 6; it must be from 1 to 5"));
         assert!(refused(&|s| s.dusty.width = 17.0).contains("width"));
         assert!(refused(&|s| s.dusty.irregularity = f64::NAN).contains("irregularity"));
     }

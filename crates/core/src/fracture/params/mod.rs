@@ -1,20 +1,23 @@
 //! What the user can tune about a fracture. The seeds that follow from it are made in
 //! `voronoi/pattern/`; the files of this folder need nothing of any method.
 
-use std::collections::BTreeMap;
-
 use glam::DVec3;
 
 use super::Interior;
 
 mod crack;
+mod table;
 
-pub use crack::{CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides};
+pub use crack::{CRACK, CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides};
+pub use table::{CELLS, FractureParams, INTERIOR, PATTERN, PRESETS, SURFACE};
 
 /// Most seeds of one pattern. Loops over a list of candidates, which may hold all of them, go round once a
 /// candidate and pass, so they stay far from the 65,535 rounds after which the software driver ends a thread's
 /// loops.
 pub const MAX_SEEDS: u32 = 8192;
+
+/// Greatest radius or distance, times the longest side.
+const MAX_LENGTH: f64 = 100.0;
 
 /// Why there is no pattern.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -46,19 +49,6 @@ pub enum Labelling {
     UnionFind,
     /// The published iteration (2016, sec. 4.5). Much slower.
     Iterative,
-}
-
-/// Names a method of breaking that the table of methods has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct MethodId(pub(super) &'static str);
-
-/// Where an object is hit, in the mesh's units.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Impact {
-    /// Point on or in the object.
-    pub point: DVec3,
-    /// Direction of the blow (unit), into the object.
-    pub direction: DVec3,
 }
 
 /// Where the Voronoi seeds lie.
@@ -116,6 +106,19 @@ pub enum SmallRule {
     Drop,
 }
 
+/// Names a method of breaking that the table of methods has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MethodId(pub(super) &'static str);
+
+/// Where an object is hit, in the mesh's units.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Impact {
+    /// Point on or in the object.
+    pub point: DVec3,
+    /// Direction of the blow (unit), into the object.
+    pub direction: DVec3,
+}
+
 /// The smallest piece that stays a piece of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -126,65 +129,6 @@ pub struct Smallest {
     pub fraction: f64,
     /// What becomes of them.
     pub rule: SmallRule,
-}
-
-/// Parameters of one fracture.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct FractureParams {
-    /// How it breaks.
-    #[serde(skip_serializing_if = "is_default_method")]
-    pub method: MethodId,
-    /// The method's own parameters, by name; those that are not there have the method's defaults.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub options: BTreeMap<String, f64>,
-    /// Seeds in all, shared out over the spheres; not used where [`Self::counts`] or [`Self::target_pieces`] decide.
-    pub seeds: u32,
-    /// Where they lie.
-    pub preset: Preset,
-    /// Sphere or ring radii as fractions of the longest side of the object's bounding box.
-    pub radii: Vec<f64>,
-    /// Seeds of each sphere or ring; empty: equal shares of `seeds`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub counts: Vec<u32>,
-    /// Number of clusters.
-    pub clusters: u32,
-    /// Radius of a cluster as a fraction of the longest side.
-    pub spread: f64,
-    /// Direction of the grain, axes of the mesh; any length.
-    pub grain_axis: DVec3,
-    /// Length of a splinter divided by its width, at least 1.
-    pub grain_ratio: f64,
-    /// Strength of the blow, 0 to 1, for [`Preset::Inward`]: how likely of several places for a seed the nearest one to the
-    /// blow is taken.
-    pub blow_strength: f64,
-    /// File of seeds in mesh units that replaces the pattern when an intact object breaks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seeds_file: Option<String>,
-    /// Pieces to aim at; the number of seeds is then solved for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target_pieces: Option<u32>,
-    /// Random seed.
-    pub rng: u64,
-    /// Crack surface method.
-    pub surface: Surface,
-    /// Crack surfaces, where they are rough or dusty.
-    pub crack: CrackShape,
-    /// Level at which islands are told apart; `None` is the leaf level.
-    pub island_level: Option<u32>,
-    /// How islands are told apart: the same pieces either way.
-    pub labelling: Labelling,
-    /// Local fracture: cells of seeds farther from the impact than this stay together; unit as `radii`. `None`
-    /// breaks everything.
-    pub local: Option<f64>,
-    /// Seeds, by index, whose cells stay with them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub keep: Vec<u32>,
-    /// What crack faces show.
-    pub interior: Interior,
-    /// The smallest piece; `None`: every piece stays.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub smallest: Option<Smallest>,
 }
 
 /// How one fracture is computed, beside its [`super::Pattern`].
@@ -208,10 +152,6 @@ pub struct Recipe {
     pub surface_color: Option<[u8; 3]>,
     /// The smallest piece.
     pub smallest: Option<Smallest>,
-}
-
-fn is_default_method(method: &MethodId) -> bool {
-    *method == MethodId::default()
 }
 
 impl Recipe {
@@ -272,10 +212,6 @@ impl FractureParams {
     /// The first of the parameters that all methods share that is out of range or contradicts another, if any.
     pub(super) fn shared_problem(&self) -> Option<ParamProblem> {
         let bad = |name, what: String| Some((name, what));
-        let number = |name, v: f64, low: f64, high: f64| {
-            let good = v.is_finite() && (low..=high).contains(&v);
-            (!good).then(|| (name, format!("is {v:?}; it must be a number from {low} to {high}")))
-        };
         if !self.counts.is_empty() {
             if !self.preset.has_radii() {
                 return bad(
@@ -300,61 +236,27 @@ impl FractureParams {
             let more = "for more pieces, break the pieces again";
             return bad(name, format!("is {seeds} in all; it must be from 1 to {MAX_SEEDS} ({more})"));
         }
-        if let Some(target) = self.target_pieces.filter(|n| !(1..=MAX_SEEDS).contains(n)) {
-            return bad("target_pieces", format!("is {target}; it must be from 1 to {MAX_SEEDS}"));
-        }
         if self.target_pieces.is_some() && self.seeds_file.is_some() {
             return bad("target_pieces", "cannot be reached with seeds from a file; give one of them".into());
         }
         if self.preset.has_radii() && self.radii.is_empty() {
             return bad("radii", "is empty; give at least one sphere radius".into());
         }
-        if !(1..=MAX_SEEDS).contains(&self.clusters) {
-            return bad("clusters", format!("is {}; it must be from 1 to {MAX_SEEDS}", self.clusters));
-        }
         let axis = self.grain_axis;
         if !axis.is_finite() || axis.length() < 1e-9 {
             return bad("grain_axis", "must be finite and not zero; [0, 1, 0] is upright".into());
         }
-        let smallest = self.smallest.unwrap_or_default();
-        let radii = self.radii.iter().find_map(|r| match *r > 0.0 {
-            true => number("radii", *r, 0.0, 100.0),
-            false => Some(("radii", format!("holds {r:?}; a radius must be finite and above 0"))),
-        });
-        radii
-            .or(number("spread", self.spread, 1e-6, 100.0))
-            .or(number("grain_ratio", self.grain_ratio, 1.0, 1000.0))
-            .or(number("blow_strength", self.blow_strength, 0.0, 1.0))
-            .or(number("fraction", smallest.fraction, 0.0, 1.0))
-    }
-}
-
-impl Default for FractureParams {
-    fn default() -> Self {
-        Self {
-            method: MethodId::default(),
-            options: BTreeMap::new(),
-            seeds: 40,
-            preset: Preset::Spheres,
-            radii: vec![0.1, 0.25, 0.5, 0.9],
-            counts: Vec::new(),
-            clusters: 5,
-            spread: 0.12,
-            grain_axis: DVec3::Y,
-            grain_ratio: 5.0,
-            blow_strength: 0.5,
-            seeds_file: None,
-            target_pieces: None,
-            rng: 1,
-            surface: Surface::Planar,
-            crack: CrackShape::default(),
-            island_level: None,
-            labelling: Labelling::UnionFind,
-            local: None,
-            keep: Vec::new(),
-            interior: Interior::default(),
-            smallest: None,
+        if let Some(radius) = self.radii.iter().find(|radius| !(**radius > 0.0 && **radius <= MAX_LENGTH)) {
+            return bad(
+                "radii",
+                format!("holds {radius:?}; a radius must be above 0 and at most {MAX_LENGTH}"),
+            );
         }
+        let fraction = self.smallest.unwrap_or_default().fraction;
+        if !(0.0..=1.0).contains(&fraction) {
+            return bad("fraction", format!("is {fraction:?}; it must be a number from 0 to 1"));
+        }
+        Self::rows().find_map(|row| row.problem(self))
     }
 }
 

@@ -5,14 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{CutPiece, touching::Touching};
+use super::{CutPiece, adjacency::Adjacency};
 use crate::geometry::UnionFind;
 use crate::shape::{MassProperties, PieceMesh};
 
 /// Data for grouping pieces.
 pub(super) struct Grouping<'a> {
     pub pieces: &'a [CutPiece],
-    pub touching: &'a Touching,
+    pub touching: &'a Adjacency,
     /// Object of every cell.
     pub objects: &'a [u32],
     /// m^3; what has less is small.
@@ -31,7 +31,7 @@ pub(super) struct Groups {
 
 impl Groups {
     /// Joins all pieces; `None` if some of them are not connected to the others.
-    pub fn one(count: usize, touching: &Touching) -> Option<Self> {
+    pub fn one(count: usize, touching: &Adjacency) -> Option<Self> {
         let mut sets = UnionFind::new(count);
         for pair in &touching.pairs {
             let [a, b] = pair.pieces;
@@ -144,7 +144,7 @@ pub(super) struct Joined {
     pub dropped: Vec<Group>,
 }
 
-pub(super) fn joined(pieces: &[CutPiece], touching: &Touching, groups: Groups, objects: &[u32]) -> Joined {
+pub(super) fn joined(pieces: &[CutPiece], touching: &Adjacency, groups: Groups, objects: &[u32]) -> Joined {
     let mut between: Vec<Vec<u32>> = vec![Vec::new(); pieces.len()];
     for pair in &touching.pairs {
         let [a, b] = pair.pieces.map(|p| p as usize);

@@ -4,10 +4,10 @@
 //! parts of a [`Break`](super::Break): cells with one object id form one part, small pieces are dropped or merged, and
 //! each part gets voxels for contacts.
 
-mod dress;
+mod adjacency;
+mod attributes;
 mod join;
-mod stand_in;
-mod touching;
+mod proxy_octree;
 #[cfg(test)]
 mod tests;
 
@@ -16,10 +16,10 @@ use std::{any::Any, sync::Arc};
 use crate::geometry::Aabb;
 use glam::DVec3;
 
-pub use self::dress::{crack_corner, mixed};
+use self::adjacency::Adjacency;
+pub use self::attributes::{crack_corner, mixed};
 use self::join::{Grouping, Groups, Joined, joined};
-pub use self::stand_in::stand_in_grid;
-use self::touching::Touching;
+pub use self::proxy_octree::proxy_grid;
 use super::{FractureError, FractureParams, Lost, Part, Pattern, SmallRule, UNIT_BITS};
 use crate::{
     gpu::StageTiming,
@@ -150,13 +150,13 @@ pub fn rejoined(parts: &[&SolidMesh]) -> Result<Option<SolidMesh>, FractureError
     let Some(first) = parts.first() else { return Ok(None) };
     let piece = |(cell, part): (u32, &&SolidMesh)| CutPiece { cell, surface: (**part.surface()).clone() };
     let pieces: Vec<CutPiece> = (0..).zip(parts).map(piece).collect();
-    let touching = Touching::of(&pieces);
+    let touching = Adjacency::of(&pieces);
     let Some(groups) = Groups::one(pieces.len(), &touching) else { return Ok(None) };
     let Some(group) = joined(&pieces, &touching, groups, &[]).kept.pop() else { return Ok(None) };
     let surface = Arc::new(group.surface);
     let solid = SolidMesh::new(Arc::clone(&surface), Arc::clone(first.materials()));
     Ok(Some(match first.voxels() {
-        Some(voxels) => solid.with_voxels(stand_in::voxels(&surface, voxels.grid)?),
+        Some(voxels) => solid.with_voxels(proxy_octree::voxels(&surface, voxels.grid)?),
         None => solid,
     }))
 }
@@ -198,7 +198,7 @@ impl Assembling<'_> {
     /// [`FractureError::Params`] where a part has more voxels than fit.
     pub fn parts(&self, pieces: Vec<CutPiece>) -> Result<Assembled, FractureError> {
         let cells: std::collections::BTreeSet<u32> = pieces.iter().map(|piece| piece.cell).collect();
-        let touching = Touching::of(&pieces);
+        let touching = Adjacency::of(&pieces);
         let rule = self.params.smallest.unwrap_or_default();
         let voxel = self.grid.h.powi(3);
         let least = (rule.voxels as f64 * voxel).max(rule.fraction * self.source.volume);
@@ -222,7 +222,7 @@ impl Assembling<'_> {
         let surface = Arc::new(group.surface);
         let solid = SolidMesh::new(Arc::clone(&surface), Arc::clone(&self.source.materials));
         let solid = match &self.stand_in {
-            Some(grid) => solid.with_voxels(stand_in::voxels(&surface, *grid)?),
+            Some(grid) => solid.with_voxels(proxy_octree::voxels(&surface, *grid)?),
             None => solid,
         };
         let shape = Shape::solid(solid, self.shape.density(), *self.shape.look());

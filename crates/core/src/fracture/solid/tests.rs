@@ -70,14 +70,14 @@ fn is_closed(surface: &PieceMesh) -> bool {
 #[test]
 fn pieces_that_touch_are_found_by_the_corners_of_their_cracks() {
     let pieces = row(0.2);
-    let found = Touching::of(&pieces);
+    let found = Adjacency::of(&pieces);
     let pairs: Vec<_> = found.pairs.iter().map(|pair| (pair.pieces, pair.triangles.len())).collect();
     assert_eq!(pairs, [([0, 1], 2), ([1, 2], 2)]);
     assert!((found.pairs[0].area - 1.0).abs() < 1e-12);
     // A hair apart is apart.
     let mut moved = row(0.2);
     moved[2].surface.positions.iter_mut().for_each(|p| p.x += 1e-13);
-    assert_eq!(Touching::of(&moved).pairs.len(), 1);
+    assert_eq!(Adjacency::of(&moved).pairs.len(), 1);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    hidden::{Hidden, hidden},
+    missed_fragments::{MissedFragments, missed_fragments},
     pattern::{CellSource, Pattern},
 };
 use crate::{
@@ -39,7 +39,7 @@ pub struct VoronoiDetail {
     /// Level at which islands were told apart.
     pub island_level: u32,
     /// Parts of cells that the corners of voxels miss; empty where they were not counted.
-    pub hidden: Hidden,
+    pub hidden: MissedFragments,
     /// The fracture itself: part i of the break is piece i.
     pub fracture: Fracture,
 }
@@ -139,7 +139,8 @@ impl Cutter for OctreeCutter<'_> {
         let recipe = Recipe { rng, ..self.recipe.clone() };
         // Rough and dusty surfaces do not go by corners.
         let counted = self.count_hidden && recipe.surface == Surface::Planar;
-        let hidden = if counted { hidden(forest, tree, pattern) } else { Hidden::default() };
+        let hidden =
+            if counted { missed_fragments(forest, tree, pattern) } else { MissedFragments::default() };
         if self.count_hidden {
             done.counts.hidden = counted.then_some(hidden.parts.len() as u64);
         }

@@ -2,30 +2,30 @@
 //!
 //! The folders in the order of the data: [`pattern`] makes the seeds, `descent` finds the nodes of each cell,
 //! `surface` writes the voxels on the cracks, `octrees` makes octrees of them, `islands` finds connected
-//! components, `collect` reads the pieces back. [`Fracturer::fracture`] is the recipe; [`reference`] computes the
+//! components, `collect` reads the pieces back. [`Fracturer::fracture`] is the recipe; [`mod@reference`] computes the
 //! same on the whole grid without an octree or a GPU, for tests.
 
 mod breaker;
+#[cfg(test)]
+mod cancel_tests;
 mod collect;
 pub(in crate::fracture) mod descent;
 pub mod faces;
-pub mod hidden;
 pub mod islands;
+pub mod missed_fragments;
 mod native;
 pub(in crate::fracture) mod octrees;
 #[cfg(test)]
-mod cancel_tests;
-#[cfg(test)]
-mod left_tests;
-#[cfg(test)]
 mod parity_tests;
-#[cfg(test)]
-mod planted_tests;
 mod passes;
 pub mod pattern;
 #[cfg(test)]
+mod planted_tests;
+#[cfg(test)]
 mod recipe_tests;
 pub mod reference;
+#[cfg(test)]
+mod resident_tests;
 pub mod seams;
 mod stages;
 pub mod surface;

@@ -1,56 +1,27 @@
 //! The stages of a fracture on the processor's cores, and their times.
 
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 use super::{
     collect::collect_native,
     descent::native::{at_root, cells, planar_objects},
     islands::{self, native::NativeIslands},
     octrees::{NO_LEAF, native::NativeCells, split_native},
-    stages::OctreeStages,
+    stages::{OctreeStages, Stopwatch},
     surface::{
         dusty::native::{DustyCracks, DustyLeaves},
         planar::native::PlanarCracks,
         rough::{
             CrackUniform, TransitionVoxel,
             crossed::crossed_voxels,
-            native::{Cracking, RoughCracks, RoughLeaves},
+            native::{RoughCracks, RoughLeaves},
+            points::Cracking,
         },
     },
 };
-use crate::{
-    fracture::{
-        Fracture, FractureError, Labelling, Pattern, Recipe, Source, Surface, Volume, interior::VolumeGrid,
-    },
-    gpu::StageTiming,
+use crate::fracture::{
+    Fracture, FractureError, Labelling, Pattern, Recipe, Source, Surface, Volume, interior::VolumeGrid,
 };
-
-/// Times of stages by the clock.
-#[derive(Default)]
-pub(in crate::fracture) struct Stopwatch {
-    timings: Vec<StageTiming>,
-    running: Option<(&'static str, Instant)>,
-}
-
-impl Stopwatch {
-    /// Ends the stage that runs and starts another, which may have run before.
-    pub fn start(&mut self, stage: &'static str) {
-        self.stop();
-        self.running = Some((stage, Instant::now()));
-    }
-
-    /// Ends the stage that runs.
-    pub fn stop(&mut self) {
-        let Some((stage, started)) = self.running.take() else { return };
-        StageTiming::since(stage, started).add_to(&mut self.timings);
-    }
-
-    /// In the order of first use.
-    pub fn read(mut self) -> Vec<StageTiming> {
-        self.stop();
-        self.timings
-    }
-}
 
 fn words(recipe: &Recipe, level: u32) -> Result<CrackUniform, FractureError> {
     let transition = recipe.crack.transition(level, recipe.surface)?;

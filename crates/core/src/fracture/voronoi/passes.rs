@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use super::{
     collect::collect_native,
-    descent::{self, Descent, Report, Rooms},
+    descent::{self, Capacities, Descent, Report},
     islands,
-    octrees::{self, Octrees, StagedLeaves, native::NativeOctrees, prune::Numbering, split::Labelled},
+    octrees::{self, LeavesReadback, Octrees, native::NativeOctrees, prune::Numbering, split::Labelled},
     seams,
     stages::OctreeStages,
     surface::{
@@ -22,7 +22,7 @@ use super::{
 use crate::{
     fracture::{Fracture, FractureError, Labelling, Pattern, Recipe, Source, Surface, Volume},
     gpu::{
-        Buffer, Gpu, GpuError, Kernel, Named, StageTiming, Staged, Submissions, bind,
+        Buffer, Gpu, GpuError, Kernel, Named, Readback, StageTiming, Submissions, bind,
         primitives::{Plan, Scan},
     },
 };
@@ -32,7 +32,7 @@ pub(in crate::fracture) struct Passes {
     pub scan: Scan,
     pub plan: Plan,
     /// Initial rooms of lists instead of the estimated ones: tests make them too small.
-    pub rooms: Option<Rooms>,
+    pub capacities: Option<Capacities>,
     pub descent: descent::DescentPass,
     pub boundary_set: BoundarySetPass,
     pub planar: PlanarPass,
@@ -54,7 +54,7 @@ impl Passes {
         let passes = Self {
             scan: Scan::new(gpu),
             plan: Plan::new(gpu),
-            rooms: None,
+            capacities: None,
             descent: descent::DescentPass::new(gpu),
             boundary_set: BoundarySetPass::new(gpu),
             planar: PlanarPass::new(gpu),
@@ -140,7 +140,7 @@ impl<'a> PassStages<'a> {
         crack: Option<(&RoughPass, &Cracking<'_>)>,
     ) -> Result<Found, FractureError> {
         let Self { passes, work, .. } = self;
-        let mut rooms: Option<Rooms> = passes.rooms.clone();
+        let mut capacities: Option<Capacities> = passes.capacities.clone();
         loop {
             source.cancel.check()?;
             let mut descent = match crack {
@@ -148,27 +148,29 @@ impl<'a> PassStages<'a> {
                 Some(_) => Descent::new(work, source, pattern, |_| true)?,
             };
             let rougher = if crack.is_some() { ROUGHER } else { 0 };
-            let estimated = || Rooms::new(source, pattern, descent.size(), rougher).within(work.gpu);
-            let rooms = rooms.get_or_insert_with(estimated);
+            let estimated = || Capacities::new(source, pattern, descent.size(), rougher).within(work.gpu);
+            let capacities = capacities.get_or_insert_with(estimated);
             let records = match crack {
                 None => {
-                    passes.planar.descend(work, &passes.descent, source, (&mut descent, rooms))?;
+                    passes.planar.descend(work, &passes.descent, source, (&mut descent, capacities))?;
                     None
                 }
-                Some((pass, crack)) => pass.descend(work, crack, (&mut descent, rooms))?,
+                Some((pass, crack)) => pass.descend(work, crack, (&mut descent, capacities))?,
             };
             passes.prune.keep(work, &descent.layers, &descent.needs)?;
             let mut rec = work.record("octrees");
             let report = descent.needs.staged(&mut rec);
-            let roots = Staged::copy(&mut rec, &descent.layers[0].offsets, 0, descent.begun + 1);
+            let roots = Readback::copy(&mut rec, &descent.layers[0].offsets, 0, descent.begun + 1);
             work.submit(rec);
             work.wait(&[&report, &roots])?;
             let report = Report::of(&report)?;
             let held_records = match crack {
                 None => true,
-                Some((pass, _)) => rooms.held_records(work.gpu, report.records(), pass.record_words())?,
+                Some((pass, _)) => {
+                    capacities.held_records(work.gpu, report.records(), pass.record_words())?
+                }
             };
-            if rooms.held(work.gpu, report.levels())? && held_records {
+            if capacities.held(work.gpu, report.levels())? && held_records {
                 let survived = roots.view()?.windows(2).map(|pair| pair[0][1] != pair[1][1]).collect();
                 return Ok(Found { descent, records, report, survived });
             }
@@ -184,7 +186,7 @@ impl<'a> PassStages<'a> {
         found: &Found,
         crack: Option<(&RoughPass, &Cracking<'_>)>,
         interior: Volume,
-    ) -> Result<StagedLeaves, GpuError> {
+    ) -> Result<LeavesReadback, GpuError> {
         let Self { gpu, passes, work, .. } = self;
         let Found { descent, records, report, .. } = found;
         let Descent { seeds, candidates, .. } = descent;
@@ -203,7 +205,7 @@ impl<'a> PassStages<'a> {
     }
 
     /// The octrees of what a descent found, which is needed no more.
-    fn octrees(&mut self, found: Found, leaves: StagedLeaves) -> Result<Octrees, GpuError> {
+    fn octrees(&mut self, found: Found, leaves: LeavesReadback) -> Result<Octrees, GpuError> {
         let Self { passes, work, .. } = self;
         let Found { mut descent, records, report, .. } = found;
         records.into_iter().for_each(|records| work.give(records));
@@ -244,8 +246,8 @@ impl OctreeStages for PassStages<'_> {
         {
             // An object without a voxel would have had one if the planar descent finds one.
             let gone = (0u32..).zip(&survived).filter(|(_, survived)| !**survived).map(|(rank, _)| rank);
-            let rooms = self.passes.rooms.clone();
-            let asked = PlanarObjects::submit(&mut self.work, crack, pattern, (gone.collect(), rooms))?;
+            let capacities = self.passes.capacities.clone();
+            let asked = PlanarObjects::submit(&mut self.work, crack, pattern, (gone.collect(), capacities))?;
             self.swallowed = Some(asked);
         }
         Ok((Broken::Cells(octrees), survived))
@@ -305,7 +307,13 @@ impl OctreeStages for PassStages<'_> {
         let Self { passes, work, .. } = self;
         let (cells, info) = Labelled::of(cells);
         work.give(info);
-        Ok(Broken::Pieces(passes.split.run(work, &passes.prune, &cells, islands, passes.rooms.clone())?))
+        Ok(Broken::Pieces(passes.split.run(
+            work,
+            &passes.prune,
+            &cells,
+            islands,
+            passes.capacities.clone(),
+        )?))
     }
 
     fn collect(

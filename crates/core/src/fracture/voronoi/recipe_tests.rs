@@ -10,8 +10,8 @@ use crate::geometry::Aabb;
 use glam::DVec3;
 
 use crate::fracture::{
-    BreakContext, Cancel, Fracture, FractureParams, Hidden, Impact, Passes, Pattern, Preset, Recipe,
-    SmallRule, Smallest, Source, Strike, VoronoiDetail, break_shape, hidden,
+    BreakContext, Cancel, Fracture, FractureParams, Impact, MissedFragments, Passes, Pattern, Preset, Recipe,
+    SmallRule, Smallest, Source, Strike, VoronoiDetail, break_shape, missed_fragments,
     voronoi::testing::{Bench, assert_planar, ball, comb, forest_of, seeds, shell},
 };
 use crate::{
@@ -256,7 +256,7 @@ fn f6_hidden_parts_equal_dense_sampling() {
     let mut total = 0;
     for (forest, count, rng) in [(ball(3), 40, 1), (ball(3), 300, 2), (shell(4), 60, 3), (comb(4), 150, 4)] {
         let pattern = seeds(forest.level, count, rng);
-        let found: BTreeSet<(Key, u32)> = hidden(&forest, 0, &pattern).parts.into_iter().collect();
+        let found: BTreeSet<(Key, u32)> = missed_fragments(&forest, 0, &pattern).parts.into_iter().collect();
         let seen = sampled(&forest, &pattern, 20);
         let (missed, unseen) = (seen.difference(&found).count(), found.difference(&seen).count());
         println!(
@@ -294,12 +294,12 @@ fn f6_a_cell_between_the_corners_is_hidden_in_every_voxel_of_its_layer() {
         .map(|key| (key, 1))
         .collect();
     assert!(layer.len() > 100);
-    assert_eq!(hidden(&forest, 0, &pattern), Hidden { parts: layer });
+    assert_eq!(missed_fragments(&forest, 0, &pattern), MissedFragments { parts: layer });
     let none = Pattern::from_points(&[at(8.0), at(24.0)], 5).unwrap();
-    assert_eq!(hidden(&forest, 0, &none), Hidden::default());
+    assert_eq!(missed_fragments(&forest, 0, &none), MissedFragments::default());
     // In one object with its neighbour nothing of it is hidden.
     let joined = Pattern { objects: vec![0, 0, 2], ..pattern };
-    assert_eq!(hidden(&forest, 0, &joined), Hidden::default());
+    assert_eq!(missed_fragments(&forest, 0, &joined), MissedFragments::default());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Lines of a blow's cracks on the surface (2016, sec. 4.4, on boundary voxels only).
 //!
 //! In: the cells of an octree's boundary voxels at any level, and the seeds. Out: for every voxel the cells near it, on
-//! the backend: in a compute pass, or on the cores ([`native`]). Seeds are fixed point, so every level lists the same
+//! the backend: in a compute pass, or on the cores (`native`). Seeds are fixed point, so every level lists the same
 //! cracks, and a picture that measures its distance to the bisectors of the listed cells draws them exactly. Nothing is
 //! read back.
 

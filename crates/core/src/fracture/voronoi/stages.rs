@@ -1,7 +1,12 @@
 //! The stages of a fracture on a backend: compute passes (`passes.rs`) or the processor's cores (`native.rs`). Both
 //! give the same bytes.
 
-use crate::fracture::{Fracture, FractureError, Labelling, Pattern, Recipe, Source, Volume};
+use std::time::Instant;
+
+use crate::{
+    fracture::{Fracture, FractureError, Labelling, Pattern, Recipe, Source, Volume},
+    gpu::StageTiming,
+};
 
 /// The stages of one fracture, in the order of the recipe.
 pub(in crate::fracture) trait OctreeStages {
@@ -73,4 +78,31 @@ pub(in crate::fracture) trait OctreeStages {
         tree_cells: Vec<u32>,
         volume: Volume,
     ) -> Result<Fracture, FractureError>;
+}
+
+/// Times of stages by the clock.
+#[derive(Default)]
+pub(in crate::fracture) struct Stopwatch {
+    timings: Vec<StageTiming>,
+    running: Option<(&'static str, Instant)>,
+}
+
+impl Stopwatch {
+    /// Ends the stage that runs and starts another, which may have run before.
+    pub fn start(&mut self, stage: &'static str) {
+        self.stop();
+        self.running = Some((stage, Instant::now()));
+    }
+
+    /// Ends the stage that runs.
+    pub fn stop(&mut self) {
+        let Some((stage, started)) = self.running.take() else { return };
+        StageTiming::since(stage, started).add_to(&mut self.timings);
+    }
+
+    /// In the order of first use.
+    pub fn read(mut self) -> Vec<StageTiming> {
+        self.stop();
+        self.timings
+    }
 }

@@ -14,7 +14,7 @@ use crate::geometry::Aabb;
 use glam::DVec3;
 
 use super::{
-    octrees::{LeafPart, Octrees, StagedLeaves, native::NativeOctrees},
+    octrees::{LeafPart, LeavesReadback, Octrees, native::NativeOctrees},
     passes::{Broken, PassStages},
     reference,
     stages::OctreeStages,
@@ -24,7 +24,7 @@ use crate::{
         Fracture, FractureParams, Fracturer, Interior, Labelling, Material, Pattern, Recipe, Source, Surface,
         crack::CrackShape, interior,
     },
-    gpu::{Buffer, Gpu, Kernel, Layout, Recorder, Shared, Staged, Submissions, shaders},
+    gpu::{Buffer, Gpu, Kernel, Layout, Readback, Recorder, Shared, Submissions, shaders},
     svo::{Arena, Forest, LeafColor, Leaves, build, morton},
 };
 
@@ -107,15 +107,15 @@ pub fn octrees_of(gpu: &Gpu, forest: &Forest) -> Octrees {
 }
 
 /// Leaves on their way to the host.
-fn staged(gpu: &Gpu, place: &[[u32; 2]], surface: &[[u32; 2]], cuts: &[u32]) -> StagedLeaves {
+fn staged(gpu: &Gpu, place: &[[u32; 2]], surface: &[[u32; 2]], cuts: &[u32]) -> LeavesReadback {
     let mut rec = Recorder::new(gpu, "leaves");
     let pairs = |rec: &mut Recorder<'_>, words: &[[u32; 2]]| {
-        Staged::copy(rec, &Buffer::from_slice(gpu, "leaves", words).unwrap(), 0, words.len())
+        Readback::copy(rec, &Buffer::from_slice(gpu, "leaves", words).unwrap(), 0, words.len())
     };
     let (place, surface) = (pairs(&mut rec, place), pairs(&mut rec, surface));
-    let cuts = Staged::copy(&mut rec, &Buffer::from_slice(gpu, "leaves", cuts).unwrap(), 0, cuts.len());
+    let cuts = Readback::copy(&mut rec, &Buffer::from_slice(gpu, "leaves", cuts).unwrap(), 0, cuts.len());
     rec.submit();
-    StagedLeaves { parts: vec![LeafPart { place, surface, cuts }], left: None }
+    LeavesReadback { parts: vec![LeafPart { place, surface, cuts }], left: None }
 }
 
 /// Octrees of the device in memory.
@@ -176,7 +176,8 @@ pub fn solid(forest: &Forest, tree: u32) -> BTreeMap<morton::Key, f32> {
     leaves.chain(inside_of(forest, tree as usize).into_iter().map(|key| (key, 1.0))).collect()
 }
 
-/// As [`reference::Reference::dust`], read off the coverages of a result; none where the shares of a voxel are not equal.
+/// As [`reference::Reference::dust`], read off the coverages of a result; none where the shares of a voxel are not
+/// equal.
 pub fn dust(source: &BTreeMap<morton::Key, f32>, fracture: &Fracture) -> Option<Vec<(morton::Key, u32)>> {
     let mut shares: HashMap<morton::Key, Vec<f32>> = HashMap::new();
     let leaves = &fracture.forest.leaves;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::geometry::Aabb;
 use glam::DVec3;
 
-use super::{descent::Rooms, testing::random_solid};
+use super::{descent::Capacities, testing::random_solid};
 use crate::{
     fracture::{
         Fracture, FractureParams, Fracturer, Labelling, Pattern, Recipe, Source, Surface, crack::CrackShape,
@@ -97,9 +97,9 @@ fn lists_that_are_too_short_grow_and_change_nothing() {
         for recipe in recipes(*level) {
             for count in [40, 300] {
                 let pattern = pattern(*level, count, 9);
-                bench.fracturer.passes_mut().unwrap().rooms = None;
+                bench.fracturer.passes_mut().unwrap().capacities = None;
                 let (wanted, usual) = bench.run(forest, &pattern, &recipe);
-                bench.fracturer.passes_mut().unwrap().rooms = Some(Rooms::tiny(*level));
+                bench.fracturer.passes_mut().unwrap().capacities = Some(Capacities::tiny(*level));
                 let (found, waits) = bench.run(forest, &pattern, &recipe);
                 println!("{}: {waits} waits, {usual} with room", named(&recipe));
                 assert!(waits > usual, "nothing was too short");

@@ -5,7 +5,7 @@
 //! octree: bisector planes between Voronoi cells, the triangles of crossed voxels (2018, sec. 5.2), or every object's
 //! own border for dusty surfaces (sec. 5.3).
 //!
-//! A cut is an arrangement of two surfaces, the solid and the cracks, made once for all cells ([`arrange`]): both sides
+//! A cut is an arrangement of two surfaces, the solid and the cracks, made once for all cells (`arrange`): both sides
 //! of a crack share its triangles, so volumes add up to the whole's, and faces between cells of one piece are left out.
 //! Signs are exact, and polygons are traced by the regions that they belong to, so a mesh is closed whatever the
 //! rounding. A piece that breaks again is cut again.

@@ -6,7 +6,7 @@
 use glam::IVec3;
 use rayon::prelude::*;
 
-use super::{around::cycles_of, bricks::Bricks};
+use super::{bricks::Bricks, vertex_cases::cycles_of};
 
 /// Corners of the faces towards -x, +x, -y, +y, -z, +z, counter-clockwise seen from outside.
 const CORNERS: [[[i32; 3]; 4]; 6] = [

@@ -12,8 +12,8 @@
 //! 3. `faces`, `around`: faces between solid and empty voxels are dual to the edges that the surface crosses; they
 //!    share a vertex where they belong to one sheet round a corner.
 //! 4. `place`: vertices lie nearest to the planes of the faces round them.
-//! 5. `unfold`, `touching`: where faces turned over or met, vertices go back towards their corners.
-//! 6. `dress`: sides, normals, colours, texture coordinates.
+//! 5. `untangle`, `touching`: where faces turned over or met, vertices go back towards their corners.
+//! 6. `with_attributes`: sides, normals, colours, texture coordinates.
 //!
 //! A shell thinner than a voxel keeps its voxels, so it keeps its connections and gets two sides. The two pieces at a
 //! crack hold opposite planes in the same voxels, so they sample the crack alike and meet in the same vertices.
@@ -21,19 +21,19 @@
 //! Measured at level 8 (60 seeds; planar, rough) on merged 32-bit points: no open edge, no edge of four faces, no two
 //! triangles that pass through each other, nothing that faces inward, whole objects within 0.03 % of their volume.
 
-mod around;
+mod attributes;
 mod bricks;
-mod dress;
 mod faces;
 mod leaves;
 mod place;
+mod self_intersection;
 mod sharpen;
 mod surface;
 #[cfg(test)]
 mod tests;
 mod thin;
-mod touching;
-mod unfold;
+mod untangle;
+mod vertex_cases;
 mod walls;
 
 use glam::IVec3;
@@ -65,7 +65,7 @@ pub fn smooth_with(octree: &Octree, meet_volume: bool) -> (PieceMesh, f64) {
         inside.push((IVec3::from_array(low.map(|v| v as i32)), size as i32));
     });
     let surface = Surface::new(leaves, &inside, meet_volume.then_some(octree.mass.volume));
-    (dress::dress(&surface, &octree.grid), surface.crack_shift)
+    (attributes::with_attributes(&surface, &octree.grid), surface.crack_shift)
 }
 
 fn leaves_of(octree: &Octree) -> Vec<Leaf> {

@@ -4,10 +4,10 @@ use glam::{DMat3, DVec3, IVec3, Vec3};
 use rayon::prelude::*;
 
 use super::{
-    around::cycles_of,
     bricks::{Bricks, Cell},
     faces::{Faces, Quad},
     leaves::Leaf,
+    vertex_cases::cycles_of,
 };
 
 /// Where the surface passes a face, between the centres of its solid and its empty voxel.

@@ -9,7 +9,7 @@ use super::{
     place::{Crossing, crossings, place},
     sharpen::sharpen,
     thin::thin,
-    unfold::{Unfolded, triangulated, unfold},
+    untangle::{Untangled, triangulated, untangle},
     walls::find_walls,
 };
 
@@ -31,7 +31,7 @@ pub struct Surface {
     pub faces: Faces,
     /// Crossing of each face.
     pub crossings: Vec<Crossing>,
-    pub mesh: Unfolded,
+    pub mesh: Untangled,
     /// Distance by which cracks were moved outward to match the octree's volume, voxels.
     pub crack_shift: f64,
 }
@@ -50,7 +50,7 @@ impl Surface {
 
         let (mut targets, safe) = place(&bricks, &faces, &crossings, 0.0);
         let mut crack_shift = 0.0;
-        let mut shifted = |mesh: &Unfolded, least: f64| {
+        let mut shifted = |mesh: &Untangled, least: f64| {
             let shift = shift_for(volume?, mesh, &crossings, crack_shift, least)?;
             crack_shift = shift;
             Some(place(&bricks, &faces, &crossings, shift).0)
@@ -60,20 +60,20 @@ impl Surface {
             targets = moved;
         }
         let mut shares = vec![1.0; targets.len()];
-        let mut mesh = unfold(&faces, &crossings, &mut targets, &safe, &mut shares, false);
+        let mut mesh = untangle(&faces, &crossings, &mut targets, &safe, &mut shares, false);
         for _ in 0..AGAIN {
             let Some(mut moved) = shifted(&mesh, LOST) else { break };
-            mesh = unfold(&faces, &crossings, &mut moved, &safe, &mut shares, false);
+            mesh = untangle(&faces, &crossings, &mut moved, &safe, &mut shares, false);
             targets = moved;
         }
-        let mesh = unfold(&faces, &crossings, &mut targets, &safe, &mut shares, true);
+        let mesh = untangle(&faces, &crossings, &mut targets, &safe, &mut shares, true);
         give_to_cracks(&faces, &mut crossings, &mesh);
         Self { leaves, faces, crossings, mesh, crack_shift }
     }
 }
 
 /// Turns faces of the outside that do not lie on it into crack faces: slivers beside cracks whose vertices had to move.
-fn give_to_cracks(faces: &Faces, crossings: &mut [Crossing], mesh: &Unfolded) {
+fn give_to_cracks(faces: &Faces, crossings: &mut [Crossing], mesh: &Untangled) {
     let is_beside: Vec<bool> = (0..faces.places.len())
         .map(|vertex| faces.round(vertex).iter().any(|face| crossings[*face as usize].crack))
         .collect();
@@ -86,7 +86,7 @@ fn give_to_cracks(faces: &Faces, crossings: &mut [Crossing], mesh: &Unfolded) {
 
 /// Distance by which cracks should be moved, if the volume of `mesh`, made with the shift `before`, differs from
 /// `volume` by more than the share `least`.
-fn shift_for(volume: f64, mesh: &Unfolded, crossings: &[Crossing], before: f64, least: f64) -> Option<f64> {
+fn shift_for(volume: f64, mesh: &Untangled, crossings: &[Crossing], before: f64, least: f64) -> Option<f64> {
     let (mut held, mut cracks) = (0.0, 0.0);
     for (t, face) in mesh.triangles.iter().zip(&mesh.of_face) {
         let [a, b, c] = t.map(|v| mesh.positions[v as usize]);

@@ -7,9 +7,9 @@ use proptest::prelude::*;
 use super::{
     super::{MeshCheck, Side},
     leaves::{Leaf, Plane},
+    self_intersection::touch,
     smooth, smooth_with,
     surface::Surface,
-    touching::touch,
 };
 use crate::{
     compute::Compute,

@@ -3,7 +3,7 @@
 //! In: a scanned list of demands and its count. Out: the count of the next list, and the totals for the host. If the
 //! capacity is exceeded, both counts are 0 from here on.
 
-use crate::{Buffer, Count, GpuError, Recorder, bind, kernels, shared};
+use crate::{Buffer, GpuError, IndirectCount, Recorder, bind, kernels, shared};
 
 shared! {
     pub(crate) struct PlanParams { at: u32, room_x: u32, room_y: u32 }
@@ -24,8 +24,8 @@ impl Plan {
     pub fn run(
         &self,
         rec: &mut Recorder<'_>,
-        (scanned, here): (&Buffer<[u32; 2]>, &Count),
-        (next, room): (&Count, [u32; 2]),
+        (scanned, here): (&Buffer<[u32; 2]>, &IndirectCount),
+        (next, room): (&IndirectCount, [u32; 2]),
         (report, at): (&Buffer<[u32; 2]>, usize),
     ) -> Result<(), GpuError> {
         let params = PlanParams { at: at as u32, room_x: room[0], room_y: room[1] };
@@ -49,7 +49,7 @@ mod tests {
         let demands = Buffer::from_slice(gpu, "demands", &vec![[3u32, 5]; n + 1]).unwrap();
         let report = Buffer::zeroed(gpu, "report", 2).unwrap();
         let runs = Buffer::<u32>::zeroed(gpu, "runs", 2).unwrap();
-        let (here, next) = (Count::known(gpu, n), Count::unknown(gpu));
+        let (here, next) = (IndirectCount::known(gpu, n), IndirectCount::unknown(gpu));
         let mut rec = Recorder::new(gpu, "test");
         Scan::new(gpu).run(&mut rec, &demands, &here).unwrap();
         Plan::new(gpu).run(&mut rec, (&demands, &here), (&next, [room, u32::MAX]), (&report, 1)).unwrap();

@@ -6,7 +6,7 @@
 //! position of each tile's keys with that digit, and each key is moved there.
 
 use super::Scan;
-use crate::{Buffer, Count, GpuError, Kernel, Recorder, WORKGROUP, bind, kernels, shared};
+use crate::{Buffer, GpuError, IndirectCount, Kernel, Recorder, WORKGROUP, bind, kernels, shared};
 
 /// Bits of a digit.
 const DIGIT_BITS: u32 = 8;
@@ -45,7 +45,7 @@ impl RadixSort {
         rec: &mut Recorder<'_>,
         scan: &Scan,
         [keys, spare]: [&Buffer<[u32; 2]>; 2],
-        (size, most): (&Count, usize),
+        (size, most): (&IndirectCount, usize),
         bits: u32,
     ) -> Result<(), GpuError> {
         let tiles = most.div_ceil(TILE);
@@ -53,7 +53,7 @@ impl RadixSort {
             return Ok(());
         }
         let counts = Buffer::<[u32; 2]>::zeroed(rec.gpu(), "digits of tiles", DIGITS * tiles + 1)?;
-        let all = Count::known(rec.gpu(), DIGITS * tiles);
+        let all = IndirectCount::known(rec.gpu(), DIGITS * tiles);
         // After an even number of passes the result is in `keys`.
         let passes = bits.div_ceil(DIGIT_BITS).next_multiple_of(2);
         let mut sides = [keys, spare];
@@ -92,7 +92,7 @@ mod tests {
             all.resize(room, [5, 55]);
             let keys = Buffer::from_slice(self.gpu, "test", &all).unwrap();
             let spare = Buffer::from_slice(self.gpu, "test", &vec![[6, 66]; room]).unwrap();
-            let count = Count::known(self.gpu, items.len());
+            let count = IndirectCount::known(self.gpu, items.len());
             let mut rec = Recorder::new(self.gpu, "test");
             self.sort.run(&mut rec, &self.scan, [&keys, &spare], (&count, room), bits).unwrap();
             rec.submit();

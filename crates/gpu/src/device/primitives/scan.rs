@@ -3,8 +3,8 @@
 //! In: a buffer of n pairs with room for one more. Out: the same buffer, each pair replaced by the sum of those before
 //! it, followed by the total. No decoupled look-back: WebGPU promises no forward progress between workgroups.
 
-use super::super::count::SCAN_BLOCK;
-use crate::{Buffer, Count, GpuError, Kernel, Recorder, bind, kernels, shared};
+use super::super::indirect_count::SCAN_BLOCK;
+use crate::{Buffer, GpuError, IndirectCount, Kernel, Recorder, bind, kernels, shared};
 
 shared! {
     /// Parameters of both kernels.
@@ -28,7 +28,7 @@ impl Scan {
         &self,
         rec: &mut Recorder<'_>,
         items: &Buffer<[u32; 2]>,
-        count: &Count,
+        count: &IndirectCount,
     ) -> Result<(), GpuError> {
         self.level(rec, items, count, ScanParams { depth: 0, second_only: 0 })
     }
@@ -41,7 +41,7 @@ impl Scan {
         &self,
         rec: &mut Recorder<'_>,
         items: &Buffer<[u32; 2]>,
-        count: &Count,
+        count: &IndirectCount,
     ) -> Result<(), GpuError> {
         self.level(rec, items, count, ScanParams { depth: 0, second_only: 1 })
     }
@@ -50,7 +50,7 @@ impl Scan {
         &self,
         rec: &mut Recorder<'_>,
         items: &Buffer<[u32; 2]>,
-        size: &Count,
+        size: &IndirectCount,
         params: ScanParams,
     ) -> Result<(), GpuError> {
         // Sized for the buffer; kernels read the actual count.
@@ -68,7 +68,7 @@ impl Scan {
         rec: &mut Recorder<'_>,
         kernel: &Kernel,
         (items, sums): (&Buffer<[u32; 2]>, &Buffer<[u32; 2]>),
-        size: &Count,
+        size: &IndirectCount,
         params: ScanParams,
         blocks: usize,
     ) -> Result<(), GpuError> {
@@ -105,7 +105,7 @@ mod tests {
         let mut all = items.to_vec();
         all.resize(room, [7, 70]);
         let buffer = Buffer::from_slice(gpu, "test", &all).unwrap();
-        let count = Count::known(gpu, items.len());
+        let count = IndirectCount::known(gpu, items.len());
         let mut rec = Recorder::new(gpu, "test");
         let scan = Scan::new(gpu);
         match second {

@@ -1,6 +1,15 @@
-//! Why there is no field, or why it did not change.
+//! How a field names its fragments, and why there is no field or why it did not change.
 
-use super::FragmentId;
+/// Id of a fragment of a family; never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FragmentId(pub u32);
+
+impl FragmentId {
+    /// The unbroken object.
+    pub const WHOLE: Self = Self(0);
+    /// The id in nodes that lie in no fragment.
+    pub(super) const NOBODY: Self = Self(u32::MAX);
+}
 
 /// Why a field was not made or changed. The field is then as before.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

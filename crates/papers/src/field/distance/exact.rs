@@ -2,7 +2,6 @@
 
 use super::{
     leaf::Foot,
-    nodes::Work,
     solid::{Placed, Solid},
 };
 use glam::DVec3;
@@ -10,6 +9,26 @@ use rayon::prelude::*;
 
 /// Nodes that one thread goes through, one after the other.
 const RUN: usize = 64;
+
+/// Threads for some work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    /// All cores.
+    Shared,
+    /// The calling thread only. Other threads may wait for a lock that it holds, so it must not take over other rayon
+    /// work, which might wait for that lock, too.
+    Alone,
+}
+
+impl Work {
+    /// Maps `of` over `all`.
+    pub fn each<T: Sync, R: Send>(self, all: &[T], of: impl Fn(&T) -> R + Send + Sync) -> Vec<R> {
+        match self {
+            Self::Shared => all.par_iter().map(of).collect(),
+            Self::Alone => all.iter().map(of).collect(),
+        }
+    }
+}
 
 /// Calls `exact` for each node, in runs with a state of their own.
 pub(super) fn in_runs<S, T: Send>(

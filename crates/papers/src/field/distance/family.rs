@@ -6,11 +6,13 @@
 //! (Glondu et al. 2012, sec. 4.1).
 
 use super::{
+    FragmentId,
     error::FieldError,
+    exact::Work,
     flaw::Flaw,
     fragment::Fragment,
     lattice::Lattice,
-    nodes::{Break, LateNodes, Nodes, Work},
+    nodes::{Break, LateNodes, Nodes, Update},
     solid::Placed,
 };
 use crate::{
@@ -24,17 +26,6 @@ use std::sync::Arc;
 /// Finest level of a field: 129^3 nodes at most.
 pub const MAX_FIELD_LEVEL: u32 = 7;
 
-/// Id of a fragment of a family; never reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FragmentId(pub u32);
-
-impl FragmentId {
-    /// The unbroken object.
-    pub const WHOLE: Self = Self(0);
-    /// The id in nodes that lie in no fragment.
-    pub(super) const NOBODY: Self = Self(u32::MAX);
-}
-
 /// Value of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Node {
@@ -46,18 +37,6 @@ pub struct Node {
     pub distance: f64,
     /// Unit vector to the nearest surface; zero in no fragment.
     pub direction: DVec3,
-}
-
-/// Result of a fracture for a field.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Update {
-    /// The new fragments, in the order of the given shapes.
-    pub fragments: Vec<FragmentId>,
-    /// Nodes whose distance became smaller, in the order in which they did, with the step: 0 for nodes of cut
-    /// cells, whose values are exact, then the step of the front. A node may be there several times.
-    pub accepted: Vec<(u32, u32)>,
-    /// Nodes of the broken fragment that now lie in no fragment.
-    pub lost: usize,
 }
 
 /// The field.

@@ -8,7 +8,8 @@
 //! fragment so thin that none of these nodes lies in it, the distance to its surface is computed.
 
 use super::{
-    family::{FamilyField, FragmentId},
+    error::FragmentId,
+    family::FamilyField,
     front::Sums,
     interior::{Compared, Depth, Interior, Reached, Way},
     lattice::ROUND_A_NODE,
@@ -23,8 +24,8 @@ use glam::DVec3;
 /// Nodes nearer than this share of a cell are the point itself.
 const AT_NODE: f64 = 1e-9;
 
-/// Where a point passes from one voxel to the next and is inside by the one alone, one of the two has surface, which is no
-/// farther than the diagonal of a voxel.
+/// Where a point passes from one voxel to the next and is inside by the one alone, one of the two has surface, which is
+/// no farther than the diagonal of a voxel.
 const MOST_STEP: f64 = 1.733;
 
 /// One fragment of a field, in the local space of the family.

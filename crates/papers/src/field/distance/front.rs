@@ -12,9 +12,10 @@
 //! smallest distance is used.
 
 use super::{
+    exact::Work,
     flaw::Flaw,
     lattice::{Lattice, NEIGHBOURS},
-    nodes::{Nodes, Work},
+    nodes::Nodes,
 };
 use glam::{DVec3, IVec3};
 

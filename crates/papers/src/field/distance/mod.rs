@@ -39,11 +39,12 @@ mod tests;
 
 use super::interior;
 
-pub use error::FieldError;
-pub use family::{FamilyField, FragmentId, MAX_FIELD_LEVEL, Node, Update};
+pub use error::{FieldError, FragmentId};
+pub use family::{FamilyField, MAX_FIELD_LEVEL, Node};
 pub use fragment::{Fragment, Wall};
 pub use interior::{Depth, Interior};
 pub use lattice::Lattice;
 pub use leaf::{Foot, LeafPlane};
+pub use nodes::Update;
 pub use octree_solid::{OctreeSolid, surface_corners};
 pub use slice::{Slice, SliceSample};

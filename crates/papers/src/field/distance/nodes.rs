@@ -6,8 +6,8 @@
 //! breaks and computes the nodes on first use, with the same result.
 
 use super::{
-    exact::{Seeds, in_runs, nearest_by_seed},
-    family::{FragmentId, Update},
+    error::FragmentId,
+    exact::{Seeds, Work, in_runs, nearest_by_seed},
     flaw::Flaw,
     front::propagate,
     lattice::{Lattice, ROUND_A_NODE},
@@ -18,7 +18,6 @@ use super::{
 };
 use crate::geometry::Aabb;
 use glam::DVec3;
-use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 
 /// After this number of breaks the nodes are computed in any case: until then the broken fragments are kept in memory.
@@ -32,24 +31,16 @@ pub(super) struct Nodes {
     pub direction: Vec<DVec3>,
 }
 
-/// Threads for some work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Work {
-    /// All cores.
-    Shared,
-    /// The calling thread only. Other threads may wait for a lock that it holds, so it must not take over other rayon
-    /// work, which might wait for that lock, too.
-    Alone,
-}
-
-impl Work {
-    /// Maps `of` over `all`.
-    pub fn each<T: Sync, R: Send>(self, all: &[T], of: impl Fn(&T) -> R + Send + Sync) -> Vec<R> {
-        match self {
-            Self::Shared => all.par_iter().map(of).collect(),
-            Self::Alone => all.iter().map(of).collect(),
-        }
-    }
+/// Result of a fracture for a field.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Update {
+    /// The new fragments, in the order of the given shapes.
+    pub fragments: Vec<FragmentId>,
+    /// Nodes whose distance became smaller, in the order in which they did, with the step: 0 for nodes of cut
+    /// cells, whose values are exact, then the step of the front. A node may be there several times.
+    pub accepted: Vec<(u32, u32)>,
+    /// Nodes of the broken fragment that now lie in no fragment.
+    pub lost: usize,
 }
 
 /// A fragment that broke: its name and bounds, and what it broke into.

@@ -1,9 +1,6 @@
 //! A plane through a field, for display: the fragment at each point, and the depth in it.
 
-use super::{
-    family::{FamilyField, FragmentId},
-    interior::Interior,
-};
+use super::{FragmentId, family::FamilyField, interior::Interior};
 use glam::DVec3;
 use rayon::prelude::*;
 

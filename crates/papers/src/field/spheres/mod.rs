@@ -12,20 +12,20 @@ mod crack;
 pub mod forest;
 pub mod fracture;
 mod hierarchy;
-mod kept;
 mod nearest;
+#[cfg(test)]
+mod octree_tests;
 mod order;
+#[cfg(test)]
+mod overhead_tests;
 pub mod planes;
 mod planted;
 pub mod points;
 pub mod query;
+mod query_cache;
+#[cfg(test)]
+mod query_cache_tests;
 pub mod selection;
-#[cfg(test)]
-mod kept_tests;
-#[cfg(test)]
-mod octree_tests;
-#[cfg(test)]
-mod overhead_tests;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -36,8 +36,8 @@ use super::interior;
 pub use forest::{ObjectPoint, SphereForest};
 pub use fracture::{CrackPoint, Fate, Fracture, FractureMismatch};
 pub use interior::{Depth, Interior};
-pub use kept::Kept;
 pub use planes::HalfSpace;
 pub use points::Sampling;
 pub use query::{Counts, Scratch, TreeContact};
+pub use query_cache::QueryCache;
 pub use selection::{Beyond, Placement, Selection};

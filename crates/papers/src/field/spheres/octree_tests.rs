@@ -17,12 +17,12 @@ use super::{
     super::distance::{FamilyField, FragmentId},
     forest::{ObjectPoint, SphereForest},
     interior::{Depth, Interior},
-    kept::Kept,
     nearest::PointGrid,
     planes::HalfSpace,
     planted::Planted,
     points::{Containment, Sampling, containment},
     query::{Counts, Scratch},
+    query_cache::QueryCache,
     selection::{Beyond, Placement, Selection},
     testing::{Ball, Random, check_promise},
 };
@@ -208,8 +208,8 @@ fn real_fractures_over_five_generations() {
 fn contacts_along_cracks_do_not_hang_on_what_was_kept() {
     let object = broken("statue", 6, 1, 20);
     let whole = FamilyField::new(&object.source, 4).unwrap();
-    // The level at which they collide, and how far out is looked, and farther for the next query, voxels: as for leaves, and
-    // as in the program two levels above them, where points are met that are far from any step.
+    // The level at which they collide, and how far out is looked, and farther for the next query, voxels: as for
+    // leaves, and as in the program two levels above them, where points are met that are far from any step.
     let differing = |planted: Planted, (level, tolerance, slack): (u32, f64, f64)| {
         let sampling = Sampling::new(&object.source, level);
         let (all, _) = fragments(&object, &sampling);
@@ -232,7 +232,7 @@ fn contacts_along_cracks_do_not_hang_on_what_was_kept() {
                 slack,
                 ..Selection::of_radius(forest.bound.1)
             };
-            let (mut at, mut kept) = (DMat4::IDENTITY, Kept::default());
+            let (mut at, mut kept) = (DMat4::IDENTITY, QueryCache::default());
             let fast = random.between(0.0, 0.2 * slack);
             for _ in 0..40 {
                 let on = random.direction() * random.between(0.0, fast);

@@ -26,8 +26,8 @@ use glam::DVec3;
 use super::{
     forest::{Node, SphereForest},
     interior::{Compared, Interior, Way},
-    kept::{Bounds, Kept},
     planted::Planted,
+    query_cache::{CacheBounds, QueryCache},
     selection::{Beyond, Placement, Selection},
 };
 
@@ -86,7 +86,7 @@ pub(super) struct Open {
 /// When a point that is outside may be inside without having passed through the surface.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passes {
-    /// Ends at this motion, as counted by [`Kept`].
+    /// Ends at this motion, as counted by [`QueryCache`].
     pub way: f64,
     /// It is no deeper than this then.
     pub most: f64,
@@ -205,7 +205,7 @@ struct Query<'a, I: ?Sized> {
     error: f64,
     planted: Planted,
     /// Range of the bounds, if they are kept for the next query.
-    bounds: Option<Bounds>,
+    bounds: Option<CacheBounds>,
 }
 
 impl SphereForest {
@@ -242,7 +242,7 @@ impl SphereForest {
         placement: &Placement,
         selection: &Selection,
         known: &[u32],
-        (kept, scratch): (&mut Kept, &mut Scratch),
+        (kept, scratch): (&mut QueryCache, &mut Scratch),
     ) -> Counts {
         self.query_with(other, placement, selection, (known, Planted::Nothing), (Some(kept), scratch))
     }
@@ -253,7 +253,7 @@ impl SphereForest {
         placement: &Placement,
         selection: &Selection,
         (known, planted): (&[u32], Planted),
-        (mut kept, scratch): (Option<&mut Kept>, &mut Scratch),
+        (mut kept, scratch): (Option<&mut QueryCache>, &mut Scratch),
     ) -> Counts {
         let levels = usize::from(self.last_level) + 1;
         scratch.begin(levels, self.points.len());

@@ -4,7 +4,7 @@
 //! every leaf traverses (`walk.wgsl`). Both sorts are stable: equal keys stay in the order of their boxes.
 
 use crate::gpu::{
-    Buffer, Count, Gpu, GpuError, Kernel, Recorder, bind, kernels,
+    Buffer, Gpu, GpuError, IndirectCount, Kernel, Recorder, bind, kernels,
     primitives::{RadixSort, Scan},
     shared,
 };
@@ -145,7 +145,7 @@ impl HierarchyPasses {
         };
         rec.run(&self.kernels.codes, written, &params, bind![boxes, keys])?;
         if by_digits {
-            let size = Count::known(rec.gpu(), count);
+            let size = IndirectCount::known(rec.gpu(), count);
             self.radix.run(rec, scan, [keys, spare], (&size, count), CODE_BITS)?;
         } else {
             self.record_bitonic(rec, keys, &params)?;

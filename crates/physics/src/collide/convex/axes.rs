@@ -7,7 +7,7 @@
 //! the result is checked against all corners, so that an axis never claims a gap that does not exist.
 
 use super::solid::{Edge, Solid};
-use crate::corners::Corners;
+use crate::support::SupportPoints;
 use glam::{DQuat, DVec3};
 use smallvec::SmallVec;
 
@@ -79,7 +79,7 @@ pub struct Pair<'a> {
     /// Corners of the second, axes of the first.
     second: Few<DVec3>,
     /// `second`, in groups of four lanes.
-    lined_up: Corners,
+    lined_up: SupportPoints,
     /// Normals of the second's faces, axes of the first.
     normals: Few<DVec3>,
     /// Places in both, axes of the first.
@@ -93,7 +93,7 @@ impl<'a> Pair<'a> {
     #[must_use]
     pub fn new(solids: [&'a Solid; 2], relative: Relative) -> Self {
         let second: Few<DVec3> = solids[1].corners.iter().map(|p| relative.place(*p)).collect();
-        let lined_up = Corners::new(&second);
+        let lined_up = SupportPoints::new(&second);
         let normals = solids[1].faces.iter().map(|face| relative.rotation * face.normal).collect();
         let middles = [solids[0].middle, relative.place(solids[1].middle)];
         Self { solids, second, lined_up, normals, middles, relative }
@@ -107,7 +107,7 @@ impl<'a> Pair<'a> {
 
     /// The corners of hull `of`, in groups of four lanes.
     #[must_use]
-    pub fn lined_up(&self, of: usize) -> &Corners {
+    pub fn lined_up(&self, of: usize) -> &SupportPoints {
         if of == 0 { &self.solids[0].lined_up } else { &self.lined_up }
     }
 

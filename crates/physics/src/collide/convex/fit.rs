@@ -3,8 +3,8 @@
 //! In: the octree of a body. Out: whether its hull contains it, with nothing sticking out by more than the contact
 //! margin, and whether all of the body's surface lies that near to the hull. Then hull and octree give the same
 //! contacts, and the hull has tens of corners only. For a hollow body they agree wherever the hull is the body's
-//! surface (`mixed/careful.rs`). A hull whose corners had to be chosen twice is used only for thick bodies whose whole
-//! surface it is.
+//! surface (`mixed/verified_hulls.rs`). A hull whose corners had to be chosen twice is used only for thick bodies whose
+//! whole surface it is.
 
 use super::solid::{Face, Solid};
 use crate::{BodyDef, shape::Geometry, svo::leaf_sample};
@@ -15,16 +15,16 @@ const THICK_CELLS: f64 = 2.0;
 
 /// How a body fits its hull.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fit {
+pub enum HullFit {
     /// All of its surface lies near the hull's.
-    Close,
+    Tight,
     /// Nothing sticks out, but something is hollow.
-    Around,
+    Enclosing,
 }
 
 /// How a body fits its hull to `tolerance` m; for octrees that are no crumbs. `None` if something sticks out.
 #[must_use]
-pub fn fit(def: &BodyDef, tolerance: f64) -> Option<Fit> {
+pub fn fit(def: &BodyDef, tolerance: f64) -> Option<HullFit> {
     let shape = &*def.shape;
     let Geometry::Octree(octree) = shape.geometry() else { return None };
     // The samples of so few voxels say little, and their hull is that of the voxels.
@@ -43,9 +43,9 @@ pub fn fit(def: &BodyDef, tolerance: f64) -> Option<Fit> {
         return None;
     }
     match all_are_near(&solid, samples(), tolerance) {
-        true => Some(Fit::Close),
+        true => Some(HullFit::Tight),
         // Large bent pieces that used such hulls and octrees in turn sank four cells deep into each other.
-        false => (!hull.is_uneven).then_some(Fit::Around),
+        false => (!hull.is_uneven).then_some(HullFit::Enclosing),
     }
 }
 
@@ -97,8 +97,8 @@ mod tests {
         };
         let round = || ball(6, Vec3::splat(32.0), 28.0);
         assert_eq!(fit_of(round(), 6, 0.5), None);
-        assert_eq!(fit_of(round(), 6, 4.0), Some(Fit::Close));
-        assert_eq!(fit_of(block(6, [4; 3], [60; 3]), 6, 0.5), Some(Fit::Close));
+        assert_eq!(fit_of(round(), 6, 4.0), Some(HullFit::Tight));
+        assert_eq!(fit_of(block(6, [4; 3], [60; 3]), 6, 0.5), Some(HullFit::Tight));
         // A crumb has no fit.
         assert_eq!(fit_of(block(6, [4; 3], [7; 3]), 6, 4.0), None);
     }

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Body, broad_phase,
     collide::{MARGIN_CELLS, Manifold, Point, RelativePose, inherit, moved, pairwise::Record, reduce},
-    turning::turned_by,
+    rotation::turned_by,
 };
 use glam::{DQuat, DVec3};
 

@@ -3,8 +3,8 @@
 //! In: near pairs. Out: manifolds. `solid.rs` has the hull of a shape,
 //! `cache.rs` keeps it; `axes.rs` finds along which axis
 //! two hulls are apart, `clip.rs` where they touch, `meeting.rs` whether they do so now or later in the step,
-//! `planes.rs` the same with the floor and the walls. Octree levels do not matter: a hull has as many corners as it
-//! needs, 64 at most.
+//! [`hull_at_plane`] has the corners at the floor and the walls. Octree levels do not matter: a hull has as many
+//! corners as it needs, 64 at most.
 //!
 //! What is hollow is filled by its hull. Pieces of one object may overlap by as much as their hulls did where they were
 //! made (`Meeting::forgiven`).
@@ -14,19 +14,17 @@ mod cache;
 mod clip;
 mod fit;
 mod meeting;
-mod planes;
 mod solid;
 
 #[cfg(test)]
 mod tests;
 
-pub(super) use fit::{Fit, fit};
-pub use planes::at_plane as hull_at_plane;
+pub(super) use fit::{HullFit, fit};
 pub use solid::{Face, Solid};
 
 use super::{
-    Body, FinderEntry, Manifold, Plane, Point,
-    pairwise::{Met, NarrowPhase, NearTwo, PairFinder},
+    Body, GeneratorEntry, Manifold, Plane, Point,
+    pairwise::{Met, NarrowPhase, NearTwo, PairGenerator, plane_key},
 };
 use axes::{Axis, Feature, Pair, Relative};
 use cache::HullCache;
@@ -34,17 +32,17 @@ use glam::DVec3;
 use meeting::Meeting;
 
 /// How the table has it.
-pub const ENTRY: FinderEntry = FinderEntry {
+pub const ENTRY: GeneratorEntry = GeneratorEntry {
     name: "hull",
     label: "convex hulls",
     about: "Every body is met by its convex hull, along separating axes; what is hollow is filled.",
     accepts: |_| true,
     options: &[],
-    make: |_| Ok(Box::new(HullFinder::default())),
+    make: |_| Ok(Box::new(HullGenerator::default())),
 };
 
 /// Finds contacts of convex hulls with each other and with planes.
-pub type HullFinder = PairFinder<Hulls>;
+pub type HullGenerator = PairGenerator<Hulls>;
 
 /// A pair is searched again before its bodies have come half of this share of the smaller radius towards each other.
 const FORESIGHT: f64 = 0.5;
@@ -119,7 +117,7 @@ impl NarrowPhase for Hulls {
         (_, near): (&[Point], f64),
         (): &mut (),
     ) -> Option<Vec<Point>> {
-        Some(planes::at_plane(body, self.cache.of(body)?, plane, near))
+        Some(hull_at_plane(body, self.cache.of(body)?, plane, near))
     }
 
     fn keep(&mut self, left: &[Body]) {
@@ -130,4 +128,16 @@ impl NarrowPhase for Hulls {
     fn memory(&self) {}
 
     fn recall(&mut self, (): &()) {}
+}
+
+/// The corners of a body within `near` m of the plane of that number.
+#[must_use]
+pub fn hull_at_plane(body: &Body, solid: &Solid, (number, plane): (usize, &Plane), near: f64) -> Vec<Point> {
+    let at = |(corner, p): (usize, &DVec3)| {
+        let place = body.state.position + body.state.rotation * *p;
+        let gap = plane.distance(place);
+        let key = plane_key(number, corner as u32);
+        (gap < near).then(|| Point::new(key, [Some(body), None], place, plane.normal, gap))
+    };
+    solid.corners.iter().enumerate().filter_map(at).collect()
 }

@@ -1,11 +1,11 @@
 //! A convex hull, with what separating axes need of it.
 //!
-//! In: the hull of a shape, body axes from the centre of mass, m. Out: corners, faces and edges. Triangles that lie in one plane
-//! are one face, so that a wall has six of them and not twelve.
+//! In: the hull of a shape, body axes from the centre of mass, m. Out: corners, faces and edges. Triangles that lie in
+//! one plane are one face, so that a wall has six of them and not twelve.
 
 use crate::{
-    corners::Corners,
     shape::{Hull, ShapeHull},
+    support::SupportPoints,
 };
 use glam::DVec3;
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ pub struct Solid {
     /// Its corners.
     pub corners: Vec<DVec3>,
     /// `corners`, in groups of four lanes.
-    pub lined_up: Corners,
+    pub lined_up: SupportPoints,
     /// Its faces.
     pub faces: Vec<Face>,
     /// Edges between two faces.
@@ -85,12 +85,12 @@ impl Solid {
         let middle = corners.iter().sum::<DVec3>() / corners.len().max(1) as f64;
         let below = |face: &Face| face.reach - face.normal.dot(middle);
         let inner = faces.iter().map(below).fold(f64::MAX, f64::min);
-        let lined_up = Corners::new(&corners);
+        let lined_up = SupportPoints::new(&corners);
         Self { corners, lined_up, faces, edges, middle, inner }
     }
 
-    /// How far a point lies beyond the face that it is farthest out of, m; of a point inside, how far it is to the nearest
-    /// face, negative.
+    /// How far a point lies beyond the face that it is farthest out of, m; of a point inside, how far it is to the
+    /// nearest face, negative.
     #[must_use]
     pub fn height(&self, p: DVec3) -> f64 {
         self.faces.iter().map(|face| p.dot(face.normal) - face.reach).fold(f64::MIN, f64::max)

@@ -4,11 +4,11 @@ use super::*;
 use crate::{
     BodyDef, BodyId, ContactsId, PairLevels, ResponseId, StepReport, World, WorldSettings,
     broad_phase::{NearPair, bounds},
-    collide::{ContactQuery, Detail, FindContacts, manifold},
+    collide::{ContactGenerator, ContactQuery, LevelOfDetail, manifold},
     context::{StageClock, StepContext},
+    rotation::turned_by,
     shape::ShapeHull,
     testing::{ball, block, body, cuboid, grid},
-    turning::turned_by,
 };
 use glam::{DQuat, DVec3, Vec3};
 use std::sync::Arc;
@@ -128,17 +128,17 @@ fn what_is_fast_meets_a_thin_wall_and_not_the_plane_beside_it() {
 
 #[test]
 fn hulls_are_made_once_and_forgotten_with_their_bodies() {
-    let mut finder = Hulls::default();
+    let mut generator = Hulls::default();
     let mut w = world(ResponseId::SOFT, true);
     let ids: Vec<BodyId> =
         (0..3).map(|k| w.add(cuboid(DVec3::Y * f64::from(k), DVec3::splat(0.5)))).collect();
-    finder.cache.prepare(w.bodies.iter());
-    finder.cache.prepare(w.bodies.iter().chain(&w.bodies));
-    assert_eq!(finder.cache.len(), 3);
+    generator.cache.prepare(w.bodies.iter());
+    generator.cache.prepare(w.bodies.iter().chain(&w.bodies));
+    assert_eq!(generator.cache.len(), 3);
     let gone = w.remove(ids[1]).expect("it was there");
-    finder.keep(&w.bodies);
-    assert!(finder.cache.len() == 2 && finder.cache.of(&gone).is_none());
-    assert!(finder.cache.of(&w.bodies[0]).is_some());
+    generator.keep(&w.bodies);
+    assert!(generator.cache.len() == 2 && generator.cache.of(&gone).is_none());
+    assert!(generator.cache.of(&w.bodies[0]).is_some());
 }
 
 #[test]
@@ -158,8 +158,8 @@ fn a_snapshot_brings_back_what_was_forgiven() {
     assert_eq!(run(&mut w), once);
 }
 
-/// Cuboids that drift and turn among each other: how many pairs that touch were missed, of how many, and how many times a
-/// pair was passed over; the finder believes pairs to be clear by so much more than they are, m.
+/// Cuboids that drift and turn among each other: how many pairs that touch were missed, of how many, and how many times
+/// a pair was passed over; the generator believes pairs to be clear by so much more than they are, m.
 fn drifting(farther: f64) -> (usize, usize, usize) {
     let mut w = world(ResponseId::SOFT, false);
     for k in 0..24u32 {
@@ -171,8 +171,8 @@ fn drifting(farther: f64) -> (usize, usize, usize) {
         w.add(def);
     }
     let (dt, detail) = (0.01, PairLevels::default());
-    let detail = Detail { pairs: &detail, far: None };
-    let mut finder = HullFinder::default();
+    let detail = LevelOfDetail { pairs: &detail, far: None };
+    let mut generator = HullGenerator::default();
     let (mut old, mut missed, mut all, mut spared) = (Vec::new(), 0, 0, 0);
     for _ in 0..400 {
         let bodies = &mut w.bodies;
@@ -185,14 +185,14 @@ fn drifting(farther: f64) -> (usize, usize, usize) {
         let each = (0..24).flat_map(|i| (i + 1..24).map(move |j| [i, j]));
         let mut pairs: Vec<NearPair> =
             each.map(|bodies| NearPair { bodies, way: 0.0, resolution_m: f64::MAX }).collect();
-        finder.begin(bodies, &mut pairs, detail);
+        generator.begin(bodies, &mut pairs, detail);
         let (mut report, mut clock) = (StepReport::default(), StageClock::new());
         let settings = WorldSettings { dt, ..w.settings.clone() };
         let mut cx =
             StepContext { gpu: None, settings: &settings, detail, report: &mut report, clock: &mut clock };
         let query =
             ContactQuery { bodies, pairs: &pairs, at_planes: &[], planes: &[], old: &old, boxes: &boxes, dt };
-        let found = finder.find(&mut cx, &query).expect("on the CPU nothing fails");
+        let found = generator.find(&mut cx, &query).expect("on the CPU nothing fails");
         // All that is near is looked at, carried along, or passed over.
         let near = pairs.iter().filter(|pair| query.may_meet(pair.bodies)).count();
         spared += near.saturating_sub(report.pairs + found.carried.len());
@@ -203,12 +203,12 @@ fn drifting(farther: f64) -> (usize, usize, usize) {
             let solids = [a, b].map(|body| Solid::of(body.def.shape.convex_hull()));
             let lie = axes::Relative::new(at(a), at(b));
             let apart = axes::Pair::new([&solids[0], &solids[1]], lie).axis(f64::MAX, None, 0.0).separation;
-            if apart < 0.9 * meeting::margin(finder.narrow.resolution(a)) {
+            if apart < 0.9 * meeting::margin(generator.narrow.resolution(a)) {
                 all += 1;
                 missed += usize::from(manifold::find(&old, a.id, Some(b.id)).is_none());
             }
         }
-        finder.records.iter_mut().for_each(|(_, r)| r.clear_m = r.clear_m.map(|clear| clear + farther));
+        generator.records.iter_mut().for_each(|(_, r)| r.clear_m = r.clear_m.map(|clear| clear + farther));
     }
     (missed, all, spared)
 }

@@ -7,7 +7,7 @@ use crate::{
     Body, BodyDef,
     collide::{
         MARGIN_CELLS,
-        convex::{Fit, fit},
+        convex::{HullFit, fit},
     },
     shape::Shape,
 };
@@ -17,7 +17,8 @@ use std::{
     sync::Arc,
 };
 
-/// How far the surface of a plain body may lie from its hull, voxels, where cells are so fine that a quarter of one is less.
+/// How far the surface of a plain body may lie from its hull, voxels, where cells are so fine that a quarter of one is
+/// less.
 const PLAIN_VOXELS: f64 = 0.5;
 
 /// The tolerance, m.
@@ -30,9 +31,9 @@ fn tolerance(def: &BodyDef) -> f64 {
 pub struct Fits {
     /// Keyed by `Arc` pointer. The `Arc` is stored so that the address cannot be reused. Never iterated, so order does
     /// not matter.
-    known: BTreeMap<Name, (Arc<Shape>, Option<Fit>)>,
+    known: BTreeMap<Name, (Arc<Shape>, Option<HullFit>)>,
     /// Fits by the bodies' ids, to avoid a second look-up.
-    of_body: Vec<Option<(Name, Option<Fit>)>>,
+    of_body: Vec<Option<(Name, Option<HullFit>)>>,
 }
 
 /// Address of the shape, and the level.
@@ -45,12 +46,12 @@ fn name(body: &Body) -> Name {
 impl Fits {
     /// How a body fits; `None` if it was not prepared, or sticks out.
     #[must_use]
-    pub fn of(&self, body: &Body) -> Option<Fit> {
+    pub fn of(&self, body: &Body) -> Option<HullFit> {
         self.known.get(&name(body)).and_then(|(_, fit)| *fit)
     }
 
     /// By body: how it fits, where it is among these. Finds out what is missing, on all cores.
-    pub fn prepare(&mut self, bodies: &[Body], near: impl Iterator<Item = usize>) -> Vec<Option<Fit>> {
+    pub fn prepare(&mut self, bodies: &[Body], near: impl Iterator<Item = usize>) -> Vec<Option<HullFit>> {
         let mut asked = vec![false; bodies.len()];
         near.for_each(|k| asked[k] = true);
         self.of_body.resize(bodies.len(), None);
@@ -75,7 +76,7 @@ impl Fits {
         for k in unknown {
             self.of_body[k] = Some((name(&bodies[k]), self.of(&bodies[k])));
         }
-        let of = |(asked, known): (bool, &Option<(Name, Option<Fit>)>)| known.filter(|_| asked)?.1;
+        let of = |(asked, known): (bool, &Option<(Name, Option<HullFit>)>)| known.filter(|_| asked)?.1;
         asked.into_iter().zip(&self.of_body).map(of).collect()
     }
 

@@ -4,68 +4,69 @@
 //! hull, or half a voxel (`fits.rs`): most pieces of something solid are, hollow, thin and round ones are not. Two
 //! plain bodies collide by their hulls, and so does a plain body with floor and walls. If a body is only *contained* in
 //! its hull, such as one with a dent, a pair uses hulls wherever both bodies have surface at the contacts
-//! (`careful.rs`). All other pairs, and pairs with a level of their own, use octrees, on the cores or in compute
+//! (`verified_hulls.rs`). All other pairs, and pairs with a level of their own, use octrees, on the cores or in compute
 //! passes.
 
-mod careful;
 mod fits;
+mod verified_hulls;
 
 use super::{
-    Body, BodyId, ContactQuery, Detail, FindContacts, FinderEntry, FinderMemory, Found, InOrder, Manifold,
-    convex::Fit,
-    octree::{self, OctreeFinder},
-    pairwise::PairFinder,
+    Body, BodyId, ContactGenerator, ContactQuery, Found, GeneratorEntry, GeneratorMemory, InOrder,
+    LevelOfDetail, Manifold,
+    convex::HullFit,
+    octree::{self, OctreeGenerator},
+    pairwise::PairGenerator,
 };
 use crate::{
     broad_phase::NearPair,
     context::StepContext,
     gpu::{Gpu, GpuError},
 };
-use careful::CarefulHulls;
 use std::sync::Arc;
+use verified_hulls::VerifiedHulls;
 
 /// How the table has it.
-pub const ENTRY: FinderEntry = FinderEntry {
+pub const ENTRY: GeneratorEntry = GeneratorEntry {
     name: "mixed",
     label: "hulls and octrees",
     about: "Bodies meet by their convex hulls where these are their surface, to a quarter of a cell or half a voxel, elsewhere by octrees.",
     accepts: octree::ENTRY.accepts,
     options: &[],
-    make: |gpu| Ok(Box::new(MixedFinder::new(gpu)?)),
+    make: |gpu| Ok(Box::new(MixedGenerator::new(gpu)?)),
 };
 
 /// Finds contacts by hulls or octrees, pair by pair.
-pub struct MixedFinder {
-    octrees: OctreeFinder,
-    hulls: PairFinder<CarefulHulls>,
+pub struct MixedGenerator {
+    octrees: OctreeGenerator,
+    hulls: PairGenerator<VerifiedHulls>,
 }
 
-impl MixedFinder {
-    /// A finder without cached data.
+impl MixedGenerator {
+    /// A generator without cached data.
     ///
     /// # Errors
     /// [`GpuError`] if passes cannot be made.
     pub fn new(gpu: Option<&Gpu>) -> Result<Self, GpuError> {
-        Ok(Self { octrees: OctreeFinder::new(gpu)?, hulls: PairFinder::default() })
+        Ok(Self { octrees: OctreeGenerator::new(gpu)?, hulls: PairGenerator::default() })
     }
 }
 
 /// Whether a pair uses hulls: both are contained in theirs, and the pair has no level of its own.
-fn by_hulls(pair: &NearPair, bodies: &[Body], fits: &[Option<Fit>], detail: Detail<'_>) -> bool {
+fn by_hulls(pair: &NearPair, bodies: &[Body], fits: &[Option<HullFit>], detail: LevelOfDetail<'_>) -> bool {
     let [a, b] = pair.bodies.map(|k| bodies[k].def.family);
     pair.bodies.iter().all(|k| fits[*k].is_some()) && detail.pairs.get(a, b).is_none()
 }
 
-impl FindContacts for MixedFinder {
-    fn reach(&self, bodies: &[Body], detail: Detail<'_>) -> Vec<f64> {
+impl ContactGenerator for MixedGenerator {
+    fn reach(&self, bodies: &[Body], detail: LevelOfDetail<'_>) -> Vec<f64> {
         let hulls = self.hulls.reach(bodies, detail);
         self.octrees.reach(bodies, detail).into_iter().zip(hulls).map(|(a, b)| a.max(b)).collect()
     }
 
-    fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], detail: Detail<'_>) {
+    fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], detail: LevelOfDetail<'_>) {
         let fits = self.hulls.narrow.fit(bodies, pairs.iter().flat_map(|pair| pair.bodies));
         self.octrees.begin(bodies, pairs, detail);
-        let plain = |pair: &NearPair| pair.bodies.iter().all(|k| fits[*k] == Some(Fit::Close));
+        let plain = |pair: &NearPair| pair.bodies.iter().all(|k| fits[*k] == Some(HullFit::Tight));
         for pair in pairs {
             // All other pairs may use octrees.
             if plain(pair) && by_hulls(pair, bodies, &fits, detail) {
@@ -81,7 +82,7 @@ impl FindContacts for MixedFinder {
         let hulls: Vec<NearPair> =
             query.pairs.iter().copied().filter(|pair| by_hulls(pair, bodies, &fits, detail)).collect();
         let (at_planes, others): (Vec<usize>, Vec<usize>) =
-            query.at_planes.iter().copied().partition(|k| fits[*k] == Some(Fit::Close));
+            query.at_planes.iter().copied().partition(|k| fits[*k] == Some(HullFit::Tight));
         let share = ContactQuery { pairs: &hulls, at_planes: &at_planes, ..*query };
         let mut found = self.hulls.find(cx, &share)?;
         let mut left_of = InOrder::new(&self.hulls.left, |pair| *pair);
@@ -109,12 +110,12 @@ impl FindContacts for MixedFinder {
         self.octrees.cleared();
     }
 
-    fn memory(&self) -> FinderMemory {
+    fn memory(&self) -> GeneratorMemory {
         Some(Arc::new([self.hulls.memory(), self.octrees.memory()]))
     }
 
-    fn recall(&mut self, memory: &FinderMemory) {
-        let known = memory.as_ref().and_then(|memory| memory.downcast_ref::<[FinderMemory; 2]>());
+    fn recall(&mut self, memory: &GeneratorMemory) {
+        let known = memory.as_ref().and_then(|memory| memory.downcast_ref::<[GeneratorMemory; 2]>());
         let [hulls, octrees] = known.cloned().unwrap_or_default();
         self.hulls.recall(&hulls);
         self.octrees.recall(&octrees);

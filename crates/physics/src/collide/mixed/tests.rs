@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     BodyDef, Family, Narrow, PairLevels, StepReport, World, WorldSettings,
     broad_phase::bounds,
-    collide::Finders,
+    collide::Generators,
     context::StageClock,
     gpu::shaders::planting::with_error,
     svo::Arena,
@@ -28,38 +28,41 @@ fn what_is_flat_and_whole_is_plain_and_nothing_else() {
     ] {
         w.add(body(&Arc::new(forest), 0, grid(level, 1.0), level - 1, DVec3::X * 5.0));
     }
-    let mut finder = MixedFinder::new(None).expect("no passes");
-    let fits = finder.hulls.narrow.fit(&w.bodies, 0..w.bodies.len());
+    let mut generator = MixedGenerator::new(None).expect("no passes");
+    let fits = generator.hulls.narrow.fit(&w.bodies, 0..w.bodies.len());
     // A sliver's edges are cut off by its voxels.
-    let is_plain = |fit: &Option<Fit>| *fit == Some(Fit::Close);
+    let is_plain = |fit: &Option<HullFit>| *fit == Some(HullFit::Tight);
     let pieces = fits[..12].iter().filter(|fit| is_plain(fit)).count();
     assert!(pieces >= 10, "{pieces} of 12 pieces of a block between planes");
     let first = fits[..12].iter().position(is_plain).expect("some are");
     // A ball, a crumb, a block, a channel.
-    assert_eq!(fits[12..], [None, None, Some(Fit::Close), Some(Fit::Around)]);
+    assert_eq!(fits[12..], [None, None, Some(HullFit::Tight), Some(HullFit::Enclosing)]);
     // Who was not asked for is not known.
-    let fits = finder.hulls.narrow.fit(&w.bodies, [first, 14].into_iter());
+    let fits = generator.hulls.narrow.fit(&w.bodies, [first, 14].into_iter());
     assert_eq!(fits.iter().flatten().count(), 2);
-    assert_eq!((fits[first], fits[14]), (Some(Fit::Close), Some(Fit::Close)));
+    assert_eq!((fits[first], fits[14]), (Some(HullFit::Tight), Some(HullFit::Tight)));
 
     let mut levels = PairLevels::default();
-    let detail = Detail { pairs: &levels, far: None };
+    let detail = LevelOfDetail { pairs: &levels, far: None };
     let pair = NearPair { bodies: [first, 14], way: 0.0, resolution_m: f64::MAX };
     assert!(by_hulls(&pair, &w.bodies, &fits, detail));
     let [a, b] = pair.bodies.map(|k| w.bodies[k].def.family);
     levels.set(a, b, 3);
-    assert!(!by_hulls(&pair, &w.bodies, &fits, Detail { pairs: &levels, far: None }), "it has a level");
-    finder.removed(w.bodies[0].id, &[]);
-    assert!(finder.hulls.narrow.fits_known() == 0);
+    assert!(
+        !by_hulls(&pair, &w.bodies, &fits, LevelOfDetail { pairs: &levels, far: None }),
+        "it has a level"
+    );
+    generator.removed(w.bodies[0].id, &[]);
+    assert!(generator.hulls.narrow.fits_known() == 0);
 }
 
 /// Who looked at the only pair of a world: whether it was left to octrees, and how many points touch.
-fn looked(finder: &mut MixedFinder, w: &mut World) -> (bool, usize) {
+fn looked(generator: &mut MixedGenerator, w: &mut World) -> (bool, usize) {
     let none = PairLevels::default();
-    let detail = Detail { pairs: &none, far: None };
+    let detail = LevelOfDetail { pairs: &none, far: None };
     let mut pairs = [NearPair { bodies: [0, 1], way: 0.0, resolution_m: f64::MAX }];
-    finder.begin(&w.bodies, &mut pairs, detail);
-    let reach = finder.reach(&w.bodies, detail);
+    generator.begin(&w.bodies, &mut pairs, detail);
+    let reach = generator.reach(&w.bodies, detail);
     let boxes: Vec<_> =
         w.bodies.iter().zip(reach).map(|(b, reach)| bounds(b, reach, 0.01, DVec3::ZERO)).collect();
     let old = std::mem::take(&mut w.manifolds);
@@ -75,11 +78,11 @@ fn looked(finder: &mut MixedFinder, w: &mut World) -> (bool, usize) {
     let (mut report, mut clock) = (StepReport::default(), StageClock::new());
     let mut cx =
         StepContext { gpu: None, settings: &w.settings, detail, report: &mut report, clock: &mut clock };
-    let found = finder.find(&mut cx, &query).expect("on the CPU nothing fails");
+    let found = generator.find(&mut cx, &query).expect("on the CPU nothing fails");
     w.manifolds = found.with_old(old, &w.bodies);
     let cell = w.bodies[1].def.resolution_m();
     let touch = w.manifolds.iter().flat_map(|m| &m.points).filter(|p| p.separation < 0.1 * cell);
-    (finder.hulls.left == [[0, 1]], touch.count())
+    (generator.hulls.left == [[0, 1]], touch.count())
 }
 
 /// A channel, open at the top, and a small block in its grid. Seen to fail where every place counts as surface.
@@ -100,16 +103,16 @@ fn what_lies_in_a_channel_is_left_to_octrees() {
         let mut w = world(WorldSettings::default());
         w.add(body(&channel(floor), 0, grid(5, 1.0), 5, DVec3::ZERO));
         w.add(body(&small(low), 0, grid(5, 1.0), 5, DVec3::ZERO));
-        let mut finder = MixedFinder::new(None).expect("no passes");
-        let (left, points) = looked(&mut finder, &mut w);
+        let mut generator = MixedGenerator::new(None).expect("no passes");
+        let (left, points) = looked(&mut generator, &mut w);
         println!("{what}: left {left}, {points} points");
         assert_eq!((left, points > 0), (is_left, touches), "{what}");
         // It is not asked again before it has moved, and then again.
-        assert_eq!(looked(&mut finder, &mut w).0, is_left, "{what}, again");
+        assert_eq!(looked(&mut generator, &mut w).0, is_left, "{what}, again");
         w.bodies[1].state.position += DVec3::X * 3.0;
-        assert_eq!(looked(&mut finder, &mut w), (false, 0), "{what}, far away");
+        assert_eq!(looked(&mut generator, &mut w), (false, 0), "{what}, far away");
         w.bodies[1].state.position -= DVec3::X * 3.0;
-        assert_eq!(looked(&mut finder, &mut w), (left, points), "{what}, back");
+        assert_eq!(looked(&mut generator, &mut w), (left, points), "{what}, back");
     }
 }
 
@@ -140,7 +143,7 @@ fn a_device_moves_bodies_as_the_cores_do() {
         for b in &w.bodies {
             arena.insert(&b.def.octree().forest).expect("room");
         }
-        w.finders = Finders::new(w.settings.contacts, Some(&gpu)).expect("kernels");
+        w.generators = Generators::new(w.settings.contacts, Some(&gpu)).expect("kernels");
         w.settings.narrow = Narrow::Gpu;
         (0..60).for_each(|_| _ = w.step(Some((&gpu, &arena))).expect("a step"));
         w

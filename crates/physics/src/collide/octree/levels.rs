@@ -6,7 +6,7 @@
 //! since they have no volume left: here a pair is refined until both have a shape.
 
 use super::cell_size;
-use crate::{Body, Detail, shape::GridMass};
+use crate::{Body, LevelOfDetail, shape::GridMass};
 
 /// A body has a shape at a level if its thickness is at least this number of cells: in a thinner body a cell may
 /// contain both faces, and a cube of slightly more than one cell fell through a slab. Slightly less than two, for the
@@ -16,7 +16,7 @@ const SHAPE_CELLS: f64 = 1.998;
 /// The levels of one step.
 pub struct Levels<'a> {
     bodies: &'a [Body],
-    detail: Detail<'a>,
+    detail: LevelOfDetail<'a>,
     /// By body: as it says, coarser far from the eye.
     own: Vec<u32>,
     /// The coarsest at which it has a shape.
@@ -38,7 +38,7 @@ struct Cells {
 impl<'a> Levels<'a> {
     /// The levels of `bodies` now.
     #[must_use]
-    pub fn new(bodies: &'a [Body], detail: Detail<'a>) -> Self {
+    pub fn new(bodies: &'a [Body], detail: LevelOfDetail<'a>) -> Self {
         let own = |body: &Body| body.def.collision_level().saturating_sub(detail.coarser(body)).max(1);
         let shape = |body: &Body| shape_level(&body.def.octree().mass, body.def.octree().forest.level);
         let own: Vec<u32> = bodies.iter().map(own).collect();
@@ -143,8 +143,8 @@ mod tests {
         box_thickness(mass.volume, &mass.inertia)
     }
 
-    fn near(pairs: &PairLevels) -> Detail<'_> {
-        Detail { pairs, far: None }
+    fn near(pairs: &PairLevels) -> LevelOfDetail<'_> {
+        LevelOfDetail { pairs, far: None }
     }
 
     #[test]
@@ -243,7 +243,7 @@ mod tests {
         let at = |distance: f64, most: u32| {
             let eye = w.bodies[0].state.position + DVec3::X * (distance + w.bodies[0].def.radius());
             let far = Some((eye, Adaptive { near: 2.0, most }));
-            Levels::new(&w.bodies, Detail { pairs: &none, far }).own(0)
+            Levels::new(&w.bodies, LevelOfDetail { pairs: &none, far }).own(0)
         };
         assert_eq!([at(1.9, 3), at(3.9, 3), at(4.1, 3), at(8.1, 3), at(100.0, 3)], [5, 5, 4, 3, 3]);
         assert_eq!((at(100.0, 1), at(100.0, 0), at(1e300, 9)), (4, 5, 3), "3 is where the slab has a shape");

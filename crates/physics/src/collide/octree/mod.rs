@@ -43,8 +43,8 @@ pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
 }
 
 use super::{
-    Body, BodyId, ContactQuery, Detail, FindContacts, FinderEntry, FinderMemory, Found, InOrder,
-    MARGIN_CELLS, Manifold, Partner, holds,
+    Body, BodyId, ContactGenerator, ContactQuery, Found, GeneratorEntry, GeneratorMemory, InOrder,
+    LevelOfDetail, MARGIN_CELLS, Manifold, Partner, holds,
 };
 use crate::{
     Plane,
@@ -69,18 +69,18 @@ fn has_voxels(partner: Partner) -> bool {
 }
 
 /// How the table has it.
-pub const ENTRY: FinderEntry = FinderEntry {
+pub const ENTRY: GeneratorEntry = GeneratorEntry {
     name: "octree",
     label: "octrees",
     about: "Samples of one octree's surface are looked up in the other, at the level that the scene gives the pair.",
     accepts: |[a, b]| has_voxels(a) && (has_voxels(b) || b == Partner::Plane),
     options: &[],
-    make: |gpu| Ok(Box::new(OctreeFinder::new(gpu)?)),
+    make: |gpu| Ok(Box::new(OctreeGenerator::new(gpu)?)),
 };
 
 /// By body: how far beyond its voxels its cells may extend, m: half a cell of the coarsest level at which it collides.
 #[must_use]
-pub fn reach(bodies: &[Body], detail: Detail<'_>) -> Vec<f64> {
+pub fn reach(bodies: &[Body], detail: LevelOfDetail<'_>) -> Vec<f64> {
     let levels = Levels::new(bodies, detail);
     bodies.iter().enumerate().map(|(i, body)| 0.5 * cell_size(body, levels.coarsest(i))).collect()
 }
@@ -93,7 +93,7 @@ const PASSES: &str = "contact passes (device)";
 
 /// Finds contacts of octrees with each other and with planes.
 #[derive(Default)]
-pub struct OctreeFinder {
+pub struct OctreeGenerator {
     cache: SurfelCache,
     passes: Option<ContactSearch>,
     lists: NeighbourLists,
@@ -126,8 +126,8 @@ enum ToDo {
 /// The search in passes with the device and the octrees on it.
 type OnDevice<'p, 'g> = (&'p mut ContactSearch, (&'g Gpu, &'g Arena));
 
-impl OctreeFinder {
-    /// A finder without cached data.
+impl OctreeGenerator {
+    /// A generator without cached data.
     ///
     /// # Errors
     /// [`GpuError`] if the passes cannot be made.
@@ -221,12 +221,12 @@ impl OctreeFinder {
     }
 }
 
-impl FindContacts for OctreeFinder {
-    fn reach(&self, bodies: &[Body], detail: Detail<'_>) -> Vec<f64> {
+impl ContactGenerator for OctreeGenerator {
+    fn reach(&self, bodies: &[Body], detail: LevelOfDetail<'_>) -> Vec<f64> {
         reach(bodies, detail)
     }
 
-    fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], detail: Detail<'_>) {
+    fn begin(&mut self, bodies: &[Body], pairs: &mut [NearPair], detail: LevelOfDetail<'_>) {
         let levels = Levels::new(bodies, detail);
         let level = |near: &mut NearPair| {
             let [i, j] = near.bodies;
@@ -309,11 +309,11 @@ impl FindContacts for OctreeFinder {
         self.cache.keep(|_| false);
     }
 
-    fn memory(&self) -> FinderMemory {
+    fn memory(&self) -> GeneratorMemory {
         Some(Arc::new(self.records.clone()))
     }
 
-    fn recall(&mut self, memory: &FinderMemory) {
+    fn recall(&mut self, memory: &GeneratorMemory) {
         let known = memory.as_ref().and_then(|memory| memory.downcast_ref::<Records>());
         self.records = known.cloned().unwrap_or_default();
     }
@@ -340,13 +340,13 @@ mod tests {
             w.add(body(&small, 0, grid(4, 1.0), 4, DVec3::Y * (0.5 * f64::from(i) + 9.0)));
         }
         w.add(body(&large, 0, grid(6, 5.0), 6, DVec3::X * 1000.0 + DVec3::Y * 9.0));
-        let mut finder = OctreeFinder::new(None).expect("no passes");
+        let mut generator = OctreeGenerator::new(None).expect("no passes");
         let none = PairLevels::default();
-        let detail = Detail { pairs: &none, far: None };
+        let detail = LevelOfDetail { pairs: &none, far: None };
         let mut pairs = [NearPair { bodies: [0, 1], way: 0.0, resolution_m: f64::MAX }];
-        finder.begin(&w.bodies, &mut pairs, detail);
+        generator.begin(&w.bodies, &mut pairs, detail);
         assert_eq!(pairs[0].resolution_m, 1.0 / 16.0);
-        let reach = finder.reach(&w.bodies, detail);
+        let reach = generator.reach(&w.bodies, detail);
         let boxes: Vec<_> =
             w.bodies.iter().zip(reach).map(|(b, reach)| bounds(b, reach, 0.01, DVec3::ZERO)).collect();
         let planes = w.settings.planes();
@@ -362,10 +362,10 @@ mod tests {
         let (mut report, mut clock) = (StepReport::default(), StageClock::new());
         let mut cx =
             StepContext { gpu: None, settings: &w.settings, detail, report: &mut report, clock: &mut clock };
-        let found = finder.find(&mut cx, &query).expect("on the CPU nothing fails").manifolds;
-        assert_eq!((found.len(), report.pairs, finder.cache.entries.len()), (1, 1, 1));
-        assert_eq!(finder.collision_points(&found[0]).map(|points| points > 3), Some(true));
-        finder.cleared();
-        assert!(finder.cache.entries.is_empty() && finder.collision_points(&found[0]).is_none());
+        let found = generator.find(&mut cx, &query).expect("on the CPU nothing fails").manifolds;
+        assert_eq!((found.len(), report.pairs, generator.cache.entries.len()), (1, 1, 1));
+        assert_eq!(generator.collision_points(&found[0]).map(|points| points > 3), Some(true));
+        generator.cleared();
+        assert!(generator.cache.entries.is_empty() && generator.collision_points(&found[0]).is_none());
     }
 }

@@ -73,7 +73,7 @@ impl OctreePair {
     #[must_use]
     pub fn new(bodies: &[Body], i: usize, j: usize, dt: f64) -> Self {
         let none = crate::PairLevels::default();
-        let detail = crate::Detail { pairs: &none, far: None };
+        let detail = crate::LevelOfDetail { pairs: &none, far: None };
         Self::at(bodies, [i, j], super::Levels::new(bodies, detail).pair(i, j), dt)
     }
 

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     BodyDef, Narrow, World, WorldSettings,
-    collide::Finders,
+    collide::Generators,
     gpu::{
         Gpu, Kernel,
         shaders::{self, planting::with_error},
@@ -217,7 +217,7 @@ fn a_gpu_world_moves_as_a_cpu_world_and_twice_the_same() {
         let mut w = by_octrees(pile(5, 5, 3));
         let mut arena = Arena::new(&gpu).expect("an arena");
         arena.insert(&w.bodies[0].def.octree().forest).expect("room");
-        w.finders = Finders::new(w.settings.contacts, Some(&gpu)).expect("kernels");
+        w.generators = Generators::new(w.settings.contacts, Some(&gpu)).expect("kernels");
         w.settings.narrow = Narrow::Gpu;
         for _ in 0..60 {
             w.step(Some((&gpu, &arena))).expect("a step");
@@ -268,7 +268,7 @@ fn turned_bodies_move_alike_whoever_looks_for_contacts() {
         let mut w = turned();
         let mut arena = Arena::new(&gpu).expect("an arena");
         insert(&w, &mut arena);
-        w.finders = Finders::new(w.settings.contacts, Some(&gpu)).expect("kernels");
+        w.generators = Generators::new(w.settings.contacts, Some(&gpu)).expect("kernels");
         w.settings.narrow = Narrow::Gpu;
         for _ in 0..60 {
             w.step(Some((&gpu, &arena))).expect("a step");

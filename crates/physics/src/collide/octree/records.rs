@@ -1,4 +1,4 @@
-//! The octree finder's data of each manifold, beside its contact points.
+//! The octree generator's data of each manifold, beside its contact points.
 
 use crate::{
     BodyId,

@@ -29,8 +29,8 @@ use super::{
 use crate::{
     fracture::Passes,
     gpu::{
-        Buffer, Copied, Count, Gpu, GpuError, Growing, PendingTimings, Recorder, Staged, bind, kernels,
-        primitives::Scan, shared,
+        AnyReadback, Buffer, Gpu, GpuError, GrowAndRetry, IndirectCount, PendingTimings, Readback, Recorder,
+        bind, kernels, primitives::Scan, shared,
     },
 };
 
@@ -108,10 +108,10 @@ pub(super) struct Cells {
 
 /// What some cells left on the device, on its way.
 struct Batch {
-    heads: Staged<u32>,
-    words: Staged<u32>,
+    heads: Readback<u32>,
+    words: Readback<u32>,
     /// Of all records, and cells without one.
-    total: Staged<[u32; 2]>,
+    total: Readback<[u32; 2]>,
 }
 
 impl CellPasses {
@@ -197,7 +197,7 @@ impl CellPasses {
         let heads = Buffer::<u32>::zeroed(gpu, "lengths of cells", most)?;
         let sizes = Buffer::<[u32; 2]>::zeroed(gpu, "sizes of cells", most + 1)?;
         let room = (most * self.words_a_cell) as u32;
-        Growing::new([room], |needed, _| needed).run(|[room]| {
+        GrowAndRetry::new([room], |needed, _| needed).run(|[room]| {
             let packed = Buffer::<u32>::zeroed(gpu, "cells", *room as usize)?;
             let mut pending: Vec<PendingTimings> = Vec::new();
             let mut batches = Vec::new();
@@ -207,20 +207,20 @@ impl CellPasses {
                 let params = bins.params(first, cells, low, high);
                 let given = bind![sites, bins: starts, records, heads, sizes];
                 rec.run_groups(&self.pass.cells, cells, &params, given)?;
-                self.scan.run(&mut rec, &sizes, &Count::known(gpu, cells))?;
+                self.scan.run(&mut rec, &sizes, &IndirectCount::known(gpu, cells))?;
                 let params = GatherParams { cells: cells as u32, record: RECORD as u32, room: *room };
                 let given = bind![sizes, records, packed];
                 rec.run(&self.pass.gather, cells * THREADS_A_RECORD, &params, given)?;
                 batches.push(Batch {
-                    heads: Staged::copy(&mut rec, &heads, 0, cells),
-                    words: Staged::copy(&mut rec, &packed, 0, *room as usize),
-                    total: Staged::copy(&mut rec, &sizes, cells, 1),
+                    heads: Readback::copy(&mut rec, &heads, 0, cells),
+                    words: Readback::copy(&mut rec, &packed, 0, *room as usize),
+                    total: Readback::copy(&mut rec, &sizes, cells, 1),
                 });
                 pending.push(rec.submit_pending());
             }
-            let copies: Vec<&dyn Copied> = batches
+            let copies: Vec<&dyn AnyReadback> = batches
                 .iter()
-                .flat_map(|batch| [&batch.heads as &dyn Copied, &batch.words, &batch.total])
+                .flat_map(|batch| [&batch.heads as &dyn AnyReadback, &batch.words, &batch.total])
                 .collect();
             PendingTimings::collect_with(gpu, pending, &copies)?;
             let mut needed = 0;

@@ -6,24 +6,26 @@
 //! paper's sorts is needed.
 //!
 //! The host never waits for a count: the counts of each level stay on the device, and lists are allocated beforehand
-//! ([`Rooms`]). The lengths that they need are written to a report, which is read once at the end.
+//! ([`Capacities`]). The lengths that they need are written to a report, which is read once at the end.
 
 use std::sync::OnceLock;
 
-use crate::gpu::{Buffer, Count, Gpu, GpuError, Kernel, Recorder, Submissions, bind, kernels, shared};
+use crate::gpu::{
+    Buffer, Gpu, GpuError, IndirectCount, Kernel, Recorder, Submissions, bind, kernels, shared,
+};
 
 pub(in crate::fracture) mod candidates;
+mod capacities;
 pub(in crate::fracture) mod native;
 mod pairs;
-mod report;
-mod rooms;
 pub(in crate::fracture) mod polytope;
+mod report;
 
+pub(in crate::fracture) use capacities::{Capacities, most_records};
 #[cfg(test)]
 pub(in crate::fracture) use pairs::DescentParams;
 pub(in crate::fracture) use pairs::{Layer, Pair};
 pub(in crate::fracture) use report::{Needs, Report};
-pub(in crate::fracture) use rooms::{Rooms, most_records};
 
 use crate::fracture::{Pattern, Source};
 
@@ -165,7 +167,7 @@ impl Descent {
         &self,
         rec: &mut Recorder<'_>,
         work: &Submissions<'_>,
-        next: &Count,
+        next: &IndirectCount,
         room: [u32; 2],
     ) -> Result<(), GpuError> {
         let Layer { offsets, count, .. } = self.layer();
@@ -174,7 +176,7 @@ impl Descent {
 
     /// The copies that the counted leaves ask for are reported.
     pub fn plan_copies(&self, rec: &mut Recorder<'_>, work: &Submissions<'_>) -> Result<(), GpuError> {
-        let scratch = Count::unknown(work.gpu);
+        let scratch = IndirectCount::unknown(work.gpu);
         let Layer { offsets, count, .. } = self.layer();
         work.plan.run(
             rec,
@@ -192,7 +194,7 @@ impl Descent {
         counts: &Buffer<[u32; 2]>,
         room: u32,
     ) -> Result<(), GpuError> {
-        let scratch = Count::unknown(work.gpu);
+        let scratch = IndirectCount::unknown(work.gpu);
         let here = (counts, &self.layer().count);
         work.plan.run(rec, here, (&scratch, [room, u32::MAX]), (&self.needs.words, self.needs.records()))
     }
@@ -219,14 +221,14 @@ impl DescentPass {
         &self,
         work: &mut Submissions<'_>,
         source: &Source<'_>,
-        (descent, rooms): (&mut Descent, &Rooms),
+        (descent, capacities): (&mut Descent, &Capacities),
         level: u32,
     ) -> Result<(), GpuError> {
         let kernels = self.kernels(work.gpu, descent);
         for child_level in descent.layers.len() as u32..=level {
             let mut rec = work.record("traverse");
             descent.count(&mut rec, work, &kernels.count, source, child_level)?;
-            let room = [rooms.pairs[child_level as usize], rooms.candidates[child_level as usize]];
+            let room = [capacities.pairs[child_level as usize], capacities.candidates[child_level as usize]];
             let next = Layer::new(work, room[0])?;
             let next_candidates: Buffer<u32> = work.room("candidates", room[1] as usize)?;
             descent.plan(&mut rec, work, &next.count, room)?;

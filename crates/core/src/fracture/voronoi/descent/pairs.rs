@@ -2,7 +2,7 @@
 
 use crate::{
     fracture::Source,
-    gpu::{Buffer, Count, GpuError, Submissions, shared},
+    gpu::{Buffer, GpuError, IndirectCount, Submissions, shared},
 };
 
 shared! {
@@ -21,25 +21,25 @@ pub(in crate::fracture) struct Layer {
     pub pairs: Buffer<Pair>,
     pub masks: Buffer<u32>,
     pub offsets: Buffer<[u32; 2]>,
-    pub count: Count,
+    pub count: IndirectCount,
 }
 
 impl Layer {
     /// Pairs made by the host: the roots.
     pub fn roots(work: &mut Submissions<'_>, roots: &[Pair]) -> Result<Self, GpuError> {
         let pairs = Buffer::from_slice(work.gpu, "pairs", roots)?;
-        let count = Count::known(work.gpu, roots.len());
+        let count = IndirectCount::known(work.gpu, roots.len());
         Self::of(work, pairs, count)
     }
 
     /// Room for `most` pairs.
     pub fn new(work: &mut Submissions<'_>, most: u32) -> Result<Self, GpuError> {
         let pairs = work.room("pairs", most as usize)?;
-        let count = Count::unknown(work.gpu);
+        let count = IndirectCount::unknown(work.gpu);
         Self::of(work, pairs, count)
     }
 
-    fn of(work: &mut Submissions<'_>, pairs: Buffer<Pair>, count: Count) -> Result<Self, GpuError> {
+    fn of(work: &mut Submissions<'_>, pairs: Buffer<Pair>, count: IndirectCount) -> Result<Self, GpuError> {
         Ok(Self {
             masks: work.room("octant masks", pairs.len())?,
             offsets: work.room("child offsets", pairs.len() + 1)?,

@@ -1,7 +1,7 @@
 //! Lengths that the lists of a descent, or of the copying of components, need: written on the device, read once at the
 //! end.
 
-use crate::gpu::{Buffer, GpuError, Recorder, Staged, Submissions};
+use crate::gpu::{Buffer, GpuError, Readback, Recorder, Submissions};
 
 /// The report on the device: pairs and candidates of every level, then the copies, the crossed voxels of the transition
 /// level, and what stays of every level.
@@ -32,8 +32,8 @@ impl Needs {
     }
 
     /// Copies it for the host.
-    pub fn staged(&self, rec: &mut Recorder<'_>) -> Staged<[u32; 2]> {
-        Staged::copy(rec, &self.words, 0, self.words.len())
+    pub fn staged(&self, rec: &mut Recorder<'_>) -> Readback<[u32; 2]> {
+        Readback::copy(rec, &self.words, 0, self.words.len())
     }
 }
 
@@ -42,7 +42,7 @@ pub(in crate::fracture) struct Report(Vec<[u32; 2]>);
 
 impl Report {
     /// The report in a copy of [`Needs::staged`].
-    pub fn of(copy: &Staged<[u32; 2]>) -> Result<Self, GpuError> {
+    pub fn of(copy: &Readback<[u32; 2]>) -> Result<Self, GpuError> {
         Ok(Self(copy.to_vec()?))
     }
 

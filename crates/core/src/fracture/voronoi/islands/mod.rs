@@ -8,7 +8,7 @@
 
 use crate::{
     fracture::voronoi::octrees::Octrees,
-    gpu::{Buffer, Copied, GpuError, Growing, Staged, Submissions, bind, kernels, shared},
+    gpu::{AnyReadback, Buffer, GpuError, GrowAndRetry, Readback, Submissions, bind, kernels, shared},
 };
 
 mod bits;
@@ -70,7 +70,7 @@ impl IslandsPass {
         work: &mut Submissions<'_>,
         octrees: &Octrees,
         island_level: u32,
-        also: &[&dyn Copied],
+        also: &[&dyn AnyReadback],
     ) -> Result<Islands, GpuError> {
         let (gpu, last) = (work.gpu, island_level - 1);
         let hooked = self.unite(work, octrees, last as usize)?;
@@ -80,7 +80,7 @@ impl IslandsPass {
         let labels = work.room("labels", nodes.len())?;
         let [last_first, _] = octrees.level(last as usize);
         let params = FlattenParams { nodes: elements, last_first, broken_off: hooked.len() as u32 - 1 };
-        let mut components = Growing::new([ROOM], |needed, _| needed).run(|[room]| {
+        let mut components = GrowAndRetry::new([ROOM], |needed, _| needed).run(|[room]| {
             let found: Buffer<[u32; 2]> = Buffer::zeroed(gpu, "components", 1 + *room as usize)?;
             let mut rec = work.record("islands");
             rec.run(&self.flatten, elements as usize, &params, bind![nodes, info, hooked, labels, found])?;
@@ -89,9 +89,9 @@ impl IslandsPass {
                 let params = InheritParams { first, count };
                 rec.run(&self.inherit, count as usize, &params, bind![nodes, labels])?;
             }
-            let components = Staged::copy(&mut rec, &found, 0, found.len());
+            let components = Readback::copy(&mut rec, &found, 0, found.len());
             work.submit(rec);
-            work.wait(&[&[&components as &dyn Copied], also].concat())?;
+            work.wait(&[&[&components as &dyn AnyReadback], also].concat())?;
             let components = components.to_vec()?;
             match components[0] {
                 [count, 0] => Ok(([count], components)),

@@ -1,17 +1,17 @@
 //! The octrees that come out of a fracture, on the GPU: [`prune`] makes them from the pairs of all levels,
 //! [`split`] makes one for each connected component.
 //!
-//! Leaves are written some at a time, in the order of the cells, and copied to the host, which puts them in the order of
-//! the pieces. Up to [`MOST_LEFT`] stay on the device besides, for the arena.
+//! Leaves are written some at a time, in the order of the cells, and copied to the host, which puts them in the order
+//! of the pieces. Up to [`MOST_LEFT`] stay on the device besides, for the arena.
 
 use crate::{
-    gpu::{Buffer, Copied, Gpu, Staged},
-    svo::{LeftPart, Node},
+    gpu::{AnyReadback, Buffer, Gpu, Readback},
+    svo::{Node, ResidentPart},
 };
 
-mod gathered;
 pub(in crate::fracture) mod native;
 pub(in crate::fracture) mod prune;
+mod readback;
 pub(in crate::fracture) mod split;
 pub(in crate::fracture) mod split_native;
 pub(in crate::fracture) mod tree_ranges;
@@ -29,23 +29,23 @@ pub(in crate::fracture) const MOST_LEFT: usize = 2 * PART;
 
 /// Some leaves in order, during their copy to the host: (Morton code, origin), (normal, colour word), second plane.
 pub(in crate::fracture) struct LeafPart {
-    pub place: Staged<[u32; 2]>,
-    pub surface: Staged<[u32; 2]>,
-    pub cuts: Staged<u32>,
+    pub place: Readback<[u32; 2]>,
+    pub surface: Readback<[u32; 2]>,
+    pub cuts: Readback<u32>,
 }
 
 /// All leaves, in the order in which the cells' octrees have them.
 #[derive(Default)]
-pub(in crate::fracture) struct StagedLeaves {
+pub(in crate::fracture) struct LeavesReadback {
     pub parts: Vec<LeafPart>,
     /// The same leaves on the device, if they stay there.
-    pub left: Option<Box<(Gpu, Vec<LeftPart>)>>,
+    pub left: Option<Box<(Gpu, Vec<ResidentPart>)>>,
 }
 
-impl StagedLeaves {
+impl LeavesReadback {
     /// Copies to wait for.
-    pub fn copies(&self) -> impl Iterator<Item = &dyn Copied> {
-        self.parts.iter().flat_map(|part| [&part.place as &dyn Copied, &part.surface, &part.cuts])
+    pub fn copies(&self) -> impl Iterator<Item = &dyn AnyReadback> {
+        self.parts.iter().flat_map(|part| [&part.place as &dyn AnyReadback, &part.surface, &part.cuts])
     }
 }
 
@@ -54,7 +54,7 @@ pub(in crate::fracture) struct Octrees {
     pub nodes: Buffer<Node>,
     pub info: Buffer<[u32; 2]>,
     pub level_start: Vec<u32>,
-    pub leaves: StagedLeaves,
+    pub leaves: LeavesReadback,
 }
 
 impl Octrees {

@@ -5,7 +5,7 @@
 
 use crate::{
     fracture::voronoi::descent::{Layer, Needs},
-    gpu::{Buffer, Count, Gpu, GpuError, Kernel, Submissions, bind, shared},
+    gpu::{Buffer, Gpu, GpuError, IndirectCount, Kernel, Submissions, bind, shared},
     svo::Node,
 };
 
@@ -50,7 +50,7 @@ impl PrunePass {
         let mut rec = work.record("octrees");
         let none = Buffer::<[u32; 2]>::zeroed(gpu, "nothing below", 1)?;
         let nothing = Buffer::<u32>::zeroed(gpu, "no masks below", 1)?;
-        let scratch = Count::unknown(gpu);
+        let scratch = IndirectCount::unknown(gpu);
         for (l, layer) in layers.iter().enumerate().rev() {
             let Layer { offsets, masks, count, .. } = layer;
             let (below, masks_below) =

@@ -3,16 +3,16 @@
 //! In: cells' octrees and their islands. Out: the components' octrees, in the order of the components, on the host.
 
 use super::{
-    Octrees, StagedLeaves,
+    LeavesReadback, Octrees,
     native::NativeOctrees,
     prune::{Numbering, PrunePass},
 };
 use crate::{
     fracture::voronoi::{
-        descent::{Layer, Needs, Pair, Report, Rooms},
+        descent::{Capacities, Layer, Needs, Pair, Report},
         islands::Islands,
     },
-    gpu::{Buffer, Copied, GpuError, Staged, Submissions, bind, kernels, shared},
+    gpu::{AnyReadback, Buffer, GpuError, Readback, Submissions, bind, kernels, shared},
     svo::Node,
 };
 
@@ -34,7 +34,7 @@ shared! {
 pub(in crate::fracture) struct Labelled {
     pub nodes: Buffer<Node>,
     pub level_start: Vec<u32>,
-    pub leaves: StagedLeaves,
+    pub leaves: LeavesReadback,
 }
 
 impl Labelled {
@@ -54,13 +54,13 @@ impl SplitPass {
         prune: &PrunePass,
         cells: &Labelled,
         islands: &Islands,
-        rooms: Option<Rooms>,
+        capacities: Option<Capacities>,
     ) -> Result<NativeOctrees, GpuError> {
         let levels = cells.level_start.len() - 1;
-        let estimated = || Rooms::of_parts(&cells.level_start, islands.components.len());
-        let mut rooms = rooms.unwrap_or_else(estimated).within(work.gpu);
+        let estimated = || Capacities::of_parts(&cells.level_start, islands.components.len());
+        let mut capacities = capacities.unwrap_or_else(estimated).within(work.gpu);
         loop {
-            let (layers, needs) = self.copy(work, cells, islands, &rooms)?;
+            let (layers, needs) = self.copy(work, cells, islands, &capacities)?;
             prune.keep(work, &layers, &needs)?;
             // Each level has its own stretch of memory: how many nodes stay is not known here.
             let mut stretch = vec![0u32];
@@ -72,14 +72,14 @@ impl SplitPass {
             let (nodes, _) = prune.write(work, &layers, &numbering)?;
             let mut rec = work.record("split");
             let report = needs.staged(&mut rec);
-            let copied = Staged::copy(&mut rec, &nodes, 0, nodes.len());
+            let copied = Readback::copy(&mut rec, &nodes, 0, nodes.len());
             work.submit(rec);
             layers.into_iter().for_each(|layer| layer.give(work));
             work.give(nodes);
-            let copies = cells.leaves.copies().chain([&report as &dyn Copied, &copied]);
+            let copies = cells.leaves.copies().chain([&report as &dyn AnyReadback, &copied]);
             work.wait(&copies.collect::<Vec<_>>())?;
             let report = Report::of(&report)?;
-            if rooms.held(work.gpu, report.levels())? {
+            if capacities.held(work.gpu, report.levels())? {
                 let level_start = report.level_start();
                 let stretches = &copied.view()?;
                 let mut nodes: Vec<Node> = Vec::with_capacity(level_start[levels] as usize);
@@ -90,7 +90,7 @@ impl SplitPass {
                     let numbered = |n: &Node| Node { child_base: n.child_base + children, ..*n };
                     nodes.extend(own.unwrap_or_default().iter().map(numbered));
                 }
-                return NativeOctrees::gathered(nodes, level_start, &cells.leaves);
+                return NativeOctrees::from_readback(nodes, level_start, &cells.leaves);
             }
         }
     }
@@ -101,7 +101,7 @@ impl SplitPass {
         work: &mut Submissions<'_>,
         cells: &Labelled,
         islands: &Islands,
-        rooms: &Rooms,
+        capacities: &Capacities,
     ) -> Result<(Vec<Layer>, Needs), GpuError> {
         let (nodes, labels) = (&cells.nodes, &islands.labels);
         let levels = cells.level_start.len() - 1;
@@ -134,7 +134,7 @@ impl SplitPass {
                 break;
             }
             work.scan.run(&mut rec, offsets, count)?;
-            let room = rooms.pairs[l + 1];
+            let room = capacities.pairs[l + 1];
             let next = Layer::new(work, room)?;
             let report = (&needs.words, l + 1);
             work.plan.run(&mut rec, (offsets, count), (&next.count, [room, u32::MAX]), report)?;

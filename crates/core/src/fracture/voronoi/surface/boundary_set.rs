@@ -13,11 +13,11 @@ use crate::{
         Material, Source, Volume,
         voronoi::{
             descent::Layer,
-            octrees::{LeafPart, MOST_LEFT, PART, StagedLeaves},
+            octrees::{LeafPart, LeavesReadback, MOST_LEFT, PART},
         },
     },
-    gpu::{Buffer, Gpu, GpuError, Kernel, Named, Staged, Submissions, bind, shared},
-    svo::{LeftPart, Slot},
+    gpu::{Buffer, Gpu, GpuError, Kernel, Named, Readback, Submissions, bind, shared},
+    svo::{ResidentPart, Slot},
 };
 
 const STAGE: &str = "boundary set";
@@ -64,7 +64,7 @@ impl BoundarySetPass {
         layer: &Layer,
         copies: usize,
         (attributes, interior): (&Attributes<'_>, Volume),
-    ) -> Result<StagedLeaves, GpuError> {
+    ) -> Result<LeavesReadback, GpuError> {
         let room = copies.min(PART);
         let mut part = Part {
             place: work.room("leaf places", room)?,
@@ -75,7 +75,7 @@ impl BoundarySetPass {
         let Layer { pairs, masks, offsets, count, .. } = layer;
         let (arena, Slot { node_base, leaf_base, .. }) = (source.arena.buffers()?, source.slot);
         let level = source.forest.level;
-        let (mut leaves, mut left) = (StagedLeaves::default(), Vec::new());
+        let (mut leaves, mut left) = (LeavesReadback::default(), Vec::new());
         for first in (0..copies).step_by(PART) {
             let own = (copies - first).min(PART);
             if stays && first > 0 {
@@ -99,14 +99,14 @@ impl BoundarySetPass {
                 rec.run(kernel, own, &params, bind![place, surface])?;
             }
             leaves.parts.push(LeafPart {
-                place: Staged::copy(&mut rec, place, 0, own),
-                surface: Staged::copy(&mut rec, surface, 0, own),
-                cuts: Staged::copy(&mut rec, cuts, 0, own),
+                place: Readback::copy(&mut rec, place, 0, own),
+                surface: Readback::copy(&mut rec, surface, 0, own),
+                cuts: Readback::copy(&mut rec, cuts, 0, own),
             });
             work.submit(rec);
             if stays {
                 let (surface, cuts) = (surface.clone(), cuts.clone());
-                left.push(LeftPart { surface, cuts, count: own as u32 });
+                left.push(ResidentPart { surface, cuts, count: own as u32 });
             }
         }
         leaves.left = stays.then(|| Box::new((work.gpu.clone(), left)));

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::{
     planar::native::{PlanarCracks, PlanarRecords},
-    rough::{native::Cracking, points::Corners},
+    rough::points::{Corners, Cracking},
 };
 use crate::fracture::{
     UNIT_BITS,
     interior::Painter,
     voronoi::{
-        descent::native::{Candidate, Cracks, Grown, INSIDE, LeafRange, LeafWords, WalkedNode},
+        descent::native::{Candidate, Cracks, INSIDE, LeafRange, LeafWords, Subtree, WalkedNode},
         surface::planar::corners::of_octant,
     },
 };
@@ -58,15 +58,21 @@ impl<V: LeafVoxel + 'static> Cracks for LeafVoxels<V> {
         self.planar.level()
     }
 
-    fn node(&self, place: &WalkedNode, list: &[Candidate], grown: &mut Grown, records: &mut PlanarRecords) {
-        self.planar.node(place, list, grown, records);
+    fn node(
+        &self,
+        place: &WalkedNode,
+        list: &[Candidate],
+        subtree: &mut Subtree,
+        records: &mut PlanarRecords,
+    ) {
+        self.planar.node(place, list, subtree, records);
     }
 
     fn leaves(
         &self,
         records: &PlanarRecords,
         record: u32,
-        grown: &Grown,
+        subtree: &Subtree,
         memory: &mut Self::Memory,
         out: &mut [LeafRange<'_>],
     ) {
@@ -84,7 +90,7 @@ impl<V: LeafVoxel + 'static> Cracks for LeafVoxels<V> {
             let (low, size) = (child.low(), 1 << (UNIT_BITS - level));
             let mut corners = Corners { low, size, seeds: [[0; 3]; 8], objects: [0; 8] };
             for claim in records.claims_of(record) {
-                let candidate = grown.candidates[claim.candidate as usize];
+                let candidate = subtree.candidates[claim.candidate as usize];
                 let mut own = of_octant(claim.corners, octant);
                 while own != 0 {
                     let corner = own.trailing_zeros() as usize;

@@ -2,7 +2,7 @@
 
 use super::super::axes::Relative;
 use super::*;
-use crate::{collide::convex::solid::Solid, corners::Corners};
+use crate::{collide::convex::solid::Solid, support::SupportPoints};
 use glam::DQuat;
 
 const TURNS: usize = 12;
@@ -123,8 +123,8 @@ fn a_corner_beside_the_face_is_not_lost() {
     // The upper block stands on its tip beside the lower one's edge, as far as the face knows.
     let (lower, upper) = (block(LOWER), block(UPPER));
     let turn = DQuat::from_rotation_z(0.6);
-    let (_, down) =
-        Corners::new(&upper.corners.iter().map(|p| turn * *p).collect::<Vec<_>>()).farthest(DVec3::NEG_Y);
+    let (_, down) = SupportPoints::new(&upper.corners.iter().map(|p| turn * *p).collect::<Vec<_>>())
+        .farthest(DVec3::NEG_Y);
     let at = DVec3::new(0.2, LOWER.y + down - DEPTH, 0.0);
     let pair = Pair::new([&lower, &upper], Relative::new((DVec3::ZERO, DQuat::IDENTITY), (at, turn)));
     let axis = pair.axis(f64::MAX, None, 1e-6);

@@ -2,35 +2,35 @@
 //! walls, reduction to manifolds (Domaradzki & Martyn 2016, sec. 5.1; Karras 2012 for the broad phase).
 //!
 //! In: bodies, planes, the manifolds of the last search and their records. Out: near pairs and manifolds, after one
-//! wait for the device. `ask.rs` prepares the input, `search.rs` is the recipe of the passes, `answer.rs` makes
+//! wait for the device. `upload.rs` prepares the input, `search.rs` is the recipe of the passes, `decode.rs` makes
 //! manifolds of their output. Only octrees and their samples stay on the device between searches: the data of contacts
-//! belong to the finder, so that snapshots, undo and a change of the device need nothing from it.
+//! belong to the generator, so that snapshots, undo and a change of the device need nothing from it.
 //!
 //! A step with one contact search takes its near pairs and its contacts from the same search: the search starts before
 //! the number of searches in the step is known, and finds it.
 
-mod answer;
-mod ask;
 mod broad;
+mod decode;
 mod search;
 mod shared;
 mod solids;
 #[cfg(test)]
 mod tests;
+mod upload;
 
 use super::{records::Before, surfel_buffer::SurfelBuffer, surfel_cache::SurfelCache};
 use crate::{
-    BodyState, Detail,
+    BodyState, LevelOfDetail,
     broad_phase::NearPair,
     collide::ContactQuery,
     gpu::{Gpu, GpuError},
     svo::Arena,
 };
-pub use answer::{Answer, OfPairs};
-use ask::{Question, Rounds};
+pub use decode::{Decoded, OfPairs};
 use search::ContactPasses;
 #[cfg(test)]
 pub(crate) use tests::run_every_kernel;
+use upload::{Rounds, Upload};
 
 /// The passes, and the result of a search that was started ahead.
 pub struct ContactSearch {
@@ -41,7 +41,7 @@ pub struct ContactSearch {
 
 /// Result of a search that was started with the step.
 struct Ahead {
-    answer: Answer,
+    answer: Decoded,
     states: Vec<BodyState>,
     /// How long its contacts are valid, s.
     dt: f64,
@@ -65,12 +65,12 @@ impl ContactSearch {
         &mut self,
         (gpu, arena): (&Gpu, &Arena),
         query: &ContactQuery<'_>,
-        (before, detail, cache): (Before<'_>, Detail<'_>, &mut SurfelCache),
+        (before, detail, cache): (Before<'_>, LevelOfDetail<'_>, &mut SurfelCache),
         (rounds, substeps): (Option<u32>, u32),
     ) -> Result<Option<Near>, GpuError> {
         self.ahead = None;
         let asked = rounds.map_or(Rounds::AsNeeded(substeps), Rounds::Known);
-        let Some(question) = Question::new(query, before, detail, arena, (true, asked)) else {
+        let Some(question) = Upload::new(query, before, detail, arena, (true, asked)) else {
             return Ok(None);
         };
         let answer = self.answer((gpu, arena), question, cache)?;
@@ -90,8 +90,8 @@ impl ContactSearch {
         &mut self,
         on: (&Gpu, &Arena),
         query: &ContactQuery<'_>,
-        (before, detail, cache): (Before<'_>, Detail<'_>, &mut SurfelCache),
-    ) -> Result<Option<Answer>, GpuError> {
+        (before, detail, cache): (Before<'_>, LevelOfDetail<'_>, &mut SurfelCache),
+    ) -> Result<Option<Decoded>, GpuError> {
         let same = |ahead: &Ahead| {
             ahead.dt == query.dt
                 && ahead.states.len() == query.bodies.len()
@@ -100,7 +100,7 @@ impl ContactSearch {
         if let Some(ahead) = self.ahead.take().filter(same) {
             return Ok(Some(ahead.answer));
         }
-        match Question::new(query, before, detail, on.1, (false, Rounds::Known(1))) {
+        match Upload::new(query, before, detail, on.1, (false, Rounds::Known(1))) {
             Some(question) => self.answer(on, question, cache).map(Some),
             None => Ok(None),
         }
@@ -110,15 +110,15 @@ impl ContactSearch {
     fn answer(
         &mut self,
         (gpu, arena): (&Gpu, &Arena),
-        mut question: Question,
+        mut question: Upload,
         cache: &mut SurfelCache,
-    ) -> Result<Answer, GpuError> {
+    ) -> Result<Decoded, GpuError> {
         loop {
             self.surfels.upload(gpu, cache)?;
             question.look_up(cache);
             let raw = self.passes.search(gpu, arena, &self.surfels, &question.wanted)?;
             if raw.wanted.iter().all(|levels| *levels == 0) {
-                return Ok(Answer::new(&question, raw));
+                return Ok(Decoded::new(&question, raw));
             }
             for (forest, levels) in question.solids.forests.iter().zip(&raw.wanted) {
                 (0..32)

@@ -1,8 +1,8 @@
 //! All passes of a search for contacts, in order, with one wait at the end.
 //!
-//! In: a [`Wanted`] of the host. Out: a [`Raw`]: near pairs, the chosen contacts, the admitted points. Appends go to
-//! lists of limited length by counters that continue to count past the end; the host then enlarges them and runs all
-//! passes again, from input that the passes do not change.
+//! In: a [`SearchInput`] of the host. Out: a [`SearchOutput`]: near pairs, the chosen contacts, the admitted points.
+//! Appends go to lists of limited length by counters that continue to count past the end; the host then enlarges them
+//! and runs all passes again, from input that the passes do not change.
 
 use super::{
     broad::BroadPasses,
@@ -18,7 +18,10 @@ use crate::{
         pair::Directed,
         surfel_buffer::SurfelBuffer,
     },
-    gpu::{Buffer, Count, Gpu, GpuError, Growing, Recorder, bind, kernels, primitives::Scan, read_all},
+    gpu::{
+        Buffer, Gpu, GpuError, GrowAndRetry, IndirectCount, Recorder, bind, kernels, primitives::Scan,
+        read_all,
+    },
     svo::{Arena, MAX_PASSES_LEVEL},
 };
 
@@ -37,7 +40,7 @@ kernels! {
 
 /// Input of a search.
 #[derive(Default)]
-pub struct Wanted {
+pub struct SearchInput {
     /// Bodies.
     pub solids: Vec<Solid>,
     /// Tables for the look-up of levels and samples.
@@ -66,7 +69,7 @@ pub struct Wanted {
 
 /// Output of the passes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Raw {
+pub struct SearchOutput {
     /// (first solid, second, levels and flags, 0), in no order.
     pub near: Vec<[u32; 4]>,
     /// (slot, key, surfel of the other), those of a slot in the order of its manifold.
@@ -88,7 +91,7 @@ pub struct ContactPasses {
     hierarchy: Hierarchy,
     lists: Lists,
     /// From the counts of the last run: how much to dispatch and to read back.
-    expected: Growing<COUNTERS>,
+    expected: GrowAndRetry<COUNTERS>,
 }
 
 /// Buffers that passes append to.
@@ -138,7 +141,7 @@ impl Lists {
     }
 }
 
-fn params(wanted: &Wanted, room: &[u32; COUNTERS]) -> ContactParams {
+fn params(wanted: &SearchInput, room: &[u32; COUNTERS]) -> ContactParams {
     let solids = wanted.solids.len();
     ContactParams {
         solids: solids as u32,
@@ -177,7 +180,7 @@ struct Input {
 }
 
 impl Input {
-    fn new(gpu: &Gpu, wanted: &Wanted) -> Result<Self, GpuError> {
+    fn new(gpu: &Gpu, wanted: &SearchInput) -> Result<Self, GpuError> {
         let mut roots = [Vec::new(), Vec::new()];
         for (k, task) in wanted.tasks.iter().enumerate() {
             roots[usize::from(task.first == super::shared::NONE)].extend([k as u32, task.root, 0]);
@@ -221,7 +224,7 @@ impl ContactPasses {
             hierarchy: Hierarchy::new(gpu, 64)?,
             lists: Lists::new(gpu, &room)?,
             // Room for what the next step may bring; shrinks slowly, since a list that is too short costs a wait.
-            expected: Growing::new(room, |count, room| (count + count / 2 + 256).max(room - room / 256)),
+            expected: GrowAndRetry::new(room, |count, room| (count + count / 2 + 256).max(room - room / 256)),
         })
     }
 
@@ -234,8 +237,8 @@ impl ContactPasses {
         gpu: &Gpu,
         arena: &Arena,
         surfels: &SurfelBuffer,
-        wanted: &Wanted,
-    ) -> Result<Raw, GpuError> {
+        wanted: &SearchInput,
+    ) -> Result<SearchOutput, GpuError> {
         let solids = wanted.solids.len();
         if solids > self.hierarchy.room() {
             self.hierarchy = Hierarchy::new(gpu, solids + solids / 2)?;
@@ -259,10 +262,10 @@ impl ContactPasses {
         &self,
         gpu: &Gpu,
         (arena, surfels): (&Arena, &SurfelBuffer),
-        wanted: &Wanted,
+        wanted: &SearchInput,
         input: &Input,
         room: &[u32; COUNTERS],
-    ) -> Result<([u32; COUNTERS], Raw), GpuError> {
+    ) -> Result<([u32; COUNTERS], SearchOutput), GpuError> {
         let (params, lists) = (params(wanted, room), &self.lists);
         let slots_room = wanted.tasks.len() + params.near_room as usize;
         let slots = Buffer::<Slot>::zeroed(gpu, "slots", slots_room)?;
@@ -299,7 +302,7 @@ impl ContactPasses {
         let of_contacts = room[CONTACTS] as usize;
         let given = bind![slots, before: input.before, contacts, seen, tally, counters];
         rec.run(&self.narrow.enter, of_contacts, &params, given)?;
-        self.scan.run(&mut rec, &tally, &Count::known(gpu, tally.len() - 1))?;
+        self.scan.run(&mut rec, &tally, &IndirectCount::known(gpu, tally.len() - 1))?;
         rec.run(&self.narrow.gather, of_contacts, &params, bind![contacts, tally, filled, order, counters])?;
         let given = bind![slots, tally, order, contacts, chosen, counters];
         rec.run_groups(&self.narrow.reduce, slots_room, &params, given)?;
@@ -355,9 +358,9 @@ impl ContactPasses {
         &self,
         gpu: &Gpu,
         counters: &Buffer<u32>,
-        wanted: &Wanted,
+        wanted: &SearchInput,
         room: &[u32; COUNTERS],
-    ) -> Result<([u32; COUNTERS], Raw), GpuError> {
+    ) -> Result<([u32; COUNTERS], SearchOutput), GpuError> {
         let Lists { near, seen, chosen, .. } = &self.lists;
         let words = |list: usize, words: usize| words * room[list] as usize;
         let read = read_all(
@@ -369,14 +372,16 @@ impl ContactPasses {
                 (seen, 0, words(CONTACTS, TRIPLE)),
             ],
         )?;
-        let [counts, near, chosen, seen] = &read[..] else { return Ok(([0; COUNTERS], Raw::default())) };
+        let [counts, near, chosen, seen] = &read[..] else {
+            return Ok(([0; COUNTERS], SearchOutput::default()));
+        };
         let mut needed = [0; COUNTERS];
         needed.copy_from_slice(&counts[..COUNTERS]);
         let many = |list: usize| needed[list].min(room[list]) as usize;
         let triples = |list: &[u32], count: usize| -> Vec<[u32; 3]> {
             list.chunks_exact(TRIPLE).take(count).map(|w| [w[0], w[1], w[2]]).collect()
         };
-        let raw = Raw {
+        let raw = SearchOutput {
             near: near.chunks_exact(NEAR_WORDS).take(many(NEAR)).map(|w| [w[0], w[1], w[2], w[3]]).collect(),
             chosen: triples(chosen, many(CHOSEN)),
             seen: triples(seen, many(CONTACTS)).into_iter().filter(|s| s[0] != super::shared::NONE).collect(),

@@ -3,7 +3,7 @@
 
 use super::{
     super::{
-        OctreeFinder, brute,
+        OctreeGenerator, brute,
         parity::{heap, insert},
         records::Record,
         surfel_buffer::SurfelBuffer,
@@ -15,7 +15,7 @@ use super::{
 use crate::{
     Body, Narrow, StepReport, Walls, World, WorldSettings,
     broad_phase::{self, NearPair, bounds, closer},
-    collide::{ContactQuery, FindContacts, Manifold, Point},
+    collide::{ContactGenerator, ContactQuery, Manifold, Point},
     context::{OnGpu, StageClock, StepContext},
     gpu::{Gpu, Kernel},
     step,
@@ -42,15 +42,15 @@ impl Bench {
         Some((&self.gpu, &self.arena))
     }
 
-    /// A finder with these passes.
-    fn finder(&self, passes: ContactPasses) -> OctreeFinder {
+    /// A generator with these passes.
+    fn generator(&self, passes: ContactPasses) -> OctreeGenerator {
         let surfels = SurfelBuffer::new(&self.gpu).expect("room");
         let search = ContactSearch { passes, surfels, ahead: None };
-        OctreeFinder { passes: Some(search), ..OctreeFinder::default() }
+        OctreeGenerator { passes: Some(search), ..OctreeGenerator::default() }
     }
 }
 
-/// What a finder found: near pairs, manifolds with their records, numbers of those that are carried.
+/// What a generator found: near pairs, manifolds with their records, numbers of those that are carried.
 #[derive(Debug, PartialEq)]
 struct Seen {
     near: Vec<NearPair>,
@@ -62,23 +62,23 @@ struct Seen {
 struct Moment {
     bodies: Vec<Body>,
     old: Vec<Manifold>,
-    memory: crate::FinderMemory,
+    memory: crate::GeneratorMemory,
     settings: WorldSettings,
 }
 
 impl Moment {
-    fn of(w: &World, memory: crate::FinderMemory) -> Self {
+    fn of(w: &World, memory: crate::GeneratorMemory) -> Self {
         Self { bodies: w.bodies.clone(), old: w.manifolds.clone(), memory, settings: w.settings.clone() }
     }
 
-    /// What a finder says, as the recipe of a step asks it.
-    fn ask(&self, finder: &mut OctreeFinder, gpu: OnGpu<'_>) -> Seen {
-        finder.recall(&self.memory);
+    /// What a generator says, as the recipe of a step asks it.
+    fn ask(&self, generator: &mut OctreeGenerator, gpu: OnGpu<'_>) -> Seen {
+        generator.recall(&self.memory);
         let narrow = if gpu.is_some() { Narrow::Gpu } else { Narrow::Cpu };
         let settings = WorldSettings { narrow, ..self.settings.clone() };
         let (bodies, none) = (&self.bodies, crate::PairLevels::default());
-        let detail = crate::Detail { pairs: &none, far: None };
-        let reach = finder.reach(bodies, detail);
+        let detail = crate::LevelOfDetail { pairs: &none, far: None };
+        let reach = generator.reach(bodies, detail);
         let boxes_in = |dt: f64| -> Vec<_> {
             bodies.iter().zip(&reach).map(|(body, reach)| bounds(body, *reach, dt, DVec3::ZERO)).collect()
         };
@@ -96,27 +96,28 @@ impl Moment {
             boxes: &boxes,
             dt: settings.dt,
         };
-        let near = finder.look_ahead(&mut cx, &query, None).expect("it looks ahead").unwrap_or_else(|| {
-            let way = |i: usize, j: usize| closer(&bodies[i], &bodies[j], settings.dt);
-            let pair = |(i, j): (u32, u32)| {
-                let bodies = [i as usize, j as usize];
-                NearPair { bodies, way: way(bodies[0], bodies[1]), resolution_m: f64::MAX }
-            };
-            let mut near: Vec<_> =
-                broad_phase::pairs(&boxes, &moves, way).unwrap().into_iter().map(pair).collect();
-            finder.begin(bodies, &mut near, detail);
-            near
-        });
+        let near =
+            generator.look_ahead(&mut cx, &query, None).expect("it looks ahead").unwrap_or_else(|| {
+                let way = |i: usize, j: usize| closer(&bodies[i], &bodies[j], settings.dt);
+                let pair = |(i, j): (u32, u32)| {
+                    let bodies = [i as usize, j as usize];
+                    NearPair { bodies, way: way(bodies[0], bodies[1]), resolution_m: f64::MAX }
+                };
+                let mut near: Vec<_> =
+                    broad_phase::pairs(&boxes, &moves, way).unwrap().into_iter().map(pair).collect();
+                generator.begin(bodies, &mut near, detail);
+                near
+            });
         let part = settings.dt / f64::from(step::rounds(&near, &settings));
         let (part_settings, boxes) = (WorldSettings { dt: part, ..settings.clone() }, boxes_in(part));
         let mut cx = StepContext { settings: &part_settings, ..cx };
-        let found = finder
+        let found = generator
             .find(&mut cx, &ContactQuery { pairs: &near, boxes: &boxes, dt: part, ..query })
             .expect("found");
         let mut manifolds = found.manifolds;
         manifolds.sort_by_key(Manifold::order);
         let record = |m: Manifold| {
-            let record = finder.records.get(m.first, m.second).expect("a record").clone();
+            let record = generator.records.get(m.first, m.second).expect("a record").clone();
             (m, record)
         };
         let mut carried = found.carried;
@@ -136,8 +137,8 @@ struct Apart {
     odd: usize,
     /// The most that the depths of the others are apart, cells.
     depth: f64,
-    /// Points of manifolds, and those that only one has. Where both have a point it is the same to the last bit, but for
-    /// what it inherits.
+    /// Points of manifolds, and those that only one has. Where both have a point it is the same to the last bit, but
+    /// for what it inherits.
     points: usize,
     lone: usize,
 }
@@ -230,12 +231,12 @@ fn worlds() -> Vec<(&'static str, World, usize, f64)> {
 }
 
 /// Compares a world step by step, while the CPU plays it.
-fn compare(bench: &mut Bench, by_passes: &mut OctreeFinder, w: &mut World, steps: usize) -> Apart {
+fn compare(bench: &mut Bench, by_passes: &mut OctreeGenerator, w: &mut World, steps: usize) -> Apart {
     insert(w, &mut bench.arena);
-    let mut by_cpu = OctreeFinder::default();
+    let mut by_cpu = OctreeGenerator::default();
     let mut sum = Apart::default();
     for _ in 0..steps {
-        let moment = Moment::of(w, w.finders.memory_of("octree"));
+        let moment = Moment::of(w, w.generators.memory_of("octree"));
         sum = sum.plus(apart(&moment.ask(&mut by_cpu, None), &moment.ask(by_passes, bench.on())));
         w.step_on_cpu();
     }
@@ -251,21 +252,21 @@ pub(crate) fn run_every_kernel() {
     for k in 0..600 {
         w.add(body(&crumb, 0, grid(3, 0.1), 3, DVec3::new(f64::from(k), 5.0, 0.0)));
     }
-    let mut finder = bench.finder(ContactPasses::new(&bench.gpu).expect("kernels"));
-    compare(&mut bench, &mut finder, &mut w, 1);
+    let mut generator = bench.generator(ContactPasses::new(&bench.gpu).expect("kernels"));
+    compare(&mut bench, &mut generator, &mut w, 1);
 }
 
 #[test]
 fn the_passes_find_the_contacts_of_the_cpu() {
     let Some(mut bench) = Bench::new() else { return };
-    let mut finder = bench.finder(ContactPasses::new(&bench.gpu).expect("kernels"));
+    let mut generator = bench.generator(ContactPasses::new(&bench.gpu).expect("kernels"));
     let (mut all, mut bad) = (Apart::default(), Vec::new());
     for (name, mut w, steps, lone) in worlds() {
-        let off = compare(&mut bench, &mut finder, &mut w, steps);
+        let off = compare(&mut bench, &mut generator, &mut w, steps);
         println!("{name}: {off:?}");
         bad.extend(off.is_error(lone).then_some(name));
         all = all.plus(off);
-        finder.cleared();
+        generator.cleared();
         drop(w);
         bench.arena.collect();
     }
@@ -276,12 +277,12 @@ fn the_passes_find_the_contacts_of_the_cpu() {
 #[test]
 fn any_number_of_bodies_will_do() {
     let Some(mut bench) = Bench::new() else { return };
-    let mut finder = bench.finder(ContactPasses::new(&bench.gpu).expect("kernels"));
+    let mut generator = bench.generator(ContactPasses::new(&bench.gpu).expect("kernels"));
     for count in [0, 1, 2, 3, 26, 27] {
         let mut w = by_octrees(pile(5, 4, 3));
         steps(&mut w, 0.35);
         w.bodies.truncate(count);
-        let off = compare(&mut bench, &mut finder, &mut w, 2);
+        let off = compare(&mut bench, &mut generator, &mut w, 2);
         assert!(!off.is_error(LONE), "{count}: {off:?}");
     }
 }
@@ -293,15 +294,15 @@ fn lists_grow_and_the_same_contacts_come_again() {
     steps(&mut w, 0.1);
     insert(&w, &mut bench.arena);
     let kernel = |path| Kernel::new(&bench.gpu, path);
-    let mut finder = bench.finder(ContactPasses::new(&bench.gpu).expect("kernels"));
+    let mut generator = bench.generator(ContactPasses::new(&bench.gpu).expect("kernels"));
     let small = ContactPasses::with(&bench.gpu, [1; COUNTERS], &kernel).expect("kernels");
-    let mut small = bench.finder(small);
-    let moment = Moment::of(&w, w.finders.memory_of("octree"));
-    let want = moment.ask(&mut finder, bench.on());
+    let mut small = bench.generator(small);
+    let moment = Moment::of(&w, w.generators.memory_of("octree"));
+    let want = moment.ask(&mut generator, bench.on());
     assert!(want.manifolds.len() > 10);
     assert_eq!(want, moment.ask(&mut small, bench.on()), "lists that are too short grow");
     for _ in 0..5 {
-        assert_eq!(want, moment.ask(&mut finder, bench.on()), "the same question has the same answer");
+        assert_eq!(want, moment.ask(&mut generator, bench.on()), "the same question has the same answer");
     }
 }
 
@@ -387,8 +388,8 @@ fn what_brute_force_finds_is_let_in() {
         .collect();
     let answers = brute::answers(&pairs, &w.bodies, 0.01);
     let moment = Moment { old: Vec::new(), memory: None, ..Moment::of(&w, None) };
-    let mut finder = bench.finder(ContactPasses::new(&bench.gpu).expect("kernels"));
-    let said = moment.ask(&mut finder, bench.on());
+    let mut generator = bench.generator(ContactPasses::new(&bench.gpu).expect("kernels"));
+    let said = moment.ask(&mut generator, bench.on());
     let (mut missing, mut all) = (0, 0);
     for (m, record) in said.manifolds.iter().filter(|(m, _)| m.second.is_some()) {
         let of = |p: &super::super::OctreePair| {

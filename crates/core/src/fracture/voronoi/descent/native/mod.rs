@@ -4,37 +4,35 @@
 //! In: one source octree, seeds, cracks. Out: one octree an object, the same as by the passes: the owner of a corner at
 //! the end is exact, nodes that are empty or wholly inside are dropped, and order is object-major and Morton.
 //!
-//! Two rounds over the same tasks, each a node of an upper level: the first walks and decides ([`walk`], [`grown`]),
-//! which gives the nodes and the number of leaves of every object there; the second ([`written`]) writes the leaves at
-//! their final places, once islands are known.
+//! Two rounds over the same tasks, each a node of an upper level: the first walks and decides ([`walk`], [`subtree`]),
+//! which gives the nodes and the number of leaves of every object there; the second ([`leaf_writer`]) writes the leaves
+//! at their final places, once islands are known.
 
-mod grown;
-mod leaves;
-mod swallowed;
-mod top;
+mod leaf_writer;
+mod lost_cells;
+mod root_tasks;
+mod subtree;
 mod walk;
-mod written;
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-pub(in crate::fracture) use grown::{Grown, Step};
-pub(in crate::fracture) use leaves::{LeafRange, LeafWords};
-pub(in crate::fracture) use swallowed::planar_objects;
+pub(in crate::fracture) use leaf_writer::{LeafRange, LeafWords};
+pub(in crate::fracture) use lost_cells::planar_objects;
+pub(in crate::fracture) use subtree::{Step, Subtree};
 pub(in crate::fracture) use walk::{Candidate, INSIDE, WalkedNode, distance2, is_single, narrow};
 
 use self::{
-    top::{Task, Top},
-    walk::Walker,
-    written::{Order, Unwritten},
+    leaf_writer::{Order, UnwrittenLeaves},
+    root_tasks::{RootTasks, Task},
 };
 use crate::{
     fracture::{
         Cancelled, FractureError, Pattern, Source,
         voronoi::{
-            native::Stopwatch,
             octrees::native::{LeafRun, NativeCells},
+            stages::Stopwatch,
         },
     },
     svo::Node,
@@ -51,17 +49,85 @@ pub(in crate::fracture) trait Cracks: Sync + 'static {
     fn level(&self) -> u32;
 
     /// First round: a node that several objects of `list` may have a part of. Grows what is below it for each.
-    fn node(&self, place: &WalkedNode, list: &[Candidate], grown: &mut Grown, records: &mut Self::Records);
+    fn node(
+        &self,
+        place: &WalkedNode,
+        list: &[Candidate],
+        subtree: &mut Subtree,
+        records: &mut Self::Records,
+    );
 
-    /// Second round: writes the leaves of a record ([`Grown::block`]), `out` by slot.
+    /// Second round: writes the leaves of a record ([`Subtree::block`]), `out` by slot.
     fn leaves(
         &self,
         records: &Self::Records,
         record: u32,
-        grown: &Grown,
+        subtree: &Subtree,
         memory: &mut Self::Memory,
         out: &mut [LeafRange<'_>],
     );
+}
+
+/// Walks one task after another; what it keeps between them is only memory.
+struct Walker<'a, C: Cracks> {
+    cracks: &'a C,
+    nodes: &'a [Node],
+    /// Lists of the nodes on the path, each behind its parent's.
+    lists: Vec<Candidate>,
+    /// Octants of every candidate of those lists.
+    masks: Vec<u8>,
+    leads: Vec<[i32; 8]>,
+}
+
+impl<'a, C: Cracks> Walker<'a, C> {
+    fn new(cracks: &'a C, nodes: &'a [Node]) -> Self {
+        Self { cracks, nodes, lists: Vec::new(), masks: Vec::new(), leads: Vec::new() }
+    }
+
+    /// All below a task's node.
+    fn run(&mut self, place: &WalkedNode, subtree: &mut Subtree, records: &mut C::Records) {
+        self.lists.clear();
+        self.masks.clear();
+        self.lists.extend_from_slice(&subtree.candidates);
+        self.node(place, 0, subtree, records);
+    }
+
+    /// The node's list is the rest of `lists` from `first` on.
+    fn node(&mut self, place: &WalkedNode, first: usize, subtree: &mut Subtree, records: &mut C::Records) {
+        let list = &self.lists[first..];
+        if is_single(list) {
+            subtree.copy(self.nodes, list[0].slot, place);
+            return;
+        }
+        if place.level == self.cracks.level() {
+            self.cracks.node(place, list, subtree, records);
+            return;
+        }
+        let end = self.lists.len();
+        let masks = self.masks.len();
+        narrow(place, list, &mut self.leads, &mut self.masks);
+        for candidate in list {
+            subtree.begin(place.level, candidate.slot);
+        }
+        let (valid, internal) = place.octants(self.nodes);
+        let mut rest = valid | internal;
+        while rest != 0 {
+            let octant = rest.trailing_zeros();
+            rest &= rest - 1;
+            for k in 0..end - first {
+                if self.masks[masks + k] >> octant & 1 == 1 {
+                    let candidate = self.lists[first + k];
+                    self.lists.push(candidate);
+                }
+            }
+            self.node(&place.child(self.nodes, octant), end, subtree, records);
+            self.lists.truncate(end);
+        }
+        for candidate in &self.lists[first..] {
+            subtree.end(place.level, candidate.slot, place.octant());
+        }
+        self.masks.truncate(masks);
+    }
 }
 
 /// The seeds as candidates at the root: all of them, with the rank of their object as slot.
@@ -94,22 +160,22 @@ pub(in crate::fracture) fn cells<C: Cracks>(
     let Source { forest: source, tree, cancel, .. } = *broken;
     watch.start("traverse");
     let task_level = task_level(source.level, cracks.level());
-    let (top, tasks) = Top::new(&source.nodes, tree, list, task_level);
+    let (top, tasks) = RootTasks::new(&source.nodes, tree, list, task_level);
     let walked = |walker: &mut Walker<'_, C>, task: &Task| {
         cancel.check()?;
-        let mut grown = Grown::new(task_level, source.level, &task.list);
+        let mut subtree = Subtree::new(task_level, source.level, &task.list);
         let mut records = C::Records::default();
-        walker.run(&task.place, &mut grown, &mut records);
-        Ok((grown, records))
+        walker.run(&task.place, &mut subtree, &mut records);
+        Ok((subtree, records))
     };
     let tasks = tasks.par_iter().with_max_len(1);
     let all =
         tasks.map_init(|| Walker::new(&cracks, &source.nodes), walked).collect::<Result<Vec<_>, Cancelled>>();
-    let (mut grown, records): (Vec<Grown>, Vec<C::Records>) = all?.into_iter().unzip();
+    let (mut subtrees, records): (Vec<Subtree>, Vec<C::Records>) = all?.into_iter().unzip();
     watch.start("octrees");
-    let closed = top.close(&grown);
-    check_counts(&closed, &grown)?;
-    let order = Order::new(&grown, objects);
+    let closed = top.close(&subtrees);
+    check_counts(&closed, &subtrees)?;
+    let order = Order::new(&subtrees, objects);
     let mut level_start = vec![0u32];
     let mut next = 0;
     for nodes in &closed {
@@ -117,13 +183,13 @@ pub(in crate::fracture) fn cells<C: Cracks>(
         level_start.push(next);
     }
     // First index of every task's part of every object, by level and slot.
-    let mut bases: Vec<Vec<u32>> = grown.iter().map(|_| Vec::new()).collect();
+    let mut bases: Vec<Vec<u32>> = subtrees.iter().map(|_| Vec::new()).collect();
     for level in task_level..source.level {
-        order.place(&grown, level, &mut next, &mut bases);
+        order.place(&subtrees, level, &mut next, &mut bases);
         level_start.push(next);
     }
     let mut leaf_count = 0;
-    order.place(&grown, source.level, &mut leaf_count, &mut bases);
+    order.place(&subtrees, source.level, &mut leaf_count, &mut bases);
 
     let mut nodes = vec![Node::default(); next as usize];
     for (level, closed) in closed.iter().enumerate() {
@@ -136,24 +202,24 @@ pub(in crate::fracture) fn cells<C: Cracks>(
     }
     let mut survived = vec![false; objects];
     if task_level == 0 {
-        let rooted = (0..).zip(&grown[0].ranks).filter(|(slot, _)| grown[0].count(0, *slot) > 0);
+        let rooted = (0..).zip(&subtrees[0].ranks).filter(|(slot, _)| subtrees[0].count(0, *slot) > 0);
         rooted.for_each(|(_, rank)| survived[*rank as usize] = true);
     } else {
         closed[0].iter().for_each(|(rank, _)| survived[*rank as usize] = true);
     }
 
     // By task, then by level and slot.
-    let mut node_parts: Vec<Vec<&mut [Node]>> = grown.iter().map(|_| Vec::new()).collect();
+    let mut node_parts: Vec<Vec<&mut [Node]>> = subtrees.iter().map(|_| Vec::new()).collect();
     let mut rest = &mut nodes[level_start[task_level as usize] as usize..];
     for level in task_level..source.level {
-        order.share_nodes(&grown, level, &mut rest, &mut node_parts);
+        order.share_nodes(&subtrees, level, &mut rest, &mut node_parts);
     }
-    let parts = grown.par_iter_mut().zip(&bases).zip(node_parts).with_max_len(1);
-    parts.try_for_each(|((grown, bases), parts)| {
+    let parts = subtrees.par_iter_mut().zip(&bases).zip(node_parts).with_max_len(1);
+    parts.try_for_each(|((subtree, bases), parts)| {
         cancel.check()?;
-        let slots = grown.ranks.len();
+        let slots = subtree.ranks.len();
         // Written parts are dropped.
-        for ((row, nodes), part) in grown.take_nodes().iter().enumerate().zip(parts) {
+        for ((row, nodes), part) in subtree.take_nodes().iter().enumerate().zip(parts) {
             let base = bases[row + slots];
             for (to, node) in part.iter_mut().zip(nodes) {
                 *to = Node { child_base: node.child_base + base, ..*node };
@@ -163,7 +229,7 @@ pub(in crate::fracture) fn cells<C: Cracks>(
     })?;
     watch.stop();
     let runs = vec![LeafRun { first: 0, count: leaf_count }];
-    let leaves = Box::new(Unwritten { source: Arc::clone(source), cracks, grown, records, order });
+    let leaves = Box::new(UnwrittenLeaves { source: Arc::clone(source), cracks, subtrees, records, order });
     Ok((NativeCells { nodes, level_start, runs, leaves }, survived))
 }
 
@@ -171,9 +237,10 @@ pub(in crate::fracture) fn cells<C: Cracks>(
 const MOST: u64 = 1 << 31;
 
 /// Whether indices have room for everything. Memory ends sooner on most machines.
-fn check_counts(closed: &[Vec<(u32, Node)>], grown: &[Grown]) -> Result<(), FractureError> {
-    let leaves: u64 = grown.iter().flat_map(|grown| &grown.leaves).map(|count| u64::from(*count)).sum();
-    let below: usize = grown.iter().flat_map(|grown| &grown.nodes).map(Vec::len).sum();
+fn check_counts(closed: &[Vec<(u32, Node)>], subtrees: &[Subtree]) -> Result<(), FractureError> {
+    let leaves: u64 =
+        subtrees.iter().flat_map(|subtree| &subtree.leaves).map(|count| u64::from(*count)).sum();
+    let below: usize = subtrees.iter().flat_map(|subtree| &subtree.nodes).map(Vec::len).sum();
     let nodes = closed.iter().map(Vec::len).sum::<usize>() + below;
     if leaves >= MOST || nodes as u64 >= MOST {
         return Err(FractureError::Params(format!(

@@ -4,7 +4,6 @@
 //! one list. Both use the same bound (`duel` in `shaders/fracture/voronoi/exact.wgsl`) and decide corners exactly at
 //! the end, so the result is the same, although intermediate lists differ.
 
-use super::{Cracks, Grown};
 use crate::{
     fracture::UNIT_BITS,
     svo::{Key, Node, morton},
@@ -132,66 +131,4 @@ pub(in crate::fracture) fn narrow(
 /// Whether all candidates are of one object.
 pub(in crate::fracture) fn is_single(list: &[Candidate]) -> bool {
     list.iter().all(|candidate| candidate.slot == list[0].slot)
-}
-
-/// Walks one task after another; what it keeps between them is only memory.
-pub(super) struct Walker<'a, C: Cracks> {
-    cracks: &'a C,
-    nodes: &'a [Node],
-    /// Lists of the nodes on the path, each behind its parent's.
-    lists: Vec<Candidate>,
-    /// Octants of every candidate of those lists.
-    masks: Vec<u8>,
-    leads: Vec<[i32; 8]>,
-}
-
-impl<'a, C: Cracks> Walker<'a, C> {
-    pub fn new(cracks: &'a C, nodes: &'a [Node]) -> Self {
-        Self { cracks, nodes, lists: Vec::new(), masks: Vec::new(), leads: Vec::new() }
-    }
-
-    /// All below a task's node.
-    pub fn run(&mut self, place: &WalkedNode, grown: &mut Grown, records: &mut C::Records) {
-        self.lists.clear();
-        self.masks.clear();
-        self.lists.extend_from_slice(&grown.candidates);
-        self.node(place, 0, grown, records);
-    }
-
-    /// The node's list is the rest of `lists` from `first` on.
-    fn node(&mut self, place: &WalkedNode, first: usize, grown: &mut Grown, records: &mut C::Records) {
-        let list = &self.lists[first..];
-        if is_single(list) {
-            grown.copy(self.nodes, list[0].slot, place);
-            return;
-        }
-        if place.level == self.cracks.level() {
-            self.cracks.node(place, list, grown, records);
-            return;
-        }
-        let end = self.lists.len();
-        let masks = self.masks.len();
-        narrow(place, list, &mut self.leads, &mut self.masks);
-        for candidate in list {
-            grown.begin(place.level, candidate.slot);
-        }
-        let (valid, internal) = place.octants(self.nodes);
-        let mut rest = valid | internal;
-        while rest != 0 {
-            let octant = rest.trailing_zeros();
-            rest &= rest - 1;
-            for k in 0..end - first {
-                if self.masks[masks + k] >> octant & 1 == 1 {
-                    let candidate = self.lists[first + k];
-                    self.lists.push(candidate);
-                }
-            }
-            self.node(&place.child(self.nodes, octant), end, grown, records);
-            self.lists.truncate(end);
-        }
-        for candidate in &self.lists[first..] {
-            grown.end(place.level, candidate.slot, place.octant());
-        }
-        self.masks.truncate(masks);
-    }
 }

@@ -4,7 +4,7 @@
 use glam::IVec3;
 
 use crate::fracture::voronoi::surface::{
-    below::{Asked, Crossed, Gets, ranks_of},
+    refine::{Asked, Crossed, Gets, ranks_of},
     rough::{CrackUniform, UNITS, noise::weight, points::Corners, voxel::edge_corners},
 };
 

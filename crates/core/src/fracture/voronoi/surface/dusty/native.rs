@@ -6,17 +6,16 @@ use super::fans::Fans;
 use crate::fracture::{
     interior::Painter,
     voronoi::{
-        descent::native::{Candidate, Cracks, Grown, INSIDE, LeafRange, LeafWords, WalkedNode},
+        descent::native::{Candidate, Cracks, INSIDE, LeafRange, LeafWords, Subtree, WalkedNode},
         octrees::NO_LEAF,
         surface::{
-            below::{BelowRecords, Gets},
             leaf_voxels::{LeafVoxel, LeafVoxels},
             plane::{Plane, cut_offset},
+            refine::{Gets, RefinedRecords},
             rough::{
                 UNITS,
-                native::Cracking,
                 nearest::{NearTriangle, ROUNDING},
-                points::Corners,
+                points::{Corners, Cracking},
             },
         },
     },
@@ -130,18 +129,24 @@ impl Borders {
 }
 
 impl Cracks for DustyCracks {
-    type Records = BelowRecords<Fans>;
+    type Records = RefinedRecords<Fans>;
     type Memory = Borders;
 
     fn level(&self) -> u32 {
         self.0.words.transition
     }
 
-    fn node(&self, place: &WalkedNode, list: &[Candidate], grown: &mut Grown, records: &mut Self::Records) {
+    fn node(
+        &self,
+        place: &WalkedNode,
+        list: &[Candidate],
+        subtree: &mut Subtree,
+        records: &mut Self::Records,
+    ) {
         let Self(crack) = self;
         match crack.corners(place, list) {
-            Err(object) => grown.copy(&crack.source.nodes, object, place),
-            Ok(corners) => records.add(&crack.source, place, Fans::new(&corners, &crack.words), grown),
+            Err(object) => subtree.copy(&crack.source.nodes, object, place),
+            Ok(corners) => records.add(&crack.source, place, Fans::new(&corners, &crack.words), subtree),
         }
     }
 
@@ -149,7 +154,7 @@ impl Cracks for DustyCracks {
         &self,
         records: &Self::Records,
         record: u32,
-        _grown: &Grown,
+        _grown: &Subtree,
         memory: &mut Borders,
         out: &mut [LeafRange<'_>],
     ) {

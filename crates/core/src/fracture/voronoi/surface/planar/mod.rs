@@ -13,7 +13,7 @@ pub(in crate::fracture) mod native;
 use crate::{
     fracture::{
         Source,
-        voronoi::descent::{Descent, DescentPass, Rooms},
+        voronoi::descent::{Capacities, Descent, DescentPass},
     },
     gpu::{Gpu, GpuError, Kernel, Submissions},
 };
@@ -41,9 +41,9 @@ impl PlanarPass {
         work: &mut Submissions<'_>,
         passes: &DescentPass,
         source: &Source<'_>,
-        (descent, rooms): (&mut Descent, &Rooms),
+        (descent, capacities): (&mut Descent, &Capacities),
     ) -> Result<(), GpuError> {
-        passes.descend(work, source, (descent, rooms), source.forest.level - 1)?;
+        passes.descend(work, source, (descent, capacities), source.forest.level - 1)?;
         passes.count_leaves(work, source, descent)
     }
 

@@ -17,11 +17,11 @@ use crate::{
         interior::{Painter, VolumeGrid},
         voronoi::{
             descent::native::{
-                Candidate, Cracks, Grown, INSIDE, LeafRange, LeafWords, WalkedNode, distance2,
+                Candidate, Cracks, INSIDE, LeafRange, LeafWords, Subtree, WalkedNode, distance2,
             },
             octrees::NO_LEAF,
             surface::{
-                native::leaf_centre,
+                leaf_centre,
                 plane::{Plane, Scaled, VOXEL_BITS, quotient},
             },
         },
@@ -91,7 +91,13 @@ impl Cracks for PlanarCracks {
         self.source.level - 1
     }
 
-    fn node(&self, place: &WalkedNode, list: &[Candidate], grown: &mut Grown, records: &mut PlanarRecords) {
+    fn node(
+        &self,
+        place: &WalkedNode,
+        list: &[Candidate],
+        subtree: &mut Subtree,
+        records: &mut PlanarRecords,
+    ) {
         let (valid, internal) = place.octants(&self.source.nodes);
         let first = records.claims.len();
         // Owned corners by slot, where an object of several cells has several claims.
@@ -99,28 +105,28 @@ impl Cracks for PlanarCracks {
             records.claims.push(Claim { candidate: candidate.index, corners });
         });
         let claims = &records.claims[first..];
-        let slot_of = |grown: &Grown, claim: &Claim| grown.candidates[claim.candidate as usize].slot;
-        let single = slot_of(grown, &claims[0]);
-        if claims.iter().all(|claim| slot_of(grown, claim) == single) {
+        let slot_of = |subtree: &Subtree, claim: &Claim| subtree.candidates[claim.candidate as usize].slot;
+        let single = slot_of(subtree, &claims[0]);
+        if claims.iter().all(|claim| slot_of(subtree, claim) == single) {
             records.claims.truncate(first);
-            grown.copy(&self.source.nodes, single, place);
+            subtree.copy(&self.source.nodes, single, place);
             return;
         }
         let (mut once, mut shared) = (0, 0);
         for k in 0..claims.len() {
-            let slot = slot_of(grown, &claims[k]);
-            if claims[..k].iter().any(|claim| slot_of(grown, claim) == slot) {
+            let slot = slot_of(subtree, &claims[k]);
+            if claims[..k].iter().any(|claim| slot_of(subtree, claim) == slot) {
                 continue;
             }
-            let same = claims[k..].iter().filter(|claim| slot_of(grown, claim) == slot);
+            let same = claims[k..].iter().filter(|claim| slot_of(subtree, claim) == slot);
             let corners = same.fold(0, |corners, claim| corners | claim.corners);
             let touched = touched(corners);
             (once, shared) = (once | touched, shared | once & touched);
             let whole = covered(corners) & internal;
             let copies = touched & (valid | internal) & !whole;
-            grown.parent_of_leaves(slot, place.octant(), copies as u8, whole as u8);
+            subtree.parent_of_leaves(slot, place.octant(), copies as u8, whole as u8);
         }
-        grown.block(records.blocks.len() as u32);
+        subtree.block(records.blocks.len() as u32);
         let key_and_cracks = place.key << 8 | Key::from(shared & internal);
         records.blocks.push(Block { key_and_cracks, source: place.source, first: first as u32 });
     }
@@ -129,7 +135,7 @@ impl Cracks for PlanarCracks {
         &self,
         records: &PlanarRecords,
         record: u32,
-        grown: &Grown,
+        subtree: &Subtree,
         memory: &mut PlanarMemory,
         out: &mut [LeafRange<'_>],
     ) {
@@ -142,7 +148,7 @@ impl Cracks for PlanarCracks {
         }
         let place = WalkedNode { source: block.source, level: self.source.level - 1, key: block.key() };
         let owner = |claim: &Claim, corners: u32| Owner {
-            candidate: grown.candidates[claim.candidate as usize],
+            candidate: subtree.candidates[claim.candidate as usize],
             corners,
         };
         let (valid, internal) = place.octants(&self.source.nodes);

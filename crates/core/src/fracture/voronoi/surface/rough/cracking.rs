@@ -4,9 +4,9 @@ use super::CrackUniform;
 use crate::{
     fracture::{
         Pattern, Source,
-        voronoi::descent::{Descent, DescentPass, Layer, Report, Rooms},
+        voronoi::descent::{Capacities, Descent, DescentPass, Layer, Report},
     },
-    gpu::{Buffer, Copied, Gpu, GpuError, Kernel, Recorder, Staged, Submissions, Uniform, bind},
+    gpu::{AnyReadback, Buffer, Gpu, GpuError, Kernel, Readback, Recorder, Submissions, Uniform, bind},
 };
 
 /// Common data of the steps of one descent.
@@ -25,7 +25,7 @@ impl<'a> Cracking<'a> {
     pub fn planar(
         &self,
         work: &mut Submissions<'_>,
-        descent: (&mut Descent, &Rooms),
+        descent: (&mut Descent, &Capacities),
         level: u32,
     ) -> Result<(), GpuError> {
         self.passes.descend(work, self.source, descent, level)
@@ -52,9 +52,9 @@ impl<'a> Cracking<'a> {
 /// Objects (by rank) that own a voxel with planar surfaces: a count in progress.
 pub(in crate::fracture) struct PlanarObjects {
     gone: Vec<u32>,
-    rooms: Rooms,
-    holders: Staged<u32>,
-    report: Staged<[u32; 2]>,
+    capacities: Capacities,
+    holders: Readback<u32>,
+    report: Readback<[u32; 2]>,
 }
 
 impl PlanarObjects {
@@ -63,27 +63,27 @@ impl PlanarObjects {
         work: &mut Submissions<'_>,
         crack: &Cracking<'_>,
         pattern: &Pattern,
-        (gone, rooms): (Vec<u32>, Option<Rooms>),
+        (gone, capacities): (Vec<u32>, Option<Capacities>),
     ) -> Result<Self, GpuError> {
         let wanted = |rank: u32| gone.binary_search(&rank).is_ok();
         let mut descent = Descent::new(work, crack.source, pattern, wanted)?;
         let leaf_level = crack.source.forest.level;
-        let few = || Rooms::few(leaf_level, (descent.begun, descent.size().1));
-        let rooms = rooms.unwrap_or_else(few).within(work.gpu);
-        crack.planar(work, (&mut descent, &rooms), leaf_level - 1)?;
+        let few = || Capacities::few(leaf_level, (descent.begun, descent.size().1));
+        let capacities = capacities.unwrap_or_else(few).within(work.gpu);
+        crack.planar(work, (&mut descent, &capacities), leaf_level - 1)?;
         crack.passes.count_leaves(work, crack.source, &descent)?;
         let objects = descent.size().0;
         let holders = crack.passes.holders(work, &descent, objects)?;
         let mut rec = work.record("traverse");
-        let holders = Staged::copy(&mut rec, &holders, 0, objects);
+        let holders = Readback::copy(&mut rec, &holders, 0, objects);
         let report = descent.needs.staged(&mut rec);
         work.submit(rec);
         descent.give(work);
-        Ok(Self { gone, rooms, holders, report })
+        Ok(Self { gone, capacities, holders, report })
     }
 
     /// Copies to wait for.
-    pub fn copies(&self) -> [&dyn Copied; 2] {
+    pub fn copies(&self) -> [&dyn AnyReadback; 2] {
         [&self.holders, &self.report]
     }
 
@@ -97,10 +97,10 @@ impl PlanarObjects {
         let mut asked = self;
         loop {
             let report = Report::of(&asked.report)?;
-            if asked.rooms.held(work.gpu, report.levels())? {
+            if asked.capacities.held(work.gpu, report.levels())? {
                 return Ok(asked.holders.view()?.iter().filter(|mark| **mark != 0).count());
             }
-            asked = Self::submit(work, crack, pattern, (asked.gone, Some(asked.rooms)))?;
+            asked = Self::submit(work, crack, pattern, (asked.gone, Some(asked.capacities)))?;
             work.wait(&asked.copies())?;
         }
     }

@@ -2,7 +2,7 @@
 //! inside the voxels of that level instead of the Voronoi cells.
 //!
 //! Lengths inside a transition voxel are whole numbers of 1/512 of its edge, at every level, so that a GPU, this
-//! file and [`reference`] decide every point alike. [`CrackShape`] is what the user tunes, [`TransitionVoxel`] one
+//! file and [`mod@reference`] decide every point alike. [`CrackShape`] is what the user tunes, [`TransitionVoxel`] one
 //! voxel's surface.
 
 pub(in crate::fracture) mod cracking;

@@ -2,49 +2,23 @@
 //! [`RoughCracks`] follows the triangles of coarser voxels; where the leaves are the transition voxels,
 //! [`RoughLeaves`] makes one voxel a leaf.
 
-use std::sync::Arc;
-
 use super::{
-    CrackUniform, TransitionVoxel,
+    TransitionVoxel,
     facets::{Facets, ShownLeaf},
-    points::Corners,
+    points::{Corners, Cracking},
     sides::{cone_object, elected_object},
 };
-use crate::{
-    fracture::{
-        UNIT_BITS,
-        interior::{Painter, VolumeGrid},
-        voronoi::{
-            descent::native::{Candidate, Cracks, Grown, INSIDE, LeafRange, LeafWords, WalkedNode},
-            surface::{
-                below::{Asked, BelowRecords, Crossed, Gets, ranks_of},
-                leaf_voxels::{LeafVoxel, LeafVoxels},
-            },
+use crate::fracture::{
+    interior::Painter,
+    voronoi::{
+        descent::native::{Candidate, Cracks, INSIDE, LeafRange, LeafWords, Subtree, WalkedNode},
+        surface::{
+            leaf_voxels::{LeafVoxel, LeafVoxels},
+            refine::{Asked, Crossed, Gets, RefinedRecords, ranks_of},
         },
     },
-    svo::Forest,
 };
 use glam::IVec3;
-
-/// Input of rough and dusty surfaces.
-pub(in crate::fracture) struct Cracking {
-    pub source: Arc<Forest>,
-    pub volume: Arc<VolumeGrid>,
-    pub words: CrackUniform,
-}
-
-impl Cracking {
-    /// Levels from the transition voxels to the leaves.
-    pub fn below(&self) -> u32 {
-        self.source.level - self.words.transition
-    }
-
-    /// The corners of a transition voxel; `None` if it belongs to one object.
-    pub fn corners(&self, place: &WalkedNode, list: &[Candidate]) -> Result<Corners, u32> {
-        let corners = Corners::new(list, place.low(), 1 << (UNIT_BITS - place.level));
-        if corners.crossed() { Ok(corners) } else { Err(corners.objects[0]) }
-    }
-}
 
 /// Triangles through the voxels of a level above the leaves.
 pub(in crate::fracture) struct RoughCracks(pub Cracking);
@@ -137,20 +111,26 @@ pub(in crate::fracture) struct RoughMemory {
 }
 
 impl Cracks for RoughCracks {
-    type Records = BelowRecords<RoughVoxel>;
+    type Records = RefinedRecords<RoughVoxel>;
     type Memory = RoughMemory;
 
     fn level(&self) -> u32 {
         self.0.words.transition
     }
 
-    fn node(&self, place: &WalkedNode, list: &[Candidate], grown: &mut Grown, records: &mut Self::Records) {
+    fn node(
+        &self,
+        place: &WalkedNode,
+        list: &[Candidate],
+        subtree: &mut Subtree,
+        records: &mut Self::Records,
+    ) {
         let Self(crack) = self;
         match crack.corners(place, list) {
-            Err(object) => grown.copy(&crack.source.nodes, object, place),
+            Err(object) => subtree.copy(&crack.source.nodes, object, place),
             Ok(corners) => {
                 let voxel = RoughVoxel::new(corners.separate(&crack.words), crack.words.votes != 0);
-                records.add(&crack.source, place, voxel, grown);
+                records.add(&crack.source, place, voxel, subtree);
             }
         }
     }
@@ -159,7 +139,7 @@ impl Cracks for RoughCracks {
         &self,
         records: &Self::Records,
         record: u32,
-        _grown: &Grown,
+        _grown: &Subtree,
         memory: &mut RoughMemory,
         out: &mut [LeafRange<'_>],
     ) {

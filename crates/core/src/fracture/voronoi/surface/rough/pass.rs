@@ -6,7 +6,7 @@
 use crate::{
     fracture::{
         FractureError, Pattern,
-        voronoi::descent::{Descent, Layer, Report, Rooms},
+        voronoi::descent::{Capacities, Descent, Layer, Report},
     },
     gpu::{Buffer, Gpu, GpuError, Kernel, Submissions, bind},
 };
@@ -69,20 +69,20 @@ impl RoughPass {
         &self,
         work: &mut Submissions<'_>,
         crack: &Cracking<'_>,
-        (descent, rooms): (&mut Descent, &Rooms),
+        (descent, capacities): (&mut Descent, &Capacities),
     ) -> Result<Option<Buffer<u32>>, GpuError> {
         let (source, transition) = (crack.source, crack.words.transition);
         if transition == source.forest.level {
-            crack.planar(work, (descent, rooms), transition - 1)?;
+            crack.planar(work, (descent, capacities), transition - 1)?;
             crack.passes.count_leaves(work, source, descent)?;
             return Ok(None);
         }
-        crack.planar(work, (descent, rooms), transition)?;
-        let records = self.transition.run(work, crack, descent, rooms.records)?;
+        crack.planar(work, (descent, capacities), transition)?;
+        let records = self.transition.run(work, crack, descent, capacities.records)?;
         for child_level in transition + 1..source.forest.level {
             let mut rec = work.record("traverse");
             crack.count(&mut rec, work, &self.count, child_level, descent.layer(), &records)?;
-            let room = rooms.pairs[child_level as usize];
+            let room = capacities.pairs[child_level as usize];
             let next = Layer::new(work, room)?;
             descent.plan(&mut rec, work, &next.count, [room, u32::MAX])?;
             let Layer { pairs, masks, offsets, count } = descent.layer();
@@ -127,20 +127,21 @@ impl RoughPass {
         if transition == crack.source.forest.level {
             return Ok(Vec::new());
         }
-        let mut rooms: Option<Rooms> = None;
+        let mut capacities: Option<Capacities> = None;
         loop {
             let mut descent = Descent::new(work, crack.source, pattern, |_| true)?;
-            let estimated = || Rooms::new(crack.source, pattern, descent.size(), ROUGHER).within(work.gpu);
-            let rooms = rooms.get_or_insert_with(estimated);
-            crack.planar(work, (&mut descent, rooms), transition)?;
-            let records = self.transition.run(work, crack, &descent, rooms.records)?;
+            let estimated =
+                || Capacities::new(crack.source, pattern, descent.size(), ROUGHER).within(work.gpu);
+            let capacities = capacities.get_or_insert_with(estimated);
+            crack.planar(work, (&mut descent, capacities), transition)?;
+            let records = self.transition.run(work, crack, &descent, capacities.records)?;
             let mut rec = work.record("transition");
             let report = descent.needs.staged(&mut rec);
             work.submit(rec);
             work.wait(&[&report])?;
             let report = Report::of(&report)?;
-            if rooms.held(work.gpu, report.levels())?
-                & rooms.held_records(work.gpu, report.records(), self.record_words())?
+            if capacities.held(work.gpu, report.levels())?
+                & capacities.held_records(work.gpu, report.records(), self.record_words())?
             {
                 let pairs = report.levels()[transition as usize][0];
                 return read_voxels(work.gpu, (&descent, pairs as usize), &records, &pattern.object_ids());

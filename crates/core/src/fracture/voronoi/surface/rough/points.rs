@@ -6,7 +6,15 @@ use super::{
     noise::{hash, stray, weight},
     voxel::{edge_corners, edge_faces},
 };
-use crate::fracture::voronoi::descent::native::{Candidate, distance2};
+use crate::{
+    fracture::{
+        UNIT_BITS,
+        interior::VolumeGrid,
+        voronoi::descent::native::{Candidate, WalkedNode, distance2},
+    },
+    svo::Forest,
+};
+use std::sync::Arc;
 
 /// The corners of a transition voxel.
 pub(in crate::fracture) struct Corners {
@@ -123,5 +131,25 @@ impl Corners {
             std::array::from_fn(|a| within_edge(sum[a] / faces.max(1) + stray(random, a, words.voxel)));
         let place = low.map(|v| (v / size) as u32);
         TransitionVoxel { place, objects, edge_points, face_points, voxel_point }
+    }
+}
+
+/// Input of rough and dusty surfaces.
+pub(in crate::fracture) struct Cracking {
+    pub source: Arc<Forest>,
+    pub volume: Arc<VolumeGrid>,
+    pub words: CrackUniform,
+}
+
+impl Cracking {
+    /// Levels from the transition voxels to the leaves.
+    pub fn below(&self) -> u32 {
+        self.source.level - self.words.transition
+    }
+
+    /// The corners of a transition voxel; `None` if it belongs to one object.
+    pub fn corners(&self, place: &WalkedNode, list: &[Candidate]) -> Result<Corners, u32> {
+        let corners = Corners::new(list, place.low(), 1 << (UNIT_BITS - place.level));
+        if corners.crossed() { Ok(corners) } else { Err(corners.objects[0]) }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{BroadPasses, Hierarchy};
 use crate::{
-    Body, BodyDef, Detail, Family, Obb, PairLevels, World, WorldSettings,
+    Body, BodyDef, Family, LevelOfDetail, Obb, PairLevels, World, WorldSettings,
     broad_phase::{self, bounds, closer},
     collide::octree::{
         Levels,
@@ -46,7 +46,7 @@ fn scattered(count: usize, spread: f64, seed: u64) -> World {
 
 fn boxes(bodies: &[Body]) -> Vec<Option<Obb>> {
     let none = PairLevels::default();
-    let reach = reach(bodies, Detail { pairs: &none, far: None });
+    let reach = reach(bodies, LevelOfDetail { pairs: &none, far: None });
     let each = bodies.iter().zip(reach).enumerate();
     // Who has no box takes no part.
     each.map(|(k, (b, reach))| (k % 11 != 6).then(|| bounds(b, reach, DT, DVec3::ZERO)).flatten()).collect()
@@ -75,7 +75,7 @@ impl Bench {
             self.arena.insert(&b.def.octree().forest).expect("room");
         }
         let none = PairLevels::default();
-        let levels = Levels::new(&w.bodies, Detail { pairs: &none, far: None });
+        let levels = Levels::new(&w.bodies, LevelOfDetail { pairs: &none, far: None });
         Solids::new(&w.bodies, &boxes(&w.bodies), &levels, &none, &self.arena).expect("all octrees are there")
     }
 

@@ -1,0 +1,198 @@
+//! The parameters of a fracture, their defaults, and the table of what each is called, its range, slider and help. Panels,
+//! options of commands, checks of scene files, undo and docs/scenes.md are made from the table. Crack surfaces have their
+//! rows in `crack.rs`.
+
+use std::collections::BTreeMap;
+
+use glam::DVec3;
+
+use super::{CRACK, CrackShape, Labelling, MAX_LENGTH, MAX_SEEDS, MethodId, Preset, Smallest, Surface};
+use crate::{
+    fracture::{Interior, Material, interior::SCALES},
+    parameter::{Parameter, Row, rows},
+    svo::MAX_LEVEL,
+};
+
+/// Parameters of one fracture.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FractureParams {
+    /// How it breaks.
+    #[serde(skip_serializing_if = "is_default_method")]
+    pub method: MethodId,
+    /// The method's own parameters, by name; those that are not there have the method's defaults.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, f64>,
+    /// Seeds in all, shared out over the spheres; not used where [`Self::counts`] or [`Self::target_pieces`] decide.
+    pub seeds: u32,
+    /// Where they lie.
+    pub preset: Preset,
+    /// Sphere or ring radii as fractions of the longest side of the object's bounding box.
+    pub radii: Vec<f64>,
+    /// Seeds of each sphere or ring; empty: equal shares of `seeds`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counts: Vec<u32>,
+    /// Number of clusters.
+    pub clusters: u32,
+    /// Radius of a cluster as a fraction of the longest side.
+    pub spread: f64,
+    /// Direction of the grain, axes of the mesh; any length.
+    pub grain_axis: DVec3,
+    /// Length of a splinter divided by its width, at least 1.
+    pub grain_ratio: f64,
+    /// Strength of the blow, 0 to 1, for [`Preset::Inward`]: how likely of several places for a seed the nearest one to the
+    /// blow is taken.
+    pub blow_strength: f64,
+    /// File of seeds in mesh units that replaces the pattern when an intact object breaks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seeds_file: Option<String>,
+    /// Pieces to aim at; the number of seeds is then solved for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_pieces: Option<u32>,
+    /// Random seed.
+    pub rng: u64,
+    /// Crack surface method.
+    pub surface: Surface,
+    /// Crack surfaces, where they are rough or dusty.
+    pub crack: CrackShape,
+    /// Level at which islands are told apart; `None` is the leaf level.
+    pub island_level: Option<u32>,
+    /// How islands are told apart: the same pieces either way.
+    pub labelling: Labelling,
+    /// Local fracture: cells of seeds farther from the impact than this stay together; unit as `radii`. `None`
+    /// breaks everything.
+    pub local: Option<f64>,
+    /// Seeds, by index, whose cells stay with them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub keep: Vec<u32>,
+    /// What crack faces show.
+    pub interior: Interior,
+    /// The smallest piece; `None`: every piece stays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smallest: Option<Smallest>,
+}
+
+fn is_default_method(method: &MethodId) -> bool {
+    *method == MethodId::default()
+}
+
+impl Default for FractureParams {
+    fn default() -> Self {
+        Self {
+            method: MethodId::default(),
+            options: BTreeMap::new(),
+            seeds: 40,
+            preset: Preset::Spheres,
+            radii: vec![0.1, 0.25, 0.5, 0.9],
+            counts: Vec::new(),
+            clusters: 5,
+            spread: 0.12,
+            grain_axis: DVec3::Y,
+            grain_ratio: 5.0,
+            blow_strength: 0.5,
+            seeds_file: None,
+            target_pieces: None,
+            rng: 1,
+            surface: Surface::Planar,
+            crack: CrackShape::default(),
+            island_level: None,
+            labelling: Labelling::UnionFind,
+            local: None,
+            keep: Vec::new(),
+            interior: Interior::default(),
+            smallest: None,
+        }
+    }
+}
+
+impl FractureParams {
+    /// The table of parameters, as documents show them.
+    pub fn rows() -> impl Iterator<Item = &'static Row<Self>> {
+        [PATTERN, PRESETS, CELLS, SURFACE, CRACK, INTERIOR].into_iter().flatten()
+    }
+}
+
+/// How bodies break, and where the seeds lie.
+pub const PATTERN: &[Row<FractureParams>] = rows! { FractureParams;
+    value method = Parameter::new("Method", "how the body is broken").undo("method")
+        .more("\"octree\", by Voronoi cells on the octree; \"box-cut\", the mesh itself by the same cells; \
+         \"planes\", convex meshes plane by plane ([meshes.md](meshes.md))");
+    value options = Parameter::new("Options", "the method's own parameters as a table, `options = { name = 1.0 }`")
+        .undo("option of the method")
+        .more("\"box-cut\" has `voxel_level` (6), \"planes\" `voxel_level` (6) and `hull` (0; 1 breaks the convex \
+         hull), \"octree\" none");
+    number seeds = Parameter::whole("Seeds", (1.0, MAX_SEEDS as f64), "How many crack cells: more seeds, more pieces")
+        .logarithmic(2.0, MAX_SEEDS as f64).undo("seeds").more("Voronoi seeds in all, shared out over the spheres");
+    value preset = Parameter::new("Pattern", "where the seeds lie").undo("pattern")
+        .more("\"spheres\" round the impact, \"uniform\", \"clustered\", \"radial\" (as glass breaks), \"grain\" (as \
+         wood breaks), \"inward\" (between surface and middle); [how](fracture.md#patterns)");
+    value radii = Parameter::new("Radii", "radii of the spheres (or rings of \"radial\") round the impact, above 0 \
+         to 100").unit("of the longest side", 2).undo("sphere radii");
+    value counts = Parameter::new("Counts", "seeds of each sphere or ring, one number a radius; instead of `seeds`")
+        .undo("seeds of a sphere").unset("equal shares");
+};
+
+/// What single patterns have.
+pub const PRESETS: &[Row<FractureParams>] = rows! { FractureParams;
+    number clusters = Parameter::whole("Clusters", (1.0, MAX_SEEDS as f64), "Clustered: how many places the cracks \
+         gather at; the first is the blow").slider(1.0, 30.0).option("clusters").undo("clusters"),
+        if |params| params.preset == Preset::Clustered;
+    number spread = Parameter::number("Spread", (1e-6, MAX_LENGTH), "Clustered: radius of a cluster as a fraction of \
+         the longest side").slider(0.01, 1.0).option("spread").undo("spread"),
+        if |params| params.preset == Preset::Clustered;
+    value grain_axis = Parameter::new("Grain along", "Grain: the axis of the mesh that splinters run along; any \
+         length").undo("grain"), if |params| params.preset == Preset::Grain;
+    number grain_ratio = Parameter::number("Ratio", (1.0, 1000.0), "Grain: length of a splinter divided by its width")
+        .slider(1.0, 20.0).unit("", 1).option("grain-ratio").undo("grain"), if |params| params.preset == Preset::Grain;
+    number blow_strength = Parameter::number("Strength", (0.0, 1.0), "Inward: how many of the seeds lie near the \
+         blow: 0 anywhere, 1 as near as chance allows").option("blow-strength").undo("blow strength")
+        .more("how likely of eight places for a seed the nearest one to the blow is taken"),
+        if |params| params.preset == Preset::Inward;
+};
+
+/// What decides which cells there are, and which break off.
+pub const CELLS: &[Row<FractureParams>] = rows! { FractureParams;
+    value seeds_file = Parameter::new("Seeds from", "seeds in mesh units instead of the pattern").undo("seeds file")
+        .more("text or `.npy` as `--seeds-file` takes them; only the break of an intact body uses it");
+    number target_pieces = Parameter::whole("Pieces", (1.0, MAX_SEEDS as f64), "Pieces to aim at; the number of \
+         seeds is found by trying").logarithmic(2.0, MAX_SEEDS as f64).undo("number of pieces")
+        .more("then neither `counts` nor `seeds_file`");
+    number local = Parameter::number("Local radius", (1e-6, MAX_LENGTH), "Break only near the impact: cells whose \
+         seed is farther away stay together; a fraction of the longest side, as the radii").logarithmic(0.02, 1.5)
+        .option("local").undo("local radius").unset("everything breaks");
+    value keep = Parameter::new("Kept", "seeds, by number from 0, whose cells stay with that body too")
+        .undo("kept cells").unset("[]")
+        .more("in the pattern of the whole object, so not when its pieces break, and with `pinned` for that impact \
+         only");
+    value rng = Parameter::new("Random seed", "The same number gives the same cracks").undo("random seed")
+        .more("what breaks by itself takes [one of its own](physics.md#breaking-by-collision) where another has the \
+         same");
+};
+
+/// Crack surfaces and islands.
+pub const SURFACE: &[Row<FractureParams>] = rows! { FractureParams;
+    value surface = Parameter::new("Surface", "How the crack faces look: \"planar\", \"rough\" or \"dusty\"")
+        .undo("surface");
+    number island_level = Parameter::whole("Island level", (1.0, MAX_LEVEL as f64), "Octree level at which islands \
+         (connected parts) are found: parts closer together than a voxel of this level are one piece")
+        .option("island-level").undo("island level").unset("the leaf level");
+    value labelling = Parameter::new("Labelling", "how islands are found: \"union-find\", or \"iterative\" as \
+         published").undo("labelling").more("the same pieces, much more slowly");
+    value smallest = Parameter::new("Smallest", "table: pieces with fewer than `voxels` (0) voxels, or less than \
+         `fraction` (0) of the volume, are small").undo("smallest piece")
+        .more("`rule` \"merge\" (the default: they join a neighbour) or \"drop\" (they go)");
+};
+
+/// What crack faces show.
+pub const INTERIOR: &[Row<FractureParams>] = rows! { FractureParams;
+    value interior.material = Parameter::new("Inside", "\"clay\", \"stone\", \"marble\", \"wood\", \"porcelain\" or \
+         \"plain\"").undo("inside");
+    value interior.color = Parameter::new("Its colour", "base colour, \"#rrggbb\"").undo("inside")
+        .unset("follows the surface")
+        .more("without it the surface's mean colour decides, with a shift that suits the material");
+    number interior.scale = Parameter::number("Grain size", (*SCALES.start(), *SCALES.end()), "Size of grains, veins \
+         and rings").logarithmic(*SCALES.start(), *SCALES.end()).option("interior-scale").undo("inside"),
+        if |params| params.interior.material != Material::Plain;
+    number interior.seed = Parameter::whole("Block", (0.0, u32::MAX as f64), "Random seed of the material's pattern")
+        .option("interior-seed").undo("inside"), if |params| params.interior.material != Material::Plain;
+};

@@ -1,0 +1,181 @@
+//! Soft contact constraints in substeps.
+//!
+//! Each contact is a damped spring whose stiffness follows from a frequency and the masses of its bodies, so that
+//! crumbs and slabs behave alike, solved as an impulse with warm starting; a second, rigid pass removes the velocity
+//! that the spring added to undo overlap. Friction is a Coulomb cone. The paper's penalty (sec. 5.2) has one stiffness
+//! for all and never sticks; `docs/physics.md` compares the two.
+
+use super::{
+    ContactSolver, SolverEntry,
+    sequential::{
+        Batch, IslandSplit, Pass, Soft, SolverBodies, Sweep, each, for_groups, look, rounds, solved,
+        substep_secs, sweep_groups,
+    },
+};
+use crate::gpu::GpuError;
+use crate::{Body, WorldSettings, collide::Manifold, context::StepContext, scale::Scale};
+use glam::DVec3;
+
+/// How the table has it.
+pub const ENTRY: SolverEntry = SolverEntry {
+    name: "soft",
+    label: "soft",
+    about: "Soft constraints in substeps; stacks stand and come to rest.",
+    options: &[],
+    make: || Box::new(SoftStep::default()),
+};
+
+/// Frequency and damping of contacts, and the limits of what they do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SoftStep {
+    /// Hz, for objects of `stiff_size` or more; smaller ones have more of it, or their own weight would press them in
+    /// by a greater share of their size. At most a quarter of the substep rate is used.
+    pub hertz: f64,
+    /// m.
+    pub stiff_size: f64,
+    /// 1 is critical.
+    pub damping_ratio: f64,
+    /// Overlap is undone at most this fast, m/s. This and the following speeds and times are those of objects of a metre
+    /// on the Earth (`Scale`).
+    pub push_out: f64,
+    /// Slower impacts do not bounce, m/s.
+    pub bounce_threshold: f64,
+    /// How fast what has slipped while friction held is drawn back, 1/s: else heaps creep.
+    pub stick: f64,
+    /// How fast the motion of a leaning piece that turns a little dies, 1/s.
+    pub wobble_damping: f64,
+    /// Largest number of iterations over all contacts in each pass of a substep. With few, heavy pieces creep into
+    /// light ones whose contacts work against each other.
+    pub iterations: u32,
+    /// A pass ends earlier once no contact changes a speed by more than this, m/s.
+    pub settled: f64,
+}
+
+impl Default for SoftStep {
+    fn default() -> Self {
+        Self {
+            hertz: 40.0,
+            stiff_size: 0.2,
+            damping_ratio: 3.0,
+            push_out: 3.0,
+            bounce_threshold: 0.5,
+            stick: 5.0,
+            wobble_damping: 15.0,
+            iterations: 16,
+            settled: 0.01,
+        }
+    }
+}
+
+/// Rounds of the bounce: a box that lands flat has to agree among its corners.
+const BOUNCE_ROUNDS: usize = 8;
+
+/// A body that sinks faster than this tips over and does not wobble, m/s for objects of a metre.
+const TIP_SPEED: f64 = 0.002;
+
+/// Rotation slower than the first, at the rim, is a wobble, m/s for objects of a metre; slower than the second, it is
+/// none.
+const WOBBLE_SPEED: f64 = 0.25;
+const LEAST_WOBBLE: f64 = 1e-4;
+
+impl SoftStep {
+    fn soft(&self, scale: Scale, h: f64) -> Soft {
+        let hertz = self.hertz * (self.stiff_size / scale.length).sqrt().max(1.0);
+        let omega = std::f64::consts::TAU * hertz.min(0.25 / h);
+        let a1 = 2.0 * self.damping_ratio + h * omega;
+        Soft {
+            bias_rate: omega / a1,
+            softness: 1.0 / (h * omega * a1),
+            push_out: self.push_out * scale.speed,
+        }
+    }
+}
+
+impl ContactSolver for SoftStep {
+    fn advance(
+        &mut self,
+        cx: &mut StepContext<'_>,
+        bodies: &mut [Body],
+        manifolds: &mut [Manifold],
+    ) -> Result<(), GpuError> {
+        let settings = cx.settings;
+        let springs = |scale, h| self.soft(scale, h);
+        solved(bodies, manifolds, settings, springs, |whole, batches, solver_bodies| {
+            self.solve(whole, batches, solver_bodies, settings);
+        });
+        Ok(())
+    }
+}
+
+impl SoftStep {
+    /// One step of a heap in parts.
+    fn solve(
+        &self,
+        whole: &IslandSplit,
+        batches: &mut [Batch<'_, '_>],
+        solver_bodies: &mut SolverBodies,
+        settings: &WorldSettings,
+    ) {
+        let h = substep_secs(settings);
+        let most = (self.iterations, self.settled);
+        for _ in 0..settings.substeps.clamp(1, 64) {
+            solver_bodies.accelerate(settings.gravity, h);
+            for_groups(batches, |group| group.prepare(solver_bodies, h));
+            let all = &mut solver_bodies.share();
+            each(whole, batches, all, |group, share| group.warm_start(share));
+            each(whole, batches, all, |group, share| group.warm_roll(share));
+            look(batches, |group| group.foresee(solver_bodies, Pass::Springs, h));
+            rounds(whole, batches, solver_bodies, Sweep { pass: Pass::Springs, h, stick: self.stick }, most);
+            solver_bodies.advance(h);
+            look(batches, |group| {
+                group.aim(solver_bodies);
+                group.foresee(solver_bodies, Pass::Rigid, h);
+            });
+            rounds(whole, batches, solver_bodies, Sweep { pass: Pass::Rigid, h, stick: 0.0 }, most);
+            for_groups(batches, |group| group.sum_up());
+        }
+        for _ in 0..BOUNCE_ROUNDS {
+            let all = &mut solver_bodies.share();
+            sweep_groups(whole, batches, all, &|group, share| group.bounce(share, self.bounce_threshold));
+        }
+        // Without weight no body leans, and only collisions remain, which must conserve momentum.
+        if settings.gravity != DVec3::ZERO {
+            self.settle(batches, solver_bodies, settings);
+        }
+    }
+
+    /// Damps the wobble of pieces that lean on something and hardly turn. On rounded corners of voxels they would rock
+    /// for ever.
+    fn settle(&self, batches: &[Batch<'_, '_>], solver_bodies: &mut SolverBodies, settings: &WorldSettings) {
+        let down = settings.gravity.normalize_or_zero();
+        let mut leans = vec![f64::MAX; solver_bodies.motions.len()];
+        let groups = batches.iter().flat_map(|batch| &*batch.groups);
+        let rows = groups.flat_map(|group| group.rows.iter());
+        for row in rows.filter(|row| row.normal_impulse > 0.0) {
+            for k in row.pair() {
+                leans[k] = row.size.min(leans[k]);
+            }
+        }
+        let moving = solver_bodies
+            .motions
+            .iter_mut()
+            .zip(&solver_bodies.frames)
+            .zip(leans)
+            .filter(|((m, _), _)| m.moves());
+        for ((motion, frame), arm) in moving {
+            let Scale { speed, time, .. } = frame.scale;
+            let wobble = motion.angular.length() * arm;
+            let wobbles = wobble > LEAST_WOBBLE * speed && wobble < WOBBLE_SPEED * speed;
+            if wobbles && motion.linear.dot(down) < TIP_SPEED * speed {
+                let keep = 1.0 / (1.0 + self.wobble_damping / time * settings.dt);
+                motion.angular *= keep;
+                if motion.linear.length() < WOBBLE_SPEED * speed {
+                    motion.linear *= keep;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

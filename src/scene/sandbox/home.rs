@@ -1,0 +1,48 @@
+//! The open document's file, and whether its present state is saved.
+
+use super::Sandbox;
+use crate::scene::{DocumentId, SceneFile, StateId};
+
+impl Sandbox {
+    /// The open document. Undoing the opening of a scene brings the document before it back.
+    #[must_use]
+    pub fn document_id(&self) -> DocumentId {
+        self.document.id()
+    }
+
+    /// The state of the open document.
+    #[must_use]
+    pub fn state_id(&self) -> StateId {
+        self.document.homes.state()
+    }
+
+    /// The file that the open document was read from or saved to last; `None`: it has none yet.
+    #[must_use]
+    pub fn file(&self) -> Option<&SceneFile> {
+        self.document.homes.file(self.document.id())
+    }
+
+    /// Whether the open document was opened from a scene file, not from a mesh.
+    #[must_use]
+    pub fn is_from_scene(&self) -> bool {
+        self.document.homes.is_from_scene(self.document.id())
+    }
+
+    /// Whether the user changed the open document since it was opened or saved.
+    #[must_use]
+    pub fn is_unsaved(&self) -> bool {
+        !self.document.is_empty() && self.document.homes.is_unsaved(self.document.id())
+    }
+
+    /// Notes that the present state was saved to a file, which is the document's file from now on.
+    pub fn saved(&mut self, file: SceneFile) {
+        self.document.homes.saved(self.document.id(), file);
+    }
+
+    /// Whether the breaks of the opened scene have been repeated in part only, because one could not be, or because undo
+    /// went back to a moment in between. What is on the screen is then less than what the scene's file holds.
+    #[must_use]
+    pub fn is_remade_in_part(&self) -> bool {
+        self.remaking.is_none() && self.document.is_remade_in_part()
+    }
+}
