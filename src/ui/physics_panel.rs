@@ -5,7 +5,7 @@ use super::{
     widgets::{SliderLook, choice, figure, level, numbers, slider},
 };
 use crate::{
-    bodies::{PHYSICS_LEVEL, generators, solvers},
+    bodies::{PHYSICS_LEVEL, generators, has_measure, solvers},
     scene::{Missile, Touching, Tuning, parameters::STIFFNESS},
 };
 
@@ -73,27 +73,25 @@ pub(super) fn show(
     numbers(ui, out, Tuning::CONTACTS, &mut new);
     walls_panel::show(ui, input, &mut new, out);
     pairs_panel::show(ui, state, input, &mut new, out);
-    choice(
-        ui,
-        out,
-        ("touching", "Show", "Contacts that are drawn over the picture"),
-        &mut new.view.touching,
-        &[
-            (Touching::Off, "nothing", "No contacts"),
-            (
-                Touching::Contacts,
-                "contacts",
-                "Contact points with their normals: green where bodies just touch, red from half a cell deep, grey \
-                 where they are only near",
-            ),
-            (
-                Touching::Columns,
-                "columns",
-                "Collision points of both surfaces (blue, orange) and the columns between them along x, y, z, as in \
-                 the paper; slower",
-            ),
-        ],
-    );
+    let shown = [
+        (Touching::Off, "nothing", "No contacts"),
+        (
+            Touching::Contacts,
+            "contacts",
+            "Contact points with their normals: green where bodies just touch, red from half a cell deep, grey where \
+             they are only near",
+        ),
+        (
+            Touching::Columns,
+            "columns",
+            "Collision points of both surfaces (blue, orange) and the columns between them along x, y, z, as in the \
+             paper; slower",
+        ),
+    ];
+    // Columns are what the measure finds.
+    let shown = if has_measure() { &shown[..] } else { &shown[..2] };
+    let title = ("touching", "Show", "Contacts that are drawn over the picture");
+    choice(ui, out, title, &mut new.view.touching, shown);
     let missiles =
         [(Missile::Ball, "ball", "A ball, from the eye"), (Missile::Box, "box", "A cube, from the eye")];
     choice(
