@@ -18,7 +18,6 @@ use super::{
 };
 use crate::geometry::Aabb;
 use glam::DVec3;
-use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 
 /// After this number of breaks the nodes are computed in any case: until then the broken fragments are kept in memory.
