@@ -13,8 +13,9 @@ use std::{
 use clap::Args;
 
 use crate::{
-    bodies::{ContactsId, ResponseId, StepReport},
+    bodies::{ContactsId, ResponseId, StepReport, has_measure},
     export::{Aside, ExportError, Format, PairLog, StepLog, Trajectory, Watch, to_picoseconds},
+    registry::LEFT_OUT,
     scene::{MAX_FIELD_LEVEL, Sandbox},
     voxelize::Progress,
 };
@@ -168,12 +169,31 @@ impl Log {
     }
 }
 
+/// Whether what is asked of pairs can be measured. The volume is asked for by default, so that it stays empty is no error.
+///
+/// # Errors
+/// [`CliError::Input`].
+fn check_measure(args: &SimulateArgs, reporter: &Reporter) -> Result<(), CliError> {
+    let missing = |what: &str| format!("{what}; there is no measure of it{LEFT_OUT}");
+    if has_measure() {
+        return Ok(());
+    }
+    if args.pairs || args.collision_points.is_some() {
+        return Err(CliError::Input(missing("--pairs and --collision-points write what pairs share")));
+    }
+    if args.volume_every > 0 {
+        reporter.warn(&missing("intersection_volume stays empty in steps.csv"));
+    }
+    Ok(())
+}
+
 /// Plays the scene and writes the logs.
 ///
 /// # Errors
 /// [`CliError`].
 pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
+    check_measure(args, &reporter)?;
     let mut opened = read_scene(&args.scene, 7, &args.coarser, &reporter)?;
     let scene = &mut opened.scene;
     scene.response = args.response.unwrap_or(scene.response);

@@ -5,7 +5,7 @@ use super::{
     widgets::{SliderLook, choice, figure, level, numbers, slider},
 };
 use crate::{
-    bodies::{PHYSICS_LEVEL, generators, solvers},
+    bodies::{PHYSICS_LEVEL, generators, has_measure, solvers},
     scene::{Missile, Touching, Tuning, parameters::STIFFNESS},
 };
 
@@ -67,33 +67,31 @@ pub(super) fn show(
         let title = ("contacts", "Contacts", "How contacts are found");
         choice(ui, out, title, &mut new.contacts, &known);
     }
-    let known: Vec<_> = responses().iter().filter_map(|r| named(r.name, r.label, r.about)).collect();
+    let known: Vec<_> = solvers().iter().filter_map(|r| named(r.name, r.label, r.about)).collect();
     choice(ui, out, ("response", "Response", "How contacts push"), &mut new.response, &known);
     penalty(ui, &mut new, out);
     numbers(ui, out, Tuning::CONTACTS, &mut new);
     walls_panel::show(ui, input, &mut new, out);
     pairs_panel::show(ui, state, input, &mut new, out);
-    choice(
-        ui,
-        out,
-        ("touching", "Show", "Contacts that are drawn over the picture"),
-        &mut new.view.touching,
-        &[
-            (Touching::Off, "nothing", "No contacts"),
-            (
-                Touching::Contacts,
-                "contacts",
-                "Contact points with their normals: green where bodies just touch, red from half a cell deep, grey \
-                 where they are only near",
-            ),
-            (
-                Touching::Columns,
-                "columns",
-                "Collision points of both surfaces (blue, orange) and the columns between them along x, y, z, as in \
-                 the paper; slower",
-            ),
-        ],
-    );
+    let shown = [
+        (Touching::Off, "nothing", "No contacts"),
+        (
+            Touching::Contacts,
+            "contacts",
+            "Contact points with their normals: green where bodies just touch, red from half a cell deep, grey where \
+             they are only near",
+        ),
+        (
+            Touching::Columns,
+            "columns",
+            "Collision points of both surfaces (blue, orange) and the columns between them along x, y, z, as in the \
+             paper; slower",
+        ),
+    ];
+    // Columns are what the measure finds.
+    let shown = if has_measure() { &shown[..] } else { &shown[..2] };
+    let title = ("touching", "Show", "Contacts that are drawn over the picture");
+    choice(ui, out, title, &mut new.view.touching, shown);
     let missiles =
         [(Missile::Ball, "ball", "A ball, from the eye"), (Missile::Box, "box", "A cube, from the eye")];
     choice(

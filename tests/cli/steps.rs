@@ -93,7 +93,8 @@ fn every_row_tells_of_the_bodies_that_are_there() {
             is(&format!("angular_momentum_{axis}"), spin[a]);
         }
         let volume = steps["intersection_volume"][row];
-        assert_eq!(volume.is_nan(), !(row + 1).is_multiple_of(4), "row {row}");
+        let is_measured = cfg!(feature = "papers") && (row + 1).is_multiple_of(4);
+        assert_eq!(volume.is_nan(), !is_measured, "row {row}");
         assert!(potential > 200.0, "{potential} J");
         slept[usize::from(alive > 1)] += usize::from(steps["awake"][row] == 0.0);
         // Where the blow falls.
@@ -101,7 +102,7 @@ fn every_row_tells_of_the_bodies_that_are_there() {
     }
     assert!(broke == 1 && slept[0] >= 4 && slept[1] >= 1, "{broke} {slept:?}");
     // What sleeps shares something, too, and no stage takes time.
-    assert!(steps["intersection_volume"][219] > 0.0);
+    assert!(steps["intersection_volume"][219] > 0.0 || cfg!(not(feature = "papers")));
     assert!(
         steps.iter().filter(|(name, _)| name.starts_with("ms ") && !name.ends_with("volume")).count() >= 4
     );

@@ -11,6 +11,10 @@ pub trait Entry: Sync + 'static {
     fn name(&self) -> &'static str;
 }
 
+/// What a message says of a name of the crate kintsugi-papers in a build without that crate; begins with a space.
+pub const LEFT_OUT: &str = " in this build: it comes with the crate kintsugi-papers, which was left out (cargo build --release \
+                            takes it in)";
+
 /// All that can be chosen for one thing.
 pub struct Table<E: 'static> {
     what: &'static str,
@@ -95,7 +99,7 @@ impl<E: Entry> Table<E> {
             what: self.what,
             name: name.to_owned(),
             why: match self.optional.contains(&name) {
-                true => " in this build: it comes with the crate kintsugi-papers, which was left out",
+                true => LEFT_OUT,
                 false => "",
             },
             known: self.all().iter().map(|entry| entry.name()).collect::<Vec<_>>().join(", "),

@@ -2,7 +2,8 @@
 //!
 //! [`planes`] breaks convex meshes plane by plane (Bullet's Voronoi shatter). [`field`] finds contacts by distance
 //! fields and sphere trees (Glondu et al. 2012). [`penalty`] answers contacts by a penalty on the intersection volume
-//! (Domaradzki & Martyn 2016, sec. 5.2). A program calls [`register`] before it opens scenes that name them.
+//! (Domaradzki & Martyn 2016, sec. 5.2), which `overlap` measures. A program calls [`register`] before it opens scenes
+//! that name them.
 
 #![deny(missing_docs)]
 #![cfg_attr(
@@ -21,15 +22,20 @@ use kintsugi_physics as bodies;
 #[cfg(test)]
 mod degenerate_tests;
 pub mod field;
+#[cfg(test)]
+mod kernel_tests;
+mod overlap;
 pub mod penalty;
 pub mod planes;
+mod shared_volume;
 #[cfg(test)]
 mod shared_volume_tests;
 
-/// Adds this crate's method, generator and response to their tables. A name that another entry took before stays with
-/// that entry.
+/// Adds this crate's method, generator and response to their tables, and the measure of what bodies share. A name that
+/// another entry took before stays with that entry.
 pub fn register() {
     _ = fracture::register(&planes::ENTRY);
     _ = bodies::register_generator(&field::ENTRY);
     _ = bodies::register_solver(&penalty::ENTRY);
+    bodies::register_measure(|| Box::<shared_volume::WorldOverlaps>::default());
 }

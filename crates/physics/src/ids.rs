@@ -35,4 +35,18 @@ mod tests {
             assert_eq!(ResponseId::named(id.name()), Ok(id));
         }
     }
+
+    /// This crate never has those entries, as little as a build without kintsugi-papers.
+    #[test]
+    fn finders_and_responses_of_the_papers_are_refused_with_the_way_to_get_them() {
+        let finder = ContactsId::named("field").unwrap_err().to_string();
+        assert!(finder.starts_with("there is no contact finder field in this build"), "{finder}");
+        assert!(finder.ends_with("there are mixed, octree, hull"), "{finder}");
+        let response = ResponseId::named("penalty").unwrap_err().to_string();
+        assert!(response.starts_with("there is no response penalty in this build"), "{response}");
+        assert!(response.ends_with("there are soft, impulse"), "{response}");
+        for message in [finder, response] {
+            assert!(message.contains("kintsugi-papers") && message.contains("cargo build"), "{message}");
+        }
+    }
 }

@@ -27,13 +27,11 @@ mod ids;
 pub mod integrate;
 mod measure;
 mod options;
-mod pair_data;
 mod planes;
 mod report;
 pub mod rotation;
 mod scale;
 mod settings;
-mod shared_volume;
 mod sleep;
 mod snapshot;
 mod solver;
@@ -49,17 +47,15 @@ pub use body::{Body, BodyDef, BodyId, BodyState, Family, index_of};
 pub use broad_phase::{NearPair, Obb};
 pub use collide::{
     Ball, CollisionPoint, Column, ContactGenerator, ContactQuery, Found, GeneratorEntry, GeneratorMemory,
-    MakeGenerator, Manifold, Overlap, OverlapQuery, Overlaps, Partner, Point, find, generators, inherit,
-    reduce, register_generator,
+    MakeGenerator, Manifold, Overlap, Partner, Point, find, generators, inherit, reduce, register_generator,
 };
 pub use collision_level::{Adaptive, LevelOfDetail, PairLevels};
 pub use contacts::{Contact, Push};
 pub use context::{FOLLOW, OnGpu, StageClock, StepContext};
 pub use drag::Drag;
 pub use ids::{ContactsId, ResponseId};
-pub use measure::{MakeMeasure, PairMeasure, register_measure};
+pub use measure::{MakeMeasure, PairMeasure, all_pair_data, has_measure, pair_data, register_measure};
 pub use options::Options;
-pub use pair_data::{all_pair_data, pair_data};
 pub use planes::{Plane, Walls};
 pub use report::StepReport;
 pub use settings::{
@@ -69,6 +65,15 @@ pub use settings::{
 pub use snapshot::WorldSnapshot;
 pub use solver::{ContactSolver, SoftStep, SolverEntry, register_solver, solvers};
 pub use world::World;
+
+/// Octrees of bodies at the levels at which they collide: levels of pairs, surface samples, and where these are on a
+/// device. For finders and measures in other crates.
+pub mod octrees {
+    pub use crate::collide::octree::{
+        Cell, Levels, OctreePair, Surfel, SurfelBuffer, SurfelCache, Surfels, cell_size, cells_to_world,
+        first_of_level, look_up, place_on_gpu, reach,
+    };
+}
 
 /// All that the kernels share with Rust.
 #[cfg(test)]

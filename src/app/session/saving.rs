@@ -390,6 +390,28 @@ mod tests {
     use super::*;
     use crate::{app::session::testing::session, scene::load_scene, ui::Command};
 
+    #[cfg(not(feature = "papers"))]
+    #[test]
+    fn without_the_papers_a_window_says_what_a_scene_misses_and_keeps_the_open_one() {
+        let mut session = session();
+        let scene = |session: &Session| session.sandbox.as_ref().unwrap().objects()[0].scene.clone();
+        let before = scene(&session);
+        for name in ["batches", "bricks", "methods", "moneybox", "plates", "pointer"] {
+            let file = shipped_scenes().unwrap().join(name).with_extension("toml");
+            let text = std::fs::read(&file).unwrap();
+            session.apply(Command::Open(file.clone()));
+            let told: Vec<String> = session.errors().into_iter().map(str::to_owned).collect();
+            let message = told.last().unwrap();
+            assert!(message.contains(name) && message.contains("kintsugi-papers"), "{message}");
+            assert!(message.contains("cargo build") && message.lines().count() == 1, "{message}");
+            assert_eq!(scene(&session), before, "the open scene stays");
+            assert!(session.sandbox.as_ref().unwrap().opening().is_none(), "nothing is being imported");
+            assert_eq!(std::fs::read(&file).unwrap(), text, "the file stays as it is");
+        }
+        session.apply(Command::Open("builtin:sphere".into()));
+        assert!(session.sandbox.as_ref().unwrap().opening().is_some(), "what needs no papers opens");
+    }
+
     #[test]
     fn a_scene_is_saved_over_its_file_and_others_only_when_named_twice() {
         let folder = std::env::temp_dir().join(format!("kintsugi-saving-{}", std::process::id()));

@@ -27,7 +27,10 @@ use std::collections::BTreeMap;
 
 use glam::{DVec3, Mat4, Vec3};
 
-use crate::render::{Line, Overlay, piece_color};
+use crate::{
+    registry::LEFT_OUT,
+    render::{Line, Overlay, piece_color},
+};
 
 pub use arrays::{CrackArrays, FaceArrays};
 pub use cut::Cut;
@@ -197,9 +200,7 @@ impl std::str::FromStr for Part {
 /// Why a drawing is missing, where the build leaves it out.
 fn why(name: &str) -> &'static str {
     match name {
-        "field-slice" | "fronts" | "spheres" if cfg!(not(feature = "papers")) => {
-            " in this build: it comes with the crate kintsugi-papers, which was left out"
-        }
+        "field-slice" | "fronts" | "spheres" if cfg!(not(feature = "papers")) => LEFT_OUT,
         _ => "",
     }
 }

@@ -134,4 +134,13 @@ mod tests {
         let error = toml::from_str::<Table>("method = \"hammer\"").unwrap_err().to_string();
         assert!(error.contains("no method hammer") && error.contains("octree"), "{error}");
     }
+
+    /// This crate never has that one's entries, as little as a build without kintsugi-papers.
+    #[test]
+    fn the_method_of_the_papers_is_refused_with_the_way_to_get_it() {
+        let error = MethodId::named("planes").unwrap_err().to_string();
+        assert!(error.starts_with("there is no method planes in this build"), "{error}");
+        assert!(error.contains("kintsugi-papers") && error.contains("cargo build"), "{error}");
+        assert!(error.ends_with("there are octree, box-cut"), "{error}");
+    }
 }

@@ -10,12 +10,13 @@ mod tests;
 use crate::{
     bodies::{
         Body, BodyId, ContactSolver, SoftStep, SolverEntry, StepContext, WorldSettings,
-        collide::{Column, Manifold, Overlap, OverlapQuery, Overlaps},
+        collide::{Column, Manifold, Overlap},
         index_of,
         integrate::{self, inverse},
     },
     fracture::MethodOption,
     gpu::GpuError,
+    overlap::{OverlapQuery, Overlaps},
 };
 use glam::{DMat3, DVec3};
 

@@ -13,7 +13,6 @@ mod manifold;
 mod mixed;
 pub(crate) mod octree;
 mod overlap;
-mod overlaps;
 pub mod pairwise;
 mod reduce;
 mod smooth;
@@ -26,8 +25,7 @@ pub use generator::{
 pub use generators::{GeneratorMemories, Generators, generators, register_generator};
 pub use in_order::InOrder;
 pub use manifold::{Ball, Manifold, Point, find, tangents};
-pub use overlap::{CollisionPoint, Column, Overlap, OverlapQuery};
-pub use overlaps::Overlaps;
+pub use overlap::{CollisionPoint, Column, Overlap};
 pub use pairwise::remembered;
 pub use reduce::{inherit, reduce};
 pub use smooth::{SmoothSide, Touch, ball_over, hop, leave_to_ball, nearest};

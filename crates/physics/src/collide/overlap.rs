@@ -1,5 +1,5 @@
 //! What a pair shares: points on both surfaces, columns from entry to exit, volume and its gradient (Domaradzki & Martyn
-//! 2016, sec. 5.1.2 and 5.1.3), for the paper's response, for the log and for drawing.
+//! 2016, sec. 5.1.2 and 5.1.3), for a response that needs it, for the log and for drawing.
 
 use crate::BodyId;
 use glam::DVec3;
@@ -65,13 +65,4 @@ pub struct Overlap {
     pub volume: f64,
     /// How the volume grows as the first body moves, m^2, world.
     pub gradient: DVec3,
-}
-
-/// A pair or a body at a plane, by index of body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OverlapQuery {
-    /// Two bodies.
-    Pair([usize; 2]),
-    /// A body and a plane, by number.
-    Plane(usize, usize),
 }

@@ -14,7 +14,6 @@ mod cells;
 mod gpu;
 mod levels;
 mod neighbour_lists;
-mod overlap;
 mod pair;
 #[cfg(test)]
 mod parity;
@@ -28,15 +27,19 @@ mod surfel_buffer;
 mod surfel_cache;
 mod surfels;
 
-pub use cells::has_leaf_at;
-pub use overlap::OctreeOverlaps;
+pub use cells::{Cell, first_of_level, has_leaf_at, look_up};
+pub use levels::Levels;
+pub use pair::{OctreePair, cell_size, cells_to_world, place_on_gpu};
 #[cfg(test)]
-pub(crate) use overlap::run_every_kernel;
+pub(crate) use passes::run_every_kernel;
+pub use surfel_buffer::SurfelBuffer;
+pub use surfel_cache::SurfelCache;
+pub use surfels::{Surfel, Surfels};
 
 /// All that the kernels share with Rust.
 #[cfg(test)]
 pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
-    [gpu::layouts(), overlap::layouts(), passes::layouts()].concat()
+    [gpu::layouts(), passes::layouts()].concat()
 }
 
 use super::{
@@ -51,9 +54,7 @@ use crate::{
     shape::Kind,
     svo::Arena,
 };
-use levels::Levels;
 use neighbour_lists::NeighbourLists;
-use pair::{OctreePair, cell_size};
 use passes::{ContactSearch, OfPairs};
 use planes::{AtPlanes, PlaneAsk, descend_to, plane_manifolds};
 use points::pair_manifolds;
@@ -61,8 +62,6 @@ use rayon::prelude::*;
 use records::{Before, Records};
 use search::find_hits;
 use std::sync::Arc;
-use surfel_cache::SurfelCache;
-use surfels::Surfels;
 
 /// Whether it has an octree, or voxels for its surface.
 fn has_voxels(partner: Partner) -> bool {

@@ -69,7 +69,7 @@ impl OctreePair {
     }
 
     /// As the bodies' own levels say.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     #[must_use]
     pub fn new(bodies: &[Body], i: usize, j: usize, dt: f64) -> Self {
         let none = crate::PairLevels::default();

@@ -1,16 +1,14 @@
 //! The compute passes against the CPU, with errors planted in the shaders.
 
-use super::{
-    super::{OctreePair, SurfelCache, surfel_buffer::SurfelBuffer},
-    Overlap,
-    gpu::OverlapPasses,
-    of_bodies,
-};
+use super::{CollisionPoint, Column, Overlap, gpu::OverlapPasses, of_bodies};
 use crate::{
-    Narrow, World, WorldSettings, all_pair_data,
+    bodies::{
+        Narrow, World, WorldSettings, all_pair_data,
+        octrees::{OctreePair, SurfelBuffer, SurfelCache},
+        testing::{ball, block, body, grid, scattered, shattered_block, world},
+    },
     gpu::{Gpu, Kernel, shaders},
     svo::Arena,
-    testing::{ball, block, body, grid, scattered, shattered_block, world},
 };
 use glam::{DQuat, DVec3, Vec3};
 use std::sync::Arc;
@@ -93,7 +91,7 @@ fn apart(want: &[Overlap], got: &[Overlap]) -> f64 {
     let (mut lone, mut columns) = (0usize, 0usize);
     for (w, g) in want.iter().zip(got) {
         assert_eq!((w.first, w.second, w.levels), (g.first, g.second, g.levels));
-        let near = |p: &super::CollisionPoint, list: &[super::CollisionPoint]| {
+        let near = |p: &CollisionPoint, list: &[CollisionPoint]| {
             list.iter().any(|q| {
                 q.owner == p.owner
                     && (q.position - p.position).length() < 0.02 * w.cell
@@ -108,7 +106,7 @@ fn apart(want: &[Overlap], got: &[Overlap]) -> f64 {
         volume += w.volume;
         turned += (w.gradient - g.gradient).length();
         area += w.gradient.length();
-        let alike = |c: &super::Column, list: &[super::Column]| {
+        let alike = |c: &Column, list: &[Column]| {
             list.iter().any(|d| {
                 (c.axis, c.owners) == (d.axis, d.owners)
                     && (c.middle - d.middle).length() + (c.length - d.length).abs() < 0.05 * w.cell
@@ -125,7 +123,7 @@ fn apart(want: &[Overlap], got: &[Overlap]) -> f64 {
     shares.into_iter().fold(0.0, f64::max)
 }
 
-/// Dispatches every kernel of this folder and the one above.
+/// Dispatches every kernel of this folder.
 pub(crate) fn run_every_kernel() {
     let Some(mut stage) = Stage::new() else { return };
     let mut w = crowd(0.3);
@@ -133,7 +131,6 @@ pub(crate) fn run_every_kernel() {
     let pairs = all_pairs(&w);
     let mut passes = OverlapPasses::new(&stage.gpu).expect("kernels");
     stage.find(&mut passes, &mut w, &pairs);
-    super::super::passes::run_every_kernel();
 }
 
 /// Rounding may turn a cell or a column over at its edge; more than this is an error.
@@ -162,6 +159,7 @@ fn the_gpu_finds_what_pairs_share() {
 #[test]
 fn a_world_hands_over_the_same_either_way() {
     let Some(mut stage) = Stage::new() else { return };
+    crate::register();
     let settings = WorldSettings { narrow: Narrow::Gpu, ..WorldSettings::default() };
     let mut w = World::new(Some(&stage.gpu), settings).expect("kernels");
     let forest = Arc::new(block(6, [4; 3], [60; 3]));
@@ -213,12 +211,12 @@ fn planted_errors_in_the_shaders_are_found() {
     for (name, text, error) in planted {
         let mut passes = OverlapPasses::new(&stage.gpu).expect("kernels");
         let path = match name {
-            "meet" => "bodies/collide/octree/overlap/meet",
-            "lead" => "bodies/collide/octree/overlap/lead",
-            "sum" => "bodies/collide/octree/overlap/sum",
-            "mean" => "bodies/collide/octree/overlap/mean",
-            "link" => "bodies/collide/octree/overlap/link",
-            _ => "bodies/collide/octree/overlap/column",
+            "meet" => "papers/overlap/meet",
+            "lead" => "papers/overlap/lead",
+            "sum" => "papers/overlap/sum",
+            "mean" => "papers/overlap/mean",
+            "link" => "papers/overlap/link",
+            _ => "papers/overlap/column",
         };
         let source = shaders::source(path);
         assert!(source.contains(text), "{path} has no '{text}'");

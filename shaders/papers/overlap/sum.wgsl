@@ -2,8 +2,8 @@
 // crates/physics/src/collide/octree/overlap/mod.rs, gather. One thread: one point.
 //#include shared/thread
 //#include shared/octree
-//#include bodies/collide/octree/overlap/meeting
-//#include bodies/collide/octree/overlap/gather
+//#include papers/overlap/meeting
+//#include papers/overlap/gather
 
 @group(0) @binding(0) var<uniform> params: OverlapParams;
 @group(0) @binding(1) var<storage, read> raws: array<Raw>;

@@ -6,10 +6,9 @@
 
 use super::{INWARDS, LEAST_WEIGHT, Raw, SLIVER};
 use crate::{
-    Body,
-    collide::octree::{
-        cells::{Cell, first_of_level, look_up},
-        surfels::Surfels,
+    bodies::{
+        Body,
+        octrees::{Cell, Surfels, first_of_level, look_up},
     },
     svo::Forest,
 };

@@ -1,10 +1,10 @@
 //! Overlaps of pairs of any kind: each query goes to the measure of its shapes.
 
-use super::{
-    Overlap, OverlapQuery,
-    octree::{self, OctreeOverlaps},
+use super::queries::{OctreeOverlaps, OverlapQuery};
+use crate::{
+    bodies::{Body, LevelOfDetail, OnGpu, Overlap, WorldSettings, octrees},
+    gpu::GpuError,
 };
-use crate::{Body, LevelOfDetail, WorldSettings, context::OnGpu, gpu::GpuError};
 
 impl OverlapQuery {
     /// Whether it involves only octrees and planes.
@@ -28,7 +28,7 @@ impl Overlaps {
     /// By body: how far beyond the bounds of its shape it may overlap, m.
     #[must_use]
     pub fn reach(&self, bodies: &[Body], detail: LevelOfDetail<'_>) -> Vec<f64> {
-        octree::reach(bodies, detail)
+        octrees::reach(bodies, detail)
     }
 
     /// One [`Overlap`] for each of `queries` that has any columns, in their order. By compute passes if there is a

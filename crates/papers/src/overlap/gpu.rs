@@ -6,22 +6,18 @@
 //! of whole numbers and the rest does not depend on any order, so that the same pairs give the same bytes; the host
 //! sorts what comes back and adds the columns of a pair up.
 
-use super::{
-    super::{
-        pair::{OctreePair, cell_size, cells_to_world, place_on_gpu},
-        surfel_buffer::SurfelBuffer,
-        surfel_cache::SurfelCache,
-    },
-    Mean, Overlap, Stretch, finish, sizes,
-};
+use super::{Mean, Overlap, Stretch, finish, sizes};
 use crate::{
-    Body,
+    bodies::{
+        Body,
+        octrees::{OctreePair, SurfelBuffer, SurfelCache, cell_size, cells_to_world, place_on_gpu},
+    },
     gpu::{Buffer, Gpu, GpuError, GrowAndRetry, Kernel, Recorder, StageTiming, bind, layout, shared},
     svo::{Arena, Key, MAX_PASSES_LEVEL, morton},
 };
 use glam::{DMat4, DVec3, IVec3};
 
-/// As in `shaders/bodies/collide/octree/overlap/meeting.wgsl`.
+/// As in `shaders/papers/overlap/meeting.wgsl`.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct Meeting {
@@ -140,16 +136,16 @@ impl OverlapPasses {
         Self::with_room(gpu, room)
     }
 
-    /// Like [`GpuOverlap::new`], with these initial lengths of the lists.
+    /// Like [`OverlapPasses::new`], with these initial lengths of the lists.
     pub(super) fn with_room(gpu: &Gpu, room: [u32; COUNTERS]) -> Result<Self, GpuError> {
         let kernel = |path| Kernel::new(gpu, path);
         Ok(Self {
-            meet: kernel("bodies/collide/octree/overlap/meet"),
-            lead: kernel("bodies/collide/octree/overlap/lead"),
-            sum: kernel("bodies/collide/octree/overlap/sum"),
-            mean: kernel("bodies/collide/octree/overlap/mean"),
-            link: kernel("bodies/collide/octree/overlap/link"),
-            column: kernel("bodies/collide/octree/overlap/column"),
+            meet: kernel("papers/overlap/meet"),
+            lead: kernel("papers/overlap/lead"),
+            sum: kernel("papers/overlap/sum"),
+            mean: kernel("papers/overlap/mean"),
+            link: kernel("papers/overlap/link"),
+            column: kernel("papers/overlap/column"),
             lists: Lists::new(gpu, &room)?,
             // Room for what comes next; shrinks slowly.
             expected: GrowAndRetry::new(room, |count, room| (count + count / 2 + 1024).max(room / 2)),

@@ -1,8 +1,10 @@
 //! Volumes that are known, gradients against differences, and planted errors.
 
-use super::{super::surfels::Surfels, Overlap, of_bodies, of_plane};
-use crate::{
-    BodyDef, Plane, World, WorldSettings, pair_data,
+use super::{Overlap, of_bodies, of_plane};
+use crate::bodies::{
+    BodyDef, BodyId, Plane, World, WorldSettings,
+    octrees::Surfels,
+    pair_data,
     testing::{ball, block, body, grid, world},
 };
 use glam::{DQuat, DVec3, Vec3};
@@ -75,6 +77,7 @@ fn a_flat_contact_is_exact_to_a_hundredth_of_a_voxel() {
 
 #[test]
 fn turned_boxes_and_balls_come_near() {
+    crate::register();
     let turn = DQuat::from_euler(glam::EulerRot::XYZ, 0.5, 0.9, -0.3);
     // One box wholly inside a larger one has its own volume.
     let large = Arc::new(block(6, [8; 3], [56; 3]));
@@ -153,6 +156,7 @@ fn the_gradient_is_what_moving_does() {
 
 #[test]
 fn swapping_the_bodies_turns_the_gradient() {
+    crate::register();
     let turn = DQuat::from_euler(glam::EulerRot::XYZ, 0.2, 0.4, -0.1);
     let mut w = boxes(5, DVec3::new(0.2, 0.8, 0.1), turn);
     let [a, b] = [w.bodies[0].id, w.bodies[1].id];
@@ -160,7 +164,7 @@ fn swapping_the_bodies_turns_the_gradient() {
     println!("{:.4} {} and {:.4} {}", ab.volume, ab.gradient, ba.volume, ba.gradient);
     assert!((ab.volume / ba.volume - 1.0).abs() < 0.12);
     assert!((ab.gradient + ba.gradient).length() < 0.15 * ab.gradient.length());
-    assert!(pair_data(&mut w, a, crate::BodyId(77)).is_none());
+    assert!(pair_data(&mut w, a, BodyId(77)).is_none());
 }
 
 #[test]

@@ -2,20 +2,26 @@
 //!
 //! In: the bodies. Out: one [`Overlap`] for each pair and plane that touch, in order of the queries.
 
-use super::{
-    super::{Levels, OctreePair, SurfelCache, cell_size, surfel_buffer::SurfelBuffer},
-    gpu::OverlapPasses,
-    of_bodies, of_plane,
-};
+use super::{gpu::OverlapPasses, of_bodies, of_plane};
 use crate::{
-    Body, LevelOfDetail, Plane, WorldSettings,
-    collide::{Overlap, OverlapQuery},
-    context::OnGpu,
+    bodies::{
+        Body, LevelOfDetail, OnGpu, Overlap, Plane, WorldSettings,
+        octrees::{Levels, OctreePair, SurfelBuffer, SurfelCache, cell_size},
+    },
     gpu::{Gpu, GpuError},
     svo::Arena,
 };
 use rayon::prelude::*;
 use std::sync::Arc;
+
+/// A pair or a body at a plane, by index of body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverlapQuery {
+    /// Two bodies.
+    Pair([usize; 2]),
+    /// A body and a plane, by number.
+    Plane(usize, usize),
+}
 
 /// Cells of a pair may differ this much in size for the passes: the sums of a cell must stay within 32 bits.
 const MOST_RATIO: f64 = 16.0;

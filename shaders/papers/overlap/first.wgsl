@@ -1,6 +1,6 @@
 // Finds the first entry of each kind in a hash table with open addressing. Included by kernels that declare `table`
 // and `counters`, and say what kind an entry is (`kind_of`).
-//#include bodies/collide/octree/overlap/meeting
+//#include papers/overlap/meeting
 
 // The entry of this kind that came first, or NONE after too long a search, which is counted as lost.
 fn first_of_kind(entry: u32, kind: vec2<u32>, mask: u32) -> u32 {

@@ -2,7 +2,7 @@
 // crates/physics/src/collide/octree/overlap/mod.rs, columns. One thread: one point and one axis.
 //#include shared/thread
 //#include shared/octree
-//#include bodies/collide/octree/overlap/first
+//#include papers/overlap/first
 
 @group(0) @binding(0) var<uniform> params: OverlapParams;
 @group(0) @binding(1) var<storage, read> means: array<Mean>;

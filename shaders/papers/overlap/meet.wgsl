@@ -4,7 +4,7 @@
 //#include shared/thread
 //#include bodies/collide/octree/cell
 //#include bodies/collide/octree/surfel
-//#include bodies/collide/octree/overlap/meeting
+//#include papers/overlap/meeting
 
 @group(0) @binding(0) var<uniform> params: OverlapParams;
 @group(0) @binding(1) var<storage, read> meetings: array<Meeting>;

@@ -5,6 +5,7 @@
 //! in cells of the first body's octree, on whose lattice the points are gathered, and returned in world space.
 //! `docs/physics.md` lists the differences from the paper, with reasons.
 
+mod any_kind;
 mod descent;
 mod gpu;
 #[cfg(test)]
@@ -16,16 +17,15 @@ mod tests;
 #[cfg(test)]
 pub(crate) use {gpu::layouts, parity::run_every_kernel};
 
-pub use queries::OctreeOverlaps;
+pub use any_kind::Overlaps;
+pub use queries::OverlapQuery;
 
 use self::descent::{At, Descent, LevelTree, Node, cell_of};
-use super::{
-    pair::{cell_size, cells_to_world},
-    surfels::Surfels,
-};
 use crate::{
-    Body, BodyId, Plane,
-    collide::{CollisionPoint, Column, Overlap},
+    bodies::{
+        Body, BodyId, CollisionPoint, Column, Overlap, Plane,
+        octrees::{Surfels, cell_size, cells_to_world},
+    },
     svo::{morton, pack_normal, unpack_normal},
 };
 use glam::{DMat3, DMat4, DVec3, IVec3};

@@ -1,20 +1,20 @@
 //! The volume of all overlaps between bodies, the floor and the walls.
 //!
-//! In: a world. Out: the sum of all pairs' [`super::Overlap::volume`], m^3. A pair is computed again only if one of its
+//! In: a world. Out: the sum of all pairs' [`Overlap::volume`], m^3. A pair is computed again only if one of its
 //! two bodies has moved since, or its level has changed: in a heap most bodies rest long before the last one does.
 
-use super::{
-    Adaptive, Body, BodyId, OnGpu, PairLevels, PairMeasure, Plane, World, broad_phase,
-    collide::{OverlapQuery, Overlaps},
+use crate::{
+    bodies::{Adaptive, Body, BodyId, OnGpu, Overlap, PairLevels, PairMeasure, Plane, World, broad_phase},
+    gpu::GpuError,
+    overlap::{OverlapQuery, Overlaps},
 };
-use crate::gpu::GpuError;
 use glam::{DQuat, DVec3};
 use std::collections::HashMap;
 
 /// The overlaps of a world's bodies.
 #[derive(Default)]
 pub struct WorldOverlaps {
-    pub(super) overlaps: Overlaps,
+    overlaps: Overlaps,
     measured: Measured,
 }
 
@@ -68,7 +68,7 @@ fn lay(bodies: &[Body], planes: &[Plane], levels: &[u32], query: OverlapQuery) -
 ///
 /// # Errors
 /// [`GpuError::Crowded`].
-pub(super) fn queries(world: &World, overlaps: &Overlaps) -> Result<Vec<OverlapQuery>, GpuError> {
+fn queries(world: &World, overlaps: &Overlaps) -> Result<Vec<OverlapQuery>, GpuError> {
     let bodies = &world.bodies;
     let reach = overlaps.reach(bodies, world.detail());
     let boxes: Vec<_> =
@@ -85,7 +85,7 @@ pub(super) fn queries(world: &World, overlaps: &Overlaps) -> Result<Vec<OverlapQ
 }
 
 impl PairMeasure for WorldOverlaps {
-    /// The sum over [`all_pair_data`](super::all_pair_data), in its order.
+    /// The sum over [`PairMeasure::overlaps`], in their order.
     fn shared_volume(&mut self, world: &World, gpu: OnGpu<'_>) -> Result<f64, GpuError> {
         let (bodies, detail) = (&world.bodies, world.detail());
         let queries = queries(world, &self.overlaps)?;
@@ -104,6 +104,15 @@ impl PairMeasure for WorldOverlaps {
             known.into_iter().map(|known| known.or_else(|| answers.next()).unwrap_or(0.0)).collect();
         self.measured.known = lays.into_iter().zip(&volumes).map(|((k, lay), v)| (k, (lay, *v))).collect();
         Ok(volumes.iter().fold(0.0, |sum, volume| sum + volume))
+    }
+
+    fn overlap(&mut self, world: &World, pair: [usize; 2]) -> Option<Overlap> {
+        self.overlaps.of_pair(&world.bodies, world.detail(), pair)
+    }
+
+    fn overlaps(&mut self, world: &World, gpu: OnGpu<'_>) -> Result<Vec<Overlap>, GpuError> {
+        let queries = queries(world, &self.overlaps)?;
+        self.overlaps.find(gpu, &world.settings, &world.bodies, world.detail(), &queries)
     }
 
     fn removed(&mut self, left: &[Body]) {
