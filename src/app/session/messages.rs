@@ -100,7 +100,7 @@ mod tests {
         assert!(messages.next_expiry().is_some_and(|at| at > Instant::now()));
         let first = messages.shown()[0].id;
         messages.dismiss(first);
-        assert_eq!(messages.texts(NoticeKind::Error), ["d", "e"]);
+        assert_eq!(messages.texts(NoticeKind::Error), ["a", "d", "e"], "one that waited comes back");
     }
 
     #[test]
