@@ -32,7 +32,7 @@ pub fn run(folder: &Path) -> Result<String, Error> {
     let pixels = cracks.draw(&pieces)?;
     let opaque = pixels.rgba.chunks_exact(4).filter(|pixel| pixel[3] > 127).count();
     let share = 100.0 * opaque as f64 / f64::from(pixels.size[0] * pixels.size[1]);
-    write_png(&folder.join("cracks.png"), pixels.size, pixels.rgba)?;
+    write_png(&folder.join("cracks.png"), pixels.size, &pixels.rgba)?;
     Ok(format!(
         "{} pieces cover {share:.1} % of cracks.png; whole.png, apart.png and cracks.png are in {}\n",
         pieces.len(),

@@ -140,7 +140,7 @@ fn results_that_fail_their_checks_end_with_1() {
     let (code, said) = run(&["sweep", &jobs, "--out", &sweep]);
     assert!(code == 1 && said.contains("1 of 1 jobs failed"), "{said}");
     let table = std::fs::read_to_string(at("sweep/table.csv")).expect("a table");
-    assert!(table.contains("the result fails its checks: ") && table.contains("checks.all_hold"), "{table}");
+    assert!(table.contains("its checks do not hold: ") && table.contains("checks.all_hold"), "{table}");
     std::fs::remove_dir_all(home).expect("it was there");
 }
 

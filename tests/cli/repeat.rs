@@ -236,7 +236,7 @@ fn what_cannot_be_repeated_says_so_in_one_line() {
         path
     };
     let plain = home.join("plain.png");
-    kintsugi::export::write_png(&plain, [2, 2], vec![0; 16]).unwrap();
+    kintsugi::export::write_png(&plain, [2, 2], &[0; 16]).unwrap();
     let gone = json!({ "provenance": { "command": ["kintsugi", "fracture", "gone.obj", "--out", "x"] } });
     let old = json!({ "input": { "file": "gone.obj" }, "parameters": { "level": 4 } });
     for (path, what) in [
