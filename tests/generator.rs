@@ -4,9 +4,11 @@
 mod support;
 
 use glam::DVec3;
+#[cfg(feature = "papers")]
+use kintsugi::{bodies::generators, scene::Scene};
 use kintsugi::{
-    bodies::{BodyDef, BodyState, ContactsId, Family, World, WorldSettings, generators, register_generator},
-    scene::{Scene, parse_scene},
+    bodies::{BodyDef, BodyState, ContactsId, Family, World, WorldSettings, register_generator},
+    scene::parse_scene,
     shape::{Convex, Look, Shape},
 };
 use std::sync::Arc;

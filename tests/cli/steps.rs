@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "papers")]
+use super::support::program::{kintsugi, outcome};
 use super::support::{
-    program::{folder, kintsugi, outcome, run, text},
+    program::{folder, run, text},
     results::{read_npz, read_report},
 };
 

@@ -2,10 +2,14 @@
 //! levels of pairs.
 
 use glam::DVec3;
+#[cfg(feature = "papers")]
 use kintsugi::{
     bodies::{Overlap, Walls},
+    scene::parse_scene,
+};
+use kintsugi::{
     fracture::FractureParams,
-    scene::{Arrived, Event, Sandbox, Scene, SceneBody, ScenePick, parse_scene},
+    scene::{Arrived, Event, Sandbox, Scene, SceneBody, ScenePick},
 };
 
 use super::support::stage::{open, positions, step, step_or_no_crack, steps, until};
