@@ -179,7 +179,7 @@ mod tests {
             let given = line.numbers.first().or(line.cracks.first());
             assert_eq!(given, Some(row.of.option));
         }
-        assert!(read("--clusters 2.5").is_err_and(|error| error.to_string().contains("no whole number")));
+        assert!(read("--clusters 2.5").is_err_and(|error| error.to_string().contains("a whole number")));
     }
 
     #[test]

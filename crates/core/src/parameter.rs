@@ -157,9 +157,10 @@ impl Parameter {
     /// # Errors
     /// What is wrong with it.
     pub fn parse(&self, text: &str) -> Result<f64, String> {
-        let value: f64 = text.trim().parse().map_err(|_| format!("{text} is no number"))?;
+        let value: f64 =
+            text.trim().parse().map_err(|_| format!("a number is wanted, as in 0.5, not {text}"))?;
         if self.whole && (value.fract() != 0.0 || value < 0.0) {
-            return Err(format!("{text} is no whole number"));
+            return Err(format!("a whole number from 0 on is wanted, not {text}"));
         }
         Ok(value)
     }

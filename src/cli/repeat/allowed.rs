@@ -16,9 +16,9 @@ const COMMANDS: [(&str, &str); 5] =
     [("fracture", "out"), ("simulate", "out"), ("render", "out"), ("sheet", "out"), ("compare", "picture")];
 
 /// Options that take numbers or names of the program's own tables, or no value.
-const PLAIN: [&str; 67] = [
-    "bonds",
+const PLAIN: [&str; 69] = [
     "blow-strength",
+    "bonds",
     "clusters",
     "coarser",
     "collision",
@@ -52,6 +52,7 @@ const PLAIN: [&str; 67] = [
     "method",
     "methods",
     "noise",
+    "object",
     "offset",
     "only",
     "option",
@@ -60,6 +61,7 @@ const PLAIN: [&str; 67] = [
     "pairs",
     "pattern",
     "pieces",
+    "pivot",
     "placed",
     "radii",
     "repeat",
