@@ -30,9 +30,13 @@ fn long_run(out: &Path) -> Vec<String> {
     ["simulate", "builtin:box", "--seconds", "100000", "--out", &text(out)].map(str::to_owned).to_vec()
 }
 
+/// Waits until the arrays have been written again: at first they hold the state before the first step alone.
 fn until(running: &mut Child, out: &Path) {
     let start = Instant::now();
-    while !out.join("trajectory.npz").exists() {
+    let size = || std::fs::metadata(out.join("trajectory.npz")).map_or(0, |file| file.len());
+    let mut first = 0;
+    while first == 0 || size() <= first {
+        first = if first == 0 { size() } else { first };
         assert!(running.try_wait().unwrap().is_none() && start.elapsed() < Duration::from_secs(100));
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -332,5 +332,5 @@ fn what_lies_beside_a_report_is_read_within_bounds() {
     let made = std::process::Command::new("mkfifo").arg(home.join("voxels.npz")).status().unwrap();
     assert!(made.success());
     let (code, _, err) = repeat(&home.join("report.json"));
-    assert!(code == 2 && err.contains("voxels.npz is not a regular file"), "{code} {err}");
+    assert!(code == 2 && err.contains("voxels.npz: is not a regular file"), "{code} {err}");
 }
