@@ -206,7 +206,8 @@ fn agree(mut one: impl Read, mut other: impl Read) -> io::Result<bool> {
     const PIECE: u64 = 1 << 16;
     let (mut old, mut new) = (Vec::new(), Vec::new());
     loop {
-        (old.clear(), new.clear());
+        old.clear();
+        new.clear();
         one.by_ref().take(PIECE).read_to_end(&mut old)?;
         other.by_ref().take(PIECE).read_to_end(&mut new)?;
         if old != new {

@@ -216,7 +216,10 @@ fn begin_again(disk: &Model) {
     drop(Aside::begin_on(Arc::new(disk.clone()), Path::new(OUT)).unwrap());
 }
 
-const POWER: [(&str, fn(usize) -> bool); 5] = [
+/// Which of the names that were not flushed a power loss keeps, by their order.
+type Kept = fn(usize) -> bool;
+
+const POWER: [(&str, Kept); 5] = [
     ("forgets all", |_| false),
     ("keeps all names", |_| true),
     ("keeps every other name", |i| i.is_multiple_of(2)),
