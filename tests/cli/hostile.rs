@@ -130,6 +130,9 @@ fn textures(file: &Path) {
     fs::write(file, mesh).unwrap();
 }
 
+/// Writes a file of one kind.
+type Make = fn(&Path);
+
 #[test]
 fn small_hostile_files_end_within_two_seconds_and_a_gigabyte() {
     let home = folder("hostile");
@@ -139,7 +142,7 @@ fn small_hostile_files_end_within_two_seconds_and_a_gigabyte() {
     });
     let limit = LIMIT * (reference / REFERENCE).max(1.0);
     println!("the reference took {reference:.2} s: a file may take {limit:.2} s");
-    let made: [(&str, fn(&Path)); 5] = [
+    let made: [(&str, Make); 5] = [
         ("parts.gltf", parts),
         ("objects.gltf", objects),
         ("materials.gltf", materials),
