@@ -151,10 +151,11 @@ fn cells_of_a_regular_grid_are_cut_as_any_others() {
     let at = |k: usize| (k as f64 + 0.5) / 4.0;
     let seeds: Vec<DVec3> = (0..64).map(|k| DVec3::new(at(k % 4), at(k / 4 % 4), at(k / 16))).collect();
     for name in ["builtin:box", "builtin:sphere", "builtin:shell"] {
-        for local in [None, Some(0.35)] {
+        // Near the blow alone few cells are broken off.
+        for (local, least) in [(None, 8), (Some(0.35), 2)] {
             let params = FractureParams { local, ..params(Surface::Planar, 64) };
             let (object, broken) = broken_by(name, 6, &params, 1, Some(&seeds));
-            assert!(broken.pieces.len() > 8, "{name}: {} pieces", broken.pieces.len());
+            assert!(broken.pieces.len() > least, "{name}: {} pieces", broken.pieces.len());
             check(&format!("{name} in a grid, local {local:?}"), &object, &broken);
         }
     }
