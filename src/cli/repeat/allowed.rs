@@ -336,7 +336,7 @@ mod tests {
         for (name, place) in COMMANDS {
             let command = grammar.find_subcommand(name).unwrap();
             for option in command.get_arguments().filter_map(clap::Arg::get_long) {
-                let lists = [&PLAIN[..], &READ, &LEFT_OUT, &[place]];
+                let lists = [&PLAIN[..], &READ, &LEFT_OUT, &[place, OUTSIDE]];
                 let count = lists.iter().filter(|list| list.contains(&option)).count();
                 assert_eq!(count, 1, "{name} --{option}: in {count} lists of allowed.rs");
             }
