@@ -16,7 +16,7 @@ const COMMANDS: [(&str, &str); 5] =
     [("fracture", "out"), ("simulate", "out"), ("render", "out"), ("sheet", "out"), ("compare", "picture")];
 
 /// Options that take numbers or names of the program's own tables, or no value.
-const PLAIN: [&str; 69] = [
+const PLAIN: [&str; 68] = [
     "blow-strength",
     "bonds",
     "clusters",
@@ -56,7 +56,6 @@ const PLAIN: [&str; 69] = [
     "offset",
     "only",
     "option",
-    "origin",
     "overlays",
     "pairs",
     "pattern",
