@@ -6,7 +6,7 @@ use crate::{
     gpu::{Buffer, Gpu, GpuError},
 };
 
-/// One buffer for all; a forest's first index is [`CachedSurfels::gpu_base`](super::surfel_cache::CachedSurfels).
+/// One buffer for all; a forest's first index is `CachedSurfels::gpu_base`.
 pub struct SurfelBuffer {
     surfels: Buffer<Surfel>,
     uploaded: bool,

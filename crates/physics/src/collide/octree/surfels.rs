@@ -21,8 +21,8 @@ pub struct Surfel {
     pub thickness: f32,
     /// Outward normal, see [`crate::svo::pack_normal`].
     pub normal: u32,
-    /// 0 where the surface is flat, [`ON_EDGE`] at an edge or corner, where the plane says little about the
-    /// surface beside it, [`ON_FACE`] on a face just beside one.
+    /// 0 where the surface is flat, `ON_EDGE` at an edge or corner, where the plane says little about the
+    /// surface beside it, `ON_FACE` on a face just beside one.
     pub sharp: u32,
 }
 
