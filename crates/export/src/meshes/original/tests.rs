@@ -150,9 +150,15 @@ fn merged_pieces_have_no_walls_between_them() {
 fn cells_of_a_regular_grid_are_cut_as_any_others() {
     let at = |k: usize| (k as f64 + 0.5) / 4.0;
     let seeds: Vec<DVec3> = (0..64).map(|k| DVec3::new(at(k % 4), at(k / 4 % 4), at(k / 16))).collect();
-    let (object, broken) = broken_by("builtin:box", 6, &params(Surface::Planar, 64), 1, Some(&seeds));
-    assert!(broken.pieces.len() > 8, "{} pieces", broken.pieces.len());
-    check("a box in a grid", &object, &broken);
+    for name in ["builtin:box", "builtin:sphere", "builtin:shell"] {
+        // Near the blow alone few cells are broken off.
+        for (local, least) in [(None, 8), (Some(0.35), 2)] {
+            let params = FractureParams { local, ..params(Surface::Planar, 64) };
+            let (object, broken) = broken_by(name, 6, &params, 1, Some(&seeds));
+            assert!(broken.pieces.len() > least, "{name}: {} pieces", broken.pieces.len());
+            check(&format!("{name} in a grid, local {local:?}"), &object, &broken);
+        }
+    }
 }
 
 #[test]
