@@ -79,8 +79,8 @@ impl Autosaves {
     pub fn save(&mut self, (of, state): (DocumentId, StateId), scene: &Scene) -> Result<(), SceneError> {
         let mut own = match self.own.remove(&of) {
             Some(own) => own,
-            None => claim(&self.folder).map_err(|why| SceneError {
-                message: format!("no file could be made in {}: {why}", self.folder.display()),
+            None => claim(&self.folder).map_err(|why| {
+                SceneError::new(format!("no file could be made in {}: {why}", self.folder.display()))
             })?,
         };
         let saved = save_scene(&own.path, scene).map(|_| own.holds = Some(state));

@@ -188,6 +188,8 @@ impl Session {
                 }
                 self.playing.begin_anew();
                 self.forget_export_object();
+                let lines = self.sandbox.as_ref().map(Sandbox::stand_ins).unwrap_or_default();
+                lines.into_iter().for_each(|line| self.say(NoticeKind::Remark, line));
             }
             Some(Ok(Some(Arrived::Broke | Arrived::Thrown))) => {
                 self.hint = false;

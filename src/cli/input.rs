@@ -84,6 +84,7 @@ pub fn read_scene(
     if scene.bodies.is_empty() {
         return Err(about(file, "the scene has no [[body]]; add one with a file"));
     }
+    scene.stand_ins().iter().for_each(|line| reporter.warn(line));
     let warn = |name: &str, warning: &str| reporter.warn(&format!("{name}: {warning}"));
     let read = reporter
         .stage("read", |_| ReadScene::read(scene, warn))

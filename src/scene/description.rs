@@ -245,6 +245,19 @@ impl Scene {
             Event::Impact { .. } => None,
         }))
     }
+
+    /// Which fallbacks stand in for files that are not there, one line each.
+    #[must_use]
+    pub fn stand_ins(&self) -> Vec<String> {
+        let line = |body: &SceneBody| {
+            let missing = body.missing.as_deref()?;
+            Some(format!("{missing} is not there; the scene shows its fallback {} instead", body.file))
+        };
+        let mut lines: Vec<String> = self.objects().filter_map(line).collect();
+        lines.sort();
+        lines.dedup();
+        lines
+    }
 }
 
 /// A blow that is aimed but has not fallen.

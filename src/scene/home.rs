@@ -42,6 +42,11 @@ impl SceneFile {
         Self { path: path.to_owned(), held: Contents::of(bytes) }
     }
 
+    /// Hash of what it held.
+    pub(super) fn sha256(&self) -> &[u8; 32] {
+        &self.held.sha256
+    }
+
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -52,8 +52,8 @@ pub use document::ObjectInfo;
 pub use error::SandboxError;
 pub use exporting::{ExportJob, ExportOrder, ExportPlan, Exported};
 pub use file::{
-    SavedScene, SceneError, fracture_problem, load_scene, load_scene_file, make_own_folder, parse_scene,
-    save_scene, shipped_scenes, state_folder, write_atomically,
+    SavedScene, SceneError, fracture_problem, load_scene, load_scene_file, load_scene_with_outside,
+    make_own_folder, parse_scene, save_scene, shipped_scenes, state_folder, write_atomically,
 };
 pub use history::History;
 #[cfg(test)]

@@ -17,7 +17,7 @@ const LARGEST: u64 = 2 << 20;
 /// # Errors
 /// [`SceneError`] for a file that cannot be read, holds no points, too many points, or anything else.
 pub fn read_seeds(file: &Path) -> Result<Vec<DVec3>, SceneError> {
-    let fail = |what: String| SceneError { message: format!("{}: {what}", file.display()) };
+    let fail = |what: String| SceneError::new(format!("{}: {what}", file.display()));
     let bytes = files::read(file, LARGEST).map_err(|why| {
         fail(format!("the seeds cannot be read: {why}; a seeds file has 1 to {MAX_SEEDS} points"))
     })?;

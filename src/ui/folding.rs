@@ -1,9 +1,11 @@
-//! Side panels that fold away. In a narrow window the right panel starts folded.
+//! Side panels that fold away. In a narrow window the right panel starts folded, and in a narrower one the left, too.
 
 use super::{Command, UiOutput, UiState, theme};
 
-/// In windows narrower than this (points) the right panel starts folded.
-const NARROW: f32 = 900.0;
+/// In windows narrower than this (points) the right panel starts folded, so that the picture has half of the window.
+const NARROW: f32 = 4.0 * theme::PANEL_WIDTH;
+/// In windows narrower than this (points) the left panel starts folded, too.
+const NARROWEST: f32 = 2.0 * (theme::PANEL_WIDTH + STRIP);
 /// Width of a folded panel, points.
 const STRIP: f32 = 28.0;
 
@@ -26,7 +28,7 @@ pub(super) struct Folded {
 impl Folded {
     fn is(&self, side: Side, width: f32) -> bool {
         match side {
-            Side::Left => self.left.unwrap_or(false),
+            Side::Left => self.left.unwrap_or(width < NARROWEST),
             Side::Right => self.right.unwrap_or(width < NARROW),
         }
     }

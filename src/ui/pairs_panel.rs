@@ -8,6 +8,9 @@ use crate::scene::{PairLevel, Sandbox, Tuning};
 
 /// Size of the list that names one body, points.
 const LIST: egui::Vec2 = egui::vec2(64.0, 24.0);
+/// Height of a row, points, and number of rows in sight.
+const ROW: f32 = 20.0;
+const ROWS: f32 = 8.5;
 
 /// The two bodies that a new entry is for.
 #[derive(Default)]
@@ -34,38 +37,46 @@ pub(super) fn show(
     if bodies == 0 {
         return;
     }
-    let finest = sandbox.objects().iter().map(|object| object.scene.level).max().unwrap_or(7);
+    let levels: Vec<u32> = sandbox.objects().iter().map(|object| object.scene.level).collect();
+    let finest =
+        |bodies: [usize; 2]| bodies.iter().filter_map(|b| levels.get(*b)).max().copied().unwrap_or(7);
     let mut gone = None;
-    for (i, pair) in new.pairs.iter_mut().enumerate() {
-        ui.horizontal(|ui| {
-            ui.spacing_mut().item_spacing.x = 4.0;
-            let [a, b] = pair.bodies.map(|body| name(sandbox, body));
-            let text = if pair.bodies[0] == pair.bodies[1] {
-                format!("{a} with its pieces")
-            } else {
-                format!("{a} with {b}")
-            };
-            let tip = "Contact level of these two bodies and of their pieces";
-            let (size, left) = (egui::vec2(150.0, 20.0), egui::Layout::left_to_right(egui::Align::Center));
-            ui.allocate_ui_with_layout(size, left, |ui| {
-                ui.set_min_width(size.x);
-                ui.add(egui::Label::new(&text).truncate()).on_hover_text(tip);
+    // Only the rows in sight are laid out: a scene may have thousands of pairs.
+    let rows = egui::ScrollArea::vertical().id_salt("pairs").max_height(ROWS * ROW);
+    let count = new.pairs.len();
+    rows.show_rows(ui, ROW, count, |ui, range| {
+        for i in range {
+            let pair = &mut new.pairs[i];
+            ui.horizontal(|ui| {
+                ui.spacing_mut().item_spacing.x = 4.0;
+                let [a, b] = pair.bodies.map(|body| name(sandbox, body));
+                let text = if pair.bodies[0] == pair.bodies[1] {
+                    format!("{a} with its pieces")
+                } else {
+                    format!("{a} with {b}")
+                };
+                let tip = "Contact level of these two bodies and of their pieces";
+                let (size, left) = (egui::vec2(150.0, ROW), egui::Layout::left_to_right(egui::Align::Center));
+                ui.allocate_ui_with_layout(size, left, |ui| {
+                    ui.set_min_width(size.x);
+                    ui.add(egui::Label::new(&text).truncate()).on_hover_text(tip);
+                });
+                let range = 1..=finest(pair.bodies);
+                let number = egui::DragValue::new(&mut pair.level).range(range).prefix("level ").speed(0.05);
+                let response = ui.add_sized([62.0, ROW], number).on_hover_text(tip);
+                out.name(format!("pair_level_{i}"), &response);
+                let remove = ui
+                    .button("✖")
+                    .on_hover_text("Remove this entry: these two bodies use their usual contact level again");
+                remove.widget_info(|| {
+                    egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Remove {text}"))
+                });
+                if remove.clicked() {
+                    gone = Some(i);
+                }
             });
-            let number = egui::DragValue::new(&mut pair.level).range(1..=finest).prefix("level ").speed(0.05);
-            let response = ui.add_sized([62.0, 20.0], number).on_hover_text(tip);
-            out.name(format!("pair_level_{i}"), &response);
-            let remove = ui.button("✖").on_hover_text(
-                "Remove this entry: these two bodies use their usual contact \
-                                                       level again",
-            );
-            remove.widget_info(|| {
-                egui::WidgetInfo::labeled(egui::Role::Button, true, format!("Remove {text}"))
-            });
-            if remove.clicked() {
-                gone = Some(i);
-            }
-        });
-    }
+        }
+    });
     if let Some(gone) = gone {
         new.pairs.remove(gone);
     }
@@ -100,7 +111,7 @@ pub(super) fn show(
         add.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, is_new, "Give this pair a level"));
         out.name("pair_add", &add);
         if add.clicked() {
-            new.pairs.push(PairLevel { bodies: [a, b], level: new.physics_level.min(finest) });
+            new.pairs.push(PairLevel { bodies: [a, b], level: new.physics_level.min(finest([a, b])) });
         }
     });
 }

@@ -221,7 +221,13 @@ fn panels_fold_away_and_come_back() {
     press(&mut harness, "Unfold the left panel");
     press(&mut harness, "Unfold the right panel");
     assert_eq!(width(&harness), whole);
-    // What is narrow begins with one panel; the other one is a click away.
+    // At least half of a window is the picture, whatever its width.
+    for width in [500.0, 620.0, 640.0, 900.0, 1100.0, 1150.0, 1160.0, 1280.0] {
+        let harness = self::harness(width, 600.0);
+        let picture = harness.state().out.viewport.unwrap().width();
+        assert!(picture >= 0.5 * width - 10.0, "{picture} of {width}");
+    }
+    // A narrow window begins with one panel; the other one is a click away.
     let mut narrow = self::harness(800.0, 600.0);
     assert!(narrow.query_by_label("Resolution").is_none());
     press(&mut narrow, "Unfold the right panel");

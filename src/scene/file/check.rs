@@ -329,14 +329,21 @@ fn pairs(scene: &Scene) -> Checked {
         Event::Projectile { body, .. } => Some(&**body),
         Event::Impact { .. } => None,
     });
-    let mut named: HashMap<&str, usize> = HashMap::new();
-    for name in scene.bodies.iter().chain(thrown).filter_map(|body| body.name.as_deref()) {
-        *named.entry(name).or_default() += 1;
+    // By name: number of bodies, and leaf level of the last.
+    let mut named: HashMap<&str, (usize, u32)> = HashMap::new();
+    for body in scene.bodies.iter().chain(thrown) {
+        if let Some(name) = body.name.as_deref() {
+            let (count, level) = named.entry(name).or_default();
+            (*count, *level) = (*count + 1, body.level);
+        }
     }
     for (i, pair) in scene.pairs.iter().enumerate() {
         let section = Section(Some(("pair", i)));
+        let mut finest = 1;
         for name in &pair.bodies {
-            match named.get(name.as_str()).copied().unwrap_or_default() {
+            let (count, level) = named.get(name.as_str()).copied().unwrap_or_default();
+            finest = finest.max(level);
+            match count {
                 0 => {
                     return section
                         .fail("bodies", format!("names \"{name}\", but no [[body]] has that `name`"));
@@ -348,9 +355,11 @@ fn pairs(scene: &Scene) -> Checked {
                 }
             }
         }
-        if !(1..=MAX_LEVEL).contains(&pair.physics_level) {
+        if !(1..=finest).contains(&pair.physics_level) {
             let level = pair.physics_level;
-            return section.fail("physics_level", format!("is {level}; it must be from 1 to {MAX_LEVEL}"));
+            let text =
+                format!("is {level}; it must be from 1 to {finest}, the finer leaf level of the two bodies");
+            return section.fail("physics_level", text);
         }
     }
     Ok(())

@@ -5,6 +5,7 @@
 
 mod check;
 mod of_preset;
+mod outside;
 mod range;
 mod safely;
 #[cfg(test)]
@@ -31,19 +32,36 @@ use check::{check, line_of};
 pub struct SceneError {
     /// The message, one line.
     pub message: String,
+    /// Whether the scene was refused because it names files outside its folder; [`load_scene_with_outside`] reads it.
+    pub names_outside: bool,
+}
+
+impl SceneError {
+    pub(crate) fn new(message: String) -> Self {
+        Self { message, names_outside: false }
+    }
 }
 
 fn error(message: impl Into<String>) -> SceneError {
-    SceneError { message: message.into() }
+    SceneError::new(message.into())
 }
 
 /// Reads a scene file. Relative mesh paths become relative to the scene file's folder; a missing mesh is replaced by
 /// its fallback.
 ///
 /// # Errors
-/// [`SceneError`] for files that cannot be read, are not TOML, have unknown fields, or hold values out of range.
+/// [`SceneError`] for files that cannot be read, are not TOML, have unknown fields, hold values out of range, or name
+/// files outside the scene's folder.
 pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
     Ok(load_scene_file(path)?.0)
+}
+
+/// The same for a scene that may name any file: the user has allowed it.
+///
+/// # Errors
+/// As [`load_scene`].
+pub fn load_scene_with_outside(path: &Path) -> Result<(Scene, SceneFile), SceneError> {
+    load(path, true)
 }
 
 /// The same, with the file to save over, which remembers what it held.
@@ -51,6 +69,10 @@ pub fn load_scene(path: &Path) -> Result<Scene, SceneError> {
 /// # Errors
 /// As [`load_scene`].
 pub fn load_scene_file(path: &Path) -> Result<(Scene, SceneFile), SceneError> {
+    load(path, false)
+}
+
+fn load(path: &Path, may_name_outside: bool) -> Result<(Scene, SceneFile), SceneError> {
     let shown = path.display();
     let bytes = files::read(path, LARGEST_SCENE).map_err(|why| match why {
         Unread::TooLarge { .. } => error(format!("{shown} {why}; a scene is text")),
@@ -62,7 +84,10 @@ pub fn load_scene_file(path: &Path) -> Result<(Scene, SceneFile), SceneError> {
         error(format!("{shown} is not text (byte {}); is it a mesh file?", e.utf8_error().valid_up_to()))
     })?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let mut scene = parse_scene_in(folder, &text, &shown.to_string())?;
+    let mut scene = parse_scene_in(folder, &text, &shown.to_string(), may_name_outside)?;
+    if !may_name_outside {
+        outside::check(path, file.sha256(), &scene)?;
+    }
     let in_folder = |file: &str| {
         if file.starts_with("builtin:") || Path::new(file).is_absolute() {
             return file.to_owned();
@@ -102,24 +127,29 @@ pub fn load_scene_file(path: &Path) -> Result<(Scene, SceneFile), SceneError> {
 /// # Errors
 /// [`SceneError`].
 pub fn parse_scene(text: &str, shown: &str) -> Result<Scene, SceneError> {
-    parse_scene_in(Path::new(""), text, shown)
+    parse_scene_in(Path::new(""), text, shown, true)
 }
 
 /// The same for a file in `folder`, where preset files are looked up.
-fn parse_scene_in(folder: &Path, text: &str, shown: &str) -> Result<Scene, SceneError> {
+fn parse_scene_in(
+    folder: &Path,
+    text: &str,
+    shown: &str,
+    may_name_outside: bool,
+) -> Result<Scene, SceneError> {
     crate::papers::register();
     let told = |e: toml::de::Error| {
         let line = e.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         error(format!("{shown}, line {line}: {}", e.message().replace('\n', " ")))
     };
     let mut table: toml::Table = toml::from_str(text).map_err(told)?;
-    let scene: Scene = match of_preset::fill_in(&mut table, folder) {
+    let scene: Scene = match of_preset::fill_in(&mut table, folder, may_name_outside) {
         // Parsed from the text, so that errors have line numbers.
         Ok(0) => toml::from_str(text).map_err(told)?,
         Ok(_) => table
             .try_into()
             .map_err(|e: toml::de::Error| error(format!("{shown}: {}", e.message().replace('\n', " "))))?,
-        Err(message) => return Err(error(format!("{shown}: {message}"))),
+        Err(why) => return Err(SceneError { message: format!("{shown}: {}", why.message), ..why }),
     };
     check(&scene).map_err(|problem| {
         error(format!("{shown}, line {}: {} {}", line_of(text, &problem), problem.field(), problem.what))
@@ -200,6 +230,7 @@ pub fn save_scene(path: &Path, scene: &Scene) -> Result<SavedScene, SceneError> 
     parse_scene(&text, &path.display().to_string()).map_err(|e| error(format!("cannot save: {e}")))?;
     write_atomically(path, text.as_bytes())
         .map_err(|e| error(format!("cannot save {}: {e}; save it under another name", path.display())))?;
+    outside::note_saved(path, &scene, text.as_bytes());
     Ok(SavedScene { file: SceneFile::holding(path, text.as_bytes()), remarks })
 }
 

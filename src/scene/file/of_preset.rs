@@ -7,28 +7,33 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
+use super::{SceneError, error, outside};
 use crate::scene::presets::preset_beside;
 
 /// Values of a preset that are fields of the body.
 const OF_BODIES: [&str; 6] =
     ["density", "friction", "restitution", "rolling_resistance", "break_threshold", "fracture"];
 
-/// Fills in the presets that bodies name; preset files are relative to `folder`. Returns the number of presets.
+/// Fills in the presets that bodies name; preset files are relative to `folder`, below which they lie unless
+/// `may_name_outside`. Returns the number of presets.
 ///
 /// # Errors
-/// One line: which body names what there is not.
-pub(super) fn fill_in(scene: &mut Table, folder: &Path) -> Result<usize, String> {
+/// One line: which body names what there is not, or what it may not name.
+pub(super) fn fill_in(scene: &mut Table, folder: &Path, may_name_outside: bool) -> Result<usize, SceneError> {
     let Some(Value::Array(bodies)) = scene.get_mut("body") else { return Ok(0) };
     let mut count = 0;
     for (i, body) in bodies.iter_mut().enumerate() {
         let Value::Table(body) = body else { continue };
         let Some(name) = body.remove("preset") else { continue };
         let Value::String(name) = name else {
-            return Err(format!("body {}: preset must be a name or a file, in quotes", i + 1));
+            return Err(error(format!("body {}: preset must be a name or a file, in quotes", i + 1)));
         };
+        if !may_name_outside && !outside::is_below(folder, &name) {
+            return Err(outside::refusal("preset", &name, 0));
+        }
         let preset = preset_beside(folder, &name);
-        let preset = preset.map_err(|error| format!("body {}: {}", i + 1, error.message))?;
-        let values = Table::try_from(&preset).map_err(|error| error.to_string())?;
+        let preset = preset.map_err(|why| error(format!("body {}: {}", i + 1, why.message)))?;
+        let values = Table::try_from(&preset).map_err(|why| error(why.to_string()))?;
         for (key, value) in values {
             if OF_BODIES.contains(&key.as_str()) {
                 below(body, key, value);

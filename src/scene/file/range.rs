@@ -2,11 +2,14 @@
 //!
 //! In: a scene of any values. Out: one whose positions, velocities and lists `check` accepts, and what was changed.
 
+use std::collections::HashMap;
+
 use glam::{DQuat, DVec3};
 
 use crate::{
     fracture::FractureParams,
     scene::{Event, Scene, SceneBody, ScenePose},
+    svo::MAX_LEVEL,
 };
 
 /// Farthest coordinate, m.
@@ -47,7 +50,18 @@ impl Scene {
             tally.vector(&mut pinned.point, FARTHEST);
             tally.direction(&mut pinned.direction);
         }
+        self.bring_pairs_into_range();
         tally.told()
+    }
+
+    /// A pair touches at the leaves of its finer body at most; a finer level means those leaves, so nothing is said.
+    fn bring_pairs_into_range(&mut self) {
+        let levels: HashMap<String, u32> =
+            self.objects().filter_map(|body| Some((body.name.clone()?, body.level))).collect();
+        for pair in &mut self.pairs {
+            let finest = pair.bodies.iter().filter_map(|name| levels.get(name)).max();
+            pair.physics_level = pair.physics_level.clamp(1, finest.copied().unwrap_or(MAX_LEVEL));
+        }
     }
 }
 

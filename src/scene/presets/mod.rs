@@ -117,10 +117,10 @@ impl MaterialPreset {
         let mut preset: Self = toml::from_str(text).map_err(|e| {
             let line =
                 e.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-            SceneError { message: format!("{shown}, line {line}: {}", e.message().replace('\n', " ")) }
+            SceneError::new(format!("{shown}, line {line}: {}", e.message().replace('\n', " ")))
         })?;
         preset.fracture = material_in(&preset.fracture, &FractureParams::default());
-        preset.check().map_err(|message| SceneError { message: format!("{shown}: {message}") })?;
+        preset.check().map_err(|message| SceneError::new(format!("{shown}: {message}")))?;
         Ok(preset)
     }
 
@@ -129,7 +129,7 @@ impl MaterialPreset {
     /// # Errors
     /// [`SceneError`] for values that could not be read again.
     pub fn to_text(&self) -> Result<String, SceneError> {
-        let error = |message: String| SceneError { message };
+        let error = SceneError::new;
         self.check().map_err(|message| error(format!("the preset {:?} {message}", self.name)))?;
         let mut table = toml::Table::try_from(self).map_err(|e| error(e.to_string()))?;
         if let Some(toml::Value::Table(fracture)) = table.get_mut("fracture") {

@@ -88,7 +88,7 @@ fn find<'a>(listed: &'a [Listed], name: &str) -> Option<&'a Listed> {
 /// [`SceneError`]: one line with the file, and what to do.
 pub fn read_preset(file: &Path) -> Result<MaterialPreset, SceneError> {
     let shown = file.display();
-    let error = |message: String| SceneError { message };
+    let error = SceneError::new;
     let bytes = files::read(file, LARGEST).map_err(|why| error(format!("{shown}: {why}")))?;
     let text = String::from_utf8(bytes).map_err(|_| error(format!("{shown} is not text")))?;
     MaterialPreset::parse(&text, &shown.to_string())
@@ -123,7 +123,7 @@ pub(super) fn preset_from(folder: &Path, name_or_file: &str) -> Result<MaterialP
     let names: Vec<_> = listed.iter().map(|one| one.preset.name.to_lowercase()).collect();
     let message =
         format!("no preset is called {name_or_file:?}; there are {}, or name a file", names.join(", "));
-    Err(SceneError { message })
+    Err(SceneError::new(message))
 }
 
 /// Saves a preset among the user's, replacing one of the same name. Returns its file.
@@ -142,7 +142,7 @@ pub(super) fn save_in(folder: &Path, preset: &MaterialPreset) -> Result<PathBuf,
         Some(Listed { file: None, .. }) => {
             let message =
                 format!("{:?} is one of the program's own presets; give yours another name", preset.name);
-            return Err(SceneError { message });
+            return Err(SceneError::new(message));
         }
         None => free_name(folder, &preset.name),
     };
@@ -151,7 +151,7 @@ pub(super) fn save_in(folder: &Path, preset: &MaterialPreset) -> Result<PathBuf,
         write_atomically(&file, text.as_bytes())
     };
     let shown = file.display();
-    write().map_err(|e| SceneError { message: format!("the preset cannot be saved as {shown}: {e}") })?;
+    write().map_err(|e| SceneError::new(format!("the preset cannot be saved as {shown}: {e}")))?;
     Ok(file)
 }
 

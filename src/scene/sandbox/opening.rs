@@ -47,6 +47,12 @@ impl Sandbox {
         self.jobs.opening.scene()
     }
 
+    /// Which fallbacks of the open scene stand in for files that are not there, one line each.
+    #[must_use]
+    pub fn stand_ins(&self) -> Vec<String> {
+        self.document.scene().stand_ins()
+    }
+
     /// Progress of the import: label and fraction done.
     #[must_use]
     pub fn opening(&self) -> Option<(&str, f32)> {
