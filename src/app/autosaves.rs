@@ -89,7 +89,8 @@ impl Autosaves {
         saved
     }
 
-    /// Whether the file of a document holds this state.
+    /// Whether the file of a document holds this state; the window has this from its keeper.
+    #[cfg(test)]
     pub fn keeps(&self, of: DocumentId, state: StateId) -> bool {
         self.own.get(&of).is_some_and(|own| own.holds == Some(state))
     }

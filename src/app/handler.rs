@@ -308,7 +308,9 @@ impl ApplicationHandler<Call> for Handler {
                 self.session.look_for_news();
                 let proxy = self.proxy.clone();
                 // After the event loop nobody needs to be woken.
-                crashes::window_opens(&shown.adapter, move || drop(proxy.send_event(Call::Look)));
+                crashes::window_opens(&shown.adapter, move || {
+                    let _ = proxy.send_event(Call::Look);
+                });
                 self.session.start(&shown.gpu, self.options.compute, std::mem::take(&mut self.first));
                 self.shown.insert(shown).ask();
             }
