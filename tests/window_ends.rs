@@ -64,8 +64,13 @@ fn a_signal_ends_the_window_with_the_session_kept_and_no_half_results() {
         if exports {
             program.keys("ctrl+e");
             program.until("a folder", |s| s["export"]["folder"].as_str().is_some_and(|f| !f.is_empty()));
-            program.press("export_go");
-            program.until("an export", |s| s["export"]["running"].is_number());
+            // On a busy machine the panel moves once more after the button was found.
+            let has_begun = |s: &Value| s["export"]["running"].is_number() || s["export"]["done"].is_object();
+            let begins = |program: &mut Program<'_>| {
+                program.press("export_go");
+                program.soon(has_begun)
+            };
+            assert!((0..5).any(|_| begins(&mut program)), "no export begins");
         }
         program.signal(signal);
         assert_eq!(program.ended(), Some(code), "{signal}");
