@@ -11,6 +11,7 @@ static ALLOCATOR: kintsugi::memory::LargePages = kintsugi::memory::LargePages;
 fn main() -> ExitCode {
     quiet_drivers();
     log_to_stderr();
+    kintsugi::app::report_panics();
     match kintsugi::cli::run(std::env::args_os()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.exit_code() == 0 => {

@@ -14,6 +14,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use super::crashes;
 use crate::scene::{DocumentId, Scene, SceneError, StateId, make_own_folder, save_scene};
 
 /// How long earlier sessions are kept.
@@ -88,7 +89,8 @@ impl Autosaves {
         saved
     }
 
-    /// Whether the file of a document holds this state.
+    /// Whether the file of a document holds this state; the window has this from its keeper.
+    #[cfg(test)]
     pub fn keeps(&self, of: DocumentId, state: StateId) -> bool {
         self.own.get(&of).is_some_and(|own| own.holds == Some(state))
     }
@@ -103,6 +105,19 @@ impl Autosaves {
             let _ = fs::write(told, "");
         }
         has
+    }
+
+    /// The newest report of a crash, once for all windows.
+    pub fn crash_news(&self) -> Option<PathBuf> {
+        let newest = crash_reports(&self.folder).max_by_key(|(when, _)| *when)?;
+        let told = self.folder.join("told-crash");
+        let known = fs::metadata(&told).and_then(|about| about.modified()).ok();
+        if known.is_some_and(|known| newest.0 <= known) {
+            return None;
+        }
+        // Without the marker file the crash is announced again.
+        let _ = fs::write(told, "");
+        Some(newest.1)
     }
 
     /// Notes which document is on the screen. No file is deleted, since the oldest may be the one about to be opened.
@@ -159,6 +174,11 @@ impl Autosaves {
             }
             stays
         });
+        for (when, path) in crash_reports(&self.folder) {
+            if when.elapsed().is_ok_and(|age| age >= KEPT_FOR) {
+                let _ = fs::remove_file(path);
+            }
+        }
         let is_old = |path: &PathBuf| {
             let changed = fs::metadata(path).and_then(|about| about.modified());
             changed.is_ok_and(|when| when.elapsed().is_ok_and(|age| age > YOUNG))
@@ -172,6 +192,16 @@ impl Autosaves {
             }
         }
     }
+}
+
+/// Reports of crashes, and when they were written.
+fn crash_reports(folder: &Path) -> impl Iterator<Item = (SystemTime, PathBuf)> + use<> {
+    let all = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let reports = all.filter(|path| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with(crashes::BEGINNING) && name.ends_with(".txt")
+    });
+    reports.filter_map(|path| Some((fs::metadata(&path).ok()?.modified().ok()?, path)))
 }
 
 /// Session files with this extension.

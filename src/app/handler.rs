@@ -9,12 +9,12 @@ use winit::{
     application::ApplicationHandler,
     dpi::PhysicalSize,
     event::WindowEvent,
-    event_loop::{ActiveEventLoop, ControlFlow},
+    event_loop::{ActiveEventLoop, ControlFlow, EventLoopProxy},
     window::{Window, WindowId},
 };
 
 use super::{
-    AppError, AppOptions,
+    AppError, AppOptions, Call, crashes,
     frame_log::FrameLog,
     present::{Panels, Presenter},
     session::Session,
@@ -55,6 +55,7 @@ pub struct Handler {
     last_out: UiOutput,
     repaint_at: Option<Instant>,
     result: Result<(), AppError>,
+    proxy: EventLoopProxy<Call>,
 }
 
 /// The window and its surface.
@@ -70,7 +71,12 @@ struct Shown {
 
 impl Handler {
     /// Nothing is open yet.
-    pub fn new(options: AppOptions, first: ReadScene, frame_log: Option<FrameLog>) -> Self {
+    pub fn new(
+        options: AppOptions,
+        first: ReadScene,
+        frame_log: Option<FrameLog>,
+        proxy: EventLoopProxy<Call>,
+    ) -> Self {
         Self {
             first,
             state_file: options.state_file.as_deref().map(StateFile::new),
@@ -86,6 +92,7 @@ impl Handler {
             last_out: UiOutput::default(),
             repaint_at: None,
             result: Ok(()),
+            proxy,
         }
     }
 
@@ -133,6 +140,7 @@ impl Handler {
             log.begin();
         }
         self.frame_at = Instant::now();
+        crate::gpu::stop_here("window");
         self.session.poll();
         self.session.advance();
         let Some(shown) = &mut self.shown else {
@@ -289,7 +297,7 @@ impl Shown {
     }
 }
 
-impl ApplicationHandler for Handler {
+impl ApplicationHandler<Call> for Handler {
     fn resumed(&mut self, events: &ActiveEventLoop) {
         if self.shown.is_some() {
             return;
@@ -297,12 +305,28 @@ impl ApplicationHandler for Handler {
         match self.open_window(events) {
             Ok(shown) => {
                 self.session.remember_settings();
-                self.session.tell_of_earlier();
+                self.session.look_for_news();
+                let proxy = self.proxy.clone();
+                // After the event loop nobody needs to be woken.
+                crashes::window_opens(&shown.adapter, move || {
+                    let _ = proxy.send_event(Call::Look);
+                });
                 self.session.start(&shown.gpu, self.options.compute, std::mem::take(&mut self.first));
                 self.shown.insert(shown).ask();
             }
             Err(error) => {
                 self.result = Err(error);
+                events.exit();
+            }
+        }
+    }
+
+    fn user_event(&mut self, events: &ActiveEventLoop, call: Call) {
+        match call {
+            Call::Look => self.shown.iter_mut().for_each(Shown::ask),
+            Call::End(signal) => {
+                self.session.end();
+                self.result = Err(AppError::Ended(signal));
                 events.exit();
             }
         }
@@ -354,7 +378,7 @@ impl ApplicationHandler for Handler {
 
     fn about_to_wait(&mut self, events: &ActiveEventLoop) {
         if self.options.exit_after.is_some_and(|secs| self.started.elapsed().as_secs_f64() >= secs) {
-            self.session.autosave(true);
+            self.session.keep_at_last();
             events.exit();
             return;
         }

@@ -3,10 +3,12 @@
 
 mod autosaves;
 mod clock;
+mod crashes;
 mod dialogs;
 mod frame_log;
 mod handler;
 pub mod imports;
+mod keeper;
 mod present;
 mod resolution;
 mod session;
@@ -16,6 +18,7 @@ mod state_file;
 use std::path::PathBuf;
 
 pub use clock::{Clock, Time};
+pub use crashes::report_panics;
 use frame_log::FrameLog;
 
 use winit::event_loop::EventLoop;
@@ -69,10 +72,22 @@ pub enum AppError {
     /// The graphics driver failed and could not be recovered.
     #[error(transparent)]
     Gpu(#[from] GpuError),
+    /// A signal, of this number, ended the window.
+    #[error("interrupted by a signal (number {0})")]
+    Ended(u8),
+}
+
+/// What other threads tell the window.
+#[derive(Clone, Copy, Debug)]
+enum Call {
+    /// Something is there to be shown.
+    Look,
+    /// A signal of this number asks the program to end.
+    End(u8),
 }
 
 /// A connection to a display on which windows can be opened.
-pub struct Display(EventLoop<()>);
+pub struct Display(EventLoop<Call>);
 
 impl Display {
     /// Connects to the display that the environment names.
@@ -80,7 +95,13 @@ impl Display {
     /// # Errors
     /// [`AppError::NoDisplay`].
     pub fn connect() -> Result<Self, AppError> {
-        EventLoop::new().map(Self).map_err(|e| AppError::NoDisplay(e.to_string()))
+        EventLoop::with_user_event().build().map(Self).map_err(|e| AppError::NoDisplay(e.to_string()))
+    }
+
+    /// Asks the window to end because of a signal of that number; `false` where there is no window any more.
+    pub fn ender(&self) -> impl Fn(u8) -> bool + Send + use<> {
+        let window = self.0.create_proxy();
+        move |signal| window.send_event(Call::End(signal)).is_ok()
     }
 }
 
@@ -92,7 +113,7 @@ pub fn run(display: Display, opened: ReadScene, options: AppOptions) -> Result<(
     let begin =
         |path: &PathBuf| FrameLog::create(path).map_err(|error| AppError::FrameLog(path.clone(), error));
     let log = options.frame_log.as_ref().map(begin).transpose()?;
-    let mut handler = handler::Handler::new(options, opened, log);
+    let mut handler = handler::Handler::new(options, opened, log, display.0.create_proxy());
     display.0.run_app(&mut handler).map_err(|e| AppError::Window(e.to_string()))?;
     handler.into_result()
 }

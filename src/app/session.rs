@@ -22,8 +22,15 @@ mod selecting;
 mod starting;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod thread_tests;
 
-use std::{collections::BTreeSet, path::Path, time::Instant};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::mpsc,
+    time::Instant,
+};
 
 use self::{
     aiming::Aiming, columns::Columns, frame_times::FrameTimes, messages::Messages, picture::Picture,
@@ -56,6 +63,7 @@ pub struct Session {
     /// Where the compute stages run.
     compute: Choice,
     starting: Starting,
+    reading: Option<Reading>,
     messages: Messages,
     playing: Playing,
     aiming: Aiming,
@@ -67,6 +75,14 @@ pub struct Session {
     exporting: exporting::Exporting,
     presets: presets::Presets,
     settings: Settings,
+}
+
+/// A scene that a worker reads, which takes a while if it is large or far away.
+struct Reading {
+    path: PathBuf,
+    level: u32,
+    discards: bool,
+    receiver: mpsc::Receiver<Result<ReadScene, String>>,
 }
 
 impl Session {
@@ -81,6 +97,7 @@ impl Session {
             gpu: None,
             compute: Choice::Auto,
             starting: Starting::default(),
+            reading: None,
             messages: Messages::default(),
             playing: Playing::default(),
             aiming: Aiming::default(),
@@ -102,10 +119,29 @@ impl Session {
         }
     }
 
-    /// Begins to import what is opened; the present scene stays until everything is imported. With `discards`, changes of
-    /// it that cannot be kept are lost then.
+    /// Begins to read and import what is opened; the present scene stays until everything is imported. With `discards`,
+    /// changes of it that cannot be kept are lost then.
     fn begin_open(&mut self, path: &Path, level: u32, discards: bool) {
-        match scene_of(path, level) {
+        let (sender, receiver) = mpsc::channel();
+        let (path, file) = (path.to_owned(), path.to_owned());
+        std::thread::spawn(move || {
+            // The channel is closed when something else is opened, or the window has closed.
+            let _ = sender.send(scene_of(&file, level));
+        });
+        self.reading = Some(Reading { path, level, discards, receiver });
+    }
+
+    /// Imports what was read.
+    fn take_in_read(&mut self) {
+        let read = match self.reading.as_ref().map(|reading| reading.receiver.try_recv()) {
+            None | Some(Err(mpsc::TryRecvError::Empty)) => return,
+            Some(Ok(read)) => read,
+            Some(Err(mpsc::TryRecvError::Disconnected)) => {
+                Err("reading the scene stopped unexpectedly".into())
+            }
+        };
+        let Some(Reading { path, level, discards, .. }) = self.reading.take() else { return };
+        match read {
             Ok(mut read) => {
                 // The material chosen for one mesh also applies to the next one; a scene has materials of its own.
                 if let (None, Some(look), [body]) =
@@ -113,7 +149,7 @@ impl Session {
                 {
                     look.apply_to_body(body);
                 }
-                self.comes(path, level, discards);
+                self.comes(&path, level, discards);
                 match &mut self.sandbox {
                     Some(sandbox) => sandbox.open_scene(read),
                     None => self.starting.open_then(read),
@@ -171,6 +207,7 @@ impl Session {
     /// Collects the results of worker threads.
     pub fn poll(&mut self) {
         self.take_in_engine();
+        self.take_in_read();
         for told in self.picture_files.poll() {
             match told {
                 Ok(text) => self.say(NoticeKind::Remark, text),
@@ -179,9 +216,12 @@ impl Session {
         }
         self.tell_export();
         self.poll_presets();
-        self.keep_before_opening();
+        self.go_on_leaving();
+        self.tell_of_earlier();
+        self.tell_of_stopped();
         let take = self.sandbox.as_ref().map(|s| s.timeline().take());
-        match self.sandbox.as_mut().map(Sandbox::poll) {
+        let may_open = self.may_open_now();
+        match self.sandbox.as_mut().filter(|_| may_open).map(Sandbox::poll) {
             Some(Ok(Some(Arrived::Opened))) => {
                 if !self.starting.keeps_camera() {
                     self.frame_scene();
@@ -211,6 +251,11 @@ impl Session {
         self.messages.expire();
     }
 
+    /// Whether a scene file is being read.
+    pub fn is_reading(&self) -> bool {
+        self.reading.is_some()
+    }
+
     fn level(&self) -> u32 {
         self.sandbox.as_ref().and_then(|s| s.objects().first()).map_or(7, |o| o.scene.level)
     }
@@ -218,8 +263,10 @@ impl Session {
     /// Whether worker threads must be polled again soon.
     pub fn is_waiting(&self) -> bool {
         self.starting.is_busy()
+            || self.is_reading()
             || self.saving.is_asking()
-            || self.exporting.job.is_some()
+            || self.saving.leaving.is_some()
+            || self.exporting.is_busy()
             || self.presets.is_drawing()
             || self.picture_files.is_busy()
             || self.picture.is_sharpening()
@@ -334,7 +381,11 @@ impl Session {
                 }
             }
             Command::Reset => sandbox.reset(),
-            Command::CancelImport => sandbox.cancel_open(),
+            Command::CancelImport => {
+                self.reading = None;
+                self.saving.leaving.take_if(|going| matches!(going, Going::Open(..)));
+                sandbox.cancel_open();
+            }
             Command::EndGesture => sandbox.end_gesture(),
             Command::Tune { gesture, tuning } => sandbox.tune(gesture, *tuning),
             Command::SetLevel(level) => sandbox.set_level(level, self.camera),

@@ -1,7 +1,7 @@
-//! SIGINT, SIGTERM and SIGHUP during a command: half results go before the process does.
+//! SIGINT, SIGTERM and SIGHUP: half results go before the process does.
 //!
-//! In: a signal. Out: exit code 128 and its number. A command that can end by itself with what it has, a simulation, is
-//! asked to; a second signal ends it at once.
+//! In: a signal. Out: exit code 128 and its number. What can end by itself with what it has, a simulation or the window,
+//! is asked to; a second signal ends it at once.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
@@ -14,6 +14,11 @@ static ASKED: AtomicU8 = AtomicU8::new(0);
 
 /// Handles the signals from now on, in a thread of its own. Where that is not possible, they end the process as ever.
 pub fn watch() {
+    watch_by(|_| ENDS_BY_ITSELF.load(Ordering::SeqCst));
+}
+
+/// The same; `asks` hears of the first signal, and says whether the process ends by itself.
+pub fn watch_by(asks: impl Fn(u8) -> bool + Send + 'static) {
     #[cfg(unix)]
     {
         use signal_hook::{
@@ -25,7 +30,7 @@ pub fn watch() {
             for signal in signals.forever() {
                 let number = u8::try_from(signal).unwrap_or(0);
                 let first = ASKED.swap(number, Ordering::SeqCst) == 0;
-                if first && ENDS_BY_ITSELF.load(Ordering::SeqCst) {
+                if first && asks(number) {
                     continue;
                 }
                 crate::export::disk::leave_nothing();
@@ -33,6 +38,8 @@ pub fn watch() {
             }
         });
     }
+    #[cfg(not(unix))]
+    let _ = asks;
 }
 
 /// While this lives, the command looks at [`asked`] and ends by itself.

@@ -10,7 +10,7 @@ use super::{
     CliError,
     input::{is_scene, read_scene},
     progress::Reporter,
-    tour,
+    signals, tour,
 };
 
 #[derive(Args)]
@@ -54,9 +54,13 @@ pub fn run(args: &WindowArgs) -> Result<(), CliError> {
     drop(reporter);
     let display = match Display::connect() {
         Ok(display) => display,
-        Err(AppError::NoDisplay(_)) => return tour::run(&file, opened, args.level, &args.compute),
+        Err(AppError::NoDisplay(_)) => {
+            signals::watch();
+            return tour::run(&file, opened, args.level, &args.compute);
+        }
         Err(error) => return Err(CliError::Input(error.to_string())),
     };
+    signals::watch_by(display.ender());
     let options = AppOptions {
         level: args.level,
         state_file: args.state_file.clone(),
@@ -67,6 +71,7 @@ pub fn run(args: &WindowArgs) -> Result<(), CliError> {
     };
     app::run(display, opened, options).map_err(|error| match error {
         AppError::Gpu(error) => error.into(),
+        AppError::Ended(signal) => CliError::Interrupted(signal),
         AppError::NoDisplay(_) | AppError::Window(_) | AppError::FrameLog(..) => {
             CliError::Input(error.to_string())
         }

@@ -148,6 +148,18 @@ impl Program<'_> {
         self.child.0.try_wait().unwrap().is_none()
     }
 
+    /// Waits until it has ended; its exit code.
+    pub fn ended(&mut self) -> Option<i32> {
+        let child = &mut self.child.0;
+        wait("the end of the program", || child.try_wait().unwrap()).code()
+    }
+
+    /// Sends it a signal of this name.
+    pub fn signal(&self, name: &str) {
+        let id = self.child.0.id().to_string();
+        assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+    }
+
     /// Resident memory, KiB; 0 where the system does not tell.
     pub fn resident_kib(&self) -> u64 {
         let status =

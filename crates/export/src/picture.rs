@@ -3,14 +3,14 @@
 //!
 //! A picture records how it was made: `Software` for any program, and two text chunks that `kintsugi repeat` reads.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::ExportError;
 use crate::{
     compute::RanOn,
-    disk::put_file,
+    disk::{put_file, put_new},
     provenance::{self, Provenance},
 };
 
@@ -81,6 +81,20 @@ pub fn write_signed(
     signature: &Signature,
 ) -> Result<Option<String>, ExportError> {
     put_file(path, &encoded(path, size, rgba, Some(signature))?, &is_own)
+}
+
+/// Writes the same to a new file of the first free one of some numbered names in `folder`; the answer is its path.
+///
+/// # Errors
+/// [`ExportError`].
+pub fn write_signed_new(
+    folder: &Path,
+    name: impl Fn(u32) -> String,
+    size: [u32; 2],
+    rgba: &[u8],
+    signature: &Signature,
+) -> Result<PathBuf, ExportError> {
+    put_new(folder, name, &encoded(folder, size, rgba, Some(signature))?)
 }
 
 /// Whether a file is a signed picture that nobody has changed: the same pixels and metadata give the same bytes.

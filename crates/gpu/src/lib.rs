@@ -25,6 +25,15 @@ pub use grow_and_retry::GrowAndRetry;
 pub use layout::{Field, Layout, Shared};
 pub use timing::{StageTiming, ms_since};
 
+/// Panics where a test asks for that: `window` is in each frame, `worker` in the worker that draws a picture for a file.
+/// What ships does nothing here.
+pub fn stop_here(place: &str) {
+    #[cfg(all(feature = "device", any(test, feature = "testing")))]
+    device::stop_here(place);
+    #[cfg(not(all(feature = "device", any(test, feature = "testing"))))]
+    let _ = place;
+}
+
 /// What a test does where the machine has no adapter.
 #[cfg(any(test, feature = "testing"))]
 #[path = "../../../tests/support/skip.rs"]

@@ -1,6 +1,9 @@
 //! Export from the window: the panel's settings, the folder, the worker and the final message.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::mpsc,
+};
 
 use super::{Purpose, Session};
 use crate::{
@@ -20,10 +23,28 @@ pub struct Exporting {
     named: bool,
     /// Whether the folder already holds files.
     taken: bool,
+    looking: Option<mpsc::Receiver<Found>>,
     /// The running export.
     pub job: Option<ExportJob>,
     /// The last finished export.
     pub last: Option<Exported>,
+}
+
+/// What a worker found out of folders.
+struct Found {
+    /// A folder to export to.
+    folder: Option<PathBuf>,
+    /// Whether it holds files.
+    taken: bool,
+    /// Whether the user chose it.
+    chosen: bool,
+}
+
+impl Exporting {
+    /// Whether a worker exports, or looks at a folder.
+    pub fn is_busy(&self) -> bool {
+        self.job.is_some() || self.looking.is_some()
+    }
 }
 
 impl Session {
@@ -48,23 +69,51 @@ impl Session {
 
     /// Proposes an unused folder in the working directory, until the user chooses one.
     fn propose_folder(&mut self) {
-        if !self.exporting.named {
-            let here = std::env::current_dir().unwrap_or_default();
-            self.exporting.order.folder = free_folder(&here, &self.scene_name()).display().to_string();
+        if self.exporting.named {
+            return self.look_at_folder();
         }
-        self.look_at_folder();
+        let (here, name) = (std::env::current_dir().unwrap_or_default(), self.scene_name());
+        self.look(move || Found { folder: Some(free_folder(&here, &name)), taken: false, chosen: false });
     }
 
     fn look_at_folder(&mut self) {
-        let folder = self.exporting.order.folder.trim();
-        self.exporting.taken = !folder.is_empty() && !is_free(Path::new(folder));
+        let folder = PathBuf::from(self.exporting.order.folder.trim());
+        self.look(move || {
+            let taken = !folder.as_os_str().is_empty() && !is_free(&folder);
+            Found { folder: None, taken, chosen: false }
+        });
+    }
+
+    /// Has a worker look at folders, which may lie on the other end of a network. Only the last answer counts.
+    fn look(&mut self, look: impl FnOnce() -> Found + Send + 'static) {
+        let (sender, receiver) = mpsc::channel();
+        // The channel is closed when another look has begun.
+        std::thread::spawn(move || drop(sender.send(look())));
+        self.exporting.looking = Some(receiver);
+    }
+
+    fn take_in_look(&mut self) {
+        let found = match self.exporting.looking.as_ref().map(mpsc::Receiver::try_recv) {
+            None | Some(Err(mpsc::TryRecvError::Empty)) => return,
+            Some(found) => found.ok(),
+        };
+        self.exporting.looking = None;
+        let Some(Found { folder, taken, chosen }) = found else { return };
+        self.exporting.named |= chosen;
+        self.exporting.taken = taken;
+        if let Some(folder) = folder.filter(|_| chosen || !self.exporting.named) {
+            self.exporting.order.folder = folder.display().to_string();
+        }
     }
 
     /// Applies a change made in the panel.
     pub(super) fn change_export(&mut self, order: ExportOrder) {
-        self.exporting.named |= order.folder != self.exporting.order.folder;
+        let is_another = order.folder != self.exporting.order.folder;
+        self.exporting.named |= is_another;
         self.exporting.order = order;
-        self.look_at_folder();
+        if is_another {
+            self.look_at_folder();
+        }
     }
 
     /// Opens a dialog for the folder.
@@ -74,11 +123,10 @@ impl Session {
 
     /// Takes the folder that the user chose, or a new folder inside it if it already holds other files.
     pub(super) fn chose_export_folder(&mut self, folder: &Path) {
-        let name = self.scene_name();
-        let folder = if is_free(folder) { folder.to_owned() } else { free_folder(folder, &name) };
-        self.change_export(ExportOrder {
-            folder: folder.display().to_string(),
-            ..self.exporting.order.clone()
+        let (folder, name) = (folder.to_owned(), self.scene_name());
+        self.look(move || {
+            let folder = if is_free(&folder) { folder } else { free_folder(&folder, &name) };
+            Found { folder: Some(folder), taken: false, chosen: true }
         });
     }
 
@@ -107,6 +155,7 @@ impl Session {
 
     /// Shows a message with the result of the export.
     pub(super) fn tell_export(&mut self) {
+        self.take_in_look();
         let Some(result) = self.exporting.job.as_ref().and_then(ExportJob::poll) else { return };
         self.exporting.job = None;
         match result {
@@ -123,10 +172,13 @@ impl Session {
             }
             Err(ExportError::Cancelled) => {
                 self.say(NoticeKind::Remark, "The export was cancelled; nothing was written");
+                self.look_at_folder();
             }
-            Err(error) => self.say(NoticeKind::Error, error.to_string()),
+            Err(error) => {
+                self.say(NoticeKind::Error, error.to_string());
+                self.look_at_folder();
+            }
         }
-        self.look_at_folder();
     }
 
     /// What the panel shows; `None` while it is closed.

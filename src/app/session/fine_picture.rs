@@ -136,16 +136,19 @@ impl Session {
         })
     }
 
-    /// Metadata of written pictures: the scene in its present state, and the device that drew it.
-    pub(super) fn picture_signature(&self) -> Signature {
+    /// Makes the metadata of written pictures: the scene in its present state, and the device that drew it. Its text
+    /// takes long for a large scene and is made by the worker.
+    pub(super) fn picture_signature(&self) -> impl FnOnce() -> Signature + Send + use<> {
         let shown = self.sandbox.as_ref();
-        let scene = shown.map(|sandbox| sandbox.as_it_stands(self.camera)).map(|mut scene| {
-            scene.bring_into_range();
-            scene.to_text()
-        });
-        let scene = scene.unwrap_or_default();
+        let scene = shown.map(|sandbox| sandbox.as_it_stands(self.camera));
         let ran_on = shown.map(|sandbox| sandbox.compute().ran_on()).unwrap_or_default();
-        Signature::new(ran_on, crate::provenance::here(), scene)
+        move || {
+            let text = scene.map(|mut scene| {
+                scene.bring_into_range();
+                scene.to_text()
+            });
+            Signature::new(ran_on, crate::provenance::here(), text.unwrap_or_default())
+        }
     }
 
     /// Size of written pictures, pixels; `None` uses the size in the window.
@@ -184,12 +187,11 @@ impl Session {
                 Err(error) => Err(error.to_string()),
             };
             let mut all = subjects.iter().map(one).collect::<Result<Vec<_>, _>>()?;
-            Ok(if all.len() == 1 { all.remove(0) } else { next_to_each_other(&all) })
+            let pixels = if all.len() == 1 { all.remove(0) } else { next_to_each_other(&all) };
+            Ok((pixels, signature()))
         };
-        match self.picture_files.draw_and_write(signature, draw) {
-            Ok(()) => self.say(crate::ui::NoticeKind::Remark, format!("Drawing {what}")),
-            Err(text) => self.say(crate::ui::NoticeKind::Error, text),
-        }
+        self.picture_files.draw_and_write(draw);
+        self.say(crate::ui::NoticeKind::Remark, format!("Drawing {what}"));
     }
 }
 

@@ -2,10 +2,10 @@
 //!
 //! In: a function that draws the picture. Out: a file, written by a worker, and a message.
 
-use std::{path::PathBuf, sync::mpsc};
+use std::sync::mpsc;
 
 use crate::{
-    export::{Signature, write_signed},
+    export::{Signature, write_signed_new},
     render::Pixels,
 };
 
@@ -16,8 +16,6 @@ pub(super) struct PictureFiles {
     under_way: Vec<mpsc::Receiver<Result<String, String>>>,
     /// Size of written pictures, pixels; `None` uses the size in the window.
     pub size: Option<[u32; 2]>,
-    /// File names reserved by running workers.
-    taken: Vec<PathBuf>,
 }
 
 impl PictureFiles {
@@ -45,39 +43,26 @@ impl PictureFiles {
         !self.under_way.is_empty()
     }
 
-    /// Has a worker draw a picture and write it under the first unused name.
-    ///
-    /// # Errors
-    /// The message if no worker could be started.
+    /// Has a worker draw a picture and write it under the first unused name of `kintsugi-1.png` and so on.
     pub fn draw_and_write(
         &mut self,
-        signature: Signature,
-        draw: impl FnOnce() -> Result<Pixels, String> + Send + 'static,
-    ) -> Result<(), String> {
-        let Some(path) = free_name(&self.taken) else {
-            return Err("no free file name for a picture in this folder".into());
-        };
-        self.taken.push(path.clone());
+        draw: impl FnOnce() -> Result<(Pixels, Signature), String> + Send + 'static,
+    ) {
         let (sender, receiver) = mpsc::channel();
         std::thread::spawn(move || {
-            let shown = path.display();
-            let save = |pixels: Pixels| {
+            crate::gpu::stop_here("worker");
+            let save = |(pixels, signature): (Pixels, Signature)| {
+                let folder = std::env::current_dir().map_err(|error| error.to_string())?;
+                let name = |i: u32| format!("kintsugi-{i}.png");
                 let [width, height] = pixels.size;
-                let written = write_signed(&path, pixels.size, &pixels.rgba, &signature);
+                let written = write_signed_new(&folder, name, pixels.size, &pixels.rgba, &signature);
                 written
-                    .map(|_| format!("Picture of {width} × {height}: {shown}"))
+                    .map(|path| format!("Picture of {width} × {height}: {}", path.display()))
                     .map_err(|error| format!("{error}; start Kintsugi in a folder that you may write to"))
             };
             // The channel is closed only when the window has closed.
             let _ = sender.send(draw().and_then(save));
         });
         self.under_way.push(receiver);
-        Ok(())
     }
-}
-
-/// The first unused name of `kintsugi-1.png` and so on.
-fn free_name(taken: &[PathBuf]) -> Option<PathBuf> {
-    let folder = std::env::current_dir().ok()?;
-    (1..10_000).map(|i| folder.join(format!("kintsugi-{i}.png"))).find(|p| !taken.contains(p) && !p.exists())
 }

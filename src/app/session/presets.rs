@@ -22,10 +22,13 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Presets {
     shown: Vec<PresetView>,
-    drawing: Option<mpsc::Receiver<(MaterialPreset, Option<Pixels>)>>,
+    drawing: Option<mpsc::Receiver<Drawn>>,
     /// Whether the folder has been read.
     is_read: bool,
 }
+
+/// A preset, its picture if it could be drawn, and whether drawing it stopped by a panic.
+type Drawn = (MaterialPreset, Option<Pixels>, bool);
 
 impl Presets {
     /// The list for the panel.
@@ -55,17 +58,19 @@ impl Presets {
         problems
     }
 
-    /// Takes finished pictures and starts drawing the next one.
-    fn poll(&mut self) {
+    /// Takes finished pictures and starts to `draw` the next one. Returns the name of a preset at which drawing panicked.
+    fn poll<E: 'static>(&mut self, draw: fn(&MaterialPreset) -> Result<Pixels, E>) -> Option<String> {
+        let mut stopped = None;
         match self.drawing.as_ref().map(mpsc::Receiver::try_recv) {
-            Some(Ok((preset, picture))) => {
+            Some(Ok((preset, picture, panicked))) => {
+                stopped = panicked.then(|| preset.name.clone());
                 self.drawing = None;
                 for view in self.shown.iter_mut().filter(|view| view.preset == preset) {
                     // A picture that cannot be drawn is not tried again.
                     view.picture = Some(Arc::new(picture.clone().unwrap_or_else(blank)));
                 }
             }
-            Some(Err(mpsc::TryRecvError::Empty)) => return,
+            Some(Err(mpsc::TryRecvError::Empty)) => return None,
             Some(Err(mpsc::TryRecvError::Disconnected)) | None => self.drawing = None,
         }
         let next = self.shown.iter().find(|view| view.picture.is_none());
@@ -73,13 +78,14 @@ impl Presets {
             let (sender, receiver) = mpsc::channel();
             std::thread::spawn(move || {
                 // A preset at which drawing panics would be tried again in every frame.
-                let drawn = std::panic::catch_unwind(AssertUnwindSafe(|| draw_preset(&preset)));
-                let picture = drawn.ok().and_then(Result::ok);
+                let drawn = std::panic::catch_unwind(AssertUnwindSafe(|| draw(&preset).ok()));
+                let panicked = drawn.is_err();
                 // The channel is closed only when the window has closed.
-                let _ = sender.send((preset, picture));
+                let _ = sender.send((preset, drawn.unwrap_or_default(), panicked));
             });
             self.drawing = Some(receiver);
         }
+        stopped
     }
 }
 
@@ -102,7 +108,11 @@ impl Session {
         if !self.presets.is_read {
             self.read_presets();
         }
-        self.presets.poll();
+        if let Some(name) = self.presets.poll(draw_preset) {
+            let text =
+                format!("the picture of the preset {name:?} could not be drawn: that stopped unexpectedly");
+            self.say(NoticeKind::Error, text);
+        }
     }
 
     fn read_presets(&mut self) {
@@ -152,10 +162,36 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
+    use std::{
+        sync::atomic::{AtomicUsize, Ordering},
+        time::{Duration, Instant},
+    };
 
     use super::*;
     use crate::{app::session::testing::session, fracture::Preset, scene::Tuning, ui::Command};
+
+    #[test]
+    fn a_preset_at_which_drawing_panics_is_drawn_once_and_named() {
+        static TRIED: AtomicUsize = AtomicUsize::new(0);
+        let draw = |_: &MaterialPreset| -> Result<Pixels, ()> {
+            TRIED.fetch_add(1, Ordering::SeqCst);
+            panic!("a test asked for it")
+        };
+        let preset = MaterialPreset::of_tuning(&Tuning::default(), "bad");
+        let shown = vec![PresetView { preset, picture: None, is_own: true }];
+        let mut presets = Presets { shown, ..Presets::default() };
+        let mut named = Vec::new();
+        let start = Instant::now();
+        let mut turns_after = 0;
+        while turns_after < 100 {
+            named.extend(presets.poll(draw));
+            turns_after += usize::from(!named.is_empty());
+            assert!(start.elapsed() < Duration::from_secs(60), "{named:?}");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!((TRIED.load(Ordering::SeqCst), named.as_slice()), (1, &["bad".to_owned()][..]));
+        assert!(!presets.is_drawing() && presets.shown()[0].picture.is_some());
+    }
 
     /// Waits until another object is open.
     fn open(session: &mut Session, file: &str) {

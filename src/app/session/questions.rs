@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Session;
+use super::{Session, saving::Kept};
 use crate::{
     app::dialogs::Purpose,
     scene::DocumentId,
@@ -87,26 +87,45 @@ impl Session {
     }
 
     /// Whether what is open may go: the one place that decides for closing, opening, dropping a file and reopening. Where
-    /// something would be lost, a question is asked and the answer is no for now.
+    /// something would be lost, a question is asked and the answer is no for now. While a worker keeps what is unsaved the
+    /// answer is no, too; [`Session::go_on_leaving`] goes then.
     pub(super) fn may_go(&mut self, going: &Going) -> bool {
-        if !self.autosave(true) {
-            let what = match going {
-                Going::Open(..) => "open the other",
-                Going::Close => "close",
-            };
-            let why = self.saving.failed.clone().unwrap_or_default();
-            let text = format!(
-                "The scene has changes that are saved nowhere, and keeping them for later failed: {why}"
-            );
-            let discard = format!("Discard them and {what}");
-            let answers = vec![
-                ("Save …", Effect::SaveFirst(going.clone())),
-                (discard.as_str(), Effect::Discard(going.clone())),
-            ];
-            self.put_question("Unsaved changes", text, answers);
-            return false;
+        self.saving.failed = None;
+        self.saving.leaving = None;
+        self.may_leave(going.clone())
+    }
+
+    fn may_leave(&mut self, going: Going) -> bool {
+        match self.autosave(true) {
+            Kept::Yes => return going != Going::Close || self.nothing_is_being_written(),
+            Kept::NotYet => self.saving.leaving = Some(going),
+            Kept::Failed => self.ask_about_loss(going),
         }
-        *going != Going::Close || self.nothing_is_being_written()
+        false
+    }
+
+    /// Does what waits until the changes are kept, once they are.
+    pub(super) fn go_on_leaving(&mut self) {
+        if let Some(going) = self.saving.leaving.take()
+            && self.may_leave(going.clone())
+        {
+            self.go(going);
+        }
+    }
+
+    /// Asks whether changes that cannot be kept may be lost.
+    pub(super) fn ask_about_loss(&mut self, going: Going) {
+        let what = match going {
+            Going::Open(..) => "open the other",
+            Going::Close => "close",
+        };
+        let why = self.saving.failed.as_ref().map_or("", |(_, why)| why);
+        let text =
+            format!("The scene has changes that are saved nowhere, and keeping them for later failed: {why}");
+        let discard = format!("Discard them and {what}");
+        let answers =
+            vec![("Save …", Effect::SaveFirst(going.clone())), (discard.as_str(), Effect::Discard(going))];
+        self.put_question("Unsaved changes", text, answers);
     }
 
     /// Whether neither an export nor a picture is being written; asks what to do otherwise.
@@ -178,6 +197,7 @@ impl Session {
 
     /// Whether the window is to close, because a question was answered so and nothing is being written any more.
     pub fn is_to_close(&mut self) -> bool {
+        self.go_on_leaving();
         let is_writing = self.exporting.job.is_some() || self.picture_files.is_busy();
         if self.saving.closes_when_done && !is_writing {
             self.saving.closes_when_done = false;

@@ -11,15 +11,35 @@ use super::{
 };
 use crate::{
     app::{
-        autosaves::{Autosaves, Earlier},
+        autosaves::Earlier,
+        crashes,
         dialogs::{Answer, Dialog, Purpose},
+        keeper::Keeper,
     },
-    scene::{DocumentId, Sandbox, SceneFile, save_scene, shipped_scenes, state_folder},
+    export::disk,
+    scene::{DocumentId, Sandbox, SceneFile, StateId, save_scene, shipped_scenes, state_folder},
     ui::{NoticeKind, PathPrompt, PathPurpose},
 };
 
 /// Interval of autosaves.
 const AUTOSAVE_EVERY: Duration = Duration::from_secs(10);
+/// A disk that needs longer for one autosave counts as one that cannot be written to.
+const LONGEST_SAVE: Duration = Duration::from_secs(10);
+/// How often the window looks whether an autosave is done.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// How long a running export may take to end when the program is asked to.
+const LAST_OF_EXPORT: Duration = Duration::from_secs(1);
+
+/// Whether all changes of the document on the screen are saved or kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// They are.
+    Yes,
+    /// They are due, or being written.
+    NotYet,
+    /// They could not be kept.
+    Failed,
+}
 
 /// The dialog for a file, the open question, and autosaves. The file of a scene and whether it is saved belong to the
 /// document, which undo brings back.
@@ -39,10 +59,12 @@ pub(super) struct Saving {
     pub closes: bool,
     /// Whether the window is to close when exports and pictures are written.
     pub closes_when_done: bool,
-    files: Autosaves,
+    /// What waits until the scene on the screen is kept.
+    pub leaving: Option<Going>,
+    files: Keeper,
     autosaved: Instant,
-    /// Why the last autosave failed.
-    pub failed: Option<String>,
+    /// The state of which the last autosave failed, and why.
+    pub failed: Option<(StateId, String)>,
 }
 
 impl Default for Saving {
@@ -56,7 +78,8 @@ impl Default for Saving {
             coming: None,
             closes: false,
             closes_when_done: false,
-            files: Autosaves::new(state_folder()),
+            leaving: None,
+            files: Keeper::new(state_folder()),
             autosaved: Instant::now(),
             failed: None,
         }
@@ -89,8 +112,8 @@ impl Saving {
 
     /// Another folder of sessions.
     #[cfg(test)]
-    pub fn keep_in(&mut self, folder: PathBuf) {
-        self.files = Autosaves::new(folder);
+    pub fn keep_in(&mut self, files: Keeper) {
+        self.files = files;
     }
 }
 
@@ -267,41 +290,75 @@ impl Session {
         }
     }
 
-    /// Autosaves changes if it is due or `now`. Returns whether all changes are saved or kept.
-    pub fn autosave(&mut self, now: bool) -> bool {
-        let Some(sandbox) = &self.sandbox else { return true };
+    /// Takes in how autosaves ended, and has a worker begin the next one if it is due or `now`. A state that could not be
+    /// kept is tried again only when it is due.
+    pub fn autosave(&mut self, now: bool) -> Kept {
+        let saved = self.saving.files.poll();
+        let Some(sandbox) = &self.sandbox else { return Kept::Yes };
         let (document, state) = (sandbox.document_id(), sandbox.state_id());
-        if !sandbox.is_unsaved() {
+        match saved {
+            Some(Ok(())) => self.saving.failed = None,
+            Some(Err(why)) => self.tell_of_failed_autosave(state, why),
+            None => {}
+        }
+        let Some(sandbox) = self.sandbox.as_ref().filter(|sandbox| sandbox.is_unsaved()) else {
             self.saving.failed = None;
             self.saving.files.forget(document);
-            return true;
-        }
+            return Kept::Yes;
+        };
         if self.saving.files.keeps(document, state) {
-            return true;
+            return Kept::Yes;
         }
-        if !now && self.saving.autosaved.elapsed() <= AUTOSAVE_EVERY {
-            return false;
+        if let Some(since) = self.saving.files.busy_since() {
+            if since.elapsed() < LONGEST_SAVE {
+                return Kept::NotYet;
+            }
+            let secs = LONGEST_SAVE.as_secs();
+            self.tell_of_failed_autosave(state, format!("the disk has not answered for {secs} s"));
+            return Kept::Failed;
         }
-        self.saving.autosaved = Instant::now();
-        let scene = sandbox.scene_to_keep(self.camera).0;
-        match self.saving.files.save((document, state), &scene) {
-            Ok(()) => {
-                self.saving.failed = None;
-                true
-            }
-            Err(error) => {
-                if self.saving.failed.replace(error.to_string()).is_none() {
-                    let text =
-                        format!("the scene could not be saved by itself: {error}; save it with Ctrl+S");
-                    self.say(NoticeKind::Error, text);
-                }
-                false
-            }
+        let has_failed = self.saving.failed.as_ref().is_some_and(|(failed, _)| *failed == state);
+        if self.saving.autosaved.elapsed() > AUTOSAVE_EVERY || (now && !has_failed) {
+            self.saving.autosaved = Instant::now();
+            self.saving.files.save((document, state), sandbox.scene_to_keep(self.camera).0);
+            return Kept::NotYet;
+        }
+        if has_failed { Kept::Failed } else { Kept::NotYet }
+    }
+
+    /// Says so, once until an autosave succeeds.
+    fn tell_of_failed_autosave(&mut self, state: StateId, why: String) {
+        if self.saving.failed.is_none() {
+            let text = format!("the scene could not be saved by itself: {why}; save it with Ctrl+S");
+            self.say(NoticeKind::Error, text);
+        }
+        self.saving.failed = Some((state, why));
+    }
+
+    /// Keeps what is unsaved before the program ends. Waits for the disk, but not for ever.
+    pub fn keep_at_last(&mut self) {
+        let end = Instant::now() + LONGEST_SAVE;
+        while self.autosave(true) == Kept::NotYet && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 
-    /// When the next autosave is due.
+    /// Keeps what is unsaved and takes away what is half written, because a signal ends the program.
+    pub fn end(&mut self) {
+        self.cancel_export();
+        self.keep_at_last();
+        let end = Instant::now() + LAST_OF_EXPORT;
+        while self.exporting.job.as_ref().is_some_and(|job| job.poll().is_none()) && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        disk::leave_nothing();
+    }
+
+    /// When the next autosave is due, or may be done.
     pub(super) fn next_autosave(&self) -> Option<Instant> {
+        if self.saving.files.busy_since().is_some() {
+            return Some(Instant::now() + LOOK_AGAIN);
+        }
         let sandbox = self.sandbox.as_ref().filter(|sandbox| sandbox.is_unsaved())?;
         let is_kept = self.saving.files.keeps(sandbox.document_id(), sandbox.state_id());
         (!is_kept).then(|| self.saving.autosaved + AUTOSAVE_EVERY)
@@ -312,34 +369,68 @@ impl Session {
         self.saving.coming = Some((path.to_owned(), level, discards));
     }
 
-    /// Called just before an imported scene takes the present one's place, which may have changed since it was asked for:
-    /// where the changes cannot be kept, the import is given up and the user is asked.
-    pub(super) fn keep_before_opening(&mut self) {
+    /// Called just before an imported scene takes the present one's place, which may have changed since it was asked for.
+    /// Whether it may do so now: it waits until the changes are kept. Where they cannot be kept, the import is given up
+    /// and the user is asked.
+    pub(super) fn may_open_now(&mut self) -> bool {
         if !self.sandbox.as_ref().is_some_and(Sandbox::is_about_to_open) {
-            return;
+            return true;
         }
-        let Some((path, level, false)) = self.saving.coming.clone() else { return };
-        if !self.may_go(&Going::Open(path, level))
-            && let Some(sandbox) = &mut self.sandbox
-        {
+        let Some((path, level, false)) = self.saving.coming.clone() else { return true };
+        match self.autosave(true) {
+            Kept::Yes => return true,
+            Kept::NotYet => return false,
+            Kept::Failed => self.ask_about_loss(Going::Open(path, level)),
+        }
+        if let Some(sandbox) = &mut self.sandbox {
             sandbox.cancel_open();
         }
+        true
     }
 
     /// Called when another document may be on the screen: a session belongs to one document.
     pub(super) fn turn_to_document(&mut self) {
-        if let Some(document) = self.document_id() {
-            self.saving.files.turn_to(document);
+        let Some(sandbox) = &self.sandbox else { return };
+        if self.saving.files.turn_to(sandbox.document_id()) {
+            let file = sandbox.file().map(|file| file.path().display().to_string());
+            crashes::window_shows(file.unwrap_or_else(|| self.scene_name()));
         }
     }
 
-    /// Shows a message if an earlier window left an unsaved session.
-    pub fn tell_of_earlier(&mut self) {
-        if self.saving.files.has_news() {
-            let text =
-                "The last session had unsaved changes; Ctrl+P, \"Reopen the last session\" brings them back";
-            self.say(NoticeKind::Remark, text);
+    /// Has the worker look for what earlier windows have left, which [`Session::poll`] says.
+    pub fn look_for_news(&self) {
+        self.saving.files.look_for_news();
+    }
+
+    /// Says what earlier windows have left: unsaved changes, or the report of a crash.
+    pub(super) fn tell_of_earlier(&mut self) {
+        let Some(news) = self.saving.files.take_news() else { return };
+        let back = "Ctrl+P, \"Reopen the last session\" brings them back";
+        if let Some(report) = news.crash {
+            let offer = if self.saving.earlier().is_empty() {
+                "nothing was unsaved".to_owned()
+            } else {
+                format!("{back}")
+            };
+            let text = format!("Kintsugi ended unexpectedly; {} says where; {offer}", report.display());
+            self.say(NoticeKind::Error, text);
+        } else if news.session {
+            self.say(NoticeKind::Remark, format!("The last session had unsaved changes; {back}"));
         }
+    }
+
+    /// Says which workers have stopped by a panic, and keeps what is unsaved.
+    pub fn tell_of_stopped(&mut self) {
+        let stopped = crashes::stopped();
+        if stopped.is_empty() {
+            return;
+        }
+        for crashes::Stopped { what, report } in stopped {
+            let report = report.map_or(String::new(), |report| format!("; {} tells more", report.display()));
+            self.say(NoticeKind::Error, format!("a worker stopped unexpectedly: {what}{report}"));
+        }
+        self.saving.files.crashes_are_known();
+        self.autosave(true);
     }
 
     pub(super) fn reopen(&mut self, earlier: usize) {
@@ -391,6 +482,14 @@ mod tests {
     use crate::{app::session::testing::session, scene::load_scene, ui::Command};
 
     #[cfg(not(feature = "papers"))]
+    fn wait(session: &mut Session) {
+        while session.is_reading() {
+            std::thread::sleep(Duration::from_millis(1));
+            session.poll();
+        }
+    }
+
+    #[cfg(not(feature = "papers"))]
     #[test]
     fn without_the_papers_a_window_says_what_a_scene_misses_and_keeps_the_open_one() {
         let mut session = session();
@@ -400,6 +499,7 @@ mod tests {
             let file = shipped_scenes().unwrap().join(name).with_extension("toml");
             let text = std::fs::read(&file).unwrap();
             session.apply(Command::Open(file.clone()));
+            wait(&mut session);
             let told: Vec<String> = session.errors().into_iter().map(str::to_owned).collect();
             let message = told.last().unwrap();
             assert!(message.contains(name) && message.contains("kintsugi-papers"), "{message}");
@@ -409,6 +509,7 @@ mod tests {
             assert_eq!(std::fs::read(&file).unwrap(), text, "the file stays as it is");
         }
         session.apply(Command::Open("builtin:sphere".into()));
+        wait(&mut session);
         assert!(session.sandbox.as_ref().unwrap().opening().is_some(), "what needs no papers opens");
     }
 

@@ -141,9 +141,10 @@ impl Session {
         }
     }
 
-    /// Message in the middle while nothing is open.
+    /// Message in the middle while nothing is open, or a large scene is being read.
     pub fn starting(&self) -> Option<&'static str> {
-        self.starting.is_busy().then_some("Preparing the graphics passes")
+        let reads = self.is_reading().then_some("Reading the scene");
+        self.starting.is_busy().then_some("Preparing the graphics passes").or(reads)
     }
 
     /// Takes the engine, once it has started.

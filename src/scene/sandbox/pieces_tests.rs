@@ -446,7 +446,7 @@ fn what_cannot_be_merged_says_why() {
 #[test]
 fn a_scene_file_keeps_what_was_done_with_pieces() {
     let mut sandbox = broken(Surface::Planar);
-    assert!(!sandbox.has_edited_pieces());
+    assert!(!sandbox.scene_to_keep(Camera::default()).1);
     let scene = sandbox.as_it_stands(Camera::default());
     assert!(scene.deleted.is_empty() && scene.breaks.iter().all(|one| one.joined.is_empty()));
     let merged = neighbours(&mut sandbox, 3);

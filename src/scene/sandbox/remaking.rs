@@ -175,18 +175,17 @@ impl Sandbox {
     /// The number of an object in [`Sandbox::as_it_stands`].
     #[must_use]
     pub fn number_as_it_stands(&self, object: usize) -> usize {
+        self.number_beside(object, &self.thrown_and_there())
+    }
+
+    /// The same with the thrown objects that exist, which take a walk over all bodies to find.
+    fn number_beside(&self, object: usize, thrown: &BTreeSet<usize>) -> usize {
         let own = self.document.scene().bodies.len();
-        if object < own { object } else { own + self.thrown_and_there().range(..object).count() }
+        if object < own { object } else { own + thrown.range(..object).count() }
     }
 
-    /// Whether pieces were hidden, locked, deleted or merged, or moved by hand, which a scene that begins with whole
-    /// objects cannot express.
-    #[must_use]
-    pub fn has_edited_pieces(&self) -> bool {
-        self.has_marked_pieces() || !self.as_it_stands(Camera::default()).deleted.is_empty()
-    }
-
-    /// The same but for deleted pieces, which takes longer to find out.
+    /// Whether pieces were hidden, locked or merged, or moved by hand, which a scene that begins with whole objects cannot
+    /// express.
     pub(super) fn has_marked_pieces(&self) -> bool {
         let is_edited = |body: &Body| {
             self.stage.status(body.id) != Status::default()
@@ -195,13 +194,17 @@ impl Sandbox {
         self.document.was_moved_by_hand() || self.stage.bodies().iter().any(is_edited)
     }
 
-    /// The scene to save: from its start, with the user's actions as events. If pieces were edited or moved by hand,
-    /// the scene in its present state, and `true`. While the breaks of an opened scene are being repeated, the scene from
-    /// its start has them all, and the present state only some.
+    /// The scene to save: from its start, with the user's actions as events. If pieces were edited, deleted or moved by
+    /// hand, the scene in its present state, and `true`. While the breaks of an opened scene are being repeated, the scene
+    /// from its start has them all, and the present state only some.
     #[must_use]
     pub fn scene_to_keep(&self, camera: Camera) -> (Scene, bool) {
-        let edited = self.remaking.is_none() && self.has_edited_pieces();
-        (if edited { self.as_it_stands(camera) } else { self.scene(camera) }, edited)
+        let stands = self.remaking.is_none().then(|| self.as_it_stands(camera));
+        let is_edited = |stands: &Scene| self.has_marked_pieces() || !stands.deleted.is_empty();
+        match stands.filter(is_edited) {
+            Some(stands) => (stands, true),
+            None => (self.scene(camera), false),
+        }
     }
 
     /// The scene in its present state: it opens with the same pieces in the same places. Past events are left out,
@@ -229,14 +232,14 @@ impl Sandbox {
             let (Event::Impact { time: at, .. } | Event::Projectile { time: at, .. }) = event;
             *at = (*at - time).max(0.0);
             if let Event::Impact { body: Some(body), .. } = event {
-                *body = self.number_as_it_stands(*body as usize) as u32;
+                *body = self.number_beside(*body as usize, &thrown) as u32;
             }
         }
         let records: BTreeMap<usize, _> =
             bodies().flat_map(|(_, info)| self.breaks.line(info.origin)).collect();
         let number: BTreeMap<usize, u32> = records.keys().copied().zip(0..).collect();
         let name = |object: usize, origin: Option<Origin>| PartName {
-            body: self.number_as_it_stands(object) as u32,
+            body: self.number_beside(object, &thrown) as u32,
             of: origin.and_then(|origin| number.get(&origin.record).copied()),
             part: origin.map_or(0, |origin| origin.part as u32),
         };
@@ -291,7 +294,7 @@ impl Sandbox {
         let gone = (0..self.document.scene().bodies.len())
             .chain(thrown.iter().copied())
             .filter(|object| !whole.contains(object) && !broken.contains(object))
-            .map(|object| PartName { body: self.number_as_it_stands(object) as u32, of: None, part: 0 });
+            .map(|object| PartName { body: self.number_beside(object, &thrown) as u32, of: None, part: 0 });
         let gone_parts = records.iter().flat_map(|(at, record)| {
             let parts =
                 (0..record.cells.len()).filter(|part| !there.get(at).is_some_and(|t| t.contains(part)));

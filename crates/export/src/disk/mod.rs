@@ -22,7 +22,7 @@ use std::{
 use sha2::{Digest as _, Sha256};
 
 pub use change::clear_away;
-pub use single::put_file;
+pub use single::{put_file, put_new};
 pub use under_way::leave_nothing;
 pub(crate) use {
     change::{Change, STAGING, carry_out, recover, sweep_up},

@@ -18,6 +18,8 @@ use crate::ExportError;
 
 /// Numbers the files that this process writes.
 static NEXT: AtomicU32 = AtomicU32::new(0);
+/// Numbered names that are tried.
+const MOST_NAMES: u32 = 10_000;
 
 /// Writes `bytes` to `path`. A file there that holds other bytes, and that `is_own` does not know as the program's, is
 /// kept under a free name; the answer is a line about that. A link is followed; a pipe or a device gets the bytes as they
@@ -46,6 +48,48 @@ pub fn put_file(
             put_on(&RealDisk, path, bytes, is_own).map_err(failed)
         }
     }
+}
+
+/// Writes `bytes` to a new file of the first free one of some numbered names in `folder`; the answer is its path. Programs
+/// that do so at the same moment get names of their own.
+///
+/// # Errors
+/// [`ExportError::Write`].
+pub fn put_new(folder: &Path, name: impl Fn(u32) -> String, bytes: &[u8]) -> Result<PathBuf, ExportError> {
+    let temporary = beside(&folder.join(name(1)));
+    let under_way = UnderWay::at(&temporary);
+    let put = fill(&RealDisk, &temporary, &temporary, bytes).and_then(|()| {
+        let _changing = changing();
+        take_name(&RealDisk, folder, name, &temporary)
+    });
+    if put.is_err() {
+        // The first error is the one to report.
+        let _ = RealDisk.remove_file(&temporary);
+    }
+    drop(under_way);
+    put.map_err(|error| ExportError::write(folder, error))
+}
+
+fn take_name(
+    disk: &dyn Disk,
+    folder: &Path,
+    name: impl Fn(u32) -> String,
+    temporary: &Path,
+) -> io::Result<PathBuf> {
+    for path in (1..MOST_NAMES).map(|i| folder.join(name(i))) {
+        // Creating a file is the only question about a name whose answer still holds a moment later.
+        match disk.create(&path, &[]) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            Err(error) => return Err(error),
+        }
+        if let Err(error) = disk.rename(temporary, &path) {
+            let _ = disk.remove_file(&path);
+            return Err(error);
+        }
+        return flush_names(disk, folder).map(|()| path);
+    }
+    Err(io::Error::other(format!("{} has no free name any more; move files away", name(1))))
 }
 
 /// The same on any disk, where `path` is no link.
@@ -153,6 +197,33 @@ fn clear_away_parts(path: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn windows_in_one_folder_never_write_the_same_picture() {
+        let home = std::env::temp_dir().join(format!("kintsugi-new-names-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&home);
+        fs::create_dir_all(&home).unwrap();
+        fs::write(home.join("2.png"), "mine").unwrap();
+        let windows = 8;
+        let start = std::sync::Barrier::new(windows);
+        let (home, start) = (&home, &start);
+        let put = |window: usize| {
+            start.wait();
+            let bytes = |i| format!("picture {i} of window {window}").into_bytes();
+            let put = |i| (put_new(home, |n| format!("{n}.png"), &bytes(i)).unwrap(), bytes(i));
+            (0..50).map(put).collect::<Vec<_>>()
+        };
+        let all: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..windows).map(|window| scope.spawn(move || put(window))).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        });
+        for (path, bytes) in &all {
+            assert_eq!(&fs::read(path).unwrap(), bytes, "{}", path.display());
+        }
+        assert_eq!(fs::read(home.join("2.png")).unwrap(), b"mine");
+        assert_eq!(fs::read_dir(&home).unwrap().count(), all.len() + 1, "nothing else is left");
+        fs::remove_dir_all(home).unwrap();
+    }
 
     #[cfg(target_os = "linux")]
     #[test]

@@ -3,7 +3,10 @@
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 static UNDER_WAY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -33,8 +36,12 @@ pub fn changing() -> MutexGuard<'static, ()> {
 }
 
 /// Takes away all half results of this process, before the process ends by a signal: waits until a change that has begun
-/// is done, and lets none begin after that.
+/// is done, and lets none begin after that. A second call does nothing, since it would wait for the first one for ever.
 pub fn leave_nothing() {
+    static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
+    if HAS_BEGUN.swap(true, Ordering::SeqCst) {
+        return;
+    }
     std::mem::forget(changing());
     let paths = UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner).clone();
     for path in paths {

@@ -2,11 +2,17 @@
 //! surface fail. With it tests provoke hardware failures at every moment. Only tests have it (feature `testing`): what
 //! ships would lose devices by a variable that it inherits.
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::{
+    path::PathBuf,
+    sync::{
+        OnceLock,
+        atomic::{AtomicI64, Ordering},
+    },
+};
 
 /// The environment variable that configures it: `lose=400,refuse=90` loses every device that the program opens at its
 /// 400th wait and refuses every 90th allocation; `configure=5` lets every fifth configuration of a surface, or use of
-/// one, fail.
+/// one, fail. `stop=FOLDER` panics at a place of the program once a file of its name lies in the folder.
 const VARIABLE: &str = "KINTSUGI_MISHAPS";
 
 /// Counters until the next injected faults.
@@ -81,6 +87,18 @@ impl Mishaps {
 
     pub(super) fn is_the_configuration_to_fail(&self) -> bool {
         is_due(&self.configurations, self.each_configuration)
+    }
+}
+
+/// See [`crate::stop_here`].
+pub(crate) fn stop_here(place: &str) {
+    static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| {
+        let wanted = std::env::var(VARIABLE).unwrap_or_default();
+        wanted.split(',').find_map(|one| one.trim().strip_prefix("stop=")).map(PathBuf::from)
+    });
+    if folder.as_ref().is_some_and(|folder| std::fs::remove_file(folder.join(place)).is_ok()) {
+        panic!("a test asked for a panic here: {place}");
     }
 }
 

@@ -34,6 +34,8 @@ pub use indirect_count::IndirectCount;
 pub use kernel::{Kernel, WORKGROUP};
 #[cfg(any(test, feature = "testing"))]
 pub use mishaps::Mishaps;
+#[cfg(any(test, feature = "testing"))]
+pub(crate) use mishaps::stop_here;
 pub use readback::{AnyReadback, Readback, ReadbackView};
 pub use recorder::{PendingTimings, Recorder};
 pub use shared::{Bindable, Named, Uniform};
