@@ -8,6 +8,8 @@ mod frame_log;
 mod handler;
 pub mod imports;
 mod present;
+#[cfg(any(test, fuzzing))]
+pub mod reading;
 mod resolution;
 mod session;
 mod settings;
