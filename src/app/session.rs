@@ -22,6 +22,8 @@ mod selecting;
 mod starting;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod user_tests;
 
 use std::{collections::BTreeSet, path::Path, time::Instant};
 
