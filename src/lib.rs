@@ -56,6 +56,8 @@ pub mod scene;
 pub mod ui;
 pub mod app;
 pub mod cli;
+#[cfg(test)]
+mod corpus_tests;
 mod facade;
 
 pub use bodies::{BodyDef, World, WorldSettings};

@@ -52,7 +52,7 @@ pub fn apply(scene: &mut Scene) {
     apply_from(&path(), scene);
 }
 
-fn apply_from(path: &Path, scene: &mut Scene) {
+pub(super) fn apply_from(path: &Path, scene: &mut Scene) {
     let [body] = &mut scene.bodies[..] else { return };
     let Some(import) = name(&body.file).and_then(|name| read(path).remove(&name)) else { return };
     body.up = import.up;

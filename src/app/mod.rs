@@ -10,6 +10,8 @@ mod handler;
 pub mod imports;
 mod keeper;
 mod present;
+#[cfg(any(test, fuzzing))]
+pub mod reading;
 mod resolution;
 mod session;
 mod settings;

@@ -24,6 +24,8 @@ mod starting;
 mod testing;
 #[cfg(test)]
 mod thread_tests;
+#[cfg(test)]
+mod user_tests;
 
 use std::{
     collections::BTreeSet,

@@ -29,7 +29,7 @@ impl Settings {
         Self::read_from(&path())
     }
 
-    fn read_from(path: &Path) -> Self {
+    pub fn read_from(path: &Path) -> Self {
         let text = files::read(path, LARGEST).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         text.and_then(|text| toml::from_str(&text).ok()).unwrap_or_default()
     }

@@ -17,6 +17,8 @@ mod overlay_files;
 mod playing;
 mod presets;
 mod progress;
+#[cfg(any(test, fuzzing))]
+pub mod reading;
 mod render;
 mod repeat;
 mod scene_pieces;

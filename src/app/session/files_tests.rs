@@ -22,10 +22,10 @@ use crate::{
 };
 
 /// A folder that is deleted at the end.
-struct Folder(PathBuf);
+pub(super) struct Folder(pub PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("kintsugi-files-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
@@ -33,14 +33,14 @@ impl Folder {
     }
 
     /// A scene file of one mesh.
-    fn scene(&self, file: &str, mesh: &str) -> PathBuf {
+    pub fn scene(&self, file: &str, mesh: &str) -> PathBuf {
         let path = self.0.join(file);
         fs::write(&path, format!("name = \"{file}\"\n[[body]]\nfile = \"{mesh}\"\nlevel = 3\n")).unwrap();
         path
     }
 
     /// A session with a box that no file belongs to; it keeps what is unsaved in this folder.
-    fn session(&self) -> Session {
+    pub fn session(&self) -> Session {
         let mut session = session();
         session.saving.keep_in(Keeper::new(self.0.join("state")));
         session.answered(Purpose::Open, Answer::Missing);
@@ -56,7 +56,7 @@ impl Drop for Folder {
 }
 
 /// Polls until nothing is on its way any more.
-fn settle(session: &mut Session) {
+pub(super) fn settle(session: &mut Session) {
     let start = Instant::now();
     while {
         session.poll();
@@ -68,7 +68,7 @@ fn settle(session: &mut Session) {
     }
 }
 
-fn open(session: &mut Session, path: &Path) {
+pub(super) fn open(session: &mut Session, path: &Path) {
     session.open(path, 3);
     settle(session);
 }
@@ -80,7 +80,7 @@ fn closes(session: &mut Session) -> bool {
     session.is_to_close()
 }
 
-fn tune(session: &mut Session, friction: f64) {
+pub(super) fn tune(session: &mut Session, friction: f64) {
     let tuning = Tuning { friction, ..session.sandbox.as_ref().unwrap().tuning().clone() };
     session.apply(Command::Tune { gesture: "friction", tuning: Box::new(tuning) });
     session.apply(Command::EndGesture);
@@ -90,7 +90,7 @@ fn mesh_of(path: &Path) -> String {
     load_scene(path).unwrap().bodies[0].file.clone()
 }
 
-fn title(session: &Session) -> Option<&str> {
+pub(super) fn title(session: &Session) -> Option<&str> {
     session.question().map(|question| question.title.as_str())
 }
 

@@ -7,7 +7,7 @@
 mod allowed;
 mod compare;
 mod old_report;
-mod original;
+pub(super) mod original;
 
 use std::{
     collections::hash_map::RandomState,

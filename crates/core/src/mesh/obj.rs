@@ -235,7 +235,8 @@ fn add_materials(around: &Surroundings, unchecked: &mut UncheckedMesh, scan: &Sc
                 continue;
             }
         };
-        let mut wanted = Wanted { bytes: Cursor::new(&text), pace: unchecked.pace.clone() };
+        let text = usable_lines(&text);
+        let mut wanted = Wanted { bytes: Cursor::new(text.as_bytes()), pace: unchecked.pace.clone() };
         match tobj::load_mtl_buf(&mut wanted) {
             Ok((materials, _)) => {
                 for material in materials {
@@ -281,6 +282,21 @@ fn add_materials(around: &Surroundings, unchecked: &mut UncheckedMesh, scan: &Sc
     unchecked.pace.go_on_now()
 }
 
+/// The lines of a material library that are used: tobj panics at a colour of fewer than three numbers, and gives up the
+/// whole library at any line that it cannot read.
+fn usable_lines(library: &[u8]) -> String {
+    let is_usable = |line: &&str| {
+        let mut words = line.split_whitespace();
+        match words.next() {
+            Some("newmtl" | "map_Kd") => words.next().is_some(),
+            Some("Kd") => words.take(3).filter(|word| word.parse::<f32>().is_ok()).count() == 3,
+            _ => false,
+        }
+    };
+    let text = String::from_utf8_lossy(library);
+    text.lines().filter(is_usable).flat_map(|line| [line, "\n"]).collect()
+}
+
 /// The picture in `file`, which a material library names.
 fn texture_of(
     around: &Surroundings,
@@ -313,6 +329,18 @@ pub(super) mod tests {
         "f 1/1/1 2/2/1 \\\r\n 3/3/1 4//1\r\nusemtl some name\r\ns off\r\n",
         "f -4/1/1 -3/2/1 -2/1/1 # again\r\nf 1 2 99\r\nf 1 2\r\n",
     );
+
+    #[test]
+    fn a_line_that_cannot_be_read_costs_a_library_that_line_alone() {
+        let library =
+            b"newmtl a\nKd 0.5\nKd\nKd x 0 0\nKd spectral s.rfl\nillum\nNs\nmap_Kd\n# \xff\nKd 1 0.5 0 1\r\n\
+            newmtl\nnewmtl b c\n  map_Kd -s 1 1 1 a b.png\n";
+        let text = super::usable_lines(library);
+        let (materials, _) = tobj::load_mtl_buf(&mut text.as_bytes()).unwrap();
+        let [a, b] = &materials[..] else { panic!("{materials:?}") };
+        assert_eq!((a.name.as_str(), a.diffuse), ("a", Some([1.0, 0.5, 0.0])));
+        assert_eq!((b.name.as_str(), b.diffuse_texture.as_deref()), ("b c", Some("-s 1 1 1 a b.png")));
+    }
 
     #[test]
     fn polygons_negative_indices_and_odd_lines() {

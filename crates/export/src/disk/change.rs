@@ -304,6 +304,17 @@ pub fn recover(disk: &dyn Disk, target: &Path) -> io::Result<Vec<String>> {
     Ok(notes)
 }
 
+/// Finishes a change of a folder that was broken off, as a run there does first, and reads the list of its files; for tests
+/// that put anything into journal and list. Out: lines for the user, the list.
+///
+/// # Errors
+/// As of a run.
+#[cfg(any(feature = "testing", fuzzing))]
+pub fn recover_folder(folder: &Path) -> io::Result<(Vec<String>, Vec<u8>)> {
+    let disk = &super::RealDisk;
+    Ok((recover(disk, folder)?, super::Manifest::read(disk, folder)?.bytes()?))
+}
+
 fn read_journal(disk: &dyn Disk, target: &Path) -> io::Result<Change> {
     let path = target.join(JOURNAL);
     let none = || {

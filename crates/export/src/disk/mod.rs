@@ -22,6 +22,8 @@ use std::{
 use sha2::{Digest as _, Sha256};
 
 pub use change::clear_away;
+#[cfg(any(feature = "testing", fuzzing))]
+pub use change::recover_folder;
 pub use single::{put_file, put_new};
 pub use under_way::leave_nothing;
 pub(crate) use {
