@@ -22,11 +22,12 @@ use std::{
 use sha2::{Digest as _, Sha256};
 
 pub use change::clear_away;
-pub use single::put_file;
+pub use single::{put_file, put_listed};
 pub use under_way::leave_nothing;
 pub(crate) use {
     change::{Change, STAGING, carry_out, recover, sweep_up},
     manifest::{MANIFEST, Manifest, is_below},
+    single::{beside, clear_away_parts, nameless},
     under_way::{UnderWay, changing},
 };
 
