@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::{
     compute::{Compute, RanOn},
-    export::{MeshTally, Signature, report::write_json, write_signed},
+    export::{MeshTally, Signature, report::put_json, write_signed},
     facade::{
         Viewpoint,
         stills::{Still, draw, pieces, surface_points},
@@ -164,7 +164,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
         methods: &rows,
     };
     if let Some(file) = &args.json {
-        write_json(file, &results)?.iter().for_each(|note| reporter.warn(note));
+        put_json(file, &results)?.iter().for_each(|note| reporter.warn(note));
     }
     if let Some(file) = &args.picture {
         picture(args, &compute, &object, &all, file, &reporter)?;

@@ -134,7 +134,7 @@ impl ContactCounts {
     /// [`ExportError::Write`].
     pub fn create(folder: &Path, sandbox: &Sandbox) -> Result<Self, ExportError> {
         let table = Sheet::create(&folder.join("contacts.csv"), COLUMNS)?;
-        Ok(Self { table, lines: Vec::new(), breaks: sandbox.breaks().records().len() })
+        Ok(Self { table, lines: Vec::new(), breaks: sandbox.breaks().records().count() })
     }
 
     /// The file lies in `folder` now.
@@ -152,7 +152,7 @@ impl ContactCounts {
             report.timings.iter().filter(|t| wanted(&t.stage)).map(|t| t.ms).fold(0.0, |a, b| a + b)
         };
         let records = sandbox.breaks().records();
-        let fractures = records.iter().skip(self.breaks).map(|record| record.seconds * 1e3);
+        let fractures = records.skip(self.breaks).map(|(_, record)| record.seconds * 1e3);
         let line = Line {
             counts,
             step_ms: of(&|stage| stage != MEASURED && stage != FOLLOW),
@@ -160,7 +160,7 @@ impl ContactCounts {
             following_ms: of(&|stage| stage == FOLLOW),
             fracture_ms: fractures.fold(0.0, |a, b| a + b),
         };
-        self.breaks = records.len();
+        self.breaks = sandbox.breaks().records().count();
         let Colliding { contacts, near_contacts, near, inside } = counts;
         self.table.line(&format!(
             "{},{},{contacts},{near_contacts},{near},{inside},{:.4},{:.4},{:.4},{:.4},{:.4}",
@@ -186,7 +186,7 @@ impl ContactCounts {
             [sum / self.lines.len().max(1) as f64, most]
         };
         let count = |of: fn(&Colliding) -> usize| range(&|line| of(&line.counts) as f64);
-        let fragments = sandbox.breaks().records().iter().map(|record| record.cells.len()).sum::<usize>();
+        let fragments = sandbox.breaks().records().map(|(_, record)| record.cells.len()).sum::<usize>();
         let (near_contacts, near) = (count(|c| c.near_contacts), count(|c| c.near));
         let share = |[part, _]: Range, [whole, _]: Range| if whole > 0.0 { part / whole } else { 0.0 };
         let mut rows = vec![

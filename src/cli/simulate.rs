@@ -105,7 +105,8 @@ fn by_name<T: std::str::FromStr<Err: std::fmt::Display>>(name: &str) -> Result<T
     name.parse().map_err(|error: T::Err| error.to_string())
 }
 
-/// The logs of a run, complete whenever it ends: `steps.csv` is written line by line, `trajectory.npz` again and again.
+/// The logs of a run, complete whenever it ends: `steps.csv` is written line by line, `trajectory.npz` again and again
+/// from the states that wait on the disk.
 struct Log {
     trajectory: Trajectory,
     path: PathBuf,
@@ -140,11 +141,11 @@ const PAUSE: Duration = Duration::from_secs(1);
 const PAUSES: u32 = 10;
 
 impl Log {
-    fn create(folder: &Path, sandbox: &Sandbox, asked: Asked) -> Result<Self, ExportError> {
+    fn create(folder: &Path, fps: Option<f64>, sandbox: &Sandbox, asked: Asked) -> Result<Self, ExportError> {
         let steps = StepLog::create(&folder.join("steps.csv"))?;
         let path = folder.join(ARRAYS);
-        let mut trajectory = Trajectory::default();
-        trajectory.record(sandbox.bodies(), to_picoseconds(sandbox.last_step().time));
+        let mut trajectory = Trajectory::new(folder, fps);
+        trajectory.record(sandbox.bodies(), to_picoseconds(sandbox.last_step().time))?;
         trajectory.write_npz(&path)?;
         let report = SimulationReport::new(asked, sandbox);
         Ok(Self { trajectory, path, steps, report, saved: Instant::now(), pause: PAUSE })
@@ -153,13 +154,16 @@ impl Log {
     /// The files lie in `folder` now.
     fn moved_to(&mut self, folder: &Path) {
         self.path = folder.join(ARRAYS);
+        self.trajectory.moved_to(folder);
         self.steps.moved_to(folder);
     }
 
     fn record(&mut self, sandbox: &Sandbox, report: &StepReport) -> Result<(), ExportError> {
-        self.trajectory.record(sandbox.bodies(), report.time);
         self.report.record(sandbox);
+        // All logs hold this step, even if one finds no room.
+        let recorded = self.trajectory.record(sandbox.bodies(), report.time);
         self.steps.record(report, sandbox.bodies().len())?;
+        recorded?;
         if self.saved.elapsed() > self.pause {
             let start = Instant::now();
             self.trajectory.write_npz(&self.path)?;
@@ -221,7 +225,8 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     let mut film = film.map(|film| args.film.open(&compute, film, &args.out, &sandbox)).transpose()?;
     let begun = aside.path();
     let created = || -> Result<_, ExportError> {
-        let log = Log::create(begun, &sandbox, args.asked(name))?;
+        let fps = (!args.format.is_empty()).then_some(args.fps);
+        let log = Log::create(begun, fps, &sandbox, args.asked(name))?;
         let pairs = PairLog::create(begun, args.pairs, args.collision_points)?;
         let counts = args.count_contacts.then(|| ContactCounts::create(begun, &sandbox)).transpose()?;
         Ok((log, pairs, counts))
@@ -313,9 +318,9 @@ fn end(
     let mut aside = Aside::begin(&args.out)?;
     aside.has_put(logs);
     let moved = |error: ExportError| error.moved(aside.path(), &args.out);
-    let (log, mut report) = (log.trajectory, log.report);
+    let (mut log, mut report) = (log.trajectory, log.report);
     reporter.stage("write", |_| log.write_npz(&aside.path().join(ARRAYS))).map_err(moved)?;
-    let moving = if args.format.is_empty() { None } else { Some(log.assembly(args.fps)) };
+    let moving = if args.format.is_empty() { None } else { Some(log.assembly()) };
     for (format, what) in args.format.iter().zip(std::iter::repeat(&moving)) {
         let Some(what) = what else { continue };
         let name = format!("animation.{}", format.name);

@@ -280,8 +280,7 @@ impl SimulationReport {
     ) -> Result<(), ExportError> {
         let records = sandbox.breaks().records();
         self.breaks = records
-            .iter()
-            .map(|record| BreakReport {
+            .map(|(_, record)| BreakReport {
                 time: to_nanoseconds(record.time),
                 body: self.that_broke(record),
                 point: record.impact.point,
@@ -318,7 +317,7 @@ impl SimulationReport {
             breaks: self.breaks.len(),
         };
         self.timings_ms = report::timings_ms(timings);
-        report::write_json(path, self).map(drop)
+        report::write_json(path, self)
     }
 }
 

@@ -1,10 +1,13 @@
-//! Log of all breaks since the program started, so that an export can tell where every piece comes from.
+//! Log of breaks, so that an export can tell where every piece comes from.
 //!
-//! In: every completed break. Out: for a body its ancestry of breaks, back to the whole object. Entries are never
-//! removed, since undo and the timeline can bring their bodies back. The log holds no strong reference to octrees, so
-//! it does not keep memory alive.
+//! In: every completed break. Out: for a body its ancestry of breaks, back to the whole object. Undo and the timeline
+//! can bring bodies back, so a break stays as long as a body that they hold comes of it. The log holds no strong
+//! reference to octrees, so it does not keep memory alive.
 
-use std::sync::{Arc, Weak};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Weak},
+};
 
 use glam::DVec3;
 
@@ -24,7 +27,7 @@ use crate::{
 /// The break that produced a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Origin {
-    /// Index in [`BreakLog::records`].
+    /// Index in the [`BreakLog`].
     pub record: usize,
     /// Index of the part in that break.
     pub part: usize,
@@ -79,7 +82,7 @@ pub struct BreakRecord {
     pub whole: Figures,
     /// Grid of the broken body in shape space, if it is an octree.
     pub grid: Option<Grid>,
-    /// If the broken body was merged from several parts: its index in [`BreakLog::joins`].
+    /// If the broken body was merged from several parts: the index of the merge in [`BreakLog`].
     pub joined: Option<usize>,
     /// The broken body's tree in its forest.
     pub(super) tree: u32,
@@ -180,30 +183,55 @@ impl DroppedPart {
     }
 }
 
-/// All breaks, in the order in which they happened.
+/// Fewer breaks than this are not looked through.
+const FEW: usize = 64;
+
+/// Breaks in the order in which they happened, by an index that no later break gets.
 #[derive(Clone, Debug, Default)]
 pub struct BreakLog {
-    records: Vec<BreakRecord>,
-    joins: Vec<Vec<usize>>,
+    records: BTreeMap<usize, BreakRecord>,
+    joins: BTreeMap<usize, Vec<usize>>,
+    /// Breaks and merges so far.
+    made: usize,
+    /// Breaks that were left by the last [`BreakLog::keep`].
+    kept: usize,
 }
 
 impl BreakLog {
     /// Appends a break; returns its index.
     pub(super) fn push(&mut self, record: BreakRecord) -> usize {
-        self.records.push(record);
-        self.records.len() - 1
+        self.records.insert(self.made, record);
+        self.made += 1;
+        self.made - 1
     }
 
     /// Records that parts of a break were merged; returns the index of the merge.
     pub(super) fn join(&mut self, parts: Vec<usize>) -> usize {
-        self.joins.push(parts);
-        self.joins.len() - 1
+        self.joins.insert(self.made, parts);
+        self.made += 1;
+        self.made - 1
     }
 
-    /// For each merge, the merged parts of the break, ascending.
-    #[must_use]
-    pub fn joins(&self) -> &[Vec<usize>] {
-        &self.joins
+    /// Whether there are twice as many breaks as [`BreakLog::keep`] left, so that a break costs little on average.
+    pub(super) fn has_doubled(&self) -> bool {
+        self.records.len() >= FEW.max(2 * self.kept)
+    }
+
+    /// Removes all breaks and merges but those in the ancestry of these bodies.
+    pub(super) fn keep<'a>(&mut self, bodies: impl Iterator<Item = &'a BodyInfo>) {
+        let (mut breaks, mut joins) = (BTreeSet::new(), BTreeSet::new());
+        for info in bodies {
+            joins.extend(info.joined);
+            let mut next = info.origin;
+            while let Some(at) = next.filter(|at| breaks.insert(at.record)) {
+                let record = self.records.get(&at.record);
+                joins.extend(record.and_then(|record| record.joined));
+                next = record.and_then(|record| record.broken);
+            }
+        }
+        self.records.retain(|at, _| breaks.contains(at));
+        self.joins.retain(|at, _| joins.contains(at));
+        self.kept = self.records.len();
     }
 
     /// The parts of its break that a body consists of.
@@ -214,22 +242,21 @@ impl BreakLog {
 
     /// The parts that a body with this origin and merge consists of.
     pub(super) fn parts(&self, origin: Option<Origin>, joined: Option<usize>) -> Vec<usize> {
-        match joined.and_then(|joined| self.joins.get(joined)) {
+        match joined.and_then(|joined| self.joins.get(&joined)) {
             Some(parts) => parts.clone(),
             None => origin.iter().map(|origin| origin.part).collect(),
         }
     }
 
-    /// All breaks.
-    #[must_use]
-    pub fn records(&self) -> &[BreakRecord] {
-        &self.records
+    /// The breaks with their indices, in the order in which they happened.
+    pub fn records(&self) -> impl DoubleEndedIterator<Item = (usize, &BreakRecord)> {
+        self.records.iter().map(|(at, record)| (*at, record))
     }
 
     /// A break.
     #[must_use]
     pub fn get(&self, record: usize) -> Option<&BreakRecord> {
-        self.records.get(record)
+        self.records.get(&record)
     }
 
     /// The part index at each break in a body's ancestry, the first break first.

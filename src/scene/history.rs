@@ -48,6 +48,12 @@ impl History {
         self.done.iter().rev().find_map(|step| step.world.as_ref())
     }
 
+    /// All snapshots but the first ones of scenes that are not open.
+    pub(super) fn moments(&self) -> impl Iterator<Item = &Moment> {
+        let steps = self.done.iter().chain(&self.undone).filter_map(|step| step.world.as_ref());
+        steps.chain(self.first.as_deref())
+    }
+
     /// Sets the snapshot of a newly opened scene.
     pub(super) fn set_first(&mut self, first: Arc<Moment>) {
         self.first = Some(first);

@@ -53,6 +53,52 @@ fn a_killed_simulation_leaves_what_it_had() {
     let (steps, states) = logged(&out);
     println!("{steps} steps, {states} states");
     assert!(states > 1 && steps + 1 >= states);
+    // The states that waited had no name; half of an archive goes with the next run.
+    let (code, _, err) = outcome(
+        &kintsugi(["simulate", "builtin:box", "--seconds", "0.1", "--out", &text(&out)]).output().unwrap(),
+    );
+    assert_eq!(code, 0, "{err}");
+    let names = std::fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().file_name());
+    let hidden: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with('.')).collect();
+    assert_eq!(hidden, [".kintsugi-files.json"]);
+}
+
+/// The greatest resident memory of a simulation of 100 boxes at rest, MiB.
+#[cfg(target_os = "linux")]
+fn greatest_memory(home: &Path, seconds: u32) -> u64 {
+    use std::fmt::Write as _;
+    let mut scene = String::new();
+    for i in 0..100 {
+        let [x, z] = [i % 10, i / 10].map(|k| 1.5 * f64::from(k));
+        write!(scene, "[[body]]\nfile = \"builtin:box\"\nlevel = 2\nposition = [{x}, 0.6, {z}]\n").unwrap();
+    }
+    let (file, out) = (home.join("boxes.toml"), home.join(seconds.to_string()));
+    std::fs::write(&file, scene).unwrap();
+    let words = ["simulate", &text(&file), "--seconds", &seconds.to_string(), "--volume-every", "0"];
+    let mut command = kintsugi(words);
+    command.args(["--compute", "cpu", "--out", &text(&out)]);
+    let mut running = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let (mut most, status) = (0, format!("/proc/{}/status", running.id()));
+    while running.try_wait().unwrap().is_none() {
+        let told = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = told.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        most = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(most);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    assert!(running.wait().unwrap().success());
+    let states = read_npz(&out.join("trajectory.npz"))["time"].shape[0];
+    assert_eq!(states, 100 * seconds as usize + 1);
+    most / 1024
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ten_times_the_steps_take_no_more_memory() {
+    let home = folder("memory-of-simulation");
+    let [short, long] = [20, 200].map(|seconds| greatest_memory(&home, seconds));
+    println!("{short} MiB for 2,000 steps, {long} MiB for 20,000");
+    // All states are 200 MiB.
+    assert!(short > 0 && long < short + 32, "{short} MiB, {long} MiB");
 }
 
 #[cfg(unix)]
@@ -71,7 +117,8 @@ fn a_simulation_without_room_says_so_and_leaves_what_it_had() {
     let (steps, states) = logged(&out);
     println!("{steps} steps, {states} states");
     assert!(states > 1 && steps > 100);
-    assert!(!out.join("trajectory.part").exists() && !out.join("steps.part").exists());
+    let mut names = std::fs::read_dir(&out).unwrap().map(|entry| text(&entry.unwrap().path()));
+    assert!(names.all(|name| !name.ends_with(".part")), "nothing half done is left");
 }
 
 #[test]

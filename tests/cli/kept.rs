@@ -145,6 +145,32 @@ fn pictures_of_the_program_make_room_and_others_are_kept() {
     let (code, _, err) = outcome(&kintsugi(words).arg(&table).args(["--compute", "cpu"]).output().unwrap());
     assert!(code == 0 && err.contains("kept as t.before.json"), "{code}: {err}");
     assert_eq!(read(&home.join("t.before.json")), "mine");
+    // The program's own tables make room, since a list beside them has their digests; an edited one is kept.
+    let bench = |table: &Path, csv: &Path| {
+        let words = ["bench", "builtin:box", "--level", "3", "--repeat", "1", "--compute", "cpu"];
+        let words = words.map(str::to_owned).into_iter();
+        let words = words.chain(["--json".into(), text(table), "--csv".into(), text(csv)]);
+        let (code, _, err) = outcome(&kintsugi(words).output().unwrap());
+        assert_eq!(code, 0, "{err}");
+        err
+    };
+    let csv = home.join("t.csv");
+    assert_eq!((bench(&table, &csv), bench(&table, &csv)), (String::new(), String::new()));
+    write(&csv, "mine, edited");
+    assert!(bench(&table, &csv).contains("kept as t.before.csv"));
+    assert_eq!(read(&home.join("t.before.csv")), "mine, edited");
+    let mut names: Vec<_> = std::fs::read_dir(&home).unwrap().map(|e| e.unwrap().file_name()).collect();
+    names.sort();
+    let wanted = [
+        ".kintsugi-written.json",
+        "a.before.png",
+        "a.png",
+        "t.before.csv",
+        "t.before.json",
+        "t.csv",
+        "t.json",
+    ];
+    assert_eq!(names, wanted);
 }
 
 #[cfg(unix)]

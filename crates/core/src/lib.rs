@@ -19,6 +19,7 @@ use kintsugi_gpu as gpu;
 
 pub mod compute;
 pub mod files;
+pub mod memory;
 pub mod parameter;
 pub mod registry;
 pub mod mesh;

@@ -19,7 +19,7 @@ use super::ExportError;
 use crate::{
     disk::{
         Change, Disk, Kind, Lock, MANIFEST, Manifest, RealDisk, STAGING, UnderWay, carry_out, changing,
-        files_below, flush_names, recover, remove_all, sweep_up,
+        clear_away_parts, files_below, flush_names, recover, remove_all, sweep_up,
     },
     provenance::VERSION,
 };
@@ -58,6 +58,7 @@ impl Aside {
     /// # Errors
     /// [`ExportError::Write`] where no files can be written there.
     pub fn begin(target: &Path) -> Result<Self, ExportError> {
+        clear_away_parts(&target.join("any"));
         Self::begin_on(Arc::new(RealDisk), target)
     }
 

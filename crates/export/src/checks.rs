@@ -64,7 +64,23 @@ pub fn check(broken: &BrokenObject) -> Vec<Check> {
     }
     all.push(crack_flags(broken));
     all.push(numbering(broken));
+    #[cfg(feature = "testing")]
+    mishap(&mut all);
     all
+}
+
+/// Tests of commands let the n-th break of a run fail its checks (`KINTSUGI_BROKEN_CHECK=2`), or panic there (`panic 2`).
+#[cfg(feature = "testing")]
+fn mishap(checks: &mut [Check]) {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static BREAKS: AtomicU32 = AtomicU32::new(0);
+    let wanted = std::env::var("KINTSUGI_BROKEN_CHECK").unwrap_or_default();
+    let (panics, number) = wanted.strip_prefix("panic ").map_or((false, &*wanted), |number| (true, number));
+    if number.parse() != Ok(BREAKS.fetch_add(1, Ordering::Relaxed) + 1) {
+        return;
+    }
+    assert!(!panics, "a check that panics");
+    checks.iter_mut().take(1).for_each(|check| check.ok = false);
 }
 
 /// Checks for any method: volumes add up, and an octree's parts are connected and valid.

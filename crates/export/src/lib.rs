@@ -10,7 +10,11 @@
 )]
 #![recursion_limit = "256"]
 
-use kintsugi_core::{compute, fracture, import, mesh, shape, svo, voxelize};
+use kintsugi_core::{
+    compute, fracture, import,
+    memory::{self, Short},
+    mesh, shape, svo, voxelize,
+};
 use kintsugi_geometry as geometry;
 use kintsugi_gpu as gpu;
 use kintsugi_physics as bodies;
@@ -90,6 +94,9 @@ pub enum ExportError {
         /// The file.
         path: PathBuf,
     },
+    /// The meshes do not fit into the free memory.
+    #[error("for the meshes of the pieces {0}; choose a lower level, or close other programs")]
+    Memory(Short),
     /// The user cancelled.
     #[error("the export was cancelled")]
     Cancelled,
@@ -112,7 +119,7 @@ impl ExportError {
         match self {
             Self::Write { path, reason } => Self::Write { path: there(path), reason },
             Self::Format { path, reason } => Self::Format { path: there(path), reason },
-            other @ (Self::Replaces { .. } | Self::Cancelled | Self::Stopped(_)) => other,
+            other @ (Self::Replaces { .. } | Self::Memory(_) | Self::Cancelled | Self::Stopped(_)) => other,
         }
     }
 }

@@ -26,8 +26,10 @@ use crate::{
 };
 
 use super::{
-    Assembly, BrokenObject, Cells, ExportError, ExportPiece, Figures, MeshFigures, MeshReport, checks::Check,
-    disk::put_file, numbers::PlainJson,
+    Assembly, BrokenObject, Cells, ExportError, ExportPiece, Figures, MeshFigures, MeshReport,
+    checks::Check,
+    disk::{put_file, put_listed},
+    numbers::PlainJson,
 };
 
 /// The input mesh.
@@ -428,16 +430,29 @@ pub fn timings_ms(timings: &[StageTiming]) -> serde_json::Map<String, serde_json
     map
 }
 
-/// Writes `value` as indented JSON. A file of that name is kept under a free name; the answer is a line about that.
+/// Writes `value` as indented JSON into a folder of results.
 ///
 /// # Errors
 /// [`ExportError::Write`].
-pub fn write_json(path: &Path, value: &impl Serialize) -> Result<Option<String>, ExportError> {
+pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), ExportError> {
+    put_file(path, &json(path, value)?, &|_| false).map(drop)
+}
+
+/// Writes `value` as indented JSON to a place that the user named. A file there that the program did not write is kept
+/// under a free name; the answer is a line about that.
+///
+/// # Errors
+/// [`ExportError::Write`].
+pub fn put_json(path: &Path, value: &impl Serialize) -> Result<Option<String>, ExportError> {
+    put_listed(path, &json(path, value)?)
+}
+
+fn json(path: &Path, value: &impl Serialize) -> Result<Vec<u8>, ExportError> {
     let mut text = Vec::new();
     let mut json = serde_json::Serializer::with_formatter(&mut text, PlainJson::default());
     value.serialize(&mut json).map_err(|e| ExportError::write(path, e))?;
     text.push(b'\n');
-    put_file(path, &text, &|_| false)
+    Ok(text)
 }
 
 fn counts(broken: &BrokenObject) -> FractureCounts {

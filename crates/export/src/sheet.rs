@@ -8,6 +8,7 @@ use std::{
 };
 
 use super::ExportError;
+use crate::disk::{UnderWay, beside};
 
 /// A file of lines being written.
 #[derive(Debug)]
@@ -80,7 +81,8 @@ impl Sheet {
     /// [`ExportError::Write`]; the file is then unchanged.
     pub fn add_column(&mut self, name: &str, value: &str) -> Result<(), ExportError> {
         self.flush()?;
-        let beside = self.path.with_extension("part");
+        let beside = beside(&self.path);
+        let _under_way = UnderWay::at(&beside);
         let widened = self.widen(&beside, name, value);
         if widened.is_err() {
             // The first error is the one to report.

@@ -35,7 +35,7 @@ use super::{
 };
 use crate::{
     compute::{Choice, Compute, RanOn},
-    export::{InputReport, disk::put_file, report::write_json},
+    export::{InputReport, disk::put_listed, report::put_json},
     fracture::{FractureCounts, MAX_SEEDS, Surface, crack::CrackShape},
     gpu::{Gpu, Traffic, ms_since},
     import::ReadMesh,
@@ -184,13 +184,13 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     }
     let mut kept = match (&args.json, &all[..]) {
         (None, _) | (_, []) => None,
-        (Some(path), [only]) if failure.is_none() => write_json(path, only)?,
-        (Some(path), _) => write_json(path, &all)?,
+        (Some(path), [only]) if failure.is_none() => put_json(path, only)?,
+        (Some(path), _) => put_json(path, &all)?,
     }
     .into_iter()
     .collect::<Vec<_>>();
     if let (Some(path), false) = (&args.csv, all.is_empty()) {
-        kept.extend(put_file(path, tables::csv(&all).as_bytes(), &|_| false)?);
+        kept.extend(put_listed(path, tables::csv(&all).as_bytes())?);
     }
     kept.iter().for_each(|note| Reporter::new(false).warn(note));
     failure.map_or(Ok(()), Err)

@@ -85,7 +85,7 @@ fn a_column_gives_what_the_command_compare_gives() {
         let columns = sandbox.columns();
         assert_eq!(columns.len(), 3);
         assert_eq!(broken(&columns[0]).pieces, sandbox.bodies().len());
-        let record = sandbox.breaks().records().last().unwrap();
+        let record = sandbox.breaks().records().next_back().unwrap().1;
         for (number, column) in columns[1..].iter().enumerate() {
             let mut arena = Arena::new(Compute::Cpu).unwrap();
             arena.insert(&source.as_octree().unwrap().forest).unwrap();

@@ -303,7 +303,7 @@ impl ExportPlan {
         let saved = save_scene(&aside.path().join(SCENE_FILE), &self.scene);
         notes.extend(saved.as_ref().err().map(|error| format!("{SCENE_FILE} was left out: {error}")));
         self.report.files = aside.files().map_err(told)?;
-        write_json(&aside.path().join("report.json"), &self.report).map(drop).map_err(told)?;
+        write_json(&aside.path().join("report.json"), &self.report).map_err(told)?;
         last.at(2, 2)?;
         notes.extend(aside.finish()?);
         let failed = self.report.checks.iter().filter(|check| !check.ok).map(|check| check.name.clone());

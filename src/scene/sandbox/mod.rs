@@ -13,6 +13,8 @@ mod generations;
 mod home;
 mod merging;
 #[cfg(test)]
+mod forgetting_tests;
+#[cfg(test)]
 mod mishap_tests;
 mod opening;
 mod past;

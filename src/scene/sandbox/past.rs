@@ -1,6 +1,6 @@
 //! Undo, reset, and recorded states.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use super::Sandbox;
 use crate::scene::{
@@ -62,6 +62,19 @@ impl Sandbox {
         if let Some(first) = &moment.first {
             self.history.set_first(Arc::clone(first));
         }
+    }
+
+    /// Removes breaks from the log that no body comes of: none on the stage, in undo or in the timeline.
+    pub(super) fn forget_breaks(&mut self) {
+        // The breaks of a scene that is being opened name each other.
+        if self.remaking.is_some() {
+            return;
+        }
+        let all = self.history.moments().chain(self.timeline.moments());
+        let all = all.flat_map(|moment| [Some(moment), moment.first.as_deref()]).flatten();
+        let mut seen = BTreeSet::new();
+        let moments = all.filter(|moment| seen.insert(std::ptr::from_ref::<Moment>(*moment)));
+        self.breaks.keep(self.stage.infos().chain(moments.flat_map(|moment| moment.stage.infos())));
     }
 
     /// A snapshot of the present state as an undo step.

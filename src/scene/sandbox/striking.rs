@@ -175,6 +175,9 @@ impl Sandbox {
             remaking.made(record, broken);
         }
         self.stage.break_up(body.id, parts, record);
+        if self.breaks.has_doubled() {
+            self.forget_breaks();
+        }
         self.count_generations(job, record);
         if matches!(job.cause, Cause::User | Cause::Again) {
             self.document.happened(Event::Impact {

@@ -50,7 +50,7 @@ pub struct BodyInfo {
     pub color_id: u32,
     /// The break that produced it.
     pub origin: Option<Origin>,
-    /// If it was merged from several parts of that break: the index in [`super::BreakLog::joins`]. The origin then
+    /// If it was merged from several parts of that break: the index of the merge in [`super::BreakLog`]. The origin then
     /// names the largest part.
     pub joined: Option<usize>,
 }
@@ -198,6 +198,11 @@ impl Stage {
     /// Data of a body that exists.
     pub fn info(&self, id: BodyId) -> Option<&BodyInfo> {
         self.info.get(&id)
+    }
+
+    /// What is known of all bodies.
+    pub fn infos(&self) -> impl Iterator<Item = &BodyInfo> {
+        self.info.values()
     }
 
     /// Data of a body; for one that does not exist, those of a whole body of the first object.

@@ -77,6 +77,11 @@ impl Standing {
         self.bodies.iter().map(|body| (body.id, &body.def.shape))
     }
 
+    /// What the stage knew of its bodies.
+    pub fn infos(&self) -> impl Iterator<Item = &BodyInfo> {
+        self.bodies.iter().map(|body| &body.info)
+    }
+
     /// The first body of an object in its state at that time.
     pub fn body_of(&self, object: usize) -> Option<BodyDef> {
         let mut all = self.bodies.iter().zip(self.motions.iter());

@@ -134,6 +134,12 @@ impl Timeline {
         self.bytes
     }
 
+    /// Snapshots of all sets of bodies in all takes, some more than once.
+    pub(super) fn moments(&self) -> impl Iterator<Item = &Moment> {
+        let takes = self.takes.iter().chain([&self.now]);
+        takes.flat_map(|take| take.frames.iter().map(|frame| &*frame.epoch))
+    }
+
     /// The number of the current take.
     #[must_use]
     pub fn take(&self) -> u32 {

@@ -15,6 +15,7 @@ mod surface;
 pub use progress::Progress;
 
 use crate::{
+    memory::Short,
     mesh::{HealthReport, Mesh, check_while},
     shape::PieceMesh,
     svo::{Forest, Grid, MAX_LEVEL, build},
@@ -37,6 +38,9 @@ pub enum VoxelizeError {
     /// More than 67 million boundary voxels.
     #[error("the mesh fills more voxels than fit in memory at this level; choose a lower level")]
     TooLarge,
+    /// The voxels do not fit into the free memory.
+    #[error("for the voxels at this level {0}; choose a lower level, or close other programs")]
+    Memory(Short),
     /// The user cancelled.
     #[error("cancelled")]
     Cancelled,

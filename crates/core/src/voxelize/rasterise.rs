@@ -14,10 +14,13 @@ use super::{
     color::ColorSource,
     polygon::{Polygon, Slabs, cells_of},
 };
-use crate::svo::{
-    Keys, LeafColor,
-    morton::{self, Key},
-    pack_normal,
+use crate::{
+    memory::{self, Short},
+    svo::{
+        Keys, LeafColor,
+        morton::{self, Key},
+        pack_normal,
+    },
 };
 
 /// Log2 of a brick's edge in cells.
@@ -26,6 +29,8 @@ pub(super) const BRICK_SHIFT: u32 = 3;
 pub(super) const BRICK_CELLS: usize = 512;
 /// Limit of leaves, and of (face, brick) pairs: more would not fit into the memory of a common machine.
 pub(super) const MOST: usize = 1 << 26;
+/// Memory that a leaf needs until its octree is built, bytes: 44 were measured for the statue at level 10.
+const LEAF_BYTES: u64 = 50;
 
 /// Kind of a face of the closed surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,12 +135,14 @@ pub(super) fn rasterise(
     }
     starts.push(pairs.len());
     let (paired, leaves) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let free = memory::free();
+    let room = free.map_or(MOST, |free| MOST.min((free / LEAF_BYTES) as usize));
     let parts: Vec<Touched> = starts
         .par_windows(2)
         .map_init(BrickSums::new, |sums, range| {
             let mut out = Touched::default();
             for run in pairs[range[0]..range[1]].chunk_by(|a, b| a >> 32 == b >> 32) {
-                if progress.is_cancelled() || leaves.load(Ordering::Relaxed) > MOST {
+                if progress.is_cancelled() || leaves.load(Ordering::Relaxed) > room {
                     break;
                 }
                 let (before, brick) = (out.keys.len(), (run[0] >> 32) as Key);
@@ -154,10 +161,18 @@ pub(super) fn rasterise(
     if progress.is_cancelled() {
         return Err(VoxelizeError::Cancelled);
     }
-    if leaves.into_inner() > MOST {
+    let leaves = leaves.into_inner();
+    if leaves > MOST {
         return Err(VoxelizeError::TooLarge);
     }
-    Ok(Touched::join(parts))
+    if let Some(free) = free.filter(|_| leaves > room) {
+        // Tasks end early, so the share of the pairs that they have is too large, and the estimate too low.
+        let all = leaves as f64 * pairs.len() as f64 / paired.into_inner().max(1) as f64;
+        let needed = (all * LEAF_BYTES as f64) as u64;
+        return Err(VoxelizeError::Memory(Short { needed: needed.max(free + 1), free }));
+    }
+    let needed = leaves as u64 * LEAF_BYTES;
+    Touched::join(parts).ok_or(VoxelizeError::Memory(Short { needed, free: free.unwrap_or_default() }))
 }
 
 /// Highest cell that may contain surface: one free cell stays on the far side (except in a grid of two cells).
@@ -452,7 +467,8 @@ impl Touched {
     }
 
     /// Concatenates the parts. First-touch page faults dominate, so the arrays are filled in parallel.
-    fn join(parts: Vec<Self>) -> Self {
+    /// The parts one after another; `None` without memory for them.
+    fn join(parts: Vec<Self>) -> Option<Self> {
         let mut all = Self::default();
         let mut base = 0;
         for part in &parts {
@@ -464,22 +480,21 @@ impl Touched {
         }
         all.brick_start.push(base);
         let Self { keys, normals, colors, area_x, volume_x, .. } = &mut all;
+        let leaves = base as usize;
+        normals.try_reserve_exact(leaves).ok()?;
+        colors.try_reserve_exact(leaves).ok()?;
+        area_x.try_reserve_exact(leaves).ok()?;
+        volume_x.try_reserve_exact(leaves).ok()?;
         rayon::scope(|scope| {
             scope.spawn(|_| {
                 keys.reserve(base as usize);
                 parts.iter().for_each(|part| keys.extend_from_slice(part.keys.as_slice()));
             });
-            scope.spawn(|_| *normals = concatenated(&parts, |part| &part.normals));
-            scope.spawn(|_| *colors = concatenated(&parts, |part| &part.colors));
-            scope.spawn(|_| *area_x = concatenated(&parts, |part| &part.area_x));
-            scope.spawn(|_| *volume_x = concatenated(&parts, |part| &part.volume_x));
+            scope.spawn(|_| parts.iter().for_each(|part| normals.extend_from_slice(&part.normals)));
+            scope.spawn(|_| parts.iter().for_each(|part| colors.extend_from_slice(&part.colors)));
+            scope.spawn(|_| parts.iter().for_each(|part| area_x.extend_from_slice(&part.area_x)));
+            scope.spawn(|_| parts.iter().for_each(|part| volume_x.extend_from_slice(&part.volume_x)));
         });
-        all
+        Some(all)
     }
-}
-
-fn concatenated<T: Copy>(parts: &[Touched], of: impl Fn(&Touched) -> &[T]) -> Vec<T> {
-    let mut all = Vec::with_capacity(parts.iter().map(|part| of(part).len()).sum());
-    parts.iter().for_each(|part| all.extend_from_slice(of(part)));
-    all
 }

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, io::ErrorKind, path::Path, sync::Arc};
 use super::{
     MANIFEST,
     model::{Fault, Model},
-    single::put_on,
+    single::{Known, put_on},
 };
 use crate::{Aside, disk::Disk as _};
 
@@ -68,7 +68,12 @@ fn simulate(disk: &Model) -> Result<(), String> {
 }
 
 fn picture(disk: &Model) -> Result<(), String> {
-    put_on(disk, Path::new("/home/a.png"), b"new", &|old| old == b"own").map(drop).map_err(|e| e.to_string())
+    let known = Known::Signed(&|old| old == b"own");
+    put_on(disk, Path::new("/home/a.png"), b"new", known).map(drop).map_err(|e| e.to_string())
+}
+
+fn table(disk: &Model, text: &[u8]) -> Result<Option<String>, String> {
+    put_on(disk, Path::new("/home/a.json"), text, Known::Listed).map_err(|e| e.to_string())
 }
 
 /// An operation, what lies there before it, and the results that may be there after it, whole: by the file that is put
@@ -322,6 +327,56 @@ fn a_picture_is_the_earlier_one_or_the_new_one_and_somebody_s_is_kept() {
                 tried += 1;
             }
         }
+    }
+    println!("{tried} faults");
+}
+
+#[test]
+fn a_table_is_the_earlier_one_or_the_new_one_and_somebody_s_is_kept() {
+    let mut tried = 0;
+    for is_own in [true, false] {
+        let fresh = || {
+            let disk = Model::default();
+            disk.make_folder(Path::new("/home")).unwrap();
+            table(&disk, b"own").unwrap();
+            disk.write("/home/a.json", if is_own { "own" } else { "mine" }, false);
+            disk.settle();
+            disk
+        };
+        let there = if is_own { "own" } else { "mine" };
+        for n in 1..60 {
+            let faults = [Fault::Once(ErrorKind::StorageFull), Fault::From(ErrorKind::Other), Fault::Kill];
+            let losses = POWER.iter().map(|(_, keep)| (Fault::Kill, Some(keep)));
+            for (fault, loss) in faults.into_iter().map(|fault| (fault, None)).chain(losses) {
+                let disk = fresh();
+                disk.fail(n, fault);
+                let ended = table(&disk, b"new");
+                disk.restart();
+                if let Some(keep) = loss {
+                    disk.lose_power(keep);
+                }
+                let files = disk.files();
+                let told = format!("{there}: {fault:?} at call {n} ({ended:?}): {files:#?}");
+                let now = files.get("/home/a.json").map(String::as_str);
+                let has_mine = || files.values().any(|text| text == "mine");
+                assert!(is_own || has_mine(), "{told}");
+                assert!(now == Some(there) || now == Some("new") || (now.is_none() && !is_own), "{told}");
+                if ended.is_ok() && loss.is_none() {
+                    assert_eq!(now, Some("new"), "{told}");
+                }
+                // Whatever the list says after that, the next one loses nothing of somebody's.
+                let after = table(&disk, b"newer").unwrap_or_else(|e| panic!("{told}: {e}"));
+                let files = disk.files();
+                assert!(is_own || files.values().any(|text| text == "mine"), "{told}: {files:#?}");
+                assert!(after.is_none() || after.unwrap().contains("a.before"), "{told}");
+                tried += 1;
+            }
+        }
+        // Without a fault the program's own table makes room, and only a changed one is kept.
+        let disk = fresh();
+        let notes = [b"new", b"two"].map(|text| table(&disk, text).unwrap());
+        assert_eq!(notes.map(|note| note.is_some()), [!is_own, false], "{:#?}", disk.files());
+        assert_eq!(disk.files().contains_key("/home/a.before.json"), !is_own);
     }
     println!("{tried} faults");
 }

@@ -27,12 +27,21 @@ impl Manifest {
     /// # Errors
     /// The file system's; a file that is no list is none.
     pub fn read(disk: &dyn Disk, folder: &Path) -> io::Result<Self> {
-        let path = folder.join(MANIFEST);
-        if disk.kind(&path)? != Some(Kind::File) {
-            return Ok(Self::default());
+        Ok(Self::at(disk, &folder.join(MANIFEST))?.unwrap_or_default())
+    }
+
+    /// A list at any place; `None` where there is none. Names that lead out of its folder are left out.
+    ///
+    /// # Errors
+    /// The file system's.
+    pub fn at(disk: &dyn Disk, path: &Path) -> io::Result<Option<Self>> {
+        if disk.kind(path)? != Some(Kind::File) {
+            return Ok(None);
         }
-        let mut list: Self = serde_json::from_slice(&disk.read(&path)?).unwrap_or_default();
-        list.files.retain(|name, _| is_below(name) && name != MANIFEST);
+        let mut list: Option<Self> = serde_json::from_slice(&disk.read(path)?).ok();
+        if let Some(list) = &mut list {
+            list.files.retain(|name, _| is_below(name) && name != MANIFEST);
+        }
         Ok(list)
     }
 

@@ -24,11 +24,12 @@ use sha2::{Digest as _, Sha256};
 pub use change::clear_away;
 #[cfg(any(feature = "testing", fuzzing))]
 pub use change::recover_folder;
-pub use single::{put_file, put_new};
+pub use single::{put_file, put_listed, put_new};
 pub use under_way::leave_nothing;
 pub(crate) use {
     change::{Change, STAGING, carry_out, recover, sweep_up},
     manifest::{MANIFEST, Manifest, is_below},
+    single::{beside, clear_away_parts, nameless},
     under_way::{UnderWay, changing},
 };
 

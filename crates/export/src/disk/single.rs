@@ -1,7 +1,8 @@
 //! One file at a place that the user named: written beside it, flushed, renamed.
 //!
 //! In: a path, bytes. Out: the whole file or the one before. A file that the program did not write is kept under the
-//! first free name, `x.before.png`.
+//! first free name, `x.before.png`. Pictures carry a signature of the program; of other files `.kintsugi-written.json`
+//! beside them has size and SHA-256.
 
 use std::{
     collections::BTreeSet,
@@ -13,13 +14,28 @@ use std::{
     },
 };
 
-use super::{Disk, Kind, RealDisk, UnderWay, change::kept_note, changing, flush_names, free_name};
-use crate::ExportError;
+use super::{
+    Disk, Kind, Manifest, Mark, RealDisk, UnderWay, change::kept_note, changing, flush_names, free_name,
+};
+use crate::{ExportError, provenance::VERSION};
 
 /// Numbers the files that this process writes.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 /// Numbered names that are tried.
 const MOST_NAMES: u32 = 10_000;
+
+/// The list of files in a folder that the program wrote there one by one. Results folders have a list of their own:
+/// what that one names goes with the next results.
+const WRITTEN: &str = ".kintsugi-written.json";
+
+/// How a file that the program wrote is told from somebody's own.
+#[derive(Clone, Copy)]
+pub(super) enum Known<'a> {
+    /// By its bytes.
+    Signed(&'a dyn Fn(&[u8]) -> bool),
+    /// By the list beside it.
+    Listed,
+}
 
 /// Writes `bytes` to `path`. A file there that holds other bytes, and that `is_own` does not know as the program's, is
 /// kept under a free name; the answer is a line about that. A link is followed; a pipe or a device gets the bytes as they
@@ -32,6 +48,18 @@ pub fn put_file(
     bytes: &[u8],
     is_own: &dyn Fn(&[u8]) -> bool,
 ) -> Result<Option<String>, ExportError> {
+    put(path, bytes, Known::Signed(is_own))
+}
+
+/// The same for a file whose bytes do not say who wrote it: a list beside it does.
+///
+/// # Errors
+/// As [`put_file`].
+pub fn put_listed(path: &Path, bytes: &[u8]) -> Result<Option<String>, ExportError> {
+    put(path, bytes, Known::Listed)
+}
+
+fn put(path: &Path, bytes: &[u8], known: Known<'_>) -> Result<Option<String>, ExportError> {
     let failed = |e: io::Error| ExportError::write(path, e);
     match fs::metadata(path) {
         Ok(about) if about.is_dir() => {
@@ -41,11 +69,11 @@ pub fn put_file(
         Ok(_) => {
             let real = path.canonicalize().map_err(failed)?;
             clear_away_parts(&real);
-            put_on(&RealDisk, &real, bytes, is_own).map_err(failed)
+            put_on(&RealDisk, &real, bytes, known).map_err(failed)
         }
         Err(_) => {
             clear_away_parts(path);
-            put_on(&RealDisk, path, bytes, is_own).map_err(failed)
+            put_on(&RealDisk, path, bytes, known).map_err(failed)
         }
     }
 }
@@ -97,20 +125,25 @@ pub(super) fn put_on(
     disk: &dyn Disk,
     path: &Path,
     bytes: &[u8],
-    is_own: &dyn Fn(&[u8]) -> bool,
+    known: Known<'_>,
 ) -> io::Result<Option<String>> {
     let there = disk.kind(path)?.is_some();
     let is_somebodys = there && {
         let old = disk.read(path)?;
-        old != bytes && !is_own(&old)
+        let is_own = || match known {
+            Known::Signed(is_own) => Ok(is_own(&old)),
+            Known::Listed => is_listed(disk, path),
+        };
+        old != bytes && !is_own()?
     };
     let temporary = beside(path);
     let under_way = UnderWay::at(&temporary);
-    let note = match fill(disk, path, &temporary, bytes).and_then(|()| {
+    let (note, mark) = match fill(disk, path, &temporary, bytes).and_then(|()| {
+        let mark = if let Known::Listed = known { Some(disk.mark(&temporary)?) } else { None };
         let _changing = changing();
-        swap(disk, path, &temporary, is_somebodys)
+        Ok((swap(disk, path, &temporary, is_somebodys)?, mark))
     }) {
-        Ok(note) => note,
+        Ok(done) => done,
         Err(error) => {
             // The first error is the one to report.
             let _ = disk.remove_file(&temporary);
@@ -118,7 +151,41 @@ pub(super) fn put_on(
         }
     };
     drop(under_way);
+    if let Some(mark) = mark {
+        // A file that is not on the list is kept the next time, as somebody's own: nothing is lost.
+        let _ = list(disk, path, mark);
+    }
     Ok(note)
+}
+
+/// The place of the list beside `path`, and the name there; `None` for a name that no list can hold.
+fn entry(path: &Path) -> Option<(PathBuf, &str)> {
+    Some((path.with_file_name(WRITTEN), path.file_name()?.to_str()?))
+}
+
+fn is_listed(disk: &dyn Disk, path: &Path) -> io::Result<bool> {
+    let Some((place, name)) = entry(path) else { return Ok(false) };
+    let list = Manifest::at(disk, &place)?.unwrap_or_default();
+    Ok(list.files.get(name).is_some() && list.files.get(name) == Some(&disk.mark(path)?))
+}
+
+/// Notes a file that was written, and forgets those that are gone. A file of the list's name that is no list stays.
+fn list(disk: &dyn Disk, path: &Path, mark: Mark) -> io::Result<()> {
+    let Some((place, name)) = entry(path) else { return Ok(()) };
+    let there = disk.kind(&place)?.is_some();
+    let Some(mut list) = Manifest::at(disk, &place)?.or((!there).then(Manifest::default)) else {
+        return Ok(());
+    };
+    VERSION.clone_into(&mut list.version);
+    list.files.retain(|name, _| matches!(disk.kind(&path.with_file_name(name)), Ok(Some(Kind::File))));
+    list.files.insert(name.to_owned(), mark);
+    let temporary = beside(&place);
+    let _under_way = UnderWay::at(&temporary);
+    let written = disk.create(&temporary, &list.bytes()?).and_then(|()| {
+        let _changing = changing();
+        disk.rename(&temporary, &place)
+    });
+    written.inspect_err(|_| drop(disk.remove_file(&temporary)))
 }
 
 fn fill(disk: &dyn Disk, path: &Path, temporary: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -166,15 +233,23 @@ fn keep(disk: &dyn Disk, path: &Path, folder: &Path) -> io::Result<PathBuf> {
 const PART: [&str; 2] = [".kintsugi-", ".part"];
 
 /// A hidden name beside `path`, short enough for any file system.
-fn beside(path: &Path) -> PathBuf {
+pub(crate) fn beside(path: &Path) -> PathBuf {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let [beginning, end] = PART;
     path.with_file_name(format!("{beginning}{}-{number}{end}", std::process::id()))
 }
 
+/// An empty file in `folder` that has no name, so that it ends with this process, however that ends.
+pub(crate) fn nameless(folder: &Path) -> io::Result<fs::File> {
+    let path = beside(&folder.join("any"));
+    let file = fs::OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+    fs::remove_file(&path)?;
+    Ok(file)
+}
+
 /// Takes away what killed processes left half-written beside `path`, at the first file that this process writes there.
 /// Where the system does not tell which processes are alive, all of it stays.
-fn clear_away_parts(path: &Path) {
+pub(crate) fn clear_away_parts(path: &Path) {
     static SEEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let is_new = SEEN.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_owned());

@@ -13,6 +13,7 @@ use crate::{
         MethodEntry, Passes, Pieces, PreviewTarget, Recipe, Seams, Source, Strike, Surface,
     },
     gpu::GpuError,
+    memory,
     shape::{Geometry, Octree, Shape},
 };
 
@@ -93,7 +94,8 @@ impl Breaker for OctreeBreaker {
         let stages = Fracturer::shared(passes, arena.compute())?;
         let input = Source::new(arena, &octree.forest, octree.tree)?.unless(cancel);
         let recipe = recipe_of(&source.strike, source.shape, octree.level())?;
-        Ok(Box::new(OctreeCutter { stages, input, recipe, count_hidden: source.strike.count_hidden }))
+        let count_hidden = source.strike.count_hidden;
+        Ok(Box::new(OctreeCutter { stages, input, octree, recipe, count_hidden }))
     }
 
     /// Planar cracks are bisectors, which are drawn without breaking anything; others are found by breaking.
@@ -118,16 +120,38 @@ impl Breaker for OctreeBreaker {
     }
 }
 
+/// Leaves on a voxel's face of crack, seen from both sides.
+const CRACK_LEAVES: f64 = 1.5;
+/// Memory of a leaf of the pieces during a fracture, bytes: 62 were measured for the statue at level 10.
+const LEAF_BYTES: f64 = 70.0;
+
 /// The stages, ready for one octree.
 struct OctreeCutter<'a> {
     stages: Arc<Fracturer>,
     input: Source<'a>,
+    octree: &'a Octree,
     recipe: Recipe,
     count_hidden: bool,
 }
 
+impl OctreeCutter<'_> {
+    /// Refuses what does not fit into the free memory.
+    fn check_memory(&self, pattern: &Pattern) -> Result<(), FractureError> {
+        let (voxels, cells) = (self.octree.mass.voxels as f64, pattern.object_ids().len() as f64);
+        // Voronoi cells of n random points in a volume V have 5.82 n^(1/3) V^(2/3) of surface.
+        let crack = CRACK_LEAVES * 5.82 * cells.cbrt() * voxels.powf(2.0 / 3.0);
+        let leaves = crack + self.octree.leaves().len() as f64;
+        memory::check((leaves * LEAF_BYTES) as u64).map_err(|short| {
+            FractureError::Params(format!(
+                "for the fracture {short}; choose a lower level or fewer seeds, or close other programs"
+            ))
+        })
+    }
+}
+
 impl Cutter for OctreeCutter<'_> {
     fn cut(&self, pattern: &Pattern, params: &FractureParams) -> Result<Pieces, FractureError> {
+        self.check_memory(pattern)?;
         let recipe = Recipe { rng: params.rng, ..self.recipe.clone() };
         Ok(Pieces::Octrees(self.stages.cut(&self.input, pattern, &recipe)?))
     }
