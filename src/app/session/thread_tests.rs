@@ -88,8 +88,10 @@ impl Watch {
     }
 }
 
-/// Prints the longest blocks over twenty actions. The bound is asserted where it holds whatever the machine does beside:
+/// Prints the longest blocks over twenty actions; takes minutes, and the figures mean something in an optimised build
+/// alone. The bound is asserted where it holds whatever the machine does beside:
 /// by work that is counted, and by a disk that is slow on purpose.
+#[ignore = "measures for minutes; run by hand"]
 #[test]
 fn twenty_actions_and_the_longest_block_of_each() {
     let folder = folder("twenty");
