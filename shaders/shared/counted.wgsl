@@ -1,5 +1,5 @@
 // How many elements a list has where only the device knows it, and the workgroups of dispatches over it: of one thread
-// an element, and of blocks of a prefix sum. The same words as crates/gpu/src/device/indirect_count.rs. Dimensions stay
+// an element, and of blocks of a prefix sum. The same words as crates/gpu/src/device/recorder.rs. Dimensions stay
 // below 65,535, or an indirect dispatch would silently do nothing.
 //#include shared/linear_id
 

@@ -2,7 +2,6 @@
 //!
 //! In: a [`BrokenObject`]. Out: named checks with figures, for the report and the window's badge.
 
-mod blocks;
 mod cracks;
 mod voxels;
 
@@ -10,7 +9,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use rayon::prelude::*;
 
-use self::{blocks::Solids, voxels::Found};
+use self::voxels::{Found, Solids};
 use super::{BreakStep, BrokenObject, Cells, MeshCheck, made_of_voxels};
 use crate::{
     fracture::{Pattern, Surface, VoronoiDetail},

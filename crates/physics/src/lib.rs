@@ -20,16 +20,11 @@ pub mod broad_phase;
 mod clearance;
 pub mod collide;
 mod collision_level;
-mod contacts;
 mod context;
-mod drag;
-mod ids;
 pub mod integrate;
 mod measure;
-mod options;
 mod planes;
 mod report;
-pub mod rotation;
 mod scale;
 mod settings;
 mod sleep;
@@ -50,20 +45,18 @@ pub use collide::{
     MakeGenerator, Manifold, Overlap, Partner, Point, find, generators, inherit, reduce, register_generator,
 };
 pub use collision_level::{Adaptive, LevelOfDetail, PairLevels};
-pub use contacts::{Contact, Push};
 pub use context::{FOLLOW, OnGpu, StageClock, StepContext};
-pub use drag::Drag;
-pub use ids::{ContactsId, ResponseId};
+pub use integrate::Drag;
 pub use measure::{MakeMeasure, PairMeasure, all_pair_data, has_measure, pair_data, register_measure};
-pub use options::Options;
 pub use planes::{Plane, Walls};
 pub use report::StepReport;
 pub use settings::{
-    DENSITY, DT, FRICTION, GRAVITY, Narrow, PHYSICS_LEVEL, RESTITUTION, ROLLING_RESISTANCE, SUBSTEPS,
-    WorldSettings,
+    ContactsId, DENSITY, DT, FRICTION, GRAVITY, Narrow, Options, PHYSICS_LEVEL, RESTITUTION,
+    ROLLING_RESISTANCE, ResponseId, SUBSTEPS, WorldSettings,
 };
 pub use snapshot::WorldSnapshot;
 pub use solver::{ContactSolver, SoftStep, SolverEntry, register_solver, solvers};
+pub use step::{Contact, Push};
 pub use world::World;
 
 /// Octrees of bodies at the levels at which they collide: levels of pairs, surface samples, and where these are on a

@@ -1,12 +1,21 @@
 //! Gravity, time step, planes, and which methods find and answer contacts.
+//!
+//! Names of the generator and the response that settings choose. [`super::generators`] and [`super::solvers`] are the
+//! tables that the names are read from.
+//!
+//! Numbers that a generator or a response lets its user choose, beyond the settings that all share.
 
-use super::{Adaptive, ContactsId, Options, Plane, ResponseId, Walls};
+use std::collections::BTreeMap;
+
+use glam::DVec3;
+
+use super::{Adaptive, Plane, Walls};
 use crate::{
     compute::Choice,
+    fracture::MethodOption,
     gpu::Gpu,
     parameter::{Parameter, parameters},
 };
-use glam::DVec3;
 
 parameters! {
     /// Downward gravity, m/s^2.
@@ -148,5 +157,101 @@ impl WorldSettings {
             }
         }
         out
+    }
+}
+
+/// Names the generator that looks at all pairs of kinds that it accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ContactsId(pub(super) &'static str);
+
+impl ContactsId {
+    /// Whether it names the default.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Names a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResponseId(pub(super) &'static str);
+
+impl ResponseId {
+    /// Soft constraints in substeps, the default.
+    pub const SOFT: Self = Self("soft");
+    /// Sequential impulses.
+    pub const IMPULSE: Self = Self("impulse");
+}
+
+/// Values of options by name. An option without a value has its default.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options(BTreeMap<&'static str, f64>);
+
+impl Options {
+    /// Sets a value.
+    pub fn set(&mut self, option: &MethodOption, value: f64) {
+        self.0.insert(option.name, value);
+    }
+
+    /// The value of an option, within the range of the option.
+    #[must_use]
+    pub fn value(&self, option: &MethodOption) -> f64 {
+        let (low, high) = option.range;
+        let value = self.0.get(option.name).copied().filter(|value| value.is_finite());
+        let value = value.unwrap_or(option.default).clamp(low, high);
+        if option.whole { value.round() } else { value }
+    }
+}
+
+impl<const N: usize> From<[(&'static str, f64); N]> for Options {
+    fn from(values: [(&'static str, f64); N]) -> Self {
+        Self(values.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_in_its_table() {
+        assert_eq!(ResponseId::default(), ResponseId::SOFT);
+        for id in [ResponseId::SOFT, ResponseId::IMPULSE] {
+            assert_eq!(ResponseId::named(id.name()), Ok(id));
+        }
+    }
+
+    /// This crate never has those entries, as little as a build without kintsugi-papers.
+    #[test]
+    fn finders_and_responses_of_the_papers_are_refused_with_the_way_to_get_them() {
+        let finder = ContactsId::named("field").unwrap_err().to_string();
+        assert!(finder.starts_with("there is no contact finder field in this build"), "{finder}");
+        assert!(finder.ends_with("there are mixed, octree, hull"), "{finder}");
+        let response = ResponseId::named("penalty").unwrap_err().to_string();
+        assert!(response.starts_with("there is no response penalty in this build"), "{response}");
+        assert!(response.ends_with("there are soft, impulse"), "{response}");
+        for message in [finder, response] {
+            assert!(message.contains("kintsugi-papers") && message.contains("cargo build"), "{message}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod options_tests {
+    use super::*;
+
+    const LEVEL: MethodOption =
+        MethodOption { name: "level", help: "A level.", default: 5.0, range: (1.0, 7.0), whole: true };
+
+    #[test]
+    fn a_value_is_within_the_range_and_a_missing_one_is_the_default() {
+        let value = |value: f64| Options::from([("level", value)]).value(&LEVEL);
+        assert_eq!([3.0, 3.4, 0.0, 9.0, -1e300].map(value), [3.0, 3.0, 1.0, 7.0, 1.0]);
+        assert_eq!([f64::NAN, f64::INFINITY].map(value), [5.0, 5.0]);
+        assert_eq!(Options::default().value(&LEVEL), 5.0);
+        let mut options = Options::from([("other", 2.0)]);
+        assert_eq!(options.value(&LEVEL), 5.0);
+        options.set(&LEVEL, 4.0);
+        assert_eq!(options.value(&LEVEL), 4.0);
     }
 }

@@ -6,7 +6,7 @@ use super::{
     Body, BodyId, WorldSettings,
     body::index_of,
     collide::{Manifold, find},
-    rotation::angle_between,
+    integrate::angle_between,
     scale::Scale,
 };
 use crate::geometry::UnionFind;

@@ -7,11 +7,10 @@ use super::{
     broad_phase::BroadPhase,
     clearance::Clearances,
     collide::{GeneratorMemory, Generators, Manifold},
-    contacts::{Contact, Push},
     integrate,
     measure::Measure,
     solver::ActiveSolver,
-    step,
+    step::{self, Contact, Push},
 };
 use crate::gpu::{Gpu, GpuError};
 use glam::DVec3;

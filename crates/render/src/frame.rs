@@ -11,9 +11,8 @@ use glam::{Mat4, Vec3};
 use super::{
     Camera, Overlay,
     overlay::OverlayPass,
-    surfaces::Surfaces,
+    surfaces::{Surfaces, Targets},
     tables::{BodyData, BoxData, FrameData, tables},
-    targets::Targets,
 };
 use crate::{
     fracture::{Seams, Volume},

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
-use super::{tables::FrameData, targets::HitData};
+use super::{surfaces::HitData, tables::FrameData};
 use crate::gpu::{Buffer, Drawing, DrawingForm, Gpu, GpuError, PICTURE, Uniform, bind, layout, shaders};
 
 /// Samples per pixel.

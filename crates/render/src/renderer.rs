@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{FrameInput, PixelHit, frame::PassRenderer, native::NativeRenderer, targets::read_texture};
+use super::{FrameInput, PixelHit, frame::PassRenderer, native::NativeRenderer, surfaces::read_texture};
 use crate::{
     compute::Compute,
     gpu::{Gpu, GpuError, StageTiming},

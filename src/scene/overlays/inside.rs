@@ -12,7 +12,7 @@ use crate::{
     fracture::{
         Fracture, FractureError, Fracturer, Pattern, Recipe, Source, Surface,
         crack::{CrackUniform, TransitionVoxel},
-        dust::{DustVoxel, reference::split},
+        dust::{DustVoxel, voxel::split},
     },
     svo::Forest,
 };

@@ -8,17 +8,14 @@
 pub mod box_cut;
 mod breaker;
 mod breaking;
-mod broken_object;
 mod cancel;
 pub mod generations;
 pub mod interior;
 mod methods;
 mod params;
-mod passes;
 mod result;
 mod small;
 pub mod solid;
-mod solve;
 pub mod voronoi;
 
 /// All that the kernels of all methods share with Rust.
@@ -38,30 +35,29 @@ pub(crate) fn run_every_kernel() {
 pub(crate) use voronoi::testing::ball;
 
 pub use breaker::{
-    Break, BreakContext, Breaker, CutSource, Cutter, Kept, Lost, MethodEntry, MethodOption, Part, Pieces,
-    PreviewTarget, Strike,
+    Break, BreakContext, Breaker, CutSource, Cutter, Kept, Lost, MethodEntry, MethodOption, Part, Passes,
+    Pieces, PreviewTarget, Strike,
 };
 pub use breaking::break_shape;
 #[cfg(any(test, feature = "testing"))]
 pub use breaking::parts_of;
-pub use broken_object::{BreakStep, BrokenObject, PieceRef};
 pub use cancel::{Cancel, CancelOnDrop, Cancelled};
+pub use generations::{BreakStep, BrokenObject, PieceRef};
 pub use interior::{Interior, Material, Volume};
 pub use methods::{methods, register};
 pub use params::{
     CELLS, CRACK, FractureParams, INTERIOR, Impact, Labelling, MAX_SEEDS, MethodId, PATTERN, PRESETS,
     ParamProblem, PatternError, Preset, Recipe, SURFACE, SmallRule, Smallest, Surface,
 };
-pub use passes::Passes;
 pub use result::{Dropped, Fracture, FractureCounts, FractureError, Merge, Piece, Solved, Source};
 pub use small::Rejoin;
 pub use voronoi::{
     Fracturer, VoronoiDetail,
-    faces::{VoronoiFace, voronoi_faces},
     islands::labelling,
     missed_fragments::{MissedFragments, missed_fragments},
     pattern::{CellSource, Cells, KeptCells, Pattern, UNIT_BITS, middle_of, nearest_seed},
     reference,
+    reference::{VoronoiFace, voronoi_faces},
     seams::Seams,
     surface::{dusty as dust, rough as crack},
 };

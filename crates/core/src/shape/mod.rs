@@ -15,19 +15,17 @@ mod mass;
 mod mesh_check;
 mod mesh_tree;
 mod octree;
-mod piece_mesh;
 mod solid;
 mod world_uv;
 
 pub use convex::{Convex, ConvexError};
 pub use grid_mass::{GridMass, grid_mass};
 pub use hull::{Hull, ShapeHull};
-pub use imported::{NoSurface, Original};
+pub use imported::{Corner, Face, NoSurface, Original, PieceMesh, Side};
 pub use mass::{MassProperties, box_thickness};
 pub use mesh_check::{MeshCheck, rays};
 pub use mesh_tree::{MeshTree, TreeNode};
 pub use octree::Octree;
-pub use piece_mesh::{Corner, Face, PieceMesh, Side};
 pub use solid::SolidMesh;
 pub use world_uv::world_uv;
 

@@ -17,7 +17,7 @@ use crate::{
     gpu::{Buffer, Gpu, GpuError, Kernel, Recorder},
 };
 
-use super::{Forest, Node, resident_leaves::TAKE};
+use super::{Forest, Node, format::TAKE};
 
 /// Position of a forest in the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

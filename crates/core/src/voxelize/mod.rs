@@ -4,7 +4,6 @@
 //! octree's definition is Domaradzki & Martyn 2016, sec. 3, with winding numbers in place of their ray along the parent
 //! node's normal.
 
-mod color;
 mod inside;
 mod parity;
 mod polygon;
@@ -20,11 +19,10 @@ use crate::{
     shape::PieceMesh,
     svo::{Forest, Grid, MAX_LEVEL, build},
 };
-use color::ColorSource;
 use inside::solve;
 use parity::{Parity, without_orientation};
 use rasterise::rasterise;
-use surface::{Holes, faces_of, grid_of};
+use surface::{ColorSource, Holes, faces_of, grid_of};
 
 /// Why a mesh could not be voxelised.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

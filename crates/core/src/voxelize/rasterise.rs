@@ -11,8 +11,8 @@ use rayon::prelude::*;
 
 use super::{
     Progress, VoxelizeError,
-    color::ColorSource,
     polygon::{Polygon, Slabs, cells_of},
+    surface::ColorSource,
 };
 use crate::{
     memory::{self, Short},

@@ -5,13 +5,13 @@
 
 use super::{
     Check, VoronoiDetail,
-    blocks::{Block, Solids, VoxelCopy},
+    voxels::{Block, Solids, VoxelCopy},
 };
 use crate::{
     fracture::{
         Pattern, Surface,
         crack::{CrackUniform, reference::CrackReference},
-        dust::reference::DustReference,
+        dust::voxel::DustReference,
     },
     svo::morton::{Key, decode},
 };

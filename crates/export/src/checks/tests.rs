@@ -423,7 +423,6 @@ fn every_check_is_described() {
     let mut names = 0;
     for source in [
         include_str!("../checks.rs"),
-        include_str!("blocks.rs"),
         include_str!("cracks.rs"),
         include_str!("voxels.rs"),
     ] {

@@ -1,11 +1,25 @@
 //! A piece's mesh for formats, with data that several formats write.
+//!
+//! Distances of points to a piece's crack faces, for masks of worn or dusty edges.
+//!
+//! Nearest-triangle queries by a tree of boxes.
+//!
+//! A piece's mesh for renderers: a list of vertices per side, each with all attributes.
+//!
+//! In: a [`WrittenMesh`]. Out: vertices and indices for each material of the outside, and for the inside. A point has a
+//! vertex per combination of attributes, so that no attribute is interpolated over an edge between inside and outside.
 
 use std::{
+    collections::HashMap,
     ops::Deref,
     sync::{Arc, OnceLock},
 };
 
-use super::{CrackDistance, PieceMesh};
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+
+use super::{PieceMesh, Side};
+use crate::geometry::{Aabb, BoxTree, triangle::distance_squared};
 
 /// A mesh, and the distances of its points from its crack faces, measured on first use.
 #[derive(Clone, Debug, Default)]
@@ -38,5 +52,227 @@ impl Deref for WrittenMesh {
 
     fn deref(&self) -> &PieceMesh {
         &self.mesh
+    }
+}
+
+/// A piece's crack faces, searchable by distance.
+#[derive(Default)]
+pub struct CrackDistance(TriangleTree);
+
+impl CrackDistance {
+    /// The crack faces of `mesh`.
+    pub fn of(mesh: &PieceMesh) -> Self {
+        let inside = mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side == Side::Inside);
+        let corners = inside.map(|(t, _)| t.map(|i| mesh.positions[i as usize]));
+        Self(TriangleTree::new(corners.map(|corners| Tagged { corners, tag: 0 }).collect()))
+    }
+
+    /// The distance of each point; -1 if there is no crack face.
+    pub fn of_points(&self, points: &[DVec3]) -> Vec<f32> {
+        let of_point = |p: &DVec3| self.0.nearest(*p, f64::INFINITY, |_| true);
+        points.par_iter().map(|p| of_point(p).map_or(-1.0, |(squared, _)| squared.sqrt() as f32)).collect()
+    }
+}
+
+/// Largest number of triangles in a leaf of the tree.
+const LEAF: usize = 8;
+
+/// A triangle of the tree, with a tag.
+#[derive(Clone, Copy, Debug)]
+pub struct Tagged {
+    /// Its corners.
+    pub corners: [DVec3; 3],
+    /// The caller's tag.
+    pub tag: u32,
+}
+
+/// A tree of boxes round triangles.
+#[derive(Default)]
+pub struct TriangleTree(BoxTree<Tagged>);
+
+impl TriangleTree {
+    /// The tree of these triangles.
+    #[must_use]
+    pub fn new(triangles: Vec<Tagged>) -> Self {
+        let part = |run: &mut [Tagged], size: DVec3| {
+            let axis =
+                if size.x >= size.y && size.x >= size.z { 0 } else { 1 + usize::from(size.z > size.y) };
+            let middle = |t: &Tagged| t.corners.iter().map(|p| p[axis]).sum::<f64>();
+            run.select_nth_unstable_by(run.len() / 2, |a, b| middle(a).total_cmp(&middle(b)));
+        };
+        Self(BoxTree::new(triangles, LEAF, |triangle| Aabb::of(triangle.corners), part))
+    }
+
+    /// The nearest of the triangles that are `wanted`, nearer than `within`: its squared distance and itself.
+    pub fn nearest(&self, p: DVec3, within: f64, wanted: impl Fn(&Tagged) -> bool) -> Option<(f64, &Tagged)> {
+        self.0.nearest(p, within * within, |_, triangle| {
+            wanted(triangle).then(|| (distance_squared(p, triangle.corners), triangle))
+        })
+    }
+
+    /// All triangles, in the tree's order.
+    #[must_use]
+    pub fn triangles(&self) -> &[Tagged] {
+        self.0.items()
+    }
+}
+
+/// A part of a piece's surface that has one material.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Primitive {
+    /// Its side; `None` for an empty mesh.
+    pub side: Option<Side>,
+    /// Positions, shape space.
+    pub positions: Vec<DVec3>,
+    /// Unit normals.
+    pub normals: Vec<Vec3>,
+    /// Colours, sRGB.
+    pub colors: Vec<[u8; 3]>,
+    /// Texture coordinates, v up.
+    pub uvs: Vec<[f32; 2]>,
+    /// Cell beyond the crack; -1 if there is none or it is unknown.
+    pub beyond: Vec<f32>,
+    /// Distance to the piece's nearest crack face, m; -1 for a piece without any.
+    pub crack_distance: Vec<f32>,
+    /// Triangles, counter-clockwise seen from outside.
+    pub indices: Vec<u32>,
+}
+
+/// Key of a vertex: its attributes, floats by their bits.
+#[derive(PartialEq, Eq, Hash)]
+struct Shown {
+    point: u32,
+    normal: [u32; 3],
+    color: [u8; 3],
+    uv: [u32; 2],
+    beyond: Option<u32>,
+}
+
+/// The parts of a mesh: the outside's in the order of their materials, then the inside.
+#[must_use]
+pub fn primitives(mesh: &WrittenMesh) -> Vec<Primitive> {
+    let mut sides: Vec<Side> = mesh.faces.iter().map(|face| face.side).collect();
+    let order = |side: &Side| match side {
+        Side::Outside { material } => *material,
+        Side::Inside => u32::MAX,
+    };
+    sides.sort_unstable_by_key(order);
+    sides.dedup();
+    let mut parts: Vec<Primitive> =
+        sides.iter().map(|side| Primitive { side: Some(*side), ..Primitive::default() }).collect();
+    let mut known: Vec<HashMap<Shown, u32>> = sides.iter().map(|_| HashMap::new()).collect();
+    let distances = mesh.crack_distances();
+    for ((triangle, face), corners) in mesh.triangles.iter().zip(&mesh.faces).zip(&mesh.corners) {
+        let Ok(at) = sides.binary_search_by_key(&order(&face.side), order) else { continue };
+        let (part, known) = (&mut parts[at], &mut known[at]);
+        for (point, corner) in triangle.iter().zip(corners) {
+            let shown = Shown {
+                point: *point,
+                normal: corner.normal.to_array().map(f32::to_bits),
+                color: corner.color,
+                uv: corner.uv.map(f32::to_bits),
+                beyond: face.beyond,
+            };
+            let index = *known.entry(shown).or_insert_with(|| {
+                part.positions.push(mesh.positions[*point as usize]);
+                part.normals.push(corner.normal);
+                part.colors.push(corner.color);
+                part.uvs.push(corner.uv);
+                part.beyond.push(face.beyond.map_or(-1.0, |cell| cell as f32));
+                part.crack_distance.push(match face.side {
+                    Side::Inside => 0.0,
+                    Side::Outside { .. } => distances[*point as usize],
+                });
+                part.positions.len() as u32 - 1
+            });
+            part.indices.push(index);
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        geometry::triangle::distance_squared,
+        meshes::{Corner, Face},
+    };
+    use glam::Vec3;
+
+    #[test]
+    fn the_tree_finds_what_all_triangles_give() {
+        let at = |i: u32| {
+            let v = |k: u32| {
+                let mixed = (i * 3 + k).wrapping_mul(2_654_435_761);
+                f64::from((mixed ^ mixed >> 15).wrapping_mul(2_246_822_519) >> 8) / f64::from(1 << 24)
+            };
+            DVec3::new(v(0), v(1), v(2))
+        };
+        let count = 300;
+        let triangles: Vec<[u32; 3]> =
+            (0..count).map(|i| [i, (i * 3 + 1) % count, (i * 5 + 2) % count]).collect();
+        let face = |i: usize| Face {
+            side: if i.is_multiple_of(3) { Side::Outside { material: 0 } } else { Side::Inside },
+            beyond: None,
+        };
+        let corner = Corner { normal: Vec3::Y, color: [0; 3], uv: [0.0; 2] };
+        let mesh = PieceMesh {
+            positions: (0..count).map(at).collect(),
+            faces: (0..triangles.len()).map(face).collect(),
+            corners: vec![[corner; 3]; triangles.len()],
+            triangles,
+        };
+        let tree = CrackDistance::of(&mesh);
+        let points: Vec<DVec3> = (1000..1100).map(|i| at(i) * 2.0 - 0.5).collect();
+        for (p, found) in points.iter().zip(tree.of_points(&points)) {
+            let all = tree
+                .0
+                .triangles()
+                .iter()
+                .map(|t| distance_squared(*p, t.corners))
+                .fold(f64::INFINITY, f64::min);
+            assert_eq!(found, all.sqrt() as f32);
+        }
+        let triangle = [DVec3::ZERO, DVec3::X, DVec3::Y];
+        for (p, wanted) in [
+            (DVec3::new(0.2, 0.2, 3.0), 3.0),
+            (DVec3::new(-3.0, 0.5, 4.0), 5.0),
+            (DVec3::new(0.5, -2.0, 0.0), 2.0),
+            (DVec3::new(2.0, 0.0, 0.0), 1.0),
+        ] {
+            assert!((distance_squared(p, triangle).sqrt() - wanted).abs() < 1e-12, "{p}");
+        }
+        let sliver = [DVec3::ZERO, DVec3::splat(0.1), DVec3::splat(0.3)];
+        assert!((distance_squared(DVec3::splat(1.3), sliver).sqrt() - 3f64.sqrt()).abs() < 1e-12);
+        assert_eq!(CrackDistance::default().of_points(&[DVec3::ZERO]), [-1.0]);
+    }
+}
+
+#[cfg(test)]
+mod vertices_tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::meshes::{Corner, Face, PieceMesh};
+
+    #[test]
+    fn a_point_has_a_vertex_for_everything_that_is_shown_there() {
+        let corner = |x: f32| Corner { normal: Vec3::X, color: [9; 3], uv: [x, 0.0] };
+        let outside = Face { side: Side::Outside { material: 3 }, beyond: None };
+        let inside = Face { side: Side::Inside, beyond: Some(7) };
+        let mesh = PieceMesh {
+            positions: (0..4).map(|i| DVec3::splat(f64::from(i) * f64::from(i))).collect(),
+            triangles: vec![[0, 1, 2], [0, 2, 3], [0, 1, 3]],
+            faces: vec![outside, outside, inside],
+            corners: vec![[corner(0.0); 3], [corner(0.0), corner(1.0), corner(0.0)], [corner(0.0); 3]],
+        };
+        let parts = primitives(&Arc::new(mesh).into());
+        assert_eq!(parts.iter().map(|p| p.side.unwrap()).collect::<Vec<_>>(), [outside.side, inside.side]);
+        assert_eq!(parts[0].indices, [0, 1, 2, 0, 3, 4], "point 2 shows two coordinates");
+        assert_eq!((parts[1].positions.len(), parts[1].beyond[0], parts[1].crack_distance[2]), (3, 7.0, 0.0));
+        assert_eq!(parts[0].beyond, [-1.0; 5]);
+        assert_eq!(parts[0].crack_distance[0], 0.0, "a point that a crack shares lies at it");
+        assert!(primitives(&WrittenMesh::default()).is_empty());
     }
 }

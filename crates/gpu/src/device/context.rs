@@ -15,9 +15,9 @@ use std::{
 use super::Mishaps;
 use super::{
     GpuError, Traffic,
+    buffer::Ledger,
     driver_errors::{DriverErrors, guarded},
     pipeline_store::{self, PipelineStore},
-    traffic::Ledger,
 };
 
 /// How long a wait for a graphics card may take. Drivers reset a card that does not answer after 2 to 10 s, so one that

@@ -2,10 +2,9 @@
 //! checks begin with the shaders in a crate's folders, so a struct or a kernel that Rust leaves out is an error.
 
 use super::{
-    Shared, WORKGROUP,
-    indirect_count::Counted,
-    layout_tests,
+    Shared, WORKGROUP, layout_tests,
     primitives::{PlanParams, RadixParams, ScanParams},
+    recorder::Counted,
     shaders,
 };
 use crate::Layout;

@@ -8,7 +8,6 @@ mod buffer;
 mod context;
 mod drawing;
 mod driver_errors;
-mod indirect_count;
 mod kernel;
 #[cfg(any(test, feature = "testing"))]
 pub mod kernel_checks;
@@ -25,20 +24,17 @@ mod recorder;
 mod shared;
 mod stopwatch;
 mod submissions;
-mod traffic;
 
-pub use buffer::{Buffer, read_all, storage_usage};
+pub use buffer::{Buffer, Traffic, read_all, storage_usage};
 pub use context::Gpu;
 pub use drawing::{Drawing, DrawingForm};
-pub use indirect_count::IndirectCount;
 pub use kernel::{Kernel, WORKGROUP};
 #[cfg(any(test, feature = "testing"))]
 pub use mishaps::Mishaps;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use mishaps::stop_here;
 pub use readback::{AnyReadback, Readback, ReadbackView};
-pub use recorder::{PendingTimings, Recorder};
+pub use recorder::{IndirectCount, PendingTimings, Recorder};
 pub use shared::{Bindable, Named, Uniform};
 pub use stopwatch::Stopwatch;
 pub use submissions::Submissions;
-pub use traffic::Traffic;

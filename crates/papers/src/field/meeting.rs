@@ -5,15 +5,12 @@
 //! normal of a contact is the direction to the nearest surface.
 
 use super::{
-    approach::Approach,
     distance::Fragment,
-    faces::Faces,
     interior::{Interior, Way},
-    nearest::{LeafSide, Place},
     pairs::PairMemory,
-    parts::Part,
+    parts::{Approach, Faces, Part},
     spheres::{Beyond, HalfSpace, Placement, Scratch, Selection, TreeContact},
-    time_of_impact::{TimeOfImpact, after, time_of_impact},
+    time_of_impact::{LeafSide, Place, TimeOfImpact, after, time_of_impact},
 };
 use crate::bodies::{
     Body, Plane,

@@ -12,14 +12,10 @@
 //! surfaces, `faces.rs` the direction out beside edges, `nearest.rs` where smooth surfaces touch, `time_of_impact.rs`
 //! when fast bodies do.
 
-mod approach;
 mod census;
 pub mod distance;
-mod faces;
 pub mod interior;
 mod meeting;
-mod nearest;
-mod outward;
 mod pairs;
 mod parts;
 pub mod spheres;

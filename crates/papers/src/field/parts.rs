@@ -4,25 +4,47 @@
 //! immutable: a break makes a new field (which differs only in the nodes of the broken fragment) and trees of the
 //! pieces, so that snapshots of a world (`WorldSnapshot`) stay valid. Bodies that undo and the timeline restore one by
 //! one get fields and trees of their own.
+//!
+//! Normals of a body's own surface at the points of its tree.
+//!
+//! In: a point of the tree. Out: the direction out of the body there, from its own field. Computed on first use: most
+//! points never touch anything.
+//!
+//! How near two bodies may come to each other in a step, and which of their points may touch.
+//!
+//! In: two bodies that are near, with their hulls. Out: how much closer their surfaces may come, and half-spaces over
+//! which no point of either can reach the other. Pieces of a break mostly fly apart: hardly any of their points is
+//! searched then, however fast they are.
+//!
+//! The direction out of a body beside its edges: over a face of its hull that supports the other body.
+//!
+//! In: a point of one body beside the surface of the other, and the hulls of both. Out: its depth under a face of the
+//! other's hull, and the face's normal. The nearest surface gives the shortest direction out for one point; if a corner
+//! stands on a corner, that may be sideways, and beside an edge the voxels slant it. A face of the hull has one normal
+//! everywhere, and it is used only if the whole other body lies beyond the point along it (a separating axis at that
+//! point). Points off the hulls, as in a hollow, keep the nearest direction.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, OnceLock},
+};
+
+use glam::{DQuat, DVec3};
+use rayon::prelude::*;
 
 use super::{
     LEVEL,
     distance::{FamilyField, Fragment, FragmentId, Wall},
-    outward::Outward,
-    spheres::{ObjectPoint, Sampling, SphereForest},
+    interior::Interior,
+    spheres::{HalfSpace, ObjectPoint, Sampling, SphereForest, TreeContact},
 };
 use crate::{
     bodies::{
         Body, BodyId,
-        collide::convex::{Face, Solid},
+        broad_phase::{self, Motion},
+        collide::convex::{Face, Solid, apart},
     },
     shape::Shape,
-};
-use glam::DVec3;
-use rayon::prelude::*;
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
 };
 
 /// The hull goes through samples of leaves, which stick out over it by no more than this.
@@ -267,5 +289,116 @@ impl Parts {
     pub fn keep(&mut self, left: &[Body]) {
         let there: BTreeSet<BodyId> = left.iter().map(|body| body.id).collect();
         self.known.retain(|id, _| there.contains(id));
+    }
+}
+
+/// Outward directions at all points of a tree, local space.
+#[derive(Debug, Default)]
+pub struct Outward(Box<[OnceLock<Option<DVec3>>]>);
+
+impl Outward {
+    /// For the points of a tree.
+    pub fn of(forest: &SphereForest) -> Self {
+        Self((0..forest.len()).map(|_| OnceLock::new()).collect())
+    }
+
+    /// The direction at a point of the tree; `None` deep in the body.
+    pub fn at(&self, point: u32, forest: &SphereForest, own: &Fragment<'_>) -> Option<DVec3> {
+        let place = forest.position(point);
+        let look = || own.reach(place, own.cell()).map(|on| own.quick_direction(place, &on.way));
+        *self.0.get(point as usize)?.get_or_init(look)
+    }
+}
+
+/// How two bodies come closer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Approach {
+    /// No point of either comes closer to the other's surface by more than this, m.
+    pub closer: f64,
+    /// Half-space per body (world) that holds all its points that may come within the margin of the other. `None`: no
+    /// restriction.
+    pub reaching: [Option<HalfSpace>; 2],
+}
+
+impl Approach {
+    /// The approach of two bodies in `dt` s; they touch within `margin` m.
+    ///
+    /// Along the axis along which their hulls are farthest apart, or overlap least, only the motion along it counts. If
+    /// a plane separates them, or nearly, that is how much closer they may come; if they overlap by more, only points
+    /// in or near the overlap may come closer in any other direction.
+    #[must_use]
+    pub fn new([a, b]: [&Body; 2], parts: [&Part; 2], margin: f64, dt: f64) -> Self {
+        let any_way = broad_phase::closer(a, b, dt);
+        if any_way <= margin {
+            return Self { closer: any_way, reaching: [None; 2] };
+        }
+        let [of_a, of_b] = parts.map(|part| &part.solid);
+        let (apart, way) = apart([&of_a.0, &of_b.0], [a, b], margin);
+        let across = (b.state.linear_velocity - a.state.linear_velocity).dot(way).max(0.0);
+        let across = any_way.min((across + Motion::of(a).spin + Motion::of(b).spin) * dt);
+        if apart - of_a.1 - of_b.1 >= -margin {
+            return Self { closer: across, reaching: [None; 2] };
+        }
+        let near = across + margin;
+        let reaching = [over(b, parts[1], way, near), over(a, parts[0], -way, near)].map(Some);
+        Self { closer: any_way, reaching }
+    }
+}
+
+/// The half-space of the points of a body that lie outside along `way` by no more than `near` m.
+fn over(body: &Body, part: &Part, way: DVec3, near: f64) -> HalfSpace {
+    let (solid, beyond) = &part.solid;
+    let state = &body.state;
+    let reach = solid.lined_up.reach(state.rotation.inverse() * way) + way.dot(state.position);
+    let over_hull = match body.def.shape.as_octree() {
+        Some(_) => OVER_HULL_VOXELS * body.def.shape.unit_m(),
+        None => 0.0,
+    };
+    HalfSpace { normal: way, offset: reach + beyond + over_hull + near }
+}
+
+/// The surface lies on a face of the hull within this, voxels of the hull's body.
+const ON_FACE: f64 = 0.75;
+/// A body counts as beginning at a point along a direction within this, voxels of that body.
+const BEGINS: f64 = 0.3;
+
+/// The hulls of the body whose points are tested, and of the other body.
+pub struct Faces<'a> {
+    own: &'a Solid,
+    other: &'a Solid,
+    /// Centre of mass in local space and local unit (m) of both.
+    space: [(DVec3, f64); 2],
+    /// Turns the other's axes to one's own.
+    own_from_other: DQuat,
+}
+
+impl<'a> Faces<'a> {
+    /// The hulls of two bodies; `None` if one of them has no hull of few corners.
+    pub fn new([own, other]: [&Body; 2], [of_own, of_other]: [&'a Part; 2]) -> Option<Self> {
+        let space = [own, other].map(|body| (body.def.shape.centre(), body.def.shape.unit_m()));
+        let own_from_other = own.state.rotation.inverse() * other.state.rotation;
+        Some(Self { own: of_own.hull.as_deref()?, other: of_other.hull.as_deref()?, space, own_from_other })
+    }
+
+    /// Depth of a contact under the face of the other's hull on which it lies, local units of the other, and the normal
+    /// there; `None` if it lies on no face that supports the point's body. `point` is in the local space of its own
+    /// body.
+    pub fn at(&self, point: DVec3, contact: &TreeContact) -> Option<(f64, DVec3)> {
+        let [(own_centre, own_unit), (centre, unit)] = self.space;
+        let own_point = (point - own_centre) * own_unit;
+        let place = (contact.position - centre) * unit;
+        let foot = place + contact.direction * (contact.depth * unit);
+        let faces = self.other.faces.iter();
+        let on_it = faces.filter(|face| (face.reach - face.normal.dot(foot)).abs() < ON_FACE * unit);
+        let held = on_it.filter(|face| self.begins(own_point, face.normal, own_unit));
+        let depths = held.map(|face| ((face.reach - face.normal.dot(place)) / unit, face.normal));
+        depths.min_by(|a, b| a.0.total_cmp(&b.0))
+    }
+
+    /// Whether no part of the point's body lies before `point` along a direction of the other's axes.
+    fn begins(&self, point: DVec3, direction: DVec3, own_unit: f64) -> bool {
+        let way = self.own_from_other * direction;
+        let least = point.dot(way) - BEGINS * own_unit;
+        self.own.corners.iter().all(|corner| corner.dot(way) > least)
     }
 }

@@ -1,6 +1,6 @@
 //! Bodies that meet by their fields, in worlds made in code.
 
-use super::{Parts, approach::Approach, colliding_points, time_of_impact::after};
+use super::{Parts, colliding_points, parts::Approach, time_of_impact::after};
 use crate::bodies::{
     Body, BodyDef, BodyId, BodyState, ContactsId, Family, ResponseId, World, WorldSettings, broad_phase,
     testing::{ball, block, body, grid, push_by_a_wall, split_block},

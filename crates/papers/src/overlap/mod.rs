@@ -5,7 +5,6 @@
 //! in cells of the first body's octree, on whose lattice the points are gathered, and returned in world space.
 //! `docs/physics.md` lists the differences from the paper, with reasons.
 
-mod any_kind;
 mod descent;
 mod gpu;
 #[cfg(test)]
@@ -17,8 +16,7 @@ mod tests;
 #[cfg(test)]
 pub(crate) use {gpu::layouts, parity::run_every_kernel};
 
-pub use any_kind::Overlaps;
-pub use queries::OverlapQuery;
+pub use queries::{OverlapQuery, Overlaps};
 
 use self::descent::{At, Descent, LevelTree, Node, cell_of};
 use crate::{

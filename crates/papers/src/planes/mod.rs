@@ -23,15 +23,11 @@
 //! same point in all cells, and those of a site far away lose no digits.
 
 mod object;
-mod gather;
-mod weld;
-mod sites;
 mod breaker;
 #[cfg(test)]
 mod breaker_tests;
 mod cell;
 mod polyhedron;
-mod mass;
 #[cfg(test)]
 mod planted;
 #[cfg(test)]

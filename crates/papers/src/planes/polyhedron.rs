@@ -10,9 +10,28 @@
 //! Of libraries, parry3d-f64 (34 crates) gives the same volumes to 1e-15, but triangles, whose planes would have to be
 //! found again; quickhull has single precision (1e-3 off for 10 sites in a sphere of 5120 triangles), chull fails for
 //! some shards (2 of 1000 in a box).
+//!
+//! The cells of all sites, each on its own (the paper's "Loop").
+//!
+//! In: the planes and corners of the object, and sites. Out: shards.
+//!
+//! Points that are the same to within a distance.
+//!
+//! Volume, centre and inertia by tetrahedra (the paper's "Stan Melax volume integration", and the inertia it leaves to
+//! the engine).
 
-use super::cell::Corners;
-use glam::DVec3;
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BinaryHeap},
+};
+
+use glam::{DMat3, DVec3};
+use rayon::prelude::*;
+
+use super::{
+    Beyond, FARTHEST_SITE, Planes, SAME_SITE, Shard, ShatterError, TOUCH,
+    cell::{Cell, Corners},
+};
 
 /// Corners and faces.
 #[derive(Clone, Debug, Default)]
@@ -167,4 +186,156 @@ fn about_middle(mut ring: Vec<u32>, vertices: &[DVec3], normal: DVec3) -> Vec<u3
     };
     ring[1..].sort_by(|a, b| turn(*a).total_cmp(&turn(*b)).then(a.cmp(b)));
     ring
+}
+
+impl Planes {
+    /// Shatters the object into the cells of `sites`; see [`super::shatter`].
+    ///
+    /// # Errors
+    /// [`ShatterError`] where a site is not finite or too far away.
+    pub fn shatter(&self, sites: &[DVec3]) -> Result<Vec<Shard>, ShatterError> {
+        if let Some(index) = sites.iter().position(|site| !site.is_finite()) {
+            return Err(ShatterError::NotFinite { what: "site", index });
+        }
+        let units: Vec<DVec3> = sites.iter().map(|site| self.frame.to_units(*site)).collect();
+        if let Some(site) = units.iter().position(|site| site.abs().max_element() > FARTHEST_SITE) {
+            return Err(ShatterError::FarSite { site });
+        }
+        let firsts = first_within(&units, SAME_SITE);
+        let distinct: Vec<usize> = (0..units.len()).filter(|site| firsts[*site] as usize == *site).collect();
+        let new_cell = || Cell::new(self.planes.len() + units.len());
+        let shard = |cell: &mut Cell, site: &usize| self.shard(*site, &units, &distinct, cell);
+        let shards: Vec<Option<Shard>> = distinct.par_iter().map_init(new_cell, shard).collect();
+        Ok(shards.into_iter().flatten().collect())
+    }
+
+    /// The shard of one site, if it has a cell.
+    fn shard(&self, site: usize, sites: &[DVec3], distinct: &[usize], cell: &mut Cell) -> Option<Shard> {
+        let outward = |plane: u32| match self.beyond(plane) {
+            Beyond::Mesh(index) => self.planes[index].normal,
+            Beyond::Site(other) => (sites[other] - sites[site]).normalize_or_zero(),
+        };
+        let mut solid = None;
+        for touch in TOUCH {
+            cell.begin(&self.corners, touch);
+            self.cut_out(site, sites, distinct, cell);
+            solid = Polyhedron::new(&cell.corners, outward);
+            if solid.as_ref().is_none_or(Polyhedron::is_closed) {
+                break;
+            }
+        }
+        let solid = solid?;
+        let mass = Mass::of(&solid);
+        if mass.volume <= 0.0 {
+            return None;
+        }
+        let unit = self.frame.unit;
+        let cubed = unit * unit * unit;
+        Some(Shard {
+            site,
+            vertices: solid.vertices.iter().map(|p| self.frame.to_object(*p)).collect(),
+            faces: solid.faces,
+            beyond: solid.planes.into_iter().map(|plane| self.beyond(plane)).collect(),
+            volume: mass.volume * cubed,
+            centre: self.frame.to_object(mass.centre),
+            inertia: mass.inertia * (cubed * unit * unit),
+        })
+    }
+
+    /// Planes are numbered through: those of the object, then one for each site.
+    fn beyond(&self, plane: u32) -> Beyond {
+        let plane = plane as usize;
+        plane.checked_sub(self.planes.len()).map_or(Beyond::Mesh(plane), Beyond::Site)
+    }
+
+    /// Cuts the object by the planes half way to the other sites, nearest first, until none can matter any more.
+    fn cut_out(&self, site: usize, sites: &[DVec3], distinct: &[usize], cell: &mut Cell) {
+        let own = sites[site];
+        // The nearest are taken off a heap: to sort all others, of which a few dozen matter, would take most of the
+        // time where there are thousands. Distances are not negative, so their bits have their order.
+        let others = distinct.iter().filter(|other| **other != site);
+        let mut nearest: BinaryHeap<Reverse<(u64, usize)>> =
+            others.map(|other| Reverse((own.distance_squared(sites[*other]).to_bits(), *other))).collect();
+        let mut reach = cell.corners.farthest_squared(own);
+        while let Some(Reverse((squared, other))) = nearest.pop() {
+            let squared = f64::from_bits(squared);
+            if squared > self.stop_factor() * reach {
+                break;
+            }
+            #[cfg(test)]
+            if self.planted.skips(site, other) {
+                continue;
+            }
+            let normal = (sites[other] - own).normalize_or_zero();
+            cell.cut((self.planes.len() + other) as u32, normal, normal.dot((own + sites[other]) * 0.5));
+            if cell.corners.len() == 0 {
+                return;
+            }
+            reach = cell.corners.farthest_squared(own);
+        }
+        #[cfg(test)]
+        self.planted.spoil(site, &mut cell.corners);
+    }
+
+    /// A site matters up to twice the distance of the farthest corner; squared.
+    fn stop_factor(&self) -> f64 {
+        #[cfg(test)]
+        return self.planted.stop_factor();
+        #[cfg(not(test))]
+        4.0
+    }
+}
+
+/// For each point the index of the first one that it is the same as: itself, or one nearer than `distance` that is the
+/// same as no earlier.
+pub(super) fn first_within(points: &[DVec3], distance: f64) -> Vec<u32> {
+    let cell = |p: DVec3| (p / distance).floor().to_array().map(|v| v as i64);
+    let mut firsts: BTreeMap<[i64; 3], Vec<u32>> = BTreeMap::new();
+    let mut same = Vec::with_capacity(points.len());
+    for (index, point) in (0u32..).zip(points) {
+        let [x, y, z] = cell(*point);
+        let around = (0..27).flat_map(|k| firsts.get(&[x - 1 + k % 3, y - 1 + k / 3 % 3, z - 1 + k / 9]));
+        let is_near = |first: &&u32| points[**first as usize].distance_squared(*point) <= distance * distance;
+        let first = around.flatten().filter(is_near).min().copied().unwrap_or(index);
+        if first == index {
+            firsts.entry([x, y, z]).or_default().push(index);
+        }
+        same.push(first);
+    }
+    same
+}
+
+/// What a solid weighs at density 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Mass {
+    pub(super) volume: f64,
+    pub(super) centre: DVec3,
+    /// About the centre.
+    pub(super) inertia: DMat3,
+}
+
+impl Mass {
+    /// By the tetrahedra between each triangle and a vertex of the solid, so that nothing cancels far from zero.
+    pub(super) fn of(solid: &Polyhedron) -> Self {
+        let reference = solid.vertices.first().copied().unwrap_or_default();
+        let (mut volume, mut first, mut second) = (0.0, DVec3::ZERO, DMat3::ZERO);
+        for corners in solid.triangles() {
+            let [a, b, c] = corners.map(|p| p - reference);
+            let part = a.dot(b.cross(c)) / 6.0;
+            volume += part;
+            let sum = a + b + c;
+            first += sum * (part / 4.0);
+            // Of a tetrahedron with one corner at zero: all products of two corners, those of a corner with itself
+            // once more.
+            second += (square(sum) + square(a) + square(b) + square(c)) * (part / 20.0);
+        }
+        let mean = if volume > 0.0 { first / volume } else { DVec3::ZERO };
+        let spread = second - square(mean) * volume;
+        let trace = spread.x_axis.x + spread.y_axis.y + spread.z_axis.z;
+        Self { volume, centre: reference + mean, inertia: DMat3::from_diagonal(DVec3::splat(trace)) - spread }
+    }
+}
+
+fn square(p: DVec3) -> DMat3 {
+    DMat3::from_cols(p * p.x, p * p.y, p * p.z)
 }

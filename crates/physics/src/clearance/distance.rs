@@ -4,10 +4,26 @@
 //! In: two outlines, the second as it lies in the axes of the first. Out: two bounds of their distance. A simplex of
 //! differences of corners goes towards the origin; the plane through the farthest difference says at least how far it
 //! is off, the simplex at most.
+//!
+//! A few corners round which a body lies.
+//!
+//! In: a shape. Out: corners of its convex hull, and how far anything may lie outside.
+//!
+//! How far each body has moved in all.
+//!
+//! In: bodies, at any steps. Out: for every body a length that grows between two calls by at least as much as any of
+//! its points has moved. The common motion of all bodies is left out, otherwise no distance could be cached for bodies
+//! that fall side by side.
 
-use super::outline::Outline;
-use crate::support::SupportPoints;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
 use glam::{DMat3, DQuat, DVec3};
+use rayon::prelude::*;
+
+use crate::{Body, BodyId, integrate::angle_between, shape::Shape, support::SupportPoints};
 
 /// Largest number of iterations of a simplex that does not get nearer; the bounds are valid at every iteration.
 const MOST_TURNS: usize = 48;
@@ -178,4 +194,128 @@ fn foot(p: DVec3, others: impl Iterator<Item = DVec3>) -> Option<DVec3> {
     let within = shares[..count].iter().all(|share| *share > 0.0) && shares.iter().sum::<f64>() < 1.0;
     let at = p + a * shares[0] + b * shares[1] + c * shares[2];
     within.then_some(if count == 3 { DVec3::ZERO } else { at })
+}
+
+/// Corners in body axes, from the centre of mass, m.
+#[derive(Clone, Debug, Default)]
+pub struct Outline {
+    /// In no order.
+    pub corners: SupportPoints,
+    /// So far anything may lie outside their hull, m.
+    pub slack: f64,
+}
+
+impl Outline {
+    /// The outline of a shape.
+    #[must_use]
+    pub fn of(shape: &Shape) -> Self {
+        let hull = shape.convex_hull();
+        Self { corners: SupportPoints::new(&hull.hull.points), slack: hull.beyond }
+    }
+}
+
+/// Outlines of the shapes of bodies that have been near others.
+#[derive(Default)]
+pub struct Outlines {
+    /// Keyed by `Arc` pointer. The `Arc` is stored so that the address cannot be reused. Never iterated, so order does
+    /// not matter.
+    known: BTreeMap<usize, (Arc<Shape>, Arc<Outline>)>,
+    /// Outlines by the bodies' ids, with the addresses of their shapes, to avoid a second look-up.
+    of_body: Vec<Option<(usize, Arc<Outline>)>>,
+}
+
+fn address(shape: &Arc<Shape>) -> usize {
+    Arc::as_ptr(shape) as usize
+}
+
+impl Outlines {
+    /// Makes what is missing of the bodies with these numbers, on all cores.
+    pub fn prepare(&mut self, bodies: &[Body], near: impl Iterator<Item = usize>) {
+        let mut asked = vec![false; bodies.len()];
+        near.for_each(|k| asked[k] = true);
+        self.of_body.resize(bodies.len(), None);
+        for (body, of_body) in bodies.iter().zip(&mut self.of_body) {
+            if of_body.as_ref().is_some_and(|(at, _)| *at != address(&body.def.shape)) {
+                *of_body = None;
+            }
+        }
+        let unknown: Vec<usize> =
+            (0..bodies.len()).filter(|&k| asked[k] && self.of_body[k].is_none()).collect();
+        let mut missing: BTreeMap<usize, &Arc<Shape>> = BTreeMap::new();
+        for shape in unknown.iter().map(|&k| &bodies[k].def.shape) {
+            if !self.known.contains_key(&address(shape)) {
+                missing.insert(address(shape), shape);
+            }
+        }
+        let missing: Vec<_> = missing.into_iter().collect();
+        let make =
+            |(at, shape): (usize, &Arc<Shape>)| (at, (Arc::clone(shape), Arc::new(Outline::of(shape))));
+        let made: Vec<_> = missing.into_par_iter().map(make).collect();
+        self.known.extend(made);
+        for k in unknown {
+            let at = address(&bodies[k].def.shape);
+            self.of_body[k] = self.known.get(&at).map(|(_, outline)| (at, Arc::clone(outline)));
+        }
+    }
+
+    /// That of the body with this number, where it was prepared.
+    #[must_use]
+    pub fn of(&self, k: usize) -> Option<&Outline> {
+        self.of_body[k].as_ref().map(|(_, outline)| &**outline)
+    }
+
+    /// Forgets shapes that no body has.
+    pub fn keep(&mut self, left: &[Body]) {
+        let used: BTreeSet<usize> = left.iter().map(|body| address(&body.def.shape)).collect();
+        self.known.retain(|at, _| used.contains(at));
+        self.of_body.clear();
+    }
+}
+
+/// One body.
+#[derive(Clone, Copy, Debug)]
+struct Followed {
+    id: BodyId,
+    position: DVec3,
+    rotation: DQuat,
+    /// m.
+    travelled: f64,
+}
+
+/// All bodies, in their order.
+#[derive(Default)]
+pub struct Travel(Vec<Followed>);
+
+impl Travel {
+    /// Adds the motion of the bodies since the last call.
+    pub fn follow(&mut self, bodies: &[Body]) {
+        let was = |known: &[Followed], at: usize, id: BodyId| match known.get(at) {
+            Some(followed) if followed.id == id => Some(*followed),
+            _ => known.binary_search_by_key(&id, |followed| followed.id).ok().map(|at| known[at]),
+        };
+        let before: Vec<Option<Followed>> =
+            bodies.iter().enumerate().map(|(at, body)| was(&self.0, at, body.id)).collect();
+        let moved =
+            |body: &Body, before: &Option<Followed>| before.map(|was| body.state.position - was.position);
+        let moving = || bodies.iter().zip(&before).filter(|(body, _)| body.moves());
+        let (sum, count) = moving()
+            .filter_map(|(body, before)| moved(body, before))
+            .fold((DVec3::ZERO, 0u32), |(sum, count), travelled| (sum + travelled, count + 1));
+        let common = sum / f64::from(count.max(1));
+        let follow = |(body, before): (&Body, &Option<Followed>)| {
+            let (position, rotation) = (body.state.position, body.state.rotation);
+            let travelled = before.map_or(0.0, |was| {
+                let turned = angle_between(rotation, was.rotation);
+                was.travelled + (position - was.position - common).length() + turned * body.def.radius()
+            });
+            Followed { id: body.id, position, rotation, travelled }
+        };
+        self.0 = bodies.iter().zip(&before).map(follow).collect();
+    }
+
+    /// The sum of those of two bodies, by their numbers, m.
+    #[must_use]
+    pub fn of(&self, [i, j]: [usize; 2]) -> f64 {
+        self.0[i].travelled + self.0[j].travelled
+    }
 }

@@ -7,19 +7,15 @@
 //! distance is computed again before the two bodies may have moved beyond them.
 
 mod distance;
-mod outline;
-mod travel;
 
 use super::{
     Body, BodyId,
     broad_phase::{Motion, NearPair},
     collide::{InOrder, RelativePose},
 };
-use distance::{Gap, Relative, gap};
+use distance::{Gap, Outlines, Relative, Travel, gap};
 use glam::DVec3;
-use outline::Outlines;
 use rayon::prelude::*;
-use travel::Travel;
 
 /// For fewer pairs the outlines cost more than they save.
 const FEW_PAIRS: usize = 16;

@@ -1,4 +1,4 @@
-use super::{outline::Outline, *};
+use super::{distance::Outline, *};
 use crate::svo::leaf_sample;
 use crate::{
     WorldSettings,

@@ -4,7 +4,6 @@
 //! In: near pairs from the broad phase, bodies that can move and the planes, the manifolds of the last search. Out: a
 //! [`Manifold`] of a few points for each pair that is near.
 
-mod carry;
 pub mod convex;
 mod generator;
 mod generators;
@@ -14,20 +13,20 @@ mod mixed;
 pub(crate) mod octree;
 mod overlap;
 pub mod pairwise;
-mod reduce;
 mod smooth;
 
-pub use carry::{RelativePose, carry, carry_way, holds, moved, speed_between};
 pub use generator::{
     ContactGenerator, ContactQuery, Found, GeneratorEntry, GeneratorMemory, MARGIN_CELLS, MakeGenerator,
     Partner,
 };
 pub use generators::{GeneratorMemories, Generators, generators, register_generator};
 pub use in_order::InOrder;
-pub use manifold::{Ball, Manifold, Point, find, tangents};
+pub use manifold::{
+    Ball, Manifold, Point, RelativePose, carry, carry_way, find, holds, inherit, moved, reduce,
+    speed_between, tangents,
+};
 pub use overlap::{CollisionPoint, Column, Overlap};
 pub use pairwise::remembered;
-pub use reduce::{inherit, reduce};
 pub use smooth::{SmoothSide, Touch, ball_over, hop, leave_to_ball, nearest};
 
 use super::{Body, BodyId, LevelOfDetail, Plane};

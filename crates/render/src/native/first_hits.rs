@@ -1,16 +1,30 @@
 //! First hits of a band of rows, tile by tile, eight rays at a time.
+//!
+//! Rectangles of bodies in the picture, used to select the bodies of a tile instead of testing a hierarchy for every
+//! ray.
+//!
+//! The picture as a texture of the device that shows the window.
+//!
+//! Buffers of the picture's size, in memory.
+
+use bytemuck::Zeroable;
+use glam::Vec3;
 
 use super::{
     BAND,
+    light::Texel,
     packet::{Hits, Packet, Stack, walk},
     primary,
     scene::{BODY_SKY, FLAG_FLOOR, Scene},
-    silhouettes::Silhouette,
     surface::Blends,
     wide::{LANES, each_axis},
 };
-use crate::geometry::simd::{F32x8, Simd, Work};
-use crate::targets::HitData;
+use crate::{
+    geometry::simd::{F32x8, Simd, Work},
+    gpu::{Gpu, GpuError, PICTURE},
+    surfaces::HitData,
+    tables::BOX_LEAF,
+};
 
 /// Width and height of a tile, pixels.
 const TILE: usize = 8;
@@ -178,4 +192,178 @@ fn reach<L: F32x8>(scene: &Scene<'_>, up: L) -> L {
     let t = L::splat(frame.floor_y - frame.eye.y).div(up);
     let meets = up.less(L::splat(-1e-6)) & L::splat(0.0).less(t);
     L::mask(meets).select(t.min(never), never)
+}
+
+/// A body in the picture.
+#[derive(Clone, Copy)]
+pub(super) struct Silhouette {
+    pub body: u32,
+    /// Lower bound of the distance of hits, m.
+    pub near: f32,
+    /// First and last pixel that may show it.
+    low: [f32; 2],
+    high: [f32; 2],
+}
+
+/// Rays pass up to this far from their pixel's corner.
+const MARGIN: f32 = 2.0;
+
+/// All bodies that can be drawn, nearest first.
+pub(super) fn silhouettes(scene: &Scene<'_>) -> Vec<Silhouette> {
+    let bodies = scene.boxes.iter().filter(|of| of.first & BOX_LEAF != 0);
+    let mut all: Vec<Silhouette> = bodies
+        .filter_map(|of| {
+            let (low, high) = (of.low, of.high);
+            let near = scene.frame.eye.distance(scene.frame.eye.clamp(low, high));
+            let [from, to] = rectangle(scene, low, high)?;
+            // Reduced so that rounding cannot exclude a hit.
+            Some(Silhouette { body: of.first & !BOX_LEAF, near: near * 0.9999, low: from, high: to })
+        })
+        .collect();
+    all.sort_by(|a, b| a.near.total_cmp(&b.near).then(a.body.cmp(&b.body)));
+    all
+}
+
+impl Silhouette {
+    /// Whether it may be visible in a rectangle of pixels.
+    #[inline(always)]
+    pub fn meets(&self, low: [f32; 2], high: [f32; 2]) -> bool {
+        (0..2).all(|k| self.low[k] <= high[k] && self.high[k] >= low[k])
+    }
+}
+
+/// Bounding rectangle of a box in the picture; the whole picture if the box reaches behind the camera, `None` if all of
+/// it is behind.
+fn rectangle(scene: &Scene<'_>, low: Vec3, high: Vec3) -> Option<[[f32; 2]; 2]> {
+    let frame = &scene.frame;
+    let (mut from, mut to) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    let over_square = |v: Vec3| v / v.length_squared();
+    let (right, up) = (over_square(frame.right), over_square(frame.up));
+    let near = 1e-3 * (frame.target - frame.eye).length();
+    let mut before = 0;
+    for k in 0..8 {
+        let corner = Vec3::select(glam::BVec3::new(k & 1 != 0, k & 2 != 0, k & 4 != 0), high, low);
+        let p = corner - frame.eye;
+        let depth = p.dot(frame.forward);
+        if depth <= near {
+            continue;
+        }
+        before += 1;
+        let at = Vec3::new(p.dot(right) / depth, -p.dot(up) / depth, 0.0);
+        (from, to) = (from.min(at), to.max(at));
+    }
+    let size = frame.size.map(|v| v as f32);
+    match before {
+        // The camera may be inside the box, just before its farthest corner.
+        0 if frame.eye.clamp(low, high).distance(frame.eye) > 2.0 * near => None,
+        8 => {
+            let pixel = |of: Vec3, k: usize| (of[k] + 1.0) * 0.5 * size[k];
+            Some([
+                [pixel(from, 0) - MARGIN, pixel(from, 1) - MARGIN],
+                [pixel(to, 0) + MARGIN, pixel(to, 1) + MARGIN],
+            ])
+        }
+        _ => Some([[-MARGIN; 2], size.map(|v| v + MARGIN)]),
+    }
+}
+
+/// The uploaded texture.
+#[derive(Default)]
+pub(super) struct Shown {
+    texture: Option<wgpu::Texture>,
+    /// Whether the texture is out of date.
+    pub is_stale: bool,
+}
+
+impl Shown {
+    /// A view of the texture, into which `picture` (RGBA8 rows from the top) is copied if it is new; `None` without a
+    /// picture, or if the device has no memory for it.
+    pub fn view(&mut self, gpu: &Gpu, size: [u32; 2], picture: &[u8]) -> Option<wgpu::TextureView> {
+        let limit = gpu.limits.max_texture_dimension_2d;
+        if picture.is_empty() || size.iter().any(|side| *side > limit) {
+            return None;
+        }
+        let fits = |texture: &wgpu::Texture| [texture.width(), texture.height()] == size;
+        let texture = match self.texture.take().filter(fits) {
+            Some(texture) => texture,
+            None => {
+                self.is_stale = true;
+                texture(gpu, size).ok()?
+            }
+        };
+        if self.is_stale {
+            let layout = wgpu::TexelCopyBufferLayout {
+                offset: 0,
+                bytes_per_row: Some(4 * size[0]),
+                rows_per_image: None,
+            };
+            gpu.queue.write_texture(texture.as_image_copy(), picture, layout, texture.size());
+            self.is_stale = false;
+        }
+        let view = texture.create_view(&wgpu::TextureViewDescriptor::default());
+        self.texture = Some(texture);
+        Some(view)
+    }
+}
+
+fn texture(gpu: &Gpu, [width, height]: [u32; 2]) -> Result<wgpu::Texture, GpuError> {
+    gpu.allocate(PICTURE, 4 * u64::from(width) * u64::from(height), |device| {
+        device.create_texture(&wgpu::TextureDescriptor {
+            label: Some("picture"),
+            size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: wgpu::TextureFormat::Rgba8Unorm,
+            // Drawn over the window, and read back for picture files.
+            usage: wgpu::TextureUsages::TEXTURE_BINDING
+                | wgpu::TextureUsages::COPY_DST
+                | wgpu::TextureUsages::COPY_SRC,
+            view_formats: &[],
+        })
+    })
+}
+
+/// Hits, looks, light, overlay, history and the picture of one size.
+#[derive(Default)]
+pub struct Targets {
+    pub size: [u32; 2],
+    pub hits: Vec<HitData>,
+    pub looks: Vec<u32>,
+    pub lights: Vec<Texel>,
+    /// Linear, premultiplied; empty if there is no overlay.
+    pub overlay: Vec<[f32; 4]>,
+    /// Rows of four planes: accumulated colour, linear and premultiplied; and alpha.
+    pub history: Vec<f32>,
+    /// RGBA8 rows from the top.
+    pub picture: Vec<u8>,
+}
+
+impl Targets {
+    /// Resizes the buffers; returns whether the size has changed.
+    pub fn resize(&mut self, size: [u32; 2]) -> bool {
+        if self.size == size {
+            return false;
+        }
+        let pixels = size[0] as usize * size[1] as usize;
+        self.size = size;
+        self.hits.resize(pixels, HitData::zeroed());
+        self.looks.resize(pixels, 0);
+        self.history.resize(4 * pixels, 0.0);
+        self.picture.resize(4 * pixels, 0);
+        true
+    }
+
+    /// Makes room for the light of a frame.
+    pub fn light_for(&mut self, [width, height]: [u32; 2]) {
+        self.lights.resize(width as usize * height as usize, [0; 4]);
+    }
+
+    /// The history, pixel by pixel.
+    #[cfg(test)]
+    pub fn history_pixels(&self) -> Vec<[f32; 4]> {
+        let width = self.size[0] as usize;
+        let rows = self.history.chunks_exact(4 * width);
+        rows.flat_map(|row| (0..width).map(|x| std::array::from_fn(|k| row[k * width + x]))).collect()
+    }
 }

@@ -5,16 +5,13 @@
 //! same input gives the same bytes with any number of threads.
 
 mod beam;
-mod compose;
 mod filter;
 mod first_hits;
-mod leaf;
 mod light;
 mod mesh;
 mod mesh_look;
 #[cfg(test)]
 mod mesh_tests;
-mod near_bodies;
 mod overlay;
 mod packet;
 mod primary;
@@ -22,28 +19,23 @@ mod rays;
 mod scene;
 mod seams;
 mod shade;
-mod silhouettes;
 mod surface;
-mod targets;
 mod texels;
 mod wide;
-mod window;
 
 use std::time::Instant;
 
 use rayon::prelude::*;
 
-pub(super) use targets::Targets;
+pub(super) use first_hits::Targets;
 
 use self::{
-    compose::Inputs,
     filter::Rows,
-    first_hits::{FirstHits, Scratch},
+    first_hits::{FirstHits, Scratch, Shown, silhouettes},
     light::Lights,
     overlay::Rasteriser,
     scene::Scene,
-    silhouettes::silhouettes,
-    window::Shown,
+    shade::Inputs,
 };
 use super::{FrameInput, PixelHit, Pixels};
 use crate::geometry::simd::{Simd, Work, wide};

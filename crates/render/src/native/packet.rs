@@ -3,11 +3,9 @@
 use glam::{BVec3, Vec3};
 
 use super::{
-    beam,
-    leaf::Hit,
-    mesh,
+    beam, mesh,
     rays::Rays,
-    scene::{BODY_SKY, Scene},
+    scene::{BODY_SKY, Hit, Scene},
     wide::{LANES, each_axis},
 };
 use crate::geometry::simd::F32x8;

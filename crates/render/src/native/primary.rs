@@ -3,10 +3,9 @@
 use glam::Vec3;
 
 use super::{
-    leaf::Hit,
     mesh_look::mesh_look,
     scene::{
-        BODY_FLOOR, BODY_SKY, GOLD_MOST, GOLD_SHIFT, MARK_CRACK, MARK_SELECTED, NO_LEAF, Scene,
+        BODY_FLOOR, BODY_SKY, GOLD_MOST, GOLD_SHIFT, Hit, MARK_CRACK, MARK_SELECTED, NO_LEAF, Scene,
         point_through, smoothstep, vector_through,
     },
     seams::{CELL_NONE, nearest_cell, seam_at},
@@ -14,7 +13,7 @@ use super::{
     wide::{cut_of, has_cut, normal_of},
 };
 use crate::geometry::simd::F32x8;
-use crate::{svo::pack_normal, tables::BodyData, targets::HitData};
+use crate::{surfaces::HitData, svo::pack_normal, tables::BodyData};
 
 /// Grain size of material volumes, units (2^14 per grid side); if a pixel covers more grains, the voxels' colours are
 /// used.

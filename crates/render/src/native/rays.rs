@@ -8,9 +8,8 @@
 use glam::Vec3;
 
 use super::{
-    leaf::{Leaf, Planes, leaf_below},
     packet::{Hits, Kind, Target, Waiting, Waits, mirrored},
-    scene::NO_LEAF,
+    scene::{Leaf, NO_LEAF, Planes, leaf_below},
     wide::{LANES, each_axis},
 };
 use crate::geometry::simd::F32x8;

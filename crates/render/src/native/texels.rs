@@ -8,7 +8,7 @@ use super::{
     wide::{LANES, each_axis, normal_of},
 };
 use crate::geometry::simd::F32x8;
-use crate::targets::HitData;
+use crate::surfaces::HitData;
 
 pub(super) const STRATA: usize = 16;
 /// Size of a tile in texels: eight of each stratum.

@@ -1,7 +1,7 @@
 //! A picture drawn over render targets of several formats and sizes, against the reference.
 
 use super::{fixtures::altered, reference};
-use crate::{Blit, gpu::Gpu, targets::read_texture};
+use crate::{Blit, gpu::Gpu, surfaces::read_texture};
 
 use wgpu::{TextureFormat, TextureUsages};
 

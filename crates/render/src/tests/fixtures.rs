@@ -9,15 +9,14 @@ use crate::{
     BodySeams, Camera, CellMarks, FrameInput, Overlay, PixelHit, RenderBody, RenderOptions,
     compute::Array,
     fracture::{FractureParams, Fracturer, Pattern, Recipe, Seams, Source, Volume},
-    frame::PassRenderer,
-    frame::frame_data,
+    frame::{PassRenderer, frame_data},
     gpu::{Gpu, shaders},
     mesh::builtin,
     native::NativeRenderer,
     shape::{GridMass, Look, Octree, Shape},
+    surfaces::{HitData, read_texture},
     svo::{Arena, Forest, Grid, LeafColor, Leaves, build, morton, pack_cut, pack_normal},
     tables::FrameData,
-    targets::{HitData, read_texture},
     voxelize::{Progress, voxelize},
 };
 

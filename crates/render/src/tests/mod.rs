@@ -31,7 +31,7 @@ use crate::gpu::{Layout, Shared};
 
 /// All that the passes share with Rust.
 pub(crate) fn layouts() -> Vec<Layout> {
-    use super::{blit::BlitOptions, overlay::LayerData, tables, targets::HitData};
+    use super::{blit::BlitOptions, overlay::LayerData, surfaces::HitData, tables};
     vec![
         tables::FrameData::LAYOUT,
         tables::BodyData::LAYOUT,

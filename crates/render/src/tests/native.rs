@@ -9,7 +9,7 @@ use super::{
     passes::{Scene, solids, vase},
     surfaces::surfaces,
 };
-use crate::{gpu::Kernel, targets::read_texture};
+use crate::{gpu::Kernel, surfaces::read_texture};
 
 /// Bytes of a pixel that count as equal.
 const BYTE_TOLERANCE: u8 = 2;

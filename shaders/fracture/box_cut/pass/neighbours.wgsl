@@ -1,5 +1,5 @@
 // The neighbours of a site, nearest first, batch by batch (Chlubna sec. 4; the twin is
-// crates/core/src/fracture/box_cut/nearest.rs).
+// crates/core/src/fracture/box_cut/sphere_tree.rs).
 //
 // A neighbour is one word of 64 bits, the lower half first: the squared distance in the upper 34 bits, the index of the
 // site in the lower 30. A batch is all words above `last` and up to `bound`, found among the bins that a ball of that

@@ -1,5 +1,5 @@
 // Whole numbers of several words, in two's complement, the lowest word first: 64 bits in a vec2, 96 in a vec3. Only
-// adding, multiplying and signs; crates/core/src/fracture/box_cut/exact.rs says how wide the numbers of a cell get.
+// adding, multiplying and signs; crates/core/src/fracture/box_cut/cell.rs says how wide the numbers of a cell get.
 
 // All 64 bits of a product, by halves: WGSL has no wider one.
 fn multiplied(a: u32, b: u32) -> vec2<u32> {

@@ -1,25 +1,34 @@
 //! The method as an entry of the table of methods.
+//!
+//! All cells of some sites, where stages run: in compute passes ([`pass`](super::pass)) or on the cores
+//! ([`Complex::new`]). Both give the same bytes.
+//!
+//! What the pieces of a cut show: the mesh's own corners outside, the cracks' colour, direction and texture coordinates
+//! inside.
+//!
+//! In: pieces of [`split`](super::split), in units. Out: surfaces in shape space. Corners of the mesh keep their places to
+//! the last bit.
 
-use crate::geometry::Aabb;
 use std::{sync::Arc, time::Instant};
 
+use glam::DVec3;
+
 use super::{
-    complex::{Complex, Point},
+    complex::{Beyond, Complex, Point, REACH},
     pass::CellPasses,
-    pieces,
-    split::{FineMesh, split},
-    stage,
+    split::{FineMesh, SplitFace, SplitPiece, split},
 };
 use crate::{
     compute::Compute,
     fracture::{
         BreakContext, Breaker, CutSource, Cutter, FractureError, FractureParams, MethodEntry, MethodOption,
-        ParamProblem, Passes, Pattern, Pieces, PreviewTarget, Seams, Strike, Surface,
-        solid::{CutMesh, SourceMesh, Units},
+        ParamProblem, Passes, Pattern, Pieces, PreviewTarget, Seams, Strike, Surface, Volume,
+        solid::{CutMesh, CutPiece, SourceMesh, Units, crack_corner, mixed},
         voronoi::bisector_seams,
     },
+    geometry::Aabb,
     gpu::{GpuError, StageTiming},
-    shape::{CLAY, Geometry},
+    shape::{CLAY, Face, Geometry, PieceMesh, Side},
 };
 
 /// The line in the table of methods.
@@ -76,7 +85,7 @@ impl Cutter for MeshCutter<'_> {
         let (complex, pieces) = loop {
             cancel.check()?;
             let sites: Vec<Point> = pattern.seeds.iter().map(|seed| moved(*seed, tries)).collect();
-            let complex = stage::cells(&arena.compute(), passes, &sites, box_of[0], box_of[1])?;
+            let complex = cells(&arena.compute(), passes, &sites, box_of[0], box_of[1])?;
             lap("cells");
             cancel.check()?;
             match split(&self.mesh, &complex) {
@@ -87,7 +96,7 @@ impl Cutter for MeshCutter<'_> {
         };
         lap("split");
         cancel.check()?;
-        let dress = pieces::Dress {
+        let dress = Dress {
             source: &self.source,
             complex: &complex,
             units: self.units,
@@ -154,5 +163,96 @@ impl Breaker for BoxCutBreaker {
         strike: &Strike<'_>,
     ) -> Result<Option<Seams>, FractureError> {
         Ok(Some(bisector_seams(context, target, strike)?))
+    }
+}
+
+/// The cells of `sites` in the box from `low` to `high`, put together.
+///
+/// # Errors
+/// [`FractureError::Params`] where a site or the box goes beyond [`REACH`], [`FractureError::Gpu`] for the device's.
+pub fn cells(
+    compute: &Compute,
+    passes: &Passes,
+    sites: &[Point],
+    low: Point,
+    high: Point,
+) -> Result<Complex, FractureError> {
+    let is_within = |p: &Point| p.iter().all(|v| v.unsigned_abs() <= REACH as u32);
+    if !sites.iter().chain([&low, &high]).all(is_within) {
+        let text = "the object or its seeds lie too far outside of its grid; use seeds nearer to it";
+        return Err(FractureError::Params(text.into()));
+    }
+    match compute {
+        Compute::Cpu => Ok(Complex::new(sites, low, high)),
+        Compute::Gpu(gpu) => {
+            let made = CellPasses::shared(passes, gpu)?.run(gpu, sites, low, high)?;
+            if made.by_twin > 0 {
+                tracing::debug!("{} of {} cells had no room on the device", made.by_twin, sites.len());
+            }
+            Ok(Complex::of_cells(sites, low, high, &made.cells))
+        }
+    }
+}
+
+/// What is needed to dress a piece.
+pub struct Dress<'a> {
+    /// What was cut.
+    pub source: &'a SourceMesh,
+    /// By what.
+    pub complex: &'a Complex,
+    /// Units of its seeds.
+    pub units: Units,
+    /// What cracks show.
+    pub volume: Volume,
+    /// Whether cracks say which cell lies beyond them: cells are numbered over all breaks of an object, which only the
+    /// first one knows.
+    pub tells_beyond: bool,
+}
+
+impl Dress<'_> {
+    /// One piece.
+    #[must_use]
+    pub fn piece(&self, piece: SplitPiece) -> CutPiece {
+        let own = &self.source.surface;
+        let mut positions: Vec<DVec3> = piece.positions.iter().map(|p| self.units.to_shape(*p)).collect();
+        let mut faces = Vec::with_capacity(piece.triangles.len());
+        let mut corners = Vec::with_capacity(piece.triangles.len());
+        for ((triangle, face), weights) in piece.triangles.iter().zip(&piece.faces).zip(&piece.weights) {
+            match face {
+                SplitFace::Outside(t) => {
+                    let t = *t as usize;
+                    for (i, weights) in triangle.iter().zip(weights) {
+                        // A corner of the mesh is where the mesh has it.
+                        if let Some(k) = weights.iter().position(|w| *w == 1.0) {
+                            positions[*i as usize] = own.positions[own.triangles[t][k] as usize];
+                        }
+                    }
+                    faces.push(own.faces[t]);
+                    corners.push(weights.map(|weights| mixed(&own.corners[t], weights)));
+                }
+                SplitFace::Cap(facet) => {
+                    let plane = self.complex.plane(*facet);
+                    let facet = &self.complex.facets[*facet as usize];
+                    let outward = DVec3::from_array(plane.normal.map(|n| n as f64)).normalize_or(DVec3::Y);
+                    let (normal, beyond) = if facet.site == piece.cell {
+                        (outward, facet.beyond)
+                    } else {
+                        (-outward, Beyond::Site(facet.site))
+                    };
+                    let normal = normal.as_vec3();
+                    let beyond = match beyond {
+                        Beyond::Site(site) if self.tells_beyond => Some(site),
+                        Beyond::Site(_) | Beyond::Wall(_) => None,
+                    };
+                    faces.push(Face { side: Side::Inside, beyond });
+                    corners.push(triangle.map(|i| {
+                        let (units, place) = (piece.positions[i as usize], positions[i as usize]);
+                        crack_corner(&self.volume, units, place, normal)
+                    }));
+                }
+            }
+        }
+        let surface = PieceMesh { positions, triangles: piece.triangles, faces, corners };
+        CutPiece { cell: piece.cell, surface }
     }
 }

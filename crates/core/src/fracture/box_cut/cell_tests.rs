@@ -6,7 +6,7 @@ use super::{
     cell::{Cell, cells_by},
     complex::{Beyond, Point, Vertex},
     cut::Rules,
-    nearest::NearestBy,
+    sphere_tree::NearestBy,
     testing::{
         Faces, HIGH, LOW, Random, brute_force, difference, difference_in, full_of_ties, grid, on_a_sphere,
         shapes,

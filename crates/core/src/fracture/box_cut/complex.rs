@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::{
     cell::{Cell, CellVertex, cells_by},
-    nearest::{MOST_SITES, NearestBy},
+    sphere_tree::{MOST_SITES, NearestBy},
 };
 
 /// Whole numbers of units, 2^14 to the side of the object's grid.

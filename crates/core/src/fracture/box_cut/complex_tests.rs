@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     complex::{Beyond, Complex, Vertex},
-    nearest::NearestBy,
+    sphere_tree::NearestBy,
     testing::{Faces, HIGH, LOW, Random, brute_force, full_of_ties, shapes, smallest_first},
 };
 

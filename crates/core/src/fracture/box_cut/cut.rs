@@ -19,10 +19,9 @@
 use glam::DVec3;
 
 use super::{
-    cell::{Cell, CellVertex, Edge},
+    cell::{Cell, CellPlane, CellVertex, Edge, Rounded, meeting},
     complex::Point,
-    exact::{CellPlane, Rounded, meeting},
-    nearest::{Finder, Neighbours},
+    sphere_tree::{Finder, Neighbours},
 };
 
 /// Which neighbours cut. Only tests use other rules than [`Rules::EXACT`], to see that the comparison notices.

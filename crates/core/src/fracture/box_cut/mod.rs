@@ -9,7 +9,7 @@
 
 #[cfg(test)]
 mod beside_octree_tests;
-mod breaker;
+pub mod breaker;
 #[cfg(test)]
 mod breaker_tests;
 mod cell;
@@ -19,23 +19,18 @@ pub mod complex;
 #[cfg(test)]
 mod complex_tests;
 mod cut;
-mod exact;
-mod nearest;
 pub(in crate::fracture) mod pass;
-pub mod pieces;
 #[cfg(test)]
 mod planted_tests;
 pub mod sites;
 mod sphere_tree;
 pub mod split;
-mod stage;
 #[cfg(test)]
 mod testing;
 
 pub use breaker::{BoxCutDetail, METHOD};
-pub use cell::{Cell, CellVertex, Edge, cells, cells_by};
+pub use cell::{Cell, CellPlane, CellVertex, Edge, cells, cells_by};
 pub use complex::{Beyond, Complex, Facet, Plane, Point, Vertex};
-pub use exact::CellPlane;
-pub use nearest::NearestBy;
 #[cfg(test)]
 pub(crate) use pass::THREADS as CELL_THREADS;
+pub use sphere_tree::NearestBy;

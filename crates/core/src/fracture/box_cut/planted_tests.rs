@@ -2,7 +2,7 @@
 
 use super::{
     cut::Rules,
-    nearest::NearestBy,
+    sphere_tree::NearestBy,
     testing::{HIGH, LOW, Random, difference, grid, on_a_sphere, shapes},
 };
 

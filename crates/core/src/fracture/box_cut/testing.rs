@@ -10,7 +10,7 @@ use super::{
     cell::{Cell, cells_with},
     complex::{Beyond, Complex, Facet, Plane, Point, Vertex},
     cut::Rules,
-    nearest::NearestBy,
+    sphere_tree::NearestBy,
 };
 
 /// Numbers that look random (SplitMix64).

@@ -3,14 +3,22 @@
 //! In: the pieces and every voxel that the small ones among them share. Out: one tree. A voxel owned only by them is
 //! again that of the source: inside it (nothing is stored, so there are no inner faces) or its boundary voxel. A voxel
 //! that a third piece owns, too, keeps one copy, whose crack plane faces the cells outside.
+//!
+//! The pieces that own the voxels of small pieces.
+//!
+//! Parts of one break become one octree again, long after the break.
+//!
+//! In: the broken object, its pattern, and the trees and cells of all its parts. Out: one tree of some of them, by the
+//! rule for small pieces ([`super::merge`]).
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use glam::IVec3;
+use rayon::prelude::*;
 
-use super::holders::{Holders, of_voxel};
 use crate::{
     fracture::{Cancel, Cancelled, Pattern, Piece, UNIT_BITS, voronoi::surface::plane::Plane},
+    shape::GridMass,
     svo::{
         Forest, LeafColor, Leaves, Octant, build,
         morton::{self, Key},
@@ -205,4 +213,100 @@ fn facing(
     }
     let cut = planes.get(1).map_or(0, |(plane, _)| plane.cut_word());
     Some((nearest.normal_word(), LeafColor(nearest.crack_word()), cut))
+}
+
+/// (voxel, piece) of every voxel of a small piece, with all pieces that own it; sorted.
+pub(in crate::fracture) type Holders = Vec<(Key, u32)>;
+
+pub(in crate::fracture) fn leaves_of(forest: &Forest, piece: &Piece) -> std::ops::Range<usize> {
+    forest.tree_start[piece.tree as usize] as usize..forest.tree_start[piece.tree as usize + 1] as usize
+}
+
+pub(in crate::fracture) fn holders(forest: &Forest, pieces: &[Piece], small: &[u32]) -> Holders {
+    let keys: HashSet<Key> = small
+        .iter()
+        .flat_map(|p| forest.leaves.keys.slice(leaves_of(forest, &pieces[*p as usize])).iter())
+        .collect();
+    let mut found: Holders = pieces
+        .par_iter()
+        .enumerate()
+        .flat_map_iter(|(p, piece)| {
+            let own = forest.leaves.keys.slice(leaves_of(forest, piece));
+            own.iter().filter(|key| keys.contains(key)).map(move |key| (key, p as u32)).collect::<Vec<_>>()
+        })
+        .collect();
+    found.par_sort_unstable();
+    found
+}
+
+/// All pieces that own a voxel.
+pub(in crate::fracture) fn of_voxel(holders: &Holders, key: Key) -> &[(Key, u32)] {
+    let first = holders.partition_point(|h| h.0 < key);
+    let count = holders[first..].iter().take_while(|h| h.0 == key).count();
+    &holders[first..first + count]
+}
+
+/// The parts of a break, some of which are to be merged.
+pub struct Rejoin<'a> {
+    source: (&'a Forest, u32),
+    pattern: &'a Pattern,
+    forest: &'a Forest,
+    pieces: Vec<Piece>,
+}
+
+impl<'a> Rejoin<'a> {
+    /// For a break of (forest, tree) by `pattern` into trees of `forest`: each part's tree and cell.
+    #[must_use]
+    pub fn new(
+        source: (&'a Forest, u32),
+        pattern: &'a Pattern,
+        forest: &'a Forest,
+        parts: impl Iterator<Item = (u32, u32)>,
+    ) -> Self {
+        // Sums of these pieces are not used.
+        let piece = |(tree, cell)| Piece { tree, cell, voxels: 0, mass: GridMass::default() };
+        Self { source, pattern, forest, pieces: parts.map(piece).collect() }
+    }
+
+    /// One tree of the parts that `members` number, ascending; `None` if they are not connected: each must share a
+    /// voxel with another, as parts without dust between them do.
+    ///
+    /// # Errors
+    /// [`Cancelled`].
+    pub fn one_of(&self, members: &[u32], cancel: &Cancel) -> Result<Option<Forest>, Cancelled> {
+        let holders = holders(self.forest, &self.pieces, members);
+        if !hang_together(&holders, members) {
+            return Ok(None);
+        }
+        let pieces: Vec<&Piece> = members.iter().map(|p| &self.pieces[*p as usize]).collect();
+        let work = Joining {
+            source: self.source,
+            pattern: self.pattern,
+            forest: self.forest,
+            pieces: &self.pieces,
+            holders: &holders,
+            cancel,
+        };
+        Ok(Some(join(&work, members, &pieces)?.0))
+    }
+}
+
+/// Whether `members` are connected by voxels that two of them own.
+fn hang_together(holders: &Holders, members: &[u32]) -> bool {
+    // Per member the index of its group.
+    let mut group: Vec<usize> = (0..members.len()).collect();
+    let mut at = 0;
+    while at < holders.len() {
+        let all = of_voxel(holders, holders[at].0);
+        at += all.len();
+        let mut own = all.iter().filter_map(|(_, piece)| members.binary_search(piece).ok());
+        let Some(first) = own.next() else { continue };
+        for other in own {
+            let (from, to) = (group[other], group[first]);
+            if from != to {
+                group.iter_mut().filter(|g| **g == from).for_each(|g| *g = to);
+            }
+        }
+    }
+    group.iter().all(|g| *g == group[0])
 }

@@ -14,16 +14,11 @@ use std::{
 
 use rayon::prelude::*;
 
-mod holders;
 mod merge;
-mod rejoin;
 
-pub use self::rejoin::Rejoin;
+pub use self::merge::Rejoin;
 
-use self::{
-    holders::{Holders, holders, leaves_of, of_voxel},
-    merge::{Joining, join},
-};
+use self::merge::{Holders, Joining, holders, join, leaves_of, of_voxel};
 use super::{Cancel, Cancelled, Dropped, Fracture, Merge, Pattern, Piece, SmallRule, Smallest};
 
 use crate::{

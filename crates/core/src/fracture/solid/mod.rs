@@ -4,7 +4,6 @@
 //! parts of a [`Break`](super::Break): cells with one object id form one part, small pieces are dropped or merged, and
 //! each part gets voxels for contacts.
 
-mod adjacency;
 mod attributes;
 mod join;
 mod proxy_octree;
@@ -16,9 +15,8 @@ use std::{any::Any, sync::Arc};
 use crate::geometry::Aabb;
 use glam::DVec3;
 
-use self::adjacency::Adjacency;
 pub use self::attributes::{crack_corner, mixed};
-use self::join::{Grouping, Groups, Joined, joined};
+use self::join::{Adjacency, Grouping, Groups, Joined, joined};
 pub use self::proxy_octree::proxy_grid;
 use super::{FractureError, FractureParams, Lost, Part, Pattern, SmallRule, UNIT_BITS};
 use crate::{

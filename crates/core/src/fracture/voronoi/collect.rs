@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::octrees::{
     NO_LEAF,
     native::{NativeLeaves, NativeOctrees},
-    tree_ranges::TreeRanges,
+    split_native::TreeRanges,
 };
 use crate::{
     fracture::{Cancelled, Fracture, FractureCounts, Piece, Source, Volume},

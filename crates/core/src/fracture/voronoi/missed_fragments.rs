@@ -10,7 +10,7 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::descent::{candidates, polytope::Polytope};
+use super::descent::candidates::{self, Polytope};
 use crate::{
     fracture::{Pattern, UNIT_BITS},
     svo::{

@@ -10,7 +10,6 @@ mod breaker;
 mod cancel_tests;
 mod collect;
 pub(in crate::fracture) mod descent;
-pub mod faces;
 pub mod islands;
 pub mod missed_fragments;
 mod native;

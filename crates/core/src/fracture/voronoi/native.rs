@@ -13,9 +13,8 @@ use super::{
         planar::native::PlanarCracks,
         rough::{
             CrackUniform, TransitionVoxel,
-            crossed::crossed_voxels,
             native::{RoughCracks, RoughLeaves},
-            points::Cracking,
+            points::{Cracking, crossed_voxels},
         },
     },
 };

@@ -6,12 +6,14 @@
 
 mod heights;
 mod of_shape;
-mod points;
 
 pub use of_shape::ShapeHull;
 
-use crate::geometry::hull::{Grown, Keeper, convex_hull};
-use crate::geometry::{Aabb, triangle};
+use crate::geometry::{
+    Aabb,
+    hull::{Grown, Keeper, convex_hull},
+    triangle,
+};
 use glam::DVec3;
 use heights::over_highest;
 

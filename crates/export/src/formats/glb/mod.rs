@@ -8,16 +8,12 @@
 //! generation are in each node's `extras`.
 
 mod buffer;
-mod tree;
 
 use std::{collections::BTreeMap, io::Cursor, path::Path};
 
 use serde_json::{Value, json};
 
-use self::{
-    buffer::{Buffer, FLOAT, U16},
-    tree::Tree,
-};
+use self::buffer::{Buffer, FLOAT, Tree, U16};
 use crate::geometry::srgb;
 use crate::mesh::Texture;
 use crate::{

@@ -14,11 +14,9 @@
 use rayon::prelude::*;
 
 use super::{
-    boxes::{bounds_of, tree_of},
     cracks::{CrackEdge, Cracks},
-    exact::Point,
     meet::{Met, Tangle, UNKNOWN, all_met, count, in_order, region_at, spread, starts, wind, winding_at},
-    solid::{Prepared, Solid},
+    solid::{Point, Prepared, Solid, bounds_of, tree_of},
 };
 
 /// One side of the line where a triangle of the solid and one of the cracks intersect.

@@ -5,13 +5,14 @@
 
 use rayon::prelude::*;
 
-use crate::geometry::BoxTree;
-use crate::geometry::exact::{Crossing, InOnePlane, crossing};
+use crate::geometry::{
+    BoxTree,
+    exact::{Crossing, InOnePlane, crossing},
+};
 
 use super::{
-    boxes::{Bounds, along},
     cracks::{CrackEdge, Cracks},
-    exact::Point,
+    solid::{Bounds, Point, along},
 };
 
 /// Not determined yet.

@@ -11,34 +11,26 @@
 //! rounding. A piece that breaks again is cut again.
 
 mod arrange;
-mod assign;
 mod body;
-mod boxes;
 mod cracks;
-mod exact;
 mod meet;
-mod of_solid;
 mod parts;
-mod planar;
 mod slivers;
 mod solid;
-mod source;
 mod voxels;
 #[cfg(test)]
 mod tests;
 
 use glam::DVec3;
 
-pub use self::of_solid::of_solid;
+pub use self::solid::of_solid;
 use self::{
     arrange::Arrangement,
-    assign::{Claim, assign},
     body::{Body, Inside, bodies},
     cracks::Cracks,
-    exact::UNIT_BITS,
     meet::Tangle,
-    parts::{Parts, parts},
-    solid::{OpenEdges, Prepared, Solid},
+    parts::{Claim, Parts, assign, parts},
+    solid::{OpenEdges, Prepared, Solid, UNIT_BITS},
     voxels::DUST,
 };
 use super::PieceMesh;
@@ -119,7 +111,7 @@ const TRIES: u64 = 6;
 /// # Errors
 /// [`NotOriginal`].
 pub fn meshes(mesh: &Mesh, scale: f64, grid: &Grid, steps: &[CutStep<'_>]) -> Result<Originals, NotOriginal> {
-    let whole = source::body(mesh, scale, grid)?;
+    let whole = solid::body(mesh, scale, grid)?;
     let mut left: Vec<Vec<Option<Body>>> = Vec::with_capacity(steps.len());
     let mut whole = Some(whole);
     for step in steps {
@@ -179,7 +171,7 @@ fn cut_parts(
         let arrangement = Arrangement::new(solid, prepared, cracks)?;
         parts(&arrangement, solid, cracks, place, |region| region == DUST)
     };
-    let bounds = boxes::bounds_of(&solid.points);
+    let bounds = solid::bounds_of(&solid.points);
     let level = grid.level;
     if step.surface == Surface::Planar {
         let shift = UNIT_BITS - crate::fracture::UNIT_BITS;
@@ -187,7 +179,7 @@ fn cut_parts(
         let margin = 1 << (crate::fracture::UNIT_BITS - level);
         let low = bounds[0].map(|v| (v >> shift) as i32 - margin);
         let high = bounds[1].map(|v| (v >> shift) as i32 + 1 + margin);
-        return between(&planar::cracks(step.pattern, [low, high], salt));
+        return between(&cracks::cracks(step.pattern, [low, high], salt));
     }
     let transition = step.crack.transition(level, step.surface).map_err(|_| Tangle::Open)?;
     let words = CrackUniform::new(step.crack, step.rng, transition).with_gap(step.crack, level);

@@ -14,13 +14,13 @@ use super::{
 };
 
 /// Shorter edges are collapsed, whole units: 2^-18 of a grid's side, a thousandth of a voxel at level 8.
-const SHORTEST: f64 = (1u64 << (super::exact::UNIT_BITS - 18)) as f64;
+const SHORTEST: f64 = (1u64 << (super::solid::UNIT_BITS - 18)) as f64;
 
 /// Shorter edges are collapsed even if a triangle turns over: 2^-21 of a grid's side, a few steps of a file's floats.
-const POINT: f64 = (1u64 << (super::exact::UNIT_BITS - 21)) as f64;
+const POINT: f64 = (1u64 << (super::solid::UNIT_BITS - 21)) as f64;
 
 /// Thinner shavings are removed, whole units: 2^-14 of a grid's side, a sixty-fourth of a voxel at level 8.
-const SHAVING: f64 = (1u64 << (super::exact::UNIT_BITS - 14)) as f64;
+const SHAVING: f64 = (1u64 << (super::solid::UNIT_BITS - 14)) as f64;
 
 /// Two triangles count as folded if the cosine between their normals is below this.
 const FOLDED: f64 = -0.999;
@@ -359,7 +359,7 @@ mod tests {
 
     /// A prism on a triangle with a vertex almost on the opposite side.
     fn thin_wedge() -> Body {
-        let unit = (1i64 << super::super::exact::UNIT_BITS) / 4;
+        let unit = (1i64 << super::super::solid::UNIT_BITS) / 4;
         let base = [[0, 0, 0], [2 * unit, 0, 0], [unit, 2, 0], [unit, 0, 2 * unit], [unit, -2 * unit, 0]];
         // A tetrahedron (0, 1, 4, 3) whose side 0-1 has a cap with the apex 2 on the face 0, 1, 3.
         body(base.to_vec(), vec![[0, 3, 2], [2, 3, 1], [0, 2, 1], [0, 1, 4], [0, 4, 3], [1, 3, 4]])
@@ -367,7 +367,7 @@ mod tests {
 
     /// Triangle 3 is on the inside; u holds the vertex number.
     fn body(points: Vec<[i64; 3]>, triangles: Vec<[u32; 3]>) -> Body {
-        let unit = (1i64 << super::super::exact::UNIT_BITS) / 4;
+        let unit = (1i64 << super::super::solid::UNIT_BITS) / 4;
         let places = points.iter().map(|p| DVec3::from_array(p.map(|v| v as f64 / unit as f64))).collect();
         let face = |t: usize| Face {
             side: if t == 3 { Side::Inside } else { Side::Outside { material: 7 } },
@@ -401,7 +401,7 @@ mod tests {
 
     #[test]
     fn what_is_folded_back_on_itself_goes() {
-        let unit = (1i64 << super::super::exact::UNIT_BITS) / 4;
+        let unit = (1i64 << super::super::solid::UNIT_BITS) / 4;
         let s = SHAVING as i64 / 8;
         assert!(4 * s > SHORTEST as i64);
         // On the face 0, 1, 2 of a tetrahedron, vertex 4 lies beyond 5 and below it: the surface goes there, back and

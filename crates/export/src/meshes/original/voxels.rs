@@ -12,12 +12,12 @@ use std::collections::BTreeSet;
 
 use super::{
     cracks::{Cracks, by_a_hair},
-    exact::{Point, UNIT_BITS},
+    solid::{Point, UNIT_BITS},
 };
 use crate::fracture::{
     Pattern,
     crack::{CrackUniform, TransitionVoxel, reference::CrackReference},
-    dust::{DustTriangle, reference::split},
+    dust::{DustTriangle, voxel::split},
 };
 
 /// The region in front of a dusty object's border.

@@ -21,20 +21,15 @@
 //! Measured at level 8 (60 seeds; planar, rough) on merged 32-bit points: no open edge, no edge of four faces, no two
 //! triangles that pass through each other, nothing that faces inward, whole objects within 0.03 % of their volume.
 
-mod attributes;
 mod bricks;
 mod faces;
 mod leaves;
 mod place;
 mod self_intersection;
-mod sharpen;
 mod surface;
 #[cfg(test)]
 mod tests;
-mod thin;
 mod untangle;
-mod vertex_cases;
-mod walls;
 
 use glam::IVec3;
 
@@ -65,7 +60,7 @@ pub fn smooth_with(octree: &Octree, meet_volume: bool) -> (PieceMesh, f64) {
         inside.push((IVec3::from_array(low.map(|v| v as i32)), size as i32));
     });
     let surface = Surface::new(leaves, &inside, meet_volume.then_some(octree.mass.volume));
-    (attributes::with_attributes(&surface, &octree.grid), surface.crack_shift)
+    (surface::with_attributes(&surface, &octree.grid), surface.crack_shift)
 }
 
 fn leaves_of(octree: &Octree) -> Vec<Leaf> {

@@ -5,9 +5,8 @@ use rayon::prelude::*;
 
 use super::{
     bricks::{Bricks, Cell},
-    faces::{Faces, Quad},
+    faces::{Faces, Quad, cycles_of},
     leaves::Leaf,
-    vertex_cases::cycles_of,
 };
 
 /// Where the surface passes a face, between the centres of its solid and its empty voxel.

@@ -4,24 +4,28 @@
 //! coarse cube grid the fragment that it lies in, its distance to that fragment's surface and the direction
 //! there. Fragments partition the object, so one value a node is enough for all of them, whatever breaks
 //! (Glondu et al. 2012, sec. 4.1).
+//!
+//! A plane through a field, for display: the fragment at each point, and the depth in it.
+//!
+//! How a field names its fragments, and why there is no field or why it did not change.
+
+use std::sync::Arc;
+
+use glam::DVec3;
+use rayon::prelude::*;
 
 use super::{
-    FragmentId,
-    error::FieldError,
-    exact::Work,
-    flaw::Flaw,
     fragment::Fragment,
-    lattice::Lattice,
+    interior::Interior,
+    leaf::Work,
     nodes::{Break, LateNodes, Nodes, Update},
+    occupancy::{Flaw, Lattice},
     solid::Placed,
 };
 use crate::{
     shape::{Kind, Shape},
     svo::Grid,
 };
-use glam::DVec3;
-use rayon::prelude::*;
-use std::sync::Arc;
 
 /// Finest level of a field: 129^3 nodes at most.
 pub const MAX_FIELD_LEVEL: u32 = 7;
@@ -223,4 +227,90 @@ fn lattice_of(shape: &Shape, field_level: u32) -> Result<Lattice, FieldError> {
         Some(level) => Lattice::around(bounds, f64::from(1u32 << (level - field_level)), true),
         None => Lattice::around(bounds, longest / f64::from(1u32 << field_level), false),
     })
+}
+
+/// A point of a slice.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SliceSample {
+    /// The fragment that it lies in.
+    pub fragment: Option<FragmentId>,
+    /// Depth, local units; 0 in no fragment.
+    pub distance: f64,
+    /// Direction out; zero in no fragment.
+    pub direction: DVec3,
+}
+
+/// Points of a plane, row by row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slice {
+    /// Points in a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// `width` * `height` of them.
+    pub samples: Vec<SliceSample>,
+}
+
+impl FamilyField {
+    /// The fragment that a point (local space) lies in.
+    #[must_use]
+    pub fn fragment_at(&self, p: DVec3) -> Option<FragmentId> {
+        let cell = self.lattice.cell_of(p);
+        let holds = |part: &super::Fragment<'_>| part.placed.occupancy.finest().has(cell) && part.inside(p);
+        self.fragments().find(holds).map(|part| part.id())
+    }
+
+    /// The field on the plane from `corner` (local space): point (x, y) is at `corner` + x * `right` + y *
+    /// `down`.
+    #[must_use]
+    pub fn slice(&self, corner: DVec3, [right, down]: [DVec3; 2], [width, height]: [usize; 2]) -> Slice {
+        let nothing = SliceSample { fragment: None, distance: 0.0, direction: DVec3::ZERO };
+        let sample = |k: usize| {
+            let p = corner + right * (k % width) as f64 + down * (k / width) as f64;
+            let fragment = self.fragment_at(p).and_then(|id| self.fragment(id));
+            let Some((fragment, depth)) = fragment.and_then(|part| Some((part.id(), part.penetration(p)?)))
+            else {
+                return nothing;
+            };
+            SliceSample { fragment: Some(fragment), distance: depth.distance, direction: depth.direction }
+        };
+        let samples = (0..width.saturating_mul(height)).into_par_iter().map(sample).collect();
+        Slice { width, height, samples }
+    }
+}
+
+/// Id of a fragment of a family; never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FragmentId(pub u32);
+
+impl FragmentId {
+    /// The unbroken object.
+    pub const WHOLE: Self = Self(0);
+    /// The id in nodes that lie in no fragment.
+    pub(super) const NOBODY: Self = Self(u32::MAX);
+}
+
+/// Why a field was not made or changed. The field is then as before.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum FieldError {
+    /// The level of the field's cells cannot be.
+    #[error("field level {asked} is outside 1 to {finest}; choose one of these (5 suits octrees of level 7)")]
+    Level {
+        /// The level that was asked for.
+        asked: u32,
+        /// The finest that this object can have.
+        finest: u32,
+    },
+    /// There is no solid.
+    #[error("a distance field needs a shape with something in it; leave empty shapes out")]
+    Empty,
+    /// The fragment is not there, or has broken before.
+    #[error("the field has no fragment {}; use the fragments that its last update returned", .0.0)]
+    Fragment(FragmentId),
+    /// A new fragment lies on another grid, or is of another kind, than the object.
+    #[error("part {0} is not on the object's own grid; give parts as the fracture made them")]
+    Grid(usize),
+    /// The list of parts is empty.
+    #[error("a fragment breaks into at least one part; remove it instead")]
+    NoParts,
 }

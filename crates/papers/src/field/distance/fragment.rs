@@ -8,14 +8,12 @@
 //! fragment so thin that none of these nodes lies in it, the distance to its surface is computed.
 
 use super::{
-    error::FragmentId,
-    family::FamilyField,
-    front::Sums,
+    family::{FamilyField, FragmentId},
     interior::{Compared, Depth, Interior, Reached, Way},
-    lattice::ROUND_A_NODE,
     leaf::Foot,
-    octree_solid::OctreeSolid,
-    smooth::geometric,
+    nodes::Sums,
+    occupancy::ROUND_A_NODE,
+    octree_solid::{OctreeSolid, geometric},
     solid::{Placed, Solid},
 };
 use crate::geometry::Aabb;

@@ -12,21 +12,13 @@
 //! `fragment.rs` are the queries, `smooth.rs` the directions of smooth surfaces, `occupancy.rs` the grid of
 //! bits that rejects distant points, `slice.rs` slices for display.
 
-mod error;
-mod exact;
 mod family;
-mod flaw;
 mod fragment;
-mod front;
-mod lattice;
 mod leaf;
-mod mesh_solid;
 mod nodes;
 mod occupancy;
 mod octree_solid;
 mod polygon;
-mod slice;
-mod smooth;
 mod solid;
 #[cfg(test)]
 mod cost_tests;
@@ -39,12 +31,10 @@ mod tests;
 
 use super::interior;
 
-pub use error::{FieldError, FragmentId};
-pub use family::{FamilyField, MAX_FIELD_LEVEL, Node};
+pub use family::{FamilyField, FieldError, FragmentId, MAX_FIELD_LEVEL, Node, Slice, SliceSample};
 pub use fragment::{Fragment, Wall};
 pub use interior::{Depth, Interior};
-pub use lattice::Lattice;
 pub use leaf::{Foot, LeafPlane};
 pub use nodes::Update;
+pub use occupancy::Lattice;
 pub use octree_solid::{OctreeSolid, surface_corners};
-pub use slice::{Slice, SliceSample};

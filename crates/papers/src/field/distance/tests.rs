@@ -1,6 +1,10 @@
 //! The field against brute force, over generations of fractures.
 
-use super::{FamilyField, FieldError, FragmentId, Interior, flaw::Flaw, lattice::NEIGHBOURS, testing::*};
+use super::{
+    FamilyField, FieldError, FragmentId, Interior,
+    occupancy::{Flaw, NEIGHBOURS},
+    testing::*,
+};
 use crate::geometry::Aabb;
 use crate::shape::Shape;
 use glam::DVec3;
@@ -85,7 +89,7 @@ fn local_minima(case: &Case) -> usize {
         let node = field.node(*k).unwrap();
         let Some(part) = node.fragment.and_then(|id| field.fragment(id)) else { return false };
         let at = lattice.at(*k);
-        if super::lattice::ROUND_A_NODE.iter().any(|step| part.placed.surface.has(at + *step)) {
+        if super::occupancy::ROUND_A_NODE.iter().any(|step| part.placed.surface.has(at + *step)) {
             return false;
         }
         let others = NEIGHBOURS.iter().filter_map(|step| lattice.node(at + *step));

@@ -11,8 +11,8 @@
 use glam::DVec3;
 
 use super::{
-    order::{level_of_rank, maximum_distance_order},
-    planted::Planted,
+    crack::Planted,
+    hierarchy::{level_of_rank, maximum_distance_order},
 };
 
 /// A point that a tree is made of.
@@ -245,7 +245,7 @@ impl SphereForest {
 /// The places of points in a tree of their own, whose first point is number `first` of its forest.
 pub(super) fn places(points: &[ObjectPoint], first: u32) -> Vec<TreePoint> {
     let positions: Vec<DVec3> = points.iter().map(|p| p.position).collect();
-    let place = |(rank, ranked): (usize, super::order::Ranked)| {
+    let place = |(rank, ranked): (usize, super::hierarchy::Ranked)| {
         let ObjectPoint { position, on_surface } = points[ranked.point as usize];
         let level = level_of_rank(rank);
         let parent = ranked.parent.map_or(NONE, |parent| first + parent);

@@ -15,8 +15,8 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::{
+    crack::Planted,
     forest::{NONE, ObjectPoint, SphereForest, TreePoint, places},
-    planted::Planted,
 };
 
 /// New fragment of a point.

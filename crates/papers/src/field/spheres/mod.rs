@@ -6,23 +6,16 @@
 //! queries of [`interior`], chosen by [`selection`]; `kept` is its data for the next query; [`planes`] is the floor.
 //! Tests compare with `brute` and `check`.
 
-mod brute;
-mod check;
 mod crack;
 pub mod forest;
 pub mod fracture;
 mod hierarchy;
-mod nearest;
 #[cfg(test)]
 mod octree_tests;
-mod order;
 #[cfg(test)]
 mod overhead_tests;
-pub mod planes;
-mod planted;
 pub mod points;
 pub mod query;
-mod query_cache;
 #[cfg(test)]
 mod query_cache_tests;
 pub mod selection;
@@ -36,8 +29,6 @@ use super::interior;
 pub use forest::{ObjectPoint, SphereForest};
 pub use fracture::{CrackPoint, Fate, Fracture, FractureMismatch};
 pub use interior::{Depth, Interior};
-pub use planes::HalfSpace;
 pub use points::Sampling;
 pub use query::{Counts, Scratch, TreeContact};
-pub use query_cache::QueryCache;
-pub use selection::{Beyond, Placement, Selection};
+pub use selection::{Beyond, HalfSpace, Placement, QueryCache, Selection};

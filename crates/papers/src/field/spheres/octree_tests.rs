@@ -15,15 +15,12 @@ use glam::{DMat4, DVec3};
 
 use super::{
     super::distance::{FamilyField, FragmentId},
+    crack::{Planted, PointGrid},
     forest::{ObjectPoint, SphereForest},
     interior::{Depth, Interior},
-    nearest::PointGrid,
-    planes::HalfSpace,
-    planted::Planted,
     points::{Containment, Sampling, containment},
     query::{Counts, Scratch},
-    query_cache::QueryCache,
-    selection::{Beyond, Placement, Selection},
+    selection::{Beyond, HalfSpace, Placement, QueryCache, Selection},
     testing::{Ball, Random, check_promise},
 };
 

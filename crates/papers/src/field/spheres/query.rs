@@ -24,11 +24,10 @@
 use glam::DVec3;
 
 use super::{
+    crack::Planted,
     forest::{Node, SphereForest},
     interior::{Compared, Interior, Way},
-    planted::Planted,
-    query_cache::{CacheBounds, QueryCache},
-    selection::{Beyond, Placement, Selection},
+    selection::{Beyond, CacheBounds, Placement, QueryCache, Selection},
 };
 
 /// A point of the forest that touches the other body.

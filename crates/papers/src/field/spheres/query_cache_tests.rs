@@ -2,8 +2,8 @@
 
 use super::{
     Beyond, HalfSpace, Placement, QueryCache, Scratch, Selection, SphereForest,
+    crack::Planted,
     interior::Interior,
-    planted::Planted,
     testing::{Ball, Cuboid, Random, Union, ball_points, near_pose, shatter},
 };
 use glam::{DMat4, DQuat, DVec3};

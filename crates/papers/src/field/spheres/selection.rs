@@ -1,7 +1,25 @@
 //! Parameters of a query of a sphere forest: the relative pose, and which contacts are enough.
+//!
+//! Invariants of every forest, as a check for tests and reports.
+//!
+//! The floor and the walls: a half-space answers the elementary queries exactly, so that a body that lies on
+//! it keeps a few contacts, however many of its points are below it (Glondu et al. 2012, fig. 5).
+//!
+//! Data that a query leaves for the next query of the same two bodies.
+//!
+//! In: the points that are no contacts, with an upper bound of the depth of each, and the bodies' later poses. Out: the
+//! same bounds there: a depth grows by no more than the body has moved, except for steps in the surface
+//! ([`Interior::step`]). So the next query tests only points that may have become deep enough since, however much of a
+//! crack is near. Points are visited in the same order with and without this data, so that contacts do not depend on
+//! it, and it need not be part of snapshots.
 
-use super::{forest::SphereForest, planes::HalfSpace};
 use glam::{DMat4, DVec3};
+
+use super::{
+    forest::{NONE, SphereForest},
+    interior::{Depth, Interior},
+    query::{NodePart, Open, Passes, UNKNOWN},
+};
 
 /// Where the forest's body lies in the local space of the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -107,4 +125,216 @@ impl Selection {
             below: None,
         }
     }
+}
+
+impl SphereForest {
+    /// Checks that every point is reached exactly once from the roots, every sphere contains all points below it, and
+    /// levels grow downwards.
+    ///
+    /// # Errors
+    /// The violated invariant, in a sentence.
+    pub fn validate(&self) -> Result<(), String> {
+        let mut met = vec![0u32; self.points.len()];
+        let mut path = Vec::new();
+        for &root in &self.roots {
+            self.validate_below(root as usize, &mut path, &mut met)?;
+        }
+        match met.iter().position(|times| *times != 1) {
+            Some(point) => Err(format!("point {point} is in the forest {} times", met[point])),
+            None => Ok(()),
+        }
+    }
+
+    fn validate_below(&self, index: usize, path: &mut Vec<usize>, met: &mut [u32]) -> Result<(), String> {
+        let node = &self.nodes[index];
+        let point = &self.points[node.point as usize];
+        if node.is_first {
+            met[node.point as usize] += 1;
+            let parent = path.last().map_or(NONE, |above| self.nodes[*above].point);
+            if point.parent != parent {
+                return Err(format!(
+                    "point {} lies below {parent} and its parent is {}",
+                    node.point, point.parent
+                ));
+            }
+            let outside = |above: &&usize| {
+                let sphere = &self.nodes[**above];
+                sphere.centre.distance(point.position) > sphere.radius
+            };
+            if let Some(above) = path.iter().find(outside) {
+                return Err(format!("sphere {above} does not hold point {}", node.point));
+            }
+        }
+        path.push(index);
+        let mut below: Vec<usize> = self.children[node.children.0 as usize..node.children.1 as usize]
+            .iter()
+            .map(|child| *child as usize)
+            .collect();
+        if !node.is_last {
+            below.push(index + 1);
+        }
+        for next in below {
+            if self.nodes[next].level <= node.level {
+                return Err(format!("sphere {next} is not below sphere {index}"));
+            }
+            self.validate_below(next, path, met)?;
+        }
+        path.pop();
+        Ok(())
+    }
+}
+
+/// The half-space `normal . p < offset` is solid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HalfSpace {
+    /// Unit, out of the solid; world.
+    pub normal: DVec3,
+    /// World, m.
+    pub offset: f64,
+}
+
+impl HalfSpace {
+    /// How far `p` is out of the solid, m.
+    #[must_use]
+    pub fn height(&self, p: DVec3) -> f64 {
+        p.dot(self.normal) - self.offset
+    }
+}
+
+/// Its local space is the world, so a placement for it is that of the body in the world.
+impl Interior for HalfSpace {
+    fn inside(&self, p: DVec3) -> bool {
+        self.height(p) < 0.0
+    }
+
+    fn penetration(&self, p: DVec3) -> Option<Depth> {
+        let height = self.height(p);
+        (height < 0.0).then_some(Depth { distance: -height, direction: self.normal })
+    }
+
+    fn sphere_meets(&self, p: DVec3, r: f64) -> bool {
+        self.height(p) < r
+    }
+
+    fn outside_distance(&self, p: DVec3, within: f64) -> Option<Depth> {
+        let distance = self.height(p);
+        (0.0..=within).contains(&distance).then_some(Depth { distance, direction: self.normal })
+    }
+
+    fn depth_error(&self) -> f64 {
+        0.0
+    }
+}
+
+/// After a motion of this number of slacks everything is tested again: bounds are wide then.
+const MOST_SLACKS: f64 = 8.0;
+
+/// How far bounds reach, local units of the other body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CacheBounds {
+    /// Distance beyond the query's own within which bounds are kept.
+    pub slack: f64,
+    /// Points farther away than this have no bound but this distance.
+    pub farthest: f64,
+    /// The motion so far, as counted by [`QueryCache`].
+    pub way: f64,
+}
+
+/// A bound.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    node: u32,
+    part: NodePart,
+    /// Upper bound of the depth, less the motion at that time, local units of the other.
+    most: f32,
+    /// The upper bound after a motion by which the point may have passed a step, and that motion.
+    passes: [f32; 2],
+}
+
+/// Data of two bodies, of the points of the first in the second.
+#[derive(Clone, Debug, Default)]
+pub struct QueryCache {
+    entries: Vec<Entry>,
+    /// Upper bound of the motion of any point of the first in the second since the last full test, local units of the
+    /// other.
+    way: f64,
+    farthest: f64,
+    at: Option<DMat4>,
+}
+
+impl QueryCache {
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The bodies lie so now.
+    pub(super) fn moved<I: Interior + ?Sized>(
+        &mut self,
+        forest: &SphereForest,
+        other: &I,
+        placement: &Placement,
+        selection: &Selection,
+    ) -> CacheBounds {
+        let now = placement.matrix();
+        let most = MOST_SLACKS * selection.slack;
+        let way = self.at.map(|then| self.way + way(forest, other, (then, now), self.farthest));
+        self.at = Some(now);
+        match way.filter(|way| *way < most && selection.tolerance <= self.farthest) {
+            Some(way) => self.way = way,
+            None => {
+                self.entries.clear();
+                (self.way, self.farthest) = (0.0, selection.tolerance + most);
+            }
+        }
+        CacheBounds { slack: selection.slack, farthest: self.farthest, way: self.way }
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = Open> {
+        self.entries.iter().map(|&Entry { node, part, most, passes: [later, way] }| {
+            let (most, later, way) =
+                (f64::from(most) + self.way, f64::from(later) + self.way, f64::from(way));
+            let (most, passes) = match self.way < way {
+                true => (most, Passes { way, most: later }),
+                false => (most.max(later), Passes::NEVER),
+            };
+            Open { node, part, depth: UNKNOWN, most, passes }
+        })
+    }
+
+    pub(super) fn replace(&mut self, left: &[Open]) {
+        self.entries.clear();
+        let (farthest, way) = (self.farthest, self.way);
+        // Depths are rounded up, motions down.
+        let less_way = |most: f64| ((most - way) as f32).next_up();
+        self.entries.extend(left.iter().map(|open| Entry {
+            node: open.node,
+            part: open.part,
+            most: less_way(open.most.max(-farthest)),
+            passes: [less_way(open.passes.most), (open.passes.way as f32).next_down()],
+        }));
+    }
+}
+
+/// How far points of the forest have moved in the other body at most, where they are no farther from it now than
+/// `farthest`. For points farther away the bound is only that they do not get nearer than that by this motion.
+fn way<I: Interior + ?Sized>(
+    forest: &SphereForest,
+    other: &I,
+    (then, now): (DMat4, DMat4),
+    farthest: f64,
+) -> f64 {
+    // A difference of rotations lengthens no vector by more than this.
+    let turned = |m: DMat4| {
+        let squares = m.x_axis.truncate().length_squared()
+            + m.y_axis.truncate().length_squared()
+            + m.z_axis.truncate().length_squared();
+        (0.5 * squares).sqrt() * (1.0 + 1e-9)
+    };
+    let (centre, radius) = forest.bound;
+    let moved = now - then;
+    let own = moved.transform_point3(centre).length() + turned(moved) * radius;
+    let Some((centre, radius)) = other.ball() else { return own };
+    let back = DMat4::IDENTITY - then * now.inverse();
+    let others = back.transform_point3(centre).length() + turned(back) * (radius + farthest);
+    own.min(others)
 }

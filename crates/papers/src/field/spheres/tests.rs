@@ -5,17 +5,13 @@ use std::time::Instant;
 use glam::{DMat4, DVec3};
 
 use super::{
+    crack::{Planted, PointGrid},
     forest::{NONE, ObjectPoint, SphereForest},
     fracture::{CrackPoint, Fate, Fracture, FractureMismatch},
-    hierarchy::Hierarchy,
+    hierarchy::{Hierarchy, level_of_rank, maximum_distance_order},
     interior::Interior,
-    nearest::PointGrid,
-    order::{level_of_rank, maximum_distance_order},
-    planes::HalfSpace,
-    planted::Planted,
-    query::Scratch,
-    query::TreeContact,
-    selection::{Beyond, Placement, Selection},
+    query::{Scratch, TreeContact},
+    selection::{Beyond, HalfSpace, Placement, Selection},
     testing::{Ball, Cuboid, Random, Union, ball_points, check_promise, near_pose, plate_points, shatter},
 };
 

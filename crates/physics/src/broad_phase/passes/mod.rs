@@ -6,8 +6,7 @@
 //! in double precision. `hierarchy.rs` is shared with the search for contacts of octrees.
 
 pub mod hierarchy;
-pub mod lattice;
-mod moving_box;
+pub mod moving_box;
 #[cfg(test)]
 mod tests;
 

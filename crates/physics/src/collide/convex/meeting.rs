@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Body, broad_phase,
     collide::{MARGIN_CELLS, Manifold, Point, RelativePose, inherit, moved, pairwise::Record, reduce},
-    rotation::turned_by,
+    integrate::turned_by,
 };
 use glam::{DQuat, DVec3};
 

@@ -10,26 +10,24 @@
 //! made (`Meeting::forgiven`).
 
 mod axes;
-mod cache;
 mod clip;
-mod fit;
 mod meeting;
 mod solid;
 
 #[cfg(test)]
 mod tests;
 
-pub(super) use fit::{HullFit, fit};
 pub use solid::{Face, Solid};
+pub(super) use solid::{HullFit, fit};
 
 use super::{
     Body, GeneratorEntry, Manifold, Plane, Point,
     pairwise::{Met, NarrowPhase, NearTwo, PairGenerator, plane_key},
 };
 use axes::{Axis, Feature, Pair, Relative};
-use cache::HullCache;
 use glam::DVec3;
 use meeting::Meeting;
+use solid::HullCache;
 
 /// How the table has it.
 pub const ENTRY: GeneratorEntry = GeneratorEntry {

@@ -6,7 +6,7 @@ use crate::{
     broad_phase::{NearPair, bounds},
     collide::{ContactGenerator, ContactQuery, LevelOfDetail, manifold},
     context::{StageClock, StepContext},
-    rotation::turned_by,
+    integrate::turned_by,
     shape::ShapeHull,
     testing::{ball, block, body, cuboid, grid},
 };

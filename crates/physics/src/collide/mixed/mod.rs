@@ -7,7 +7,6 @@
 //! (`verified_hulls.rs`). All other pairs, and pairs with a level of their own, use octrees, on the cores or in compute
 //! passes.
 
-mod fits;
 mod verified_hulls;
 
 use super::{

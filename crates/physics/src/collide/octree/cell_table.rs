@@ -4,7 +4,7 @@
 //! In: a tree, a level, the bounds of its voxels. Out: the results of [`look_up`](super::cells::look_up), as a table.
 //! Trees whose table would be large have none and are descended.
 
-use super::cells::{Cell, cell_at, first_of_level};
+use super::surfels::{Cell, cell_at, first_of_level};
 use crate::geometry::Aabb;
 use crate::svo::{Forest, Key, morton};
 use glam::{IVec3, Vec3};
@@ -252,7 +252,7 @@ mod tests {
     use super::*;
     use crate::shape::grid_mass;
     use crate::{
-        collide::octree::cells::look_up,
+        collide::octree::surfels::look_up,
         testing::{scattered, shattered_block},
     };
     use glam::DVec3;

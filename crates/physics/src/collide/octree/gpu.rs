@@ -6,7 +6,7 @@
 
 #[cfg(test)]
 use super::pair::Hit;
-use super::{pair::Directed, surfel_buffer::SurfelBuffer};
+use super::pair::{Directed, SurfelBuffer};
 use crate::{
     gpu::{Buffer, Gpu, GpuError, Kernel, Recorder, bind, kernels, shared},
     svo::{Arena, MAX_PASSES_LEVEL},

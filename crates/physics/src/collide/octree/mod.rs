@@ -10,7 +10,6 @@
 #[cfg(test)]
 mod brute;
 mod cell_table;
-mod cells;
 mod gpu;
 mod levels;
 mod neighbour_lists;
@@ -23,18 +22,13 @@ mod points;
 mod records;
 mod search;
 mod smooth;
-mod surfel_buffer;
-mod surfel_cache;
 mod surfels;
 
-pub use cells::{Cell, first_of_level, has_leaf_at, look_up};
 pub use levels::Levels;
-pub use pair::{OctreePair, cell_size, cells_to_world, place_on_gpu};
+pub use pair::{OctreePair, SurfelBuffer, SurfelCache, cell_size, cells_to_world, place_on_gpu};
 #[cfg(test)]
 pub(crate) use passes::run_every_kernel;
-pub use surfel_buffer::SurfelBuffer;
-pub use surfel_cache::SurfelCache;
-pub use surfels::{Surfel, Surfels};
+pub use surfels::{Cell, Surfel, Surfels, first_of_level, has_leaf_at, look_up};
 
 /// All that the kernels share with Rust.
 #[cfg(test)]

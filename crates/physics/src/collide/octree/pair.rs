@@ -1,9 +1,26 @@
 //! A pair of octrees and their levels, for the search and its passes.
+//!
+//! Surfels and cell tables of the forests whose bodies came near each other, made on first use.
+//!
+//! The surfels of all forests whose bodies came near each other, on the GPU.
 
-use super::{MARGIN_CELLS, cells::first_of_level, surfel_cache::SurfelCache};
-use crate::geometry::Aabb;
-use crate::{Body, broad_phase::closer, svo::Arena};
+use std::{collections::BTreeMap, sync::Arc};
+
 use glam::{DMat4, DVec3};
+use rayon::prelude::*;
+
+use super::{
+    MARGIN_CELLS,
+    cell_table::CellTable,
+    surfels::{Surfel, Surfels, first_of_level},
+};
+use crate::{
+    Body,
+    broad_phase::closer,
+    geometry::Aabb,
+    gpu::{Buffer, Gpu, GpuError},
+    svo::{Arena, Forest},
+};
 
 /// One direction of a pair for kernels: surfels of `a` are tested against `b`. The same layout as
 /// `shaders/bodies/collide/octree/pair.wgsl`. Cells are those of each body's level in this pair.
@@ -171,4 +188,168 @@ fn motion(a: &Body, b: &Body, dt: f64) -> DVec3 {
     let towards = b.state.position - a.state.position;
     let direction = if speed > 1e-9 { v / speed } else { towards.normalize_or_zero() };
     direction * closer(a, b, dt)
+}
+
+/// Fewer pairs are not worth a second thread.
+const MANY: usize = 256;
+
+/// The samples of one forest at one level.
+#[derive(Clone, Debug)]
+pub struct CachedSurfels {
+    /// The forest; held, so that its address names it.
+    pub forest: Arc<Forest>,
+    /// Its surfels.
+    pub surfels: Arc<Surfels>,
+    /// Index of the first in the GPU's surfel buffer, once they are there.
+    pub gpu_base: u32,
+}
+
+/// Surfels by forest and level, built on first use.
+#[derive(Debug, Default)]
+pub struct SurfelCache {
+    /// Keyed by address of the forest and level. Iterated only to fill the GPU's buffer, whose order does not affect
+    /// results.
+    pub entries: BTreeMap<(usize, u32), CachedSurfels>,
+    /// Keyed by address of the forest (which an entry holds), tree and level.
+    tables: BTreeMap<(usize, u32, u32), Option<CellTable>>,
+    /// Whether the GPU's buffer is behind.
+    pub stale: bool,
+}
+
+impl SurfelCache {
+    /// The surfels of `forest` at `level`.
+    pub fn get(&mut self, forest: &Arc<Forest>, level: u32) -> &CachedSurfels {
+        let key = (Arc::as_ptr(forest) as usize, level);
+        let stale = &mut self.stale;
+        self.entries.entry(key).or_insert_with(|| {
+            *stale = true;
+            CachedSurfels {
+                forest: Arc::clone(forest),
+                surfels: Arc::new(Surfels::build(forest, level)),
+                gpu_base: 0,
+            }
+        })
+    }
+
+    /// The cached surfels of `forest` at `level`.
+    #[must_use]
+    pub fn entry(&self, forest: &Arc<Forest>, level: u32) -> Option<&CachedSurfels> {
+        self.entries.get(&(Arc::as_ptr(forest) as usize, level))
+    }
+
+    /// The surfels of `forest` at `level`, if they are cached.
+    #[must_use]
+    pub fn known(&self, forest: &Arc<Forest>, level: u32) -> Option<&Surfels> {
+        self.entry(forest, level).map(|cached| &*cached.surfels)
+    }
+
+    /// Makes the surfels and flat tables of these pairs that are not there yet, on all cores.
+    pub fn tabulate(&mut self, pairs: &[OctreePair], bodies: &[Body]) {
+        let tables = &self.tables;
+        let wanted = |pair: &OctreePair| {
+            let sides = pair.bodies.map(|k| &bodies[k]).into_iter().zip(pair.levels);
+            sides.filter(|(body, level)| !tables.contains_key(&table_key(body, *level))).collect::<Vec<_>>()
+        };
+        let lacks = pairs.par_iter().with_min_len(MANY).flat_map_iter(wanted).collect::<Vec<_>>();
+        let mut missing = BTreeMap::new();
+        for (body, level) in lacks {
+            self.get(&body.def.octree().forest, level);
+            missing.insert(table_key(body, level), (body, level));
+        }
+        let missing: Vec<_> = missing.into_iter().collect();
+        let build = |(body, level): (&Body, u32)| {
+            CellTable::build(
+                &body.def.octree().forest,
+                body.def.octree().tree,
+                level,
+                body.def.octree().mass.bounds,
+            )
+        };
+        let made: Vec<_> = missing.into_par_iter().map(|(key, work)| (key, build(work))).collect();
+        self.tables.extend(made);
+    }
+
+    /// The flat table of a body's cells at `level`, if it is small enough to have one and is cached.
+    #[must_use]
+    pub fn table(&self, body: &Body, level: u32) -> Option<&CellTable> {
+        self.tables.get(&table_key(body, level)).and_then(Option::as_ref)
+    }
+
+    /// Forgets forests that no body uses.
+    pub fn keep(&mut self, mut used: impl FnMut(&Arc<Forest>) -> bool) {
+        let before = self.entries.len();
+        self.entries.retain(|_, cached| used(&cached.forest));
+        self.stale |= before != self.entries.len();
+        let entries = &self.entries;
+        self.tables.retain(|&(forest, _, level), _| entries.contains_key(&(forest, level)));
+    }
+}
+
+fn table_key(body: &Body, level: u32) -> (usize, u32, u32) {
+    (Arc::as_ptr(&body.def.octree().forest) as usize, body.def.octree().tree, level)
+}
+
+/// One buffer for all; a forest's first index is `CachedSurfels::gpu_base`.
+pub struct SurfelBuffer {
+    surfels: Buffer<Surfel>,
+    uploaded: bool,
+}
+
+impl SurfelBuffer {
+    /// Empty.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn new(gpu: &Gpu) -> Result<Self, GpuError> {
+        Ok(Self { surfels: Buffer::zeroed(gpu, "surfels", 1)?, uploaded: false })
+    }
+
+    /// Brings the surfels that these pairs need to the GPU. A cache fills one buffer only: it notes where in
+    /// it its surfels are.
+    ///
+    /// # Errors
+    /// [`GpuError::TooLarge`].
+    pub fn prepare(
+        &mut self,
+        gpu: &Gpu,
+        pairs: &[OctreePair],
+        bodies: &[Body],
+        cache: &mut SurfelCache,
+    ) -> Result<(), GpuError> {
+        for pair in pairs {
+            for (&body, level) in pair.bodies.iter().zip(pair.levels) {
+                cache.get(&bodies[body].def.octree().forest, level);
+            }
+        }
+        self.upload(gpu, cache)
+    }
+
+    /// Brings all surfels of the cache to the GPU that are not there yet.
+    ///
+    /// # Errors
+    /// [`GpuError::TooLarge`].
+    pub fn upload(&mut self, gpu: &Gpu, cache: &mut SurfelCache) -> Result<(), GpuError> {
+        if !cache.stale && self.uploaded {
+            return Ok(());
+        }
+        let total: usize = cache.entries.values().map(|s| s.surfels.items.len()).sum();
+        if total > self.surfels.len() {
+            self.surfels = Buffer::zeroed(gpu, "surfels", total + total / 2)?;
+        }
+        let mut base = 0;
+        for cached in cache.entries.values_mut() {
+            self.surfels.write(gpu, base, &cached.surfels.items);
+            cached.gpu_base = base as u32;
+            base += cached.surfels.items.len();
+        }
+        cache.stale = false;
+        self.uploaded = true;
+        Ok(())
+    }
+
+    /// The surfels.
+    #[must_use]
+    pub fn buffer(&self) -> &Buffer<Surfel> {
+        &self.surfels
+    }
 }

@@ -5,8 +5,7 @@ use super::{
     brute::{Answers, answers},
     find_hits,
     gpu::SearchPasses,
-    pair::Hit,
-    surfel_buffer::SurfelBuffer,
+    pair::{Hit, SurfelBuffer},
 };
 use crate::{
     BodyDef, Narrow, World, WorldSettings,

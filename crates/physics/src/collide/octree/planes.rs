@@ -5,12 +5,10 @@
 
 use super::{
     MARGIN_CELLS,
-    cells::first_of_level,
-    pair::{cell_size, cells_to_world},
+    pair::{SurfelCache, cell_size, cells_to_world},
     records::{Before, Record},
     smooth::Side,
-    surfel_cache::SurfelCache,
-    surfels::Surfels,
+    surfels::{Surfels, first_of_level},
 };
 use crate::{
     Body, Plane,
@@ -18,7 +16,10 @@ use crate::{
         ContactQuery, InOrder, Manifold, Point, RelativePose, ball_over, holds, inherit, leave_to_ball,
         reduce,
     },
-    svo::{leaf_sample, morton, morton::Key},
+    svo::{
+        leaf_sample,
+        morton::{self, Key},
+    },
 };
 use glam::{DMat4, DVec3};
 use rayon::prelude::*;

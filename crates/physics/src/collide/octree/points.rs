@@ -5,11 +5,10 @@
 //! is said to have passed is dropped.
 
 use super::{
-    pair::{Hit, OctreePair, are_siblings, cell_size, cells_to_world},
+    pair::{Hit, OctreePair, SurfelCache, are_siblings, cell_size, cells_to_world},
     records::{Before, Record},
     search::OPPOSING,
     smooth::Side,
-    surfel_cache::SurfelCache,
     surfels::{Surfel, Surfels, is_in_solid},
 };
 use crate::{

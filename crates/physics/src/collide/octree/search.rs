@@ -6,11 +6,9 @@
 
 use super::{
     cell_table::{CellTable, Points, TOGETHER},
-    cells::{Cell, cell_at, first_of_level, look_up},
     neighbour_lists::{FAST_CELLS, NeighbourList, NeighbourLists, TOUCH_CELLS},
-    pair::{Directed, Hit, OctreePair, cell_size},
-    surfel_cache::SurfelCache,
-    surfels::Surfels,
+    pair::{Directed, Hit, OctreePair, SurfelCache, cell_size},
+    surfels::{Cell, Surfels, cell_at, first_of_level, look_up},
 };
 use crate::{
     Body,

@@ -1,9 +1,6 @@
 //! The samples of an octree round a contact, for finding where two smooth surfaces touch.
 
-use super::{
-    cells::{Cell, first_of_level, look_up},
-    surfels::Surfels,
-};
+use super::surfels::{Cell, Surfels, first_of_level, look_up};
 use crate::{Body, collide::SmoothSide, svo::morton};
 use glam::{DMat4, DVec3, IVec3, Vec3};
 

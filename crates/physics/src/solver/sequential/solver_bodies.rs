@@ -1,7 +1,11 @@
 //! The solver's bodies. The data that contacts read and write most lies together: some hundred bodies fit the first
 //! cache.
 
-use crate::{Body, BodyState, integrate, integrate::inverse, rotation::turned_by, scale::Scale};
+use crate::{
+    Body, BodyState,
+    integrate::{self, inverse, turned_by},
+    scale::Scale,
+};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 

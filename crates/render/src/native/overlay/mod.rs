@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use self::shapes::{Shape, View};
 use super::{BAND, scene::BODY_SKY};
-use crate::{Overlay, tables::FrameData, targets::HitData};
+use crate::{Overlay, surfaces::HitData, tables::FrameData};
 
 /// The standard positions of the four samples of a pixel, pixels from its centre.
 const SAMPLES: [[f32; 2]; 4] = [[-0.125, -0.375], [0.375, -0.125], [-0.375, 0.125], [0.125, 0.375]];

@@ -10,7 +10,7 @@ use glam::{DVec2, DVec3, DVec4, Vec3Swizzles, Vec4Swizzles};
 use rayon::prelude::*;
 
 use super::{FLOOR, SKY, centre_of, hash, smoothstep, through};
-use crate::{svo::unpack_normal, tables::FrameData, targets::HitData};
+use crate::{surfaces::HitData, svo::unpack_normal, tables::FrameData};
 
 /// What the pass writes, rows from the top.
 pub struct Composed {

@@ -12,9 +12,9 @@ use rayon::prelude::*;
 use super::{FLOOR, Ray, SKY, centre_of, hash, nearest, pixel_of_texel, smoothstep, through};
 use crate::{
     RenderBody,
+    surfaces::HitData,
     svo::{Forest, unpack_normal},
     tables::FrameData,
-    targets::HitData,
 };
 
 /// What a light texel holds.

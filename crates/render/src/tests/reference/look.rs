@@ -12,9 +12,9 @@ use glam::{DVec2, DVec3};
 use super::{super::fixtures::level, smoothstep, through};
 use crate::{
     ColorBy, RenderBody,
+    surfaces::HitData,
     svo::{Forest, morton, unpack_cut, unpack_normal},
     tables::FrameData,
-    targets::HitData,
 };
 
 /// A pixel's surface.

@@ -6,8 +6,8 @@ use glam::{DVec2, DVec3, DVec4};
 use super::{SKY, centre_of, through};
 use crate::{
     overlay::{NEAR, Overlay},
+    surfaces::HitData,
     tables::FrameData,
-    targets::HitData,
 };
 
 /// Where the four samples of a pixel lie, sixteenths from its centre: the same for every driver that keeps to

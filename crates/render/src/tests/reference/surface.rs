@@ -7,8 +7,8 @@ use crate::{
     ColorBy, RenderBody,
     mesh::{Material, Texture},
     shape::{Side, SolidMesh},
+    surfaces::HitData,
     tables::FrameData,
-    targets::HitData,
 };
 
 /// Corners of a body's triangles in the world.

@@ -1,4 +1,4 @@
-// From the contacts of a slot to the few that hold it: crates/physics/src/collide/reduce.rs. One workgroup: one slot. The order in
+// From the contacts of a slot to the few that hold it: crates/physics/src/collide/manifold.rs. One workgroup: one slot. The order in
 // which contacts lie differs from run to run; ties are broken by their keys, so that none shows.
 //#include shared/linear_id
 //#include bodies/collide/octree/passes/params

@@ -1,6 +1,6 @@
 // How near a triangle is to a leaf's centre: distances in whole numbers, 1/4096 of the leaf's edge, at most two edges.
 // Corners are counted from the centre, within 512 units of it on every axis, and so are differences of corners; the
-// leaf's edge is 2^bits units (1 to 9). The same as crates/core/src/fracture/voronoi/surface/rough/nearest.rs.
+// leaf's edge is 2^bits units (1 to 9). The same as crates/core/src/fracture/voronoi/surface/rough/facets.rs.
 //#include fracture/voronoi/surface/plane
 //#include fracture/voronoi/surface/rough/voxel
 

@@ -2,7 +2,7 @@
 // value for every vertex). Included by kernels that declare the uniform `shape`.
 //#include fracture/voronoi/exact
 
-// As crates/core/src/fracture/voronoi/surface/rough/uniform.rs packs it.
+// As crates/core/src/fracture/voronoi/surface/rough/points.rs packs it.
 struct CrackUniform {
     salt: u32,
     offset: u32,

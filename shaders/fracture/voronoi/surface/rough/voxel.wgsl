@@ -1,5 +1,5 @@
 // One crossed voxel of the transition level, packed into the words that `records` holds, and its triangles.
-// crates/core/src/fracture/voronoi/surface/rough/voxel.rs draws the numbering of corners, edges, faces and triangles.
+// crates/core/src/fracture/voronoi/surface/rough/native.rs draws the numbering of corners, edges, faces and triangles.
 //   words 0..4    objects of the corners, 16 bits each
 //   words 4..10   offsets of the edge separation points from the edges' low ends, 16 bits each; 0 where the edge is not crossed
 //   words 10..16  face separation points: place on the next axis after the face's, and 16 bits up on the one after; 0 where there is none

@@ -24,7 +24,7 @@ use super::{
     cell::{Cell, distinct},
     complex::Point,
     cut::{Cutter, Rules},
-    nearest::{Finder, NearestBy},
+    sphere_tree::{Finder, NearestBy},
 };
 use crate::{
     fracture::Passes,
@@ -34,12 +34,11 @@ use crate::{
     },
 };
 
-mod bins;
 mod record;
 #[cfg(test)]
 mod tests;
 
-use bins::Bins;
+use record::Bins;
 #[cfg(test)]
 pub(crate) use tests::{layouts, run_every_kernel};
 

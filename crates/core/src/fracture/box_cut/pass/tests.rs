@@ -4,9 +4,9 @@ use std::sync::OnceLock;
 
 use super::{
     super::{
+        breaker,
         cell::cells,
         complex::{Complex, Point},
-        stage,
         testing::{HIGH, LOW, Random, grid, on_a_sphere, shapes},
     },
     *,
@@ -139,11 +139,11 @@ fn a_complex_is_the_same_wherever_its_cells_were_cut() {
     let passes = Passes::default();
     let mut random = Random::new(3);
     for sites in [random.points(300, LOW, HIGH), grid(5), on_a_sphere([300, 700, 1100]), many_facets()] {
-        let on = |compute: &Compute| stage::cells(compute, &passes, &sites, LOW, HIGH).unwrap();
+        let on = |compute: &Compute| breaker::cells(compute, &passes, &sites, LOW, HIGH).unwrap();
         let made: Complex = on(&Compute::Gpu(gpu.clone()));
         assert!(made == on(&Compute::Cpu), "{} sites", sites.len());
     }
-    let beyond = stage::cells(&Compute::Cpu, &passes, &[[WIDE + 1, 0, 0]], LOW, HIGH).unwrap_err();
+    let beyond = breaker::cells(&Compute::Cpu, &passes, &[[WIDE + 1, 0, 0]], LOW, HIGH).unwrap_err();
     assert!(beyond.to_string().contains("outside of its grid"), "{beyond}");
 }
 

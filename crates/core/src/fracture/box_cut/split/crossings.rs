@@ -8,7 +8,7 @@
 
 use super::SplitError;
 use super::exact::{Distances, Place, minors};
-use super::made::{By, Made, Makers};
+use super::mesh::{By, Made, Makers};
 use super::walk::Shards;
 use rayon::prelude::*;
 use std::cmp::Ordering;

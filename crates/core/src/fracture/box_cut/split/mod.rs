@@ -18,27 +18,22 @@
 
 mod error;
 mod exact;
-mod fault;
-mod made;
 mod mesh;
 mod skeleton;
 mod walk;
 mod crossings;
 mod caps;
-mod simple;
 mod triangulate;
 mod components;
-mod shells;
 mod thin;
-mod pieces;
 #[cfg(test)]
 mod tests;
 
 use crate::fracture::box_cut::complex::Complex;
+use caps::Fault;
 use crossings::Crossings;
-use fault::Fault;
 use glam::DVec3;
-use made::Makers;
+use mesh::Makers;
 use skeleton::Skeleton;
 
 pub use error::SplitError;
@@ -104,5 +99,5 @@ fn run(mesh: &FineMesh, complex: &Complex, fault: Fault) -> Result<Vec<SplitPiec
     let surface = components::Surface { makers, shards: &shards, caps: &caps };
     let components = components::components(&surface, fault)?;
     let glued = thin::glue(&surface, &components)?;
-    Ok(pieces::pieces(&surface, &components, &glued, fault))
+    Ok(caps::pieces(&surface, &components, &glued, fault))
 }

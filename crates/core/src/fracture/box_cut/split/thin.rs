@@ -7,8 +7,7 @@
 //! neighbour keeps its outside face. What is glued stays closed: both sides of a cap have the same rim.
 
 use super::SplitError;
-use super::components::{Component, RegionName, Surface};
-use super::shells::first_triangle;
+use super::components::{Component, RegionName, Surface, first_triangle};
 use crate::geometry::UnionFind;
 use glam::DVec3;
 use rayon::prelude::*;

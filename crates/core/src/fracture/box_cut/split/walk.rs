@@ -8,7 +8,7 @@
 //! before.
 
 use super::exact::Distances;
-use super::made::{By, Made, Makers};
+use super::mesh::{By, Made, Makers};
 use super::{Fault, SplitError};
 use crate::fracture::box_cut::complex::Beyond;
 use rayon::prelude::*;

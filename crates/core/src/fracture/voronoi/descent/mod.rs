@@ -17,14 +17,11 @@ use crate::gpu::{
 pub(in crate::fracture) mod candidates;
 mod capacities;
 pub(in crate::fracture) mod native;
-mod pairs;
-pub(in crate::fracture) mod polytope;
 mod report;
 
-pub(in crate::fracture) use capacities::{Capacities, most_records};
 #[cfg(test)]
-pub(in crate::fracture) use pairs::DescentParams;
-pub(in crate::fracture) use pairs::{Layer, Pair};
+pub(in crate::fracture) use capacities::DescentParams;
+pub(in crate::fracture) use capacities::{Capacities, Layer, Pair, most_records};
 pub(in crate::fracture) use report::{Needs, Report};
 
 use crate::fracture::{Pattern, Source};

@@ -13,8 +13,10 @@ use rayon::prelude::*;
 
 use super::bits::{ACROSS, FACES_ACROSS, INSIDE, Touching, bricks_touch, first_part, is_face, octant};
 use crate::{
-    fracture::voronoi::octrees::{native::Trees, tree_ranges::TreeRanges},
-    fracture::{Cancel, Cancelled},
+    fracture::{
+        Cancel, Cancelled,
+        voronoi::octrees::{native::Trees, split_native::TreeRanges},
+    },
     svo::Node,
 };
 

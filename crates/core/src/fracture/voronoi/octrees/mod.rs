@@ -14,7 +14,6 @@ pub(in crate::fracture) mod prune;
 mod readback;
 pub(in crate::fracture) mod split;
 pub(in crate::fracture) mod split_native;
-pub(in crate::fracture) mod tree_ranges;
 
 /// The leaf of a copy's origin if the source has none: a new crack voxel.
 pub(in crate::fracture) const NO_LEAF: u32 = 0x0fff_ffff;

@@ -7,7 +7,7 @@ use super::{
     planar::chamfer::Cuts,
     plane::{Plane, Scaled, cut_offset, quotient},
     random::Random,
-    rough::nearest::triangle_distance,
+    rough::facets::triangle_distance,
 };
 use crate::{
     fracture::voronoi::testing::Bench,

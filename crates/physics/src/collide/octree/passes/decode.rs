@@ -6,11 +6,10 @@
 
 use super::{
     super::{
-        pair::{Hit, OctreePair, cell_size},
+        pair::{Hit, OctreePair, SurfelCache, cell_size},
         planes::{self, PlaneAsk},
         points::{Made, at_nearest, contact_points, manifold_of},
         records::{Before, Record},
-        surfel_cache::SurfelCache,
         surfels::Surfels,
     },
     search::SearchOutput,
@@ -135,7 +134,7 @@ impl Decoded {
             OctreePair,
             Option<usize>,
             usize,
-            [&super::super::surfel_cache::CachedSurfels; 2],
+            [&super::super::pair::CachedSurfels; 2],
         )| {
             let surfels = cached.map(|cached| &*cached.surfels);
             let hits: Vec<Hit> = self.chosen(*slot).map(|(key, b)| hit(key, b)).collect();

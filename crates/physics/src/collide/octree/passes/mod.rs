@@ -13,12 +13,14 @@ mod broad;
 mod decode;
 mod search;
 mod shared;
-mod solids;
 #[cfg(test)]
 mod tests;
 mod upload;
 
-use super::{records::Before, surfel_buffer::SurfelBuffer, surfel_cache::SurfelCache};
+use super::{
+    pair::{SurfelBuffer, SurfelCache},
+    records::Before,
+};
 use crate::{
     BodyState, LevelOfDetail,
     broad_phase::NearPair,

@@ -15,8 +15,7 @@ use crate::{
     broad_phase::passes::hierarchy::Hierarchy,
     collide::octree::{
         gpu::{DescentPasses, HEADER, HIT_WORDS, SearchLists},
-        pair::Directed,
-        surfel_buffer::SurfelBuffer,
+        pair::{Directed, SurfelBuffer},
     },
     gpu::{
         Buffer, Gpu, GpuError, GrowAndRetry, IndirectCount, Recorder, bind, kernels, primitives::Scan,

@@ -4,9 +4,9 @@
 use super::{
     super::{
         OctreeGenerator, brute,
+        pair::SurfelBuffer,
         parity::{heap, insert},
         records::Record,
-        surfel_buffer::SurfelBuffer,
     },
     ContactSearch,
     search::ContactPasses,

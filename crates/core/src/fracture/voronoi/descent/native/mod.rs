@@ -9,19 +9,17 @@
 //! at their final places, once islands are known.
 
 mod leaf_writer;
-mod lost_cells;
 mod root_tasks;
 mod subtree;
-mod walk;
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 pub(in crate::fracture) use leaf_writer::{LeafRange, LeafWords};
-pub(in crate::fracture) use lost_cells::planar_objects;
-pub(in crate::fracture) use subtree::{Step, Subtree};
-pub(in crate::fracture) use walk::{Candidate, INSIDE, WalkedNode, distance2, is_single, narrow};
+pub(in crate::fracture) use subtree::{
+    Candidate, INSIDE, Step, Subtree, WalkedNode, distance2, is_single, narrow, planar_objects,
+};
 
 use self::{
     leaf_writer::{Order, UnwrittenLeaves},

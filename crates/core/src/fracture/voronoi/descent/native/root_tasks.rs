@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Subtree,
-    walk::{Candidate, INSIDE, WalkedNode, is_single, narrow},
+    subtree::{Candidate, INSIDE, WalkedNode, is_single, narrow},
 };
 use crate::svo::Node;
 

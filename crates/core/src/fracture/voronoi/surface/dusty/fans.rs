@@ -5,7 +5,11 @@ use glam::IVec3;
 
 use crate::fracture::voronoi::surface::{
     refine::{Asked, Crossed, Gets, ranks_of},
-    rough::{CrackUniform, UNITS, noise::weight, points::Corners, voxel::edge_corners},
+    rough::{
+        CrackUniform, UNITS,
+        native::edge_corners,
+        points::{Corners, weight},
+    },
 };
 
 /// Triangle 2 x edge + end belongs to the object at that end of a crossed edge: from its point there to its point on

@@ -6,9 +6,8 @@
 pub(in crate::fracture) mod fans;
 pub mod marching_cases;
 pub(in crate::fracture) mod native;
-pub mod reference;
 #[cfg(test)]
 mod tests;
-mod voxel;
+pub mod voxel;
 
 pub use voxel::{DustTriangle, DustVoxel, Shares};

@@ -14,7 +14,7 @@ use crate::fracture::{
             refine::{Gets, RefinedRecords},
             rough::{
                 UNITS,
-                nearest::{NearTriangle, ROUNDING},
+                facets::{NearTriangle, ROUNDING},
                 points::{Corners, Cracking},
             },
         },

@@ -5,7 +5,7 @@ use std::{collections::HashSet, sync::Arc};
 use glam::DVec3;
 use proptest::prelude::*;
 
-use super::reference::DustReference;
+use super::voxel::DustReference;
 use crate::{
     fracture::{
         Fracturer, Pattern, Recipe, Surface,

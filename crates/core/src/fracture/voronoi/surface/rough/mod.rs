@@ -6,27 +6,21 @@
 //! voxel's surface.
 
 pub(in crate::fracture) mod cracking;
-mod facets;
+pub mod facets;
 pub(in crate::fracture) mod native;
 #[cfg(test)]
 mod native_tests;
-pub mod nearest;
-pub(in crate::fracture) mod noise;
-pub(in crate::fracture) mod crossed;
 pub(in crate::fracture) mod points;
 pub mod reference;
-mod sides;
 pub(in crate::fracture) mod pass;
 #[cfg(test)]
 mod tests;
 pub(in crate::fracture) mod touch;
 pub(in crate::fracture) mod transition;
-mod uniform;
-pub(in crate::fracture) mod voxel;
 
 pub use crate::fracture::params::{CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides};
-pub use uniform::CrackUniform;
-pub use voxel::{CrackTriangle, TransitionVoxel, edge_corners};
+pub use native::{CrackTriangle, TransitionVoxel, edge_corners};
+pub use points::CrackUniform;
 
 /// Edge of a transition voxel in its own units.
 pub const UNITS: i32 = 512;

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use glam::DVec3;
 
-use super::{CrackTriangle, CrackUniform, TransitionVoxel, voxel};
+use super::{CrackTriangle, CrackUniform, TransitionVoxel, native};
 use crate::fracture::Pattern;
 
 /// Units a grid side.
@@ -180,7 +180,7 @@ fn make(
 
     let mut edge_points = [None; 12];
     for (edge, point) in edge_points.iter_mut().enumerate() {
-        let [a, b] = voxel::edge_corners(edge);
+        let [a, b] = native::edge_corners(edge);
         if objects[a] == objects[b] {
             continue;
         }
@@ -205,7 +205,7 @@ fn make(
     let mut face_points = [None; 6];
     for (face, point) in face_points.iter_mut().enumerate() {
         let on_face: Vec<[i32; 3]> = (0..12)
-            .filter(|e| voxel::edge_faces(*e).contains(&face))
+            .filter(|e| native::edge_faces(*e).contains(&face))
             .filter_map(|e| edge_points[e])
             .collect();
         if on_face.is_empty() {
@@ -321,7 +321,7 @@ fn owner_of(voxel: &TransitionVoxel, p: Point) -> u32 {
     let Some(f) = voxel.face_points[face] else { return voxel.objects[ring[0]] };
     let edge_between = |x: usize, y: usize| {
         (0..12).find(|e| {
-            let [low, high] = voxel::edge_corners(*e);
+            let [low, high] = native::edge_corners(*e);
             low == x.min(y) && high == x.max(y)
         })
     };

@@ -13,7 +13,7 @@ use crate::{
     svo::{Key, morton},
 };
 
-use super::{TransitionVoxel, cracking::Cracking, voxel};
+use super::{TransitionVoxel, cracking::Cracking, native};
 
 /// Words of a crossed voxel, as `shaders/fracture/voronoi/surface/rough/voxel.wgsl` draws them.
 const WORDS: usize = 17;
@@ -116,7 +116,7 @@ fn unpack(place: [u32; 3], words: &[u32], ids: &[u32]) -> Option<TransitionVoxel
     }
     let edge_points = std::array::from_fn(|edge| {
         let offset = half(4, edge) as i32;
-        let low = voxel::edge_corners(edge)[0];
+        let low = native::edge_corners(edge)[0];
         let mut point = [0, 1, 2].map(|a| super::UNITS * (low >> a & 1) as i32);
         point[edge / 4] = offset;
         (offset != 0).then_some(point)

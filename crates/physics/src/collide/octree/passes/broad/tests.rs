@@ -8,7 +8,7 @@ use crate::{
         Levels,
         passes::{
             shared::{ContactParams, NEAR},
-            solids::Solids,
+            upload::Solids,
         },
         reach,
     },
