@@ -124,6 +124,7 @@ struct Line {
 pub struct ContactCounts {
     table: Sheet,
     lines: Vec<Line>,
+    /// Index in the log of breaks from which on breaks are not counted yet.
     breaks: usize,
 }
 
@@ -134,7 +135,8 @@ impl ContactCounts {
     /// [`ExportError::Write`].
     pub fn create(folder: &Path, sandbox: &Sandbox) -> Result<Self, ExportError> {
         let table = Sheet::create(&folder.join("contacts.csv"), COLUMNS)?;
-        Ok(Self { table, lines: Vec::new(), breaks: sandbox.breaks().records().count() })
+        let breaks = sandbox.breaks().records().next_back().map_or(0, |(index, _)| index + 1);
+        Ok(Self { table, lines: Vec::new(), breaks })
     }
 
     /// The file lies in `folder` now.
@@ -151,8 +153,10 @@ impl ContactCounts {
         let of = |wanted: &dyn Fn(&str) -> bool| {
             report.timings.iter().filter(|t| wanted(&t.stage)).map(|t| t.ms).fold(0.0, |a, b| a + b)
         };
-        let records = sandbox.breaks().records();
-        let fractures = records.skip(self.breaks).map(|(_, record)| record.seconds * 1e3);
+        // By index and not by number: the log forgets breaks of which nothing is there any more.
+        let records = || sandbox.breaks().records().filter(|(index, _)| *index >= self.breaks);
+        let fractures = records().map(|(_, record)| record.seconds * 1e3);
+        let next_break = records().next_back().map_or(self.breaks, |(index, _)| index + 1);
         let line = Line {
             counts,
             step_ms: of(&|stage| stage != MEASURED && stage != FOLLOW),
@@ -160,7 +164,7 @@ impl ContactCounts {
             following_ms: of(&|stage| stage == FOLLOW),
             fracture_ms: fractures.fold(0.0, |a, b| a + b),
         };
-        self.breaks = sandbox.breaks().records().count();
+        self.breaks = next_break;
         let Colliding { contacts, near_contacts, near, inside } = counts;
         self.table.line(&format!(
             "{},{},{contacts},{near_contacts},{near},{inside},{:.4},{:.4},{:.4},{:.4},{:.4}",

@@ -17,7 +17,7 @@ use crate::{
     fracture::{
         Cancel, FractureParams, Fracturer, Pattern, Recipe, Source, Surface,
         crack::{CrackShape, CrackUniform, TransitionVoxel, reference::CrackReference},
-        dust::reference::DustReference,
+        dust::voxel::DustReference,
         labelling::plain::Plain,
         reference::{Reference, fracture_by},
     },

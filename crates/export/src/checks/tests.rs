@@ -421,11 +421,7 @@ fn dust_that_was_not_counted_is_seen() {
 fn every_check_is_described() {
     let described = include_str!("../../../../docs/files.md");
     let mut names = 0;
-    for source in [
-        include_str!("../checks.rs"),
-        include_str!("cracks.rs"),
-        include_str!("voxels.rs"),
-    ] {
+    for source in [include_str!("../checks.rs"), include_str!("cracks.rs"), include_str!("voxels.rs")] {
         for call in source.split("Check::new(").skip(1) {
             let Some(name) = call.trim_start().strip_prefix('"').and_then(|rest| rest.split('"').next())
             else {
