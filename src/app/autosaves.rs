@@ -9,7 +9,7 @@
 use std::{
     collections::BTreeMap,
     fs::{self, File, TryLockError},
-    io,
+    io::{self, Read as _},
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
@@ -41,6 +41,9 @@ struct Own {
     _lock: File,
 }
 
+/// Bytes of a session file that are read for its name.
+const FIRST_LINES: u64 = 8192;
+
 /// A session that an earlier window left unsaved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Earlier {
@@ -48,6 +51,8 @@ pub struct Earlier {
     pub path: PathBuf,
     /// When it was saved.
     pub when: SystemTime,
+    /// What it shows: the name of the scene, or of its first object's file.
+    pub name: String,
 }
 
 impl Drop for Own {
@@ -144,7 +149,10 @@ impl Autosaves {
         };
         let mut found: Vec<Earlier> = sessions(&self.folder, "toml")
             .filter(|path| other(path))
-            .filter_map(|path| Some(Earlier { when: fs::metadata(&path).ok()?.modified().ok()?, path }))
+            .filter_map(|path| {
+                let when = fs::metadata(&path).ok()?.modified().ok()?;
+                Some(Earlier { when, name: name_in(&path), path })
+            })
             .collect();
         found.sort_by(|a, b| (b.when, &b.path).cmp(&(a.when, &a.path)));
         self.earlier = found;
@@ -202,6 +210,20 @@ fn crash_reports(folder: &Path) -> impl Iterator<Item = (SystemTime, PathBuf)> +
         name.starts_with(crashes::BEGINNING) && name.ends_with(".txt")
     });
     reports.filter_map(|path| Some((fs::metadata(&path).ok()?.modified().ok()?, path)))
+}
+
+/// The name of the scene in a session file, or of its first object's file, by the first lines: a session can be large.
+fn name_in(path: &Path) -> String {
+    let mut start = Vec::new();
+    // What cannot be read has no name.
+    let _ = File::open(path).and_then(|file| file.take(FIRST_LINES).read_to_end(&mut start));
+    let text = String::from_utf8_lossy(&start);
+    let value = |key: &str| {
+        let quoted = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = \""))?;
+        quoted.split('"').next().filter(|value| !value.is_empty())
+    };
+    let file = || Some(Path::new(value("file")?).file_stem()?.to_string_lossy().replace("builtin:", ""));
+    value("name").map(str::to_owned).or_else(file).unwrap_or_default()
 }
 
 /// Session files with this extension.

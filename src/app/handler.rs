@@ -65,6 +65,7 @@ struct Shown {
     presenter: Presenter,
     egui: egui_winit::State,
     adapter: String,
+    title: String,
     /// Whether this handler requested the next frame, rather than the window system.
     has_asked: bool,
 }
@@ -132,7 +133,7 @@ impl Handler {
             Some(gpu.limits.max_texture_dimension_2d as usize),
         );
         let adapter = gpu.describe();
-        Shown { window, gpu, presenter, egui, adapter, has_asked: false }
+        Shown { window, gpu, presenter, egui, adapter, title: String::new(), has_asked: false }
     }
 
     fn frame(&mut self, events: &ActiveEventLoop) {
@@ -155,6 +156,11 @@ impl Handler {
         }
         if !shown.presenter.is_drawable() {
             return;
+        }
+        let title = self.session.window_title();
+        if title != shown.title {
+            shown.window.set_title(&title);
+            shown.title = title;
         }
         let out = shown.draw(&mut self.session, &mut self.ui_state, &mut self.frames, &mut self.repaint_at);
         if let Some(out) = out {

@@ -45,7 +45,10 @@ use crate::{
     compute::Choice,
     gpu::Gpu,
     render::{Camera, Renderer},
-    scene::{Arrived, ReadScene, Sandbox, SandboxError, Scene, load_scene_file},
+    scene::{
+        Arrived, ReadScene, Sandbox, SandboxError, Scene, SceneError, load_scene_file,
+        load_scene_with_outside,
+    },
     ui::{Command, Keymap, Notice, NoticeKind},
 };
 
@@ -79,12 +82,21 @@ pub struct Session {
     settings: Settings,
 }
 
+/// What the user has allowed for opening something.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Leave {
+    /// Changes of the present scene that cannot be kept may be lost.
+    discards: bool,
+    /// The scene may name files outside its folder.
+    outside: bool,
+}
+
 /// A scene that a worker reads, which takes a while if it is large or far away.
 struct Reading {
     path: PathBuf,
     level: u32,
-    discards: bool,
-    receiver: mpsc::Receiver<Result<ReadScene, String>>,
+    leave: Leave,
+    receiver: mpsc::Receiver<Result<ReadScene, SceneError>>,
 }
 
 impl Session {
@@ -117,20 +129,19 @@ impl Session {
     /// Opens a mesh, a scene or a built-in shape, unless something would be lost by that, which is asked first.
     pub fn open(&mut self, path: &Path, level: u32) {
         if self.may_go(&Going::Open(path.to_owned(), level)) {
-            self.begin_open(path, level, false);
+            self.begin_open(path, level, Leave::default());
         }
     }
 
-    /// Begins to read and import what is opened; the present scene stays until everything is imported. With `discards`,
-    /// changes of it that cannot be kept are lost then.
-    fn begin_open(&mut self, path: &Path, level: u32, discards: bool) {
+    /// Begins to read and import what is opened; the present scene stays until everything is imported.
+    fn begin_open(&mut self, path: &Path, level: u32, leave: Leave) {
         let (sender, receiver) = mpsc::channel();
         let (path, file) = (path.to_owned(), path.to_owned());
         std::thread::spawn(move || {
             // The channel is closed when something else is opened, or the window has closed.
-            let _ = sender.send(scene_of(&file, level));
+            let _ = sender.send(scene_of(&file, level, leave.outside));
         });
-        self.reading = Some(Reading { path, level, discards, receiver });
+        self.reading = Some(Reading { path, level, leave, receiver });
     }
 
     /// Imports what was read.
@@ -139,10 +150,10 @@ impl Session {
             None | Some(Err(mpsc::TryRecvError::Empty)) => return,
             Some(Ok(read)) => read,
             Some(Err(mpsc::TryRecvError::Disconnected)) => {
-                Err("reading the scene stopped unexpectedly".into())
+                Err(SceneError::new("reading the scene stopped unexpectedly".into()))
             }
         };
-        let Some(Reading { path, level, discards, .. }) = self.reading.take() else { return };
+        let Some(Reading { path, level, leave, .. }) = self.reading.take() else { return };
         match read {
             Ok(mut read) => {
                 // The material chosen for one mesh also applies to the next one; a scene has materials of its own.
@@ -151,13 +162,16 @@ impl Session {
                 {
                     look.apply_to_body(body);
                 }
-                self.comes(&path, level, discards);
+                self.comes(&path, level, leave.discards);
                 match &mut self.sandbox {
                     Some(sandbox) => sandbox.open_scene(read),
                     None => self.starting.open_then(read),
                 }
             }
-            Err(message) => self.say(NoticeKind::Error, message),
+            Err(SceneError { names_outside: Some(names), .. }) => {
+                self.ask_about_outside(&path, level, leave, &names);
+            }
+            Err(error) => self.say(NoticeKind::Error, error.message),
         }
     }
 
@@ -436,9 +450,10 @@ fn is_scene(path: &Path) -> bool {
 }
 
 /// Reads a scene file, or makes a scene of a mesh that stands on the floor.
-fn scene_of(path: &Path, level: u32) -> Result<ReadScene, String> {
+fn scene_of(path: &Path, level: u32, may_name_outside: bool) -> Result<ReadScene, SceneError> {
     if is_scene(path) {
-        let (scene, file) = load_scene_file(path).map_err(|e| e.to_string())?;
+        let (scene, file) =
+            if may_name_outside { load_scene_with_outside(path) } else { load_scene_file(path) }?;
         return Ok(ReadScene { file: Some(file), ..scene.into() });
     }
     let mut scene = Scene::of_mesh(&path.to_string_lossy(), level);

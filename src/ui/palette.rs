@@ -84,9 +84,8 @@ fn entries(earlier: &[String]) -> Vec<Entry> {
     ];
     all.extend(shapes.map(|(name, file)| (name, "", Command::Open(file.into()))));
     let mut all: Vec<Entry> = all.into_iter().map(|(name, keys, does)| (name.into(), keys, does)).collect();
-    let reopen = |(i, when): (usize, &String)| {
-        (format!("Reopen the session of {when}").into(), "", Command::Reopen(i))
-    };
+    let reopen =
+        |(i, when): (usize, &String)| (format!("Reopen the session: {when}").into(), "", Command::Reopen(i));
     all.extend(earlier.iter().enumerate().map(reopen));
     all
 }

@@ -99,6 +99,33 @@ fn is_unsaved(session: &Session) -> bool {
 }
 
 #[test]
+fn a_scene_with_files_elsewhere_is_opened_once_the_user_allows_it() {
+    let folder = Folder::new("elsewhere");
+    let mesh = folder.0.join("mesh.obj");
+    fs::write(&mesh, "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n").unwrap();
+    fs::create_dir(folder.0.join("scenes")).unwrap();
+    let file = folder.scene("scenes/a.toml", "../mesh.obj");
+    let mut session = folder.session();
+    let before = session.window_title();
+    open(&mut session, &file);
+    assert_eq!(title(&session), Some("Files elsewhere"));
+    assert!(session.question().unwrap().text.contains("../mesh.obj"));
+    session.answer_question(1);
+    settle(&mut session);
+    assert_eq!((session.window_title(), session.errors().len()), (before, 0), "Cancel leaves what is open");
+    open(&mut session, &file);
+    session.answer_question(0);
+    settle(&mut session);
+    assert_eq!(session.window_title(), "Kintsugi – a.toml");
+    tune(&mut session, 0.25);
+    assert_eq!(session.window_title(), "Kintsugi – a.toml (unsaved)");
+    // The file that the program has written names the same mesh and opens without a question.
+    session.apply(Command::SaveDialog);
+    open(&mut session, &file);
+    assert_eq!((title(&session), session.window_title().as_str()), (None, "Kintsugi – a.toml"));
+}
+
+#[test]
 fn what_comes_back_by_undo_is_not_saved_over_another_scene() {
     let folder = Folder::new("undo-open");
     let [a, b] = [folder.scene("a.toml", "builtin:box"), folder.scene("b.toml", "builtin:sphere")];

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Session, saving::Kept};
+use super::{Leave, Session, saving::Kept};
 use crate::{
     app::dialogs::Purpose,
     scene::DocumentId,
@@ -34,6 +34,8 @@ enum Effect {
     SaveFirst(Going),
     /// Lets the scene go unsaved.
     Discard(Going),
+    /// Opens a scene with the files that it names outside its folder.
+    OpenWithOutside(PathBuf, u32, Leave),
     /// Closes when exports and pictures are written.
     CloseWhenDone,
     /// Stops the export and closes.
@@ -84,6 +86,19 @@ impl Session {
             ("Save over it", Effect::Write(path, purpose)),
         ];
         self.put_question("There is such a file", text, answers);
+    }
+
+    /// Asks whether a scene is opened that names files outside its folder.
+    pub(super) fn ask_about_outside(&mut self, path: &Path, level: u32, leave: Leave, names: &str) {
+        let text = format!(
+            "{} names files outside its folder: {names}. A scene that somebody else has made could so have any of your \
+             files read.",
+            path.display()
+        );
+        let leave = Leave { outside: true, ..leave };
+        let answers =
+            vec![("Open it with these files", Effect::OpenWithOutside(path.to_owned(), level, leave))];
+        self.put_question("Files elsewhere", text, answers);
     }
 
     /// Whether what is open may go: the one place that decides for closing, opening, dropping a file and reopening. Where
@@ -180,8 +195,11 @@ impl Session {
                 self.save_over();
             }
             Effect::Discard(going) if !is_same => self.go(going),
-            Effect::Discard(Going::Open(path, level)) => self.begin_open(&path, level, true),
+            Effect::Discard(Going::Open(path, level)) => {
+                self.begin_open(&path, level, Leave { discards: true, ..Leave::default() })
+            }
             Effect::Discard(Going::Close) => self.saving.closes |= self.nothing_is_being_written(),
+            Effect::OpenWithOutside(path, level, leave) => self.begin_open(&path, level, leave),
             Effect::CloseWhenDone => self.saving.closes_when_done = true,
             Effect::StopAndClose => {
                 self.cancel_export();

@@ -128,6 +128,16 @@ impl Session {
         self.sandbox.as_ref().map(Sandbox::document_id)
     }
 
+    /// The window's title: what is open, and whether it is unsaved.
+    pub fn window_title(&self) -> String {
+        let Some(sandbox) = self.sandbox.as_ref().filter(|sandbox| !sandbox.objects().is_empty()) else {
+            return "Kintsugi".into();
+        };
+        let of_file = sandbox.file().and_then(|file| file.path().file_name());
+        let name = of_file.map_or_else(|| self.scene_name(), |name| name.to_string_lossy().into_owned());
+        format!("Kintsugi – {name}{}", if sandbox.is_unsaved() { " (unsaved)" } else { "" })
+    }
+
     /// Saves the scene to its file; asks for one if it has none, or if its file is not what was read.
     pub(super) fn save_over(&mut self) {
         let Some(sandbox) = self.sandbox.as_ref().filter(|sandbox| !sandbox.objects().is_empty()) else {
@@ -446,15 +456,16 @@ impl Session {
         }
     }
 
-    /// Ages of the earlier sessions for the palette, the newest first.
+    /// Names and ages of the earlier sessions for the palette, the newest first.
     pub fn earlier_sessions(&self) -> Vec<String> {
         let ago = |earlier: &Earlier| {
             let minutes = earlier.when.elapsed().unwrap_or_default().as_secs() / 60;
-            match minutes {
+            let age = match minutes {
                 0..120 => format!("{minutes} min ago"),
                 120..2880 => format!("{} h ago", minutes / 60),
                 _ => format!("{} days ago", minutes / 1440),
-            }
+            };
+            if earlier.name.is_empty() { age } else { format!("{}, {age}", earlier.name) }
         };
         self.saving.earlier().iter().map(ago).collect()
     }

@@ -32,13 +32,13 @@ use check::{check, line_of};
 pub struct SceneError {
     /// The message, one line.
     pub message: String,
-    /// Whether the scene was refused because it names files outside its folder; [`load_scene_with_outside`] reads it.
-    pub names_outside: bool,
+    /// Which files outside its folder the scene names, if it was refused for that; [`load_scene_with_outside`] reads it.
+    pub names_outside: Option<String>,
 }
 
 impl SceneError {
     pub(crate) fn new(message: String) -> Self {
-        Self { message, names_outside: false }
+        Self { message, names_outside: None }
     }
 }
 

@@ -118,11 +118,12 @@ pub(super) fn refusal(field: &str, name: &str, more: usize) -> SceneError {
         1 => " and one file more".to_owned(),
         more => format!(" and {more} files more"),
     };
+    let names = format!("{field} {name:?}{more}");
     let message = format!(
-        "{field} {name:?}{more} lies outside the folder of the scene; copy it there, or start with \
-         --outside-references if you trust the scene"
+        "{names} lies outside the folder of the scene; copy it there, or start with --outside-references if you trust \
+         the scene"
     );
-    SceneError { names_outside: true, ..error(message) }
+    SceneError { names_outside: Some(names), ..error(message) }
 }
 
 /// Notes that the program has saved this scene for the user, as `text`, so that it opens again. The note is written only
@@ -216,7 +217,7 @@ mod tests {
                 match load_scene(&file) {
                     Ok(_) => assert!(fine, "{name} as {field} was read"),
                     Err(error) => {
-                        assert!(!fine && error.names_outside, "{name}: {error}");
+                        assert!(!fine && error.names_outside.is_some(), "{name}: {error}");
                         let said = error.message;
                         assert!(
                             said.contains(field)
@@ -244,7 +245,10 @@ mod tests {
             fs::write(&file, text).unwrap();
             let read = load_scene(&file);
             assert_eq!(read.is_ok(), fine, "{name}: {read:?}");
-            assert!(fine || read.is_err_and(|error| error.names_outside && error.message.contains("preset")));
+            assert!(
+                fine || read
+                    .is_err_and(|error| error.names_outside.is_some_and(|names| names.contains("preset")))
+            );
             assert!(load_scene_with_outside(&file).is_ok(), "{name} is allowed");
         }
         fs::remove_dir_all(folder).unwrap();
@@ -263,7 +267,7 @@ mod tests {
         assert!(load_scene(&copied).is_ok());
         let text = fs::read_to_string(&file).unwrap();
         fs::write(&file, text.replace("mesh.obj", "other.obj")).unwrap();
-        assert!(load_scene(&file).is_err_and(|error| error.names_outside));
+        assert!(load_scene(&file).is_err_and(|error| error.names_outside.is_some()));
         fs::remove_dir_all(folder).unwrap();
     }
 }
