@@ -167,7 +167,7 @@ impl ComputeArgs {
 struct Cli {
     #[command(flatten)]
     window: window::WindowArgs,
-    /// Lets meshes refer to materials, textures and buffers outside their own folder
+    /// Lets scenes name files, and meshes materials, textures and buffers, outside their own folder
     #[arg(long, global = true)]
     outside_references: bool,
     #[command(subcommand)]

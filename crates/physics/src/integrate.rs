@@ -1,11 +1,11 @@
 //! Moving bodies through one substep: semi-implicit in the velocity, midpoint in the rotation.
 //!
-//! Rotations and the angles between them, bit for bit the same on every system.
+//! # Rotations and the angles between them, bit for bit the same on every system
 //!
 //! glam takes sines from the system's mathematical library, whose last bits differ between systems, and one bit leads
 //! to another heap within a second. These functions use the crate libm.
 //!
-//! Dragging a body by a point of it: a critically damped spring of limited force.
+//! # Dragging a body by a point of it: a critically damped spring of limited force
 //!
 //! In: the body, the point held, where that point should be. Out: its velocities before the contacts are
 //! solved. The spring is integrated implicitly, so no stiffness makes it swing; it scales with what the point

@@ -3,7 +3,7 @@
 //! Names of the generator and the response that settings choose. [`super::generators`] and [`super::solvers`] are the
 //! tables that the names are read from.
 //!
-//! Numbers that a generator or a response lets its user choose, beyond the settings that all share.
+//! # Numbers that a generator or a response lets its user choose, beyond the settings that all share
 
 use std::collections::BTreeMap;
 

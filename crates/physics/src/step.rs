@@ -1,6 +1,6 @@
 //! The recipe of one step.
 //!
-//! The contacts of the last step, for display.
+//! # The contacts of the last step, for display
 
 use glam::DVec3;
 use rayon::prelude::*;

@@ -3,7 +3,7 @@
 //! In: drags and wheel turns as picture fractions. Out: rays, projections and matrices. Any field may come
 //! from a file, so everything here works on [`Camera::sane`], which clamps and replaces what is not finite.
 //!
-//! Picking on the CPU, so that a click never waits for the GPU.
+//! # Picking on the CPU, so that a click never waits for the GPU
 //!
 //! In: a camera, a picture coordinate, the bodies' octrees. Out: the leaf, and the visible point of its surface plane.
 

@@ -7,7 +7,7 @@
 //! A buffer may not be larger than the adapter's largest binding (128 MiB on some: about a million triangles). A
 //! surface that does not fit is not drawn on that adapter; the others are.
 //!
-//! Buffers of the picture's size: hits, looks, light, history, and the picture itself.
+//! # Buffers of the picture's size: hits, looks, light, history, and the picture itself
 //!
 //! In: a size. Out: buffers for the passes; pictures and hits read back.
 

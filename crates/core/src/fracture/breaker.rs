@@ -4,7 +4,7 @@
 //! entry in the table of methods, from which scene files, commands and panels are made. What only one
 //! method knows stays with it: its result carries it along as [`Break::detail`], for readers that look inside.
 //!
-//! What methods prepare before they break: compute passes, which take a while to compile.
+//! # What methods prepare before they break: compute passes, which take a while to compile
 
 use std::{
     any::{Any, TypeId},

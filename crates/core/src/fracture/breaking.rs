@@ -3,7 +3,7 @@
 //!
 //! In: a shape, a [`Strike`]. Out: a [`Break`].
 //!
-//! Solving for a number of pieces.
+//! # Solving for a number of pieces
 //!
 //! In: parameters with a wanted number of pieces, and a function that breaks by a number of seeds. Out: the break that
 //! comes nearest. More seeds give more pieces, if not with every single seed, so the number of seeds is bracketed and

@@ -5,7 +5,7 @@
 //! many seeds, the same radii as fractions of the piece's own longest side, and a random seed derived from the first
 //! and from the number of the break. A local radius holds for every break, a list of kept seeds for the first.
 //!
-//! A whole break, over one or more generations: the input of the exporters, the report and the checks.
+//! # A whole break, over one or more generations: the input of the exporters, the report and the checks
 //!
 //! In: the source and the breaks of it and of its parts. Out: the remaining pieces, numbered by descending size.
 

@@ -3,7 +3,7 @@
 //! In: a mesh as read, and its scale to shape space. Out: a [`PieceMesh`]. A corner has the file's normal, or a
 //! computed one that keeps edges sharp where triangles meet at more than about 40 degrees.
 //!
-//! A closed surface with attributes, in which pieces are drawn, weighed and written.
+//! # A closed surface with attributes, in which pieces are drawn, weighed and written
 //!
 //! In: meshes of pieces from several sources. Out: one list of points shared by triangles, the source of every
 //! triangle, and attributes of each of its corners.

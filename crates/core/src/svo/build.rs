@@ -1,11 +1,11 @@
 //! Builds one octree from sorted leaf voxels, bottom-up by runs of equal parent codes (the breadth-first
 //! order of Domaradzki & Martyn 2016, sec. 4.6), then marks the empty octants that are inside.
 //!
-//! Sample points of the surface, one per leaf.
+//! # Sample points of the surface, one per leaf
 //!
 //! In: a forest and the index of a leaf. Out: a point on the surface in that leaf's voxel, and its normal.
 //!
-//! Truncates a forest above its leaves, for previews.
+//! # Truncates a forest above its leaves, for previews
 //!
 //! In: a forest and a level. Out: a forest whose leaves are the nodes of that level in their order, so that coarse leaf
 //! i of a tree is the tree's i-th node there; colours, normals, surfaces and volumes are means over the fine leaves.

@@ -4,7 +4,7 @@
 //! levels 11 and 12, cost five. A list of [`Key`]s would cost eight at all levels, and every fracture temporarily holds
 //! two such arrays.
 //!
-//! Morton codes on a backend: in a buffer of the device, or in memory.
+//! # Morton codes on a backend: in a buffer of the device, or in memory
 
 use std::{ops::Range, sync::Arc};
 

@@ -1,6 +1,6 @@
 //! The mesh as faces in grid space, with its holes closed.
 //!
-//! The colour of a point on the mesh: material colour times texture times vertex colour.
+//! # The colour of a point on the mesh: material colour times texture times vertex colour
 //!
 //! In: the mesh, a face and a point on it. Out: sRGB values as floats, so that parts of a voxel can be averaged by
 //! area.

@@ -1,6 +1,6 @@
 //! Section of a report about meshes.
 //!
-//! Totals over the meshes of many pieces: number of triangles, and of closed meshes.
+//! # Totals over the meshes of many pieces: number of triangles, and of closed meshes
 //!
 //! In: shapes of any kind. Out: counts, to compare the pieces of several methods.
 

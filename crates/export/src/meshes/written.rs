@@ -1,10 +1,10 @@
 //! A piece's mesh for formats, with data that several formats write.
 //!
-//! Distances of points to a piece's crack faces, for masks of worn or dusty edges.
+//! # Distances of points to a piece's crack faces, for masks of worn or dusty edges
 //!
-//! Nearest-triangle queries by a tree of boxes.
+//! # Nearest-triangle queries by a tree of boxes
 //!
-//! A piece's mesh for renderers: a list of vertices per side, each with all attributes.
+//! # A piece's mesh for renderers: a list of vertices per side, each with all attributes
 //!
 //! In: a [`WrittenMesh`]. Out: vertices and indices for each material of the outside, and for the inside. A point has a
 //! vertex per combination of attributes, so that no attribute is interpolated over an edge between inside and outside.

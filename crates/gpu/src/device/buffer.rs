@@ -1,6 +1,6 @@
 //! Typed storage buffers: upload, readback, and a size check that returns an error for buffers that are too large.
 //!
-//! Costs of passes besides arithmetic: waits of the host, dispatches, and bytes transferred.
+//! # Costs of passes besides arithmetic: waits of the host, dispatches, and bytes transferred
 //!
 //! Every [`Gpu`](super::Gpu) keeps a ledger by stage. The stage is the one that a recorder named last; the host's
 //! writes, reads and waits count for it, too.

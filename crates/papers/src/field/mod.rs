@@ -8,9 +8,8 @@
 //!
 //! Some eight points of a query are contacts, for any number of colliding points (sec. 5.3): the first points visited,
 //! which lie well apart, and deeper ones of the rest. The last contacts are tested first, and so are the corners of a
-//! body's hull (`shape/hull/`); `pairs.rs` caches data of pairs from search to search, `outward.rs` has the normals of
-//! surfaces, `faces.rs` the direction out beside edges, `nearest.rs` where smooth surfaces touch, `time_of_impact.rs`
-//! when fast bodies do.
+//! body's hull (`shape/hull/`); `pairs.rs` caches data of pairs from search to search, `parts.rs` has the normals of surfaces
+//! and the direction out beside edges, `time_of_impact.rs` where smooth surfaces and when fast bodies touch.
 
 mod census;
 pub mod distance;

@@ -5,18 +5,18 @@
 //! pieces, so that snapshots of a world (`WorldSnapshot`) stay valid. Bodies that undo and the timeline restore one by
 //! one get fields and trees of their own.
 //!
-//! Normals of a body's own surface at the points of its tree.
+//! # Normals of a body's own surface at the points of its tree
 //!
 //! In: a point of the tree. Out: the direction out of the body there, from its own field. Computed on first use: most
 //! points never touch anything.
 //!
-//! How near two bodies may come to each other in a step, and which of their points may touch.
+//! # How near two bodies may come to each other in a step, and which of their points may touch
 //!
 //! In: two bodies that are near, with their hulls. Out: how much closer their surfaces may come, and half-spaces over
 //! which no point of either can reach the other. Pieces of a break mostly fly apart: hardly any of their points is
 //! searched then, however fast they are.
 //!
-//! The direction out of a body beside its edges: over a face of its hull that supports the other body.
+//! # The direction out of a body beside its edges: over a face of its hull that supports the other body
 //!
 //! In: a point of one body beside the surface of the other, and the hulls of both. Out: its depth under a face of the
 //! other's hull, and the face's normal. The nearest surface gives the shortest direction out for one point; if a corner

@@ -6,7 +6,7 @@
 //! close the gap between them (conservative advancement; Mirtich 1996), where the gap is that of the nearest point of
 //! either body. So a fast body hits a thin wall, and from the side from which it comes.
 //!
-//! The leaves of an octree round a contact, for finding where two smooth surfaces touch.
+//! # The leaves of an octree round a contact, for finding where two smooth surfaces touch
 //!
 //! In: a body and a place on its surface. Out: the points of the leaves' planes round it, to which `collide/smooth.rs`
 //! fits a quadric. Two balls seldom touch at a point of a sphere tree: a contact at such a point has a normal that is

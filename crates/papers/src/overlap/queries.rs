@@ -2,7 +2,7 @@
 //!
 //! In: the bodies. Out: one [`Overlap`] for each pair and plane that touch, in order of the queries.
 //!
-//! Overlaps of pairs of any kind: each query goes to the measure of its shapes.
+//! # Overlaps of pairs of any kind: each query goes to the measure of its shapes
 
 use std::sync::Arc;
 

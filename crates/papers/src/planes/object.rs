@@ -7,7 +7,7 @@
 //! All later work is done about the middle of the object and in a unit that is a power of two, in which its longest
 //! side is 1/2 to 1: tolerances are shares of the size, and the change of units rounds nothing.
 //!
-//! Triangles become planes: those that lie in one plane, whatever cut them up, give one.
+//! # Triangles become planes: those that lie in one plane, whatever cut them up, give one
 //!
 //! In: triangles in units. Out: [`Planes`], with the triangles and the corners on each; or that the object is not
 //! convex. Every point is compared with every plane: that is what convex means, and nothing less shows it where

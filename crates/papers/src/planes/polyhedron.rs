@@ -11,11 +11,11 @@
 //! found again; quickhull has single precision (1e-3 off for 10 sites in a sphere of 5120 triangles), chull fails for
 //! some shards (2 of 1000 in a box).
 //!
-//! The cells of all sites, each on its own (the paper's "Loop").
+//! # The cells of all sites, each on its own (the paper's "Loop")
 //!
 //! In: the planes and corners of the object, and sites. Out: shards.
 //!
-//! Points that are the same to within a distance.
+//! # Points that are the same to within a distance
 //!
 //! Volume, centre and inertia by tetrahedra (the paper's "Stan Melax volume integration", and the inertia it leaves to
 //! the engine).

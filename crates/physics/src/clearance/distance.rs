@@ -5,11 +5,11 @@
 //! differences of corners goes towards the origin; the plane through the farthest difference says at least how far it
 //! is off, the simplex at most.
 //!
-//! A few corners round which a body lies.
+//! # A few corners round which a body lies
 //!
 //! In: a shape. Out: corners of its convex hull, and how far anything may lie outside.
 //!
-//! How far each body has moved in all.
+//! # How far each body has moved in all
 //!
 //! In: bodies, at any steps. Out: for every body a length that grows between two calls by at least as much as any of
 //! its points has moved. The common motion of all bodies is left out, otherwise no distance could be cached for bodies

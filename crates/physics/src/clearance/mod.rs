@@ -3,7 +3,7 @@
 //! In: pairs whose boxes may overlap. Out: those whose convex outlines may. After a break most overlapping boxes belong
 //! to pieces that do not touch: of 385 that fall and collide, a box overlaps some thirty others, a piece three or four.
 //!
-//! `outline.rs` makes the outline of a shape, `distance.rs` bounds the distance of two. Both bounds are cached, and no
+//! `distance.rs` makes the outline of a shape and bounds the distance of two. Both bounds are cached, and no
 //! distance is computed again before the two bodies may have moved beyond them.
 
 mod distance;

@@ -1,6 +1,6 @@
 //! Contact manifolds: a few points for each pair that touches.
 //!
-//! Contacts that outlive a step.
+//! # Contacts that outlive a step
 //!
 //! In: a pair and its manifold of an earlier step. Out: whether that manifold is still valid, and its points at the
 //! bodies' present poses. The points of a pair that has hardly moved against each other are not searched again but
@@ -8,7 +8,7 @@
 //! step, and a heap on jumping contacts never comes to rest; a search also costs far more than carrying. (Engines for
 //! polyhedra keep persistent manifolds; here the whole manifold of a pair is kept or replaced.)
 //!
-//! From thousands of collision points to the few contacts of a pair.
+//! # From thousands of collision points to the few contacts of a pair
 //!
 //! In: all collision points of a pair, and its contacts of the last step. Out: the deepest and the outermost of each
 //! group of normals; points that persist keep the impulse of the last step.

@@ -3,9 +3,9 @@
 //! Rectangles of bodies in the picture, used to select the bodies of a tile instead of testing a hierarchy for every
 //! ray.
 //!
-//! The picture as a texture of the device that shows the window.
+//! # The picture as a texture of the device that shows the window
 //!
-//! Buffers of the picture's size, in memory.
+//! # Buffers of the picture's size, in memory
 
 use bytemuck::Zeroable;
 use glam::Vec3;

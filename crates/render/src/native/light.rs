@@ -4,7 +4,7 @@
 //! Parallel rays of a tile are traced together: those to the sun side by side, those to the sky by stratum, since
 //! texels of one stratum have the same sky sample. The bodies that they may hit are determined once per tile.
 //!
-//! Bodies that may affect the light of a tile.
+//! # Bodies that may affect the light of a tile
 
 use glam::{Vec2, Vec3};
 

@@ -1,6 +1,6 @@
 //! Input of the native stages: the frame's constants, rows of bodies, their octrees in memory, boxes.
 //!
-//! Intersections of rays with an octree's leaves and truncated octants.
+//! # Intersections of rays with an octree's leaves and truncated octants
 
 use std::sync::Arc;
 

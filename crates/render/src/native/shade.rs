@@ -1,6 +1,6 @@
 //! Shades a run of pixels from hits and light: sky, floor, bodies, gold.
 //!
-//! Computes colours from hits and light, a run of pixels at a time, like `shaders/render/compose.wgsl`.
+//! # Computes colours from hits and light, a run of pixels at a time, like `shaders/render/compose.wgsl`
 
 #![allow(
     clippy::needless_range_loop,

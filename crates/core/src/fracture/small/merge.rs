@@ -4,9 +4,9 @@
 //! again that of the source: inside it (nothing is stored, so there are no inner faces) or its boundary voxel. A voxel
 //! that a third piece owns, too, keeps one copy, whose crack plane faces the cells outside.
 //!
-//! The pieces that own the voxels of small pieces.
+//! # The pieces that own the voxels of small pieces
 //!
-//! Parts of one break become one octree again, long after the break.
+//! # Parts of one break become one octree again, long after the break
 //!
 //! In: the broken object, its pattern, and the trees and cells of all its parts. Out: one tree of some of them, by the
 //! rule for small pieces ([`super::merge`]).

@@ -3,7 +3,7 @@
 //! In: pieces, where they touch, a rule. Out: groups of pieces, each one closed surface without the cracks between its
 //! members. Every choice is unique, so the same input gives the same bytes.
 //!
-//! Pieces that touch, and where.
+//! # Pieces that touch, and where
 //!
 //! In: pieces of one cut. Out: pairs of triangles that are the two sides of a crack. A method makes a crack's triangles
 //! once and gives both sides the same corners to the last bit, so that triangles are matched by their corners.

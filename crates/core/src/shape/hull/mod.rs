@@ -1,8 +1,8 @@
 //! Convex hulls of points and shapes.
 //!
 //! In: points. Out: vertices and triangles. Vertices are integer points of a grid over the input and every test is
-//! exact, so that a hull is always convex, and the same everywhere. `points.rs` selects the points for a shape's hull;
-//! `of_shape.rs` computes that hull, which the shape caches.
+//! exact, so that a hull is always convex, and the same everywhere. `of_shape.rs` selects the points for a shape's hull and
+//! computes that hull, which the shape caches.
 
 mod heights;
 mod of_shape;

@@ -4,7 +4,7 @@
 //! a round shape has the most vertices allowed, and no more. Collision detection and contact use the hull, so a shape
 //! computes it once and caches it.
 //!
-//! Selects the points that the hull of a shape must contain.
+//! # Selects the points that the hull of a shape must contain
 //!
 //! In: a shape. Out: points in body axes, m: for a mesh or a convex body its vertices, for an octree the samples of its
 //! leaves, for a crumb the corners of its voxels.

@@ -2,7 +2,7 @@
 //!
 //! In: triangles with the regions on both sides. Out: the same with their edges, at which two or more meet.
 //!
-//! Voronoi cells as crack surfaces: the triangulated facets between cells of different objects.
+//! # Voronoi cells as crack surfaces: the triangulated facets between cells of different objects
 //!
 //! In: a pattern, a box. Out: [`Cracks`]. The cells are those by which box cutting cuts a mesh: cut out of the box
 //! exactly, every facet and every vertex once, so that neighbouring cells agree on every vertex.

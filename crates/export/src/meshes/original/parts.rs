@@ -3,7 +3,7 @@
 //! In: an arrangement. Out: its faces as triangles, each with the part behind it and the part in front; the volumes of
 //! the parts. A void belongs to the part whose outside contains it.
 //!
-//! Assigns the parts of a cut to pieces.
+//! # Assigns the parts of a cut to pieces
 //!
 //! In: the parts, and the pieces of the octree. Out: a piece for every part. A part belongs to the piece of its own
 //! cell whose voxels contain it. A part in no piece's voxels is thinner than a voxel: it joins the part with which it

@@ -3,17 +3,17 @@
 //! In: triangles with welded vertices. Out: the same with their edges, each shared by exactly two triangles that
 //! traverse it in opposite directions.
 //!
-//! The imported mesh as a body to be cut.
+//! # The imported mesh as a body to be cut
 //!
 //! In: the imported mesh, its scale to shape space, the grid. Out: a [`Body`] with welded vertices in whole units.
 //!
-//! Points in whole numbers, fine enough for a mesh and few enough for exact predicates.
+//! # Points in whole numbers, fine enough for a mesh and few enough for exact predicates
 //!
-//! A tree of boxes, to find what a segment may meet.
+//! # A tree of boxes, to find what a segment may meet
 //!
 //! In: boxes in whole units. Out: which of them a segment's own box and line touch, in a fixed order.
 //!
-//! Prepares the mesh of a mesh piece for files.
+//! # Prepares the mesh of a mesh piece for files
 //!
 //! Methods that cut meshes identify every point by its origin, so their pieces are closed however the points are
 //! rounded. In a file's 32-bit coordinates two very near points coincide, and other programs then find edges of four

@@ -3,7 +3,7 @@
 //! In: the solid voxels. Out: polygons with four or more corners that form a closed surface: every edge belongs to two
 //! polygons, every vertex to one sheet.
 //!
-//! How the surface passes a corner of the grid.
+//! # How the surface passes a corner of the grid
 //!
 //! Eight voxels meet at a corner. The faces between solid and empty ones form one or more cycles round it; each cycle
 //! is a sheet of the surface and gets its own vertex (Nielson 2004, Schaefer, Ju & Warren 2007). Where two solid and

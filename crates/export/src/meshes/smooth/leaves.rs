@@ -1,6 +1,6 @@
 //! The surface within a leaf voxel.
 //!
-//! Reconstructs sharp edges of the object.
+//! # Reconstructs sharp edges of the object
 //!
 //! A leaf stores one plane of the object's surface, the mean over the voxel. At an edge or a corner that mean would cut
 //! the edge off. Such a leaf takes the planes of the flat leaves round it instead, if the volume that they enclose

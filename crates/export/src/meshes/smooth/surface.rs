@@ -1,18 +1,18 @@
 //! The steps from leaves and internal nodes to a closed surface, grid coordinates.
 //!
-//! Walls thinner than a voxel.
+//! # Walls thinner than a voxel
 //!
 //! If both sides of a wall lie in one voxel, voxelisation stores one plane through the middle of both, with the normal
 //! of either side. The coverage of the voxels through the wall gives its thickness.
 //!
-//! Thinning: decides which voxels of a piece count as solid.
+//! # Thinning: decides which voxels of a piece count as solid
 //!
 //! An octree contains every voxel that its surface touches, so its boundary lies up to a voxel outside the surface.
 //! Leaves whose centre lies outside their planes are removed, outermost first, but only if that does not change the
 //! topology (simple points: Bertrand & Malandain 1994, 26-connected solid in 6-connected empty space), and only if
 //! solid lies behind them, so that a sheet thinner than a voxel keeps its voxels.
 //!
-//! Attributes of a surface's triangles.
+//! # Attributes of a surface's triangles
 //!
 //! Normals are averaged from the planes of the faces round a vertex, separately for each side and smooth part; colours
 //! come from their leaves. The octree has no texture coordinates of the object; those of cracks are metres in the

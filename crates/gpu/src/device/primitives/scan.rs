@@ -3,7 +3,7 @@
 //! In: a buffer of n pairs with room for one more. Out: the same buffer, each pair replaced by the sum of those before
 //! it, followed by the total. No decoupled look-back: WebGPU promises no forward progress between workgroups.
 //!
-//! Computes the length of the next list on the device.
+//! # Computes the length of the next list on the device
 //!
 //! In: a scanned list of demands and its count. Out: the count of the next list, and the totals for the host. If the
 //! capacity is exceeded, both counts are 0 from here on.

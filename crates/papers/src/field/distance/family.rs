@@ -5,9 +5,9 @@
 //! there. Fragments partition the object, so one value a node is enough for all of them, whatever breaks
 //! (Glondu et al. 2012, sec. 4.1).
 //!
-//! A plane through a field, for display: the fragment at each point, and the depth in it.
+//! # A plane through a field, for display: the fragment at each point, and the depth in it
 //!
-//! How a field names its fragments, and why there is no field or why it did not change.
+//! # How a field names its fragments, and why there is no field or why it did not change
 
 use std::sync::Arc;
 

@@ -7,10 +7,9 @@
 //! *The surface* of an octree are the polygons in which the leaves' planes and cuts cross their voxels
 //! (`leaf.rs`), that of a mesh its triangles. *Inside* is what lies below planes and cuts, voxel by voxel.
 //! `family.rs` has the field, `nodes.rs` the recipe: exact values from the surface at the start
-//! (`octree_solid.rs`, `mesh_solid.rs`); after a fracture exact values in cut cells, and fronts from there
-//! (`front.rs`).
-//! `fragment.rs` are the queries, `smooth.rs` the directions of smooth surfaces, `occupancy.rs` the grid of
-//! bits that rejects distant points, `slice.rs` slices for display.
+//! (`octree_solid.rs`, and `solid.rs` for meshes); after a fracture exact values in cut cells, and fronts from there.
+//! `fragment.rs` are the queries, `octree_solid.rs` has the directions of smooth surfaces, `occupancy.rs` the grid of
+//! bits that rejects distant points. `family.rs` slices the field for display, too.
 
 mod family;
 mod fragment;

@@ -8,7 +8,7 @@
 //!
 //! Errors that tests plant in the stages, to show that the checks find them. The program itself uses none.
 //!
-//! The cube grid that a field lies on: cells, and nodes at their corners.
+//! # The cube grid that a field lies on: cells, and nodes at their corners
 //!
 //! Cells are those of a coarse octree level, so far as the object's bounds reach; the hexahedra of the
 //! paper's mesh.

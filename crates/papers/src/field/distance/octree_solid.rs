@@ -4,7 +4,7 @@
 //! surface of a leaf without a polygon (its plane only touches the voxel) are the faces of its voxel towards empty
 //! space. The octree is its own index: no other structure is built.
 //!
-//! The direction out of the solid beside a surface that was smooth before it was made of voxels.
+//! # The direction out of the solid beside a surface that was smooth before it was made of voxels
 //!
 //! A leaf's normal is the mean of the triangles in its voxel, so that directions to the nearest polygon jump from leaf
 //! to leaf. Two balls that meet head on would be deflected. So a quadric is fitted to the planes of the leaves round

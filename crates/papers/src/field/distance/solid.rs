@@ -1,6 +1,6 @@
 //! The solid of a fragment, of any kind of shape.
 //!
-//! Nearest-surface queries of a closed triangle mesh.
+//! # Nearest-surface queries of a closed triangle mesh
 //!
 //! In: points in the shape's local space. Out: the nearest point of the triangles, and whether the point is inside: by
 //! the angle-weighted pseudonormal of the face, edge or corner that is nearest (Bærentzen & Aanæs 2005, IEEE

@@ -6,11 +6,11 @@
 //! points are where cracks cut edges of its tetrahedra; cells of an octree are cut as well, and the ends of their edges
 //! are the points of the lattice.)
 //!
-//! The nearest of a fixed set of points, by a grid of about as many cells as there are points.
+//! # The nearest of a fixed set of points, by a grid of about as many cells as there are points
 //!
-//! Errors that tests plant, to see whether the checks find them.
+//! # Errors that tests plant, to see whether the checks find them
 //!
-//! All points that collide, one after the other: what queries are compared with.
+//! # All points that collide, one after the other: what queries are compared with
 
 use glam::{DVec3, IVec3, UVec3};
 use rayon::prelude::*;

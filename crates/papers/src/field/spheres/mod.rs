@@ -1,10 +1,10 @@
 //! The fracturable adaptive sphere tree of Glondu et al. 2012, sec. 5, and its self-adapting queries.
 //!
-//! In the order of the data: [`points`] samples a shape, `order` puts the points in maximum distance order (with
-//! `hierarchy`), [`forest`] makes a tree of them, `crack` finds the changes of the points in a fracture, [`fracture`]
+//! In the order of the data: [`points`] samples a shape, `hierarchy` puts the points in maximum distance order,
+//! [`forest`] makes a tree of them, `crack` finds the changes of the points in a fracture, [`fracture`]
 //! makes the forests of the new fragments, [`query`] finds contacts against an implementation of the three elementary
-//! queries of [`interior`], chosen by [`selection`]; `kept` is its data for the next query; [`planes`] is the floor.
-//! Tests compare with `brute` and `check`.
+//! queries of [`interior`], chosen by [`selection`], which also has the data for the next query and the floor. Tests compare
+//! with the plain loops in `crack` and `selection`.
 
 mod crack;
 pub mod forest;

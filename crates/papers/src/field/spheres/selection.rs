@@ -1,11 +1,11 @@
 //! Parameters of a query of a sphere forest: the relative pose, and which contacts are enough.
 //!
-//! Invariants of every forest, as a check for tests and reports.
+//! # Invariants of every forest, as a check for tests and reports
 //!
 //! The floor and the walls: a half-space answers the elementary queries exactly, so that a body that lies on
 //! it keeps a few contacts, however many of its points are below it (Glondu et al. 2012, fig. 5).
 //!
-//! Data that a query leaves for the next query of the same two bodies.
+//! # Data that a query leaves for the next query of the same two bodies
 //!
 //! In: the points that are no contacts, with an upper bound of the depth of each, and the bodies' later poses. Out: the
 //! same bounds there: a depth grows by no more than the body has moved, except for steps in the surface

@@ -3,7 +3,7 @@
 //! In: oriented boxes, which bodies move, and how fast. Out: a [`MovingBox`] for each body with a box, in order of
 //! body.
 //!
-//! The lattice of whole numbers on which the passes see boxes.
+//! # The lattice of whole numbers on which the passes see boxes
 //!
 //! In: places in the world. Out: cells. Places are rounded the same way for all, so boxes that overlap in the world
 //! overlap on the lattice, too.

@@ -3,9 +3,9 @@
 //! In: the hull of a shape, body axes from the centre of mass, m. Out: corners, faces and edges. Triangles that lie in
 //! one plane are one face, so that a wall has six of them and not twelve.
 //!
-//! Hulls of the shapes whose bodies came near each other, made on first use.
+//! # Hulls of the shapes whose bodies came near each other, made on first use
 //!
-//! How well a body fits its convex hull.
+//! # How well a body fits its convex hull
 //!
 //! In: the octree of a body. Out: whether its hull contains it, with nothing sticking out by more than the contact
 //! margin, and whether all of the body's surface lies that near to the hull. Then hull and octree give the same

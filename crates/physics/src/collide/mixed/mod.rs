@@ -1,7 +1,7 @@
 //! Contacts by hulls if they equal those of octrees, else by octrees.
 //!
 //! In: near pairs. Out: manifolds. A body is *plain* if its whole surface lies within a quarter of a cell of its convex
-//! hull, or half a voxel (`fits.rs`): most pieces of something solid are, hollow, thin and round ones are not. Two
+//! hull, or half a voxel (`verified_hulls.rs`): most pieces of something solid are, hollow, thin and round ones are not. Two
 //! plain bodies collide by their hulls, and so does a plain body with floor and walls. If a body is only *contained* in
 //! its hull, such as one with a dent, a pair uses hulls wherever both bodies have surface at the contacts
 //! (`verified_hulls.rs`). All other pairs, and pairs with a level of their own, use octrees, on the cores or in compute

@@ -6,7 +6,7 @@
 //! overlap gives no valid ones. So a piece with one hollow side has contacts with its siblings, along the planes of the
 //! cracks, by hulls, and only those in the hollow by octrees.
 //!
-//! How well bodies fit their convex hulls.
+//! # How well bodies fit their convex hulls
 //!
 //! In: bodies. Out: for each whether it is plain, only contained in its hull, or neither. Computed once per shape and
 //! collision level.

@@ -1,8 +1,8 @@
 //! A pair of octrees and their levels, for the search and its passes.
 //!
-//! Surfels and cell tables of the forests whose bodies came near each other, made on first use.
+//! # Surfels and cell tables of the forests whose bodies came near each other, made on first use
 //!
-//! The surfels of all forests whose bodies came near each other, on the GPU.
+//! # The surfels of all forests whose bodies came near each other, on the GPU
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -5,7 +5,7 @@
 //! surfel's. At the leaf level a surfel is the leaf's plane; above, the average of the leaves below. Units
 //! are cells of level P.
 //!
-//! Looking a cell of one level up in an octree.
+//! # Looking a cell of one level up in an octree
 
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;

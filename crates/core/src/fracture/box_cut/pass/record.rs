@@ -4,7 +4,7 @@
 //! in the upper four bits what became of it) and its words, as `shaders/fracture/box_cut/pass/cells.wgsl` writes them.
 //! Out: the cell, or nothing where it has to be cut elsewhere.
 //!
-//! Sites in the bins of a uniform grid, by which a workgroup finds the neighbours of a site.
+//! # Sites in the bins of a uniform grid, by which a workgroup finds the neighbours of a site
 //!
 //! In: sites, of which no two are equal. Out: the sites in the order of their bins, and where each bin begins. Made on
 //! the host, where the sites are: they have to be sorted out and sent in some order anyway.

@@ -10,7 +10,7 @@
 //! complex two ribs. So the edges are loops, and since the triangulation neither drops nor invents an edge of them,
 //! pieces are closed whatever the positions were rounded to.
 //!
-//! Components into the meshes that are handed out.
+//! # Components into the meshes that are handed out
 //!
 //! In: glued components. Out: pieces with positions, in units, from the original corners.
 //!

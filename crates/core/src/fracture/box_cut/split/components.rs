@@ -4,7 +4,7 @@
 //! included. Two parts are connected by a border edge that both have, walked in opposite directions; each edge must
 //! have exactly two sides, and that check guards all steps before this one.
 //!
-//! Closed parts of the mesh that lie in one cell: solids of their own, or voids in a piece.
+//! # Closed parts of the mesh that lie in one cell: solids of their own, or voids in a piece
 //!
 //! In: the connected surfaces of a cell. Out: the same with each void added to the piece round it. A void that
 //! touches the border of its cell is open there to the next cell and shares caps with the piece, so it is connected

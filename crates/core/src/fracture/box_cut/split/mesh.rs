@@ -3,7 +3,7 @@
 //! In: corners in units and triangles, counter-clockwise seen from outside. Out: the same with whole fine
 //! coordinates, by which everything is decided, and the original ones, from which everything is written.
 //!
-//! The name of a vertex: what made it.
+//! # The name of a vertex: what made it
 //!
 //! Both sides of a crack and all triangles round a corner make the same vertices of the same things, so pieces are
 //! joined by names alone, without welding and without a tolerance. Positions are computed from the name, in one

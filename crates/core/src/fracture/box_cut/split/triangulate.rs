@@ -6,7 +6,7 @@
 //! triangle, and every other edge of two: rounding can make a triangle thin, or turn one of no area round, but cannot
 //! open a region. Loops that cross are refused; so are those whose triangles cover more than they enclose.
 //!
-//! Whether loops cross, themselves or each other.
+//! # Whether loops cross, themselves or each other
 //!
 //! In: loops of points in a plane. Out: yes or no. Loops of a mesh that does not cross itself do not cross either, so
 //! this finds solids that overlap where no edge of the complex happens to. A sweep: edges in the order of their left

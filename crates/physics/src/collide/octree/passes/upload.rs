@@ -4,7 +4,7 @@
 //! that its indices refer to. Values from old manifolds are computed in double precision: how far a pair has moved
 //! since, and how fast it moves now.
 //!
-//! Bodies in the format of the contact passes.
+//! # Bodies in the format of the contact passes
 //!
 //! In: bodies, their boxes, the levels of the step, the arena. Out: a [`Solid`] for each body with a box, in order of
 //! body. Positions are relative to the middle of the scene and in two parts, so that they are exact far from the

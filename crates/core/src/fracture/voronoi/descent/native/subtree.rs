@@ -11,7 +11,7 @@
 //! one list. Both use the same bound (`duel` in `shaders/fracture/voronoi/exact.wgsl`) and decide corners exactly at
 //! the end, so the result is the same, although intermediate lists differ.
 //!
-//! Which objects would get a voxel with planar cracks: what other surfaces are said to have swallowed.
+//! # Which objects would get a voxel with planar cracks: what other surfaces are said to have swallowed
 
 use crate::{
     fracture::{

@@ -4,7 +4,7 @@
 //!
 //! The side of a point of a crossed voxel that no triangle passes through: the same as `rough/sides.wgsl`.
 //!
-//! One transition voxel with its separation points and triangles.
+//! # One transition voxel with its separation points and triangles
 //!
 //! ```text
 //! corner c          at (c & 1, c >> 1 & 1, c >> 2)

@@ -1,7 +1,7 @@
 //! Separation points of a crossed voxel (2018, sec. 5.2), from the owners of its corners alone, so that neighbours
 //! agree on shared edges and faces: the same as `rough/points.wgsl`.
 //!
-//! The numbers of a [`CrackShape`] as the kernels take them.
+//! # The numbers of a [`CrackShape`] as the kernels take them
 //!
 //! Random numbers of crack surfaces, in whole numbers: the same as `rough/noise.wgsl` (2018, sec. 5.2: a procedural
 //! value for every vertex).
