@@ -128,11 +128,12 @@ fn preset(text: &str) -> Result<(), String> {
 /// A session that is offered opens as the window opens it, can be saved, and then opens as it was.
 fn session(bytes: &[u8]) -> Result<(), String> {
     let place = Place::new();
-    let read =
-        scene::load_scene(&place.holding("session-1-1.toml", bytes)).map_err(|error| error.to_string())?;
+    // A session lies in the state folder and may name any file.
+    let load = |path: &Path| scene::load_scene_with_outside(path).map(|(scene, _)| scene);
+    let read = load(&place.holding("session-1-1.toml", bytes)).map_err(|error| error.to_string())?;
     let saved = place.0.join("saved.toml");
     scene::save_scene(&saved, &read).expect("a session that was read can be saved");
-    let again = scene::load_scene(&saved).expect("what was saved can be read");
+    let again = load(&saved).expect("what was saved can be read");
     let plain = |scene: &Scene| {
         scene.bodies.iter().map(|body| (body.level, body.friction.to_bits())).collect::<Vec<_>>()
     };

@@ -3,9 +3,11 @@
 use super::{Command, UiOutput, UiState, theme};
 
 /// In windows narrower than this (points) the right panel starts folded, so that the picture has half of the window.
-const NARROW: f32 = 4.0 * theme::PANEL_WIDTH;
+const NARROW: f32 = 4.0 * (theme::PANEL_WIDTH + MARGINS);
 /// In windows narrower than this (points) the left panel starts folded, too.
-const NARROWEST: f32 = 2.0 * (theme::PANEL_WIDTH + STRIP);
+const NARROWEST: f32 = 2.0 * (theme::PANEL_WIDTH + STRIP + 2.0 * MARGINS);
+/// Width that a panel's frame and the picture's margin take besides, points.
+const MARGINS: f32 = 8.0;
 /// Width of a folded panel, points.
 const STRIP: f32 = 28.0;
 

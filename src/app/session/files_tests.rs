@@ -74,7 +74,7 @@ pub(super) fn open(session: &mut Session, path: &Path) {
 }
 
 /// Asks the window to close: whether it does, at once or when what is unsaved is kept.
-fn closes(session: &mut Session) -> bool {
+pub(super) fn closes(session: &mut Session) -> bool {
     session.saving.closes = session.may_close();
     settle(session);
     session.is_to_close()

@@ -18,7 +18,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{
     Session,
-    files_tests::{Folder, open, settle, title, tune},
+    files_tests::{Folder, closes, open, settle, title, tune},
 };
 use crate::{
     app::dialogs::{Answer, Purpose},
@@ -438,7 +438,8 @@ impl World {
     fn asks_to_close(&mut self, w: usize) {
         let (unsaved, friction) = (self.windows[w].is_unsaved(), self.windows[w].present().1);
         let session = &mut self.windows[w].session;
-        if session.may_close() {
+        if closes(session) {
+            session.saving.closes = false;
             assert!(!unsaved || self.is_kept(friction), "{friction} is neither saved nor kept");
             return self.count("kept");
         }
@@ -454,11 +455,21 @@ impl World {
         let kept = unsaved && !self.windows[1 - w].had.contains(&friction) && self.is_kept(friction);
         // The old one goes first: while it lives its session is its own.
         self.windows[w].session = Session::new();
-        let fresh = self.folder.session();
+        let mut fresh = self.folder.session();
         if kept {
-            let offered = fresh.saving.earlier().iter().map(|earlier| load_scene(&earlier.path).unwrap());
-            let mut frictions = offered.map(|scene| scene.bodies[0].friction);
-            assert!(frictions.any(|offered| offered == friction), "{friction} is not offered");
+            let start = Instant::now();
+            let is_offered = |session: &Session| {
+                let mut scenes =
+                    session.saving.earlier().iter().map(|earlier| load_scene(&earlier.path).unwrap());
+                scenes.any(|scene| scene.bodies[0].friction == friction)
+            };
+            // A worker looks for sessions.
+            while !is_offered(&fresh) {
+                assert!(start.elapsed() < Duration::from_secs(20), "{friction} is not offered");
+                fresh.poll();
+                fresh.autosave(false);
+                std::thread::sleep(Duration::from_millis(1));
+            }
             self.count("offered again");
         }
         self.windows[w] = Window::new(fresh);

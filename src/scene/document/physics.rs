@@ -166,7 +166,7 @@ mod tests {
         let scene = Scene {
             bodies: vec![named(Some("body 1")), named(None), named(Some("vase"))],
             events: vec![flying],
-            pairs: vec![pair("body 1", "vase", 4), pair("vase", "ball", 6)],
+            pairs: vec![pair("body 1", "vase", 4), pair("vase", "ball", 5)],
             break_generations: 5,
             penalty: Penalty { stiffness: 3e7, friction: 10.0 },
             walls: Some(Walls { low: DVec3::ZERO, high: DVec3::ONE }),
@@ -187,7 +187,7 @@ mod tests {
         let saved = save(&document);
         assert_eq!(
             saved.pairs,
-            [pair("vase", "ball", 6), pair("body 2", "body 2", 3), pair("vase", "body 1", 2)]
+            [pair("vase", "ball", 5), pair("body 2", "body 2", 3), pair("vase", "body 1", 2)]
         );
         assert_eq!(saved.bodies[1].name.as_deref(), Some("body 2"), "body 1 is taken");
         assert_eq!((saved.break_generations, saved.walls, saved.penalty.friction), (1, None, 20.0));

@@ -103,7 +103,7 @@ fn errors_name_line_and_field() {
     bad(&(two.to_owned() + &pair("[\"a\"]", 4)), &["line 8"]);
     let one = two.replacen("name = \"a\"\n", "", 1);
     bad(&(one.clone() + &pair("[\"a\", \"a\"]", 13)), &["physics_level", "13"]);
-    bad(&(one + &pair("[\"a\", \"a\"]", 7)), &["physics_level", "7", "1 to 4"]);
+    bad(&(one + &pair("[\"a\", \"a\"]", 8)), &["physics_level", "8", "1 to 7"]);
     bad(
         "[[event]]\nkind = \"impact\"\ntime = -1.0\npoint = [0.0, 0.0, 0.0]\ndirection = [0.0, 0.0, 1.0]\n",
         &["line 3", "event 1", "time"],

@@ -131,13 +131,15 @@ impl Trial {
     }
 }
 
+/// 40 devices, or as many as `KINTSUGI_LOSSES` says: opening the driver again takes more than a second each time.
 #[test]
-fn a_hundred_lost_devices_lose_nothing() {
+fn lost_devices_lose_nothing() {
     let Some(mut undisturbed) = Trial::new(None) else { return };
     undisturbed.works();
     let wanted = all_of(&undisturbed.sandbox);
     let (mut losses, mut random) = (0, 1);
-    while losses < 100 {
+    let most = std::env::var("KINTSUGI_LOSSES").ok().and_then(|text| text.parse().ok()).unwrap_or(40);
+    while losses < most {
         let mut trial = Trial::new(Some(random)).unwrap();
         trial.works();
         assert!(all_of(&trial.sandbox) == wanted, "after {} losses from {random}", trial.losses);
