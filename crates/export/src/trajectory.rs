@@ -259,8 +259,8 @@ impl Trajectory {
         for (id, track) in self.tracks.values_mut().enumerate() {
             let Some((shape, keys)) = track.shown.take() else { continue };
             let Some((last, keys)) = keys.finish() else { continue };
-            let born = (track.rows.start > 0).then(|| track.born - start);
-            let died = track.died.is_finite().then(|| track.died - start);
+            let born = (track.rows.start > 0).then_some(track.born - start);
+            let died = track.died.is_finite().then_some(track.died - start);
             motion.tracks.push(MotionTrack { keys, born, died });
             let placing = Placing::of_body(shape.mass().centre, last.position, last.rotation);
             let (object, cell, parent, generation) = (None, None, None, 0);

@@ -420,7 +420,7 @@ impl Session {
             let offer = if self.saving.earlier().is_empty() {
                 "nothing was unsaved".to_owned()
             } else {
-                format!("{back}")
+                back.to_owned()
             };
             let text = format!("Kintsugi ended unexpectedly; {} says where; {offer}", report.display());
             self.say(NoticeKind::Error, text);

@@ -166,7 +166,7 @@ fn entry(path: &Path) -> Option<(PathBuf, &str)> {
 fn is_listed(disk: &dyn Disk, path: &Path) -> io::Result<bool> {
     let Some((place, name)) = entry(path) else { return Ok(false) };
     let list = Manifest::at(disk, &place)?.unwrap_or_default();
-    Ok(list.files.get(name).is_some() && list.files.get(name) == Some(&disk.mark(path)?))
+    Ok(list.files.contains_key(name) && list.files.get(name) == Some(&disk.mark(path)?))
 }
 
 /// Notes a file that was written, and forgets those that are gone. A file of the list's name that is no list stays.
@@ -296,7 +296,7 @@ mod tests {
             assert_eq!(&fs::read(path).unwrap(), bytes, "{}", path.display());
         }
         assert_eq!(fs::read(home.join("2.png")).unwrap(), b"mine");
-        assert_eq!(fs::read_dir(&home).unwrap().count(), all.len() + 1, "nothing else is left");
+        assert_eq!(fs::read_dir(home).unwrap().count(), all.len() + 1, "nothing else is left");
         fs::remove_dir_all(home).unwrap();
     }
 

@@ -139,7 +139,7 @@ impl OctreeCutter<'_> {
     fn check_memory(&self, pattern: &Pattern) -> Result<(), FractureError> {
         let (voxels, cells) = (self.octree.mass.voxels as f64, pattern.object_ids().len() as f64);
         // Voronoi cells of n random points in a volume V have 5.82 n^(1/3) V^(2/3) of surface.
-        let crack = CRACK_LEAVES * 5.82 * cells.cbrt() * voxels.powf(2.0 / 3.0);
+        let crack = CRACK_LEAVES * 5.82 * libm::cbrt(cells) * libm::pow(voxels, 2.0 / 3.0);
         let leaves = crack + self.octree.leaves().len() as f64;
         memory::check((leaves * LEAF_BYTES) as u64).map_err(|short| {
             FractureError::Params(format!(
