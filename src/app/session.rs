@@ -26,6 +26,7 @@ mod testing;
 mod thread_tests;
 #[cfg(test)]
 mod user_tests;
+mod writing;
 
 use std::{
     collections::BTreeSet,
@@ -231,6 +232,7 @@ impl Session {
             }
         }
         self.tell_export();
+        self.poll_writing();
         self.poll_presets();
         self.go_on_leaving();
         self.tell_of_earlier();
@@ -282,6 +284,7 @@ impl Session {
             || self.is_reading()
             || self.saving.is_asking()
             || self.saving.leaving.is_some()
+            || self.saving.writing.is_busy()
             || self.exporting.is_busy()
             || self.presets.is_drawing()
             || self.picture_files.is_busy()

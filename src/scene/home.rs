@@ -138,10 +138,10 @@ impl Homes {
         self.all.get(of.0).is_some_and(|home| home.saved != self.state)
     }
 
-    /// Notes that the present state, of this document, was saved to its new file.
-    pub fn saved(&mut self, of: DocumentId, file: SceneFile) {
+    /// Notes that a state of a document was saved to its new file.
+    pub fn saved(&mut self, of: DocumentId, state: StateId, file: SceneFile) {
         if let Some(home) = self.all.get_mut(of.0) {
-            (home.file, home.saved) = (Some(file), self.state);
+            (home.file, home.saved) = (Some(file), state);
         }
     }
 }
@@ -166,7 +166,7 @@ mod tests {
         homes.changed();
         assert!(homes.is_unsaved(document));
         let saved = homes.state();
-        homes.saved(document, SceneFile::holding(Path::new("a.toml"), b"a"));
+        homes.saved(document, saved, SceneFile::holding(Path::new("a.toml"), b"a"));
         assert!(!homes.is_unsaved(document));
         homes.go_back(opened);
         assert!(homes.is_unsaved(document), "the file holds what came later");

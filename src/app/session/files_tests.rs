@@ -61,11 +61,38 @@ pub(super) fn settle(session: &mut Session) {
     while {
         session.poll();
         let is_leaving = session.saving.leaving.is_some() || session.is_reading();
-        is_leaving || session.sandbox.as_ref().is_some_and(|s| s.opening().is_some() || s.is_busy())
+        is_leaving
+            || session.saving.writing.is_busy()
+            || session.sandbox.as_ref().is_some_and(|s| s.opening().is_some() || s.is_busy())
     } {
         assert!(start.elapsed() < Duration::from_secs(120), "it never ends");
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// Waits until what is being saved is written; nothing else goes on meanwhile.
+pub(super) fn written(session: &mut Session) {
+    let start = Instant::now();
+    while session.saving.writing.is_busy() {
+        assert!(start.elapsed() < Duration::from_secs(60), "it is never written");
+        session.poll_writing();
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+pub(super) fn save(session: &mut Session) {
+    session.apply(Command::SaveDialog);
+    written(session);
+}
+
+pub(super) fn answer(session: &mut Session, number: usize) {
+    session.apply(Command::AnswerQuestion(number));
+    written(session);
+}
+
+pub(super) fn save_to(session: &mut Session, purpose: Purpose, file: &Path) {
+    session.answered(purpose, Answer::Chosen(file.to_owned()));
+    written(session);
 }
 
 pub(super) fn open(session: &mut Session, path: &Path) {
@@ -120,7 +147,7 @@ fn a_scene_with_files_elsewhere_is_opened_once_the_user_allows_it() {
     tune(&mut session, 0.25);
     assert_eq!(session.window_title(), "Kintsugi – a.toml (unsaved)");
     // The file that the program has written names the same mesh and opens without a question.
-    session.apply(Command::SaveDialog);
+    save(&mut session);
     open(&mut session, &file);
     assert_eq!((title(&session), session.window_title().as_str()), (None, "Kintsugi – a.toml"));
 }
@@ -136,7 +163,7 @@ fn what_comes_back_by_undo_is_not_saved_over_another_scene() {
     session.apply(Command::Undo);
     settle(&mut session);
     tune(&mut session, 0.25);
-    session.apply(Command::SaveDialog);
+    save(&mut session);
     assert_eq!((mesh_of(&a).as_str(), mesh_of(&b).as_str()), ("builtin:box", "builtin:sphere"));
     assert_eq!(load_scene(&a).unwrap().bodies[0].friction, 0.25, "{:?}", session.errors());
 }
@@ -152,7 +179,7 @@ fn a_scene_that_could_not_be_opened_is_not_saved_over() {
     }
     assert!(!session.errors().is_empty());
     tune(&mut session, 0.25);
-    session.apply(Command::SaveDialog);
+    save(&mut session);
     assert_eq!(fs::read_to_string(&b).unwrap(), before);
     assert_eq!(load_scene(&a).unwrap().bodies[0].friction, 0.25);
 }
@@ -165,10 +192,10 @@ fn a_scene_that_is_on_its_way_is_not_saved_over_with_the_one_before() {
     open(&mut session, &a);
     tune(&mut session, 0.25);
     session.open(&b, 3);
-    session.apply(Command::SaveDialog);
+    save(&mut session);
     assert_eq!(load_scene(&a).unwrap().bodies[0].friction, 0.25, "what is on the screen goes to its file");
     session.apply(Command::CancelImport);
-    session.apply(Command::SaveDialog);
+    save(&mut session);
     assert_eq!((mesh_of(&a).as_str(), mesh_of(&b).as_str()), ("builtin:box", "builtin:sphere"));
 }
 
@@ -187,18 +214,19 @@ fn nothing_goes_unasked_where_what_is_unsaved_cannot_be_kept() {
     open(&mut session, &b);
     assert_eq!((title(&session), shown(&session).as_str()), (Some("Unsaved changes"), "builtin:box"));
     assert!(session.question().unwrap().text.contains("/dev/null/nowhere"));
-    session.apply(Command::AnswerQuestion(2));
+    answer(&mut session, 2);
     settle(&mut session);
     assert_eq!((title(&session), shown(&session).as_str()), (None, "builtin:box"), "cancelled");
     assert!(!closes(&mut session));
-    session.apply(Command::AnswerQuestion(0));
+    answer(&mut session, 0);
+    settle(&mut session);
     assert!(session.is_to_close(), "saved, and then closed");
     assert_eq!(load_scene(&a).unwrap().bodies[0].friction, 0.25);
 
     tune(&mut session, 0.5);
     session.saving.closes = false;
     open(&mut session, &b);
-    session.apply(Command::AnswerQuestion(1));
+    answer(&mut session, 1);
     settle(&mut session);
     assert_eq!(shown(&session), "builtin:sphere", "discarded");
     assert_eq!(load_scene(&a).unwrap().bodies[0].friction, 0.25);
@@ -221,7 +249,7 @@ fn an_export_that_runs_is_asked_about_before_the_window_closes() {
     session.apply(Command::Export);
     assert!(!closes(&mut session));
     assert_eq!(title(&session), Some("Not yet written"));
-    session.apply(Command::AnswerQuestion(0));
+    answer(&mut session, 0);
     let start = Instant::now();
     while !session.is_to_close() {
         assert!(start.elapsed() < Duration::from_secs(120), "{:?}", session.errors());
@@ -237,18 +265,18 @@ fn a_name_without_ending_does_not_overwrite_unasked() {
     let mine = folder.0.join("mine.toml");
     fs::write(&mine, "keep me").unwrap();
     let mut session = folder.session();
-    session.answered(Purpose::Save, Answer::Chosen(folder.0.join("mine")));
+    save_to(&mut session, Purpose::Save, &folder.0.join("mine"));
     assert_eq!(title(&session), Some("There is such a file"));
-    session.apply(Command::AnswerQuestion(2));
+    answer(&mut session, 2);
     assert_eq!(fs::read_to_string(&mine).unwrap(), "keep me");
     assert_eq!(session.remarks(), ["Nothing was saved"]);
-    session.answered(Purpose::Save, Answer::Chosen(folder.0.join("mine")));
-    session.apply(Command::AnswerQuestion(1));
+    save_to(&mut session, Purpose::Save, &folder.0.join("mine"));
+    answer(&mut session, 1);
     assert_eq!(mesh_of(&mine), "builtin:box");
     // The dialog asked about this very name.
     let other = folder.0.join("other.toml");
     fs::write(&other, "replace me").unwrap();
-    session.answered(Purpose::Save, Answer::Chosen(other.clone()));
+    save_to(&mut session, Purpose::Save, &other);
     assert!(session.question().is_none());
     assert_eq!(mesh_of(&other), "builtin:box");
 }
@@ -262,16 +290,16 @@ fn a_file_that_changed_on_the_disk_is_not_saved_over_unasked() {
     tune(&mut session, 0.25);
     let theirs = "name = \"of the other window\"\n[[body]]\nfile = \"builtin:vase\"\n";
     fs::write(&a, theirs).unwrap();
-    session.apply(Command::SaveDialog);
+    save(&mut session);
     assert_eq!(title(&session), Some("The file has changed"));
     assert_eq!(fs::read_to_string(&a).unwrap(), theirs);
-    session.apply(Command::AnswerQuestion(2));
+    answer(&mut session, 2);
     assert!(is_unsaved(&session) && fs::read_to_string(&a).unwrap() == theirs);
-    session.apply(Command::SaveDialog);
-    session.apply(Command::AnswerQuestion(1));
+    save(&mut session);
+    answer(&mut session, 1);
     assert_eq!(mesh_of(&a), "builtin:box");
     tune(&mut session, 0.5);
-    session.apply(Command::SaveDialog);
+    save(&mut session);
     assert!(session.question().is_none() && !is_unsaved(&session), "the file is this window's again");
 }
 
@@ -286,7 +314,7 @@ fn a_save_that_does_not_take_place_says_so() {
         assert!(session.errors()[0].contains("no portal") && session.path_prompt().is_some());
         session.apply(Command::AnswerPrompt(None));
     }
-    session.answered(Purpose::Save, Answer::Chosen("/dev/null/a.toml".into()));
+    save_to(&mut session, Purpose::Save, "/dev/null/a.toml".as_ref());
     assert!(session.errors().last().unwrap().starts_with("cannot save /dev/null/a.toml"));
     let mut empty = Session::new();
     empty.saving.keep_in(Keeper::new(folder.0.join("state")));
@@ -300,7 +328,7 @@ fn a_scene_saved_as_it_stands_leaves_the_scene_itself_unsaved() {
     let mut session = folder.session();
     tune(&mut session, 0.25);
     let standing = folder.0.join("standing.toml");
-    session.answered(Purpose::SaveStanding, Answer::Chosen(standing.clone()));
+    save_to(&mut session, Purpose::SaveStanding, &standing);
     assert!(standing.is_file() && is_unsaved(&session));
     assert!(closes(&mut session));
     let kept = fs::read_dir(folder.0.join("state")).unwrap().flatten();
@@ -321,7 +349,7 @@ fn a_broken_scene_that_is_only_looked_at_is_not_unsaved_and_is_saved_whole_at_an
         settle(&mut session);
     }
     let broken = folder.0.join("broken.toml");
-    session.answered(Purpose::SaveStanding, Answer::Chosen(broken.clone()));
+    save_to(&mut session, Purpose::SaveStanding, &broken);
     let wanted = load_scene(&broken).unwrap();
     assert!(wanted.breaks.len() > 1 && !wanted.poses.is_empty(), "{}", wanted.breaks.len());
 
@@ -334,7 +362,7 @@ fn a_broken_scene_that_is_only_looked_at_is_not_unsaved_and_is_saved_whole_at_an
         let sandbox = session.sandbox.as_ref().unwrap();
         if sandbox.is_from_scene() && sandbox.is_busy() {
             assert!(saves > 0 || !sandbox.is_unsaved(), "it was only opened");
-            session.apply(Command::SaveDialog);
+            save(&mut session);
             let saved = load_scene(&broken).unwrap();
             assert_eq!((saved.breaks.len(), saved.poses.len()), (wanted.breaks.len(), wanted.poses.len()));
             saves += 1;
@@ -348,7 +376,7 @@ fn a_broken_scene_that_is_only_looked_at_is_not_unsaved_and_is_saved_whole_at_an
     parse_scene(&text, "test").unwrap();
     open(&mut session, &broken);
     assert!(session.errors().iter().any(|error| error.contains("deleted")), "{:?}", session.errors());
-    session.apply(Command::SaveDialog);
+    save(&mut session);
     assert!(session.path_prompt().is_some(), "it asks for another file");
     assert_eq!(fs::read_to_string(&broken).unwrap(), text);
 }
@@ -364,7 +392,7 @@ fn a_shipped_scene_and_another_object_are_saved_under_a_name_that_is_asked_for()
     {
         let before = fs::read(file).ok();
         open(&mut session, file);
-        session.apply(Command::SaveDialog);
+        save(&mut session);
         assert_eq!(session.path_prompt().is_none(), has_own, "{}", file.display());
         session.apply(Command::AnswerPrompt(None));
         assert!(has_own || fs::read(file).ok() == before);
@@ -479,7 +507,7 @@ fn a_random_walk_over_three_files_writes_into_the_right_one_and_asks() {
                 model.files.insert(file.clone(), theirs);
             }
             10 => {
-                session.answered(Purpose::Save, Answer::Chosen(file.clone()));
+                save_to(&mut session, Purpose::Save, file);
                 model.saved(file);
             }
             _ => {
@@ -487,7 +515,7 @@ fn a_random_walk_over_three_files_writes_into_the_right_one_and_asks() {
                 if on_its_way {
                     session.open(file, 3);
                 }
-                session.apply(Command::SaveDialog);
+                save(&mut session);
                 match model.documents[model.states[model.at].0].clone() {
                     None => {
                         assert!(session.path_prompt().is_some(), "step {step}");
@@ -497,7 +525,7 @@ fn a_random_walk_over_three_files_writes_into_the_right_one_and_asks() {
                         assert_eq!(title(&session), Some("The file has changed"), "step {step}");
                         asked += 1;
                         let over = step % 2 == 0;
-                        session.apply(Command::AnswerQuestion(if over { 1 } else { 2 }));
+                        answer(&mut session, if over { 1 } else { 2 });
                         if over {
                             model.saved(&own);
                         }

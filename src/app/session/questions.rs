@@ -111,6 +111,10 @@ impl Session {
     }
 
     fn may_leave(&mut self, going: Going) -> bool {
+        if self.saving.writing.is_worth_waiting() {
+            self.saving.leaving = Some(going);
+            return false;
+        }
         match self.autosave(true) {
             Kept::Yes => return going != Going::Close || self.nothing_is_being_written(),
             Kept::NotYet => self.saving.leaving = Some(going),
@@ -188,7 +192,7 @@ impl Session {
                     "nothing was saved: another scene is open by now; save it with Ctrl+S",
                 );
             }
-            Effect::Write(path, purpose) => self.write(&path, purpose),
+            Effect::Write(path, purpose) => self.write(&path, purpose, false),
             Effect::AskPlace(purpose) => self.ask(purpose),
             Effect::SaveFirst(going) => {
                 self.saving.after_saving = Some(going);

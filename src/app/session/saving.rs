@@ -1,4 +1,4 @@
-//! Saving: scenes that the user saves, and autosaves.
+//! Saving: where the user saves scenes to, and autosaves.
 
 use std::{
     path::{Path, PathBuf},
@@ -8,6 +8,7 @@ use std::{
 use super::{
     Session, is_scene,
     questions::{Asked, Going},
+    writing::Writing,
 };
 use crate::{
     app::{
@@ -17,7 +18,7 @@ use crate::{
         keeper::Keeper,
     },
     export::disk,
-    scene::{DocumentId, Sandbox, SceneFile, StateId, save_scene, shipped_scenes, state_folder},
+    scene::{DocumentId, Sandbox, StateId, shipped_scenes, state_folder},
     ui::{NoticeKind, PathPrompt, PathPurpose},
 };
 
@@ -61,6 +62,8 @@ pub(super) struct Saving {
     pub closes_when_done: bool,
     /// What waits until the scene on the screen is kept.
     pub leaving: Option<Going>,
+    /// Scenes that are being saved.
+    pub writing: Writing,
     files: Keeper,
     autosaved: Instant,
     /// The state of which the last autosave failed, and why.
@@ -79,6 +82,7 @@ impl Default for Saving {
             closes: false,
             closes_when_done: false,
             leaving: None,
+            writing: Writing::default(),
             files: Keeper::new(state_folder()),
             autosaved: Instant::now(),
             failed: None,
@@ -118,8 +122,8 @@ impl Saving {
 }
 
 /// Whether a file is kept as it is, unless the user names it: a shipped scene, or a session that was kept by itself.
-fn is_spare(file: &SceneFile) -> bool {
-    let is_in = |folder: PathBuf| file.path().starts_with(folder);
+fn is_spare(file: &Path) -> bool {
+    let is_in = |folder: PathBuf| file.starts_with(folder);
     is_in(state_folder()) || shipped_scenes().is_some_and(is_in)
 }
 
@@ -144,16 +148,15 @@ impl Session {
             self.saving.after_saving = None;
             return self.say(NoticeKind::Error, "nothing was saved: nothing is open yet");
         };
-        let file = sandbox.file().filter(|file| !is_spare(file)).cloned();
         let in_part = sandbox.is_remade_in_part();
+        let file = self.file_to_be().filter(|file| !is_spare(file));
         match file {
             Some(file) if in_part => {
                 let text = "not all breaks of the scene could be made again, so its file is kept as it is: choose another name";
-                self.say(NoticeKind::Error, format!("{}: {text}", file.path().display()));
+                self.say(NoticeKind::Error, format!("{}: {text}", file.display()));
                 self.ask(Purpose::Save);
             }
-            Some(file) if file.is_changed() => self.ask_about_change(file.path()),
-            Some(file) => self.write(file.path(), Purpose::Save),
+            Some(file) => self.write(&file, Purpose::Save, true),
             None => self.ask(Purpose::Save),
         }
     }
@@ -256,47 +259,7 @@ impl Session {
         if ended != path && ended.symlink_metadata().is_ok() {
             self.ask_about_ending(ended, purpose);
         } else {
-            self.write(&ended, purpose);
-        }
-    }
-
-    /// Writes the scene; whether the file may be written over has been decided.
-    pub(super) fn write(&mut self, path: &Path, purpose: Purpose) {
-        let Some(sandbox) = &mut self.sandbox else {
-            self.saving.after_saving = None;
-            return self.say(NoticeKind::Error, "nothing was saved: nothing is open yet");
-        };
-        let (scene, stands) = match purpose {
-            Purpose::SaveStanding => (sandbox.as_it_stands(self.camera), false),
-            _ => sandbox.scene_to_keep(self.camera),
-        };
-        let saved = match save_scene(path, &scene) {
-            Ok(saved) => saved,
-            Err(error) => {
-                self.saving.after_saving = None;
-                return self.say(NoticeKind::Error, error.to_string());
-            }
-        };
-        let shown = path.display();
-        // The scene as it stands is another one: the document, from its beginning, is not saved by it.
-        let text = if purpose == Purpose::Save {
-            sandbox.saved(saved.file);
-            // A scene saved from its beginning could not contain them.
-            let how = if stands { " as it stands, with what was edited or moved by hand" } else { "" };
-            format!("Saved {shown}{how}")
-        } else if sandbox.is_unsaved() {
-            format!("Saved {shown} as it stands; the scene from its beginning is not saved yet")
-        } else {
-            format!("Saved {shown} as it stands")
-        };
-        self.say(NoticeKind::Remark, text);
-        for remark in saved.remarks {
-            self.say(NoticeKind::Remark, remark);
-        }
-        // Otherwise the next window would offer the session as unsaved.
-        self.autosave(false);
-        if let Some(going) = self.saving.after_saving.take() {
-            self.go(going);
+            self.write(&ended, purpose, false);
         }
     }
 
@@ -348,7 +311,10 @@ impl Session {
     /// Keeps what is unsaved before the program ends. Waits for the disk, but not for ever.
     pub fn keep_at_last(&mut self) {
         let end = Instant::now() + LONGEST_SAVE;
-        while self.autosave(true) == Kept::NotYet && Instant::now() < end {
+        while self.saving.writing.is_worth_waiting()
+            || (self.autosave(true) == Kept::NotYet && Instant::now() < end)
+        {
+            self.poll_writing();
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -385,6 +351,9 @@ impl Session {
     pub(super) fn may_open_now(&mut self) -> bool {
         if !self.sandbox.as_ref().is_some_and(Sandbox::is_about_to_open) {
             return true;
+        }
+        if self.saving.writing.is_worth_waiting() {
+            return false;
         }
         let Some((path, level, false)) = self.saving.coming.clone() else { return true };
         match self.autosave(true) {
@@ -490,7 +459,14 @@ fn with_ending(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{app::session::testing::session, scene::load_scene, ui::Command};
+    use crate::{
+        app::session::{
+            files_tests::{save, written},
+            testing::session,
+        },
+        scene::load_scene,
+        ui::Command,
+    };
 
     #[cfg(not(feature = "papers"))]
     fn wait(session: &mut Session) {
@@ -533,6 +509,7 @@ mod tests {
         session.apply(Command::SaveDialog);
         assert_eq!(session.path_prompt().map(|prompt| prompt.asks), Some(PathPurpose::Save));
         session.apply(Command::AnswerPrompt(Some(folder.join("mine"))));
+        written(&mut session);
         let mine = folder.join("mine.toml");
         assert!(session.path_prompt().is_none() && mine.is_file(), "{:?}", session.errors());
 
@@ -543,7 +520,7 @@ mod tests {
             sandbox.tune("friction", tuning);
         };
         tune(&mut session, 0.25);
-        session.apply(Command::SaveDialog);
+        save(&mut session);
         assert!(session.path_prompt().is_none(), "it has a file");
         assert_eq!(friction(&mine), 0.25);
 
@@ -555,6 +532,7 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&other).unwrap(), "keep me");
         assert_eq!(session.path_prompt().and_then(|prompt| prompt.there.clone()), Some(other.clone()));
         session.apply(Command::AnswerPrompt(Some(other.clone())));
+        written(&mut session);
         assert_eq!((friction(&other), friction(&mine)), (0.75, 0.25));
 
         std::fs::remove_dir_all(folder).unwrap();

@@ -9,13 +9,17 @@ use std::{
 
 use glam::DVec3;
 
-use super::{Session, testing::session};
+use super::{
+    Session,
+    files_tests::{closes, open, settle, title, written},
+    testing::session,
+};
 use crate::{
     app::{
         dialogs::{Answer, Purpose},
         keeper::Keeper,
     },
-    scene::{ExportOrder, Tuning},
+    scene::{ExportOrder, Tuning, load_scene},
     ui::Command,
 };
 
@@ -181,6 +185,55 @@ fn a_disk_that_answers_late_delays_no_frame_and_the_window_closes_when_it_has() 
     assert!(turns > 20 && start.elapsed() >= slow, "{turns} frames in {:?}", start.elapsed());
     let kept = fs::read_dir(folder.join("state")).unwrap().flatten().map(|entry| entry.path());
     assert_eq!(kept.filter(|path| path.extension().is_some_and(|e| e == "toml")).count(), 1);
+    drop(session);
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_save_waits_for_no_disk_and_the_document_knows_which_state_the_file_holds() {
+    let folder = folder("save");
+    let slow = Duration::from_millis(400);
+    let mut session = session();
+    session.saving.keep_in(Keeper::new(folder.join("state")));
+    session.saving.writing.slow = slow;
+    let (one, two) = (folder.join("one.toml"), folder.join("two.toml"));
+    let is_unsaved = |session: &Session| session.sandbox.as_ref().unwrap().is_unsaved();
+    let friction = |file: &PathBuf| load_scene(file).unwrap().bodies[0].friction;
+    tune(&mut session, 0.25);
+    let start = Instant::now();
+    session.answered(Purpose::Save, Answer::Chosen(one.clone()));
+    // The file holds the state in which the user saved, and undo brings that state back.
+    tune(&mut session, 0.5);
+    assert!(start.elapsed() < slow / 2 && !one.exists(), "the thread waited for the disk");
+    written(&mut session);
+    assert_eq!((friction(&one), is_unsaved(&session)), (0.25, true));
+    session.apply(Command::Undo);
+    assert!(!is_unsaved(&session));
+    session.apply(Command::Redo);
+    // The second save goes where the first one, which is not written yet, puts the scene.
+    session.answered(Purpose::Save, Answer::Chosen(two.clone()));
+    tune(&mut session, 0.75);
+    session.apply(Command::SaveDialog);
+    assert!(!two.exists());
+    written(&mut session);
+    assert_eq!((friction(&one), friction(&two), is_unsaved(&session)), (0.25, 0.75, false));
+    // A document that has made way meanwhile has its file when it comes back.
+    tune(&mut session, 0.3);
+    session.apply(Command::SaveDialog);
+    let begun = Instant::now();
+    open(&mut session, "builtin:sphere".as_ref());
+    assert!(begun.elapsed() >= slow, "the other scene waits until this one is written");
+    session.apply(Command::Undo);
+    settle(&mut session);
+    assert_eq!((friction(&two), is_unsaved(&session)), (0.3, false));
+    // A file that somebody else has changed is found out by the worker, and closing waits for it.
+    tune(&mut session, 0.35);
+    fs::write(&two, "theirs").unwrap();
+    session.apply(Command::SaveDialog);
+    assert!(session.question().is_none(), "nothing was read yet");
+    assert!(!closes(&mut session), "the user asked for a save that does not take place");
+    assert_eq!(title(&session), Some("The file has changed"));
+    assert_eq!(fs::read_to_string(&two).unwrap(), "theirs");
     drop(session);
     fs::remove_dir_all(folder).unwrap();
 }

@@ -18,7 +18,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{
     Session,
-    files_tests::{Folder, closes, open, settle, title, tune},
+    files_tests::{Folder, answer, closes, open, save, settle, title, tune, written},
 };
 use crate::{
     app::dialogs::{Answer, Purpose},
@@ -302,6 +302,7 @@ impl World {
     fn writes(&mut self, w: usize, file: &Path, purpose: Purpose, act: impl FnOnce(&mut Session)) {
         let window = &mut self.windows[w];
         act(&mut window.session);
+        written(&mut window.session);
         let now = fs::read(file).ok();
         let (document, friction, number) = window.present();
         if !window.session.errors().is_empty() {
@@ -352,12 +353,12 @@ impl World {
         }
         let over = self.roll(2) == 0;
         let session = &mut self.windows[w].session;
-        session.apply(Command::SaveDialog);
+        save(session);
         assert_eq!(title(session), Some("The file has changed"));
         if over {
             self.writes(w, &own, Purpose::Save, |session| session.apply(Command::AnswerQuestion(1)));
         } else {
-            session.apply(Command::AnswerQuestion(2));
+            answer(session, 2);
         }
         self.count("asked about a changed file");
     }

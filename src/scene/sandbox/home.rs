@@ -22,6 +22,12 @@ impl Sandbox {
         self.document.homes.file(self.document.id())
     }
 
+    /// The file that a document was read from or saved to last.
+    #[must_use]
+    pub fn file_of(&self, document: DocumentId) -> Option<&SceneFile> {
+        self.document.homes.file(document)
+    }
+
     /// Whether the open document was opened from a scene file, not from a mesh.
     #[must_use]
     pub fn is_from_scene(&self) -> bool {
@@ -34,9 +40,9 @@ impl Sandbox {
         !self.document.is_empty() && self.document.homes.is_unsaved(self.document.id())
     }
 
-    /// Notes that the present state was saved to a file, which is the document's file from now on.
-    pub fn saved(&mut self, file: SceneFile) {
-        self.document.homes.saved(self.document.id(), file);
+    /// Notes that a state of a document was saved to a file, which is the document's file from now on.
+    pub fn saved(&mut self, (document, state): (DocumentId, StateId), file: SceneFile) {
+        self.document.homes.saved(document, state, file);
     }
 
     /// Whether the breaks of the opened scene have been repeated in part only, because one could not be, or because undo
