@@ -36,7 +36,7 @@ fn run(w: &mut World, steps: usize) -> StepReport {
         let sums = [last.kinetic, last.potential, volume, last.deepest];
         assert!(sums.iter().all(|v| v.is_finite()) && last.momentum.is_finite(), "{last:?}");
     }
-    assert!(start.elapsed().as_secs_f64() < 30.0, "it hangs");
+    assert!(start.elapsed().as_secs_f64() < 300.0, "it hangs");
     last
 }
 

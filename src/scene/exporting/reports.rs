@@ -18,14 +18,22 @@ use crate::{
     scene::{Sandbox, break_log::BreakRecord},
 };
 
-/// Units of the file per metre for the pieces of an object.
-pub(super) fn units_per_metre(sandbox: &Sandbox, object: usize, lying: Lying) -> f64 {
-    let of = |body: &&Body| sandbox.info(body.id).is_some_and(|info| info.object == object);
-    match lying {
-        Lying::AsTheyLie => 1.0,
-        Lying::AsTheyFittedTogether => {
-            sandbox.bodies().iter().find(of).map_or(1.0, |body| body.def.meters_per_unit.recip())
-        }
+/// Units of the file per metre, for the pieces of each object.
+struct Units(BTreeMap<usize, f64>);
+
+impl Units {
+    fn of(sandbox: &Sandbox, lying: Lying) -> Self {
+        let metres = |body: &Body| match lying {
+            Lying::AsTheyLie => 1.0,
+            Lying::AsTheyFittedTogether => body.def.meters_per_unit,
+        };
+        let bodies = sandbox.bodies().iter();
+        let units = bodies.filter_map(|body| Some((sandbox.info(body.id)?.object, metres(body).recip())));
+        Self(units.collect())
+    }
+
+    fn per_metre(&self, object: usize) -> f64 {
+        self.0.get(&object).copied().unwrap_or(1.0)
     }
 }
 
@@ -53,11 +61,16 @@ pub(super) fn objects(
     order: &ExportOrder,
 ) -> (Vec<ObjectReport>, Vec<[f64; 4]>) {
     let incomplete = incomplete(sandbox, lines, order);
-    let there: BTreeSet<usize> = what.pieces.iter().filter_map(|piece| piece.object).collect();
+    let units = Units::of(sandbox, order.lying);
+    let mut pieces: BTreeMap<usize, Vec<&ExportPiece>> = BTreeMap::new();
+    for piece in &what.pieces {
+        if let Some(object) = piece.object {
+            pieces.entry(object).or_default().push(piece);
+        }
+    }
     let (mut reports, mut volumes) = (Vec::new(), Vec::new());
-    for (number, object) in sandbox.objects().iter().enumerate().filter(|(i, _)| there.contains(i)) {
-        let own = |piece: &&ExportPiece| piece.object == Some(number);
-        let own: Vec<&ExportPiece> = what.pieces.iter().filter(own).collect();
+    for (number, object) in sandbox.objects().iter().enumerate() {
+        let Some(own) = pieces.get(&number) else { continue };
         let breaks = || lines.breaks.values().filter(|record| record.object == number);
         let after = own.iter().map(|piece| piece.shape.mass().volume_m3).sum::<f64>();
         let whole = breaks().find(|record| record.broken.is_none()).map(|record| record.whole.volume);
@@ -66,7 +79,7 @@ pub(super) fn objects(
         // Volumes of an incomplete object do not add up.
         let is_whole = !incomplete.contains(&number);
         volumes.extend(whole.filter(|_| is_whole).map(|whole| [whole, after, dust, dropped]));
-        let units = units_per_metre(sandbox, number, order.lying);
+        let units = units.per_metre(number);
         let cubic = units.powi(3);
         reports.push(ObjectReport {
             object: number,
@@ -98,9 +111,10 @@ pub(super) fn breaks(
     what: &Assembly,
     formats: &[Format],
 ) -> Vec<BreakReport> {
+    let units = Units::of(sandbox, Lying::AsTheyFittedTogether);
     let report = |(at, record): (&usize, &&BreakRecord)| {
         let level = record.grid.map_or(0, |grid| grid.level);
-        let units = units_per_metre(sandbox, record.object, Lying::AsTheyFittedTogether);
+        let units = units.per_metre(record.object);
         BreakReport {
             object: record.object,
             piece: lines.again.get(at).map(|i| what.pieces.len() + i),
@@ -127,10 +141,11 @@ pub(super) fn broken_again(
     what: &Assembly,
     lying: Lying,
 ) -> Vec<PieceReport> {
+    let units = Units::of(sandbox, lying);
     let again = lines.again.iter().filter_map(|(at, i)| {
         let record = lines.breaks.get(at)?;
         let origin = record.broken?;
-        let units = units_per_metre(sandbox, record.object, lying);
+        let units = units.per_metre(record.object);
         let Figures { voxels, volume, mass, centre, bounds } = record.whole;
         let figures = Figures {
             voxels,
