@@ -129,9 +129,7 @@ fn a_panic_leaves_a_report_and_the_session_and_the_next_window_says_so() {
     wait("the change in a session", || holds(2400.0));
     fs::write(display.folder.join("window"), "").unwrap();
     // The window may be gone before the pointer has moved, so nothing may wait for the window.
-    let mut moves = Command::new("xdotool");
-    moves.args(["mousemove", "500", "400", "mousemove", "550", "450"]).env("DISPLAY", &display.name);
-    assert!(moves.status().unwrap().success());
+    display.tool("xdotool", &["mousemove", "500", "400", "mousemove", "550", "450"]);
     assert_eq!(program.ended(), Some(101));
     assert!(holds(2400.0).is_some());
     let reports = kept(&display, "crash-", ".txt");

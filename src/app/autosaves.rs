@@ -1,7 +1,7 @@
 //! Autosaves: one file per document of a window, so that windows never overwrite each other's, and the files that earlier
 //! windows left.
 //!
-//! A document's file is `session-TIME-PROCESS.toml` in the state folder, with a lock file of the same name that is held
+//! A document's file is `session-TIME-PROCESS.toml` in the state folder, with a picture (`.png`) and a lock file that is held
 //! while the window lives. The system releases the lock however the window ends, so a file whose lock is free belongs
 //! to an earlier session. A starting window deletes earlier sessions that are older than [`KEPT_FOR`], and the oldest of
 //! those that hold more than [`KEPT_BYTES`] together.
@@ -11,11 +11,15 @@ use std::{
     fs::{self, File, TryLockError},
     io::{self, Read as _},
     path::{Path, PathBuf},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
 use super::crashes;
-use crate::scene::{DocumentId, Scene, SceneError, StateId, make_own_folder, save_scene};
+use crate::{
+    render::Pixels,
+    scene::{DocumentId, Scene, SceneError, StateId, make_own_folder, save_scene, write_atomically},
+};
 
 /// How long earlier sessions are kept.
 const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -53,6 +57,8 @@ pub struct Earlier {
     pub when: SystemTime,
     /// What it shows: the name of the scene, or of its first object's file.
     pub name: String,
+    /// Its picture; a window that ends at once leaves none.
+    pub picture: Option<Arc<Pixels>>,
 }
 
 impl Drop for Own {
@@ -92,6 +98,14 @@ impl Autosaves {
         let saved = save_scene(&own.path, scene).map(|_| own.holds = Some(state));
         self.own.insert(of, own);
         saved
+    }
+
+    /// Writes the picture of a document beside its file. A session without a picture is as good.
+    pub fn picture(&self, of: DocumentId, picture: &Pixels) {
+        let own = self.own.get(&of).filter(|own| own.holds.is_some());
+        if let (Some(own), Some(bytes)) = (own, picture.to_png()) {
+            let _ = write_atomically(&own.path.with_extension("png"), &bytes);
+        }
     }
 
     /// Whether the file of a document holds this state; the window has this from its keeper.
@@ -137,7 +151,7 @@ impl Autosaves {
     pub fn forget(&mut self, of: DocumentId) {
         if let Some(own) = self.own.get_mut(&of).filter(|own| own.holds.is_some()) {
             own.holds = None;
-            let _ = fs::remove_file(&own.path);
+            remove(&own.path);
         }
     }
 
@@ -151,7 +165,10 @@ impl Autosaves {
             .filter(|path| other(path))
             .filter_map(|path| {
                 let when = fs::metadata(&path).ok()?.modified().ok()?;
-                Some(Earlier { when, name: name_in(&path), path })
+                let known = self.earlier.iter().find(|known| known.path == path && known.when == when);
+                let read = || Pixels::from_png(&fs::read(path.with_extension("png")).ok()?).map(Arc::new);
+                let picture = known.and_then(|known| known.picture.clone()).or_else(read);
+                Some(Earlier { when, name: name_in(&path), path, picture })
             })
             .collect();
         found.sort_by(|a, b| (b.when, &b.path).cmp(&(a.when, &a.path)));
@@ -178,7 +195,7 @@ impl Autosaves {
                 earlier.when.elapsed().is_ok_and(|age| age < KEPT_FOR) || earlier.when > SystemTime::now();
             let stays = is_young && (std::mem::take(&mut newest) || bytes <= KEPT_BYTES);
             if !stays {
-                let _ = fs::remove_file(&earlier.path);
+                remove(&earlier.path);
             }
             stays
         });
@@ -191,6 +208,10 @@ impl Autosaves {
             let changed = fs::metadata(path).and_then(|about| about.modified());
             changed.is_ok_and(|when| when.elapsed().is_ok_and(|age| age > YOUNG))
         };
+        let is_alone = |picture: &PathBuf| !picture.with_extension("toml").exists();
+        for path in sessions(&self.folder, "png").filter(is_alone).filter(is_old) {
+            let _ = fs::remove_file(path);
+        }
         let locks = sessions(&self.folder, "lock");
         // A window killed while it saved leaves its temporary file.
         for path in locks.chain(sessions(&self.folder, "tmp")).filter(is_old) {
@@ -200,6 +221,12 @@ impl Autosaves {
             }
         }
     }
+}
+
+/// Deletes a session and its picture.
+fn remove(session: &Path) {
+    let _ = fs::remove_file(session);
+    let _ = fs::remove_file(session.with_extension("png"));
 }
 
 /// Reports of crashes, and when they were written.
@@ -359,6 +386,39 @@ mod tests {
         let fourth = Autosaves::new(folder.clone());
         assert_eq!(numbers(&fourth), [6.0, 3.0]);
         assert_eq!(names(&folder).len(), 3, "{:?}", names(&folder));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_session_has_a_picture_that_goes_with_it() {
+        let folder = folder("picture");
+        let [one, two, _] = documents();
+        let picture = Pixels { size: [3, 2], rgba: (0..24).collect() };
+        let mut window = Autosaves::new(folder.clone());
+        window.picture(one.0, &picture);
+        assert!(!folder.exists(), "a document that is not kept has none");
+        for of in [one, two] {
+            window.save(of, &scene(1.0)).unwrap();
+            window.picture(of.0, &picture);
+        }
+        window.forget(two.0);
+        drop(window);
+        fs::write(folder.join("session-1-1.png"), "of a session that is gone").unwrap();
+        File::options()
+            .write(true)
+            .open(folder.join("session-1-1.png"))
+            .unwrap()
+            .set_modified(SystemTime::now() - YOUNG * 2)
+            .unwrap();
+        let mut next = Autosaves::new(folder.clone());
+        let shown: Vec<_> = next.earlier().iter().map(|earlier| earlier.picture.clone()).collect();
+        assert_eq!(shown, [Some(Arc::new(picture))]);
+        assert_eq!(names(&folder).len(), 2, "{:?}", names(&folder));
+        // What is damaged is no picture, and the session stays.
+        fs::write(next.earlier()[0].path.with_extension("png"), "no picture").unwrap();
+        next.earlier.clear();
+        next.look();
+        assert_eq!(next.earlier()[0].picture, None);
         fs::remove_dir_all(folder).unwrap();
     }
 

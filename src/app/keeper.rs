@@ -12,15 +12,23 @@ use std::{
 };
 
 use super::autosaves::{Autosaves, Earlier};
-use crate::scene::{DocumentId, Scene, StateId};
+use crate::{
+    render::Pixels,
+    scene::{DocumentId, Scene, StateId},
+};
 
 /// How long the end of the program waits for the worker to finish its orders.
 const LAST_WAIT: Duration = Duration::from_secs(5);
+
+/// Draws a small picture; `None` if that fails.
+type Draw = dyn FnOnce() -> Option<Pixels> + Send;
 
 /// What the worker is to do.
 enum Order {
     /// Keep a state of a document.
     Save((DocumentId, StateId), Box<Scene>),
+    /// Draw the picture of a document that is kept.
+    Picture(DocumentId, Box<Draw>),
     /// Delete the file of a document, all of which is saved.
     Forget(DocumentId),
     /// Another document is on the screen.
@@ -107,6 +115,11 @@ impl Keeper {
     pub fn save(&mut self, of: (DocumentId, StateId), scene: Scene) {
         self.under_way = Some((of, Instant::now()));
         self.order(Order::Save(of, Box::new(scene)));
+    }
+
+    /// Has a picture of a document drawn once its save is done, by which the user tells sessions apart.
+    pub fn add_picture(&self, of: DocumentId, draw: impl FnOnce() -> Option<Pixels> + Send + 'static) {
+        self.order(Order::Picture(of, Box::new(draw)));
     }
 
     /// Takes in what the worker has done: how the save that was under way ended, once.
@@ -196,6 +209,12 @@ fn carry_out(files: &mut Autosaves, order: Order) -> Option<Answer> {
                 of,
                 saved.map_or_else(stopped, |saved| saved.map_err(|error| error.to_string())),
             ))
+        }
+        Order::Picture(of, draw) => {
+            if let Ok(Some(picture)) = catch_unwind(AssertUnwindSafe(draw)) {
+                files.picture(of, &picture);
+            }
+            None
         }
         Order::Forget(document) => {
             files.forget(document);

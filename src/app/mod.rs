@@ -9,10 +9,12 @@ mod frame_log;
 mod handler;
 pub mod imports;
 mod keeper;
+mod leaving;
 mod present;
 #[cfg(any(test, fuzzing))]
 pub mod reading;
 mod resolution;
+mod saver;
 mod session;
 mod settings;
 mod state_file;

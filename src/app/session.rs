@@ -4,7 +4,6 @@
 //! times, saving, and the worker that starts the engine. The session passes each one what it needs of the others.
 
 mod aiming;
-mod columns;
 mod exporting;
 #[cfg(test)]
 mod files_tests;
@@ -16,7 +15,6 @@ mod picture_files;
 mod playing;
 mod presets;
 mod questions;
-mod replay;
 mod saving;
 mod selecting;
 mod starting;
@@ -35,12 +33,23 @@ use std::{
     time::Instant,
 };
 
+pub use self::frame_times::FrameParts;
 use self::{
-    aiming::Aiming, columns::Columns, frame_times::FrameTimes, messages::Messages, picture::Picture,
-    picture_files::PictureFiles, playing::Playing, questions::Going, saving::Saving, starting::Starting,
+    aiming::Aiming,
+    frame_times::FrameTimes,
+    messages::Messages,
+    picture::{Columns, Picture},
+    picture_files::PictureFiles,
+    playing::Playing,
+    saving::Saving,
+    starting::Starting,
 };
-pub use self::{columns::Division, frame_times::FrameParts};
-use super::{dialogs::Purpose, imports, settings::Settings};
+use super::{
+    dialogs::Purpose,
+    imports,
+    leaving::{Going, Leave},
+    settings::Settings,
+};
 use crate::{
     bodies::BodyId,
     compute::Choice,
@@ -81,15 +90,6 @@ pub struct Session {
     exporting: exporting::Exporting,
     presets: presets::Presets,
     settings: Settings,
-}
-
-/// What the user has allowed for opening something.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Leave {
-    /// Changes of the present scene that cannot be kept may be lost.
-    discards: bool,
-    /// The scene may name files outside its folder.
-    outside: bool,
 }
 
 /// A scene that a worker reads, which takes a while if it is large or far away.

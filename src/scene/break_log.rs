@@ -12,7 +12,7 @@ use std::{
 use glam::DVec3;
 
 use super::{
-    BodyInfo,
+    BodyInfo, Origin,
     breaking::{BreakJob, NamedPiece},
     stage::Stage,
 };
@@ -23,15 +23,6 @@ use crate::{
     shape::{GridMass, Octree},
     svo::{Forest, Grid},
 };
-
-/// The break that produced a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Origin {
-    /// Index in the [`BreakLog`].
-    pub record: usize,
-    /// Index of the part in that break.
-    pub part: usize,
-}
 
 /// One break.
 #[derive(Clone, Debug)]

@@ -13,16 +13,28 @@ use glam::{DVec3, Vec3};
 
 use crate::{
     bodies::{Body, BodyDef, BodyId, BodyState},
+    compute::Compute,
     fracture::{
         Break, BreakContext, Cancel, CancelOnDrop, FractureCounts, FractureError, FractureParams, Impact,
-        KeptCells, Part, Passes, Solved, Strike, break_shape,
+        KeptCells, Part, Passes, Solved, Strike, break_shape, voronoi::cells_of,
     },
     gpu::StageTiming,
     shape::Shape,
     svo::Arena,
 };
 
-use super::read_seeds;
+use super::{Cells, read_seeds};
+
+/// What a fracture needs.
+#[derive(Clone, Copy)]
+pub(super) struct Workshop<'a> {
+    /// The device.
+    pub compute: &'a Compute,
+    /// The octrees on the device.
+    pub arena: &'a Arc<RwLock<Arena>>,
+    /// The pipelines, compiled or being compiled.
+    pub passes: &'a Arc<Passes>,
+}
 
 /// A blow in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -201,6 +213,30 @@ pub(super) fn seeds_in_local(
     let points = read_seeds(Path::new(file)).map_err(|error| FractureError::Params(error.message))?;
     let local = |p: DVec3| def.shape.as_octree().map_or(p, |octree| octree.grid.from_mesh(p));
     Ok(Some(points.into_iter().map(|p| local(p * def.meters_per_unit)).collect()))
+}
+
+/// Whether a blow breaks by Voronoi cells of seeds, for which coarse previews and painting work.
+pub(super) fn has_cells(params: &FractureParams) -> bool {
+    params.method.entry().by_seeds
+}
+
+/// The cells of a blow, as it would fall. Seeds from a file apply to an `intact` body only.
+///
+/// # Errors
+/// [`FractureError::Params`] where the parameters give no pattern.
+pub(super) fn cells(
+    impact: Impact,
+    params: &FractureParams,
+    painted: Option<&KeptCells>,
+    (def, intact): (&BodyDef, bool),
+) -> Result<Cells, FractureError> {
+    if !has_cells(params) {
+        let text = format!("the method {} has no cells to choose or to look into", params.method);
+        return Err(FractureError::Params(text));
+    }
+    let points = if intact { seeds_in_local(params, def)? } else { None };
+    let strike = Strike { painted, points: points.as_deref(), ..Strike::new(impact, params) };
+    Ok(cells_of(&def.shape, def.octree(), &strike).cells(params)?)
 }
 
 /// Transforms a world point to the local space of a body's shape (voxels for an octree).

@@ -3,6 +3,15 @@
 
 use crate::bodies::Options;
 
+/// Contact level of two bodies of the scene and their pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct PairLevel {
+    /// Indices of the bodies, from 0; the same index twice means pieces of one body among themselves.
+    pub bodies: [usize; 2],
+    /// Octree level of both.
+    pub level: u32,
+}
+
 /// Level of the cells of distance fields where a scene gives none.
 pub const FIELD_LEVEL: u32 = 5;
 

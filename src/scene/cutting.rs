@@ -5,10 +5,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{
-    Sandbox,
-    break_log::{BreakRecord, Origin},
-};
+use super::{BreakRecord, Origin, Sandbox};
 use crate::{
     bodies::Body,
     export::{

@@ -42,9 +42,9 @@ pub use crate::{
     import::{ImportError, Imported, display_name, import},
 };
 pub use beside::{Broken, ColumnState, ColumnView, MOST as MOST_BESIDE, Way};
-pub use break_log::{BreakLog, BreakRecord, Origin};
+pub use break_log::{BreakLog, BreakRecord};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
-pub use contact_options::{FIELD_LEVEL, MAX_FIELD_LEVEL, Penalty};
+pub use contact_options::{FIELD_LEVEL, MAX_FIELD_LEVEL, PairLevel, Penalty};
 pub use description::{
     Event, PartName, Pinned, Scene, SceneBody, SceneBreak, ScenePair, ScenePose, SceneView,
 };
@@ -63,12 +63,11 @@ pub use import::{ImportJob, ReadMeshes, ReadScene};
 pub use looking::{LabelReport, LookingReport, Subject};
 pub use moment::Moment;
 pub use pieces::{Histogram, PieceRow, Selection, SizeRange, SizeUnit, SortBy, SortOrder, listed, unit_of};
-pub use pinned::Pin;
 pub use presets::MaterialPreset;
-pub use preview::{LevelControl, PreviewMode, PreviewReport};
+pub use preview::{LevelControl, PreviewReport};
 pub use sandbox::{Arrived, PieceEdit, Sandbox};
 pub use seeds_file::{parse_seeds, read_seeds};
 pub use shipped::{SHIPPED_SCENES, ShippedScene};
-pub use stage::{Aim, BodyInfo, ScenePick, Status};
+pub use stage::{Aim, BodyInfo, Origin, ScenePick, Status};
 pub use timeline::{TakeInfo, Timeline};
-pub use tuning::{InsideView, LabelView, Missile, PairLevel, Throw, Touching, Tuning, ViewTuning};
+pub use tuning::{InsideView, LabelView, Missile, Pin, PreviewMode, Throw, Touching, Tuning, ViewTuning};

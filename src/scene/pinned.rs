@@ -8,46 +8,16 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use super::{
-    Aim, Cells, KeptCells, Pinned, Scene,
-    breaking::seeds_in_local,
+    Aim, KeptCells, Pin, Pinned, Scene,
+    breaking::cells,
     document::Document,
-    preview::has_cells,
     stage::{Stage, Standing},
 };
 use crate::{
-    bodies::{Body, BodyDef},
-    fracture::{FractureError, FractureParams, Impact, Strike, UNIT_BITS, voronoi::cells_of},
+    bodies::Body,
+    fracture::{FractureParams, UNIT_BITS},
     svo::Grid,
 };
-
-/// A blow that stays in place until it falls or is removed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Pin {
-    /// The blow.
-    pub aim: Aim,
-    /// Cells painted to stay.
-    pub kept: Option<Arc<KeptCells>>,
-}
-
-/// The cells of an aimed blow, as it would fall. Seeds from a file apply to an `intact` body only.
-///
-/// # Errors
-/// [`FractureError::Params`] where the parameters give no pattern.
-pub(super) fn cells(
-    aim: &Aim,
-    params: &FractureParams,
-    painted: Option<&KeptCells>,
-    (def, intact): (&BodyDef, bool),
-) -> Result<Cells, FractureError> {
-    if !has_cells(params) {
-        let text = format!("the method {} has no cells to choose or to look into", params.method);
-        return Err(FractureError::Params(text));
-    }
-    let impact = Impact { point: aim.point_in_grid, direction: aim.direction_in_grid };
-    let points = if intact { seeds_in_local(params, def)? } else { None };
-    let strike = Strike { painted, points: points.as_deref(), ..Strike::new(impact, params) };
-    Ok(cells_of(&def.shape, def.octree(), &strike).cells(params)?)
-}
 
 /// Painted cells to be transferred to another grid of the same object.
 pub(super) struct Carried {
@@ -86,7 +56,7 @@ pub(super) fn pin_of(
     let kept = match carried {
         Some(carried) => Some(carried.on(&body.def.octree().grid)),
         // Without a pattern there are no cells; the preview shows the reason.
-        None => cells(&aim, &params, None, (&body.def, true))
+        None => cells(aim.impact(), &params, None, (&body.def, true))
             .ok()
             .map(|cells| KeptCells::new(cells.pattern.seeds, listed.clone()))
             .filter(|_| !listed.is_empty()),
@@ -108,7 +78,7 @@ pub(super) fn write_pin(scene: &mut Scene, document: &Document, stage: &Stage, s
     };
     let params = document.tuned_params(info);
     file.fracture.keep = match &pin.kept {
-        Some(kept) => cells(&pin.aim, &params, None, (&start, true))
+        Some(kept) => cells(pin.aim.impact(), &params, None, (&start, true))
             .map(|cells| kept.among(&cells.pattern.seeds))
             .unwrap_or_default(),
         None => params.keep,

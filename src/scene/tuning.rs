@@ -1,7 +1,9 @@
 //! Values that the panels tune, and that undo can restore.
 
+use std::sync::Arc;
+
 use super::{
-    Penalty, Pin, PreviewMode, Scene, SceneBody,
+    Aim, KeptCells, PairLevel, Penalty, Scene, SceneBody,
     overlays::{Cut, Maker, Part},
 };
 use crate::{
@@ -61,13 +63,26 @@ pub struct Tuning {
     pub pin: Option<Pin>,
 }
 
-/// Contact level of two bodies of the scene and their pieces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct PairLevel {
-    /// Indices of the bodies, from 0; the same index twice means pieces of one body among themselves.
-    pub bodies: [usize; 2],
-    /// Octree level of both.
-    pub level: u32,
+/// A blow that stays in place until it falls or is removed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pin {
+    /// The blow.
+    pub aim: Aim,
+    /// Cells painted to stay.
+    pub kept: Option<Arc<KeptCells>>,
+}
+
+/// How the preview is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PreviewMode {
+    /// Gold lines on the object, which stays whole.
+    #[default]
+    Seams,
+    /// Coarse pieces in the object's place, moved apart by the explode slider.
+    Exploded,
+    /// No preview.
+    Off,
 }
 
 /// Shape of thrown bodies.

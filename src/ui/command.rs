@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Keymap, Side, Tool};
+use super::Keymap;
 use crate::{
     bodies::BodyId,
     compute::Choice,
@@ -10,6 +10,34 @@ use crate::{
     render::Axis,
     scene::{ExportOrder, MaterialPreset, PieceEdit, Tuning, Way},
 };
+
+/// The tool that a click in the picture uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tool {
+    /// Breaks the body at once.
+    #[default]
+    Hammer,
+    /// Pins an impact that can be tuned before it breaks the body.
+    Impact,
+    /// Chooses which cells of the pinned impact stay with the body.
+    Keep,
+    /// Drags a body.
+    Hand,
+    /// Throws a body from the camera.
+    Throw,
+    /// Selects pieces.
+    Select,
+}
+
+/// A side panel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Objects and fractures.
+    Left,
+    /// Pictures and physics.
+    Right,
+}
 
 /// One user command.
 #[derive(Clone, Debug, PartialEq)]

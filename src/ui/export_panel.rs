@@ -1,31 +1,15 @@
 //! The export panel: which pieces to write, their positions, the formats and the folder.
 
-use super::{Command, UiInput, UiOutput, handover_rows, theme, widgets::label};
+use super::{Command, ExportView, UiInput, UiOutput, handover_rows, theme, widgets::label};
 use crate::{
     export::{Format, FormatEntry, Lying, MeshKind},
-    scene::{ExportOrder, Exported},
+    scene::ExportOrder,
 };
 
 /// Width of the panel's contents, points.
 const WIDTH: f32 = 392.0;
 /// Distance from the bottom of the window, points: clears the timeline below and the messages above.
 const BOTTOM: f32 = 96.0;
-
-/// What the export panel shows.
-pub struct ExportView<'a> {
-    /// The settings of the export.
-    pub order: &'a ExportOrder,
-    /// Number of pieces that would be written.
-    pub pieces: usize,
-    /// Whether the folder already holds files.
-    pub taken: bool,
-    /// Whether a folder dialog is open.
-    pub choosing: bool,
-    /// The running export: its label and the fraction done.
-    pub job: Option<(&'a str, f32)>,
-    /// The last finished export.
-    pub last: Option<&'a Exported>,
-}
 
 const PLACES: [(Lying, &str, &str, &str); 2] = [
     (Lying::AsTheyLie, "export_lying", "as they lie", "In the world: metres, y up."),

@@ -1,6 +1,6 @@
 //! Side panels that fold away. In a narrow window the right panel starts folded, and in a narrower one the left, too.
 
-use super::{Command, UiOutput, UiState, theme};
+use super::{Command, Side, UiOutput, UiState, theme};
 
 /// In windows narrower than this (points) the right panel starts folded, so that the picture has half of the window.
 const NARROW: f32 = 4.0 * (theme::PANEL_WIDTH + MARGINS);
@@ -10,15 +10,6 @@ const NARROWEST: f32 = 2.0 * (theme::PANEL_WIDTH + STRIP + 2.0 * MARGINS);
 const MARGINS: f32 = 8.0;
 /// Width of a folded panel, points.
 const STRIP: f32 = 28.0;
-
-/// A side panel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// Objects and fractures.
-    Left,
-    /// Pictures and physics.
-    Right,
-}
 
 /// The user's choice for each panel; `None` lets the window's width decide.
 #[derive(Default)]

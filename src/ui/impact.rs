@@ -2,45 +2,8 @@
 
 use egui::{Color32, CursorIcon, Pos2, Rect, Sense, Stroke, Vec2};
 
-use super::{Command, UiInput, UiOutput, theme, tune};
+use super::{Command, Tool, UiInput, UiOutput, theme, tune};
 use crate::scene::Tuning;
-
-/// The tool that a click in the picture uses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Tool {
-    /// Breaks the body at once.
-    #[default]
-    Hammer,
-    /// Pins an impact that can be tuned before it breaks the body.
-    Impact,
-    /// Chooses which cells of the pinned impact stay with the body.
-    Keep,
-    /// Drags a body.
-    Hand,
-    /// Throws a body from the camera.
-    Throw,
-    /// Selects pieces.
-    Select,
-}
-
-/// The pinned impact, in world space.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PinView {
-    /// Position, m.
-    pub point: glam::Vec3,
-    /// Longest side of the struck body, m.
-    pub longest_side: f32,
-}
-
-/// A spring between the hand and a body, in world space, m.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DragView {
-    /// End of the spring on the body.
-    pub point: glam::Vec3,
-    /// End of the spring at the hand.
-    pub target: glam::Vec3,
-}
 
 /// Draws the spring between the hand and the grabbed body.
 pub(super) fn held(painter: &egui::Painter, input: &UiInput<'_>, rect: Rect) {

@@ -41,88 +41,22 @@ mod tests;
 pub mod theme;
 mod timeline;
 mod toolbar;
+mod view;
 mod view_panel;
 mod viewport;
 mod walls_panel;
 mod widgets;
 
-pub use command::Command;
-pub use export_panel::ExportView;
-pub use folding::Side;
-pub use impact::{DragView, PinView, Tool};
+pub use command::{Command, Side, Tool};
 pub use keymap::Keymap;
-pub use notices::{Notice, NoticeKind};
-pub use path_prompt::{PathPrompt, PathPurpose};
-pub use preset_panel::PresetView;
-pub use question::Question;
-pub use timeline::ReplayView;
-pub use viewport::Hover;
-
-use std::borrow::Cow;
-
-use crate::{
-    gpu::StageTiming,
-    render::Camera,
-    scene::{Sandbox, Tuning},
+pub use view::{
+    DragView, ExportView, Hover, KeptSession, Notice, NoticeKind, PathPrompt, PathPurpose, PinView,
+    PresetView, Question, ReplayView, UiInput, UiOutput,
 };
 
-/// What the panels show.
-pub struct UiInput<'a> {
-    /// The engine, once it has started.
-    pub sandbox: Option<&'a Sandbox>,
-    /// The camera.
-    pub camera: Camera,
-    /// Whether simulated time is running.
-    pub playing: bool,
-    /// State of the playback.
-    pub replay: ReplayView,
-    /// Mouse and key bindings of the camera.
-    pub keymap: Keymap,
-    /// Simulated seconds per real second over the last frames.
-    pub pace: f64,
-    /// Whether a picture lies below the panels in the middle of the window.
-    pub has_picture: bool,
-    /// Size at which the picture's rays are cast, pixels.
-    pub picture_size: [u32; 2],
-    /// Size of written pictures, pixels; `None` uses the size in the window.
-    pub written_size: Option<[u32; 2]>,
-    /// Time per picture, ms.
-    pub frame_ms: f64,
-    /// GPU time per stage of the last picture.
-    pub render_timings: &'a [StageTiming],
-    /// Messages over the picture.
-    pub notices: &'a [Notice],
-    /// The point under the pointer.
-    pub hover: Option<Hover>,
-    /// The chosen tool.
-    pub tool: Tool,
-    /// The pinned impact.
-    pub pin: Option<PinView>,
-    /// Whether the cell under the pointer can be clicked to make it stay.
-    pub over_cell: bool,
-    /// The spring of the hand while it drags a body.
-    pub drag: Option<DragView>,
-    /// Simulated seconds per real second that the user chose.
-    pub speed: f64,
-    /// Message in the middle while nothing is open.
-    pub starting: Option<&'a str>,
-    /// Whether to show the beginner's hint.
-    pub hint: bool,
-    /// Ages of the earlier sessions that can be reopened, the newest first.
-    pub earlier_sessions: &'a [String],
-    /// The export panel, while it is open.
-    pub export: Option<ExportView<'a>>,
-    /// The prompt for a path, where the desktop has no file dialogs.
-    pub prompt: Option<&'a PathPrompt>,
-    /// The question that waits for an answer.
-    pub question: Option<&'a Question>,
-    /// Material presets to choose from.
-    pub presets: &'a [PresetView],
-    /// Name of the graphics adapter that shows the window.
-    pub adapter: &'a str,
-    /// Where the compute stages run.
-    pub compute: crate::compute::Choice,
-}
+use view::tune;
+
+use crate::scene::Sandbox;
 
 /// What the panels remember between frames.
 #[derive(Default)]
@@ -143,33 +77,6 @@ pub struct UiState {
     folded: folding::Folded,
     pair: pairs_panel::Chosen,
     pieces: pieces_panel::PiecesState,
-}
-
-/// What one frame of the panels produced.
-#[derive(Default)]
-pub struct UiOutput {
-    /// Commands, in the order in which they were issued.
-    pub commands: Vec<Command>,
-    /// Name and rectangle of each named widget, points.
-    pub rects: Vec<(Cow<'static, str>, egui::Rect)>,
-    /// Rectangle of the document's view, points.
-    pub viewport: Option<egui::Rect>,
-    /// Rectangles of all views, the document's first, all of one size; points.
-    pub views: Vec<egui::Rect>,
-    /// Number of columns and rows of views.
-    pub division: [u32; 2],
-    /// The part of the window that all views share, below their captions; points.
-    middle: Option<egui::Rect>,
-}
-
-impl UiOutput {
-    fn push(&mut self, command: Command) {
-        self.commands.push(command);
-    }
-
-    fn name(&mut self, name: impl Into<Cow<'static, str>>, response: &egui::Response) {
-        self.rects.push((name.into(), response.rect));
-    }
 }
 
 /// Lays out the whole window.
@@ -207,7 +114,7 @@ pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOu
     help::show(ui.ctx(), state, input.keymap, &mut out);
     path_prompt::show(ui.ctx(), state, input, &mut out);
     question::show(ui.ctx(), input, &mut out);
-    scene_list::show(ui.ctx(), state, &mut out);
+    scene_list::show(ui.ctx(), state, input.earlier_sessions, &mut out);
     folding::follow(ui.ctx(), state, &mut out);
     out
 }
@@ -233,9 +140,4 @@ fn section_unfolding(
             ui.add_space(6.0);
         });
     ui.separator();
-}
-
-/// Pushes a changed tuning under the name of the widget that changed it.
-fn tune(out: &mut UiOutput, gesture: &'static str, tuning: Tuning) {
-    out.push(Command::Tune { gesture, tuning: Box::new(tuning) });
 }

@@ -1,33 +1,6 @@
 //! Messages over the picture: errors stay until dismissed, remarks disappear by themselves.
 
-use super::{Command, UiInput, theme};
-
-/// Severity of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoticeKind {
-    /// Stays until dismissed.
-    Error,
-    /// Disappears after [`Notice::REMARK_SECS`].
-    Remark,
-}
-
-/// A message.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Notice {
-    /// Identifies the message when it is dismissed.
-    pub id: u64,
-    /// Severity.
-    pub kind: NoticeKind,
-    /// One or two lines of text.
-    pub text: String,
-    /// When the message appeared.
-    pub since: std::time::Instant,
-}
-
-impl Notice {
-    /// How long a remark is shown, s.
-    pub const REMARK_SECS: f64 = 5.0;
-}
+use super::{Command, NoticeKind, UiInput, theme};
 
 pub(super) fn show(
     ctx: &egui::Context,

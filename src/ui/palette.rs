@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Command, Keymap, Side, Tool, UiOutput, UiState, theme};
+use super::{Command, KeptSession, Keymap, Side, Tool, UiOutput, UiState, theme};
 use crate::{compute::Choice, render::Axis, scene::PieceEdit};
 
 /// Space above and below the palette, points.
@@ -12,8 +12,8 @@ const FIELD: f32 = 44.0;
 
 type Entry = (Cow<'static, str>, &'static str, Command);
 
-/// `earlier`: ages of the sessions that can be reopened, the newest first.
-fn entries(earlier: &[String]) -> Vec<Entry> {
+/// `earlier`: the sessions that can be reopened, the newest first.
+fn entries(earlier: &[KeptSession]) -> Vec<Entry> {
     let mut all = vec![
         ("Open a file", "Ctrl+O", Command::OpenDialog),
         ("Save the scene", "Ctrl+S", Command::SaveDialog),
@@ -84,14 +84,15 @@ fn entries(earlier: &[String]) -> Vec<Entry> {
     ];
     all.extend(shapes.map(|(name, file)| (name, "", Command::Open(file.into()))));
     let mut all: Vec<Entry> = all.into_iter().map(|(name, keys, does)| (name.into(), keys, does)).collect();
-    let reopen =
-        |(i, when): (usize, &String)| (format!("Reopen the session: {when}").into(), "", Command::Reopen(i));
+    let reopen = |(i, session): (usize, &KeptSession)| {
+        (format!("Reopen the session: {}", session.label).into(), "", Command::Reopen(i))
+    };
     all.extend(earlier.iter().enumerate().map(reopen));
     all
 }
 
 /// Entries whose names contain all words of `text`.
-fn matching(text: &str, earlier: &[String]) -> Vec<Entry> {
+fn matching(text: &str, earlier: &[KeptSession]) -> Vec<Entry> {
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
     entries(earlier)
         .into_iter()
@@ -115,7 +116,7 @@ pub(super) fn has_keyboard(ctx: &egui::Context, state: &mut UiState) -> bool {
     true
 }
 
-pub(super) fn show(ctx: &egui::Context, state: &mut UiState, earlier: &[String], out: &mut UiOutput) {
+pub(super) fn show(ctx: &egui::Context, state: &mut UiState, earlier: &[KeptSession], out: &mut UiOutput) {
     let toggled = out.commands.contains(&Command::TogglePalette);
     out.commands.retain(|c| *c != Command::TogglePalette);
     let opened = toggled && state.palette.is_none();
@@ -191,7 +192,8 @@ mod tests {
 
     #[test]
     fn every_earlier_session_can_be_reopened() {
-        let earlier = ["3 minutes ago".to_owned(), "2 days ago".to_owned()];
+        let earlier = ["3 minutes ago", "2 days ago"]
+            .map(|label| KeptSession { label: label.to_owned(), picture: None });
         let found = matching("reopen", &earlier);
         let does: Vec<Command> = found.into_iter().map(|(_, _, does)| does).collect();
         assert_eq!(does, [Command::Reopen(0), Command::Reopen(0), Command::Reopen(1)]);

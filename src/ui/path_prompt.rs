@@ -1,30 +1,6 @@
 //! A prompt for a path, for desktops that have no file dialogs.
 
-use std::path::PathBuf;
-
-use super::{Command, UiInput, UiOutput, UiState, theme};
-
-/// What the path is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PathPurpose {
-    /// Open a file.
-    Open,
-    /// Save the scene.
-    Save,
-    /// Save the scene in its present state.
-    SaveStanding,
-}
-
-/// A prompt for a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PathPrompt {
-    /// What the path is for.
-    pub asks: PathPurpose,
-    /// Initial text of the field.
-    pub proposed: String,
-    /// The existing file that saving would overwrite.
-    pub there: Option<PathBuf>,
-}
+use super::{Command, PathPrompt, PathPurpose, UiInput, UiOutput, UiState, theme};
 
 /// The text typed so far.
 #[derive(Default)]

@@ -5,24 +5,12 @@ use std::sync::Arc;
 use egui::Vec2;
 
 use super::{Command, UiInput, UiOutput, UiState, pictures, theme};
-use crate::{render::Pixels, scene::MaterialPreset};
 
 /// Side of a picture, points: five fit in a row.
 const SIDE: f32 = 48.0;
 
 /// Height of two rows of pictures with their names, points.
 const ROWS: f32 = 2.0 * (SIDE + 16.0) + 8.0;
-
-/// A preset in the list.
-#[derive(Clone, Debug)]
-pub struct PresetView {
-    /// The preset.
-    pub preset: MaterialPreset,
-    /// Its picture, once it has been drawn.
-    pub picture: Option<Arc<Pixels>>,
-    /// Whether the user saved it.
-    pub is_own: bool,
-}
 
 pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, out: &mut UiOutput) {
     let Some(sandbox) = input.sandbox else { return };

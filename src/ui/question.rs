@@ -2,17 +2,6 @@
 
 use super::{Command, UiInput, UiOutput, theme};
 
-/// A question with its answers; Escape is the last one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
-    /// The question in a few words.
-    pub title: String,
-    /// What is at stake, in a sentence or two.
-    pub text: String,
-    /// Labels of the answers: the one that loses nothing first, "Cancel" last.
-    pub answers: Vec<String>,
-}
-
 pub(super) fn show(ctx: &egui::Context, input: &UiInput<'_>, out: &mut UiOutput) {
     let Some(question) = input.question else { return };
     let width = (ctx.content_rect().width() - 80.0).clamp(160.0, 460.0);

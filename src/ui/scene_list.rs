@@ -1,8 +1,8 @@
-//! The shipped scenes as pictures; a click opens one.
+//! The shipped scenes and the kept sessions as pictures; a click opens one.
 
 use std::sync::Arc;
 
-use super::{Command, UiOutput, UiState, pictures, theme};
+use super::{Command, KeptSession, UiOutput, UiState, pictures, theme};
 use crate::{
     render::Pixels,
     scene::{SHIPPED_SCENES, shipped_scenes},
@@ -14,6 +14,8 @@ const SIZE: egui::Vec2 = egui::vec2(120.0, 80.0);
 const TOP: f32 = 60.0;
 /// Pictures per row.
 const ACROSS: usize = 3;
+/// Rows of kept sessions; the command palette has all.
+const MOST_ROWS: usize = 2;
 
 /// The open list with its pictures.
 #[derive(Default)]
@@ -34,12 +36,16 @@ pub(super) fn button(ui: &mut egui::Ui, state: &mut UiState, out: &mut UiOutput)
     }
 }
 
-pub(super) fn show(ctx: &egui::Context, state: &mut UiState, out: &mut UiOutput) {
+pub(super) fn show(ctx: &egui::Context, state: &mut UiState, kept: &[KeptSession], out: &mut UiOutput) {
     let list = &mut state.scenes;
     if !list.is_open {
         list.textures.keep(|_| false);
         return;
     }
+    list.textures.keep(|pixels| {
+        let of_kept = kept.iter().filter_map(|session| session.picture.as_ref());
+        of_kept.chain(list.pictures.iter().flatten()).any(|shown| Arc::ptr_eq(shown, pixels))
+    });
     if list.pictures.is_empty() {
         list.pictures = SHIPPED_SCENES.iter().map(|scene| scene.picture().map(Arc::new)).collect();
     }
@@ -60,11 +66,12 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, out: &mut UiOutput)
                     }
                 });
             });
-            if shipped_scenes().is_none() {
-                ui.label("Their folder, assets/scenes, is not beside the program.");
-                return;
-            }
             egui::ScrollArea::vertical().max_height(highest).show(ui, |ui| {
+                kept_sessions(ui, list, kept, out);
+                if shipped_scenes().is_none() {
+                    ui.label("Their folder, assets/scenes, is not beside the program.");
+                    return;
+                }
                 for (row, scenes) in SHIPPED_SCENES.chunks(ACROSS).enumerate() {
                     ui.horizontal(|ui| {
                         ui.spacing_mut().item_spacing.x = 6.0;
@@ -83,4 +90,28 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, out: &mut UiOutput)
             });
         });
     });
+}
+
+/// Unsaved changes of earlier windows, if there are any.
+fn kept_sessions(ui: &mut egui::Ui, list: &mut SceneList, kept: &[KeptSession], out: &mut UiOutput) {
+    if kept.is_empty() {
+        return;
+    }
+    ui.label(egui::RichText::new("Kept sessions: changes that were not saved").color(theme::DIM));
+    for (row, sessions) in kept.chunks(ACROSS).take(MOST_ROWS).enumerate() {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = 6.0;
+            for (i, session) in sessions.iter().enumerate() {
+                let shown = (session.label.as_str(), session.picture.as_ref());
+                let tile = pictures::tile(ui, &mut list.textures, shown, SIZE, None);
+                let number = row * ACROSS + i;
+                out.name(format!("session: {number}"), &tile);
+                if tile.on_hover_text(&session.label).clicked() {
+                    out.commands.push(Command::Reopen(number));
+                    list.is_open = false;
+                }
+            }
+        });
+    }
+    ui.separator();
 }

@@ -1,5 +1,7 @@
 //! The panels without a window: laid out, pressed by their accessible names, and what comes of it.
 
+use std::borrow::Cow;
+
 use egui_kittest::{
     Harness, Node,
     kittest::{NodeT as _, Queryable as _},
@@ -9,6 +11,7 @@ use super::*;
 use crate::{
     compute::{Choice, Compute},
     fracture::Preset,
+    render::Camera,
     scene::{Arrived, Scene, presets::presets},
 };
 

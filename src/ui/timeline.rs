@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Command, UiInput, UiOutput, takes_list, theme, widgets::clicked_value};
+use super::{Command, ReplayView, UiInput, UiOutput, takes_list, theme, widgets::clicked_value};
 
 /// Range of the speed slider, simulated seconds per real second.
 const SPEEDS: RangeInclusive<f64> = 0.02..=1.0;
@@ -10,15 +10,6 @@ const SPEEDS: RangeInclusive<f64> = 0.02..=1.0;
 const SPEED_WIDTH: f32 = 60.0;
 /// Width of the controls to the right of the timeline, points.
 const RIGHT: f32 = 386.0;
-
-/// State of the playback.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ReplayView {
-    /// Whether playback is running.
-    pub running: bool,
-    /// Whether playback starts over at the end.
-    pub looped: bool,
-}
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     ui.horizontal(|ui| {

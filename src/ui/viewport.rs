@@ -6,15 +6,6 @@ use super::{
     Command, Tool, UiInput, UiOutput, axes, beside_panel, impact, keymap::EyeDrag, rubber_band, theme,
 };
 
-/// The point under the pointer, in world space.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hover {
-    /// The point that the hammer would strike, m.
-    pub point: glam::Vec3,
-    /// Longest side of the body at that point, m.
-    pub longest_side: f32,
-}
-
 /// Rotation for a drag over the picture's full height, radians.
 const TURN: f32 = 4.0;
 /// Zoom for a drag over the picture's full height, as a power of e.

@@ -5,8 +5,6 @@
 
 use glam::{DMat3, DQuat, DVec3};
 
-use super::FormatEntry;
-
 /// Adaptation of the files to another program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Handover {
@@ -112,12 +110,6 @@ impl Collision {
 impl Handover {
     /// Largest value of [`Handover::simplify`]: above it pieces lose their shape.
     pub const SIMPLIFY_MOST: f64 = 16.0;
-
-    /// Transform for the files of a format: right-handed, since importers convert to left-handed axes themselves.
-    #[must_use]
-    pub fn space(&self, format: &FormatEntry) -> FileSpace {
-        self.target.map_or(FileSpace::METRES, format.space)
-    }
 
     /// Transform for tables, which importers do not convert: the program's own axes and units.
     #[must_use]

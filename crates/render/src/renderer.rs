@@ -35,6 +35,24 @@ impl Pixels {
         let picture = image::load_from_memory_with_format(bytes, image::ImageFormat::Png).ok()?.into_rgba8();
         Some(Self { size: [picture.width(), picture.height()], rgba: picture.into_raw() })
     }
+
+    /// The bytes of a PNG file; `None` if the size is 0 or does not fit the pixels.
+    #[must_use]
+    pub fn to_png(&self) -> Option<Vec<u8>> {
+        let mut bytes = std::io::Cursor::new(Vec::new());
+        let [width, height] = self.size;
+        let format = image::ImageFormat::Png;
+        image::write_buffer_with_format(
+            &mut bytes,
+            &self.rgba,
+            width,
+            height,
+            image::ExtendedColorType::Rgba8,
+            format,
+        )
+        .ok()?;
+        Some(bytes.into_inner())
+    }
 }
 
 impl View {

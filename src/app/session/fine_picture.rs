@@ -9,10 +9,8 @@ use std::sync::{
     mpsc,
 };
 
-use super::{Session, columns::next_to_each_other};
 use crate::{
     compute::Compute,
-    export::Signature,
     fracture::Seams,
     gpu::GpuError,
     render::{
@@ -24,16 +22,20 @@ use crate::{
 /// Accumulated passes, as in the command `render`; fewer if the cores draw.
 const PASSES: u32 = 32;
 const PASSES_ON_CORES: u32 = 12;
+const PASSES_OF_SMALL: u32 = 4;
+
+/// Size of small pictures, pixels.
+const SMALL: [u32; 2] = [240, 160];
 
 /// A copy of everything that a picture shows.
 pub(super) struct Subject {
-    compute: Compute,
-    arena: Arena,
-    bodies: Vec<RenderBody>,
-    camera: Camera,
-    options: RenderOptions,
-    seams: Option<(usize, Seams, u32, CellMarks)>,
-    overlay: Option<Arc<Overlay>>,
+    pub compute: Compute,
+    pub arena: Arena,
+    pub bodies: Vec<RenderBody>,
+    pub camera: Camera,
+    pub options: RenderOptions,
+    pub seams: Option<(usize, Seams, u32, CellMarks)>,
+    pub overlay: Option<Arc<Overlay>>,
 }
 
 impl Subject {
@@ -42,8 +44,22 @@ impl Subject {
     /// # Errors
     /// [`GpuError`].
     pub fn draw(&self, size: [u32; 2], given_up: &AtomicBool) -> Result<Option<Pixels>, GpuError> {
-        let mut renderer = Renderer::new(&self.compute)?;
         let passes = if self.compute.is_software() { PASSES_ON_CORES } else { PASSES };
+        self.draw_by(passes, size, given_up)
+    }
+
+    /// Draws a small picture, as the scene list shows; `None` if that fails.
+    pub fn draw_small(&self) -> Option<Pixels> {
+        self.draw_by(PASSES_OF_SMALL, SMALL, &AtomicBool::new(false)).ok().flatten()
+    }
+
+    fn draw_by(
+        &self,
+        passes: u32,
+        size: [u32; 2],
+        given_up: &AtomicBool,
+    ) -> Result<Option<Pixels>, GpuError> {
+        let mut renderer = Renderer::new(&self.compute)?;
         for accumulated in 0..passes {
             if given_up.load(Ordering::Relaxed) {
                 return Ok(None);
@@ -112,95 +128,12 @@ impl FinePicture {
     }
 }
 
-impl Session {
-    /// The document's view; `selected` is highlighted.
-    pub(super) fn subject(&self, selected: Option<crate::bodies::BodyId>) -> Option<Subject> {
-        let sandbox = self.sandbox.as_ref()?;
-        let view = sandbox.tuning().view;
-        let mut bodies = sandbox.shown_bodies(selected);
-        if view.inside.only && sandbox.inside_overlay().is_some() {
-            bodies.clear();
-        }
-        let floor = sandbox.settings().floor.filter(|_| view.floor).map(|y| y as f32);
-        let seams = sandbox.body_seams().map(|s| (s.body, s.seams.clone(), s.first, s.marks));
-        // A clone of the buffers' handles suffices, so the lock is free for later changes.
-        let arena = sandbox.arena().read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
-        Some(Subject {
-            compute: sandbox.compute().clone(),
-            arena,
-            bodies,
-            camera: self.camera,
-            options: RenderOptions { color_by: view.color_by, floor, ..RenderOptions::default() },
-            seams,
-            overlay: sandbox.inside_overlay().cloned(),
-        })
-    }
-
-    /// Makes the metadata of written pictures: the scene in its present state, and the device that drew it. Its text
-    /// takes long for a large scene and is made by the worker.
-    pub(super) fn picture_signature(&self) -> impl FnOnce() -> Signature + Send + use<> {
-        let shown = self.sandbox.as_ref();
-        let scene = shown.map(|sandbox| sandbox.as_it_stands(self.camera));
-        let ran_on = shown.map(|sandbox| sandbox.compute().ran_on()).unwrap_or_default();
-        move || {
-            let text = scene.map(|mut scene| {
-                scene.bring_into_range();
-                scene.to_text()
-            });
-            Signature::new(ran_on, crate::provenance::here(), text.unwrap_or_default())
-        }
-    }
-
-    /// Size of written pictures, pixels; `None` uses the size in the window.
-    pub fn written_size(&self) -> Option<[u32; 2]> {
-        self.picture_files.size
-    }
-
-    /// The comparison views, from left to right, from the same camera.
-    pub(super) fn subjects_beside(&self) -> Vec<Subject> {
-        let (Some(sandbox), Some(document)) = (&self.sandbox, self.subject(None)) else { return Vec::new() };
-        let of = |number: usize| {
-            let (bodies, arena) = sandbox.beside_bodies(number)?;
-            let arena = arena.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
-            let Subject { compute, camera, options, .. } = &document;
-            let (compute, camera, options) = (compute.clone(), *camera, options.clone());
-            Some(Subject { compute, arena, bodies, camera, options, seams: None, overlay: None })
-        };
-        (0..sandbox.ways_beside().len()).filter_map(of).collect()
-    }
-
-    /// Has a worker write a picture of the window, at its size there or at the chosen size; side-by-side views are
-    /// joined in one file, each at that size.
-    pub(super) fn write_picture(&mut self) {
-        let size = self.picture_files.size.or_else(|| self.picture.place());
-        let (Some(subject), Some(size)) = (self.subject(None), size) else { return };
-        let subjects: Vec<Subject> = std::iter::once(subject).chain(self.subjects_beside()).collect();
-        let signature = self.picture_signature();
-        let what = match (subjects.len(), size) {
-            (1, [width, height]) => format!("a picture of {width} × {height}"),
-            (views, [width, height]) => format!("{views} views of {width} × {height} side by side"),
-        };
-        let draw = move || {
-            let one = |subject: &Subject| match subject.draw(size, &AtomicBool::new(false)) {
-                Ok(Some(pixels)) => Ok(pixels),
-                Ok(None) => Err("the picture was cancelled".to_owned()),
-                Err(error) => Err(error.to_string()),
-            };
-            let mut all = subjects.iter().map(one).collect::<Result<Vec<_>, _>>()?;
-            let pixels = if all.len() == 1 { all.remove(0) } else { next_to_each_other(&all) };
-            Ok((pixels, signature()))
-        };
-        self.picture_files.draw_and_write(draw);
-        self.say(crate::ui::NoticeKind::Remark, format!("Drawing {what}"));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::app::session::testing::session;
+    use crate::app::session::{picture::next_to_each_other, testing::session};
 
     #[test]
     fn it_is_as_large_as_asked_for_and_shows_what_the_window_does() {

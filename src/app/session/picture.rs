@@ -1,13 +1,25 @@
 //! The picture in the middle: redrawn on change, coarse during motion, refined at rest.
+//!
+//! Comparison pictures beside the document's: the same blow by other methods, from the same camera.
+//!
+//! In: the sandbox's comparison views. Out: one picture per view, each from its own renderer, so that each is refined
+//! like the document's. Pictures of closed views are dropped.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::atomic::AtomicBool,
+    time::{Duration, Instant},
+};
 
-use super::{Division, Session, fine_picture::FinePicture};
+use super::{
+    Session,
+    fine_picture::{FinePicture, Subject},
+};
 use crate::{
     app::resolution::{Pace, REFINEMENTS, Resolution},
-    gpu::Gpu,
-    render::{Camera, FrameInput, RenderOptions, View},
-    scene::{Sandbox, ViewTuning},
+    export::Signature,
+    gpu::{Gpu, GpuError},
+    render::{Camera, FrameInput, Pixels, RenderOptions, Renderer, View},
+    scene::{Sandbox, ViewTuning, Way},
 };
 
 /// Time without motion after which the picture is refined.
@@ -270,5 +282,224 @@ impl Session {
         // The renderer times one view; all views take about as long.
         let timed = timed * (1 + self.views_beside().count()) as f64;
         if timed > 0.0 { timed } else { start.elapsed().as_secs_f64() * 1000.0 }
+    }
+}
+
+/// Number of columns and rows of views in the window.
+pub type Division = [u32; 2];
+
+/// Pictures of the comparison views.
+#[derive(Default)]
+pub(super) struct Columns {
+    pictures: Vec<Column>,
+    /// Whether the number of views has changed, so that each may have less room.
+    are_others: bool,
+}
+
+struct Column {
+    renderer: Renderer,
+    view: Option<View>,
+}
+
+impl Columns {
+    /// Replaces the pictures with finer ones that a worker drew.
+    pub fn show(&mut self, views: impl Iterator<Item = View>) {
+        for (column, view) in self.pictures.iter_mut().zip(views) {
+            column.view = Some(view);
+        }
+    }
+
+    /// Drops all pictures, for instance because the device was lost.
+    pub fn forget(&mut self) {
+        self.pictures.clear();
+    }
+}
+
+impl Session {
+    /// The latest pictures of the comparison views.
+    pub fn views_beside(&self) -> impl Iterator<Item = &View> {
+        self.columns.pictures.iter().filter_map(|column| column.view.as_ref())
+    }
+
+    /// Shows these methods beside the document; an empty list shows none.
+    pub(super) fn show_beside(&mut self, ways: &[Way]) {
+        let shown = self.sandbox.as_mut().map(|sandbox| sandbox.show_beside(ways));
+        if let Some(Err(error)) = shown {
+            self.tell_of(error);
+        }
+        if ways.is_empty() {
+            self.columns.forget();
+        }
+        self.columns.are_others = true;
+    }
+
+    /// Moves the camera back when views become narrower, so that the objects fit; `views` is the number drawn.
+    pub(super) fn step_back(&mut self, views: u32) {
+        let Some(sandbox) = self.sandbox.as_ref().filter(|s| s.ways_beside().len() + 1 == views as usize)
+        else {
+            return;
+        };
+        if !std::mem::take(&mut self.columns.are_others) || views == 1 {
+            return;
+        }
+        let mut framed = self.camera;
+        framed.frame_points(&sandbox.surface_points(None), self.aspect);
+        if framed.distance > self.camera.distance {
+            self.camera = framed;
+        }
+    }
+
+    /// Shows a second method beside the document, or stops showing it.
+    pub(super) fn toggle_beside(&mut self) {
+        let Some(sandbox) = &self.sandbox else { return };
+        let other = Way::other_than(&sandbox.tuning().fracture);
+        let ways: Vec<Way> = other.into_iter().filter(|_| sandbox.ways_beside().is_empty()).collect();
+        self.show_beside(&ways);
+    }
+
+    /// Draws every comparison view, into a texture of the window's device if it has one.
+    pub(super) fn draw_beside(
+        &mut self,
+        gpu: Option<&Gpu>,
+        size: [u32; 2],
+        options: &RenderOptions,
+    ) -> Result<(), GpuError> {
+        let Some(sandbox) = &self.sandbox else { return Ok(()) };
+        let count = sandbox.ways_beside().len();
+        self.columns.pictures.truncate(count);
+        while self.columns.pictures.len() < count {
+            self.columns.pictures.push(Column { renderer: Renderer::new(sandbox.compute())?, view: None });
+        }
+        for (number, column) in self.columns.pictures.iter_mut().enumerate() {
+            let Some((bodies, arena)) = sandbox.beside_bodies(number) else { continue };
+            let arena = arena.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let (camera, options) = (self.camera, options.clone());
+            let (seams, overlay) = (None, None);
+            column.renderer.draw(&FrameInput {
+                arena: &arena,
+                bodies: &bodies,
+                camera,
+                options,
+                size,
+                seams,
+                overlay,
+            })?;
+            drop(arena);
+            column.view = column.renderer.view(gpu)?;
+        }
+        Ok(())
+    }
+}
+
+/// Joins pictures of equal height into one, from left to right; pictures of another height are left out.
+pub(super) fn next_to_each_other(all: &[Pixels]) -> Pixels {
+    let height = all.first().map_or(0, |first| first.size[1]);
+    let all: Vec<_> = all.iter().filter(|pixels| pixels.size[1] == height).collect();
+    let width = all.iter().map(|pixels| pixels.size[0]).sum();
+    let row = |pixels: &Pixels, y: usize| {
+        let bytes = 4 * pixels.size[0] as usize;
+        pixels.rgba[y * bytes..(y + 1) * bytes].to_vec()
+    };
+    let rgba = (0..height as usize).flat_map(|y| all.iter().flat_map(move |pixels| row(pixels, y))).collect();
+    Pixels { size: [width, height], rgba }
+}
+
+impl Session {
+    /// The document's view; `selected` is highlighted.
+    pub(super) fn subject(&self, selected: Option<crate::bodies::BodyId>) -> Option<Subject> {
+        let sandbox = self.sandbox.as_ref()?;
+        let view = sandbox.tuning().view;
+        let mut bodies = sandbox.shown_bodies(selected);
+        if view.inside.only && sandbox.inside_overlay().is_some() {
+            bodies.clear();
+        }
+        let floor = sandbox.settings().floor.filter(|_| view.floor).map(|y| y as f32);
+        let seams = sandbox.body_seams().map(|s| (s.body, s.seams.clone(), s.first, s.marks));
+        // A clone of the buffers' handles suffices, so the lock is free for later changes.
+        let arena = sandbox.arena().read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        Some(Subject {
+            compute: sandbox.compute().clone(),
+            arena,
+            bodies,
+            camera: self.camera,
+            options: RenderOptions { color_by: view.color_by, floor, ..RenderOptions::default() },
+            seams,
+            overlay: sandbox.inside_overlay().cloned(),
+        })
+    }
+
+    /// Makes the metadata of written pictures: the scene in its present state, and the device that drew it. Its text
+    /// takes long for a large scene and is made by the worker.
+    pub(super) fn picture_signature(&self) -> impl FnOnce() -> Signature + Send + use<> {
+        let shown = self.sandbox.as_ref();
+        let scene = shown.map(|sandbox| sandbox.as_it_stands(self.camera));
+        let ran_on = shown.map(|sandbox| sandbox.compute().ran_on()).unwrap_or_default();
+        move || {
+            let text = scene.map(|mut scene| {
+                scene.bring_into_range();
+                scene.to_text()
+            });
+            Signature::new(ran_on, crate::provenance::here(), text.unwrap_or_default())
+        }
+    }
+
+    /// Size of written pictures, pixels; `None` uses the size in the window.
+    pub fn written_size(&self) -> Option<[u32; 2]> {
+        self.picture_files.size
+    }
+
+    /// The comparison views, from left to right, from the same camera.
+    pub(super) fn subjects_beside(&self) -> Vec<Subject> {
+        let (Some(sandbox), Some(document)) = (&self.sandbox, self.subject(None)) else { return Vec::new() };
+        let of = |number: usize| {
+            let (bodies, arena) = sandbox.beside_bodies(number)?;
+            let arena = arena.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+            let Subject { compute, camera, options, .. } = &document;
+            let (compute, camera, options) = (compute.clone(), *camera, options.clone());
+            Some(Subject { compute, arena, bodies, camera, options, seams: None, overlay: None })
+        };
+        (0..sandbox.ways_beside().len()).filter_map(of).collect()
+    }
+
+    /// Has a worker write a picture of the window, at its size there or at the chosen size; side-by-side views are
+    /// joined in one file, each at that size.
+    pub(super) fn write_picture(&mut self) {
+        let size = self.picture_files.size.or_else(|| self.picture.place());
+        let (Some(subject), Some(size)) = (self.subject(None), size) else { return };
+        let subjects: Vec<Subject> = std::iter::once(subject).chain(self.subjects_beside()).collect();
+        let signature = self.picture_signature();
+        let what = match (subjects.len(), size) {
+            (1, [width, height]) => format!("a picture of {width} × {height}"),
+            (views, [width, height]) => format!("{views} views of {width} × {height} side by side"),
+        };
+        let draw = move || {
+            let one = |subject: &Subject| match subject.draw(size, &AtomicBool::new(false)) {
+                Ok(Some(pixels)) => Ok(pixels),
+                Ok(None) => Err("the picture was cancelled".to_owned()),
+                Err(error) => Err(error.to_string()),
+            };
+            let mut all = subjects.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+            let pixels = if all.len() == 1 { all.remove(0) } else { next_to_each_other(&all) };
+            Ok((pixels, signature()))
+        };
+        self.picture_files.draw_and_write(draw);
+        self.say(crate::ui::NoticeKind::Remark, format!("Drawing {what}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_lie_next_to_each_other() {
+        let picture = |width: u32, height: u32, byte: u8| Pixels {
+            size: [width, height],
+            rgba: vec![byte; 4 * (width * height) as usize],
+        };
+        let joined = next_to_each_other(&[picture(1, 2, 7), picture(2, 2, 9), picture(1, 3, 5)]);
+        let row = [[7; 4].as_slice(), &[9; 8]].concat();
+        assert_eq!((joined.size, joined.rgba), ([3, 2], [row.clone(), row].concat()));
+        assert_eq!(next_to_each_other(&[]).size, [0, 0]);
     }
 }

@@ -5,51 +5,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Leave, Session, saving::Kept};
+use super::{Session, saving::Kept};
 use crate::{
-    app::dialogs::Purpose,
-    scene::DocumentId,
+    app::{
+        dialogs::Purpose,
+        leaving::{Asked, Effect, Going, Leave},
+    },
     ui::{NoticeKind, Question},
 };
-
-/// What the scene on the screen is to make way for.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Going {
-    /// Another mesh or scene; meshes are imported at this leaf level.
-    Open(PathBuf, u32),
-    /// The end of the program.
-    Close,
-}
-
-/// What an answer does.
-#[derive(Clone, Debug, PartialEq)]
-enum Effect {
-    /// Nothing.
-    Leave,
-    /// Writes the scene to a file, whatever the file holds.
-    Write(PathBuf, Purpose),
-    /// Asks for another file.
-    AskPlace(Purpose),
-    /// Saves the scene and then lets it go.
-    SaveFirst(Going),
-    /// Lets the scene go unsaved.
-    Discard(Going),
-    /// Opens a scene with the files that it names outside its folder.
-    OpenWithOutside(PathBuf, u32, Leave),
-    /// Closes when exports and pictures are written.
-    CloseWhenDone,
-    /// Stops the export and closes.
-    StopAndClose,
-}
-
-/// An open question.
-#[derive(Clone, Debug)]
-pub(super) struct Asked {
-    question: Question,
-    effects: Vec<Effect>,
-    /// The document that it is about.
-    about: Option<DocumentId>,
-}
 
 impl Session {
     /// The question that waits for an answer.

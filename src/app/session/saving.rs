@@ -1,35 +1,23 @@
-//! Saving: where the user saves scenes to, and autosaves.
+//! Where the user saves scenes to, and what earlier windows have left.
 
 use std::{
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use super::{
-    Session, is_scene,
-    questions::{Asked, Going},
-    writing::Writing,
-};
+use super::{Session, is_scene};
 use crate::{
     app::{
         autosaves::Earlier,
         crashes,
         dialogs::{Answer, Dialog, Purpose},
         keeper::Keeper,
+        leaving::{Asked, Going},
+        saver::Saver,
     },
-    export::disk,
     scene::{DocumentId, Sandbox, StateId, shipped_scenes, state_folder},
-    ui::{NoticeKind, PathPrompt, PathPurpose},
+    ui::{KeptSession, NoticeKind, PathPrompt, PathPurpose},
 };
-
-/// Interval of autosaves.
-const AUTOSAVE_EVERY: Duration = Duration::from_secs(10);
-/// A disk that needs longer for one autosave counts as one that cannot be written to.
-const LONGEST_SAVE: Duration = Duration::from_secs(10);
-/// How often the window looks whether an autosave is done.
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
-/// How long a running export may take to end when the program is asked to.
-const LAST_OF_EXPORT: Duration = Duration::from_secs(1);
 
 /// Whether all changes of the document on the screen are saved or kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,9 +51,11 @@ pub(super) struct Saving {
     /// What waits until the scene on the screen is kept.
     pub leaving: Option<Going>,
     /// Scenes that are being saved.
-    pub writing: Writing,
-    files: Keeper,
-    autosaved: Instant,
+    pub writing: Saver,
+    /// Keeps what is unsaved.
+    pub files: Keeper,
+    /// When the last autosave began.
+    pub autosaved: Instant,
     /// The state of which the last autosave failed, and why.
     pub failed: Option<(StateId, String)>,
 }
@@ -82,7 +72,7 @@ impl Default for Saving {
             closes: false,
             closes_when_done: false,
             leaving: None,
-            writing: Writing::default(),
+            writing: Saver::default(),
             files: Keeper::new(state_folder()),
             autosaved: Instant::now(),
             failed: None,
@@ -263,83 +253,6 @@ impl Session {
         }
     }
 
-    /// Takes in how autosaves ended, and has a worker begin the next one if it is due or `now`. A state that could not be
-    /// kept is tried again only when it is due.
-    pub fn autosave(&mut self, now: bool) -> Kept {
-        let saved = self.saving.files.poll();
-        let Some(sandbox) = &self.sandbox else { return Kept::Yes };
-        let (document, state) = (sandbox.document_id(), sandbox.state_id());
-        match saved {
-            Some(Ok(())) => self.saving.failed = None,
-            Some(Err(why)) => self.tell_of_failed_autosave(state, why),
-            None => {}
-        }
-        let Some(sandbox) = self.sandbox.as_ref().filter(|sandbox| sandbox.is_unsaved()) else {
-            self.saving.failed = None;
-            self.saving.files.forget(document);
-            return Kept::Yes;
-        };
-        if self.saving.files.keeps(document, state) {
-            return Kept::Yes;
-        }
-        if let Some(since) = self.saving.files.busy_since() {
-            if since.elapsed() < LONGEST_SAVE {
-                return Kept::NotYet;
-            }
-            let secs = LONGEST_SAVE.as_secs();
-            self.tell_of_failed_autosave(state, format!("the disk has not answered for {secs} s"));
-            return Kept::Failed;
-        }
-        let has_failed = self.saving.failed.as_ref().is_some_and(|(failed, _)| *failed == state);
-        if self.saving.autosaved.elapsed() > AUTOSAVE_EVERY || (now && !has_failed) {
-            self.saving.autosaved = Instant::now();
-            self.saving.files.save((document, state), sandbox.scene_to_keep(self.camera).0);
-            return Kept::NotYet;
-        }
-        if has_failed { Kept::Failed } else { Kept::NotYet }
-    }
-
-    /// Says so, once until an autosave succeeds.
-    fn tell_of_failed_autosave(&mut self, state: StateId, why: String) {
-        if self.saving.failed.is_none() {
-            let text = format!("the scene could not be saved by itself: {why}; save it with Ctrl+S");
-            self.say(NoticeKind::Error, text);
-        }
-        self.saving.failed = Some((state, why));
-    }
-
-    /// Keeps what is unsaved before the program ends. Waits for the disk, but not for ever.
-    pub fn keep_at_last(&mut self) {
-        let end = Instant::now() + LONGEST_SAVE;
-        while self.saving.writing.is_worth_waiting()
-            || (self.autosave(true) == Kept::NotYet && Instant::now() < end)
-        {
-            self.poll_writing();
-            std::thread::sleep(Duration::from_millis(1));
-        }
-    }
-
-    /// Keeps what is unsaved and takes away what is half written, because a signal ends the program.
-    pub fn end(&mut self) {
-        self.cancel_export();
-        self.keep_at_last();
-        let end = Instant::now() + LAST_OF_EXPORT;
-        while self.exporting.job.as_ref().is_some_and(|job| job.poll().is_none()) && Instant::now() < end {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        disk::leave_nothing();
-    }
-
-    /// When the next autosave is due, or may be done.
-    pub(super) fn next_autosave(&self) -> Option<Instant> {
-        if self.saving.files.busy_since().is_some() {
-            return Some(Instant::now() + LOOK_AGAIN);
-        }
-        let sandbox = self.sandbox.as_ref().filter(|sandbox| sandbox.is_unsaved())?;
-        let is_kept = self.saving.files.keeps(sandbox.document_id(), sandbox.state_id());
-        (!is_kept).then(|| self.saving.autosaved + AUTOSAVE_EVERY)
-    }
-
     /// Notes what is being opened, and whether the present scene may be lost for it.
     pub(super) fn comes(&mut self, path: &Path, level: u32, discards: bool) {
         self.saving.coming = Some((path.to_owned(), level, discards));
@@ -425,8 +338,8 @@ impl Session {
         }
     }
 
-    /// Names and ages of the earlier sessions for the palette, the newest first.
-    pub fn earlier_sessions(&self) -> Vec<String> {
+    /// The earlier sessions for palette and scene list, the newest first.
+    pub fn earlier_sessions(&self) -> Vec<KeptSession> {
         let ago = |earlier: &Earlier| {
             let minutes = earlier.when.elapsed().unwrap_or_default().as_secs() / 60;
             let age = match minutes {
@@ -434,7 +347,8 @@ impl Session {
                 120..2880 => format!("{} h ago", minutes / 60),
                 _ => format!("{} days ago", minutes / 1440),
             };
-            if earlier.name.is_empty() { age } else { format!("{}, {age}", earlier.name) }
+            let label = if earlier.name.is_empty() { age } else { format!("{}, {age}", earlier.name) };
+            KeptSession { label, picture: earlier.picture.clone() }
         };
         self.saving.earlier().iter().map(ago).collect()
     }

@@ -1,110 +1,29 @@
-//! Scenes that the user saves, written by a worker: neither a large scene nor a slow disk holds the window up.
-//!
-//! In: a scene as it was when the user saved it, and a file. Out: the file. Then the document knows which of its states
-//! the file holds, whatever was changed or opened meanwhile. One scene is written at a time, in the order of the saves.
+//! Writes scenes: those that the user saves, and autosaves. Workers do it; the session says how it ended.
 
 use std::{
-    collections::VecDeque,
     path::{Path, PathBuf},
-    sync::mpsc,
     time::{Duration, Instant},
 };
 
-use super::Session;
+use super::{Session, saving::Kept};
 use crate::{
-    app::dialogs::Purpose,
-    scene::{DocumentId, SavedScene, Scene, SceneFile, StateId, save_scene},
+    app::{
+        dialogs::Purpose,
+        saver::{Outcome, Save},
+    },
+    export::disk,
+    scene::{SavedScene, StateId},
     ui::NoticeKind,
 };
 
-/// A disk that needs longer for one scene does not hold up the end of the program.
-const LONGEST: Duration = Duration::from_secs(10);
-
-/// What is to be saved where.
-struct Save {
-    of: (DocumentId, StateId),
-    path: PathBuf,
-    purpose: Purpose,
-    /// Whether the scene is the present one, because the one from the beginning could not contain what was edited.
-    stands: bool,
-    /// Whether the user is asked before a file is written over that is not what was read or saved last.
-    asks: bool,
-}
-
-/// How a save ended.
-enum Outcome {
-    Written(SavedScene),
-    Failed(String),
-    /// Nothing was written: the file is not what was read or saved last.
-    Changed,
-}
-
-struct UnderWay {
-    save: Save,
-    since: Instant,
-    receiver: mpsc::Receiver<Outcome>,
-}
-
-/// Saves that wait, and the one that a worker carries out.
-#[derive(Default)]
-pub(super) struct Writing {
-    waiting: VecDeque<(Save, Scene)>,
-    under_way: Option<UnderWay>,
-    /// How long the disk takes for each scene.
-    #[cfg(test)]
-    pub slow: Duration,
-}
-
-impl Writing {
-    /// Whether anything is being written.
-    pub fn is_busy(&self) -> bool {
-        self.under_way.is_some()
-    }
-
-    /// Whether anything is being written that may still be waited for.
-    pub fn is_worth_waiting(&self) -> bool {
-        self.under_way.as_ref().is_some_and(|one| one.since.elapsed() < LONGEST)
-    }
-
-    /// The file that a document will have once everything is written, if it is another one than now.
-    fn file_to_be(&self, of: DocumentId) -> Option<&Path> {
-        let waiting = self.waiting.iter().map(|(save, _)| save);
-        let mut all = self.under_way.iter().map(|one| &one.save).chain(waiting);
-        all.rfind(|save| save.of.0 == of && save.purpose == Purpose::Save).map(|save| save.path.as_path())
-    }
-
-    fn begin(&mut self, save: Save, scene: Scene, held: Option<SceneFile>) {
-        let (sender, receiver) = mpsc::channel();
-        let path = save.path.clone();
-        #[cfg(test)]
-        let slow = self.slow;
-        std::thread::spawn(move || {
-            #[cfg(test)]
-            std::thread::sleep(slow);
-            let outcome = if held.is_some_and(|held| held.is_changed()) {
-                Outcome::Changed
-            } else {
-                save_scene(&path, &scene)
-                    .map_or_else(|error| Outcome::Failed(error.to_string()), Outcome::Written)
-            };
-            // Nobody listens once the window has closed.
-            let _ = sender.send(outcome);
-        });
-        self.under_way = Some(UnderWay { save, since: Instant::now(), receiver });
-    }
-
-    fn poll(&mut self) -> Option<(Save, Outcome)> {
-        let outcome = match self.under_way.as_ref()?.receiver.try_recv() {
-            Ok(outcome) => outcome,
-            Err(mpsc::TryRecvError::Empty) => return None,
-            Err(mpsc::TryRecvError::Disconnected) => Outcome::Failed(
-                "nothing was saved: writing the scene stopped unexpectedly; save it under another name"
-                    .into(),
-            ),
-        };
-        self.under_way.take().map(|one| (one.save, outcome))
-    }
-}
+/// Interval of autosaves.
+const AUTOSAVE_EVERY: Duration = Duration::from_secs(10);
+/// A disk that needs longer for one autosave counts as one that cannot be written to.
+const LONGEST_SAVE: Duration = Duration::from_secs(10);
+/// How often the window looks whether an autosave is done.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// How long a running export may take to end when the program is asked to.
+const LAST_OF_EXPORT: Duration = Duration::from_secs(1);
 
 impl Session {
     /// The file that the document is saved to: its own, or the one that a save under way gives it.
@@ -187,5 +106,85 @@ impl Session {
         if let Some(going) = self.saving.after_saving.take() {
             self.go(going);
         }
+    }
+
+    /// Takes in how autosaves ended, and has a worker begin the next one if it is due or `now`. A state that could not be
+    /// kept is tried again only when it is due.
+    pub fn autosave(&mut self, now: bool) -> Kept {
+        let saved = self.saving.files.poll();
+        let Some(sandbox) = &self.sandbox else { return Kept::Yes };
+        let (document, state) = (sandbox.document_id(), sandbox.state_id());
+        match saved {
+            Some(Ok(())) => self.saving.failed = None,
+            Some(Err(why)) => self.tell_of_failed_autosave(state, why),
+            None => {}
+        }
+        let Some(sandbox) = self.sandbox.as_ref().filter(|sandbox| sandbox.is_unsaved()) else {
+            self.saving.failed = None;
+            self.saving.files.forget(document);
+            return Kept::Yes;
+        };
+        if self.saving.files.keeps(document, state) {
+            return Kept::Yes;
+        }
+        if let Some(since) = self.saving.files.busy_since() {
+            if since.elapsed() < LONGEST_SAVE {
+                return Kept::NotYet;
+            }
+            let secs = LONGEST_SAVE.as_secs();
+            self.tell_of_failed_autosave(state, format!("the disk has not answered for {secs} s"));
+            return Kept::Failed;
+        }
+        let has_failed = self.saving.failed.as_ref().is_some_and(|(failed, _)| *failed == state);
+        if self.saving.autosaved.elapsed() > AUTOSAVE_EVERY || (now && !has_failed) {
+            self.saving.autosaved = Instant::now();
+            self.saving.files.save((document, state), sandbox.scene_to_keep(self.camera).0);
+            if let Some(subject) = self.subject(None) {
+                self.saving.files.add_picture(document, move || subject.draw_small());
+            }
+            return Kept::NotYet;
+        }
+        if has_failed { Kept::Failed } else { Kept::NotYet }
+    }
+
+    /// Says so, once until an autosave succeeds.
+    fn tell_of_failed_autosave(&mut self, state: StateId, why: String) {
+        if self.saving.failed.is_none() {
+            let text = format!("the scene could not be saved by itself: {why}; save it with Ctrl+S");
+            self.say(NoticeKind::Error, text);
+        }
+        self.saving.failed = Some((state, why));
+    }
+
+    /// Keeps what is unsaved before the program ends. Waits for the disk, but not for ever.
+    pub fn keep_at_last(&mut self) {
+        let end = Instant::now() + LONGEST_SAVE;
+        while self.saving.writing.is_worth_waiting()
+            || (self.autosave(true) == Kept::NotYet && Instant::now() < end)
+        {
+            self.poll_writing();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Keeps what is unsaved and takes away what is half written, because a signal ends the program.
+    pub fn end(&mut self) {
+        self.cancel_export();
+        self.keep_at_last();
+        let end = Instant::now() + LAST_OF_EXPORT;
+        while self.exporting.job.as_ref().is_some_and(|job| job.poll().is_none()) && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        disk::leave_nothing();
+    }
+
+    /// When the next autosave is due, or may be done.
+    pub(super) fn next_autosave(&self) -> Option<Instant> {
+        if self.saving.files.busy_since().is_some() {
+            return Some(Instant::now() + LOOK_AGAIN);
+        }
+        let sandbox = self.sandbox.as_ref().filter(|sandbox| sandbox.is_unsaved())?;
+        let is_kept = self.saving.files.keeps(sandbox.document_id(), sandbox.state_id());
+        (!is_kept).then(|| self.saving.autosaved + AUTOSAVE_EVERY)
     }
 }

@@ -11,10 +11,7 @@ use std::{
 use super::ExportOrder;
 use crate::{
     export::{self, Generation},
-    scene::{
-        Sandbox,
-        break_log::{BreakRecord, Origin},
-    },
+    scene::{BreakRecord, Origin, Sandbox},
     svo::{Forest, Grid},
 };
 

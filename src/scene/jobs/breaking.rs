@@ -4,13 +4,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{Velocities, Workshop, collisions::Recoil};
+use super::{Velocities, collisions::Recoil};
 use crate::{
     bodies::{Body, BodyId},
     fracture::FractureError,
     scene::{
         BodyInfo, BreakJob, BreakLog,
-        breaking::{Blow, Cause, TimedBreak, Waiting},
+        breaking::{Blow, Cause, TimedBreak, Waiting, Workshop},
         document::Document,
         stage::Stage,
     },

@@ -9,26 +9,11 @@ mod merging;
 mod opening;
 mod throwing;
 
-use std::sync::{Arc, RwLock};
-
 pub(super) use breaking::Breaking;
 pub(super) use collisions::Velocities;
 pub(super) use merging::{Ingredients, Merging, Union};
 pub(super) use opening::{Again, Opening, Ready};
 pub(super) use throwing::Throwing;
-
-use crate::{compute::Compute, fracture::Passes, svo::Arena};
-
-/// What a fracture needs.
-#[derive(Clone, Copy)]
-pub(super) struct Workshop<'a> {
-    /// The device.
-    pub compute: &'a Compute,
-    /// The octrees on the device.
-    pub arena: &'a Arc<RwLock<Arena>>,
-    /// The pipelines, compiled or being compiled.
-    pub passes: &'a Arc<Passes>,
-}
 
 /// All work in progress.
 #[derive(Default)]

@@ -21,8 +21,8 @@ pub use report::{LabelReport, LookingReport, Subject};
 use self::worker::{ToBreak, blueprint, read};
 use super::{
     Aim, InsideView, KeptCells, Tuning,
+    breaking::Workshop,
     breaking::{BreakJob, local_from_world, world_from_local_matrix},
-    jobs::Workshop,
     overlays::{Blueprint, Inside, Maker, Placing, Reading, overlay},
     stage::Stage,
 };

@@ -8,8 +8,8 @@ use crate::{
     fracture::{FractureError, FractureParams, Fracturer, Pattern, Recipe, Source},
     scene::{
         Aim, KeptCells,
+        breaking::cells,
         overlays::{Blueprint, Inside, Reading},
-        pinned::cells,
     },
     svo::{Arena, Forest, coarsen},
 };
@@ -60,7 +60,7 @@ pub(super) fn read(
     let mut blueprint = match by {
         ToBreak::Known(blueprint) => blueprint,
         ToBreak::Aimed { aim, params, kept, def, intact } => {
-            let pattern = cells(&aim, &params, kept.as_deref(), (&def, intact))?.pattern;
+            let pattern = cells(aim.impact(), &params, kept.as_deref(), (&def, intact))?.pattern;
             blueprint(pattern, params.recipe(), aim.point_in_grid, &params, def.octree().mass.bounds)
         }
     };

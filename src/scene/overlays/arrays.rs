@@ -6,30 +6,8 @@
 
 use glam::DVec3;
 
-use super::{Inside, crack::Frame};
+use super::{CrackArrays, Inside, crack::Frame};
 use crate::fracture::{crack::edge_corners, voronoi_faces};
-
-/// Crack surfaces (2018, sec. 5.2), leaf units. Empty if they are planar or made at the leaf level.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct CrackArrays {
-    /// Low corner and edge of every crossed voxel of the transition level.
-    pub voxels: Vec<[i32; 4]>,
-    /// Object of each corner; bits 0, 1, 2 of the corner's number are its x, y, z.
-    pub objects: Vec<[i32; 8]>,
-    /// Vertices of triangles; the normal by the right-hand rule points from the first object to the second.
-    pub triangles: Vec<[[f64; 3]; 3]>,
-    /// The objects on both sides of each triangle. For dusty surfaces the first is the object whose border it is.
-    pub triangle_cells: Vec<[i32; 2]>,
-    /// Row of `voxels` for each triangle.
-    pub triangle_voxels: Vec<i32>,
-    /// Separation points.
-    pub points: Vec<[f64; 3]>,
-    /// Kind of each point: 0 on an edge, 1 in a face, 2 in the voxel; for dusty surfaces 0 for ends on edges and 2 for
-    /// centres of fans.
-    pub point_kinds: Vec<i32>,
-    /// Row of `voxels` for each point.
-    pub point_voxels: Vec<i32>,
-}
 
 impl CrackArrays {
     /// The arrays of a fracture.

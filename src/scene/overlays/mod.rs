@@ -32,11 +32,11 @@ use crate::{
     render::{Line, Overlay, piece_color},
 };
 
-pub use arrays::{CrackArrays, FaceArrays};
+pub use arrays::FaceArrays;
 pub use cut::Cut;
 #[cfg(feature = "papers")]
 pub use fields::Fields;
-pub use files::{OverlayFileError, OverlayFiles};
+pub use files::{CrackArrays, OverlayFileError, OverlayFiles};
 pub use inside::{Blueprint, Inside, Reading};
 pub use labels::{LabelSteps, MOST_ITERATIONS};
 

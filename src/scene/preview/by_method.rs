@@ -8,24 +8,18 @@ use std::{sync::Arc, time::Instant};
 
 use glam::{Mat4, Vec3};
 
-use super::{Preview, PreviewMode, Shown, Target, Wanted};
+use super::{Preview, Shown, Target, Wanted};
 use crate::{
     bodies::{Body, BodyId},
-    fracture::{BreakContext, Cancel, FractureParams, Impact, PreviewTarget, Strike, break_shape},
+    fracture::{BreakContext, Cancel, FractureParams, PreviewTarget, Strike, break_shape},
     render::RenderBody,
     scene::{
-        SandboxError,
-        breaking::{part_state, world_from_local_matrix},
-        jobs::Workshop,
+        PreviewMode, SandboxError,
+        breaking::{Workshop, has_cells, part_state, world_from_local_matrix},
     },
     shape::Shape,
     svo::KeyArray,
 };
-
-/// Whether a blow breaks by Voronoi cells of seeds, for which coarse previews and painting work.
-pub(in crate::scene) fn has_cells(params: &FractureParams) -> bool {
-    params.method.entry().by_seeds
-}
 
 /// Whether only the method itself can compute the preview: its cells are not Voronoi cells, or its pieces are not
 /// voxels.
@@ -105,7 +99,7 @@ fn shown_by_method(
 ) -> Result<Option<Shown>, SandboxError> {
     let Ok(mut arena) = tools.arena.try_write() else { return Ok(None) };
     let (body, shape) = (target.body.id, &target.body.def.shape);
-    let impact = Impact { point: wanted.aim.point_in_grid, direction: wanted.aim.direction_in_grid };
+    let impact = wanted.aim.impact();
     let painted = wanted.kept.as_deref();
     let strike = Strike { preview: true, painted, ..Strike::new(impact, &wanted.params) };
     let breaker = wanted.params.method.entry().breaker;

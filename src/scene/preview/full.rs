@@ -8,12 +8,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Preview, PreviewMode, Shown, ShownPieces, Target, Wanted, level::GROWTH};
+use super::{Preview, Shown, ShownPieces, Target, Wanted, level::GROWTH};
 use crate::{
     bodies::{Body, BodyDef},
     compute::Compute,
     fracture::{Cancel, CancelOnDrop, Fracture, FractureError, Fracturer, Seams, Source, Surface},
-    scene::{Cells, jobs::Workshop},
+    scene::{Cells, PreviewMode, breaking::Workshop},
     svo::{Arena, KeyArray},
 };
 

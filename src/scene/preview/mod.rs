@@ -31,33 +31,22 @@ use self::{
     shown::{Shown, ShownPieces},
     solving::Solving,
 };
-use super::{Aim, Cells, KeptCells, Pin, SandboxError, jobs::Workshop, pinned::cells};
+use super::{
+    Aim, Cells, KeptCells, Pin, PreviewMode, SandboxError,
+    breaking::{Workshop, cells},
+};
 use crate::{
     bodies::{Body, BodyDef},
     fracture::{FractureError, FractureParams, Fracturer, Recipe, Seams, Solved, Source, Surface},
     gpu::GpuError,
 };
 
-pub(super) use by_method::has_cells;
 pub use level::LevelControl;
 pub(super) use painting::Stroke;
 pub(super) use shown::Scenery;
 
 /// Interval over which recomputations per second are counted.
 const SECOND: Duration = Duration::from_secs(1);
-
-/// How the preview is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PreviewMode {
-    /// Gold lines on the object, which stays whole.
-    #[default]
-    Seams,
-    /// Coarse pieces in the object's place, moved apart by the explode slider.
-    Exploded,
-    /// No preview.
-    Off,
-}
 
 /// State of the preview, for the panels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -147,7 +136,7 @@ impl Wanted {
 
     /// Seeds from a file apply to an `intact` body only.
     fn cells(&self, def: &BodyDef, intact: bool) -> Result<Cells, FractureError> {
-        cells(&self.aim, &self.params, self.kept.as_deref(), (def, intact))
+        cells(self.aim.impact(), &self.params, self.kept.as_deref(), (def, intact))
     }
 }
 

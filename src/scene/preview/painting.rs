@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{Target, Wanted};
 use crate::{
     fracture::FractureParams,
-    scene::{Cells, KeptCells, Pin, pinned::cells},
+    scene::{Cells, KeptCells, Pin, breaking::cells},
 };
 
 /// The cells of the pinned impact, and the cell under the pointer.
@@ -75,7 +75,7 @@ impl Painting {
         }
         let of = (&target.body.def, target.intact);
         // If there is no pattern, the preview shows the reason.
-        let cells = cells(&pin.aim, &target.params, pin.kept.as_deref(), of).ok();
+        let cells = cells(pin.aim.impact(), &target.params, pin.kept.as_deref(), of).ok();
         self.pinned = cells.map(|cells| PinnedCells { pin: pin.clone(), params: target.params, cells });
         if self.pinned.is_none() {
             self.hover(None);

@@ -12,10 +12,10 @@ use super::{Aim, KeptCells, Target, full::LET_GO_AFTER};
 use crate::{
     bodies::BodyDef,
     fracture::{
-        BreakContext, Cancel, CancelOnDrop, FractureError, FractureParams, Fracturer, Impact, MAX_SEEDS,
-        Solved, Strike, break_shape,
+        BreakContext, Cancel, CancelOnDrop, FractureError, FractureParams, Fracturer, MAX_SEEDS, Solved,
+        Strike, break_shape,
     },
-    scene::{breaking::seeds_in_local, jobs::Workshop},
+    scene::breaking::{Workshop, seeds_in_local},
     svo::Arena,
 };
 
@@ -151,7 +151,7 @@ fn solve(
 ) -> Result<Option<Solved>, FractureError> {
     let params = &question.params;
     let points = if intact { seeds_in_local(params, def)? } else { None };
-    let impact = Impact { point: question.aim.point_in_grid, direction: question.aim.direction_in_grid };
+    let impact = question.aim.impact();
     let strike = Strike {
         painted: question.kept.as_deref(),
         points: points.as_deref(),

@@ -9,7 +9,6 @@ use std::{
 use super::Sandbox;
 use crate::{
     bodies::BodyDef,
-    fracture::Impact,
     gpu::GpuError,
     render::RenderBody,
     scene::{
@@ -143,7 +142,7 @@ impl Sandbox {
         let mut params = self.document.tuned_params(&info);
         params.interior = self.document.interior_of(info.object);
         params.fit(body.def.octree().forest.level);
-        let impact = Impact { point: pin.aim.point_in_grid, direction: pin.aim.direction_in_grid };
+        let impact = pin.aim.impact();
         let whole = info.is_intact().then(|| BodyDef { state: body.state, ..body.def.clone() });
         let what = (info.object, &*body.def.shape, whole);
         Some(Strike::pinned(what, impact, (params, pin.kept.clone()), self.stage.time()))

@@ -40,9 +40,10 @@ use remaking::Remaking;
 use super::{
     BodyInfo, BreakSummary, Event, History, ObjectInfo, SandboxError, ScenePick, Selection, Timeline, Tuning,
     beside::Beside,
+    breaking::Workshop,
     document::Document,
     ghost::Ghost,
-    jobs::{Jobs, Velocities, Workshop},
+    jobs::{Jobs, Velocities},
     looking::Looking,
     preview::Preview,
     stage::Stage,

@@ -6,6 +6,7 @@ use glam::{DVec3, Vec3};
 use super::Stage;
 use crate::{
     bodies::{Body, BodyId, BodyState},
+    fracture::Impact,
     scene::breaking::{local_from_world, world_from_local},
     shape::Shape,
 };
@@ -39,6 +40,11 @@ impl Aim {
     pub(in crate::scene) fn at(body: &Body, point: DVec3, direction: DVec3) -> Self {
         let point_in_grid = local_from_world(&body.state, &body.def.shape, point);
         Self { body: body.id, point_in_grid, direction_in_grid: body.state.rotation.inverse() * direction }
+    }
+
+    /// The blow in the local space of the body's shape.
+    pub(in crate::scene) fn impact(&self) -> Impact {
+        Impact { point: self.point_in_grid, direction: self.direction_in_grid }
     }
 
     /// World position, m, and direction of the blow on a body of that shape in that state.

@@ -28,7 +28,7 @@ pub(super) use standing::{Motion, Standing, motions};
 pub use status::Status;
 pub(super) use status::Statuses;
 
-use super::{Origin, PairLevel, resting};
+use super::{PairLevel, resting};
 use crate::{
     bodies::{
         Body, BodyDef, BodyId, Contact, Family, Narrow, Overlap, Push, StepReport, World, WorldSettings,
@@ -38,6 +38,15 @@ use crate::{
     gpu::GpuError,
     svo::Arena,
 };
+
+/// The break that produced a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Origin {
+    /// Index in the [`super::BreakLog`].
+    pub record: usize,
+    /// Index of the part in that break.
+    pub part: usize,
+}
 
 /// Data of a body beyond the physics.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

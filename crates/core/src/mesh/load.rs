@@ -4,7 +4,7 @@
 //! was left out, or a one-line error.
 
 use super::{
-    BUILTIN_NAMES, Mesh, builtin, gltf, obj, off, ply, stl,
+    BUILTIN_NAMES, LoadWarning, Mesh, builtin, gltf, obj, off, ply, stl,
     unchecked::{Problem, UncheckedMesh},
     vox,
 };
@@ -44,10 +44,6 @@ impl MeshError {
         Self { is_cancelled: true, ..Self::new(format!("{file}: reading was cancelled")) }
     }
 }
-
-/// A defect that did not prevent the import.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoadWarning(pub String);
 
 /// A file format that holds triangles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

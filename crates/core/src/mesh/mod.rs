@@ -70,8 +70,9 @@ mod vox;
 pub use builtin::{BUILTIN_NAMES, builtin};
 pub use health::{HealthReport, check, check_while};
 pub use load::{
-    Format, LoadWarning, MeshError, allow_references_outside, checked, format_of, load, load_bytes,
-    load_bytes_while, load_while, references_may_lie_outside,
+    Format, MeshError, allow_references_outside, checked, format_of, load, load_bytes, load_bytes_while,
+    load_while, references_may_lie_outside,
 };
 pub use topology::{Topology, boundary_cones, topology};
+pub use unchecked::LoadWarning;
 pub use up::Up;

@@ -2,7 +2,7 @@
 //!
 //! In: a reader's data, with any indices and positions. Out: a valid [`Mesh`], and warnings about what was left out.
 
-use super::{LoadWarning, Material, Mesh, Texture};
+use super::{Material, Mesh, Texture};
 use crate::voxelize::Progress;
 use std::io::{self, BufRead, Cursor, Read, Seek};
 
@@ -19,6 +19,10 @@ pub(super) const TEXTURE_FILE_LIMIT: u64 = 256 << 20;
 const TEXTURE_SIDE_LIMIT: u32 = 16_384;
 /// Number of lines, vertices or faces read between two checks for cancellation.
 const PACE: u32 = 1024;
+
+/// A defect that did not prevent the import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadWarning(pub String);
 
 /// Why and where a reader failed.
 #[derive(Debug)]

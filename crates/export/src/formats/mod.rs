@@ -11,7 +11,7 @@ mod voxels;
 
 use std::path::Path;
 
-use crate::{Assembly, ExportError, FileSpace, Target, Watch};
+use crate::{Assembly, ExportError, FileSpace, Handover, Target, Watch};
 
 pub(crate) use glb::write_hulls;
 pub use voxels::{coordinates, internal_rows};
@@ -66,6 +66,14 @@ impl FormatEntry {
     #[must_use]
     pub fn has_meshes(&self) -> bool {
         self.needs == Needs::Meshes
+    }
+}
+
+impl Handover {
+    /// Transform for the files of a format: right-handed, since importers convert to left-handed axes themselves.
+    #[must_use]
+    pub fn space(&self, format: &FormatEntry) -> FileSpace {
+        self.target.map_or(FileSpace::METRES, format.space)
     }
 }
 

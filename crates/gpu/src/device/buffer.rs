@@ -1,4 +1,4 @@
-//! Typed storage buffers: upload, readback, and a size check that returns an error for buffers that are too large.
+//! Typed storage buffers: upload, and a size check that returns an error for buffers that are too large.
 //!
 //! # Costs of passes besides arithmetic: waits of the host, dispatches, and bytes transferred
 //!
@@ -12,7 +12,7 @@ use std::{
 
 use bytemuck::Pod;
 
-use super::{Bindable, Gpu, GpuError, Named, Readback, context::Lease, readback};
+use super::{Bindable, Gpu, GpuError, Named, context::Lease};
 
 /// Usage flags of every storage buffer: bound, filled, copied from and to.
 #[must_use]
@@ -120,23 +120,6 @@ impl<T: Pod> Buffer<T> {
     pub fn bytes(&self) -> u64 {
         self.lease.bytes()
     }
-
-    /// Reads the whole buffer back, waiting for all submitted work.
-    ///
-    /// # Errors
-    /// [`GpuError::Lost`] or [`GpuError::Driver`].
-    pub fn read(&self, gpu: &Gpu) -> Result<Vec<T>, GpuError> {
-        self.read_range(gpu, 0, self.len)
-    }
-
-    /// Reads `count` elements from `first` on, waiting for all submitted work.
-    ///
-    /// # Errors
-    /// [`GpuError::Lost`] or [`GpuError::Driver`].
-    pub fn read_range(&self, gpu: &Gpu, first: usize, count: usize) -> Result<Vec<T>, GpuError> {
-        let mut read = read_all(gpu, &[(self, first, count)])?;
-        Ok(read.pop().unwrap_or_default())
-    }
 }
 
 impl<T: Pod> Bindable for Buffer<T> {
@@ -146,28 +129,6 @@ impl<T: Pod> Bindable for Buffer<T> {
             wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: self.raw(), offset: 0, size });
         Named { name, resource, ty: None, stride: size_of::<T>() }
     }
-}
-
-/// Reads several buffers back with one wait.
-///
-/// # Errors
-/// [`GpuError::Lost`] or [`GpuError::Driver`].
-pub fn read_all<T: Pod>(gpu: &Gpu, buffers: &[(&Buffer<T>, usize, usize)]) -> Result<Vec<Vec<T>>, GpuError> {
-    let mut encoder =
-        gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("readback") });
-    let copies: Vec<Readback<T>> = buffers
-        .iter()
-        .map(|(buffer, first, count)| {
-            let offset = (first * size_of::<T>()) as u64;
-            Readback::copy_raw(gpu, &mut encoder, buffer.raw(), offset, *count)
-        })
-        .collect();
-    gpu.queue.submit([encoder.finish()]);
-    readback::wait_for(
-        gpu,
-        &copies.iter().map(|copy| copy as &dyn readback::AnyReadback).collect::<Vec<_>>(),
-    )?;
-    copies.iter().map(Readback::to_vec).collect()
 }
 
 /// Costs of one stage.

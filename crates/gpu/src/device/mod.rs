@@ -25,7 +25,7 @@ mod shared;
 mod stopwatch;
 mod submissions;
 
-pub use buffer::{Buffer, Traffic, read_all, storage_usage};
+pub use buffer::{Buffer, Traffic, storage_usage};
 pub use context::Gpu;
 pub use drawing::{Drawing, DrawingForm};
 pub use kernel::{Kernel, WORKGROUP};
@@ -33,7 +33,7 @@ pub use kernel::{Kernel, WORKGROUP};
 pub use mishaps::Mishaps;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use mishaps::stop_here;
-pub use readback::{AnyReadback, Readback, ReadbackView};
+pub use readback::{AnyReadback, Readback, ReadbackView, read_all};
 pub use recorder::{IndirectCount, PendingTimings, Recorder};
 pub use shared::{Bindable, Named, Uniform};
 pub use stopwatch::Stopwatch;

@@ -148,3 +148,41 @@ pub fn wait_for(gpu: &Gpu, copies: &[&dyn AnyReadback]) -> Result<(), GpuError> 
     }
     Ok(())
 }
+
+impl<T: Pod> Buffer<T> {
+    /// Reads the whole buffer back, waiting for all submitted work.
+    ///
+    /// # Errors
+    /// [`GpuError::Lost`] or [`GpuError::Driver`].
+    pub fn read(&self, gpu: &Gpu) -> Result<Vec<T>, GpuError> {
+        self.read_range(gpu, 0, self.len())
+    }
+
+    /// Reads `count` elements from `first` on, waiting for all submitted work.
+    ///
+    /// # Errors
+    /// [`GpuError::Lost`] or [`GpuError::Driver`].
+    pub fn read_range(&self, gpu: &Gpu, first: usize, count: usize) -> Result<Vec<T>, GpuError> {
+        let mut read = read_all(gpu, &[(self, first, count)])?;
+        Ok(read.pop().unwrap_or_default())
+    }
+}
+
+/// Reads several buffers back with one wait.
+///
+/// # Errors
+/// [`GpuError::Lost`] or [`GpuError::Driver`].
+pub fn read_all<T: Pod>(gpu: &Gpu, buffers: &[(&Buffer<T>, usize, usize)]) -> Result<Vec<Vec<T>>, GpuError> {
+    let mut encoder =
+        gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some("readback") });
+    let copies: Vec<Readback<T>> = buffers
+        .iter()
+        .map(|(buffer, first, count)| {
+            let offset = (first * size_of::<T>()) as u64;
+            Readback::copy_raw(gpu, &mut encoder, buffer.raw(), offset, *count)
+        })
+        .collect();
+    gpu.queue.submit([encoder.finish()]);
+    wait_for(gpu, &copies.iter().map(|copy| copy as &dyn AnyReadback).collect::<Vec<_>>())?;
+    copies.iter().map(Readback::to_vec).collect()
+}

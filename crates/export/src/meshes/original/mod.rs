@@ -23,7 +23,7 @@ mod tests;
 
 use glam::DVec3;
 
-pub use self::solid::of_solid;
+pub use self::body::{NotOriginal, of_solid};
 use self::{
     arrange::Arrangement,
     body::{Body, Inside, bodies},
@@ -43,23 +43,6 @@ use crate::{
     shape::Octree,
     svo::Grid,
 };
-
-/// Why a mesh cannot be cut; its pieces can still have *smooth* meshes.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotOriginal {
-    /// Edges without two triangles.
-    #[error("the mesh is not closed ({0} edges); fill its holes, or take smooth meshes")]
-    Open(usize),
-    /// Some parts have no consistent outside.
-    #[error("the mesh has a part without inside and outside; take smooth meshes")]
-    Unoriented,
-    /// The arrangement of cracks and mesh failed.
-    #[error("{0}; take smooth meshes")]
-    Tangled(String),
-    /// A break by another method than Voronoi cells of an octree.
-    #[error("a break was not by Voronoi cells; take smooth meshes")]
-    OtherMethod,
-}
 
 /// One break to be repeated on the mesh.
 #[derive(Clone)]
@@ -111,7 +94,7 @@ const TRIES: u64 = 6;
 /// # Errors
 /// [`NotOriginal`].
 pub fn meshes(mesh: &Mesh, scale: f64, grid: &Grid, steps: &[CutStep<'_>]) -> Result<Originals, NotOriginal> {
-    let whole = solid::body(mesh, scale, grid)?;
+    let whole = body::imported(mesh, scale, grid)?;
     let mut left: Vec<Vec<Option<Body>>> = Vec::with_capacity(steps.len());
     let mut whole = Some(whole);
     for step in steps {

@@ -83,7 +83,7 @@ impl FamilyField {
 
     fn unasked(shape: &Shape, field_level: u32, flaw: Flaw) -> Result<Self, FieldError> {
         let lattice = lattice_of(shape, field_level)?;
-        let whole = Arc::new(Placed::new(shape, &lattice, flaw)?);
+        let whole = Arc::new(Placed::new(shape, &lattice, flaw).ok_or(FieldError::Empty)?);
         let nodes = Arc::new(LateNodes::of_whole(&whole, flaw));
         let fragments = vec![Some(whole)];
         Ok(Self { lattice, kind: shape.kind(), grid: grid_of(shape), fragments, nodes, flaw })
@@ -128,7 +128,9 @@ impl FamilyField {
         if let Some(k) = parts.iter().position(|shape| !is_alike(shape)) {
             return Err(FieldError::Grid(k));
         }
-        let on_lattice = |shape: &&Shape| Placed::new(shape, &self.lattice, self.flaw).map(Arc::new);
+        let on_lattice = |shape: &&Shape| {
+            Placed::new(shape, &self.lattice, self.flaw).map(Arc::new).ok_or(FieldError::Empty)
+        };
         let placed = parts.par_iter().map(on_lattice).collect::<Result<_, _>>()?;
         Ok(Break { old, bounds, first: self.fragments.len() as u32, placed })
     }

@@ -13,7 +13,6 @@ use std::collections::HashMap;
 use glam::{DVec3, IVec3};
 
 use super::{
-    family::FieldError,
     leaf::Foot,
     occupancy::{CellBits, Flaw, Lattice, Occupancy},
     octree_solid::{self, Below, Cube, OctreeSolid},
@@ -36,15 +35,10 @@ pub enum Solid {
 }
 
 impl Solid {
-    /// The solid of a shape.
-    ///
-    /// # Errors
-    /// [`FieldError::Empty`] for an empty shape.
-    pub fn of(shape: &Shape) -> Result<Self, FieldError> {
-        if shape.is_empty() {
-            return Err(FieldError::Empty);
-        }
-        Ok(match shape.geometry() {
+    /// The solid of a shape; `None` for an empty one.
+    #[must_use]
+    pub fn of(shape: &Shape) -> Option<Self> {
+        (!shape.is_empty()).then(|| match shape.geometry() {
             Geometry::Octree(octree) => Self::Octree(OctreeSolid::new(&octree.forest, octree.tree)),
             Geometry::Mesh(mesh) => {
                 Self::Mesh(MeshSolid::new(mesh.vertices().collect(), &mesh.surface().triangles))
@@ -216,15 +210,13 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// A shape on a lattice.
-    ///
-    /// # Errors
-    /// [`FieldError::Empty`].
-    pub fn new(shape: &Shape, lattice: &Lattice, flaw: Flaw) -> Result<Self, FieldError> {
+    /// A shape on a lattice; `None` for an empty one.
+    #[must_use]
+    pub fn new(shape: &Shape, lattice: &Lattice, flaw: Flaw) -> Option<Self> {
         let solid = Solid::of(shape)?;
         let bounds = shape.bounds();
         let [occupied, surface] = solid.cells(lattice, bounds);
-        Ok(Self { solid, bounds, occupancy: Occupancy::new(occupied, flaw), surface })
+        Some(Self { solid, bounds, occupancy: Occupancy::new(occupied, flaw), surface })
     }
 
     /// Bytes held beyond the shape.
