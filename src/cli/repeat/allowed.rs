@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Command;
 
-use super::where_is;
 use crate::{cli::grammar, mesh::references_may_lie_outside};
 
 /// Commands whose results are repeated, each with the option that names the place of its results.
@@ -265,6 +264,17 @@ pub fn shown(words: impl Iterator<Item = String>) -> String {
         true => format!("{line} {word}"),
         false => format!("{line} {word:?}"),
     })
+}
+
+/// The working directory from which `file` is found: the present one, the result's folder, or one above it.
+fn where_is(file: &str, result: &Path) -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    if file.starts_with("builtin:") || Path::new(file).is_absolute() {
+        return (file.starts_with("builtin:") || Path::new(file).is_file()).then_some(here);
+    }
+    let beside = std::path::absolute(result).ok()?;
+    let places = std::iter::once(here.as_path()).chain(beside.ancestors().skip(1));
+    places.into_iter().find(|place| place.join(file).is_file()).map(Path::to_path_buf)
 }
 
 #[cfg(test)]

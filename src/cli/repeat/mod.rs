@@ -134,14 +134,3 @@ impl Drop for Scratch {
         let _ = fs::remove_dir_all(&self.0);
     }
 }
-
-/// The working directory from which `file` is found: the present one, the result's folder, or one above it.
-fn where_is(file: &str, result: &Path) -> Option<PathBuf> {
-    let here = std::env::current_dir().ok()?;
-    if file.starts_with("builtin:") || Path::new(file).is_absolute() {
-        return (file.starts_with("builtin:") || Path::new(file).is_file()).then_some(here);
-    }
-    let beside = std::path::absolute(result).ok()?;
-    let places = std::iter::once(here.as_path()).chain(beside.ancestors().skip(1));
-    places.into_iter().find(|place| place.join(file).is_file()).map(Path::to_path_buf)
-}

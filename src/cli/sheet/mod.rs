@@ -16,7 +16,7 @@ use clap::Args;
 use glam::Vec3;
 
 use self::{
-    paper::{Cell, Paper},
+    paper::{Cell, LARGEST, Paper},
     vary::{Variant, Vary},
 };
 use super::{
@@ -42,8 +42,6 @@ use crate::{
 
 /// Most pictures on a sheet.
 const MOST: usize = 256;
-/// Largest side of a sheet, pixels: many programs cannot open larger pictures.
-const LARGEST: u32 = 16_384;
 
 #[derive(Args)]
 pub struct SheetArgs {

@@ -3,6 +3,9 @@
 use super::lettering::Lettering;
 use crate::cli::CliError;
 
+/// Largest side of a sheet, pixels: many programs cannot open larger pictures.
+pub const LARGEST: u32 = 16_384;
+
 /// Height of letters, margin, and height of a line, pixels.
 const LETTERS: f32 = 22.0;
 const GAP: u32 = 10;
@@ -61,7 +64,7 @@ impl Paper {
         paper.size = [along(origin[0], across, columns), along(origin[1], down, rows)];
         let bytes = paper.size.iter().map(|side| *side as usize).product::<usize>();
         // The caller rejects a sheet that is too large, by its size.
-        if paper.size.iter().all(|side| *side <= super::LARGEST) {
+        if paper.size.iter().all(|side| *side <= LARGEST) {
             paper.pixels = PAPER.repeat(bytes);
         }
         for (i, label) in labels.iter().flat_map(|(columns, _)| columns.iter().enumerate()) {
@@ -189,6 +192,6 @@ mod tests {
         );
         assert_eq!(paper.size(), [GAP + 3 * 50, GAP + 30 + 2 * LINE + GAP]);
         let huge = Paper::new([8192, 8192], (200, 200), None).unwrap();
-        assert!(huge.size()[0] > super::super::LARGEST && huge.pixels().is_empty());
+        assert!(huge.size()[0] > super::LARGEST && huge.pixels().is_empty());
     }
 }

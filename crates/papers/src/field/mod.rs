@@ -23,29 +23,15 @@ mod time_of_impact;
 #[cfg(test)]
 mod tests;
 
-use crate::{
-    bodies::{
-        Body, BodyId, GeneratorEntry, Options, Plane, Point,
-        collide::pairwise::{Met, NarrowPhase, NearTwo, PairGenerator},
-    },
-    fracture::MethodOption,
+use crate::bodies::{
+    Body, BodyId, GeneratorEntry, Options, Plane, Point,
+    collide::pairwise::{Met, NarrowPhase, NearTwo, PairGenerator},
 };
 pub use census::{Colliding, colliding_points};
-use distance::MAX_FIELD_LEVEL;
 use pairs::Pairs;
-use parts::{Part, Parts};
+use parts::{LEVEL, Part, Parts};
 use spheres::Scratch;
 use std::collections::BTreeSet;
-
-/// Octree level of the cells of a field, unless the body collides at a coarser one: 32 cells a side. Finer cells are
-/// exact to a smaller depth, coarser ones make less of a copy.
-pub const LEVEL: MethodOption = MethodOption {
-    name: "field_level",
-    help: "Octree level of the cells of distance fields.",
-    default: 5.0,
-    range: (1.0, MAX_FIELD_LEVEL as f64),
-    whole: true,
-};
 
 /// How the table has it.
 pub static ENTRY: GeneratorEntry = GeneratorEntry {

@@ -33,8 +33,7 @@ use glam::{DQuat, DVec3};
 use rayon::prelude::*;
 
 use super::{
-    LEVEL,
-    distance::{FamilyField, Fragment, FragmentId, Wall},
+    distance::{FamilyField, Fragment, FragmentId, MAX_FIELD_LEVEL, Wall},
     interior::Interior,
     spheres::{HalfSpace, ObjectPoint, Sampling, SphereForest, TreeContact},
 };
@@ -44,7 +43,18 @@ use crate::{
         broad_phase::{self, Motion},
         collide::convex::{Face, Solid, apart},
     },
+    fracture::MethodOption,
     shape::Shape,
+};
+
+/// Octree level of the cells of a field, unless the body collides at a coarser one: 32 cells a side. Finer cells are
+/// exact to a smaller depth, coarser ones make less of a copy.
+pub const LEVEL: MethodOption = MethodOption {
+    name: "field_level",
+    help: "Octree level of the cells of distance fields.",
+    default: 5.0,
+    range: (1.0, MAX_FIELD_LEVEL as f64),
+    whole: true,
 };
 
 /// The hull goes through samples of leaves, which stick out over it by no more than this.

@@ -2,8 +2,10 @@
 
 use std::{collections::BTreeMap, io::Write, path::Path};
 
-use super::ROOT;
 use crate::{Assembly, ExportError, ExportPiece, geometry::srgb, mesh::Material, meshes::Side, write_png};
+
+/// Name of the root prim.
+pub const ROOT: &str = "kintsugi";
 
 /// Materials by name; `None` for one that shows vertex colours.
 #[derive(Default)]

@@ -18,10 +18,7 @@ use crate::{
     meshes::WrittenMesh,
     motion::{Motion, MotionTrack},
 };
-use materials::Used;
-
-/// Name of the root prim.
-const ROOT: &str = "kintsugi";
+use materials::{ROOT, Used};
 
 /// The format.
 pub(super) static FORMAT: FormatEntry = FormatEntry {
