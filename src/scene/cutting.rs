@@ -53,10 +53,11 @@ impl Cuts {
     /// The cuts for `bodies`. `breaks` are those in their ancestry, by index, with the number of each one's first cell.
     pub fn of(sandbox: &Sandbox, bodies: &[&Body], breaks: &BTreeMap<usize, (&BreakRecord, u32)>) -> Self {
         let info = |body: &&Body| sandbox.info(body.id).copied().unwrap_or_default();
+        let exported = by_object(bodies.iter().copied(), |body| info(&body).object);
+        // Bodies that are not exported still take their share of the mesh.
+        let there = by_object(sandbox.bodies().iter(), |body| info(&body).object);
         let cut_object = |(object, known): (usize, &Arc<super::ObjectInfo>)| {
-            let own: Vec<&Body> = bodies.iter().copied().filter(|b| info(b).object == object).collect();
-            // Bodies that are not exported still take their share of the mesh.
-            let all: Vec<&Body> = sandbox.bodies().iter().filter(|b| info(b).object == object).collect();
+            let (own, all) = (exported.get(&object)?, there.get(&object)?);
             // For each break, the merged parts by the first of them.
             let log = sandbox.breaks();
             let joined = all
@@ -173,6 +174,15 @@ impl Cuts {
         };
         notes
     }
+}
+
+fn by_object<'a>(
+    bodies: impl Iterator<Item = &'a Body>,
+    object: impl Fn(&'a Body) -> usize,
+) -> BTreeMap<usize, Vec<&'a Body>> {
+    let mut groups: BTreeMap<usize, Vec<&Body>> = BTreeMap::new();
+    bodies.for_each(|body| groups.entry(object(body)).or_default().push(body));
+    groups
 }
 
 impl CutObject {

@@ -1,11 +1,14 @@
-//! glTF 2.0, JSON and binary: node transforms, several primitives, base colour and texture, vertex colours. In: bytes.
-//! Out: triangles in scene space.
+//! glTF 2.0, JSON and binary: node transforms, instances, skins in their resting pose, default morph weights, several
+//! primitives, base colour and texture, vertex colours. In: bytes. Out: triangles in scene space. A file that requires an
+//! extension which is not read is refused; what another extension would add is left out with a warning.
 //!
 //! Every number in the file is checked against the data that is there before it is used.
 
 use super::{
     Material, Texture,
-    gltf_json::{Image, Node, Primitive, Root, parse},
+    gltf_json::{
+        Image, Node, Primitive, Root, SparseData, TextureInfo, TextureJson, is_read, parse, size_of_component,
+    },
     load::Surroundings,
     unchecked::{CORNER_LIMIT, MISSING, Pace, Problem, TEXTURE_FILE_LIMIT, UncheckedMesh},
 };
@@ -15,6 +18,8 @@ use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
 /// Size limit of an external buffer, and of all buffers, bytes.
 const BUFFER_LIMIT: u64 = 2 << 30;
+/// Most sets of four joints of a vertex.
+const MOST_JOINT_SETS: usize = 4;
 /// Limit of the total number of parts that nodes place, whether they have corners or not.
 const PART_LIMIT: usize = 1 << 20;
 
@@ -27,9 +32,10 @@ pub(super) fn read(
     let (root, binary) = parse(bytes, &unchecked.pace)?;
     let mut buffers: Vec<Cow<[u8]>> = Vec::new();
     let mut left = BUFFER_LIMIT;
-    for buffer in &root.buffers {
+    for (number, buffer) in root.buffers.iter().enumerate() {
         buffers.push(match &buffer.uri {
-            None => Cow::Borrowed(binary),
+            // Only the first one is the binary chunk; data of others come by an extension.
+            None => Cow::Borrowed(if number == 0 { binary } else { &[] }),
             Some(uri) => match fetch(uri, around, left) {
                 Ok(data) => {
                     left = left.saturating_sub(data.len() as u64);
@@ -43,9 +49,26 @@ pub(super) fn read(
         });
     }
     count_parts(&root, &mut unchecked.pace)?;
+    for name in root.extensions_used.iter().filter(|name| !is_read(name)) {
+        unchecked.warn(format!("the extension {name} is not read: what it adds is left out"));
+    }
     let mut reader = Reader::new(&root, &buffers, around, unchecked);
-    each_placed(&root, |node, to_scene| {
-        parts_of(&root, node).iter().try_for_each(|part| reader.add(part, to_scene))
+    let mut places = vec![None; root.nodes.len()];
+    each_placed(&root, |number, _, to_scene| {
+        places[number] = Some(to_scene);
+        Ok(())
+    })?;
+    each_placed(&root, |_, node, to_scene| {
+        let parts = parts_of(&root, node);
+        let weights = node.weights.as_deref().or_else(|| Some(&root.meshes.get(node.mesh?)?.weights[..]));
+        let weights = weights.unwrap_or_default();
+        let pose = reader.pose(node, &places);
+        for to_node in reader.instances(node)? {
+            for part in parts {
+                reader.add(part, to_scene * to_node, weights, pose.as_deref())?;
+            }
+        }
+        Ok(())
     })
 }
 
@@ -54,13 +77,14 @@ pub(super) fn read(
 fn count_parts(root: &Root, pace: &mut Pace) -> Result<(), Problem> {
     let mut known: HashMap<usize, usize> = HashMap::new();
     let (mut parts, mut corners) = (0usize, 0usize);
-    each_placed(root, |node, _| {
+    each_placed(root, |_, node, _| {
         pace.go_on()?;
-        let of_mesh = parts_of(root, node);
-        parts = parts.saturating_add(of_mesh.len());
+        let (of_mesh, copies) = (parts_of(root, node), instance_count(root, node).unwrap_or(1));
+        parts = parts.saturating_add(of_mesh.len().saturating_mul(copies));
         if let Some(mesh) = node.mesh {
             let count = || of_mesh.iter().fold(0, |sum: usize, part| sum.saturating_add(root.corners(part)));
-            corners = corners.saturating_add(*known.entry(mesh).or_insert_with(count));
+            let of_one: usize = *known.entry(mesh).or_insert_with(count);
+            corners = corners.saturating_add(of_one.saturating_mul(copies));
         }
         Ok(())
     })?;
@@ -81,10 +105,17 @@ fn parts_of<'a>(root: &'a Root, node: &Node) -> &'a [Primitive] {
     node.mesh.and_then(|mesh| root.meshes.get(mesh)).map_or(&[], |mesh| &mesh.primitives)
 }
 
-/// Visits every node of the scene in order, with its transform.
+/// Number of copies of a node's mesh, if the node has any.
+fn instance_count(root: &Root, node: &Node) -> Option<usize> {
+    let instances = node.extensions.instances.as_ref()?;
+    let counts = instances.attributes.values().filter_map(|&number| Some(root.accessors.get(number)?.count));
+    Some(counts.max().unwrap_or(0))
+}
+
+/// Visits every node of the scene in order, with its number and its transform.
 fn each_placed(
     root: &Root,
-    mut visit: impl FnMut(&Node, Mat4) -> Result<(), Problem>,
+    mut visit: impl FnMut(usize, &Node, Mat4) -> Result<(), Problem>,
 ) -> Result<(), Problem> {
     let roots: Vec<usize> = match root.scenes.get(root.scene.unwrap_or(0)) {
         Some(scene) => scene.nodes.clone(),
@@ -99,20 +130,48 @@ fn each_placed(
             continue;
         }
         let to_scene = from_parent * placement(node);
-        visit(node, to_scene)?;
+        visit(number, node, to_scene)?;
         stack.extend(node.children.iter().rev().map(|&child| (child, to_scene)));
     }
     Ok(())
 }
 
 fn placement(node: &Node) -> Mat4 {
-    if let Some(matrix) = &node.matrix {
-        return Mat4::from_cols_array(matrix);
+    match &node.matrix {
+        Some(matrix) => Mat4::from_cols_array(matrix),
+        None => composed(node.translation, node.rotation, node.scale),
     }
-    let rotation = node.rotation.map_or(Quat::IDENTITY, Quat::from_array);
-    Mat4::from_translation(node.translation.unwrap_or_default().into())
+}
+
+fn composed(translation: Option<[f32; 3]>, rotation: Option<[f32; 4]>, scale: Option<[f32; 3]>) -> Mat4 {
+    let rotation = rotation.map_or(Quat::IDENTITY, Quat::from_array);
+    Mat4::from_translation(translation.unwrap_or_default().into())
         * Mat4::from_quat(if rotation.length_squared() > 0.0 { rotation.normalize() } else { Quat::IDENTITY })
-        * Mat4::from_scale(node.scale.unwrap_or([1.0; 3]).into())
+        * Mat4::from_scale(scale.unwrap_or([1.0; 3]).into())
+}
+
+/// What a skin in its resting pose does to the vertices of a part.
+struct Skinned<'p> {
+    /// By joint the transform from the mesh to the scene.
+    pose: &'p [Mat4],
+    /// Joints and their weights, four a vertex and set.
+    sets: Vec<(Vec<[f32; 4]>, Vec<[f32; 4]>)>,
+}
+
+impl Skinned<'_> {
+    /// The transform of a vertex to the scene.
+    fn at(&self, vertex: usize) -> Mat4 {
+        let mut sum = Mat4::ZERO;
+        for (joints, weights) in &self.sets {
+            let of = |all: &[[f32; 4]]| all.get(vertex).copied().unwrap_or_default();
+            for (joint, weight) in of(joints).into_iter().zip(of(weights)) {
+                sum += self.pose.get(joint as usize).map_or(Mat4::ZERO, |pose| *pose * weight);
+            }
+        }
+        // The sum of the weights; rounding and packing move it off 1.
+        let whole = sum.w_axis.w;
+        if whole > 0.0 { sum * whole.recip() } else { self.pose.first().copied().unwrap_or(Mat4::IDENTITY) }
+    }
 }
 
 struct Reader<'a> {
@@ -140,20 +199,102 @@ impl<'a> Reader<'a> {
     ) -> Self {
         let primitives = || root.meshes.iter().flat_map(|mesh| &mesh.primitives);
         let colors = primitives().any(|p| p.attributes.contains_key("COLOR_0"));
-        let uvs = root.materials.iter().any(|m| m.pbr_metallic_roughness.base_color_texture.is_some());
+        let uvs = root.materials.iter().any(|m| m.color().1.is_some());
         let normals = primitives().any(|p| p.attributes.contains_key("NORMAL"));
         let (materials, images) = Default::default();
         Self { root, buffers, around, unchecked, materials, images, colors, uvs, normals }
     }
 
-    fn add(&mut self, primitive: &Primitive, to_scene: Mat4) -> Result<(), Problem> {
+    /// Transforms of the copies of a node's mesh, or the one that leaves it where it is.
+    fn instances(&mut self, node: &Node) -> Result<Vec<Mat4>, Problem> {
+        let Some(instances) = &node.extensions.instances else { return Ok(vec![Mat4::IDENTITY]) };
         self.unchecked.pace.go_on_now()?;
-        let Some(positions) = self.attribute::<3>(primitive, "POSITION") else {
+        let number = |name: &str| instances.attributes.get(name).copied();
+        let translations = number("TRANSLATION").and_then(|n| self.values::<3>(n, PART_LIMIT));
+        let rotations = number("ROTATION").and_then(|n| self.values::<4>(n, PART_LIMIT));
+        let scales = number("SCALE").and_then(|n| self.values::<3>(n, PART_LIMIT));
+        let count = instance_count(self.root, node).unwrap_or(0).min(PART_LIMIT);
+        if [
+            translations.as_ref().map(Vec::len),
+            rotations.as_ref().map(Vec::len),
+            scales.as_ref().map(Vec::len),
+        ]
+        .iter()
+        .all(|found| *found != Some(count))
+        {
+            self.unchecked.warn("the places of a part's copies cannot be read; one copy is read");
+            return Ok(vec![Mat4::IDENTITY]);
+        }
+        let at = |k: usize| {
+            let translation = translations.as_ref().and_then(|all| all.get(k).copied());
+            let rotation = rotations.as_ref().and_then(|all| all.get(k).copied());
+            composed(translation, rotation, scales.as_ref().and_then(|all| all.get(k).copied()))
+        };
+        Ok((0..count).map(at).collect())
+    }
+
+    /// By joint of a node's skin, the transform from the mesh to the scene; `None` for a node without a skin. `places`: the
+    /// transforms of all nodes.
+    fn pose(&mut self, node: &Node, places: &[Option<Mat4>]) -> Option<Vec<Mat4>> {
+        let skin = self.root.skins.get(node.skin?)?;
+        let inverse = match skin.inverse_bind_matrices {
+            Some(number) => self.values::<16>(number, skin.joints.len())?,
+            None => Vec::new(),
+        };
+        let of = |(k, joint): (usize, &usize)| {
+            let bind = inverse.get(k).map_or(Mat4::IDENTITY, Mat4::from_cols_array);
+            Some(places.get(*joint).copied().flatten()? * bind)
+        };
+        let pose: Option<Vec<Mat4>> = skin.joints.iter().enumerate().map(of).collect();
+        if pose.is_none() {
+            self.unchecked.warn("a skin has a joint outside the scene; its part is read where its node is");
+        }
+        pose.filter(|pose| !pose.is_empty())
+    }
+
+    /// The joints of a part's vertices; `None` where it has none, or they cannot be read.
+    fn skinned<'p>(&mut self, primitive: &Primitive, pose: &'p [Mat4], count: usize) -> Option<Skinned<'p>> {
+        let mut sets = Vec::new();
+        for set in 0..MOST_JOINT_SETS {
+            let Some(joints) = self.attribute::<4>(primitive, &format!("JOINTS_{set}"), count) else { break };
+            let weights = self.attribute::<4>(primitive, &format!("WEIGHTS_{set}"), count);
+            sets.push((joints, weights.filter(|weights| weights.len() == count)?));
+        }
+        (!sets.is_empty()).then_some(Skinned { pose, sets })
+    }
+
+    /// Adds to vertices what the morph targets of these weights move them by.
+    fn morph(&mut self, primitive: &Primitive, weights: &[f32], name: &str, values: &mut [[f32; 3]]) {
+        for (target, &weight) in primitive.targets.iter().zip(weights).filter(|(_, weight)| **weight != 0.0) {
+            let Some(&number) = target.get(name) else { continue };
+            match self.values::<3>(number, values.len()) {
+                Some(moved) => {
+                    for (value, by) in values.iter_mut().zip(moved) {
+                        *value = std::array::from_fn(|k| value[k] + weight * by[k]);
+                    }
+                }
+                None => self.unchecked.warn("a morph target cannot be read and is left out"),
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        primitive: &Primitive,
+        to_scene: Mat4,
+        weights: &[f32],
+        pose: Option<&[Mat4]>,
+    ) -> Result<(), Problem> {
+        self.unchecked.pace.go_on_now()?;
+        let Some(mut positions) = self.attribute::<3>(primitive, "POSITION", CORNER_LIMIT) else {
             self.unchecked.warn(
                 "a part without readable positions left out (compressed or cut short): export it plain",
             );
             return Ok(());
         };
+        self.morph(primitive, weights, "POSITION", &mut positions);
+        let skinned = pose.and_then(|pose| self.skinned(primitive, pose, positions.len()));
+        let to_scene_of = |k: usize| skinned.as_ref().and_then(|all| all.get(k).copied()).unwrap_or(to_scene);
         let indices: Vec<u32> = match primitive.indices {
             None => (0..positions.len() as u32).collect(),
             Some(accessor) => {
@@ -181,7 +322,7 @@ impl<'a> Reader<'a> {
             }
         };
         let base = self.unchecked.mesh.positions.len();
-        let mirrored = to_scene.determinant() < 0.0;
+        let mirrored = to_scene_of(0).determinant() < 0.0;
         for t in &mut triangles {
             *t = t.map(|i| if (i as usize) < positions.len() { i + base as u32 } else { MISSING });
             if mirrored {
@@ -189,28 +330,35 @@ impl<'a> Reader<'a> {
             }
         }
         if self.colors {
-            let mut colors = self.attribute::<3>(primitive, "COLOR_0").unwrap_or_default();
+            let mut colors = self.attribute::<3>(primitive, "COLOR_0", positions.len()).unwrap_or_default();
             colors.resize(positions.len(), [1.0; 3]);
             self.unchecked.mesh.colors.extend(colors.iter().map(|c| c.map(srgb::byte)));
         }
         if self.uvs {
             let material = primitive.material.and_then(|m| self.root.materials.get(m));
-            let texture = material.and_then(|m| m.pbr_metallic_roughness.base_color_texture.as_ref());
-            let name = format!("TEXCOORD_{}", texture.map_or(0, |t| t.tex_coord));
-            let mut uvs = self.attribute::<2>(primitive, &name).unwrap_or_default();
+            let texture = material.and_then(|m| m.color().1);
+            let name = format!("TEXCOORD_{}", texture.map_or(0, TextureInfo::set));
+            let mut uvs = self.attribute::<2>(primitive, &name, positions.len()).unwrap_or_default();
             uvs.resize(positions.len(), [0.0, 1.0]);
+            let moved = |uv: &[f32; 2]| texture.map_or(*uv, |texture| texture.moved(*uv));
             // glTF counts v from the top.
-            self.unchecked.mesh.uvs.extend(uvs.iter().map(|uv| [uv[0], 1.0 - uv[1]]));
+            self.unchecked.mesh.uvs.extend(uvs.iter().map(moved).map(|uv| [uv[0], 1.0 - uv[1]]));
         }
         if self.normals {
-            let mut normals = self.attribute::<3>(primitive, "NORMAL").unwrap_or_default();
+            let mut normals = self.attribute::<3>(primitive, "NORMAL", positions.len()).unwrap_or_default();
             normals.resize(positions.len(), [0.0; 3]);
+            self.morph(primitive, weights, "NORMAL", &mut normals);
             // Normals are transformed by the inverse transpose, which handles any scale of the node.
-            let turn = Mat3::from_mat4(to_scene).inverse().transpose();
-            self.unchecked.mesh.normals.extend(normals.iter().map(|n| (turn * Vec3::from(*n)).to_array()));
+            let turn_by = |to_scene: Mat4| Mat3::from_mat4(to_scene).inverse().transpose();
+            let of_all = turn_by(to_scene);
+            let turned = |(k, n): (usize, &[f32; 3])| {
+                let turn = skinned.as_ref().map_or(of_all, |skinned| turn_by(skinned.at(k)));
+                (turn * Vec3::from(*n)).to_array()
+            };
+            self.unchecked.mesh.normals.extend(normals.iter().enumerate().map(turned));
         }
-        let place = |p: &[f32; 3]| to_scene.transform_point3(Vec3::from(*p)).to_array();
-        self.unchecked.mesh.positions.extend(positions.iter().map(place));
+        let place = |(k, p): (usize, &[f32; 3])| to_scene_of(k).transform_point3(Vec3::from(*p)).to_array();
+        self.unchecked.mesh.positions.extend(positions.iter().enumerate().map(place));
         let material = self.material(primitive.material)?;
         self.unchecked.mesh.triangle_material.extend(std::iter::repeat_n(material, triangles.len()));
         self.unchecked.mesh.triangles.extend(triangles);
@@ -224,9 +372,8 @@ impl<'a> Reader<'a> {
         if let Some(known) = self.materials.get(&wanted) {
             return Ok(*known);
         }
-        let pbr = wanted.map(|m| &self.root.materials[m].pbr_metallic_roughness);
-        let [r, g, b, _] = pbr.and_then(|pbr| pbr.base_color_factor).unwrap_or([1.0; 4]);
-        let texture = match pbr.and_then(|pbr| pbr.base_color_texture.as_ref()) {
+        let ([r, g, b, _], texture) = wanted.map_or(([1.0; 4], None), |m| self.root.materials[m].color());
+        let texture = match texture {
             Some(info) => self.texture(info.index)?,
             None => None,
         };
@@ -238,7 +385,10 @@ impl<'a> Reader<'a> {
 
     /// A texture's picture; an image that several textures show is decoded once.
     fn texture(&mut self, number: usize) -> Result<Option<Arc<Texture>>, Problem> {
-        let source = self.root.textures.get(number).and_then(|texture| texture.source);
+        let of = |texture: &TextureJson| {
+            texture.extensions.webp.as_ref().and_then(|webp| webp.source).or(texture.source)
+        };
+        let source = self.root.textures.get(number).and_then(of);
         let Some((source, image)) = source.and_then(|k| Some((k, self.root.images.get(k)?))) else {
             self.unchecked.warn("a texture without a picture that can be read is left out");
             return Ok(None);
@@ -285,9 +435,6 @@ impl<'a> Reader<'a> {
         least_width: usize,
     ) -> Option<impl Iterator<Item = &'a [u8]> + use<'a>> {
         let accessor = self.root.accessors.get(number)?;
-        if accessor.sparse.is_some() {
-            self.unchecked.warn("sparse data is read without its exceptions");
-        }
         let (data, stride) = self.view(accessor.buffer_view?)?;
         let width = accessor.width().filter(|&w| w >= least_width)?;
         let size = width * accessor.component_size()?;
@@ -299,23 +446,69 @@ impl<'a> Reader<'a> {
             .then(|| (0..count).map(move |k| &data[first + k * stride..first + k * stride + size]))
     }
 
-    /// The first N components of every element of an attribute; None if data are missing.
-    fn attribute<const N: usize>(&mut self, primitive: &Primitive, name: &str) -> Option<Vec<[f32; N]>> {
-        let number = *primitive.attributes.get(name)?;
+    /// Every element of an accessor as `read` gives it from its bytes, at most `most` of them; None if data are missing.
+    fn read<T: Clone>(
+        &mut self,
+        number: usize,
+        (width, most): (usize, usize),
+        zero: T,
+        read: impl Fn(&[u8]) -> T,
+    ) -> Option<Vec<T>> {
+        let accessor = self.root.accessors.get(number)?;
+        let mut pace = self.unchecked.pace.clone();
+        let mut all: Vec<T> = match (accessor.buffer_view, &accessor.sparse) {
+            (None, Some(_)) if accessor.count <= CORNER_LIMIT => vec![zero; accessor.count.min(most)],
+            _ => {
+                let elements = self.elements(number, width)?;
+                elements.take(most).take_while(|_| pace.go_on().is_ok()).map(&read).collect()
+            }
+        };
+        if let Some(sparse) = &accessor.sparse {
+            let size = accessor.width().filter(|&w| w >= width)? * accessor.component_size()?;
+            let index_size = size_of_component(sparse.indices.component_type)?;
+            let data = |of: &SparseData, size: usize| {
+                let (bytes, _) = self.view(of.buffer_view)?;
+                bytes.get(of.byte_offset..)?.get(..sparse.count.checked_mul(size)?)
+            };
+            let (indices, values) = (data(&sparse.indices, index_size)?, data(&sparse.values, size)?);
+            for (index, value) in indices.chunks_exact(index_size).zip(values.chunks_exact(size)) {
+                pace.go_on().ok()?;
+                // One beyond the elements that are wanted changes nothing.
+                if let Some(element) = all.get_mut(little_endian(index) as usize) {
+                    *element = read(value);
+                }
+            }
+        }
+        Some(all)
+    }
+
+    /// The first N components of the elements of an accessor, at most `most` of them; None if data are missing.
+    fn values<const N: usize>(&mut self, number: usize, most: usize) -> Option<Vec<[f32; N]>> {
         let accessor = self.root.accessors.get(number)?;
         let size = accessor.component_size()?;
         let element =
             |e: &[u8]| std::array::from_fn(|c| accessor.component(e.get(c * size..).unwrap_or_default()));
-        let mut pace = self.unchecked.pace.clone();
-        Some(self.elements(number, N)?.take_while(|_| pace.go_on().is_ok()).map(element).collect())
+        self.read(number, (N, most), [0.0; N], element)
+    }
+
+    /// The same of an attribute.
+    fn attribute<const N: usize>(
+        &mut self,
+        primitive: &Primitive,
+        name: &str,
+        most: usize,
+    ) -> Option<Vec<[f32; N]>> {
+        self.values(*primitive.attributes.get(name)?, most)
     }
 
     fn indices(&mut self, number: usize) -> Option<Vec<u32>> {
         let size = self.root.accessors.get(number)?.component_size()?;
-        let index = |e: &[u8]| e[..size].iter().rev().fold(0, |value, &b| value << 8 | u32::from(b));
-        let mut pace = self.unchecked.pace.clone();
-        Some(self.elements(number, 1)?.take_while(|_| pace.go_on().is_ok()).map(index).collect())
+        self.read(number, (1, usize::MAX), 0, |e| little_endian(&e[..size]))
     }
+}
+
+fn little_endian(bytes: &[u8]) -> u32 {
+    bytes.iter().rev().fold(0, |value, &b| value << 8 | u32::from(b))
 }
 
 /// The contents of a reference: of a data URI, or of a file beside the scene.

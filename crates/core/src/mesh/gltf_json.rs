@@ -3,6 +3,8 @@
 //!
 //! Written here because the gltf crate's validation indexes out of bounds on damaged files.
 
+use std::collections::BTreeMap;
+
 use super::unchecked::{Pace, Problem};
 use serde::Deserialize;
 
@@ -20,6 +22,9 @@ pub(super) struct Root {
     pub accessors: Vec<Accessor>,
     pub buffer_views: Vec<View>,
     pub buffers: Vec<Buffer>,
+    pub skins: Vec<Skin>,
+    pub extensions_used: Vec<String>,
+    pub extensions_required: Vec<String>,
 }
 
 impl Root {
@@ -27,8 +32,10 @@ impl Root {
     pub fn corners(&self, part: &Primitive) -> usize {
         let count = |number: usize| {
             let accessor = self.accessors.get(number)?;
-            let view = self.buffer_views.get(accessor.buffer_view?)?;
-            Some(accessor.count.min(view.byte_length))
+            let Some(view) = accessor.buffer_view else {
+                return accessor.sparse.is_some().then_some(accessor.count);
+            };
+            Some(accessor.count.min(self.buffer_views.get(view)?.byte_length))
         };
         let numbers = [part.indices, part.attributes.get("POSITION").copied()];
         numbers.into_iter().flatten().filter_map(count).max().unwrap_or(0)
@@ -56,19 +63,49 @@ pub(super) struct Node {
     pub translation: Option<[f32; 3]>,
     pub rotation: Option<[f32; 4]>,
     pub scale: Option<[f32; 3]>,
+    pub skin: Option<usize>,
+    /// Weights of the mesh's morph targets, in place of the mesh's own.
+    pub weights: Option<Vec<f32>>,
+    pub extensions: NodeExtensions,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct NodeExtensions {
+    #[serde(rename = "EXT_mesh_gpu_instancing")]
+    pub instances: Option<Instances>,
+}
+
+/// Places of copies of a node's mesh.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Instances {
+    /// Accessors `TRANSLATION`, `ROTATION`, `SCALE`.
+    pub attributes: BTreeMap<String, usize>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Skin {
+    pub joints: Vec<usize>,
+    pub inverse_bind_matrices: Option<usize>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct MeshJson {
     pub primitives: Vec<Primitive>,
+    /// Default weights of morph targets.
+    pub weights: Vec<f32>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Primitive {
     /// Accessor of each attribute.
-    pub attributes: std::collections::BTreeMap<String, usize>,
+    pub attributes: BTreeMap<String, usize>,
+    /// Accessors of the displacements of each morph target.
+    pub targets: Vec<BTreeMap<String, usize>>,
     pub indices: Option<usize>,
     pub material: Option<usize>,
     /// 4 triangles (the default), 5 strip, 6 fan; others have no surface.
@@ -79,6 +116,33 @@ pub(super) struct Primitive {
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct MaterialJson {
     pub pbr_metallic_roughness: Pbr,
+    pub extensions: MaterialExtensions,
+}
+
+impl MaterialJson {
+    /// Its colour, linear, and the picture of it: of the older model where the file has that.
+    pub fn color(&self) -> ([f32; 4], Option<&TextureInfo>) {
+        let pbr = &self.pbr_metallic_roughness;
+        match &self.extensions.specular_glossiness {
+            Some(old) => (old.diffuse_factor.unwrap_or([1.0; 4]), old.diffuse_texture.as_ref()),
+            None => (pbr.base_color_factor.unwrap_or([1.0; 4]), pbr.base_color_texture.as_ref()),
+        }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct MaterialExtensions {
+    #[serde(rename = "KHR_materials_pbrSpecularGlossiness")]
+    pub specular_glossiness: Option<SpecularGlossiness>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct SpecularGlossiness {
+    /// Linear.
+    pub diffuse_factor: Option<[f32; 4]>,
+    pub diffuse_texture: Option<TextureInfo>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -94,11 +158,59 @@ pub(super) struct Pbr {
 pub(super) struct TextureInfo {
     pub index: usize,
     pub tex_coord: u32,
+    pub extensions: TextureInfoExtensions,
+}
+
+impl TextureInfo {
+    /// The set of coordinates that the picture uses.
+    pub fn set(&self) -> u32 {
+        self.extensions.transform.as_ref().and_then(|t| t.tex_coord).unwrap_or(self.tex_coord)
+    }
+
+    /// A coordinate as the picture uses it: scaled, turned counter-clockwise (v points down), moved.
+    pub fn moved(&self, [u, v]: [f32; 2]) -> [f32; 2] {
+        let Some(t) = &self.extensions.transform else { return [u, v] };
+        let ([sx, sy], [x, y]) = (t.scale.unwrap_or([1.0; 2]), t.offset.unwrap_or_default());
+        let (sin, cos) = (libm::sinf(t.rotation), libm::cosf(t.rotation));
+        let (u, v) = (sx * u, sy * v);
+        [x + cos * u + sin * v, y - sin * u + cos * v]
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct TextureInfoExtensions {
+    #[serde(rename = "KHR_texture_transform")]
+    pub transform: Option<TextureTransform>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct TextureTransform {
+    pub offset: Option<[f32; 2]>,
+    /// Radians.
+    pub rotation: f32,
+    pub scale: Option<[f32; 2]>,
+    pub tex_coord: Option<u32>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct TextureJson {
+    pub source: Option<usize>,
+    pub extensions: TextureExtensions,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct TextureExtensions {
+    #[serde(rename = "EXT_texture_webp")]
+    pub webp: Option<WebpSource>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct WebpSource {
     pub source: Option<usize>,
 }
 
@@ -119,7 +231,24 @@ pub(super) struct Accessor {
     pub count: usize,
     #[serde(rename = "type")]
     pub kind: String,
-    pub sparse: Option<serde::de::IgnoredAny>,
+    pub sparse: Option<Sparse>,
+}
+
+/// Elements that differ from those of the buffer view, or from zero where there is none.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Sparse {
+    pub count: usize,
+    pub indices: SparseData,
+    pub values: SparseData,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct SparseData {
+    pub buffer_view: usize,
+    pub byte_offset: usize,
+    pub component_type: u32,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -145,18 +274,14 @@ impl Accessor {
             "VEC2" => 2,
             "VEC3" => 3,
             "VEC4" => 4,
+            "MAT4" => 16,
             _ => return None,
         })
     }
 
     /// Size of a component, bytes.
     pub fn component_size(&self) -> Option<usize> {
-        Some(match self.component_type {
-            5120 | 5121 => 1,
-            5122 | 5123 => 2,
-            5125 | 5126 => 4,
-            _ => return None,
-        })
+        size_of_component(self.component_type)
     }
 
     /// A component from its little-endian bytes.
@@ -171,6 +296,37 @@ impl Accessor {
         };
         if self.normalized { value / full } else { value }
     }
+}
+
+/// Extensions that change which triangles, coordinates or colours a file has, and that are read.
+const READ: [&str; 6] = [
+    "EXT_mesh_gpu_instancing",
+    "EXT_texture_webp",
+    "KHR_materials_pbrSpecularGlossiness",
+    "KHR_materials_unlit",
+    "KHR_mesh_quantization",
+    "KHR_texture_transform",
+];
+
+/// Extensions without any influence on the pieces, which carry colours and textures of the surface alone.
+const WITHOUT_INFLUENCE: [&str; 3] = ["KHR_lights_punctual", "KHR_xmp_json_ld", "KHR_animation_pointer"];
+
+/// Whether a file that requires an extension is read as it is meant. Materials of the newer models have a plain colour,
+/// too.
+pub(super) fn is_read(extension: &str) -> bool {
+    READ.contains(&extension)
+        || WITHOUT_INFLUENCE.contains(&extension)
+        || extension.starts_with("KHR_materials_")
+}
+
+/// Size of a component of this type, bytes.
+pub(super) fn size_of_component(kind: u32) -> Option<usize> {
+    Some(match kind {
+        5120 | 5121 => 1,
+        5122 | 5123 => 2,
+        5125 | 5126 => 4,
+        _ => return None,
+    })
 }
 
 /// Size limit of the JSON, bytes; buffers and pictures inside it count.
@@ -217,6 +373,14 @@ pub(super) fn parse<'a>(bytes: &'a [u8], pace: &Pace) -> Result<(Root, &'a [u8])
     check_size(text, pace)?;
     let root: Root = serde_json::from_slice(text)
         .map_err(|error| Problem::whole(format!("its JSON is damaged ({error}); export it again")))?;
+    let unknown: Vec<&str> =
+        root.extensions_required.iter().map(String::as_str).filter(|name| !is_read(name)).collect();
+    if !unknown.is_empty() {
+        return Err(Problem::whole(format!(
+            "it can be read only with {}, which Kintsugi does not read; export it without compression and extensions",
+            unknown.join(", ")
+        )));
+    }
     if !root.asset.version.starts_with('2') {
         return Err(Problem::whole(format!(
             "is version '{}', only 2.0 is read; export it as 2.0",

@@ -47,6 +47,8 @@ pub mod digest;
 mod unchecked;
 mod gltf;
 mod gltf_json;
+#[cfg(test)]
+mod gltf_tests;
 mod health;
 #[cfg(test)]
 mod hostile;

@@ -1,0 +1,256 @@
+//! What glTF files hold beyond plain triangles: sparse data, instances, skins, morph targets, moved textures, and
+//! extensions that are not read.
+
+use serde_json::{Value, json};
+
+use super::{LoadWarning, Mesh, MeshError, load_bytes};
+
+/// A file under construction.
+struct Glb {
+    document: Value,
+    binary: Vec<u8>,
+}
+
+impl Glb {
+    /// A box from 0 to 1, as mesh 0.
+    fn of_box() -> Self {
+        let mut glb = Self {
+            document: json!({"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}],
+                "nodes": [{"mesh": 0}], "accessors": [], "bufferViews": []}),
+            binary: Vec::new(),
+        };
+        let corners: Vec<[f32; 3]> =
+            (0..8).map(|c| [c & 1, c >> 1 & 1, c >> 2].map(|side| side as f32)).collect();
+        let triangles: [u16; 36] = [
+            0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4, 2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3,
+            5, 3, 7, 5,
+        ];
+        let positions = glb.floats(&corners, "VEC3");
+        let indices = glb.add(&triangles.map(u16::to_le_bytes).concat(), 5123, 36, "SCALAR");
+        glb.document["meshes"] =
+            json!([{"primitives": [{"attributes": {"POSITION": positions}, "indices": indices}]}]);
+        glb
+    }
+
+    fn view(&mut self, bytes: &[u8]) -> usize {
+        let at = self.binary.len();
+        self.binary.extend(bytes);
+        self.binary.resize(self.binary.len().next_multiple_of(4), 0);
+        push(
+            &mut self.document["bufferViews"],
+            json!({"buffer": 0, "byteOffset": at, "byteLength": bytes.len()}),
+        )
+    }
+
+    fn add(&mut self, bytes: &[u8], component: u32, count: usize, kind: &str) -> usize {
+        let view = self.view(bytes);
+        let accessor = json!({"bufferView": view, "componentType": component, "count": count, "type": kind});
+        push(&mut self.document["accessors"], accessor)
+    }
+
+    fn floats<const N: usize>(&mut self, all: &[[f32; N]], kind: &str) -> usize {
+        let bytes: Vec<u8> = all.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();
+        self.add(&bytes, 5126, all.len(), kind)
+    }
+
+    fn part(&mut self) -> &mut Value {
+        &mut self.document["meshes"][0]["primitives"][0]
+    }
+
+    fn load(mut self) -> Result<(Mesh, Vec<LoadWarning>), MeshError> {
+        let buffers = &mut self.document["buffers"];
+        if buffers.is_null() {
+            *buffers = json!([{}]);
+        }
+        buffers[0]["byteLength"] = self.binary.len().into();
+        let mut text = self.document.to_string();
+        while text.len() % 4 != 0 {
+            text.push(' ');
+        }
+        let mut out = b"glTF".to_vec();
+        out.extend(2u32.to_le_bytes());
+        out.extend((28 + text.len() as u32 + self.binary.len() as u32).to_le_bytes());
+        for (kind, chunk) in [(b"JSON", text.as_bytes()), (b"BIN\0", &self.binary)] {
+            out.extend((chunk.len() as u32).to_le_bytes());
+            out.extend(kind);
+            out.extend(chunk);
+        }
+        load_bytes(&out, "glb")
+    }
+
+    /// The mesh of a file about which there is nothing to say.
+    fn mesh(self) -> Mesh {
+        let (mesh, warnings) = self.load().unwrap();
+        assert_eq!(warnings, []);
+        mesh
+    }
+}
+
+fn push(list: &mut Value, value: Value) -> usize {
+    let list = list.as_array_mut().unwrap();
+    list.push(value);
+    list.len() - 1
+}
+
+fn extent(mesh: &Mesh) -> [[f32; 3]; 2] {
+    let by = |pick: fn(f32, f32) -> f32| {
+        let first = mesh.positions[0];
+        mesh.positions.iter().fold(first, |sum, p| [0, 1, 2].map(|k| pick(sum[k], p[k])))
+    };
+    [by(f32::min), by(f32::max)]
+}
+
+fn volume(mesh: &Mesh) -> f32 {
+    let at = |i: u32| glam::Vec3::from(mesh.positions[i as usize]);
+    mesh.triangles.iter().map(|t| at(t[0]).dot(at(t[1]).cross(at(t[2]))) / 6.0).sum()
+}
+
+#[test]
+fn sparse_data_take_the_place_of_what_is_there_and_of_nothing() {
+    assert_eq!(volume(&Glb::of_box().mesh()), 1.0);
+    for has_base in [true, false] {
+        let mut glb = Glb::of_box();
+        let rows: Vec<u16> = (0..8).filter(|c| !has_base || c >> 1 & 1 == 1).collect();
+        let values: Vec<[f32; 3]> = rows
+            .iter()
+            .map(|&c| [f32::from(c & 1), 2.0 * f32::from(c >> 1 & 1), f32::from(c >> 2)])
+            .collect();
+        let indices: Vec<u8> = rows.iter().flat_map(|row| row.to_le_bytes()).collect();
+        let values: Vec<u8> = values.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();
+        let (indices, values) = (glb.view(&indices), glb.view(&values));
+        let accessor = &mut glb.document["accessors"][0];
+        accessor["sparse"] = json!({"count": rows.len(),
+            "indices": {"bufferView": indices, "componentType": 5123}, "values": {"bufferView": values}});
+        if !has_base {
+            accessor.as_object_mut().unwrap().remove("bufferView");
+        }
+        assert_eq!(volume(&glb.mesh()), 2.0, "{has_base}");
+    }
+    // Numbers beyond the data, and a promise of more zeros than a mesh may have.
+    let mut glb = Glb::of_box();
+    glb.document["accessors"][0]["sparse"] =
+        json!({"count": 9, "indices": {"bufferView": 0, "componentType": 5121}});
+    let message = glb.load().unwrap_err().message;
+    assert!(message.contains("without readable positions"), "{message}");
+    let mut glb = Glb::of_box();
+    let accessor = &mut glb.document["accessors"][0];
+    accessor.as_object_mut().unwrap().remove("bufferView");
+    accessor["count"] = 4_000_000_000u64.into();
+    accessor["sparse"] = json!({"count": 0});
+    let refused = glb.load().unwrap_err().message;
+    assert!(refused.contains("4000000000 corners"), "{refused}");
+}
+
+#[test]
+fn every_instance_is_there() {
+    let mut glb = Glb::of_box();
+    let places = glb.floats(&[[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [6.0, 0.0, 0.0]], "VEC3");
+    let scales = glb.floats(&[[1.0; 3], [1.0; 3], [1.0, 2.0, -1.0]], "VEC3");
+    let instances = json!({"attributes": {"TRANSLATION": places, "SCALE": scales}});
+    glb.document["nodes"][0]["extensions"] = json!({"EXT_mesh_gpu_instancing": instances});
+    glb.document["nodes"][0]["translation"] = json!([0, 5, 0]);
+    glb.document["extensionsRequired"] = json!(["EXT_mesh_gpu_instancing"]);
+    let mesh = glb.mesh();
+    assert_eq!((mesh.triangles.len(), volume(&mesh)), (36, 4.0), "the mirrored one is not inside out");
+    assert_eq!(extent(&mesh), [[0.0, 5.0, -1.0], [7.0, 7.0, 1.0]]);
+    // As many copies as no scene has, of which the file holds none.
+    let mut glb = Glb::of_box();
+    let far = push(
+        &mut glb.document["accessors"],
+        json!({"componentType": 5126, "count": 3_000_000_000u64, "type": "VEC3"}),
+    );
+    glb.document["nodes"][0]["extensions"] =
+        json!({"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": far}}});
+    assert!(glb.load().unwrap_err().message.contains("are the most"));
+}
+
+#[test]
+fn a_skin_is_read_in_its_resting_pose_and_not_where_its_node_is() {
+    let mut glb = Glb::of_box();
+    let joints = glb.add(&[0u8, 1, 0, 0].repeat(8), 5121, 8, "VEC4");
+    // Not quite normalised, as packed weights are.
+    let weights = glb.floats(&[[0.25, 0.25, 0.0, 0.0]; 8], "VEC4");
+    let moved = |x: f32| [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, x, 0.0, 0.0, 1.0f32];
+    let inverse = glb.floats(&[moved(0.0), moved(100.0)], "MAT4");
+    let part = &mut glb.part()["attributes"];
+    (part["JOINTS_0"], part["WEIGHTS_0"]) = (joints.into(), weights.into());
+    glb.document["nodes"] = json!([{"mesh": 0, "skin": 0, "translation": [500, 0, 0]},
+        {"scale": [0.01, 0.01, 0.01], "children": [2, 3]}, {}, {}]);
+    glb.document["scenes"] = json!([{"nodes": [0, 1]}]);
+    glb.document["skins"] = json!([{"joints": [2, 3], "inverseBindMatrices": inverse}]);
+    let [low, high] = extent(&glb.mesh());
+    // Half of it is moved by one unit.
+    let near = |a: [f32; 3], b: [f32; 3]| (0..3).all(|k| (a[k] - b[k]).abs() < 1e-6);
+    assert!(near(low, [0.5, 0.0, 0.0]) && near(high, [0.51, 0.01, 0.01]), "{low:?} {high:?}");
+}
+
+#[test]
+fn morph_targets_have_their_default_weights() {
+    for (of_node, wanted) in [(None, 2.0), (Some(json!([0.0])), 1.0)] {
+        let mut glb = Glb::of_box();
+        let up: Vec<[f32; 3]> = (0..8).map(|c| [0.0, (c >> 1 & 1) as f32, 0.0]).collect();
+        let up = glb.floats(&up, "VEC3");
+        glb.part()["targets"] = json!([{"POSITION": up}]);
+        glb.document["meshes"][0]["weights"] = json!([1.0]);
+        if let Some(weights) = of_node {
+            glb.document["nodes"][0]["weights"] = weights;
+        }
+        assert_eq!(volume(&glb.mesh()), wanted);
+    }
+}
+
+#[test]
+fn textures_are_where_the_file_moves_them_and_old_materials_have_their_colour() {
+    let mut picture = Vec::new();
+    image::RgbaImage::from_pixel(2, 2, image::Rgba([1, 2, 3, 255]))
+        .write_to(&mut std::io::Cursor::new(&mut picture), image::ImageFormat::Png)
+        .unwrap();
+    for is_old in [false, true] {
+        let mut glb = Glb::of_box();
+        let uvs: Vec<[f32; 2]> = (0..8).map(|c| [(c & 1) as f32, (c >> 1 & 1) as f32]).collect();
+        let (uvs, view) = (glb.floats(&uvs, "VEC2"), glb.view(&picture));
+        glb.part()["attributes"]["TEXCOORD_1"] = uvs.into();
+        glb.part()["material"] = 0.into();
+        glb.document["images"] = json!([{"bufferView": view, "mimeType": "image/png"}]);
+        glb.document["textures"] = json!([{"source": 0}]);
+        let turned = json!({"scale": [4.0, 2.0], "offset": [0.25, 0.0], "rotation": std::f32::consts::FRAC_PI_2, "texCoord": 1});
+        let texture = json!({"index": 0, "extensions": {"KHR_texture_transform": turned}});
+        glb.document["materials"] = if is_old {
+            let old = json!({"diffuseFactor": [0.0, 1.0, 0.0, 1.0], "diffuseTexture": texture});
+            json!([{"extensions": {"KHR_materials_pbrSpecularGlossiness": old}}])
+        } else {
+            json!([{"pbrMetallicRoughness": {"baseColorFactor": [0.0, 1.0, 0.0, 1.0], "baseColorTexture": texture}}])
+        };
+        glb.document["extensionsRequired"] =
+            json!(["KHR_texture_transform", "KHR_materials_pbrSpecularGlossiness"]);
+        let mesh = glb.mesh();
+        assert_eq!(mesh.materials[0].color, [0, 255, 0]);
+        assert_eq!(mesh.materials[0].texture.as_ref().unwrap().rgba[..4], [1, 2, 3, 255]);
+        // A quarter turn takes u to where v was and v to where -u was; v is counted from the top in the file.
+        for (corner, [u, v]) in [(0, [0.25, 1.0]), (1, [0.25, 5.0]), (2, [2.25, 1.0])] {
+            let [x, y] = mesh.uvs[corner];
+            assert!((x - u).abs() < 1e-6 && (y - v).abs() < 1e-6, "{corner}: {x} {y}");
+        }
+    }
+}
+
+#[test]
+fn what_a_file_requires_is_read_or_it_is_refused_by_name() {
+    for name in ["EXT_meshopt_compression", "KHR_draco_mesh_compression", "KHR_texture_basisu", "ACME_holes"]
+    {
+        let mut glb = Glb::of_box();
+        glb.document["extensionsRequired"] = json!([name]);
+        let message = glb.load().unwrap_err().message;
+        assert!(message.contains(name) && message.lines().count() == 1, "{message}");
+        let mut glb = Glb::of_box();
+        glb.document["extensionsUsed"] = json!([name, "KHR_materials_ior", "KHR_lights_punctual"]);
+        let (_, warnings) = glb.load().unwrap();
+        assert!(warnings.len() == 1 && warnings[0].0.contains(name), "{warnings:?}");
+    }
+    // A buffer that an extension fills has no data of its own: packed bytes are no positions.
+    let mut glb = Glb::of_box();
+    glb.document["buffers"] = json!([{}, {"byteLength": 96}]);
+    glb.document["bufferViews"][0]["buffer"] = 1.into();
+    let message = glb.load().unwrap_err().message;
+    assert!(message.contains("without readable positions"), "{message}");
+}
