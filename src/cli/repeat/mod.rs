@@ -14,7 +14,7 @@ use std::{
     fs,
     hash::{BuildHasher as _, Hasher as _},
     io,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Stdio},
 };
 

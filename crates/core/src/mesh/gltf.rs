@@ -155,14 +155,14 @@ struct Skinned<'p> {
     /// By joint the transform from the mesh to the scene.
     pose: &'p [Mat4],
     /// Joints and their weights, four a vertex and set.
-    sets: Vec<(Vec<[f32; 4]>, Vec<[f32; 4]>)>,
+    sets: Vec<[Vec<[f32; 4]>; 2]>,
 }
 
 impl Skinned<'_> {
     /// The transform of a vertex to the scene.
     fn at(&self, vertex: usize) -> Mat4 {
         let mut sum = Mat4::ZERO;
-        for (joints, weights) in &self.sets {
+        for [joints, weights] in &self.sets {
             let of = |all: &[[f32; 4]]| all.get(vertex).copied().unwrap_or_default();
             for (joint, weight) in of(joints).into_iter().zip(of(weights)) {
                 sum += self.pose.get(joint as usize).map_or(Mat4::ZERO, |pose| *pose * weight);
@@ -258,7 +258,7 @@ impl<'a> Reader<'a> {
         for set in 0..MOST_JOINT_SETS {
             let Some(joints) = self.attribute::<4>(primitive, &format!("JOINTS_{set}"), count) else { break };
             let weights = self.attribute::<4>(primitive, &format!("WEIGHTS_{set}"), count);
-            sets.push((joints, weights.filter(|weights| weights.len() == count)?));
+            sets.push([joints, weights.filter(|weights| weights.len() == count)?]);
         }
         (!sets.is_empty()).then_some(Skinned { pose, sets })
     }
@@ -294,7 +294,7 @@ impl<'a> Reader<'a> {
         };
         self.morph(primitive, weights, "POSITION", &mut positions);
         let skinned = pose.and_then(|pose| self.skinned(primitive, pose, positions.len()));
-        let to_scene_of = |k: usize| skinned.as_ref().and_then(|all| all.get(k).copied()).unwrap_or(to_scene);
+        let to_scene_of = |k: usize| skinned.as_ref().map_or(to_scene, |skinned| skinned.at(k));
         let indices: Vec<u32> = match primitive.indices {
             None => (0..positions.len() as u32).collect(),
             Some(accessor) => {

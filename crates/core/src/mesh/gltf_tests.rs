@@ -64,7 +64,7 @@ impl Glb {
         }
         buffers[0]["byteLength"] = self.binary.len().into();
         let mut text = self.document.to_string();
-        while text.len() % 4 != 0 {
+        while !text.len().is_multiple_of(4) {
             text.push(' ');
         }
         let mut out = b"glTF".to_vec();
@@ -253,4 +253,29 @@ fn what_a_file_requires_is_read_or_it_is_refused_by_name() {
     glb.document["bufferViews"][0]["buffer"] = 1.into();
     let message = glb.load().unwrap_err().message;
     assert!(message.contains("without readable positions"), "{message}");
+}
+
+#[test]
+fn webp_pictures_are_read() {
+    for has_other in [false, true] {
+        let encode = |color: [u8; 3], format: image::ImageFormat| {
+            let mut bytes = Vec::new();
+            let picture = image::RgbImage::from_pixel(2, 2, image::Rgb(color));
+            picture.write_to(&mut std::io::Cursor::new(&mut bytes), format).unwrap();
+            bytes
+        };
+        let mut glb = Glb::of_box();
+        let webp = glb.view(&encode([9, 8, 7], image::ImageFormat::WebP));
+        let png = glb.view(&encode([1, 2, 3], image::ImageFormat::Png));
+        glb.document["images"] = json!([{"bufferView": webp, "mimeType": "image/webp"}, {"bufferView": png, "mimeType": "image/png"}]);
+        let mut texture = json!({"extensions": {"EXT_texture_webp": {"source": 0}}});
+        if has_other {
+            texture["source"] = 1.into();
+        }
+        glb.document["textures"] = json!([texture]);
+        glb.document["materials"] = json!([{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]);
+        glb.part()["material"] = 0.into();
+        let mesh = glb.mesh();
+        assert_eq!(mesh.materials[0].texture.as_ref().unwrap().rgba[..3], [9, 8, 7]);
+    }
 }

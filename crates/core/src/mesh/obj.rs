@@ -6,7 +6,10 @@
 use super::{
     Material, Texture,
     load::Surroundings,
-    unchecked::{MISSING, Problem, TEXTURE_FILE_LIMIT, UncheckedMesh, Wanted, byte, line_of, number, plain},
+    unchecked::{
+        MISSING, Problem, TEXTURE_FILE_LIMIT, UncheckedMesh, Wanted, byte, line_of, number, plain,
+        triangles_within,
+    },
 };
 use std::{borrow::Cow, collections::HashMap, io::Cursor, sync::Arc};
 
@@ -133,9 +136,9 @@ fn scan_lines(bytes: &[u8], unchecked: &mut UncheckedMesh, scan: &mut Scan) -> R
                     }
                     continue;
                 }
-                for k in 1..corners.len() - 1 {
-                    unchecked.mesh.triangles.push([corners[0], corners[k], corners[k + 1]]);
-                    scan.corners.push([shown[0], shown[k], shown[k + 1]]);
+                for part in triangles_within(&corners, &unchecked.mesh.positions) {
+                    unchecked.mesh.triangles.push(part.map(|k| corners[k as usize]));
+                    scan.corners.push(part.map(|k| shown[k as usize]));
                     scan.material.push(material);
                 }
             }
@@ -340,6 +343,41 @@ pub(super) mod tests {
         let [a, b] = &materials[..] else { panic!("{materials:?}") };
         assert_eq!((a.name.as_str(), a.diffuse), ("a", Some([1.0, 0.5, 0.0])));
         assert_eq!((b.name.as_str(), b.diffuse_texture.as_deref()), ("b c", Some("-s 1 1 1 a b.png")));
+    }
+
+    #[test]
+    fn concave_polygons_are_filled_within_their_outline() {
+        // An L, whose fan from the first corner lies outside in part, in all three formats and both ways round.
+        let outline = [[2, 1], [1, 1], [1, 2], [0, 2], [0, 0], [2, 0]];
+        for is_turned in [false, true] {
+            let mut corners: Vec<usize> = (0..6).collect();
+            if is_turned {
+                corners.reverse();
+            }
+            let list =
+                |first: usize| corners.iter().map(|k| (k + first).to_string()).collect::<Vec<_>>().join(" ");
+            let points = |word: &str| {
+                outline.iter().map(|[x, y]| format!("{word}{x} {y} 0.001\n")).collect::<String>()
+            };
+            let ply = "ply\nformat ascii 1.0\nelement vertex 6\nproperty float x\nproperty float y\nproperty float z\n\
+                       element face 1\nproperty list uchar int vertex_indices\nend_header\n";
+            let files = [
+                (format!("{}f {}\n", points("v "), list(1)), "obj"),
+                (format!("OFF\n6 1 0\n{}6 {}\n", points(""), list(0)), "off"),
+                (format!("{ply}{}6 {}\n", points(""), list(0)), "ply"),
+            ];
+            for (text, extension) in files {
+                let (mesh, warnings) = load_bytes(text.as_bytes(), extension).unwrap();
+                let area = |t: &[u32; 3]| {
+                    let [a, b, c] = t.map(|i| glam::Vec3::from(mesh.positions[i as usize]));
+                    (b - a).cross(c - a).z / 2.0
+                };
+                let areas: Vec<f32> = mesh.triangles.iter().map(area).collect();
+                assert!(areas.len() == 4 && warnings.is_empty(), "{extension}: {warnings:?}");
+                assert!(areas.iter().all(|area| (*area > 0.0) != is_turned), "{extension}: {areas:?}");
+                assert_eq!(areas.iter().sum::<f32>().abs(), 3.0, "{extension}");
+            }
+        }
     }
 
     #[test]

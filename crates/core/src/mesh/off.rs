@@ -1,10 +1,6 @@
 //! OFF with its prefixes (ST, C, N): polygons, vertex and face colours, comments. In: bytes. Out: triangles.
 
-use super::unchecked::{MISSING, Problem, UncheckedMesh, byte, number, plain};
-use std::collections::HashMap;
-
-/// Most face colours, each of which becomes a material.
-const PALETTE_LIMIT: usize = 4096;
+use super::unchecked::{FaceColors, MISSING, Problem, UncheckedMesh, byte, number};
 
 /// Lines without comments and blank lines, with their byte offsets.
 struct Lines<'a> {
@@ -100,7 +96,7 @@ fn read_faces(
     unchecked: &mut UncheckedMesh,
     bytes: &[u8],
 ) -> Result<(), Problem> {
-    let mut palette: HashMap<Option<[u8; 3]>, u32> = HashMap::new();
+    let mut palette = FaceColors::default();
     let mut corners = Vec::new();
     for face in 0..faces {
         unchecked.pace.go_on()?;
@@ -122,18 +118,10 @@ fn read_faces(
             index.unwrap_or(MISSING)
         }));
         let painted = color(&words[size + 1..]);
-        let next = palette.len() as u32;
-        let material = if palette.len() < PALETTE_LIMIT {
-            *palette.entry(painted).or_insert_with(|| {
-                unchecked.mesh.materials.push(plain(painted.unwrap_or([255; 3])));
-                next
-            })
-        } else {
-            palette.get(&painted).copied().unwrap_or(0)
-        };
+        let material = palette.material(painted, unchecked);
         unchecked.push_polygon(&corners, Some(material));
     }
-    if palette.len() == 1 && palette.contains_key(&None) {
+    if palette.are_none() {
         unchecked.mesh.materials.clear();
     }
     Ok(())

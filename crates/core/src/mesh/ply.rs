@@ -3,7 +3,7 @@
 //!
 //! The header's counts are used only after comparing them with the bytes that follow.
 
-use super::unchecked::{MISSING, Pace, Problem, UncheckedMesh, byte, number};
+use super::unchecked::{FaceColors, MISSING, Pace, Problem, UncheckedMesh, byte, number};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Type {
@@ -299,12 +299,23 @@ fn read_faces(
     if wanted && corners_at.is_none() {
         return Err(Problem::whole(format!("its element '{}' has no list vertex_indices", element.name)));
     }
+    let channels = ["red", "green", "blue"]
+        .map(|name| element.properties.iter().position(|p| p.list.is_none() && p.name == name));
+    let mut colors =
+        channels.iter().all(Option::is_some).then(FaceColors::default).filter(|_| wanted && !strips);
+    if !unchecked.mesh.colors.is_empty() && colors.take().is_some() {
+        unchecked.warn("its faces and its vertices have colours: those of the faces are left out");
+    }
     let (mut list, mut corners) = (Vec::new(), Vec::new());
     for _ in 0..element.count {
         body.pace.go_on()?;
+        let (mut color, first) = ([0u8; 3], unchecked.mesh.triangles.len());
         for (k, property) in element.properties.iter().enumerate() {
             let Some(length) = property.list else {
-                body.value(property.kind)?;
+                let value = body.value(property.kind)?;
+                if let Some(channel) = channels.iter().position(|at| *at == Some(k)) {
+                    color[channel] = byte((value / property.kind.full()) as f32);
+                }
                 continue;
             };
             body.list(length, property.kind, &mut list)?;
@@ -325,6 +336,11 @@ fn read_faces(
             } else {
                 unchecked.push_polygon(&corners, None);
             }
+        }
+        if let Some(colors) = &mut colors {
+            let material = colors.material(Some(color), unchecked);
+            let added = unchecked.mesh.triangles.len() - first;
+            unchecked.mesh.triangle_material.extend(std::iter::repeat_n(material, added));
         }
     }
     Ok(())
@@ -392,6 +408,25 @@ pub(super) mod tests {
         "property float z\nelement tristrips 1\nproperty list int int vertex_indices\n",
         "end_header\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 2 0\n9 0 1 2 3 -1 2 3 4 -1\n",
     );
+
+    #[test]
+    fn colours_of_faces_become_materials() {
+        let head =
+            "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n";
+        let faces = "element face 2\nproperty uchar red\nproperty list uchar int vertex_indices\nproperty uchar green\n\
+                     property uchar blue\nend_header\n";
+        let text = format!("{head}{faces}0 0 0\n1 0 0\n1 1 0\n0 1 0\n255 4 0 1 2 3 0 0\n0 3 0 2 1 0 255\n");
+        let (mesh, warnings) = load_bytes(text.as_bytes(), "ply").unwrap();
+        assert_eq!((mesh.triangle_material.as_slice(), warnings.len()), (&[0, 0, 1][..], 0));
+        let colors: Vec<[u8; 3]> = mesh.materials.iter().map(|material| material.color).collect();
+        assert_eq!(colors, [[255, 0, 0], [0, 0, 255]]);
+        let of_vertices = "property uchar red\nproperty uchar green\nproperty uchar blue\n";
+        let vertices = "0 0 0 1 2 3\n1 0 0 1 2 3\n1 1 0 1 2 3\n0 1 0 1 2 3\n";
+        let painted = format!("{head}{of_vertices}{faces}{vertices}255 4 0 1 2 3 0 0\n0 3 0 2 1 0 255\n");
+        let (mesh, warnings) = load_bytes(painted.as_bytes(), "ply").unwrap();
+        assert!(mesh.materials.is_empty() && mesh.colors.len() == 4, "{:?}", mesh.materials);
+        assert!(warnings[0].0.contains("colours"), "{warnings:?}");
+    }
 
     #[test]
     fn normals_are_read_and_have_length_1() {

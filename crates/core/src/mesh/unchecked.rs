@@ -3,8 +3,12 @@
 //! In: a reader's data, with any indices and positions. Out: a valid [`Mesh`], and warnings about what was left out.
 
 use super::{Material, Mesh, Texture};
-use crate::voxelize::Progress;
-use std::io::{self, BufRead, Cursor, Read, Seek};
+use crate::{geometry::polygon, voxelize::Progress};
+use glam::{DVec2, DVec3};
+use std::{
+    collections::HashMap,
+    io::{self, BufRead, Cursor, Read, Seek},
+};
 
 /// Limit of the total number of triangle corners of formats in which a small file can place one part any number of times.
 pub(super) const CORNER_LIMIT: usize = 48 << 20;
@@ -141,6 +145,65 @@ impl Seek for Wanted<'_> {
     }
 }
 
+/// Most corners of a polygon that is looked at for concave ones: their cost grows with the square of the corners.
+const MOST_CORNERS: usize = 1000;
+
+/// The triangles of a polygon, as places in its list of corners: a fan where the outline is convex, and triangles within
+/// the outline where it is not. A polygon with corners that are nowhere, or without a plane, is a fan.
+pub(super) fn triangles_within(corners: &[u32], positions: &[[f32; 3]]) -> Vec<[u32; 3]> {
+    let count = corners.len() as u32;
+    let fan = || (1..count.saturating_sub(1)).map(|k| [0, k, k + 1]).collect();
+    if !(4..=MOST_CORNERS).contains(&corners.len()) {
+        return fan();
+    }
+    let place = |i: &u32| {
+        let p = DVec3::from_array(positions.get(*i as usize)?.map(f64::from));
+        p.is_finite().then_some(p)
+    };
+    let Some(around) = corners.iter().map(place).collect::<Option<Vec<DVec3>>>() else { return fan() };
+    // Newell's normal: of an outline that is not quite flat, too.
+    let edges = around.iter().zip(around.iter().cycle().skip(1));
+    let normal = edges.map(|(a, b)| (*a - around[0]).cross(*b - around[0])).sum::<DVec3>();
+    let Some(normal) = normal.try_normalize() else { return fan() };
+    let side = normal.any_orthonormal_vector();
+    let up = normal.cross(side);
+    let flat: Vec<DVec2> = around.iter().map(|p| DVec2::new(p.dot(side), p.dot(up))).collect();
+    let at = |k: usize| flat[k % flat.len()];
+    if (0..flat.len()).all(|k| polygon::turn(at(k), at(k + 1), at(k + 2)) >= 0.0) {
+        return fan();
+    }
+    let outline: Vec<u32> = (0..count).collect();
+    let parts = polygon::triangulate(&outline, &[], &|k| flat[k as usize], &|_, _| true);
+    // An outline that crosses itself has no inside to be divided.
+    if parts.len() as u32 == count - 2 { parts } else { fan() }
+}
+
+/// Colours of faces as materials, one for each colour.
+#[derive(Default)]
+pub(super) struct FaceColors(HashMap<Option<[u8; 3]>, u32>);
+
+/// Limit of the number of materials made of colours of faces.
+const PALETTE_LIMIT: usize = 4096;
+
+impl FaceColors {
+    /// The material of a face of this colour.
+    pub fn material(&mut self, color: Option<[u8; 3]>, unchecked: &mut UncheckedMesh) -> u32 {
+        let next = self.0.len() as u32;
+        if self.0.len() >= PALETTE_LIMIT {
+            return self.0.get(&color).copied().unwrap_or(0);
+        }
+        *self.0.entry(color).or_insert_with(|| {
+            unchecked.mesh.materials.push(plain(color.unwrap_or([255; 3])));
+            next
+        })
+    }
+
+    /// Whether no face had a colour.
+    pub fn are_none(&self) -> bool {
+        self.0.keys().all(Option::is_none)
+    }
+}
+
 /// Data read so far.
 #[derive(Debug, Default)]
 pub(super) struct UncheckedMesh {
@@ -170,10 +233,11 @@ impl UncheckedMesh {
         }
     }
 
-    /// Adds a polygon as a fan, with its material if the file has any.
+    /// Adds a polygon, with its material if the file has any.
     pub fn push_polygon(&mut self, corners: &[u32], material: Option<u32>) {
-        for pair in corners.get(1..).unwrap_or_default().windows(2) {
-            self.mesh.triangles.push([corners[0], pair[0], pair[1]]);
+        let parts = triangles_within(corners, &self.mesh.positions);
+        for part in parts {
+            self.mesh.triangles.push(part.map(|k| corners[k as usize]));
             self.mesh.triangle_material.extend(material);
         }
     }

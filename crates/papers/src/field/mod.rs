@@ -29,7 +29,8 @@ use crate::bodies::{
 };
 pub use census::{Colliding, colliding_points};
 use pairs::Pairs;
-use parts::{LEVEL, Part, Parts};
+pub use parts::LEVEL;
+use parts::{Part, Parts};
 use spheres::Scratch;
 use std::collections::BTreeSet;
 
