@@ -432,7 +432,14 @@ impl World {
         let sessions =
             fs::read_dir(self.path("state")).into_iter().flatten().map(|entry| entry.unwrap().path());
         let mut scenes = sessions.filter(|path| path.extension().is_some_and(|ending| ending == "toml"));
-        scenes.any(|path| load_scene(&path).unwrap().bodies[0].friction == friction)
+        scenes.any(|path| match load_scene(&path) {
+            Ok(scene) => scene.bodies[0].friction == friction,
+            // The worker of the other window may delete a session that needs no keeping any more.
+            Err(error) => {
+                assert!(!path.exists(), "{error}");
+                false
+            }
+        })
     }
 
     /// A window may close once all is saved or kept; it asks otherwise.
