@@ -411,7 +411,7 @@ fn preview(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut U
         }
         Some(r) if r.showing.is_some() => format!("level {}, {:.0} ms", r.level, r.ms),
         Some(r) if r.preparing => "getting ready".to_owned(),
-        _ => "–".to_owned(),
+        _ => "point at the object".to_owned(),
     };
     figure(ui, "", text);
 }

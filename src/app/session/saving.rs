@@ -15,7 +15,7 @@ use crate::{
         leaving::{Asked, Going},
         saver::Saver,
     },
-    scene::{DocumentId, Sandbox, StateId, shipped_scenes, state_folder},
+    scene::{DocumentId, Sandbox, SceneFile, StateId, shipped_scenes, state_folder},
     ui::{KeptSession, NoticeKind, PathPrompt, PathPurpose},
 };
 
@@ -127,9 +127,16 @@ impl Session {
         let Some(sandbox) = self.sandbox.as_ref().filter(|sandbox| !sandbox.objects().is_empty()) else {
             return "Kintsugi".into();
         };
-        let of_file = sandbox.file().and_then(|file| file.path().file_name());
+        let file = sandbox.file().map(SceneFile::path);
+        let is_kept = file.is_some_and(|path| path.starts_with(state_folder()));
+        let of_file = file.and_then(Path::file_name).filter(|_| !is_kept);
         let name = of_file.map_or_else(|| self.scene_name(), |name| name.to_string_lossy().into_owned());
-        format!("Kintsugi – {name}{}", if sandbox.is_unsaved() { " (unsaved)" } else { "" })
+        let state = match (sandbox.is_unsaved(), is_kept) {
+            (true, _) => " (unsaved)",
+            (false, true) => " (kept session)",
+            (false, false) => "",
+        };
+        format!("Kintsugi – {name}{state}")
     }
 
     /// Saves the scene to its file; asks for one if it has none, or if its file is not what was read.

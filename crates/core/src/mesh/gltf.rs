@@ -9,19 +9,18 @@ use super::{
     gltf_json::{
         Image, Node, Primitive, Root, SparseData, TextureInfo, TextureJson, is_read, parse, size_of_component,
     },
+    gltf_pose::{composed, instance_count},
     load::Surroundings,
     unchecked::{CORNER_LIMIT, MISSING, Pace, Problem, TEXTURE_FILE_LIMIT, UncheckedMesh},
 };
 use crate::geometry::srgb;
-use glam::{Mat3, Mat4, Quat, Vec3};
+use glam::{Mat3, Mat4, Vec3};
 use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
 /// Size limit of an external buffer, and of all buffers, bytes.
 const BUFFER_LIMIT: u64 = 2 << 30;
-/// Most sets of four joints of a vertex.
-const MOST_JOINT_SETS: usize = 4;
 /// Limit of the total number of parts that nodes place, whether they have corners or not.
-const PART_LIMIT: usize = 1 << 20;
+pub(super) const PART_LIMIT: usize = 1 << 20;
 
 /// Reads a glTF or GLB file into `unchecked`.
 pub(super) fn read(
@@ -105,13 +104,6 @@ fn parts_of<'a>(root: &'a Root, node: &Node) -> &'a [Primitive] {
     node.mesh.and_then(|mesh| root.meshes.get(mesh)).map_or(&[], |mesh| &mesh.primitives)
 }
 
-/// Number of copies of a node's mesh, if the node has any.
-fn instance_count(root: &Root, node: &Node) -> Option<usize> {
-    let instances = node.extensions.instances.as_ref()?;
-    let counts = instances.attributes.values().filter_map(|&number| Some(root.accessors.get(number)?.count));
-    Some(counts.max().unwrap_or(0))
-}
-
 /// Visits every node of the scene in order, with its number and its transform.
 fn each_placed(
     root: &Root,
@@ -143,42 +135,11 @@ fn placement(node: &Node) -> Mat4 {
     }
 }
 
-fn composed(translation: Option<[f32; 3]>, rotation: Option<[f32; 4]>, scale: Option<[f32; 3]>) -> Mat4 {
-    let rotation = rotation.map_or(Quat::IDENTITY, Quat::from_array);
-    Mat4::from_translation(translation.unwrap_or_default().into())
-        * Mat4::from_quat(if rotation.length_squared() > 0.0 { rotation.normalize() } else { Quat::IDENTITY })
-        * Mat4::from_scale(scale.unwrap_or([1.0; 3]).into())
-}
-
-/// What a skin in its resting pose does to the vertices of a part.
-struct Skinned<'p> {
-    /// By joint the transform from the mesh to the scene.
-    pose: &'p [Mat4],
-    /// Joints and their weights, four a vertex and set.
-    sets: Vec<[Vec<[f32; 4]>; 2]>,
-}
-
-impl Skinned<'_> {
-    /// The transform of a vertex to the scene.
-    fn at(&self, vertex: usize) -> Mat4 {
-        let mut sum = Mat4::ZERO;
-        for [joints, weights] in &self.sets {
-            let of = |all: &[[f32; 4]]| all.get(vertex).copied().unwrap_or_default();
-            for (joint, weight) in of(joints).into_iter().zip(of(weights)) {
-                sum += self.pose.get(joint as usize).map_or(Mat4::ZERO, |pose| *pose * weight);
-            }
-        }
-        // The sum of the weights; rounding and packing move it off 1.
-        let whole = sum.w_axis.w;
-        if whole > 0.0 { sum * whole.recip() } else { self.pose.first().copied().unwrap_or(Mat4::IDENTITY) }
-    }
-}
-
-struct Reader<'a> {
-    root: &'a Root,
+pub(super) struct Reader<'a> {
+    pub root: &'a Root,
     buffers: &'a [Cow<'a, [u8]>],
     around: &'a Surroundings,
-    unchecked: &'a mut UncheckedMesh,
+    pub unchecked: &'a mut UncheckedMesh,
     /// Number of each glTF material (None: the default one) among the materials read so far.
     materials: HashMap<Option<usize>, u32>,
     /// Images decoded so far; `None` where that failed.
@@ -203,79 +164,6 @@ impl<'a> Reader<'a> {
         let normals = primitives().any(|p| p.attributes.contains_key("NORMAL"));
         let (materials, images) = Default::default();
         Self { root, buffers, around, unchecked, materials, images, colors, uvs, normals }
-    }
-
-    /// Transforms of the copies of a node's mesh, or the one that leaves it where it is.
-    fn instances(&mut self, node: &Node) -> Result<Vec<Mat4>, Problem> {
-        let Some(instances) = &node.extensions.instances else { return Ok(vec![Mat4::IDENTITY]) };
-        self.unchecked.pace.go_on_now()?;
-        let number = |name: &str| instances.attributes.get(name).copied();
-        let translations = number("TRANSLATION").and_then(|n| self.values::<3>(n, PART_LIMIT));
-        let rotations = number("ROTATION").and_then(|n| self.values::<4>(n, PART_LIMIT));
-        let scales = number("SCALE").and_then(|n| self.values::<3>(n, PART_LIMIT));
-        let count = instance_count(self.root, node).unwrap_or(0).min(PART_LIMIT);
-        if [
-            translations.as_ref().map(Vec::len),
-            rotations.as_ref().map(Vec::len),
-            scales.as_ref().map(Vec::len),
-        ]
-        .iter()
-        .all(|found| *found != Some(count))
-        {
-            self.unchecked.warn("the places of a part's copies cannot be read; one copy is read");
-            return Ok(vec![Mat4::IDENTITY]);
-        }
-        let at = |k: usize| {
-            let translation = translations.as_ref().and_then(|all| all.get(k).copied());
-            let rotation = rotations.as_ref().and_then(|all| all.get(k).copied());
-            composed(translation, rotation, scales.as_ref().and_then(|all| all.get(k).copied()))
-        };
-        Ok((0..count).map(at).collect())
-    }
-
-    /// By joint of a node's skin, the transform from the mesh to the scene; `None` for a node without a skin. `places`: the
-    /// transforms of all nodes.
-    fn pose(&mut self, node: &Node, places: &[Option<Mat4>]) -> Option<Vec<Mat4>> {
-        let skin = self.root.skins.get(node.skin?)?;
-        let inverse = match skin.inverse_bind_matrices {
-            Some(number) => self.values::<16>(number, skin.joints.len())?,
-            None => Vec::new(),
-        };
-        let of = |(k, joint): (usize, &usize)| {
-            let bind = inverse.get(k).map_or(Mat4::IDENTITY, Mat4::from_cols_array);
-            Some(places.get(*joint).copied().flatten()? * bind)
-        };
-        let pose: Option<Vec<Mat4>> = skin.joints.iter().enumerate().map(of).collect();
-        if pose.is_none() {
-            self.unchecked.warn("a skin has a joint outside the scene; its part is read where its node is");
-        }
-        pose.filter(|pose| !pose.is_empty())
-    }
-
-    /// The joints of a part's vertices; `None` where it has none, or they cannot be read.
-    fn skinned<'p>(&mut self, primitive: &Primitive, pose: &'p [Mat4], count: usize) -> Option<Skinned<'p>> {
-        let mut sets = Vec::new();
-        for set in 0..MOST_JOINT_SETS {
-            let Some(joints) = self.attribute::<4>(primitive, &format!("JOINTS_{set}"), count) else { break };
-            let weights = self.attribute::<4>(primitive, &format!("WEIGHTS_{set}"), count);
-            sets.push([joints, weights.filter(|weights| weights.len() == count)?]);
-        }
-        (!sets.is_empty()).then_some(Skinned { pose, sets })
-    }
-
-    /// Adds to vertices what the morph targets of these weights move them by.
-    fn morph(&mut self, primitive: &Primitive, weights: &[f32], name: &str, values: &mut [[f32; 3]]) {
-        for (target, &weight) in primitive.targets.iter().zip(weights).filter(|(_, weight)| **weight != 0.0) {
-            let Some(&number) = target.get(name) else { continue };
-            match self.values::<3>(number, values.len()) {
-                Some(moved) => {
-                    for (value, by) in values.iter_mut().zip(moved) {
-                        *value = std::array::from_fn(|k| value[k] + weight * by[k]);
-                    }
-                }
-                None => self.unchecked.warn("a morph target cannot be read and is left out"),
-            }
-        }
     }
 
     fn add(
@@ -483,7 +371,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The first N components of the elements of an accessor, at most `most` of them; None if data are missing.
-    fn values<const N: usize>(&mut self, number: usize, most: usize) -> Option<Vec<[f32; N]>> {
+    pub fn values<const N: usize>(&mut self, number: usize, most: usize) -> Option<Vec<[f32; N]>> {
         let accessor = self.root.accessors.get(number)?;
         let size = accessor.component_size()?;
         let element =
@@ -492,7 +380,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The same of an attribute.
-    fn attribute<const N: usize>(
+    pub fn attribute<const N: usize>(
         &mut self,
         primitive: &Primitive,
         name: &str,

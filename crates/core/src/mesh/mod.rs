@@ -47,6 +47,7 @@ pub mod digest;
 mod unchecked;
 mod gltf;
 mod gltf_json;
+mod gltf_pose;
 #[cfg(test)]
 mod gltf_tests;
 mod health;

@@ -1,0 +1,142 @@
+//! Where a glTF file puts vertices beyond the transforms of nodes: copies of a node's mesh, skins in their resting pose, and
+//! morph targets by their default weights.
+
+use glam::{Mat4, Quat};
+
+use super::{
+    gltf::{PART_LIMIT, Reader},
+    gltf_json::{Node, Primitive, Root},
+    unchecked::Problem,
+};
+
+/// Most sets of four joints of a vertex.
+const MOST_JOINT_SETS: usize = 4;
+
+/// What a skin in its resting pose does to the vertices of a part.
+pub(super) struct Skinned<'p> {
+    /// By joint the transform from the mesh to the scene.
+    pose: &'p [Mat4],
+    /// Joints and their weights, four a vertex and set.
+    sets: Vec<[Vec<[f32; 4]>; 2]>,
+}
+
+impl Skinned<'_> {
+    /// The transform of a vertex to the scene.
+    pub fn at(&self, vertex: usize) -> Mat4 {
+        let mut sum = Mat4::ZERO;
+        for [joints, weights] in &self.sets {
+            let of = |all: &[[f32; 4]]| all.get(vertex).copied().unwrap_or_default();
+            for (joint, weight) in of(joints).into_iter().zip(of(weights)) {
+                sum += self.pose.get(joint as usize).map_or(Mat4::ZERO, |pose| *pose * weight);
+            }
+        }
+        // The sum of the weights; rounding and packing move it off 1.
+        let whole = sum.w_axis.w;
+        if whole > 0.0 { sum * whole.recip() } else { self.pose.first().copied().unwrap_or(Mat4::IDENTITY) }
+    }
+}
+
+/// Number of copies of a node's mesh, if the node has any.
+pub(super) fn instance_count(root: &Root, node: &Node) -> Option<usize> {
+    let instances = node.extensions.instances.as_ref()?;
+    let counts = instances.attributes.values().filter_map(|&number| Some(root.accessors.get(number)?.count));
+    Some(counts.max().unwrap_or(0))
+}
+
+/// The transform that scales, turns and moves.
+pub(super) fn composed(
+    translation: Option<[f32; 3]>,
+    rotation: Option<[f32; 4]>,
+    scale: Option<[f32; 3]>,
+) -> Mat4 {
+    let rotation = rotation.map_or(Quat::IDENTITY, Quat::from_array);
+    Mat4::from_translation(translation.unwrap_or_default().into())
+        * Mat4::from_quat(if rotation.length_squared() > 0.0 { rotation.normalize() } else { Quat::IDENTITY })
+        * Mat4::from_scale(scale.unwrap_or([1.0; 3]).into())
+}
+
+impl Reader<'_> {
+    /// Transforms of the copies of a node's mesh, or the one that leaves it where it is.
+    pub(super) fn instances(&mut self, node: &Node) -> Result<Vec<Mat4>, Problem> {
+        let Some(instances) = &node.extensions.instances else { return Ok(vec![Mat4::IDENTITY]) };
+        self.unchecked.pace.go_on_now()?;
+        let number = |name: &str| instances.attributes.get(name).copied();
+        let translations = number("TRANSLATION").and_then(|n| self.values::<3>(n, PART_LIMIT));
+        let rotations = number("ROTATION").and_then(|n| self.values::<4>(n, PART_LIMIT));
+        let scales = number("SCALE").and_then(|n| self.values::<3>(n, PART_LIMIT));
+        let count = instance_count(self.root, node).unwrap_or(0).min(PART_LIMIT);
+        if [
+            translations.as_ref().map(Vec::len),
+            rotations.as_ref().map(Vec::len),
+            scales.as_ref().map(Vec::len),
+        ]
+        .iter()
+        .all(|found| *found != Some(count))
+        {
+            self.unchecked.warn("the places of a part's copies cannot be read; one copy is read");
+            return Ok(vec![Mat4::IDENTITY]);
+        }
+        let at = |k: usize| {
+            let translation = translations.as_ref().and_then(|all| all.get(k).copied());
+            let rotation = rotations.as_ref().and_then(|all| all.get(k).copied());
+            composed(translation, rotation, scales.as_ref().and_then(|all| all.get(k).copied()))
+        };
+        Ok((0..count).map(at).collect())
+    }
+
+    /// By joint of a node's skin, the transform from the mesh to the scene; `None` for a node without a skin. `places`: the
+    /// transforms of all nodes.
+    pub(super) fn pose(&mut self, node: &Node, places: &[Option<Mat4>]) -> Option<Vec<Mat4>> {
+        let skin = self.root.skins.get(node.skin?)?;
+        let inverse = match skin.inverse_bind_matrices {
+            Some(number) => self.values::<16>(number, skin.joints.len())?,
+            None => Vec::new(),
+        };
+        let of = |(k, joint): (usize, &usize)| {
+            let bind = inverse.get(k).map_or(Mat4::IDENTITY, Mat4::from_cols_array);
+            Some(places.get(*joint).copied().flatten()? * bind)
+        };
+        let pose: Option<Vec<Mat4>> = skin.joints.iter().enumerate().map(of).collect();
+        if pose.is_none() {
+            self.unchecked.warn("a skin has a joint outside the scene; its part is read where its node is");
+        }
+        pose.filter(|pose| !pose.is_empty())
+    }
+
+    /// The joints of a part's vertices; `None` where it has none, or they cannot be read.
+    pub(super) fn skinned<'p>(
+        &mut self,
+        primitive: &Primitive,
+        pose: &'p [Mat4],
+        count: usize,
+    ) -> Option<Skinned<'p>> {
+        let mut sets = Vec::new();
+        for set in 0..MOST_JOINT_SETS {
+            let Some(joints) = self.attribute::<4>(primitive, &format!("JOINTS_{set}"), count) else { break };
+            let weights = self.attribute::<4>(primitive, &format!("WEIGHTS_{set}"), count);
+            sets.push([joints, weights.filter(|weights| weights.len() == count)?]);
+        }
+        (!sets.is_empty()).then_some(Skinned { pose, sets })
+    }
+
+    /// Adds to vertices what the morph targets of these weights move them by.
+    pub(super) fn morph(
+        &mut self,
+        primitive: &Primitive,
+        weights: &[f32],
+        name: &str,
+        values: &mut [[f32; 3]],
+    ) {
+        for (target, &weight) in primitive.targets.iter().zip(weights).filter(|(_, weight)| **weight != 0.0) {
+            let Some(&number) = target.get(name) else { continue };
+            match self.values::<3>(number, values.len()) {
+                Some(moved) => {
+                    for (value, by) in values.iter_mut().zip(moved) {
+                        *value = std::array::from_fn(|k| value[k] + weight * by[k]);
+                    }
+                }
+                None => self.unchecked.warn("a morph target cannot be read and is left out"),
+            }
+        }
+    }
+}
