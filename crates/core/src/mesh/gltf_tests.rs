@@ -57,7 +57,11 @@ impl Glb {
         &mut self.document["meshes"][0]["primitives"][0]
     }
 
-    fn load(mut self) -> Result<(Mesh, Vec<LoadWarning>), MeshError> {
+    fn load(self) -> Result<(Mesh, Vec<LoadWarning>), MeshError> {
+        load_bytes(&self.bytes(), "glb")
+    }
+
+    fn bytes(mut self) -> Vec<u8> {
         let buffers = &mut self.document["buffers"];
         if buffers.is_null() {
             *buffers = json!([{}]);
@@ -75,7 +79,7 @@ impl Glb {
             out.extend(kind);
             out.extend(chunk);
         }
-        load_bytes(&out, "glb")
+        out
     }
 
     /// The mesh of a file about which there is nothing to say.
@@ -278,4 +282,50 @@ fn webp_pictures_are_read() {
         let mesh = glb.mesh();
         assert_eq!(mesh.materials[0].texture.as_ref().unwrap().rgba[..3], [9, 8, 7]);
     }
+}
+
+#[test]
+fn damage_anywhere_is_survived() {
+    let mut glb = Glb::of_box();
+    let joints = glb.add(&[0u8, 1, 0, 0].repeat(8), 5121, 8, "VEC4");
+    let weights = glb.floats(&[[0.5, 0.5, 0.0, 0.0]; 8], "VEC4");
+    let inverse = glb.floats(&[[1.0f32; 16]; 2], "MAT4");
+    let (up, places) = (glb.floats(&[[0.0, 1.0, 0.0]; 8], "VEC3"), glb.floats(&[[0.0; 3], [3.0; 3]], "VEC3"));
+    let (rows, values) = (glb.view(&[1, 0, 5, 0]), glb.view(&[0; 24]));
+    glb.document["accessors"][0]["sparse"] = json!({"count": 2,
+        "indices": {"bufferView": rows, "componentType": 5123}, "values": {"bufferView": values}});
+    let part = glb.part();
+    (part["attributes"]["JOINTS_0"], part["attributes"]["WEIGHTS_0"]) = (joints.into(), weights.into());
+    part["targets"] = json!([{"POSITION": up}]);
+    glb.document["meshes"][0]["weights"] = json!([0.5]);
+    let copies = json!({"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": places}}});
+    glb.document["nodes"] =
+        json!([{"mesh": 0, "skin": 0}, {"children": [2, 3]}, {}, {}, {"mesh": 0, "extensions": copies}]);
+    glb.document["scenes"] = json!([{"nodes": [0, 1, 4]}]);
+    glb.document["skins"] = json!([{"joints": [2, 3], "inverseBindMatrices": inverse}]);
+    let whole = glb.bytes();
+    assert_eq!(load_bytes(&whole, "glb").unwrap().0.triangles.len(), 36);
+    let mut random = 9u64;
+    let mut roll = |sides: usize| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) as usize % sides
+    };
+    let (mut read, mut refused) = (0, 0);
+    for _ in 0..4000 {
+        let mut bytes = whole.clone();
+        for _ in 0..1 + roll(4) {
+            let at = roll(bytes.len());
+            // Digits become other digits, so that numbers are wrong and the JSON is still one.
+            let is_digit = bytes[at].is_ascii_digit();
+            bytes[at] = if is_digit { b'0' + roll(10) as u8 } else { roll(256) as u8 };
+        }
+        match load_bytes(&bytes, "glb") {
+            Ok((mesh, _)) => {
+                read += 1;
+                assert!(mesh.positions.iter().flatten().all(|x| x.is_finite()));
+            }
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(read > 400 && refused > 400, "{read} read, {refused} refused");
 }
