@@ -60,19 +60,18 @@ impl Reader<'_> {
     pub(super) fn instances(&mut self, node: &Node) -> Result<Vec<Mat4>, Problem> {
         let Some(instances) = &node.extensions.instances else { return Ok(vec![Mat4::IDENTITY]) };
         self.unchecked.pace.go_on_now()?;
-        let number = |name: &str| instances.attributes.get(name).copied();
-        let translations = number("TRANSLATION").and_then(|n| self.values::<3>(n, PART_LIMIT));
-        let rotations = number("ROTATION").and_then(|n| self.values::<4>(n, PART_LIMIT));
-        let scales = number("SCALE").and_then(|n| self.values::<3>(n, PART_LIMIT));
         let count = instance_count(self.root, node).unwrap_or(0).min(PART_LIMIT);
-        if [
+        let number = |name: &str| instances.attributes.get(name).copied();
+        let [translation, rotation, scale] = ["TRANSLATION", "ROTATION", "SCALE"].map(number);
+        let translations = translation.map(|n| self.values::<3>(n, count).unwrap_or_default());
+        let rotations = rotation.map(|n| self.values::<4>(n, count).unwrap_or_default());
+        let scales = scale.map(|n| self.values::<3>(n, count).unwrap_or_default());
+        let found = [
             translations.as_ref().map(Vec::len),
             rotations.as_ref().map(Vec::len),
             scales.as_ref().map(Vec::len),
-        ]
-        .iter()
-        .all(|found| *found != Some(count))
-        {
+        ];
+        if found.iter().flatten().any(|length| *length != count) {
             self.unchecked.warn("the places of a part's copies cannot be read; one copy is read");
             return Ok(vec![Mat4::IDENTITY]);
         }
@@ -89,9 +88,13 @@ impl Reader<'_> {
     pub(super) fn pose(&mut self, node: &Node, places: &[Option<Mat4>]) -> Option<Vec<Mat4>> {
         let skin = self.root.skins.get(node.skin?)?;
         let inverse = match skin.inverse_bind_matrices {
-            Some(number) => self.values::<16>(number, skin.joints.len())?,
+            Some(number) => self.values::<16>(number, skin.joints.len()).unwrap_or_default(),
             None => Vec::new(),
         };
+        if skin.inverse_bind_matrices.is_some() && inverse.len() != skin.joints.len() {
+            self.unchecked.warn("a skin's matrices cannot be read; its part is read where its node is");
+            return None;
+        }
         let of = |(k, joint): (usize, &usize)| {
             let bind = inverse.get(k).map_or(Mat4::IDENTITY, Mat4::from_cols_array);
             Some(places.get(*joint).copied().flatten()? * bind)
@@ -114,7 +117,11 @@ impl Reader<'_> {
         for set in 0..MOST_JOINT_SETS {
             let Some(joints) = self.attribute::<4>(primitive, &format!("JOINTS_{set}"), count) else { break };
             let weights = self.attribute::<4>(primitive, &format!("WEIGHTS_{set}"), count);
-            sets.push([joints, weights.filter(|weights| weights.len() == count)?]);
+            let Some(weights) = weights.filter(|weights| weights.len() == count) else {
+                self.unchecked.warn("a skin's weights cannot be read; its part is read where its node is");
+                return None;
+            };
+            sets.push([joints, weights]);
         }
         (!sets.is_empty()).then_some(Skinned { pose, sets })
     }
