@@ -157,6 +157,14 @@ fn every_instance_is_there() {
     let mesh = glb.mesh();
     assert_eq!((mesh.triangles.len(), volume(&mesh)), (36, 4.0), "the mirrored one is not inside out");
     assert_eq!(extent(&mesh), [[0.0, 5.0, -1.0], [7.0, 7.0, 1.0]]);
+    // Sizes that are cut short are not taken for none at all.
+    let mut glb = Glb::of_box();
+    let places = glb.floats(&[[0.0; 3], [3.0; 3]], "VEC3");
+    let sizes = glb.floats(&[[2.0; 3]], "VEC3");
+    glb.document["nodes"][0]["extensions"] =
+        json!({"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": places, "SCALE": sizes}}});
+    let (mesh, warnings) = glb.load().unwrap();
+    assert_eq!((mesh.triangles.len(), warnings.len()), (12, 1), "{warnings:?}");
     // As many copies as no scene has, of which the file holds none.
     let mut glb = Glb::of_box();
     let far = push(
