@@ -14,6 +14,7 @@ pub mod interior;
 mod methods;
 mod params;
 mod result;
+mod sections;
 mod small;
 pub mod solid;
 pub mod voronoi;
@@ -50,6 +51,7 @@ pub use params::{
     ParamProblem, PatternError, Preset, Recipe, SURFACE, SmallRule, Smallest, Surface,
 };
 pub use result::{Dropped, Fracture, FractureCounts, FractureError, Merge, Piece, Solved, Source};
+pub use sections::{CrackSection, crack_sections};
 pub use small::Rejoin;
 pub use voronoi::{
     Fracturer, VoronoiDetail,
