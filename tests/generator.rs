@@ -39,6 +39,7 @@ fn cube(at: DVec3) -> BodyDef {
         rolling_resistance: 0.3,
         fixed: false,
         physics_level: 4,
+        structure: None,
         state: BodyState::at(at),
     }
 }

@@ -257,7 +257,7 @@ impl Session {
             }
             Some(Err(SandboxError::Import(error))) if error.is_cancelled() => {}
             Some(Err(error)) => self.tell_of(error),
-            Some(Ok(Some(Arrived::Merged) | None)) | None => {}
+            Some(Ok(Some(Arrived::Merged | Arrived::Split) | None)) | None => {}
         }
         self.turn_to_document();
         if let Some(sandbox) = &mut self.sandbox {
@@ -366,6 +366,7 @@ impl Session {
             | Command::KeepNone
             | Command::InvertKept
             | Command::BreakPin
+            | Command::CrackPin
             | Command::Unpin => self.use_tool(&command),
             Command::SelectAt { .. }
             | Command::SelectIn { .. }

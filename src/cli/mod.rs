@@ -4,6 +4,7 @@
 //! or input, 3 no usable adapter, 128 and its number a signal.
 
 mod bench;
+mod bond_log;
 mod compare;
 mod contact_counts;
 mod crack;

@@ -55,7 +55,12 @@ pub fn open(compute: &Compute, scene: ReadScene, reporter: &Reporter) -> Result<
 /// [`CliError`].
 pub fn play(sandbox: &mut Sandbox, reporter: &Reporter) -> Result<(), CliError> {
     sandbox.step().map_err(CliError::Gpu)?;
-    until_broken(sandbox, reporter)
+    until_broken(sandbox, reporter)?;
+    while sandbox.is_mid_step() {
+        sandbox.step().map_err(CliError::Gpu)?;
+        until_broken(sandbox, reporter)?;
+    }
+    Ok(())
 }
 
 /// Waits until no fracture is in progress.

@@ -22,6 +22,7 @@ use crate::{
 
 use super::{
     CliError,
+    bond_log::{BONDS, BondLog},
     contact_counts::ContactCounts,
     frames::{FRAMES, FrameArgs},
     input::read_scene,
@@ -133,7 +134,8 @@ impl SimulateArgs {
 
 const ARRAYS: &str = "trajectory.npz";
 /// Other files and folders that a run may write.
-const NAMES: [&str; 6] = [REPORT, "steps.csv", "pairs.csv", "collision_points.csv", "contacts.csv", FRAMES];
+const NAMES: [&str; 7] =
+    [REPORT, "steps.csv", "pairs.csv", "collision_points.csv", "contacts.csv", BONDS, FRAMES];
 const REPORT: &str = "report.json";
 
 /// Shortest time between two writes of the arrays, and its length as a multiple of one write's time.
@@ -213,7 +215,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
         ));
     }
     let film = args.film.check(scene.dt)?;
-    let name = scene.name.clone();
+    let (name, holds) = (scene.name.clone(), BondLog::is_for(scene));
     let mut aside = Aside::begin(&args.out)?;
     let compute = args.compute.open(&reporter)?;
     let mut sandbox = open(&compute, opened, &reporter)?;
@@ -229,15 +231,17 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
         let log = Log::create(begun, fps, &sandbox, args.asked(name))?;
         let pairs = PairLog::create(begun, args.pairs, args.collision_points)?;
         let counts = args.count_contacts.then(|| ContactCounts::create(begun, &sandbox)).transpose()?;
-        Ok((log, pairs, counts))
+        let bonds = holds.then(|| BondLog::create(begun)).transpose()?;
+        Ok((log, pairs, counts, bonds))
     };
-    let (mut log, mut pairs, mut counts) = created().map_err(|error| aside.moved(error))?;
+    let (mut log, mut pairs, mut counts, mut bonds) = created().map_err(|error| aside.moved(error))?;
     let mut written_on = aside.files()?;
     // From here on the folder is this run's: an earlier report is gone.
     aside.finish()?.iter().for_each(|note| reporter.warn(note));
     log.moved_to(&args.out);
     pairs.moved_to(&args.out);
     counts.iter_mut().for_each(|counts| counts.moved_to(&args.out));
+    bonds.iter_mut().for_each(|bonds| bonds.moved_to(&args.out));
     let asks = signals::ask_first();
     if let Some(film) = &mut film {
         film.after(&compute, &sandbox, 0)?;
@@ -254,6 +258,9 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
             log.record(&sandbox, &report)?;
             if let Some(counts) = &mut counts {
                 counts.record(&sandbox, &report)?;
+            }
+            if let Some(bonds) = &mut bonds {
+                bonds.record(&sandbox)?;
             }
             if pairs.wants(step) {
                 pairs.record(step, report.time, &sandbox.pair_data()?)?;

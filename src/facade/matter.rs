@@ -49,6 +49,7 @@ impl Matter {
             rolling_resistance: self.rolling_resistance,
             fixed: self.fixed,
             physics_level: self.physics_level.unwrap_or(object.grid.level.saturating_sub(1).max(1)),
+            structure: None,
             state: BodyState::at(shape.mass().centre + shift),
             shape,
         }

@@ -27,6 +27,8 @@ use crate::{
 /// One break.
 #[derive(Clone, Debug)]
 pub struct BreakRecord {
+    /// Whether bonds held its parts together.
+    pub holds: bool,
     /// Index of the object.
     pub object: usize,
     /// Origin of the broken body; `None` for a whole object.
@@ -101,6 +103,7 @@ impl BreakRecord {
         let own = Figures::of(shape, &Placing::UNMOVED);
         let named = broken.parts.iter().map(|part| part.cell + 1).max().unwrap_or(0);
         Self {
+            holds: false,
             object: info.object,
             broken: info.origin,
             generation: info.generation + 1,

@@ -15,15 +15,16 @@ use crate::{
     bodies::{Body, BodyDef, BodyId, BodyState},
     compute::Compute,
     fracture::{
-        Break, BreakContext, Cancel, CancelOnDrop, FractureCounts, FractureError, FractureParams, Impact,
-        KeptCells, Part, Passes, Solved, Strike, break_shape, voronoi::cells_of,
+        Break, BreakContext, Cancel, CancelOnDrop, CrackSection, FractureCounts, FractureError,
+        FractureParams, Impact, KeptCells, Part, Passes, Solved, Strike, break_shape, crack_sections,
+        voronoi::cells_of,
     },
     gpu::StageTiming,
     shape::Shape,
     svo::Arena,
 };
 
-use super::{Cells, read_seeds};
+use super::{BondDamage, Cells, read_seeds};
 
 /// What a fracture needs.
 #[derive(Clone, Copy)]
@@ -105,6 +106,17 @@ pub(super) struct Waiting {
     pub impact: Option<Impact>,
     /// For an event of a scene: the piece that it names, which may exist only when the event is due.
     pub piece: Option<NamedPiece>,
+    /// Whether bonds hold the parts together.
+    pub hold: Option<Hold>,
+}
+
+/// What bonds that hold the parts of a break start from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Hold {
+    /// Bonds that have failed or lost strength already: their parts, and the damage, 0 to 1.
+    pub damaged: Vec<BondDamage>,
+    /// The lists of parts that still hold together, where not all of them do; a part in none of them is alone.
+    pub together: Option<Vec<Vec<u32>>>,
 }
 
 /// Names a piece by its object and the part index at each break in its ancestry, the first break first.
@@ -126,6 +138,8 @@ pub struct BreakJob {
     pub(super) impact: Impact,
     /// Cause of the blow.
     pub(super) cause: Cause,
+    /// Whether bonds hold the parts together.
+    pub(super) hold: Option<Hold>,
     kept: Option<Arc<KeptCells>>,
     /// Cancels the fracture when the job is dropped.
     #[cfg_attr(not(test), expect(dead_code, reason = "it does its work when it is dropped"))]
@@ -138,6 +152,8 @@ pub struct BreakJob {
 /// Result of a fracture, with its time.
 pub(super) struct TimedBreak {
     pub broken: Break,
+    /// Its cracks as sections, where bonds hold the parts together.
+    pub sections: Vec<CrackSection>,
     /// Wall-clock time of the worker, s, without the wait for the next frame.
     pub seconds: f64,
 }
@@ -155,14 +171,14 @@ impl BreakJob {
         let (arena, passes) = (Arc::clone(arena), Arc::clone(passes));
         let cancel = Cancel::possible();
         let waits = CancelOnDrop(cancel.clone());
-        let Waiting { body, blow, params, kept, cause, impact, piece: _ } = waiting;
+        let Waiting { body, blow, params, kept, cause, impact, piece: _, hold } = waiting;
         let painted = kept.clone();
         let source_volume = def.shape.mass().volume_m3;
         let impact = impact.unwrap_or_else(|| Impact {
             point: local_from_world(state, &def.shape, blow.point),
             direction: state.rotation.inverse() * blow.direction,
         });
-        let (def, params_there) = (def.clone(), params.clone());
+        let (def, params_there, holds) = (def.clone(), params.clone(), hold.is_some());
         std::thread::spawn(move || {
             let start = Instant::now();
             let run = || {
@@ -178,16 +194,20 @@ impl BreakJob {
                 break_shape(&context, &def.shape, &strike)
             };
             // The channel is closed only when the window has closed or the scene was replaced.
-            let timed = |broken| TimedBreak { broken, seconds: start.elapsed().as_secs_f64() };
+            let timed = |broken: Break| TimedBreak {
+                sections: if holds { crack_sections(&broken.parts) } else { Vec::new() },
+                broken,
+                seconds: start.elapsed().as_secs_f64(),
+            };
             let _ = sender.send(run().map(timed));
         });
-        Self { body, blow, params, impact, cause, kept, waits, source_volume, receiver }
+        Self { body, blow, params, impact, cause, hold, kept, waits, source_volume, receiver }
     }
 
     /// The same blow, to be computed again.
     pub(super) fn again(self) -> Waiting {
-        let Self { body, blow, params, impact, cause, kept, .. } = self;
-        Waiting { body, blow, params, kept, cause, impact: Some(impact), piece: None }
+        let Self { body, blow, params, impact, cause, hold, kept, .. } = self;
+        Waiting { body, blow, params, kept, cause, impact: Some(impact), piece: None, hold }
     }
 
     pub(super) fn poll(&self) -> Option<Result<TimedBreak, FractureError>> {
@@ -301,7 +321,8 @@ pub(super) fn part_bodies(body: &Body, blow: &Blow, first_radius: f64, broken: &
     let parts = broken.parts.iter().zip(states);
     parts
         .map(|(part, (state, fixed))| {
-            let mut def = BodyDef { shape: Arc::clone(&part.shape), state, fixed, ..body.def.clone() };
+            let shape = Arc::clone(&part.shape);
+            let mut def = BodyDef { shape, state, fixed, structure: None, ..body.def.clone() };
             // The density may have changed while the fracture was computed.
             if def.shape.density() != body.def.shape.density() {
                 def.set_density(body.def.shape.density());

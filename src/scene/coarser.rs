@@ -110,6 +110,8 @@ mod tests {
             body,
             parts: Vec::new(),
             fracture: Some(fracture.clone()),
+            hold: false,
+            energy: None,
         };
         let events = vec![blow(Some(0)), blow(Some(1)), blow(None)];
         let scene = Scene { bodies: vec![body(5), body(8)], events, ..Scene::default() }.coarser(3);

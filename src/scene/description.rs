@@ -1,7 +1,7 @@
 //! Contents of a scene file as plain data. `docs/scenes.md` lists every field with its unit and default; a test keeps
 //! the two in step.
 
-use super::{FIELD_LEVEL, Penalty};
+use super::{BodyStrength, FIELD_LEVEL, Penalty};
 use glam::{DQuat, DVec3};
 
 use crate::{
@@ -127,8 +127,24 @@ pub struct SceneBreak {
     /// invalid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub joined: Vec<Vec<u32>>,
+    /// Whether bonds hold the parts: those of one list of `joined` together, all of them if there is no list.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub hold: bool,
+    /// Bonds that have lost strength.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<BondDamage>,
     /// Fracture parameters.
     pub fracture: FractureParams,
+}
+
+/// A bond that has lost strength.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BondDamage {
+    /// The parts that it joins, the lower number first.
+    pub parts: [u32; 2],
+    /// How much of its strength has gone, 0 to 1.
+    pub damage: f64,
 }
 
 impl SceneBreak {
@@ -333,6 +349,12 @@ pub struct SceneBody {
     /// Impact speed at which it breaks, m/s; absent: it does not break on impact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub break_threshold: Option<f64>,
+    /// Whether it is cracked before the start, by its `fracture`, and its parts hold together by bonds.
+    #[serde(skip_serializing_if = "is_false")]
+    pub hold: bool,
+    /// Strength of the bonds, and anchors; absent: concrete without anchors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strength: Option<Box<BodyStrength>>,
     /// Fracture parameters.
     pub fracture: FractureParams,
 }
@@ -359,6 +381,8 @@ impl Default for SceneBody {
             rolling_resistance: 0.3,
             fixed: false,
             break_threshold: None,
+            hold: false,
+            strength: None,
             fracture: FractureParams::default(),
         }
     }
@@ -404,6 +428,12 @@ pub enum Event {
         /// Fracture parameters; absent: the body's own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fracture: Option<FractureParams>,
+        /// Whether bonds hold the parts together.
+        #[serde(default, skip_serializing_if = "is_false")]
+        hold: bool,
+        /// Energy that it puts into the bonds of a body that holds, J; absent: the bonds near the point fail.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        energy: Option<f64>,
     },
     /// A thrown body.
     Projectile {

@@ -31,6 +31,7 @@ mod preview;
 mod resting;
 mod sandbox;
 mod shipped;
+mod strength;
 mod seeds_file;
 mod stage;
 mod timeline;
@@ -46,7 +47,7 @@ pub use break_log::{BreakLog, BreakRecord};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
 pub use contact_options::{FIELD_LEVEL, MAX_FIELD_LEVEL, PairLevel, Penalty};
 pub use description::{
-    Event, PartName, Pinned, Scene, SceneBody, SceneBreak, ScenePair, ScenePose, SceneView,
+    BondDamage, Event, PartName, Pinned, Scene, SceneBody, SceneBreak, ScenePair, ScenePose, SceneView,
 };
 pub use document::ObjectInfo;
 pub use error::SandboxError;
@@ -65,9 +66,10 @@ pub use moment::Moment;
 pub use pieces::{Histogram, PieceRow, Selection, SizeRange, SizeUnit, SortBy, SortOrder, listed, unit_of};
 pub use presets::MaterialPreset;
 pub use preview::{LevelControl, PreviewReport};
-pub use sandbox::{Arrived, PieceEdit, Sandbox};
+pub use sandbox::{Arrived, BondFailure, PieceEdit, Sandbox};
 pub use seeds_file::{parse_seeds, read_seeds};
 pub use shipped::{SHIPPED_SCENES, ShippedScene};
 pub use stage::{Aim, BodyInfo, Origin, ScenePick, Status};
+pub use strength::{BodyStrength, BondStrength};
 pub use timeline::{TakeInfo, Timeline};
 pub use tuning::{InsideView, LabelView, Missile, Pin, PreviewMode, Throw, Touching, Tuning, ViewTuning};

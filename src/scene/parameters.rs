@@ -2,7 +2,10 @@
 //! checks of scene files, the rows of panels, the names of undo steps and the rows of docs/scenes.md are made from them.
 //! Fracture parameters have a table of their own ([`FractureParams::rows`]).
 
-use super::{MAX_FIELD_LEVEL, Scene, SceneBody, Tuning};
+use super::{
+    MAX_FIELD_LEVEL, Scene, SceneBody, Tuning,
+    strength::{ACROSS, BOND_STIFFNESS, COMPRESSION, SCATTER, SHEAR, TENSION, TOUGHNESS},
+};
 use crate::{
     bodies::{DENSITY, DT, FRICTION, GRAVITY, PHYSICS_LEVEL, RESTITUTION, ROLLING_RESISTANCE, SUBSTEPS},
     fracture::FractureParams,
@@ -93,6 +96,17 @@ impl Tuning {
             .undo("levels far away");
     };
 
+    /// Bonds.
+    pub const BONDS: &'static [Row<Self>] = rows! { Self;
+        number strength.tension = TENSION;
+        number strength.compression = COMPRESSION;
+        number strength.shear = SHEAR;
+        number strength.stiffness = BOND_STIFFNESS;
+        number strength.toughness = TOUGHNESS;
+        number strength.across = ACROSS;
+        number strength.scatter = SCATTER;
+    };
+
     /// Options of contact generators and responses. The stiffness has a row of its own in the panel.
     pub const CONTACTS: &'static [Row<Self>] = rows! { Self;
         number field_level = FIELD_LEVEL, if |tuning| tuning.contacts.name() == "field";
@@ -133,6 +147,12 @@ impl Tuning {
     const OTHERS: &'static [Row<Self>] = rows! { Self;
         number physics_level = PHYSICS_LEVEL;
         number penalty.stiffness = STIFFNESS;
+        value strength.material = Parameter::named("strength");
+        value strength.anchor_floor = Parameter::named("anchors");
+        value strength.grain_axis = Parameter::named("strength");
+        value strength.rng = Parameter::named("strength");
+        value strength.anchors = Parameter::named("anchors");
+        value strength.bonds = Parameter::named("strength");
         value lock_rng = Parameter::named("lock of the random seed");
         value response = Parameter::named("response");
         value contacts = Parameter::named("contacts");
@@ -156,6 +176,7 @@ impl Tuning {
         let tables = [
             Self::BODIES,
             Self::BREAKING,
+            Self::BONDS,
             Self::CONTACTS,
             Self::THROW,
             Self::BLOW,
@@ -182,6 +203,7 @@ impl Tuning {
 mod tests {
     use super::*;
     use crate::fracture::{CELLS, CRACK, INTERIOR, PATTERN, PRESETS, SURFACE};
+    use crate::scene::BodyStrength;
 
     #[test]
     fn one_value_has_its_name_and_several_have_none() {
@@ -255,10 +277,14 @@ mod tests {
         let (scene, body) = (Scene::default(), SceneBody::default());
         let is_at_top = |row: &&Row<Scene>| !row.of.path.contains('.');
         let top = Scene::ROWS.iter().filter(is_at_top).map(|row| row.document_row(&scene)).collect();
-        let tables: [(&str, Vec<String>); 6] = [
+        let tables: [(&str, Vec<String>); 7] = [
             ("## Top level", top),
             ("## `[view]`", vec![EXPLODE.at("explode").document_row(&crate::parameter::as_in_file(&0.0))]),
             ("## `[[body]]`", SceneBody::ROWS.iter().map(|row| row.document_row(&body)).collect()),
+            ("## `[body.strength]`", {
+                let usual = BodyStrength::default();
+                BodyStrength::ROWS.iter().map(|row| row.document_row(&usual)).collect()
+            }),
             ("## `[body.fracture]`", [PATTERN, PRESETS, CELLS, SURFACE].map(of).concat()),
             ("`[body.fracture.crack]`", of(CRACK)),
             ("## `[body.fracture.interior]`", of(INTERIOR)),

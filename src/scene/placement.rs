@@ -68,6 +68,7 @@ pub(super) fn placed(one: &Imported, body: &SceneBody, scene: &Scene) -> BodyDef
         rolling_resistance: body.rolling_resistance,
         fixed: body.fixed,
         physics_level: body.collision_level(),
+        structure: None,
         state: BodyState {
             position,
             rotation,

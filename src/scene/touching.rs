@@ -1,4 +1,5 @@
-//! Draws contacts over the picture: the contact points of the solver, or the overlap of each pair (2016, sec. 5.1).
+//! Draws contacts over the picture: the contact points of the solver, the overlap of each pair (2016, sec. 5.1), or the
+//! loads of bonds.
 //!
 //! In: the world after a step. Out: an overlay, updated when bodies have moved, which includes that of fracture
 //! internals.
@@ -68,6 +69,7 @@ impl Touched {
         self.made_of = Some(wanted);
         let mut made = match mode {
             Touching::Columns => shared(&stage.pair_data()?),
+            Touching::Bonds => bonds(stage),
             Touching::Off | Touching::Contacts => pressing(&stage.contacts()),
         };
         if let Some(inside) = inside {
@@ -110,6 +112,27 @@ fn pressing(contacts: &[Contact]) -> Overlay {
     overlay
 }
 
+/// Colours of bonds by the share of their strength that they bear: nothing, half, all of it.
+const LOADS: [[f64; 3]; 3] = [[86.0, 104.0, 122.0], [255.0, 196.0, 60.0], [240.0, 66.0, 48.0]];
+
+/// Bonds that hold, as discs in the middle of their cracks, by their loads.
+fn bonds(stage: &Stage) -> Overlay {
+    let mut overlay = nothing();
+    for body in stage.bodies() {
+        let Some(structure) = &body.def.structure else { continue };
+        let (shape, state) = (&body.def.shape, &body.state);
+        let loads = stage.world().bond_loads(body.id).unwrap_or_default();
+        for (at, bond) in structure.bonds.iter().enumerate().filter(|(_, bond)| bond.damage < 1.0) {
+            let load = loads.get(at).map_or(0.0, |load| load.share);
+            let local = shape.local_from_shape(bond.section.centre);
+            let place = shape.to_world(state.position, state.rotation, local);
+            let color = mixed(&LOADS, load);
+            overlay.points.push(disc(place.as_vec3(), color, 1.5 * bond.section.area.sqrt()));
+        }
+    }
+    overlay
+}
+
 /// Averaged collision points with normals, and columns from entry to exit.
 fn shared(pairs: &[Overlap]) -> Overlay {
     let mut overlay = nothing();
@@ -135,9 +158,14 @@ fn shared(pairs: &[Overlap]) -> Overlay {
 }
 
 fn depth_color(cells: f64) -> [u8; 4] {
-    let at = (cells.clamp(0.0, 0.5) * 4.0).min(1.999);
+    mixed(&DEPTHS, cells * 2.0)
+}
+
+/// A colour between three, for a share from 0 to 1.
+fn mixed(colors: &[[f64; 3]; 3], share: f64) -> [u8; 4] {
+    let at = (share.clamp(0.0, 1.0) * 2.0).min(1.999);
     let (k, share) = (at as usize, at.fract());
-    let mix = |c: usize| (DEPTHS[k][c] + share * (DEPTHS[k + 1][c] - DEPTHS[k][c])).round() as u8;
+    let mix = |c: usize| (colors[k][c] + share * (colors[k + 1][c] - colors[k][c])).round() as u8;
     [mix(0), mix(1), mix(2), 255]
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Aim, KeptCells, PairLevel, Penalty, Scene, SceneBody,
+    Aim, BodyStrength, KeptCells, PairLevel, Penalty, Scene, SceneBody,
     overlays::{Cut, Maker, Part},
 };
 use crate::{
@@ -36,6 +36,8 @@ pub struct Tuning {
     pub rolling_resistance: f64,
     /// Change of speed in a step at which bodies of the scene break, m/s; `None`: they do not break on impact.
     pub break_threshold: Option<f64>,
+    /// Strength of the bonds of bodies whose pieces hold.
+    pub strength: BodyStrength,
     /// Octree level for contacts.
     pub physics_level: u32,
     /// Most levels by which distant bodies are coarsened for contacts; 0: none.
@@ -160,6 +162,8 @@ pub enum Touching {
     Contacts,
     /// Averaged collision points and columns of all pairs (2016, sec. 5.1).
     Columns,
+    /// Bonds, by their loads.
+    Bonds,
 }
 
 /// Labels that the voxels are coloured by.
@@ -281,6 +285,7 @@ impl Default for Tuning {
             restitution: body.restitution,
             rolling_resistance: body.rolling_resistance,
             break_threshold: body.break_threshold,
+            strength: BodyStrength::default(),
             physics_level: 6,
             far_levels: 0,
             response: scene.response,

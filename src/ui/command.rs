@@ -157,6 +157,8 @@ pub enum Command {
     MovePin([f32; 2]),
     /// Break the body at the pinned impact.
     BreakPin,
+    /// Crack the body at the pinned impact, so that bonds hold its pieces.
+    CrackPin,
     /// Remove the pinned impact.
     Unpin,
     /// Grab the body at this position in the picture (0..1).

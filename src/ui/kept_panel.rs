@@ -57,6 +57,14 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         if response.clicked() {
             out.push(Command::BreakPin);
         }
+        let shown = ui.add_enabled(pinned && !busy, egui::Button::new("Crack"));
+        let tip = "Crack without breaking: bonds hold the pieces together until loads break them; how strong they are, \
+                   Physics says";
+        let shown = shown.on_hover_text(tip).on_disabled_hover_text(why);
+        out.name("crack", &shown);
+        if shown.clicked() {
+            out.push(Command::CrackPin);
+        }
         let text = ui.label(egui::RichText::new(text).color(color));
         out.name("kept_text", &text);
     });

@@ -62,6 +62,7 @@ fn entries(earlier: &[KeptSession]) -> Vec<Entry> {
         ("Export the selected pieces", "", Command::ExportSelected),
         ("Show what is selected", "F", Command::FrameSelection),
         ("Break at the pinned impact", "Enter", Command::BreakPin),
+        ("Crack at the pinned impact: bonds hold the pieces", "", Command::CrackPin),
         ("Remove the pinned impact", "Esc", Command::Unpin),
         ("Side by side: one blow by two methods", "", Command::ToggleBeside),
         ("Run on the best there is", "", Command::RunOn(Choice::Auto)),

@@ -1,4 +1,4 @@
-//! The physics checks P1 to P22, as far as they are there, most on the scenes that are shipped, played as `kintsugi
+//! The physics checks P1 to P27, as far as they are there, most on the scenes that are shipped, played as `kintsugi
 //! simulate` plays them.
 //! Figures are printed. P14 (the broad phase finds what brute force finds) is tested beside its code; shapes
 //! made in code are tested in `crates/physics/src/tests.rs`.
@@ -28,6 +28,7 @@ mod p19_any_size;
 mod p20_breaking;
 mod p21_rolling;
 mod p22_tunnelling;
+mod p27_strength;
 mod ways;
 #[path = "../support/mod.rs"]
 mod support;

@@ -41,6 +41,8 @@ fn broken(ways: Ways, size: f64, dt: f64, rng: u64) -> Option<Rest> {
         body: None,
         parts: Vec::new(),
         fracture: None,
+        hold: false,
+        energy: None,
     };
     let mut sandbox =
         open(ways.of(Scene { bodies: vec![vase], events: vec![blow], dt, ..Scene::default() }))?;

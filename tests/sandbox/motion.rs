@@ -30,6 +30,8 @@ fn falling_box() -> Scene {
         body: None,
         parts: Vec::new(),
         fracture: Some(fracture),
+        hold: false,
+        energy: None,
     };
     Scene { bodies: vec![body], events: vec![blow], ..Scene::default() }
 }

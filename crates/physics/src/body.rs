@@ -2,6 +2,7 @@
 
 use crate::{
     shape::{Octree, Shape},
+    structure::Structure,
     svo::{Grid, Key, Leaves, MAX_LEVEL, build},
 };
 use glam::{DMat3, DMat4, DQuat, DVec3};
@@ -99,12 +100,14 @@ pub struct BodyDef {
     pub fixed: bool,
     /// Octree level for collision; clamped to the forest's.
     pub physics_level: u32,
+    /// What holds its parts together, if it is made of parts.
+    pub structure: Option<Arc<Structure>>,
     /// State at the start.
     pub state: BodyState,
 }
 
 impl BodyDef {
-    /// Whether everything but the state is equal; shapes are compared by address.
+    /// Whether everything but the state is equal; shapes and structures are compared by address.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         let Self {
@@ -117,6 +120,7 @@ impl BodyDef {
             rolling_resistance,
             fixed,
             physics_level,
+            structure,
             state: _,
         } = other;
         Arc::ptr_eq(&self.shape, shape)
@@ -124,6 +128,7 @@ impl BodyDef {
             && (self.friction, self.restitution) == (*friction, *restitution)
             && self.rolling_resistance == *rolling_resistance
             && (self.family, self.fixed, self.physics_level) == (*family, *fixed, *physics_level)
+            && self.structure.as_ref().map(Arc::as_ptr) == structure.as_ref().map(Arc::as_ptr)
     }
 
     /// Its octree; for a shape without one, an empty octree, which touches nothing.

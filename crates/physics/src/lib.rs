@@ -31,6 +31,8 @@ mod sleep;
 mod snapshot;
 mod solver;
 mod step;
+pub mod structure;
+mod structure_step;
 mod support;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -57,6 +59,7 @@ pub use settings::{
 pub use snapshot::WorldSnapshot;
 pub use solver::{ContactSolver, SoftStep, SolverEntry, register_solver, solvers};
 pub use step::{Contact, Push};
+pub use structure_step::StructureStep;
 pub use world::World;
 
 /// Octrees of bodies at the levels at which they collide: levels of pairs, surface samples, and where these are on a

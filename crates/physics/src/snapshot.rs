@@ -3,6 +3,7 @@
 use super::{
     Body, BodyId, BodyState, Plane, World,
     collide::{GeneratorMemories, Manifold},
+    structure_step::Memories,
 };
 use glam::{DQuat, DVec3};
 
@@ -12,6 +13,7 @@ pub struct WorldSnapshot {
     time: f64,
     bodies: Vec<BodySnapshot>,
     manifolds: Vec<Manifold>,
+    structures: Memories,
     planes: Vec<Plane>,
     generators: GeneratorMemories,
 }
@@ -44,6 +46,7 @@ impl World {
             time: self.time,
             bodies: self.bodies.iter().map(state).collect(),
             manifolds: self.manifolds.clone(),
+            structures: self.structure_memories.clone(),
             planes: self.planes.clone(),
             generators: self.generators.memories(),
         }
@@ -53,6 +56,7 @@ impl World {
     pub fn restore(&mut self, snapshot: &WorldSnapshot) {
         self.time = snapshot.time;
         self.manifolds.clone_from(&snapshot.manifolds);
+        self.structure_memories.clone_from(&snapshot.structures);
         self.planes.clone_from(&snapshot.planes);
         self.generators.recall(&snapshot.generators);
         for then in &snapshot.bodies {

@@ -11,6 +11,7 @@ use super::{
     collide::{ContactQuery, Generators, Manifold, Point},
     context::{FOLLOW, OnGpu, StageClock, StepContext, add_ms},
     integrate, sleep,
+    structure_step::StructureContacts,
 };
 use crate::gpu::{Gpu, GpuError};
 
@@ -44,10 +45,12 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
         ..settings.clone()
     };
     let mut pushes = Pushes::default();
+    let mut structures = StructureContacts::new(&world.bodies);
     for k in 0..rounds {
         let awake = |world: &World| world.bodies.iter().filter(|b| !b.asleep).count();
         let before = awake(world);
-        round(world, gpu, (&near, k + 1 == rounds), &part, &mut report, &mut clock)?;
+        let now = Round { near: &near, last: k + 1 == rounds, share: 1.0 / f64::from(rounds) };
+        round(world, gpu, &now, &part, &mut structures, &mut report, &mut clock)?;
         pushes.add(&world.manifolds);
         for (body, good) in world.bodies.iter_mut().zip(&good) {
             integrate::freeze_if_lost(body, good);
@@ -59,6 +62,11 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     }
 
     world.pushes = pushes.list();
+    clock.lap(&mut report, "sleep and report");
+    world.structure_steps = structures.respond(&world.bodies, &mut world.structure_memories, &settings);
+    if !world.structure_steps.is_empty() {
+        clock.lap(&mut report, "structures");
+    }
 
     if settings.sleeping {
         sleep::fall_asleep(&mut world.bodies, &world.manifolds, &settings);
@@ -178,12 +186,22 @@ pub(super) fn rounds(near: &[NearPair], settings: &WorldSettings) -> u32 {
     wanted.next_power_of_two().min(settings.substeps)
 }
 
-/// Finds contacts and answers them over `settings.dt`; `last` for the last time in a step.
+/// A search for contacts within a step.
+struct Round<'a> {
+    near: &'a [NearPair],
+    /// Whether it is the last one of the step.
+    last: bool,
+    /// Its share of the step.
+    share: f64,
+}
+
+/// Finds contacts and answers them over `settings.dt`.
 fn round(
     world: &mut World,
     gpu: OnGpu<'_>,
-    (near, last): (&[NearPair], bool),
+    Round { near, last, share }: &Round<'_>,
     settings: &WorldSettings,
+    structures: &mut StructureContacts,
     report: &mut StepReport,
     clock: &mut StageClock,
 ) -> Result<(), GpuError> {
@@ -218,11 +236,13 @@ fn round(
 
     sleep::wake_touched(bodies, &manifolds, &pressed, settings);
     let live: Vec<bool> = manifolds.iter().map(|m| !m.rests(bodies)).collect();
+    structures.before(bodies, &manifolds);
     responder.advance(cx, bodies, &mut manifolds)?;
+    structures.after(bodies, &manifolds, (&live, *share, settings.substeps));
     cx.lap("solver");
 
     let solved: Vec<_> = manifolds.iter().zip(live).filter_map(|(m, live)| live.then_some(m)).collect();
-    sum_up(cx.report, generators, &solved, last);
+    sum_up(cx.report, generators, &solved, *last);
     cx.report.deepest = deepest(&manifolds).max(cx.report.deepest);
     *old = manifolds;
     Ok(())

@@ -165,6 +165,7 @@ pub fn body(forest: &Arc<Forest>, tree: u32, grid: Grid, physics_level: u32, lif
         rolling_resistance: 0.3,
         fixed: false,
         physics_level,
+        structure: None,
         state: BodyState::at(DVec3::ZERO),
     };
     def.state = def.state_in_place(glam::DMat4::from_translation(lift));
@@ -233,6 +234,7 @@ pub fn cuboid(low: DVec3, edges: DVec3) -> BodyDef {
         rolling_resistance: 0.0,
         fixed: false,
         physics_level: 5,
+        structure: None,
         state: BodyState::at(DVec3::ZERO),
     };
     def.state = def.state_in_place(DMat4::IDENTITY);

@@ -11,6 +11,8 @@ use super::{
     measure::Measure,
     solver::ActiveSolver,
     step::{self, Contact, Push},
+    structure::{BondLoad, Memory},
+    structure_step::{Memories, StructureStep, is_unloaded},
 };
 use crate::gpu::{Gpu, GpuError};
 use glam::DVec3;
@@ -35,6 +37,9 @@ pub struct World {
     pub(super) planes: Vec<Plane>,
     /// Of the last step.
     pub(super) pushes: Vec<Push>,
+    /// Of the last step.
+    pub(super) structure_steps: Vec<StructureStep>,
+    pub(super) structure_memories: Memories,
     pub(super) broad_phase: BroadPhase,
     pub(super) clearances: Clearances,
     pub(super) generators: Generators,
@@ -68,6 +73,8 @@ impl World {
             manifolds: Vec::new(),
             planes: Vec::new(),
             pushes: Vec::new(),
+            structure_steps: Vec::new(),
+            structure_memories: Memories::new(),
             broad_phase: BroadPhase::default(),
             clearances: Clearances::default(),
             generators: Generators::default(),
@@ -179,6 +186,26 @@ impl World {
         &self.pushes
     }
 
+    /// What the structures of bodies bore in the last step, and which of their bonds failed, in order of body. Bodies at
+    /// rest are not among them.
+    #[must_use]
+    pub fn structure_steps(&self) -> &[StructureStep] {
+        &self.structure_steps
+    }
+
+    /// What the bonds of a body bear, in their order, as far as a step has looked at them.
+    #[must_use]
+    pub fn bond_loads(&self, id: BodyId) -> Option<&[BondLoad]> {
+        let loads = self.structure_memories.get(&id)?.loads();
+        (!loads.is_empty()).then_some(loads)
+    }
+
+    /// Forgets what loaded structures in the last step, because bodies are put elsewhere.
+    pub fn forget_loads(&mut self) {
+        self.structure_steps.clear();
+        self.structure_memories.clear();
+    }
+
     /// All contacts of the last step, those between sleepers too, in order of pair. Points that are near and
     /// do not press are among them.
     #[must_use]
@@ -204,6 +231,8 @@ impl World {
     pub fn clear(&mut self) {
         self.bodies.clear();
         self.manifolds.clear();
+        self.structure_steps.clear();
+        self.structure_memories.clear();
         self.generators.cleared();
         self.clearances = Clearances::default();
         self.responder.cleared();
@@ -306,8 +335,15 @@ impl World {
         self.eye.filter(|eye| eye.is_finite()).zip(self.settings.adaptive)
     }
 
+    /// Whether a structure that cannot move bears loads that no step has looked at.
+    #[must_use]
+    pub fn has_unloaded_structures(&self) -> bool {
+        is_unloaded(&self.bodies, &self.structure_memories)
+    }
+
     /// Wakes everything (after an edit).
     pub fn wake_all(&mut self) {
+        self.structure_memories.values_mut().for_each(Memory::doubt);
         self.bodies.iter_mut().for_each(Body::wake);
     }
 }

@@ -95,6 +95,11 @@ impl Session {
                     sandbox.break_pin();
                 }
             }
+            Command::CrackPin => {
+                if let Some(sandbox) = self.sandbox.as_mut().filter(|s| !s.is_breaking()) {
+                    sandbox.crack_pin();
+                }
+            }
             Command::Unpin => {
                 if let Some(sandbox) = &mut self.sandbox {
                     sandbox.unpin();

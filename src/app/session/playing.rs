@@ -345,6 +345,7 @@ impl Session {
                 | Command::Reset
                 | Command::Hit(_)
                 | Command::BreakPin
+                | Command::CrackPin
                 | Command::Throw(_)
                 | Command::Grab(_)
                 | Command::EditPieces(_)

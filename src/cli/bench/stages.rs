@@ -181,6 +181,7 @@ impl Bench<'_> {
                 rolling_resistance: 0.3,
                 fixed: false,
                 physics_level,
+                structure: None,
                 state: BodyState {
                     position: place.origin + place.h * piece.mass.centre,
                     rotation: DQuat::IDENTITY,

@@ -296,7 +296,7 @@ impl Column {
             Ok(TimedBreak { broken, .. }) if broken.stayed_whole() => {
                 self.keep(strike, Err(SandboxError::NoCrack.to_string()), volume);
             }
-            Ok(TimedBreak { broken, seconds }) => {
+            Ok(TimedBreak { broken, seconds, .. }) => {
                 let before = broken.before_m3.unwrap_or(volume);
                 self.keep(strike, Ok((Arc::new(broken), seconds)), before);
             }

@@ -113,6 +113,7 @@ impl Strike {
             cause: Cause::Event,
             impact: Some(Impact { point: self.point_on(&def.shape), ..self.impact }),
             piece: None,
+            hold: None,
         }
     }
 }

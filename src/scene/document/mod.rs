@@ -153,6 +153,7 @@ impl Document {
             self.tuning.restitution = body.restitution;
             self.tuning.rolling_resistance = body.rolling_resistance;
             self.tuning.break_threshold = body.break_threshold;
+            self.tuning.strength = body.strength.as_deref().cloned().unwrap_or_default();
             self.tuning.physics_level = body.collision_level();
         }
         self.opened = Opened::of(self.opened.id, scene, objects);
@@ -329,6 +330,8 @@ mod tests {
             body: None,
             parts: Vec::new(),
             fracture: None,
+            hold: false,
+            energy: None,
         }
     }
 

@@ -9,7 +9,7 @@ use super::Document;
 use crate::{
     fracture::{FractureParams, Interior, Volume},
     scene::{
-        ObjectInfo, Scene, SceneBody, Tuning,
+        BodyStrength, ObjectInfo, Scene, SceneBody, Tuning,
         stage::{BodyInfo, Touch},
     },
 };
@@ -137,6 +137,15 @@ impl Document {
         insides
     }
 
+    /// The strength of the bonds of an object.
+    pub fn strength_of(&self, object: usize) -> BodyStrength {
+        let of = |body: &SceneBody| body.strength.as_deref().cloned().unwrap_or_default();
+        let own = self.opened.objects.get(object).map(|object| of(&object.scene)).unwrap_or_default();
+        let tuned = self.tuning.strength.clone();
+        let first = self.first_object().map_or_else(|| tuned.clone(), of);
+        chosen(tuned, &first, own)
+    }
+
     /// Whether any body breaks on impact.
     pub fn is_fragile(&self) -> bool {
         (0..self.opened.objects.len()).any(|object| self.threshold_of(object).is_some())
@@ -173,6 +182,10 @@ impl Document {
             body.rolling_resistance = touch.rolling_resistance;
             if let Some(threshold) = thresholds.get(object) {
                 body.break_threshold = *threshold;
+            }
+            let strength = self.strength_of(object);
+            if body.strength.is_some() || strength != BodyStrength::default() {
+                body.strength = Some(Box::new(strength));
             }
             if touch.physics_level != body.collision_level() {
                 body.physics_level = Some(touch.physics_level.clamp(1, body.level));

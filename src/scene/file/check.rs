@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::{Event, Scene, SceneBody};
 use crate::{
     bodies::GRAVITY,
-    fracture::FractureParams,
+    fracture::{FractureParams, Surface},
     parameter::Row,
     scene::{
         PartName,
@@ -170,6 +170,13 @@ impl Section {
         }
         self.vector("linear_velocity", body.linear_velocity.to_array(), 1e4)?;
         self.vector("angular_velocity", body.angular_velocity.to_array(), 1e4)?;
+        if let Some((name, what)) = body.strength.as_ref().and_then(|strength| strength.problem()) {
+            return self.fail(name, what);
+        }
+        if body.hold && body.fracture.surface == Surface::Dusty {
+            return self
+                .fail("hold", "needs cracks without a gap; give the fracture the surface planar or rough");
+        }
         self.fracture(&body.fracture, Some(body.level))
     }
 }
@@ -237,7 +244,10 @@ pub(super) fn check(scene: &Scene) -> Checked {
         let section = Section(Some(("event", i)));
         section.number("time", event.time(), 0.0, 1e6)?;
         match event {
-            Event::Impact { point, direction, speed, fracture, .. } => {
+            Event::Impact { point, direction, speed, fracture, energy, .. } => {
+                if let Some(energy) = energy {
+                    section.number("energy", *energy, 0.0, 1e15)?;
+                }
                 section.vector("point", point.to_array(), 1e6)?;
                 section.vector("direction", direction.to_array(), 1e6)?;
                 if direction.length() < 1e-9 {
@@ -284,7 +294,10 @@ fn breaks(scene: &Scene) -> Checked {
         if one.direction.length() < 1e-9 {
             return section.fail("direction", "is zero; say which way the blow goes");
         }
-        joined(&section, &one.joined)?;
+        joined(&section, &one.joined, if one.hold { 1 } else { 2 })?;
+        for bond in &one.damaged {
+            section.number("damaged", bond.damage, 0.0, 1.0)?;
+        }
         section.fracture(&one.fracture, scene.bodies.get(one.body as usize).map(|body| body.level))?;
     }
     let mut placed = BTreeSet::new();
@@ -308,13 +321,13 @@ fn breaks(scene: &Scene) -> Checked {
     Ok(())
 }
 
-/// Lists of merged parts must have two or more entries, and no part twice.
-fn joined(section: &Section, lists: &[Vec<u32>]) -> Checked {
+/// Lists of merged parts must have `least` entries, and no part twice.
+fn joined(section: &Section, lists: &[Vec<u32>], least: usize) -> Checked {
     let mut seen = BTreeSet::new();
     for list in lists {
-        if list.len() < 2 {
+        if list.len() < least {
             return section
-                .fail("joined", "has a list of fewer than two parts; name those that are one again");
+                .fail("joined", format!("has a list of fewer than {least} parts; name those that are one"));
         }
         if let Some(twice) = list.iter().find(|part| !seen.insert(**part)) {
             return section.fail("joined", format!("names part {twice} twice"));

@@ -1,12 +1,19 @@
 use std::{fs, path::PathBuf};
 
 use super::*;
-use crate::scene::ScenePair;
+use crate::scene::{BodyStrength, ScenePair};
 use glam::DVec3;
 
 fn sample() -> Scene {
     let mut body = SceneBody::standing("builtin:vase", 8);
     body.break_threshold = Some(3.0);
+    body.hold = true;
+    body.strength = Some(Box::new(BodyStrength {
+        material: crate::bodies::structure::StrengthMaterial::Oak,
+        tension: Some(5e6),
+        anchors: vec![[DVec3::ZERO, DVec3::ONE]],
+        ..BodyStrength::default()
+    }));
     body.linear_velocity = DVec3::new(0.0, -1.5, 0.25);
     let impact = Event::Impact {
         time: 0.5,
@@ -15,6 +22,8 @@ fn sample() -> Scene {
         speed: 1.0,
         body: Some(0),
         parts: vec![3, 1],
+        hold: true,
+        energy: Some(2.5),
         fracture: Some(FractureParams {
             seeds: 12,
             local: Some(0.3),
@@ -226,6 +235,8 @@ fn every_field_is_documented() {
             point,
             direction,
             joined: vec![vec![1, 2]],
+            hold: false,
+            damaged: Vec::new(),
             fracture: fracture.clone(),
         },
         crate::scene::SceneBreak {
@@ -235,6 +246,8 @@ fn every_field_is_documented() {
             point,
             direction,
             joined: Vec::new(),
+            hold: true,
+            damaged: vec![crate::scene::BondDamage { parts: [0, 2], damage: 0.25 }],
             fracture,
         },
     ];

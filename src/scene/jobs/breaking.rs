@@ -117,7 +117,12 @@ impl Breaking {
         if !self.is_busy() {
             self.recoils.clear();
         }
-        for struck in before.struck(stage, |body| document.threshold(&stage.info_or_whole(body.id))) {
+        // Bonds decide about a body that has them.
+        let threshold = |body: &Body| match body.def.structure {
+            Some(_) => None,
+            None => document.threshold(&stage.info_or_whole(body.id)),
+        };
+        for struck in before.struck(stage, threshold) {
             let info = stage.info_or_whole(struck.body);
             let mut params = document.own_params(&info);
             params.rng = random_number_of(params.rng, &info, document, breaks);
@@ -131,6 +136,7 @@ impl Breaking {
                 cause: Cause::Collision,
                 impact: None,
                 piece: None,
+                hold: None,
             });
         }
     }
@@ -188,6 +194,7 @@ mod tests {
             cause,
             impact: None,
             piece: None,
+            hold: None,
         }
     }
 

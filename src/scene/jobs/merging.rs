@@ -55,21 +55,35 @@ impl Union {
     /// # Errors
     /// [`SandboxError::CannotMerge`] if they are not connected; [`SandboxError::Fracture`], also if it was cancelled.
     pub fn shape(&self, cancel: &Cancel) -> Result<Shape, SandboxError> {
-        let refused = |why: &str| SandboxError::CannotMerge(why.to_owned());
-        let (density, look) = (self.like.density(), *self.like.look());
-        match &self.ingredients {
-            Ingredients::Meshes(shapes) => {
-                let meshes: Vec<_> = shapes.iter().filter_map(|shape| shape.as_mesh()).collect();
-                let one = rejoined(&meshes)?.ok_or_else(|| refused(NO_FACES))?;
-                Ok(Shape::solid(one, density, look))
-            }
-            Ingredients::Trees { source: (source, tree), pattern, grid, forest, parts } => {
-                let rejoin = Rejoin::new((source, *tree), pattern, forest, parts.iter().copied());
-                let members: Vec<u32> = self.parts.iter().map(|part| *part as u32).collect();
-                let one = rejoin.one_of(&members, cancel).map_err(FractureError::from)?;
-                let one = one.ok_or_else(|| refused(APART))?;
-                Ok(Shape::octree(Octree::new(&Arc::new(one), 0, *grid), density, look))
-            }
+        let members: Vec<u32> = self.parts.iter().map(|part| *part as u32).collect();
+        joined_shape(&self.ingredients, &members, &self.like, cancel)
+    }
+}
+
+/// One shape of the parts with these numbers, ascending; of meshes, of all of them. It has the density and the look of
+/// `like`.
+///
+/// # Errors
+/// As [`Union::shape`].
+pub(super) fn joined_shape(
+    ingredients: &Ingredients,
+    members: &[u32],
+    like: &Shape,
+    cancel: &Cancel,
+) -> Result<Shape, SandboxError> {
+    let refused = |why: &str| SandboxError::CannotMerge(why.to_owned());
+    let (density, look) = (like.density(), *like.look());
+    match ingredients {
+        Ingredients::Meshes(shapes) => {
+            let meshes: Vec<_> = shapes.iter().filter_map(|shape| shape.as_mesh()).collect();
+            let one = rejoined(&meshes)?.ok_or_else(|| refused(NO_FACES))?;
+            Ok(Shape::solid(one, density, look))
+        }
+        Ingredients::Trees { source: (source, tree), pattern, grid, forest, parts } => {
+            let rejoin = Rejoin::new((source, *tree), pattern, forest, parts.iter().copied());
+            let one = rejoin.one_of(members, cancel).map_err(FractureError::from)?;
+            let one = one.ok_or_else(|| refused(APART))?;
+            Ok(Shape::octree(Octree::new(&Arc::new(one), 0, *grid), density, look))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Work on threads and its queues: opening, breaking, merging, throwing.
+//! Work on threads and its queues: opening, breaking, merging, splitting, throwing.
 //!
 //! In: scenes to open, blows, bodies to throw. Out: finished results, one at a time, for the sandbox to apply. Nothing
 //! here changes the stage or the document.
@@ -7,12 +7,14 @@ mod breaking;
 mod collisions;
 mod merging;
 mod opening;
+mod splitting;
 mod throwing;
 
 pub(super) use breaking::Breaking;
 pub(super) use collisions::Velocities;
 pub(super) use merging::{Ingredients, Merging, Union};
 pub(super) use opening::{Again, Opening, Ready};
+pub(super) use splitting::{Split, Splitting};
 pub(super) use throwing::Throwing;
 
 /// All work in progress.
@@ -24,6 +26,8 @@ pub(super) struct Jobs {
     pub breaking: Breaking,
     /// The merge of pieces.
     pub merging: Merging,
+    /// Structures that come apart.
+    pub splitting: Splitting,
     /// Bodies to be thrown.
     pub throwing: Throwing,
 }
@@ -37,12 +41,13 @@ impl Jobs {
 
     /// Whether bodies are about to be replaced.
     pub fn is_changing_pieces(&self) -> bool {
-        self.breaking.is_busy() || self.merging.is_busy()
+        self.breaking.is_busy() || self.merging.is_busy() || self.splitting.is_busy()
     }
 
     /// Cancels work that belongs to the state being left.
     pub fn forget_pieces(&mut self) {
         self.breaking.forget();
         self.merging.forget();
+        self.splitting.forget();
     }
 }

@@ -112,6 +112,7 @@ impl Sandbox {
             cause: Cause::Again,
             impact,
             piece: None,
+            hold: None,
         });
         self.generations = Some(work);
         self.start_breaking();

@@ -50,6 +50,9 @@ impl Sandbox {
         if bodies.iter().any(|(_, info)| info.origin.is_none_or(|other| other.record != origin.record)) {
             return Err(refused("they came from different breaks; select pieces that one blow broke off"));
         }
+        if self.breaks.get(origin.record).is_some_and(|record| record.holds) {
+            return Err(refused("bonds held them together; undo goes back to before they failed"));
+        }
         let first = bodies[0].0;
         if bodies.iter().any(|(body, _)| has_moved(first, body)) {
             return Err(refused(
@@ -69,7 +72,7 @@ impl Sandbox {
     }
 
     /// All parts of a break, and the broken body.
-    fn trees_of(&self, record: usize) -> Result<Ingredients, SandboxError> {
+    pub(super) fn trees_of(&self, record: usize) -> Result<Ingredients, SandboxError> {
         let gone =
             || refused("what they broke off is no longer in memory; undo the break and break it again");
         let record = self.breaks.get(record).ok_or_else(gone)?;
@@ -100,6 +103,7 @@ impl Sandbox {
             state: moving_as(&bodies, &shape),
             shape: Arc::new(shape),
             fixed: bodies.iter().any(|body| body.def.fixed),
+            structure: None,
             ..first.def.clone()
         };
         // The density may have changed meanwhile.

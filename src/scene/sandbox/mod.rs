@@ -10,6 +10,9 @@
 
 mod beside;
 mod generations;
+mod holding;
+#[cfg(test)]
+mod holding_tests;
 mod home;
 mod merging;
 #[cfg(test)]
@@ -34,6 +37,7 @@ use std::sync::{Arc, RwLock};
 use glam::DVec3;
 
 use generations::Generations;
+pub use holding::BondFailure;
 pub use pieces::PieceEdit;
 use remaking::Remaking;
 
@@ -76,7 +80,13 @@ pub struct Sandbox {
     breaks: super::BreakLog,
     remaking: Option<Remaking>,
     generations: Option<Generations>,
+    bond_failures: Vec<BondFailure>,
+    /// How many times the present step was taken back.
+    taken_back: u32,
 }
+
+/// Most times that a step is taken again because a blow took a structure apart in it.
+const MOST_TAKEN_BACK: u32 = 16;
 
 /// What [`Sandbox::poll`] applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +99,8 @@ pub enum Arrived {
     Thrown,
     /// Pieces were merged.
     Merged,
+    /// A body whose bonds failed came apart.
+    Split,
 }
 
 /// What computing fractures of a stage's bodies needs.
@@ -126,6 +138,8 @@ impl Sandbox {
             breaks: super::BreakLog::default(),
             remaking: None,
             generations: None,
+            bond_failures: Vec::new(),
+            taken_back: 0,
         })
     }
 
@@ -255,6 +269,17 @@ impl Sandbox {
                 return Err(error);
             }
         }
+        match self.take_in_split(&mut arena) {
+            Ok(false) => {}
+            Ok(true) => return Ok(Some(Arrived::Split)),
+            Err(error) => {
+                if !error.is_loss() {
+                    self.remaking = None;
+                }
+                arena.collect();
+                return Err(error);
+            }
+        }
         if self.take_in_thrown(&mut arena)? {
             return Ok(Some(Arrived::Thrown));
         }
@@ -282,8 +307,9 @@ impl Sandbox {
     /// # Errors
     /// [`GpuError`].
     pub fn step(&mut self) -> Result<(), GpuError> {
-        // Nothing moves while bodies are to break again or to be merged.
-        if self.remaking.is_some() || self.generations.is_some() || self.is_merging() {
+        // Nothing moves while bodies are to break again, to be merged or to come apart.
+        let is_splitting = self.jobs.splitting.is_busy();
+        if self.remaking.is_some() || self.generations.is_some() || self.is_merging() || is_splitting {
             return Ok(());
         }
         self.record_first();
@@ -297,9 +323,25 @@ impl Sandbox {
             return Ok(());
         }
         let before = Velocities::of(&self.stage, self.document.is_fragile());
+        let start =
+            (self.stage.has_structures() && self.taken_back < MOST_TAKEN_BACK).then(|| self.stage.begin());
         self.stage.step()?;
+        let time = self.stage.time();
+        // What is struck and comes apart stops nothing: its parts meet what struck them, from where both were.
+        if let Some(start) = start.filter(|_| self.comes_apart_by_blow()) {
+            self.stage.take_back(&start);
+            self.taken_back += 1;
+            if let Err(error) = self.let_bonds_fail(time) {
+                tracing::warn!("{error}");
+            }
+            return Ok(());
+        }
+        self.taken_back = 0;
         self.record();
         self.jobs.breaking.push_collisions(&before, &self.stage, &self.document, &self.breaks);
+        if let Err(error) = self.let_bonds_fail(time) {
+            tracing::warn!("{error}");
+        }
         self.start_breaking();
         Ok(())
     }

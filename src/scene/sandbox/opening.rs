@@ -77,6 +77,8 @@ impl Sandbox {
         self.looking.forget();
         self.timeline.open_another();
         self.last_break = None;
+        self.bond_failures.clear();
+        self.taken_back = 0;
         self.stage.clear();
         let mut placed_on_floor = Vec::new();
         let bodies = scene.objects().zip(&imported).enumerate();

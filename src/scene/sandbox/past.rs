@@ -50,6 +50,7 @@ impl Sandbox {
     fn put_back(&mut self, moment: &Moment) {
         self.jobs.forget_pieces();
         (self.remaking, self.generations) = (None, None);
+        self.taken_back = 0;
         self.looking.forget();
         self.last_break.clone_from(&moment.last_break);
         self.stage.put_back(&moment.stage);
@@ -155,11 +156,15 @@ impl Sandbox {
     /// Sets the tuned values and applies them to the bodies.
     pub(super) fn set_tuning(&mut self, tuning: Tuning) {
         let other_pairs = tuning.pairs != self.document.tuning().pairs;
+        let other_strength = tuning.strength != self.document.tuning().strength;
         let moved = self.document.set_tuning(tuning, |body| self.stage.info(body).is_some());
         if other_pairs {
             self.stage.set_pairs(self.document.scene().bodies.len(), &self.document.tuning().pairs);
         }
         self.stage.go_by(self.document.settings(), &self.document.touches());
+        if other_strength {
+            self.strengthen();
+        }
         if moved {
             self.stage.wake_all();
         }

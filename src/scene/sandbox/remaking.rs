@@ -11,14 +11,14 @@ use std::{
 
 use glam::DVec3;
 
-use super::{Sandbox, SandboxError};
+use super::{Sandbox, SandboxError, striking::front};
 use crate::{
     bodies::{Body, BodyId, BodyState},
     fracture::Impact,
     render::Camera,
     scene::{
-        Blow, Event, Origin, PartName, Scene, SceneBreak, ScenePose, Status,
-        breaking::{Cause, Waiting, world_from_local},
+        Blow, BondDamage, Event, Origin, PartName, Scene, SceneBreak, ScenePose, Status,
+        breaking::{Cause, Hold, Waiting, world_from_local},
     },
     svo::Forest,
 };
@@ -34,19 +34,33 @@ pub(super) struct Remaking {
     joined: VecDeque<Vec<u32>>,
     /// The body broken last, which merging its parts needs.
     broken: Option<Arc<Forest>>,
+    /// Objects that hold together and are still to be cracked.
+    held: VecDeque<usize>,
+    /// Whether the scene is at its start, so that what holds together then belongs to what a reset restores.
+    at_start: bool,
 }
 
 impl Remaking {
     /// The breaks of a scene that has just been opened; `None` if it has none.
     pub fn of(scene: &Scene) -> Option<Self> {
-        let nothing = scene.breaks.is_empty() && scene.poses.is_empty() && scene.deleted.is_empty();
-        (!nothing).then(|| Self {
+        let at_start = scene.breaks.is_empty() && scene.poses.is_empty() && scene.deleted.is_empty();
+        let is_named = |object: usize| {
+            let whole = |name: &PartName| name.of.is_none() && name.body as usize == object;
+            let breaks = scene.breaks.iter().map(SceneBreak::what);
+            let poses = scene.poses.iter().map(ScenePose::what);
+            breaks.chain(poses).chain(scene.deleted.iter().copied()).any(|name| whole(&name))
+        };
+        let bodies = scene.bodies.iter().enumerate().filter(|(_, body)| body.hold);
+        let held: VecDeque<usize> = bodies.map(|(at, _)| at).filter(|at| !is_named(*at)).collect();
+        (!at_start || !held.is_empty()).then(|| Self {
             breaks: scene.breaks.clone().into_iter(),
             poses: scene.poses.clone(),
             deleted: scene.deleted.clone(),
             records: Vec::new(),
             joined: VecDeque::new(),
             broken: None,
+            held,
+            at_start,
         })
     }
 
@@ -78,12 +92,21 @@ impl Sandbox {
             return Ok(());
         }
         remaking.broken = None;
-        let Some(one) = remaking.breaks.next() else {
+        let Some(one) = remaking.breaks.next().or_else(|| self.next_to_hold(&mut remaking)) else {
             self.put_all(&remaking)?;
+            if remaking.at_start {
+                let first = super::past::moment(&self.document, &self.stage, (None, None), None);
+                self.history.set_first(Arc::new(first));
+            }
             self.document.set_remade_in_part(false);
             return Ok(());
         };
-        remaking.joined = one.joined.iter().cloned().collect();
+        let hold = one.hold.then(|| Hold {
+            damaged: one.damaged.clone(),
+            together: (!one.joined.is_empty()).then(|| one.joined.clone()),
+        });
+        // What bonds hold together is one body without being merged.
+        remaking.joined = if one.hold { VecDeque::new() } else { one.joined.iter().cloned().collect() };
         let Some(body) = self.named(&one.what(), &remaking).and_then(|id| self.stage.body(id)) else {
             return Err(no_such_part("break", &one.what()));
         };
@@ -103,10 +126,31 @@ impl Sandbox {
             cause: Cause::Opening,
             impact: Some(impact),
             piece: None,
+            hold,
         };
         self.remaking = Some(remaking);
         self.jobs.breaking.push(waiting);
         Ok(())
+    }
+
+    /// The break of the next object that holds together from the start.
+    fn next_to_hold(&self, remaking: &mut Remaking) -> Option<SceneBreak> {
+        let object = remaking.held.pop_front()?;
+        let body = self.stage.body_of(object)?;
+        let shape = &body.def.shape;
+        let impact = front(shape);
+        let point = shape.as_octree().map_or(impact.point, |o| o.grid.origin + o.grid.h * impact.point);
+        Some(SceneBreak {
+            body: object as u32,
+            of: None,
+            part: 0,
+            point,
+            direction: impact.direction,
+            joined: Vec::new(),
+            hold: true,
+            damaged: Vec::new(),
+            fracture: self.document.own_params(&self.stage.info_or_whole(body.id)),
+        })
     }
 
     /// Applies the scene's states: places, hides, locks and removes bodies.
@@ -187,10 +231,12 @@ impl Sandbox {
     /// Whether pieces were hidden, locked or merged, or moved by hand, which a scene that begins with whole objects cannot
     /// express.
     pub(super) fn has_marked_pieces(&self) -> bool {
-        let is_edited = |body: &Body| {
-            self.stage.status(body.id) != Status::default()
-                || self.stage.info_or_whole(body.id).joined.is_some()
+        let is_merged = |body: &Body| {
+            let info = self.stage.info_or_whole(body.id);
+            let record = info.origin.and_then(|origin| self.breaks.get(origin.record));
+            info.joined.is_some() && !record.is_some_and(|record| record.holds)
         };
+        let is_edited = |body: &Body| self.stage.status(body.id) != Status::default() || is_merged(body);
         self.document.was_moved_by_hand() || self.stage.bodies().iter().any(is_edited)
     }
 
@@ -249,9 +295,17 @@ impl Sandbox {
                 let PartName { body, of, part } = name(record.object, record.broken);
                 let Impact { point, direction } = record.impact;
                 let (joined, fracture) = (Vec::new(), record.params.clone());
-                SceneBreak { body, of, part, point, direction, joined, fracture }
+                let (hold, damaged) = (record.holds, Vec::new());
+                SceneBreak { body, of, part, point, direction, joined, hold, damaged, fracture }
             })
             .collect();
+        for (body, info) in bodies() {
+            let Some(structure) = &body.def.structure else { continue };
+            let Some(number) = info.origin.and_then(|origin| number.get(&origin.record)) else { continue };
+            let damaged = structure.bonds.iter().filter(|bond| bond.damage > 0.0);
+            let damaged = damaged.map(|b| BondDamage { parts: b.section.parts, damage: b.damage });
+            scene.breaks[*number as usize].damaged.extend(damaged);
+        }
         scene.poses = bodies()
             .map(|(body, info)| {
                 let PartName { body: object, of, part } = name(info.object, info.origin);
@@ -277,7 +331,8 @@ impl Sandbox {
         let mut seen = |origin: Option<Origin>, joined: Option<usize>| {
             let Some(origin) = origin else { return };
             let parts = self.breaks.parts(Some(origin), joined);
-            if let (Some(_), Some(number)) = (joined, number.get(&origin.record)) {
+            let holds = records.get(&origin.record).is_some_and(|record| record.holds);
+            if let (true, Some(number)) = (joined.is_some() || holds, number.get(&origin.record)) {
                 let lists = &mut scene.breaks[*number as usize].joined;
                 let list: Vec<u32> = parts.iter().map(|part| *part as u32).collect();
                 if !lists.contains(&list) {

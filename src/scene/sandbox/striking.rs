@@ -9,21 +9,39 @@ use glam::DVec3;
 use super::{Sandbox, SandboxError};
 use crate::{
     bodies::BodyId,
-    fracture::{FractureParams, Impact, generations::default_impact},
+    fracture::{Break, FractureParams, Impact, generations::default_impact},
     scene::{
         Blow, BreakJob, BreakRecord, BreakSummary, Event, KeptCells, KeptSummary,
-        breaking::{Cause, NamedPiece, TimedBreak, Waiting, first_radius, part_bodies, world_from_local},
+        breaking::{
+            Cause, Hold, NamedPiece, TimedBreak, Waiting, first_radius, part_bodies, world_from_local,
+        },
     },
     shape::Shape,
     svo::Arena,
 };
 
 /// A blow from the front, local space of `shape`.
-fn front(shape: &Shape) -> Impact {
+pub(super) fn front(shape: &Shape) -> Impact {
     let in_metres = |p: DVec3| shape.as_octree().map_or(p, |octree| octree.grid.origin + octree.grid.h * p);
     let impact = default_impact(shape, shape.bounds().placed(in_metres));
     let point = shape.as_octree().map_or(impact.point, |octree| octree.grid.from_mesh(impact.point));
     Impact { point, ..impact }
+}
+
+/// The summary of a break for the panels.
+pub(super) fn summary(job: &BreakJob, broken: Break, seconds: f64) -> BreakSummary {
+    let whole = broken.before_m3.unwrap_or(job.source_volume).max(f64::MIN_POSITIVE);
+    let dropped = broken.lost.dropped.iter().map(|part| part.shape.mass().volume_m3).sum::<f64>();
+    BreakSummary {
+        counts: broken.counts,
+        mass_error: (broken.volume_m3() + broken.lost.dust_m3) / whole - 1.0,
+        dust_share: broken.lost.dust_m3 / whole,
+        dropped_mass: dropped / whole,
+        solved: broken.solved,
+        kept: broken.kept.map(|kept| KeptSummary { cells: kept.cells, pieces: kept.parts }),
+        timings: broken.timings,
+        seconds,
+    }
 }
 
 impl Sandbox {
@@ -46,6 +64,30 @@ impl Sandbox {
         true
     }
 
+    /// Cracks the body at the pinned impact, so that bonds hold its parts. Returns `false` without a pin, or if bonds hold
+    /// that body already.
+    pub fn crack_pin(&mut self) -> bool {
+        let Some(pin) = self.document.tuning().pin.clone() else { return false };
+        let Some((point, direction)) = self.stage.aimed(&pin.aim) else { return false };
+        if self.is_held(pin.aim.body) {
+            return false;
+        }
+        let params = self.document.tuned_params(&self.stage.info_or_whole(pin.aim.body));
+        let blow = Blow { point, direction: direction.normalize_or(DVec3::NEG_Y), speed: 0.0 };
+        self.jobs.breaking.push(Waiting {
+            body: pin.aim.body,
+            blow,
+            params,
+            kept: pin.kept,
+            cause: Cause::User,
+            impact: None,
+            piece: None,
+            hold: Some(Hold::default()),
+        });
+        self.start_breaking();
+        true
+    }
+
     /// Breaks every whole body by its own parameters, with a blow from the front.
     pub fn break_all(&mut self) {
         let whole = self.stage.bodies().iter().filter(|body| self.stage.info_or_whole(body.id).is_intact());
@@ -60,7 +102,16 @@ impl Sandbox {
                 };
                 let params = self.document.own_params(&self.stage.info_or_whole(body.id));
                 let (kept, impact) = (None, Some(impact));
-                Waiting { body: body.id, blow, params, kept, cause: Cause::Event, impact, piece: None }
+                Waiting {
+                    body: body.id,
+                    blow,
+                    params,
+                    kept,
+                    cause: Cause::Event,
+                    impact,
+                    piece: None,
+                    hold: None,
+                }
             })
             .collect();
         blows.into_iter().for_each(|blow| self.jobs.breaking.push(blow));
@@ -76,20 +127,56 @@ impl Sandbox {
     ) {
         let speed = self.document.tuning().blow_speed;
         let blow = Blow { point, direction: direction.normalize_or(DVec3::NEG_Y), speed };
+        if self.is_held(body) {
+            self.knock(body, blow, &params);
+            return;
+        }
         let (cause, impact, piece) = (Cause::User, None, None);
-        self.jobs.breaking.push(Waiting { body, blow, params, kept, cause, impact, piece });
+        self.jobs.breaking.push(Waiting { body, blow, params, kept, cause, impact, piece, hold: None });
         self.start_breaking();
+    }
+
+    /// The user's blow on a body whose parts hold: the bonds near the point fail.
+    fn knock(&mut self, body: BodyId, blow: Blow, params: &FractureParams) {
+        self.keep_step(&self.name_of_break(body, Cause::User).replacen("break", "knock", 1));
+        let info = self.stage.info_or_whole(body);
+        self.document.happened(Event::Impact {
+            time: self.stage.time(),
+            point: blow.point,
+            direction: blow.direction,
+            speed: blow.speed,
+            body: info.origin.map(|_| info.object as u32),
+            parts: self.breaks.parts_that_led_to(info.origin),
+            fracture: Some(params.clone()),
+            hold: false,
+            energy: None,
+        });
+        self.document.broke(body, true);
+        if let Err(error) = self.strike_structure(body, blow, params, None) {
+            tracing::warn!("{error}");
+        }
+        self.record_change(false);
     }
 
     /// Executes a due event of the scene.
     pub(super) fn play_event(&mut self, event: Event, thrown: usize) {
         match event {
             Event::Projectile { .. } => self.stage.throw(thrown),
-            Event::Impact { point, direction, speed, fracture, body: object, parts, .. } => {
+            Event::Impact {
+                point, direction, speed, fracture, body: object, parts, hold, energy, ..
+            } => {
                 let Some(body) = self.stage.nearest_body(point) else { return };
                 let own = || self.document.own_params(&self.stage.info_or_whole(body));
                 let params = fracture.unwrap_or_else(own);
                 let blow = Blow { point, direction: direction.normalize_or(DVec3::NEG_Y), speed };
+                let named = object.map(|object| NamedPiece { object: object as usize, parts: parts.clone() });
+                let held = named.and_then(|named| self.breaks.find(&named, &self.stage)).unwrap_or(body);
+                if self.is_held(held) {
+                    if let Err(error) = self.strike_structure(held, blow, &params, energy) {
+                        tracing::warn!("{error}");
+                    }
+                    return;
+                }
                 self.jobs.breaking.push(Waiting {
                     body,
                     blow,
@@ -98,6 +185,7 @@ impl Sandbox {
                     cause: Cause::Event,
                     impact: None,
                     piece: object.map(|object| NamedPiece { object: object as usize, parts }),
+                    hold: hold.then(Hold::default),
                 });
                 self.start_breaking();
             }
@@ -115,7 +203,7 @@ impl Sandbox {
     }
 
     /// Name of the undo step.
-    fn name_of_break(&self, body: BodyId, cause: Cause) -> String {
+    pub(super) fn name_of_break(&self, body: BodyId, cause: Cause) -> String {
         let info = self.stage.info_or_whole(body);
         let name = self.document.objects().get(info.object).map_or("body", |object| &object.name);
         let piece = if info.is_intact() { "" } else { "a piece of " };
@@ -132,8 +220,12 @@ impl Sandbox {
         &mut self,
         arena: &mut Arena,
         job: &BreakJob,
-        TimedBreak { broken, seconds }: TimedBreak,
+        timed: TimedBreak,
     ) -> Result<(), SandboxError> {
+        if let Some(hold) = &job.hold {
+            return self.take_in_held(job, hold, timed);
+        }
+        let TimedBreak { broken, seconds, .. } = timed;
         let Some(mut body) = self.stage.body(job.body).cloned() else {
             return Ok(());
         };
@@ -189,23 +281,13 @@ impl Sandbox {
                 body: info.origin.map(|_| info.object as u32),
                 parts: self.breaks.parts_that_led_to(info.origin),
                 fracture: Some(broken.params.clone()),
+                hold: false,
+                energy: None,
             });
         }
-        let whole = broken.before_m3.unwrap_or(job.source_volume).max(f64::MIN_POSITIVE);
-        let dropped = broken.lost.dropped.iter().map(|part| part.shape.mass().volume_m3).sum::<f64>();
-        let summary = Arc::new(BreakSummary {
-            counts: broken.counts,
-            mass_error: (broken.volume_m3() + broken.lost.dust_m3) / whole - 1.0,
-            dust_share: broken.lost.dust_m3 / whole,
-            dropped_mass: dropped / whole,
-            solved: broken.solved,
-            kept: broken.kept.map(|kept| KeptSummary { cells: kept.cells, pieces: kept.parts }),
-            timings: broken.timings,
-            seconds,
-        });
         // The summary describes the blow itself, not its later generations.
         if job.cause != Cause::Again {
-            self.last_break = Some(summary);
+            self.last_break = Some(Arc::new(summary(job, broken, seconds)));
         }
         if job.cause != Cause::Opening {
             self.record_change(job.cause != Cause::User);

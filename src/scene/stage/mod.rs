@@ -10,6 +10,7 @@ mod octrees;
 mod runs;
 mod standing;
 mod status;
+mod structures;
 mod surfaces;
 #[cfg(test)]
 pub(super) mod tests;
@@ -27,6 +28,7 @@ pub(super) use runs::Runs;
 pub(super) use standing::{Motion, Standing, motions};
 pub use status::Status;
 pub(super) use status::Statuses;
+pub(super) use structures::PartOfSplit;
 
 use super::{PairLevel, resting};
 use crate::{
@@ -251,7 +253,7 @@ impl Stage {
 
     /// Whether a step would change anything.
     pub fn has_motion(&self) -> bool {
-        self.awake() > 0 || self.world.drag.is_some()
+        self.awake() > 0 || self.world.drag.is_some() || self.world.has_unloaded_structures()
     }
 
     /// Colour number of the next body.

@@ -172,6 +172,7 @@ impl Stage {
     /// Sets the bodies' states, in their order, to those at `time` (s). Nothing is grabbed.
     pub fn go_to(&mut self, time: f64, motions: &Runs<Motion>) {
         self.world.drag = None;
+        self.world.forget_loads();
         for (body, motion) in self.world.bodies.iter_mut().zip(motions.iter()) {
             motion.give(body);
         }

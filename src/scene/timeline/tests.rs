@@ -23,6 +23,7 @@ fn world(count: usize) -> World {
             rolling_resistance: 0.3,
             fixed: false,
             physics_level: 1,
+            structure: None,
             state: BodyState::at(DVec3::ZERO),
         });
     }

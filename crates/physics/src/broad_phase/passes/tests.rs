@@ -351,6 +351,7 @@ fn cuboids(n: usize, narrow: Narrow) -> World {
             rolling_resistance: 0.0,
             fixed: k % 40 == 0,
             physics_level: 5,
+            structure: None,
             state: BodyState::at(DVec3::ZERO),
         };
         let at = [k % 10, k / 100, k / 10 % 10].map(|i| 0.11 * i as f64);

@@ -1,0 +1,22 @@
+//! Structures: parts of one break that bonds hold together, so that they move as one body until bonds fail.
+//!
+//! In: parts with masses and nodes, the cracks between them, a [`Strength`], and in each step the loads on the body. Out:
+//! the load of every bond, and the bonds that fail. Parts are rigid; a bond is a bed of springs spread over its crack
+//! (rigid bodies and springs: Kawai 1978). Where the nodes are the seeds of Voronoi cells and the springs are as stiff
+//! along the crack as across it, an even strain gives every bond the traction of the continuum (Bolander & Saito 1998).
+//!
+//! - `stiffness` solves for motions of the parts under loads;
+//! - `response` compares the loads of bonds with their strength, step by step, until none fails.
+
+mod block;
+mod factor;
+mod graph;
+mod response;
+mod stiffness;
+mod strength;
+#[cfg(test)]
+mod tests;
+
+pub use graph::{Bond, Structure, StructurePart};
+pub use response::{BondLoad, Failure, Loads, Memory, Mode, PointLoad, Response, SLOWEST};
+pub use strength::{Strength, StrengthMaterial};

@@ -1,0 +1,255 @@
+//! Motions of rigid parts on springs: K u = f.
+//!
+//! In: a structure, which of its bonds hold, loads on its parts. Out: displacements and turns of the parts. K is never
+//! assembled for a product; conjugate gradients are preconditioned by an incomplete factor of K in blocks of six, whose
+//! order (by distance from what is pinned, the farthest first) leaves nothing out where the bonds form a tree, so that
+//! one iteration solves a tree exactly. The factor of the whole structure also serves while bonds fail within a step.
+
+use glam::{DMat3, DVec3};
+
+use super::{
+    block::{Block, Six, cross_matrix},
+    factor::Factor,
+    graph::{Bond, Structure},
+};
+
+/// The residual that counts as none, as a share of the loads.
+const SOLVED: f64 = 1e-8;
+/// Most iterations.
+const MOST: usize = 1000;
+
+/// Stiffness of a bond.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spring {
+    /// Of a displacement in any direction, N/m.
+    pub push: f64,
+    /// Of a turn, N m/rad.
+    pub turn: DMat3,
+    /// From the nodes of the two parts to the centre of the section, m.
+    pub arms: [DVec3; 2],
+}
+
+/// How the two sides of a bond have moved against each other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Opening {
+    /// Displacement of the second side at the section's centre, m.
+    pub shift: DVec3,
+    /// Its turn, rad.
+    pub turn: DVec3,
+}
+
+/// Springs of all bonds.
+pub(super) fn springs(structure: &Structure) -> Vec<Spring> {
+    let spring = |bond: &Bond| {
+        let [a, b] = bond.ends.map(|end| structure.parts[end as usize].node);
+        let section = &bond.section;
+        // Between the nodes, across the crack; nodes on one side of it, as of two parts of a cell, count as near.
+        let length = (b - a).dot(section.normal).abs().max(0.1 * section.area.sqrt());
+        let modulus = structure.strength.stiffness / length;
+        let moments = section.moments;
+        let trace = moments.x_axis.x + moments.y_axis.y + moments.z_axis.z;
+        Spring {
+            push: modulus * section.area,
+            turn: (DMat3::from_diagonal(DVec3::splat(trace)) - moments) * modulus,
+            arms: [section.centre - a, section.centre - b],
+        }
+    };
+    structure.bonds.iter().map(spring).collect()
+}
+
+impl Spring {
+    pub fn opening(&self, [a, b]: [Six; 2]) -> Opening {
+        let at = |motion: Six, arm: DVec3| motion.linear + motion.angular.cross(arm);
+        Opening { shift: at(b, self.arms[1]) - at(a, self.arms[0]), turn: b.angular - a.angular }
+    }
+
+    /// The loads that the spring puts on the second part, and on the first with the other sign.
+    fn loads(&self, opening: Opening) -> [Six; 2] {
+        let (force, torque) = (opening.shift * self.push, self.turn * opening.turn);
+        self.arms.map(|arm| Six { linear: force, angular: torque + arm.cross(force) })
+    }
+
+    /// The block of K of the parts on these sides (0 or 1).
+    fn block(&self, row: usize, column: usize) -> Block {
+        let sign = if row == column { 1.0 } else { -1.0 };
+        let [r, c] = [row, column].map(|side| cross_matrix(self.arms[side]));
+        let push = self.push * sign;
+        Block::of_quarters(
+            DMat3::from_diagonal(DVec3::splat(push)),
+            c * -push,
+            r * push,
+            self.turn * sign - (r * c) * push,
+        )
+    }
+}
+
+/// Which bonds hold, and which parts stay where they are: anchored ones, and one of each component without any, which
+/// may be any one since loads on such a component are in balance.
+pub(super) struct Held<'a> {
+    pub structure: &'a Structure,
+    pub springs: &'a [Spring],
+    pub alive: &'a [bool],
+    pub pinned: Vec<bool>,
+}
+
+impl<'a> Held<'a> {
+    /// `component` is that of every part.
+    pub fn new(
+        structure: &'a Structure,
+        springs: &'a [Spring],
+        (alive, component): (&'a [bool], &[u32]),
+    ) -> Self {
+        let mut pinned: Vec<bool> = structure.parts.iter().map(|part| part.anchored).collect();
+        let count = component.iter().max().map_or(0, |last| *last as usize + 1);
+        let mut has_pin = vec![false; count];
+        for (part, pin) in pinned.iter().enumerate() {
+            has_pin[component[part] as usize] |= pin;
+        }
+        // The heaviest part of each component without anchors.
+        let mut heaviest: Vec<Option<usize>> = vec![None; count];
+        let mass = |part: usize| structure.parts[part].shape.mass().volume_m3;
+        for part in 0..structure.parts.len() {
+            let best = &mut heaviest[component[part] as usize];
+            if best.is_none_or(|best| mass(part) > mass(best)) {
+                *best = Some(part);
+            }
+        }
+        for (heaviest, has_pin) in heaviest.into_iter().zip(has_pin) {
+            if let Some(part) = heaviest.filter(|_| !has_pin) {
+                pinned[part] = true;
+            }
+        }
+        Self { structure, springs, alive, pinned }
+    }
+
+    /// The incomplete factor of the bonds that hold.
+    pub fn factor(&self) -> Factor {
+        let order = elimination_order(self);
+        let mut place = vec![u32::MAX; self.structure.parts.len()];
+        for (at, part) in order.iter().enumerate() {
+            place[*part as usize] = at as u32;
+        }
+        let mut diagonal = vec![Block::ZERO; order.len()];
+        let mut below: Vec<Vec<(u32, Block)>> = vec![Vec::new(); order.len()];
+        for ((bond, spring), _) in
+            self.structure.bonds.iter().zip(self.springs).zip(self.alive).filter(|(_, alive)| **alive)
+        {
+            let places = bond.ends.map(|end| place[end as usize]);
+            for side in 0..2 {
+                if let Some(own) = diagonal.get_mut(places[side] as usize) {
+                    own.add(&spring.block(side, side));
+                }
+            }
+            if places.contains(&u32::MAX) {
+                continue;
+            }
+            let [first, second] = if places[0] < places[1] { [0, 1] } else { [1, 0] };
+            let list = &mut below[places[first] as usize];
+            let block = spring.block(second, first);
+            match list.iter_mut().find(|(at, _)| *at == places[second]) {
+                Some((_, there)) => there.add(&block),
+                None => list.push((places[second], block)),
+            }
+        }
+        Factor::new(order, &diagonal, &below)
+    }
+
+    /// K u.
+    fn product(&self, u: &[Six], out: &mut [Six]) {
+        out.fill(Six::ZERO);
+        for ((bond, spring), alive) in self.structure.bonds.iter().zip(self.springs).zip(self.alive) {
+            if !alive {
+                continue;
+            }
+            let [a, b] = bond.ends.map(|end| end as usize);
+            let [on_a, on_b] = spring.loads(spring.opening([u[a], u[b]]));
+            out[a] -= on_a;
+            out[b] += on_b;
+        }
+        for (value, pinned) in out.iter_mut().zip(&self.pinned) {
+            if *pinned {
+                *value = Six::ZERO;
+            }
+        }
+    }
+
+    /// Solves K u = `loads` from the guess in `u`; `factor` preconditions. Returns the number of iterations.
+    pub fn solve(&self, factor: &Factor, loads: &[Six], u: &mut [Six]) -> usize {
+        let count = loads.len();
+        let free = |v: &mut [Six]| {
+            for (value, pinned) in v.iter_mut().zip(&self.pinned) {
+                if *pinned {
+                    *value = Six::ZERO;
+                }
+            }
+        };
+        let dot = |a: &[Six], b: &[Six]| a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum::<f64>();
+        let mut wanted = loads.to_vec();
+        free(&mut wanted);
+        free(u);
+        // Measured by the preconditioner, since forces and torques have different units.
+        let mut z = factor.apply(&wanted);
+        free(&mut z);
+        let scale = dot(&wanted, &z);
+        if !(scale > 0.0 && scale.is_finite()) {
+            u.fill(Six::ZERO);
+            return 0;
+        }
+        let mut product = vec![Six::ZERO; count];
+        self.product(u, &mut product);
+        let mut residual: Vec<Six> = wanted.iter().zip(&product).map(|(a, b)| *a - *b).collect();
+        z = factor.apply(&residual);
+        free(&mut z);
+        let mut along = z.clone();
+        let mut rho = dot(&residual, &z);
+        let mut iterations = 0;
+        while rho > SOLVED * SOLVED * scale && iterations < MOST {
+            self.product(&along, &mut product);
+            let curvature = dot(&along, &product);
+            if !(curvature > 0.0) {
+                break;
+            }
+            let step = rho / curvature;
+            for k in 0..count {
+                u[k] += along[k] * step;
+                residual[k] -= product[k] * step;
+            }
+            z = factor.apply(&residual);
+            free(&mut z);
+            let next = dot(&residual, &z);
+            let ratio = next / rho;
+            for (along, z) in along.iter_mut().zip(&z) {
+                *along = *z + *along * ratio;
+            }
+            rho = next;
+            iterations += 1;
+        }
+        iterations
+    }
+}
+
+/// Free parts by descending distance from the pinned ones, in bonds.
+fn elimination_order(held: &Held<'_>) -> Vec<u32> {
+    let count = held.structure.parts.len();
+    let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); count];
+    for (bond, _) in held.structure.bonds.iter().zip(held.alive).filter(|(_, alive)| **alive) {
+        let [a, b] = bond.ends;
+        neighbours[a as usize].push(b);
+        neighbours[b as usize].push(a);
+    }
+    let mut seen = held.pinned.clone();
+    let mut queue: Vec<u32> = (0..count as u32).filter(|part| held.pinned[*part as usize]).collect();
+    let pinned = queue.len();
+    let mut at = 0;
+    while at < queue.len() {
+        for next in &neighbours[queue[at] as usize] {
+            if !std::mem::replace(&mut seen[*next as usize], true) {
+                queue.push(*next);
+            }
+        }
+        at += 1;
+    }
+    queue.drain(..pinned);
+    queue.reverse();
+    queue
+}

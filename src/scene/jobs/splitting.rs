@@ -1,0 +1,111 @@
+//! Makes the shapes of what is left of structures when bonds have failed.
+//!
+//! In: structures that are no longer connected. Out: a shape for each connected set of parts, from a worker; simulated
+//! time stands still until they are there.
+
+use std::sync::{Arc, mpsc};
+
+use rayon::prelude::*;
+
+use super::merging::{Ingredients, joined_shape};
+use crate::{
+    bodies::{BodyId, structure::Structure},
+    fracture::{Cancel, CancelOnDrop},
+    scene::{Blow, SandboxError},
+    shape::Shape,
+};
+
+/// A body whose structure has come apart.
+pub(in crate::scene) struct Split {
+    pub body: BodyId,
+    /// Its structure, with the bonds that failed.
+    pub structure: Structure,
+    /// The sets of parts (indices in the structure) that are still connected.
+    pub sets: Vec<Vec<u32>>,
+    /// What shapes of several parts are made of.
+    pub ingredients: Ingredients,
+    /// A blow that pushes what comes free, and how far it reaches, m.
+    pub blow: Option<(Blow, f64)>,
+    /// Whether a scene that is being opened comes apart, so that no motion is recorded.
+    pub opening: bool,
+}
+
+/// A body that has come apart, with the shapes of its sets in their order.
+pub(in crate::scene) type Apart = (Split, Result<Vec<Arc<Shape>>, SandboxError>);
+
+/// Structures that come apart, one after the other.
+#[derive(Default)]
+pub(in crate::scene) struct Splitting {
+    waiting: Vec<Split>,
+    job: Option<(mpsc::Receiver<Vec<Apart>>, CancelOnDrop)>,
+    done: Vec<Apart>,
+}
+
+impl Splitting {
+    /// Whether shapes are being made or wait to be taken.
+    pub fn is_busy(&self) -> bool {
+        self.job.is_some() || !self.waiting.is_empty() || !self.done.is_empty()
+    }
+
+    /// Cancels everything.
+    pub fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Adds a structure.
+    pub fn push(&mut self, split: Split) {
+        self.waiting.push(split);
+    }
+
+    /// Returns a body that has come apart; starts a worker on those that wait.
+    ///
+    /// # Errors
+    /// [`SandboxError::CannotMerge`] if the worker stopped.
+    pub fn poll(&mut self) -> Result<Option<Apart>, SandboxError> {
+        if !self.done.is_empty() {
+            return Ok(Some(self.done.remove(0)));
+        }
+        match self.job.as_ref().map(|(receiver, _)| receiver.try_recv()) {
+            Some(Err(mpsc::TryRecvError::Empty)) => return Ok(None),
+            Some(Ok(done)) => {
+                self.job = None;
+                self.done = done;
+                return self.poll();
+            }
+            Some(Err(mpsc::TryRecvError::Disconnected)) => {
+                self.job = None;
+                return Err(SandboxError::CannotMerge(
+                    "the parts that hold could not be made one shape".into(),
+                ));
+            }
+            None => {}
+        }
+        if !self.waiting.is_empty() {
+            let waiting = std::mem::take(&mut self.waiting);
+            let (sender, receiver) = mpsc::channel();
+            let cancel = Cancel::possible();
+            let waits = CancelOnDrop(cancel.clone());
+            std::thread::spawn(move || {
+                let made = waiting.into_iter().map(|split| {
+                    let shapes = shapes(&split, &cancel);
+                    (split, shapes)
+                });
+                // The channel is closed only when the work was cancelled.
+                let _ = sender.send(made.collect());
+            });
+            self.job = Some((receiver, waits));
+        }
+        Ok(None)
+    }
+}
+
+fn shapes(split: &Split, cancel: &Cancel) -> Result<Vec<Arc<Shape>>, SandboxError> {
+    let one = |set: &Vec<u32>| {
+        let numbers: Vec<u32> = set.iter().map(|part| split.structure.parts[*part as usize].number).collect();
+        match set.as_slice() {
+            [alone] => Ok(Arc::clone(&split.structure.parts[*alone as usize].shape)),
+            _ => joined_shape(&split.ingredients, &numbers, &split.structure.whole, cancel).map(Arc::new),
+        }
+    };
+    split.sets.par_iter().map(one).collect()
+}

@@ -1,0 +1,315 @@
+//! Bodies whose parts bonds hold together: cracks them, lets their bonds fail, and takes apart what has come apart.
+//!
+//! In: breaks whose parts hold, the responses of structures to a step, blows. Out: a body with a structure; and once
+//! bonds have failed, a body for each set of parts that is still connected. A worker makes their shapes; simulated time
+//! stands still until they are there.
+
+use std::sync::Arc;
+
+use glam::DVec3;
+
+use super::{Sandbox, SandboxError};
+use crate::{
+    bodies::{
+        Body, BodyDef, BodyId,
+        structure::{Mode, Structure},
+    },
+    fracture::{FractureError, FractureParams},
+    scene::{
+        Blow, BreakJob, BreakRecord, Event,
+        breaking::{Cause, Hold, TimedBreak, first_radius, part_state, push},
+        jobs::Split,
+        stage::PartOfSplit,
+    },
+    svo::Arena,
+};
+
+/// A bond that failed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BondFailure {
+    /// Simulated time, s.
+    pub time: f64,
+    /// The object of the body.
+    pub object: usize,
+    /// Index of the break in the log.
+    pub record: usize,
+    /// The parts of that break that it joined.
+    pub parts: [u32; 2],
+    /// How it failed.
+    pub mode: Mode,
+    /// Its load as a share of its strength.
+    pub load: f64,
+    /// Whether a blow loaded it.
+    pub by_blow: bool,
+    /// Its area, m^2, and its centre, world, m.
+    pub area: f64,
+    /// See `area`.
+    pub centre: DVec3,
+}
+
+impl Sandbox {
+    /// Makes one body of the parts of a break that hold.
+    pub(super) fn take_in_held(
+        &mut self,
+        job: &BreakJob,
+        hold: &Hold,
+        TimedBreak { broken, sections, seconds }: TimedBreak,
+    ) -> Result<(), SandboxError> {
+        let Some(body) = self.stage.body(job.body).cloned() else { return Ok(()) };
+        if broken.parts.len() < 2 {
+            return Err(SandboxError::NoCrack);
+        }
+        if sections.is_empty() {
+            let text = "bonds hold only parts of voxels that touch: use the method octree, planar or rough";
+            return Err(FractureError::Params(text.into()).into());
+        }
+        let label = self.name_of_break(body.id, job.cause).replacen("break", "crack", 1);
+        match job.cause {
+            Cause::User => self.keep_step(&label),
+            Cause::Collision | Cause::Event => self.keep_step_of_itself(&label),
+            Cause::Opening | Cause::Again => {}
+        }
+        self.document.broke(job.body, job.cause == Cause::User);
+        let info = self.stage.info_or_whole(body.id);
+        let strength = self.document.strength_of(info.object);
+        let structure = strength.structure(&body, (&broken, &sections), self.stage.settings().floor);
+        let structure = structure.changed(|bonds| {
+            for bond in bonds {
+                let parts = bond.section.parts;
+                let known = hold.damaged.iter().find(|known| known.parts == parts);
+                bond.damage = known.map_or(0.0, |known| known.damage);
+                if let Some(together) = &hold.together
+                    && !together.iter().any(|set| parts.iter().all(|part| set.contains(part)))
+                {
+                    bond.damage = 1.0;
+                }
+            }
+        });
+        let fixed = body.def.fixed || structure.is_anchored();
+        let mut record = BreakRecord::new(&body, &info, job, (&broken, seconds), self.stage.time());
+        record.holds = true;
+        let record = self.breaks.push(record);
+        if let (Some(remaking), Cause::Opening) = (&mut self.remaking, job.cause) {
+            let broken = body.def.shape.as_octree().map(|octree| Arc::clone(&octree.forest));
+            remaking.made(record, broken);
+        }
+        let joined = self.breaks.join((0..broken.parts.len()).collect());
+        let structure = Arc::new(structure);
+        self.stage.hold_together(body.id, (Arc::clone(&structure), fixed), (record, joined));
+        if job.cause == Cause::User {
+            self.document.happened(Event::Impact {
+                time: self.stage.time(),
+                point: job.blow.point,
+                direction: job.blow.direction,
+                speed: job.blow.speed,
+                body: info.origin.map(|_| info.object as u32),
+                parts: self.breaks.parts_that_led_to(info.origin),
+                fracture: Some(broken.params.clone()),
+                hold: true,
+                energy: None,
+            });
+        }
+        self.last_break = Some(Arc::new(super::striking::summary(job, broken, seconds)));
+        if job.cause != Cause::Opening {
+            self.record_change(job.cause != Cause::User);
+        }
+        if structure.components().len() > 1 {
+            self.settle(body.id, (*structure).clone(), None)?;
+        }
+        Ok(())
+    }
+
+    /// Notes the bonds that failed in the last step, which ended at `time` (s).
+    ///
+    /// # Errors
+    /// [`SandboxError::CannotMerge`] if the break of a body is no longer in memory.
+    pub(super) fn let_bonds_fail(&mut self, time: f64) -> Result<(), SandboxError> {
+        let failed =
+            self.stage.world().structure_steps().iter().filter(|step| !step.response.failures.is_empty());
+        let failed: Vec<_> = failed.cloned().collect();
+        for step in failed {
+            let Some(body) = self.stage.body(step.body) else { continue };
+            let Some(structure) = body.def.structure.clone() else { continue };
+            let info = self.stage.info_or_whole(body.id);
+            let note = |failure: &crate::bodies::structure::Failure| {
+                let section = &structure.bonds[failure.bond].section;
+                let shape = &body.def.shape;
+                let local = shape.local_from_shape(section.centre);
+                BondFailure {
+                    time,
+                    object: info.object,
+                    record: info.origin.map_or(0, |origin| origin.record),
+                    parts: section.parts,
+                    mode: failure.load.mode,
+                    load: failure.load.share,
+                    by_blow: failure.by_blow,
+                    area: section.area,
+                    centre: shape.to_world(body.state.position, body.state.rotation, local),
+                }
+            };
+            let notes: Vec<BondFailure> = step.response.failures.iter().map(note).collect();
+            self.bond_failures.extend(notes);
+            self.settle(step.body, structure.after(&step.response.failures), None)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a blow of the last step has taken a structure apart.
+    pub(super) fn comes_apart_by_blow(&self) -> bool {
+        self.stage.world().structure_steps().iter().any(|step| {
+            let failures = &step.response.failures;
+            let structure = self.stage.body(step.body).and_then(|body| body.def.structure.as_deref());
+            failures.iter().any(|failure| failure.by_blow)
+                && structure.is_some_and(|structure| structure.after(failures).components().len() > 1)
+        })
+    }
+
+    /// Whether the last step was taken back, to be taken again with what a blow has left of a structure.
+    #[must_use]
+    pub fn is_mid_step(&self) -> bool {
+        self.taken_back > 0
+    }
+
+    /// Gives a body its changed structure; takes it apart where that is no longer connected.
+    fn settle(
+        &mut self,
+        id: BodyId,
+        structure: Structure,
+        blow: Option<(Blow, f64)>,
+    ) -> Result<(), SandboxError> {
+        let sets = structure.components();
+        if sets.len() < 2 {
+            self.stage.set_structure(id, Arc::new(structure));
+            return Ok(());
+        }
+        let origin = self.stage.info_or_whole(id).origin;
+        let ingredients = match sets.iter().any(|set| set.len() > 1) {
+            true => self.trees_of(origin.map_or(usize::MAX, |origin| origin.record))?,
+            false => crate::scene::jobs::Ingredients::Meshes(Vec::new()),
+        };
+        let opening = self.remaking.is_some();
+        self.jobs.splitting.push(Split { body: id, structure, sets, ingredients, blow, opening });
+        Ok(())
+    }
+
+    /// Replaces a body that has come apart, once the shapes are made; returns whether there was one.
+    ///
+    /// # Errors
+    /// [`SandboxError`]; the body is then as before.
+    pub(super) fn take_in_split(&mut self, arena: &mut Arena) -> Result<bool, SandboxError> {
+        let Some((split, shapes)) = self.jobs.splitting.poll()? else { return Ok(false) };
+        let shapes = shapes?;
+        let Some(mut body) = self.stage.body(split.body).cloned() else { return Ok(false) };
+        for octree in shapes.iter().filter_map(|shape| shape.as_octree()) {
+            let forest = Arc::clone(&octree.forest);
+            if let Err(error) = self.take_in(arena, &forest) {
+                // The shapes are made again on the recovered device.
+                if error.is_loss() {
+                    self.jobs.splitting.push(split);
+                }
+                return Err(error.into());
+            }
+        }
+        self.stage.hold_surfaces(&shapes, || self.history.shrink() || self.timeline.shrink());
+        let Split { structure, sets, blow, opening, .. } = split;
+        if body.is_static() {
+            (body.state.linear_velocity, body.state.angular_velocity) = (DVec3::ZERO, DVec3::ZERO);
+        }
+        let structure = Arc::new(structure);
+        let part = |(set, shape): (&Vec<u32>, Arc<crate::shape::Shape>)| {
+            let own = structure.of_parts(set);
+            let mut state = part_state(&body.state, &body.def.shape, &shape);
+            let fixed = own.is_anchored();
+            if let Some((blow, reach)) = blow.filter(|_| !fixed) {
+                state.linear_velocity += push(&blow, state.position, body.state.position, reach);
+            }
+            let numbers: Vec<usize> = own.parts.iter().map(|part| part.number as usize).collect();
+            let (first, several) = (numbers[0], numbers.len() > 1);
+            let mut def = BodyDef {
+                shape,
+                state,
+                fixed,
+                structure: several.then(|| Arc::new(own)),
+                ..body.def.clone()
+            };
+            // The density may have changed while the shapes were made.
+            if def.shape.density() != body.def.shape.density() {
+                def.set_density(body.def.shape.density());
+            }
+            (def, first, several.then_some(numbers))
+        };
+        let parts: Vec<_> = sets.iter().zip(shapes).map(part).collect();
+        let parts = parts.into_iter().map(|(def, part, joined)| {
+            let joined = joined.map(|numbers| self.breaks.join(numbers));
+            PartOfSplit { def, part, joined }
+        });
+        let parts = parts.collect();
+        self.stage.split(body.id, parts);
+        if !opening {
+            self.record_change(blow.is_none());
+        }
+        Ok(true)
+    }
+
+    /// A blow on a body whose parts hold: bonds near the point lose as much strength as the `energy` (J) takes, or fail
+    /// where none is given.
+    pub(super) fn strike_structure(
+        &mut self,
+        id: BodyId,
+        blow: Blow,
+        params: &FractureParams,
+        energy: Option<f64>,
+    ) -> Result<bool, SandboxError> {
+        let Some(body) = self.stage.body(id) else { return Ok(false) };
+        let Some(structure) = body.def.structure.clone() else { return Ok(false) };
+        let (point, radius) = knock_at(body, &blow, params);
+        let changed = match energy {
+            Some(energy) => structure.weakened(point, radius, energy),
+            None => Some(structure.changed(|bonds| {
+                let distance = |bond: &crate::bodies::structure::Bond| bond.section.centre.distance(point);
+                let alive = bonds.iter().filter(|bond| bond.damage < 1.0);
+                let nearest = alive.map(distance).min_by(f64::total_cmp).unwrap_or(0.0);
+                let reach = radius.max(nearest * (1.0 + 1e-9));
+                bonds.iter_mut().filter(|bond| distance(bond) <= reach).for_each(|bond| bond.damage = 1.0);
+            })),
+        };
+        if let Some(changed) = changed {
+            self.stage.wake_all();
+            self.settle(id, changed, Some((blow, radius)))?;
+        }
+        Ok(true)
+    }
+
+    /// Gives all bonds the strength that the document says.
+    pub(super) fn strengthen(&mut self) {
+        let held = self.stage.bodies().iter().filter_map(|body| {
+            let structure = body.def.structure.as_deref()?;
+            let strength = self.document.strength_of(self.stage.info_or_whole(body.id).object);
+            Some((body.id, Arc::new(strength.given_to(structure))))
+        });
+        let held: Vec<_> = held.collect();
+        if !held.is_empty() {
+            held.into_iter().for_each(|(id, structure)| self.stage.set_structure(id, structure));
+            self.stage.wake_all();
+        }
+    }
+
+    /// Bonds that failed under loads since the scene was opened, in order of time.
+    #[must_use]
+    pub fn bond_failures(&self) -> &[BondFailure] {
+        &self.bond_failures
+    }
+
+    /// Whether bonds hold the parts of a body together.
+    #[must_use]
+    pub fn is_held(&self, id: BodyId) -> bool {
+        self.stage.body(id).is_some_and(|body| body.def.structure.is_some())
+    }
+}
+
+/// Where a blow falls, shape space, m, and how far it reaches, m.
+fn knock_at(body: &Body, blow: &Blow, params: &FractureParams) -> (DVec3, f64) {
+    let shape = &body.def.shape;
+    let local = shape.to_local(body.state.position, body.state.rotation, blow.point);
+    (shape.shape_from_local(local), first_radius(params) * body.def.object_size_m)
+}

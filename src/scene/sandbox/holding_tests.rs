@@ -1,0 +1,177 @@
+use glam::DVec3;
+
+use super::Sandbox;
+use crate::{
+    bodies::structure::StrengthMaterial,
+    compute::{Choice, Compute},
+    fracture::{FractureParams, Preset},
+    render::Camera,
+    scene::{Arrived, BodyStrength, Event, Scene, SceneBody},
+};
+
+/// A box of 1 m whose parts hold.
+fn held(strength: BodyStrength) -> SceneBody {
+    SceneBody {
+        hold: true,
+        strength: Some(Box::new(strength)),
+        fracture: FractureParams { preset: Preset::Uniform, seeds: 30, ..FractureParams::default() },
+        ..SceneBody::standing("builtin:box", 5)
+    }
+}
+
+fn opened(scene: Scene) -> Sandbox {
+    let mut sandbox = Sandbox::new(Compute::open(Choice::Cpu).unwrap()).unwrap();
+    sandbox.open_scene(scene);
+    while sandbox.poll().unwrap() != Some(Arrived::Opened) {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    settled(&mut sandbox);
+    sandbox
+}
+
+fn settled(sandbox: &mut Sandbox) {
+    while sandbox.is_breaking() {
+        sandbox.poll().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+fn play(sandbox: &mut Sandbox, steps: usize) {
+    for _ in 0..steps {
+        sandbox.step().unwrap();
+        settled(sandbox);
+    }
+}
+
+fn volume(sandbox: &Sandbox) -> f64 {
+    sandbox.bodies().iter().map(|body| body.def.shape.mass().volume_m3).sum()
+}
+
+/// Name, place and number of bonds that hold of every body.
+fn told(sandbox: &Sandbox) -> Vec<(Vec<usize>, DVec3, usize, bool)> {
+    let of = |body: &crate::bodies::Body| {
+        let structure = body.def.structure.as_ref();
+        let bonds = structure.map_or(0, |s| s.bonds.iter().filter(|bond| bond.damage < 1.0).count());
+        let parts = sandbox.breaks().parts_of(sandbox.info(body.id).unwrap());
+        (parts, body.state.position, bonds, body.def.fixed)
+    };
+    let mut all: Vec<_> = sandbox.bodies().iter().map(of).collect();
+    all.sort_by(|a, b| a.0.cmp(&b.0));
+    all
+}
+
+#[test]
+fn what_holds_is_one_body_until_a_blow_takes_it_apart() {
+    let mut sandbox = opened(Scene { bodies: vec![held(BodyStrength::default())], ..Scene::default() });
+    assert_eq!(sandbox.bodies().len(), 1);
+    let (id, whole) = (sandbox.bodies()[0].id, volume(&sandbox));
+    assert!(sandbox.is_held(id));
+    let structure = sandbox.bodies()[0].def.structure.clone().unwrap();
+    assert!(structure.parts.len() >= 25 && structure.bonds.len() > structure.parts.len());
+    play(&mut sandbox, 40);
+    assert_eq!((sandbox.bodies().len(), sandbox.bond_failures().len()), (1, 0), "concrete bears its weight");
+    // A blow from above takes off what is near.
+    let corner = DVec3::new(0.45, 0.98, 0.45);
+    sandbox.break_at(id, corner, DVec3::NEG_Y);
+    settled(&mut sandbox);
+    let after = told(&sandbox);
+    println!("{} bodies after a blow", after.len());
+    assert!((2..20).contains(&after.len()));
+    assert!((volume(&sandbox) / whole - 1.0).abs() < 1e-6, "nothing is lost");
+    let all: usize = after.iter().map(|(parts, ..)| parts.len()).sum();
+    assert_eq!(all, structure.parts.len(), "every part is in one body");
+    assert!(after.iter().all(|(parts, _, bonds, _)| (*bonds > 0) == (parts.len() > 1)));
+    // Undo brings the whole structure back, redo what is left of it.
+    assert_eq!(sandbox.undo().as_deref(), Some("knock a piece of box"));
+    assert_eq!((sandbox.bodies().len(), sandbox.is_held(sandbox.bodies()[0].id)), (1, true));
+    sandbox.redo();
+    settled(&mut sandbox);
+    assert_eq!(told(&sandbox).len(), after.len());
+    // As it stands it opens with the same bodies and bonds.
+    let again = opened(sandbox.as_it_stands(Camera::default()));
+    let (told_before, told_after) = (told(&sandbox), told(&again));
+    assert_eq!(told_after.len(), told_before.len());
+    for (a, b) in told_before.iter().zip(&told_after) {
+        assert_eq!((&a.0, a.2, a.3), (&b.0, b.2, b.3));
+        assert!(a.1.distance(b.1) < 1e-9, "{a:?} {b:?}");
+    }
+    // From its start the same happens again.
+    let (kept, is_edited) = sandbox.scene_to_keep(Camera::default());
+    assert!(!is_edited && kept.bodies[0].hold && kept.breaks.is_empty());
+    let mut again = opened(kept);
+    play(&mut again, 41);
+    let parts = |sandbox: &Sandbox| told(sandbox).into_iter().map(|body| body.0).collect::<Vec<_>>();
+    assert_eq!(parts(&again), parts(&sandbox));
+}
+
+#[test]
+fn anchors_hold_and_a_reset_brings_the_structure_back() {
+    let plaster =
+        BodyStrength { material: StrengthMaterial::Plaster, anchor_floor: true, ..Default::default() };
+    let ball = SceneBody {
+        on_floor: false,
+        size: Some(0.4),
+        density: 20_000.0,
+        position: DVec3::new(0.0, 0.5, 2.0),
+        linear_velocity: DVec3::NEG_Z * 30.0,
+        ..SceneBody::standing("builtin:sphere", 5)
+    };
+    let throw = Event::Projectile { time: 0.05, body: Box::new(ball) };
+    let scene = Scene { bodies: vec![held(plaster)], events: vec![throw], ..Scene::default() };
+    let mut sandbox = opened(scene.clone());
+    let anchored = sandbox.bodies()[0].def.structure.as_ref().unwrap();
+    let anchors = anchored.parts.iter().filter(|part| part.anchored).count();
+    assert!((2..20).contains(&anchors) && sandbox.bodies()[0].def.fixed, "{anchors} anchors");
+    let whole = volume(&sandbox);
+    play(&mut sandbox, 60);
+    let after = told(&sandbox);
+    println!("{} bodies, {} bonds failed", after.len(), sandbox.bond_failures().len());
+    assert!(after.len() > 3 && sandbox.bond_failures().iter().any(|failure| failure.by_blow));
+    let thrown = sandbox.bodies().iter().find(|body| sandbox.info(body.id).unwrap().object == 1).unwrap();
+    let of_box = volume(&sandbox) - thrown.def.shape.mass().volume_m3;
+    assert!((of_box / whole - 1.0).abs() < 1e-6);
+    assert!(after.iter().any(|body| body.3), "something still stands on its anchors");
+    let fastest = sandbox.bodies().iter().map(|body| body.state.linear_velocity.length()).fold(0.0, f64::max);
+    assert!(fastest < 32.0, "nothing is faster than the ball was: {fastest} m/s");
+    // The same again, on any number of threads.
+    let places =
+        |sandbox: &Sandbox| told(sandbox).into_iter().map(|body| body.1.to_array()).collect::<Vec<_>>();
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let again = one.install(|| {
+        let mut again = opened(scene);
+        play(&mut again, 60);
+        places(&again)
+    });
+    assert_eq!(again, places(&sandbox));
+    sandbox.reset();
+    assert_eq!((sandbox.bodies().len(), sandbox.is_held(sandbox.bodies()[0].id)), (1, true));
+}
+
+#[test]
+fn a_crack_of_the_users_holds_and_dust_cannot() {
+    let mut body = held(BodyStrength::default());
+    body.hold = false;
+    let mut sandbox = opened(Scene { bodies: vec![body], ..Scene::default() });
+    let id = sandbox.bodies()[0].id;
+    let aim =
+        crate::scene::Aim { body: id, point_in_grid: DVec3::splat(16.0), direction_in_grid: DVec3::NEG_Y };
+    assert!(!sandbox.crack_pin(), "nothing is pinned");
+    sandbox.pin(aim.clone());
+    assert!(sandbox.crack_pin());
+    settled(&mut sandbox);
+    assert!(sandbox.is_held(id) && sandbox.bodies().len() == 1);
+    assert_eq!(sandbox.undo().as_deref(), Some("crack box"));
+    assert!(!sandbox.is_held(id));
+    let mut tuning = sandbox.tuning().clone();
+    tuning.fracture.surface = crate::fracture::Surface::Dusty;
+    sandbox.tune("surface", tuning);
+    sandbox.pin(aim);
+    assert!(sandbox.crack_pin());
+    let mut refused = None;
+    while sandbox.is_breaking() {
+        refused = sandbox.poll().err().or(refused);
+    }
+    println!("{refused:?}");
+    assert!(refused.is_some_and(|error| error.to_string().contains("planar or rough")));
+    assert!(!sandbox.is_held(id) && sandbox.bodies().len() == 1, "nothing has changed");
+}

@@ -1,0 +1,275 @@
+//! What a scene says of the strength of a body that holds together by bonds, and what anchors it.
+//!
+//! In: `hold` and `[body.strength]`. Out: the [`Structure`] of a break whose parts hold.
+
+use std::sync::Arc;
+
+use glam::DVec3;
+
+use crate::{
+    bodies::{
+        Body,
+        structure::{Strength, StrengthMaterial, Structure, StructurePart},
+    },
+    fracture::{Break, CrackSection},
+    parameter::{Parameter, Row, parameters, rows},
+};
+
+/// `[body.strength]`: values that are absent are those of the material.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BodyStrength {
+    /// The material whose strength the bonds have.
+    pub material: StrengthMaterial,
+    /// Tension at which a bond fails, Pa.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tension: Option<f64>,
+    /// Compression at which it fails, Pa.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compression: Option<f64>,
+    /// Shear at which it fails, Pa.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shear: Option<f64>,
+    /// Young's modulus, Pa.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stiffness: Option<f64>,
+    /// Energy of a new crack, J/m^2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub toughness: Option<f64>,
+    /// Strength across the grain, as a share of that along it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub across: Option<f64>,
+    /// Direction of the grain, axes of the mesh; any length but zero.
+    pub grain_axis: DVec3,
+    /// Scatter of the strength from bond to bond.
+    pub scatter: f64,
+    /// Random seed of the scatter.
+    pub rng: u64,
+    /// Whether parts that stand on the floor at the start are anchored.
+    pub anchor_floor: bool,
+    /// Boxes whose parts are anchored: low and high corners in the world at the start, m.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub anchors: Vec<[DVec3; 2]>,
+    /// Strengths of single bonds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bonds: Vec<BondStrength>,
+}
+
+/// The strength of one bond.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BondStrength {
+    /// The parts that it joins, by descending size from 0.
+    pub parts: [u32; 2],
+    /// Its strength as a share of the material's.
+    pub share: f64,
+}
+
+impl Default for BodyStrength {
+    fn default() -> Self {
+        Self {
+            material: StrengthMaterial::default(),
+            tension: None,
+            compression: None,
+            shear: None,
+            stiffness: None,
+            toughness: None,
+            across: None,
+            grain_axis: DVec3::Y,
+            scatter: 0.0,
+            rng: 1,
+            anchor_floor: false,
+            anchors: Vec::new(),
+            bonds: Vec::new(),
+        }
+    }
+}
+
+/// Strengths and moduli that a scene may give, Pa.
+const STRESS: (f64, f64) = (1.0, 1e15);
+
+parameters! {
+    /// Strength in tension.
+    pub TENSION = Parameter::number("Tension", STRESS, "Tension at which a bond fails").logarithmic(1e3, 1e9)
+        .unit("Pa", 0).undo("strength").unset("the material's");
+    /// Strength in compression.
+    pub COMPRESSION = Parameter::number("Compression", STRESS, "Compression at which a bond fails")
+        .logarithmic(1e3, 1e9).unit("Pa", 0).undo("strength").unset("the material's");
+    /// Strength in shear.
+    pub SHEAR = Parameter::number("Shear", STRESS, "Shear at which a bond fails where nothing presses it together")
+        .logarithmic(1e3, 1e9).unit("Pa", 0).undo("strength").unset("the material's");
+    /// Young's modulus.
+    pub BOND_STIFFNESS = Parameter::number("Stiffness", STRESS, "Young's modulus: decides how loads are shared out \
+         and how much energy a blow needs").logarithmic(1e6, 1e12).unit("Pa", 0).undo("strength")
+        .unset("the material's");
+    /// Energy of a crack.
+    pub TOUGHNESS = Parameter::number("Toughness", (0.0, 1e12), "Energy that a square metre of new crack takes")
+        .logarithmic(0.1, 1e5).unit("J/m²", 0).undo("strength").unset("the material's");
+    /// Strength across the grain.
+    pub ACROSS = Parameter::number("Across grain", (1e-6, 1.0), "Strength across the grain as a share of that along it")
+        .undo("strength").unset("the material's");
+    /// Scatter from bond to bond.
+    pub SCATTER = Parameter::number("Scatter", (0.0, 2.0), "How much the strength differs from bond to bond: standard \
+         deviation of its logarithm").slider(0.0, 0.6).undo("strength");
+}
+
+impl BodyStrength {
+    /// The table of its values.
+    pub const ROWS: &'static [Row<Self>] = rows! { Self;
+        value material = Parameter::new("Strength of", "material whose strength the bonds have: \"glass\", \"ceramic\", \
+             \"concrete\", \"masonry\", \"stone\", \"plaster\", \"oak\" or \"ice\"")
+            .undo("strength").more("[figures](physics.md#strength-of-materials)");
+        number tension = TENSION;
+        number compression = COMPRESSION;
+        number shear = SHEAR;
+        number stiffness = BOND_STIFFNESS;
+        number toughness = TOUGHNESS;
+        number across = ACROSS;
+        value grain_axis = Parameter::new("Grain along", "axis of the mesh along which the grain runs; any length")
+            .undo("strength");
+        number scatter = SCATTER;
+        value rng = Parameter::new("Its seed", "random seed of the scatter").undo("strength");
+        value anchor_floor = Parameter::new("Anchored", "whether parts that stand on the floor at the start cannot move")
+            .undo("anchors");
+        value anchors = Parameter::new("Anchor boxes", "boxes as lists of a low and a high corner, in the world, m: \
+             parts that reach into one at the start cannot move").undo("anchors").unset("none");
+        value bonds = Parameter::new("Bonds", "strengths of single bonds, `{ parts = [a, b], share = 0.5 }` each: \
+             shares of the material's").undo("strength").unset("none");
+    };
+
+    /// The strength of the bonds.
+    #[must_use]
+    pub fn strength(&self) -> Strength {
+        let usual = self.material.strength();
+        Strength {
+            tension: self.tension.unwrap_or(usual.tension),
+            compression: self.compression.unwrap_or(usual.compression),
+            shear: self.shear.unwrap_or(usual.shear),
+            stiffness: self.stiffness.unwrap_or(usual.stiffness),
+            toughness: self.toughness.unwrap_or(usual.toughness),
+            across: self.across.unwrap_or(usual.across),
+            grain_axis: self.grain_axis,
+            scatter: self.scatter,
+            rng: self.rng,
+        }
+    }
+
+    /// The same structure with these strengths.
+    #[must_use]
+    pub(super) fn given_to(&self, structure: &Structure) -> Structure {
+        let mut structure = structure.with_strength(self.strength());
+        self.share_out(&mut structure);
+        structure
+    }
+
+    /// Gives single bonds the strengths of their own.
+    fn share_out(&self, structure: &mut Structure) {
+        for own in &self.bonds {
+            let named = |parts: [u32; 2]| parts == own.parts || [parts[1], parts[0]] == own.parts;
+            for bond in structure.bonds.iter_mut().filter(|bond| named(bond.section.parts)) {
+                bond.share = own.share;
+            }
+        }
+    }
+
+    /// The first value that is out of range: its name, and what is wrong.
+    #[must_use]
+    pub fn problem(&self) -> Option<(&'static str, String)> {
+        if let Some(problem) = Self::ROWS.iter().find_map(|row| row.problem(self)) {
+            return Some(problem);
+        }
+        if !self.grain_axis.is_finite() || self.grain_axis.length() < 1e-9 {
+            return Some(("grain_axis", "must be finite and not zero; [0, 1, 0] is upright".into()));
+        }
+        if self.rng > i64::MAX as u64 {
+            return Some(("rng", "is too large; it must be below 2^63".into()));
+        }
+        let is_box = |[low, high]: &[DVec3; 2]| low.is_finite() && high.is_finite() && low.cmple(*high).all();
+        if !self.anchors.iter().all(is_box) {
+            return Some(("anchors", "has a box whose low corner is not below its high corner".into()));
+        }
+        let is_share =
+            |bond: &BondStrength| (0.0..=1e6).contains(&bond.share) && bond.parts[0] != bond.parts[1];
+        if !self.bonds.iter().all(is_share) {
+            return Some(("bonds", "needs two parts and a share from 0 to 1000000 each".into()));
+        }
+        None
+    }
+
+    /// The structure of a body that was broken into parts which hold. `floor` is the height of the floor, m, where there
+    /// is one.
+    #[must_use]
+    pub fn structure(
+        &self,
+        body: &Body,
+        (broken, sections): (&Break, &[CrackSection]),
+        floor: Option<f64>,
+    ) -> Structure {
+        let part = |(number, part): (usize, &crate::fracture::Part)| {
+            let octree = part.shape.as_octree();
+            let seed = broken.pattern.as_ref().zip(octree).and_then(|(pattern, octree)| {
+                let own = part.cell as usize;
+                // A cell of several seeds has no seed of its own.
+                let is_alone = pattern.objects.iter().filter(|object| **object == part.cell).count() == 1;
+                let seed = pattern.seeds_in_voxels(octree.level()).get(own).copied().filter(|_| is_alone)?;
+                Some(octree.grid.origin + octree.grid.h * DVec3::from_array(seed))
+            });
+            StructurePart {
+                number: number as u32,
+                node: seed.unwrap_or(part.shape.mass().centre),
+                anchored: self.is_anchored(body, &part.shape, floor),
+                shape: Arc::clone(&part.shape),
+            }
+        };
+        let parts = broken.parts.iter().enumerate().map(part).collect();
+        let mut structure = Structure::new(&body.def.shape, parts, sections, self.strength());
+        self.share_out(&mut structure);
+        structure
+    }
+
+    fn is_anchored(&self, body: &Body, part: &crate::shape::Shape, floor: Option<f64>) -> bool {
+        let (shape, state) = (&body.def.shape, &body.state);
+        let corners = part.bounds().corners().map(|p| shape.to_world(state.position, state.rotation, p));
+        let (low, high) = corners
+            .iter()
+            .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| (low.min(*p), high.max(*p)));
+        let grain = body.def.grain_m();
+        let stands = self.anchor_floor && floor.is_some_and(|floor| low.y <= floor + 1.5 * grain);
+        let in_box = |[from, to]: &[DVec3; 2]| low.cmple(*to).all() && high.cmpge(*from).all();
+        stands || self.anchors.iter().any(in_box)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_said_is_the_materials_and_bad_values_are_named() {
+        let glass =
+            BodyStrength { material: StrengthMaterial::Glass, tension: Some(2e6), ..Default::default() };
+        let strength = glass.strength();
+        assert_eq!((strength.tension, strength.stiffness), (2e6, 70e9));
+        assert_eq!(glass.problem(), None);
+        let text = "material = \"oak\"\nanchor_floor = true\nanchors = [[[0, 0, 0], [1, 2, 3]]]\n\
+                    bonds = [{ parts = [1, 4], share = 0.25 }]";
+        let read: BodyStrength = toml::from_str(text).unwrap();
+        assert_eq!((read.material, read.bonds[0].parts), (StrengthMaterial::Oak, [1, 4]));
+        assert_eq!(toml::from_str::<BodyStrength>(&toml::to_string(&read).unwrap()).unwrap(), read);
+        for (bad, name) in [
+            (BodyStrength { tension: Some(0.0), ..glass.clone() }, "tension"),
+            (BodyStrength { shear: Some(f64::NAN), ..glass.clone() }, "shear"),
+            (BodyStrength { across: Some(2.0), ..glass.clone() }, "across"),
+            (BodyStrength { scatter: -1.0, ..glass.clone() }, "scatter"),
+            (BodyStrength { grain_axis: DVec3::ZERO, ..glass.clone() }, "grain_axis"),
+            (BodyStrength { anchors: vec![[DVec3::ONE, DVec3::ZERO]], ..glass.clone() }, "anchors"),
+            (
+                BodyStrength { bonds: vec![BondStrength { parts: [2, 2], share: 1.0 }], ..glass.clone() },
+                "bonds",
+            ),
+        ] {
+            let (field, what) = bad.problem().unwrap();
+            assert_eq!(field, name, "{what}");
+        }
+    }
+}
