@@ -92,13 +92,13 @@ impl StructureContacts {
             let manifold = &manifolds[at];
             let part = if is_live[at] { 1.0 } else { share };
             let ends = [Some(manifold.first), manifold.second];
-            let heaviness = |id: Option<BodyId>| {
+            let mass = |id: Option<BodyId>| {
                 let body = id.and_then(|id| index_of(bodies, id)).map(|k| &bodies[k]);
-                body.filter(|body| !body.is_static()).map_or(0.0, |body| body.def.mass_kg().recip())
+                body.filter(|body| !body.is_static()).map_or(f64::MAX, |body| body.def.mass_kg())
             };
-            // Overlap that is pushed out adds to impulses; a blow takes no more than the energy of the motion.
+            // Overlap that is pushed out adds to impulses; a blow takes no more than the lighter body can bring.
             let fastest = closing.iter().copied().fold(0.0, f64::max);
-            let most = fastest * fastest / (heaviness(ends[0]) + heaviness(ends[1])).max(1e-300);
+            let most = fastest * fastest * mass(ends[0]).min(mass(ends[1]));
             let taken: f64 =
                 manifold.points.iter().zip(&closing).map(|(p, v)| p.total_impulse * v.max(0.0)).sum();
             let share_taken = if taken > most { most / taken } else { 1.0 };

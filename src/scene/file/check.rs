@@ -326,8 +326,9 @@ fn joined(section: &Section, lists: &[Vec<u32>], least: usize) -> Checked {
     let mut seen = BTreeSet::new();
     for list in lists {
         if list.len() < least {
+            let few = if least == 1 { "one part" } else { "two parts" };
             return section
-                .fail("joined", format!("has a list of fewer than {least} parts; name those that are one"));
+                .fail("joined", format!("has a list of fewer than {few}; name those that are one again"));
         }
         if let Some(twice) = list.iter().find(|part| !seen.insert(**part)) {
             return section.fail("joined", format!("names part {twice} twice"));

@@ -14,7 +14,7 @@ use crate::{
         Body, BodyDef, BodyId,
         structure::{Mode, Structure},
     },
-    fracture::{FractureError, FractureParams},
+    fracture::{FractureError, FractureParams, Surface},
     scene::{
         Blow, BreakJob, BreakRecord, Event,
         breaking::{Cause, Hold, TimedBreak, first_radius, part_state, push},
@@ -59,7 +59,7 @@ impl Sandbox {
         if broken.parts.len() < 2 {
             return Err(SandboxError::NoCrack);
         }
-        if sections.is_empty() {
+        if sections.is_empty() || broken.params.surface == Surface::Dusty {
             let text = "bonds hold only parts of voxels that touch: use the method octree, planar or rough";
             return Err(FractureError::Params(text.into()).into());
         }

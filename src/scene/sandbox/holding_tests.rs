@@ -14,7 +14,12 @@ fn held(strength: BodyStrength) -> SceneBody {
     SceneBody {
         hold: true,
         strength: Some(Box::new(strength)),
-        fracture: FractureParams { preset: Preset::Uniform, seeds: 30, ..FractureParams::default() },
+        fracture: FractureParams {
+            preset: Preset::Uniform,
+            seeds: 30,
+            radii: vec![0.6],
+            ..FractureParams::default()
+        },
         ..SceneBody::standing("builtin:box", 5)
     }
 }
@@ -95,13 +100,9 @@ fn what_holds_is_one_body_until_a_blow_takes_it_apart() {
         assert_eq!((&a.0, a.2, a.3), (&b.0, b.2, b.3));
         assert!(a.1.distance(b.1) < 1e-9, "{a:?} {b:?}");
     }
-    // From its start the same happens again.
+    // The scene from its start has the crack as `hold`.
     let (kept, is_edited) = sandbox.scene_to_keep(Camera::default());
     assert!(!is_edited && kept.bodies[0].hold && kept.breaks.is_empty());
-    let mut again = opened(kept);
-    play(&mut again, 41);
-    let parts = |sandbox: &Sandbox| told(sandbox).into_iter().map(|body| body.0).collect::<Vec<_>>();
-    assert_eq!(parts(&again), parts(&sandbox));
 }
 
 #[test]
@@ -156,7 +157,7 @@ fn a_crack_of_the_users_holds_and_dust_cannot() {
     let aim =
         crate::scene::Aim { body: id, point_in_grid: DVec3::splat(16.0), direction_in_grid: DVec3::NEG_Y };
     assert!(!sandbox.crack_pin(), "nothing is pinned");
-    sandbox.pin(aim.clone());
+    sandbox.pin(aim);
     assert!(sandbox.crack_pin());
     settled(&mut sandbox);
     assert!(sandbox.is_held(id) && sandbox.bodies().len() == 1);

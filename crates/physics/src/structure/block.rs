@@ -113,8 +113,7 @@ impl Block {
                 let known: f64 = (0..column).map(|k| lower.0[row][k] * lower.0[column][k]).sum();
                 let rest = self.0[row][column] - known;
                 if row == column {
-                    // Also false for NaN.
-                    if !(rest > largest * 1e-14) {
+                    if rest.is_nan() || rest <= largest * 1e-14 {
                         return None;
                     }
                     lower.0[row][row] = rest.sqrt();

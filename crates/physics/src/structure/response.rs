@@ -356,7 +356,7 @@ impl<'a> Work<'a> {
             if round == 0 {
                 response.loads.clone_from(&now);
             }
-            if !(most > 1.0) {
+            if most.is_nan() || most <= 1.0 {
                 break;
             }
             // The hardness at which the first of them fails.

@@ -135,8 +135,8 @@ impl<'a> Held<'a> {
             self.structure.bonds.iter().zip(self.springs).zip(self.alive).filter(|(_, alive)| **alive)
         {
             let places = bond.ends.map(|end| place[end as usize]);
-            for side in 0..2 {
-                if let Some(own) = diagonal.get_mut(places[side] as usize) {
+            for (side, place) in places.into_iter().enumerate() {
+                if let Some(own) = diagonal.get_mut(place as usize) {
                     own.add(&spring.block(side, side));
                 }
             }
@@ -206,7 +206,7 @@ impl<'a> Held<'a> {
         while rho > SOLVED * SOLVED * scale && iterations < MOST {
             self.product(&along, &mut product);
             let curvature = dot(&along, &product);
-            if !(curvature > 0.0) {
+            if curvature.is_nan() || curvature <= 0.0 {
                 break;
             }
             let step = rho / curvature;
