@@ -65,7 +65,8 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         if shown.clicked() {
             out.push(Command::CrackPin);
         }
-        let text = ui.label(egui::RichText::new(text).color(color));
+        // On one line whatever it says, so that pinning moves no row.
+        let text = ui.add(egui::Label::new(egui::RichText::new(text).color(color)).truncate());
         out.name("kept_text", &text);
     });
 }
