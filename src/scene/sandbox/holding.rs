@@ -16,7 +16,7 @@ use crate::{
     },
     fracture::{FractureError, FractureParams, Surface},
     scene::{
-        Blow, BreakJob, BreakRecord, Event,
+        Blow, BreakJob, BreakRecord,
         breaking::{Cause, Hold, TimedBreak, first_radius, part_state, push},
         jobs::Split,
         stage::PartOfSplit,
@@ -97,17 +97,7 @@ impl Sandbox {
         let structure = Arc::new(structure);
         self.stage.hold_together(body.id, (Arc::clone(&structure), fixed), (record, joined));
         if job.cause == Cause::User {
-            self.document.happened(Event::Impact {
-                time: self.stage.time(),
-                point: job.blow.point,
-                direction: job.blow.direction,
-                speed: job.blow.speed,
-                body: info.origin.map(|_| info.object as u32),
-                parts: self.breaks.parts_that_led_to(info.origin),
-                fracture: Some(broken.params.clone()),
-                hold: true,
-                energy: None,
-            });
+            self.note_blow(&job.blow, &info, &broken.params, true);
         }
         self.last_break = Some(Arc::new(super::striking::summary(job, broken, seconds)));
         if job.cause != Cause::Opening {

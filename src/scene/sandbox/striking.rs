@@ -11,7 +11,7 @@ use crate::{
     bodies::BodyId,
     fracture::{Break, FractureParams, Impact, generations::default_impact},
     scene::{
-        Blow, BreakJob, BreakRecord, BreakSummary, Event, KeptCells, KeptSummary,
+        Blow, BodyInfo, BreakJob, BreakRecord, BreakSummary, Event, KeptCells, KeptSummary,
         breaking::{
             Cause, Hold, NamedPiece, TimedBreak, Waiting, first_radius, part_bodies, world_from_local,
         },
@@ -140,22 +140,28 @@ impl Sandbox {
     fn knock(&mut self, body: BodyId, blow: Blow, params: &FractureParams) {
         self.keep_step(&self.name_of_break(body, Cause::User).replacen("break", "knock", 1));
         let info = self.stage.info_or_whole(body);
-        self.document.happened(Event::Impact {
-            time: self.stage.time(),
-            point: blow.point,
-            direction: blow.direction,
-            speed: blow.speed,
-            body: info.origin.map(|_| info.object as u32),
-            parts: self.breaks.parts_that_led_to(info.origin),
-            fracture: Some(params.clone()),
-            hold: false,
-            energy: None,
-        });
+        self.note_blow(&blow, &info, params, false);
         self.document.broke(body, true);
         if let Err(error) = self.strike_structure(body, blow, params, None) {
             tracing::warn!("{error}");
         }
         self.record_change(false);
+    }
+
+    /// Notes a user's blow on the body of this `info` as an event of the scene, so that it happens again on playback.
+    pub(super) fn note_blow(&mut self, blow: &Blow, info: &BodyInfo, params: &FractureParams, hold: bool) {
+        self.document.happened(Event::Impact {
+            time: self.stage.time(),
+            point: blow.point,
+            direction: blow.direction,
+            speed: blow.speed,
+            // Names this piece, since several may be at the point.
+            body: info.origin.map(|_| info.object as u32),
+            parts: self.breaks.parts_that_led_to(info.origin),
+            fracture: Some(params.clone()),
+            hold,
+            energy: None,
+        });
     }
 
     /// Executes a due event of the scene.
@@ -272,18 +278,7 @@ impl Sandbox {
         }
         self.count_generations(job, record);
         if matches!(job.cause, Cause::User | Cause::Again) {
-            self.document.happened(Event::Impact {
-                time: self.stage.time(),
-                point: job.blow.point,
-                direction: job.blow.direction,
-                speed: job.blow.speed,
-                // Names this piece, since several may be at the point.
-                body: info.origin.map(|_| info.object as u32),
-                parts: self.breaks.parts_that_led_to(info.origin),
-                fracture: Some(broken.params.clone()),
-                hold: false,
-                energy: None,
-            });
+            self.note_blow(&job.blow, &info, &broken.params, false);
         }
         // The summary describes the blow itself, not its later generations.
         if job.cause != Cause::Again {
