@@ -39,9 +39,9 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     });
     // The row is always there, so that pinning moves no row under the pointer.
     let (text, color) = match counts {
-        _ if !pinned => ("nothing is pinned".to_owned(), theme::DIM),
-        Some((kept, all)) if kept == all => ("all stay: nothing would break".to_owned(), theme::BAD),
-        Some((kept, all)) => (format!("{kept} of {all} stay"), theme::TEXT),
+        _ if !pinned => ("no pin".to_owned(), theme::DIM),
+        Some((kept, all)) if kept == all => ("all stay".to_owned(), theme::BAD),
+        Some((kept, all)) => (format!("{kept} of {all}"), theme::TEXT),
         None => ("–".to_owned(), theme::DIM),
     };
     ui.horizontal(|ui| {
@@ -58,8 +58,8 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
             out.push(Command::BreakPin);
         }
         let shown = ui.add_enabled(pinned && !busy, egui::Button::new("Crack"));
-        let tip = "Crack without breaking: bonds hold the pieces together until loads break them; how strong they are, \
-                   Physics says";
+        let tip = "Crack without breaking: bonds hold the pieces together until loads break them. Set the strength of the \
+                   bonds under Physics, Bonds of what is cracked";
         let shown = shown.on_hover_text(tip).on_disabled_hover_text(why);
         out.name("crack", &shown);
         if shown.clicked() {
@@ -67,6 +67,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         }
         // On one line whatever it says, so that pinning moves no row.
         let text = ui.add(egui::Label::new(egui::RichText::new(text).color(color)).truncate());
+        let text = text.on_hover_text("How many cells of the pinned blow stay together; if all stay, nothing breaks");
         out.name("kept_text", &text);
     });
 }
