@@ -364,6 +364,8 @@ impl Session {
             | Command::MovePin(_)
             | Command::ToggleKept(_)
             | Command::KeepNone
+            | Command::Dab { .. }
+            | Command::EraseAll
             | Command::InvertKept
             | Command::BreakPin
             | Command::CrackPin

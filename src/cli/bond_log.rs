@@ -1,4 +1,5 @@
-//! `bonds.csv` of `kintsugi simulate`: every bond that failed, with its load, in scenes whose bodies hold by bonds.
+//! `bonds.csv` of `kintsugi simulate`: every bond that failed, with its load, in scenes whose bodies hold by bonds; and
+//! `bond_loads.csv`: the loads of all bonds over time.
 //!
 //! In: the sandbox after every step. Out: a line a bond.
 
@@ -12,12 +13,19 @@ use crate::{
 /// Name of the file.
 pub const BONDS: &str = "bonds.csv";
 
-const COLUMNS: &str = "time,object,break,a,b,mode,load,by_blow,area,x,y,z";
+const COLUMNS: &str = "time,object,break,a,b,mode,load,by_blow,area,x,y,z,strength,energy";
 
-/// The file being written.
+/// Name of the file of loads.
+pub const BOND_LOADS: &str = "bond_loads.csv";
+
+const LOAD_COLUMNS: &str = "time,object,break,a,b,mode,load";
+
+/// The files being written.
 pub struct BondLog {
     sheet: Sheet,
     written: usize,
+    /// The file of loads, and after how many steps it gets lines.
+    loads: Option<(Sheet, u64)>,
 }
 
 impl BondLog {
@@ -33,33 +41,51 @@ impl BondLog {
             || scene.events.iter().any(cracks)
     }
 
-    /// Creates the file in `folder`.
+    /// Creates the files in `folder`; loads are written after every `loads_every`th step.
     ///
     /// # Errors
     /// [`ExportError::Write`].
-    pub fn create(folder: &Path) -> Result<Self, ExportError> {
-        Ok(Self { sheet: Sheet::create(&folder.join(BONDS), COLUMNS)?, written: 0 })
+    pub fn create(folder: &Path, loads_every: Option<u64>) -> Result<Self, ExportError> {
+        let sheet = Sheet::create(&folder.join(BONDS), COLUMNS)?;
+        let loads = loads_every
+            .map(|every| Sheet::create(&folder.join(BOND_LOADS), LOAD_COLUMNS).map(|sheet| (sheet, every)))
+            .transpose()?;
+        Ok(Self { sheet, written: 0, loads })
     }
 
-    /// The file lies in `folder` now.
+    /// The files lie in `folder` now.
     pub fn moved_to(&mut self, folder: &Path) {
         self.sheet.moved_to(folder);
+        self.loads.iter_mut().for_each(|(loads, _)| loads.moved_to(folder));
     }
 
-    /// Writes what failed since the last call.
+    /// Writes what failed since the last call, and the loads after step `step`.
     ///
     /// # Errors
     /// [`ExportError::Write`].
-    pub fn record(&mut self, sandbox: &Sandbox) -> Result<(), ExportError> {
+    pub fn record(&mut self, step: u64, sandbox: &Sandbox) -> Result<(), ExportError> {
+        if let Some((loads, every)) = &mut self.loads
+            && step.is_multiple_of(*every)
+        {
+            let time = crate::export::to_picoseconds(sandbox.time());
+            for bond in sandbox.loaded_bonds() {
+                let ([a, b], mode) = (bond.parts, format!("{:?}", bond.load.mode).to_lowercase());
+                loads.line(&format!(
+                    "{time},{},{},{a},{b},{mode},{}",
+                    bond.object, bond.record, bond.load.share
+                ));
+            }
+            loads.flush()?;
+        }
         let all = sandbox.bond_failures();
         if all.len() == self.written {
             return Ok(());
         }
-        for one in &all[self.written..] {
+        for one in all.get(self.written..).unwrap_or_default() {
             let ([a, b], mode) = (one.parts, format!("{:?}", one.mode).to_lowercase());
             let (time, centre) = (crate::export::to_picoseconds(one.time), one.centre);
             self.sheet.line(&format!(
-                "{time},{},{},{a},{b},{mode},{},{},{},{},{},{}",
+                "{time},{},{},{a},{b},{mode},{},{},{},{},{},{},{},{}",
                 one.object,
                 one.record,
                 one.load,
@@ -67,7 +93,9 @@ impl BondLog {
                 one.area,
                 centre.x,
                 centre.y,
-                centre.z
+                centre.z,
+                one.strength,
+                one.energy
             ));
         }
         self.written = all.len();

@@ -22,7 +22,7 @@ use crate::{
 
 use super::{
     CliError,
-    bond_log::{BONDS, BondLog},
+    bond_log::{BOND_LOADS, BONDS, BondLog},
     contact_counts::ContactCounts,
     frames::{FRAMES, FrameArgs},
     input::read_scene,
@@ -72,6 +72,9 @@ pub struct SimulateArgs {
     /// table; for --contacts field
     #[arg(long)]
     count_contacts: bool,
+    /// Write bond_loads.csv: the load of every bond, after every step of this many, where bodies hold by bonds
+    #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u64).range(1..))]
+    bond_loads: Option<u64>,
     #[command(flatten)]
     film: FrameArgs,
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = formats(|format| format.has_nodes), hide_possible_values = true)]
@@ -127,6 +130,7 @@ impl SimulateArgs {
             volume_every: self.volume_every,
             pairs: self.pairs,
             collision_points: self.collision_points,
+            bond_loads: self.bond_loads,
             formats: self.format.iter().map(|format| format.name).collect(),
         }
     }
@@ -134,8 +138,8 @@ impl SimulateArgs {
 
 const ARRAYS: &str = "trajectory.npz";
 /// Other files and folders that a run may write.
-const NAMES: [&str; 7] =
-    [REPORT, "steps.csv", "pairs.csv", "collision_points.csv", "contacts.csv", BONDS, FRAMES];
+const NAMES: [&str; 8] =
+    [REPORT, "steps.csv", "pairs.csv", "collision_points.csv", "contacts.csv", BONDS, BOND_LOADS, FRAMES];
 const REPORT: &str = "report.json";
 
 /// Shortest time between two writes of the arrays, and its length as a multiple of one write's time.
@@ -216,6 +220,11 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     }
     let film = args.film.check(scene.dt)?;
     let (name, holds) = (scene.name.clone(), BondLog::is_for(scene));
+    if args.bond_loads.is_some() && !holds {
+        return Err(CliError::Input(
+            "--bond-loads writes the loads of bonds, and no body of the scene holds by bonds; set hold = true for one".into(),
+        ));
+    }
     let mut aside = Aside::begin(&args.out)?;
     let compute = args.compute.open(&reporter)?;
     let mut sandbox = open(&compute, opened, &reporter)?;
@@ -231,7 +240,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
         let log = Log::create(begun, fps, &sandbox, args.asked(name))?;
         let pairs = PairLog::create(begun, args.pairs, args.collision_points)?;
         let counts = args.count_contacts.then(|| ContactCounts::create(begun, &sandbox)).transpose()?;
-        let bonds = holds.then(|| BondLog::create(begun)).transpose()?;
+        let bonds = holds.then(|| BondLog::create(begun, args.bond_loads)).transpose()?;
         Ok((log, pairs, counts, bonds))
     };
     let (mut log, mut pairs, mut counts, mut bonds) = created().map_err(|error| aside.moved(error))?;
@@ -260,7 +269,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
                 counts.record(&sandbox, &report)?;
             }
             if let Some(bonds) = &mut bonds {
-                bonds.record(&sandbox)?;
+                bonds.record(step, &sandbox)?;
             }
             if pairs.wants(step) {
                 pairs.record(step, report.time, &sandbox.pair_data()?)?;

@@ -25,6 +25,7 @@ mod pieces;
 pub mod overlays;
 pub mod parameters;
 pub mod presets;
+mod painted;
 mod pinned;
 mod placement;
 mod preview;
@@ -63,13 +64,16 @@ pub use home::{DocumentId, SceneFile, StateId};
 pub use import::{ImportJob, ReadMeshes, ReadScene};
 pub use looking::{LabelReport, LookingReport, Subject};
 pub use moment::Moment;
+pub use painted::paint_color;
 pub use pieces::{Histogram, PieceRow, Selection, SizeRange, SizeUnit, SortBy, SortOrder, listed, unit_of};
 pub use presets::MaterialPreset;
 pub use preview::{LevelControl, PreviewReport};
-pub use sandbox::{Arrived, BondFailure, PieceEdit, Sandbox};
+pub use sandbox::{Arrived, BondFailure, LoadedBond, PieceEdit, Sandbox, WhyItFell};
 pub use seeds_file::{parse_seeds, read_seeds};
 pub use shipped::{SHIPPED_SCENES, ShippedScene};
 pub use stage::{Aim, BodyInfo, Origin, ScenePick, Status};
 pub use strength::{BodyStrength, BondStrength};
 pub use timeline::{TakeInfo, Timeline};
-pub use tuning::{InsideView, LabelView, Missile, Pin, PreviewMode, Throw, Touching, Tuning, ViewTuning};
+pub use tuning::{
+    Brush, InsideView, LabelView, Missile, Pin, PreviewMode, Throw, Touching, Tuning, ViewTuning,
+};

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     bodies::{DENSITY, DT, FRICTION, GRAVITY, PHYSICS_LEVEL, RESTITUTION, ROLLING_RESISTANCE, SUBSTEPS},
-    fracture::FractureParams,
+    fracture::{FractureParams, Paint},
     parameter::{Parameter, Row, parameters, rows},
     svo::MAX_LEVEL,
 };
@@ -124,6 +124,17 @@ impl Tuning {
             .undo("density of what is thrown");
     };
 
+    /// The brush.
+    pub const BRUSH: &'static [Row<Self>] = rows! { Self;
+        number brush.radius = Parameter::number("  its radius", (1e-3, 1.0), "Radius of a dab as a fraction of the \
+             object's longest side").logarithmic(0.01, 0.3).undo("brush radius");
+        number brush.seeds = Parameter::whole("  its seeds", (0.0, 1000.0), "Seeds that each dab adds")
+            .slider(1.0, 30.0).undo("seeds of the brush"), if |tuning| tuning.brush.kind == Paint::Dense;
+        number brush.strength = Parameter::number("  strength left", (0.0, 1.0), "Share of their strength that a dab \
+             leaves of the bonds in it").slider(0.0, 1.0).undo("strength of the brush"),
+            if |tuning| tuning.brush.kind == Paint::Weak;
+    };
+
     /// What a blow does beside the fracture's own parameters.
     pub const BLOW: &'static [Row<Self>] = rows! { Self;
         number blow_speed = BLOW_SPEED;
@@ -179,6 +190,7 @@ impl Tuning {
             Self::BONDS,
             Self::CONTACTS,
             Self::THROW,
+            Self::BRUSH,
             Self::BLOW,
             Self::EXPLODED,
             Self::QUALITY,

@@ -11,8 +11,9 @@ use crate::{
         Body,
         structure::{Strength, StrengthMaterial, Structure, StructurePart},
     },
-    fracture::{Break, CrackSection},
+    fracture::{Break, CrackSection, Dab, Paint},
     parameter::{Parameter, Row, parameters, rows},
+    shape::Shape,
 };
 
 /// `[body.strength]`: values that are absent are those of the material.
@@ -154,11 +155,12 @@ impl BodyStrength {
         }
     }
 
-    /// The same structure with these strengths.
+    /// The same structure with these strengths and the weak dabs of the brush.
     #[must_use]
-    pub(super) fn given_to(&self, structure: &Structure) -> Structure {
+    pub(super) fn given_to(&self, structure: &Structure, paint: &[Dab]) -> Structure {
         let mut structure = structure.with_strength(self.strength());
         self.share_out(&mut structure);
+        weaken(&mut structure, paint);
         structure
     }
 
@@ -217,17 +219,19 @@ impl BodyStrength {
             StructurePart {
                 number: number as u32,
                 node: seed.unwrap_or(part.shape.mass().centre),
-                anchored: self.is_anchored(body, &part.shape, floor),
+                anchored: self.is_anchored(body, &part.shape, floor)
+                    || is_painted_fast(&part.shape, &broken.params.paint),
                 shape: Arc::clone(&part.shape),
             }
         };
         let parts = broken.parts.iter().enumerate().map(part).collect();
         let mut structure = Structure::new(&body.def.shape, parts, sections, self.strength());
         self.share_out(&mut structure);
+        weaken(&mut structure, &broken.params.paint);
         structure
     }
 
-    fn is_anchored(&self, body: &Body, part: &crate::shape::Shape, floor: Option<f64>) -> bool {
+    fn is_anchored(&self, body: &Body, part: &Shape, floor: Option<f64>) -> bool {
         let (shape, state) = (&body.def.shape, &body.state);
         let corners = part.bounds().corners().map(|p| shape.to_world(state.position, state.rotation, p));
         let (low, high) = corners
@@ -238,6 +242,35 @@ impl BodyStrength {
         let in_box = |[from, to]: &[DVec3; 2]| low.cmple(*to).all() && high.cmpge(*from).all();
         stands || self.anchors.iter().any(in_box)
     }
+}
+
+/// Weakens the bonds whose cracks have their centre in a weak dab; of several dabs the weakest counts.
+fn weaken(structure: &mut Structure, paint: &[Dab]) {
+    let weak: Vec<&Dab> = paint.iter().filter(|dab| dab.kind == Paint::Weak).collect();
+    for bond in &mut structure.bonds {
+        let covering = weak.iter().filter(|dab| dab.covers(bond.section.centre));
+        bond.share *= covering.map(|dab| dab.amount()).fold(1.0, f64::min);
+    }
+}
+
+/// Whether an anchor dab touches a part: whether a leaf of its octree, or the nearest point of its bounds if it has none,
+/// lies in a dab.
+fn is_painted_fast(part: &Shape, paint: &[Dab]) -> bool {
+    let mut anchors = paint.iter().filter(|dab| dab.kind == Paint::Anchor).peekable();
+    if anchors.peek().is_none() {
+        return false;
+    }
+    let bounds = part.bounds();
+    let to_shape = |p: DVec3| part.as_octree().map_or(p, |octree| octree.grid.origin + octree.grid.h * p);
+    let (low, high) = (to_shape(bounds.low), to_shape(bounds.high));
+    anchors.any(|dab| {
+        if !dab.covers(dab.at.clamp(low, high)) {
+            return false;
+        }
+        let Some(octree) = part.as_octree() else { return true };
+        let (middle, radius) = (octree.grid.from_mesh(dab.at), dab.radius / octree.grid.h);
+        !octree.forest.leaves_near(octree.tree as usize, middle, radius).is_empty()
+    })
 }
 
 #[cfg(test)]

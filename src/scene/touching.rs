@@ -29,7 +29,7 @@ const THROUGH: f32 = 0.7;
 /// The overlay, and what it was made from.
 #[derive(Default)]
 pub(super) struct Touched {
-    made_of: Option<(Touching, u64, u64)>,
+    made_of: Option<(Touching, Vec<DVec3>, u64, u64)>,
     overlay: Option<Arc<Overlay>>,
     revision: u64,
 }
@@ -45,7 +45,8 @@ impl Touched {
         self.overlay.as_ref()
     }
 
-    /// Updates the overlay, on top of that of the `inside` with its revision.
+    /// Updates the overlay, on top of that of the `inside` with its revision. `marks` are places (world, m) that are marked
+    /// whatever else is drawn.
     ///
     /// # Errors
     /// [`GpuError`]; the previous overlay stays.
@@ -53,25 +54,30 @@ impl Touched {
         &mut self,
         mode: Touching,
         stage: &mut Stage,
+        marks: Vec<DVec3>,
         inside: (Option<&Overlay>, u64),
     ) -> Result<(), GpuError> {
-        if mode == Touching::Off {
+        if mode == Touching::Off && marks.is_empty() {
             self.made_of = None;
             self.revision += u64::from(self.overlay.take().is_some());
             return Ok(());
         }
         let (inside, inside_revision) = inside;
-        let wanted = (mode, stage.revision(), inside_revision);
-        if self.made_of == Some(wanted) {
+        let wanted = (mode, marks, stage.revision(), inside_revision);
+        if self.made_of.as_ref() == Some(&wanted) {
             return Ok(());
         }
         // Set before drawing, so that an error is not repeated in each frame.
-        self.made_of = Some(wanted);
+        let marks = &self.made_of.insert(wanted).1;
         let mut made = match mode {
+            Touching::Off => nothing(),
+            Touching::Contacts => pressing(&stage.contacts()),
             Touching::Columns => shared(&stage.pair_data()?),
             Touching::Bonds => bonds(stage),
-            Touching::Off | Touching::Contacts => pressing(&stage.contacts()),
         };
+        for mark in marks {
+            made.points.extend(ring(*mark));
+        }
         if let Some(inside) = inside {
             made.lines.extend_from_slice(&inside.lines);
             made.points.extend_from_slice(&inside.points);
@@ -94,6 +100,18 @@ fn line(from: DVec3, to: DVec3, color: [u8; 4], width: f32) -> Line {
 
 fn disc(at: Vec3, color: [u8; 4], cell: f64) -> Point {
     Point { at, color, radius_pixels: 2.0, radius_m: 0.1 * cell as f32, back_pixels: 0.0 }
+}
+
+/// A red disc with a white rim, as large from everywhere.
+fn ring(at: DVec3) -> [Point; 2] {
+    let disc = |color, radius_pixels, back_pixels| Point {
+        at: at.as_vec3(),
+        color,
+        radius_pixels,
+        radius_m: 0.0,
+        back_pixels,
+    };
+    [disc([240, 66, 48, 255], 5.0, 0.0), disc([255, 255, 255, 255], 7.5, 2.0)]
 }
 
 /// Contacts as discs with normals.

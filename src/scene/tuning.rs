@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     bodies::{ContactsId, ResponseId, Walls},
-    fracture::FractureParams,
+    fracture::{FractureParams, Paint},
     render::ColorBy,
 };
 
@@ -58,6 +58,8 @@ pub struct Tuning {
     pub field_level: u32,
     /// The throwing tool's body.
     pub throw: Throw,
+    /// The brush.
+    pub brush: Brush,
     /// Display settings.
     pub view: ViewTuning,
     /// The pinned impact.
@@ -125,6 +127,34 @@ pub struct Throw {
 impl Default for Throw {
     fn default() -> Self {
         Self { missile: Missile::Ball, size: 0.2, speed: 10.0, density: 4000.0 }
+    }
+}
+
+/// The brush: what its dabs are.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct Brush {
+    /// What a dab changes.
+    pub kind: Paint,
+    /// Radius of a dab as a share of the object's longest side.
+    pub radius: f64,
+    /// Seeds that a dense dab adds.
+    pub seeds: u32,
+    /// Share of the strength that a weak dab leaves of bonds.
+    pub strength: f64,
+    /// Whether the brush takes dabs away.
+    pub erases: bool,
+}
+
+impl Default for Brush {
+    fn default() -> Self {
+        Self {
+            kind: Paint::Dense,
+            radius: 0.06,
+            seeds: Paint::Dense.usual_amount() as u32,
+            strength: Paint::Weak.usual_amount(),
+            erases: false,
+        }
     }
 }
 
@@ -296,6 +326,7 @@ impl Default for Tuning {
             contacts: scene.contacts,
             field_level: scene.field_level,
             throw: Throw::default(),
+            brush: Brush::default(),
             view: ViewTuning::default(),
             pin: None,
         }

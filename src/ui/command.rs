@@ -22,6 +22,8 @@ pub enum Tool {
     Impact,
     /// Chooses which cells of the pinned impact stay with the body.
     Keep,
+    /// Paints dabs on the surface that change where and how easily it cracks.
+    Brush,
     /// Drags a body.
     Hand,
     /// Throws a body from the camera.
@@ -147,6 +149,15 @@ pub enum Command {
     /// Toggle whether the cell at this position in the picture (0..1) stays with the body. Pins an impact first if
     /// there is none.
     ToggleKept([f32; 2]),
+    /// Paint a dab at this position in the picture (0..1), or take dabs away there.
+    Dab {
+        /// Position in the picture (0..1).
+        at: [f32; 2],
+        /// Take dabs away instead.
+        erases: bool,
+    },
+    /// Take all dabs of the brush away.
+    EraseAll,
     /// Clear the selection of cells that stay, so that every cell of the pinned impact breaks off.
     KeepNone,
     /// Invert the selection of cells that stay with the body at the pinned impact.

@@ -21,6 +21,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     if new.fracture.method.entry().by_seeds {
         // Near the top, so that it stays in sight however many rows follow.
         super::kept_panel::show(ui, input, out);
+        super::brush_panel::show(ui, input, tuning, out);
     }
     let params = &mut new.fracture;
     method_panel::show(ui, params, out);

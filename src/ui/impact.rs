@@ -75,6 +75,17 @@ pub(super) fn hovered(painter: &egui::Painter, input: &UiInput<'_>, rect: Rect) 
     painter.circle_filled(centre, 3.0, theme::GOLD);
 }
 
+/// Draws the brush under the pointer.
+pub(super) fn brush(painter: &egui::Painter, input: &UiInput<'_>, rect: Rect) {
+    let (Some(hover), Some(sandbox)) = (input.hover, input.sandbox) else { return };
+    let Some(OnScreen { centre, points_per_meter }) = on_screen(input, rect, hover.point) else { return };
+    let brush = sandbox.tuning().brush;
+    let radius = (brush.radius as f32 * hover.object_size * points_per_meter).min(4000.0);
+    let [r, g, b] = if brush.erases { [220; 3] } else { crate::scene::paint_color(brush.kind) };
+    painter.circle_stroke(centre, radius + 1.5, Stroke::new(1.0, Color32::from_black_alpha(150)));
+    painter.circle_stroke(centre, radius, Stroke::new(1.8, Color32::from_rgb(r, g, b)));
+}
+
 /// Draws the radius within which a local blow breaks cells.
 fn local(painter: &egui::Painter, tuning: &Tuning, centre: Pos2, points_per_radius: f32) {
     if let Some(radius) = tuning.fracture.local {

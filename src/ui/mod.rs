@@ -5,6 +5,8 @@
 
 mod axes;
 mod beside_panel;
+mod bonds_panel;
+mod brush_panel;
 mod command;
 mod crack_panel;
 mod export_panel;

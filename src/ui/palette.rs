@@ -46,6 +46,8 @@ fn entries(earlier: &[KeptSession]) -> Vec<Entry> {
         ("Impact: a click pins a blow to tune", "I", Command::Tool(Tool::Impact)),
         ("Keep: a click chooses the cells that stay", "K", Command::Tool(Tool::Keep)),
         ("Keep no cells", "", Command::KeepNone),
+        ("Brush: paint where it cracks and what holds", "P", Command::Tool(Tool::Brush)),
+        ("Erase all paint", "", Command::EraseAll),
         ("Invert the kept cells", "", Command::InvertKept),
         ("Hand: drags a body", "G", Command::Tool(Tool::Hand)),
         ("Throw: a click throws a ball or a box", "T", Command::Tool(Tool::Throw)),

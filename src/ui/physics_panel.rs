@@ -1,11 +1,11 @@
 //! Settings of gravity, contacts and breaking on impact.
 
 use super::{
-    UiInput, UiOutput, UiState, pairs_panel, tune, walls_panel,
+    UiInput, UiOutput, UiState, bonds_panel, pairs_panel, tune, walls_panel,
     widgets::{SliderLook, choice, figure, level, numbers, slider},
 };
 use crate::{
-    bodies::{PHYSICS_LEVEL, generators, has_measure, solvers, structure::StrengthMaterial},
+    bodies::{PHYSICS_LEVEL, generators, has_measure, solvers},
     scene::{Missile, Touching, Tuning, parameters::STIFFNESS},
 };
 
@@ -32,22 +32,6 @@ fn breaking(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
         new.break_threshold = breaks.then_some(USUAL_THRESHOLD);
     }
     numbers(ui, out, Tuning::BREAKING, new);
-}
-
-/// How strong the bonds of cracked bodies are.
-fn bonds(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
-    let shown = egui::CollapsingHeader::new("Bonds of what is cracked").id_salt("bonds");
-    let shown = shown.show(ui, |ui| {
-        let known: Vec<_> = StrengthMaterial::ALL.iter().map(|m| (*m, m.name(), m.about())).collect();
-        let title = ("strength_material", "Strength of", "Material whose strength the bonds have");
-        choice(ui, out, title, &mut new.strength.material, &known);
-        let tip = "Parts that stand on the floor when the body is cracked cannot move";
-        let anchored =
-            ui.checkbox(&mut new.strength.anchor_floor, "Anchored to the floor").on_hover_text(tip);
-        out.name("anchor_floor", &anchored);
-        numbers(ui, out, Tuning::BONDS, new);
-    });
-    out.name("bonds_header", &shown.header_response);
 }
 
 /// Constants that only the penalty response has.
@@ -77,7 +61,7 @@ pub(super) fn show(
     level(ui, out, &PHYSICS_LEVEL, &mut new.physics_level, leaf);
     numbers(ui, out, Tuning::BODIES, &mut new);
     breaking(ui, &mut new, out);
-    bonds(ui, &mut new, out);
+    bonds_panel::show(ui, input, &mut new, out);
     // A list with one entry would be no choice.
     let known: Vec<_> = generators().iter().filter_map(|f| named(f.name, f.label, f.about)).collect();
     if known.len() > 1 {

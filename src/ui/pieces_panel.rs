@@ -326,6 +326,11 @@ fn summary(ui: &mut egui::Ui, sandbox: &Sandbox, list: &PieceList, out: &mut UiO
     };
     let response = ui.label(egui::RichText::new(format!("{of}, {selected}")).color(theme::DIM));
     out.name("pieces_selected", &response);
+    if count == 1
+        && let Some(body) = sandbox.selected().next()
+    {
+        super::bonds_panel::why(ui, sandbox, body.id, out);
+    }
 }
 
 fn edits(ui: &mut egui::Ui, sandbox: &Sandbox, rows: &[PieceRow], out: &mut UiOutput) {

@@ -49,6 +49,7 @@ pub(super) fn bound(keymap: Keymap, time: Time) -> Vec<Bound> {
         (plain, Key::H, Command::Tool(Tool::Hammer), "Hammer: a click breaks"),
         (plain, Key::I, Command::Tool(Tool::Impact), "Impact: a click pins a blow to tune"),
         (plain, Key::K, Command::Tool(Tool::Keep), "Keep: a click chooses cells that stay"),
+        (plain, Key::P, Command::Tool(Tool::Brush), "Brush: a drag paints where it cracks and what holds"),
         (plain, Key::G, Command::Tool(Tool::Hand), "Hand: drags a body"),
         (plain, Key::T, Command::Tool(Tool::Throw), "Throw: a click throws a ball or a box"),
         (plain, Key::S, Command::Tool(Tool::Select), "Select: a click selects a piece, a drag many"),

@@ -132,6 +132,12 @@ fn tools(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
             "A click pins a blow to tune, Enter breaks (I); Ctrl+click does so with any tool",
         ),
         (Tool::Keep, "keep", "Keep", "A click on a cell of the pinned blow lets it stay with the body (K)"),
+        (
+            Tool::Brush,
+            "brush",
+            "Brush",
+            "A drag on the object paints smaller pieces, no cracks, weaker bonds or anchors; Shift erases (P)",
+        ),
         (Tool::Hand, "hand", "Hand", "Drag a body about by a spring, while time runs (G)"),
         (Tool::Throw, "throw", "Throw", "A click throws a ball or a box from the eye (T)"),
         (

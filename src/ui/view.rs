@@ -115,6 +115,8 @@ pub struct Hover {
     pub point: glam::Vec3,
     /// Longest side of the body at that point, m.
     pub longest_side: f32,
+    /// Longest side of the whole object that the body is a piece of, m.
+    pub object_size: f32,
 }
 
 /// State of the playback.

@@ -31,7 +31,9 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     if input.sandbox.is_some() && rect.width() > 120.0 && rect.height() > 120.0 {
         impact::walls(&painter, input, rect);
         impact::held(&painter, input, rect);
-        if input.pin.is_some() {
+        if input.tool == Tool::Brush {
+            impact::brush(&painter, input, rect);
+        } else if input.pin.is_some() {
             impact::pinned(ui, input, rect, out);
         } else if !response.dragged() && matches!(input.tool, Tool::Hammer | Tool::Impact) {
             views.iter().for_each(|view| impact::hovered(&ui.painter_at(*view), input, *view));
@@ -68,7 +70,21 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInp
     if input.drag.is_some() && !response.dragged_by(PointerButton::Primary) {
         out.push(Command::Release);
     }
-    if grabs || holds {
+    let erases = shift || input.sandbox.is_some_and(|s| s.tuning().brush.erases);
+    // A stroke that began on the object goes on beside it, so that the eye does not turn in the middle of it.
+    let kept = egui::Id::unique("stroke");
+    let begins = tool == Tool::Brush
+        && response.drag_started_by(PointerButton::Primary)
+        && input.hover.is_some()
+        && !input.keymap.takes_click(keys);
+    let goes_on = ui.data(|data| data.get_temp::<bool>(kept)) == Some(true);
+    let strokes = begins || goes_on && response.dragged_by(PointerButton::Primary);
+    if begins || goes_on {
+        ui.data_mut(|data| data.insert_temp(kept, strokes));
+    }
+    if strokes {
+        out.commands.extend(at.map(|at| Command::Dab { at, erases }));
+    } else if grabs || holds {
         out.commands.extend(at.map(|at| if grabs { Command::Grab(at) } else { Command::Drag(at) }));
     } else {
         out.commands.extend(eye.map(|eye| match eye {
@@ -87,7 +103,7 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInp
     }
     out.push(Command::Hover(response.hover_pos().filter(|_| !response.dragged()).map(inside)));
     if response.clicked_by(PointerButton::Primary)
-        && (!shift || tool == Tool::Select)
+        && (!shift || matches!(tool, Tool::Select | Tool::Brush))
         && !input.keymap.takes_click(keys)
         && let Some(position) = response.interact_pointer_pos()
     {
@@ -104,6 +120,7 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInp
             Tool::Impact => out.push(Command::Pin(at)),
             Tool::Keep => out.push(Command::ToggleKept(at)),
             Tool::Throw => out.push(Command::Throw(at)),
+            Tool::Brush => out.push(Command::Dab { at, erases }),
             Tool::Hand => {}
             Tool::Select => out.push(Command::SelectAt { at, joins: shift }),
         }
@@ -170,6 +187,10 @@ fn messages(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) 
             (false, Tool::Impact) => {
                 ("Click the object to aim at it", "then tune the blow, and press Enter to break")
             }
+            (false, Tool::Brush) => (
+                "Drag on the object to paint it",
+                "what the brush does is chosen under Fracture  ·  Shift erases  ·  drag beside it to look round",
+            ),
             (false, Tool::Hand) => ("Drag an object to move it", "it follows by a spring while time runs"),
             (false, Tool::Select) => (
                 "Click a piece to select it",

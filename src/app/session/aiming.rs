@@ -90,6 +90,18 @@ impl Session {
                 // Clearing the selection also discards the radius, and needs no explanation.
                 self.say_painted(took_over && !none);
             }
+            Command::Dab { at, erases } => {
+                if let Some((pick, _)) = self.pick_through(*at)
+                    && let Some(sandbox) = &mut self.sandbox
+                {
+                    sandbox.dab(pick.body, pick.point, *erases);
+                }
+            }
+            Command::EraseAll => {
+                if let Some(sandbox) = &mut self.sandbox {
+                    sandbox.erase_all();
+                }
+            }
             Command::BreakPin => {
                 if let Some(sandbox) = self.sandbox.as_mut().filter(|s| !s.is_breaking()) {
                     sandbox.break_pin();
@@ -114,7 +126,7 @@ impl Session {
         let Some(sandbox) = &mut self.sandbox else { return };
         match tool {
             Tool::Hammer => sandbox.unpin(),
-            Tool::Impact | Tool::Hand | Tool::Throw | Tool::Select => {}
+            Tool::Impact | Tool::Brush | Tool::Hand | Tool::Throw | Tool::Select => {}
             Tool::Keep => {
                 // Cells can only be clicked while the preview shows them.
                 let mut tuning = sandbox.tuning().clone();
@@ -203,7 +215,8 @@ impl Session {
             self.aiming.pick = Some(pick);
             let longest = sandbox.longest_side(pick.body).unwrap_or(1.0) as f32;
             let shown = self.camera.eye() + direction * pick.distance as f32;
-            self.aiming.hover = Some(Hover { point: shown, longest_side: longest });
+            let object_size = sandbox.object_size(pick.body) as f32;
+            self.aiming.hover = Some(Hover { point: shown, longest_side: longest, object_size });
             // Bodies flying past under the pointer are not aimed at.
             let aims = matches!(self.aiming.tool, Tool::Hammer | Tool::Impact);
             if aim.is_none()
@@ -226,6 +239,7 @@ impl Session {
         }
         if let Some(sandbox) = &mut self.sandbox {
             sandbox.update_looking();
+            sandbox.show_paint(self.aiming.tool == Tool::Brush);
             if let Err(error) = sandbox.update_touching() {
                 self.tell_of(error);
             }

@@ -154,6 +154,7 @@ impl Session {
         look.apply_to_body(&mut as_opened);
         as_opened.fracture.rng = first.fracture.rng;
         as_opened.fracture.keep.clone_from(&first.fracture.keep);
+        as_opened.fracture.paint.clone_from(&first.fracture.paint);
         let is_as_opened = as_opened.fracture == first.fracture
             && (as_opened.density, as_opened.friction) == (first.density, first.friction);
         (!sandbox.is_from_scene() || !is_as_opened).then_some(look)

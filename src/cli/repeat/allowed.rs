@@ -15,12 +15,13 @@ const COMMANDS: [(&str, &str); 5] =
     [("fracture", "out"), ("simulate", "out"), ("render", "out"), ("sheet", "out"), ("compare", "picture")];
 
 /// Options that take numbers or names of the program's own tables, or no value.
-const PLAIN: [&str; 68] = [
+const PLAIN: [&str; 69] = [
     "blow-strength",
     "bonds",
     "clusters",
     "coarser",
     "collision",
+    "bond-loads",
     "collision-points",
     "color-by",
     "compute",

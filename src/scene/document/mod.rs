@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::{DocumentId, Event, Pin, Scene, SceneBody, SceneFile, Tuning, home::Homes, stage::Runs};
 use crate::{
     bodies::BodyId,
+    fracture::Dab,
     import::{KnownMesh, ReadMesh},
     mesh::{HealthReport, Mesh},
     render::Camera,
@@ -115,6 +116,14 @@ impl WasOpen {
     }
 }
 
+/// The dabs of the brush on all bodies of a scene.
+fn paint_of(scene: &Scene) -> Vec<Dab> {
+    let on = |(number, body): (u32, &SceneBody)| -> Vec<Dab> {
+        body.fracture.paint.iter().map(|dab| Dab { body: number, ..*dab }).collect()
+    };
+    (0u32..).zip(&scene.bodies).flat_map(on).collect()
+}
+
 /// The open scene and the tuned values.
 pub(super) struct Document {
     opened: Opened,
@@ -148,6 +157,7 @@ impl Document {
         self.tuning.view.explode = scene.view.explode;
         if let Some(body) = scene.bodies.first() {
             self.tuning.fracture = body.fracture.clone();
+            self.tuning.fracture.paint = paint_of(&scene);
             self.tuning.density = body.density;
             self.tuning.friction = body.friction;
             self.tuning.restitution = body.restitution;

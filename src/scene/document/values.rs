@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::Document;
 use crate::{
-    fracture::{FractureParams, Interior, Volume},
+    fracture::{Dab, FractureParams, Interior, Volume},
     scene::{
         BodyStrength, ObjectInfo, Scene, SceneBody, Tuning,
         stage::{BodyInfo, Touch},
@@ -41,6 +41,7 @@ fn alike(a: &FractureParams, b: &FractureParams) -> bool {
     let plain = |p: &FractureParams| FractureParams {
         rng: 0,
         keep: Vec::new(),
+        paint: Vec::new(),
         interior: FractureParams::default().interior,
         ..p.clone()
     };
@@ -104,7 +105,7 @@ impl Document {
     pub fn own_params(&self, body: &BodyInfo) -> FractureParams {
         let object = self.opened.objects.get(body.object);
         let params = object.map_or_else(|| self.tuning.fracture.clone(), |o| self.fracture_of(&o.scene));
-        for_body(params, body)
+        self.for_body(params, body)
     }
 
     /// Whether an earlier object of the scene has the same random seed.
@@ -115,7 +116,23 @@ impl Document {
 
     /// The tuned parameters for a blow on a body; a piece has no list of kept seeds.
     pub fn tuned_params(&self, body: &BodyInfo) -> FractureParams {
-        for_body(self.tuning.fracture.clone(), body)
+        self.for_body(self.tuning.fracture.clone(), body)
+    }
+
+    /// The dabs of the brush on an object. The panels have those of all objects.
+    pub fn paint_on(&self, object: usize) -> Vec<Dab> {
+        let own = self.tuning.fracture.paint.iter().filter(|dab| dab.body as usize == object);
+        own.map(|dab| Dab { body: 0, ..*dab }).collect()
+    }
+
+    /// Parameters with the dabs of the body's object. A piece has no list of kept seeds, since that refers to the whole
+    /// object's pattern.
+    fn for_body(&self, mut params: FractureParams, body: &BodyInfo) -> FractureParams {
+        params.paint = self.paint_on(body.object);
+        if !body.is_intact() {
+            params.keep.clear();
+        }
+        params
     }
 
     /// Interior material of an object: its own, unless changed in the panels. An object has one interior, so a change
@@ -192,18 +209,11 @@ impl Document {
             }
             // The panels show the first body's random seed.
             let params = if object == 0 { self.tuning.fracture.clone() } else { self.fracture_of(body) };
-            body.fracture = FractureParams { interior: self.interior_of(object), ..params };
+            body.fracture =
+                FractureParams { interior: self.interior_of(object), paint: self.paint_on(object), ..params };
             body.fracture.fit(body.level);
         }
     }
-}
-
-/// Removes the list of kept seeds for a piece, since it refers to the whole object's pattern.
-fn for_body(mut params: FractureParams, body: &BodyInfo) -> FractureParams {
-    if !body.is_intact() {
-        params.keep.clear();
-    }
-    params
 }
 
 #[cfg(test)]

@@ -222,13 +222,18 @@ impl Looking {
             let level = stage.body(aim.body)?.def.shape.as_octree()?.level();
             Some(drawn * scale(f64::from(1u32 << level)))
         };
-        let params = || Box::new(tuning.fracture.clone());
+        let params = |aim: &Aim| {
+            let object = stage.info_or_whole(aim.body).object;
+            let mut params = tuning.fracture.clone();
+            params.paint.retain(|dab| dab.body as usize == object);
+            Box::new(params)
+        };
         if let Some(pin) = self.pin
             && let Some(matrix) = standing(&pin)
         {
             let tuned = tuning.pin.as_ref().filter(|tuned| tuned.aim == pin);
             let kept = tuned.and_then(|tuned| tuned.kept.clone());
-            return Some((Of::Aim(pin, params(), kept, true), matrix));
+            return Some((Of::Aim(pin, params(&pin), kept, true), matrix));
         }
         if let Some(last) = &self.last
             && let Some(forest) = last.forest.upgrade()
@@ -240,7 +245,7 @@ impl Looking {
         }
         let hover = self.hover?;
         let matrix = standing(&hover)?;
-        Some((Of::Aim(hover, params(), None, false), matrix))
+        Some((Of::Aim(hover, params(&hover), None, false), matrix))
     }
 
     fn start_reading(&mut self, tools: Workshop<'_>, context: Context<'_>, wanted: Wanted) {

@@ -60,7 +60,14 @@ fn material_in(wanted: &FractureParams, own: &FractureParams) -> FractureParams 
     // Kept seeds that the new pattern lacks are dropped.
     let last = if wanted.target_pieces.is_some() { u32::MAX } else { wanted.seed_count() };
     let keep = own.keep.iter().copied().filter(|seed| *seed < last).collect();
-    FractureParams { rng: own.rng, keep, labelling: own.labelling, seeds_file: None, ..wanted.clone() }
+    FractureParams {
+        rng: own.rng,
+        keep,
+        paint: own.paint.clone(),
+        labelling: own.labelling,
+        seeds_file: None,
+        ..wanted.clone()
+    }
 }
 
 impl MaterialPreset {

@@ -8,12 +8,9 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::{Sandbox, SandboxError};
+use super::{BondFailure, Sandbox, SandboxError};
 use crate::{
-    bodies::{
-        Body, BodyDef, BodyId,
-        structure::{Mode, Structure},
-    },
+    bodies::{Body, BodyDef, BodyId, structure::Structure},
     fracture::{FractureError, FractureParams, Surface},
     scene::{
         Blow, BreakJob, BreakRecord,
@@ -23,29 +20,6 @@ use crate::{
     },
     svo::Arena,
 };
-
-/// A bond that failed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BondFailure {
-    /// Simulated time, s.
-    pub time: f64,
-    /// The object of the body.
-    pub object: usize,
-    /// Index of the break in the log.
-    pub record: usize,
-    /// The parts of that break that it joined.
-    pub parts: [u32; 2],
-    /// How it failed.
-    pub mode: Mode,
-    /// Its load as a share of its strength.
-    pub load: f64,
-    /// Whether a blow loaded it.
-    pub by_blow: bool,
-    /// Its area, m^2, and its centre, world, m.
-    pub area: f64,
-    /// See `area`.
-    pub centre: DVec3,
-}
 
 impl Sandbox {
     /// Makes one body of the parts of a break that hold.
@@ -121,24 +95,14 @@ impl Sandbox {
             let Some(body) = self.stage.body(step.body) else { continue };
             let Some(structure) = body.def.structure.clone() else { continue };
             let info = self.stage.info_or_whole(body.id);
-            let note = |failure: &crate::bodies::structure::Failure| {
-                let section = &structure.bonds[failure.bond].section;
-                let shape = &body.def.shape;
-                let local = shape.local_from_shape(section.centre);
-                BondFailure {
-                    time,
-                    object: info.object,
-                    record: info.origin.map_or(0, |origin| origin.record),
-                    parts: section.parts,
-                    mode: failure.load.mode,
-                    load: failure.load.share,
-                    by_blow: failure.by_blow,
-                    area: section.area,
-                    centre: shape.to_world(body.state.position, body.state.rotation, local),
-                }
-            };
-            let notes: Vec<BondFailure> = step.response.failures.iter().map(note).collect();
-            self.bond_failures.extend(notes);
+            let at = (time, info.object, info.origin.map_or(0, |origin| origin.record));
+            let (response, held) = (&step.response, (&*structure, body));
+            let notes: Vec<BondFailure> = response
+                .failures
+                .iter()
+                .map(|failure| BondFailure::of(failure, held, response, at))
+                .collect();
+            self.note_failures(notes.into_iter());
             self.settle(step.body, structure.after(&step.response.failures), None)?;
         }
         Ok(())
@@ -274,26 +238,15 @@ impl Sandbox {
     pub(super) fn strengthen(&mut self) {
         let held = self.stage.bodies().iter().filter_map(|body| {
             let structure = body.def.structure.as_deref()?;
-            let strength = self.document.strength_of(self.stage.info_or_whole(body.id).object);
-            Some((body.id, Arc::new(strength.given_to(structure))))
+            let object = self.stage.info_or_whole(body.id).object;
+            let (strength, paint) = (self.document.strength_of(object), self.document.paint_on(object));
+            Some((body.id, Arc::new(strength.given_to(structure, &paint))))
         });
         let held: Vec<_> = held.collect();
         if !held.is_empty() {
             held.into_iter().for_each(|(id, structure)| self.stage.set_structure(id, structure));
             self.stage.wake_all();
         }
-    }
-
-    /// Bonds that failed under loads since the scene was opened, in order of time.
-    #[must_use]
-    pub fn bond_failures(&self) -> &[BondFailure] {
-        &self.bond_failures
-    }
-
-    /// Whether bonds hold the parts of a body together.
-    #[must_use]
-    pub fn is_held(&self, id: BodyId) -> bool {
-        self.stage.body(id).is_some_and(|body| body.def.structure.is_some())
     }
 }
 

@@ -4,7 +4,7 @@ use super::Sandbox;
 use crate::{
     bodies::structure::StrengthMaterial,
     compute::{Choice, Compute},
-    fracture::{FractureParams, Preset},
+    fracture::{FractureParams, Paint, Preset},
     render::Camera,
     scene::{Arrived, BodyStrength, Event, Scene, SceneBody},
 };
@@ -144,8 +144,96 @@ fn anchors_hold_and_a_reset_brings_the_structure_back() {
         places(&again)
     });
     assert_eq!(again, places(&sandbox));
+    // A piece that came loose knows with which bond; what still stands had none fail before that piece's.
+    let loose =
+        sandbox.bodies().iter().filter(|body| !body.def.fixed && sandbox.why_it_fell(body.id).is_some());
+    let loose: Vec<_> = loose.map(|body| body.id).collect();
+    assert!(!loose.is_empty());
+    for id in loose {
+        let why = sandbox.why_it_fell(id).unwrap();
+        let own = sandbox.breaks().parts_of(sandbox.info(id).unwrap());
+        assert_eq!(why.freed.parts.iter().filter(|part| own.contains(&(**part as usize))).count(), 1);
+        assert_eq!(why.began, sandbox.bond_failures()[0]);
+        assert!(why.freed.time >= why.began.time && why.freed.load > 1.0 && why.freed.strength > 1e4);
+        let before = sandbox.timeline().time(sandbox.frame_before(why.freed.time)).unwrap();
+        assert!(before < why.freed.time, "{before} {}", why.freed.time);
+    }
+    assert!(sandbox.why_it_fell(thrown.id).is_none(), "nothing held the ball");
+    let loads = sandbox.greatest_loads();
+    assert!(loads.len() > 40 && loads.iter().any(|[_, load]| *load > 1.0));
+    let (failed, most) = (sandbox.bond_failures().to_vec(), sandbox.most_loaded_bonds(3));
+    assert!(most.len() == 3 && most[0].load.share >= most[2].load.share && most[0].load.share <= 1.0);
+    // What is played again after going back is noted once.
+    let frame = sandbox.frame_before(failed[0].time);
+    assert!(sandbox.show_recorded(frame));
+    play(&mut sandbox, 20);
+    let again = sandbox.bond_failures();
+    assert!(again.len() <= failed.len() && again[0] == failed[0], "{} {}", again.len(), failed.len());
     sandbox.reset();
     assert_eq!((sandbox.bodies().len(), sandbox.is_held(sandbox.bodies()[0].id)), (1, true));
+}
+
+#[test]
+fn a_brush_anchors_and_weakens_what_it_covers_and_is_kept_in_the_scene() {
+    let mut body = held(BodyStrength::default());
+    body.hold = false;
+    let mut sandbox = opened(Scene { bodies: vec![body], ..Scene::default() });
+    let id = sandbox.bodies()[0].id;
+    let brush = |sandbox: &mut Sandbox, kind, radius| {
+        let mut tuning = sandbox.tuning().clone();
+        (tuning.brush.kind, tuning.brush.radius) = (kind, radius);
+        sandbox.tune("brush", tuning);
+    };
+    let (left, right) = (DVec3::new(-0.5, 0.5, 0.0), DVec3::new(0.5, 0.5, 0.0));
+    brush(&mut sandbox, Paint::Anchor, 0.05);
+    sandbox.dab(id, left, false);
+    sandbox.dab(id, left + DVec3::Y * 0.01, false);
+    assert_eq!(sandbox.tuning().fracture.paint.len(), 1, "dabs of one place are one");
+    brush(&mut sandbox, Paint::Weak, 0.3);
+    sandbox.dab(id, right, false);
+    brush(&mut sandbox, Paint::Dense, 0.1);
+    sandbox.dab(id, right, false);
+    sandbox.end_gesture();
+    let aim =
+        crate::scene::Aim { body: id, point_in_grid: DVec3::splat(16.0), direction_in_grid: DVec3::NEG_Y };
+    sandbox.pin(aim);
+    assert!(sandbox.crack_pin());
+    settled(&mut sandbox);
+    let structure = sandbox.structure_of(id).unwrap();
+    let anchored: Vec<_> = structure.parts.iter().filter(|part| part.anchored).collect();
+    assert!((1..6).contains(&anchored.len()), "{}", anchored.len());
+    // Shape space is that of the mesh, whose middle is the origin.
+    assert!(anchored.iter().all(|part| part.shape.mass().centre.x < 0.0));
+    assert!(sandbox.bodies()[0].def.fixed);
+    let weak = |sandbox: &Sandbox| {
+        let structure = sandbox.structure_of(id).unwrap();
+        let all = structure.bonds.iter().map(|bond| (bond.section.centre.x, bond.share));
+        all.filter(|(_, share)| (share - 0.3).abs() < 1e-9).map(|(x, _)| x).collect::<Vec<_>>()
+    };
+    let found = weak(&sandbox);
+    assert!(found.len() > 2 && found.iter().all(|x| *x > 0.15), "{found:?}");
+    // The scene keeps the dabs with their body, and opens with them.
+    let (kept, _) = sandbox.scene_to_keep(Camera::default());
+    let text = kept.to_text();
+    assert_eq!(kept.bodies[0].fracture.paint.len(), 3);
+    assert!(text.contains("kind = \"anchor\"") && !text.contains("paint.body"), "{text}");
+    let again: Scene = toml::from_str(&text).unwrap();
+    assert_eq!(again.bodies[0].fracture, kept.bodies[0].fracture);
+    let mut again = opened(again);
+    assert_eq!(again.tuning().fracture.paint, sandbox.tuning().fracture.paint);
+    // Erasing gives the bonds their strength back; undo takes it away again.
+    let mut tuning = sandbox.tuning().clone();
+    tuning.brush.radius = 0.3;
+    sandbox.tune("brush", tuning);
+    sandbox.dab(id, right, true);
+    sandbox.end_gesture();
+    assert_eq!((sandbox.tuning().fracture.paint.len(), weak(&sandbox).len()), (1, 0));
+    assert_eq!(sandbox.undo().as_deref(), Some("paint"));
+    assert_eq!(weak(&sandbox).len(), found.len());
+    // On another body the same place is another dab's.
+    again.erase_all();
+    assert!(again.tuning().fracture.paint.is_empty());
+    assert_eq!(again.undo().as_deref(), Some("paint"));
 }
 
 #[test]

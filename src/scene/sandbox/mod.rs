@@ -9,6 +9,8 @@
 //! what it needs of the others.
 
 mod beside;
+mod bonds;
+mod brushing;
 mod generations;
 mod holding;
 #[cfg(test)]
@@ -36,8 +38,9 @@ use std::sync::{Arc, RwLock};
 
 use glam::DVec3;
 
+use bonds::BondRecord;
+pub use bonds::{BondFailure, LoadedBond, WhyItFell};
 use generations::Generations;
-pub use holding::BondFailure;
 pub use pieces::PieceEdit;
 use remaking::Remaking;
 
@@ -49,6 +52,7 @@ use super::{
     ghost::Ghost,
     jobs::{Jobs, Velocities},
     looking::Looking,
+    painted::Painted,
     preview::Preview,
     stage::Stage,
     touching::Touched,
@@ -73,6 +77,7 @@ pub struct Sandbox {
     preview: Preview,
     looking: Looking,
     touched: Touched,
+    painted: Painted,
     ghost: Ghost,
     beside: Beside,
     selection: Selection,
@@ -80,7 +85,7 @@ pub struct Sandbox {
     breaks: super::BreakLog,
     remaking: Option<Remaking>,
     generations: Option<Generations>,
-    bond_failures: Vec<BondFailure>,
+    bonds: BondRecord,
     /// How many times the present step was taken back.
     taken_back: u32,
 }
@@ -131,6 +136,7 @@ impl Sandbox {
             preview: Preview::default(),
             looking: Looking::default(),
             touched: Touched::default(),
+            painted: Painted::default(),
             ghost: Ghost::default(),
             beside: Beside::default(),
             selection: Selection::default(),
@@ -138,7 +144,7 @@ impl Sandbox {
             breaks: super::BreakLog::default(),
             remaking: None,
             generations: None,
-            bond_failures: Vec::new(),
+            bonds: BondRecord::default(),
             taken_back: 0,
         })
     }
@@ -322,6 +328,9 @@ impl Sandbox {
             self.record();
             return Ok(());
         }
+        if self.taken_back == 0 {
+            self.forget_later_bonds();
+        }
         let before = Velocities::of(&self.stage, self.document.is_fragile());
         let start =
             (self.stage.has_structures() && self.taken_back < MOST_TAKEN_BACK).then(|| self.stage.begin());
@@ -337,6 +346,7 @@ impl Sandbox {
             return Ok(());
         }
         self.taken_back = 0;
+        self.note_loads();
         self.record();
         self.jobs.breaking.push_collisions(&before, &self.stage, &self.document, &self.breaks);
         if let Err(error) = self.let_bonds_fail(time) {

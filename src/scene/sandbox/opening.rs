@@ -6,6 +6,7 @@ use glam::DVec3;
 
 use super::{Sandbox, SandboxError, remaking::Remaking};
 use crate::{
+    fracture::FractureParams,
     mesh::Up,
     render::Camera,
     scene::{
@@ -77,7 +78,7 @@ impl Sandbox {
         self.looking.forget();
         self.timeline.open_another();
         self.last_break = None;
-        self.bond_failures.clear();
+        self.forget_bonds();
         self.taken_back = 0;
         self.stage.clear();
         let mut placed_on_floor = Vec::new();
@@ -118,8 +119,10 @@ impl Sandbox {
 
     /// Pins the impact that the scene pins, once its bodies are added.
     fn pin_what_is_pinned(&mut self, carried: Option<&Carried>) {
-        let (scene, params) = (self.document.scene(), self.document.tuning().fracture.clone());
+        let scene = self.document.scene();
         let Some(object) = scene.pinned.map(|pinned| pinned.body as usize) else { return };
+        let paint = self.document.paint_on(object);
+        let params = FractureParams { paint, ..self.document.tuning().fracture.clone() };
         let Some(body) = self.stage.body_of(object) else { return };
         if let Some(pin) = pin_of(scene, body, carried, params) {
             self.document.pin_as_opened(pin);

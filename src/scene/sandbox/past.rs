@@ -156,7 +156,9 @@ impl Sandbox {
     /// Sets the tuned values and applies them to the bodies.
     pub(super) fn set_tuning(&mut self, tuning: Tuning) {
         let other_pairs = tuning.pairs != self.document.tuning().pairs;
-        let other_strength = tuning.strength != self.document.tuning().strength;
+        let before = self.document.tuning();
+        let other_strength =
+            tuning.strength != before.strength || tuning.fracture.paint != before.fracture.paint;
         let moved = self.document.set_tuning(tuning, |body| self.stage.info(body).is_some());
         if other_pairs {
             self.stage.set_pairs(self.document.scene().bodies.len(), &self.document.tuning().pairs);

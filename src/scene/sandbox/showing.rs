@@ -297,10 +297,19 @@ impl Sandbox {
         let view = &self.document.tuning().view;
         let mode = if view.explode > 0.0 { Touching::Off } else { view.touching };
         let inside = (self.looking.overlay().map(|overlay| &**overlay), self.looking.revision());
-        self.touched.update(mode, &mut self.stage, inside)?;
+        // The bonds with whose failure the selected piece came loose, and all of it began.
+        let selected = self.selection.ids();
+        let alone = selected.first().filter(|_| selected.len() == 1 && view.explode == 0.0);
+        let why = alone.and_then(|id| self.why_it_fell(*id));
+        let marks = why.map_or_else(Vec::new, |why| vec![why.freed.centre, why.began.centre]);
+        self.touched.update(mode, &mut self.stage, marks, inside)?;
         let below = self.touched.overlay().or(self.looking.overlay()).map(|overlay| &**overlay);
         let below = (below, self.looking.revision() + self.touched.revision());
-        self.ghost.update(view.explode == 0.0, &self.timeline, &self.stage, below);
+        let fits = view.explode == 0.0;
+        self.painted.update(fits, &self.document.tuning().fracture.paint, &self.stage, below);
+        let below = self.painted.overlay().map_or(below.0, |overlay| Some(&**overlay));
+        let below = (below, self.looking.revision() + self.touched.revision() + self.painted.revision());
+        self.ghost.update(fits, &self.timeline, &self.stage, below);
         Ok(())
     }
 
@@ -325,15 +334,15 @@ impl Sandbox {
         swapped
     }
 
-    /// The overlay over the picture: internals, contacts, and another take.
+    /// The overlay over the picture: internals, contacts, dabs of the brush, and another take.
     #[must_use]
     pub fn inside_overlay(&self) -> Option<&Arc<Overlay>> {
-        self.ghost.overlay().or(self.touched.overlay()).or(self.looking.overlay())
+        self.ghost.overlay().or(self.painted.overlay()).or(self.touched.overlay()).or(self.looking.overlay())
     }
 
     /// Changes whenever that overlay changes.
     #[must_use]
     pub fn looking_revision(&self) -> u64 {
-        self.looking.revision() + self.touched.revision() + self.ghost.revision()
+        self.looking.revision() + self.touched.revision() + self.painted.revision() + self.ghost.revision()
     }
 }

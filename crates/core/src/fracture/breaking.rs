@@ -80,7 +80,8 @@ pub fn break_shape(
         }
     }
     let kept = cells.kept(pattern, &done.params);
-    done.kept = kept.first().copied().map(|object| {
+    // Dabs of the brush may have joined kept cells to one of a lower number.
+    done.kept = kept.first().map(|cell| pattern.objects[*cell as usize]).map(|object| {
         let mut of = (0..done.parts.len()).filter(|part| done.objects[*part].contains(&object));
         let part = of.next();
         Kept { part, parts: usize::from(part.is_some()) + of.count(), cells: kept }

@@ -47,8 +47,8 @@ pub use generations::{BreakStep, BrokenObject, PieceRef};
 pub use interior::{Interior, Material, Volume};
 pub use methods::{methods, register};
 pub use params::{
-    CELLS, CRACK, FractureParams, INTERIOR, Impact, Labelling, MAX_SEEDS, MethodId, PATTERN, PRESETS,
-    ParamProblem, PatternError, Preset, Recipe, SURFACE, SmallRule, Smallest, Surface,
+    CELLS, CRACK, Dab, FractureParams, INTERIOR, Impact, Labelling, MAX_DABS, MAX_SEEDS, MethodId, PATTERN,
+    PRESETS, Paint, ParamProblem, PatternError, Preset, Recipe, SURFACE, SmallRule, Smallest, Surface,
 };
 pub use result::{Dropped, Fracture, FractureCounts, FractureError, Merge, Piece, Solved, Source};
 pub use sections::{CrackSection, crack_sections};

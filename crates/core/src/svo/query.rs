@@ -114,6 +114,41 @@ impl Forest {
         (from <= to).then_some((from, shown))
     }
 
+    /// The boundary voxels of `tree` whose centres lie in a ball (grid coordinates), in Morton order.
+    #[must_use]
+    pub fn leaves_near(&self, tree: usize, middle: DVec3, radius: f64) -> Vec<[u32; 3]> {
+        let mut found = Vec::new();
+        if tree < self.trees() {
+            self.descend_near((tree as u32, 0, [0; 3]), (middle, radius * radius), &mut found);
+        }
+        found
+    }
+
+    fn descend_near(
+        &self,
+        (index, level, low): (u32, u32, [u32; 3]),
+        ball: (DVec3, f64),
+        found: &mut Vec<[u32; 3]>,
+    ) {
+        if level == self.level {
+            let centre = DVec3::from_array(low.map(f64::from)) + 0.5;
+            if centre.distance_squared(ball.0) <= ball.1 {
+                found.push(low);
+            }
+            return;
+        }
+        let Some(node) = self.nodes.get(index as usize) else { return };
+        let size = 1u32 << (self.level - level - 1);
+        for c in (0..8u32).filter(|c| node.valid() >> c & 1 == 1) {
+            let corner = std::array::from_fn(|axis| low[axis] + (c >> axis & 1) * size);
+            let from = DVec3::from_array(corner.map(f64::from));
+            let nearest = ball.0.clamp(from, from + f64::from(size));
+            if nearest.distance_squared(ball.0) <= ball.1 {
+                self.descend_near((node.child(c), level + 1, corner), ball, found);
+            }
+        }
+    }
+
     /// Centres of about `most` boundary voxels of `tree`, grid coordinates, evenly spread in Morton order.
     pub fn sample_points(&self, tree: usize, most: usize) -> impl Iterator<Item = glam::Vec3> {
         let range = match (self.tree_start.get(tree), self.tree_start.get(tree + 1)) {

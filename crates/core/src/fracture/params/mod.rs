@@ -6,9 +6,11 @@ use glam::DVec3;
 use super::Interior;
 
 mod crack;
+mod dab;
 mod table;
 
 pub use crack::{CRACK, CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides};
+pub use dab::{Dab, MAX_DABS, Paint};
 pub use table::{CELLS, FractureParams, INTERIOR, PATTERN, PRESETS, SURFACE};
 
 /// Most seeds of one pattern. Loops over a list of candidates, which may hold all of them, go round once a
@@ -251,6 +253,9 @@ impl FractureParams {
                 "radii",
                 format!("holds {radius:?}; a radius must be above 0 and at most {MAX_LENGTH}"),
             );
+        }
+        if let Some(what) = dab::problem(&self.paint) {
+            return bad("paint", what);
         }
         let fraction = self.smallest.unwrap_or_default().fraction;
         if !(0.0..=1.0).contains(&fraction) {

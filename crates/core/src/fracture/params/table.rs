@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use glam::DVec3;
 
-use super::{CRACK, CrackShape, Labelling, MAX_LENGTH, MAX_SEEDS, MethodId, Preset, Smallest, Surface};
+use super::{CRACK, CrackShape, Dab, Labelling, MAX_LENGTH, MAX_SEEDS, MethodId, Preset, Smallest, Surface};
 use crate::{
     fracture::{Interior, Material, interior::SCALES},
     parameter::{Parameter, Row, rows},
@@ -65,6 +65,9 @@ pub struct FractureParams {
     /// Seeds, by index, whose cells stay with them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub keep: Vec<u32>,
+    /// Dabs of the brush.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub paint: Vec<Dab>,
     /// What crack faces show.
     pub interior: Interior,
     /// The smallest piece; `None`: every piece stays.
@@ -99,6 +102,7 @@ impl Default for FractureParams {
             labelling: Labelling::UnionFind,
             local: None,
             keep: Vec::new(),
+            paint: Vec::new(),
             interior: Interior::default(),
             smallest: None,
         }
@@ -164,6 +168,11 @@ pub const CELLS: &[Row<FractureParams>] = rows! { FractureParams;
         .undo("kept cells").unset("[]")
         .more("in the pattern of the whole object, so not when its pieces break, and with `pinned` for that impact \
          only");
+    value paint = Parameter::new("Paint", "dabs of the brush, `{ kind = \"dense\", at = [x, y, z], radius = 0.1, amount = \
+         4 }` each: places and radii in the body's own axes, m").undo("paint").unset("[]")
+        .more("\"dense\" adds `amount` seeds, \"whole\" keeps what meets there together; where bonds hold the pieces, \
+         \"weak\" leaves the share `amount` of their strength and \"anchor\" fixes what it touches; \
+         [the brush](fracture.md#the-brush)");
     value rng = Parameter::new("Random seed", "The same number gives the same cracks").undo("random seed")
         .more("what breaks by itself takes [one of its own](physics.md#breaking-by-collision) where another has the \
          same");

@@ -12,6 +12,7 @@ use crate::{
     svo::{Forest, Octant},
 };
 
+mod brush;
 mod local;
 #[cfg(test)]
 mod local_tests;

@@ -116,6 +116,12 @@ impl CellSource<'_> {
     pub fn draw(&self, params: &FractureParams) -> Result<(Pattern, FractureParams), PatternError> {
         let (pattern, named) = self.seeds(params)?;
         let pattern = self.keep(pattern, &named)?;
+        let pattern = pattern.whole_in(&named.paint, self.octree);
+        if pattern.seeds.len() > 1 && pattern.objects.iter().all(|object| *object == 0) {
+            let text =
+                "no cell would break off: the brush keeps all of them together; paint less of \"whole\"";
+            return Err(PatternError::Bad(text.into()));
+        }
         Ok((pattern, named))
     }
 
@@ -129,7 +135,7 @@ impl CellSource<'_> {
         if kept.len() == pattern.seeds.len() {
             pattern.objects.fill(0);
         } else {
-            pattern = self.keep(pattern, &named)?;
+            pattern = self.keep(pattern, &named)?.whole_in(&named.paint, self.octree);
         }
         Ok(Cells { pattern, kept })
     }
@@ -146,11 +152,12 @@ impl CellSource<'_> {
             Some(points) => Pattern::from_file_points(points, self.octree.grid.level)?,
             None => {
                 let all = FractureParams { local: None, keep: Vec::new(), ..params.clone() };
-                if params.preset == Preset::Inward {
-                    return Ok((self.painted_over(self.inward(&all)?, &mut named), named));
-                }
                 let Octree { forest, tree, .. } = self.octree;
-                Pattern::at_impact(&all, self.impact, self.bounds, forest, *tree)?
+                let pattern = match params.preset {
+                    Preset::Inward => self.inward(&all)?,
+                    _ => Pattern::at_impact(&all, self.impact, self.bounds, forest, *tree)?,
+                };
+                pattern.with_dense(params, self.octree)?
             }
         };
         Ok((self.painted_over(pattern, &mut named), named))

@@ -223,12 +223,12 @@ fn turn(number: u32) -> [f64; 2] {
 }
 
 /// Uniform in [0, 1).
-fn random_unit(rng: &mut ChaCha8Rng) -> f64 {
+pub(super) fn random_unit(rng: &mut ChaCha8Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// A uniform unit vector, by rejection from the cube.
-fn random_direction(rng: &mut ChaCha8Rng) -> DVec3 {
+pub(super) fn random_direction(rng: &mut ChaCha8Rng) -> DVec3 {
     let mut coordinate = || (rng.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
     loop {
         let v = DVec3::new(coordinate(), coordinate(), coordinate());

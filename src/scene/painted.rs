@@ -1,0 +1,103 @@
+//! Draws the dabs of the brush, as dots on the surface that they cover.
+//!
+//! In: dabs, bodies. Out: an overlay, which includes those of fracture internals and contacts.
+
+use std::sync::Arc;
+
+use super::stage::Stage;
+use crate::{
+    bodies::Body,
+    fracture::{Dab, Paint},
+    render::{Overlay, Point},
+};
+
+/// Most dots of one dab on one body.
+const MOST_DOTS: usize = 1500;
+/// Opacity of a dot.
+const OPACITY: u8 = 210;
+/// Opacity factor of hidden dots: the far side of a body would confuse.
+const THROUGH: f32 = 0.06;
+
+/// Colour of a dab, sRGB; dabs of two kinds differ in brightness as well.
+#[must_use]
+pub fn paint_color(kind: Paint) -> [u8; 3] {
+    match kind {
+        Paint::Dense => [255, 200, 60],
+        Paint::Whole => [70, 190, 120],
+        Paint::Weak => [226, 84, 58],
+        Paint::Anchor => [84, 130, 240],
+    }
+}
+
+/// The overlay, and what it was made from.
+#[derive(Default)]
+pub(super) struct Painted {
+    is_shown: bool,
+    made_of: Option<(Vec<Dab>, u64, u64)>,
+    overlay: Option<Arc<Overlay>>,
+    revision: u64,
+}
+
+impl Painted {
+    /// Sets whether dabs are drawn.
+    pub fn show(&mut self, is_shown: bool) {
+        self.is_shown = is_shown;
+    }
+
+    /// The combined overlay; `None` if no dabs are drawn.
+    pub fn overlay(&self) -> Option<&Arc<Overlay>> {
+        self.overlay.as_ref()
+    }
+
+    /// Changes whenever the overlay changes.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Updates the overlay, on top of the overlay `below` with its revision. Draws nothing unless `fits`, that is, bodies are
+    /// drawn where they are.
+    pub fn update(&mut self, fits: bool, paint: &[Dab], stage: &Stage, below: (Option<&Overlay>, u64)) {
+        if !(fits && self.is_shown) || paint.is_empty() {
+            self.made_of = None;
+            self.revision += u64::from(self.overlay.take().is_some());
+            return;
+        }
+        let is_made =
+            |made: &(Vec<Dab>, u64, u64)| (made.1, made.2) == (stage.revision(), below.1) && made.0 == paint;
+        if self.made_of.as_ref().is_some_and(is_made) {
+            return;
+        }
+        self.made_of = Some((paint.to_vec(), stage.revision(), below.1));
+        let mut made = below.0.cloned().unwrap_or(Overlay { through: THROUGH, ..Overlay::default() });
+        for body in stage.bodies() {
+            let object = stage.info_or_whole(body.id).object;
+            for dab in paint.iter().filter(|dab| dab.body as usize == object) {
+                dots(body, dab, &mut made);
+            }
+        }
+        self.overlay = Some(Arc::new(made));
+        self.revision += 1;
+    }
+}
+
+/// Dots on the boundary voxels of a body that a dab covers.
+fn dots(body: &Body, dab: &Dab, made: &mut Overlay) {
+    let Some(octree) = body.def.shape.as_octree() else { return };
+    let grid = octree.grid;
+    let cells = octree.forest.leaves_near(octree.tree as usize, grid.from_mesh(dab.at), dab.radius / grid.h);
+    let step = cells.len().div_ceil(MOST_DOTS).max(1);
+    let voxel = grid.h as f32;
+    made.lift = made.lift.max(voxel);
+    let [r, g, b] = paint_color(dab.kind);
+    made.points.extend(cells.into_iter().step_by(step).map(|cell| {
+        let local = glam::DVec3::from_array(cell.map(f64::from)) + 0.5;
+        let at = body.def.shape.to_world(body.state.position, body.state.rotation, local);
+        Point {
+            at: at.as_vec3(),
+            color: [r, g, b, OPACITY],
+            radius_pixels: 1.0,
+            radius_m: 0.55 * voxel * (step as f32).sqrt(),
+            back_pixels: 0.0,
+        }
+    }));
+}

@@ -1,0 +1,281 @@
+//! What became of bonds: those that failed, the greatest load over time, and why a piece fell.
+//!
+//! In: what structures did in every step. Out: figures for the panels and for `bonds.csv`.
+
+use std::{cmp::Ordering, sync::Arc};
+
+use glam::DVec3;
+
+use super::Sandbox;
+use crate::bodies::{
+    Body, BodyId,
+    structure::{BondLoad, Failure, Mode, Response, Structure},
+};
+
+/// A bond that failed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BondFailure {
+    /// Simulated time, s.
+    pub time: f64,
+    /// The object of the body.
+    pub object: usize,
+    /// Index of the break in the log.
+    pub record: usize,
+    /// The parts of that break that it joined.
+    pub parts: [u32; 2],
+    /// How it failed.
+    pub mode: Mode,
+    /// Its load as a share of its strength.
+    pub load: f64,
+    /// Its strength against that load, Pa, with scatter, grain and damage; of shear what it is without compression.
+    pub strength: f64,
+    /// Whether a blow loaded it.
+    pub by_blow: bool,
+    /// Energy of the blow of that step, J.
+    pub energy: f64,
+    /// Its area, m^2, and its centre, world, m.
+    pub area: f64,
+    /// See `area`.
+    pub centre: DVec3,
+}
+
+/// A bond that bears a load.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LoadedBond {
+    /// Its body.
+    pub body: BodyId,
+    /// The object of the body.
+    pub object: usize,
+    /// Index of the break in the log.
+    pub record: usize,
+    /// The parts of that break that it joins.
+    pub parts: [u32; 2],
+    /// Its load.
+    pub load: BondLoad,
+}
+
+/// Why a piece is no longer held.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WhyItFell {
+    /// The first bond of the whole object that failed.
+    pub began: BondFailure,
+    /// The last of the bonds that held the piece: with it the piece came loose.
+    pub freed: BondFailure,
+    /// How many of its bonds had failed by then.
+    pub bonds: usize,
+}
+
+/// Most moments of the greatest load that are kept.
+const MOST_MOMENTS: usize = 20_000;
+
+/// What became of bonds since the scene was opened.
+#[derive(Default)]
+pub(super) struct BondRecord {
+    failures: Vec<BondFailure>,
+    /// Time, s, and the greatest load of any bond after that step, as a share of its strength.
+    greatest: Vec<[f64; 2]>,
+}
+
+impl BondRecord {
+    /// Forgets what happened after a time (s), because the steps from there on are taken again.
+    fn forget_after(&mut self, time: f64) {
+        let later = |then: f64| then > time + 1e-9;
+        self.failures.truncate(self.failures.partition_point(|failure| !later(failure.time)));
+        self.greatest.truncate(self.greatest.partition_point(|[then, _]| !later(*then)));
+    }
+
+    fn note(&mut self, time: f64, greatest: f64) {
+        if self.greatest.len() >= MOST_MOMENTS {
+            // Every second one of the older half goes, so that what is recent stays fine.
+            let half = MOST_MOMENTS / 2;
+            let mut at = 0;
+            self.greatest.retain(|_| {
+                at += 1;
+                at > half || at % 2 == 0
+            });
+        }
+        self.greatest.push([time, greatest]);
+    }
+}
+
+impl BondFailure {
+    /// A failure of a bond of a body, before that comes apart.
+    pub(super) fn of(
+        failure: &Failure,
+        (structure, body): (&Structure, &Body),
+        response: &Response,
+        (time, object, record): (f64, usize, usize),
+    ) -> Self {
+        let bond = &structure.bonds[failure.bond];
+        let (section, shape) = (&bond.section, &body.def.shape);
+        let local = shape.local_from_shape(section.centre);
+        let limit = match failure.load.mode {
+            Mode::Tension => structure.strength.tension,
+            Mode::Compression => structure.strength.compression,
+            Mode::Shear => structure.strength.shear,
+        };
+        Self {
+            time,
+            object,
+            record,
+            parts: section.parts,
+            mode: failure.load.mode,
+            load: failure.load.share,
+            strength: limit * bond.share * (1.0 - bond.damage),
+            by_blow: failure.by_blow,
+            energy: response.blow,
+            area: section.area,
+            centre: shape.to_world(body.state.position, body.state.rotation, local),
+        }
+    }
+}
+
+impl Sandbox {
+    /// Forgets failures and loads of steps that are taken again now.
+    pub(super) fn forget_later_bonds(&mut self) {
+        let time = self.stage.time();
+        self.bonds.forget_after(time);
+    }
+
+    /// Notes failures of the last step, in order of time.
+    pub(super) fn note_failures(&mut self, failures: impl Iterator<Item = BondFailure>) {
+        self.bonds.failures.extend(failures);
+    }
+
+    /// Notes the greatest load after a step, if bonds hold anything.
+    pub(super) fn note_loads(&mut self) {
+        let steps = self.stage.world().structure_steps();
+        let loads = steps.iter().flat_map(|step| &step.response.loads).map(|load| load.share);
+        if let Some(greatest) = loads.reduce(f64::max) {
+            self.bonds.note(self.stage.time(), greatest);
+        }
+    }
+
+    /// Forgets everything, because another scene is opened.
+    pub(super) fn forget_bonds(&mut self) {
+        self.bonds = BondRecord::default();
+    }
+
+    /// Bonds that failed under loads since the scene was opened, in order of time.
+    #[must_use]
+    pub fn bond_failures(&self) -> &[BondFailure] {
+        &self.bonds.failures
+    }
+
+    /// The greatest load of any bond over time: times, s, and loads as shares of the strength.
+    #[must_use]
+    pub fn greatest_loads(&self) -> &[[f64; 2]] {
+        &self.bonds.greatest
+    }
+
+    /// All bonds that hold, with their loads after the last step, body by body.
+    pub fn loaded_bonds(&self) -> impl Iterator<Item = LoadedBond> {
+        self.stage.bodies().iter().flat_map(|body| {
+            let structure = body.def.structure.clone();
+            let info = self.stage.info_or_whole(body.id);
+            let loads = self.stage.world().bond_loads(body.id).unwrap_or_default();
+            let bonds = structure.map_or(0, |structure| structure.bonds.len());
+            let structure = body.def.structure.clone();
+            (0..bonds).filter_map(move |at| {
+                let bond = structure.as_ref()?.bonds[at];
+                Some(LoadedBond {
+                    body: body.id,
+                    object: info.object,
+                    record: info.origin.map_or(0, |origin| origin.record),
+                    parts: bond.section.parts,
+                    load: loads.get(at).copied().filter(|_| bond.damage < 1.0)?,
+                })
+            })
+        })
+    }
+
+    /// The most loaded bonds, at most `most`, the greatest load first.
+    #[must_use]
+    pub fn most_loaded_bonds(&self, most: usize) -> Vec<LoadedBond> {
+        let mut all: Vec<LoadedBond> = self.loaded_bonds().collect();
+        let greater = |a: &LoadedBond, b: &LoadedBond| -> Ordering {
+            b.load.share.total_cmp(&a.load.share).then(a.body.cmp(&b.body)).then(a.parts.cmp(&b.parts))
+        };
+        if all.len() > most && most > 0 {
+            all.select_nth_unstable_by(most - 1, greater);
+            all.truncate(most);
+        }
+        all.sort_by(greater);
+        all
+    }
+
+    /// Why a body is no longer held to what it was cracked out of; `None` if no load did that.
+    #[must_use]
+    pub fn why_it_fell(&self, id: BodyId) -> Option<WhyItFell> {
+        let info = self.stage.info(id)?;
+        let record = info.origin?.record;
+        let parts = self.breaks.parts_of(info);
+        let is_own = |part: u32| parts.contains(&(part as usize));
+        let of_break = || self.bonds.failures.iter().filter(move |failure| failure.record == record);
+        let at_edge =
+            |failure: &&BondFailure| failure.parts.iter().filter(|part| is_own(**part)).count() == 1;
+        Some(WhyItFell {
+            began: *of_break().next()?,
+            freed: *of_break().filter(at_edge).next_back()?,
+            bonds: of_break().filter(at_edge).count(),
+        })
+    }
+
+    /// The last recorded state before a time (s).
+    #[must_use]
+    pub fn frame_before(&self, time: f64) -> usize {
+        self.timeline.frame_at(time - 0.5 * self.stage.settings().dt)
+    }
+
+    /// The structure of a body, if bonds hold its parts together.
+    #[must_use]
+    pub fn structure_of(&self, id: BodyId) -> Option<&Arc<Structure>> {
+        self.stage.body(id)?.def.structure.as_ref()
+    }
+
+    /// Whether bonds hold the parts of a body together.
+    #[must_use]
+    pub fn is_held(&self, id: BodyId) -> bool {
+        self.structure_of(id).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(time: f64) -> BondFailure {
+        BondFailure {
+            time,
+            object: 0,
+            record: 0,
+            parts: [0, 1],
+            mode: Mode::Tension,
+            load: 1.2,
+            strength: 3e6,
+            by_blow: false,
+            energy: 0.0,
+            area: 1.0,
+            centre: DVec3::ZERO,
+        }
+    }
+
+    #[test]
+    fn what_is_played_again_is_forgotten_and_long_records_get_coarser_where_they_are_old() {
+        let mut record = BondRecord::default();
+        for step in 1..=2 * MOST_MOMENTS {
+            record.note(step as f64 * 0.01, 0.5);
+        }
+        assert!(record.greatest.len() <= MOST_MOMENTS && record.greatest.len() > MOST_MOMENTS / 2);
+        assert!(record.greatest.windows(2).all(|two| two[0][0] < two[1][0]));
+        let last = record.greatest.len() - 1;
+        let steps = |at: usize| ((record.greatest[at + 1][0] - record.greatest[at][0]) * 100.0).round();
+        assert!(steps(0) > 1.0 && steps(last - 1) == 1.0, "{} {}", steps(0), steps(last - 1));
+        record.failures = [0.1, 0.2, 0.2, 0.3].map(failure).to_vec();
+        record.forget_after(0.2);
+        assert_eq!(record.failures.len(), 3, "a step that ended then has happened");
+        assert!(record.greatest.last().unwrap()[0] <= 0.2 + 1e-9);
+        record.forget_after(0.0);
+        assert!(record.failures.is_empty() && record.greatest.is_empty());
+    }
+}

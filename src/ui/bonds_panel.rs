@@ -1,0 +1,214 @@
+//! Bonds of what is cracked: how strong they are, what they bear, and why a piece fell.
+
+use egui::{Color32, Rect, Stroke, pos2};
+
+use super::{
+    Command, UiInput, UiOutput, theme,
+    widgets::{choice, numbers},
+};
+use crate::{
+    bodies::{
+        BodyId,
+        structure::{Mode, StrengthMaterial},
+    },
+    scene::{BondFailure, Sandbox, Tuning},
+};
+
+/// Bonds that are listed with their loads.
+const MOST_LISTED: usize = 5;
+/// Height of the plot, points.
+const HEIGHT: f32 = 46.0;
+/// The greatest load that the plot shows, as a share of the strength.
+const TOP: f64 = 1.25;
+
+/// Strength of the bonds, and what they bear.
+pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut UiOutput) {
+    let shown = egui::CollapsingHeader::new("Bonds of what is cracked").id_salt("bonds");
+    let shown = shown.show(ui, |ui| {
+        let known: Vec<_> = StrengthMaterial::ALL.iter().map(|m| (*m, m.name(), m.about())).collect();
+        let title = ("strength_material", "Strength of", "Material whose strength the bonds have");
+        choice(ui, out, title, &mut new.strength.material, &known);
+        let tip = "Parts that stand on the floor when the body is cracked cannot move";
+        let anchored =
+            ui.checkbox(&mut new.strength.anchor_floor, "Anchored to the floor").on_hover_text(tip);
+        out.name("anchor_floor", &anchored);
+        numbers(ui, out, Tuning::BONDS, new);
+        if let Some(sandbox) = input.sandbox {
+            loads(ui, sandbox, out);
+        }
+    });
+    out.name("bonds_header", &shown.header_response);
+}
+
+/// The greatest load over time, and the bonds that bear most.
+fn loads(ui: &mut egui::Ui, sandbox: &Sandbox, out: &mut UiOutput) {
+    let all = sandbox.greatest_loads();
+    let most = sandbox.most_loaded_bonds(MOST_LISTED);
+    if all.is_empty() && most.is_empty() {
+        return;
+    }
+    plot(ui, sandbox, all, out);
+    for bond in &most {
+        let [a, b] = bond.parts;
+        let percent = 100.0 * bond.load.share;
+        super::widgets::figure(
+            ui,
+            &format!("{a} \u{2013} {b}"),
+            format!("{percent:.0} %, {}", mode(bond.load.mode)),
+        );
+    }
+    let failed = sandbox.bond_failures().len();
+    if failed > 0 {
+        super::widgets::figure(ui, "Failed", failed.to_string());
+    }
+}
+
+/// A curve of the greatest load over time, with a line where bonds fail. A click goes to that time.
+fn plot(ui: &mut egui::Ui, sandbox: &Sandbox, all: &[[f64; 2]], out: &mut UiOutput) {
+    let size = egui::vec2(ui.available_width(), HEIGHT + 12.0);
+    let (rect, response) = ui.allocate_exact_size(size, egui::Sense::click());
+    out.name("bond_loads", &response);
+    let area = rect.with_max_y(rect.top() + HEIGHT);
+    let painter = ui.painter_at(rect);
+    painter.rect_filled(area, 3.0, ui.visuals().extreme_bg_color);
+    let (Some(first), Some(last)) = (all.first(), all.last()) else { return };
+    let (from, length) = (first[0], (last[0] - first[0]).max(1e-3));
+    let place = |time: f64, load: f64| {
+        let x = area.left() + area.width() * ((time - from) / length) as f32;
+        pos2(x, area.bottom() - area.height() * (load.min(TOP) / TOP) as f32)
+    };
+    let limit = place(from, 1.0).y;
+    painter.hline(area.x_range(), limit, Stroke::new(1.0, theme::BAD.gamma_multiply(0.7)));
+    // One step of the curve a point of width: the greatest load there.
+    let mut columns = vec![0.0f64; area.width().max(1.0) as usize + 1];
+    let last_column = columns.len() - 1;
+    for [time, load] in all {
+        let at = ((time - from) / length * last_column as f64).round() as usize;
+        columns[at.min(last_column)] = columns[at.min(last_column)].max(*load);
+    }
+    let points: Vec<egui::Pos2> = columns
+        .iter()
+        .enumerate()
+        .filter(|(_, load)| **load > 0.0)
+        .map(|(at, load)| place(from + length * at as f64 / last_column.max(1) as f64, *load))
+        .collect();
+    painter.line(points, Stroke::new(1.4, theme::GOLD));
+    for failure in sandbox.bond_failures() {
+        let x = place(failure.time, 0.0).x;
+        painter.vline(x, (area.bottom() - 4.0)..=area.bottom(), Stroke::new(1.0, theme::BAD));
+    }
+    now(&painter, area, place(sandbox.time(), 0.0).x);
+    let font = egui::FontId::proportional(10.5);
+    let text = |at, align, text: String| painter.text(at, align, text, font.clone(), theme::DIM);
+    text(rect.left_bottom(), egui::Align2::LEFT_BOTTOM, format!("{from:.2} s"));
+    text(rect.right_bottom(), egui::Align2::RIGHT_BOTTOM, format!("{:.2} s", last[0]));
+    text(rect.center_bottom(), egui::Align2::CENTER_BOTTOM, "most loaded bond, line: it fails".to_owned());
+    if response.clicked()
+        && let Some(at) = response.interact_pointer_pos()
+    {
+        let share = f64::from((at.x - area.left()) / area.width()).clamp(0.0, 1.0);
+        out.push(Command::ShowRecorded(sandbox.timeline().frame_at(from + share * length)));
+    }
+    response.on_hover_text(
+        "The greatest load of any bond as a share of its strength; ticks below are bonds that failed. A click goes to that \
+         time",
+    );
+}
+
+fn now(painter: &egui::Painter, area: Rect, x: f32) {
+    if area.x_range().contains(x) {
+        painter.vline(x, area.y_range(), Stroke::new(1.0, Color32::from_white_alpha(90)));
+    }
+}
+
+fn mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Tension => "tension",
+        Mode::Compression => "compression",
+        Mode::Shear => "shear",
+    }
+}
+
+/// A stress with a unit that suits it.
+fn stress(pascal: f64) -> String {
+    match pascal {
+        1e9.. => format!("{:.1} GPa", pascal * 1e-9),
+        1e6.. => format!("{:.1} MPa", pascal * 1e-6),
+        1e3.. => format!("{:.0} kPa", pascal * 1e-3),
+        _ => format!("{pascal:.0} Pa"),
+    }
+}
+
+/// A failure in a sentence.
+fn sentence(failure: &BondFailure) -> String {
+    let [a, b] = failure.parts;
+    let how = match failure.mode {
+        Mode::Tension => "torn or bent open",
+        Mode::Compression => "crushed",
+        Mode::Shear => "sheared off",
+    };
+    let by =
+        if failure.by_blow { format!("by a blow of {:.2} J", failure.energy) } else { "by its load".into() };
+    let (bore, strength) = (stress(failure.load * failure.strength), stress(failure.strength));
+    format!("bond {a} \u{2013} {b} was {how} {by}: {bore}, it bears {strength}")
+}
+
+/// Why a selected piece fell, if a load freed it.
+pub(super) fn why(ui: &mut egui::Ui, sandbox: &Sandbox, id: BodyId, out: &mut UiOutput) {
+    let Some(why) = sandbox.why_it_fell(id) else { return };
+    let rows = [
+        ("why_freed", format!("Came loose at {:.2} s", why.freed.time), why.freed),
+        ("why_began", format!("It began at {:.2} s", why.began.time), why.began),
+    ];
+    for (name, title, failure) in rows {
+        ui.horizontal(|ui| {
+            ui.label(egui::RichText::new(title).color(theme::GOLD));
+            let tip =
+                "Go to the last recorded moment before that; Show: bonds under Physics draws what bonds bear";
+            let go = ui.small_button("go there").on_hover_text(tip);
+            out.name(name, &go);
+            if go.clicked() {
+                out.push(Command::ShowRecorded(sandbox.frame_before(failure.time)));
+            }
+        });
+        ui.add(
+            egui::Label::new(egui::RichText::new(sentence(&failure)).color(theme::TEXT).size(12.0)).wrap(),
+        );
+    }
+    let text = match why.bonds {
+        1 => "1 bond held it".to_owned(),
+        n => format!("{n} bonds held it, and all have failed"),
+    };
+    ui.label(egui::RichText::new(text).color(theme::DIM));
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::*;
+
+    #[test]
+    fn a_failure_is_told_with_its_load_and_what_it_bears() {
+        let mut failure = BondFailure {
+            time: 0.5,
+            object: 0,
+            record: 0,
+            parts: [3, 7],
+            mode: Mode::Tension,
+            load: 1.5,
+            strength: 3e6,
+            by_blow: false,
+            energy: 0.0,
+            area: 1.0,
+            centre: DVec3::ZERO,
+        };
+        assert_eq!(
+            sentence(&failure),
+            "bond 3 \u{2013} 7 was torn or bent open by its load: 4.5 MPa, it bears 3.0 MPa"
+        );
+        (failure.mode, failure.by_blow, failure.energy) = (Mode::Shear, true, 2.345);
+        assert!(sentence(&failure).contains("sheared off by a blow of 2.35 J"));
+        assert_eq!([stress(2e9), stress(999.0), stress(1e4)], ["2.0 GPa", "999 Pa", "10 kPa"]);
+    }
+}
