@@ -87,7 +87,8 @@ pub struct PatternArgs {
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_option)]
     options: Vec<(String, f64)>,
     /// Where the Voronoi seeds lie: on spheres round the impact; uniform; clustered; radial, as a pane of
-    /// glass breaks; grain, as wood; inward, between the surface and the middle (Chlubna) [default: spheres]
+    /// glass breaks; grain, as wood; inward, between the surface and the middle (Chlubna); bricks, hexagons or slabs, which
+    /// fill the bounds [default: spheres]
     #[arg(long, value_name = "NAME", hide_possible_values = true, value_parser = choice::<Preset>())]
     pattern: Option<Preset>,
     /// Number of Voronoi seeds, shared out over the spheres [default: 40]

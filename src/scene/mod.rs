@@ -20,6 +20,7 @@ mod home;
 mod import;
 mod jobs;
 mod looking;
+mod lumps;
 mod moment;
 mod pieces;
 pub mod overlays;
@@ -72,7 +73,7 @@ pub use sandbox::{Arrived, BondFailure, LoadedBond, PieceEdit, Sandbox, WhyItFel
 pub use seeds_file::{parse_seeds, read_seeds};
 pub use shipped::{SHIPPED_SCENES, ShippedScene};
 pub use stage::{Aim, BodyInfo, Origin, ScenePick, Status};
-pub use strength::{BodyStrength, BondStrength};
+pub use strength::{BodyStrength, BondStrength, MOST_LUMPS};
 pub use timeline::{TakeInfo, Timeline};
 pub use tuning::{
     Brush, InsideView, LabelView, Missile, Pin, PreviewMode, Throw, Touching, Tuning, ViewTuning,

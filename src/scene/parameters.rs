@@ -4,7 +4,7 @@
 
 use super::{
     MAX_FIELD_LEVEL, Scene, SceneBody, Tuning,
-    strength::{ACROSS, BOND_STIFFNESS, COMPRESSION, SCATTER, SHEAR, TENSION, TOUGHNESS},
+    strength::{ACROSS, BOND_STIFFNESS, COMPRESSION, SCATTER, SHEAR, TENSION, TOUGHNESS, WITHIN},
 };
 use crate::{
     bodies::{DENSITY, DT, FRICTION, GRAVITY, PHYSICS_LEVEL, RESTITUTION, ROLLING_RESISTANCE, SUBSTEPS},
@@ -105,6 +105,7 @@ impl Tuning {
         number strength.toughness = TOUGHNESS;
         number strength.across = ACROSS;
         number strength.scatter = SCATTER;
+        number strength.within = WITHIN, if |tuning| !tuning.strength.lumps.is_empty();
     };
 
     /// Options of contact generators and responses. The stiffness has a row of its own in the panel.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
+use super::lumps;
 use crate::{
     bodies::{
         Body,
@@ -46,6 +47,11 @@ pub struct BodyStrength {
     pub scatter: f64,
     /// Random seed of the scatter.
     pub rng: u64,
+    /// How many lumps there are at each level; bonds within a lump are stronger. Empty: none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lumps: Vec<u32>,
+    /// How many times as strong bonds are for each level at which they lie within a lump.
+    pub within: f64,
     /// Whether parts that stand on the floor at the start are anchored.
     pub anchor_floor: bool,
     /// Boxes whose parts are anchored: low and high corners in the world at the start, m.
@@ -79,12 +85,19 @@ impl Default for BodyStrength {
             grain_axis: DVec3::Y,
             scatter: 0.0,
             rng: 1,
+            lumps: Vec::new(),
+            within: 4.0,
             anchor_floor: false,
             anchors: Vec::new(),
             bonds: Vec::new(),
         }
     }
 }
+
+/// Most levels of lumps.
+const MOST_LEVELS: usize = 6;
+/// Most lumps of a level.
+pub const MOST_LUMPS: u32 = 4096;
 
 /// Strengths and moduli that a scene may give, Pa.
 const STRESS: (f64, f64) = (1.0, 1e15);
@@ -112,6 +125,9 @@ parameters! {
     /// Scatter from bond to bond.
     pub SCATTER = Parameter::number("Scatter", (0.0, 2.0), "How much the strength differs from bond to bond: standard \
          deviation of its logarithm").slider(0.0, 0.6).undo("strength");
+    /// Strength within lumps.
+    pub WITHIN = Parameter::number("In lumps", (1.0, 1e6), "How many times as strong bonds are within a lump, for each \
+         level of lumps").logarithmic(1.0, 30.0).undo("strength");
 }
 
 impl BodyStrength {
@@ -130,6 +146,9 @@ impl BodyStrength {
             .undo("strength");
         number scatter = SCATTER;
         value rng = Parameter::new("Its seed", "random seed of the scatter").undo("strength");
+        value lumps = Parameter::new("Lumps", "how many lumps there are at each level, `[8, 40]`: bonds within a lump are \
+             stronger, so that it comes apart in lumps first").undo("strength").unset("none");
+        number within = WITHIN, if |strength| !strength.lumps.is_empty();
         value anchor_floor = Parameter::new("Anchored", "whether parts that stand on the floor at the start cannot move")
             .undo("anchors");
         value anchors = Parameter::new("Anchor boxes", "boxes as lists of a low and a high corner, in the world, m: \
@@ -159,19 +178,20 @@ impl BodyStrength {
     #[must_use]
     pub(super) fn given_to(&self, structure: &Structure, paint: &[Dab]) -> Structure {
         let mut structure = structure.with_strength(self.strength());
-        self.share_out(&mut structure);
-        weaken(&mut structure, paint);
+        self.share_out(&mut structure, paint);
         structure
     }
 
-    /// Gives single bonds the strengths of their own.
-    fn share_out(&self, structure: &mut Structure) {
+    /// Gives single bonds the strengths of their own: by the list, by lumps, and by the weak dabs of the brush.
+    fn share_out(&self, structure: &mut Structure, paint: &[Dab]) {
         for own in &self.bonds {
             let named = |parts: [u32; 2]| parts == own.parts || [parts[1], parts[0]] == own.parts;
             for bond in structure.bonds.iter_mut().filter(|bond| named(bond.section.parts)) {
                 bond.share = own.share;
             }
         }
+        lumps::strengthen(structure, &self.lumps, self.within, self.rng);
+        weaken(structure, paint);
     }
 
     /// The first value that is out of range: its name, and what is wrong.
@@ -185,6 +205,11 @@ impl BodyStrength {
         }
         if self.rng > i64::MAX as u64 {
             return Some(("rng", "is too large; it must be below 2^63".into()));
+        }
+        if self.lumps.len() > MOST_LEVELS || !self.lumps.iter().all(|count| (2..=MOST_LUMPS).contains(count))
+        {
+            let text = format!("takes up to {MOST_LEVELS} numbers of lumps, each from 2 to {MOST_LUMPS}");
+            return Some(("lumps", text));
         }
         let is_box = |[low, high]: &[DVec3; 2]| low.is_finite() && high.is_finite() && low.cmple(*high).all();
         if !self.anchors.iter().all(is_box) {
@@ -226,8 +251,7 @@ impl BodyStrength {
         };
         let parts = broken.parts.iter().enumerate().map(part).collect();
         let mut structure = Structure::new(&body.def.shape, parts, sections, self.strength());
-        self.share_out(&mut structure);
-        weaken(&mut structure, &broken.params.paint);
+        self.share_out(&mut structure, &broken.params.paint);
         structure
     }
 
@@ -296,6 +320,8 @@ mod tests {
             (BodyStrength { scatter: -1.0, ..glass.clone() }, "scatter"),
             (BodyStrength { grain_axis: DVec3::ZERO, ..glass.clone() }, "grain_axis"),
             (BodyStrength { anchors: vec![[DVec3::ONE, DVec3::ZERO]], ..glass.clone() }, "anchors"),
+            (BodyStrength { lumps: vec![8, 1], ..glass.clone() }, "lumps"),
+            (BodyStrength { lumps: vec![2; 7], ..glass.clone() }, "lumps"),
             (
                 BodyStrength { bonds: vec![BondStrength { parts: [2, 2], share: 1.0 }], ..glass.clone() },
                 "bonds",

@@ -4,14 +4,14 @@ use egui::{Color32, Rect, Stroke, pos2};
 
 use super::{
     Command, UiInput, UiOutput, theme,
-    widgets::{choice, numbers},
+    widgets::{choice, label, numbers},
 };
 use crate::{
     bodies::{
         BodyId,
         structure::{Mode, StrengthMaterial},
     },
-    scene::{BondFailure, Sandbox, Tuning},
+    scene::{BondFailure, MOST_LUMPS, Sandbox, Tuning},
 };
 
 /// Bonds that are listed with their loads.
@@ -32,12 +32,32 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out
         let anchored =
             ui.checkbox(&mut new.strength.anchor_floor, "Anchored to the floor").on_hover_text(tip);
         out.name("anchor_floor", &anchored);
+        lumps(ui, &mut new.strength.lumps, out);
         numbers(ui, out, Tuning::BONDS, new);
         if let Some(sandbox) = input.sandbox {
             loads(ui, sandbox, out);
         }
     });
     out.name("bonds_header", &shown.header_response);
+}
+
+/// The number of lumps of the first level; other levels are a scene's.
+fn lumps(ui: &mut egui::Ui, lumps: &mut Vec<u32>, out: &mut UiOutput) {
+    let tip = "Into how many lumps it comes apart before the lumps do: bonds within a lump are stronger. 0: no lumps";
+    ui.horizontal(|ui| {
+        label(ui, "Lumps", tip);
+        let mut count = lumps.first().copied().unwrap_or(0);
+        let field = egui::DragValue::new(&mut count).range(0..=MOST_LUMPS).speed(0.1);
+        let field = ui.add(field.update_while_editing(false)).on_hover_text(tip);
+        out.name("lumps", &field);
+        if field.changed() {
+            match (count, lumps.first_mut()) {
+                (0 | 1, _) => lumps.clear(),
+                (_, Some(first)) => *first = count,
+                (_, None) => lumps.push(count),
+            }
+        }
+    });
 }
 
 /// The greatest load over time, and the bonds that bear most.

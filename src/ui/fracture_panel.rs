@@ -59,7 +59,7 @@ fn by_seeds(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) 
     if params.preset.has_radii() {
         radii(ui, params, out);
     }
-    if params.preset == Preset::Grain {
+    if params.preset.has_axis() {
         grain_axis(ui, params);
     }
     numbers(ui, out, PRESETS, params);
@@ -198,6 +198,11 @@ fn pattern(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
                 Preset::Radial => "Spokes and rings round the blow, as a pane of glass breaks",
                 Preset::Grain => "Long splinters along an axis, as wood breaks",
                 Preset::Inward => "Between the surface and the middle, more of them near a strong blow",
+                Preset::Bricks => "Bricks in courses that overlap by half; Seeds is how many fill the bounds",
+                Preset::Hexagons => {
+                    "Hexagonal columns along an axis, as basalt cracks; Seeds is how many fill the bounds"
+                }
+                Preset::Slabs => "Slabs across an axis",
             };
             let text = egui::RichText::new(preset.name()).small();
             let button = ui.add(egui::Button::selectable(params.preset == preset, text)).on_hover_text(tip);
@@ -264,7 +269,8 @@ fn radii(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
 
 fn grain_axis(ui: &mut egui::Ui, params: &mut FractureParams) {
     ui.horizontal(|ui| {
-        label(ui, "Grain along", "The axis of the object that splinters run along");
+        label(ui, "Grain along", "The axis of the object that splinters and columns run along, and along which bricks and slabs lie on \
+             each other");
         ui.spacing_mut().item_spacing.x = 3.0;
         for (name, axis) in [("x", glam::DVec3::X), ("y", glam::DVec3::Y), ("z", glam::DVec3::Z)] {
             if ui.add(egui::Button::selectable(params.grain_axis == axis, name)).clicked() {

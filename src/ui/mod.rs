@@ -37,6 +37,8 @@ mod stages_panel;
 mod takes_list;
 mod status_bar;
 #[cfg(test)]
+mod brush_tests;
+#[cfg(test)]
 mod pieces_tests;
 #[cfg(test)]
 mod tests;

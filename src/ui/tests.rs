@@ -21,6 +21,7 @@ pub(super) struct Panels {
     state: UiState,
     presets: Vec<PresetView>,
     pin: Option<PinView>,
+    pub hover: Option<Hover>,
     prompt: Option<PathPrompt>,
     question: Option<Question>,
     replay: ReplayView,
@@ -53,6 +54,7 @@ impl Panels {
             state: UiState::default(),
             presets: listed.map(view).collect(),
             pin: None,
+            hover: None,
             prompt: None,
             question: None,
             replay: ReplayView::default(),
@@ -78,7 +80,7 @@ impl Panels {
             frame_ms: 1.0,
             render_timings: &[],
             notices: &[],
-            hover: None,
+            hover: self.hover,
             tool: self.tool,
             pin: self.pin,
             over_cell: false,
@@ -186,9 +188,9 @@ fn what_is_set_is_kept_under_a_name() {
 }
 
 /// Widgets of the toolbar.
-const TOOLBAR: [&str; 18] = [
+const TOOLBAR: [&str; 19] = [
     "open", "save", "export", "picture", "undo", "redo", "play", "step", "reset", "hammer", "impact", "keep",
-    "hand", "throw", "select", "frame", "palette", "help",
+    "brush", "hand", "throw", "select", "frame", "palette", "help",
 ];
 
 #[test]

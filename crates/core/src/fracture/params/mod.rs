@@ -70,12 +70,27 @@ pub enum Preset {
     Grain,
     /// Between the surface and the middle, more of them near the blow the stronger it is (Chlubna).
     Inward,
+    /// Bricks in a running bond that fill the bounds.
+    Bricks,
+    /// Hexagonal columns that fill the bounds, as basalt cracks.
+    Hexagons,
+    /// Slabs across an axis.
+    Slabs,
 }
 
 impl Preset {
     /// All of them, as they are shown.
-    pub const ALL: [Self; 6] =
-        [Self::Spheres, Self::Uniform, Self::Clustered, Self::Radial, Self::Grain, Self::Inward];
+    pub const ALL: [Self; 9] = [
+        Self::Spheres,
+        Self::Uniform,
+        Self::Clustered,
+        Self::Radial,
+        Self::Grain,
+        Self::Inward,
+        Self::Bricks,
+        Self::Hexagons,
+        Self::Slabs,
+    ];
 
     /// As files and the command line spell it.
     #[must_use]
@@ -87,7 +102,22 @@ impl Preset {
             Self::Radial => "radial",
             Self::Grain => "grain",
             Self::Inward => "inward",
+            Self::Bricks => "bricks",
+            Self::Hexagons => "hexagons",
+            Self::Slabs => "slabs",
         }
+    }
+
+    /// Whether [`FractureParams::grain_axis`] means something to it.
+    #[must_use]
+    pub fn has_axis(self) -> bool {
+        matches!(self, Self::Grain | Self::Bricks | Self::Hexagons | Self::Slabs)
+    }
+
+    /// Whether [`FractureParams::grain_ratio`] means something to it.
+    #[must_use]
+    pub fn has_ratio(self) -> bool {
+        matches!(self, Self::Grain | Self::Bricks | Self::Hexagons)
     }
 
     /// Whether [`FractureParams::radii`] mean something to it.

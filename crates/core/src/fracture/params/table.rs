@@ -129,7 +129,8 @@ pub const PATTERN: &[Row<FractureParams>] = rows! { FractureParams;
         .logarithmic(2.0, MAX_SEEDS as f64).undo("seeds").more("Voronoi seeds in all, shared out over the spheres");
     value preset = Parameter::new("Pattern", "where the seeds lie").undo("pattern")
         .more("\"spheres\" round the impact, \"uniform\", \"clustered\", \"radial\" (as glass breaks), \"grain\" (as \
-         wood breaks), \"inward\" (between surface and middle); [how](fracture.md#patterns)");
+         wood breaks), \"inward\" (between surface and middle), \"bricks\", \"hexagons\", \"slabs\" (regular, filling the bounds); \
+         [how](fracture.md#patterns)");
     value radii = Parameter::new("Radii", "radii of the spheres (or rings of \"radial\") round the impact, above 0 \
          to 100").unit("of the longest side", 2).undo("sphere radii");
     value counts = Parameter::new("Counts", "seeds of each sphere or ring, one number a radius; instead of `seeds`")
@@ -144,10 +145,12 @@ pub const PRESETS: &[Row<FractureParams>] = rows! { FractureParams;
     number spread = Parameter::number("Spread", (1e-6, MAX_LENGTH), "Clustered: radius of a cluster as a fraction of \
          the longest side").slider(0.01, 1.0).option("spread").undo("spread"),
         if |params| params.preset == Preset::Clustered;
-    value grain_axis = Parameter::new("Grain along", "Grain: the axis of the mesh that splinters run along; any \
-         length").undo("grain"), if |params| params.preset == Preset::Grain;
-    number grain_ratio = Parameter::number("Ratio", (1.0, 1000.0), "Grain: length of a splinter divided by its width")
-        .slider(1.0, 20.0).unit("", 1).option("grain-ratio").undo("grain"), if |params| params.preset == Preset::Grain;
+    value grain_axis = Parameter::new("Grain along", "Grain: the axis of the mesh that splinters run along; bricks and \
+         slabs lie on each other along it, hexagonal columns stand along it; any length").undo("grain"),
+        if |params| params.preset.has_axis();
+    number grain_ratio = Parameter::number("Ratio", (1.0, 1000.0), "Length of a splinter or of a brick divided by its \
+         width or height; height of a hexagonal column divided by its width")
+        .slider(1.0, 20.0).unit("", 1).option("grain-ratio").undo("grain"), if |params| params.preset.has_ratio();
     number blow_strength = Parameter::number("Strength", (0.0, 1.0), "Inward: how many of the seeds lie near the \
          blow: 0 anywhere, 1 as near as chance allows").option("blow-strength").undo("blow strength")
         .more("how likely of eight places for a seed the nearest one to the blow is taken"),

@@ -49,7 +49,7 @@ impl Pattern {
     pub(super) fn with_dense(self, params: &FractureParams, octree: &Octree) -> Result<Self, PatternError> {
         let unit = f64::from(1u32 << (UNIT_BITS - octree.grid.level));
         let side = f64::from(1u32 << UNIT_BITS);
-        let mut seeds = self.seeds;
+        let (mut seeds, mut objects) = (self.seeds, self.objects);
         for (number, dab) in (1u64..).zip(&params.paint).filter(|(_, dab)| dab.kind == Paint::Dense) {
             let (middle, radius) = (octree.grid.from_mesh(dab.at), dab.radius / octree.grid.h);
             if !reaches(octree, middle, radius) {
@@ -66,6 +66,7 @@ impl Pattern {
                 });
                 let Some(place) = place else { break };
                 let place = (place * unit).round().clamp(DVec3::splat(-side / 2.0), DVec3::splat(side * 1.5));
+                objects.push(seeds.len() as u32);
                 seeds.push(place.as_ivec3().to_array());
             }
         }
@@ -73,7 +74,7 @@ impl Pattern {
             let text = "paint adds so many seeds that there are more than";
             PatternError::Bad(format!("{text} {}; paint less, or lower seeds", super::MAX_SEEDS))
         })?;
-        Ok(Self { objects: (0..seeds.len() as u32).collect(), seeds })
+        Ok(Self { seeds, objects })
     }
 
     /// The same seeds, where the cells that meet the solid within a whole dab are one object. Cells are looked for on a

@@ -13,6 +13,7 @@ use crate::{
 };
 
 mod brush;
+mod lattice;
 mod local;
 #[cfg(test)]
 mod local_tests;
@@ -108,6 +109,10 @@ impl Pattern {
         let Aabb { low, high } = bounds;
         if !(impact.point.is_finite() && low.is_finite() && high.is_finite()) {
             return Err(PatternError::Bad("the impact point and the object's bounds must be finite".into()));
+        }
+        if let Some((points, bodies)) = lattice::lattice(params, bounds) {
+            let pattern = Self { objects: bodies, ..Self::from_points(&points, level)? };
+            return pattern.keep_far(params, impact.point, bounds, level);
         }
         let mut rng = ChaCha8Rng::seed_from_u64(params.rng);
         let mut presets = Presets::new(params, impact, bounds);

@@ -1,0 +1,221 @@
+//! Regular patterns: bricks in a running bond, hexagonal columns, slabs.
+//!
+//! In: parameters, the object's bounds. Out: seeds on a lattice, whose cells are exactly these bodies: a brick is the cells
+//! of two seeds (one at the end of every second course), so that flat bisectors bound it.
+
+use glam::DVec3;
+
+use crate::{
+    fracture::{FractureParams, MAX_SEEDS, Preset},
+    geometry::Aabb,
+};
+
+/// Sizes of the bodies that are tried, each this share of the one before; the one with the number of bodies nearest to what
+/// is wanted is taken.
+const FINER: f64 = 0.985;
+const TRIALS: u32 = 700;
+
+/// Places of seeds and, for each, the index of the first seed of its body.
+pub(super) type Lattice = (Vec<DVec3>, Vec<u32>);
+
+/// The lattice of a regular preset within `bounds`; `None` for the others.
+pub(super) fn lattice(params: &FractureParams, bounds: Aabb) -> Option<Lattice> {
+    let frame = Frame::new(params.grain_axis, bounds);
+    let (wanted, ratio) = (params.seed_count(), params.grain_ratio);
+    match params.preset {
+        Preset::Bricks => Some(bricks(&frame, wanted, ratio)),
+        Preset::Hexagons => Some(hexagons(&frame, wanted, ratio)),
+        Preset::Slabs => Some(slabs(&frame, wanted)),
+        _ => None,
+    }
+}
+
+/// Axes of the lattice, and the box in these axes that holds the bounds.
+struct Frame {
+    /// Along courses, up, and across.
+    axes: [DVec3; 3],
+    middle: DVec3,
+    /// Lengths of the box along the axes.
+    size: [f64; 3],
+}
+
+impl Frame {
+    fn new(up: DVec3, bounds: Aabb) -> Self {
+        let up = up.normalize_or(DVec3::Y);
+        let sides = bounds.size();
+        // Courses run along the longer side of those that are square to the axis.
+        let square = |axis: DVec3| axis - up * axis.dot(up);
+        let length = |k: usize| square(DVec3::AXES[k]).length() * sides[k];
+        let longest = (1..3).fold(0, |best, k| if length(k) > length(best) { k } else { best });
+        let along = square(DVec3::AXES[longest]).normalize_or(up.any_orthonormal_vector());
+        let axes = [along, up, along.cross(up)];
+        let size = axes.map(|axis| (axis.abs() * sides).element_sum().max(1e-9));
+        Self { axes, middle: bounds.middle(), size }
+    }
+
+    /// A place of coordinates from the low corner of the box.
+    fn place(&self, at: [f64; 3]) -> DVec3 {
+        (0..3).fold(self.middle, |p, k| p + self.axes[k] * (at[k] - 0.5 * self.size[k]))
+    }
+}
+
+/// How many bodies of a size there are along a length.
+fn fit(length: f64, size: f64) -> u32 {
+    ((length / size).round()).clamp(1.0, f64::from(MAX_SEEDS)) as u32
+}
+
+/// The size, from `largest` down, at which `count` of bodies is nearest to the wanted number.
+fn nearest(wanted: u32, largest: f64, count: impl Fn(f64) -> u64) -> f64 {
+    let (mut size, mut best) = (largest, (u64::MAX, largest));
+    for _ in 0..TRIALS {
+        let off = count(size).abs_diff(u64::from(wanted));
+        if off < best.0 {
+            best = (off, size);
+        }
+        size *= FINER;
+    }
+    best.1
+}
+
+/// Bricks `ratio` times as long as high, and half as deep as long, stretched so that they fill the box.
+fn bricks(frame: &Frame, wanted: u32, ratio: f64) -> Lattice {
+    let [length, height, depth] = frame.size;
+    let counts = |h: f64| [fit(length, ratio * h), fit(height, h), fit(depth, 0.5 * ratio * h)];
+    let largest = height.max(length / ratio).max(2.0 * depth / ratio);
+    let h = nearest(wanted, largest, |h| counts(h).iter().map(|n| u64::from(*n)).product());
+    let [along, courses, across] = counts(h);
+    let (mut places, mut bodies) = (Vec::new(), Vec::new());
+    let halves = 2 * along;
+    for (course, wythe) in (0..courses).flat_map(|course| (0..across).map(move |wythe| (course, wythe))) {
+        let shift = (course + wythe) % 2;
+        for half in 0..halves {
+            let middle = |n: u32, of: u32, size: f64| (f64::from(n) + 0.5) / f64::from(of) * size;
+            let at =
+                [middle(half, halves, length), middle(course, courses, height), middle(wythe, across, depth)];
+            // The first half of a brick has the same parity as the shift; a brick at the end may be one half.
+            let is_second = half > 0 && (half + shift) % 2 == 1;
+            let own = places.len() as u32;
+            bodies.push(if is_second { own - 1 } else { own });
+            places.push(frame.place(at));
+        }
+    }
+    (places, bodies)
+}
+
+/// Hexagonal columns along the axis, in layers `ratio` times as high as wide.
+fn hexagons(frame: &Frame, wanted: u32, ratio: f64) -> Lattice {
+    let [length, height, depth] = frame.size;
+    let row = 0.75f64.sqrt();
+    let counts = |a: f64| [fit(length, a), fit(height, ratio * a), fit(depth, row * a)];
+    let a = nearest(wanted, length.max(depth), |a| counts(a).iter().map(|n| u64::from(*n)).product());
+    let [columns, layers, rows] = counts(a);
+    let a = (length / f64::from(columns)).min(depth / (row * f64::from(rows)));
+    let (mut places, left) = (Vec::new(), |size: f64, n: u32, step: f64| 0.5 * (size - f64::from(n) * step));
+    // One more on every side: the cells of the outermost ones lie half beyond the box.
+    for (r, layer) in (-1..=rows as i32).flat_map(|r| (0..layers).map(move |layer| (r, layer))) {
+        let shift = if r.rem_euclid(2) == 1 { 0.5 } else { 0.0 };
+        for c in -1..=columns as i32 {
+            places.push(frame.place([
+                left(length, columns, a) + (f64::from(c) + 0.25 + shift) * a,
+                (f64::from(layer) + 0.5) / f64::from(layers) * height,
+                left(depth, rows, row * a) + (f64::from(r) + 0.5) * row * a,
+            ]));
+        }
+    }
+    let bodies = (0..places.len() as u32).collect();
+    (places, bodies)
+}
+
+/// Slabs across the axis.
+fn slabs(frame: &Frame, wanted: u32) -> Lattice {
+    let [length, height, depth] = frame.size;
+    let wanted = wanted.clamp(1, MAX_SEEDS);
+    let at =
+        |n: u32| frame.place([0.5 * length, (f64::from(n) + 0.5) / f64::from(wanted) * height, 0.5 * depth]);
+    ((0..wanted).map(at).collect(), (0..wanted).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fracture::{Impact, Pattern};
+
+    const BOUNDS: Aabb = Aabb { low: DVec3::new(10.0, 20.0, 40.0), high: DVec3::new(110.0, 80.0, 52.0) };
+
+    fn pattern(preset: Preset, seeds: u32) -> Pattern {
+        let params = FractureParams { preset, seeds, grain_ratio: 3.0, ..Default::default() };
+        let forest = crate::fracture::ball(7);
+        let impact = Impact { point: BOUNDS.middle(), direction: DVec3::NEG_Z };
+        Pattern::at_impact(&params, impact, BOUNDS, &forest, 0).unwrap()
+    }
+
+    /// The body of a point, voxels.
+    fn body(pattern: &Pattern, p: DVec3) -> u32 {
+        let p = (p * 128.0).round().as_ivec3().to_array();
+        pattern.objects[crate::fracture::nearest_seed(&pattern.seeds, p, |_| true).unwrap() as usize]
+    }
+
+    #[test]
+    fn bricks_are_boxes_that_overlap_by_half() {
+        let pattern = pattern(Preset::Bricks, 100);
+        let ids = pattern.object_ids().len();
+        assert!((90..=120).contains(&ids), "{ids}");
+        let per_course: std::collections::BTreeSet<i32> = pattern.seeds.iter().map(|s| s[1]).collect();
+        let (courses, halves) = (per_course.len(), pattern.seeds.len() / per_course.len());
+        assert!(courses >= 6 && halves % 2 == 0, "{courses} {halves}");
+        let (step, height) = (100.0 / halves as f64, 60.0 / courses as f64);
+        for (i, j) in (0..courses).flat_map(|j| (0..halves).map(move |i| (i, j))) {
+            // Two places in one half, near opposite corners of it.
+            let at = |x: f64, y: f64, z: f64| {
+                let p = DVec3::new((i as f64 + x) * step, (j as f64 + y) * height, z);
+                body(&pattern, BOUNDS.low + p)
+            };
+            let own = at(0.04, 0.05, 0.3);
+            assert_eq!(own, at(0.96, 0.95, 11.7), "half {i} of course {j}");
+            let next = body(
+                &pattern,
+                BOUNDS.low + DVec3::new((i as f64 + 1.04) * step, (j as f64 + 0.5) * height, 6.0),
+            );
+            let pairs = (i + j) % 2 == 0;
+            if i + 1 < halves {
+                assert_eq!(own == next, pairs, "half {i} of course {j}");
+            }
+        }
+    }
+
+    #[test]
+    fn hexagons_and_slabs_have_about_as_many_bodies_as_wanted() {
+        let slabs = pattern(Preset::Slabs, 6);
+        let heights = (0..60).map(|y| body(&slabs, BOUNDS.low + DVec3::new(30.0, f64::from(y) + 0.5, 3.0)));
+        let heights: Vec<u32> = heights.collect();
+        assert_eq!(heights, (0..60).map(|y| y / 10).collect::<Vec<_>>());
+        let columns = pattern(Preset::Hexagons, 60);
+        let mut met = std::collections::BTreeMap::new();
+        for (x, y) in (0..100).flat_map(|x| (0..60).map(move |y| (x, y))) {
+            for z in 0..12 {
+                let p = DVec3::new(f64::from(x) + 0.5, f64::from(y) + 0.5, f64::from(z) + 0.5);
+                *met.entry(body(&columns, BOUNDS.low + p)).or_insert(0u32) += 1;
+            }
+        }
+        assert!((45..=110).contains(&met.len()), "{}", met.len());
+        // Every column that lies wholly inside has the same volume.
+        let most = *met.values().max().unwrap();
+        let whole = met.values().filter(|n| f64::from(**n) > 0.93 * f64::from(most)).count();
+        assert!(3 * whole > met.len(), "{whole} of {}", met.len());
+    }
+
+    #[test]
+    fn an_axis_and_a_flat_object_are_no_trouble() {
+        for axis in [DVec3::X, DVec3::Z, DVec3::new(1.0, 2.0, -0.5)] {
+            for preset in [Preset::Bricks, Preset::Hexagons, Preset::Slabs] {
+                let params = FractureParams { preset, seeds: 40, grain_axis: axis, ..Default::default() };
+                let flat = Aabb { low: DVec3::ZERO, high: DVec3::new(64.0, 0.5, 64.0) };
+                let (places, bodies) = lattice(&params, flat).unwrap();
+                assert!(places.iter().all(|p| p.is_finite()) && places.len() == bodies.len());
+                assert!((10..2000).contains(&places.len()), "{preset:?} {axis}: {}", places.len());
+            }
+        }
+        let params = FractureParams::default();
+        assert!(lattice(&params, BOUNDS).is_none());
+    }
+}
