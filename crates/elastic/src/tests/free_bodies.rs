@@ -1,0 +1,92 @@
+//! Bodies that nothing holds.
+
+use glam::{DVec3, IVec3};
+use kintsugi_core::fracture::Cancel;
+
+use super::{STEEL, body, cuboid, end, octree};
+use crate::{Load, Settings, Solution, Solver};
+
+const H: f64 = 0.02;
+
+fn solved(loads: impl Fn(&crate::ElasticBody, &dyn Fn(&[Load<'_>]))) -> Solution {
+    let body = body(&octree(5, H, cuboid(IVec3::new(2, 13, 14), IVec3::new(30, 17, 18))), STEEL);
+    let solver = Solver::free(&body).unwrap();
+    let settings = Settings { tolerance: 1e-8, ..Settings::PRECISE };
+    let found = std::cell::RefCell::new(None);
+    loads(&body, &|loads| {
+        let solution = solver.solve(loads, &settings, None, Cancel::never()).unwrap();
+        *found.borrow_mut() = Some(solution.converged().unwrap());
+    });
+    found.into_inner().unwrap()
+}
+
+/// Mean stress along x of the cells with this x.
+fn section(solution: &Solution, x: u32) -> f64 {
+    let cells = (13..17).flat_map(|y| (14..18).map(move |z| [x, y, z]));
+    cells.map(|low| solution.stress()[solution.body().cell_at(low).unwrap()].0[0]).sum::<f64>() / 16.0
+}
+
+/// Two equal pulls need no inertia: the stress is uniform.
+#[test]
+fn a_bar_pulled_at_both_ends_is_strained_evenly() {
+    let solution = solved(|body, solve| {
+        let (low, high) = (end(body, 0, false), end(body, 0, true));
+        solve(&[
+            Load::Traction { at: &low, pascals: DVec3::NEG_X * 1e6 },
+            Load::Traction { at: &high, pascals: DVec3::X * 1e6 },
+        ]);
+    });
+    for stress in solution.stress() {
+        assert!((stress.0[0] - 1e6).abs() < 1.0 && stress.0[1..].iter().all(|s| s.abs() < 1.0), "{stress:?}");
+    }
+    assert!((solution.tension()[0] - 1e6).abs() < 1.0);
+    // It grows by the strain times its length, and its middle stays.
+    let [low, high] = [2, 30].map(|x| solution.displacement([x, 15, 16]).unwrap().x);
+    let strain = 1e6 / STEEL.youngs_modulus;
+    assert!(((high - low) / (strain * 28.0 * H) - 1.0).abs() < 1e-6 && (high + low).abs() < 1e-6 * high);
+}
+
+/// Pulled at one end it accelerates; the tension falls off evenly to the other.
+#[test]
+fn a_bar_pulled_at_one_end_bears_its_inertia() {
+    let solution = solved(|body, solve| {
+        let at = end(body, 0, true);
+        solve(&[Load::Traction { at: &at, pascals: DVec3::X * 1e6 }]);
+    });
+    for x in 2..30 {
+        let theory = 1e6 * (f64::from(x - 2) + 0.5) / 28.0;
+        assert!((section(&solution, x) - theory).abs() < 1e-3 * 1e6, "{x}: {}", section(&solution, x));
+    }
+}
+
+/// A spinning bar: density w^2 (l^2 - x^2) / 2 at x from the middle, l half its length.
+#[test]
+fn a_spinning_bar_bears_its_own_pull() {
+    let spin = 300.0;
+    let solution = solved(|_, solve| solve(&[Load::Spin(DVec3::Z * spin)]));
+    for x in 2..30 {
+        let (from, half) = ((f64::from(x) + 0.5 - 16.0) * H, 14.0 * H);
+        let theory = 0.5 * STEEL.density * spin * spin * (half * half - from * from);
+        let most = 0.5 * STEEL.density * spin * spin * half * half;
+        // The mean over a cell, whose load sits at its ends.
+        assert!(
+            (section(&solution, x) - theory).abs() < 5e-3 * most,
+            "{x}: {} {theory}",
+            section(&solution, x)
+        );
+    }
+}
+
+/// A push beside the centre of mass turns the bar; what is in balance has no resultant.
+#[test]
+fn a_blow_beside_the_middle_bends_a_free_bar() {
+    let solution = solved(|body, solve| {
+        let point = body.shape_from_node([26, 17, 16]);
+        solve(&[Load::Blow { point, direction: DVec3::NEG_Y, radius: 2.5 * H, newtons: 1000.0 }]);
+    });
+    assert!(solution.tension().iter().any(|t| *t > 1e5));
+    // Opposite the blow the bar is pulled.
+    let below = solution.stress()[solution.body().cell_at([22, 13, 15]).unwrap()].0[0];
+    let above = solution.stress()[solution.body().cell_at([22, 16, 15]).unwrap()].0[0];
+    assert!(below > 0.0 && above < 0.0, "{below} {above}");
+}

@@ -1,0 +1,94 @@
+//! Times and iterations: `cargo test --release -p kintsugi-elastic measure -- --ignored --nocapture`.
+
+use glam::{DVec3, IVec3};
+use kintsugi_core::{fracture::Cancel, mesh, shape::Octree, voxelize};
+use std::{sync::Arc, time::Instant};
+
+use super::{STEEL, cuboid, octree};
+use crate::{ElasticBody, Load, Settings, Solver};
+
+fn built_in(name: &str, level: u32) -> Octree {
+    let voxels = voxelize::voxelize(&mesh::builtin(name).unwrap(), level, &Default::default()).unwrap();
+    Octree::new(&Arc::new(voxels.forest), 0, voxels.grid)
+}
+
+fn measured(name: &str, octree: &Octree, is_free: bool) {
+    let begun = Instant::now();
+    let body = Arc::new(ElasticBody::new(octree, octree.level(), STEEL).unwrap());
+    let made = begun.elapsed();
+    let begun = Instant::now();
+    let h = body.cell_size();
+    let low = body.faces().iter().map(|face| face.centre.y).fold(f64::MAX, f64::min);
+    let solver = if is_free {
+        Solver::free(&body).unwrap()
+    } else {
+        Solver::held(&body, |p| [p.y < low + 1.5 * h; 3]).unwrap()
+    };
+    let held = begun.elapsed();
+    // A pointer that moves over the surface: down along one side.
+    let side =
+        body.faces().iter().filter(|face| face.axis == 0 && face.is_high && face.centre.y > low + 4.0 * h);
+    let mut path: Vec<DVec3> = side.map(|face| face.centre).collect();
+    path.sort_by(|a, b| b.y.total_cmp(&a.y));
+    let blow = |point: DVec3| [Load::Blow { point, direction: DVec3::NEG_X, radius: 3.0 * h, newtons: 1.0 }];
+    let solve = |point, settings: &Settings, start: Option<&crate::Solution>| {
+        let begun = Instant::now();
+        let found = solver.solve(&blow(point), settings, start, Cancel::never()).unwrap();
+        let tension = found.tension();
+        std::hint::black_box(tension);
+        (found, begun.elapsed().as_secs_f64() * 1e3)
+    };
+    let middle = path[path.len() / 2];
+    let (cold, cold_ms) = solve(middle, &Settings::DISPLAY, None);
+    let (precise, precise_ms) = solve(middle, &Settings::PRECISE, None);
+    let most = |s: &crate::Solution| s.tension().iter().fold(0.0f32, |most, t| most.max(*t));
+    let off = cold
+        .stress()
+        .iter()
+        .zip(precise.stress())
+        .map(|(a, b)| (a.tension() - b.tension()).abs())
+        .fold(0.0, f64::max)
+        / f64::from(most(&precise));
+    let (mut last, mut times, mut iterations) = (cold.clone(), Vec::new(), 0);
+    for k in 0..10 {
+        let point = path[path.len() / 2 + (k * path.len() / 4 / 10)];
+        let (found, ms) = solve(point, &Settings::DISPLAY, Some(&last));
+        times.push(ms);
+        iterations += found.convergence.iterations;
+        last = found;
+    }
+    times.sort_by(f64::total_cmp);
+    println!(
+        "| {name} | {} | {} | {} | {:.0} | {:.0} | {cold_ms:.0} ms, {} | {precise_ms:.0} ms, {} | {:.0} / {:.0} ms, {:.1} | {:.3} |",
+        octree.level(),
+        if is_free { "free" } else { "held" },
+        body.len(),
+        made.as_secs_f64() * 1e3,
+        held.as_secs_f64() * 1e3,
+        cold.convergence.iterations,
+        precise.convergence.iterations,
+        times[5],
+        times[9],
+        f64::from(iterations) / 10.0,
+        off,
+    );
+}
+
+#[test]
+#[ignore = "a measurement"]
+fn measure() {
+    println!(
+        "| body | level | | cells | body, ms | solver, ms | 1e-2 | 1e-6 | moving, median / worst | off |"
+    );
+    for level in 4..=7 {
+        let side = 1 << level;
+        let full = octree(level, 1.0 / f64::from(side), cuboid(IVec3::ONE, IVec3::splat(side - 1)));
+        measured("box", &full, false);
+        measured("box", &full, true);
+        for name in ["shell", "vase", "statue", "shelf"] {
+            let built = built_in(name, level);
+            measured(name, &built, false);
+            measured(name, &built, true);
+        }
+    }
+}
