@@ -44,13 +44,7 @@ impl<T: Real> Matrices<T> {
     }
 }
 
-/// Eight numbers of a row that has one more at either end.
-#[inline(always)]
-fn eight<T: Real>(row: &[T; LANES + 2], from: usize) -> [T; LANES] {
-    row.get(from..).and_then(|row| row.first_chunk()).copied().unwrap_or_default()
-}
-
-/// The forces at the nodes of a chunk.
+/// The forces at the nodes of a chunk. Without closures: these would be compiled apart from the vectors of `S`.
 #[inline(always)]
 pub(crate) fn product<T: Real, S: Simd>(
     lattice: &Lattice,
@@ -59,62 +53,108 @@ pub(crate) fn product<T: Real, S: Simd>(
     chunk: usize,
 ) -> Chunk<T> {
     let near = &lattice.near[chunk];
-    // The nine rows round the chunk, with a node more at either end.
-    let mut rows = [[[T::default(); LANES + 2]; 3]; 9];
-    for (row, to) in rows.iter_mut().enumerate() {
-        let [before, here, after] = [0, 1, 2].map(|dx| &u[near[3 * row + dx] as usize]);
-        for axis in 0..3 {
-            to[axis][0] = before[axis][LANES - 1];
-            to[axis][1..=LANES].copy_from_slice(&here[axis]);
-            to[axis][LANES + 1] = after[axis][0];
-        }
-    }
     let zero = T::Octet::<S>::splat(T::default());
+    // The eight nodes, and those beside them in all 26 directions. A literal, so that nothing is set to zero first.
+    let around = [
+        beside::<T, S>(u, near, 0),
+        beside::<T, S>(u, near, 1),
+        beside::<T, S>(u, near, 2),
+        beside::<T, S>(u, near, 3),
+        beside::<T, S>(u, near, 4),
+        beside::<T, S>(u, near, 5),
+        beside::<T, S>(u, near, 6),
+        beside::<T, S>(u, near, 7),
+        beside::<T, S>(u, near, 8),
+    ];
+    let around = around.as_flattened();
     let mut sum = [zero; 3];
     if lattice.full[chunk] {
-        for (row, values) in rows.iter().enumerate() {
-            for dx in 0..3 {
-                sum = add_block::<T, S>(sum, &matrices.full[3 * row + dx], values, dx);
-            }
+        for n in 0..27 {
+            sum = add_block::<T, S>(sum, &matrices.full[n], &around[n]);
         }
-        return sum.map(Octet::array);
+        return [sum[0].array(), sum[1].array(), sum[2].array()];
     }
     for cell in 0..8 {
         let row = HERE - 3 * (cell >> 1 & 1) - 9 * (cell >> 2 & 1);
-        let here = &lattice.fill[near[row] as usize];
-        let fill = if cell & 1 == 0 {
-            *here
-        } else {
-            let before = lattice.fill[near[row - 1] as usize][LANES - 1];
-            let [a, b, c, d, e, f, g, _] = *here;
-            [before, a, b, c, d, e, f, g]
-        };
+        let here = lattice.fill[near[row] as usize];
+        let fill =
+            if cell & 1 == 0 { here } else { late(lattice.fill[near[row - 1] as usize][LANES - 1], here) };
         if fill == [0.0; LANES] {
             continue;
         }
         let mut force = [zero; 3];
+        // The cell's lowest corner, seen from the node.
+        let low = HERE - (cell & 1) - 3 * (cell >> 1 & 1) - 9 * (cell >> 2 & 1);
         for corner in 0..8 {
-            let offset = |axis: usize| (corner >> axis & 1) + 1 - (cell >> axis & 1);
-            let row = 3 * offset(2) + offset(1);
-            force = add_block::<T, S>(force, &matrices.cell[cell][corner], &rows[row], offset(0));
+            let n = low + (corner & 1) + 3 * (corner >> 1 & 1) + 9 * (corner >> 2 & 1);
+            force = add_block::<T, S>(force, &matrices.cell[cell][corner], &around[n]);
         }
-        let fill = T::Octet::<S>::of(fill.map(T::single));
-        sum = std::array::from_fn(|axis| sum[axis].add(force[axis].mul(fill)));
+        let [a, b, c, d, e, f, g, h] = fill;
+        let fill = [
+            T::single(a),
+            T::single(b),
+            T::single(c),
+            T::single(d),
+            T::single(e),
+            T::single(f),
+            T::single(g),
+            T::single(h),
+        ];
+        let fill = T::Octet::<S>::of(fill);
+        sum =
+            [sum[0].add(force[0].mul(fill)), sum[1].add(force[1].mul(fill)), sum[2].add(force[2].mul(fill))];
     }
-    sum.map(Octet::array)
+    [sum[0].array(), sum[1].array(), sum[2].array()]
 }
 
-/// Adds a block times the nodes `from` on of a row.
+/// The nodes of row `row` of the nine round a chunk: before its own, at its own, after its own.
+#[inline(always)]
+fn beside<T: Real, S: Simd>(u: &[Chunk<T>], near: &[u32; 27], row: usize) -> [[T::Octet<S>; 3]; 3] {
+    let before = &u[near[3 * row] as usize];
+    let here = &u[near[3 * row + 1] as usize];
+    let after = &u[near[3 * row + 2] as usize];
+    let [ax, ay, az] = [before[0][LANES - 1], before[1][LANES - 1], before[2][LANES - 1]];
+    let [bx, by, bz] = [after[0][0], after[1][0], after[2][0]];
+    [
+        [Octet::of(late(ax, here[0])), Octet::of(late(ay, here[1])), Octet::of(late(az, here[2]))],
+        [Octet::of(here[0]), Octet::of(here[1]), Octet::of(here[2])],
+        [Octet::of(early(here[0], bx)), Octet::of(early(here[1], by)), Octet::of(early(here[2], bz))],
+    ]
+}
+
+/// Each number in the next lane, and another one in the first.
+#[inline(always)]
+fn late<T: Copy>(first: T, [a, b, c, d, e, f, g, _]: [T; LANES]) -> [T; LANES] {
+    [first, a, b, c, d, e, f, g]
+}
+
+/// Each number in the lane before, and another one in the last.
+#[inline(always)]
+fn early<T: Copy>([_, b, c, d, e, f, g, h]: [T; LANES], last: T) -> [T; LANES] {
+    [b, c, d, e, f, g, h, last]
+}
+
+/// Adds a block times the vectors of eight nodes.
 #[inline(always)]
 fn add_block<T: Real, S: Simd>(
     sum: [T::Octet<S>; 3],
     block: &[[T; 3]; 3],
-    row: &[[T; LANES + 2]; 3],
-    from: usize,
+    v: &[T::Octet<S>; 3],
 ) -> [T::Octet<S>; 3] {
-    let v: [T::Octet<S>; 3] = std::array::from_fn(|axis| Octet::of(eight(&row[axis], from)));
-    std::array::from_fn(|i| {
-        let times = |j: usize| v[j].mul(Octet::splat(block[i][j]));
-        sum[i].add(times(0)).add(times(1)).add(times(2))
-    })
+    let [x, y, z] = *v;
+    let [rx, ry, rz] = block;
+    [row::<T, S>(sum[0], rx, x, y, z), row::<T, S>(sum[1], ry, x, y, z), row::<T, S>(sum[2], rz, x, y, z)]
+}
+
+#[inline(always)]
+fn row<T: Real, S: Simd>(
+    sum: T::Octet<S>,
+    row: &[T; 3],
+    x: T::Octet<S>,
+    y: T::Octet<S>,
+    z: T::Octet<S>,
+) -> T::Octet<S> {
+    // Only one addition waits for the sum so far.
+    let here = x.mul(Octet::splat(row[0])).add(y.mul(Octet::splat(row[1]))).add(z.mul(Octet::splat(row[2])));
+    sum.add(here)
 }

@@ -10,10 +10,11 @@ use std::sync::Arc;
 
 use glam::DVec3;
 use kintsugi_core::fracture::Cancel;
+use rayon::prelude::*;
 
 use crate::{
     ElasticBody, ElasticError, Load,
-    field::{Field, LANES, add_times, dot, scale_add, zeros, zip},
+    field::{BLOCK, Chunk, Field, LANES, add_times, dot, scale_add, zeros, zip},
     loads,
     multigrid::{Multigrid, Vectors, exact_product, round},
     product::Matrices,
@@ -140,11 +141,11 @@ impl Solver {
         if !(unit.is_normal() && (1.0 / size).is_normal()) {
             return Err(ElasticError::Load("a force beyond all measure"));
         }
-        zip_all(&mut forces, |f| f / size);
+        change_all(&mut forces, |f| f / size);
         let start = start.filter(|start| Arc::ptr_eq(start.body(), body));
         let x = start.map(|start| start.displacements_in(1.0 / unit));
         let (mut x, convergence) = self.conjugate_gradients(&forces, x, settings, cancel)?;
-        zip_all(&mut x, |u| u * unit);
+        change_all(&mut x, |u| u * unit);
         Ok(Solution::new(body, x, convergence))
     }
 
@@ -226,10 +227,13 @@ impl Solver {
 
 /// The largest magnitude.
 fn largest(field: &Field<f64>) -> f64 {
-    field.iter().flatten().flatten().fold(0.0, |most, f| most.max(f.abs()))
+    let of =
+        |chunks: &[Chunk<f64>]| chunks.iter().flatten().flatten().fold(0.0, |most: f64, f| most.max(f.abs()));
+    field.par_chunks(BLOCK).map(of).reduce(|| 0.0, f64::max)
 }
 
 /// Changes every number.
-fn zip_all(field: &mut Field<f64>, change: impl Fn(f64) -> f64) {
-    field.iter_mut().flatten().flatten().for_each(|value| *value = change(*value));
+fn change_all(field: &mut Field<f64>, change: impl Fn(f64) -> f64 + Sync) {
+    let all = |chunk: &mut Chunk<f64>| chunk.iter_mut().flatten().for_each(|value| *value = change(*value));
+    field.par_chunks_mut(BLOCK).for_each(|chunks| chunks.iter_mut().for_each(all));
 }
