@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Levels with fewer nodes are solved directly.
-const FEW_NODES: usize = 130;
+const FEW_NODES: usize = 200;
 
 /// A cell of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]

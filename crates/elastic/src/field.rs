@@ -25,6 +25,8 @@ pub(crate) trait Octet<T>: Copy {
     fn splat(value: T) -> Self;
     /// The sum.
     fn add(self, other: Self) -> Self;
+    /// The difference.
+    fn sub(self, other: Self) -> Self;
     /// The product.
     fn mul(self, other: Self) -> Self;
 }
@@ -83,6 +85,10 @@ impl<V: F32x8> Octet<f32> for One<V> {
         Self(self.0.add(other.0))
     }
     #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.sub(other.0))
+    }
+    #[inline(always)]
     fn mul(self, other: Self) -> Self {
         Self(self.0.mul(other.0))
     }
@@ -109,6 +115,10 @@ impl<V: F64x4> Octet<f64> for Two<V> {
     #[inline(always)]
     fn add(self, other: Self) -> Self {
         Self(self.0.add(other.0), self.1.add(other.1))
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.sub(other.0), self.1.sub(other.1))
     }
     #[inline(always)]
     fn mul(self, other: Self) -> Self {
