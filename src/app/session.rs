@@ -290,7 +290,11 @@ impl Session {
             || self.picture_files.is_busy()
             || self.picture.is_sharpening()
             || self.sandbox.as_ref().is_some_and(|s| {
-                s.is_busy() || s.is_refining_preview() || s.is_preparing_preview() || s.is_waiting_beside()
+                s.is_busy()
+                    || s.is_solving_stress()
+                    || s.is_refining_preview()
+                    || s.is_preparing_preview()
+                    || s.is_waiting_beside()
             })
     }
 
@@ -366,6 +370,7 @@ impl Session {
             | Command::KeepNone
             | Command::Dab { .. }
             | Command::EraseAll
+            | Command::PaintByStress
             | Command::InvertKept
             | Command::BreakPin
             | Command::CrackPin

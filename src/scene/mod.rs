@@ -34,6 +34,7 @@ mod resting;
 mod sandbox;
 mod shipped;
 mod strength;
+mod stress;
 mod seeds_file;
 mod stage;
 mod timeline;
@@ -74,6 +75,7 @@ pub use seeds_file::{parse_seeds, read_seeds};
 pub use shipped::{SHIPPED_SCENES, ShippedScene};
 pub use stage::{Aim, BodyInfo, Origin, ScenePick, Status};
 pub use strength::{BodyStrength, BondStrength, MOST_LUMPS};
+pub use stress::StressReport;
 pub use timeline::{TakeInfo, Timeline};
 pub use tuning::{
     Brush, InsideView, LabelView, Missile, Pin, PreviewMode, Throw, Touching, Tuning, ViewTuning,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
 
-use super::{Touching, stage::Stage};
+use super::{Touching, stage::Stage, stress::StressView};
 use crate::{
     bodies::{Contact, Overlap},
     gpu::GpuError,
@@ -29,7 +29,7 @@ const THROUGH: f32 = 0.7;
 /// The overlay, and what it was made from.
 #[derive(Default)]
 pub(super) struct Touched {
-    made_of: Option<(Touching, Vec<DVec3>, u64, u64)>,
+    made_of: Option<(Touching, Vec<DVec3>, u64, u64, u64)>,
     overlay: Option<Arc<Overlay>>,
     revision: u64,
 }
@@ -53,7 +53,7 @@ impl Touched {
     pub fn update(
         &mut self,
         mode: Touching,
-        stage: &mut Stage,
+        (stage, stress): (&mut Stage, &StressView),
         marks: Vec<DVec3>,
         inside: (Option<&Overlay>, u64),
     ) -> Result<(), GpuError> {
@@ -63,7 +63,7 @@ impl Touched {
             return Ok(());
         }
         let (inside, inside_revision) = inside;
-        let wanted = (mode, marks, stage.revision(), inside_revision);
+        let wanted = (mode, marks, stage.revision(), stress.revision(), inside_revision);
         if self.made_of.as_ref() == Some(&wanted) {
             return Ok(());
         }
@@ -74,6 +74,11 @@ impl Touched {
             Touching::Contacts => pressing(&stage.contacts()),
             Touching::Columns => shared(&stage.pair_data()?),
             Touching::Bonds => bonds(stage),
+            Touching::Stress => {
+                let mut made = Overlay { through: 0.0, ..Overlay::default() };
+                stress.draw(stage, &mut made);
+                made
+            }
         };
         for mark in marks {
             made.points.extend(ring(*mark));

@@ -194,6 +194,8 @@ pub enum Touching {
     Columns,
     /// Bonds, by their loads.
     Bonds,
+    /// Tension of the body under the aimed blow, or under its weight.
+    Stress,
 }
 
 /// Labels that the voxels are coloured by.

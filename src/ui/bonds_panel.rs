@@ -11,7 +11,7 @@ use crate::{
         BodyId,
         structure::{Mode, StrengthMaterial},
     },
-    scene::{BondFailure, MOST_LUMPS, Sandbox, Tuning},
+    scene::{BondFailure, MOST_LUMPS, Sandbox, StressReport, Tuning},
 };
 
 /// Bonds that are listed with their loads.
@@ -150,7 +150,7 @@ fn mode(mode: Mode) -> &'static str {
 }
 
 /// A stress with a unit that suits it.
-fn stress(pascal: f64) -> String {
+fn stress_text(pascal: f64) -> String {
     match pascal {
         1e9.. => format!("{:.1} GPa", pascal * 1e-9),
         1e6.. => format!("{:.1} MPa", pascal * 1e-6),
@@ -169,8 +169,28 @@ fn sentence(failure: &BondFailure) -> String {
     };
     let by =
         if failure.by_blow { format!("by a blow of {:.2} J", failure.energy) } else { "by its load".into() };
-    let (bore, strength) = (stress(failure.load * failure.strength), stress(failure.strength));
+    let (bore, strength) = (stress_text(failure.load * failure.strength), stress_text(failure.strength));
     format!("bond {a} \u{2013} {b} was {how} {by}: {bore}, it bears {strength}")
+}
+
+/// Figures of the stress that is shown, and the button that paints by it.
+pub(super) fn stress(ui: &mut egui::Ui, report: &StressReport, out: &mut UiOutput) {
+    if let Some(problem) = &report.problem {
+        ui.add(egui::Label::new(egui::RichText::new(problem).color(theme::BAD)).wrap());
+        return;
+    }
+    let text = match report.of_blow {
+        true => format!("{} for each newton", stress_text(report.greatest)),
+        false => stress_text(report.greatest),
+    };
+    super::widgets::figure(ui, "Tension", text);
+    let tip = "Paint the places of greatest tension for smaller pieces: as many seeds as the pattern has are added there. The \
+               brush erases them";
+    let paint = ui.button("Seeds where it pulls").on_hover_text(tip);
+    out.name("paint_by_stress", &paint);
+    if paint.clicked() {
+        out.push(Command::PaintByStress);
+    }
 }
 
 /// Why a selected piece fell, if a load freed it.
@@ -229,6 +249,6 @@ mod tests {
         );
         (failure.mode, failure.by_blow, failure.energy) = (Mode::Shear, true, 2.345);
         assert!(sentence(&failure).contains("sheared off by a blow of 2.35 J"));
-        assert_eq!([stress(2e9), stress(999.0), stress(1e4)], ["2.0 GPa", "999 Pa", "10 kPa"]);
+        assert_eq!([stress_text(2e9), stress_text(999.0), stress_text(1e4)], ["2.0 GPa", "999 Pa", "10 kPa"]);
     }
 }

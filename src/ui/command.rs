@@ -156,6 +156,8 @@ pub enum Command {
         /// Take dabs away instead.
         erases: bool,
     },
+    /// Paint dense dabs where the stress on display is greatest.
+    PaintByStress,
     /// Take all dabs of the brush away.
     EraseAll,
     /// Clear the selection of cells that stay, so that every cell of the pinned impact breaks off.

@@ -98,6 +98,9 @@ pub(super) fn show(
     );
     let mut shown = if has_measure() { shown.to_vec() } else { shown[..2].to_vec() };
     shown.push(bonds);
+    let stress = "How much the aimed blow, or the weight where nothing is aimed, pulls the surface apart: gold, the brighter the \
+                  more; elastic, on octree cells of level 5";
+    shown.push((Touching::Stress, "stress", stress));
     let title = ("touching", "Show", "Contacts that are drawn over the picture");
     choice(ui, out, title, &mut new.view.touching, &shown);
     let missiles =
@@ -112,6 +115,9 @@ pub(super) fn show(
     numbers(ui, out, Tuning::THROW, &mut new);
     if new != *tuning {
         tune(out, "physics", new);
+    }
+    if let Some(report) = input.sandbox.and_then(crate::scene::Sandbox::stress) {
+        bonds_panel::stress(ui, &report, out);
     }
     if let Some(sandbox) = input.sandbox {
         let step = sandbox.last_step();

@@ -97,6 +97,12 @@ impl Session {
                     sandbox.dab(pick.body, pick.point, *erases);
                 }
             }
+            Command::PaintByStress => {
+                let painted = self.sandbox.as_mut().map_or(0, crate::scene::Sandbox::paint_by_stress);
+                if painted == 0 {
+                    self.say(NoticeKind::Remark, "Nothing is in tension yet: aim at the object first");
+                }
+            }
             Command::EraseAll => {
                 if let Some(sandbox) = &mut self.sandbox {
                     sandbox.erase_all();

@@ -9,11 +9,14 @@ use super::Sandbox;
 use crate::{
     bodies::BodyId,
     fracture::{Dab, MAX_DABS, Paint},
-    scene::Tuning,
+    scene::{StressReport, Tuning},
 };
 
 /// A stroke leaves a dab wherever the pointer is farther than this share of the radius from the dabs of its kind.
 const SPACING: f64 = 0.5;
+
+/// Most dabs that the stress makes at once.
+const MOST_BY_STRESS: usize = 24;
 
 impl Sandbox {
     /// Longest side of the object that a body is, or is a piece of, m.
@@ -51,6 +54,36 @@ impl Sandbox {
         if paint.len() != before {
             self.tune(if erases { "erased paint" } else { "paint" }, tuning);
         }
+    }
+
+    /// Figures of the stress on display, if it is shown.
+    #[must_use]
+    pub fn stress(&self) -> Option<StressReport> {
+        self.stress.report()
+    }
+
+    /// Whether a worker solves for the stress to be shown, so that another frame is due.
+    #[must_use]
+    pub fn is_solving_stress(&self) -> bool {
+        self.stress.is_busy()
+    }
+
+    /// Paints dense dabs where the tension on display is greatest, with as many seeds in all as the pattern has. Returns how
+    /// many dabs there are.
+    pub fn paint_by_stress(&mut self) -> usize {
+        let Some(body) = self.stress.body() else { return 0 };
+        let object = self.stage.info_or_whole(body).object as u32;
+        let mut tuning: Tuning = self.document.tuning().clone();
+        let radius = tuning.brush.radius * self.object_size(body);
+        let dabs = self.stress.dabs(object, radius, tuning.fracture.seed_count(), MOST_BY_STRESS);
+        let count = dabs.len().min(MAX_DABS.saturating_sub(tuning.fracture.paint.len()));
+        if count > 0 {
+            tuning.fracture.paint.extend(dabs.into_iter().take(count));
+            self.end_gesture();
+            self.tune("paint by stress", tuning);
+            self.end_gesture();
+        }
+        count
     }
 
     /// Takes all dabs away.

@@ -55,6 +55,7 @@ use super::{
     painted::Painted,
     preview::Preview,
     stage::Stage,
+    stress::StressView,
     touching::Touched,
 };
 use crate::{
@@ -76,6 +77,7 @@ pub struct Sandbox {
     timeline: Timeline,
     preview: Preview,
     looking: Looking,
+    stress: StressView,
     touched: Touched,
     painted: Painted,
     ghost: Ghost,
@@ -135,6 +137,7 @@ impl Sandbox {
             timeline: Timeline::default(),
             preview: Preview::default(),
             looking: Looking::default(),
+            stress: StressView::default(),
             touched: Touched::default(),
             painted: Painted::default(),
             ghost: Ghost::default(),

@@ -302,7 +302,10 @@ impl Sandbox {
         let alone = selected.first().filter(|_| selected.len() == 1 && view.explode == 0.0);
         let why = alone.and_then(|id| self.why_it_fell(*id));
         let marks = why.map_or_else(Vec::new, |why| vec![why.freed.centre, why.began.centre]);
-        self.touched.update(mode, &mut self.stage, marks, inside)?;
+        let aim = self.preview.aim().map(|aim| (aim.body, aim.impact()));
+        let paint = &self.document.tuning().fracture.paint;
+        self.stress.update(mode == Touching::Stress, aim, paint, &self.stage);
+        self.touched.update(mode, (&mut self.stage, &self.stress), marks, inside)?;
         let below = self.touched.overlay().or(self.looking.overlay()).map(|overlay| &**overlay);
         let below = (below, self.looking.revision() + self.touched.revision());
         let fits = view.explode == 0.0;
