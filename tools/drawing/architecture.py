@@ -44,7 +44,9 @@ def crates():
 
     deepest = max(depth_of(name) for name in found)
     width, height, gap = 236, 82, 40
-    page = Page(800, 62 + (height + gap) * (deepest + 1) - gap, "The crates of the workspace, each above those it uses")
+    widest = max(sum(1 for name in found if depth[name] == k) for k in range(deepest + 1))
+    middle = max(800, widest * (width + 22) + 20) / 2
+    page = Page(int(2 * middle), 62 + (height + gap) * (deepest + 1) - gap, "The crates of the workspace, each above those it uses")
     page.text((24, 28), "the crates: an arrow leads to a crate that is used, and every arrow leads down", 13, bold=True)
     place = {}
     for k in range(deepest + 1):
@@ -52,10 +54,10 @@ def crates():
         for name in sorted(found):
             if depth[name] == k:
                 above = [place[user][0] + width / 2 for user, used in arrows if used == name]
-                middles[name] = sum(above) / len(above) if above else 400
+                middles[name] = sum(above) / len(above) if above else middle
         names = sorted(middles, key=lambda name: (middles[name], name))
         for i, name in enumerate(names):
-            alone = middles[name] if len(names) == 1 else 400 + (i - (len(names) - 1) / 2) * (width + 22)
+            alone = middles[name] if len(names) == 1 else middle + (i - (len(names) - 1) / 2) * (width + 22)
             place[name] = (alone - width / 2, 50 + k * (height + gap))
     for user, used in sorted(arrows):
         a, b = place[user], place[used]

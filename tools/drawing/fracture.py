@@ -134,8 +134,8 @@ def steps():
 
 
 def patterns():
-    """The six seed patterns."""
-    page = Page(760, 540, "Seeds and cells of the six patterns; the arrow is the blow")
+    """The nine seed patterns."""
+    page = Page(760, 804, "Seeds and cells of the nine patterns; the arrow is the blow")
     rng = random.Random(5)
     hit = (0.0, 0.5)
 
@@ -193,7 +193,29 @@ def patterns():
             ],
         ),
         ("inward", "between surface and middle, near the blow", inward()),
+        (
+            "bricks",
+            "two seeds a brick, every second course shifted",
+            [((i + 0.5) / 8, (j + 0.5) / 6) for j in range(6) for i in range(8)],
+        ),
+        (
+            "hexagons",
+            "columns (seen along the axis)",
+            [
+                ((i + 0.25 + 0.5 * (j % 2)) / 5, 0.5 + (j - 2.5) * math.sqrt(0.75) / 5)
+                for j in range(-1, 7)
+                for i in range(-1, 6)
+            ],
+        ),
+        ("slabs", "evenly along an axis", [(0.5, (j + 0.5) / 7) for j in range(7)]),
     ]
+
+    def body(name, k):
+        """The seed that names the body of seed k."""
+        course, half = k // 8, k % 8
+        is_second = name == "bricks" and half > 0 and (half + course) % 2 == 1
+        return k - 1 if is_second else k
+
     for number, (name, about, seeds) in enumerate(drawings):
         ox, oy, side = 40 + number % 3 * 245, 40 + number // 3 * 264, 190
         at = lambda p: (ox + p[0] * side, oy + p[1] * side)
@@ -201,9 +223,21 @@ def patterns():
         for k in range(len(seeds)):
             shape = cell(seeds, k, square(0, 0, 1))
             if len(shape) > 2:
-                page.polygon([at(p) for p in shape], fill=mix(CELLS[k % 10], PAPER, 0.35), stroke=INK, width=0.8)
+                of = body(name, k)
+                color = mix(CELLS[(of * 7 if name == "bricks" else of) % 10], PAPER, 0.35)
+                joins = of != k or name == "bricks" and k + 1 < len(seeds) and body(name, k + 1) == k
+                page.polygon([at(p) for p in shape], fill=color, stroke=color if joins else INK, width=0.8)
+                if joins:
+                    (x, y), half, up = at(seeds[of]), side / 16, side / 12
+                    page.polygon(
+                        [(x - half, y - up), (x + 3 * half, y - up), (x + 3 * half, y + up), (x - half, y + up)],
+                        fill="none",
+                        stroke=INK,
+                        width=0.8,
+                    )
         for s in seeds:
-            page.dot(at(s), 2)
+            if 0 <= s[0] <= 1 and 0 <= s[1] <= 1:
+                page.dot(at(s), 2)
         if name in ("spheres", "clustered", "inward"):
             page.arrow((ox - 30, oy + side / 2), (ox - 2, oy + side / 2), RED, 2.5)
         if name == "radial":
