@@ -28,6 +28,7 @@ mod showing;
 mod signals;
 mod simulate;
 mod simulation_report;
+mod stress;
 mod sweep;
 mod tour;
 mod window;
@@ -191,6 +192,8 @@ enum Command {
     Sweep(sweep::SweepArgs),
     /// Draws one object broken with each of several values of a parameter: a contact sheet
     Sheet(sheet::SheetArgs),
+    /// Solves for the elastic stress of a mesh under its weight, a blow or pressure, on the cells of its octree
+    Stress(stress::StressArgs),
     /// Runs what made a report, a picture or a scene again, and says whether the result is the same
     Repeat(repeat::RepeatArgs),
     /// Lists the presets: materials as which `--preset` breaks
@@ -223,6 +226,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Sweep(args)) => sweep::run(&args),
         Some(Command::Sheet(args)) => sheet::run(&args),
+        Some(Command::Stress(args)) => stress::run(&args),
         Some(Command::Repeat(args)) => repeat::run(&args),
         Some(Command::Presets(args)) => presets::run(&args),
         Some(Command::Doctor) => doctor::run(),

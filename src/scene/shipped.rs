@@ -46,7 +46,7 @@ macro_rules! scene {
 pub const SHIPPED_SCENES: [ShippedScene; 17] = [
     scene!("vase", "A thin vase on the floor is struck after half a second (2018)"),
     scene!("materials", "One vase in five materials, struck in turn"),
-    scene!("wall", "A wall of masonry holds by its bonds until an iron ball strikes it"),
+    scene!("wall", "A wall of bricks holds by its bonds until an iron ball strikes it"),
     scene!("table", "A pane of glass on two trestles bears a stone, and not an owl"),
     scene!("bridge", "A bridge loses its middle pier and breaks under its own weight"),
     scene!("columns", "An iron ball breaks three columns, at level 10 (2016, fig. 5)"),

@@ -312,3 +312,64 @@ fn prepared(wanted: &Wanted) -> Result<(Arc<Solver>, Arc<Vec<(DVec3, u32)>>), El
     let dots = Arc::new(dots.collect());
     Ok((Arc::new(solver), dots))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{fracture::Cancel, mesh, shape::Octree, voxelize};
+
+    fn wanted(blow: Option<(DVec3, DVec3)>) -> Wanted {
+        let mesh = mesh::builtin("box").unwrap();
+        let voxels = voxelize::voxelize(&mesh, 5, &Default::default()).unwrap();
+        let octree = Octree::new(&Arc::new(voxels.forest), 0, voxels.grid);
+        Wanted {
+            body: BodyId(0),
+            shape: Arc::new(Shape::octree(octree, 2000.0, crate::shape::Look::default())),
+            blow,
+            gravity: DVec3::NEG_Y * 9.81,
+            is_free: blow.is_some(),
+            anchors: Vec::new(),
+            reach: 0.1,
+        }
+    }
+
+    #[test]
+    fn a_blow_pulls_where_it_bends_and_seeds_go_there() {
+        let bounds = {
+            let shape = wanted(None).shape;
+            let (low, high) = (shape.bounds().low, shape.bounds().high);
+            [low, high].map(|p| shape.as_octree().map(|o| o.grid.origin + o.grid.h * p).unwrap())
+        };
+        let top = (bounds[0] + bounds[1]) / 2.0 * DVec3::new(1.0, 0.0, 1.0) + DVec3::Y * bounds[1].y;
+        let solved = solve(wanted(Some((top, DVec3::NEG_Y))), None, Cancel::never()).unwrap();
+        assert!(solved.solution.convergence.is_converged);
+        assert_eq!(solved.tension.len(), solved.solution.body().len());
+        assert!(solved.dots.iter().all(|(_, cell)| (*cell as usize) < solved.tension.len()));
+        let view = StressView { shown: Some(Arc::new(solved)), ..StressView::default() };
+        let report = view.report().unwrap();
+        assert!(report.of_blow && report.greatest > 0.0 && report.problem.is_none());
+        let side = bounds[1].x - bounds[0].x;
+        let dabs = view.dabs(3, 0.1 * side, 40, 12);
+        assert!((2..=12).contains(&dabs.len()), "{}", dabs.len());
+        let seeds: f64 = dabs.iter().map(Dab::amount).sum();
+        assert!((36.0..=44.0).contains(&seeds), "{seeds}");
+        for (k, dab) in dabs.iter().enumerate() {
+            assert!(dab.body == 3 && dabs[..k].iter().all(|other| other.at.distance(dab.at) >= 0.1 * side));
+            assert!(dab.at.cmpge(bounds[0]).all() && dab.at.cmple(bounds[1]).all());
+        }
+        // The same blow again starts from its own solution.
+        let last = view.shown.as_deref();
+        let again = solve(wanted_as(last.unwrap()), last, Cancel::never()).unwrap();
+        assert!(again.solution.convergence.iterations <= 1, "{:?}", again.solution.convergence);
+        assert!(Arc::ptr_eq(&again.dots, &last.unwrap().dots));
+        // Under its weight, standing on its lowest cells, a box is hardly pulled anywhere.
+        let weight = solve(wanted(None), None, Cancel::never()).unwrap();
+        let most = weight.tension.iter().copied().fold(0.0, f32::max);
+        let press = 2000.0 * 9.81 * side as f32;
+        assert!(most < 0.3 * press, "{most} {press}");
+    }
+
+    fn wanted_as(solved: &Solved) -> Wanted {
+        solved.wanted.clone()
+    }
+}

@@ -1,0 +1,276 @@
+//! `kintsugi stress`: the elastic stress of a mesh on the cells of its octree, as arrays.
+//!
+//! In: a mesh, loads, what holds it. Out: `stress.npz` and `report.json` in a folder.
+
+use std::{path::PathBuf, sync::Arc};
+
+use clap::Args;
+use glam::DVec3;
+use serde::Serialize;
+
+use super::{CliError, input::load_mesh, parse_point, parse_positive, progress::Reporter};
+use crate::{
+    bodies::structure::StrengthMaterial,
+    elastic::{ElasticBody, ElasticError, Load, Material, Settings, Solution, Solver},
+    export::{Aside, ExportError, npy::Npz},
+    fracture::Cancel,
+    geometry::Aabb,
+    mesh::Up,
+    provenance::{Provenance, VERSION},
+};
+
+#[derive(Args)]
+pub struct StressArgs {
+    /// Mesh file, or builtin:NAME; its units are metres
+    file: PathBuf,
+    /// Which axis of the file points up
+    #[arg(long, value_name = "AXIS", value_parser = super::options::choice::<Up>(), default_value = "y")]
+    up: Up,
+    /// Folder for stress.npz and report.json; made if it is not there
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Leaf level of the octree, 1 to 10
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=10))]
+    level: u32,
+    /// Level of the cells, at most that of the leaves
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=10))]
+    cells: u32,
+    /// Material whose stiffness and density it has: glass, ceramic, concrete, masonry, stone, plaster, oak or ice
+    #[arg(long, value_name = "NAME", value_parser = parse_material, default_value = "concrete")]
+    material: StrengthMaterial,
+    /// Density, kg/m^3
+    #[arg(long, value_name = "RHO", value_parser = parse_positive, default_value_t = 2000.0)]
+    density: f64,
+    /// Poisson's ratio, -0.9 to 0.49
+    #[arg(long, value_name = "NU", default_value_t = 0.2)]
+    poisson: f64,
+    /// Acceleration of all matter, m/s^2; the weight if no other load is given
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_point)]
+    acceleration: Option<DVec3>,
+    /// Where a force pushes, in the units of the mesh; with --force and --direction
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_point)]
+    blow: Option<DVec3>,
+    /// Which way the force pushes; without it, towards the middle of the mesh
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_point, requires = "blow")]
+    direction: Option<DVec3>,
+    /// The force, N
+    #[arg(long, value_name = "N", value_parser = parse_positive, default_value_t = 1.0, requires = "blow")]
+    force: f64,
+    /// How far from its point the force is spread, in the units of the mesh; at least a cell's edge is used
+    #[arg(long, value_name = "R", value_parser = parse_positive, requires = "blow")]
+    radius: Option<f64>,
+    /// Pressure on all outer faces, walls of voids too, Pa
+    #[arg(long, value_name = "PA", value_parser = parse_positive)]
+    pressure: Option<f64>,
+    /// A box whose nodes cannot move, low and high corner, in the units of the mesh; may be given several times. Without
+    /// one a body under its weight stands on its lowest cells, and under other loads it is free
+    #[arg(long, value_name = "X,Y,Z,X,Y,Z", value_parser = parse_box)]
+    held: Vec<Aabb>,
+    /// Print progress as lines of JSON on stderr
+    #[arg(long)]
+    json_progress: bool,
+}
+
+fn parse_material(text: &str) -> Result<StrengthMaterial, String> {
+    let found = StrengthMaterial::ALL.into_iter().find(|material| material.name() == text);
+    found.ok_or_else(|| {
+        let names: Vec<&str> = StrengthMaterial::ALL.iter().map(|material| material.name()).collect();
+        format!("one of {} is wanted", names.join(", "))
+    })
+}
+
+fn parse_box(text: &str) -> Result<Aabb, String> {
+    let numbers: Vec<f64> = text.split(',').filter_map(|part| part.trim().parse().ok()).collect();
+    let wrong = || "six finite numbers are wanted, the low corner and then the high one".to_owned();
+    let [a, b, c, d, e, f] = *numbers.as_slice() else { return Err(wrong()) };
+    let (low, high) = (DVec3::new(a, b, c), DVec3::new(d, e, f));
+    let is_box = text.split(',').count() == 6 && low.is_finite() && high.is_finite() && low.cmplt(high).all();
+    is_box.then(|| Aabb::new(low, high)).ok_or_else(wrong)
+}
+
+impl From<ElasticError> for CliError {
+    fn from(error: ElasticError) -> Self {
+        Self::Input(error.to_string())
+    }
+}
+
+/// `report.json`.
+#[derive(Serialize)]
+struct Report {
+    version: u32,
+    provenance: Provenance,
+    input: String,
+    level: u32,
+    cells_level: u32,
+    cells: usize,
+    /// Cells that hang on the rest by no face, and were left out.
+    cells_left_out: usize,
+    /// Edge of a cell, m.
+    cell: f64,
+    youngs_modulus: f64,
+    poissons_ratio: f64,
+    density: f64,
+    iterations: u32,
+    /// Estimate of the relative error in the energy norm.
+    error: f64,
+    /// The greatest tension, Pa, and where, m.
+    greatest_tension: f64,
+    at: [f64; 3],
+    greatest_displacement: f64,
+    warnings: Vec<String>,
+}
+
+/// Names of the files that it writes.
+const NAMES: [&str; 2] = ["stress.npz", "report.json"];
+
+/// Solves and writes.
+///
+/// # Errors
+/// [`CliError`].
+pub fn run(args: &StressArgs) -> Result<(), CliError> {
+    let reporter = Reporter::new(args.json_progress);
+    if args.cells > args.level {
+        let (cells, level) = (args.cells, args.level);
+        return Err(CliError::Input(format!(
+            "--cells {cells} is finer than --level {level}; lower it or raise --level"
+        )));
+    }
+    let object =
+        super::input::voxelise(&load_mesh(&args.file, &reporter)?.stood_up(args.up), args.level, &reporter)?;
+    let octree = object.octree();
+    let material = Material {
+        youngs_modulus: args.material.strength().stiffness,
+        poissons_ratio: args.poisson,
+        density: args.density,
+    };
+    let body = Arc::new(ElasticBody::new(&octree, args.cells, material)?);
+    let solution = reporter.stage("solve", |_| solved(args, &body))?.converged()?;
+    let mut aside = Aside::begin(&args.out)?;
+    aside.spare([args.file.clone()].into_iter(), NAMES.into_iter())?;
+    let report = report(args, &solution, object.warnings.clone());
+    let folder = aside.path().to_owned();
+    write(&solution, &report, &folder).map_err(|error| aside.moved(error))?;
+    aside.finish()?.iter().for_each(|note| reporter.warn(note));
+    super::print(&format!(
+        "{} cells of {:.4} m, {} iterations; greatest tension {:.4e} Pa at {:.4}, {:.4}, {:.4}; greatest displacement {:.4e} m\n",
+        report.cells,
+        report.cell,
+        report.iterations,
+        report.greatest_tension,
+        report.at[0],
+        report.at[1],
+        report.at[2],
+        report.greatest_displacement
+    ));
+    Ok(())
+}
+
+fn solved(args: &StressArgs, body: &Arc<ElasticBody>) -> Result<Solution, ElasticError> {
+    let everywhere = |_: &crate::elastic::Face| true;
+    let weight = args.blow.is_none() && args.pressure.is_none();
+    let mut loads = Vec::new();
+    if let Some(acceleration) = args.acceleration.or(weight.then_some(DVec3::NEG_Y * 9.81)) {
+        loads.push(Load::Acceleration(acceleration));
+    }
+    if let Some(pascals) = args.pressure {
+        loads.push(Load::Pressure { at: &everywhere, pascals });
+    }
+    let centres = || (0..body.len()).filter_map(|cell| body.cell(cell)).map(|cell| cell.centre);
+    if let Some(point) = args.blow {
+        let middle = centres().sum::<DVec3>() / body.len().max(1) as f64;
+        let direction = args.direction.unwrap_or(middle - point);
+        loads.push(Load::Blow { point, direction, radius: args.radius.unwrap_or(0.0), newtons: args.force });
+    }
+    let solver = match args.held.is_empty() {
+        false => Solver::held_in(body, &args.held)?,
+        true if weight => {
+            let lowest = centres().map(|centre| centre.y).fold(f64::INFINITY, f64::min);
+            Solver::held(body, |p| [p.y <= lowest - 0.25 * body.cell_size(); 3])?
+        }
+        true => Solver::free(body)?,
+    };
+    solver.solve(&loads, &Settings::PRECISE, None, Cancel::never())
+}
+
+fn report(args: &StressArgs, solution: &Solution, warnings: Vec<String>) -> Report {
+    let body = solution.body();
+    let tension = solution.tension();
+    let first = (0.0f32, 0usize);
+    let (greatest, at) = (0..)
+        .zip(&tension)
+        .fold(first, |best, (cell, pull)| if *pull > best.0 { (*pull, cell) } else { best });
+    Report {
+        version: VERSION,
+        provenance: crate::provenance::here(),
+        input: args.file.display().to_string(),
+        level: args.level,
+        cells_level: body.level(),
+        cells: body.len(),
+        cells_left_out: body.cells_left_out(),
+        cell: body.cell_size(),
+        youngs_modulus: body.material().youngs_modulus,
+        poissons_ratio: body.material().poissons_ratio,
+        density: body.material().density,
+        iterations: solution.convergence.iterations,
+        error: solution.convergence.error,
+        greatest_tension: f64::from(greatest),
+        at: body.cell(at).map_or([0.0; 3], |cell| cell.centre.to_array()),
+        greatest_displacement: moves(solution).iter().map(|u| u.length()).fold(0.0, f64::max),
+        warnings,
+    }
+}
+
+/// Mean displacement of the corners of each cell, m.
+fn moves(solution: &Solution) -> Vec<DVec3> {
+    let body = solution.body();
+    let of = |cell: usize| {
+        let low = body.cell(cell)?.low;
+        let corners = (0..8u32).filter_map(|corner| {
+            solution.displacement(std::array::from_fn(|axis| low[axis] + (corner >> axis & 1)))
+        });
+        Some(corners.sum::<DVec3>() / 8.0)
+    };
+    (0..body.len()).map(|cell| of(cell).unwrap_or(DVec3::ZERO)).collect()
+}
+
+fn write(solution: &Solution, report: &Report, folder: &std::path::Path) -> Result<(), ExportError> {
+    let body = solution.body();
+    let cells: Vec<_> = (0..body.len()).filter_map(|cell| body.cell(cell)).collect();
+    let n = cells.len();
+    let low: Vec<u32> = cells.iter().flat_map(|cell| cell.low).collect();
+    let fill: Vec<f32> = cells.iter().map(|cell| cell.fill).collect();
+    let centre: Vec<f64> = cells.iter().flat_map(|cell| cell.centre.to_array()).collect();
+    let moved: Vec<f64> = moves(solution).iter().flat_map(|u| u.to_array()).collect();
+    let stress: Vec<f64> = solution.stress().iter().flat_map(|stress| stress.0).collect();
+    let principal: Vec<f64> = solution.stress().iter().flat_map(|stress| stress.principal()).collect();
+    let mises: Vec<f64> = solution.stress().iter().map(|stress| stress.von_mises()).collect();
+    let mut file = Npz::create(&folder.join(NAMES[0]))?;
+    file.array("cell", &[n, 3], &low)?;
+    file.array("fill", &[n], &fill)?;
+    file.array("centre", &[n, 3], &centre)?;
+    file.array("displacement", &[n, 3], &moved)?;
+    file.array("stress", &[n, 6], &stress)?;
+    file.array("principal", &[n, 3], &principal)?;
+    file.array("von_mises", &[n], &mises)?;
+    file.finish()?;
+    let path = folder.join(NAMES[1]);
+    let text =
+        serde_json::to_string_pretty(report).map_err(|error| ExportError::Format(error.to_string()))?;
+    std::fs::write(&path, text + "\n").map_err(|error| ExportError::write(&path, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes_and_materials_are_checked() {
+        let held = parse_box("0, 0,0,1,2,3").unwrap();
+        assert_eq!((held.low, held.high), (DVec3::ZERO, DVec3::new(1.0, 2.0, 3.0)));
+        for bad in ["0,0,0,1,2", "0,0,0,1,2,3,4", "0,0,0,1,nan,3", "0,0,0,1,0,3", "a,0,0,0,1,2,3"] {
+            assert!(parse_box(bad).unwrap_err().contains("six"), "{bad}");
+        }
+        assert_eq!(parse_material("oak"), Ok(StrengthMaterial::Oak));
+        assert!(parse_material("gold").unwrap_err().contains("masonry"));
+    }
+}
