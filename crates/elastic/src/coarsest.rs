@@ -48,7 +48,7 @@ impl Coarsest {
                 }
                 let low = lattice.node(chunk, lane);
                 let dofs: [u32; 24] = std::array::from_fn(|dof| {
-                    let corner = std::array::from_fn(|axis| low[axis] + (dof as u32 / 3 >> axis & 1));
+                    let corner = std::array::from_fn(|axis| low[axis] + ((dof as u32 / 3) >> axis & 1));
                     let (chunk, lane) = lattice.find(corner);
                     number.get(chunk).map_or(u32::MAX, |number| number[LANES * (dof % 3) + lane])
                 });

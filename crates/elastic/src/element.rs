@@ -114,7 +114,7 @@ mod tests {
 
     /// A displacement by the corners' places, 0 or 1.
     fn field(of: impl Fn([f64; 3]) -> [f64; 3]) -> [f64; 24] {
-        std::array::from_fn(|i| of([0, 1, 2].map(|axis| (i / 3 >> axis & 1) as f64))[i % 3])
+        std::array::from_fn(|i| of([0, 1, 2].map(|axis| ((i / 3) >> axis & 1) as f64))[i % 3])
     }
 
     #[test]

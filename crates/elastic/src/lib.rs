@@ -29,6 +29,10 @@
 //! ```
 
 #![deny(missing_docs)]
+#![allow(
+    clippy::needless_range_loop,
+    reason = "a node, a lane or an axis is a place in several arrays at once"
+)]
 
 mod body;
 mod cells;

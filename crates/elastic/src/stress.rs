@@ -22,8 +22,7 @@ impl Stress {
         let mean = (xx + yy + zz) / 3.0;
         let [a, b, c] = [xx - mean, yy - mean, zz - mean];
         let spread = ((a * a + b * b + c * c + 2.0 * (yz * yz + zx * zx + xy * xy)) / 6.0).sqrt();
-        // Written so that NaN also ends here.
-        if !(spread > 0.0) {
+        if spread.is_nan() || spread == 0.0 {
             return [mean; 3];
         }
         let [a, b, c, d, e, f] = [a, b, c, yz, zx, xy].map(|v| v / spread);

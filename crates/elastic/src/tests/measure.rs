@@ -12,6 +12,16 @@ fn built_in(name: &str, level: u32) -> Octree {
     Octree::new(&Arc::new(voxels.forest), 0, voxels.grid)
 }
 
+/// What all threads have computed so far, ms; Linux only.
+fn computed_ms() -> f64 {
+    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let of = |task: std::fs::DirEntry| {
+        let told = std::fs::read_to_string(task.path().join("schedstat")).unwrap_or_default();
+        told.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or(0.0)
+    };
+    tasks.map(of).sum::<f64>() / 1e6
+}
+
 fn measured(name: &str, octree: &Octree, is_free: bool) {
     let begun = Instant::now();
     let body = Arc::new(ElasticBody::new(octree, octree.level(), STEEL).unwrap());
@@ -57,6 +67,7 @@ fn measured(name: &str, octree: &Octree, is_free: bool) {
         .fold(0.0, f64::max)
         / f64::from(most(&precise));
     let (mut last, mut times, mut iterations) = (cold.clone(), Vec::new(), 0);
+    let before = computed_ms();
     for k in 0..10 {
         let point = path[path.len() / 2 + (k * path.len() / 4 / 10)];
         let (found, ms) = solve(point, &Settings::DISPLAY, Some(&last));
@@ -64,9 +75,10 @@ fn measured(name: &str, octree: &Octree, is_free: bool) {
         iterations += found.convergence.iterations;
         last = found;
     }
+    let computed = (computed_ms() - before) / (10 * runs) as f64;
     times.sort_by(f64::total_cmp);
     println!(
-        "| {name} | {} | {} | {} | {:.0} | {:.0} | {cold_ms:.0} ms, {} | {precise_ms:.0} ms, {} | {:.0} / {:.0} ms, {:.1} | {:.3} |",
+        "| {name} | {} | {} | {} | {:.0} | {:.0} | {cold_ms:.0} ms, {} | {precise_ms:.0} ms, {} | {:.0} / {:.0} ms, {:.1} | {computed:.0} | {:.3} |",
         octree.level(),
         if is_free { "free" } else { "held" },
         body.len(),
@@ -83,7 +95,7 @@ fn measured(name: &str, octree: &Octree, is_free: bool) {
 
 fn measured_at(level: u32) {
     println!(
-        "| body | level | | cells | body, ms | solver, ms | 1e-2 | 1e-6 | moving, median / worst | off |"
+        "| body | level | | cells | body, ms | solver, ms | 1e-2 | 1e-6 | moving, median / worst | computing, ms | off |"
     );
     let side = 1 << level;
     let full = octree(level, 1.0 / f64::from(side), cuboid(IVec3::ONE, IVec3::splat(side - 1)));
