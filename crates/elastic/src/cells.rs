@@ -15,8 +15,8 @@ use crate::ElasticError;
 /// The finest level of cells: a full grid of the next would have 134 million.
 pub(crate) const FINEST: u32 = 8;
 
-/// What a body and a solver hold for each cell, bytes, if every chunk is half full.
-const BYTES_OF_CELL: u64 = 450;
+/// What a body and a solver hold for each cell, bytes, with half-full chunks.
+const BYTES_OF_CELL: u64 = 700;
 
 /// Cells with less solid than this are left out.
 const LEAST_FILL: f64 = 0.01;

@@ -5,7 +5,7 @@
 //!
 //! An [`ElasticBody`] is the cells of one shape. A [`Solver`] is such a body, held somewhere or free; it is made once and
 //! solves for any number of loads. A [`Solution`] answers for cells ([`Solution::stress`], [`Solution::tension`]) and for
-//! points ([`Solution::stress_at`]). Points are in shape space (metres, the axes of the imported object), forces in
+//! points ([`Solution::stress_at`]). [`Solver::modes`] says where a body is weak, whatever loads it. Points are in shape space (metres, the axes of the imported object), forces in
 //! newtons, stresses in pascals.
 //!
 //! Results have the same bytes on any number of threads: every sum has one order.
@@ -20,7 +20,7 @@
 //! let octree = Octree::new(&Arc::new(voxels.forest), 0, voxels.grid);
 //! let glass = Material { youngs_modulus: 70e9, poissons_ratio: 0.22, density: 2500.0 };
 //! let body = Arc::new(ElasticBody::new(&octree, 4, glass)?);
-//! let solver = Solver::free(&body)?;
+//! let solver = Solver::free(&body);
 //! let point = glam::DVec3::new(0.2, 0.5, 0.0);
 //! let blow = Load::Blow { point, direction: -glam::DVec3::X, radius: 0.05, newtons: 100.0 };
 //! let solution = solver.solve(&[blow], &Settings::DISPLAY, None, Cancel::never())?;
@@ -43,6 +43,7 @@ mod field;
 mod lattice;
 mod loads;
 mod material;
+mod modes;
 mod multigrid;
 mod product;
 mod rigid;
@@ -57,6 +58,7 @@ pub use body::{Cell, ElasticBody, Face};
 pub use error::ElasticError;
 pub use loads::Load;
 pub use material::Material;
+pub use modes::Modes;
 pub use solution::{Convergence, Solution};
 pub use solver::{Settings, Solver};
 pub use stress::Stress;

@@ -103,6 +103,23 @@ impl Multigrid {
         body.lattices.iter().map(of).collect()
     }
 
+    /// Forces of a displacement of a level.
+    #[cfg(test)]
+    pub fn forces_of(&self, k: usize, body: &ElasticBody, u: &Field<f32>) -> Field<f32> {
+        struct All<'a>(&'a Level, &'a Lattice, &'a Field<f32>, Field<f32>);
+        impl Work for All<'_> {
+            type Out = Field<f32>;
+            #[inline(always)]
+            fn run<S: Simd>(mut self) -> Field<f32> {
+                for chunk in 0..self.1.chunks() {
+                    self.3[chunk] = self.0.forces::<S>(self.1, self.2, chunk);
+                }
+                self.3
+            }
+        }
+        wide(All(&self.levels[k], &body.lattices[k], u, zeros(body.lattices[k].chunks())))
+    }
+
     /// From the forces of the finest level to its displacements.
     pub fn cycle(
         &self,

@@ -55,12 +55,9 @@ impl std::fmt::Debug for Solver {
 
 impl Solver {
     /// A body that nothing holds: it accelerates under its loads, and its inertia balances them.
-    ///
-    /// # Errors
-    /// None today; the same type as [`Solver::held`].
-    pub fn free(body: &Arc<ElasticBody>) -> Result<Self, ElasticError> {
-        let free = body.lattices[0].active.clone();
-        Ok(Self::new(body, free, true))
+    #[must_use]
+    pub fn free(body: &Arc<ElasticBody>) -> Self {
+        Self::new(body, body.lattices[0].active.clone(), true)
     }
 
     /// A body of which some nodes, the corners of its cells, cannot move: `is_held` says along which axes a node at a point
@@ -111,6 +108,17 @@ impl Solver {
         &self.body
     }
 
+    /// Whether nothing holds the body.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        self.is_free
+    }
+
+    /// Bits of what is not held.
+    pub(crate) fn free_bits(&self) -> &[u32] {
+        self.multigrid.free()
+    }
+
     /// Solves for the displacements under loads. `start`, an earlier solution of this body, saves iterations if its loads
     /// were similar.
     ///
@@ -149,7 +157,8 @@ impl Solver {
         Ok(Solution::new(body, x, convergence))
     }
 
-    fn conjugate_gradients(
+    /// Displacements under forces, for a full cell of edge 1 and Young's modulus 1.
+    pub(crate) fn conjugate_gradients(
         &self,
         forces: &Field<f64>,
         start: Option<Field<f64>>,

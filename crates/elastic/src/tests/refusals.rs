@@ -47,7 +47,7 @@ fn holds_that_let_the_body_turn_are_refused() {
 
 #[test]
 fn loads_that_make_no_sense_are_refused() {
-    let solver = Solver::free(&block()).unwrap();
+    let solver = Solver::free(&block());
     let solve = |load: Load<'_>| solver.solve(&[load], &Settings::DISPLAY, None, Cancel::never()).map(|_| ());
     assert_eq!(
         solver.solve(&[], &Settings::DISPLAY, None, Cancel::never()).unwrap_err(),
@@ -69,7 +69,7 @@ fn loads_that_make_no_sense_are_refused() {
 #[test]
 fn a_solution_tells_whether_it_is_near_enough() {
     let body = block();
-    let solver = Solver::free(&body).unwrap();
+    let solver = Solver::free(&body);
     let at = end(&body, 0, true);
     let load = [Load::Traction { at: &at, pascals: DVec3::X }];
     let settings = Settings { tolerance: 1e-12, iterations: 2 };
@@ -88,7 +88,7 @@ fn a_solution_tells_whether_it_is_near_enough() {
 #[test]
 fn a_start_of_another_body_is_left_alone() {
     let (one, other) = (block(), block());
-    let [first, second] = [&one, &other].map(|body| Solver::free(body).unwrap());
+    let [first, second] = [&one, &other].map(Solver::free);
     let at = |face: &crate::Face| face.axis == 0;
     let load = [Load::Pressure { at: &at, pascals: -1.0 }];
     let solve =
