@@ -3,7 +3,10 @@
 use clap::Args;
 
 use super::options::choice;
-use crate::export::{Collision, Format, Handover, Pivot, Target};
+use crate::{
+    bodies::structure::StrengthMaterial,
+    export::{Collision, Format, Handover, Pivot, Target},
+};
 
 /// Properties of the files besides their formats.
 #[derive(Args, Default)]
@@ -25,17 +28,32 @@ pub struct HandoverArgs {
     /// Simplify meshes: how far their surface may move, in voxels, mostly 0.02 to 1; 0 keeps all triangles
     #[arg(long, value_name = "VOXELS", default_value_t = 0.0, value_parser = parse_simplify)]
     simplify: f64,
-    /// Write bonds.csv: which pieces are neighbours, and how much crack they share
+    /// Write bonds.csv: which pieces are neighbours, how much crack they share, and what breaks it; with --target
+    /// blender, houdini or unreal and with --format usda also what that program reads of it, bonds_blender.py and so on
     #[arg(long)]
     bonds: bool,
+    #[arg(long = "bond-strength", value_name = "MATERIAL", value_parser = parse_material, requires = "bonds")]
+    #[arg(help = format!(
+        "Material whose strength the bonds have, and of a mesh its pieces' density: {} [default: what the scene says, \
+         else {}]",
+        StrengthMaterial::ALL.map(StrengthMaterial::name).join(", "),
+        StrengthMaterial::default().name()
+    ))]
+    strength: Option<StrengthMaterial>,
 }
 
 impl HandoverArgs {
     /// The settings that the options give.
     pub fn handover(&self) -> Handover {
-        let Self { target, pivot, collision, simplify, bonds } = *self;
-        Handover { target, pivot, collision, simplify, bonds }
+        let Self { target, pivot, collision, simplify, bonds, strength } = *self;
+        Handover { target, pivot, collision, simplify, bonds, strength }
     }
+}
+
+fn parse_material(text: &str) -> Result<StrengthMaterial, String> {
+    let known = || StrengthMaterial::ALL.map(StrengthMaterial::name).join(", ");
+    let named = StrengthMaterial::ALL.into_iter().find(|material| material.name() == text.trim());
+    named.ok_or_else(|| format!("no such material; there are {}", known()))
 }
 
 fn parse_simplify(text: &str) -> Result<f64, String> {

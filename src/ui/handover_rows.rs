@@ -4,7 +4,10 @@ use super::{
     UiOutput,
     widgets::{SliderLook, choice, label, slider},
 };
-use crate::export::{Collision, Format, FormatEntry, Handover, Pivot, Target};
+use crate::{
+    bodies::structure::StrengthMaterial,
+    export::{Collision, Format, FormatEntry, Handover, Pivot, Target},
+};
 use std::sync::LazyLock;
 
 /// Conversion of axes by Blender's importers for each format of meshes.
@@ -65,10 +68,18 @@ pub(super) fn show(ui: &mut egui::Ui, handover: &mut Handover, meshes: bool, out
         }
         ui.horizontal(|ui| {
             label(ui, "Bonds", "Which pieces are neighbours");
-            let tip = "A table of neighbours with the crack area that they share";
-            let field = ui.checkbox(&mut handover.bonds, "bonds.csv").on_hover_text(tip);
+            let tip = "bonds.csv, a table of neighbours with the crack that they share and what breaks it; for Blender, \
+                       Houdini, Unreal and USD also what that program reads of it";
+            let field = ui.checkbox(&mut handover.bonds, "breakable").on_hover_text(tip);
             out.name("export_bonds", &field);
         });
+        if handover.bonds {
+            let usual = (None, "as the scene says", "The strength that the scene gives each body");
+            let named = StrengthMaterial::ALL.iter().map(|m| (Some(*m), m.name(), m.about()));
+            let all: Vec<_> = std::iter::once(usual).chain(named).collect();
+            let title = ("export_strength", "Strength of", "Material whose strength the bonds have");
+            choice(ui, out, title, &mut handover.strength, &all);
+        }
     });
     out.name("export_handover", &section.header_response);
 }

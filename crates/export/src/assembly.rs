@@ -8,6 +8,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use rayon::prelude::*;
 
 use crate::{
+    bodies::structure::{Strength, StrengthMaterial},
     fracture::{Dropped, Surface, VoronoiDetail, crack::CrackShape},
     memory,
     mesh::{Material, Mesh},
@@ -146,6 +147,10 @@ pub struct Assembly {
     pub generations: Vec<Generation>,
     /// Adaptation to other programs.
     pub handover: Handover,
+    /// Strength of the bonds by [`ExportPiece::object`], where the scene says it.
+    pub strengths: BTreeMap<Option<usize>, Strength>,
+    /// Whether the masses are volumes, at density 1, and no kg.
+    pub relative_masses: bool,
     /// Widest possible layer of dust between neighbouring pieces, m of shape space.
     pub gap: f64,
     /// Properties of the meshes in the order of the pieces; empty before [`Assembly::prepare`].
@@ -196,6 +201,7 @@ impl Assembly {
                 dropped: voronoi().flat_map(dropped_by).collect(),
             }),
             generations: Self::broken_again(broken).iter().map(Generation::of).collect(),
+            relative_masses: true,
             gap: voronoi()
                 .map(|detail| widest_gap(&detail.recipe.crack, detail.recipe.surface, &broken.grid()))
                 .fold(0.0, f64::max),
@@ -220,6 +226,27 @@ impl Assembly {
         let of_mesh = self.figures.get(piece).map(|figures| figures.mass);
         let of_mesh = of_mesh.filter(|mass| self.meshes.kind != MeshKind::Voxels && mass.kg > 0.0);
         of_mesh.unwrap_or(*self.pieces[piece].shape.mass())
+    }
+
+    /// The same in kg: where masses are at density 1, with the density of the material whose strength the bonds have.
+    #[must_use]
+    pub fn solid(&self, piece: usize) -> MassProperties {
+        let mut mass = self.mass(piece);
+        if self.relative_masses {
+            let material = self.handover.strength.unwrap_or_default();
+            let factor = material.density() / self.pieces[piece].shape.density().max(1e-300);
+            mass.kg *= factor;
+            mass.inertia *= factor;
+        }
+        mass
+    }
+
+    /// Strength of the bonds of an object: of the material that was asked for, else what the scene says, else the default.
+    #[must_use]
+    pub fn strength(&self, object: Option<usize>) -> Strength {
+        let asked = self.handover.strength.map(StrengthMaterial::strength);
+        let said = || self.strengths.get(&object).copied();
+        asked.or_else(said).unwrap_or_else(|| StrengthMaterial::default().strength())
     }
 
     /// Refuses meshes that do not fit into the free memory: all that are made of leaves, or the largest at a time.

@@ -5,6 +5,8 @@
 
 use glam::{DMat3, DQuat, DVec3};
 
+use crate::bodies::structure::StrengthMaterial;
+
 /// Adaptation of the files to another program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Handover {
@@ -16,8 +18,10 @@ pub struct Handover {
     pub collision: Collision,
     /// Largest error of simplified meshes, voxels; 0: meshes are not simplified.
     pub simplify: f64,
-    /// Whether neighbouring pieces are listed.
+    /// Whether neighbouring pieces are listed, with the bonds that hold them.
     pub bonds: bool,
+    /// Material whose strength the bonds have; `None`: what the scene says, or the default.
+    pub strength: Option<StrengthMaterial>,
 }
 
 /// Programs whose axes and units the files can use.
@@ -148,6 +152,9 @@ impl Handover {
         if self.bonds {
             text += " --bonds";
         }
+        if let Some(material) = self.strength {
+            text += &format!(" --bond-strength {}", material.name());
+        }
         text
     }
 }
@@ -253,10 +260,11 @@ mod tests {
             collision: Collision::Parts,
             simplify: 0.25,
             bonds: true,
+            strength: Some(StrengthMaterial::Oak),
         };
         assert_eq!(
             all.options(),
-            " --target unreal --pivot origin --collision parts --simplify 0.25 --bonds"
+            " --target unreal --pivot origin --collision parts --simplify 0.25 --bonds --bond-strength oak"
         );
     }
 }

@@ -49,7 +49,7 @@ mod write;
 pub use crate::fracture::{BreakStep, BrokenObject, PieceRef};
 pub use aside::Aside;
 pub use assembly::{Assembly, BreakArrays, BreakKind, Generation, MeshFigures, Meshes, Skin, widest_gap};
-pub use bonds::{Bond, bonds};
+pub use bonds::{Bond, Capacity, bonds};
 pub use cells::Cells;
 pub use formats::{Format, FormatEntry, Needs, coordinates, internal_rows};
 pub use handover::{Axes, Collision, FileSpace, Handover, Pivot, Target};

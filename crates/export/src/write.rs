@@ -58,11 +58,14 @@ pub fn write(
 
 /// Collision shapes of all pieces, under nodes of the same names and places as in the GLB.
 pub const COLLISION_FILE: &str = "collision.glb";
-/// Neighbours and the crack that they share.
+/// Neighbours, the crack that they share, and what its bond bears.
 pub const BONDS_FILE: &str = "bonds.csv";
 
 /// Files that an export may write beside those of formats.
-pub const BESIDE: [&str; 5] = ["report.json", "scene.toml", "pieces.mtl", COLLISION_FILE, BONDS_FILE];
+pub const BESIDE: [&str; 9] = {
+    let [table, usd, blender, houdini, unreal] = bonds::NAMES;
+    ["report.json", "scene.toml", "pieces.mtl", COLLISION_FILE, table, usd, blender, houdini, unreal]
+};
 
 /// Writes what `what` asks for beside formats into `folder`, after [`Assembly::prepare`]; names of the files.
 ///
@@ -75,8 +78,7 @@ pub fn write_beside(what: &Assembly, folder: &Path, watch: &Watch) -> Result<Vec
         files.push(COLLISION_FILE);
     }
     if what.handover.bonds {
-        bonds::write(&folder.join(BONDS_FILE), what, watch)?;
-        files.push(BONDS_FILE);
+        files.extend(bonds::write(folder, what, watch)?);
     }
     Ok(files)
 }

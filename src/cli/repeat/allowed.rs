@@ -17,6 +17,7 @@ const COMMANDS: [(&str, &str); 5] =
 /// Options that take numbers or names of the program's own tables, or no value.
 const PLAIN: [&str; 69] = [
     "blow-strength",
+    "bond-strength",
     "bonds",
     "clusters",
     "coarser",

@@ -197,11 +197,14 @@ impl ExportPlan {
             .any(|format| format.needs == Needs::Breaks)
             .then(|| order.arrays(sandbox, &lines))
             .flatten();
+        let strengths =
+            (0..sandbox.objects().len()).map(|number| (Some(number), sandbox.bond_strength(number)));
         let what = Assembly {
             meshes: Meshes::asked(order.mesh),
             handover: order.handover,
             generations: lines.generations(bodies.len()),
             gap: lines.widest_gap(),
+            strengths: strengths.collect(),
             ..Assembly::new(pieces, arrays)
         };
         let wants_meshes = order.handover.needs_meshes() || formats.iter().any(|format| format.has_meshes());

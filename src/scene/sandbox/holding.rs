@@ -10,7 +10,10 @@ use glam::DVec3;
 
 use super::{BondFailure, Sandbox, SandboxError};
 use crate::{
-    bodies::{Body, BodyDef, BodyId, structure::Structure},
+    bodies::{
+        Body, BodyDef, BodyId,
+        structure::{Strength, Structure},
+    },
     fracture::{FractureError, FractureParams, Surface},
     scene::{
         Blow, BreakJob, BreakRecord,
@@ -247,6 +250,12 @@ impl Sandbox {
             held.into_iter().for_each(|(id, structure)| self.stage.set_structure(id, structure));
             self.stage.wake_all();
         }
+    }
+
+    /// Strength of the bonds of an object, whether bonds hold it or not.
+    #[must_use]
+    pub fn bond_strength(&self, object: usize) -> Strength {
+        self.document.strength_of(object).strength()
     }
 }
 

@@ -5,7 +5,7 @@
 mod glb;
 mod obj;
 mod ply;
-mod usd;
+pub(crate) mod usd;
 mod vox;
 mod voxels;
 

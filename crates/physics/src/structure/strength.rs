@@ -94,6 +94,23 @@ impl StrengthMaterial {
     }
 }
 
+impl StrengthMaterial {
+    /// Its usual density, kg/m^3, for bodies without a density of their own.
+    #[must_use]
+    pub fn density(self) -> f64 {
+        match self {
+            Self::Glass => 2500.0,
+            Self::Ceramic => 2200.0,
+            Self::Concrete => 2400.0,
+            Self::Masonry => 1800.0,
+            Self::Stone => 2700.0,
+            Self::Plaster => 1100.0,
+            Self::Oak => 700.0,
+            Self::Ice => 917.0,
+        }
+    }
+}
+
 /// How strong the bonds of a structure are. SI units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Strength {

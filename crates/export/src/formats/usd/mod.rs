@@ -14,11 +14,13 @@ use glam::{DQuat, DVec3, Vec3};
 
 use crate::geometry::srgb;
 use crate::{
-    Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Needs, Target, Watch,
+    Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Generation, Needs, Target, Watch,
     meshes::WrittenMesh,
     motion::{Motion, MotionTrack},
+    shape::MassProperties,
 };
-use materials::{ROOT, Used};
+pub(crate) use materials::ROOT;
+use materials::Used;
 
 /// The format.
 pub(super) static FORMAT: FormatEntry = FormatEntry {
@@ -42,22 +44,13 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
     let motion = what.motion.as_ref();
     begin(&mut out, what).map_err(failed)?;
     let mut used = Used::default();
-    // Pieces, and pieces that broke again, under each piece that broke again.
-    let mut under: BTreeMap<Option<usize>, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
-    let known = |id: &usize| what.generations.iter().any(|group| group.id == *id);
-    for piece in &what.pieces {
-        under.entry(piece.parent.filter(known)).or_default().0.push(piece.id);
-    }
-    for group in &what.generations {
-        under.entry(group.parent.filter(known)).or_default().1.push(group.id);
-    }
     let mut open = vec![(None, false)];
     while let Some((parent, ends)) = open.pop() {
         if ends {
             writeln!(out, "    }}\n").map_err(failed)?;
             continue;
         }
-        let (pieces, groups) = under.remove(&parent).unwrap_or_default();
+        let (pieces, groups) = below(what, parent);
         if let Some(id) = parent {
             writeln!(out, "    def Xform \"piece_{id:03}\"\n    {{").map_err(failed)?;
             open.push((None, true));
@@ -73,6 +66,37 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
     out.flush().map_err(failed)?;
     materials::write_textures(path, &used)?;
     Ok(Vec::new())
+}
+
+/// The parent of a piece or of one that broke again, if it is among those that broke again.
+fn known(what: &Assembly, parent: Option<usize>) -> Option<&Generation> {
+    what.generations.iter().find(|group| Some(group.id) == parent)
+}
+
+/// Ids of the pieces, and of the pieces that broke again, whose prims lie under that of a piece that broke again, or
+/// under the root.
+pub(crate) fn below(what: &Assembly, parent: Option<usize>) -> (Vec<usize>, Vec<usize>) {
+    let is_here = |own: Option<usize>| known(what, own).map(|group| group.id) == parent;
+    let pieces = what.pieces.iter().filter(|piece| is_here(piece.parent)).map(|piece| piece.id);
+    let groups = what.generations.iter().filter(|group| is_here(group.parent)).map(|group| group.id);
+    (pieces.collect(), groups.collect())
+}
+
+/// Path of a piece's prim.
+pub(crate) fn path(what: &Assembly, piece: &ExportPiece) -> String {
+    let mut path = piece.name();
+    let mut parent = known(what, piece.parent);
+    while let Some(group) = parent {
+        path = format!("piece_{:03}/{path}", group.id);
+        parent = known(what, group.parent);
+    }
+    format!("/{ROOT}/{path}")
+}
+
+/// Principal moments of inertia in a file with `scale` units per unit of shape space, and their axes as x, y, z, w.
+pub(crate) fn principal(mass: &MassProperties, scale: f64) -> (Vec3, [f32; 4]) {
+    let (moments, axes) = inertia::principal(mass.inertia * (scale * scale));
+    (moments.max(DVec3::ZERO).as_vec3(), unit(axes))
 }
 
 fn begin(out: &mut impl Write, what: &Assembly) -> std::io::Result<()> {
@@ -109,8 +133,7 @@ fn write_piece<'a>(
     let apis = if solid { "\"PhysicsRigidBodyAPI\", \"PhysicsMassAPI\"" } else { "" };
     writeln!(out, "    def Xform \"{name}\" (\n        prepend apiSchemas = [{apis}]\n    )\n    {{")?;
     if solid {
-        let (moments, axes) = inertia::principal(mass.inertia * (scale * scale));
-        let (m, [x, y, z, w]) = (moments.max(DVec3::ZERO).as_vec3(), unit(axes));
+        let (m, [x, y, z, w]) = principal(&mass, scale);
         let centre = ((mass.centre - pivot) * scale).as_vec3();
         writeln!(out, "        float physics:mass = {}", mass.kg as f32)?;
         writeln!(out, "        point3f physics:centerOfMass = ({}, {}, {})", centre.x, centre.y, centre.z)?;
@@ -195,7 +218,7 @@ fn write_triangles(out: &mut impl Write, points: &[Vec3], triangles: &[[u32; 3]]
 }
 
 /// A unit quaternion in f32: x, y, z, w.
-fn unit(rotation: DQuat) -> [f32; 4] {
+pub(crate) fn unit(rotation: DQuat) -> [f32; 4] {
     rotation.normalize().as_quat().normalize().to_array()
 }
 

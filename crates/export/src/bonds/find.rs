@@ -1,15 +1,15 @@
-//! Finds neighbouring pieces and the crack area that they share: `bonds.csv`.
+//! Finds neighbouring pieces, the crack area that they share, and its second moments.
 //!
-//! In: the meshes of pieces in their original places. Out: a row for every pair with crack faces against each other.
+//! In: the meshes of pieces in their original places. Out: a [`Bond`] for every pair with crack faces against each other.
 //! From sample points on a crack face it looks for the nearest opposite face of another piece; the area is the mean of
 //! what both sides find.
 
-use std::{collections::BTreeMap, fmt::Write as _, path::Path, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
-use glam::DVec3;
+use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 
-use super::{
+use crate::{
     Assembly, ExportError, Watch,
     meshes::{Side, Tagged, TriangleTree, WrittenMesh},
 };
@@ -37,15 +37,29 @@ pub struct Bond {
     pub normal: DVec3,
     /// Mean distance between the two faces, units of shape space.
     pub gap: f64,
+    /// Area of its projection on the mean plane, which carries the loads: less than the area where the crack is rough.
+    pub section: f64,
+    /// Second moments of that projection about its centre, the integral of r r^T: as of
+    /// [`CrackSection`](crate::fracture::CrackSection).
+    pub moments: DMat3,
 }
 
 /// Sums found from one side of a pair.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct OneSide {
     area: f64,
     centre: DVec3,
     normal: DVec3,
     gap: f64,
+    /// Second moments about the origin.
+    second: DMat3,
+}
+
+impl Default for OneSide {
+    /// Nothing, where a matrix by default would be the identity.
+    fn default() -> Self {
+        Self { area: 0.0, centre: DVec3::ZERO, normal: DVec3::ZERO, gap: 0.0, second: DMat3::ZERO }
+    }
 }
 
 /// Neighbouring pieces of each object.
@@ -81,6 +95,7 @@ pub fn bonds(what: &Assembly, watch: &Watch) -> Result<Vec<Bond>, ExportError> {
                 sum.centre += part.centre;
                 sum.normal += part.normal;
                 sum.gap += part.gap;
+                sum.second += part.second;
             }
         }
         done += own.len();
@@ -99,6 +114,10 @@ fn against(tree: &TriangleTree, triangle: &Tagged, voxel: f64, gap: f64) -> Vec<
     let along = (longest / (STEP * voxel)).ceil().clamp(1.0, MOST_ALONG) as u32;
     let share = doubled.length() * 0.5 / f64::from(along * along);
     let reach = REACH * voxel + gap;
+    // All parts of the triangle have the same second moments about their own centres.
+    let middle = (a + b + c) / 3.0;
+    let own = [a, b, c].map(|corner| outer((corner - middle) / f64::from(along)));
+    let own = (own[0] + own[1] + own[2]) * (share / 12.0);
     let mut parts: Vec<((u32, u32), OneSide)> = Vec::new();
     for place in places(triangle.corners, along) {
         let other = tree.nearest(place, reach, |other| {
@@ -120,8 +139,14 @@ fn against(tree: &TriangleTree, triangle: &Tagged, voxel: f64, gap: f64) -> Vec<
         part.centre += place * share;
         part.normal += normal * share;
         part.gap += squared.sqrt() * share;
+        part.second += outer(place) * share + own;
     }
     parts
+}
+
+/// The matrix r r^T.
+fn outer(r: DVec3) -> DMat3 {
+    DMat3::from_cols(r * r.x, r * r.y, r * r.z)
 }
 
 /// Centres of the n^2 triangles that result from dividing a triangle's sides into n parts.
@@ -146,45 +171,20 @@ fn joined(pairs: &BTreeMap<(u32, u32), OneSide>) -> Vec<Bond> {
     let bond = |(a, b): (u32, u32)| {
         let [one, other] = [(a, b), (b, a)].map(|pair| pairs.get(&pair).copied().unwrap_or_default());
         let whole = one.area + other.area;
+        let (centre, facing) = ((one.centre + other.centre) / whole, one.normal - other.normal);
+        let normal = facing.normalize_or_zero();
+        let section = facing.length() * 0.5;
+        let about = (one.second + other.second) * whole.recip() - outer(centre);
+        let flat = DMat3::IDENTITY - outer(normal);
         Bond {
             pieces: [a as usize, b as usize],
             area: whole * 0.5,
-            centre: (one.centre + other.centre) / whole,
-            normal: (one.normal - other.normal).normalize_or_zero(),
+            centre,
+            normal,
             gap: (one.gap + other.gap) / whole,
+            section,
+            moments: flat * about * flat * section,
         }
     };
     names.into_iter().map(bond).filter(|bond| bond.area > 0.0).collect()
-}
-
-/// Writes `bonds.csv`: areas and positions in the file's units, relative to the first piece of each pair.
-///
-/// # Errors
-/// [`ExportError`].
-pub(super) fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<usize, ExportError> {
-    let all = bonds(what, watch)?;
-    let space = what.handover.table_space();
-    let mut text = String::from("a,b,area,gap,centre_x,centre_y,centre_z,normal_x,normal_y,normal_z\n");
-    for bond in &all {
-        let placing = &what.pieces[bond.pieces[0]].placing;
-        let units = placing.scale * space.per_metre;
-        let (centre, normal) =
-            (space.point(placing.point(bond.centre)), space.direction(placing.rotation * bond.normal));
-        let [a, b] = bond.pieces;
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "{a},{b},{},{},{},{},{},{},{},{}",
-            bond.area * units * units,
-            bond.gap * units,
-            centre.x,
-            centre.y,
-            centre.z,
-            normal.x,
-            normal.y,
-            normal.z
-        );
-    }
-    std::fs::write(path, text).map_err(|e| ExportError::write(path, e))?;
-    Ok(all.len())
 }

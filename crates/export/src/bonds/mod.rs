@@ -1,0 +1,102 @@
+//! The bonds of neighbouring pieces, and the files in which they leave for other programs.
+//!
+//! In: an [`Assembly`] with meshes. Out: `bonds.csv`, and beside it what the target program reads: a table of four files
+//! below. To add one: a file here with a function that makes its text, a line in [`FILES`], and a section in docs/files.md.
+
+mod blender;
+mod capacity;
+mod find;
+mod houdini;
+mod table;
+#[cfg(test)]
+mod tests;
+mod unreal;
+mod usd;
+
+use std::{collections::BTreeMap, path::Path};
+
+pub use capacity::Capacity;
+pub use find::{Bond, bonds};
+
+use crate::{Assembly, ExportError, Format, Target, Watch, write::BONDS_FILE};
+
+/// A bond between two pieces that lie where the crack between them is closed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Joint {
+    /// What they share.
+    pub bond: Bond,
+    /// What it bears: N, and N m of the files, whose lengths may not be those of the object.
+    pub holds: Capacity,
+}
+
+/// A line of the table.
+struct BondFile {
+    /// Its name in the folder.
+    file: &'static str,
+    /// The program that reads it; `None`: any.
+    target: Option<Target>,
+    /// The format whose file it adds to, and without which it is not written.
+    beside: Option<Format>,
+    /// Its text.
+    text: fn(&Assembly, &[Joint]) -> String,
+}
+
+const FILES: [BondFile; 4] = [
+    BondFile { file: "bonds.usda", target: None, beside: Some(Format::Usda), text: usd::text },
+    BondFile { file: "bonds_blender.py", target: Some(Target::Blender), beside: None, text: blender::text },
+    BondFile { file: "bonds_houdini.geo", target: Some(Target::Houdini), beside: None, text: houdini::text },
+    BondFile { file: "bonds_unreal.json", target: Some(Target::Unreal), beside: None, text: unreal::text },
+];
+
+/// Names of all files that [`write`] may write.
+pub(crate) const NAMES: [&str; 5] = [BONDS_FILE, FILES[0].file, FILES[1].file, FILES[2].file, FILES[3].file];
+
+/// Sections with less than this share of the mean area of their object hold nothing: pieces that meet in a corner. Structures
+/// of the crate physics leave out the same.
+const LEAST_AREA: f64 = 1e-3;
+/// Farthest distance between the two sides of a bond's centre, as a share of a voxel.
+const CLOSED: f64 = 0.5;
+/// Least product of two rotations of one body: half an angle of 1.4e-3.
+const ALIKE: f64 = 1.0 - 1e-6;
+
+/// What holds the pieces together where they lie, by ascending pair. Pieces that have come apart since have no joint.
+pub(crate) fn joints(what: &Assembly, all: &[Bond]) -> Vec<Joint> {
+    let object = |bond: &Bond| what.pieces[bond.pieces[0]].object;
+    let mut areas: BTreeMap<Option<usize>, (f64, usize)> = BTreeMap::new();
+    for bond in all {
+        let (area, count) = areas.entry(object(bond)).or_default();
+        *area += bond.section;
+        *count += 1;
+    }
+    let least = |bond: &Bond| areas.get(&object(bond)).map_or(0.0, |(area, n)| LEAST_AREA * area / *n as f64);
+    let joint = |bond: &Bond| {
+        let [a, b] = bond.pieces.map(|piece| &what.pieces[piece]);
+        let apart = a.placing.point(bond.centre).distance(b.placing.point(bond.centre));
+        let is_closed = apart <= CLOSED * a.voxel() * a.placing.scale
+            && a.placing.rotation.dot(b.placing.rotation).abs() >= ALIKE;
+        let holds = Capacity::of(bond, &what.strength(a.object)).scaled(a.placing.scale);
+        (is_closed && bond.section > least(bond)).then_some(Joint { bond: *bond, holds })
+    };
+    all.iter().filter_map(joint).collect()
+}
+
+/// Writes `bonds.csv` and what the target program reads into `folder`; names of the files.
+///
+/// # Errors
+/// [`ExportError`]; files may then be there in part.
+pub(crate) fn write(folder: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<&'static str>, ExportError> {
+    let all = bonds(what, watch)?;
+    let put = |name: &'static str, text: String| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|e| ExportError::write(&path, e)).map(|()| name)
+    };
+    let mut files = vec![put(BONDS_FILE, table::text(what, &all))?];
+    let joints = joints(what, &all);
+    for line in &FILES {
+        let is_read = line.target.is_none_or(|target| what.handover.target == Some(target));
+        if is_read && line.beside.is_none_or(|format| folder.join(format.file).is_file()) {
+            files.push(put(line.file, (line.text)(what, &joints))?);
+        }
+    }
+    Ok(files)
+}
