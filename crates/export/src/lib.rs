@@ -49,7 +49,7 @@ mod write;
 pub use crate::fracture::{BreakStep, BrokenObject, PieceRef};
 pub use aside::Aside;
 pub use assembly::{Assembly, BreakArrays, BreakKind, Generation, MeshFigures, Meshes, Skin, widest_gap};
-pub use bonds::{Bond, Capacity, bonds};
+pub use bonds::{BONDS_FILE, Bond, Capacity, bonds};
 pub use cells::Cells;
 pub use formats::{Format, FormatEntry, Needs, coordinates, internal_rows};
 pub use handover::{Axes, Collision, FileSpace, Handover, Pivot, Target};
@@ -65,7 +65,7 @@ pub use report::{FractureReport, InputReport, InteriorReport, ParameterReport, P
 pub use sheet::Sheet;
 pub use step_log::StepLog;
 pub use trajectory::Trajectory;
-pub use write::{BESIDE, BONDS_FILE, COLLISION_FILE, Watch, write, write_beside};
+pub use write::{BESIDE, COLLISION_FILE, Watch, write, write_beside};
 
 use std::path::{Path, PathBuf};
 

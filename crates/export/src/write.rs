@@ -58,8 +58,6 @@ pub fn write(
 
 /// Collision shapes of all pieces, under nodes of the same names and places as in the GLB.
 pub const COLLISION_FILE: &str = "collision.glb";
-/// Neighbours, the crack that they share, and what its bond bears.
-pub const BONDS_FILE: &str = "bonds.csv";
 
 /// Files that an export may write beside those of formats.
 pub const BESIDE: [&str; 9] = {

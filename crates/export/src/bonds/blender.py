@@ -1,6 +1,6 @@
 """Makes rigid bodies of the pieces of a break, and joins them by constraints that break as the material does.
 
-Written by kintsugi VERSION. Run it in Blender 2.93 or later: in the Scripting workspace, or from a shell with
+Written by kintsugi VERSION. Run it in Blender 3.3 or later: in the Scripting workspace, or from a shell with
 `blender --python bonds_blender.py`. Pieces that the scene lacks are imported from pieces.glb, or pieces.obj, beside this
 script. Nothing else in the scene is changed but the settings below.
 
@@ -12,12 +12,15 @@ breaks each bond, N m, is kept as the property `break_torque` of its empty.
 
 import os
 
+import bmesh
 import bpy
 from mathutils import Matrix, Vector
 
 # Steps of the solver in a frame, and its iterations in a step: stiff bonds between heavy pieces need more than the usual.
 STEPS = 20
 ITERATIONS = 100
+# Above this volume of a piece's convex hull, as a multiple of the piece's own, the hulls of neighbours overlap.
+CONVEX = 1.02
 # Where the empties go.
 COLLECTION = "kintsugi bonds"
 
@@ -38,13 +41,14 @@ def import_pieces(names):
         bpy.ops.import_scene.gltf(filepath=glb)
     elif os.path.exists(obj):
         bpy.ops.wm.obj_import(filepath=obj)
+    bpy.context.view_layer.update()
     missing = [name for name in names if name not in bpy.data.objects]
     if missing:
         raise RuntimeError(f"{missing[0]} is missing: put pieces.glb or pieces.obj into {folder()}, or import it first")
 
 
 def make_body(piece, mass, centre):
-    """An active rigid body whose origin, which is Blender's centre of mass, lies at `centre` in the world."""
+    """Makes a piece's origin, which is Blender's centre of mass, lie at `centre`; returns whether the piece is convex."""
     place = piece.matrix_world.copy()
     piece.parent = None
     shift = place.inverted() @ Vector(centre)
@@ -55,10 +59,23 @@ def make_body(piece, mass, centre):
     body.collision_shape = "CONVEX_HULL"
     body.use_margin = True
     body.collision_margin = 0.0
+    own, hull = bmesh.new(), bmesh.new()
+    own.from_mesh(piece.data)
+    for vertex in piece.data.vertices:
+        hull.verts.new(vertex.co)
+    bmesh.ops.convex_hull(hull, input=hull.verts)
+    is_convex = hull.calc_volume() <= CONVEX * own.calc_volume()
+    own.free()
+    hull.free()
+    return is_convex
 
 
-def join(first, second, centre, force, torque, seconds, collection):
-    """An empty with a constraint that breaks under `force` (N), with steps of so many `seconds`."""
+def join(first, second, centre, force, torque, seconds, collide, collection):
+    """An empty with a constraint that breaks under `force` (N), with steps of so many `seconds`.
+
+    Blender lets pieces whose collisions a constraint disables pass through each other even after it broke, so it
+    disables those of overlapping hulls only.
+    """
     empty = bpy.data.objects.new(f"{first}_{second}", None)
     empty.location = centre
     empty.empty_display_size = 0.02
@@ -70,7 +87,7 @@ def join(first, second, centre, force, torque, seconds, collection):
     bond = empty.rigid_body_constraint
     bond.object1 = bpy.data.objects[first]
     bond.object2 = bpy.data.objects[second]
-    bond.disable_collisions = True
+    bond.disable_collisions = not collide
     bond.use_breaking = True
     bond.breaking_threshold = force * seconds
 
@@ -94,14 +111,13 @@ def build(pieces, bonds):
         bpy.data.objects[name].select_set(True)
     bpy.context.view_layer.objects.active = bpy.data.objects[pieces[0][0]]
     bpy.ops.rigidbody.objects_add(type="ACTIVE")
-    for name, mass, centre in pieces:
-        make_body(bpy.data.objects[name], mass, centre)
+    convex = {name: make_body(bpy.data.objects[name], mass, centre) for name, mass, centre in pieces}
 
     collection = old or bpy.data.collections.new(COLLECTION)
     if old is None:
         scene.collection.children.link(collection)
     for first, second, centre, force, torque in bonds:
-        join(first, second, centre, force, torque, seconds, collection)
+        join(first, second, centre, force, torque, seconds, convex[first] and convex[second], collection)
     print(f"kintsugi: {len(pieces)} pieces, {len(bonds)} bonds, steps of {seconds:.6f} s")
 
 

@@ -9,6 +9,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 
+use super::bond::Bond;
 use crate::{
     Assembly, ExportError, Watch,
     meshes::{Side, Tagged, TriangleTree, WrittenMesh},
@@ -23,26 +24,6 @@ const MOST_ALONG: f64 = 24.0;
 const REACH: f64 = 2.0;
 /// Largest cosine between the normals of opposite faces: teeth of rough cracks need not be parallel.
 const AGAINST: f64 = -0.3;
-
-/// A pair of neighbours.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Bond {
-    /// Ids of the pieces, the lower one first.
-    pub pieces: [usize; 2],
-    /// Shared crack area, square units of shape space.
-    pub area: f64,
-    /// Centre of the area, shape space.
-    pub centre: DVec3,
-    /// Unit normal from the first to the second piece.
-    pub normal: DVec3,
-    /// Mean distance between the two faces, units of shape space.
-    pub gap: f64,
-    /// Area of its projection on the mean plane, which carries the loads: less than the area where the crack is rough.
-    pub section: f64,
-    /// Second moments of that projection about its centre, the integral of r r^T: as of
-    /// [`CrackSection`](crate::fracture::CrackSection).
-    pub moments: DMat3,
-}
 
 /// Sums found from one side of a pair.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@
 //! below. To add one: a file here with a function that makes its text, a line in [`FILES`], and a section in docs/files.md.
 
 mod blender;
-mod capacity;
+mod bond;
 mod find;
 mod houdini;
 mod table;
@@ -13,12 +13,15 @@ mod tests;
 mod unreal;
 mod usd;
 
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 
-pub use capacity::Capacity;
-pub use find::{Bond, bonds};
+pub use bond::{Bond, Capacity};
+pub use find::bonds;
 
-use crate::{Assembly, ExportError, Format, Target, Watch, write::BONDS_FILE};
+use crate::{Assembly, ExportError, Format, Target, Watch};
+
+/// Neighbours, the crack that they share, and what its bond bears.
+pub const BONDS_FILE: &str = "bonds.csv";
 
 /// A bond between two pieces that lie where the crack between them is closed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,9 +54,6 @@ const FILES: [BondFile; 4] = [
 /// Names of all files that [`write`] may write.
 pub(crate) const NAMES: [&str; 5] = [BONDS_FILE, FILES[0].file, FILES[1].file, FILES[2].file, FILES[3].file];
 
-/// Sections with less than this share of the mean area of their object hold nothing: pieces that meet in a corner. Structures
-/// of the crate physics leave out the same.
-const LEAST_AREA: f64 = 1e-3;
 /// Farthest distance between the two sides of a bond's centre, as a share of a voxel.
 const CLOSED: f64 = 0.5;
 /// Least product of two rotations of one body: half an angle of 1.4e-3.
@@ -61,21 +61,13 @@ const ALIKE: f64 = 1.0 - 1e-6;
 
 /// What holds the pieces together where they lie, by ascending pair. Pieces that have come apart since have no joint.
 pub(crate) fn joints(what: &Assembly, all: &[Bond]) -> Vec<Joint> {
-    let object = |bond: &Bond| what.pieces[bond.pieces[0]].object;
-    let mut areas: BTreeMap<Option<usize>, (f64, usize)> = BTreeMap::new();
-    for bond in all {
-        let (area, count) = areas.entry(object(bond)).or_default();
-        *area += bond.section;
-        *count += 1;
-    }
-    let least = |bond: &Bond| areas.get(&object(bond)).map_or(0.0, |(area, n)| LEAST_AREA * area / *n as f64);
     let joint = |bond: &Bond| {
         let [a, b] = bond.pieces.map(|piece| &what.pieces[piece]);
         let apart = a.placing.point(bond.centre).distance(b.placing.point(bond.centre));
         let is_closed = apart <= CLOSED * a.voxel() * a.placing.scale
             && a.placing.rotation.dot(b.placing.rotation).abs() >= ALIKE;
         let holds = Capacity::of(bond, &what.strength(a.object)).scaled(a.placing.scale);
-        (is_closed && bond.section > least(bond)).then_some(Joint { bond: *bond, holds })
+        is_closed.then_some(Joint { bond: *bond, holds })
     };
     all.iter().filter_map(joint).collect()
 }

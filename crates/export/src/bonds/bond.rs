@@ -1,4 +1,4 @@
-//! What a bond bears before it breaks: forces and torques from the strengths of a material and the section of a crack.
+//! A bond: what two pieces share, and what it bears before it breaks.
 //!
 //! In: the area and second moments of a crack, and strengths in Pa. Out: a [`Capacity`] in N and N m.
 //!
@@ -6,10 +6,29 @@
 //! V / A + T c / J in shear, of the rectangle that has the same second moments. That is beam theory of a flat section
 //! (Timoshenko & Gere, *Mechanics of Materials*, ch. 5); a rectangle b x h so bends at strength * b h^2 / 6.
 
-use glam::DMat3;
+use glam::{DMat3, DVec3};
 
-use super::Bond;
 use crate::bodies::structure::Strength;
+
+/// A pair of neighbours.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bond {
+    /// Ids of the pieces, the lower one first.
+    pub pieces: [usize; 2],
+    /// Shared crack area, square units of shape space.
+    pub area: f64,
+    /// Centre of the area, shape space.
+    pub centre: DVec3,
+    /// Unit normal from the first to the second piece.
+    pub normal: DVec3,
+    /// Mean distance between the two faces, units of shape space.
+    pub gap: f64,
+    /// Area of its projection on the mean plane, which carries the loads: less than the area where the crack is rough.
+    pub section: f64,
+    /// Second moments of that projection about its centre, the integral of r r^T: as of
+    /// [`CrackSection`](crate::fracture::CrackSection).
+    pub moments: DMat3,
+}
 
 /// Each of these loads, alone, breaks a bond.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -75,7 +94,7 @@ fn in_plane(moments: &DMat3) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use glam::{DQuat, DVec3};
+    use glam::DQuat;
 
     use super::*;
 
