@@ -15,7 +15,7 @@ const COMMANDS: [(&str, &str); 5] =
     [("fracture", "out"), ("simulate", "out"), ("render", "out"), ("sheet", "out"), ("compare", "picture")];
 
 /// Options that take numbers or names of the program's own tables, or no value.
-const PLAIN: [&str; 69] = [
+const PLAIN: [&str; 70] = [
     "blow-strength",
     "bond-strength",
     "bonds",
