@@ -20,11 +20,25 @@ impl Six {
         self.linear.dot(other.linear) + self.angular.dot(other.angular)
     }
 
+    /// In single precision, with two zeros.
+    pub fn lanes(self) -> [f32; 8] {
+        let (a, b) = (self.linear.as_vec3(), self.angular.as_vec3());
+        [a.x, a.y, a.z, b.x, b.y, b.z, 0.0, 0.0]
+    }
+
+    /// Of [`Self::lanes`].
+    pub fn of_lanes([a, b, c, d, e, f, ..]: &[f32; 8]) -> Self {
+        let of = |a: f32, b: f32, c: f32| DVec3::new(f64::from(a), f64::from(b), f64::from(c));
+        Self { linear: of(*a, *b, *c), angular: of(*d, *e, *f) }
+    }
+
+    #[cfg(test)]
     fn array(self) -> [f64; 6] {
         let ([a, b, c], [d, e, f]) = (self.linear.to_array(), self.angular.to_array());
         [a, b, c, d, e, f]
     }
 
+    #[cfg(test)]
     fn of([a, b, c, d, e, f]: [f64; 6]) -> Self {
         Self { linear: DVec3::new(a, b, c), angular: DVec3::new(d, e, f) }
     }
@@ -99,7 +113,6 @@ impl Block {
         }
     }
 
-    #[cfg(test)]
     pub fn transposed(&self) -> Self {
         Self(std::array::from_fn(|row| std::array::from_fn(|column| self.0[column][row])))
     }
@@ -138,6 +151,7 @@ impl Block {
     }
 
     /// x with L x = v, for self = L, a lower triangle.
+    #[cfg(test)]
     pub fn solve_lower(&self, v: Six) -> Six {
         let (v, mut x) = (v.array(), [0.0; 6]);
         for row in 0..6 {
@@ -148,6 +162,7 @@ impl Block {
     }
 
     /// x with L^T x = v, for self = L, a lower triangle.
+    #[cfg(test)]
     pub fn solve_upper(&self, v: Six) -> Six {
         let (v, mut x) = (v.array(), [0.0; 6]);
         for row in (0..6).rev() {
@@ -157,12 +172,14 @@ impl Block {
         Six::of(x)
     }
 
+    #[cfg(test)]
     pub fn times(&self, v: Six) -> Six {
         let v = v.array();
         Six::of(std::array::from_fn(|row| (0..6).map(|k| self.0[row][k] * v[k]).sum()))
     }
 
     /// The transpose times `v`.
+    #[cfg(test)]
     pub fn transpose_times(&self, v: Six) -> Six {
         let (v, mut out) = (v.array(), [0.0; 6]);
         for (row, value) in self.0.iter().zip(v) {

@@ -4,7 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use glam::DVec3;
 
-use super::{factor::Factor, strength::Strength};
+use super::{
+    standing::{Kept, Standing},
+    strength::Strength,
+};
 use crate::{fracture::CrackSection, geometry::UnionFind, shape::Shape};
 
 /// A part of a structure. Lengths in the shape space of the body, m.
@@ -44,8 +47,10 @@ pub struct Structure {
     pub bonds: Vec<Bond>,
     /// Their strength.
     pub strength: Strength,
-    /// The incomplete factor of its stiffness, once one was needed.
-    pub(super) factor: OnceLock<Factor>,
+    /// What stays from step to step, once it was needed.
+    pub(super) standing: OnceLock<Arc<Standing>>,
+    /// The same of a structure of the same parts and springs.
+    pub(super) kept: Option<Kept>,
 }
 
 /// Sections with less than this share of the mean area hold nothing: cells that meet in a corner.
@@ -76,7 +81,7 @@ impl Structure {
         };
         let mut bonds: Vec<Bond> = sections.iter().filter_map(bond).collect();
         bonds.sort_by_key(|bond| bond.ends);
-        Self { whole: Arc::clone(whole), parts, bonds, strength, factor: OnceLock::new() }
+        Self { whole: Arc::clone(whole), parts, bonds, strength, standing: OnceLock::new(), kept: None }
     }
 
     /// The same after bonds were changed by `change`.
@@ -85,7 +90,12 @@ impl Structure {
         let mut bonds = self.bonds.clone();
         change(&mut bonds);
         let (whole, parts) = (Arc::clone(&self.whole), self.parts.clone());
-        Self { whole, parts, bonds, strength: self.strength, factor: OnceLock::new() }
+        let kept = self.standing.get().map(|standing| standing.kept()).or_else(|| self.kept.clone());
+        Self { whole, parts, bonds, strength: self.strength, standing: OnceLock::new(), kept }
+    }
+
+    pub(super) fn standing(&self) -> &Arc<Standing> {
+        self.standing.get_or_init(|| Arc::new(Standing::new(self, self.kept.as_ref())))
     }
 
     /// The same with bonds of another strength; their damage stays.
@@ -96,7 +106,8 @@ impl Structure {
                 bond.share = strength.share(bond.section.parts, bond.section.normal);
             }
         });
-        Self { strength, ..changed }
+        let kept = changed.kept.filter(|_| strength.stiffness == self.strength.stiffness);
+        Self { strength, kept, ..changed }
     }
 
     /// Whether any part cannot move.
@@ -134,7 +145,8 @@ impl Structure {
             parts,
             bonds,
             strength: self.strength,
-            factor: OnceLock::new(),
+            standing: OnceLock::new(),
+            kept: None,
         }
     }
 
@@ -142,12 +154,18 @@ impl Structure {
     /// the one with the nearest centre.
     #[must_use]
     pub fn part_at(&self, point: DVec3) -> Option<u32> {
-        let key = |part: &StructurePart| {
-            (part.node.distance_squared(point), part.shape.mass().centre.distance_squared(point))
-        };
-        let nearer = |a: &(f64, f64), b: &(f64, f64)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1));
-        let all = self.parts.iter().map(key).enumerate();
-        all.min_by(|(_, a), (_, b)| nearer(a, b)).map(|(part, _)| part as u32)
+        let nodes = &self.standing().base.nodes;
+        let mut best = (f64::INFINITY, None);
+        for (part, node) in nodes.iter().enumerate() {
+            let distance = node.distance_squared(point);
+            let centre = |part: usize| self.parts[part].shape.mass().centre.distance_squared(point);
+            let is_nearer = distance < best.0
+                || (distance == best.0 && best.1.is_some_and(|best| centre(part) < centre(best)));
+            if is_nearer {
+                best = (distance, Some(part));
+            }
+        }
+        best.1.map(|part| part as u32)
     }
 
     /// The same after a blow at `point` (shape space) that puts `energy` (J) into the bonds within `radius` (m), most near

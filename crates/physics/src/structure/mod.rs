@@ -9,9 +9,14 @@
 //! - `response` compares the loads of bonds with their strength, step by step, until none fails.
 
 mod block;
+mod coarse;
 mod factor;
 mod graph;
+mod masses;
+#[cfg(test)]
+mod measurements;
 mod response;
+mod standing;
 mod stiffness;
 mod strength;
 #[cfg(test)]

@@ -18,12 +18,15 @@
 //! of the structure, until nothing fails or until the structure comes apart: the parts then meet what struck them
 //! themselves, with the share of the impulse that [`Response::unspent`] says.
 
-use glam::{DMat3, DVec3};
+use std::sync::Arc;
+
+use glam::DVec3;
 
 use super::{
     block::Six,
-    graph::{Bond, Structure, StructurePart, component_of},
-    stiffness::{Held, Opening, Spring, springs},
+    graph::{Bond, Structure, component_of},
+    standing::Standing,
+    stiffness::{Held, MOST, Opening, Spring},
     strength::Strength,
 };
 
@@ -36,6 +39,12 @@ const TOGETHER: f64 = 0.95;
 const MOST_ROUNDS: usize = 64;
 /// Loads that differ by less, as a share of the structure's weight or its largest load, are those of before.
 const SAME: f64 = 1e-3;
+/// Where no bond can bear more than this share of its strength, loads need not be solved for in full.
+const SAFE: f64 = 0.95;
+/// Loads that may be off by less than this, as a share of the strength, are not solved for again where nothing can fail.
+const UNSEEN: f64 = 0.02;
+/// Iterations of a step in which nothing can fail: what bonds bear may lag behind by some steps then.
+const FEW: usize = 2;
 /// Strength in shear that compression adds, as a share of it (Mohr & Coulomb).
 const INTERNAL_FRICTION: f64 = 0.7;
 
@@ -117,103 +126,44 @@ pub struct Response {
     pub iterations: usize,
 }
 
-/// What a structure remembers from step to step. It changes no result, except that loads which are nearly those of before
-/// are not solved for again.
+/// What a structure remembers from step to step. It changes no failure: only loads that cannot matter are not solved for.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    /// Loads of the contacts of the last step, N and N m; and the motions that all loads caused.
-    contacts: Vec<Six>,
-    motions: Vec<Six>,
-    /// Gravity and spin of the last step, and the loads of the bonds.
+    /// Loads of the contacts of the last step, N and N m.
+    contacts: Arc<Vec<Six>>,
+    /// Gravity and spin of the last step.
     surroundings: Option<[DVec3; 2]>,
+    solved: Option<Arc<SolvedLoads>>,
+}
+
+/// Loads that were solved for.
+#[derive(Clone, Debug)]
+struct SolvedLoads {
+    /// What they were solved for; another structure's say nothing but where a solver may begin.
+    standing: Arc<Standing>,
+    motions: Vec<Six>,
+    /// The loads on the parts that these motions are exact for.
+    carried: Vec<Six>,
+    /// Of all bonds; empty where they are in doubt.
     loads: Vec<BondLoad>,
 }
 
 impl Memory {
     /// Whether the loads of all bonds are known.
     pub(crate) fn is_known(&self) -> bool {
-        !self.loads.is_empty()
+        !self.loads().is_empty()
     }
 
     /// Loads of all bonds; empty if they are not known.
     pub(crate) fn loads(&self) -> &[BondLoad] {
-        &self.loads
+        self.solved.as_ref().map_or(&[], |solved| &solved.loads)
     }
 
     /// Makes the next step solve for the loads, whatever they are.
     pub(crate) fn doubt(&mut self) {
         self.surroundings = None;
-        self.loads.clear();
-    }
-}
-
-/// The rigid motion that the loads of a component cause, and with it the loads that are in balance.
-struct Masses {
-    /// Mass (kg), centre (shape space, m) and inertia about it of every part.
-    parts: Vec<(f64, DVec3, DMat3)>,
-}
-
-impl Masses {
-    fn new(structure: &Structure, density: f64) -> Self {
-        let of = |part: &StructurePart| {
-            let mass = part.shape.mass();
-            let scale = density / part.shape.density().max(1e-300);
-            (mass.volume_m3 * density, mass.centre, part.shape.inertia() * scale)
-        };
-        Self { parts: structure.parts.iter().map(of).collect() }
-    }
-
-    /// Adds to `loads` the weight of the parts where `gravity` is not zero, and the inertia of each component that no
-    /// anchor holds.
-    fn balance(
-        &self,
-        structure: &Structure,
-        component: &[u32],
-        (gravity, spin): (DVec3, DVec3),
-        loads: &mut [Six],
-    ) {
-        let arm = |part: usize| self.parts[part].1 - structure.parts[part].node;
-        for (part, load) in loads.iter_mut().enumerate() {
-            let weight = gravity * self.parts[part].0;
-            *load += Six { linear: weight, angular: arm(part).cross(weight) };
-        }
-        let count = component.iter().max().map_or(0, |last| *last as usize + 1);
-        let mut held = vec![false; count];
-        let mut sums = vec![(0.0, DVec3::ZERO); count];
-        for (part, own) in structure.parts.iter().enumerate() {
-            let of = component[part] as usize;
-            held[of] |= own.anchored;
-            let (mass, centre, _) = self.parts[part];
-            sums[of].0 += mass;
-            sums[of].1 += centre * mass;
-        }
-        let centres: Vec<DVec3> = sums.iter().map(|(mass, sum)| *sum / mass.max(1e-300)).collect();
-        let mut turning = vec![(DVec3::ZERO, DVec3::ZERO, DMat3::ZERO); count];
-        for (part, load) in loads.iter().enumerate() {
-            let of = component[part] as usize;
-            let (mass, centre, inertia) = self.parts[part];
-            let from = centre - centres[of];
-            let (force, torque, all) = &mut turning[of];
-            *force += load.linear;
-            *torque += load.angular + (structure.parts[part].node - centres[of]).cross(load.linear);
-            let outer = DMat3::from_cols(from * from.x, from * from.y, from * from.z);
-            *all += inertia + (DMat3::from_diagonal(DVec3::splat(from.length_squared())) - outer) * mass;
-        }
-        for (part, load) in loads.iter_mut().enumerate() {
-            let of = component[part] as usize;
-            if held[of] {
-                continue;
-            }
-            let (force, torque, all) = turning[of];
-            let (mass, centre, inertia) = self.parts[part];
-            let angular = all.inverse() * (torque - spin.cross(all * spin));
-            let angular = if angular.is_finite() { angular } else { DVec3::ZERO };
-            let from = centre - centres[of];
-            let acceleration =
-                force / sums[of].0.max(1e-300) + angular.cross(from) + spin.cross(spin.cross(from));
-            let push = acceleration * -mass;
-            let turn = inertia * -angular - spin.cross(inertia * spin);
-            *load += Six { linear: push, angular: turn + arm(part).cross(push) };
+        if let Some(solved) = &mut self.solved {
+            Arc::make_mut(solved).loads.clear();
         }
     }
 }
@@ -228,28 +178,58 @@ impl Structure {
     /// What the structure bears in a step, and which of its bonds fail. Bonds are not changed.
     #[must_use]
     pub fn respond(&self, memory: &mut Memory, all: &Loads<'_>) -> Response {
-        if self.bonds.iter().all(|bond| bond.damage >= 1.0) {
+        let standing = self.standing();
+        if !standing.alive.contains(&true) {
             return Response::default();
         }
         let energy: f64 = all.contacts.iter().map(blow_of).sum();
-        let (lasting, pattern) = self.part_loads(memory, all, energy > 0.0);
+        let now = self.contact_loads(all);
         let surroundings = [all.gravity, all.spin];
-        let is_same = energy == 0.0
-            && memory.loads.len() == self.bonds.len()
+        let solved = memory.solved.take();
+        let known = solved.as_ref().filter(|solved| {
+            Arc::ptr_eq(&solved.standing, standing) && !solved.loads.is_empty() && memory.surroundings.is_some()
+        });
+        if let Some(known) = known
+            && energy == 0.0
             && memory.surroundings.is_some_and(|before| is_near(before, surroundings))
-            && self.is_unchanged(&memory.contacts, &lasting, all);
-        if is_same {
-            return Response { loads: memory.loads.clone(), ..Response::default() };
+            && is_unchanged(&memory.contacts, &now, standing.base.masses.volume * all.density * all.gravity.length())
+        {
+            let response = Response { loads: known.loads.clone(), ..Response::default() };
+            memory.solved = solved;
+            return response;
         }
-        let mut work = Work::new(self, all);
-        let response = work.run(memory, &lasting, &pattern, energy);
-        (memory.contacts, memory.surroundings) = (lasting, Some(surroundings));
-        memory.loads = if response.failures.is_empty() { response.loads.clone() } else { Vec::new() };
+        // What lasted until now goes on where a blow falls; the rest is the blow's.
+        let (lasting, pattern) = match energy > 0.0 {
+            false => (Arc::new(now), Vec::new()),
+            true => {
+                let none = || Arc::new(vec![Six::ZERO; now.len()]);
+                let is_of_these = memory.contacts.len() == now.len();
+                let before = if is_of_these { Arc::clone(&memory.contacts) } else { none() };
+                let pattern = now.iter().zip(before.iter()).map(|(now, before)| *now - *before).collect();
+                (before, pattern)
+            }
+        };
+        let mut loads = lasting.to_vec();
+        standing.base.masses.balance(
+            self,
+            &standing.component,
+            (all.density, all.gravity, all.spin),
+            &mut loads,
+        );
+        let work = Work { structure: self, all, standing, energy };
+        let (response, solved) = match known.and_then(|known| Some((known, safe(standing, known, &loads, energy)?))) {
+            Some((known, unknown)) if unknown == 0.0 => {
+                (Response { loads: known.loads.clone(), blow: energy, ..Response::default() }, Arc::clone(known))
+            }
+            Some((known, _)) => work.refine(known, &loads),
+            None => work.run(solved.as_deref(), (&lasting, loads), &pattern),
+        };
+        (memory.contacts, memory.surroundings, memory.solved) = (lasting, Some(surroundings), Some(solved));
         response
     }
 
-    /// Loads of the parts by contacts, about their nodes: those that last, and the pattern of a blow.
-    fn part_loads(&self, memory: &Memory, all: &Loads<'_>, struck: bool) -> (Vec<Six>, Vec<Six>) {
+    /// Loads of the parts by contacts, about their nodes.
+    fn contact_loads(&self, all: &Loads<'_>) -> Vec<Six> {
         let mut now = vec![Six::ZERO; self.parts.len()];
         for contact in all.contacts {
             let Some(part) = self.part_at(contact.point) else { continue };
@@ -257,26 +237,25 @@ impl Structure {
             let arm = contact.point - self.parts[part as usize].node;
             now[part as usize] += Six { linear: force, angular: arm.cross(force) };
         }
-        if !struck {
-            return (now, Vec::new());
-        }
-        // What lasted until now goes on; the rest is the blow's.
-        let before = match memory.contacts.len() == now.len() {
-            true => memory.contacts.clone(),
-            false => vec![Six::ZERO; now.len()],
-        };
-        let pattern = now.iter().zip(&before).map(|(now, before)| *now - *before).collect();
-        (before, pattern)
+        now
     }
+}
 
-    fn is_unchanged(&self, before: &[Six], now: &[Six], all: &Loads<'_>) -> bool {
-        let weight: f64 = self.parts.iter().map(|part| part.shape.mass().volume_m3).sum::<f64>()
-            * all.density
-            * all.gravity.length();
-        let largest = now.iter().map(|load| load.linear.length()).fold(weight, f64::max);
-        before.len() == now.len()
-            && before.iter().zip(now).all(|(a, b)| (a.linear - b.linear).length() <= SAME * largest)
-    }
+fn is_unchanged(before: &[Six], now: &[Six], weight: f64) -> bool {
+    let largest = now.iter().map(|load| load.linear.length_squared()).fold(0.0, f64::max).sqrt().max(weight);
+    before.len() == now.len()
+        && before.iter().zip(now).all(|(a, b)| (a.linear - b.linear).length_squared() <= (SAME * largest).powi(2))
+}
+
+/// Whether no bond can fail under these loads and a blow of this energy, for all that is known: by how much any bond's load
+/// may differ from the known one, as a share of its strength, if that is worth solving for, and 0 if it is not.
+fn safe(standing: &Standing, known: &SolvedLoads, loads: &[Six], blow: f64) -> Option<f64> {
+    let rest = loads.iter().zip(&known.carried).map(|(now, carried)| *now - *carried);
+    let error = standing.most_energy(rest).sqrt();
+    // A blow stores its energy in the bonds, and no more.
+    let most = standing.most_share(known.loads.iter().map(|load| load.share), error + blow.sqrt());
+    let unknown = standing.most_share(std::iter::repeat(0.0), error);
+    (most < SAFE).then_some(if unknown > UNSEEN { unknown } else { 0.0 })
 }
 
 fn is_near(before: [DVec3; 2], now: [DVec3; 2]) -> bool {
@@ -291,67 +270,96 @@ fn blow_of(contact: &PointLoad) -> f64 {
 /// One step's search for bonds that fail.
 struct Work<'a> {
     structure: &'a Structure,
-    all: Loads<'a>,
-    springs: Vec<Spring>,
-    masses: Masses,
-    alive: Vec<bool>,
+    all: &'a Loads<'a>,
+    standing: &'a Arc<Standing>,
+    energy: f64,
 }
 
-impl<'a> Work<'a> {
-    fn new(structure: &'a Structure, all: &Loads<'a>) -> Self {
-        Self {
-            structure,
-            all: *all,
-            springs: springs(structure),
-            masses: Masses::new(structure, all.density),
-            alive: structure.bonds.iter().map(|bond| bond.damage < 1.0).collect(),
-        }
+impl Work<'_> {
+    /// Loads of all bonds that hold, whose parts have moved so.
+    fn bond_loads(&self, alive: &[bool], motions: &[Six]) -> Vec<BondLoad> {
+        let bonds = self.structure.bonds.iter().zip(&self.standing.base.springs).zip(alive);
+        let load = |((bond, spring), alive): ((&Bond, &Spring), &bool)| match alive {
+            true => {
+                let opening = spring.opening(spring.ends.map(|end| motions[end as usize]));
+                bond_load(bond, spring, opening, &self.structure.strength)
+            }
+            false => BondLoad::NONE,
+        };
+        bonds.map(load).collect()
     }
 
-    fn run(&mut self, memory: &mut Memory, lasting: &[Six], pattern: &[Six], energy: f64) -> Response {
-        let mut response = Response { blow: energy, ..Response::default() };
-        let count = self.structure.parts.len();
-        let mut motions = std::mem::take(&mut memory.motions);
+    /// Comes some iterations closer to the loads of the bonds, where none of them can fail.
+    fn refine(&self, known: &SolvedLoads, loads: &[Six]) -> (Response, Arc<SolvedLoads>) {
+        let standing = self.standing;
+        let held = Held::of(self.structure, standing);
+        let mut motions = known.motions.clone();
+        let (iterations, residual) =
+            held.solve(standing.factor(&held), loads, &mut motions, FEW, |_, _| false);
+        let carried = loads.iter().zip(&residual).map(|(load, rest)| *load - *rest).collect();
+        let bonds = self.bond_loads(&standing.alive, &motions);
+        let solved = SolvedLoads { standing: Arc::clone(standing), motions, carried, loads: bonds.clone() };
+        (Response { loads: bonds, blow: self.energy, iterations, ..Response::default() }, Arc::new(solved))
+    }
+
+    /// Lets bonds fail until the rest holds; `loads` are those of `lasting` in balance.
+    fn run(
+        &self,
+        before: Option<&SolvedLoads>,
+        (lasting, loads): (&[Six], Vec<Six>),
+        pattern: &[Six],
+    ) -> (Response, Arc<SolvedLoads>) {
+        let (structure, all, standing) = (self.structure, self.all, self.standing);
+        let (springs, masses) = (&standing.base.springs, &standing.base.masses);
+        let mut response = Response { blow: self.energy, ..Response::default() };
+        let count = structure.parts.len();
+        let mut motions = before.map_or_else(Vec::new, |before| before.motions.clone());
         motions.resize(count, Six::ZERO);
         let mut of_blow = vec![Six::ZERO; count];
-        let first_component = component_of(self.structure, &self.alive);
-        let (mut left, mut came_apart) = (energy, false);
+        let mut alive = standing.alive.clone();
+        let mut carried = Vec::new();
+        let (mut left, mut came_apart) = (self.energy, false);
         for round in 0..MOST_ROUNDS {
-            let component = component_of(self.structure, &self.alive);
-            if component != first_component {
-                came_apart = true;
+            let component =
+                if round == 0 { standing.component.clone() } else { component_of(structure, &alive) };
+            came_apart |= component != standing.component;
+            let held = match round {
+                0 => Held::of(structure, standing),
+                _ => Held::new(structure, &standing.base, &alive, &component),
+            };
+            let factor = standing.factor(&held);
+            let mut of_round = loads.clone();
+            if round > 0 {
+                of_round.copy_from_slice(lasting);
+                masses.balance(structure, &component, (all.density, all.gravity, all.spin), &mut of_round);
             }
-            let held = Held::new(self.structure, &self.springs, (&self.alive, &component));
-            let factor = self.structure.factor.get_or_init(|| held.factor());
-            let mut loads = lasting.to_vec();
-            self.masses.balance(self.structure, &component, (self.all.gravity, self.all.spin), &mut loads);
-            response.iterations += held.solve(factor, &loads, &mut motions);
+            let (iterations, residual) = held.solve(factor, &of_round, &mut motions, MOST, |_, _| false);
+            response.iterations += iterations;
+            if round == 0 {
+                carried = of_round.iter().zip(&residual).map(|(load, rest)| *load - *rest).collect();
+            }
             let mut compliance = 0.0;
             let strikes = left > 0.0 && !came_apart && !pattern.is_empty();
             if strikes {
                 let mut loads = pattern.to_vec();
-                self.masses.balance(self.structure, &component, (DVec3::ZERO, DVec3::ZERO), &mut loads);
-                response.iterations += held.solve(factor, &loads, &mut of_blow);
+                let still = (all.density, DVec3::ZERO, DVec3::ZERO);
+                masses.balance(structure, &component, still, &mut loads);
+                response.iterations += held.solve(factor, &loads, &mut of_blow, MOST, |_, _| false).0;
                 compliance = loads.iter().zip(&of_blow).map(|(load, motion)| load.dot(*motion)).sum();
             }
             let hardness = if compliance > 0.0 { (2.0 * left / compliance).sqrt() } else { 0.0 };
-            let open = |motions: &[Six]| -> Vec<Opening> {
-                let bonds = self.structure.bonds.iter().zip(&self.springs);
-                bonds.map(|(bond, spring)| spring.opening(bond.ends.map(|e| motions[e as usize]))).collect()
-            };
-            let rest = open(&motions);
-            let more = if hardness > 0.0 { open(&of_blow) } else { Vec::new() };
             let load = |bond: usize, hardness: f64| {
-                let mut opening = rest[bond];
-                if let Some(more) = more.get(bond) {
+                let (own, spring) = (&structure.bonds[bond], &springs[bond]);
+                let mut opening = spring.opening(spring.ends.map(|end| motions[end as usize]));
+                if hardness > 0.0 {
+                    let more = spring.opening(spring.ends.map(|end| of_blow[end as usize]));
                     opening.shift += more.shift * hardness;
                     opening.turn += more.turn * hardness;
                 }
-                let (own, spring) = (&self.structure.bonds[bond], &self.springs[bond]);
-                bond_load(own, spring, opening, &self.structure.strength)
+                bond_load(own, spring, opening, &structure.strength)
             };
-            let bears = |bond: usize| if self.alive[bond] { load(bond, hardness) } else { BondLoad::NONE };
-            let now: Vec<BondLoad> = (0..self.alive.len()).map(bears).collect();
+            let bears = |bond: usize| if alive[bond] { load(bond, hardness) } else { BondLoad::NONE };
+            let now: Vec<BondLoad> = (0..alive.len()).map(bears).collect();
             let most = now.iter().map(|load| load.share).fold(0.0, f64::max);
             if round == 0 {
                 response.loads.clone_from(&now);
@@ -372,26 +380,31 @@ impl<'a> Work<'a> {
                 }
                 let crack: f64 = weakest
                     .iter()
-                    .map(|bond| &self.structure.bonds[*bond])
-                    .map(|bond| bond.section.area * bond.share * self.structure.strength.toughness)
+                    .map(|bond| &structure.bonds[*bond])
+                    .map(|bond| bond.section.area * bond.share * structure.strength.toughness)
                     .sum();
                 left = (left - 0.5 * high * high * compliance - crack).max(0.0);
             }
             for bond in weakest {
-                self.alive[bond] = false;
+                alive[bond] = false;
                 response.failures.push(Failure { bond, load: now[bond], by_blow });
             }
         }
-        if component_of(self.structure, &self.alive) != first_component && energy > 0.0 {
-            response.unspent = (left / energy).sqrt().min(1.0);
+        if self.energy > 0.0 && component_of(structure, &alive) != standing.component {
+            response.unspent = (left / self.energy).sqrt().min(1.0);
         }
-        memory.motions = motions;
-        response
+        // A blow passes; what its bonds bore is not what lasts.
+        let loads = match response.failures.is_empty() {
+            true if self.energy > 0.0 => self.bond_loads(&standing.alive, &motions),
+            true => response.loads.clone(),
+            false => Vec::new(),
+        };
+        (response, Arc::new(SolvedLoads { standing: Arc::clone(standing), motions, carried, loads }))
     }
 }
 
 /// What a bond bears whose sides have moved so against each other.
-fn bond_load(bond: &Bond, spring: &Spring, opening: Opening, strength: &Strength) -> BondLoad {
+pub(super) fn bond_load(bond: &Bond, spring: &Spring, opening: Opening, strength: &Strength) -> BondLoad {
     let section = &bond.section;
     let (area, normal) = (section.area, section.normal);
     let modulus = spring.push / area;

@@ -9,14 +9,18 @@ use glam::{DMat3, DVec3};
 
 use super::{
     block::{Block, Six, cross_matrix},
+    coarse::Coarse,
     factor::Factor,
     graph::{Bond, Structure},
+    standing::{Base, Standing},
 };
 
 /// The residual that counts as none, as a share of the loads.
-const SOLVED: f64 = 1e-8;
+const SOLVED: f64 = 1e-6;
+/// Iterations between two questions whether a solution is good enough.
+const CHECK_EVERY: usize = 4;
 /// Most iterations.
-const MOST: usize = 1000;
+pub(super) const MOST: usize = 1000;
 
 /// Stiffness of a bond.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +31,8 @@ pub(super) struct Spring {
     pub turn: DMat3,
     /// From the nodes of the two parts to the centre of the section, m.
     pub arms: [DVec3; 2],
+    /// The parts.
+    pub ends: [u32; 2],
 }
 
 /// How the two sides of a bond have moved against each other.
@@ -52,6 +58,7 @@ pub(super) fn springs(structure: &Structure) -> Vec<Spring> {
             push: modulus * section.area,
             turn: (DMat3::from_diagonal(DVec3::splat(trace)) - moments) * modulus,
             arms: [section.centre - a, section.centre - b],
+            ends: bond.ends,
         }
     };
     structure.bonds.iter().map(spring).collect()
@@ -70,7 +77,7 @@ impl Spring {
     }
 
     /// The block of K of the parts on these sides (0 or 1).
-    fn block(&self, row: usize, column: usize) -> Block {
+    pub fn block(&self, row: usize, column: usize) -> Block {
         let sign = if row == column { 1.0 } else { -1.0 };
         let [r, c] = [row, column].map(|side| cross_matrix(self.arms[side]));
         let push = self.push * sign;
@@ -88,17 +95,14 @@ impl Spring {
 pub(super) struct Held<'a> {
     pub structure: &'a Structure,
     pub springs: &'a [Spring],
+    nodes: &'a [DVec3],
     pub alive: &'a [bool],
     pub pinned: Vec<bool>,
 }
 
 impl<'a> Held<'a> {
     /// `component` is that of every part.
-    pub fn new(
-        structure: &'a Structure,
-        springs: &'a [Spring],
-        (alive, component): (&'a [bool], &[u32]),
-    ) -> Self {
+    pub fn new(structure: &'a Structure, base: &'a Base, alive: &'a [bool], component: &[u32]) -> Self {
         let mut pinned: Vec<bool> = structure.parts.iter().map(|part| part.anchored).collect();
         let count = component.iter().max().map_or(0, |last| *last as usize + 1);
         let mut has_pin = vec![false; count];
@@ -107,7 +111,7 @@ impl<'a> Held<'a> {
         }
         // The heaviest part of each component without anchors.
         let mut heaviest: Vec<Option<usize>> = vec![None; count];
-        let mass = |part: usize| structure.parts[part].shape.mass().volume_m3;
+        let mass = |part: usize| base.masses.volume_of(part);
         for part in 0..structure.parts.len() {
             let best = &mut heaviest[component[part] as usize];
             if best.is_none_or(|best| mass(part) > mass(best)) {
@@ -119,12 +123,18 @@ impl<'a> Held<'a> {
                 pinned[part] = true;
             }
         }
-        Self { structure, springs, alive, pinned }
+        Self { structure, springs: &base.springs, nodes: &base.nodes, alive, pinned }
+    }
+
+    /// Of the bonds of a structure that hold now.
+    pub fn of(structure: &'a Structure, standing: &'a Standing) -> Self {
+        let (base, pinned) = (&standing.base, standing.pinned.clone());
+        Self { structure, springs: &base.springs, nodes: &base.nodes, alive: &standing.alive, pinned }
     }
 
     /// The incomplete factor of the bonds that hold.
     pub fn factor(&self) -> Factor {
-        let order = elimination_order(self);
+        let (order, _) = self.elimination_order();
         let mut place = vec![u32::MAX; self.structure.parts.len()];
         for (at, part) in order.iter().enumerate() {
             place[*part as usize] = at as u32;
@@ -151,17 +161,14 @@ impl<'a> Held<'a> {
                 None => list.push((places[second], block)),
             }
         }
-        Factor::new(order, &diagonal, &below)
+        Factor::new(order, &diagonal, &below, Coarse::new(self, self.nodes))
     }
 
     /// K u.
     fn product(&self, u: &[Six], out: &mut [Six]) {
         out.fill(Six::ZERO);
-        for ((bond, spring), alive) in self.structure.bonds.iter().zip(self.springs).zip(self.alive) {
-            if !alive {
-                continue;
-            }
-            let [a, b] = bond.ends.map(|end| end as usize);
+        for (spring, _) in self.springs.iter().zip(self.alive).filter(|(_, alive)| **alive) {
+            let [a, b] = spring.ends.map(|end| end as usize);
             let [on_a, on_b] = spring.loads(spring.opening([u[a], u[b]]));
             out[a] -= on_a;
             out[b] += on_b;
@@ -173,8 +180,16 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// Solves K u = `loads` from the guess in `u`; `factor` preconditions. Returns the number of iterations.
-    pub fn solve(&self, factor: &Factor, loads: &[Six], u: &mut [Six]) -> usize {
+    /// Solves K u = `loads` from the guess in `u`, in at most so many iterations; `factor` preconditions. It also ends where
+    /// `is_enough` says so of u and the residual. Returns the number of iterations and the residual.
+    pub fn solve(
+        &self,
+        factor: &Factor,
+        loads: &[Six],
+        u: &mut [Six],
+        most: usize,
+        mut is_enough: impl FnMut(&[Six], &[Six]) -> bool,
+    ) -> (usize, Vec<Six>) {
         let count = loads.len();
         let free = |v: &mut [Six]| {
             for (value, pinned) in v.iter_mut().zip(&self.pinned) {
@@ -187,23 +202,26 @@ impl<'a> Held<'a> {
         let mut wanted = loads.to_vec();
         free(&mut wanted);
         free(u);
+        let (mut z, mut scratch) = (vec![Six::ZERO; count], Vec::new());
+        let mut precondition = |v: &[Six], z: &mut [Six]| {
+            factor.apply(v, &mut scratch, z);
+            free(z);
+        };
         // Measured by the preconditioner, since forces and torques have different units.
-        let mut z = factor.apply(&wanted);
-        free(&mut z);
+        precondition(&wanted, &mut z);
         let scale = dot(&wanted, &z);
         if !(scale > 0.0 && scale.is_finite()) {
             u.fill(Six::ZERO);
-            return 0;
+            return (0, wanted);
         }
         let mut product = vec![Six::ZERO; count];
         self.product(u, &mut product);
         let mut residual: Vec<Six> = wanted.iter().zip(&product).map(|(a, b)| *a - *b).collect();
-        z = factor.apply(&residual);
-        free(&mut z);
+        precondition(&residual, &mut z);
         let mut along = z.clone();
         let mut rho = dot(&residual, &z);
         let mut iterations = 0;
-        while rho > SOLVED * SOLVED * scale && iterations < MOST {
+        while rho > SOLVED * SOLVED * scale && iterations < most {
             self.product(&along, &mut product);
             let curvature = dot(&along, &product);
             if curvature.is_nan() || curvature <= 0.0 {
@@ -214,8 +232,7 @@ impl<'a> Held<'a> {
                 u[k] += along[k] * step;
                 residual[k] -= product[k] * step;
             }
-            z = factor.apply(&residual);
-            free(&mut z);
+            precondition(&residual, &mut z);
             let next = dot(&residual, &z);
             let ratio = next / rho;
             for (along, z) in along.iter_mut().zip(&z) {
@@ -223,33 +240,38 @@ impl<'a> Held<'a> {
             }
             rho = next;
             iterations += 1;
-        }
-        iterations
-    }
-}
-
-/// Free parts by descending distance from the pinned ones, in bonds.
-fn elimination_order(held: &Held<'_>) -> Vec<u32> {
-    let count = held.structure.parts.len();
-    let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); count];
-    for (bond, _) in held.structure.bonds.iter().zip(held.alive).filter(|(_, alive)| **alive) {
-        let [a, b] = bond.ends;
-        neighbours[a as usize].push(b);
-        neighbours[b as usize].push(a);
-    }
-    let mut seen = held.pinned.clone();
-    let mut queue: Vec<u32> = (0..count as u32).filter(|part| held.pinned[*part as usize]).collect();
-    let pinned = queue.len();
-    let mut at = 0;
-    while at < queue.len() {
-        for next in &neighbours[queue[at] as usize] {
-            if !std::mem::replace(&mut seen[*next as usize], true) {
-                queue.push(*next);
+            if iterations % CHECK_EVERY == 0 && is_enough(u, &residual) {
+                break;
             }
         }
-        at += 1;
+        (iterations, residual)
     }
-    queue.drain(..pinned);
-    queue.reverse();
-    queue
+
+    /// Free parts by descending distance from the pinned ones, in bonds; and the distance of each part.
+    pub fn elimination_order(&self) -> (Vec<u32>, Vec<u32>) {
+        let count = self.structure.parts.len();
+        let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); count];
+        for (bond, _) in self.structure.bonds.iter().zip(self.alive).filter(|(_, alive)| **alive) {
+            let [a, b] = bond.ends;
+            neighbours[a as usize].push(b);
+            neighbours[b as usize].push(a);
+        }
+        let mut seen = self.pinned.clone();
+        let mut queue: Vec<u32> = (0..count as u32).filter(|part| self.pinned[*part as usize]).collect();
+        let pinned = queue.len();
+        let mut distance = vec![0; count];
+        let mut at = 0;
+        while at < queue.len() {
+            for next in &neighbours[queue[at] as usize] {
+                if !std::mem::replace(&mut seen[*next as usize], true) {
+                    distance[*next as usize] = distance[queue[at] as usize] + 1;
+                    queue.push(*next);
+                }
+            }
+            at += 1;
+        }
+        queue.drain(..pinned);
+        queue.reverse();
+        (queue, distance)
+    }
 }
