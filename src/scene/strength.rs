@@ -2,7 +2,7 @@
 //!
 //! In: `hold` and `[body.strength]`. Out: the [`Structure`] of a break whose parts hold.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use glam::DVec3;
 
@@ -98,6 +98,9 @@ impl Default for BodyStrength {
 const MOST_LEVELS: usize = 6;
 /// Most lumps of a level.
 pub const MOST_LUMPS: u32 = 4096;
+/// Most boxes and most single bonds that a scene may name.
+const MOST_ANCHORS: usize = 10_000;
+const MOST_BONDS: usize = 1_000_000;
 
 /// Strengths and moduli that a scene may give, Pa.
 const STRESS: (f64, f64) = (1.0, 1e15);
@@ -184,10 +187,13 @@ impl BodyStrength {
 
     /// Gives single bonds the strengths of their own: by the list, by lumps, and by the weak dabs of the brush.
     fn share_out(&self, structure: &mut Structure, paint: &[Dab]) {
-        for own in &self.bonds {
-            let named = |parts: [u32; 2]| parts == own.parts || [parts[1], parts[0]] == own.parts;
-            for bond in structure.bonds.iter_mut().filter(|bond| named(bond.section.parts)) {
-                bond.share = own.share;
+        let name = |[a, b]: [u32; 2]| [a.min(b), a.max(b)];
+        // Of several entries for one bond the last counts.
+        let own: HashMap<[u32; 2], f64> =
+            self.bonds.iter().map(|bond| (name(bond.parts), bond.share)).collect();
+        for bond in &mut structure.bonds {
+            if let Some(share) = own.get(&name(bond.section.parts)) {
+                bond.share = *share;
             }
         }
         lumps::strengthen(structure, &self.lumps, self.within, self.rng);
@@ -210,6 +216,20 @@ impl BodyStrength {
         {
             let text = format!("takes up to {MOST_LEVELS} numbers of lumps, each from 2 to {MOST_LUMPS}");
             return Some(("lumps", text));
+        }
+        if self.anchors.len() > MOST_ANCHORS {
+            let text = format!(
+                "has {} boxes; join those that touch, {MOST_ANCHORS} are the most",
+                self.anchors.len()
+            );
+            return Some(("anchors", text));
+        }
+        if self.bonds.len() > MOST_BONDS {
+            let text = format!(
+                "has {} bonds; {MOST_BONDS} are the most: give the material another strength instead",
+                self.bonds.len()
+            );
+            return Some(("bonds", text));
         }
         let is_box = |[low, high]: &[DVec3; 2]| low.is_finite() && high.is_finite() && low.cmple(*high).all();
         if !self.anchors.iter().all(is_box) {
@@ -324,6 +344,14 @@ mod tests {
             (BodyStrength { lumps: vec![2; 7], ..glass.clone() }, "lumps"),
             (
                 BodyStrength { bonds: vec![BondStrength { parts: [2, 2], share: 1.0 }], ..glass.clone() },
+                "bonds",
+            ),
+            (BodyStrength { anchors: vec![[DVec3::ZERO; 2]; MOST_ANCHORS + 1], ..glass.clone() }, "anchors"),
+            (
+                BodyStrength {
+                    bonds: vec![BondStrength { parts: [0, 1], share: 1.0 }; MOST_BONDS + 1],
+                    ..glass.clone()
+                },
                 "bonds",
             ),
         ] {

@@ -2,7 +2,7 @@
 //!
 //! In: bodies and manifolds of every round of a step. Out: [`StructureStep`]s.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -33,6 +33,8 @@ pub(crate) struct StructureContacts {
     of_body: BTreeMap<usize, Vec<PointLoad>>,
     /// By manifold with a structure, ascending: the speeds at which its points close as the round begins.
     closing: Vec<(usize, Vec<f64>)>,
+    /// The same of manifolds of bodies that lie on structures with others.
+    above: Vec<(usize, Vec<f64>)>,
     is_idle: bool,
 }
 
@@ -56,6 +58,73 @@ pub(crate) fn is_unloaded(bodies: &[Body], memories: &Memories) -> bool {
     bodies.iter().any(|body| responds(body) && holds(body) && !known(body))
 }
 
+/// The sum of the impulses on each body that moves, N s, by index.
+fn pushes(bodies: &[Body], manifolds: &[Manifold]) -> BTreeMap<usize, DVec3> {
+    let mut sums: BTreeMap<usize, DVec3> = BTreeMap::new();
+    for manifold in manifolds.iter().filter(|manifold| manifold.presses()) {
+        let push: DVec3 = manifold.points.iter().map(|p| p.normal * p.total_impulse).sum();
+        for (id, push) in [(Some(manifold.first), push), (manifold.second, -push)] {
+            if let Some(k) = id.and_then(|id| index_of(bodies, id)).filter(|&k| !bodies[k].is_static()) {
+                *sums.entry(k).or_default() += push;
+            }
+        }
+    }
+    sums
+}
+
+/// Energy that bodies which lie on structures hand on to them when others strike them.
+struct Handed {
+    /// By index of the body: the energy (J), the impulse (N s) of what strikes it, and its impulses on structures.
+    through: BTreeMap<usize, (f64, f64, f64)>,
+}
+
+impl Handed {
+    /// Of manifolds with structures, and of those above; each with closing speeds.
+    fn new(
+        bodies: &[Body],
+        manifolds: &[Manifold],
+        (below, above): (&[(usize, Vec<f64>)], &[(usize, Vec<f64>)]),
+    ) -> Self {
+        let mut through: BTreeMap<usize, (f64, f64, f64)> = BTreeMap::new();
+        let ends = |at: usize| {
+            let manifold = &manifolds[at];
+            let ids = [Some(manifold.first), manifold.second];
+            ids.into_iter().flatten().filter_map(|id| index_of(bodies, id))
+        };
+        for (at, closing) in above {
+            let points = manifolds[*at].points.iter().zip(closing).filter(|(_, closing)| **closing > SLOWEST);
+            let (energy, impulse) = points.fold((0.0, 0.0), |(energy, impulse), (p, closing)| {
+                (energy + 0.5 * p.total_impulse * closing, impulse + p.total_impulse)
+            });
+            for k in ends(*at).filter(|&k| bodies[k].moves()) {
+                let sum = through.entry(k).or_default();
+                (sum.0, sum.1) = (sum.0 + energy, sum.1 + impulse);
+            }
+        }
+        for (at, _) in below {
+            let pushes: f64 = manifolds[*at].points.iter().map(|p| p.total_impulse).sum();
+            for k in ends(*at) {
+                if let Some(sum) = through.get_mut(&k) {
+                    sum.2 += pushes;
+                }
+            }
+        }
+        Self { through }
+    }
+
+    /// The speed at which a contact with a structure closes in effect. What strikes the body between leaves the two of them
+    /// the energy of a plastic impact, of which the contact takes the share that its impulse has.
+    fn closing(&self, bodies: &[Body], manifold: &Manifold) -> Option<f64> {
+        let ids = [Some(manifold.first), manifold.second];
+        let mut found = ids.into_iter().flatten().filter_map(|id| index_of(bodies, id));
+        let (k, (energy, impulse, below)) = found.find_map(|k| Some((k, *self.through.get(&k)?)))?;
+        let striking = impulse * impulse / (2.0 * energy);
+        let left = energy * striking / (striking + bodies[k].def.mass_kg());
+        let speed = 2.0 * left / below.max(impulse);
+        (speed > SLOWEST).then_some(speed)
+    }
+}
+
 impl StructureContacts {
     pub fn new(bodies: &[Body]) -> Self {
         // Bodies at rest may be woken within the step.
@@ -67,17 +136,41 @@ impl StructureContacts {
         if self.is_idle {
             return;
         }
-        let speeds = |(at, manifold): (usize, &Manifold)| {
-            let first = &bodies[index_of(bodies, manifold.first)?];
-            let second = manifold.second.and_then(|id| index_of(bodies, id)).map(|k| &bodies[k]);
-            [Some(first), second].into_iter().flatten().find(|body| responds(body))?;
-            let closing = |p: &crate::Point| {
-                let other = second.map_or(DVec3::ZERO, |body| velocity_at(&body.state, p.position));
-                (other - velocity_at(&first.state, p.position)).dot(p.normal)
-            };
-            Some((at, manifold.points.iter().map(closing).collect()))
+        let ends = |manifold: &Manifold| {
+            let first = index_of(bodies, manifold.first);
+            [first, manifold.second.and_then(|id| index_of(bodies, id))]
         };
-        self.closing = manifolds.iter().enumerate().filter_map(speeds).collect();
+        let speeds = |manifold: &Manifold, [first, second]: [Option<usize>; 2]| -> Vec<f64> {
+            let velocity =
+                |k: Option<usize>, point| k.map_or(DVec3::ZERO, |k| velocity_at(&bodies[k].state, point));
+            let closing =
+                |p: &crate::Point| (velocity(second, p.position) - velocity(first, p.position)).dot(p.normal);
+            manifold.points.iter().map(closing).collect()
+        };
+        self.closing.clear();
+        self.above.clear();
+        let mut lying: BTreeSet<usize> = BTreeSet::new();
+        let has_structure = |k: usize| responds(&bodies[k]);
+        for (at, manifold) in manifolds.iter().enumerate() {
+            let ends = ends(manifold);
+            if ends.into_iter().flatten().any(has_structure) {
+                self.closing.push((at, speeds(manifold, ends)));
+                lying.extend(ends.into_iter().flatten().filter(|&k| !has_structure(k) && bodies[k].moves()));
+            }
+        }
+        if lying.is_empty() {
+            return;
+        }
+        for (at, manifold) in manifolds.iter().enumerate() {
+            let ends = ends(manifold);
+            let is_above = ends.into_iter().flatten().any(|k| lying.contains(&k));
+            if is_above && !ends.into_iter().flatten().any(has_structure) {
+                let speeds = speeds(manifold, ends);
+                if speeds.iter().any(|speed| *speed > SLOWEST) {
+                    self.above.push((at, speeds));
+                }
+            }
+        }
     }
 
     /// Adds the impulses of a round. Contacts that were not solved, since nothing moved there, keep those of an earlier
@@ -88,20 +181,32 @@ impl StructureContacts {
         manifolds: &[Manifold],
         (is_live, share, substeps): (&[bool], f64, u32),
     ) {
-        for (at, closing) in std::mem::take(&mut self.closing) {
+        let all = std::mem::take(&mut self.closing);
+        let pushed = if all.is_empty() { BTreeMap::new() } else { pushes(bodies, manifolds) };
+        let handed = Handed::new(bodies, manifolds, (&all, &std::mem::take(&mut self.above)));
+        for (at, closing) in all {
             let manifold = &manifolds[at];
             let part = if is_live[at] { 1.0 } else { share };
             let ends = [Some(manifold.first), manifold.second];
-            let mass = |id: Option<BodyId>| {
-                let body = id.and_then(|id| index_of(bodies, id)).map(|k| &bodies[k]);
-                body.filter(|body| !body.is_static()).map_or(f64::MAX, |body| body.def.mass_kg())
-            };
-            // Overlap that is pushed out adds to impulses; a blow takes no more than the lighter body can bring.
             let fastest = closing.iter().copied().fold(0.0, f64::max);
-            let most = fastest * fastest * mass(ends[0]).min(mass(ends[1]));
+            let push: DVec3 = manifold.points.iter().map(|p| p.normal * p.total_impulse).sum();
+            // Overlap that is pushed out adds to impulses. A blow takes no more than stops one of the two, against what
+            // else pushes it back: a plate on legs stops a ball that is heavier.
+            let stops = |(side, id): (usize, Option<BodyId>)| {
+                let Some(k) = id.and_then(|id| index_of(bodies, id)).filter(|&k| !bodies[k].is_static())
+                else {
+                    return f64::MAX;
+                };
+                let own = if side == 0 { push } else { -push };
+                let others = pushed.get(&k).map_or(DVec3::ZERO, |all| *all - own);
+                let back = -others.dot(own.normalize_or_zero());
+                bodies[k].def.mass_kg() * fastest + back.max(0.0)
+            };
+            let most = fastest * stops((0, ends[0])).min(stops((1, ends[1])));
             let taken: f64 =
                 manifold.points.iter().zip(&closing).map(|(p, v)| p.total_impulse * v.max(0.0)).sum();
             let share_taken = if taken > most { most / taken } else { 1.0 };
+            let through = if fastest > SLOWEST { None } else { handed.closing(bodies, manifold) };
             for (side, id) in ends.into_iter().enumerate() {
                 let Some(k) = id.and_then(|id| index_of(bodies, id)).filter(|&k| responds(&bodies[k])) else {
                     continue;
@@ -118,7 +223,11 @@ impl StructureContacts {
                     impulse: back
                         * (p.normal * p.total_impulse + p.friction_impulse * f64::from(substeps))
                         * sign,
-                    closing: if *closing > SLOWEST { (closing * share_taken).max(SLOWEST) } else { *closing },
+                    closing: match through {
+                        Some(through) => through,
+                        None if *closing > SLOWEST => (closing * share_taken).max(SLOWEST),
+                        None => *closing,
+                    },
                 }));
             }
         }

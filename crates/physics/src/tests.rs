@@ -1,6 +1,7 @@
 //! The checks P1 to P15 (docs/checks.md) on shapes made in code; figures are printed.
 //! printed.
 
+mod structures;
 mod waking;
 
 use super::{

@@ -32,7 +32,8 @@ pub(super) struct Coarse {
 impl Coarse {
     /// `None` where the structure is small, or its bonds form trees.
     pub fn new(held: &Held<'_>, nodes: &[DVec3]) -> Option<Self> {
-        let mut free: Vec<u32> = (0..nodes.len() as u32).filter(|part| !held.pinned[*part as usize]).collect();
+        let mut free: Vec<u32> =
+            (0..nodes.len() as u32).filter(|part| !held.pinned[*part as usize]).collect();
         let bonds = held.alive.iter().filter(|alive| **alive).count();
         let groups = (free.len() / OF_GROUP).min(MOST_GROUPS);
         if groups < 2 || bonds <= free.len() {
@@ -67,7 +68,8 @@ impl Coarse {
                     if of[row] == u32::MAX || of[column] == u32::MAX {
                         continue;
                     }
-                    let (block, [r, c]) = (between.block(row, column), [of[row], of[column]].map(|k| k as usize * 6));
+                    let (block, [r, c]) =
+                        (between.block(row, column), [of[row], of[column]].map(|k| k as usize * 6));
                     for (k, values) in block.0.iter().enumerate() {
                         for (value, more) in stiffness[(r + k) * side + c..].iter_mut().zip(values) {
                             *value += more;
@@ -98,7 +100,9 @@ impl Coarse {
             }
         }
         for ((value, own), arm) in out.iter_mut().zip(&self.group).zip(&self.arm) {
-            if let Some(&[a, b, c, d, e, f]) = motions.chunks_exact(6).nth(*own as usize).and_then(|m| m.first_chunk()) {
+            if let Some(&[a, b, c, d, e, f]) =
+                motions.chunks_exact(6).nth(*own as usize).and_then(|m| m.first_chunk())
+            {
                 let motion = Six::of_lanes(&[a, b, c, d, e, f, 0.0, 0.0]);
                 let linear = motion.linear + motion.angular.cross(*arm);
                 *value += Six { linear, angular: motion.angular };
@@ -134,7 +138,7 @@ fn inverse(mut matrix: Vec<f64>, side: usize) -> Option<Vec<f32>> {
         for column in 0..=row {
             let (before, own) = matrix.split_at_mut(row * side);
             let other = if column == row { &own[..column] } else { &before[column * side..][..column] };
-            let known: f64 = own[..column].iter().zip(other).map(|(a, b)| a * b).sum();
+            let known = product(&own[..column], other);
             let rest = own[column] - known;
             if column < row {
                 own[column] = rest / before[column * side + column];
@@ -151,17 +155,34 @@ fn inverse(mut matrix: Vec<f64>, side: usize) -> Option<Vec<f32>> {
         let own = &mut lower[k * side..][..side];
         for row in k..side {
             let factor = &matrix[row * side..][..=row];
-            let known: f64 = factor[k..row].iter().zip(&own[k..row]).map(|(a, b)| a * b).sum();
+            let known = product(&factor[k..row], &own[k..row]);
             own[row] = (f64::from(u8::from(row == k)) - known) / factor[row];
         }
     }
     let entry = |at: usize| {
         let (a, b) = (at / side, at % side);
         let from = a.max(b);
-        let (a, b) = (&lower[a * side..][from..side], &lower[b * side..][from..side]);
-        a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>() as f32
+        product(&lower[a * side..][from..side], &lower[b * side..][from..side]) as f32
     };
-    Some((0..side * side).map(entry).collect())
+    let mut out = vec![0.0; side * side];
+    for row in 0..side {
+        for column in 0..=row {
+            let value = entry(row * side + column);
+            (out[row * side + column], out[column * side + row]) = (value, value);
+        }
+    }
+    Some(out)
+}
+
+/// The product of two vectors, summed in four lanes.
+fn product(a: &[f64], b: &[f64]) -> f64 {
+    let (fours_a, fours_b) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let mut sums = [0.0; 4];
+    for (a, b) in fours_a.0.iter().zip(fours_b.0) {
+        sums.iter_mut().zip(a).zip(b).for_each(|((sum, a), b)| *sum += a * b);
+    }
+    let rest: f64 = fours_a.1.iter().zip(fours_b.1).map(|(a, b)| a * b).sum();
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
 #[cfg(test)]

@@ -10,7 +10,9 @@ use super::{
 };
 use crate::{
     compute::Compute,
-    fracture::{BreakContext, Cancel, FractureParams, Impact, Passes, Strike, break_shape, crack_sections},
+    fracture::{
+        BreakContext, Cancel, FractureParams, Impact, Passes, Preset, Strike, break_shape, crack_sections,
+    },
     shape::{Look, Octree, Shape},
     svo::{Arena, Grid},
     testing::{block, scattered},
@@ -54,7 +56,12 @@ impl Times {
     fn told(mut self) -> String {
         self.0.sort_by(f64::total_cmp);
         let n = self.0.len();
-        format!("median {:.3}, mean {:.3}, worst {:.3} ms", self.0[n / 2], self.0.iter().sum::<f64>() / n as f64, self.0[n - 1])
+        format!(
+            "median {:.3}, mean {:.3}, worst {:.3} ms",
+            self.0[n / 2],
+            self.0.iter().sum::<f64>() / n as f64,
+            self.0[n - 1]
+        )
     }
 }
 
@@ -71,6 +78,14 @@ fn structures_cost() {
         let mut memory = Memory::default();
         let first = Times::of(1, |_| drop(structure.respond(&mut memory, &under(&[]))));
         println!("  first {}", first.told());
+        let standing = structure.standing();
+        let held = stiffness::Held::of(&structure, standing);
+        let fresh = Times::of(5, |_| drop(held.factor()));
+        let ones = vec![block::Six { linear: DVec3::ONE, angular: DVec3::ONE }; structure.parts.len()];
+        let (mut out, mut scratch, factor) = (ones.clone(), Vec::new(), held.factor());
+        let apply = Times::of(200, |_| factor.apply(&ones, &mut scratch, &mut out));
+        let multiply = Times::of(200, |_| held.product(&ones, &mut out));
+        println!("  factor {}; applied {}; product {}", fresh.told(), apply.told(), multiply.told());
         let same = Times::of(200, |_| drop(structure.respond(&mut memory, &under(&[]))));
         println!("  nothing changes: {}", same.told());
         for newtons in [30.0, 3e3] {
@@ -108,5 +123,62 @@ fn structures_cost() {
             }
         });
         println!("  bonds fail: {}; {failures} failures, {iterations} iterations", times.told());
+    }
+}
+
+/// What the outermost bonds of a cantilever bear that was cracked into cells anywhere, against M c / I at their centres, by
+/// how far their normals lie off its axis.
+#[test]
+#[ignore = "measures"]
+fn cells_bend() {
+    let (long, high) = (124u32, 12u32);
+    let h = 1.0 / f64::from(long);
+    let forest = Arc::new(block(7, [2; 3], [2 + long, 2 + high, 2 + high]));
+    let grid = Grid { level: 7, origin: DVec3::splat(-2.0 * h), h };
+    let shape = Arc::new(Shape::octree(Octree::new(&forest, 0, grid), DENSITY, Look::default()));
+    let height = f64::from(high) * h;
+    let theory = |x: f64| DENSITY * 9.81 * (1.0 - x).powi(2) * 3.0 / height;
+    let (arena, passes) = (Arena::new(&Compute::Cpu).unwrap(), Passes::default());
+    let context = BreakContext { arena: &arena, passes: &passes, cancel: Cancel::never() };
+    for rng in 1..=8 {
+        let params = FractureParams { preset: Preset::Uniform, seeds: 120, rng, ..FractureParams::default() };
+        let strike = Strike::new(Impact { point: shape.centre(), direction: DVec3::Y }, &params);
+        let broken = break_shape(&context, &shape, &strike).unwrap();
+        let pattern = broken.pattern.as_ref().unwrap();
+        let seeds = pattern.seeds_in_voxels(7);
+        let part = |(number, part): (usize, &crate::fracture::Part)| {
+            let is_alone = pattern.objects.iter().filter(|object| **object == part.cell).count() == 1;
+            let seed = grid.origin + h * DVec3::from_array(seeds[part.cell as usize]);
+            StructurePart {
+                number: number as u32,
+                shape: Arc::clone(&part.shape),
+                node: if is_alone { seed } else { part.shape.mass().centre },
+                anchored: part.shape.bounds().low.x < 0.015,
+            }
+        };
+        let parts = broken.parts.iter().enumerate().map(part).collect();
+        let strength = Strength { tension: 1e9, compression: 1e12, shear: 1e15, ..Strength::default() };
+        let structure = Structure::new(&shape, parts, &crack_sections(&broken.parts), strength);
+        let response = structure.respond(&mut Memory::default(), &under(&[]));
+        let mut all: Vec<(f64, usize)> =
+            response.loads.iter().enumerate().map(|(bond, load)| (load.share * 1e9, bond)).collect();
+        all.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let told = all.iter().take(3).map(|(stress, bond)| {
+            let section = &structure.bonds[*bond].section;
+            let (x, off) = (section.centre.x, section.normal.x.powi(2));
+            format!("{:.3} at {x:.3} m, n_x^2 {off:.3}", stress / theory(x))
+        });
+        println!("{rng}: {} parts; {}", structure.parts.len(), told.collect::<Vec<_>>().join("; "));
+        let mut sums = [(0.0, 0.0); 5];
+        for (load, bond) in response.loads.iter().zip(&structure.bonds) {
+            let (section, off) = (&bond.section, bond.section.normal.x.powi(2));
+            let reach = (3.0 * section.moments.y_axis.y / section.area).sqrt();
+            let outermost = ((section.centre.y + reach) / height).min(1.0) * 2.0 - 1.0;
+            if section.area > 2e-4 && outermost > 0.8 && (0.15..0.7).contains(&section.centre.x) {
+                let sum = &mut sums[(off * 4.999) as usize];
+                *sum = (sum.0 + load.share * 1e9 / (theory(section.centre.x) * outermost), sum.1 + 1.0);
+            }
+        }
+        println!("   mean share by n_x^2, 0 to 1: {:.3?}", sums.map(|(sum, count)| sum / count));
     }
 }

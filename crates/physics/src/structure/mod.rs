@@ -20,7 +20,7 @@ mod standing;
 mod stiffness;
 mod strength;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use graph::{Bond, Structure, StructurePart};
 pub use response::{BondLoad, Failure, Loads, Memory, Mode, PointLoad, Response, SLOWEST};

@@ -187,12 +187,18 @@ impl Structure {
         let surroundings = [all.gravity, all.spin];
         let solved = memory.solved.take();
         let known = solved.as_ref().filter(|solved| {
-            Arc::ptr_eq(&solved.standing, standing) && !solved.loads.is_empty() && memory.surroundings.is_some()
+            Arc::ptr_eq(&solved.standing, standing)
+                && !solved.loads.is_empty()
+                && memory.surroundings.is_some()
         });
         if let Some(known) = known
             && energy == 0.0
             && memory.surroundings.is_some_and(|before| is_near(before, surroundings))
-            && is_unchanged(&memory.contacts, &now, standing.base.masses.volume * all.density * all.gravity.length())
+            && is_unchanged(
+                &memory.contacts,
+                &now,
+                standing.base.masses.volume * all.density * all.gravity.length(),
+            )
         {
             let response = Response { loads: known.loads.clone(), ..Response::default() };
             memory.solved = solved;
@@ -217,13 +223,15 @@ impl Structure {
             &mut loads,
         );
         let work = Work { structure: self, all, standing, energy };
-        let (response, solved) = match known.and_then(|known| Some((known, safe(standing, known, &loads, energy)?))) {
-            Some((known, unknown)) if unknown == 0.0 => {
-                (Response { loads: known.loads.clone(), blow: energy, ..Response::default() }, Arc::clone(known))
-            }
-            Some((known, _)) => work.refine(known, &loads),
-            None => work.run(solved.as_deref(), (&lasting, loads), &pattern),
-        };
+        let (response, solved) =
+            match known.and_then(|known| Some((known, safe(standing, known, &loads, energy)?))) {
+                Some((known, unknown)) if unknown == 0.0 => (
+                    Response { loads: known.loads.clone(), blow: energy, ..Response::default() },
+                    Arc::clone(known),
+                ),
+                Some((known, _)) => work.refine(known, &loads),
+                None => work.run(solved.as_deref(), (&lasting, loads), &pattern),
+            };
         (memory.contacts, memory.surroundings, memory.solved) = (lasting, Some(surroundings), Some(solved));
         response
     }
@@ -244,7 +252,10 @@ impl Structure {
 fn is_unchanged(before: &[Six], now: &[Six], weight: f64) -> bool {
     let largest = now.iter().map(|load| load.linear.length_squared()).fold(0.0, f64::max).sqrt().max(weight);
     before.len() == now.len()
-        && before.iter().zip(now).all(|(a, b)| (a.linear - b.linear).length_squared() <= (SAME * largest).powi(2))
+        && before
+            .iter()
+            .zip(now)
+            .all(|(a, b)| (a.linear - b.linear).length_squared() <= (SAME * largest).powi(2))
 }
 
 /// Whether no bond can fail under these loads and a blow of this energy, for all that is known: by how much any bond's load

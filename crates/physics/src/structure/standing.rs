@@ -16,10 +16,10 @@ use std::sync::{Arc, OnceLock};
 use glam::{DMat3, DVec3};
 
 use super::{
+    block::Six,
     factor::Factor,
     graph::{Bond, Structure, component_of},
     masses::Masses,
-    block::Six,
     stiffness::{Held, Spring, springs},
 };
 
@@ -149,7 +149,8 @@ fn gain(structure: &Structure, bond: &Bond, spring: &Spring) -> f64 {
 fn tree(held: &Held<'_>) -> Option<Vec<Branch>> {
     let (order, distance) = held.elimination_order();
     let mut best: Vec<Option<(f64, usize, usize)>> = vec![None; distance.len()];
-    for (at, (spring, _)) in held.springs.iter().zip(held.alive).enumerate().filter(|(_, (_, alive))| **alive) {
+    for (at, (spring, _)) in held.springs.iter().zip(held.alive).enumerate().filter(|(_, (_, alive))| **alive)
+    {
         let [a, b] = spring.ends.map(|end| distance[end as usize]);
         if a == b || inverse_turn(spring).is_none() {
             continue;
@@ -189,7 +190,8 @@ mod tests {
 
     #[test]
     fn no_energy_is_greater_than_the_bound_and_no_bond_bears_more() {
-        let wall = bricks(UVec3::new(6, 5, 2), DVec3::new(0.2, 0.1, 0.15), Strength::default(), |at| at.y == 0);
+        let wall =
+            bricks(UVec3::new(6, 5, 2), DVec3::new(0.2, 0.1, 0.15), Strength::default(), |at| at.y == 0);
         let standing = wall.standing();
         let held = Held::new(&wall, &standing.base, &standing.alive, &standing.component);
         for seed in 0..20 {
@@ -213,7 +215,9 @@ mod tests {
             // Each bond of its own, by the energy that it stores.
             for (at, (bond, spring)) in wall.bonds.iter().zip(&standing.base.springs).enumerate() {
                 let opening = spring.opening(bond.ends.map(|end| motions[end as usize]));
-                let own = 0.5 * (spring.push * opening.shift.length_squared() + opening.turn.dot(spring.turn * opening.turn));
+                let own = 0.5
+                    * (spring.push * opening.shift.length_squared()
+                        + opening.turn.dot(spring.turn * opening.turn));
                 let load = crate::structure::response::bond_load(bond, spring, opening, &wall.strength);
                 let bound = standing.gains[at] * own.sqrt();
                 assert!(load.share <= bound * (1.0 + 1e-9), "{load:?} of {bound}");

@@ -165,7 +165,7 @@ impl<'a> Held<'a> {
     }
 
     /// K u.
-    fn product(&self, u: &[Six], out: &mut [Six]) {
+    pub fn product(&self, u: &[Six], out: &mut [Six]) {
         out.fill(Six::ZERO);
         for (spring, _) in self.springs.iter().zip(self.alive).filter(|(_, alive)| **alive) {
             let [a, b] = spring.ends.map(|end| end as usize);

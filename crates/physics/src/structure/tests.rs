@@ -33,7 +33,12 @@ pub(super) fn solid(low: DVec3, high: DVec3) -> Arc<Shape> {
 }
 
 /// A grid of `count` boxes of this size from the origin on, each bonded to its neighbours; `anchored` by place.
-pub(super) fn bricks(count: UVec3, size: DVec3, strength: Strength, anchored: impl Fn(UVec3) -> bool) -> Structure {
+pub(crate) fn bricks(
+    count: UVec3,
+    size: DVec3,
+    strength: Strength,
+    anchored: impl Fn(UVec3) -> bool,
+) -> Structure {
     let number = |at: UVec3| (at.z * count.y + at.y) * count.x + at.x;
     let (mut parts, mut sections) = (Vec::new(), Vec::new());
     for z in 0..count.z {
