@@ -12,7 +12,7 @@ use super::{CliError, input::load_mesh, parse_point, parse_positive, progress::R
 use crate::{
     bodies::structure::StrengthMaterial,
     elastic::{ElasticBody, ElasticError, Load, Material, Settings, Solution, Solver},
-    export::{Aside, ExportError, npy::Npz},
+    export::{Aside, ExportError, Npz},
     fracture::Cancel,
     geometry::Aabb,
     mesh::Up,
@@ -97,7 +97,7 @@ impl From<ElasticError> for CliError {
 /// `report.json`.
 #[derive(Serialize)]
 struct Report {
-    version: u32,
+    version: &'static str,
     provenance: Provenance,
     input: String,
     level: u32,
@@ -187,7 +187,7 @@ fn solved(args: &StressArgs, body: &Arc<ElasticBody>) -> Result<Solution, Elasti
             let lowest = centres().map(|centre| centre.y).fold(f64::INFINITY, f64::min);
             Solver::held(body, |p| [p.y <= lowest - 0.25 * body.cell_size(); 3])?
         }
-        true => Solver::free(body)?,
+        true => Solver::free(body),
     };
     solver.solve(&loads, &Settings::PRECISE, None, Cancel::never())
 }
@@ -254,8 +254,8 @@ fn write(solution: &Solution, report: &Report, folder: &std::path::Path) -> Resu
     file.array("von_mises", &[n], &mises)?;
     file.finish()?;
     let path = folder.join(NAMES[1]);
-    let text =
-        serde_json::to_string_pretty(report).map_err(|error| ExportError::Format(error.to_string()))?;
+    let text = serde_json::to_string_pretty(report)
+        .map_err(|error| ExportError::Format { path: path.clone(), reason: error.to_string() })?;
     std::fs::write(&path, text + "\n").map_err(|error| ExportError::write(&path, error))
 }
 

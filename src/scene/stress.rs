@@ -286,7 +286,7 @@ fn prepared(wanted: &Wanted) -> Result<(Arc<Solver>, Arc<Vec<(DVec3, u32)>>), El
     let material = Material { youngs_modulus: 1e9, poissons_ratio: POISSON, density };
     let body = Arc::new(ElasticBody::new(octree, LEVEL.min(octree.level()), material)?);
     let solver = if wanted.is_free {
-        Solver::free(&body)?
+        Solver::free(&body)
     } else {
         let anchors = &wanted.anchors;
         let reach = body.cell_size();
