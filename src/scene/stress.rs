@@ -1,4 +1,5 @@
-//! The elastic stress of a body under the aimed blow, or under its own weight where nothing is aimed.
+//! The elastic stress of a body under the aimed blow, or under its own weight where nothing is aimed; and where it is weak
+//! whatever loads it.
 //!
 //! In: a body, an aim. Out: gold dots on its surface that brighten with tension, and the places of greatest tension. A worker
 //! solves; while it does, the last stress stays.
@@ -7,7 +8,7 @@ use std::sync::{Arc, mpsc};
 
 use glam::DVec3;
 
-use super::stage::Stage;
+use super::{Touching, stage::Stage};
 use crate::{
     bodies::{Body, BodyId},
     elastic::{ElasticBody, ElasticError, Load, Material, Settings, Solution, Solver},
@@ -24,8 +25,12 @@ const MOST_DOTS: usize = 20_000;
 const BRIGHTEST: f64 = 0.02;
 /// Radius of the blow as a share of the object's longest side.
 const REACH: f64 = 0.05;
-/// Poisson's ratio. Stress under given loads does not depend on Young's modulus.
+/// Poisson's ratio.
 const POISSON: f64 = 0.2;
+/// Modes that the weakness is made of.
+const MODES: usize = 6;
+/// Young's modulus, Pa; stress under given loads does not depend on it.
+const STIFFNESS: f64 = 1e9;
 /// Colour of tension, sRGB.
 const GOLD: [u8; 3] = [255, 190, 50];
 
@@ -38,7 +43,9 @@ struct Wanted {
     blow: Option<(DVec3, DVec3)>,
     /// Gravity, body axes, m/s^2.
     gravity: DVec3,
-    /// Whether the blow meets a body that can move.
+    /// Whether the weakness is wanted, whatever loads the body.
+    is_weakness: bool,
+    /// Whether nothing holds the body.
     is_free: bool,
     /// Anchor dabs.
     anchors: Vec<Dab>,
@@ -48,9 +55,10 @@ struct Wanted {
 impl Wanted {
     fn has_same_solver(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shape, &other.shape)
-            && (self.is_free, self.blow.is_some()) == (other.is_free, other.blow.is_some())
+            && (self.is_free, self.is_weakness) == (other.is_free, other.is_weakness)
+            && self.blow.is_some() == other.blow.is_some()
             && self.anchors == other.anchors
-            && (self.blow.is_some() || self.gravity == other.gravity)
+            && (self.blow.is_some() || self.is_weakness || self.gravity == other.gravity)
     }
 }
 
@@ -64,8 +72,9 @@ impl PartialEq for Wanted {
 struct Solved {
     wanted: Wanted,
     solver: Arc<Solver>,
-    solution: Solution,
-    /// Tension of each cell, Pa, and that of the brightest.
+    /// The displacements; none of a weakness.
+    solution: Option<Solution>,
+    /// Tension of each cell, Pa, or its weakness, 0 to 1; and that of the brightest.
     tension: Vec<f32>,
     brightest: f32,
     /// Dots on the surface: place in local space, and index of the cell.
@@ -99,6 +108,8 @@ pub struct StressReport {
     pub greatest: f64,
     /// Whether it is that of a blow.
     pub of_blow: bool,
+    /// Whether it is the weakness, which has no unit.
+    pub is_weakness: bool,
     /// Iterations of the solver.
     pub iterations: u32,
     /// Why there is none.
@@ -123,19 +134,20 @@ impl StressView {
         }
         let shown = self.shown.as_ref()?;
         Some(StressReport {
-            cells: shown.solution.body().len(),
-            level: shown.solution.body().level(),
+            cells: shown.solver.body().len(),
+            level: shown.solver.body().level(),
             greatest: f64::from(shown.tension.iter().copied().fold(0.0, f32::max)),
             of_blow: shown.wanted.blow.is_some(),
-            iterations: shown.solution.convergence.iterations,
+            is_weakness: shown.wanted.is_weakness,
+            iterations: shown.solution.as_ref().map_or(0, |solution| solution.convergence.iterations),
             problem: None,
         })
     }
 
     /// Takes what the worker has solved, and has it solve for the blow on `aimed`, or for the weight of the first body. Never
-    /// waits. Without `wanted` everything is forgotten.
-    pub fn update(&mut self, is_wanted: bool, aim: Option<(BodyId, Impact)>, paint: &[Dab], stage: &Stage) {
-        if !is_wanted {
+    /// waits. In a mode that shows neither stress nor weakness everything is forgotten.
+    pub fn update(&mut self, mode: Touching, aim: Option<(BodyId, Impact)>, paint: &[Dab], stage: &Stage) {
+        if !matches!(mode, Touching::Stress | Touching::Weakness) {
             self.revision += u64::from(self.shown.is_some());
             (self.shown, self.job, self.failed) = (None, None, None);
             return;
@@ -156,9 +168,10 @@ impl StressView {
             Some((id, _)) => stage.body(id),
             None => stage.bodies().iter().find(|body| body.def.shape.as_octree().is_some()),
         };
-        let Some(wanted) = body.and_then(|body| wanted(body, aim.map(|aim| aim.1), paint, stage)) else {
-            return;
-        };
+        let is_weakness = mode == Touching::Weakness;
+        let impact = aim.map(|aim| aim.1).filter(|_| !is_weakness);
+        let wanted = body.and_then(|body| wanted(body, (impact, is_weakness), paint, stage));
+        let Some(wanted) = wanted else { return };
         let is_shown = self.shown.as_ref().is_some_and(|shown| shown.wanted == wanted);
         let has_failed = self.failed.as_ref().is_some_and(|(failed, _)| *failed == wanted);
         if !is_shown && !has_failed {
@@ -204,7 +217,7 @@ impl StressView {
             if places.len() == most || pull <= 0.0 {
                 break;
             }
-            let Some(cell) = shown.solution.body().cell(cell as usize) else { continue };
+            let Some(cell) = shown.solver.body().cell(cell as usize) else { continue };
             if places.iter().all(|(place, _)| place.distance(cell.centre) >= radius) {
                 places.push((cell.centre, pull));
             }
@@ -228,7 +241,12 @@ impl StressView {
 }
 
 /// What to solve for.
-fn wanted(body: &Body, impact: Option<Impact>, paint: &[Dab], stage: &Stage) -> Option<Wanted> {
+fn wanted(
+    body: &Body,
+    (impact, is_weakness): (Option<Impact>, bool),
+    paint: &[Dab],
+    stage: &Stage,
+) -> Option<Wanted> {
     let shape = &body.def.shape;
     shape.as_octree()?;
     let object = stage.info_or_whole(body.id).object;
@@ -239,7 +257,8 @@ fn wanted(body: &Body, impact: Option<Impact>, paint: &[Dab], stage: &Stage) -> 
         shape: Arc::clone(shape),
         blow: impact.map(|impact| (shape.shape_from_local(impact.point), impact.direction)),
         gravity: body.state.rotation.inverse() * stage.settings().gravity,
-        is_free: anchors.is_empty() && impact.is_some() && !body.def.fixed,
+        is_weakness,
+        is_free: anchors.is_empty() && (impact.is_some() || is_weakness) && !body.def.fixed,
         anchors,
         reach: REACH * body.def.object_size_m,
     })
@@ -265,13 +284,18 @@ fn solve(wanted: Wanted, last: Option<&Solved>, cancel: &Cancel) -> Result<Solve
         Some(last) => (Arc::clone(&last.solver), Arc::clone(&last.dots)),
         None => prepared(&wanted)?,
     };
-    let load = match wanted.blow {
-        Some((point, direction)) => Load::Blow { point, direction, radius: wanted.reach, newtons: 1.0 },
-        None => Load::Acceleration(wanted.gravity),
+    let (solution, tension) = if wanted.is_weakness {
+        (None, solver.modes(MODES, cancel)?.weakness)
+    } else {
+        let load = match wanted.blow {
+            Some((point, direction)) => Load::Blow { point, direction, radius: wanted.reach, newtons: 1.0 },
+            None => Load::Acceleration(wanted.gravity),
+        };
+        let start = last.and_then(|last| last.solution.as_ref());
+        let solution = solver.solve(&[load], &Settings::DISPLAY, start, cancel)?;
+        let tension = solution.tension();
+        (Some(solution), tension)
     };
-    let start = last.map(|last| &last.solution);
-    let solution = solver.solve(&[load], &Settings::DISPLAY, start, cancel)?;
-    let tension = solution.tension();
     let mut sorted = tension.clone();
     sorted.sort_unstable_by(f32::total_cmp);
     let at = ((1.0 - BRIGHTEST) * sorted.len() as f64) as usize;
@@ -283,7 +307,7 @@ fn solve(wanted: Wanted, last: Option<&Solved>, cancel: &Cancel) -> Result<Solve
 fn prepared(wanted: &Wanted) -> Result<(Arc<Solver>, Arc<Vec<(DVec3, u32)>>), ElasticError> {
     let octree = wanted.shape.as_octree().ok_or(ElasticError::NoVoxels)?;
     let density = wanted.shape.density();
-    let material = Material { youngs_modulus: 1e9, poissons_ratio: POISSON, density };
+    let material = Material { youngs_modulus: STIFFNESS, poissons_ratio: POISSON, density };
     let body = Arc::new(ElasticBody::new(octree, LEVEL.min(octree.level()), material)?);
     let solver = if wanted.is_free {
         Solver::free(&body)
@@ -327,6 +351,7 @@ mod tests {
             shape: Arc::new(Shape::octree(octree, 2000.0, crate::shape::Look::default())),
             blow,
             gravity: DVec3::NEG_Y * 9.81,
+            is_weakness: false,
             is_free: blow.is_some(),
             anchors: Vec::new(),
             reach: 0.1,
@@ -342,8 +367,8 @@ mod tests {
         };
         let top = (bounds[0] + bounds[1]) / 2.0 * DVec3::new(1.0, 0.0, 1.0) + DVec3::Y * bounds[1].y;
         let solved = solve(wanted(Some((top, DVec3::NEG_Y))), None, Cancel::never()).unwrap();
-        assert!(solved.solution.convergence.is_converged);
-        assert_eq!(solved.tension.len(), solved.solution.body().len());
+        assert!(solved.solution.as_ref().unwrap().convergence.is_converged);
+        assert_eq!(solved.tension.len(), solved.solver.body().len());
         assert!(solved.dots.iter().all(|(_, cell)| (*cell as usize) < solved.tension.len()));
         let view = StressView { shown: Some(Arc::new(solved)), ..StressView::default() };
         let report = view.report().unwrap();
@@ -360,13 +385,18 @@ mod tests {
         // The same blow again starts from its own solution.
         let last = view.shown.as_deref();
         let again = solve(wanted_as(last.unwrap()), last, Cancel::never()).unwrap();
-        assert!(again.solution.convergence.iterations <= 1, "{:?}", again.solution.convergence);
+        let convergence = again.solution.unwrap().convergence;
+        assert!(convergence.iterations <= 1, "{convergence:?}");
         assert!(Arc::ptr_eq(&again.dots, &last.unwrap().dots));
         // Under its weight, standing on its lowest cells, a box is hardly pulled anywhere.
         let weight = solve(wanted(None), None, Cancel::never()).unwrap();
         let most = weight.tension.iter().copied().fold(0.0, f32::max);
         let press = 2000.0 * 9.81 * side as f32;
         assert!(most < 0.3 * press, "{most} {press}");
+        let weak = Wanted { is_weakness: true, is_free: true, ..wanted(None) };
+        let weak = solve(weak, None, Cancel::never()).unwrap();
+        assert!(weak.solution.is_none() && weak.tension.len() == weak.solver.body().len());
+        assert_eq!(weak.tension.iter().copied().fold(0.0, f32::max), 1.0);
     }
 
     fn wanted_as(solved: &Solved) -> Wanted {

@@ -74,7 +74,7 @@ impl Touched {
             Touching::Contacts => pressing(&stage.contacts()),
             Touching::Columns => shared(&stage.pair_data()?),
             Touching::Bonds => bonds(stage),
-            Touching::Stress => {
+            Touching::Stress | Touching::Weakness => {
                 let mut made = Overlay { through: 0.0, ..Overlay::default() };
                 stress.draw(stage, &mut made);
                 made

@@ -196,6 +196,8 @@ pub enum Touching {
     Bonds,
     /// Tension of the body under the aimed blow, or under its weight.
     Stress,
+    /// Where the body is weak, whatever loads it.
+    Weakness,
 }
 
 /// Labels that the voxels are coloured by.

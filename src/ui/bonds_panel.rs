@@ -179,11 +179,12 @@ pub(super) fn stress(ui: &mut egui::Ui, report: &StressReport, out: &mut UiOutpu
         ui.add(egui::Label::new(egui::RichText::new(problem).color(theme::BAD)).wrap());
         return;
     }
-    let text = match report.of_blow {
-        true => format!("{} for each newton", stress_text(report.greatest)),
-        false => stress_text(report.greatest),
-    };
-    super::widgets::figure(ui, "Tension", text);
+    use super::widgets::figure;
+    match (report.is_weakness, report.of_blow) {
+        (true, _) => figure(ui, "Weakness", format!("{} cells, level {}", report.cells, report.level)),
+        (_, true) => figure(ui, "Tension", format!("{} for each newton", stress_text(report.greatest))),
+        (_, false) => figure(ui, "Tension", stress_text(report.greatest)),
+    }
     let tip = "Paint the places of greatest tension for smaller pieces: as many seeds as the pattern has are added there. The \
                brush erases them";
     let paint = ui.button("Seeds where it pulls").on_hover_text(tip);

@@ -101,6 +101,8 @@ pub(super) fn show(
     let stress = "How much the aimed blow, or the weight where nothing is aimed, pulls the surface apart: gold, the brighter the \
                   more; elastic, on octree cells of level 5";
     shown.push((Touching::Stress, "stress", stress));
+    let weakness = "Where the body is weak whatever loads it: the stress of its softest vibrations, the brighter the greater";
+    shown.push((Touching::Weakness, "weakness", weakness));
     let title = ("touching", "Show", "Contacts that are drawn over the picture");
     choice(ui, out, title, &mut new.view.touching, &shown);
     let missiles =

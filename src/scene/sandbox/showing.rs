@@ -304,7 +304,7 @@ impl Sandbox {
         let marks = why.map_or_else(Vec::new, |why| vec![why.freed.centre, why.began.centre]);
         let aim = self.preview.aim().map(|aim| (aim.body, aim.impact()));
         let paint = &self.document.tuning().fracture.paint;
-        self.stress.update(mode == Touching::Stress, aim, paint, &self.stage);
+        self.stress.update(mode, aim, paint, &self.stage);
         self.touched.update(mode, (&mut self.stage, &self.stress), marks, inside)?;
         let below = self.touched.overlay().or(self.looking.overlay()).map(|overlay| &**overlay);
         let below = (below, self.looking.revision() + self.touched.revision());
