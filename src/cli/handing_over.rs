@@ -32,20 +32,20 @@ pub struct HandoverArgs {
     /// blender, houdini or unreal and with --format usda also what that program reads of it, bonds_blender.py and so on
     #[arg(long)]
     bonds: bool,
-    #[arg(long = "bond-strength", value_name = "MATERIAL", value_parser = parse_material, requires = "bonds")]
+    #[arg(long, value_name = "MATERIAL", value_parser = parse_material, requires = "bonds")]
     #[arg(help = format!(
         "Material whose strength the bonds have, and of a mesh its pieces' density: {} [default: what the scene says, \
          else {}]",
         StrengthMaterial::ALL.map(StrengthMaterial::name).join(", "),
         StrengthMaterial::default().name()
     ))]
-    strength: Option<StrengthMaterial>,
+    bond_strength: Option<StrengthMaterial>,
 }
 
 impl HandoverArgs {
     /// The settings that the options give.
     pub fn handover(&self) -> Handover {
-        let Self { target, pivot, collision, simplify, bonds, strength } = *self;
+        let Self { target, pivot, collision, simplify, bonds, bond_strength: strength } = *self;
         Handover { target, pivot, collision, simplify, bonds, strength }
     }
 }

@@ -275,7 +275,9 @@ def main():
     parser.add_argument("--picture", help="what Blender shows after weak bonds broke, as PNG")
     args = parser.parse_args(own)
     wrong = []
-    if bpy:
+    if not (args.folder / "bonds.csv").exists():
+        wrong.append(f"{args.folder} has no bonds.csv")
+    elif bpy:
         in_blender(args.folder, args.picture, wrong)
     else:
         for file, check in (("bonds.usda", check_usd), ("bonds_houdini.geo", check_houdini), ("bonds_unreal.json", check_unreal)):
