@@ -17,8 +17,6 @@ use super::{
 
 /// The residual that counts as none, as a share of the loads.
 const SOLVED: f64 = 1e-6;
-/// Iterations between two questions whether a solution is good enough.
-const CHECK_EVERY: usize = 4;
 /// Most iterations.
 pub(super) const MOST: usize = 1000;
 
@@ -180,16 +178,9 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// Solves K u = `loads` from the guess in `u`, in at most so many iterations; `factor` preconditions. It also ends where
-    /// `is_enough` says so of u and the residual. Returns the number of iterations and the residual.
-    pub fn solve(
-        &self,
-        factor: &Factor,
-        loads: &[Six],
-        u: &mut [Six],
-        most: usize,
-        mut is_enough: impl FnMut(&[Six], &[Six]) -> bool,
-    ) -> (usize, Vec<Six>) {
+    /// Solves K u = `loads` from the guess in `u`, in at most so many iterations; `factor` preconditions. Returns the number
+    /// of iterations and the residual.
+    pub fn solve(&self, factor: &Factor, loads: &[Six], u: &mut [Six], most: usize) -> (usize, Vec<Six>) {
         let count = loads.len();
         let free = |v: &mut [Six]| {
             for (value, pinned) in v.iter_mut().zip(&self.pinned) {
@@ -240,9 +231,6 @@ impl<'a> Held<'a> {
             }
             rho = next;
             iterations += 1;
-            if iterations % CHECK_EVERY == 0 && is_enough(u, &residual) {
-                break;
-            }
         }
         (iterations, residual)
     }
