@@ -72,6 +72,30 @@ fn pushes(bodies: &[Body], manifolds: &[Manifold]) -> BTreeMap<usize, DVec3> {
     sums
 }
 
+/// Which share of the impulses of a manifold times its closing speeds is energy that it takes out of the bodies. Overlap that
+/// is pushed out adds to impulses. A blow takes no more than stops one of the two, against what else pushes it back: a plate on
+/// legs stops a ball that is heavier.
+fn share_taken(
+    bodies: &[Body],
+    manifold: &Manifold,
+    closing: &[f64],
+    pushed: &BTreeMap<usize, DVec3>,
+) -> f64 {
+    let fastest = closing.iter().copied().fold(0.0, f64::max);
+    let push: DVec3 = manifold.points.iter().map(|p| p.normal * p.total_impulse).sum();
+    let stops = |own: DVec3, id: Option<BodyId>| {
+        let Some(k) = id.and_then(|id| index_of(bodies, id)).filter(|&k| !bodies[k].is_static()) else {
+            return f64::MAX;
+        };
+        let others = pushed.get(&k).map_or(DVec3::ZERO, |all| *all - own);
+        let back = -others.dot(own.normalize_or_zero());
+        bodies[k].def.mass_kg() * fastest + back.max(0.0)
+    };
+    let most = fastest * stops(push, Some(manifold.first)).min(stops(-push, manifold.second));
+    let taken: f64 = manifold.points.iter().zip(closing).map(|(p, v)| p.total_impulse * v.max(0.0)).sum();
+    if taken > most { most / taken } else { 1.0 }
+}
+
 /// Energy that bodies which lie on structures hand on to them when others strike them.
 struct Handed {
     /// By index of the body: the energy (J), the impulse (N s) of what strikes it, and its impulses on structures.
@@ -84,6 +108,7 @@ impl Handed {
         bodies: &[Body],
         manifolds: &[Manifold],
         (below, above): (&[(usize, Vec<f64>)], &[(usize, Vec<f64>)]),
+        pushed: &BTreeMap<usize, DVec3>,
     ) -> Self {
         let mut through: BTreeMap<usize, (f64, f64, f64)> = BTreeMap::new();
         let ends = |at: usize| {
@@ -92,9 +117,10 @@ impl Handed {
             ids.into_iter().flatten().filter_map(|id| index_of(bodies, id))
         };
         for (at, closing) in above {
+            let taken = share_taken(bodies, &manifolds[*at], closing, pushed);
             let points = manifolds[*at].points.iter().zip(closing).filter(|(_, closing)| **closing > SLOWEST);
             let (energy, impulse) = points.fold((0.0, 0.0), |(energy, impulse), (p, closing)| {
-                (energy + 0.5 * p.total_impulse * closing, impulse + p.total_impulse)
+                (energy + 0.5 * p.total_impulse * closing * taken, impulse + p.total_impulse * taken)
             });
             for k in ends(*at).filter(|&k| bodies[k].moves()) {
                 let sum = through.entry(k).or_default();
@@ -183,29 +209,13 @@ impl StructureContacts {
     ) {
         let all = std::mem::take(&mut self.closing);
         let pushed = if all.is_empty() { BTreeMap::new() } else { pushes(bodies, manifolds) };
-        let handed = Handed::new(bodies, manifolds, (&all, &std::mem::take(&mut self.above)));
+        let handed = Handed::new(bodies, manifolds, (&all, &std::mem::take(&mut self.above)), &pushed);
         for (at, closing) in all {
             let manifold = &manifolds[at];
             let part = if is_live[at] { 1.0 } else { share };
             let ends = [Some(manifold.first), manifold.second];
             let fastest = closing.iter().copied().fold(0.0, f64::max);
-            let push: DVec3 = manifold.points.iter().map(|p| p.normal * p.total_impulse).sum();
-            // Overlap that is pushed out adds to impulses. A blow takes no more than stops one of the two, against what
-            // else pushes it back: a plate on legs stops a ball that is heavier.
-            let stops = |(side, id): (usize, Option<BodyId>)| {
-                let Some(k) = id.and_then(|id| index_of(bodies, id)).filter(|&k| !bodies[k].is_static())
-                else {
-                    return f64::MAX;
-                };
-                let own = if side == 0 { push } else { -push };
-                let others = pushed.get(&k).map_or(DVec3::ZERO, |all| *all - own);
-                let back = -others.dot(own.normalize_or_zero());
-                bodies[k].def.mass_kg() * fastest + back.max(0.0)
-            };
-            let most = fastest * stops((0, ends[0])).min(stops((1, ends[1])));
-            let taken: f64 =
-                manifold.points.iter().zip(&closing).map(|(p, v)| p.total_impulse * v.max(0.0)).sum();
-            let share_taken = if taken > most { most / taken } else { 1.0 };
+            let share_taken = share_taken(bodies, manifold, &closing, &pushed);
             let through = if fastest > SLOWEST { None } else { handed.closing(bodies, manifold) };
             for (side, id) in ends.into_iter().enumerate() {
                 let Some(k) = id.and_then(|id| index_of(bodies, id)).filter(|&k| responds(&bodies[k])) else {

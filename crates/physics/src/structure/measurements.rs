@@ -18,6 +18,12 @@ use crate::{
     testing::{block, scattered},
 };
 
+/// The low corner of a part, shape space, m.
+fn low(part: &crate::fracture::Part, grid: Grid) -> DVec3 {
+    let low = part.shape.as_octree().map_or(DVec3::ZERO, |octree| octree.mass.bounds.low);
+    grid.origin + low * grid.h
+}
+
 /// Parts cracked out of a box of 1 m at level 7; those at the bottom are anchored.
 fn cells(count: usize, strength: Strength) -> Structure {
     let forest = Arc::new(block(7, [4; 3], [124; 3]));
@@ -35,7 +41,7 @@ fn cells(count: usize, strength: Strength) -> Structure {
         number: number as u32,
         shape: Arc::clone(&part.shape),
         node: grid.origin + grid.h * points[part.cell as usize],
-        anchored: part.shape.bounds().low.y < 0.01,
+        anchored: low(part, grid).y < 0.01,
     };
     let parts = broken.iter().enumerate().map(part).collect();
     Structure::new(&shape, parts, &crack_sections(&broken), strength)
@@ -153,7 +159,7 @@ fn cells_bend() {
                 number: number as u32,
                 shape: Arc::clone(&part.shape),
                 node: if is_alone { seed } else { part.shape.mass().centre },
-                anchored: part.shape.bounds().low.x < 0.015,
+                anchored: low(part, grid).x < 0.015,
             }
         };
         let parts = broken.parts.iter().enumerate().map(part).collect();
