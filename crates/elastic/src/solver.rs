@@ -190,10 +190,12 @@ impl Solver {
             self.precondition(&left, &mut z, &mut vectors, cancel)?;
             let size = dot(&left, &z);
             let energy = dot(&x, forces) - dot(&x, &left);
-            convergence.error = if size > 0.0 { (size / energy.max(f64::MIN_POSITIVE)).sqrt() } else { 0.0 };
+            // What rounding leaves may have either sign.
+            convergence.error =
+                if size == 0.0 { 0.0 } else { (size.abs() / energy.max(f64::MIN_POSITIVE)).sqrt() };
             convergence.is_converged = convergence.error <= settings.tolerance;
-            // A size that is none is an error that is none, which no tolerance is above.
-            if convergence.is_converged || convergence.iterations >= settings.iterations || size.is_nan() {
+            let is_stuck = size.is_nan() || size <= 0.0;
+            if convergence.is_converged || is_stuck || convergence.iterations >= settings.iterations {
                 return Ok((x, convergence));
             }
             scale_add(&mut direction, if last > 0.0 { size / last } else { 0.0 }, &z);
@@ -209,7 +211,7 @@ impl Solver {
         }
     }
 
-    /// One V-cycle; rigid motions of a free body are taken out on both sides of it.
+    /// One V-cycle; rigid motions of a free body are taken out of its result. Its forces are in balance and have none.
     fn precondition(
         &self,
         forces: &Field<f64>,
