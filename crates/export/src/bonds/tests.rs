@@ -1,13 +1,16 @@
 //! Bonds of a break, read back from what is written of them.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
 
 use glam::{DMat4, DQuat, DVec3};
 use serde_json::Value;
 
 use super::*;
 use crate::{
-    Collision, Handover, MeshKind, Meshes, Pivot, Placing,
+    Handover, MeshKind, Meshes, Pivot, Placing,
     bodies::structure::{Strength, StrengthMaterial},
     compute::Compute,
     fracture::{
@@ -61,6 +64,14 @@ const FIVE: [DVec3; 5] = [
     DVec3::new(0.45, 0.4, 0.85),
 ];
 
+/// The break into five, which most tests share.
+static OF_FIVE: LazyLock<(Assembly, Vec<CrackSection>)> =
+    LazyLock::new(|| broken(&FIVE, Handover::default()));
+
+fn five(handover: Handover) -> Assembly {
+    Assembly { handover: Handover { bonds: true, ..handover }, ..OF_FIVE.0.clone() }
+}
+
 fn for_target(target: Target) -> Handover {
     Handover { target: Some(target), ..Handover::default() }
 }
@@ -100,9 +111,9 @@ fn a_bond_bears_the_strength_times_the_area_of_the_crack() {
 
 #[test]
 fn bonds_of_meshes_are_the_cracks_of_voxels() {
-    let (what, sections) = broken(&FIVE, Handover::default());
+    let (what, sections) = &*OF_FIVE;
     assert_eq!(what.pieces.len(), 5);
-    let all = bonds(&what, &watch()).unwrap();
+    let all = bonds(what, &watch()).unwrap();
     let strength = Strength::default();
     let mut compared = 0;
     for section in sections.iter().filter(|section| section.area > 0.05) {
@@ -128,7 +139,7 @@ fn bonds_of_meshes_are_the_cracks_of_voxels() {
 
 #[test]
 fn pieces_that_have_come_apart_have_no_joint() {
-    let (mut what, _) = broken(&FIVE, Handover::default());
+    let mut what = five(Handover::default());
     let all = bonds(&what, &watch()).unwrap();
     let of_first = all.iter().filter(|bond| bond.pieces.contains(&0)).count();
     let together = joints(&what, &all).len();
@@ -171,11 +182,9 @@ fn frame(at: &[f64], turn: &[f64]) -> DMat4 {
 
 #[test]
 fn frames_of_a_joint_coincide_in_the_world() {
-    let (unmoved, _) = broken(&FIVE, Handover::default());
     let blender = (Some(Target::Blender), Pivot::Origin);
     for (target, pivot) in [(None, Pivot::Mass), blender, (Some(Target::Unreal), Pivot::Mass)] {
-        let mut what = unmoved.clone();
-        what.handover = Handover { target, pivot, ..unmoved.handover };
+        let mut what = five(Handover { target, pivot, ..Handover::default() });
         let placing = Placing {
             scale: 2.0,
             rotation: DQuat::from_rotation_x(0.4),
@@ -239,7 +248,7 @@ fn attribute<'a>(list: &'a Value, name: &str) -> &'a Value {
 
 #[test]
 fn the_network_of_houdini_has_an_anchor_of_each_piece_of_a_bond() {
-    let (what, _) = broken(&FIVE, for_target(Target::Houdini));
+    let what = five(for_target(Target::Houdini));
     let texts = written("houdini", &what, &[Format::Usda]);
     assert_eq!(texts.keys().copied().collect::<Vec<_>>(), ["bonds.csv", "bonds.usda", "bonds_houdini.geo"]);
     let joints = joints(&what, &bonds(&what, &watch()).unwrap());
@@ -283,7 +292,7 @@ fn the_network_of_houdini_has_an_anchor_of_each_piece_of_a_bond() {
 
 #[test]
 fn the_table_of_unreal_has_a_root_its_clusters_and_centimetres() {
-    let (mut what, _) = broken(&FIVE, for_target(Target::Unreal));
+    let mut what = five(for_target(Target::Unreal));
     // As if the last two had come of one piece that broke again.
     what.generations.push(crate::Generation { id: 5, parent: None });
     what.pieces.iter_mut().skip(3).for_each(|piece| piece.parent = Some(5));
@@ -326,8 +335,7 @@ fn the_script_of_blender_lists_pieces_and_bonds_as_it_lays_them() {
 
 #[test]
 fn two_runs_write_the_same_bytes() {
-    let run = || broken(&FIVE, Handover { collision: Collision::Hull, ..Handover::default() }).0;
-    let (mut one, mut other) = (run(), run());
+    let (mut one, mut other) = (five(Handover::default()), broken(&FIVE, Handover::default()).0);
     let header =
         "a,b,area,gap,centre_x,centre_y,centre_z,normal_x,normal_y,normal_z,pull,press,slide,bend,twist\n";
     for (target, files) in Target::ALL.into_iter().zip([3, 3, 3, 2]) {
