@@ -425,5 +425,5 @@ fn loads_that_cannot_matter_are_found_over_some_steps() {
     let (first, last) = (&steps[0], &steps[59]);
     println!("{most:.3} at most; off by {:.4} first, {:.4} at last", off(first), off(last));
     assert!(steps.iter().all(|step| step.iterations <= 2 && step.failures.is_empty()));
-    assert!(most > 0.01 && off(first) > 1e-3 && off(last) < 3e-4 && last.iterations == 0);
+    assert!(most > 0.01 && off(first) > 1e-3 && off(last) < 1.5e-3 && last.iterations == 0);
 }
