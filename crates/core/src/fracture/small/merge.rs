@@ -11,13 +11,14 @@
 //! In: the broken object, its pattern, and the trees and cells of all its parts. Out: one tree of some of them, by the
 //! rule for small pieces ([`super::merge`]).
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use glam::IVec3;
 use rayon::prelude::*;
 
 use crate::{
     fracture::{Cancel, Cancelled, Pattern, Piece, UNIT_BITS, voronoi::surface::plane::Plane},
+    geometry::UnionFind,
     shape::GridMass,
     svo::{
         Forest, LeafColor, Leaves, Octant, build,
@@ -40,8 +41,8 @@ pub(in crate::fracture) struct Joining<'a> {
 /// A voxel's whole share below this has lost something to dust and does not become inside again.
 const WHOLE: f32 = 0.999;
 
-/// Voxels between two checks whether the work was cancelled.
-const CHECK_EVERY: usize = 4096;
+/// Whether the work was cancelled is looked at where keys are multiples of this.
+const CHECK_EVERY: Key = 512;
 
 /// Joins `members` (indices, and the pieces themselves) to one tree; also the number of crack voxels that are
 /// inside again.
@@ -55,68 +56,30 @@ pub(in crate::fracture) fn join(
 ) -> Result<(Forest, u64), Cancelled> {
     let own: BTreeSet<u32> = ids.iter().copied().collect();
     let leaves = &work.forest.leaves;
-    let mut copies: Vec<(Key, usize)> = members
-        .iter()
-        .flat_map(|piece| {
-            let tree = piece.tree as usize;
-            work.forest.tree_start[tree] as usize..work.forest.tree_start[tree + 1] as usize
-        })
-        .map(|leaf| (leaves.keys.at(leaf), leaf))
-        .collect();
-    copies.sort_unstable();
+    let copies_of = |piece: &&Piece| {
+        let tree = piece.tree as usize;
+        let range = work.forest.tree_start[tree] as usize..work.forest.tree_start[tree + 1] as usize;
+        range.map(|leaf| (leaves.keys.at(leaf), leaf))
+    };
+    let mut copies: Vec<(Key, usize)> = members.par_iter().flat_map_iter(copies_of).collect();
+    copies.par_sort_unstable();
 
     let seeds = seeds_of_objects(work.pattern);
+    let joined =
+        copies.par_chunk_by(|a, b| a.0 == b.0).map(|copies| joined_voxel(work, &seeds, &own, copies));
+    let joined: Vec<(Key, Option<Leaf>)> = joined.collect::<Result<_, _>>()?;
     let mut out = Leaves::default();
-    let mut healed: HashSet<Key> = HashSet::new();
-    for (at, copies) in copies.chunk_by(|a, b| a.0 == b.0).enumerate() {
-        if at % CHECK_EVERY == 0 {
-            work.cancel.check()?;
-        }
-        let (key, first) = copies[0];
-        let coverage: f32 = copies.iter().map(|(_, leaf)| leaves.coverage[*leaf]).sum();
-        let mut add = |coverage: f32, normal: u32, color: LeafColor, cut: u32| {
-            out.keys.push(key);
-            out.normals.push(normal);
-            out.colors.push(color);
-            out.coverage.push(coverage.min(1.0));
-            out.cuts.push(cut);
-        };
-        let as_it_was = (leaves.normals[first], leaves.colors[first], leaves.cuts[first]);
-        if copies.len() == 1 {
-            add(coverage, as_it_was.0, as_it_was.1, as_it_was.2);
+    let mut healed: Vec<Key> = Vec::new();
+    for (key, leaf) in joined {
+        let Some(Leaf { coverage, normal, color, cut }) = leaf else {
+            healed.push(key);
             continue;
-        }
-        let strangers = of_voxel(work.holders, key).iter().any(|(_, piece)| !own.contains(piece));
-        let before = work.source.0.octant_at(work.source.1 as usize, morton::decode(key));
-        let of_source = match before {
-            Octant::Leaf(leaf) => {
-                let from = &work.source.0.leaves;
-                let leaf = leaf as usize;
-                Some((from.normals[leaf], from.colors[leaf], from.cuts[leaf]))
-            }
-            _ => None,
         };
-        match (strangers, of_source) {
-            (false, Some(surface)) => {
-                // Shares of a whole add up to it but for rounding, which goes here.
-                let whole = work.source.0.leaves.coverage[leaf_index(before)];
-                let sum = if (coverage - whole).abs() <= whole * (1.0 - WHOLE) { whole } else { coverage };
-                add(sum, surface.0, surface.1, surface.2);
-            }
-            (false, None) if coverage >= WHOLE => {
-                healed.insert(key);
-            }
-            (false, None) => add(coverage, as_it_was.0, as_it_was.1, as_it_was.2),
-            (true, of_source) => {
-                let (normal, color, cut) = facing(work, &seeds, &own, key, of_source).unwrap_or(as_it_was);
-                let color = if of_source.is_some() {
-                    color
-                } else {
-                    LeafColor::new(leaves.colors[first].rgb(), true, color.offset())
-                };
-                add(coverage, normal, color, cut);
-            }
-        }
+        out.keys.push(key);
+        out.normals.push(normal);
+        out.colors.push(color);
+        out.coverage.push(coverage);
+        out.cuts.push(cut);
     }
 
     let count = healed.len() as u64;
@@ -126,9 +89,68 @@ pub(in crate::fracture) fn join(
         // An octant without boundary voxels is inside throughout or outside throughout: one voxel tells.
         let key = key << (3 * (level - at));
         let at = within.partition_point(|(start, _)| *start <= key);
-        healed.contains(&key) || at.checked_sub(1).is_some_and(|at| within[at].1 > key)
+        healed.binary_search(&key).is_ok() || at.checked_sub(1).is_some_and(|at| within[at].1 > key)
     };
     Ok((build(level, out, &inside), count))
+}
+
+/// A leaf of the joined tree.
+struct Leaf {
+    coverage: f32,
+    normal: u32,
+    color: LeafColor,
+    cut: u32,
+}
+
+/// What becomes of a voxel whose copies are these: a leaf, or nothing where it is inside again.
+fn joined_voxel(
+    work: &Joining<'_>,
+    seeds: &BTreeMap<u32, Vec<usize>>,
+    own: &BTreeSet<u32>,
+    copies: &[(Key, usize)],
+) -> Result<(Key, Option<Leaf>), Cancelled> {
+    let leaves = &work.forest.leaves;
+    let (key, first) = copies[0];
+    if key % CHECK_EVERY == 0 {
+        work.cancel.check()?;
+    }
+    let coverage: f32 = copies.iter().map(|(_, leaf)| leaves.coverage[*leaf]).sum();
+    let leaf = |coverage: f32, (normal, color, cut): (u32, LeafColor, u32)| {
+        Ok((key, Some(Leaf { coverage: coverage.min(1.0), normal, color, cut })))
+    };
+    let as_it_was = (leaves.normals[first], leaves.colors[first], leaves.cuts[first]);
+    if copies.len() == 1 {
+        return leaf(coverage, as_it_was);
+    }
+    let strangers = of_voxel(work.holders, key).iter().any(|(_, piece)| !own.contains(piece));
+    let before = work.source.0.octant_at(work.source.1 as usize, morton::decode(key));
+    let of_source = match before {
+        Octant::Leaf(leaf) => {
+            let from = &work.source.0.leaves;
+            let leaf = leaf as usize;
+            Some((from.normals[leaf], from.colors[leaf], from.cuts[leaf]))
+        }
+        _ => None,
+    };
+    match (strangers, of_source) {
+        (false, Some(surface)) => {
+            // Shares of a whole add up to it but for rounding, which goes here.
+            let whole = work.source.0.leaves.coverage[leaf_index(before)];
+            let sum = if (coverage - whole).abs() <= whole * (1.0 - WHOLE) { whole } else { coverage };
+            leaf(sum, surface)
+        }
+        (false, None) if coverage >= WHOLE => Ok((key, None)),
+        (false, None) => leaf(coverage, as_it_was),
+        (true, of_source) => {
+            let (normal, color, cut) = facing(work, seeds, own, key, of_source).unwrap_or(as_it_was);
+            let color = if of_source.is_some() {
+                color
+            } else {
+                LeafColor::new(leaves.colors[first].rgb(), true, color.offset())
+            };
+            leaf(coverage, (normal, color, cut))
+        }
+    }
 }
 
 /// First voxel of each internal node of the members, ascending, and the one behind the last of all up to it: asking each
@@ -223,16 +245,17 @@ pub(in crate::fracture) fn leaves_of(forest: &Forest, piece: &Piece) -> std::ops
 }
 
 pub(in crate::fracture) fn holders(forest: &Forest, pieces: &[Piece], small: &[u32]) -> Holders {
-    let keys: HashSet<Key> = small
-        .iter()
-        .flat_map(|p| forest.leaves.keys.slice(leaves_of(forest, &pieces[*p as usize])).iter())
-        .collect();
-    let mut found: Holders = pieces
-        .par_iter()
-        .enumerate()
-        .flat_map_iter(|(p, piece)| {
-            let own = forest.leaves.keys.slice(leaves_of(forest, piece));
-            own.iter().filter(|key| keys.contains(key)).map(move |key| (key, p as u32)).collect::<Vec<_>>()
+    let mut is_small = vec![false; pieces.len()];
+    small.iter().for_each(|p| is_small[*p as usize] = true);
+    let own = |p: u32| forest.leaves.keys.slice(leaves_of(forest, &pieces[p as usize]));
+    let mut keys: Vec<Key> = small.par_iter().flat_map_iter(|p| own(*p).iter().collect::<Vec<_>>()).collect();
+    keys.par_sort_unstable();
+    keys.dedup();
+    let mut found: Holders = (0..pieces.len() as u32)
+        .into_par_iter()
+        .flat_map_iter(|p| {
+            let held = |key: &Key| is_small[p as usize] || keys.binary_search(key).is_ok();
+            own(p).iter().filter(held).map(move |key| (key, p)).collect::<Vec<_>>()
         })
         .collect();
     found.par_sort_unstable();
@@ -293,20 +316,13 @@ impl<'a> Rejoin<'a> {
 
 /// Whether `members` are connected by voxels that two of them own.
 fn hang_together(holders: &Holders, members: &[u32]) -> bool {
-    // Per member the index of its group.
-    let mut group: Vec<usize> = (0..members.len()).collect();
-    let mut at = 0;
-    while at < holders.len() {
-        let all = of_voxel(holders, holders[at].0);
-        at += all.len();
-        let mut own = all.iter().filter_map(|(_, piece)| members.binary_search(piece).ok());
+    let mut sets = UnionFind::new(members.len());
+    for of_voxel in holders.chunk_by(|a, b| a.0 == b.0) {
+        let mut own = of_voxel.iter().filter_map(|(_, piece)| members.binary_search(piece).ok());
         let Some(first) = own.next() else { continue };
         for other in own {
-            let (from, to) = (group[other], group[first]);
-            if from != to {
-                group.iter_mut().filter(|g| **g == from).for_each(|g| *g = to);
-            }
+            sets.join(first as u32, other as u32);
         }
     }
-    group.iter().all(|g| *g == group[0])
+    (1..members.len() as u32).all(|member| sets.find(member) == sets.find(0))
 }
