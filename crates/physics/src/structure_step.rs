@@ -26,15 +26,18 @@ pub struct StructureStep {
 /// What structures remember from step to step.
 pub(crate) type Memories = BTreeMap<BodyId, Memory>;
 
+/// The index of a manifold, and the speeds at which its points close, m/s.
+type Closing = (usize, Vec<f64>);
+
 /// The contacts of structures in the rounds of a step.
 #[derive(Default)]
 pub(crate) struct StructureContacts {
     /// By index of the body.
     of_body: BTreeMap<usize, Vec<PointLoad>>,
     /// By manifold with a structure, ascending: the speeds at which its points close as the round begins.
-    closing: Vec<(usize, Vec<f64>)>,
+    closing: Vec<Closing>,
     /// The same of manifolds of bodies that lie on structures with others.
-    above: Vec<(usize, Vec<f64>)>,
+    above: Vec<Closing>,
     is_idle: bool,
 }
 
@@ -107,7 +110,7 @@ impl Handed {
     fn new(
         bodies: &[Body],
         manifolds: &[Manifold],
-        (below, above): (&[(usize, Vec<f64>)], &[(usize, Vec<f64>)]),
+        (below, above): (&[Closing], &[Closing]),
         pushed: &BTreeMap<usize, DVec3>,
     ) -> Self {
         let mut through: BTreeMap<usize, (f64, f64, f64)> = BTreeMap::new();

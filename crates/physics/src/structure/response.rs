@@ -236,7 +236,7 @@ impl Structure {
         let work = Work { structure: self, all, standing, energy };
         let (response, solved) =
             match known.and_then(|known| Some((known, safe(standing, known, &loads, energy)?))) {
-                Some((known, unknown)) if unknown == 0.0 => (
+                Some((known, 0.0)) => (
                     Response { loads: known.loads.clone(), blow: energy, ..Response::default() },
                     Arc::clone(known),
                 ),
