@@ -43,12 +43,17 @@ macro_rules! scene {
 }
 
 /// The list, without scenes that only test the physics.
-pub const SHIPPED_SCENES: [ShippedScene; 17] = [
+pub const SHIPPED_SCENES: [ShippedScene; 19] = [
     scene!("vase", "A thin vase on the floor is struck after half a second (2018)"),
     scene!("materials", "One vase in five materials, struck in turn"),
     scene!("wall", "A wall of bricks holds by its bonds until an iron ball strikes it"),
     scene!("table", "A pane of glass on two trestles bears a stone, and not an owl"),
     scene!("bridge", "A bridge loses its middle pier and breaks under its own weight"),
+    scene!("tower", "A tower of bricks falls over at its own cut, and breaks where it lands"),
+    scene!(
+        "beams",
+        "Beams of one shape grow out of a wall; the larger ones snap under their own weight (Galilei 1638)"
+    ),
     scene!("columns", "An iron ball breaks three columns, at level 10 (2016, fig. 5)"),
     scene!("bunny", "A bunny breaks in a box, at level 10 (2016, fig. 4); an owl stands in for its file"),
     scene!(

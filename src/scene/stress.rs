@@ -22,7 +22,7 @@ const LEVEL: u32 = 5;
 /// Most dots.
 const MOST_DOTS: usize = 20_000;
 /// The tension that is brightest is exceeded in this share of the cells.
-const BRIGHTEST: f64 = 0.02;
+const BRIGHTEST: f64 = 0.005;
 /// Radius of the blow as a share of the object's longest side.
 const REACH: f64 = 0.05;
 /// Poisson's ratio.
@@ -193,8 +193,8 @@ impl StressView {
         made.lift = made.lift.max(voxel);
         made.points.extend(shown.dots.iter().filter_map(|(local, cell)| {
             let share = (shown.tension[*cell as usize] / shown.brightest).clamp(0.0, 1.0);
-            let opacity = (240.0 * share.sqrt()) as u8;
-            (opacity > 24).then(|| Point {
+            let opacity = (240.0 * share) as u8;
+            (opacity > 16).then(|| Point {
                 at: shape.to_world(state.position, state.rotation, *local).as_vec3(),
                 color: [GOLD[0], GOLD[1], GOLD[2], opacity],
                 radius_pixels: 0.8,

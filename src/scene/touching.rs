@@ -116,7 +116,7 @@ fn ring(at: DVec3) -> [Point; 2] {
         radius_m: 0.0,
         back_pixels,
     };
-    [disc([240, 66, 48, 255], 5.0, 0.0), disc([255, 255, 255, 255], 7.5, 2.0)]
+    [disc([240, 66, 48, 255], 5.0, 0.0), disc([255, 255, 255, 255], 7.5, 4.5)]
 }
 
 /// Contacts as discs with normals.

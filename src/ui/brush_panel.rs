@@ -25,7 +25,8 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     choice(ui, out, title, &mut new.brush.kind, &known);
     numbers(ui, out, Tuning::BRUSH, &mut new);
     ui.horizontal(|ui| {
-        label(ui, "", "Dabs that are painted on all objects");
+        let text = if dabs == 1 { "1 dab".to_owned() } else { format!("{dabs} dabs") };
+        label(ui, &text, "Dabs that are painted on all objects");
         let tip = "A drag takes dabs away, of every kind; Shift does so while it is held";
         let erases = ui.checkbox(&mut new.brush.erases, "erase").on_hover_text(tip);
         out.name("brush_erases", &erases);
@@ -35,9 +36,6 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         if clear.clicked() {
             out.push(Command::EraseAll);
         }
-        let text = if dabs == 1 { "1 dab".to_owned() } else { format!("{dabs} dabs") };
-        let text = ui.add(egui::Label::new(egui::RichText::new(text).color(super::theme::DIM)).truncate());
-        out.name("brush_dabs", &text);
     });
     if new != *tuning {
         tune(out, "brush", new);

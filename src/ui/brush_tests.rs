@@ -61,8 +61,7 @@ fn the_row_of_the_brush_is_there_with_the_tool_or_with_paint() {
     assert!(harness.query_by_label("erase all").is_none());
     harness.state_mut().tool = Tool::Brush;
     harness.run_steps(3);
-    let shown =
-        ["brush_kind", "brush_erases", "brush_clear", "brush_dabs"].map(|name| harness.state().rect(name));
+    let shown = ["brush_kind", "brush_erases", "brush_clear"].map(|name| harness.state().rect(name));
     assert!(shown.iter().all(|rect| rect.right() < harness.state().viewport().left() && rect.width() > 8.0));
     press(&mut harness, "erase");
     assert!(harness.state().sandbox.tuning().brush.erases);

@@ -123,7 +123,8 @@ impl BondFailure {
             load: failure.load.share,
             strength: limit * bond.share * (1.0 - bond.damage),
             by_blow: failure.by_blow,
-            energy: response.blow,
+            // An empty sum is -0.
+            energy: response.blow + 0.0,
             area: section.area,
             centre: shape.to_world(body.state.position, body.state.rotation, local),
         }
