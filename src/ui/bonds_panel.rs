@@ -24,7 +24,7 @@ const TOP: f64 = 1.25;
 /// Strength of the bonds, and what they bear.
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut UiOutput) {
     let shown = egui::CollapsingHeader::new("Bonds of what is cracked").id_salt("bonds");
-    let shown = shown.show(ui, |ui| {
+    let shown = shown.show_unindented(ui, |ui| {
         let known: Vec<_> = StrengthMaterial::ALL.iter().map(|m| (*m, m.name(), m.about())).collect();
         let title = ("strength_material", "Strength of", "Material whose strength the bonds have");
         choice(ui, out, title, &mut new.strength.material, &known);

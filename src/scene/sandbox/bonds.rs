@@ -138,8 +138,12 @@ impl Sandbox {
         self.bonds.forget_after(time);
     }
 
-    /// Notes failures of the last step, in order of time.
-    pub(super) fn note_failures(&mut self, failures: impl Iterator<Item = BondFailure>) {
+    /// Notes failures of the last step, in order of time, and the greatest load of them: a step in which a blow takes a body
+    /// apart is taken back, so its loads are noted nowhere else.
+    pub(super) fn note_failures(&mut self, failures: Vec<BondFailure>) {
+        if let Some(time) = failures.last().map(|failure| failure.time) {
+            self.bonds.note(time, failures.iter().map(|failure| failure.load).fold(0.0, f64::max));
+        }
         self.bonds.failures.extend(failures);
     }
 

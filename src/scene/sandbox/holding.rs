@@ -105,7 +105,7 @@ impl Sandbox {
                 .iter()
                 .map(|failure| BondFailure::of(failure, held, response, at))
                 .collect();
-            self.note_failures(notes.into_iter());
+            self.note_failures(notes);
             self.settle(step.body, structure.after(&step.response.failures), None)?;
         }
         Ok(())
