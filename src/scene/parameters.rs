@@ -127,6 +127,8 @@ impl Tuning {
 
     /// The brush.
     pub const BRUSH: &'static [Row<Self>] = rows! { Self;
+        value brush.kind = Parameter::new("Brush", "what a dab changes").undo("brush");
+        value brush.erases = Parameter::new("erase", "whether the brush takes dabs away").undo("brush");
         number brush.radius = Parameter::number("  its radius", (1e-3, 1.0), "Radius of a dab as a fraction of the \
              object's longest side").logarithmic(0.01, 0.3).undo("brush radius");
         number brush.seeds = Parameter::whole("  its seeds", (0.0, 1000.0), "Seeds that each dab adds")

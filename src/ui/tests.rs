@@ -384,10 +384,11 @@ fn the_scenes_are_a_list_of_pictures() {
     let mut harness = harness(800.0, 600.0);
     press(&mut harness, "Scenes …");
     for scene in crate::scene::SHIPPED_SCENES {
-        // Some shapes have the same name.
+        // Some shapes and patterns have the same name.
         let shapes = crate::mesh::BUILTIN_NAMES.iter().filter(|name| **name == scene.name).count();
+        let patterns = Preset::ALL.iter().filter(|preset| preset.name() == scene.name).count();
         let found = harness.query_all_by_label(scene.name).count();
-        assert_eq!(found, 1 + shapes, "{}", scene.name);
+        assert_eq!(found, 1 + shapes + patterns, "{}", scene.name);
     }
     press(&mut harness, "columns");
     let path = crate::scene::shipped_scenes().unwrap().join("columns.toml");

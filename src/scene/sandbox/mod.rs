@@ -343,7 +343,8 @@ impl Sandbox {
         if let Some(start) = start.filter(|_| self.comes_apart_by_blow()) {
             self.stage.take_back(&start);
             self.taken_back += 1;
-            if let Err(error) = self.let_bonds_fail(time) {
+            // The recording has the parts from the start of the step on, so that is when the bonds failed.
+            if let Err(error) = self.let_bonds_fail(self.stage.time()) {
                 tracing::warn!("{error}");
             }
             return Ok(());
