@@ -68,8 +68,13 @@ impl Pattern {
                 None => "no cell would break off: every seed is on the list of those to keep".into(),
             }));
         }
-        for seed in &kept {
-            self.objects[*seed as usize] = kept[0];
+        // A brick is the cells of two seeds: where one of them stays, so does the other.
+        let mut stays = vec![false; count];
+        kept.iter().for_each(|seed| stays[self.objects[*seed as usize] as usize] = true);
+        if let Some(lowest) = kept.iter().map(|seed| self.objects[*seed as usize]).min() {
+            for object in self.objects.iter_mut().filter(|object| stays[**object as usize]) {
+                *object = lowest;
+            }
         }
         Ok(self)
     }
@@ -104,6 +109,19 @@ mod tests {
 
     fn pattern_objects(params: &FractureParams) -> usize {
         made(params).unwrap().object_ids().len()
+    }
+
+    #[test]
+    fn seeds_of_one_object_stay_together() {
+        let plain = made(&FractureParams { seeds: 6, radii: vec![0.1, 0.4], ..Default::default() }).unwrap();
+        let bricks = Pattern { objects: vec![0, 0, 2, 2, 4, 4], ..plain };
+        let keep = |keep: Vec<u32>| {
+            let params = FractureParams { keep, ..Default::default() };
+            bricks.clone().keep_far(&params, DVec3::splat(60.0), bounds(), LEVEL).unwrap().objects
+        };
+        assert_eq!(keep(vec![3]), [0, 0, 2, 2, 4, 4]);
+        assert_eq!(keep(vec![3, 4]), [0, 0, 2, 2, 2, 2]);
+        assert_eq!(keep(vec![1, 5]), [0, 0, 2, 2, 0, 0]);
     }
 
     #[test]
