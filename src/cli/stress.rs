@@ -32,9 +32,9 @@ pub struct StressArgs {
     /// Leaf level of the octree, 1 to 10
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=10))]
     level: u32,
-    /// Level of the cells, at most that of the leaves
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=10))]
-    cells: u32,
+    /// Level of the cells, at most that of the leaves [default: 6, or that of coarser leaves]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10))]
+    cells: Option<u32>,
     /// Material whose stiffness and density it has: glass, ceramic, concrete, masonry, stone, plaster, oak or ice
     #[arg(long, value_name = "NAME", value_parser = parse_material, default_value = "concrete")]
     material: StrengthMaterial,
@@ -120,6 +120,12 @@ struct Report {
     warnings: Vec<String>,
 }
 
+/// Level of the cells, if the leaves are as fine.
+const USUAL_CELLS: u32 = 6;
+/// The greatest tension is looked for among cells that are solid to at least this share: in slivers of a stepped surface a
+/// stress says little.
+const LEAST_FILL: f32 = 0.25;
+
 /// Names of the files that it writes.
 const NAMES: [&str; 2] = ["stress.npz", "report.json"];
 
@@ -129,8 +135,8 @@ const NAMES: [&str; 2] = ["stress.npz", "report.json"];
 /// [`CliError`].
 pub fn run(args: &StressArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
-    if args.cells > args.level {
-        let (cells, level) = (args.cells, args.level);
+    let (level, cells) = (args.level, args.cells.unwrap_or(USUAL_CELLS.min(args.level)));
+    if cells > level {
         return Err(CliError::Input(format!(
             "--cells {cells} is finer than --level {level}; lower it or raise --level"
         )));
@@ -143,7 +149,7 @@ pub fn run(args: &StressArgs) -> Result<(), CliError> {
         poissons_ratio: args.poisson,
         density: args.density,
     };
-    let body = Arc::new(ElasticBody::new(&octree, args.cells, material)?);
+    let body = Arc::new(ElasticBody::new(&octree, cells, material)?);
     let solution = reporter.stage("solve", |_| solved(args, &body))?.converged()?;
     let mut aside = Aside::begin(&args.out)?;
     aside.spare([args.file.clone()].into_iter(), NAMES.into_iter())?;
@@ -195,10 +201,14 @@ fn solved(args: &StressArgs, body: &Arc<ElasticBody>) -> Result<Solution, Elasti
 fn report(args: &StressArgs, solution: &Solution, warnings: Vec<String>) -> Report {
     let body = solution.body();
     let tension = solution.tension();
-    let first = (0.0f32, 0usize);
-    let (greatest, at) = (0..)
-        .zip(&tension)
-        .fold(first, |best, (cell, pull)| if *pull > best.0 { (*pull, cell) } else { best });
+    let is_solid = |cell: usize| body.cell(cell).is_some_and(|cell| cell.fill >= LEAST_FILL);
+    let mut greatest = (0.0, 0);
+    for (cell, pull) in tension.iter().enumerate() {
+        if *pull > greatest.0 && is_solid(cell) {
+            greatest = (*pull, cell);
+        }
+    }
+    let (greatest, at) = greatest;
     Report {
         version: VERSION,
         provenance: crate::provenance::here(),
