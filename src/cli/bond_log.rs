@@ -69,7 +69,7 @@ impl BondLog {
         {
             let time = crate::export::to_picoseconds(sandbox.time());
             for bond in sandbox.loaded_bonds() {
-                let ([a, b], mode) = (bond.parts, format!("{:?}", bond.load.mode).to_lowercase());
+                let ([a, b], mode) = (bond.parts, bond.load.mode.name());
                 loads.line(&format!(
                     "{time},{},{},{a},{b},{mode},{}",
                     bond.object, bond.record, bond.load.share
@@ -82,7 +82,7 @@ impl BondLog {
             return Ok(());
         }
         for one in all.get(self.written..).unwrap_or_default() {
-            let ([a, b], mode) = (one.parts, format!("{:?}", one.mode).to_lowercase());
+            let ([a, b], mode) = (one.parts, one.mode.name());
             let (time, centre) = (crate::export::to_picoseconds(one.time), one.centre);
             self.sheet.line(&format!(
                 "{time},{},{},{a},{b},{mode},{},{},{},{},{},{},{},{}",

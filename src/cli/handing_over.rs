@@ -28,11 +28,11 @@ pub struct HandoverArgs {
     /// Simplify meshes: how far their surface may move, in voxels, mostly 0.02 to 1; 0 keeps all triangles
     #[arg(long, value_name = "VOXELS", default_value_t = 0.0, value_parser = parse_simplify)]
     simplify: f64,
-    /// Write bonds.csv: which pieces are neighbours, how much crack they share, and what breaks it; with --target
-    /// blender, houdini or unreal and with --format usda also what that program reads of it, bonds_blender.py and so on
+    /// Write bonds.csv: which pieces are neighbours, how much crack they share, and which loads break their bond; with
+    /// --target blender, houdini or unreal, and with --format usda, also a file for that program
     #[arg(long)]
     bonds: bool,
-    #[arg(long, value_name = "MATERIAL", value_parser = parse_material, requires = "bonds")]
+    #[arg(long, value_name = "MATERIAL", value_parser = choice::<StrengthMaterial>(), hide_possible_values = true, requires = "bonds")]
     #[arg(help = format!(
         "Material whose strength the bonds have, and of a mesh its pieces' density: {} [default: what the scene says, \
          else {}]",
@@ -48,12 +48,6 @@ impl HandoverArgs {
         let Self { target, pivot, collision, simplify, bonds, bond_strength: strength } = *self;
         Handover { target, pivot, collision, simplify, bonds, strength }
     }
-}
-
-fn parse_material(text: &str) -> Result<StrengthMaterial, String> {
-    let known = || StrengthMaterial::ALL.map(StrengthMaterial::name).join(", ");
-    let named = StrengthMaterial::ALL.into_iter().find(|material| material.name() == text.trim());
-    named.ok_or_else(|| format!("no such material; there are {}", known()))
 }
 
 fn parse_simplify(text: &str) -> Result<f64, String> {

@@ -5,9 +5,8 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{BreakRecord, Origin, Sandbox};
+use super::{BreakRecord, Origin, Sandbox, exporting::Leaving};
 use crate::{
-    bodies::Body,
     export::{
         Assembly, MeshKind, Meshes, PieceMesh, Skin,
         meshes::original::{self, CutPiece, CutStep, NotOriginal},
@@ -50,19 +49,22 @@ struct CutObject {
 pub(super) struct Cuts(Vec<CutObject>);
 
 impl Cuts {
-    /// The cuts for `bodies`. `breaks` are those in their ancestry, by index, with the number of each one's first cell.
-    pub fn of(sandbox: &Sandbox, bodies: &[&Body], breaks: &BTreeMap<usize, (&BreakRecord, u32)>) -> Self {
-        let info = |body: &&Body| sandbox.info(body.id).copied().unwrap_or_default();
-        let exported = by_object(bodies.iter().copied(), |body| info(&body).object);
+    /// The cuts for `pieces`. `breaks` are those in their ancestry, by index, with the number of each one's first cell.
+    pub fn of(
+        sandbox: &Sandbox,
+        pieces: &[Leaving<'_>],
+        breaks: &BTreeMap<usize, (&BreakRecord, u32)>,
+    ) -> Self {
+        let exported = by_object(pieces.iter().copied());
         // Bodies that are not exported still take their share of the mesh.
-        let there = by_object(sandbox.bodies().iter(), |body| info(&body).object);
+        let there = by_object(sandbox.bodies().iter().flat_map(|body| Leaving::of(sandbox, body)));
         let cut_object = |(object, known): (usize, &Arc<super::ObjectInfo>)| {
             let (own, all) = (exported.get(&object)?, there.get(&object)?);
             // For each break, the merged parts by the first of them.
             let log = sandbox.breaks();
             let joined = all
                 .iter()
-                .map(|body| (info(body).origin, info(body).joined))
+                .map(|piece| (piece.info.origin, piece.info.joined))
                 .chain(breaks.values().map(|(record, _)| (record.broken, record.joined)))
                 .filter(|(_, joined)| joined.is_some());
             let joined: BTreeMap<Origin, Vec<usize>> =
@@ -82,13 +84,13 @@ impl Cuts {
                 .collect();
             let number = |record: usize| records.iter().position(|(at, ..)| *at == record);
             let octrees = |origin: Origin| {
-                let comes_of = |body: &&&Body| {
-                    let mut line = std::iter::successors(info(body).origin, |at| {
+                let comes_of = |piece: &&Leaving<'_>| {
+                    let mut line = std::iter::successors(piece.info.origin, |at| {
                         sandbox.breaks().get(at.record)?.broken
                     });
                     line.any(|at| at == origin)
                 };
-                all.iter().filter(comes_of).filter_map(|b| b.def.shape.as_octree().cloned()).collect()
+                all.iter().filter(comes_of).filter_map(|piece| piece.shape.as_octree().cloned()).collect()
             };
             let cut = |(at, record, first): &(usize, &BreakRecord, u32)| {
                 Some(Cut {
@@ -123,17 +125,17 @@ impl Cuts {
             Some(CutObject {
                 object,
                 mesh: Arc::clone(&known.mesh),
-                meters_per_unit: first.def.meters_per_unit,
-                grid: first.def.shape.as_octree().map(|octree: &Octree| octree.grid)?,
+                meters_per_unit: first.body.def.meters_per_unit,
+                grid: first.shape.as_octree().map(|octree: &Octree| octree.grid)?,
                 cuts: records.iter().map(cut).collect::<Option<_>>()?,
                 bodies: own
                     .iter()
-                    .filter_map(|body| {
-                        let at = match info(body).origin {
+                    .filter_map(|piece| {
+                        let at = match piece.info.origin {
                             Some(origin) => Some((number(origin.record)?, origin.part)),
                             None => None,
                         };
-                        Some((Arc::clone(&body.def.shape), at))
+                        Some((Arc::clone(piece.shape), at))
                     })
                     .collect(),
             })
@@ -176,12 +178,9 @@ impl Cuts {
     }
 }
 
-fn by_object<'a>(
-    bodies: impl Iterator<Item = &'a Body>,
-    object: impl Fn(&'a Body) -> usize,
-) -> BTreeMap<usize, Vec<&'a Body>> {
-    let mut groups: BTreeMap<usize, Vec<&Body>> = BTreeMap::new();
-    bodies.for_each(|body| groups.entry(object(body)).or_default().push(body));
+fn by_object<'a>(pieces: impl Iterator<Item = Leaving<'a>>) -> BTreeMap<usize, Vec<Leaving<'a>>> {
+    let mut groups: BTreeMap<usize, Vec<Leaving<'_>>> = BTreeMap::new();
+    pieces.for_each(|piece| groups.entry(piece.info.object).or_default().push(piece));
     groups
 }
 

@@ -24,6 +24,7 @@ pub fn paint_color(kind: Paint) -> [u8; 3] {
     match kind {
         Paint::Dense => [255, 200, 60],
         Paint::Whole => [70, 190, 120],
+        Paint::Cut => [236, 236, 240],
         Paint::Weak => [226, 84, 58],
         Paint::Anchor => [84, 130, 240],
     }
@@ -84,7 +85,12 @@ impl Painted {
 fn dots(body: &Body, dab: &Dab, made: &mut Overlay) {
     let Some(octree) = body.def.shape.as_octree() else { return };
     let grid = octree.grid;
-    let cells = octree.forest.leaves_near(octree.tree as usize, grid.from_mesh(dab.at), dab.radius / grid.h);
+    let bounds = body.def.shape.bounds();
+    let (middle, radius) = (grid.from_mesh(dab.at), (dab.radius / grid.h).max(0.87));
+    if middle.distance(middle.clamp(bounds.low, bounds.high)) > radius {
+        return;
+    }
+    let cells = octree.forest.leaves_near(octree.tree as usize, middle, radius);
     let step = cells.len().div_ceil(MOST_DOTS).max(1);
     let voxel = grid.h as f32;
     made.lift = made.lift.max(voxel);

@@ -4,7 +4,9 @@
 
 use super::{
     MAX_FIELD_LEVEL, Scene, SceneBody, Tuning,
-    strength::{ACROSS, BOND_STIFFNESS, COMPRESSION, SCATTER, SHEAR, TENSION, TOUGHNESS, WITHIN},
+    strength::{
+        ACROSS, BOND_STIFFNESS, COMPRESSION, PROPAGATION, SCATTER, SHEAR, TENSION, TOUGHNESS, WITHIN,
+    },
 };
 use crate::{
     bodies::{DENSITY, DT, FRICTION, GRAVITY, PHYSICS_LEVEL, RESTITUTION, ROLLING_RESISTANCE, SUBSTEPS},
@@ -105,6 +107,7 @@ impl Tuning {
         number strength.toughness = TOUGHNESS;
         number strength.across = ACROSS;
         number strength.scatter = SCATTER;
+        number strength.propagation = PROPAGATION;
         number strength.within = WITHIN, if |tuning| !tuning.strength.lumps.is_empty();
     };
 

@@ -49,7 +49,7 @@ pub const SHIPPED_SCENES: [ShippedScene; 19] = [
     scene!("wall", "A wall of bricks holds by its bonds until an iron ball strikes it"),
     scene!("table", "A pane of glass on two trestles bears a stone, and not an owl"),
     scene!("bridge", "A bridge loses its middle pier and breaks under its own weight"),
-    scene!("tower", "A tower of bricks falls over at its own cut, and breaks where it lands"),
+    scene!("tower", "A tower of bricks is cut like a felled tree, falls over and breaks where it lands"),
     scene!(
         "beams",
         "Beams of one shape grow out of a wall; the larger ones snap under their own weight (Galilei 1638)"

@@ -47,6 +47,8 @@ pub struct BodyStrength {
     pub scatter: f64,
     /// Random seed of the scatter.
     pub rng: u64,
+    /// Share of its remaining strength that a bond loses for each bond of its two parts that fails, 0 to 0.99.
+    pub propagation: f64,
     /// How many lumps there are at each level; bonds within a lump are stronger. Empty: none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lumps: Vec<u32>,
@@ -85,6 +87,7 @@ impl Default for BodyStrength {
             grain_axis: DVec3::Y,
             scatter: 0.0,
             rng: 1,
+            propagation: 0.0,
             lumps: Vec::new(),
             within: 4.0,
             anchor_floor: false,
@@ -95,7 +98,7 @@ impl Default for BodyStrength {
 }
 
 /// Most levels of lumps.
-const MOST_LEVELS: usize = 6;
+const MOST_LUMP_LEVELS: usize = 6;
 /// Most lumps of a level.
 pub const MOST_LUMPS: u32 = 4096;
 /// Most boxes and most single bonds that a scene may name.
@@ -128,6 +131,9 @@ parameters! {
     /// Scatter from bond to bond.
     pub SCATTER = Parameter::number("Scatter", (0.0, 2.0), "How much the strength differs from bond to bond: standard \
          deviation of its logarithm").slider(0.0, 0.6).undo("strength");
+    /// Damage that spreads.
+    pub PROPAGATION = Parameter::number("Spreads", (0.0, 0.99), "Share of its strength that a bond loses for each bond of its \
+         two parts that fails").slider(0.0, 0.6).undo("strength");
     /// Strength within lumps.
     pub WITHIN = Parameter::number("In lumps", (1.0, 1e6), "How many times as strong bonds are within a lump, for each \
          level of lumps").logarithmic(1.0, 30.0).undo("strength");
@@ -149,6 +155,7 @@ impl BodyStrength {
             .undo("strength");
         number scatter = SCATTER;
         value rng = Parameter::new("Its seed", "random seed of the scatter").undo("strength");
+        number propagation = PROPAGATION;
         value lumps = Parameter::new("Lumps", "how many lumps there are at each level, `[8, 40]`: bonds within a lump are \
              stronger, so that it comes apart in lumps first").undo("strength").unset("none");
         number within = WITHIN, if |strength| !strength.lumps.is_empty();
@@ -174,6 +181,7 @@ impl BodyStrength {
             grain_axis: self.grain_axis,
             scatter: self.scatter,
             rng: self.rng,
+            propagation: self.propagation,
         }
     }
 
@@ -212,9 +220,11 @@ impl BodyStrength {
         if self.rng > i64::MAX as u64 {
             return Some(("rng", "is too large; it must be below 2^63".into()));
         }
-        if self.lumps.len() > MOST_LEVELS || !self.lumps.iter().all(|count| (2..=MOST_LUMPS).contains(count))
+        if self.lumps.len() > MOST_LUMP_LEVELS
+            || !self.lumps.iter().all(|count| (2..=MOST_LUMPS).contains(count))
         {
-            let text = format!("takes up to {MOST_LEVELS} numbers of lumps, each from 2 to {MOST_LUMPS}");
+            let text =
+                format!("takes up to {MOST_LUMP_LEVELS} numbers of lumps, each from 2 to {MOST_LUMPS}");
             return Some(("lumps", text));
         }
         if self.anchors.len() > MOST_ANCHORS {
@@ -265,7 +275,7 @@ impl BodyStrength {
                 number: number as u32,
                 node: seed.unwrap_or(part.shape.mass().centre),
                 anchored: self.is_anchored(body, &part.shape, floor)
-                    || is_painted_fast(&part.shape, &broken.params.paint),
+                    || is_anchored_by_paint(&part.shape, &broken.params.paint),
                 shape: Arc::clone(&part.shape),
             }
         };
@@ -299,7 +309,7 @@ fn weaken(structure: &mut Structure, paint: &[Dab]) {
 
 /// Whether an anchor dab touches a part: whether a leaf of its octree, or the nearest point of its bounds if it has none,
 /// lies in a dab.
-fn is_painted_fast(part: &Shape, paint: &[Dab]) -> bool {
+fn is_anchored_by_paint(part: &Shape, paint: &[Dab]) -> bool {
     let mut anchors = paint.iter().filter(|dab| dab.kind == Paint::Anchor).peekable();
     if anchors.peek().is_none() {
         return false;
@@ -312,7 +322,8 @@ fn is_painted_fast(part: &Shape, paint: &[Dab]) -> bool {
             return false;
         }
         let Some(octree) = part.as_octree() else { return true };
-        let (middle, radius) = (octree.grid.from_mesh(dab.at), dab.radius / octree.grid.h);
+        // A ball of this radius round any point of the surface has the middle of a leaf in it.
+        let (middle, radius) = (octree.grid.from_mesh(dab.at), (dab.radius / octree.grid.h).max(0.87));
         !octree.forest.leaves_near(octree.tree as usize, middle, radius).is_empty()
     })
 }
@@ -338,6 +349,7 @@ mod tests {
             (BodyStrength { shear: Some(f64::NAN), ..glass.clone() }, "shear"),
             (BodyStrength { across: Some(2.0), ..glass.clone() }, "across"),
             (BodyStrength { scatter: -1.0, ..glass.clone() }, "scatter"),
+            (BodyStrength { propagation: 1.0, ..glass.clone() }, "propagation"),
             (BodyStrength { grain_axis: DVec3::ZERO, ..glass.clone() }, "grain_axis"),
             (BodyStrength { anchors: vec![[DVec3::ONE, DVec3::ZERO]], ..glass.clone() }, "anchors"),
             (BodyStrength { lumps: vec![8, 1], ..glass.clone() }, "lumps"),

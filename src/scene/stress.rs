@@ -7,6 +7,7 @@
 use std::sync::{Arc, mpsc};
 
 use glam::DVec3;
+use rayon::prelude::*;
 
 use super::{Touching, stage::Stage};
 use crate::{
@@ -14,15 +15,20 @@ use crate::{
     elastic::{ElasticBody, ElasticError, Load, Material, Settings, Solution, Solver},
     fracture::{Cancel, CancelOnDrop, Dab, Impact, Paint},
     render::{Overlay, Point},
-    shape::Shape,
+    shape::{Octree, Shape},
+    svo::morton,
 };
 
 /// Level of the cells, if the body's octree is as fine.
 const LEVEL: u32 = 5;
 /// Most dots.
-const MOST_DOTS: usize = 20_000;
-/// The tension that is brightest is exceeded in this share of the cells.
-const BRIGHTEST: f64 = 0.005;
+const MOST_DOTS: usize = 12_000;
+/// The tension that is brightest is exceeded in this share of the dots.
+const BRIGHTEST: f64 = 0.02;
+/// Radius of a dot as a share of the side of the block of voxels that it stands for: dots do not overlap.
+const DOT: f32 = 0.45;
+/// Least share of the brightest tension that is drawn.
+const FAINTEST: f32 = 0.1;
 /// Radius of the blow as a share of the object's longest side.
 const REACH: f64 = 0.05;
 /// Poisson's ratio.
@@ -74,11 +80,20 @@ struct Solved {
     solver: Arc<Solver>,
     /// The displacements; none of a weakness.
     solution: Option<Solution>,
-    /// Tension of each cell, Pa, or its weakness, 0 to 1; and that of the brightest.
+    /// Tension of each cell, Pa, or its weakness, 0 to 1.
     tension: Vec<f32>,
+    dots: Arc<Dots>,
+    /// Tension or weakness of each dot, and that of the brightest.
+    at_dots: Vec<f32>,
     brightest: f32,
-    /// Dots on the surface: place in local space, and index of the cell.
-    dots: Arc<Vec<(DVec3, u32)>>,
+}
+
+/// Dots spread evenly over the surface of a body.
+struct Dots {
+    /// Places in local space, and indices of the cells they lie in.
+    places: Vec<(DVec3, u32)>,
+    /// Side of the blocks of voxels with one dot each, voxels.
+    block: u32,
 }
 
 /// A worker that solves, and what it solves for.
@@ -110,8 +125,6 @@ pub struct StressReport {
     pub of_blow: bool,
     /// Whether it is the weakness, which has no unit.
     pub is_weakness: bool,
-    /// Iterations of the solver.
-    pub iterations: u32,
     /// Why there is none.
     pub problem: Option<String>,
 }
@@ -139,7 +152,6 @@ impl StressView {
             greatest: f64::from(shown.tension.iter().copied().fold(0.0, f32::max)),
             of_blow: shown.wanted.blow.is_some(),
             is_weakness: shown.wanted.is_weakness,
-            iterations: shown.solution.as_ref().map_or(0, |solution| solution.convergence.iterations),
             problem: None,
         })
     }
@@ -171,10 +183,16 @@ impl StressView {
         let is_weakness = mode == Touching::Weakness;
         let impact = aim.map(|aim| aim.1).filter(|_| !is_weakness);
         let wanted = body.and_then(|body| wanted(body, (impact, is_weakness), paint, stage));
-        let Some(wanted) = wanted else { return };
+        let Some(wanted) = wanted else {
+            self.revision += u64::from(self.shown.is_some());
+            (self.shown, self.failed) = (None, None);
+            return;
+        };
         let is_shown = self.shown.as_ref().is_some_and(|shown| shown.wanted == wanted);
         let has_failed = self.failed.as_ref().is_some_and(|(failed, _)| *failed == wanted);
-        if !is_shown && !has_failed {
+        if is_shown {
+            self.failed = None;
+        } else if !has_failed {
             self.job = Some(Job::start(wanted, self.shown.clone()));
         }
     }
@@ -182,23 +200,18 @@ impl StressView {
     /// Adds dots where the surface is in tension.
     pub fn draw(&self, stage: &Stage, made: &mut Overlay) {
         let Some(shown) = &self.shown else { return };
-        let Some(body) = stage.body(shown.wanted.body) else { return };
+        let Some(body) = self.body(stage) else { return };
         let (shape, state) = (&body.def.shape, &body.state);
-        if !Arc::ptr_eq(shape, &shown.wanted.shape) {
-            return;
-        }
-        let voxel = shape.unit_m() as f32;
-        let leaves = shape.as_octree().map_or(0, |octree| octree.leaves().len());
-        let wide = (leaves as f32 / shown.dots.len().max(1) as f32).sqrt().max(1.0);
-        made.lift = made.lift.max(voxel);
-        made.points.extend(shown.dots.iter().filter_map(|(local, cell)| {
-            let share = (shown.tension[*cell as usize] / shown.brightest).clamp(0.0, 1.0);
-            let opacity = (240.0 * share) as u8;
-            (opacity > 16).then(|| Point {
+        let block = shape.unit_m() as f32 * shown.dots.block as f32;
+        made.lift = made.lift.max(block);
+        let dots = shown.dots.places.iter().zip(&shown.at_dots);
+        made.points.extend(dots.filter_map(|((local, _), tension)| {
+            let share = (tension / shown.brightest).clamp(0.0, 1.0);
+            (share >= FAINTEST).then(|| Point {
                 at: shape.to_world(state.position, state.rotation, *local).as_vec3(),
-                color: [GOLD[0], GOLD[1], GOLD[2], opacity],
+                color: [GOLD[0], GOLD[1], GOLD[2], (235.0 * share) as u8],
                 radius_pixels: 0.8,
-                radius_m: 0.6 * voxel * wide,
+                radius_m: DOT * block,
                 back_pixels: 0.0,
             })
         }));
@@ -230,13 +243,15 @@ impl StressView {
             at,
             radius,
             amount: Some(amount(pull)),
+            ..Dab::default()
         };
         places.into_iter().map(dab).filter(|dab| dab.amount() > 0.0).collect()
     }
 
-    /// The body whose stress is shown.
-    pub fn body(&self) -> Option<BodyId> {
-        Some(self.shown.as_ref()?.wanted.body)
+    /// The body whose stress is shown, as long as it has the shape that was solved for.
+    pub fn body<'a>(&self, stage: &'a Stage) -> Option<&'a Body> {
+        let wanted = &self.shown.as_ref()?.wanted;
+        stage.body(wanted.body).filter(|body| Arc::ptr_eq(&body.def.shape, &wanted.shape))
     }
 }
 
@@ -296,15 +311,21 @@ fn solve(wanted: Wanted, last: Option<&Solved>, cancel: &Cancel) -> Result<Solve
         let tension = solution.tension();
         (Some(solution), tension)
     };
-    let mut sorted = tension.clone();
+    let value = |(local, cell): &(DVec3, u32)| {
+        let smooth =
+            solution.as_ref().and_then(|s: &Solution| s.tension_at(wanted.shape.shape_from_local(*local)));
+        smooth.map_or(tension[*cell as usize], |tension| tension as f32)
+    };
+    let at_dots: Vec<f32> = dots.places.par_iter().map(value).collect();
+    let mut sorted = at_dots.clone();
     sorted.sort_unstable_by(f32::total_cmp);
     let at = ((1.0 - BRIGHTEST) * sorted.len() as f64) as usize;
     let brightest = sorted.get(at).copied().unwrap_or(0.0).max(f32::MIN_POSITIVE);
-    Ok(Solved { wanted, solver, solution, tension, brightest, dots })
+    Ok(Solved { wanted, solver, solution, tension, dots, at_dots, brightest })
 }
 
 /// A solver for the shape, and the dots on its surface.
-fn prepared(wanted: &Wanted) -> Result<(Arc<Solver>, Arc<Vec<(DVec3, u32)>>), ElasticError> {
+fn prepared(wanted: &Wanted) -> Result<(Arc<Solver>, Arc<Dots>), ElasticError> {
     let octree = wanted.shape.as_octree().ok_or(ElasticError::NoVoxels)?;
     let density = wanted.shape.density();
     let material = Material { youngs_modulus: STIFFNESS, poissons_ratio: POISSON, density };
@@ -312,35 +333,39 @@ fn prepared(wanted: &Wanted) -> Result<(Arc<Solver>, Arc<Vec<(DVec3, u32)>>), El
     let solver = if wanted.is_free {
         Solver::free(&body)
     } else {
-        let anchors = &wanted.anchors;
-        let reach = body.cell_size();
-        if anchors.is_empty() {
-            // It stands on its lowest cells.
-            let down = wanted.gravity.normalize_or(DVec3::NEG_Y);
-            let depth = |p: DVec3| p.dot(down);
-            let deepest =
-                body.faces().iter().map(|face| depth(face.centre)).fold(f64::NEG_INFINITY, f64::max);
-            Solver::held(&body, |p| [depth(p) >= deepest - 0.75 * reach; 3])?
-        } else {
-            let touches = |p: DVec3| anchors.iter().any(|dab| p.distance(dab.at) <= dab.radius + 0.5 * reach);
-            Solver::held(&body, |p| [touches(p); 3])?
+        let reach = 0.5 * body.cell_size();
+        let touches = |p: DVec3| wanted.anchors.iter().any(|dab| p.distance(dab.at) <= dab.radius + reach);
+        match wanted.anchors.is_empty() {
+            true => Solver::standing(&body, wanted.gravity)?,
+            false => Solver::held(&body, |p| [touches(p); 3])?,
         }
     };
-    let leaves = octree.leaves();
-    let step = leaves.len().div_ceil(MOST_DOTS).max(1);
-    let dots = octree.forest.leaves.keys.slice(leaves).iter().step_by(step).filter_map(|key| {
-        let voxel = crate::svo::morton::decode(key);
-        let cell = body.cell_of_voxel(voxel)?;
-        Some((DVec3::from_array(voxel.map(f64::from)) + 0.5, cell as u32))
-    });
-    let dots = Arc::new(dots.collect());
+    let dots = Arc::new(dots(octree, &body));
     Ok((Arc::new(solver), dots))
+}
+
+/// A dot for each block of boundary voxels that has a cell: on the voxel nearest to the middle of the block's voxels. Blocks are
+/// as small as [`MOST_DOTS`] allows.
+fn dots(octree: &Octree, body: &ElasticBody) -> Dots {
+    let keys: Vec<u64> = octree.forest.leaves.keys.slice(octree.leaves()).iter().collect();
+    let mut bits = 0;
+    while keys.chunk_by(|a, b| a >> (3 * bits) == b >> (3 * bits)).count() > MOST_DOTS {
+        bits += 1;
+    }
+    let middle = |key: &u64| DVec3::from_array(morton::decode(*key).map(f64::from)) + 0.5;
+    let places = keys.chunk_by(|a, b| a >> (3 * bits) == b >> (3 * bits)).filter_map(|block| {
+        let mean = block.iter().map(middle).sum::<DVec3>() / block.len() as f64;
+        let off = |key: &u64| middle(key).distance_squared(mean);
+        let nearest = block.iter().min_by(|a, b| off(a).total_cmp(&off(b)))?;
+        Some((middle(nearest), body.cell_of_voxel(morton::decode(*nearest))? as u32))
+    });
+    Dots { places: places.collect(), block: 1 << bits }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{fracture::Cancel, mesh, shape::Octree, voxelize};
+    use crate::{fracture::Cancel, mesh, voxelize};
 
     fn wanted(blow: Option<(DVec3, DVec3)>) -> Wanted {
         let mesh = mesh::builtin("box").unwrap();
@@ -369,7 +394,18 @@ mod tests {
         let solved = solve(wanted(Some((top, DVec3::NEG_Y))), None, Cancel::never()).unwrap();
         assert!(solved.solution.as_ref().unwrap().convergence.is_converged);
         assert_eq!(solved.tension.len(), solved.solver.body().len());
-        assert!(solved.dots.iter().all(|(_, cell)| (*cell as usize) < solved.tension.len()));
+        let dots = &solved.dots;
+        assert!(dots.places.iter().all(|(_, cell)| (*cell as usize) < solved.tension.len()));
+        assert_eq!(
+            (dots.places.len(), dots.block),
+            (solved.wanted.shape.as_octree().unwrap().leaves().len(), 1)
+        );
+        assert!(
+            solved
+                .at_dots
+                .iter()
+                .all(|tension| *tension <= solved.tension.iter().copied().fold(0.0, f32::max))
+        );
         let view = StressView { shown: Some(Arc::new(solved)), ..StressView::default() };
         let report = view.report().unwrap();
         assert!(report.of_blow && report.greatest > 0.0 && report.problem.is_none());

@@ -1,5 +1,5 @@
-//! Draws contacts over the picture: the contact points of the solver, the overlap of each pair (2016, sec. 5.1), or the
-//! loads of bonds.
+//! Draws over the picture what bodies bear: the contact points of the solver, the overlap of each pair (2016, sec. 5.1), loads of
+//! bonds, stress; and marked places.
 //!
 //! In: the world after a step. Out: an overlay, updated when bodies have moved, which includes that of fracture
 //! internals.

@@ -4,7 +4,7 @@ use egui::{Color32, Rect, Stroke, pos2};
 
 use super::{
     Command, UiInput, UiOutput, theme,
-    widgets::{choice, label, numbers},
+    widgets::{choice, figure, label, numbers},
 };
 use crate::{
     bodies::{
@@ -52,7 +52,8 @@ fn lumps(ui: &mut egui::Ui, lumps: &mut Vec<u32>, out: &mut UiOutput) {
         out.name("lumps", &field);
         if field.changed() {
             match (count, lumps.first_mut()) {
-                (0 | 1, _) => lumps.clear(),
+                (0 | 1, Some(_)) => drop(lumps.remove(0)),
+                (0 | 1, None) => {}
                 (_, Some(first)) => *first = count,
                 (_, None) => lumps.push(count),
             }
@@ -71,15 +72,11 @@ fn loads(ui: &mut egui::Ui, sandbox: &Sandbox, out: &mut UiOutput) {
     for bond in &most {
         let [a, b] = bond.parts;
         let percent = 100.0 * bond.load.share;
-        super::widgets::figure(
-            ui,
-            &format!("{a} \u{2013} {b}"),
-            format!("{percent:.0} %, {}", mode(bond.load.mode)),
-        );
+        figure(ui, &format!("{a} \u{2013} {b}"), format!("{percent:.0} %, {}", bond.load.mode.name()));
     }
     let failed = sandbox.bond_failures().len();
     if failed > 0 {
-        super::widgets::figure(ui, "Failed", failed.to_string());
+        figure(ui, "Failed", failed.to_string());
     }
 }
 
@@ -122,7 +119,7 @@ fn plot(ui: &mut egui::Ui, sandbox: &Sandbox, all: &[[f64; 2]], out: &mut UiOutp
     let text = |at, align, text: String| painter.text(at, align, text, font.clone(), theme::DIM);
     text(rect.left_bottom(), egui::Align2::LEFT_BOTTOM, format!("{from:.2} s"));
     text(rect.right_bottom(), egui::Align2::RIGHT_BOTTOM, format!("{:.2} s", last[0]));
-    text(rect.center_bottom(), egui::Align2::CENTER_BOTTOM, "most loaded bond, line: it fails".to_owned());
+    text(rect.center_bottom(), egui::Align2::CENTER_BOTTOM, "most loaded bond; red line: failure".to_owned());
     if response.clicked()
         && let Some(at) = response.interact_pointer_pos()
     {
@@ -138,14 +135,6 @@ fn plot(ui: &mut egui::Ui, sandbox: &Sandbox, all: &[[f64; 2]], out: &mut UiOutp
 fn now(painter: &egui::Painter, area: Rect, x: f32) {
     if area.x_range().contains(x) {
         painter.vline(x, area.y_range(), Stroke::new(1.0, Color32::from_white_alpha(90)));
-    }
-}
-
-fn mode(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Tension => "tension",
-        Mode::Compression => "compression",
-        Mode::Shear => "shear",
     }
 }
 
@@ -169,8 +158,13 @@ fn sentence(failure: &BondFailure) -> String {
     };
     let by =
         if failure.by_blow { format!("by a blow of {:.2} J", failure.energy) } else { "by its load".into() };
+    let what = format!("bond {a} \u{2013} {b} was {how} {by}");
+    // What a bond bears in shear grows with the pressure on it, which is not noted.
+    if failure.mode == Mode::Shear {
+        return format!("{what}, {:.0} % of what it could bear", 100.0 * failure.load);
+    }
     let (bore, strength) = (stress_text(failure.load * failure.strength), stress_text(failure.strength));
-    format!("bond {a} \u{2013} {b} was {how} {by}: {bore}, it bears {strength}")
+    format!("{what}: it bore {bore} of the {strength} that it can bear")
 }
 
 /// Figures of the stress that is shown, and the button that paints by it.
@@ -179,7 +173,6 @@ pub(super) fn stress(ui: &mut egui::Ui, report: &StressReport, out: &mut UiOutpu
         ui.add(egui::Label::new(egui::RichText::new(problem).color(theme::BAD)).wrap());
         return;
     }
-    use super::widgets::figure;
     match (report.is_weakness, report.of_blow) {
         (true, _) => figure(ui, "Weakness", format!("{} cells, level {}", report.cells, report.level)),
         (_, true) => figure(ui, "Tension", format!("{} for each newton", stress_text(report.greatest))),
@@ -217,7 +210,7 @@ pub(super) fn why(ui: &mut egui::Ui, sandbox: &Sandbox, id: BodyId, out: &mut Ui
         );
     }
     let text = match why.bonds {
-        1 => "1 bond held it".to_owned(),
+        1 => "1 bond held it, and has failed".to_owned(),
         n => format!("{n} bonds held it, and all have failed"),
     };
     ui.label(egui::RichText::new(text).color(theme::DIM));
@@ -246,7 +239,7 @@ mod tests {
         };
         assert_eq!(
             sentence(&failure),
-            "bond 3 \u{2013} 7 was torn or bent open by its load: 4.5 MPa, it bears 3.0 MPa"
+            "bond 3 \u{2013} 7 was torn or bent open by its load: it bore 4.5 MPa of the 3.0 MPa that it can bear"
         );
         (failure.mode, failure.by_blow, failure.energy) = (Mode::Shear, true, 2.345);
         assert!(sentence(&failure).contains("sheared off by a blow of 2.35 J"));

@@ -7,9 +7,10 @@ use super::{
 use crate::{fracture::Paint, scene::Tuning};
 
 /// Kinds of dabs: what each is called, and what it does.
-const KINDS: [(Paint, &str, &str); 4] = [
+const KINDS: [(Paint, &str, &str); 5] = [
     (Paint::Dense, "smaller pieces", "Each dab adds seeds, so that it breaks into smaller pieces there"),
     (Paint::Whole, "no cracks", "No crack runs through a dab: the cells that meet in it stay together"),
+    (Paint::Cut, "a crack", "A crack runs along the stroke, as deep as the solid is where you look at it"),
     (Paint::Weak, "weaker bonds", "Where Crack leaves bonds, those whose crack lies in a dab are weaker"),
     (Paint::Anchor, "anchors", "Where Crack leaves bonds, pieces that a dab touches cannot move"),
 ];
@@ -37,6 +38,10 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
             out.push(Command::EraseAll);
         }
     });
+    if tuning.fracture.seeds_file.is_some() && matches!(new.brush.kind, Paint::Dense | Paint::Cut) {
+        let text = "The seeds come from a file: this paint changes nothing until they are drawn again";
+        ui.add(egui::Label::new(egui::RichText::new(text).color(super::theme::DIM)).wrap());
+    }
     if new != *tuning {
         tune(out, "brush", new);
     }

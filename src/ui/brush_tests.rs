@@ -66,7 +66,7 @@ fn the_row_of_the_brush_is_there_with_the_tool_or_with_paint() {
     press(&mut harness, "erase");
     assert!(harness.state().sandbox.tuning().brush.erases);
     let mut tuning = harness.state().sandbox.tuning().clone();
-    let dab = Dab { kind: Paint::Whole, body: 0, at: glam::DVec3::ZERO, radius: 0.1, amount: None };
+    let dab = Dab { kind: Paint::Whole, radius: 0.1, ..Dab::default() };
     tuning.fracture.paint = vec![dab; 3];
     let state = harness.state_mut();
     state.sandbox.tune("paint", tuning);

@@ -68,8 +68,8 @@ pub(super) fn show(ui: &mut egui::Ui, handover: &mut Handover, meshes: bool, out
         }
         ui.horizontal(|ui| {
             label(ui, "Bonds", "Which pieces are neighbours");
-            let tip = "bonds.csv, a table of neighbours with the crack that they share and what breaks it; for Blender, \
-                       Houdini, Unreal and USD also what that program reads of it";
+            let tip = "bonds.csv, a table of neighbours with the crack that they share and the loads that break their bond; \
+                       for Blender, Houdini, Unreal and USD also a file that this program reads";
             let field = ui.checkbox(&mut handover.bonds, "breakable").on_hover_text(tip);
             out.name("export_bonds", &field);
         });

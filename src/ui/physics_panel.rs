@@ -103,7 +103,7 @@ pub(super) fn show(
     shown.push((Touching::Stress, "stress", stress));
     let weakness = "Where the body is weak whatever loads it: the stress of its softest vibrations, the brighter the greater";
     shown.push((Touching::Weakness, "weakness", weakness));
-    let title = ("touching", "Show", "Contacts that are drawn over the picture");
+    let title = ("touching", "Show", "What is drawn over the picture: contacts, loads of bonds, or stress");
     choice(ui, out, title, &mut new.view.touching, &shown);
     let missiles =
         [(Missile::Ball, "ball", "A ball, from the eye"), (Missile::Box, "box", "A cube, from the eye")];

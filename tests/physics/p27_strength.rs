@@ -55,21 +55,29 @@ fn cantilever(fracture: FractureParams, tension: f64) -> Scene {
     Scene { bodies: vec![beam], floor: false, ..Scene::default() }
 }
 
-/// The tension from which a cantilever holds, Pa, and the places along x at which it breaks at a little less, m.
-fn least_tension(fracture: &FractureParams, guess: f64) -> Option<(f64, Vec<f64>)> {
-    let broken = |tension: f64| -> Option<Vec<f64>> {
-        let mut sandbox = open(cantilever(fracture.clone(), tension))?;
-        wait(&mut sandbox);
+/// The tension from which a cantilever holds, Pa, and the places along x at which it breaks at a little less, m. It is cracked
+/// once, and stood up again for each tension. `None` without a device.
+fn least_tension(fracture: FractureParams, guess: f64) -> Option<(f64, Vec<f64>)> {
+    let mut sandbox = open(cantilever(fracture, 3.0 * guess))?;
+    wait(&mut sandbox);
+    let mut broken = |tension: f64| -> Vec<f64> {
+        let mut tuning = sandbox.tuning().clone();
+        tuning.strength.tension = Some(tension);
+        sandbox.tune("tension", tuning);
         step(&mut sandbox);
-        Some(sandbox.bond_failures().iter().map(|failure| failure.centre.x).collect())
+        let places = sandbox.bond_failures().iter().map(|failure| failure.centre.x).collect();
+        sandbox.reset();
+        wait(&mut sandbox);
+        assert!(sandbox.bodies().len() == 1 && sandbox.bond_failures().is_empty());
+        places
     };
     let (mut low, mut high) = (guess * 0.3, guess * 3.0);
-    assert!(!broken(low)?.is_empty() && broken(high)?.is_empty(), "{guess}");
-    for _ in 0..9 {
+    assert!(!broken(low).is_empty() && broken(high).is_empty(), "{guess}");
+    while high > 1.01 * low {
         let middle = (low * high).sqrt();
-        if broken(middle)?.is_empty() { high = middle } else { low = middle }
+        if broken(middle).is_empty() { high = middle } else { low = middle }
     }
-    Some((high, broken(low)?))
+    Some((high, broken(low)))
 }
 
 /// Waits until what holds from the start is cracked.
@@ -105,18 +113,26 @@ fn a_cantilever_snaps_where_its_bending_moment_says() {
     std::fs::write(&seeds, line).unwrap();
     let blocks =
         FractureParams { seeds_file: Some(seeds.display().to_string()), ..FractureParams::default() };
-    let Some((least, places)) = least_tension(&blocks, stress_at(0.1)) else { return };
+    let Some((least, places)) = least_tension(blocks, stress_at(0.1)) else { return };
     println!("P27: blocks hold from {:.4} of M c / I on; at {places:.3?}", least / stress_at(0.1));
     assert!((least / stress_at(0.1) - 1.0).abs() < 0.05, "{least} of {}", stress_at(0.1));
     assert!((places[0] - 0.1).abs() < 0.005, "at the root: {places:?}");
-    // Cells anywhere.
-    for rng in [1, 2] {
-        let cells = FractureParams { preset: Preset::Uniform, seeds: 120, rng, ..FractureParams::default() };
-        let (least, places) = least_tension(&cells, stress_at(0.05)).unwrap();
-        let root = places.iter().copied().fold(f64::INFINITY, f64::min);
-        let wanted = stress_at(root);
-        println!("P27: cells {rng} hold from {:.4} of M c / I on; from {root:.3} m on", least / wanted);
-        assert!((least / wanted - 1.0).abs() < 0.15 && root < 0.15, "{least} of {wanted} at {root}");
-    }
+    // Cells anywhere: each crack is ragged in its own way, and theory is that of a flat one.
+    let mut ratios: Vec<f64> = (1..=9)
+        .map(|rng| {
+            let cells =
+                FractureParams { preset: Preset::Uniform, seeds: 120, rng, ..FractureParams::default() };
+            let (least, places) = least_tension(cells, stress_at(0.05)).unwrap();
+            let root = places.iter().copied().fold(f64::INFINITY, f64::min);
+            println!(
+                "P27: cells {rng} hold from {:.4} of M c / I on; from {root:.3} m on",
+                least / stress_at(root)
+            );
+            assert!(root < 0.15, "at the root: {root}");
+            least / stress_at(root)
+        })
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    assert!((ratios[4] - 1.0).abs() < 0.1 && ratios[0] > 0.8 && ratios[8] < 1.35, "{ratios:.3?}");
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -262,6 +262,19 @@ impl Program<'_> {
         (folder, self.until("the exported pieces", |s| s["export"]["done"].is_object()))
     }
 
+    /// Exports what is shown as GLB with its bonds.
+    pub fn export_bonds(&mut self, name: &str) -> (PathBuf, Value) {
+        self.keys("ctrl+e");
+        self.until("the export panel", |s| s["rects"]["export_folder"].is_array());
+        let folder = self.display.folder.join(name);
+        self.write("export_folder", &folder.to_string_lossy(), |s| &s["export"]["folder"]);
+        self.press("export_handover");
+        self.until("the options for other programs", |s| s["rects"]["export_bonds"].is_array());
+        self.press("export_bonds");
+        self.press("export_go");
+        (folder, self.until("the exported pieces", |s| s["export"]["done"].is_object()))
+    }
+
     /// Asks the window manager to close the window, as its button does; the program must end by itself and well.
     pub fn close(mut self) {
         self.xdotool(&["windowactivate", "--sync", &self.window]);

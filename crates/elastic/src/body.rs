@@ -18,7 +18,7 @@ use crate::{
     transfer::Transfer,
 };
 
-/// Levels with fewer nodes are solved directly.
+/// Levels with at most so many nodes are solved directly.
 const FEW_NODES: usize = 200;
 
 /// A cell of a body.
@@ -106,7 +106,6 @@ impl ElasticBody {
         let rigid = Rigid::new(&lattices[0]);
         let stiffness = element::stiffness(material.poissons_ratio);
         let (origin, h, leaf_level) = (octree.grid.origin, octree.cell_size(level), octree.level());
-        let faces = Vec::new();
         let mut body = Self {
             cells,
             left_out,
@@ -116,7 +115,7 @@ impl ElasticBody {
             h,
             level,
             leaf_level,
-            faces,
+            faces: Vec::new(),
             lattices,
             transfers,
             rigid,

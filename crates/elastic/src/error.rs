@@ -45,7 +45,7 @@ pub enum ElasticError {
         "what is held lets the body move or turn; hold at least three corners of cells that lie on no line, or none"
     )]
     Loose,
-    /// A load is NaN, infinite, or has a direction or radius of zero.
+    /// A number of a load is NaN, infinite or too large, a direction is zero, or a radius is negative.
     #[error("a load has {0}; give finite numbers, a direction and a radius")]
     Load(&'static str),
     /// Nothing strains the body.

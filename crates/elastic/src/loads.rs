@@ -84,7 +84,7 @@ pub(crate) fn forces(body: &ElasticBody, loads: &[Load<'_>]) -> Result<Field<f64
 }
 
 fn finite(is_finite: bool) -> Result<(), ElasticError> {
-    if is_finite { Ok(()) } else { Err(ElasticError::Load("a number that is infinite, too large or none")) }
+    if is_finite { Ok(()) } else { Err(ElasticError::Load("a number that is NaN, infinite or too large")) }
 }
 
 /// Adds mass times acceleration, which depends on the place from the centre of mass, m.
@@ -121,7 +121,7 @@ fn add_blow(
         return Err(ElasticError::Load("a radius that is negative or no number"));
     }
     let radius = radius.max(body.cell_size());
-    // Falls off to the rim as the pressure of two balls would on average, and with the tilt of the face.
+    // Falls off from the point to zero at the radius, and with the tilt of the face.
     let weight = |face: &Face| {
         let near = 1.0 - (face.centre - point).length_squared() / (radius * radius);
         near.max(0.0) * (-face.normal().dot(along)).max(0.0)

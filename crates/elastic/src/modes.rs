@@ -22,7 +22,7 @@ const MORE: usize = 3;
 /// The most rounds of solving.
 const ROUNDS: usize = 8;
 
-/// How little frequencies change from one round to the next in the end, relative to their squares.
+/// Largest relative change of the squares of the frequencies between two rounds at which the iteration ends.
 const CHANGE: f64 = 2e-3;
 
 /// How exactly each round solves.

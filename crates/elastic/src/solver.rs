@@ -96,6 +96,17 @@ impl Solver {
         Self::held(body, |point| [inside(point); 3])
     }
 
+    /// A body that stands on its lowest cells: their lower nodes are held. `down` is a direction of any length; -y if it is zero.
+    ///
+    /// # Errors
+    /// As [`Solver::held`].
+    pub fn standing(body: &Arc<ElasticBody>, down: glam::DVec3) -> Result<Self, ElasticError> {
+        let down = down.normalize_or(glam::DVec3::NEG_Y);
+        let depth = |p: glam::DVec3| p.dot(down);
+        let deepest = body.faces().iter().map(|face| depth(face.centre)).fold(f64::NEG_INFINITY, f64::max);
+        Self::held(body, |p| [depth(p) >= deepest - 0.75 * body.cell_size(); 3])
+    }
+
     fn new(body: &Arc<ElasticBody>, free: Vec<u32>, is_free: bool) -> Self {
         let multigrid = Multigrid::new(body, free);
         let matrices = Matrices::new(&body.stiffness, 1.0);

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use crate::{
     bodies::structure::{Strength, StrengthMaterial},
+    bonds::{Bond, Capacity},
     fracture::{Dropped, Surface, VoronoiDetail, crack::CrackShape},
     memory,
     mesh::{Material, Mesh},
@@ -149,6 +150,9 @@ pub struct Assembly {
     pub handover: Handover,
     /// Strength of the bonds by [`ExportPiece::object`], where the scene says it.
     pub strengths: BTreeMap<Option<usize>, Strength>,
+    /// Share of the strength that the bond of two pieces has (ids, the lower first), and 0 if it has failed. Pairs that are not in
+    /// it have what grain and scatter leave.
+    pub shares: BTreeMap<[usize; 2], f64>,
     /// Whether the masses are volumes, at density 1, and no kg.
     pub relative_masses: bool,
     /// Widest possible layer of dust between neighbouring pieces, m of shape space.
@@ -247,6 +251,16 @@ impl Assembly {
         let asked = self.handover.strength.map(StrengthMaterial::strength);
         let said = || self.strengths.get(&object).copied();
         asked.or_else(said).unwrap_or_else(|| StrengthMaterial::default().strength())
+    }
+
+    /// What a bond bears before it breaks.
+    #[must_use]
+    pub fn capacity(&self, bond: &Bond) -> Capacity {
+        let piece = &self.pieces[bond.pieces[0]];
+        let strength = self.strength(piece.object);
+        let usual = || strength.share(bond.pieces.map(|piece| piece as u32), bond.normal);
+        let share = self.shares.get(&bond.pieces).copied().unwrap_or_else(usual);
+        Capacity::of(bond, &strength, share).scaled(piece.placing.scale)
     }
 
     /// Refuses meshes that do not fit into the free memory: all that are made of leaves, or the largest at a time.

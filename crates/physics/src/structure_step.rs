@@ -75,9 +75,8 @@ fn pushes(bodies: &[Body], manifolds: &[Manifold]) -> BTreeMap<usize, DVec3> {
     sums
 }
 
-/// Which share of the impulses of a manifold times its closing speeds is energy that it takes out of the bodies. Overlap that
-/// is pushed out adds to impulses. A blow takes no more than stops one of the two, against what else pushes it back: a plate on
-/// legs stops a ball that is heavier.
+/// The share, at most 1, of impulse times closing speed that counts as energy of a blow. Impulses also push overlap out, so the
+/// product is bounded by the impulse that stops one of the two bodies against what else pushes it back.
 fn share_taken(
     bodies: &[Body],
     manifold: &Manifold,

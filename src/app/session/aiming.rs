@@ -91,16 +91,20 @@ impl Session {
                 self.say_painted(took_over && !none);
             }
             Command::Dab { at, erases } => {
-                if let Some((pick, _)) = self.pick_through(*at)
+                if let Some((pick, direction)) = self.pick_through(*at)
                     && let Some(sandbox) = &mut self.sandbox
+                    && let Err(why) = sandbox.dab(pick.body, (pick.point, direction.as_dvec3()), *erases)
                 {
-                    sandbox.dab(pick.body, pick.point, *erases);
+                    self.say(NoticeKind::Remark, why);
                 }
             }
             Command::PaintByStress => {
                 let painted = self.sandbox.as_mut().map_or(0, crate::scene::Sandbox::paint_by_stress);
                 if painted == 0 {
-                    self.say(NoticeKind::Remark, "Nothing is in tension yet: aim at the object first");
+                    self.say(
+                        NoticeKind::Remark,
+                        "No object of the scene is in tension yet: aim at one first",
+                    );
                 }
             }
             Command::EraseAll => {

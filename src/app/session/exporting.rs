@@ -186,7 +186,7 @@ impl Session {
         let sandbox = self.sandbox.as_ref().filter(|_| self.exporting.open)?;
         Some(ExportView {
             order: &self.exporting.order,
-            pieces: self.exporting.order.bodies(sandbox).count(),
+            pieces: self.exporting.order.pieces(sandbox).count(),
             taken: self.exporting.taken,
             choosing: self.saving.asks_for() == Some(Purpose::ExportFolder),
             job: self.exporting.job.as_ref().map(|job| (job.label.as_str(), job.progress.get())),

@@ -28,8 +28,7 @@ pub(super) struct Lines<'a> {
 impl<'a> Lines<'a> {
     pub fn of(order: &ExportOrder, sandbox: &'a Sandbox) -> Self {
         let log = sandbox.breaks();
-        let origins: BTreeSet<Origin> =
-            order.bodies(sandbox).filter_map(|body| sandbox.info(body.id)?.origin).collect();
+        let origins: BTreeSet<Origin> = order.pieces(sandbox).filter_map(|piece| piece.info.origin).collect();
         let breaks: BTreeMap<usize, &BreakRecord> =
             origins.into_iter().flat_map(|origin| log.line(Some(origin))).collect();
         let mut cells: BTreeMap<usize, u32> = BTreeMap::new();

@@ -7,7 +7,7 @@ mod lines;
 mod reports;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::{Arc, mpsc},
 };
@@ -15,9 +15,9 @@ use std::{
 use lines::Lines;
 use reports::{breaks, broken_again, objects};
 
-use super::{Sandbox, Scene, cutting::Cuts, save_scene};
+use super::{BodyInfo, Origin, Sandbox, Scene, cutting::Cuts, save_scene};
 use crate::{
-    bodies::Body,
+    bodies::{Body, BodyId, structure::StructurePart},
     compute::RanOn,
     export::{
         self, Aside, Assembly, BreakArrays, BreakKind, ExportError, ExportPiece, Format, Handover, Lying,
@@ -49,6 +49,57 @@ pub struct ExportOrder {
     pub handover: Handover,
 }
 
+/// What leaves as one piece: a body, or a part of a body whose parts bonds hold together.
+#[derive(Clone, Copy)]
+pub struct Leaving<'a> {
+    /// The body.
+    pub body: &'a Body,
+    /// Its shape, or that of the part; both are in the same shape space.
+    pub shape: &'a Arc<Shape>,
+    /// Data of the body, or of the part as if it had come loose.
+    pub info: BodyInfo,
+}
+
+impl<'a> Leaving<'a> {
+    /// What leaves of a body.
+    pub(super) fn of(sandbox: &Sandbox, body: &'a Body) -> Vec<Self> {
+        let info = sandbox.info(body.id).copied().unwrap_or_default();
+        let Some((structure, origin)) = body.def.structure.as_ref().zip(info.origin) else {
+            return vec![Self { body, shape: &body.def.shape, info }];
+        };
+        let part = |part: &'a StructurePart| Self {
+            body,
+            shape: &part.shape,
+            info: BodyInfo {
+                origin: Some(Origin { part: part.number as usize, ..origin }),
+                joined: None,
+                ..info
+            },
+        };
+        structure.parts.iter().map(part).collect()
+    }
+}
+
+/// The share of its strength that each bond between pieces has, by their numbers.
+fn shares(leaving: &[Leaving<'_>]) -> BTreeMap<[usize; 2], f64> {
+    let number = |body: BodyId, part: u32| (body, part as usize);
+    let known = |(at, piece): (usize, &Leaving<'_>)| Some(((piece.body.id, piece.info.origin?.part), at));
+    let numbers: BTreeMap<(BodyId, usize), usize> = leaving.iter().enumerate().filter_map(known).collect();
+    let mut shares = BTreeMap::new();
+    for piece in leaving {
+        let Some(structure) = &piece.body.def.structure else { continue };
+        // Each structure is that of its first part's body, once.
+        let is_first = structure.parts.first().is_some_and(|part| Arc::ptr_eq(&part.shape, piece.shape));
+        for bond in structure.bonds.iter().filter(|_| is_first) {
+            let ends = bond.section.parts.map(|part| numbers.get(&number(piece.body.id, part)).copied());
+            if let [Some(a), Some(b)] = ends {
+                shares.insert([a.min(b), a.max(b)], bond.share * (1.0 - bond.damage));
+            }
+        }
+    }
+    shares
+}
+
 impl Default for ExportOrder {
     fn default() -> Self {
         let formats = BTreeSet::from([Format::Glb]);
@@ -67,9 +118,10 @@ impl ExportOrder {
             && (!self.only_selected || sandbox.selection().contains(body.id))
     }
 
-    /// The exported bodies of `sandbox`.
-    pub fn bodies<'a>(&'a self, sandbox: &'a Sandbox) -> impl Iterator<Item = &'a Body> {
-        sandbox.bodies().iter().filter(|body| self.wants(sandbox, body))
+    /// What is exported of `sandbox`.
+    pub fn pieces<'a>(&'a self, sandbox: &'a Sandbox) -> impl Iterator<Item = Leaving<'a>> {
+        let bodies = sandbox.bodies().iter().filter(|body| self.wants(sandbox, body));
+        bodies.flat_map(|body| Leaving::of(sandbox, body))
     }
 
     /// Why a format is not available for these pieces.
@@ -83,11 +135,10 @@ impl ExportOrder {
         }
         let mut objects = BTreeSet::new();
         let (mut octrees, mut broken) = (true, true);
-        for body in self.bodies(sandbox) {
-            let info = sandbox.info(body.id);
-            objects.extend(info.map(|info| info.object));
-            octrees &= made_of_voxels(&body.def.shape).is_some();
-            broken &= info.is_some_and(|info| info.origin.is_some());
+        for piece in self.pieces(sandbox) {
+            objects.insert(piece.info.object);
+            octrees &= made_of_voxels(piece.shape).is_some();
+            broken &= piece.info.origin.is_some();
         }
         if objects.len() != 1 {
             return Some("one object at a time: choose one above");
@@ -113,7 +164,7 @@ impl ExportOrder {
 
     /// Arrays that need more than the pieces, for an export of a single object.
     fn arrays(&self, sandbox: &Sandbox, lines: &Lines<'_>) -> Option<BreakArrays> {
-        let meters_per_unit = self.bodies(sandbox).next()?.def.meters_per_unit;
+        let meters_per_unit = self.pieces(sandbox).next()?.body.def.meters_per_unit;
         let (source, Grid { level, origin, h }) = lines.source()?;
         let patterns = || lines.breaks.iter().filter_map(|(at, record)| Some((at, record.pattern.as_ref()?)));
         Some(BreakArrays {
@@ -169,26 +220,25 @@ impl ExportPlan {
     #[must_use]
     pub fn new(sandbox: &Sandbox, order: &ExportOrder, camera: Camera, ran_on: RanOn) -> Self {
         let lines = Lines::of(order, sandbox);
-        let bodies: Vec<&Body> = order.bodies(sandbox).collect();
-        let (mut pieces, mut connected) = (Vec::with_capacity(bodies.len()), Vec::new());
-        for body in &bodies {
-            let (def, state, info) = (&body.def, &body.state, sandbox.info(body.id));
-            let origin = info.and_then(|info| info.origin);
+        let leaving: Vec<Leaving<'_>> = order.pieces(sandbox).collect();
+        let (mut pieces, mut connected) = (Vec::with_capacity(leaving.len()), Vec::new());
+        for Leaving { body, shape, info } in &leaving {
+            let (def, state, origin) = (&body.def, &body.state, info.origin);
             let record = origin.and_then(|origin| lines.breaks.get(&origin.record));
-            connected.extend(record.and_then(|record| Some((Arc::clone(&def.shape), record.island_level?))));
+            connected.extend(record.and_then(|record| Some((Arc::clone(shape), record.island_level?))));
             pieces.push(ExportPiece {
                 id: 0,
-                shape: Arc::clone(&def.shape),
+                shape: Arc::clone(shape),
                 placing: match order.lying {
                     Lying::AsTheyLie => {
                         Placing::of_body(def.shape.mass().centre, state.position, state.rotation)
                     }
                     Lying::AsTheyFittedTogether => Placing::in_units(def.meters_per_unit),
                 },
-                object: Some(info.map_or(0, |info| info.object)),
+                object: Some(info.object),
                 cell: origin.and_then(|origin| lines.cell(origin)),
-                parent: origin.and_then(|origin| lines.parent(origin, bodies.len())),
-                generation: info.map_or(0, |info| info.generation),
+                parent: origin.and_then(|origin| lines.parent(origin, leaving.len())),
+                generation: info.generation,
             });
         }
         let formats = order.possible(sandbox);
@@ -202,16 +252,17 @@ impl ExportPlan {
         let what = Assembly {
             meshes: Meshes::asked(order.mesh),
             handover: order.handover,
-            generations: lines.generations(bodies.len()),
+            generations: lines.generations(leaving.len()),
             gap: lines.widest_gap(),
             strengths: strengths.collect(),
+            shares: shares(&leaving),
             ..Assembly::new(pieces, arrays)
         };
         let wants_meshes = order.handover.needs_meshes() || formats.iter().any(|format| format.has_meshes());
         let wants_cuts = order.mesh == MeshKind::Original && wants_meshes;
         let known =
             || lines.breaks.iter().map(|(at, record)| (*at, (*record, lines.first_cell[at]))).collect();
-        let cuts = wants_cuts.then(|| Cuts::of(sandbox, &bodies, &known()));
+        let cuts = wants_cuts.then(|| Cuts::of(sandbox, &leaving, &known()));
         let (objects, volumes) = objects(sandbox, &lines, &what, order);
         let report = SceneReport {
             provenance: crate::provenance::here(),

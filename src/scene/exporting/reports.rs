@@ -40,8 +40,7 @@ impl Units {
 /// Objects with breaks some of whose parts are not exported, because they are not selected or were deleted.
 pub(super) fn incomplete(sandbox: &Sandbox, lines: &Lines<'_>, order: &ExportOrder) -> BTreeSet<usize> {
     let log = sandbox.breaks();
-    let infos = order.bodies(sandbox).filter_map(|body| sandbox.info(body.id));
-    let own = infos.map(|info| (info.origin, info.joined));
+    let own = order.pieces(sandbox).map(|piece| (piece.info.origin, piece.info.joined));
     let broken = lines.breaks.values().map(|record| (record.broken, record.joined));
     let mut there: BTreeMap<usize, usize> = BTreeMap::new();
     for (origin, joined) in own.chain(broken) {

@@ -470,3 +470,49 @@ fn merged_and_deleted_pieces_are_exported_as_they_are() {
     let left = written(&sandbox, "deleted");
     assert!(near(left.iter().sum(), whole - volumes[gone]), "{left:?} of {volumes:?}");
 }
+
+#[test]
+fn a_body_that_holds_leaves_as_its_parts_with_their_bonds() {
+    let Some(gpu) = Gpu::for_test() else { return };
+    let mut scene = Scene::of_mesh("builtin:box", 5);
+    scene.bodies[0].hold = true;
+    scene.bodies[0].rotation = DQuat::from_rotation_y(0.5);
+    let mut sandbox = Sandbox::new(&gpu).unwrap();
+    sandbox.open_scene(scene);
+    settle(&mut sandbox);
+    while sandbox.is_breaking() {
+        sandbox.poll().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let id = sandbox.bodies()[0].id;
+    let structure = |sandbox: &Sandbox| Arc::clone(sandbox.structure_of(id).unwrap());
+    let (parts, bond) = (structure(&sandbox).parts.len(), structure(&sandbox).bonds[3]);
+    let mut tuning = sandbox.tuning().clone();
+    tuning.strength.bonds =
+        vec![crate::scene::BondStrength { parts: bond.section.parts, share: 0.25 * bond.share }];
+    sandbox.tune("bonds", tuning);
+    assert!(parts > 5 && sandbox.bodies().len() == 1);
+    let mut order = order(Lying::AsTheyLie, &[Format::Glb, Format::Usda]);
+    order.handover.bonds = true;
+    let plan = ExportPlan::new(&sandbox, &order, Camera::default(), RanOn::default());
+    assert_eq!((plan.pieces(), plan.connected.len()), (parts, parts));
+    let numbers = bond
+        .section
+        .parts
+        .map(|part| structure(&sandbox).parts.iter().position(|own| own.number == part).unwrap());
+    let share = plan.what.shares[&[numbers[0].min(numbers[1]), numbers[0].max(numbers[1])]];
+    assert!((share / bond.share - 0.25).abs() < 1e-9, "{share} of {}", bond.share);
+    let folder = folder("held");
+    let exported = plan.run(&folder, &Progress::default()).unwrap();
+    assert_eq!((exported.pieces, exported.failed_checks), (parts, Vec::new()));
+    let bounds = glb_bounds(&folder.join("pieces.glb"));
+    let (low, high) = sandbox.bounds(None).map(|(low, high)| (low.as_dvec3(), high.as_dvec3())).unwrap();
+    let all =
+        bounds.values().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |a, b| (a.0.min(b.0), a.1.max(b.1)));
+    assert!(bounds.len() == parts && all.0.distance(low) < 0.02 && all.1.distance(high) < 0.02, "{all:?}");
+    let joints = std::fs::read_to_string(folder.join("bonds.usda")).unwrap();
+    assert_eq!(joints.matches("PhysicsFixedJoint").count(), structure(&sandbox).bonds.len());
+    let report = read_report(&folder);
+    assert_eq!(report["meshes"]["open_edges"], 0, "{}", report["meshes"]);
+    std::fs::remove_dir_all(&folder).unwrap();
+}

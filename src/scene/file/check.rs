@@ -122,10 +122,8 @@ impl Section {
         if let Some((name, what)) = params.problem() {
             return self.fail(name, what);
         }
-        // The number of seeds is unknown before the break if a file or a number of pieces determines it.
-        let known = params.seeds_file.is_none() && params.target_pieces.is_none();
-        if let Some(missing) = params.keep.iter().find(|s| known && **s >= params.seed_count()) {
-            let last = params.seed_count() - 1;
+        if let Some(missing) = params.keep.iter().find(|s| **s >= params.most_seeds()) {
+            let last = params.most_seeds() - 1;
             return self.fail("keep", format!("names seed {missing}; seeds are numbered 0 to {last}"));
         }
         if let Some(leaf) = level {

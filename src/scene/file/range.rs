@@ -122,14 +122,11 @@ impl Tally {
         self.motion([position, linear_velocity, angular_velocity], rotation);
     }
 
-    /// Seeds that stay are numbers of a pattern; fewer seeds have fewer numbers. Of a pattern that a file or a number of
-    /// pieces determines, the numbers are not known before the break.
+    /// Seeds that stay are numbers of a pattern; fewer seeds have fewer numbers.
     fn params(&mut self, params: &mut FractureParams) {
-        if params.seeds_file.is_none() && params.target_pieces.is_none() {
-            let (before, seeds) = (params.keep.len(), params.seed_count());
-            params.keep.retain(|seed| *seed < seeds);
-            self.seeds += before - params.keep.len();
-        }
+        let (before, seeds) = (params.keep.len(), params.most_seeds());
+        params.keep.retain(|seed| *seed < seeds);
+        self.seeds += before - params.keep.len();
     }
 
     fn told(self) -> Vec<String> {

@@ -57,17 +57,18 @@ impl Default for MaterialPreset {
 
 /// The material parameters of `wanted`, all others from `own`.
 fn material_in(wanted: &FractureParams, own: &FractureParams) -> FractureParams {
-    // Kept seeds that the new pattern lacks are dropped.
-    let last = if wanted.target_pieces.is_some() { u32::MAX } else { wanted.seed_count() };
-    let keep = own.keep.iter().copied().filter(|seed| *seed < last).collect();
-    FractureParams {
+    let mut params = FractureParams {
         rng: own.rng,
-        keep,
+        keep: own.keep.clone(),
         paint: own.paint.clone(),
         labelling: own.labelling,
         seeds_file: None,
         ..wanted.clone()
-    }
+    };
+    // Kept seeds that the new pattern lacks are dropped.
+    let seeds = params.most_seeds();
+    params.keep.retain(|seed| *seed < seeds);
+    params
 }
 
 impl MaterialPreset {

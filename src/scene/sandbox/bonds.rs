@@ -176,20 +176,17 @@ impl Sandbox {
     /// All bonds that hold, with their loads after the last step, body by body.
     pub fn loaded_bonds(&self) -> impl Iterator<Item = LoadedBond> {
         self.stage.bodies().iter().flat_map(|body| {
-            let structure = body.def.structure.clone();
+            let bonds = body.def.structure.as_ref().map_or(&[][..], |structure| &structure.bonds);
             let info = self.stage.info_or_whole(body.id);
             let loads = self.stage.world().bond_loads(body.id).unwrap_or_default();
-            let bonds = structure.map_or(0, |structure| structure.bonds.len());
-            let structure = body.def.structure.clone();
-            (0..bonds).filter_map(move |at| {
-                let bond = structure.as_ref()?.bonds[at];
-                Some(LoadedBond {
+            bonds.iter().zip(loads).filter(|(bond, _)| bond.damage < 1.0).map(move |(bond, load)| {
+                LoadedBond {
                     body: body.id,
                     object: info.object,
                     record: info.origin.map_or(0, |origin| origin.record),
                     parts: bond.section.parts,
-                    load: loads.get(at).copied().filter(|_| bond.damage < 1.0)?,
-                })
+                    load: *load,
+                }
             })
         })
     }
@@ -221,7 +218,7 @@ impl Sandbox {
             |failure: &&BondFailure| failure.parts.iter().filter(|part| is_own(**part)).count() == 1;
         Some(WhyItFell {
             began: *of_break().next()?,
-            freed: *of_break().filter(at_edge).next_back()?,
+            freed: *of_break().rfind(at_edge)?,
             bonds: of_break().filter(at_edge).count(),
         })
     }

@@ -25,35 +25,65 @@ impl Sandbox {
         self.stage.body(id).map_or(1.0, |body| body.def.object_size_m)
     }
 
-    /// Paints a dab at a point (world, m) of a body, or takes away the dabs whose middles lie within the brush. Consecutive
-    /// dabs of one stroke are one undo step.
-    pub fn dab(&mut self, id: BodyId, point: DVec3, erases: bool) {
-        let Some(body) = self.stage.body(id) else { return };
+    /// Paints a dab at a point (world, m) of a body seen along `direction` (world), or takes away the dabs whose middles lie
+    /// within the brush. Consecutive dabs of one stroke are one undo step.
+    ///
+    /// # Errors
+    /// One line that says why the body cannot be painted.
+    pub fn dab(
+        &mut self,
+        id: BodyId,
+        (point, direction): (DVec3, DVec3),
+        erases: bool,
+    ) -> Result<(), &'static str> {
+        let Some(body) = self.stage.body(id) else { return Ok(()) };
+        let object = self.stage.info_or_whole(id).object;
+        if object >= self.bodies_of_scene() {
+            return Err(
+                "A thrown body takes no paint, which no scene could keep: paint the objects of the scene",
+            );
+        }
+        let object = object as u32;
         let shape = &body.def.shape;
         let local = shape.to_local(body.state.position, body.state.rotation, point);
         let (at, size) = (shape.shape_from_local(local), body.def.object_size_m);
-        let object = self.stage.info_or_whole(id).object as u32;
+        let direction = body.state.rotation.inverse() * direction;
         let mut tuning = self.document.tuning().clone();
         let brush = tuning.brush;
         let radius = brush.radius * size;
         let paint = &mut tuning.fracture.paint;
-        let before = paint.len();
         let near = |dab: &Dab, reach: f64| dab.body == object && dab.at.distance(at) <= reach;
         if erases {
+            let before = paint.len();
             paint.retain(|dab| !near(dab, radius));
-        } else if paint.len() < MAX_DABS
-            && !paint.iter().any(|dab| dab.kind == brush.kind && near(dab, SPACING * radius))
-        {
-            let amount = match brush.kind {
-                Paint::Dense => Some(f64::from(brush.seeds)),
-                Paint::Weak => Some(brush.strength),
-                Paint::Whole | Paint::Anchor => None,
-            };
-            paint.push(Dab { kind: brush.kind, body: object, at, radius, amount });
+            if paint.len() != before {
+                self.tune("erased paint", tuning);
+            }
+            return Ok(());
         }
-        if paint.len() != before {
-            self.tune(if erases { "erased paint" } else { "paint" }, tuning);
+        let is_cut = brush.kind == Paint::Cut;
+        let last = self.stroke.filter(|last| is_cut && last.body == object);
+        let is_there = match last {
+            Some(last) => near(&last, SPACING * radius),
+            None => !is_cut && paint.iter().any(|dab| dab.kind == brush.kind && near(dab, SPACING * radius)),
+        };
+        if is_there {
+            return Ok(());
         }
+        if paint.len() >= MAX_DABS {
+            return Err("No more dabs fit: erase some, or paint with a larger brush");
+        }
+        let amount = match brush.kind {
+            Paint::Dense => Some(f64::from(brush.seeds)),
+            Paint::Weak => Some(brush.strength),
+            Paint::Whole | Paint::Cut | Paint::Anchor => None,
+        };
+        let (from, direction) = (last.map(|last| last.at), is_cut.then_some(direction));
+        let dab = Dab { kind: brush.kind, body: object, at, radius, amount, from, direction };
+        paint.push(dab);
+        self.stroke = Some(dab);
+        self.tune("paint", tuning);
+        Ok(())
     }
 
     /// Figures of the stress on display, if it is shown.
@@ -71,11 +101,14 @@ impl Sandbox {
     /// Paints dense dabs where the tension on display is greatest, with as many seeds in all as the pattern has. Returns how
     /// many dabs there are.
     pub fn paint_by_stress(&mut self) -> usize {
-        let Some(body) = self.stress.body() else { return 0 };
-        let object = self.stage.info_or_whole(body).object as u32;
+        let Some(body) = self.stress.body(&self.stage) else { return 0 };
+        let object = self.stage.info_or_whole(body.id).object;
+        if object >= self.bodies_of_scene() {
+            return 0;
+        }
         let mut tuning: Tuning = self.document.tuning().clone();
-        let radius = tuning.brush.radius * self.object_size(body);
-        let dabs = self.stress.dabs(object, radius, tuning.fracture.seed_count(), MOST_BY_STRESS);
+        let radius = tuning.brush.radius * body.def.object_size_m;
+        let dabs = self.stress.dabs(object as u32, radius, tuning.fracture.seed_count(), MOST_BY_STRESS);
         let count = dabs.len().min(MAX_DABS.saturating_sub(tuning.fracture.paint.len()));
         if count > 0 {
             tuning.fracture.paint.extend(dabs.into_iter().take(count));

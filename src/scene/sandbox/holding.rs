@@ -12,7 +12,7 @@ use super::{BondFailure, Sandbox, SandboxError};
 use crate::{
     bodies::{
         Body, BodyDef, BodyId,
-        structure::{Strength, Structure},
+        structure::{Bond, Strength, Structure},
     },
     fracture::{FractureError, FractureParams, Surface},
     scene::{
@@ -223,7 +223,7 @@ impl Sandbox {
         let changed = match energy {
             Some(energy) => structure.weakened(point, radius, energy),
             None => Some(structure.changed(|bonds| {
-                let distance = |bond: &crate::bodies::structure::Bond| bond.section.centre.distance(point);
+                let distance = |bond: &Bond| bond.section.centre.distance(point);
                 let alive = bonds.iter().filter(|bond| bond.damage < 1.0);
                 let nearest = alive.map(distance).min_by(f64::total_cmp).unwrap_or(0.0);
                 let reach = radius.max(nearest * (1.0 + 1e-9));
@@ -237,13 +237,17 @@ impl Sandbox {
         Ok(true)
     }
 
-    /// Gives all bonds the strength that the document says.
+    /// Gives all bonds the strength that the document says. Wakes the bodies where that changes any.
     pub(super) fn strengthen(&mut self) {
         let held = self.stage.bodies().iter().filter_map(|body| {
             let structure = body.def.structure.as_deref()?;
             let object = self.stage.info_or_whole(body.id).object;
             let (strength, paint) = (self.document.strength_of(object), self.document.paint_on(object));
-            Some((body.id, Arc::new(strength.given_to(structure, &paint))))
+            let new = strength.given_to(structure, &paint);
+            let is_same = |(a, b): (&Bond, &Bond)| a.share == b.share;
+            let differs =
+                new.strength != structure.strength || !new.bonds.iter().zip(&structure.bonds).all(is_same);
+            differs.then(|| (body.id, Arc::new(new)))
         });
         let held: Vec<_> = held.collect();
         if !held.is_empty() {

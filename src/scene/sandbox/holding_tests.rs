@@ -130,6 +130,10 @@ fn anchors_hold_and_a_reset_brings_the_structure_back() {
     assert!(after.len() > 3 && sandbox.bond_failures().iter().any(|failure| failure.by_blow));
     let thrown = sandbox.bodies().iter().find(|body| sandbox.info(body.id).unwrap().object == 1).unwrap();
     let of_box = volume(&sandbox) - thrown.def.shape.mass().volume_m3;
+    let (thrown, at) = (thrown.id, thrown.state.position);
+    assert!(
+        sandbox.dab(thrown, (at, DVec3::X), false).is_err() && sandbox.tuning().fracture.paint.is_empty()
+    );
     assert!((of_box / whole - 1.0).abs() < 1e-6);
     assert!(after.iter().any(|body| body.3), "something still stands on its anchors");
     let fastest = sandbox.bodies().iter().map(|body| body.state.linear_velocity.length()).fold(0.0, f64::max);
@@ -158,7 +162,7 @@ fn anchors_hold_and_a_reset_brings_the_structure_back() {
         let before = sandbox.timeline().time(sandbox.frame_before(why.freed.time)).unwrap();
         assert!(before < why.freed.time, "{before} {}", why.freed.time);
     }
-    assert!(sandbox.why_it_fell(thrown.id).is_none(), "nothing held the ball");
+    assert!(sandbox.why_it_fell(thrown).is_none(), "nothing held the ball");
     let loads = sandbox.greatest_loads();
     assert!(loads.len() > 40 && loads.iter().any(|[_, load]| *load > 1.0));
     let (failed, most) = (sandbox.bond_failures().to_vec(), sandbox.most_loaded_bonds(3));
@@ -188,13 +192,13 @@ fn a_brush_anchors_and_weakens_what_it_covers_and_is_kept_in_the_scene() {
     };
     let (left, right) = (DVec3::new(-0.5, 0.5, 0.0), DVec3::new(0.5, 0.5, 0.0));
     brush(&mut sandbox, Paint::Anchor, 0.05);
-    sandbox.dab(id, left, false);
-    sandbox.dab(id, left + DVec3::Y * 0.01, false);
+    sandbox.dab(id, (left, DVec3::X), false).unwrap();
+    sandbox.dab(id, (left + DVec3::Y * 0.01, DVec3::X), false).unwrap();
     assert_eq!(sandbox.tuning().fracture.paint.len(), 1, "dabs of one place are one");
     brush(&mut sandbox, Paint::Weak, 0.3);
-    sandbox.dab(id, right, false);
+    sandbox.dab(id, (right, DVec3::X), false).unwrap();
     brush(&mut sandbox, Paint::Dense, 0.1);
-    sandbox.dab(id, right, false);
+    sandbox.dab(id, (right, DVec3::X), false).unwrap();
     sandbox.end_gesture();
     let aim =
         crate::scene::Aim { body: id, point_in_grid: DVec3::splat(16.0), direction_in_grid: DVec3::NEG_Y };
@@ -227,7 +231,7 @@ fn a_brush_anchors_and_weakens_what_it_covers_and_is_kept_in_the_scene() {
     let mut tuning = sandbox.tuning().clone();
     tuning.brush.radius = 0.3;
     sandbox.tune("brush", tuning);
-    sandbox.dab(id, right, true);
+    sandbox.dab(id, (right, DVec3::X), true).unwrap();
     sandbox.end_gesture();
     assert_eq!((sandbox.tuning().fracture.paint.len(), weak(&sandbox).len()), (1, 0));
     assert_eq!(sandbox.undo().as_deref(), Some("paint"));

@@ -61,7 +61,7 @@ use super::{
 use crate::{
     bodies::{Body, BodyId, Contact, Narrow, Overlap, StepReport, World, WorldSettings},
     compute::Compute,
-    fracture::{Fracturer, Passes},
+    fracture::{Dab, Fracturer, Passes},
     gpu::GpuError,
     render::Camera,
     svo::{Arena, Forest},
@@ -80,6 +80,8 @@ pub struct Sandbox {
     stress: StressView,
     touched: Touched,
     painted: Painted,
+    /// The last dab of the stroke that is being painted.
+    stroke: Option<Dab>,
     ghost: Ghost,
     beside: Beside,
     selection: Selection,
@@ -140,6 +142,7 @@ impl Sandbox {
             stress: StressView::default(),
             touched: Touched::default(),
             painted: Painted::default(),
+            stroke: None,
             ghost: Ghost::default(),
             beside: Beside::default(),
             selection: Selection::default(),

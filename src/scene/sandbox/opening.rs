@@ -159,6 +159,19 @@ impl Sandbox {
         scene.pinned = None;
         // The camera was placed for the old size.
         scene.camera = None;
+        // Dabs stay where they are on the object.
+        let axes = |up: Up| {
+            glam::DMat3::from_cols_array_2d(
+                &glam::Mat3::IDENTITY.to_cols_array_2d().map(|axis| up.turn(axis).map(f64::from)),
+            )
+        };
+        let old = self.stage.body_of(0).map_or(size, |body| body.def.object_size_m);
+        let turn = axes(up) * axes(body.up).transpose();
+        for dab in &mut body.fracture.paint {
+            (dab.at, dab.radius) = (turn * dab.at * (size / old), dab.radius * (size / old));
+            dab.from = dab.from.map(|from| turn * from * (size / old));
+            dab.direction = dab.direction.map(|direction| turn * direction);
+        }
         (body.up, body.size) = (up, Some(size));
         self.open_again(scene);
     }

@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::Sandbox;
+use crate::fracture::{Dab, Paint};
 use crate::scene::{
     BreakSummary, History, Moment, Timeline, Tuning, document::Document, history::Step, stage::Stage,
 };
@@ -123,7 +124,11 @@ impl Sandbox {
             self.stage.set_statuses(statuses);
         }
         self.history.end_gesture();
+        let has_world = step.world.is_some();
         self.set_tuning(step.tuning);
+        if has_world {
+            self.strengthen();
+        }
         self.document.homes.go_back(step.state);
         step.label
     }
@@ -135,6 +140,7 @@ impl Sandbox {
             self.timeline.begin_anew();
             self.restore(&first);
             self.set_tuning(self.document.tuning().clone());
+            self.strengthen();
         }
     }
 
@@ -151,14 +157,18 @@ impl Sandbox {
     /// Ends the gesture, because the mouse button was released.
     pub fn end_gesture(&mut self) {
         self.history.end_gesture();
+        self.stroke = None;
     }
 
     /// Sets the tuned values and applies them to the bodies.
     pub(super) fn set_tuning(&mut self, tuning: Tuning) {
         let other_pairs = tuning.pairs != self.document.tuning().pairs;
         let before = self.document.tuning();
-        let other_strength =
-            tuning.strength != before.strength || tuning.fracture.paint != before.fracture.paint;
+        let weak = |tuning: &Tuning| -> Vec<Dab> {
+            let paint = tuning.fracture.paint.iter();
+            paint.filter(|dab| dab.kind == Paint::Weak).copied().collect()
+        };
+        let other_strength = tuning.strength != before.strength || weak(&tuning) != weak(before);
         let moved = self.document.set_tuning(tuning, |body| self.stage.info(body).is_some());
         if other_pairs {
             self.stage.set_pairs(self.document.scene().bodies.len(), &self.document.tuning().pairs);
@@ -215,6 +225,7 @@ impl Sandbox {
             self.put_back(&moment);
             // Present tuned values apply to the restored bodies.
             self.stage.go_by(self.document.settings(), &self.document.touches());
+            self.strengthen();
         }
         self.stage.go_to(wanted.time, &wanted.motions);
         self.document.go_to_event(wanted.next_event);

@@ -94,6 +94,8 @@ impl Sandbox {
         remaking.broken = None;
         let Some(one) = remaking.breaks.next().or_else(|| self.next_to_hold(&mut remaking)) else {
             self.put_all(&remaking)?;
+            // Bonds were made with the paint of the time of their crack.
+            self.strengthen();
             if remaking.at_start {
                 let first = super::past::moment(&self.document, &self.stage, (None, None), None);
                 self.history.set_first(Arc::new(first));

@@ -72,6 +72,17 @@ impl Standing {
         self.bodies.iter().map(|body| body.id)
     }
 
+    /// Whether it has just these bodies, with the structures that they have.
+    pub fn has_bodies(&self, bodies: &[Body]) -> bool {
+        let structures = |a: &Known, b: &Body| match (&a.def.structure, &b.def.structure) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        let mut others = bodies.iter();
+        self.bodies.iter().all(|a| others.next().is_some_and(|b| a.id == b.id && structures(a, b)))
+            && others.next().is_none()
+    }
+
     /// The ids of its bodies with their shapes, in their order.
     pub fn shapes(&self) -> impl Iterator<Item = (BodyId, &Arc<Shape>)> {
         self.bodies.iter().map(|body| (body.id, &body.def.shape))

@@ -128,7 +128,7 @@ impl Recording {
     }
 }
 
-/// Whether the snapshot has the same set of bodies.
+/// Whether the snapshot has the same set of bodies, with the same structures.
 pub(super) fn is_of(moment: &Moment, bodies: &[Body]) -> bool {
-    moment.stage.ids().eq(bodies.iter().map(|body| body.id))
+    moment.stage.has_bodies(bodies)
 }

@@ -46,11 +46,9 @@ pub struct Capacity {
 }
 
 impl Capacity {
-    /// Of a bond whose section is in m^2 and m^4. `strength` says what the grain and the scatter leave it.
+    /// Of a bond whose section is in m^2 and m^4, and which has a share of the strength.
     #[must_use]
-    pub fn of(bond: &Bond, strength: &Strength) -> Self {
-        let [a, b] = bond.pieces.map(|piece| piece as u32);
-        let share = strength.share([a, b], bond.normal);
+    pub fn of(bond: &Bond, strength: &Strength, share: f64) -> Self {
         let area = bond.section * share;
         let (least, polar) = in_plane(&bond.moments);
         // The torque at which the rectangle's edge bears a stress of 1 Pa.
@@ -77,7 +75,7 @@ impl Capacity {
     }
 
     /// The same where lengths are `scale` times as large and forces are what they were.
-    pub(super) fn scaled(self, scale: f64) -> Self {
+    pub(crate) fn scaled(self, scale: f64) -> Self {
         Self { bend: self.bend * scale, twist: self.twist * scale, ..self }
     }
 }
@@ -111,12 +109,17 @@ mod tests {
         }
     }
 
+    /// With what grain and scatter leave.
+    fn own(bond: &Bond, strength: &Strength) -> Capacity {
+        Capacity::of(bond, strength, strength.share([0, 1], bond.normal))
+    }
+
     #[test]
     fn a_rectangle_bears_what_beam_theory_says() {
         let strength = Strength { tension: 3e6, compression: 30e6, shear: 5e6, ..Strength::default() };
         let (b, h) = (0.2, 0.5);
         for turn in [DQuat::IDENTITY, DQuat::from_euler(glam::EulerRot::XYZ, 0.3, -1.1, 2.0)] {
-            let holds = Capacity::of(&rectangle(b, h, turn), &strength);
+            let holds = own(&rectangle(b, h, turn), &strength);
             // Bends over its flat side: 3 MPa * h b^2 / 6.
             let polar = b * h * (b * b + h * h) / 12.0;
             let wanted = Capacity {
@@ -140,9 +143,9 @@ mod tests {
     #[test]
     fn across_the_grain_a_bond_bears_less() {
         let oak = Strength { across: 0.05, grain_axis: DVec3::Z, ..Strength::default() };
-        let along = Capacity::of(&rectangle(0.1, 0.1, DQuat::IDENTITY), &oak);
+        let along = own(&rectangle(0.1, 0.1, DQuat::IDENTITY), &oak);
         let turned = DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2);
-        let across = Capacity::of(&rectangle(0.1, 0.1, turned), &oak);
+        let across = own(&rectangle(0.1, 0.1, turned), &oak);
         assert!(
             (across.pull / along.pull - 0.05).abs() < 1e-9
                 && (across.twist / along.twist - 0.05).abs() < 1e-9

@@ -59,15 +59,16 @@ const CLOSED: f64 = 0.5;
 /// Least product of two rotations of one body: half an angle of 1.4e-3.
 const ALIKE: f64 = 1.0 - 1e-6;
 
-/// What holds the pieces together where they lie, by ascending pair. Pieces that have come apart since have no joint.
+/// What holds the pieces together where they lie, by ascending pair. Pieces that have come apart since, and bonds that have
+/// failed, have no joint.
 pub(crate) fn joints(what: &Assembly, all: &[Bond]) -> Vec<Joint> {
     let joint = |bond: &Bond| {
         let [a, b] = bond.pieces.map(|piece| &what.pieces[piece]);
         let apart = a.placing.point(bond.centre).distance(b.placing.point(bond.centre));
         let is_closed = apart <= CLOSED * a.voxel() * a.placing.scale
             && a.placing.rotation.dot(b.placing.rotation).abs() >= ALIKE;
-        let holds = Capacity::of(bond, &what.strength(a.object)).scaled(a.placing.scale);
-        is_closed.then_some(Joint { bond: *bond, holds })
+        let holds = what.capacity(bond);
+        (is_closed && holds.pull > 0.0).then_some(Joint { bond: *bond, holds })
     };
     all.iter().filter_map(joint).collect()
 }

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Bond, Capacity};
+use super::Bond;
 use crate::Assembly;
 
 /// The table's text.
@@ -20,7 +20,7 @@ pub fn text(what: &Assembly, all: &[Bond]) -> String {
         let units = placing.scale * space.per_metre;
         let (centre, normal) =
             (space.point(placing.point(bond.centre)), space.direction(placing.rotation * bond.normal));
-        let holds = Capacity::of(bond, &what.strength(piece.object)).scaled(placing.scale);
+        let holds = what.capacity(bond);
         let [a, b] = bond.pieces;
         // Writing to a string cannot fail.
         let _ = writeln!(

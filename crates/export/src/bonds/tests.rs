@@ -130,7 +130,7 @@ fn bonds_of_meshes_are_the_cracks_of_voxels() {
             off[0].abs() < 0.06 && off[1].abs() < 0.12 && off[2] < 0.03 && off[3] < 0.02,
             "{off:?} {bond:?}"
         );
-        let force = Capacity::of(bond, &strength).force();
+        let force = Capacity::of(bond, &strength, 1.0).force();
         assert!((force / (3e6 * section.area) - 1.0).abs() < 0.06);
         compared += 1;
     }
@@ -144,6 +144,13 @@ fn pieces_that_have_come_apart_have_no_joint() {
     let of_first = all.iter().filter(|bond| bond.pieces.contains(&0)).count();
     let together = joints(&what, &all).len();
     assert!(of_first > 0 && together == all.len());
+    // A bond that has failed holds nothing; one with half of the strength holds half.
+    let usual = what.capacity(&all[0]);
+    what.shares.insert(all[0].pieces, 0.5);
+    what.shares.insert(all[1].pieces, 0.0);
+    assert!((what.capacity(&all[0]).bend / usual.bend - 0.5).abs() < 1e-9);
+    assert_eq!(joints(&what, &all).len(), together - 1);
+    what.shares.clear();
     // All together elsewhere: nothing has come apart.
     let turn = DQuat::from_rotation_y(0.7);
     let placing = Placing { scale: 1.0, rotation: turn, translation: DVec3::new(3.0, 1.0, -2.0) };

@@ -17,9 +17,10 @@ const ROOT: &str = "kintsugi";
 pub fn text(what: &Assembly, joints: &[Joint]) -> String {
     let space = what.handover.table_space();
     let mut bones = vec![json!({ "name": ROOT, "parent": null, "level": 0 })];
+    let mut tree = usd::tree(what);
     let mut open = vec![(None, ROOT.to_owned(), 1)];
     while let Some((group, parent, level)) = open.pop() {
-        let (pieces, groups) = usd::below(what, group);
+        let (pieces, groups) = tree.remove(&group).unwrap_or_default();
         for id in pieces {
             let (piece, solid) = (&what.pieces[id], what.solid(id));
             let centre = space.point(piece.placing.point(solid.centre));

@@ -34,7 +34,7 @@ pub fn text(what: &Assembly, joints: &[Joint]) -> String {
         root = usd::ROOT,
     );
     if what.relative_masses {
-        masses(&mut out, what, &space, (None, 1));
+        masses(&mut out, what, &space, (&mut usd::tree(what), None, 1));
     }
     out += "    def Scope \"bonds\"\n    {\n";
     joints.iter().for_each(|joint| write_joint(&mut out, what, &space, joint));
@@ -43,9 +43,14 @@ pub fn text(what: &Assembly, joints: &[Joint]) -> String {
 }
 
 /// Masses and moments of inertia in kg, over the bodies below a group.
-fn masses(out: &mut String, what: &Assembly, space: &FileSpace, (group, depth): (Option<usize>, usize)) {
+fn masses(
+    out: &mut String,
+    what: &Assembly,
+    space: &FileSpace,
+    (tree, group, depth): (&mut usd::Tree, Option<usize>, usize),
+) {
     let indent = "    ".repeat(depth);
-    let (pieces, groups) = usd::below(what, group);
+    let (pieces, groups) = tree.remove(&group).unwrap_or_default();
     for id in pieces {
         let solid = what.solid(id);
         if solid.kg > 0.0 {
@@ -66,7 +71,7 @@ fn masses(out: &mut String, what: &Assembly, space: &FileSpace, (group, depth): 
     }
     for id in groups {
         let _ = writeln!(out, "{indent}over \"piece_{id:03}\"\n{indent}{{");
-        masses(out, what, space, (Some(id), depth + 1));
+        masses(out, what, space, (tree, Some(id), depth + 1));
         let _ = writeln!(out, "{indent}}}\n");
     }
 }

@@ -6,7 +6,10 @@
 //! along the crack as across it, an even strain gives every bond the traction of the continuum (Bolander & Saito 1998).
 //!
 //! - `stiffness` solves for motions of the parts under loads;
-//! - `response` compares the loads of bonds with their strength, step by step, until none fails.
+//! - `response` compares the loads of bonds with their strength, step by step, until none fails;
+//! - `standing` keeps springs, masses and the factor from step to step, and bounds what bonds can bear;
+//! - `coarse` moves groups of parts as rigid bodies in the preconditioner;
+//! - `masses` has the inertia that balances loads.
 
 mod block;
 mod coarse;

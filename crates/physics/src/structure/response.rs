@@ -88,6 +88,18 @@ pub enum Mode {
     Shear,
 }
 
+impl Mode {
+    /// As files and panels spell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tension => "tension",
+            Self::Compression => "compression",
+            Self::Shear => "shear",
+        }
+    }
+}
+
 /// What a bond bears as a share of its strength; it fails above 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BondLoad {
@@ -179,10 +191,21 @@ impl Memory {
 }
 
 impl Structure {
-    /// The same after these failures.
+    /// The same after these failures, which weaken the other bonds of the parts concerned by [`Strength::propagation`].
     #[must_use]
     pub fn after(&self, failures: &[Failure]) -> Self {
-        self.changed(|bonds| failures.iter().for_each(|failure| bonds[failure.bond].damage = 1.0))
+        let mut beside = vec![0; self.parts.len()];
+        for failure in failures {
+            self.bonds[failure.bond].ends.iter().for_each(|end| beside[*end as usize] += 1);
+        }
+        let left = 1.0 - self.strength.propagation;
+        self.changed(|bonds| {
+            for bond in bonds.iter_mut().filter(|bond| bond.damage < 1.0) {
+                let failed: i32 = bond.ends.iter().map(|end| beside[*end as usize]).sum();
+                bond.damage = 1.0 - (1.0 - bond.damage) * left.powi(failed);
+            }
+            failures.iter().for_each(|failure| bonds[failure.bond].damage = 1.0);
+        })
     }
 
     /// What the structure bears in a step, and which of its bonds fail. Bonds are not changed.

@@ -132,6 +132,8 @@ pub struct Strength {
     pub scatter: f64,
     /// Random seed of the scatter.
     pub rng: u64,
+    /// Share of its remaining strength that a bond loses for each bond of its two parts that fails, 0 to below 1.
+    pub propagation: f64,
 }
 
 impl Default for Strength {
@@ -146,6 +148,7 @@ impl Default for Strength {
             grain_axis: DVec3::Y,
             scatter: 0.0,
             rng: 1,
+            propagation: 0.0,
         }
     }
 }

@@ -345,6 +345,17 @@ fn failure_goes_on_until_the_rest_holds_or_falls() {
     let apart = gate.after(&response.failures);
     let sets = apart.components();
     assert_eq!(sets.len(), 4, "the slab, two anchors and the part between them: {sets:?}");
+    // What fails weakens the bonds beside it, where that is asked for: [0, 1] for one part, [1, 2] for one, no others.
+    let mut frail = gate.clone();
+    frail.strength.propagation = 0.5;
+    let left = |structure: &Structure, parts: [u32; 2]| {
+        structure.bonds.iter().find(|bond| bond.section.parts == parts).map(|bond| 1.0 - bond.damage).unwrap()
+    };
+    let one = frail.after(&response.failures[..1]);
+    assert_eq!([[0, 1], [1, 2], [0, 3], [2, 5]].map(|parts| left(&one, parts)), [0.5, 1.0, 0.0, 1.0]);
+    let both = frail.after(&response.failures);
+    assert_eq!([[0, 1], [1, 2], [0, 3], [2, 5]].map(|parts| left(&both, parts)), [0.5, 0.5, 0.0, 0.0]);
+    assert_eq!(left(&apart, [0, 1]), 1.0, "not by itself");
     let slab = apart.of_parts(&sets[0]);
     assert_eq!((slab.parts.len(), slab.bonds.len()), (3, 2));
     assert_eq!(slab.components().len(), 1);

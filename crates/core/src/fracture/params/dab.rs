@@ -13,6 +13,8 @@ pub enum Paint {
     Dense,
     /// No crack: cells that meet in the dab stay together.
     Whole,
+    /// A crack along a stroke, into the depth.
+    Cut,
     /// Weaker bonds, where bonds hold the pieces.
     Weak,
     /// Pieces that cannot move, where bonds hold the pieces.
@@ -21,7 +23,7 @@ pub enum Paint {
 
 impl Paint {
     /// All of them, as they are shown.
-    pub const ALL: [Self; 4] = [Self::Dense, Self::Whole, Self::Weak, Self::Anchor];
+    pub const ALL: [Self; 5] = [Self::Dense, Self::Whole, Self::Cut, Self::Weak, Self::Anchor];
 
     /// As files spell it.
     #[must_use]
@@ -29,6 +31,7 @@ impl Paint {
         match self {
             Self::Dense => "dense",
             Self::Whole => "whole",
+            Self::Cut => "cut",
             Self::Weak => "weak",
             Self::Anchor => "anchor",
         }
@@ -41,13 +44,13 @@ impl Paint {
         match self {
             Self::Dense => 4.0,
             Self::Weak => 0.3,
-            Self::Whole | Self::Anchor => 0.0,
+            Self::Whole | Self::Cut | Self::Anchor => 0.0,
         }
     }
 }
 
 /// One dab of the brush: a ball round a point of the surface.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dab {
     /// What it changes.
@@ -63,13 +66,20 @@ pub struct Dab {
     /// [`Paint::usual_amount`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<f64>,
+    /// [`Paint::Cut`]: where the crack comes from, shape space, m: the middle of the dab before it in its stroke. Absent: the
+    /// stroke begins here, and this dab cuts nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<DVec3>,
+    /// [`Paint::Cut`]: direction in shape space in which the crack goes into the depth, of any length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<DVec3>,
 }
 
 fn is_first(body: &u32) -> bool {
     *body == 0
 }
 
-/// Most dabs of one object.
+/// Most dabs in one list: those of one body in a scene, those of all objects in the window.
 pub const MAX_DABS: usize = 10_000;
 /// Most seeds of one dab.
 const MAX_SEEDS_OF_DAB: f64 = 1000.0;
@@ -89,7 +99,8 @@ impl Dab {
 
     /// What is wrong with it.
     fn problem(&self) -> Option<String> {
-        if !self.at.is_finite() {
+        let is_finite = |p: Option<DVec3>| p.is_none_or(DVec3::is_finite);
+        if !(self.at.is_finite() && is_finite(self.from)) {
             return Some("has a dab whose place is not finite".into());
         }
         if !(self.radius > 0.0 && self.radius <= 1e6) {
@@ -98,8 +109,15 @@ impl Dab {
                 self.radius
             ));
         }
+        let direction = self.direction.unwrap_or_default();
+        if !direction.is_finite() || (self.direction.is_some() && direction.try_normalize().is_none()) {
+            return Some(format!("has a dab with the direction {direction}; it must be finite and not zero"));
+        }
         let amount = self.amount();
         match self.kind {
+            Paint::Cut if self.from.is_some() && self.direction.is_none() => Some(
+                "has a cut dab with \"from\" and no \"direction\"; give the direction into the depth".into(),
+            ),
             Paint::Dense if !(amount.fract() == 0.0 && (0.0..=MAX_SEEDS_OF_DAB).contains(&amount)) => {
                 Some(format!("has a dense dab of {amount:?} seeds; it must be a whole number from 0 to 1000"))
             }
@@ -141,6 +159,9 @@ mod tests {
             (Dab { radius: f64::INFINITY, ..dab }, "radius"),
             (Dab { amount: Some(1.5), ..dab }, "whole number"),
             (Dab { amount: Some(1e9), ..dab }, "whole number"),
+            (Dab { from: Some(DVec3::INFINITY), ..dab }, "not finite"),
+            (Dab { direction: Some(DVec3::ZERO), ..dab }, "not zero"),
+            (Dab { kind: Paint::Cut, from: Some(DVec3::ZERO), ..dab }, "no \"direction\""),
             (weak(1.1), "from 0 to 1"),
             (weak(f64::NAN), "from 0 to 1"),
         ] {

@@ -241,6 +241,18 @@ impl FractureParams {
         }
     }
 
+    /// Seeds of the pattern at most, as far as that is known before it is drawn: bodies of regular patterns have several, and
+    /// dabs add some.
+    #[must_use]
+    pub fn most_seeds(&self) -> u32 {
+        let adds = |dab: &Dab| matches!(dab.kind, Paint::Dense | Paint::Cut);
+        let is_known = self.seeds_file.is_none()
+            && self.target_pieces.is_none()
+            && !matches!(self.preset, Preset::Bricks | Preset::Hexagons | Preset::Slabs)
+            && !self.paint.iter().any(adds);
+        if is_known { self.seed_count() } else { MAX_SEEDS }
+    }
+
     /// The first of the parameters that all methods share that is out of range or contradicts another, if any.
     pub(super) fn shared_problem(&self) -> Option<ParamProblem> {
         let bad = |name, what: String| Some((name, what));

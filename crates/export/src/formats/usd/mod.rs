@@ -8,7 +8,12 @@
 mod inertia;
 mod materials;
 
-use std::{collections::BTreeMap, fs::File, io::BufWriter, io::Write, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs::File,
+    io::{BufWriter, Write},
+    path::Path,
+};
 
 use glam::{DQuat, DVec3, Vec3};
 
@@ -44,13 +49,14 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
     let motion = what.motion.as_ref();
     begin(&mut out, what).map_err(failed)?;
     let mut used = Used::default();
+    let mut tree = tree(what);
     let mut open = vec![(None, false)];
     while let Some((parent, ends)) = open.pop() {
         if ends {
             writeln!(out, "    }}\n").map_err(failed)?;
             continue;
         }
-        let (pieces, groups) = below(what, parent);
+        let (pieces, groups) = tree.remove(&parent).unwrap_or_default();
         if let Some(id) = parent {
             writeln!(out, "    def Xform \"piece_{id:03}\"\n    {{").map_err(failed)?;
             open.push((None, true));
@@ -73,13 +79,22 @@ fn known(what: &Assembly, parent: Option<usize>) -> Option<&Generation> {
     what.generations.iter().find(|group| Some(group.id) == parent)
 }
 
-/// Ids of the pieces, and of the pieces that broke again, whose prims lie under that of a piece that broke again, or
-/// under the root.
-pub(crate) fn below(what: &Assembly, parent: Option<usize>) -> (Vec<usize>, Vec<usize>) {
-    let is_here = |own: Option<usize>| known(what, own).map(|group| group.id) == parent;
-    let pieces = what.pieces.iter().filter(|piece| is_here(piece.parent)).map(|piece| piece.id);
-    let groups = what.generations.iter().filter(|group| is_here(group.parent)).map(|group| group.id);
-    (pieces.collect(), groups.collect())
+/// For the root (`None`) and for each piece that broke again: the ids of the pieces, and of the pieces that broke again, whose
+/// prims lie under its prim.
+pub(crate) type Tree = BTreeMap<Option<usize>, (Vec<usize>, Vec<usize>)>;
+
+/// The prims that lie under each other prim.
+pub(crate) fn tree(what: &Assembly) -> Tree {
+    let ids: BTreeSet<usize> = what.generations.iter().map(|group| group.id).collect();
+    let known = |parent: Option<usize>| parent.filter(|id| ids.contains(id));
+    let mut tree = Tree::new();
+    for piece in &what.pieces {
+        tree.entry(known(piece.parent)).or_default().0.push(piece.id);
+    }
+    for group in &what.generations {
+        tree.entry(known(group.parent)).or_default().1.push(group.id);
+    }
+    tree
 }
 
 /// Path of a piece's prim.

@@ -3,6 +3,8 @@
 //! In: a pattern, dabs in shape space, the octree that breaks. Out: the same seeds with more after them; the same seeds
 //! with fewer objects. Both are the same at every level of the octree, like the seeds themselves.
 
+use std::collections::BTreeMap;
+
 use glam::{DVec3, IVec3};
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
@@ -19,18 +21,34 @@ use crate::{
 
 /// Attempts to draw a seed near the object.
 const ATTEMPTS: u32 = 64;
+/// Farthest coordinate of a point for which the nearest seed is looked for, units of seeds.
+const MOST_AWAY: f64 = 1_048_576.0;
 /// Points along the radius of a dab at which whole dabs look for cells.
 const ALONG: i32 = 8;
 
 /// Whether a point in grid coordinates is near the solid: empty octants of this size and larger look alike at every level
 /// from 5 on.
-fn is_near(octree: &Octree, p: DVec3) -> bool {
+pub(super) fn is_near(octree: &Octree, p: DVec3) -> bool {
     let cell = p.floor().max(DVec3::ZERO).as_uvec3().to_array();
     let Octree { forest, tree, .. } = octree;
     match forest.octant_at(*tree as usize, cell) {
         Octant::Empty { size, .. } => 32 * size < 1 << forest.level,
         _ => true,
     }
+}
+
+/// A hash of a dab's place and radius (FNV-1a), never 0, which is the stream of the pattern itself.
+fn hash(dab: &Dab) -> u64 {
+    let numbers = [dab.at.x, dab.at.y, dab.at.z, dab.radius];
+    let bytes = numbers.into_iter().flat_map(|number| (number + 0.0).to_bits().to_le_bytes());
+    bytes
+        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+        | 1
+}
+
+/// A point in the units of seeds, at most 64 grid sides away, so that squares of distances fit.
+fn in_units(p: DVec3, unit: f64) -> [i32; 3] {
+    (p * unit).round().clamp(DVec3::splat(-MOST_AWAY), DVec3::splat(MOST_AWAY)).as_ivec3().to_array()
 }
 
 /// Whether a dab reaches the grid of the octree at all.
@@ -42,7 +60,7 @@ fn reaches(octree: &Octree, middle: DVec3, radius: f64) -> bool {
 
 impl Pattern {
     /// The same seeds, and after them those of the dense dabs: anywhere in the ball of a dab, near the solid. A dab that is
-    /// elsewhere adds none. Each dab has random numbers of its own, so that another dab does not move its seeds.
+    /// elsewhere adds none. Each dab has random numbers by its place and radius, so that another dab does not move its seeds.
     ///
     /// # Errors
     /// [`PatternError`] for more seeds than a pattern may have.
@@ -50,13 +68,16 @@ impl Pattern {
         let unit = f64::from(1u32 << (UNIT_BITS - octree.grid.level));
         let side = f64::from(1u32 << UNIT_BITS);
         let (mut seeds, mut objects) = (self.seeds, self.objects);
-        for (number, dab) in (1u64..).zip(&params.paint).filter(|(_, dab)| dab.kind == Paint::Dense) {
+        let mut equals = BTreeMap::new();
+        for dab in params.paint.iter().filter(|dab| dab.kind == Paint::Dense) {
+            // Dabs at one place are told apart by a number.
+            let number = equals.entry(hash(dab)).and_modify(|number| *number += 1).or_insert(0u64);
             let (middle, radius) = (octree.grid.from_mesh(dab.at), dab.radius / octree.grid.h);
             if !reaches(octree, middle, radius) {
                 continue;
             }
             let mut rng = ChaCha8Rng::seed_from_u64(params.rng);
-            rng.set_stream(number);
+            rng.set_stream(hash(dab).wrapping_add(*number));
             for _ in 0..dab.amount() as u32 {
                 let place = (0..ATTEMPTS).find_map(|_| {
                     // The largest of three random numbers is distributed as the distance from the middle of a ball is.
@@ -108,7 +129,7 @@ impl Pattern {
     /// The cells that meet the solid within a ball (grid coordinates), ascending.
     fn cells_in(&self, middle: DVec3, radius: f64, octree: &Octree) -> Vec<u32> {
         let unit = f64::from(1u32 << (UNIT_BITS - octree.grid.level));
-        let near = nearest_seed(&self.seeds, (middle * unit).round().as_ivec3().to_array(), |_| true);
+        let near = nearest_seed(&self.seeds, in_units(middle, unit), |_| true);
         let Some(near) = near else { return Vec::new() };
         let seed = |s: u32| IVec3::from_array(self.seeds[s as usize]).as_dvec3();
         // No other seed can be nearest to a point of the ball; the rounding of points is far below a unit more.
@@ -125,7 +146,7 @@ impl Pattern {
             }
             let p = middle + step.as_dvec3() * (radius / f64::from(ALONG));
             if is_near(octree, p)
-                && let Some(s) = nearest_seed(&close, (p * unit).round().as_ivec3().to_array(), |_| true)
+                && let Some(s) = nearest_seed(&close, in_units(p, unit), |_| true)
             {
                 found[s as usize] = true;
             }
@@ -147,7 +168,14 @@ mod tests {
     }
 
     fn dab(kind: Paint, at: DVec3, radius: f64, amount: f64) -> Dab {
-        Dab { kind, body: 0, at: DVec3::new(-1.0, 0.0, 2.0) + at, radius, amount: Some(amount) }
+        Dab {
+            kind,
+            body: 0,
+            at: DVec3::new(-1.0, 0.0, 2.0) + at,
+            radius,
+            amount: Some(amount),
+            ..Dab::default()
+        }
     }
 
     fn some() -> Pattern {

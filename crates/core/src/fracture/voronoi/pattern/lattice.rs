@@ -64,12 +64,14 @@ fn fit(length: f64, size: f64) -> u32 {
     ((length / size).round()).clamp(1.0, f64::from(MAX_SEEDS)) as u32
 }
 
-/// The size, from `largest` down, at which `count` of bodies is nearest to the wanted number.
-fn nearest(wanted: u32, largest: f64, count: impl Fn(f64) -> u64) -> f64 {
+/// The size, from `largest` down, at which the number of bodies is nearest to the wanted one. `count` gives the bodies and the
+/// seeds; there are no more seeds than a pattern may have, and one body only where one is wanted.
+fn nearest(wanted: u32, largest: f64, count: impl Fn(f64) -> [u64; 2]) -> f64 {
     let (mut size, mut best) = (largest, (u64::MAX, largest));
     for _ in 0..TRIALS {
-        let off = count(size).abs_diff(u64::from(wanted));
-        if off < best.0 {
+        let [bodies, seeds] = count(size);
+        let off = bodies.abs_diff(u64::from(wanted));
+        if off < best.0 && seeds <= u64::from(MAX_SEEDS) && (bodies > 1 || wanted < 2) {
             best = (off, size);
         }
         size *= FINER;
@@ -85,7 +87,7 @@ fn bricks(frame: &Frame, wanted: u32, ratio: f64) -> Lattice {
     let bodies = |[along, courses, across]: [u32; 3]| {
         let rows = u64::from(courses) * u64::from(across);
         // A shifted row ends in two halves.
-        u64::from(along) * rows + rows / 2
+        [u64::from(along) * rows + rows / 2, 2 * u64::from(along) * rows]
     };
     let h = nearest(wanted, largest, |h| bodies(counts(h)));
     let [along, courses, across] = counts(h);
@@ -112,11 +114,12 @@ fn hexagons(frame: &Frame, wanted: u32, ratio: f64) -> Lattice {
     let [length, height, depth] = frame.size;
     let row = 0.75f64.sqrt();
     let counts = |a: f64| [fit(length, a), fit(height, ratio * a), fit(depth, row * a)];
-    // Cells that meet the box: one more a row, and the rows half beyond it.
+    // Cells that meet the box: one more a row, and the rows half beyond it. One more column does not meet it.
     let bodies = |[columns, layers, rows]: [u32; 3]| {
-        (u64::from(columns) + 1) * (u64::from(rows) + 2) * u64::from(layers)
+        let [columns, layers, rows] = [columns, layers, rows].map(u64::from);
+        [(columns + 1) * (rows + 2) * layers, (columns + 2) * (rows + 2) * layers]
     };
-    let a = nearest(wanted, length.max(depth), |a| bodies(counts(a)));
+    let a = nearest(wanted, length.max(depth).max(height / ratio), |a| bodies(counts(a)));
     let [columns, layers, rows] = counts(a);
     let a = (length / f64::from(columns)).min(depth / (row * f64::from(rows)));
     let (mut places, left) = (Vec::new(), |size: f64, n: u32, step: f64| 0.5 * (size - f64::from(n) * step));

@@ -13,6 +13,9 @@ use crate::{
 };
 
 mod brush;
+mod cut;
+#[cfg(test)]
+mod cut_tests;
 mod lattice;
 mod local;
 #[cfg(test)]

@@ -116,8 +116,15 @@ impl CellSource<'_> {
     pub fn draw(&self, params: &FractureParams) -> Result<(Pattern, FractureParams), PatternError> {
         let (pattern, named) = self.seeds(params)?;
         let pattern = self.keep(pattern, &named)?;
+        let is_one =
+            |pattern: &Pattern| pattern.seeds.len() > 1 && pattern.objects.iter().all(|object| *object == 0);
+        if is_one(&pattern) {
+            let text =
+                "no cell would break off: all seeds belong to one body; give more seeds, or keep fewer cells";
+            return Err(PatternError::Bad(text.into()));
+        }
         let pattern = pattern.whole_in(&named.paint, self.octree);
-        if pattern.seeds.len() > 1 && pattern.objects.iter().all(|object| *object == 0) {
+        if is_one(&pattern) {
             let text =
                 "no cell would break off: the brush keeps all of them together; paint less of \"whole\"";
             return Err(PatternError::Bad(text.into()));
@@ -157,7 +164,7 @@ impl CellSource<'_> {
                     Preset::Inward => self.inward(&all)?,
                     _ => Pattern::at_impact(&all, self.impact, self.bounds, forest, *tree)?,
                 };
-                pattern.with_dense(params, self.octree)?
+                pattern.with_dense(params, self.octree)?.with_cuts(&params.paint, self.octree)?
             }
         };
         Ok((self.painted_over(pattern, &mut named), named))
