@@ -3,7 +3,7 @@
 mod support;
 
 use serde_json::Value;
-use support::window::{Display, Program, pair, want_of_tools};
+use support::window::{Display, Program, pair, rect, want_of_tools};
 
 #[test]
 fn what_is_cracked_holds_until_a_throw_and_leaves_with_its_bonds() {
@@ -96,8 +96,24 @@ fn rows(state: &Value) -> Vec<String> {
     names.filter(|name| name.starts_with("piece: ")).collect()
 }
 
+/// Scrolls the panel of a widget until the widget is in the window.
+fn scroll_to(program: &mut Program<'_>, name: &str) {
+    for _ in 0..20 {
+        let state = program.until("the widget", |s| s["rects"][name].is_array());
+        let ([x, y, w, h], height) = (rect(&state, name), state["window"]["size"][1].as_f64().unwrap());
+        if y + h < height - 120.0 {
+            return;
+        }
+        program.point(x + w / 2.0, height / 2.0);
+        program.xdotool(&["click", "5"]);
+        std::thread::sleep(std::time::Duration::from_millis(500));
+    }
+    panic!("{name} does not come into the window");
+}
+
 /// Opens a list and chooses an entry.
 fn choose(program: &mut Program<'_>, list: &str, entry: &str, done: impl Fn(&Value) -> bool) {
+    scroll_to(program, list);
     program.press(list);
     let name = format!("{list}: {entry}");
     program.until("the entries", |s| s["rects"][&name].is_array());

@@ -8,11 +8,13 @@ use super::stage::Stage;
 use crate::{
     bodies::Body,
     fracture::{Dab, Paint},
-    render::{Overlay, Point},
+    render::{Line, Overlay, Point},
 };
 
 /// Most dots of one dab on one body.
 const MOST_DOTS: usize = 1500;
+/// Width of a stroke that cuts, pixels.
+const CUT_PIXELS: f32 = 3.0;
 /// Opacity of a dot.
 const OPACITY: u8 = 210;
 /// Opacity factor of hidden dots: the far side of a body would confuse.
@@ -81,6 +83,25 @@ impl Painted {
     }
 }
 
+/// The part of a stroke that ends in a cut dab, or a dot where the stroke begins.
+fn line(body: &Body, dab: &Dab, made: &mut Overlay) {
+    let shape = &body.def.shape;
+    let place = |p: glam::DVec3| {
+        let local = shape.as_octree().map_or(p, |octree| octree.grid.from_mesh(p));
+        shape.to_world(body.state.position, body.state.rotation, local).as_vec3()
+    };
+    let [r, g, b] = paint_color(dab.kind);
+    let (color, at) = ([r, g, b, OPACITY], place(dab.at));
+    made.lift = made.lift.max(shape.unit_m() as f32);
+    match dab.from {
+        Some(from) => made.lines.push(Line { start: place(from), color, end: at, width: CUT_PIXELS }),
+        None => {
+            let radius_pixels = CUT_PIXELS;
+            made.points.push(Point { at, color, radius_pixels, radius_m: 0.0, back_pixels: 0.0 });
+        }
+    }
+}
+
 /// Dots on the boundary voxels of a body that a dab covers.
 fn dots(body: &Body, dab: &Dab, made: &mut Overlay) {
     let Some(octree) = body.def.shape.as_octree() else { return };
@@ -91,6 +112,12 @@ fn dots(body: &Body, dab: &Dab, made: &mut Overlay) {
         return;
     }
     let cells = octree.forest.leaves_near(octree.tree as usize, middle, radius);
+    if dab.kind == Paint::Cut {
+        if !cells.is_empty() {
+            line(body, dab, made);
+        }
+        return;
+    }
     let step = cells.len().div_ceil(MOST_DOTS).max(1);
     let voxel = grid.h as f32;
     made.lift = made.lift.max(voxel);

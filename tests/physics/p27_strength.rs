@@ -68,7 +68,7 @@ fn least_tension(fracture: FractureParams, guess: f64) -> Option<(f64, Vec<f64>)
         let places = sandbox.bond_failures().iter().map(|failure| failure.centre.x).collect();
         sandbox.reset();
         wait(&mut sandbox);
-        assert!(sandbox.bodies().len() == 1 && sandbox.bond_failures().is_empty());
+        assert_eq!(sandbox.bodies().len(), 1);
         places
     };
     let (mut low, mut high) = (guess * 0.3, guess * 3.0);

@@ -510,8 +510,14 @@ fn a_body_that_holds_leaves_as_its_parts_with_their_bonds() {
     let all =
         bounds.values().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |a, b| (a.0.min(b.0), a.1.max(b.1)));
     assert!(bounds.len() == parts && all.0.distance(low) < 0.02 && all.1.distance(high) < 0.02, "{all:?}");
+    // Cracks far smaller than a voxel are not found on meshes; together they have hardly any area.
     let joints = std::fs::read_to_string(folder.join("bonds.usda")).unwrap();
-    assert_eq!(joints.matches("PhysicsFixedJoint").count(), structure(&sandbox).bonds.len());
+    let (found, held) = (joints.matches("PhysicsFixedJoint").count(), structure(&sandbox).bonds.len());
+    let table = std::fs::read_to_string(folder.join("bonds.csv")).unwrap();
+    let areas = table.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().parse::<f64>().unwrap());
+    let share = areas.sum::<f64>() / structure(&sandbox).bonds.iter().map(|b| b.section.area).sum::<f64>();
+    assert!(10 * found > 8 * held && found <= held, "{found} of {held}");
+    assert!((0.97..1.05).contains(&share), "{share}");
     let report = read_report(&folder);
     assert_eq!(report["meshes"]["open_edges"], 0, "{}", report["meshes"]);
     std::fs::remove_dir_all(&folder).unwrap();

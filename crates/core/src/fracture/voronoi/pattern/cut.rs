@@ -15,12 +15,16 @@ use crate::{
 
 /// Most places of one sheet at which cells are compared; of a larger sheet, every n-th place is one.
 const MOST_PLACES: usize = 8000;
+/// Most places along all strokes.
+const MOST_STARTS: f64 = 20_000.0;
 /// Distance between places as a share of the brush's radius, and the least one as a share of the grid's side.
 const STEP: (f64, f64) = (0.5, 0.005);
 /// Distance from the sheet at which the cells on both sides are compared, as a share of the brush's radius.
 const BESIDE: f64 = 0.2;
 /// Distances of added pairs from the sheet, shares of the brush's radius; the next is tried where the last was too far.
 const PAIRS: [f64; 3] = [0.5, 0.25, 0.125];
+/// Least sine of the angle between a segment and the depth.
+const LEAST_SINE: f64 = 1e-3;
 /// Least distance of a mirrored seed from the sheet, as a share of the brush's radius: a nearer one moves away from the sheet.
 const NEAREST: f64 = 0.25;
 
@@ -34,6 +38,8 @@ struct Segment {
     /// Normal of the sheet, of length 1.
     normal: DVec3,
     radius: f64,
+    /// Distance between places on the sheet.
+    step: f64,
 }
 
 impl Segment {
@@ -42,20 +48,29 @@ impl Segment {
         let unit = f64::from(1u32 << (UNIT_BITS - octree.grid.level));
         let [from, to] = [dab.from?, dab.at].map(|p| octree.grid.from_mesh(p) * unit);
         let depth = dab.direction?.try_normalize()?;
-        let normal = (to - from).cross(depth).try_normalize()?;
-        Some(Self { from, to, depth, normal, radius: dab.radius / octree.grid.h * unit })
+        let across = (to - from).cross(depth);
+        // Below itself a stroke is no sheet.
+        let normal = across.try_normalize().filter(|_| across.length() > LEAST_SINE * to.distance(from))?;
+        let (radius, side) = (dab.radius / octree.grid.h * unit, f64::from(1u32 << UNIT_BITS));
+        Some(Self { from, to, depth, normal, radius, step: (STEP.0 * radius).max(STEP.1 * side) })
     }
 
-    /// Places on the sheet from the surface to where the solid first ends.
-    fn places(&self, octree: &Octree, found: &mut Vec<(DVec3, Self)>) {
+    /// Places on the sheet from the surface, which lies within the brush, to where the solid ends, with the `number` of the segment.
+    fn places(&self, number: u32, octree: &Octree, found: &mut Vec<(DVec3, u32)>) {
         let unit = f64::from(1u32 << (UNIT_BITS - octree.grid.level));
         let side = f64::from(1u32 << UNIT_BITS);
-        let step = (STEP.0 * self.radius).max(STEP.1 * side);
+        let step = self.step;
         let along = (self.from.distance(self.to) / step).ceil().clamp(1.0, 1000.0);
         for i in 0..along as u32 {
             let start = self.from.lerp(self.to, (f64::from(i) + 0.5) / along);
             let depths = (0..(4.0 * side / step) as u32).map(|k| start + self.depth * (f64::from(k) * step));
-            found.extend(depths.take_while(|p| is_near(octree, *p / unit)).map(|p| (p, *self)));
+            // Solid may fill the grid, and is near to places that lie a little outside.
+            let within = |p: DVec3| p.clamp(DVec3::ZERO, DVec3::splat(side - 1.0));
+            let is_solid =
+                |p: &DVec3| within(*p).distance(*p) < side / 32.0 && is_near(octree, within(*p) / unit);
+            let is_before = |p: &DVec3| !is_solid(p) && p.distance_squared(start) < self.radius * self.radius;
+            let depths = depths.skip_while(is_before).take_while(is_solid);
+            found.extend(depths.map(|p| (p, number)));
         }
     }
 
@@ -80,16 +95,20 @@ impl Stroke {
     /// The strokes of `paint`, in its order.
     pub fn all(paint: &[Dab], octree: &Octree) -> Vec<Self> {
         let mut strokes: Vec<Self> = Vec::new();
-        let mut end = None;
+        let (mut end, mut is_open) = (None, false);
         for dab in paint.iter().filter(|dab| dab.kind == Paint::Cut) {
-            let goes_on = dab.from.is_some() && dab.from == end;
+            let goes_on = is_open && dab.from == end;
             end = Some(dab.at);
+            is_open = dab.from.is_some();
             let Some(segment) = Segment::new(dab, octree) else { continue };
             match strokes.last_mut() {
                 Some(stroke) if goes_on => stroke.0.push(segment),
                 _ => strokes.push(Self(vec![segment])),
             }
         }
+        let all = strokes.iter().flat_map(|stroke| &stroke.0);
+        let least = all.map(|segment| segment.from.distance(segment.to)).sum::<f64>() / MOST_STARTS;
+        strokes.iter_mut().flat_map(|stroke| &mut stroke.0).for_each(|s| s.step = s.step.max(least));
         strokes
     }
 
@@ -107,7 +126,8 @@ impl Stroke {
 /// Seeds while they are paired, with the nearest one of each place.
 struct Pairing<'a> {
     stroke: &'a Stroke,
-    places: Vec<(DVec3, Segment)>,
+    /// Places on the sheet, and the segments that they are below.
+    places: Vec<(DVec3, u32)>,
     seeds: Vec<[i32; 3]>,
     /// For each seed, the object it had, or which the seed had that it belongs to.
     objects: Vec<u32>,
@@ -159,10 +179,14 @@ impl Pairing<'_> {
             if height.abs() < least {
                 p += segment.normal * (least.copysign(height) - height);
                 self.seeds[s] = rounded(p);
-                self.nearest = self.places.iter().map(|(p, _)| (i64::MAX, self.nearest_to(*p))).collect();
-                for ((place, _), nearest) in self.places.iter().zip(&mut self.nearest) {
-                    nearest.0 = squared(self.seeds[nearest.1 as usize], *place);
+                for at in 0..self.places.len() {
+                    if self.nearest[at].1 == seed {
+                        let (place, _) = self.places[at];
+                        let nearest = self.nearest_to(place);
+                        self.nearest[at] = (squared(self.seeds[nearest as usize], place), nearest);
+                    }
                 }
+                self.update(seed);
             }
             self.is_paired[s] = true;
             let p = point(self.seeds[s]);
@@ -173,7 +197,7 @@ impl Pairing<'_> {
     /// Adds pairs where the crack between mirrored seeds leaves the sheet, because the stroke bends.
     fn follow(&mut self, share: f64) {
         for k in 0..self.places.len() {
-            let (p, segment) = self.places[k];
+            let (p, segment) = (self.places[k].0, self.stroke.0[self.places[k].1 as usize]);
             let is_apart = [1.0, -1.0].iter().all(|sign| {
                 let nearest = self.nearest_to(p + segment.normal * (sign * BESIDE * segment.radius));
                 self.stroke.is_above(point(self.seeds[nearest as usize])) == (*sign > 0.0)
@@ -221,7 +245,9 @@ impl Pattern {
     /// The same with the distances at which pairs are added, shares of the brush's radius.
     pub(super) fn cut_along(self, stroke: &Stroke, octree: &Octree, pairs: &[f64]) -> Self {
         let mut places = Vec::new();
-        stroke.0.iter().for_each(|segment| segment.places(octree, &mut places));
+        for (number, segment) in (0u32..).zip(&stroke.0) {
+            segment.places(number, octree, &mut places);
+        }
         let step = places.len().div_ceil(MOST_PLACES).max(1);
         let places: Vec<_> = places.into_iter().step_by(step).collect();
         let count = self.seeds.len();

@@ -20,6 +20,12 @@ fn octree(level: u32) -> Octree {
     Octree { forest: Arc::new(ball(level)), tree: 0, grid, mass: GridMass::default() }
 }
 
+/// A place on top of the ball.
+fn on_top(x: f64, z: f64) -> DVec3 {
+    let square = 0.45 * 0.45 - (x - 0.5).powi(2) - (z - 0.5).powi(2);
+    DVec3::new(x, 0.5 + square.max(0.0).sqrt(), z)
+}
+
 /// Dabs of a stroke through places seen along `direction`, shares of the grid.
 fn stroke(places: impl Iterator<Item = DVec3>, direction: DVec3, radius: f64) -> Vec<Dab> {
     let mut from = None;
@@ -68,7 +74,8 @@ fn no_object_lies_on_both_sides_of_a_straight_cut() {
     let normal = DVec3::new(0.3, 0.0, -0.95).normalize();
     let along = DVec3::new(0.95, 0.0, 0.3).normalize();
     let height = |p: DVec3| (p - 0.5).dot(normal);
-    let places = (-10..=10).map(|k| DVec3::new(0.5, 0.93, 0.5) + along * (0.05 * f64::from(k)));
+    let middle = DVec3::splat(0.5);
+    let places = (-24..=24).map(|k| middle + along * (0.02 * f64::from(k))).map(|p| on_top(p.x, p.z));
     let paint = stroke(places, DVec3::NEG_Y, 0.1);
     let before = some();
     let [above, below] = objects_beside(&before, height);
@@ -87,7 +94,7 @@ fn no_object_lies_on_both_sides_of_a_straight_cut() {
         assert_eq!(before.clone().with_cuts(&paint, &self::octree(level)).unwrap(), cut, "level {level}");
     }
     // A second cut across the first leaves quarters.
-    let across = (0..=20).map(|k| DVec3::new(0.5, 0.93, 0.0) + DVec3::Z * (0.05 * f64::from(k)));
+    let across = (1..50).map(|k| on_top(0.5, 0.02 * f64::from(k)));
     let both: Vec<Dab> = paint.iter().copied().chain(stroke(across, DVec3::NEG_Y, 0.1)).collect();
     let quarters = before.with_cuts(&both, &octree).unwrap();
     let [left, right] = objects_beside(&quarters, |p| p.x - 0.5);
@@ -101,7 +108,7 @@ fn no_object_lies_on_both_sides_of_a_straight_cut() {
 fn a_crack_follows_a_stroke_that_bends() {
     let octree = octree(7);
     let curve = |x: f64| 0.5 + 0.09 * (9.0 * x).sin();
-    let places = (0..=50).map(|k| f64::from(k) / 50.0).map(|x| DVec3::new(x, 0.93, curve(x)));
+    let places = (0..=50).map(|k| f64::from(k) / 50.0).map(|x| on_top(x, curve(x)));
     let paint = stroke(places, DVec3::NEG_Y, 0.08);
     // The share of the sheet that a crack runs along, within 0.012 of the grid's side.
     let followed = |pattern: &Pattern| {
@@ -134,14 +141,14 @@ fn a_cut_brick_is_two_and_a_stroke_elsewhere_changes_nothing() {
     let bounds = Aabb { low: DVec3::splat(12.0), high: DVec3::splat(116.0) };
     let impact = Impact { point: bounds.middle(), direction: DVec3::NEG_Z };
     let bricks = Pattern::at_impact(&params, impact, bounds, &octree.forest, 0).unwrap();
-    let places = (0..=20).map(|k| DVec3::new(0.05 * f64::from(k), 0.93, 0.47));
+    let places = (1..50).map(|k| on_top(0.02 * f64::from(k), 0.47));
     let paint = stroke(places, DVec3::NEG_Y, 0.1);
     let cut = bricks.clone().with_cuts(&paint, &octree).unwrap();
     assert!(cut.objects_are_sound());
     let [above, below] = objects_beside(&cut, |p| 0.47 - p.z);
     assert_eq!(above.intersection(&below).count(), 0);
     assert!(cut.object_ids().len() > bricks.object_ids().len());
-    // One dab alone, a stroke beyond the solid, and one along its own depth.
+    // One dab alone, a stroke that is not on the solid, and one along its own depth.
     let far = stroke((0..5).map(|k| DVec3::new(0.1 * f64::from(k), 5.0, 0.5)), DVec3::NEG_Y, 0.1);
     let along = stroke((0..5).map(|k| DVec3::new(0.5, 0.9 - 0.1 * f64::from(k), 0.5)), DVec3::NEG_Y, 0.1);
     for paint in [&paint[..1], &far, &along] {
@@ -150,7 +157,7 @@ fn a_cut_brick_is_two_and_a_stroke_elsewhere_changes_nothing() {
     // More seeds than there may be are refused with what to do.
     let wild = (0..3000).map(|k| {
         let turn = f64::from(k) * 2.4;
-        DVec3::new(0.5 + 0.3 * turn.sin(), 0.8, 0.5 + 0.3 * turn.cos())
+        on_top(0.5 + 0.3 * turn.sin(), 0.5 + 0.3 * turn.cos())
     });
     let refused = bricks.with_cuts(&stroke(wild, DVec3::NEG_Y, 0.01), &octree).unwrap_err().to_string();
     assert!(refused.contains("8192") && refused.contains("larger brush"), "{refused}");
