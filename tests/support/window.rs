@@ -216,7 +216,8 @@ impl Program<'_> {
         let path = self.display.folder.join("shot.ppm");
         let crop = format!("{0}x{0}+{1}+{2}", 2.0 * half, (x - half).round(), (y - half).round());
         let file = path.to_string_lossy().into_owned();
-        self.display.tool("import", &["-silent", "-window", &self.window, "-crop", &crop, &file]);
+        let arguments = ["-silent", "-window", &self.window, "-crop", &crop, "-depth", "8", &file];
+        self.display.tool("import", &arguments);
         let bytes = std::fs::read(&path).unwrap();
         let body = (4.0 * half * half * 3.0) as usize;
         assert!(bytes.len() >= body, "the shot holds {} bytes", bytes.len());
