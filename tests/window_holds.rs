@@ -81,8 +81,9 @@ fn what_is_cracked_holds_until_a_throw_and_leaves_with_its_bonds() {
     }
     let why = program.until("why it fell", |s| s["rects"]["why_freed"].is_array());
     program.press("why_freed");
-    let there = program.until("the moment before", |s| s["shown_record"].is_u64());
-    assert!(there["time"].as_f64() < why["time"].as_f64());
+    let there = program.until("the moment before", |s| s["time"].as_f64() < why["time"].as_f64());
+    println!("from {} to {} s, record {}", why["time"], there["time"], there["shown_record"]);
+    assert!(there["shown_record"].is_u64());
     assert_eq!(there["errors"], Value::Array(Vec::new()));
     program.close();
 }

@@ -28,10 +28,10 @@ const BRIGHTEST: f64 = 0.02;
 /// Radius of a dot as a share of the side of the block of voxels that it stands for. Dots leave no gap; where they overlap, the
 /// nearer one is drawn.
 const DOT: f32 = 0.75;
-/// Opacity of the brightest dots, of 255.
-const MOST_OPACITY: f32 = 200.0;
-/// Least share of the brightest tension that is drawn.
-const FAINTEST: f32 = 0.1;
+/// Opacity of the brightest dots, of 255. It adds up where dots overlap.
+const MOST_OPACITY: f32 = 70.0;
+/// Least share of the brightest tension that is drawn; opacity grows with the square of the share.
+const FAINTEST: f32 = 0.15;
 /// Radius of the blow as a share of the object's longest side.
 const REACH: f64 = 0.05;
 /// Poisson's ratio.
@@ -212,7 +212,7 @@ impl StressView {
             let share = (tension / shown.brightest).clamp(0.0, 1.0);
             (share >= FAINTEST).then(|| Point {
                 at: shape.to_world(state.position, state.rotation, *local).as_vec3(),
-                color: [GOLD[0], GOLD[1], GOLD[2], (MOST_OPACITY * share) as u8],
+                color: [GOLD[0], GOLD[1], GOLD[2], (MOST_OPACITY * share * share) as u8],
                 radius_pixels: 0.8,
                 radius_m: DOT * block,
                 back_pixels: 0.0,

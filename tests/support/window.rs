@@ -272,7 +272,14 @@ impl Program<'_> {
         self.press("export_handover");
         self.until("the options for other programs", |s| s["rects"]["export_bonds"].is_array());
         self.press("export_bonds");
-        self.press("export_go");
+        self.until("the strength of the bonds", |s| s["rects"]["export_strength"].is_array());
+        // The panel grows while it unfolds, and takes the button along.
+        for _ in 0..5 {
+            self.press("export_go");
+            if self.soon(|s| !s["export"]["running"].is_null() || s["export"]["done"].is_object()) {
+                break;
+            }
+        }
         (folder, self.until("the exported pieces", |s| s["export"]["done"].is_object()))
     }
 
