@@ -36,7 +36,8 @@ pub struct StressArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10))]
     cells: Option<u32>,
     /// Material whose stiffness and density it has: glass, ceramic, concrete, masonry, stone, plaster, oak or ice
-    #[arg(long, value_name = "NAME", value_parser = super::options::choice::<StrengthMaterial>(), default_value = "concrete", hide_possible_values = true)]
+    #[arg(long, value_name = "NAME", value_parser = super::options::choice::<StrengthMaterial>())]
+    #[arg(default_value = "concrete", hide_possible_values = true)]
     material: StrengthMaterial,
     /// Density, kg/m^3 [default: that of the material]
     #[arg(long, value_name = "RHO", value_parser = parse_positive)]

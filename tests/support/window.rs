@@ -250,13 +250,19 @@ impl Program<'_> {
         panic!("{name} does not hold {text} after {TRIES} tries");
     }
 
-    /// Exports what is shown to a folder of this name, as GLB and PLY, by the export panel. Gives the folder and the
-    /// state when that is done.
-    pub fn export(&mut self, name: &str) -> (PathBuf, Value) {
+    /// Opens the export panel and names the folder in it.
+    fn open_export(&mut self, name: &str) -> PathBuf {
         self.keys("ctrl+e");
         self.until("the export panel", |s| s["rects"]["export_folder"].is_array());
         let folder = self.display.folder.join(name);
         self.write("export_folder", &folder.to_string_lossy(), |s| &s["export"]["folder"]);
+        folder
+    }
+
+    /// Exports what is shown to a folder of this name, as GLB and PLY, by the export panel. Gives the folder and the
+    /// state when that is done.
+    pub fn export(&mut self, name: &str) -> (PathBuf, Value) {
+        let folder = self.open_export(name);
         self.press("export_ply");
         self.until("a second format", |s| s["export"]["formats"] == serde_json::json!(["glb", "ply"]));
         self.press("export_go");
@@ -265,10 +271,7 @@ impl Program<'_> {
 
     /// Exports what is shown as GLB with its bonds.
     pub fn export_bonds(&mut self, name: &str) -> (PathBuf, Value) {
-        self.keys("ctrl+e");
-        self.until("the export panel", |s| s["rects"]["export_folder"].is_array());
-        let folder = self.display.folder.join(name);
-        self.write("export_folder", &folder.to_string_lossy(), |s| &s["export"]["folder"]);
+        let folder = self.open_export(name);
         self.press("export_handover");
         self.until("the options for other programs", |s| s["rects"]["export_bonds"].is_array());
         self.press("export_bonds");
