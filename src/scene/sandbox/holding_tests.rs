@@ -270,3 +270,67 @@ fn a_crack_of_the_users_holds_and_dust_cannot() {
     assert!(refused.is_some_and(|error| error.to_string().contains("planar or rough")));
     assert!(!sandbox.is_held(id) && sandbox.bodies().len() == 1, "nothing has changed");
 }
+
+/// Of all bodies: momentum (kg m/s), angular momentum about the origin (kg m^2/s), and kinetic energy (J).
+fn motion(sandbox: &Sandbox) -> (DVec3, DVec3, f64) {
+    sandbox.bodies().iter().fold((DVec3::ZERO, DVec3::ZERO, 0.0), |(linear, angular, energy), body| {
+        let (mass, state) = (body.def.mass_kg(), &body.state);
+        let own = state.linear_velocity * mass;
+        let spin = body.inertia_in_world() * state.angular_velocity;
+        let twice = own.dot(state.linear_velocity) + spin.dot(state.angular_velocity);
+        (linear + own, angular + state.position.cross(own) + spin, energy + 0.5 * twice)
+    })
+}
+
+/// Plays a scene without gravity until it is in more than `bodies` bodies, and some steps more: no step may change the
+/// momentum, nor make energy.
+fn keeps_its_motion(bodies: Vec<SceneBody>, most_steps: usize, count: usize) {
+    let scene = Scene { bodies, gravity: DVec3::ZERO, floor: false, ..Scene::default() };
+    let mut sandbox = opened(scene);
+    let (linear, angular, energy) = motion(&sandbox);
+    let (mut least, mut steps) = (energy, 0);
+    while sandbox.bodies().len() <= count {
+        assert!(steps < most_steps, "it did not come apart: {} bodies", sandbox.bodies().len());
+        play(&mut sandbox, 1);
+        steps += 1;
+    }
+    for _ in 0..20 {
+        play(&mut sandbox, 1);
+        let now = motion(&sandbox);
+        let off = [now.0.distance(linear) / linear.length(), now.1.distance(angular) / angular.length()];
+        assert!(off[0] < 1e-6 && off[1] < 1e-4, "momentum is off by {off:?}");
+        assert!(now.2 <= least * (1.0 + 1e-6), "{} J after {least} J", now.2);
+        least = now.2;
+    }
+    println!(
+        "{} bodies after {steps} steps; {:.3} of the energy is left",
+        sandbox.bodies().len(),
+        least / energy
+    );
+}
+
+#[test]
+fn what_spins_apart_keeps_its_momentum() {
+    let body = SceneBody {
+        on_floor: false,
+        linear_velocity: DVec3::new(1.0, 0.5, -0.3),
+        angular_velocity: DVec3::new(2.0, 60.0, 5.0),
+        ..held(BodyStrength { material: StrengthMaterial::Plaster, ..Default::default() })
+    };
+    keeps_its_motion(vec![body], 10, 3);
+}
+
+/// The step in which the blow takes the box apart is taken back and taken again with its parts.
+#[test]
+fn what_a_ball_takes_apart_keeps_its_momentum() {
+    let plaster = BodyStrength { material: StrengthMaterial::Plaster, ..Default::default() };
+    let ball = SceneBody {
+        on_floor: false,
+        size: Some(0.4),
+        density: 20_000.0,
+        position: DVec3::new(0.1, 0.1, 1.0),
+        linear_velocity: DVec3::NEG_Z * 30.0,
+        ..SceneBody::standing("builtin:sphere", 5)
+    };
+    keeps_its_motion(vec![SceneBody { on_floor: false, ..held(plaster) }, ball], 40, 5);
+}

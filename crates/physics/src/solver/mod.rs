@@ -7,6 +7,9 @@ mod contact_solver;
 mod impulse;
 mod sequential;
 mod soft;
+#[cfg(test)]
+mod testing;
+mod wide;
 
 #[cfg(test)]
 pub use sequential::parts_of;

@@ -24,9 +24,10 @@ use glam::DVec3;
 
 use super::{
     block::Six,
+    factor::Factor,
     graph::{Bond, Structure, component_of},
     standing::Standing,
-    stiffness::{Held, MOST, Opening, Spring},
+    stiffness::{Held, MOST, Opening, SOLVED, Spring},
     strength::Strength,
 };
 
@@ -35,8 +36,15 @@ pub const SLOWEST: f64 = 0.03;
 /// Bonds that bear at least this share of what the weakest of them bears beyond its strength fail with it: symmetric
 /// structures break symmetrically.
 const TOGETHER: f64 = 0.95;
+/// Rounds of failures in which only these fail. From then on that share falls by itself in each round: what comes down as
+/// a whole is not followed bond by bond.
+const CAREFUL_ROUNDS: i32 = 8;
 /// Most rounds of failures in a step; the next step goes on.
 const MOST_ROUNDS: usize = 64;
+/// The residual at which loads are solved after the first failures of a step, as a share of the loads.
+const ROUGHLY: f64 = 1e-3;
+/// A solution that takes more iterations than this calls for a factor of the bonds that are left.
+const STALE: usize = 40;
 /// Loads that differ by less, as a share of the structure's weight or its largest load, are those of before.
 const SAME: f64 = 1e-3;
 /// Where no bond can bear more than this share of its strength, loads need not be solved for in full.
@@ -339,7 +347,7 @@ impl Work<'_> {
         let standing = self.standing;
         let held = Held::of(self.structure, standing);
         let mut motions = known.motions.clone();
-        let (iterations, residual) = held.solve(standing.factor(&held), loads, &mut motions, FEW);
+        let (iterations, residual) = held.solve(standing.factor(&held), loads, &mut motions, (FEW, SOLVED));
         let carried = loads.iter().zip(&residual).map(|(load, rest)| *load - *rest).collect();
         let bonds = self.bond_loads(&standing.alive, &motions);
         // The bound is far too careful with what is left of loads; how much bonds still change tells as much as is needed
@@ -368,6 +376,7 @@ impl Work<'_> {
         let mut alive = standing.alive.clone();
         let mut carried = Vec::new();
         let (mut left, mut came_apart) = (self.energy, false);
+        let (mut newer, mut is_stale): (Option<Factor>, bool) = (None, false);
         for round in 0..MOST_ROUNDS {
             let component =
                 if round == 0 { standing.component.clone() } else { component_of(structure, &alive) };
@@ -376,14 +385,19 @@ impl Work<'_> {
                 0 => Held::of(structure, standing),
                 _ => Held::new(structure, &standing.base, &alive, &component),
             };
-            let factor = standing.factor(&held);
+            if is_stale {
+                newer = Some(held.factor());
+            }
+            let factor = newer.as_ref().unwrap_or_else(|| standing.factor(&held));
+            let end = (MOST, if round == 0 { SOLVED } else { ROUGHLY });
             let mut of_round = loads.clone();
             if round > 0 {
                 of_round.copy_from_slice(lasting);
                 masses.balance(structure, &component, (all.density, all.gravity, all.spin), &mut of_round);
             }
-            let (iterations, residual) = held.solve(factor, &of_round, &mut motions, MOST);
+            let (iterations, residual) = held.solve(factor, &of_round, &mut motions, end);
             response.iterations += iterations;
+            is_stale = round > 0 && iterations > STALE;
             if round == 0 {
                 carried = of_round.iter().zip(&residual).map(|(load, rest)| *load - *rest).collect();
             }
@@ -393,7 +407,9 @@ impl Work<'_> {
                 let mut loads = pattern.to_vec();
                 let still = (all.density, DVec3::ZERO, DVec3::ZERO);
                 masses.balance(structure, &component, still, &mut loads);
-                response.iterations += held.solve(factor, &loads, &mut of_blow, MOST).0;
+                let (iterations, _) = held.solve(factor, &loads, &mut of_blow, end);
+                response.iterations += iterations;
+                is_stale |= round > 0 && iterations > STALE;
                 compliance = loads.iter().zip(&of_blow).map(|(load, motion)| load.dot(*motion)).sum();
             }
             let hardness = if compliance > 0.0 { (2.0 * left / compliance).sqrt() } else { 0.0 };
@@ -417,8 +433,9 @@ impl Work<'_> {
                 break;
             }
             // The hardness at which the first of them fails.
+            let together = TOGETHER.powi((round as i32 - CAREFUL_ROUNDS).max(0) + 1);
             let weakest: Vec<usize> =
-                (0..now.len()).filter(|bond| now[*bond].share >= (TOGETHER * most).max(1.0)).collect();
+                (0..now.len()).filter(|bond| now[*bond].share >= (together * most).max(1.0)).collect();
             let fails = |at: f64| weakest.iter().any(|bond| load(*bond, at).share > 1.0);
             let by_blow = hardness > 0.0 && !fails(0.0);
             if by_blow {

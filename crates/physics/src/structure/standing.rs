@@ -206,7 +206,7 @@ mod tests {
                 })
                 .collect();
             let mut motions = vec![Six::ZERO; loads.len()];
-            held.solve(standing.factor(&held), &loads, &mut motions, 1000);
+            held.solve(standing.factor(&held), &loads, &mut motions, (1000, 1e-6));
             let free = |part: usize| if held.pinned[part] { 0.0 } else { 1.0 };
             let energy: f64 =
                 loads.iter().zip(&motions).enumerate().map(|(k, (f, u))| 0.5 * f.dot(*u) * free(k)).sum();

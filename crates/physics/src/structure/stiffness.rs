@@ -16,7 +16,7 @@ use super::{
 };
 
 /// The residual that counts as none, as a share of the loads.
-const SOLVED: f64 = 1e-6;
+pub(super) const SOLVED: f64 = 1e-6;
 /// Most iterations.
 pub(super) const MOST: usize = 1000;
 
@@ -178,9 +178,15 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// Solves K u = `loads` from the guess in `u`, in at most so many iterations; `factor` preconditions. Returns the number
-    /// of iterations and the residual.
-    pub fn solve(&self, factor: &Factor, loads: &[Six], u: &mut [Six], most: usize) -> (usize, Vec<Six>) {
+    /// Solves K u = `loads` from the guess in `u`, in at most so many iterations or to this residual, as a share of the
+    /// loads; `factor` preconditions. Returns the number of iterations and the residual.
+    pub fn solve(
+        &self,
+        factor: &Factor,
+        loads: &[Six],
+        u: &mut [Six],
+        (most, tolerance): (usize, f64),
+    ) -> (usize, Vec<Six>) {
         let count = loads.len();
         let free = |v: &mut [Six]| {
             for (value, pinned) in v.iter_mut().zip(&self.pinned) {
@@ -212,7 +218,7 @@ impl<'a> Held<'a> {
         let mut along = z.clone();
         let mut rho = dot(&residual, &z);
         let mut iterations = 0;
-        while rho > SOLVED * SOLVED * scale && iterations < most {
+        while rho > tolerance * tolerance * scale && iterations < most {
             self.product(&along, &mut product);
             let curvature = dot(&along, &product);
             if curvature.is_nan() || curvature <= 0.0 {

@@ -14,8 +14,8 @@ mod tests;
 use super::{
     ContactSolver, SolverEntry,
     sequential::{
-        Batch, IslandSplit, Parting, Pass, Soft, SolverBodies, Sweep, each, for_groups, look, rounds, solved,
-        substep_secs, sweep_groups,
+        Batch, IslandSplit, Parting, Pass, Soft, SolverBodies, Sweep, each, for_groups, look, pressing,
+        rounds, solved, substep_secs, sweep_groups,
     },
 };
 use crate::gpu::GpuError;
@@ -75,7 +75,8 @@ impl ContactSolver for ImpulseStep {
     ) -> Result<(), GpuError> {
         let settings = cx.settings;
         let springs = |_, _| Soft { bias_rate: 0.0, softness: 0.0, push_out: 0.0 };
-        solved(bodies, manifolds, settings, springs, |whole, batches, solver_bodies| {
+        let edges = pressing(bodies, manifolds, settings);
+        solved((bodies, manifolds, edges), settings, springs, |whole, batches, solver_bodies| {
             self.solve(whole, batches, solver_bodies, settings);
         });
         Ok(())

@@ -80,7 +80,8 @@ fn with_one_round_a_stack_does_not_carry_its_weight() {
         let settings = w.settings.clone();
         let springs = |_, _| Soft { bias_rate: 0.0, softness: 0.0, push_out: 0.0 };
         let start = bodies[11].state.position.y;
-        solved(&mut bodies, &mut manifolds, &settings, springs, |whole, batches, solver_bodies| {
+        let edges = pressing(&bodies, &mut manifolds, &settings);
+        solved((&mut bodies, &mut manifolds, edges), &settings, springs, |whole, batches, solver_bodies| {
             step.solve(whole, batches, solver_bodies, &settings);
         });
         start - bodies[11].state.position.y

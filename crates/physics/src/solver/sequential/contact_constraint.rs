@@ -9,10 +9,10 @@ use glam::DVec3;
 
 /// Warm starting uses at most the impulse that changes the speed there by this much, m/s for objects of a metre: the
 /// load of two hundred equal bodies.
-const WARM_SPEED: f64 = 5.0;
+pub(in crate::solver) const WARM_SPEED: f64 = 5.0;
 
 /// Converts a load to a mass, m/s^2. Any other number of that size would do.
-const WEIGHT: f64 = 9.81;
+pub(in crate::solver) const WEIGHT: f64 = 9.81;
 
 /// Share of the allowed change after which a row is tested again: less than all, for rounding.
 pub(super) const SURE: f64 = 0.999;

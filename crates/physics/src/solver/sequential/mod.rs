@@ -19,19 +19,19 @@ use ballistic::is_ballistic;
 #[cfg(test)]
 pub(super) use ballistic::stays_apart;
 pub(super) use batch::Batch;
-use contact_constraint::{ContactConstraint, Surface};
-pub(super) use contact_constraint::{Parting, Soft};
+use contact_constraint::ContactConstraint;
+pub(super) use contact_constraint::{Parting, Soft, Surface, WARM_SPEED, WEIGHT};
 use glam::DVec3;
-pub(super) use island_split::IslandSplit;
-use island_split::{ContactEdge, batches, divide};
+use island_split::divide;
+pub(super) use island_split::{ContactEdge, IslandSplit, batches};
 use lanes::LANES;
 #[cfg(test)]
 pub use manifold_constraint::STAY;
 pub(super) use manifold_constraint::{ManifoldConstraint, Pass, Sweep};
 use rayon::prelude::*;
 use rolling_constraint::RollingConstraint;
-pub(super) use solver_bodies::{BodiesMut, SolverBodies};
-use spin_pool::with_helpers;
+pub(super) use solver_bodies::{BodiesMut, Frame, Motion, SolverBodies};
+pub(super) use spin_pool::with_helpers;
 use std::sync::{Mutex, PoisonError};
 
 /// Shorter lists of manifolds are not worth a second thread.
@@ -144,21 +144,34 @@ pub(super) fn substep_secs(settings: &WorldSettings) -> f64 {
     settings.dt / f64::from(settings.substeps.clamp(1, 64))
 }
 
+/// The contacts of a heap, or none if none of them can press in the step.
+pub(super) fn pressing(
+    bodies: &[Body],
+    manifolds: &mut [Manifold],
+    settings: &WorldSettings,
+) -> Vec<ContactEdge> {
+    let h = substep_secs(settings);
+    let all = edges(bodies, manifolds);
+    if !is_ballistic(bodies, manifolds, &all, settings, h) {
+        return all;
+    }
+    for edge in all {
+        for p in &mut manifolds[edge.manifold].points {
+            (p.total_impulse, p.slid) = (0.0, true);
+        }
+    }
+    Vec::new()
+}
+
 /// Moves the bodies of a heap through a step: `solve` gets its parts, its contacts and its bodies. `springs` are those
 /// of contacts between objects of a size.
 pub(super) fn solved(
-    bodies: &mut [Body],
-    manifolds: &mut [Manifold],
+    (bodies, manifolds, all): (&mut [Body], &mut [Manifold], Vec<ContactEdge>),
     settings: &WorldSettings,
     springs: impl Fn(Scale, f64) -> Soft + Send + Sync,
     solve: impl FnOnce(&IslandSplit, &mut [Batch<'_, '_>], &mut SolverBodies) + Send,
 ) {
     let h = substep_secs(settings);
-    let mut all = edges(bodies, manifolds);
-    let mut ballistic = Vec::new();
-    if is_ballistic(bodies, manifolds, &all, settings, h) {
-        std::mem::swap(&mut ballistic, &mut all);
-    }
     let (mut whole, moving, mut edges) = parts(bodies, all);
     let sizes = batches(&mut whole, &mut edges, LANES);
     let (fixed, points) = (&*bodies, &*manifolds);
@@ -186,11 +199,6 @@ pub(super) fn solved(
     for (m, impulse) in impulses {
         manifolds[m].rolling_impulse = impulse;
     }
-    for edge in ballistic {
-        for p in &mut manifolds[edge.manifold].points {
-            (p.total_impulse, p.slid) = (0.0, true);
-        }
-    }
     for row in &rows {
         let p = &mut manifolds[row.manifold as usize].points[row.point as usize];
         p.normal_impulse = row.normal_impulse;
@@ -215,32 +223,56 @@ fn groups<'a>(
     solver_bodies: &SolverBodies,
     springs: impl Fn(Scale) -> Soft,
 ) -> Vec<ManifoldConstraint<'a>> {
-    let body = |k: usize| bodies.get(solver_bodies.frames[k].body);
-    // The floor has no end.
-    let half = |k| body(k).map_or(f64::MAX, |body: &Body| body.def.thickness() * 0.5);
-    let half: Vec<f64> = (0..solver_bodies.frames.len()).map(half).collect();
-    // Half the thickness of the thinner body, at most a cell of the pair: for the rounding of voxels; it must not
-    // support leaning bodies.
-    let arm = |pair: [usize; 2], cell: f64| {
-        let [a, b] = pair.map(|k| body(k).map(|body| body.def.rolling_resistance.max(0.0)));
-        let share = (a.or(b).unwrap_or(0.0) * b.or(a).unwrap_or(0.0)).sqrt();
-        (share * half[pair[0]].min(half[pair[1]])).min(cell)
-    };
+    let arms = RollingArms::new(bodies, solver_bodies);
     let mut groups = Vec::new();
     while let Some(first) = rest.first() {
         let (pair, m) = (first.pair(), first.manifold as usize);
         let (rows, later) = rest.split_at_mut(manifolds[m].points.len());
         rest = later;
-        let roll =
-            RollingConstraint::new(pair, arm(pair, manifolds[m].resolution_m), manifolds[m].rolling_impulse);
+        let roll = RollingConstraint::new(
+            pair,
+            arms.between(pair, manifolds[m].resolution_m),
+            manifolds[m].rolling_impulse,
+        );
         let scale = solver_bodies.frames[pair[0]].scale.smaller(solver_bodies.frames[pair[1]].scale);
         groups.push(ManifoldConstraint::new(m, rows, roll, scale, springs(scale)));
     }
     groups
 }
 
+/// The surface of two bodies, of which the first exists.
+pub(super) fn surface(bodies: &[Body], [a, b]: [usize; 2]) -> Surface {
+    let (a, b) = (&bodies[a].def, &bodies.get(b).unwrap_or(&bodies[a]).def);
+    Surface {
+        friction: (a.friction * b.friction).max(0.0).sqrt(),
+        restitution: a.restitution.max(b.restitution).clamp(0.0, 1.0),
+        size: a.radius().min(b.radius()),
+    }
+}
+
+/// What bodies resist rolling with: by solver body, half the thickness (m), without end of the floor, and the coefficient.
+pub(super) struct RollingArms(Vec<(f64, Option<f64>)>);
+
+impl RollingArms {
+    pub fn new(bodies: &[Body], solver_bodies: &SolverBodies) -> Self {
+        let of = |frame: &Frame| match bodies.get(frame.body) {
+            Some(body) => (body.def.thickness() * 0.5, Some(body.def.rolling_resistance.max(0.0))),
+            None => (f64::MAX, None),
+        };
+        Self(solver_bodies.frames.iter().map(of).collect())
+    }
+
+    /// Torque between two of them for a newton of load, N m: half the thickness of the thinner one times their
+    /// coefficient, at most a `cell` of the pair (m), for the rounding of voxels; it must not support leaning bodies.
+    pub fn between(&self, pair: [usize; 2], cell: f64) -> f64 {
+        let [(half_a, a), (half_b, b)] = pair.map(|k| self.0[k]);
+        let share = (a.or(b).unwrap_or(0.0) * b.or(a).unwrap_or(0.0)).sqrt();
+        (share * half_a.min(half_b)).min(cell)
+    }
+}
+
 /// Indices of a manifold's bodies; `bodies.len()` is the floor. `None` if one does not exist.
-fn pair(bodies: &[Body], manifold: &Manifold) -> Option<[usize; 2]> {
+pub(super) fn pair(bodies: &[Body], manifold: &Manifold) -> Option<[usize; 2]> {
     let find = |id| index_of(bodies, id);
     Some([find(manifold.first)?, manifold.second.map_or(Some(bodies.len()), find)?])
 }
@@ -260,7 +292,7 @@ fn edges(bodies: &[Body], manifolds: &[Manifold]) -> Vec<ContactEdge> {
 }
 
 /// The heap in parts: what moves, and what touches.
-fn parts(bodies: &[Body], edges: Vec<ContactEdge>) -> (IslandSplit, Vec<usize>, Vec<ContactEdge>) {
+pub(super) fn parts(bodies: &[Body], edges: Vec<ContactEdge>) -> (IslandSplit, Vec<usize>, Vec<ContactEdge>) {
     let positions: Vec<DVec3> = bodies.iter().map(|body| body.state.position).collect();
     divide(&positions, (0..bodies.len()).filter(|&k| bodies[k].moves()).collect(), edges)
 }
@@ -291,12 +323,7 @@ fn rows(
         let manifold = &manifolds[*m];
         // A body that does not exist has no touches.
         let Some([a, b]) = pair(bodies, manifold) else { return };
-        let (sa, sb) = (&bodies[a].def, &bodies.get(b).unwrap_or(&bodies[a]).def);
-        let surface = Surface {
-            friction: (sa.friction * sb.friction).max(0.0).sqrt(),
-            restitution: sa.restitution.max(sb.restitution).clamp(0.0, 1.0),
-            size: sa.radius().min(sb.radius()),
-        };
+        let surface = surface(bodies, [a, b]);
         let places = [a, b].map(|k| solver_bodies.place(k));
         for (i, (row, p)) in rows.iter_mut().zip(&manifold.points).enumerate() {
             *row = ContactConstraint::new([*m, i], p, places, solver_bodies, surface);

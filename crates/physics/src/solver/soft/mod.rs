@@ -8,9 +8,10 @@
 use super::{
     ContactSolver, SolverEntry,
     sequential::{
-        Batch, IslandSplit, Pass, Soft, SolverBodies, Sweep, each, for_groups, look, rounds, solved,
-        substep_secs, sweep_groups,
+        Batch, ContactEdge, IslandSplit, Pass, Soft, SolverBodies, Sweep, each, for_groups, look, pressing,
+        rounds, solved, substep_secs, sweep_groups,
     },
+    wide,
 };
 use crate::gpu::GpuError;
 use crate::{Body, WorldSettings, collide::Manifold, context::StepContext, scale::Scale};
@@ -49,6 +50,10 @@ pub struct SoftStep {
     pub iterations: u32,
     /// A pass ends earlier once no contact changes a speed by more than this, m/s.
     pub settled: f64,
+    /// Heaps of at least this many contacts are solved eight manifolds at a time, with fewer iterations.
+    pub wide_from: usize,
+    /// Iterations of their substeps: with springs, and without.
+    pub wide_iterations: [u32; 2],
 }
 
 impl Default for SoftStep {
@@ -63,6 +68,8 @@ impl Default for SoftStep {
             wobble_damping: 15.0,
             iterations: 16,
             settled: 0.01,
+            wide_from: 1024,
+            wide_iterations: [8, 4],
         }
     }
 }
@@ -99,8 +106,13 @@ impl ContactSolver for SoftStep {
         manifolds: &mut [Manifold],
     ) -> Result<(), GpuError> {
         let settings = cx.settings;
+        let edges = pressing(bodies, manifolds, settings);
+        if edges.iter().map(|edge| edge.points).sum::<usize>() >= self.wide_from {
+            self.solve_wide((bodies, manifolds, edges), settings);
+            return Ok(());
+        }
         let springs = |scale, h| self.soft(scale, h);
-        solved(bodies, manifolds, settings, springs, |whole, batches, solver_bodies| {
+        solved((bodies, manifolds, edges), settings, springs, |whole, batches, solver_bodies| {
             self.solve(whole, batches, solver_bodies, settings);
         });
         Ok(())
@@ -108,6 +120,26 @@ impl ContactSolver for SoftStep {
 }
 
 impl SoftStep {
+    /// One step of a large heap.
+    pub(super) fn solve_wide(
+        &self,
+        heap: (&mut [Body], &mut [Manifold], Vec<ContactEdge>),
+        settings: &WorldSettings,
+    ) {
+        let passes = wide::Passes {
+            iterations: self.wide_iterations,
+            stick: self.stick,
+            bounce_threshold: self.bounce_threshold,
+            bounces: BOUNCE_ROUNDS,
+        };
+        let springs = |scale, h| self.soft(scale, h);
+        wide::solve(heap, settings, &passes, springs, |leans, solver_bodies| {
+            if settings.gravity != DVec3::ZERO {
+                self.settle(leans, solver_bodies, settings);
+            }
+        });
+    }
+
     /// One step of a heap in parts.
     fn solve(
         &self,
@@ -140,22 +172,23 @@ impl SoftStep {
         }
         // Without weight no body leans, and only collisions remain, which must conserve momentum.
         if settings.gravity != DVec3::ZERO {
-            self.settle(batches, solver_bodies, settings);
+            let mut leans = vec![f64::MAX; solver_bodies.motions.len()];
+            let groups = batches.iter().flat_map(|batch| &*batch.groups);
+            let rows = groups.flat_map(|group| group.rows.iter());
+            for row in rows.filter(|row| row.normal_impulse > 0.0) {
+                for k in row.pair() {
+                    leans[k] = row.size.min(leans[k]);
+                }
+            }
+            self.settle(&leans, solver_bodies, settings);
         }
     }
 
     /// Damps the wobble of pieces that lean on something and hardly turn. On rounded corners of voxels they would rock
     /// for ever.
-    fn settle(&self, batches: &[Batch<'_, '_>], solver_bodies: &mut SolverBodies, settings: &WorldSettings) {
+    /// `leans`: the smallest radius of the bodies that each leans on, m; [`f64::MAX`] where it leans on none.
+    fn settle(&self, leans: &[f64], solver_bodies: &mut SolverBodies, settings: &WorldSettings) {
         let down = settings.gravity.normalize_or_zero();
-        let mut leans = vec![f64::MAX; solver_bodies.motions.len()];
-        let groups = batches.iter().flat_map(|batch| &*batch.groups);
-        let rows = groups.flat_map(|group| group.rows.iter());
-        for row in rows.filter(|row| row.normal_impulse > 0.0) {
-            for k in row.pair() {
-                leans[k] = row.size.min(leans[k]);
-            }
-        }
         let moving = solver_bodies
             .motions
             .iter_mut()
@@ -179,3 +212,5 @@ impl SoftStep {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod wide_tests;

@@ -29,7 +29,8 @@ fn squeezed(steps: u32) -> (f64, f64) {
     let mut manifolds = vec![Manifold { first, second, points, rolling_impulse: DVec3::ZERO, resolution_m }];
     for _ in 0..steps {
         let springs = |scale, h| step.soft(scale, h);
-        solved(&mut bodies, &mut manifolds, &settings, springs, |whole, batches, solver_bodies| {
+        let edges = pressing(&bodies, &mut manifolds, &settings);
+        solved((&mut bodies, &mut manifolds, edges), &settings, springs, |whole, batches, solver_bodies| {
             step.solve(whole, batches, solver_bodies, &settings);
         });
     }
@@ -71,7 +72,8 @@ fn left(w: &World) -> [usize; 2] {
     let (mut bodies, mut manifolds) = (w.bodies.clone(), w.manifolds.clone());
     let (step, settings, mut counts) = (SoftStep::default(), w.settings.clone(), [0; 2]);
     let springs = |scale, h| step.soft(scale, h);
-    solved(&mut bodies, &mut manifolds, &settings, springs, |whole, batches, solver_bodies| {
+    let edges = pressing(&bodies, &mut manifolds, &settings);
+    solved((&mut bodies, &mut manifolds, edges), &settings, springs, |whole, batches, solver_bodies| {
         step.solve(whole, batches, solver_bodies, &settings);
         let groups = || batches.iter().flat_map(|batch| &*batch.groups);
         counts = [groups().filter(|group| group.is_left).count(), groups().count()];
@@ -146,7 +148,8 @@ fn said_and_pressed(gap: f64, speed: DVec3, spin: DVec3, farther: f64) -> [bool;
     let moving = [Some(&w.bodies[0]), Some(&w.bodies[1])];
     let apart = stays_apart(&said, moving, &settings, substep_secs(&settings));
     let springs = |scale, h| step.soft(scale, h);
-    solved(&mut w.bodies, &mut manifolds, &settings, springs, |whole, batches, solver_bodies| {
+    let edges = pressing(&w.bodies, &mut manifolds, &settings);
+    solved((&mut w.bodies, &mut manifolds, edges), &settings, springs, |whole, batches, solver_bodies| {
         step.solve(whole, batches, solver_bodies, &settings);
     });
     let pressed = |m: &Manifold| m.points.iter().any(|p| p.total_impulse > 0.0);
