@@ -442,7 +442,7 @@ fn p13_any_number_of_threads_gives_the_same_bytes() {
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         pool.install(|| {
-            let mut w = shattered(6, 6, 250, DMat4::from_translation(DVec3::Y * 0.1));
+            let mut w = shattered(6, 6, 400, DMat4::from_translation(DVec3::Y * 0.1));
             let step = |_| (w.step_on_cpu().contacts, crate::solver::parts_of(&w.bodies, &w.manifolds));
             let (contacts, parts): (Vec<_>, Vec<_>) = (0..30).map(step).unzip();
             (digest(&w), contacts.into_iter().max(), parts.into_iter().max().unwrap_or(0))
@@ -451,6 +451,11 @@ fn p13_any_number_of_threads_gives_the_same_bytes() {
     let runs = [1, 2, 3].map(run);
     println!("P13 (digest, contacts, parts) with one, two and three threads: {runs:016x?}");
     assert!(runs[0].2 > 1, "it is solved in one part");
+    let least = crate::solver::SoftStep::default().wide_from;
+    assert!(
+        runs[0].1.is_some_and(|contacts| contacts >= least),
+        "it is not solved eight manifolds at a time"
+    );
     assert!(runs.iter().all(|run| *run == runs[0]));
 }
 

@@ -68,7 +68,7 @@ impl Default for SoftStep {
             wobble_damping: 15.0,
             iterations: 16,
             settled: 0.01,
-            wide_from: 1024,
+            wide_from: 3000,
             wide_iterations: [8, 4],
         }
     }
