@@ -314,7 +314,7 @@ fn what_spins_apart_keeps_its_momentum() {
     let body = SceneBody {
         on_floor: false,
         linear_velocity: DVec3::new(1.0, 0.5, -0.3),
-        angular_velocity: DVec3::new(2.0, 60.0, 5.0),
+        angular_velocity: DVec3::new(2.0, 120.0, 5.0),
         ..held(BodyStrength { material: StrengthMaterial::Plaster, ..Default::default() })
     };
     keeps_its_motion(vec![body], 10, 3);

@@ -110,5 +110,5 @@ fn momentum_is_kept() {
     let pressed: f64 = manifolds.iter().flat_map(|m| &m.points).map(|p| p.total_impulse).sum();
     let off = [0, 1].map(|k| after[k].distance(before[k]) / pressed);
     println!("{pressed:.1} N s pressed; momentum off by {:e} of it, angular by {:e} m", off[0], off[1]);
-    assert!(pressed > 100.0 && off[0] < 1e-6 && off[1] < 1e-3, "{off:?}");
+    assert!(pressed > 50.0 && off[0] < 1e-6 && off[1] < 1e-5, "{pressed} {off:?}");
 }
