@@ -89,7 +89,7 @@ fn momentum(bodies: &[Body]) -> [DVec3; 2] {
     moving.map(of).fold([DVec3::ZERO; 2], |sum, own| [sum[0] + own[0], sum[1] + own[1]])
 }
 
-/// A pile in free fall that collides with itself.
+/// A pile in free fall that collides with itself. Seen to fail where the second body of a pair gets 0.999 of the impulse.
 #[test]
 fn momentum_is_kept() {
     let mut w = pile(5, 5, 4);
