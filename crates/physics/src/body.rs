@@ -275,6 +275,14 @@ impl Body {
         let r = DMat3::from_quat(self.state.rotation);
         r * self.def.inertia() * r.transpose()
     }
+
+    /// Energy of its motion, J.
+    #[must_use]
+    pub fn kinetic_energy(&self) -> f64 {
+        let linear = self.def.mass_kg() * self.state.linear_velocity;
+        let spin = self.inertia_in_world() * self.state.angular_velocity;
+        0.5 * (linear.dot(self.state.linear_velocity) + spin.dot(self.state.angular_velocity))
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::{
     Body, BodyId, BodyState, LevelOfDetail, StepReport, World, WorldSettings,
     broad_phase::{self, Asked, Motion, NearPair, Obb},
-    collide::{ContactQuery, Generators, Manifold, Point},
+    collide::{ContactQuery, Generators, Manifold, Point, most_searches},
     context::{FOLLOW, OnGpu, StageClock, StepContext, add_ms},
     integrate, sleep,
     structure_step::StructureContacts,
@@ -16,9 +16,8 @@ use super::{
 use crate::gpu::{Gpu, GpuError};
 
 /// Contacts are looked for again before a point has come this far towards another body, as a share of the pair's
-/// resolution, but at most so often in a step.
+/// resolution.
 const ROUND_SHARE: f64 = 0.5;
-const MOST_ROUNDS: u32 = 4;
 /// Fewer manifolds are not worth a second thread.
 const MANY: usize = 4096;
 
@@ -38,7 +37,7 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
         world.drag.filter(|hand| integrate::pull(&mut world.bodies, hand, settings.gravity, settings.dt));
 
     let mut near = near(world, gpu, &settings, None, &mut report, &mut clock)?;
-    let rounds = rounds(&near, &settings);
+    let rounds = rounds(&near, most_searches(&world.manifolds), &settings);
     let part = WorldSettings {
         dt: settings.dt / f64::from(rounds),
         substeps: settings.substeps.div_ceil(rounds),
@@ -179,10 +178,10 @@ fn boxes(bodies: &[Body], reach: &[f64], dt: f64) -> Vec<Option<Obb>> {
 }
 
 /// How often contacts are looked for in a step: once, or more often while bodies near each other move fast
-/// for their resolution.
-pub(super) fn rounds(near: &[NearPair], settings: &WorldSettings) -> u32 {
+/// for their resolution; at most `most` ([`most_searches`]).
+pub(super) fn rounds(near: &[NearPair], most: u32, settings: &WorldSettings) -> u32 {
     let fastest = near.iter().map(|pair| pair.way / pair.resolution_m).fold(0.0, f64::max);
-    let wanted = (fastest / ROUND_SHARE).ceil().clamp(1.0, f64::from(MOST_ROUNDS)) as u32;
+    let wanted = (fastest / ROUND_SHARE).ceil().clamp(1.0, f64::from(most)) as u32;
     wanted.next_power_of_two().min(settings.substeps)
 }
 
@@ -279,7 +278,7 @@ fn fill(report: &mut StepReport, world: &World, settings: &WorldSettings) {
         let (mass, state) = (body.def.mass_kg(), &body.state);
         let spin = body.inertia_in_world() * state.angular_velocity;
         let linear = mass * state.linear_velocity;
-        report.kinetic += 0.5 * (linear.dot(state.linear_velocity) + spin.dot(state.angular_velocity));
+        report.kinetic += body.kinetic_energy();
         report.potential -= mass * settings.gravity.dot(state.position);
         report.momentum += linear;
         report.angular_momentum += state.position.cross(linear) + spin;

@@ -106,6 +106,20 @@ impl Point {
     }
 }
 
+/// How often contacts are looked for in a step at most.
+const MOST_SEARCHES: u32 = 4;
+/// The same where the last search found at least so many points: every search costs the solver, which takes so many points
+/// eight pairs at a time, new batches.
+const MOST_SEARCHES_OF_MANY: (usize, u32) = (3000, 2);
+
+/// How often contacts are looked for in a step at most, by the manifolds of the last search.
+#[must_use]
+pub fn most_searches(old: &[Manifold]) -> u32 {
+    let points: usize = old.iter().map(|manifold| manifold.points.len()).sum();
+    let (many, most_of_many) = MOST_SEARCHES_OF_MANY;
+    if points < many { MOST_SEARCHES } else { most_of_many }
+}
+
 /// The contact points of one pair, or of one body and the floor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifold {

@@ -22,8 +22,8 @@ pub use generator::{
 pub use generators::{GeneratorMemories, Generators, generators, register_generator};
 pub use in_order::InOrder;
 pub use manifold::{
-    Ball, Manifold, Point, RelativePose, carry, carry_way, find, holds, inherit, moved, reduce,
-    speed_between, tangents,
+    Ball, Manifold, Point, RelativePose, carry, carry_way, find, holds, inherit, most_searches, moved,
+    reduce, speed_between, tangents,
 };
 pub use overlap::{CollisionPoint, Column, Overlap};
 pub use pairwise::remembered;

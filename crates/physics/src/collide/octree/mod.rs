@@ -38,7 +38,7 @@ pub(crate) fn layouts() -> Vec<crate::gpu::Layout> {
 
 use super::{
     Body, BodyId, ContactGenerator, ContactQuery, Found, GeneratorEntry, GeneratorMemory, InOrder,
-    LevelOfDetail, MARGIN_CELLS, Manifold, Partner, holds,
+    LevelOfDetail, MARGIN_CELLS, Manifold, Partner, holds, most_searches,
 };
 use crate::{
     Plane,
@@ -241,7 +241,8 @@ impl ContactGenerator for OctreeGenerator {
         let record_of = self.records.of(query.old);
         let before = Before::new(query.old, &self.records, &record_of);
         let given = (before, cx.detail, &mut self.cache);
-        let near = search.look_ahead(on, query, given, (rounds, cx.settings.substeps))?;
+        let most = cx.settings.substeps.min(most_searches(query.old));
+        let near = search.look_ahead(on, query, given, (rounds, most))?;
         cx.lap(PASSES);
         Ok(near.map(|(pairs, levels)| {
             self.levels = levels;

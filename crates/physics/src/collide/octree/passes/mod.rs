@@ -59,7 +59,7 @@ impl ContactSearch {
     }
 
     /// Finds the pairs that may touch in the step of `query`, and their contacts. `rounds`: the number of searches in
-    /// the step; if open, at most `substeps`. `None` if an octree is not in the arena.
+    /// the step; if open, at most `most`. `None` if an octree is not in the arena.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -68,15 +68,15 @@ impl ContactSearch {
         (gpu, arena): (&Gpu, &Arena),
         query: &ContactQuery<'_>,
         (before, detail, cache): (Before<'_>, LevelOfDetail<'_>, &mut SurfelCache),
-        (rounds, substeps): (Option<u32>, u32),
+        (rounds, most): (Option<u32>, u32),
     ) -> Result<Option<Near>, GpuError> {
         self.ahead = None;
-        let asked = rounds.map_or(Rounds::AsNeeded(substeps), Rounds::Known);
+        let asked = rounds.map_or(Rounds::AsNeeded(most), Rounds::Known);
         let Some(question) = Upload::new(query, before, detail, arena, (true, asked)) else {
             return Ok(None);
         };
         let answer = self.answer((gpu, arena), question, cache)?;
-        let rounds = rounds.unwrap_or_else(|| needed_rounds(answer.fastest(), substeps));
+        let rounds = rounds.unwrap_or_else(|| needed_rounds(answer.fastest(), most));
         let near = answer.near(query.bodies, query.boxes, query.dt);
         let states = query.bodies.iter().map(|body| body.state).collect();
         self.ahead = Some(Ahead { answer, states, dt: query.dt / f64::from(rounds) });
@@ -135,9 +135,9 @@ impl ContactSearch {
 pub type Near = (Vec<NearPair>, Vec<([usize; 2], [u32; 2])>);
 
 /// As `rounds.wgsl`.
-fn needed_rounds(fastest: f32, substeps: u32) -> u32 {
+fn needed_rounds(fastest: f32, most: u32) -> u32 {
     let wanted = (fastest / 0.5).ceil().clamp(1.0, 4.0) as u32;
-    wanted.next_power_of_two().min(substeps)
+    wanted.next_power_of_two().min(most)
 }
 
 /// Types that the kernels share with Rust.

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     Body, Narrow, StepReport, Walls, World, WorldSettings,
     broad_phase::{self, NearPair, bounds, closer},
-    collide::{ContactGenerator, ContactQuery, Manifold, Point},
+    collide::{ContactGenerator, ContactQuery, Manifold, Point, most_searches},
     context::{OnGpu, StageClock, StepContext},
     gpu::{Gpu, Kernel},
     step,
@@ -108,7 +108,7 @@ impl Moment {
                 generator.begin(bodies, &mut near, detail);
                 near
             });
-        let part = settings.dt / f64::from(step::rounds(&near, &settings));
+        let part = settings.dt / f64::from(step::rounds(&near, most_searches(&self.old), &settings));
         let (part_settings, boxes) = (WorldSettings { dt: part, ..settings.clone() }, boxes_in(part));
         let mut cx = StepContext { settings: &part_settings, ..cx };
         let found = generator
