@@ -6,6 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crate::scene::PICTURES;
+
 /// What a dialog is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
@@ -89,6 +91,7 @@ impl Dialog {
                         "Meshes and scenes",
                         &["obj", "ply", "stl", "off", "gltf", "glb", "vox", "toml"],
                     )
+                    .add_filter("Pictures of cracks", PICTURES)
                     .add_filter("All files", &["*"])
                     .pick_file(),
                 Purpose::Save | Purpose::SaveStanding => dialog

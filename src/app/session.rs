@@ -4,6 +4,7 @@
 //! times, saving, and the worker that starts the engine. The session passes each one what it needs of the others.
 
 mod aiming;
+mod crack_picture;
 mod exporting;
 #[cfg(test)]
 mod files_tests;
@@ -89,6 +90,7 @@ pub struct Session {
     saving: Saving,
     exporting: exporting::Exporting,
     presets: presets::Presets,
+    crack_pictures: crack_picture::CrackPictures,
     settings: Settings,
 }
 
@@ -123,12 +125,17 @@ impl Session {
             saving: Saving::default(),
             exporting: exporting::Exporting::default(),
             presets: presets::Presets::default(),
+            crack_pictures: crack_picture::CrackPictures::default(),
             settings: Settings::default(),
         }
     }
 
-    /// Opens a mesh, a scene or a built-in shape, unless something would be lost by that, which is asked first.
+    /// Opens a mesh, a scene or a built-in shape, unless something would be lost by that, which is asked first. A picture
+    /// becomes the cracks of the next break.
     pub fn open(&mut self, path: &Path, level: u32) {
+        if self.sandbox.is_some() && crack_picture::is_picture(path) {
+            return self.begin_crack_picture(path);
+        }
         if self.may_go(&Going::Open(path.to_owned(), level)) {
             self.begin_open(path, level, Leave::default());
         }
@@ -225,6 +232,7 @@ impl Session {
     pub fn poll(&mut self) {
         self.take_in_engine();
         self.take_in_read();
+        self.take_in_crack_picture();
         for told in self.picture_files.poll() {
             match told {
                 Ok(text) => self.say(NoticeKind::Remark, text),
@@ -282,6 +290,7 @@ impl Session {
     pub fn is_waiting(&self) -> bool {
         self.starting.is_busy()
             || self.is_reading()
+            || self.reads_crack_picture()
             || self.saving.is_asking()
             || self.saving.leaving.is_some()
             || self.saving.writing.is_busy()
@@ -371,6 +380,7 @@ impl Session {
             | Command::Dab { .. }
             | Command::EraseAll
             | Command::PaintByStress
+            | Command::BreakWhereItPulls
             | Command::InvertKept
             | Command::BreakPin
             | Command::CrackPin

@@ -13,7 +13,7 @@ use crate::{
 /// Name of the file.
 pub const BONDS: &str = "bonds.csv";
 
-const COLUMNS: &str = "time,object,break,a,b,mode,load,by_blow,area,x,y,z,strength,energy";
+const COLUMNS: &str = "time,object,break,a,b,mode,load,by_blow,area,x,y,z,strength,energy,nx,ny,nz,vx,vy,vz";
 
 /// Name of the file of loads.
 pub const BOND_LOADS: &str = "bond_loads.csv";
@@ -84,8 +84,10 @@ impl BondLog {
         for one in all.get(self.written..).unwrap_or_default() {
             let ([a, b], mode) = (one.parts, one.mode.name());
             let (time, centre) = (crate::export::to_picoseconds(one.time), one.centre);
+            // Adding 0 makes -0 a 0.
+            let (normal, velocity) = (one.normal + 0.0, one.velocity + 0.0);
             self.sheet.line(&format!(
-                "{time},{},{},{a},{b},{mode},{},{},{},{},{},{},{},{}",
+                "{time},{},{},{a},{b},{mode},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
                 one.object,
                 one.record,
                 one.load,
@@ -95,7 +97,13 @@ impl BondLog {
                 centre.y,
                 centre.z,
                 one.strength,
-                one.energy
+                one.energy,
+                normal.x,
+                normal.y,
+                normal.z,
+                velocity.x,
+                velocity.y,
+                velocity.z
             ));
         }
         self.written = all.len();

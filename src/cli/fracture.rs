@@ -8,7 +8,9 @@ use glam::DVec3;
 use crate::{
     export::{Aside, Format, FormatEntry, MeshKind, Needs},
     facade::{Engine, Error, Export, Fracture, finish, unit},
-    fracture::{FractureParams, Interior, Labelling, MAX_SEEDS, MethodId, Preset, SmallRule, Smallest},
+    fracture::{
+        FractureParams, Interior, Labelling, MAX_SEEDS, MethodId, Preset, SeedSource, SmallRule, Smallest,
+    },
     mesh::Up,
     scene::{MaterialPreset, presets::preset_of, read_seeds},
 };
@@ -108,7 +110,8 @@ pub struct PatternArgs {
     /// Which way the grain runs, axes of the mesh (--pattern grain) [default: 0,1,0]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = super::parse_point)]
     grain_axis: Option<DVec3>,
-    /// Seeds from a file instead: x y z a line in the mesh's units, or a .npy array of shape (n, 3)
+    /// Seeds from a file instead: x y z a line in the mesh's units, a .npy array of shape (n, 3), or a picture whose dark lines
+    /// are the cracks as seen along the blow
     #[arg(long, value_name = "FILE")]
     seeds_file: Option<PathBuf>,
     /// Smallest piece: voxels, or percent of the volume (0.1%); smaller ones join a neighbour, or go (,drop) [default:
@@ -159,7 +162,7 @@ impl PatternArgs {
     }
 
     /// Rejects unsupported and contradictory options; reads the file of seeds.
-    pub fn check(&self, level: u32) -> Result<Option<Vec<DVec3>>, CliError> {
+    pub fn check(&self, level: u32) -> Result<Option<SeedSource>, CliError> {
         let params = self.params_at(level);
         self.crack.check_with(&params, level)?;
         let smallest = params.radii.iter().copied().fold(f64::INFINITY, f64::min);
@@ -235,7 +238,7 @@ impl PatternArgs {
     }
 
     /// What to do with an object of `level`; `seeds` are those of the file.
-    pub fn fracture(&self, level: u32, seeds: Option<Vec<DVec3>>) -> Fracture {
+    pub fn fracture(&self, level: u32, seeds: Option<SeedSource>) -> Fracture {
         Fracture {
             params: self.params_at(level),
             impact: self.impact,

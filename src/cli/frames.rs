@@ -123,6 +123,7 @@ impl Film {
         }
         let bodies = sandbox.render_bodies(None);
         let arena = sandbox.arena().read().unwrap_or_else(PoisonError::into_inner);
+        let debris = sandbox.debris_overlay();
         let still = Still {
             arena: &arena,
             bodies: &bodies,
@@ -132,7 +133,7 @@ impl Film {
             transparent: false,
             size: self.size,
             seams: None,
-            overlay: None,
+            overlay: debris.as_ref(),
         };
         let pixels = draw_with(compute, &mut self.renderer, &still, PASSES)?;
         if self.written == 0 {

@@ -8,6 +8,7 @@ mod bond_log;
 mod compare;
 mod contact_counts;
 mod crack;
+mod debris_file;
 mod doctor;
 mod fracture;
 mod frames;

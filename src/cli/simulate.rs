@@ -1,9 +1,9 @@
 //! `kintsugi simulate`: plays a scene without a window and logs it.
 //!
 //! In: a scene file, or a mesh that then stands on the floor. Out: `trajectory.npz` and `steps.csv`, and the volumes
-//! that pairs share, all written during the run; `report.json` at the end. The logs are begun aside and take the places of
-//! an earlier run's results in one change, before the first step. The simulation waits for its fractures, so the same
-//! scene gives the same log.
+//! that pairs share, all written during the run; debris, an animation and `report.json` at the end. The logs are begun
+//! aside and take the places of an earlier run's results in one change, before the first step. The simulation waits for
+//! its fractures, so the same scene gives the same log.
 
 use std::{
     path::{Path, PathBuf},
@@ -14,7 +14,7 @@ use clap::Args;
 
 use crate::{
     bodies::{ContactsId, ResponseId, StepReport, has_measure},
-    export::{Aside, ExportError, Format, PairLog, StepLog, Trajectory, Watch, to_picoseconds},
+    export::{Aside, Assembly, ExportError, Format, PairLog, StepLog, Trajectory, Watch, to_picoseconds},
     registry::LEFT_OUT,
     scene::{MAX_FIELD_LEVEL, Sandbox},
     voxelize::Progress,
@@ -24,6 +24,7 @@ use super::{
     CliError,
     bond_log::{BOND_LOADS, BONDS, BondLog},
     contact_counts::ContactCounts,
+    debris_file::{self, DEBRIS},
     frames::{FRAMES, FrameArgs},
     input::read_scene,
     options::formats,
@@ -138,8 +139,17 @@ impl SimulateArgs {
 
 const ARRAYS: &str = "trajectory.npz";
 /// Other files and folders that a run may write.
-const NAMES: [&str; 8] =
-    [REPORT, "steps.csv", "pairs.csv", "collision_points.csv", "contacts.csv", BONDS, BOND_LOADS, FRAMES];
+const NAMES: [&str; 9] = [
+    REPORT,
+    "steps.csv",
+    "pairs.csv",
+    "collision_points.csv",
+    "contacts.csv",
+    BONDS,
+    BOND_LOADS,
+    DEBRIS,
+    FRAMES,
+];
 const REPORT: &str = "report.json";
 
 /// Shortest time between two writes of the arrays, and its length as a multiple of one write's time.
@@ -322,8 +332,8 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Writes the arrays, the animation and the report, and puts them beside the logs as one change; `logs` are the files that
-/// the run has written there.
+/// Writes the arrays, the debris, the animation and the report, and puts them beside the logs as one change; `logs` are
+/// the files that the run has written there.
 fn end(
     args: &SimulateArgs,
     log: Log,
@@ -336,7 +346,8 @@ fn end(
     let moved = |error: ExportError| error.moved(aside.path(), &args.out);
     let (mut log, mut report) = (log.trajectory, log.report);
     reporter.stage("write", |_| log.write_npz(&aside.path().join(ARRAYS))).map_err(moved)?;
-    let moving = if args.format.is_empty() { None } else { Some(log.assembly()) };
+    let debris = debris_file::write(&aside.path().join(DEBRIS), sandbox).map_err(moved)?;
+    let moving = if args.format.is_empty() { None } else { Some(Assembly { debris, ..log.assembly() }) };
     for (format, what) in args.format.iter().zip(std::iter::repeat(&moving)) {
         let Some(what) = what else { continue };
         let name = format!("animation.{}", format.name);

@@ -1,10 +1,12 @@
 //! How an object is to be broken, before there is one.
 
+use std::sync::Arc;
+
 use glam::DVec3;
 
 use super::Error;
 use crate::{
-    fracture::{FractureParams, MethodId, Preset, Smallest, Surface},
+    fracture::{CrackPicture, FractureParams, MethodId, Preset, SeedSource, Smallest, Surface},
     scene::fracture_problem,
 };
 
@@ -28,8 +30,8 @@ pub struct Fracture {
     pub impact: Option<DVec3>,
     /// Which way the blow goes, any length but zero; `None`: towards the middle of the bounds.
     pub direction: Option<DVec3>,
-    /// Voronoi seeds of the first break, units of the mesh, which replace those of the pattern.
-    pub seeds: Option<Vec<DVec3>>,
+    /// Voronoi seeds of the first break, which replace those of the pattern: points in units of the mesh, or a picture.
+    pub seeds: Option<SeedSource>,
     /// How many times the largest eighth of the pieces breaks again, the first break included; 1 to 64.
     pub generations: u32,
 }
@@ -83,6 +85,15 @@ impl Fracture {
     pub fn seeds(mut self, seeds: impl IntoIterator<Item = DVec3>) -> Self {
         let seeds: Vec<DVec3> = seeds.into_iter().collect();
         self.params.seeds = seeds.len() as u32;
+        self.seeds = Some(seeds.into());
+        self
+    }
+
+    /// Along the lines of this picture, which fills the object's outline as seen along the blow.
+    #[must_use]
+    pub fn picture(mut self, picture: CrackPicture) -> Self {
+        let seeds = SeedSource::Picture(Arc::new(picture));
+        self.params.seeds = seeds.count();
         self.seeds = Some(seeds);
         self
     }

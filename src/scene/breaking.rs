@@ -16,8 +16,8 @@ use crate::{
     compute::Compute,
     fracture::{
         Break, BreakContext, Cancel, CancelOnDrop, CrackSection, FractureCounts, FractureError,
-        FractureParams, Impact, KeptCells, Part, Passes, Solved, Strike, break_shape, crack_sections,
-        voronoi::cells_of,
+        FractureParams, Impact, KeptCells, Part, Passes, SeedSource, Solved, Strike, break_shape,
+        crack_sections, voronoi::cells_of,
     },
     gpu::StageTiming,
     shape::Shape,
@@ -182,10 +182,10 @@ impl BreakJob {
         std::thread::spawn(move || {
             let start = Instant::now();
             let run = || {
-                let points = if intact { seeds_in_local(&params_there, &def)? } else { None };
+                let seeds = if intact { seeds_in_local(&params_there, &def)? } else { None };
                 let strike = Strike {
                     painted: painted.as_deref(),
-                    points: points.as_deref(),
+                    seeds: seeds.as_ref(),
                     ..Strike::new(impact, &params_there)
                 };
                 // A clone of the buffers' handles suffices, so the lock is free for later changes.
@@ -228,11 +228,11 @@ impl BreakJob {
 pub(super) fn seeds_in_local(
     params: &FractureParams,
     def: &BodyDef,
-) -> Result<Option<Vec<DVec3>>, FractureError> {
+) -> Result<Option<SeedSource>, FractureError> {
     let Some(file) = &params.seeds_file else { return Ok(None) };
-    let points = read_seeds(Path::new(file)).map_err(|error| FractureError::Params(error.message))?;
+    let seeds = read_seeds(Path::new(file)).map_err(|error| FractureError::Params(error.message))?;
     let local = |p: DVec3| def.shape.as_octree().map_or(p, |octree| octree.grid.from_mesh(p));
-    Ok(Some(points.into_iter().map(|p| local(p * def.meters_per_unit)).collect()))
+    Ok(Some(seeds.placed(|p| local(p * def.meters_per_unit))))
 }
 
 /// Whether a blow breaks by Voronoi cells of seeds, for which coarse previews and painting work.
@@ -254,8 +254,8 @@ pub(super) fn cells(
         let text = format!("the method {} has no cells to choose or to look into", params.method);
         return Err(FractureError::Params(text));
     }
-    let points = if intact { seeds_in_local(params, def)? } else { None };
-    let strike = Strike { painted, points: points.as_deref(), ..Strike::new(impact, params) };
+    let seeds = if intact { seeds_in_local(params, def)? } else { None };
+    let strike = Strike { painted, seeds: seeds.as_ref(), ..Strike::new(impact, params) };
     Ok(cells_of(&def.shape, def.octree(), &strike).cells(params)?)
 }
 

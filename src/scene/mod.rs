@@ -9,6 +9,8 @@ pub mod breaking;
 mod coarser;
 mod contact_options;
 mod cutting;
+mod debris;
+mod debris_view;
 mod description;
 mod document;
 mod error;
@@ -71,7 +73,7 @@ pub use pieces::{Histogram, PieceRow, Selection, SizeRange, SizeUnit, SortBy, So
 pub use presets::MaterialPreset;
 pub use preview::{LevelControl, PreviewReport};
 pub use sandbox::{Arrived, BondFailure, LoadedBond, PieceEdit, Sandbox, WhyItFell};
-pub use seeds_file::{parse_seeds, read_seeds};
+pub use seeds_file::{PICTURES, parse_seeds, read_seeds};
 pub use shipped::{SHIPPED_SCENES, ShippedScene};
 pub use stage::{Aim, BodyInfo, Origin, ScenePick, Status};
 pub use strength::{BodyStrength, BondStrength, MOST_LUMPS};

@@ -5,7 +5,7 @@
 use super::{
     MAX_FIELD_LEVEL, Scene, SceneBody, Tuning,
     strength::{
-        ACROSS, BOND_STIFFNESS, COMPRESSION, PROPAGATION, SCATTER, SHEAR, TENSION, TOUGHNESS, WITHIN,
+        ACROSS, BOND_STIFFNESS, COMPRESSION, DEBRIS, PROPAGATION, SCATTER, SHEAR, TENSION, TOUGHNESS, WITHIN,
     },
 };
 use crate::{
@@ -109,6 +109,7 @@ impl Tuning {
         number strength.scatter = SCATTER;
         number strength.propagation = PROPAGATION;
         number strength.within = WITHIN, if |tuning| !tuning.strength.lumps.is_empty();
+        number strength.debris = DEBRIS;
     };
 
     /// Options of contact generators and responses. The stiffness has a row of its own in the panel.
@@ -179,6 +180,7 @@ impl Tuning {
         value view.color_by = Parameter::named("colours");
         value view.preview = Parameter::named("preview");
         value view.touching = Parameter::named("what is shown of contacts");
+        value view.debris = Parameter::named("what is shown of debris");
         value view.floor = Parameter::named("floor");
         value view.inside.step = Parameter::named("iteration that is shown");
         value view.inside.drawings = Parameter::named("what is shown of the inside");

@@ -1,43 +1,58 @@
 //! Voronoi seeds from a file.
 //!
-//! In: text (x y z a line; `#` starts a comment) or a NumPy array of shape (n, 3). Out: points in mesh units.
+//! In: text (x y z a line; `#` starts a comment), a NumPy array of shape (n, 3), or a picture of cracks. Out: points in mesh
+//! units, or the areas of the picture.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use glam::DVec3;
 
 use super::SceneError;
-use crate::{export, files, fracture::MAX_SEEDS};
+use crate::{
+    export, files,
+    fracture::{CrackPicture, MAX_SEEDS, SeedSource},
+};
 
-/// Size limit of the file, bytes: 8192 lines of three long numbers.
+/// Size limit of a file of points, bytes: 8192 lines of three long numbers.
 const LARGEST: u64 = 2 << 20;
+/// Size limit of a picture, bytes.
+const LARGEST_PICTURE: u64 = 64 << 20;
 
-/// Reads seeds in mesh units.
+/// Endings of the files that are read as pictures of cracks.
+pub const PICTURES: &[&str] = &["png", "jpg", "jpeg", "bmp", "webp"];
+
+/// Reads seeds in mesh units, or a picture.
 ///
 /// # Errors
 /// [`SceneError`] for a file that cannot be read, holds no points, too many points, or anything else.
-pub fn read_seeds(file: &Path) -> Result<Vec<DVec3>, SceneError> {
+pub fn read_seeds(file: &Path) -> Result<SeedSource, SceneError> {
     let fail = |what: String| SceneError::new(format!("{}: {what}", file.display()));
-    let bytes = files::read(file, LARGEST).map_err(|why| {
-        fail(format!("the seeds cannot be read: {why}; a seeds file has 1 to {MAX_SEEDS} points"))
+    let ending = file.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let most = if PICTURES.contains(&ending.as_str()) { LARGEST_PICTURE } else { LARGEST };
+    let bytes = files::read(file, most).map_err(|why| {
+        fail(format!(
+            "the seeds cannot be read: {why}; a seeds file has 1 to {MAX_SEEDS} points, or is a picture"
+        ))
     })?;
-    let is_npy = file.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
-    parse_seeds(&bytes, is_npy).map_err(fail)
+    parse_seeds(&bytes, &ending).map_err(fail)
 }
 
-/// Parses a file's contents, a NumPy array or text.
+/// Parses a file's contents by the ending of its name: a picture ([`PICTURES`]), a NumPy array (`npy`), or text.
 ///
 /// # Errors
 /// One line that says what is wrong.
-pub fn parse_seeds(bytes: &[u8], is_npy: bool) -> Result<Vec<DVec3>, String> {
-    let points = if is_npy { export::read_points(bytes) } else { numbers_of_lines(bytes) }?;
+pub fn parse_seeds(bytes: &[u8], ending: &str) -> Result<SeedSource, String> {
+    if PICTURES.contains(&ending) {
+        return Ok(SeedSource::Picture(Arc::new(CrackPicture::decode(bytes)?)));
+    }
+    let points = if ending == "npy" { export::read_points(bytes) } else { numbers_of_lines(bytes) }?;
     if points.is_empty() || points.len() > MAX_SEEDS as usize {
         return Err(format!("it holds {} seeds; 1 to {MAX_SEEDS} are wanted", points.len()));
     }
     if let Some(i) = points.iter().position(|p| p.iter().any(|v| !v.is_finite())) {
         return Err(format!("seed {} is not finite; remove it", i + 1));
     }
-    Ok(points.into_iter().map(DVec3::from_array).collect())
+    Ok(SeedSource::Points(points.into_iter().map(DVec3::from_array).collect()))
 }
 
 fn numbers_of_lines(bytes: &[u8]) -> Result<Vec<[f64; 3]>, String> {

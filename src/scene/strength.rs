@@ -54,6 +54,8 @@ pub struct BodyStrength {
     pub lumps: Vec<u32>,
     /// How many times as strong bonds are for each level at which they lie within a lump.
     pub within: f64,
+    /// How many crumbs and how much dust bonds leave where they fail, as a multiple of the usual amount; 0: none.
+    pub debris: f64,
     /// Whether parts that stand on the floor at the start are anchored.
     pub anchor_floor: bool,
     /// Boxes whose parts are anchored: low and high corners in the world at the start, m.
@@ -90,6 +92,7 @@ impl Default for BodyStrength {
             propagation: 0.0,
             lumps: Vec::new(),
             within: 4.0,
+            debris: 1.0,
             anchor_floor: false,
             anchors: Vec::new(),
             bonds: Vec::new(),
@@ -137,6 +140,9 @@ parameters! {
     /// Strength within lumps.
     pub WITHIN = Parameter::number("In lumps", (1.0, 1e6), "How many times as strong bonds are within a lump, for each \
          level of lumps").logarithmic(1.0, 30.0).undo("strength");
+    /// Crumbs and dust.
+    pub DEBRIS = Parameter::number("Debris", (0.0, 10.0), "How many crumbs and how much dust bonds leave where they fail, \
+         as a multiple of the usual amount; 0: none").slider(0.0, 4.0).undo("debris").more("[how](physics.md#debris)");
 }
 
 impl BodyStrength {
@@ -159,6 +165,7 @@ impl BodyStrength {
         value lumps = Parameter::new("Lumps", "how many lumps there are at each level, `[8, 40]`: bonds within a lump are \
              stronger, so that it comes apart in lumps first").undo("strength").unset("none");
         number within = WITHIN, if |strength| !strength.lumps.is_empty();
+        number debris = DEBRIS;
         value anchor_floor = Parameter::new("Anchored", "whether parts that stand on the floor at the start cannot move")
             .undo("anchors");
         value anchors = Parameter::new("Anchor boxes", "boxes as lists of a low and a high corner, in the world, m: \
@@ -350,6 +357,7 @@ mod tests {
             (BodyStrength { across: Some(2.0), ..glass.clone() }, "across"),
             (BodyStrength { scatter: -1.0, ..glass.clone() }, "scatter"),
             (BodyStrength { propagation: 1.0, ..glass.clone() }, "propagation"),
+            (BodyStrength { debris: 11.0, ..glass.clone() }, "debris"),
             (BodyStrength { grain_axis: DVec3::ZERO, ..glass.clone() }, "grain_axis"),
             (BodyStrength { anchors: vec![[DVec3::ONE, DVec3::ZERO]], ..glass.clone() }, "anchors"),
             (BodyStrength { lumps: vec![8, 1], ..glass.clone() }, "lumps"),

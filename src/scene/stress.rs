@@ -13,7 +13,7 @@ use super::{Touching, stage::Stage};
 use crate::{
     bodies::{Body, BodyId},
     elastic::{ElasticBody, ElasticError, Load, Material, Settings, Solution, Solver},
-    fracture::{Cancel, CancelOnDrop, Dab, Impact, Paint},
+    fracture::{Cancel, CancelOnDrop, Dab, Impact, Paint, UNIT_BITS},
     render::{Overlay, Point},
     shape::{Octree, Shape},
     svo::morton,
@@ -32,6 +32,8 @@ const DOT: f32 = 0.75;
 const MOST_OPACITY: f32 = 70.0;
 /// Least share of the brightest tension that is drawn; opacity grows with the square of the share.
 const FAINTEST: f32 = 0.15;
+/// Cells of a pattern in which no tension reaches this share of the brightest stay where a break ends with the stress.
+const LITTLE: f32 = 0.4;
 /// Radius of the blow as a share of the object's longest side.
 const REACH: f64 = 0.05;
 /// Poisson's ratio.
@@ -251,6 +253,29 @@ impl StressView {
         places.into_iter().map(dab).filter(|dab| dab.amount() > 0.0).collect()
     }
 
+    /// Which of these seeds ([`Pattern::seeds`](crate::fracture::Pattern::seeds)) have cells with little tension everywhere,
+    /// ascending. Empty where no stress is shown.
+    pub fn unloaded(&self, seeds: &[[i32; 3]]) -> Vec<u32> {
+        let Some(shown) = &self.shown else { return Vec::new() };
+        let Some(octree) = shown.wanted.shape.as_octree() else { return Vec::new() };
+        let unit = f64::from(1u32 << (UNIT_BITS - octree.level()));
+        let cells = shown.solver.body();
+        let loaded =
+            (0..cells.len()).into_par_iter().filter(|cell| shown.tension[*cell] >= LITTLE * shown.brightest);
+        let of_cells: Vec<u32> = loaded
+            .filter_map(|cell| {
+                let place = octree.grid.from_mesh(cells.cell(cell)?.centre) * unit;
+                let distance =
+                    |seed: &[i32; 3]| DVec3::from_array(seed.map(f64::from)).distance_squared(place);
+                (0..seeds.len() as u32)
+                    .min_by(|a, b| distance(&seeds[*a as usize]).total_cmp(&distance(&seeds[*b as usize])))
+            })
+            .collect();
+        let mut is_loaded = vec![false; seeds.len()];
+        of_cells.into_iter().for_each(|seed| is_loaded[seed as usize] = true);
+        (0..seeds.len() as u32).filter(|seed| !is_loaded[*seed as usize]).collect()
+    }
+
     /// The body whose stress is shown, as long as it has the shape that was solved for.
     pub fn body<'a>(&self, stage: &'a Stage) -> Option<&'a Body> {
         let wanted = &self.shown.as_ref()?.wanted;
@@ -421,6 +446,35 @@ mod tests {
             assert!(dab.body == 3 && dabs[..k].iter().all(|other| other.at.distance(dab.at) >= 0.1 * side));
             assert!(dab.at.cmpge(bounds[0]).all() && dab.at.cmple(bounds[1]).all());
         }
+        // Eight octants: those above are pulled by a blow on the top; seeds far outside have no cells and stay.
+        let shape = &view.shown.as_ref().unwrap().wanted.shape;
+        let octree = shape.as_octree().unwrap();
+        let unit = f64::from(1u32 << (UNIT_BITS - octree.level()));
+        let [low, high] = bounds.map(|p| octree.grid.from_mesh(p));
+        let part = |k: usize| (0..3).map(move |axis| if k >> axis & 1 == 1 { 0.9 } else { 0.1 });
+        let seed = |k: usize| -> [i32; 3] {
+            let shares: Vec<f64> = part(k).collect();
+            std::array::from_fn(|axis| ((low[axis] + shares[axis] * (high[axis] - low[axis])) * unit) as i32)
+        };
+        let mut seeds: Vec<[i32; 3]> = (0..8).map(seed).collect();
+        seeds.push([-8000; 3]);
+        let unloaded = view.unloaded(&seeds);
+        let tensions = |k: usize| {
+            let cells = view.shown.as_ref().unwrap();
+            (0..cells.tension.len()).filter_map(move |cell| {
+                let centre = cells.solver.body().cell(cell)?.centre;
+                let middle = (bounds[0] + bounds[1]) / 2.0;
+                let is_in = (0..3).all(|axis| (centre[axis] > middle[axis]) == (k >> axis & 1 == 1));
+                is_in.then_some(cells.tension[cell])
+            })
+        };
+        let brightest = view.shown.as_ref().unwrap().brightest;
+        let expected: Vec<u32> = (0..8)
+            .filter(|k| tensions(*k as usize).fold(0.0, f32::max) < LITTLE * brightest)
+            .chain([8])
+            .collect();
+        assert_eq!(unloaded, expected);
+        assert!(unloaded.len() < 9, "something breaks");
         // The same blow again starts from its own solution.
         let last = view.shown.as_deref();
         let again = solve(wanted_as(last.unwrap()), last, Cancel::never()).unwrap();

@@ -173,12 +173,20 @@ pub struct ViewTuning {
     /// Overlay of contacts.
     #[serde(default)]
     pub touching: Touching,
+    /// Whether the debris of bonds that failed is drawn.
+    #[serde(default = "is_drawn")]
+    pub debris: bool,
     /// Whether the floor is drawn.
     pub floor: bool,
     /// Frame rate to aim at by lowering the resolution during motion, Hz.
     pub target_fps: f64,
     /// Largest share of the window's resolution along one side, 0.25..=1.
     pub sharpness: f64,
+}
+
+/// What views that were kept without a say about debris show of it.
+fn is_drawn() -> bool {
+    true
 }
 
 /// Overlay of contacts.
@@ -298,6 +306,7 @@ impl Default for ViewTuning {
             preview: PreviewMode::Seams,
             inside: InsideView::default(),
             touching: Touching::Off,
+            debris: true,
             floor: true,
             target_fps: 30.0,
             sharpness: 1.0,

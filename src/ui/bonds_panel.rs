@@ -185,6 +185,12 @@ pub(super) fn stress(ui: &mut egui::Ui, report: &StressReport, out: &mut UiOutpu
     if paint.clicked() {
         out.push(Command::PaintByStress);
     }
+    let tip = "At the pinned impact: cells where little pulls stay with the body, so that the break ends where the stress does";
+    let ends = ui.button("Break only where it pulls").on_hover_text(tip);
+    out.name("break_where_it_pulls", &ends);
+    if ends.clicked() {
+        out.push(Command::BreakWhereItPulls);
+    }
 }
 
 /// Why a selected piece fell, if a load freed it.
@@ -236,6 +242,10 @@ mod tests {
             energy: 0.0,
             area: 1.0,
             centre: DVec3::ZERO,
+            normal: DVec3::X,
+            half_axes: [DVec3::Y * 0.5, DVec3::Z * 0.5],
+            velocity: DVec3::ZERO,
+            release: 0.0,
         };
         assert_eq!(
             sentence(&failure),

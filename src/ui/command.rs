@@ -158,6 +158,8 @@ pub enum Command {
     },
     /// Paint dense dabs where the stress on display is greatest.
     PaintByStress,
+    /// Make the cells of the pinned impact stay where the stress on display pulls little.
+    BreakWhereItPulls,
     /// Take all dabs of the brush away.
     EraseAll,
     /// Clear the selection of cells that stay, so that every cell of the pinned impact breaks off.

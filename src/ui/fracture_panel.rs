@@ -1,7 +1,7 @@
 //! Settings of the next fracture.
 
 use super::{
-    UiInput, UiOutput, crack_panel, method_panel, tune,
+    Command, UiInput, UiOutput, crack_panel, method_panel, tune,
     widgets::{figure, label, level, name_list, numbers},
 };
 use crate::{
@@ -147,11 +147,9 @@ fn seeds_file(ui: &mut egui::Ui, params: &mut FractureParams) {
     let name = std::path::Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut away = false;
     ui.horizontal(|ui| {
-        label(
-            ui,
-            "Seeds from",
-            "An intact object breaks by the seeds in this file, its pieces by the pattern below",
-        );
+        let tip = "An intact object breaks by the seeds in this file, or along the dark lines of this picture as seen along the \
+                   blow; its pieces break by the pattern below";
+        label(ui, "Seeds from", tip);
         away = ui.button("×").on_hover_text("Break by the pattern below instead").clicked();
         ui.add(egui::Label::new(name).truncate());
     });
@@ -215,6 +213,12 @@ fn pattern(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
                     params.counts.clear();
                 }
             }
+        }
+        let tip = "Choose a picture whose dark lines are the cracks, as seen along the blow; or drop it on the window";
+        let button = ui.button(egui::RichText::new("picture …").small()).on_hover_text(tip);
+        out.name("crack picture", &button);
+        if button.clicked() {
+            out.push(Command::OpenDialog);
         }
     });
 }

@@ -105,6 +105,9 @@ pub(super) fn show(
     shown.push((Touching::Weakness, "weakness", weakness));
     let title = ("touching", "Show", "What is drawn over the picture: contacts, loads of bonds, or stress");
     choice(ui, out, title, &mut new.view.touching, &shown);
+    let tip = "Crumbs and dust that bonds leave where they fail: they fall and settle, and push nothing";
+    let debris = ui.checkbox(&mut new.view.debris, "Show debris").on_hover_text(tip);
+    out.name("show_debris", &debris);
     let missiles =
         [(Missile::Ball, "ball", "A ball, from the eye"), (Missile::Box, "box", "A cube, from the eye")];
     choice(

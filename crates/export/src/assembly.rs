@@ -9,7 +9,8 @@ use rayon::prelude::*;
 
 use crate::{
     bodies::structure::{Strength, StrengthMaterial},
-    bonds::{Bond, Capacity},
+    bonds::{Bond, Capacity, HeldBond},
+    debris::Debris,
     fracture::{Dropped, Surface, VoronoiDetail, crack::CrackShape},
     memory,
     mesh::{Material, Mesh},
@@ -142,6 +143,8 @@ pub struct Assembly {
     pub skins: BTreeMap<Option<usize>, Skin>,
     /// Motion of the pieces, if it was recorded.
     pub motion: Option<Motion>,
+    /// Debris that goes with the motion, if there is any; its times are those of the motion.
+    pub debris: Option<Debris>,
     /// Data for the arrays, if there is a single object whose breaks are known.
     pub arrays: Option<BreakArrays>,
     /// Pieces that broke again, which are parents of others; by id.
@@ -150,9 +153,9 @@ pub struct Assembly {
     pub handover: Handover,
     /// Strength of the bonds by [`ExportPiece::object`], where the scene says it.
     pub strengths: BTreeMap<Option<usize>, Strength>,
-    /// Share of the strength that the bond of two pieces has (ids, the lower first), and 0 if it has failed. Pairs that are not in
-    /// it have what grain and scatter leave.
-    pub shares: BTreeMap<[usize; 2], f64>,
+    /// The bonds of a structure, by their pieces (ids, the lower first). Other pairs have what their meshes share, with the
+    /// strength that grain and scatter leave.
+    pub held: BTreeMap<[usize; 2], HeldBond>,
     /// Whether the masses are volumes, at density 1, and no kg.
     pub relative_masses: bool,
     /// Widest possible layer of dust between neighbouring pieces, m of shape space.
@@ -259,7 +262,7 @@ impl Assembly {
         let piece = &self.pieces[bond.pieces[0]];
         let strength = self.strength(piece.object);
         let usual = || strength.share(bond.pieces.map(|piece| piece as u32), bond.normal);
-        let share = self.shares.get(&bond.pieces).copied().unwrap_or_else(usual);
+        let share = self.held.get(&bond.pieces).map_or_else(usual, |held| held.share);
         Capacity::of(bond, &strength, share).scaled(piece.placing.scale)
     }
 

@@ -107,6 +107,15 @@ impl Session {
                     );
                 }
             }
+            Command::BreakWhereItPulls => {
+                let said = self.sandbox.as_mut().map(|sandbox| match sandbox.break_where_it_pulls() {
+                    Ok((stay, all)) => {
+                        format!("{} of {all} cells break off; the others stay one body", all - stay)
+                    }
+                    Err(why) => why.to_owned(),
+                });
+                said.into_iter().for_each(|text| self.say(NoticeKind::Remark, text));
+            }
             Command::EraseAll => {
                 if let Some(sandbox) = &mut self.sandbox {
                     sandbox.erase_all();

@@ -2,15 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use glam::DVec3;
-
 use super::BenchArgs;
 use crate::{
     cli::{
         CliError,
         input::{Object, about, is_scene},
     },
-    fracture::{FractureParams, Surface, crack::CrackShape, generations::Plan},
+    fracture::{FractureParams, SeedSource, Surface, crack::CrackShape, generations::Plan},
     scene::{SceneBody, load_scene, read_seeds},
 };
 
@@ -24,8 +22,8 @@ pub struct Subject {
     pub levels: Vec<u32>,
     /// Parameters of its fracture.
     pub params: FractureParams,
-    /// Seeds from a file that replace the pattern, mesh units.
-    pub seeds: Option<Vec<DVec3>>,
+    /// Seeds from a file that replace the pattern, mesh units or a picture.
+    pub seeds: Option<SeedSource>,
 }
 
 impl Subject {
@@ -71,7 +69,7 @@ impl Subject {
 
     /// Number of seeds.
     pub fn seed_count(&self) -> u32 {
-        self.seeds.as_ref().map_or(self.params.seed_count(), |seeds| seeds.len() as u32)
+        self.seeds.as_ref().map_or(self.params.seed_count(), SeedSource::count)
     }
 
     /// The shape of its crack surfaces with the transition level used at leaf level `level`; `None` if they are planar.

@@ -163,6 +163,15 @@ impl Document {
         chosen(tuned, &first, own)
     }
 
+    /// How much debris the bonds of an object leave where they fail, as a multiple of the usual amount.
+    pub fn debris_of(&self, object: usize) -> f64 {
+        let usual = BodyStrength::default().debris;
+        let of = |body: &SceneBody| body.strength.as_ref().map_or(usual, |strength| strength.debris);
+        let own = self.opened.objects.get(object).map_or(usual, |object| of(&object.scene));
+        let tuned = self.tuning.strength.debris;
+        chosen(tuned, &self.first_object().map_or(tuned, of), own)
+    }
+
     /// Whether any body breaks on impact.
     pub fn is_fragile(&self) -> bool {
         (0..self.opened.objects.len()).any(|object| self.threshold_of(object).is_some())

@@ -20,10 +20,11 @@ use crate::{
     bodies::{Body, BodyId, structure::StructurePart},
     compute::RanOn,
     export::{
-        self, Aside, Assembly, BreakArrays, BreakKind, ExportError, ExportPiece, Format, Handover, Lying,
-        MeshKind, Meshes, Needs, PieceReport, Placing, SMALLEST_MESH, Watch, checks, made_of_voxels,
+        self, Aside, Assembly, BreakArrays, BreakKind, ExportError, ExportPiece, Format, Handover, HeldBond,
+        Lying, MeshKind, Meshes, Needs, PieceReport, Placing, SMALLEST_MESH, Watch, checks, made_of_voxels,
         report::write_json, scene_report::SceneReport, to_nanoseconds,
     },
+    fracture::CrackSection,
     render::Camera,
     shape::Shape,
     svo::Grid,
@@ -80,12 +81,16 @@ impl<'a> Leaving<'a> {
     }
 }
 
-/// The share of its strength that each bond between pieces has, by their numbers.
-fn shares(leaving: &[Leaving<'_>]) -> BTreeMap<[usize; 2], f64> {
+/// The bonds between pieces that structures have, by the ids of the pieces, which are sorted by size.
+fn held_bonds(leaving: &[Leaving<'_>], pieces: &[ExportPiece]) -> BTreeMap<[usize; 2], HeldBond> {
     let number = |body: BodyId, part: u32| (body, part as usize);
-    let known = |(at, piece): (usize, &Leaving<'_>)| Some(((piece.body.id, piece.info.origin?.part), at));
-    let numbers: BTreeMap<(BodyId, usize), usize> = leaving.iter().enumerate().filter_map(known).collect();
-    let mut shares = BTreeMap::new();
+    let ids: BTreeMap<*const Shape, usize> =
+        pieces.iter().map(|piece| (Arc::as_ptr(&piece.shape), piece.id)).collect();
+    let known = |piece: &Leaving<'_>| {
+        Some(((piece.body.id, piece.info.origin?.part), *ids.get(&Arc::as_ptr(piece.shape))?))
+    };
+    let numbers: BTreeMap<(BodyId, usize), usize> = leaving.iter().filter_map(known).collect();
+    let mut held = BTreeMap::new();
     for piece in leaving {
         let Some(structure) = &piece.body.def.structure else { continue };
         // Each structure is that of its first part's body, once.
@@ -93,11 +98,16 @@ fn shares(leaving: &[Leaving<'_>]) -> BTreeMap<[usize; 2], f64> {
         for bond in structure.bonds.iter().filter(|_| is_first) {
             let ends = bond.section.parts.map(|part| numbers.get(&number(piece.body.id, part)).copied());
             if let [Some(a), Some(b)] = ends {
-                shares.insert([a.min(b), a.max(b)], bond.share * (1.0 - bond.damage));
+                let normal = if a < b { bond.section.normal } else { -bond.section.normal };
+                let section = CrackSection { normal, ..bond.section };
+                held.insert(
+                    [a.min(b), a.max(b)],
+                    HeldBond { section, share: bond.share * (1.0 - bond.damage) },
+                );
             }
         }
     }
-    shares
+    held
 }
 
 impl Default for ExportOrder {
@@ -249,14 +259,15 @@ impl ExportPlan {
             .flatten();
         let strengths =
             (0..sandbox.objects().len()).map(|number| (Some(number), sandbox.bond_strength(number)));
+        let sorted = Assembly::new(pieces, arrays);
         let what = Assembly {
             meshes: Meshes::asked(order.mesh),
             handover: order.handover,
             generations: lines.generations(leaving.len()),
             gap: lines.widest_gap(),
             strengths: strengths.collect(),
-            shares: shares(&leaving),
-            ..Assembly::new(pieces, arrays)
+            held: held_bonds(&leaving, &sorted.pieces),
+            ..sorted
         };
         let wants_meshes = order.handover.needs_meshes() || formats.iter().any(|format| format.has_meshes());
         let wants_cuts = order.mesh == MeshKind::Original && wants_meshes;

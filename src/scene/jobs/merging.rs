@@ -6,10 +6,10 @@ use std::sync::{Arc, mpsc};
 
 use crate::{
     bodies::BodyId,
-    fracture::{Cancel, CancelOnDrop, FractureError, Pattern, Rejoin, solid::rejoined},
+    fracture::{Cancel, CancelOnDrop, FractureError, Rejoin, solid::rejoined},
     scene::SandboxError,
     shape::{Octree, Shape},
-    svo::{Forest, Grid},
+    svo::Grid,
 };
 
 /// Why separated pieces are refused.
@@ -25,15 +25,7 @@ pub(in crate::scene) enum Ingredients {
     /// Meshes cut out of one mesh.
     Meshes(Vec<Arc<Shape>>),
     /// Trees of one break.
-    Trees {
-        /// The broken body's forest and tree.
-        source: (Arc<Forest>, u32),
-        pattern: Pattern,
-        grid: Grid,
-        /// The forest of all parts, with each part's tree and cell.
-        forest: Arc<Forest>,
-        parts: Vec<(u32, u32)>,
-    },
+    Trees { rejoin: Arc<Rejoin>, grid: Grid },
 }
 
 /// Bodies to be merged.
@@ -79,8 +71,7 @@ pub(super) fn joined_shape(
             let one = rejoined(&meshes)?.ok_or_else(|| refused(NO_FACES))?;
             Ok(Shape::solid(one, density, look))
         }
-        Ingredients::Trees { source: (source, tree), pattern, grid, forest, parts } => {
-            let rejoin = Rejoin::new((source, *tree), pattern, forest, parts.iter().copied());
+        Ingredients::Trees { rejoin, grid } => {
             let one = rejoin.one_of(members, cancel).map_err(FractureError::from)?;
             let one = one.ok_or_else(|| refused(APART))?;
             Ok(Shape::octree(Octree::new(&Arc::new(one), 0, *grid), density, look))

@@ -10,9 +10,10 @@ use rayon::prelude::*;
 use super::merging::{Ingredients, joined_shape};
 use crate::{
     bodies::{BodyId, structure::Structure},
-    fracture::{Cancel, CancelOnDrop},
+    fracture::{Cancel, CancelOnDrop, Rejoin},
     scene::{Blow, SandboxError},
     shape::Shape,
+    svo::Forest,
 };
 
 /// A body whose structure has come apart.
@@ -33,9 +34,14 @@ pub(in crate::scene) struct Split {
 /// A body that has come apart, with the shapes of its sets in their order.
 pub(in crate::scene) type Apart = (Split, Result<Vec<Arc<Shape>>, SandboxError>);
 
+/// Number of broken bodies whose sorted voxels are kept for the next split.
+const RECENT: usize = 4;
+
 /// Structures that come apart, one after the other.
 #[derive(Default)]
 pub(in crate::scene) struct Splitting {
+    /// Parts of the breaks that came apart last, the latest last.
+    recent: Vec<Arc<Rejoin>>,
     waiting: Vec<Split>,
     job: Option<(mpsc::Receiver<Vec<Apart>>, CancelOnDrop)>,
     done: Vec<Apart>,
@@ -54,7 +60,17 @@ impl Splitting {
 
     /// Adds a structure.
     pub fn push(&mut self, split: Split) {
+        if let Ingredients::Trees { rejoin, .. } = &split.ingredients {
+            self.recent.retain(|other| !Arc::ptr_eq(other, rejoin));
+            self.recent.push(Arc::clone(rejoin));
+            self.recent.drain(..self.recent.len().saturating_sub(RECENT));
+        }
         self.waiting.push(split);
+    }
+
+    /// The parts of a break whose trees are in `forest`, if it came apart lately.
+    pub fn rejoin_of(&self, forest: &Arc<Forest>) -> Option<Arc<Rejoin>> {
+        self.recent.iter().find(|rejoin| rejoin.is_of(forest)).cloned()
     }
 
     /// Returns a body that has come apart; starts a worker on those that wait.

@@ -29,16 +29,18 @@ struct PinnedCells {
 
 /// A change of the cells that stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::scene) enum Stroke {
+pub(in crate::scene) enum Stroke<'a> {
     /// Toggles whether a cell stays.
     Toggle(u32),
     /// Makes every cell break off.
     None,
     /// Inverts which cells stay.
     Invert,
+    /// Makes these cells stay, ascending, because little pulls there.
+    Unloaded(&'a [u32]),
 }
 
-impl Stroke {
+impl Stroke<'_> {
     /// The cells of `all` that stay after the stroke, if `kept` (ascending) stayed before.
     fn on(self, mut kept: Vec<u32>, all: u32) -> Vec<u32> {
         match self {
@@ -48,6 +50,7 @@ impl Stroke {
             },
             Self::None => kept.clear(),
             Self::Invert => kept = (0..all).filter(|s| kept.binary_search(s).is_err()).collect(),
+            Self::Unloaded(cells) => kept = cells.to_vec(),
         }
         kept
     }
@@ -58,6 +61,7 @@ impl Stroke {
             Self::Toggle(_) => "kept cells",
             Self::None => "keep none",
             Self::Invert => "invert kept cells",
+            Self::Unloaded(_) => "break where it pulls",
         }
     }
 }
@@ -106,7 +110,7 @@ impl Painting {
     }
 
     /// The cells that stay after a stroke: `None` without a pinned impact, `Some(None)` if none stays.
-    pub fn after(&self, stroke: Stroke) -> Option<Option<KeptCells>> {
+    pub fn after(&self, stroke: Stroke<'_>) -> Option<Option<KeptCells>> {
         let (_, cells) = self.pinned()?;
         let seeds = cells.pattern.seeds.clone();
         let kept = stroke.on(cells.kept.clone(), seeds.len() as u32);
@@ -143,8 +147,13 @@ impl super::Preview {
         self.painting.kept()
     }
 
+    /// The seeds of the pinned impact, [`Pattern::seeds`](crate::fracture::Pattern::seeds).
+    pub fn pinned_seeds(&self) -> Option<&[[i32; 3]]> {
+        self.painting.pinned().map(|(_, cells)| &*cells.pattern.seeds)
+    }
+
     /// The cells that stay at the pinned impact after a stroke: `None` without a pin, `Some(None)` if none stays.
-    pub fn painted(&self, stroke: Stroke) -> Option<Option<Arc<KeptCells>>> {
+    pub fn painted(&self, stroke: Stroke<'_>) -> Option<Option<Arc<KeptCells>>> {
         self.painting.after(stroke).map(|kept| kept.map(Arc::new))
     }
 
@@ -175,6 +184,7 @@ mod tests {
         assert_eq!(Stroke::Toggle(7).on(vec![1, 4, 7], 9), [1, 4]);
         assert_eq!(Stroke::Invert.on(vec![1, 3], 5), [0, 2, 4]);
         assert_eq!(Stroke::None.on(vec![1, 3], 5), [0; 0]);
+        assert_eq!(Stroke::Unloaded(&[0, 2]).on(vec![1, 3], 5), [0, 2]);
     }
 
     #[test]

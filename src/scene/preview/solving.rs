@@ -150,13 +150,10 @@ fn solve(
     question: &Question,
 ) -> Result<Option<Solved>, FractureError> {
     let params = &question.params;
-    let points = if intact { seeds_in_local(params, def)? } else { None };
+    let seeds = if intact { seeds_in_local(params, def)? } else { None };
     let impact = question.aim.impact();
-    let strike = Strike {
-        painted: question.kept.as_deref(),
-        points: points.as_deref(),
-        ..Strike::new(impact, params)
-    };
+    let strike =
+        Strike { painted: question.kept.as_deref(), seeds: seeds.as_ref(), ..Strike::new(impact, params) };
     let context = BreakContext { arena, passes, cancel };
     Ok(break_shape(&context, &def.shape, &strike)?.solved)
 }

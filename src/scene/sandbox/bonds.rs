@@ -7,9 +7,12 @@ use std::{cmp::Ordering, sync::Arc};
 use glam::DVec3;
 
 use super::Sandbox;
-use crate::bodies::{
-    Body, BodyId,
-    structure::{BondLoad, Failure, Mode, Response, Structure},
+use crate::{
+    bodies::{
+        Body, BodyId,
+        structure::{BondLoad, Failure, Mode, Response, Structure},
+    },
+    scene::debris::{TornCrack, half_axes},
 };
 
 /// A bond that failed.
@@ -37,6 +40,15 @@ pub struct BondFailure {
     pub area: f64,
     /// See `area`.
     pub centre: DVec3,
+    /// Unit normal of its crack, world, from the first part to the second.
+    pub normal: DVec3,
+    /// Half the sides of the rectangle that has the second moments of its area, world, m.
+    pub half_axes: [DVec3; 2],
+    /// Velocity of the body at the centre, m/s.
+    pub velocity: DVec3,
+    /// Speed that the material at the crack gets as the stress goes, m/s: stress / sqrt(Young's modulus x density), as in
+    /// a bar whose end is let go.
+    pub release: f64,
 }
 
 /// A bond that bears a load.
@@ -114,6 +126,9 @@ impl BondFailure {
             Mode::Compression => structure.strength.compression,
             Mode::Shear => structure.strength.shear,
         };
+        let (strength, state) = (limit * bond.share * (1.0 - bond.damage), &body.state);
+        let centre = shape.to_world(state.position, state.rotation, local);
+        let impedance = (structure.strength.stiffness * shape.density()).sqrt();
         Self {
             time,
             object,
@@ -121,12 +136,33 @@ impl BondFailure {
             parts: section.parts,
             mode: failure.load.mode,
             load: failure.load.share,
-            strength: limit * bond.share * (1.0 - bond.damage),
+            strength,
             by_blow: failure.by_blow,
             // An empty sum is -0.
             energy: response.blow + 0.0,
             area: section.area,
-            centre: shape.to_world(body.state.position, body.state.rotation, local),
+            centre,
+            normal: state.rotation * section.normal,
+            half_axes: half_axes(section.area, section.normal, &section.moments)
+                .map(|axis| state.rotation * axis),
+            velocity: state.linear_velocity + state.angular_velocity.cross(centre - state.position),
+            release: failure.load.share * strength / impedance.max(1e-300),
+        }
+    }
+
+    /// The crack, as debris leaves it.
+    pub(super) fn crack(&self) -> TornCrack {
+        TornCrack {
+            time: self.time,
+            record: self.record,
+            parts: self.parts,
+            area: self.area,
+            centre: self.centre,
+            normal: self.normal,
+            half_axes: self.half_axes,
+            velocity: self.velocity,
+            release: self.release,
+            is_opened: self.mode == Mode::Tension,
         }
     }
 }
@@ -259,6 +295,10 @@ mod tests {
             energy: 0.0,
             area: 1.0,
             centre: DVec3::ZERO,
+            normal: DVec3::X,
+            half_axes: [DVec3::Y * 0.5, DVec3::Z * 0.5],
+            velocity: DVec3::ZERO,
+            release: 0.0,
         }
     }
 

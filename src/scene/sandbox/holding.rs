@@ -11,10 +11,11 @@ use glam::DVec3;
 use super::{BondFailure, Sandbox, SandboxError};
 use crate::{
     bodies::{
-        Body, BodyDef, BodyId,
+        Body, BodyDef, BodyId, StructureStep,
         structure::{Bond, Strength, Structure},
     },
     fracture::{FractureError, FractureParams, Surface},
+    geometry::UnionFind,
     scene::{
         Blow, BreakJob, BreakRecord,
         breaking::{Cause, Hold, TimedBreak, first_radius, part_state, push},
@@ -23,6 +24,15 @@ use crate::{
     },
     svo::Arena,
 };
+
+/// How far a blow without energy ends bonds of other parts than the struck one, as a multiple of that one's size (the edge of a
+/// cube of its volume).
+const KNOCK_REACH: f64 = 1.0;
+/// Share of the energy of bodies that touch each other above which a step is taken again where blows took structures apart
+/// in it. What a smaller blow leaves is lost, as in a collision that is not elastic.
+const WORTH_RETAKING: f64 = 0.03;
+/// Factor by which that share grows each time: it passes 1 at the 16th, so that every step ends.
+const MORE_EACH_TIME: f64 = 1.25;
 
 impl Sandbox {
     /// Makes one body of the parts of a break that hold.
@@ -111,14 +121,39 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Whether a blow of the last step has taken a structure apart.
+    /// Whether a blow of the last step has taken a structure apart that the step should not have treated as one body: what
+    /// the structure did not take of the blow is more than a share ([`WORTH_RETAKING`]) of the energy of all that touches.
     pub(super) fn comes_apart_by_blow(&self) -> bool {
-        self.stage.world().structure_steps().iter().any(|step| {
+        let comes_apart = |step: &&StructureStep| {
             let failures = &step.response.failures;
             let structure = self.stage.body(step.body).and_then(|body| body.def.structure.as_deref());
             failures.iter().any(|failure| failure.by_blow)
                 && structure.is_some_and(|structure| structure.after(failures).components().len() > 1)
-        })
+        };
+        let steps: Vec<_> = self.stage.world().structure_steps().iter().filter(comes_apart).collect();
+        if steps.is_empty() {
+            return false;
+        }
+        let bodies = self.stage.bodies();
+        let index_of = |id: BodyId| bodies.binary_search_by_key(&id, |body| body.id).ok();
+        let mut islands = UnionFind::new(bodies.len());
+        for push in self.stage.pushes() {
+            if let (Some(a), Some(b)) = (index_of(push.bodies.0), push.bodies.1.and_then(index_of)) {
+                islands.join(a as u32, b as u32);
+            }
+        }
+        // Of each island: J that moves, and J that structures did not take.
+        let mut energies = vec![(0.0, 0.0); bodies.len()];
+        for (k, body) in bodies.iter().enumerate().filter(|(_, body)| !body.is_static()) {
+            energies[islands.find(k as u32) as usize].0 += body.kinetic_energy();
+        }
+        for step in steps {
+            let Some(k) = index_of(step.body) else { continue };
+            let response = &step.response;
+            energies[islands.find(k as u32) as usize].1 += response.blow * response.unspent.powi(2);
+        }
+        let worth = WORTH_RETAKING * MORE_EACH_TIME.powi(self.taken_back as i32);
+        energies.iter().any(|(moving, unspent)| *unspent > worth * (moving + unspent))
     }
 
     /// Whether the last step was taken back, to be taken again with what a blow has left of a structure.
@@ -208,8 +243,8 @@ impl Sandbox {
         Ok(true)
     }
 
-    /// A blow on a body whose parts hold: bonds near the point lose as much strength as the `energy` (J) takes, or fail
-    /// where none is given.
+    /// A blow on a body whose parts hold: bonds near the point lose as much strength as the `energy` (J) takes; where none is
+    /// given, those of the struck part and of what is near it fail.
     pub(super) fn strike_structure(
         &mut self,
         id: BodyId,
@@ -219,15 +254,21 @@ impl Sandbox {
     ) -> Result<bool, SandboxError> {
         let Some(body) = self.stage.body(id) else { return Ok(false) };
         let Some(structure) = body.def.structure.clone() else { return Ok(false) };
-        let (point, radius) = knock_at(body, &blow, params);
+        let (point, mut radius) = knock_at(body, &blow, params);
+        // A blow without energy frees what it meets, not all that a break would reach.
+        let struck = structure.part_at(point).filter(|_| energy.is_none());
+        if let Some(part) = struck {
+            let volume = structure.parts[part as usize].shape.mass().volume_m3;
+            radius = radius.min(KNOCK_REACH * libm::cbrt(volume));
+        }
         let changed = match energy {
             Some(energy) => structure.weakened(point, radius, energy),
             None => Some(structure.changed(|bonds| {
-                let distance = |bond: &Bond| bond.section.centre.distance(point);
-                let alive = bonds.iter().filter(|bond| bond.damage < 1.0);
-                let nearest = alive.map(distance).min_by(f64::total_cmp).unwrap_or(0.0);
-                let reach = radius.max(nearest * (1.0 + 1e-9));
-                bonds.iter_mut().filter(|bond| distance(bond) <= reach).for_each(|bond| bond.damage = 1.0);
+                let is_struck = |bond: &&mut Bond| {
+                    struck.is_some_and(|part| bond.ends.contains(&part))
+                        || bond.section.centre.distance(point) <= radius
+                };
+                bonds.iter_mut().filter(is_struck).for_each(|bond| bond.damage = 1.0);
             })),
         };
         if let Some(changed) = changed {

@@ -169,6 +169,17 @@ fn anchors_hold_and_a_reset_brings_the_structure_back() {
     assert!(most.len() == 3 && most[0].load.share >= most[2].load.share && most[0].load.share <= 1.0);
     // What is played again after going back is noted once.
     let frame = sandbox.frame_before(failed[0].time);
+    let debris = sandbox.debris();
+    assert!(!debris.is_empty() && debris.iter().all(|grain| grain.position.is_finite()));
+    let shown = sandbox.timeline().frame_at(sandbox.time());
+    for failure in &failed {
+        assert!((failure.normal.length() - 1.0).abs() < 1e-9, "{failure:?}");
+        assert!(failure.velocity.length() < 40.0 && failure.release > 0.0, "{failure:?}");
+    }
+    assert!(sandbox.show_recorded(frame));
+    assert!(sandbox.debris().is_empty(), "before the first failure there are no grains");
+    assert!(sandbox.show_recorded(shown));
+    assert_eq!(sandbox.debris(), debris, "forth again the same grains are there");
     assert!(sandbox.show_recorded(frame));
     play(&mut sandbox, 20);
     let again = sandbox.bond_failures();

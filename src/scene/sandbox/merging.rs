@@ -11,6 +11,7 @@ use glam::{DMat3, DVec3};
 use super::{Sandbox, SandboxError, pieces::counted};
 use crate::{
     bodies::{Body, BodyDef, BodyId, BodyState},
+    fracture::Rejoin,
     scene::{
         Origin,
         breaking::world_from_local,
@@ -79,13 +80,11 @@ impl Sandbox {
         let (source, forest) =
             (record.forest().ok_or_else(gone)?, record.forest_of_parts().ok_or_else(gone)?);
         let (Some(pattern), Some(grid)) = (&record.pattern, record.grid) else { return Err(gone()) };
-        Ok(Ingredients::Trees {
-            source: (source, record.tree),
-            pattern: pattern.clone(),
-            grid,
-            forest,
-            parts: record.trees.iter().copied().zip(record.cells.iter().copied()).collect(),
-        })
+        let rejoin = self.jobs.splitting.rejoin_of(&forest).unwrap_or_else(|| {
+            let parts = record.trees.iter().copied().zip(record.cells.iter().copied());
+            Arc::new(Rejoin::new((source, record.tree), pattern.clone(), forest, parts))
+        });
+        Ok(Ingredients::Trees { rejoin, grid })
     }
 
     /// Replaces the merged bodies once a worker has made the shape; returns false if there was nothing to do.

@@ -11,6 +11,7 @@
 mod beside;
 mod bonds;
 mod brushing;
+mod debris;
 mod generations;
 mod holding;
 #[cfg(test)]
@@ -48,6 +49,7 @@ use super::{
     BodyInfo, BreakSummary, Event, History, ObjectInfo, SandboxError, ScenePick, Selection, Timeline, Tuning,
     beside::Beside,
     breaking::Workshop,
+    debris_view::DebrisView,
     document::Document,
     ghost::Ghost,
     jobs::{Jobs, Velocities},
@@ -79,6 +81,7 @@ pub struct Sandbox {
     looking: Looking,
     stress: StressView,
     touched: Touched,
+    debris_view: DebrisView,
     painted: Painted,
     /// The last dab of the stroke that is being painted.
     stroke: Option<Dab>,
@@ -93,9 +96,6 @@ pub struct Sandbox {
     /// How many times the present step was taken back.
     taken_back: u32,
 }
-
-/// Most times that a step is taken again because a blow took a structure apart in it.
-const MOST_TAKEN_BACK: u32 = 16;
 
 /// What [`Sandbox::poll`] applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,6 +141,7 @@ impl Sandbox {
             looking: Looking::default(),
             stress: StressView::default(),
             touched: Touched::default(),
+            debris_view: DebrisView::default(),
             painted: Painted::default(),
             stroke: None,
             ghost: Ghost::default(),
@@ -338,8 +339,7 @@ impl Sandbox {
             self.forget_later_bonds();
         }
         let before = Velocities::of(&self.stage, self.document.is_fragile());
-        let start =
-            (self.stage.has_structures() && self.taken_back < MOST_TAKEN_BACK).then(|| self.stage.begin());
+        let start = self.stage.has_structures().then(|| self.stage.begin());
         self.stage.step()?;
         let time = self.stage.time();
         // What is struck and comes apart stops nothing: its parts meet what struck them, from where both were.
@@ -456,10 +456,10 @@ impl Sandbox {
         self.stage.frozen()
     }
 
-    /// Whether a step would change anything.
+    /// Whether a step would change anything, were it only dust in the air.
     #[must_use]
     pub fn has_motion(&self) -> bool {
-        self.stage.has_motion() || self.document.has_events_left()
+        self.stage.has_motion() || self.document.has_events_left() || self.has_flying_debris()
     }
 
     /// Time of the open scene's last future event, s; `None` if there is none.

@@ -125,7 +125,9 @@ impl Sandbox {
         }
         self.history.end_gesture();
         let has_world = step.world.is_some();
-        self.set_tuning(step.tuning);
+        let mut tuning = step.tuning;
+        tuning.view.explode = self.document.tuning().view.explode;
+        self.set_tuning(tuning);
         if has_world {
             self.strengthen();
         }
@@ -146,7 +148,12 @@ impl Sandbox {
 
     /// Changes the tuned values. Calls with one `gesture` until [`Sandbox::end_gesture`] are one undo step.
     pub fn tune(&mut self, gesture: &'static str, tuning: Tuning) {
-        if tuning != *self.document.tuning() {
+        let mut as_shown = tuning.clone();
+        as_shown.view.explode = self.document.tuning().view.explode;
+        if as_shown == *self.document.tuning() {
+            // How far apart pieces are drawn is a look at them, and no change.
+            self.set_tuning(tuning);
+        } else {
             let label = self.document.tuning().named_difference(&tuning).unwrap_or(gesture);
             self.history.change(gesture, label, self.document.tuning(), self.document.homes.state());
             self.set_tuning(tuning);
@@ -312,6 +319,22 @@ mod tests {
         sandbox.undo();
         let saved = sandbox.scene(crate::render::Camera::default());
         assert_eq!(saved.bodies, two().bodies, "what nobody changed is saved as it was");
+    }
+
+    #[test]
+    fn drawing_pieces_apart_is_no_step_of_undo_and_undo_leaves_it() {
+        let Some(mut sandbox) = open(two()) else { return };
+        let mut tuning = sandbox.tuning().clone();
+        tuning.friction = 0.9;
+        sandbox.tune("friction", tuning.clone());
+        sandbox.end_gesture();
+        tuning.view.explode = 0.7;
+        sandbox.tune("explode", tuning);
+        sandbox.end_gesture();
+        assert_eq!(sandbox.undo().as_deref(), Some("friction"));
+        assert_eq!((sandbox.tuning().view.explode, frictions(&sandbox)), (0.7, vec![0.5, 0.05]));
+        assert_eq!(sandbox.redo().as_deref(), Some("friction"));
+        assert_eq!((sandbox.tuning().view.explode, frictions(&sandbox)), (0.7, vec![0.9, 0.9]));
     }
 
     #[test]

@@ -231,7 +231,27 @@ impl Sandbox {
         self.paint(Stroke::Invert)
     }
 
-    fn paint(&mut self, stroke: Stroke) -> bool {
+    /// Makes the cells of the pinned impact stay where the stress on display pulls little, so that the break ends where the
+    /// stress does. Returns how many cells stay and how many there are.
+    ///
+    /// # Errors
+    /// What is missing, in a sentence.
+    pub fn break_where_it_pulls(&mut self) -> Result<(usize, usize), &'static str> {
+        self.refresh_pinned();
+        let pin = self.document.tuning().pin.as_ref().ok_or("Pin an impact first")?;
+        let of = self.stress.body(&self.stage).filter(|body| body.id == pin.aim.body);
+        of.ok_or("The stress of the pinned impact is not there yet: choose Show: stress and wait for it")?;
+        let seeds = self.preview.pinned_seeds().ok_or("The pinned impact has no cells")?;
+        let kept = self.stress.unloaded(seeds);
+        let all = seeds.len();
+        if kept.len() == all {
+            return Err("Nothing pulls enough to break");
+        }
+        self.paint(Stroke::Unloaded(&kept));
+        Ok((kept.len(), all))
+    }
+
+    fn paint(&mut self, stroke: Stroke<'_>) -> bool {
         self.refresh_pinned();
         let Some(kept) = self.preview.painted(stroke) else {
             return false;
@@ -288,7 +308,7 @@ impl Sandbox {
         self.looking.report()
     }
 
-    /// Updates the drawing of contacts. Nothing is drawn in an exploded view, where contacts would not lie on the
+    /// Updates the drawing of contacts, debris, dabs and another take. Nothing is drawn in an exploded view, where contacts would not lie on the
     /// bodies.
     ///
     /// # Errors
@@ -306,12 +326,15 @@ impl Sandbox {
         let paint = &self.document.tuning().fracture.paint;
         self.stress.update(mode, aim, paint, &self.stage);
         self.touched.update(mode, (&mut self.stage, &self.stress), marks, inside)?;
-        let below = self.touched.overlay().or(self.looking.overlay()).map(|overlay| &**overlay);
-        let below = (below, self.looking.revision() + self.touched.revision());
-        let fits = view.explode == 0.0;
-        self.painted.update(fits, &self.document.tuning().fracture.paint, &self.stage, below);
-        let below = self.painted.overlay().map_or(below.0, |overlay| Some(&**overlay));
-        let below = (below, self.looking.revision() + self.touched.revision() + self.painted.revision());
+        self.update_debris();
+        let below = self.debris_view.overlay().or(self.touched.overlay()).or(self.looking.overlay());
+        let below = below.map(|overlay| &**overlay);
+        let revision = self.looking.revision() + self.touched.revision() + self.debris_view.revision();
+        let fits = self.document.tuning().view.explode == 0.0;
+        let paint = &self.document.tuning().fracture.paint;
+        self.painted.update(fits, paint, &self.stage, (below, revision));
+        let below = self.painted.overlay().map_or(below, |overlay| Some(&**overlay));
+        let below = (below, revision + self.painted.revision());
         self.ghost.update(fits, &self.timeline, &self.stage, below);
         Ok(())
     }
@@ -337,15 +360,17 @@ impl Sandbox {
         swapped
     }
 
-    /// The overlay over the picture: internals, contacts, dabs of the brush, and another take.
+    /// The overlay over the picture: internals, contacts, debris, dabs of the brush, and another take.
     #[must_use]
     pub fn inside_overlay(&self) -> Option<&Arc<Overlay>> {
-        self.ghost.overlay().or(self.painted.overlay()).or(self.touched.overlay()).or(self.looking.overlay())
+        let above = self.ghost.overlay().or(self.painted.overlay()).or(self.debris_view.overlay());
+        above.or(self.touched.overlay()).or(self.looking.overlay())
     }
 
     /// Changes whenever that overlay changes.
     #[must_use]
     pub fn looking_revision(&self) -> u64 {
-        self.looking.revision() + self.touched.revision() + self.painted.revision() + self.ghost.revision()
+        let below = self.looking.revision() + self.touched.revision() + self.debris_view.revision();
+        below + self.painted.revision() + self.ghost.revision()
     }
 }

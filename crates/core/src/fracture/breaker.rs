@@ -15,11 +15,9 @@ use std::{
     },
 };
 
-use glam::DVec3;
-
 use super::{
     Cancel, Fracture, FractureCounts, FractureError, FractureParams, Impact, KeptCells, ParamProblem,
-    Pattern, Seams, Solved, solid::CutMesh,
+    Pattern, Seams, SeedSource, Solved, solid::CutMesh,
 };
 use crate::{
     compute::Compute,
@@ -89,7 +87,7 @@ pub struct Strike<'a> {
     /// Cells that were painted to stay.
     pub painted: Option<&'a KeptCells>,
     /// Seeds from a file, instead of those of the pattern.
-    pub points: Option<&'a [DVec3]>,
+    pub seeds: Option<&'a SeedSource>,
     /// Leaf level that the parameters speak of, where the shape is a coarser copy of an octree: what counts in
     /// voxels shrinks with them.
     pub full_level: Option<u32>,
@@ -103,17 +101,8 @@ impl<'a> Strike<'a> {
     /// A blow with nothing special about it.
     #[must_use]
     pub fn new(impact: Impact, params: &'a FractureParams) -> Self {
-        let (bounds, painted, points) = (None, None, None);
-        Self {
-            impact,
-            params,
-            bounds,
-            painted,
-            points,
-            full_level: None,
-            preview: false,
-            count_hidden: false,
-        }
+        let (bounds, painted, seeds) = (None, None, None);
+        Self { impact, params, bounds, painted, seeds, full_level: None, preview: false, count_hidden: false }
     }
 }
 

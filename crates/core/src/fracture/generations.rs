@@ -14,7 +14,8 @@ use std::sync::{Arc, OnceLock};
 use glam::DVec3;
 
 use super::{
-    Break, BreakContext, FractureError, FractureParams, Impact, Part, Passes, Piece, Strike, break_shape,
+    Break, BreakContext, FractureError, FractureParams, Impact, Part, Passes, Piece, SeedSource, Strike,
+    break_shape,
 };
 use crate::{
     fracture::Cancel,
@@ -35,7 +36,7 @@ pub struct Plan {
     /// Parameters.
     pub params: FractureParams,
     /// Seeds of the first break in shape space, instead of the pattern's.
-    pub seeds: Option<Vec<DVec3>>,
+    pub seeds: Option<SeedSource>,
     /// Bounds of which the first break's radii are fractions, shape space; `None`: those of the shape.
     pub bounds: Option<Aabb>,
     /// How many times the largest pieces break.
@@ -118,7 +119,7 @@ pub fn random_number_again(first: u64, number: u64) -> u64 {
 pub struct FirstStrike {
     impact: Impact,
     bounds: Option<Aabb>,
-    points: Option<Vec<DVec3>>,
+    seeds: Option<SeedSource>,
 }
 
 impl FirstStrike {
@@ -129,14 +130,14 @@ impl FirstStrike {
         Self {
             impact: Impact { point: local(plan.impact.point), ..plan.impact },
             bounds: plan.bounds.map(|bounds| bounds.placed(local)),
-            points: plan.seeds.as_ref().map(|points| points.iter().map(|p| local(*p)).collect()),
+            seeds: plan.seeds.as_ref().map(|seeds| seeds.placed(local)),
         }
     }
 
     /// The blow, for parameters.
     #[must_use]
     pub fn strike<'a>(&'a self, params: &'a FractureParams) -> Strike<'a> {
-        Strike { bounds: self.bounds, points: self.points.as_deref(), ..Strike::new(self.impact, params) }
+        Strike { bounds: self.bounds, seeds: self.seeds.as_ref(), ..Strike::new(self.impact, params) }
     }
 }
 

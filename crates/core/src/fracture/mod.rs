@@ -57,7 +57,9 @@ pub use voronoi::{
     Fracturer, VoronoiDetail,
     islands::labelling,
     missed_fragments::{MissedFragments, missed_fragments},
-    pattern::{CellSource, Cells, KeptCells, Pattern, UNIT_BITS, middle_of, nearest_seed},
+    pattern::{
+        CellSource, Cells, CrackPicture, KeptCells, Pattern, SeedSource, UNIT_BITS, middle_of, nearest_seed,
+    },
     reference,
     reference::{VoronoiFace, voronoi_faces},
     seams::Seams,

@@ -144,7 +144,9 @@ mod tests {
     use super::*;
     use crate::{
         compute::Compute,
-        fracture::{BreakContext, Cancel, FractureParams, Impact, Passes, Strike, Surface, break_shape},
+        fracture::{
+            BreakContext, Cancel, FractureParams, Impact, Passes, SeedSource, Strike, Surface, break_shape,
+        },
         mesh::builtin,
         shape::{Look, Shape},
         svo::{Arena, Grid},
@@ -166,7 +168,8 @@ mod tests {
         let context = BreakContext { arena: &arena, passes: &passes, cancel: Cancel::never() };
         let params = FractureParams { surface, ..FractureParams::default() };
         let impact = Impact { point: shape.centre(), direction: DVec3::Y };
-        let strike = Strike { points: Some(&points), ..Strike::new(impact, &params) };
+        let given = SeedSource::Points(points.clone());
+        let strike = Strike { seeds: Some(&given), ..Strike::new(impact, &params) };
         let parts = break_shape(&context, &shape, &strike).unwrap().parts;
         let place = |p: DVec3| grid.origin + grid.h * p;
         // The surface lies half a voxel within the outermost voxels, on the mean.

@@ -8,7 +8,7 @@
 
 use glam::{DMat3, DVec3};
 
-use crate::bodies::structure::Strength;
+use crate::{bodies::structure::Strength, fracture::CrackSection};
 
 /// A pair of neighbours.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -26,8 +26,17 @@ pub struct Bond {
     /// Area of its projection on the mean plane, which carries the loads: less than the area where the crack is rough.
     pub section: f64,
     /// Second moments of that projection about its centre, the integral of r r^T: as of
-    /// [`CrackSection`](crate::fracture::CrackSection).
+    /// [`CrackSection`].
     pub moments: DMat3,
+}
+
+/// A bond that a structure has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeldBond {
+    /// The crack that it holds closed, exactly; its normal goes from the lower piece to the higher one.
+    pub section: CrackSection,
+    /// Share of the strength that it has; 0 if it has failed.
+    pub share: f64,
 }
 
 /// Each of these loads, alone, breaks a bond.

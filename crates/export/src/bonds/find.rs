@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use glam::{DMat3, DVec3};
 use rayon::prelude::*;
 
-use super::bond::Bond;
+use super::bond::{Bond, HeldBond};
 use crate::{
     Assembly, ExportError, Watch,
     meshes::{Side, Tagged, TriangleTree, WrittenMesh},
@@ -82,8 +82,24 @@ pub fn bonds(what: &Assembly, watch: &Watch) -> Result<Vec<Bond>, ExportError> {
         done += own.len();
         all.extend(joined(&pairs));
     }
-    all.sort_by_key(|bond| bond.pieces);
-    Ok(all)
+    Ok(exact(all, what))
+}
+
+/// With the sections of structures in place of what meshes show of them, which miss small cracks; by ascending pair.
+fn exact(found: Vec<Bond>, what: &Assembly) -> Vec<Bond> {
+    let mut all: BTreeMap<[usize; 2], Bond> = found.into_iter().map(|bond| (bond.pieces, bond)).collect();
+    for (pieces, HeldBond { section, .. }) in &what.held {
+        let bond = all.entry(*pieces).or_insert(Bond { area: section.area, ..Bond::default() });
+        *bond = Bond {
+            pieces: *pieces,
+            centre: section.centre,
+            normal: section.normal,
+            section: section.area,
+            moments: section.moments,
+            ..*bond
+        };
+    }
+    all.into_values().collect()
 }
 
 /// The pieces opposite to a crack face, with their shares of its area.
@@ -162,7 +178,8 @@ fn joined(pairs: &BTreeMap<(u32, u32), OneSide>) -> Vec<Bond> {
             area: whole * 0.5,
             centre,
             normal,
-            gap: (one.gap + other.gap) / whole,
+            // Faces that coincide are rounded apart by some 1e-17.
+            gap: Some((one.gap + other.gap) / whole).filter(|gap| *gap > 1e-9 * whole.sqrt()).unwrap_or(0.0),
             section,
             moments: flat * about * flat * section,
         }

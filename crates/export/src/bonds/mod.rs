@@ -15,7 +15,7 @@ mod usd;
 
 use std::path::Path;
 
-pub use bond::{Bond, Capacity};
+pub use bond::{Bond, Capacity, HeldBond};
 pub use find::bonds;
 
 use crate::{Assembly, ExportError, Format, Target, Watch};

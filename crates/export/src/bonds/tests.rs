@@ -35,7 +35,8 @@ fn broken(shares: &[DVec3], handover: Handover) -> (Assembly, Vec<CrackSection>)
     let params = FractureParams { surface: Surface::Planar, ..FractureParams::default() };
     let [low, high] = [object.bounds.low, object.bounds.high];
     let seeds: Vec<DVec3> = shares.iter().map(|share| low + *share * (high - low)).collect();
-    let plan = Plan { impact, params, seeds: Some(seeds), bounds: Some(object.bounds), generations: 1 };
+    let plan =
+        Plan { impact, params, seeds: Some(seeds.into()), bounds: Some(object.bounds), generations: 1 };
     let broken = break_object(&mut arena, &Passes::default(), &object.shape, &plan, &mut |_, _| {}).unwrap();
     let mut what = Assembly::of_break(&broken);
     what.handover = Handover { bonds: true, ..handover };
@@ -146,11 +147,16 @@ fn pieces_that_have_come_apart_have_no_joint() {
     assert!(of_first > 0 && together == all.len());
     // A bond that has failed holds nothing; one with half of the strength holds half.
     let usual = what.capacity(&all[0]);
-    what.shares.insert(all[0].pieces, 0.5);
-    what.shares.insert(all[1].pieces, 0.0);
+    let held = |bond: &Bond, share: f64| {
+        let (parts, area) = (bond.pieces.map(|piece| piece as u32), bond.section);
+        let section =
+            CrackSection { parts, area, centre: bond.centre, normal: bond.normal, moments: bond.moments };
+        (bond.pieces, HeldBond { section, share })
+    };
+    what.held.extend([held(&all[0], 0.5), held(&all[1], 0.0)]);
     assert!((what.capacity(&all[0]).bend / usual.bend - 0.5).abs() < 1e-9);
     assert_eq!(joints(&what, &all).len(), together - 1);
-    what.shares.clear();
+    what.held.clear();
     // All together elsewhere: nothing has come apart.
     let turn = DQuat::from_rotation_y(0.7);
     let placing = Placing { scale: 1.0, rotation: turn, translation: DVec3::new(3.0, 1.0, -2.0) };
@@ -160,6 +166,40 @@ fn pieces_that_have_come_apart_have_no_joint() {
     assert_eq!(joints(&what, &all).len(), together - of_first);
     what.pieces[0].placing = Placing { rotation: turn * DQuat::from_rotation_x(0.01), ..placing };
     assert_eq!(joints(&what, &all).len(), together - of_first);
+}
+
+/// Whatever meshes show: a crack that they miss is listed, and one that they show has the section that the structure has.
+#[test]
+fn bonds_of_a_structure_are_its_own_sections() {
+    let (mut what, sections) = (five(Handover::default()), &OF_FIVE.1);
+    let of_meshes = bonds(&what, &watch()).unwrap();
+    let mut own: Vec<CrackSection> = sections.clone();
+    let absent = (0..5u32).flat_map(|a| (a + 1..5).map(move |b| [a, b])).find(|pair| {
+        !sections.iter().any(|section| section.parts == *pair)
+            && !of_meshes.iter().any(|bond| bond.pieces == pair.map(|piece| piece as usize))
+    });
+    if let Some(parts) = absent {
+        own.push(CrackSection { parts, area: 1e-6, ..sections[0] });
+    }
+    let held = |section: &CrackSection| {
+        let section = CrackSection { area: section.area * 0.5, ..*section };
+        (section.parts.map(|part| part as usize), HeldBond { section, share: 0.7 })
+    };
+    what.held = own.iter().map(held).collect();
+    let all = bonds(&what, &watch()).unwrap();
+    assert!(all.is_sorted_by_key(|bond| bond.pieces) && all.len() >= own.len());
+    for section in &own {
+        let bond = all.iter().find(|bond| bond.pieces == section.parts.map(|part| part as usize)).unwrap();
+        assert_eq!(
+            (bond.section, bond.centre, bond.normal),
+            (0.5 * section.area, section.centre, section.normal)
+        );
+        let pull = what.capacity(bond).pull;
+        assert!((pull / (0.35 * section.area * what.strength(None).tension) - 1.0).abs() < 1e-9);
+        let meshes = of_meshes.iter().find(|other| other.pieces == bond.pieces);
+        let area = meshes.map_or(0.5 * section.area, |bond| bond.area);
+        assert_eq!(bond.area, area, "the area of rough faces is that of meshes");
+    }
 }
 
 #[test]

@@ -35,7 +35,8 @@ fn cells(count: usize, strength: Strength) -> Structure {
     let context = BreakContext { arena: &arena, passes: &passes, cancel: Cancel::never() };
     let params = FractureParams::default();
     let impact = Impact { point: shape.centre(), direction: DVec3::Y };
-    let strike = Strike { points: Some(&points), ..Strike::new(impact, &params) };
+    let seeds = points.clone().into();
+    let strike = Strike { seeds: Some(&seeds), ..Strike::new(impact, &params) };
     let broken = break_shape(&context, &shape, &strike).unwrap().parts;
     let part = |(number, part): (usize, &crate::fracture::Part)| StructurePart {
         number: number as u32,

@@ -160,7 +160,8 @@ pub const PRESETS: &[Row<FractureParams>] = rows! { FractureParams;
 /// What decides which cells there are, and which break off.
 pub const CELLS: &[Row<FractureParams>] = rows! { FractureParams;
     value seeds_file = Parameter::new("Seeds from", "seeds in mesh units instead of the pattern").undo("seeds file")
-        .more("text or `.npy` as `--seeds-file` takes them; only the break of an intact body uses it");
+        .more("text or `.npy` as `--seeds-file` takes them, or a picture whose dark lines are the cracks as seen along \
+         the blow (`.png`, `.jpg`, `.bmp`, `.webp`); only the break of an intact body uses it; [how](fracture.md#patterns)");
     number target_pieces = Parameter::whole("Pieces", (1.0, MAX_SEEDS as f64), "Pieces to aim at; the number of \
          seeds is found by trying").logarithmic(2.0, MAX_SEEDS as f64).undo("number of pieces")
         .more("then neither `counts` nor `seeds_file`");
@@ -173,7 +174,8 @@ pub const CELLS: &[Row<FractureParams>] = rows! { FractureParams;
          only");
     value paint = Parameter::new("Paint", "dabs of the brush, `{ kind = \"dense\", at = [x, y, z], radius = 0.1, amount = \
          4 }` each: places and radii in the body's own axes, m").undo("paint").unset("[]")
-        .more("\"dense\" adds `amount` seeds, \"whole\" keeps what meets there together; where bonds hold the pieces, \
+        .more("\"dense\" adds `amount` seeds, \"whole\" keeps what meets there together, \"cut\" cracks along its stroke from \
+         `from` to `at` into `direction`; where bonds hold the pieces, \
          \"weak\" leaves the share `amount` of their strength and \"anchor\" fixes what it touches; \
          [the brush](fracture.md#the-brush)");
     value rng = Parameter::new("Random seed", "The same number gives the same cracks").undo("random seed")

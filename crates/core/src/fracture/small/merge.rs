@@ -11,7 +11,10 @@
 //! In: the broken object, its pattern, and the trees and cells of all its parts. Out: one tree of some of them, by the
 //! rule for small pieces ([`super::merge`]).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, OnceLock},
+};
 
 use glam::IVec3;
 use rayon::prelude::*;
@@ -54,16 +57,21 @@ pub(in crate::fracture) fn join(
     ids: &[u32],
     members: &[&Piece],
 ) -> Result<(Forest, u64), Cancelled> {
-    let own: BTreeSet<u32> = ids.iter().copied().collect();
-    let leaves = &work.forest.leaves;
-    let copies_of = |piece: &&Piece| {
-        let tree = piece.tree as usize;
-        let range = work.forest.tree_start[tree] as usize..work.forest.tree_start[tree + 1] as usize;
-        range.map(|leaf| (leaves.keys.at(leaf), leaf))
-    };
+    let keys = &work.forest.leaves.keys;
+    let copies_of = |piece: &&Piece| leaves_of(work.forest, piece).map(|leaf| (keys.at(leaf), leaf));
     let mut copies: Vec<(Key, usize)> = members.par_iter().flat_map_iter(copies_of).collect();
     copies.par_sort_unstable();
+    join_copies(work, ids, members, &copies)
+}
 
+/// The same, given every leaf of the members, ascending.
+fn join_copies(
+    work: &Joining<'_>,
+    ids: &[u32],
+    members: &[&Piece],
+    copies: &[(Key, usize)],
+) -> Result<(Forest, u64), Cancelled> {
+    let own: BTreeSet<u32> = ids.iter().copied().collect();
     let seeds = seeds_of_objects(work.pattern);
     let joined =
         copies.par_chunk_by(|a, b| a.0 == b.0).map(|copies| joined_voxel(work, &seeds, &own, copies));
@@ -270,25 +278,45 @@ pub(in crate::fracture) fn of_voxel(holders: &Holders, key: Key) -> &[(Key, u32)
 }
 
 /// The parts of a break, some of which are to be merged.
-pub struct Rejoin<'a> {
-    source: (&'a Forest, u32),
-    pattern: &'a Pattern,
-    forest: &'a Forest,
+pub struct Rejoin {
+    source: (Arc<Forest>, u32),
+    pattern: Pattern,
+    forest: Arc<Forest>,
     pieces: Vec<Piece>,
+    /// (voxel, part, leaf) of every leaf of every part, ascending: sorted once for all merges.
+    voxels: OnceLock<Vec<(Key, u32, u32)>>,
 }
 
-impl<'a> Rejoin<'a> {
+impl Rejoin {
     /// For a break of (forest, tree) by `pattern` into trees of `forest`: each part's tree and cell.
     #[must_use]
     pub fn new(
-        source: (&'a Forest, u32),
-        pattern: &'a Pattern,
-        forest: &'a Forest,
+        source: (Arc<Forest>, u32),
+        pattern: Pattern,
+        forest: Arc<Forest>,
         parts: impl Iterator<Item = (u32, u32)>,
     ) -> Self {
         // Sums of these pieces are not used.
         let piece = |(tree, cell)| Piece { tree, cell, voxels: 0, mass: GridMass::default() };
-        Self { source, pattern, forest, pieces: parts.map(piece).collect() }
+        Self { source, pattern, forest, pieces: parts.map(piece).collect(), voxels: OnceLock::new() }
+    }
+
+    /// Whether these are the trees of its parts.
+    #[must_use]
+    pub fn is_of(&self, forest: &Arc<Forest>) -> bool {
+        Arc::ptr_eq(&self.forest, forest)
+    }
+
+    fn voxels(&self) -> &[(Key, u32, u32)] {
+        self.voxels.get_or_init(|| {
+            let keys = &self.forest.leaves.keys;
+            let of_part = |(part, piece): (usize, &Piece)| {
+                leaves_of(&self.forest, piece).map(move |leaf| (keys.at(leaf), part as u32, leaf as u32))
+            };
+            let mut all: Vec<_> = self.pieces.par_iter().enumerate().flat_map_iter(of_part).collect();
+            all.par_sort_unstable();
+            all
+        })
     }
 
     /// One tree of the parts that `members` number, ascending; `None` if they are not connected: each must share a
@@ -297,20 +325,30 @@ impl<'a> Rejoin<'a> {
     /// # Errors
     /// [`Cancelled`].
     pub fn one_of(&self, members: &[u32], cancel: &Cancel) -> Result<Option<Forest>, Cancelled> {
-        let holders = holders(self.forest, &self.pieces, members);
+        let mut is_member = vec![false; self.pieces.len()];
+        members.iter().for_each(|part| is_member[*part as usize] = true);
+        let (mut holders, mut copies): (Holders, Vec<(Key, usize)>) = (Vec::new(), Vec::new());
+        for of_voxel in self.voxels().chunk_by(|a, b| a.0 == b.0) {
+            let before = copies.len();
+            let own = of_voxel.iter().filter(|(_, part, _)| is_member[*part as usize]);
+            copies.extend(own.map(|(key, _, leaf)| (*key, *leaf as usize)));
+            if copies.len() > before {
+                holders.extend(of_voxel.iter().map(|(key, part, _)| (*key, *part)));
+            }
+        }
         if !hang_together(&holders, members) {
             return Ok(None);
         }
         let pieces: Vec<&Piece> = members.iter().map(|p| &self.pieces[*p as usize]).collect();
         let work = Joining {
-            source: self.source,
-            pattern: self.pattern,
-            forest: self.forest,
+            source: (&self.source.0, self.source.1),
+            pattern: &self.pattern,
+            forest: &self.forest,
             pieces: &self.pieces,
             holders: &holders,
             cancel,
         };
-        Ok(Some(join(&work, members, &pieces)?.0))
+        Ok(Some(join_copies(&work, members, &pieces, &copies)?.0))
     }
 }
 

@@ -66,7 +66,7 @@ pub fn cells_of<'a>(shape: &'a Shape, octree: &'a Octree, strike: &Strike<'a>) -
         bounds: strike.bounds.unwrap_or(octree.mass.bounds),
         impact: strike.impact,
         painted: strike.painted,
-        points: strike.points,
+        seeds: strike.seeds,
     }
 }
 

@@ -3,8 +3,9 @@
 //!
 //! In: pieces. Out: one layer with points that neighbouring faces share, normals, texture coordinates and colours by
 //! corner, a subset of faces for each material, the UsdPhysics attributes of a rigid body, and time samples of its
-//! motion. Textures are PNG files beside it.
+//! motion; and points for the debris of a run. Textures are PNG files beside it.
 
+mod debris;
 mod inertia;
 mod materials;
 
@@ -20,6 +21,7 @@ use glam::{DQuat, DVec3, Vec3};
 use crate::geometry::srgb;
 use crate::{
     Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Generation, Needs, Target, Watch,
+    debris::Debris,
     meshes::WrittenMesh,
     motion::{Motion, MotionTrack},
     shape::MassProperties,
@@ -68,10 +70,25 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
         }
         open.extend(groups.into_iter().rev().map(|id| (Some(id), false)));
     }
+    if let (Some(grains), Some(motion)) = (&what.debris, motion) {
+        write_debris(&mut out, what, grains, motion).map_err(failed)?;
+    }
     materials::write(&mut out, &used).and_then(|()| writeln!(out, "}}")).map_err(failed)?;
     out.flush().map_err(failed)?;
     materials::write_textures(path, &used)?;
     Ok(Vec::new())
+}
+
+/// Writes the prim of what bonds left where they failed.
+fn write_debris(
+    out: &mut impl Write,
+    what: &Assembly,
+    grains: &Debris,
+    motion: &Motion,
+) -> std::io::Result<()> {
+    writeln!(out, "    def Points \"debris\"\n    {{")?;
+    debris::write(out, grains, motion, &what.handover.space(&FORMAT))?;
+    writeln!(out, "    }}\n")
 }
 
 /// The parent of a piece or of one that broke again, if it is among those that broke again.

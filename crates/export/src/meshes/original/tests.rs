@@ -42,7 +42,7 @@ fn broken_by(
     arena.insert(&object.forest).unwrap();
     let impact = default_impact(&object.shape, object.bounds);
     let place = |share: &DVec3| object.bounds.low + object.bounds.size() * *share;
-    let seeds = seeds.map(|all| all.iter().map(place).collect());
+    let seeds = seeds.map(|all| all.iter().map(place).collect::<Vec<_>>().into());
     let plan = Plan { impact, params: params.clone(), seeds, bounds: Some(object.bounds), generations };
     let broken = break_object(&mut arena, &Passes::default(), &object.shape, &plan, &mut |_, _| {}).unwrap();
     (object, broken)

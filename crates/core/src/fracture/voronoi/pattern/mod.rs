@@ -21,9 +21,11 @@ mod local;
 #[cfg(test)]
 mod local_tests;
 mod painted;
+mod picture;
 mod presets;
 
 pub use painted::{CellSource, Cells, KeptCells, middle_of, nearest_seed};
+pub use picture::{CrackPicture, SeedSource};
 
 /// Seeds fit 2^14 units a grid side; `shaders/fracture/voronoi/exact.wgsl` has the same number.
 pub const UNIT_BITS: u32 = 14;

@@ -7,7 +7,7 @@
 use crate::geometry::Aabb;
 use glam::{DVec3, I64Vec3};
 
-use super::{Pattern, PatternError, UNIT_BITS};
+use super::{Pattern, PatternError, SeedSource, UNIT_BITS};
 use crate::{
     fracture::{
         FractureParams, Impact, Preset,
@@ -105,7 +105,7 @@ pub struct CellSource<'a> {
     /// Cells that were painted to stay.
     pub painted: Option<&'a KeptCells>,
     /// Seeds from a file, grid coordinates, instead of the pattern.
-    pub points: Option<&'a [DVec3]>,
+    pub seeds: Option<&'a SeedSource>,
 }
 
 impl CellSource<'_> {
@@ -155,8 +155,8 @@ impl CellSource<'_> {
 
     fn seeds(&self, params: &FractureParams) -> Result<(Pattern, FractureParams), PatternError> {
         let mut named = params.clone();
-        let pattern = match self.points {
-            Some(points) => Pattern::from_file_points(points, self.octree.grid.level)?,
+        let pattern = match self.seeds {
+            Some(seeds) => seeds.pattern(self.impact, self.bounds, self.octree.grid.level)?,
             None => {
                 let all = FractureParams { local: None, keep: Vec::new(), ..params.clone() };
                 let Octree { forest, tree, .. } = self.octree;

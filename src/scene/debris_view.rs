@@ -1,0 +1,92 @@
+//! Draws the debris of bonds that failed: crumbs as discs in the colour of the object's inside, dust lighter and
+//! translucent.
+//!
+//! In: cracks, the present time. Out: an overlay, which includes those of fracture internals and contacts.
+
+use std::sync::Arc;
+
+use super::debris::{TornCrack, grains};
+use crate::{
+    export::debris::{Debris, GrainKind, Surroundings},
+    render::{Overlay, Point},
+};
+
+/// Opacity of dust at its birth.
+const DUST_OPACITY: f64 = 22.0;
+/// What dust is paler by, as a share of the way to white.
+const PALER: f64 = 0.5;
+/// Least radii of crumbs and of dust, pixels.
+const LEAST_PIXELS: [f32; 2] = [0.6, 1.0];
+
+/// A crack, how much debris it leaves, and the colour of what it is in, sRGB.
+pub(super) type Left = (TornCrack, f64, [u8; 3]);
+
+/// The overlay, and what it was made from.
+#[derive(Default)]
+pub(super) struct DebrisView {
+    /// The cracks and the grains of all of them, with the colour of each.
+    made: (Vec<Left>, Vec<[u8; 3]>, Option<Debris>),
+    /// Bits of the time, and the revision of the overlay below.
+    drawn: Option<(u64, u64)>,
+    overlay: Option<Arc<Overlay>>,
+    revision: u64,
+}
+
+impl DebrisView {
+    /// The combined overlay; `None` if no grains are drawn.
+    pub fn overlay(&self) -> Option<&Arc<Overlay>> {
+        self.overlay.as_ref()
+    }
+
+    /// Changes whenever the overlay changes.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Updates the overlay at `time`, s, on top of the overlay `below` with its revision. The cracks are in order of
+    /// time; there are none where no debris is to be drawn.
+    pub fn update(
+        &mut self,
+        cracks: Vec<Left>,
+        (time, around): (f64, Surroundings),
+        below: (Option<&Overlay>, u64),
+    ) {
+        if cracks.is_empty() {
+            (self.made, self.drawn) = (Default::default(), None);
+            self.revision += u64::from(self.overlay.take().is_some());
+            return;
+        }
+        let wanted = Some((time.to_bits(), below.1));
+        let is_known =
+            self.made.0 == cracks && self.made.2.as_ref().is_some_and(|made| made.around == around);
+        if is_known && self.drawn == wanted {
+            return;
+        }
+        if !is_known {
+            let (mut all, mut colors) = (Vec::new(), Vec::new());
+            for (crack, amount, color) in &cracks {
+                all.extend(grains(crack, *amount));
+                colors.resize(all.len(), *color);
+            }
+            self.made = (cracks, colors, Some(Debris { grains: all, around }));
+        }
+        self.drawn = wanted;
+        let mut made = below.0.cloned().unwrap_or_default();
+        let (_, colors, debris) = &self.made;
+        for (number, grain) in debris.iter().flat_map(|debris| debris.at(time)) {
+            let [r, g, b] = colors[number];
+            let (color, radius_pixels) = match grain.kind {
+                GrainKind::Crumb => ([r, g, b, 255], LEAST_PIXELS[0]),
+                GrainKind::Dust => {
+                    let pale = |c: u8| (f64::from(c) + PALER * (255.0 - f64::from(c))).round() as u8;
+                    let opacity = (DUST_OPACITY * grain.opacity).round() as u8;
+                    ([pale(r), pale(g), pale(b), opacity], LEAST_PIXELS[1])
+                }
+            };
+            let (at, radius_m) = (grain.position.as_vec3(), grain.radius as f32);
+            made.points.push(Point { at, color, radius_pixels, radius_m, back_pixels: 0.0 });
+        }
+        self.overlay = Some(Arc::new(made));
+        self.revision += 1;
+    }
+}

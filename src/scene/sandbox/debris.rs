@@ -1,0 +1,101 @@
+//! Debris of the bonds that have failed so far.
+//!
+//! In: failures, the present time, the amount that each object leaves. Out: grains. They are part of no state: going
+//! back in time and forth again shows the same ones.
+
+use std::sync::Arc;
+
+use super::{BondFailure, Sandbox};
+use crate::{
+    export::debris::{DUST_LASTS_S, Debris, Grain, MOST_GRAINS, SeenGrain, Surroundings},
+    render::Overlay,
+    scene::{
+        debris::{grains, most_grains},
+        debris_view::{DebrisView, Left},
+    },
+};
+
+impl Sandbox {
+    /// What grains of debris fall by and onto.
+    #[must_use]
+    pub fn surroundings(&self) -> Surroundings {
+        let settings = self.stage.settings();
+        Surroundings { gravity: settings.gravity, floor: settings.floor }
+    }
+
+    /// Bonds that had failed by the present time.
+    fn failed_by_now(&self) -> &[BondFailure] {
+        let all = self.bond_failures();
+        let now = self.stage.time() + 1e-9;
+        &all[..all.partition_point(|failure| failure.time <= now)]
+    }
+
+    /// The grains that each bond left which failed since the scene was opened, whatever time is shown.
+    pub fn all_debris(&self) -> impl Iterator<Item = (&BondFailure, Vec<Grain>)> {
+        let left =
+            move |failure: &BondFailure| grains(&failure.crack(), self.document.debris_of(failure.object));
+        self.bond_failures().iter().map(move |failure| (failure, left(failure)))
+    }
+
+    /// The newest cracks by now, which leave all the grains that are there at a time.
+    fn newest_cracks(&self) -> Vec<Left> {
+        let failed = self.failed_by_now();
+        if failed.is_empty() {
+            return Vec::new();
+        }
+        let insides = self.document.insides();
+        let (mut newest, mut count) = (Vec::new(), 0);
+        for failure in failed.iter().rev() {
+            let amount = self.document.debris_of(failure.object);
+            if amount > 0.0 {
+                let inside = insides[failure.object.min(insides.len() - 1)];
+                count += most_grains(amount);
+                newest.push((failure.crack(), amount, inside.base()));
+            }
+            if count >= MOST_GRAINS {
+                break;
+            }
+        }
+        newest.reverse();
+        newest
+    }
+
+    /// The grains of debris that are there at the present time.
+    #[must_use]
+    pub fn debris(&self) -> Vec<SeenGrain> {
+        let cracks = self.newest_cracks();
+        let grains = cracks.iter().flat_map(|(crack, amount, _)| grains(crack, *amount)).collect();
+        let debris = Debris { grains, around: self.surroundings() };
+        debris.at(self.stage.time()).map(|(_, grain)| grain).collect()
+    }
+
+    /// Whether dust that is shown has not faded yet.
+    pub(super) fn has_flying_debris(&self) -> bool {
+        let is_shown = self.document.tuning().view.debris;
+        self.failed_by_now().last().filter(|_| is_shown).is_some_and(|failure| {
+            self.stage.time() < failure.time + DUST_LASTS_S && self.document.debris_of(failure.object) > 0.0
+        })
+    }
+
+    /// The drawing of debris alone at the present time, for a picture of its own; `None` if there is none.
+    #[must_use]
+    pub fn debris_overlay(&self) -> Option<Arc<Overlay>> {
+        let is_shown = self.document.tuning().view.debris;
+        let cracks = if is_shown { self.newest_cracks() } else { Vec::new() };
+        let mut view = DebrisView::default();
+        view.update(cracks, (self.stage.time(), self.surroundings()), (None, 0));
+        view.overlay().cloned()
+    }
+
+    /// Updates the drawing of debris, on top of what is drawn of contacts and internals.
+    pub(super) fn update_debris(&mut self) {
+        let view = &self.document.tuning().view;
+        // Bodies that are hidden for what is drawn of their inside would be missed.
+        let is_shown = view.debris && view.explode == 0.0 && !view.inside.only;
+        let cracks = if is_shown { self.newest_cracks() } else { Vec::new() };
+        let now = (self.stage.time(), self.surroundings());
+        let below = self.touched.overlay().or(self.looking.overlay()).map(|overlay| &**overlay);
+        let below = (below, self.looking.revision() + self.touched.revision());
+        self.debris_view.update(cracks, now, below);
+    }
+}
