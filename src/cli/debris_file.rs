@@ -119,10 +119,10 @@ mod tests {
         for ((line, grain), (parts, again)) in lines[1..].iter().zip(&debris.grains).zip(&wanted) {
             assert_eq!((line.len(), line[8], grain), (13, again.kind.name(), again));
             assert_eq!([line[11], line[12]], parts.map(|part| part.to_string()));
-            let read = |at: usize| line[at].parse::<f64>().unwrap();
+            let read = |at: usize| line[at].parse::<f32>().unwrap();
             assert_eq!([read(1), read(2), read(3), read(7)], {
-                let [x, y, z] = grain.position.to_array();
-                [x, y, z, grain.radius]
+                let [x, y, z] = grain.position.as_vec3().to_array();
+                [x, y, z, grain.radius as f32]
             });
         }
         let mut clean = falling(0.0);
