@@ -9,7 +9,7 @@ use std::sync::{Arc, mpsc};
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::{Touching, stage::Stage};
+use super::{Cells, Touching, stage::Stage};
 use crate::{
     bodies::{Body, BodyId},
     elastic::{ElasticBody, ElasticError, Load, Material, Settings, Solution, Solver},
@@ -253,18 +253,19 @@ impl StressView {
         places.into_iter().map(dab).filter(|dab| dab.amount() > 0.0).collect()
     }
 
-    /// Which of these seeds ([`Pattern::seeds`](crate::fracture::Pattern::seeds)) have cells with little tension everywhere,
-    /// ascending. Empty where no stress is shown.
-    pub fn unloaded(&self, seeds: &[[i32; 3]]) -> Vec<u32> {
+    /// The seeds of `cells` around which there is little tension everywhere, ascending. Seeds of one body, such as the two of a
+    /// brick, are among them together or not at all. Empty where no stress is shown.
+    pub fn unloaded(&self, cells: &Cells) -> Vec<u32> {
+        let seeds = &cells.pattern.seeds;
         let Some(shown) = &self.shown else { return Vec::new() };
         let Some(octree) = shown.wanted.shape.as_octree() else { return Vec::new() };
         let unit = f64::from(1u32 << (UNIT_BITS - octree.level()));
-        let cells = shown.solver.body();
+        let body = shown.solver.body();
         let loaded =
-            (0..cells.len()).into_par_iter().filter(|cell| shown.tension[*cell] >= LITTLE * shown.brightest);
+            (0..body.len()).into_par_iter().filter(|cell| shown.tension[*cell] >= LITTLE * shown.brightest);
         let of_cells: Vec<u32> = loaded
             .filter_map(|cell| {
-                let place = octree.grid.from_mesh(cells.cell(cell)?.centre) * unit;
+                let place = octree.grid.from_mesh(body.cell(cell)?.centre) * unit;
                 let distance =
                     |seed: &[i32; 3]| DVec3::from_array(seed.map(f64::from)).distance_squared(place);
                 (0..seeds.len() as u32)
@@ -272,8 +273,13 @@ impl StressView {
             })
             .collect();
         let mut is_loaded = vec![false; seeds.len()];
-        of_cells.into_iter().for_each(|seed| is_loaded[seed as usize] = true);
-        (0..seeds.len() as u32).filter(|seed| !is_loaded[*seed as usize]).collect()
+        // All cells that stay have one object; each of them is judged by itself.
+        let body_of = |seed: u32| match cells.kept.binary_search(&seed) {
+            Ok(_) => seed,
+            Err(_) => cells.pattern.objects[seed as usize],
+        };
+        of_cells.into_iter().for_each(|seed| is_loaded[body_of(seed) as usize] = true);
+        (0..seeds.len() as u32).filter(|seed| !is_loaded[body_of(*seed) as usize]).collect()
     }
 
     /// The body whose stress is shown, as long as it has the shape that was solved for.
@@ -458,7 +464,11 @@ mod tests {
         };
         let mut seeds: Vec<[i32; 3]> = (0..8).map(seed).collect();
         seeds.push([-8000; 3]);
-        let unloaded = view.unloaded(&seeds);
+        let of = |objects: Vec<u32>| Cells {
+            pattern: crate::fracture::Pattern { seeds: seeds.clone(), objects },
+            kept: Vec::new(),
+        };
+        let unloaded = view.unloaded(&of((0..9).collect()));
         let tensions = |k: usize| {
             let cells = view.shown.as_ref().unwrap();
             (0..cells.tension.len()).filter_map(move |cell| {
@@ -475,6 +485,10 @@ mod tests {
             .collect();
         assert_eq!(unloaded, expected);
         assert!(unloaded.len() < 9, "something breaks");
+        // As one body with an octant that is pulled, what lies outside breaks off, too.
+        let pulled = (0..8).find(|k| !unloaded.contains(k)).unwrap();
+        let together = (0..8).chain([pulled]).collect();
+        assert!(!view.unloaded(&of(together)).contains(&8));
         // The same blow again starts from its own solution.
         let last = view.shown.as_deref();
         let again = solve(wanted_as(last.unwrap()), last, Cancel::never()).unwrap();

@@ -147,9 +147,9 @@ impl super::Preview {
         self.painting.kept()
     }
 
-    /// The seeds of the pinned impact, [`Pattern::seeds`](crate::fracture::Pattern::seeds).
-    pub fn pinned_seeds(&self) -> Option<&[[i32; 3]]> {
-        self.painting.pinned().map(|(_, cells)| &*cells.pattern.seeds)
+    /// The cells of the pinned impact.
+    pub fn pinned_cells(&self) -> Option<&Cells> {
+        self.painting.pinned().map(|(_, cells)| cells)
     }
 
     /// The cells that stay at the pinned impact after a stroke: `None` without a pin, `Some(None)` if none stays.

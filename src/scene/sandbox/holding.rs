@@ -14,7 +14,7 @@ use crate::{
         Body, BodyDef, BodyId, StructureStep,
         structure::{Bond, Strength, Structure},
     },
-    fracture::{FractureError, FractureParams, Surface},
+    fracture::{FractureError, FractureParams, Surface, Volume},
     geometry::UnionFind,
     scene::{
         Blow, BreakJob, BreakRecord,
@@ -136,9 +136,13 @@ impl Sandbox {
         }
         let bodies = self.stage.bodies();
         let index_of = |id: BodyId| bodies.binary_search_by_key(&id, |body| body.id).ok();
+        // What lies on one fixed body is no island by that, unless the body is what comes apart.
+        let hands_on = |k: &usize| !bodies[*k].is_static() || bodies[*k].def.structure.is_some();
         let mut islands = UnionFind::new(bodies.len());
         for push in self.stage.pushes() {
-            if let (Some(a), Some(b)) = (index_of(push.bodies.0), push.bodies.1.and_then(index_of)) {
+            let [a, b] =
+                [Some(push.bodies.0), push.bodies.1].map(|id| id.and_then(index_of).filter(hands_on));
+            if let (Some(a), Some(b)) = (a, b) {
                 islands.join(a as u32, b as u32);
             }
         }
@@ -301,6 +305,12 @@ impl Sandbox {
     #[must_use]
     pub fn bond_strength(&self, object: usize) -> Strength {
         self.document.strength_of(object).strength()
+    }
+
+    /// The material inside each object.
+    #[must_use]
+    pub fn insides(&self) -> Vec<Volume> {
+        self.document.insides()
     }
 }
 

@@ -241,9 +241,9 @@ impl Sandbox {
         let pin = self.document.tuning().pin.as_ref().ok_or("Pin an impact first")?;
         let of = self.stress.body(&self.stage).filter(|body| body.id == pin.aim.body);
         of.ok_or("The stress of the pinned impact is not there yet: choose Show: stress and wait for it")?;
-        let seeds = self.preview.pinned_seeds().ok_or("The pinned impact has no cells")?;
-        let kept = self.stress.unloaded(seeds);
-        let all = seeds.len();
+        let cells = self.preview.pinned_cells().ok_or("The pinned impact has no cells")?;
+        let kept = self.stress.unloaded(cells);
+        let all = cells.pattern.seeds.len();
         if kept.len() == all {
             return Err("Nothing pulls enough to break");
         }
@@ -308,7 +308,8 @@ impl Sandbox {
         self.looking.report()
     }
 
-    /// Updates the drawing of contacts, debris, dabs and another take. Nothing is drawn in an exploded view, where contacts would not lie on the
+    /// Updates the drawing of contacts, debris, dabs and another take. In an exploded view there are none of contacts, debris and
+    /// dabs, because they would not lie on the
     /// bodies.
     ///
     /// # Errors
