@@ -151,6 +151,7 @@ embed! {
     "shared/counted",
     "shared/linear_id",
     "shared/octree",
+    "shared/relief",
     "shared/seams",
     "shared/thread",
     "shared/volume",

@@ -128,13 +128,32 @@ fn gloss(n: vec3<f32>, v: vec3<f32>, l: vec3<f32>, roughness: f32) -> f32 {
     return a2 / (3.14159265 * d * d) * visible * f * nl;
 }
 
+// Glass without what is behind it: the backdrop in the direction in which a ray is bent, dyed by the way through, with the
+// reflections of a smooth surface, also of a round lamp over the camera's left shoulder. `color` is what it would have if it
+// were opaque.
+fn glass(color: vec3<f32>, albedo: vec3<f32>, n: vec3<f32>, direction: vec3<f32>, lit: Lit) -> vec3<f32> {
+    let v = -direction;
+    let slant = 1.0 - max(dot(n, v), 0.0);
+    let mirrored = 0.04 + 0.96 * pow(slant, 5.0);
+    let dye = albedo / max(max(albedo.x, max(albedo.y, albedo.z)), 1e-3);
+    // At a slant the way through is long.
+    let way = mix(vec3<f32>(1.0), dye, slant) * (1.0 - 0.5 * slant * slant);
+    let through = backdrop(normalize(direction - n * 0.45)) * dye * way;
+    let seen = reflect(direction, n);
+    let lamp = normalize(normalize(frame.right) * -0.55 + normalize(frame.up) * 0.6 - frame.forward * 0.58);
+    let glare = smoothstep(0.90, 0.93, dot(seen, lamp)) * 6.0;
+    return color * 0.12 + through * (1.0 - mirrored) * (0.45 + 0.55 * lit.sky)
+        + (sky_light(seen) + glare) * mirrored * lit.sky
+        + SUN_COLOR * gloss(n, v, frame.sun, 0.18) * lit.sun;
+}
+
 fn shade_body(hit: PixelHit, look: u32, n: vec3<f32>, direction: vec3<f32>, lit: Lit) -> vec3<f32> {
     let albedo = linear_from_srgb(unpack4x8unorm(look).xyz);
     let v = -direction;
     if frame.color_by == 2u {
         return albedo * (0.35 + 0.65 * lit.sky) * 1.2;
     }
-    let matt = (look & (MARK_CRACK | MARK_FLAT)) != 0u || frame.color_by != 0u;
+    let matt = (look & MARK_MATT) != 0u || frame.color_by != 0u;
     let nl = max(dot(n, frame.sun), 0.0);
     let sun = SUN_COLOR * nl * lit.sun;
     // A weak lamp behind the camera's right shoulder keeps the shadow side round.
@@ -146,6 +165,9 @@ fn shade_body(hit: PixelHit, look: u32, n: vec3<f32>, direction: vec3<f32>, lit:
         let mirror = reflect(direction, n);
         color += SUN_COLOR * gloss(n, v, frame.sun, 0.42) * lit.sun;
         color += sky_light(mirror) * (0.025 + 0.3 * edge) * lit.sky;
+    }
+    if (look & MARK_GLASS) != 0u && frame.color_by == 0u {
+        color = glass(color, albedo, n, direction, lit);
     }
     if (look & MARK_SELECTED) != 0u {
         let rim = pow(1.0 - max(dot(n, v), 0.0), 2.5);

@@ -50,9 +50,10 @@ const BODY_FLOOR = 0xfffffffeu;
 const NO_LEAF = 0xffffffffu;
 
 // Word beside a hit: sRGB colour in bits 0..24, then these.
-const MARK_CRACK = 0x01000000u;
+// A crack face of a material without gloss.
+const MARK_MATT = 0x01000000u;
 const MARK_SELECTED = 0x02000000u;
-const MARK_FLAT = 0x04000000u;
+const MARK_GLASS = 0x04000000u;
 // Gold of a seam in bits 27..32.
 const GOLD_SHIFT = 27u;
 const GOLD_MOST = 31.0;

@@ -1,6 +1,7 @@
 //#include render/seams
 //#include render/mesh_look
 //#include shared/volume
+//#include shared/relief
 // First hit of each pixel's ray: body, leaf, distance, smooth normal, and the colour that the chosen colouring
 // gives it. One thread is one pixel.
 
@@ -87,18 +88,21 @@ fn blended(body: Body, own: Surface, own_is_crack: bool, point: vec3<f32>) -> Su
     return Surface(normal / total, color / total);
 }
 
+// Materials with gloss on their crack faces.
+const PORCELAIN = 6u;
+const GLASS = 7u;
 // Where a body has no inside of its own and no crack leaf is near.
 const UNKNOWN_INSIDE = vec3<f32>(0.36, 0.33, 0.29);
 // Volumes have grains of this size, units (2^14 a grid side); where a pixel covers more of them, the voxels'
 // colours show.
 const GRAIN = 75.0;
 
-// What the body is made of at a grid point, as leaf_color gives it.
-fn inside_color(body: Body, point: vec3<f32>) -> vec3<f32> {
+// What the body is made of at a point of a crack face, as leaf_color gives it.
+fn inside_color(body: Body, relief: Relief) -> vec3<f32> {
     if (body.interior.x >> 24u) == 0u {
         return UNKNOWN_INSIDE;
     }
-    return leaf_color(volume_color(body.interior, vec3<i32>(point * f32(1u << (14u - body.level)))));
+    return leaf_color(volume_color(body.interior, relief.place, relief.is_hollow));
 }
 
 // Cells that stay are glazed in this, and the one under the pointer is lit; sRGB.
@@ -150,22 +154,17 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     var face = vec3<f32>(0.0);
     face[hit.axis] = select(1.0, -1.0, d[hit.axis] > 0.0);
     var surface = Surface(face, vec3<f32>(0.0));
-    var marks = MARK_CRACK;
+    var is_crack = true;
     var word = 0u;
     var own = MeshLook(vec3<f32>(0.0), vec3<f32>(0.0), false, 0u);
     if is_mesh {
         own = mesh_look(body, hit.leaf, in_grid, d);
-        marks = select(0u, MARK_CRACK, own.inside);
+        is_crack = own.inside;
         leaf = own.triangle;
         pixel_voxels = frame.pixel_cone * hit.distance * length(body.grid_from_world[0].xyz) * body.to_voxels.w;
     } else if hit.leaf != NO_LEAF {
         word = colors[body.leaf_base + hit.leaf];
-        marks = select(0u, MARK_CRACK, leaf_is_crack(word) || hit.cut);
-    }
-    var inside = vec3<f32>(0.0);
-    if marks != 0u {
-        inside = inside_color(body, point);
-        surface.color = inside;
+        is_crack = leaf_is_crack(word) || hit.cut;
     }
     if is_mesh {
         surface = Surface(own.normal, own.color);
@@ -175,16 +174,34 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         } else {
             surface.normal = normal_unpack(normals[body.leaf_base + hit.leaf]);
         }
+    }
+    let units = f32(1u << (14u - body.level));
+    // Share of the colours of single grains that pixels of this size can show.
+    let fine = 1.0 - smoothstep(0.4, 1.2, pixel_voxels * units / GRAIN);
+    let smooth_normal = surface.normal / max(length(surface.normal), 1e-20);
+    var relief = Relief(smooth_normal, vec3<i32>(point * units), false);
+    var inside = vec3<f32>(0.0);
+    if is_crack {
+        relief = relief_at(body.interior, point * units, smooth_normal, pixel_voxels * units);
+        inside = inside_color(body, relief);
+        if !is_mesh {
+            surface.color = inside;
+        }
+    }
+    if !is_mesh && hit.leaf != NO_LEAF {
         if leaf_is_crack(word) || !hit.cut {
             surface.color = leaf_color(word);
         }
         if body.voxel > 0.7 * frame.pixel_cone * hit.distance {
-            surface = blended(body, surface, marks != 0u, point);
+            surface = blended(body, surface, is_crack, point);
         }
     }
-    if marks != 0u && (body.interior.x >> 24u) != 0u {
-        let covered = pixel_voxels * f32(1u << (14u - body.level));
-        surface.color = mix(inside, surface.color, smoothstep(0.4, 1.2, covered / GRAIN));
+    let material = body.interior.x >> 24u;
+    if is_crack && material != 0u {
+        surface.color = mix(surface.color, inside, fine);
+        // The voxel's own normal is bent; what the blend with its neighbours adds is added here, too.
+        let blended_normal = surface.normal / max(length(surface.normal), 1e-20);
+        surface.normal = blended_normal + relief.normal - smooth_normal;
     }
     var gold = 0.0;
     var stays = (body.hue_and_marks & BODY_KEPT) != 0u;
@@ -212,12 +229,14 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     switch frame.color_by {
         case 1u: { rgb = unpack4x8unorm(body.hue_and_marks).xyz; }
         case 2u: { rgb = normal * 0.5 + 0.5; }
-        case 3u: { rgb = select(vec3<f32>(0.62, 0.64, 0.67), vec3<f32>(0.86, 0.42, 0.12), (marks & MARK_CRACK) != 0u); }
+        case 3u: { rgb = select(vec3<f32>(0.62, 0.64, 0.67), vec3<f32>(0.86, 0.42, 0.12), is_crack); }
         case 4u: { rgb = level_color(hit.level); }
         default: {}
     }
     rgb = glazed(rgb, stays, pointed);
     hits[pixel] = PixelHit(hit.body, leaf, hit.distance, normal_pack(normal));
-    looks[pixel] = (pack4x8unorm(vec4<f32>(rgb, 0.0)) & 0xffffffu) | marks | (body.hue_and_marks & MARK_SELECTED)
+    looks[pixel] = (pack4x8unorm(vec4<f32>(rgb, 0.0)) & 0xffffffu)
+        | select(0u, MARK_MATT, is_crack && material != GLASS && material != PORCELAIN)
+        | select(0u, MARK_GLASS, material == GLASS) | (body.hue_and_marks & MARK_SELECTED)
         | (u32(round(gold * GOLD_MOST)) << GOLD_SHIFT);
 }

@@ -4,9 +4,10 @@
 // throughout: a device, another device and the reference (crates/core/src/fracture/interior/volume.rs) agree to the last bit.
 //
 // Words of a volume, as crates/core/src/fracture/interior/mod.rs packs them:
-//   x  bits 0..24 base colour (sRGB), bits 24..32 material: 0 none, 1 plain, 2 clay, 3 stone, 4 marble, 5 wood, 6 porcelain
+//   x  bits 0..24 base colour (sRGB), bits 24..32 material: 0 none, 1 plain, 2 clay, 3 stone, 4 marble, 5 wood, 6 porcelain,
+//     7 glass, 8 concrete, 9 plaster, 10 brick
 //   y  bits 0..24 second colour (sRGB)
-//   z  size of the features, 256 is 1
+//   z  bits 0..16 size of the features, 256 is 1; bits 16..32 strength of the relief, 256 is 1
 //   w  seed
 // Noise and weights are 0..65535, colours 8.8 fixed point.
 
@@ -171,7 +172,7 @@ fn volume_wood(point: vec3<i32>, q: vec3<u32>, words: vec4<u32>, base: vec3<i32>
     let wide = volume_noise(q, vec3<u32>(2200u, 7000u, 2200u), salt);
     let narrow = volume_noise(q, vec3<u32>(420u, 3600u, 420u), salt + 1u);
     let wander = (wide >> 6u) + (narrow >> 10u);
-    let out = (r * 256u) / max(words.z, 1u) + u32(wander);
+    let out = (r * 256u) / max(words.z & 0xffffu, 1u) + u32(wander);
     let rings = out + u32(volume_noise(vec3<u32>(out, 0u, 0u), vec3<u32>(1300u), salt + 2u) >> 7u);
     let year = rings / 560u;
     let part = i32(((rings - year * 560u) << 12u) / 560u);
@@ -189,18 +190,88 @@ fn volume_wood(point: vec3<i32>, q: vec3<u32>, words: vec4<u32>, base: vec3<i32>
     return volume_mix(c, volume_mix(base, vec3<i32>(65280), 14000), max(ray - 45000, 0) * 2);
 }
 
-// sRGB bytes in bits 0..24.
-fn volume_color(words: vec4<u32>, point: vec3<i32>) -> u32 {
-    return volume_of(words.x >> 24u, words, point);
+// The grain of the relief (shared/relief) in which a point lies, of the lattice of `cell` units: 1 in x and its number in
+// y. Salts of reliefs begin at 32.
+fn volume_grain(q: vec3<u32>, cell: u32, relief_salt: u32) -> vec2<u32> {
+    let v = vec3<i32>(q);
+    let turned = vec3<i32>(
+        13 * v.x - 26 * v.y + 26 * v.z,
+        34 * v.x + 19 * v.y + 2 * v.z,
+        -14 * v.x + 22 * v.y + 29 * v.z,
+    );
+    let p = volume_floor(turned, 39);
+    let side = i32(cell);
+    let corner = volume_floor(p, side);
+    let part = side / 256;
+    for (var k = 0u; k < 8u; k++) {
+        let at = corner + vec3<i32>(vec3<u32>(k & 1u, (k >> 1u) & 1u, k >> 2u));
+        let h = volume_hash(vec3<u32>(at), relief_salt);
+        let radius = (77 + i32(((h >> 24u) * 92u) >> 8u)) * part;
+        let drawn = vec3<u32>(h & 0xffu, (h >> 8u) & 0xffu, (h >> 16u) & 0xffu);
+        let d = p - at * side - (vec3<i32>((drawn * 154u) >> vec3<u32>(8u)) - 77) * part;
+        if d.x * d.x + d.y * d.y + d.z * d.z < radius * radius {
+            return vec2<u32>(1u, volume_hash(vec3<u32>(at), relief_salt + 8u));
+        }
+    }
+    return vec2<u32>(0u);
+}
+
+// Quotients rounded down.
+fn volume_floor(v: vec3<i32>, by: i32) -> vec3<i32> {
+    let q = v / by;
+    return q - select(vec3<i32>(0), vec3<i32>(1), q * by > v);
+}
+
+// Concrete: cement with sand and two sizes of gravel.
+fn volume_concrete(q: vec3<u32>, base: vec3<i32>, second: vec3<i32>, salt: u32, is_hollow: bool) -> vec3<i32> {
+    var c = volume_shade(base, volume_even(q, 1900u, salt), 7);
+    c = volume_shade(c, volume_even(q, 330u, salt + 1u), 6);
+    c = volume_shade(c, volume_even(q, 60u, salt + 2u), 9);
+    let sand = volume_speck(q, 100u, salt + 3u, 150u, 12u, 34u);
+    let pale = volume_mix(base, vec3<i32>(65280), 22000);
+    c = volume_mix(c, select(second, pale, sand.y > 30000), (sand.x * 3) / 4);
+    var grain = volume_grain(q, 1024u, salt + 32u + 3u);
+    if grain.x == 0u {
+        grain = volume_grain(q, 512u, salt + 32u + 4u);
+    }
+    if grain.x == 0u || is_hollow {
+        return c;
+    }
+    let draw = grain.y & 0xffu;
+    var stone = volume_mix(base, second, 24000);
+    if draw >= 206u {
+        stone = volume_mix(base, second, 52000);
+    } else if draw >= 150u {
+        stone = volume_mix(base, vec3<i32>(65280), 20000);
+    } else if draw >= 70u {
+        stone = (base * vec3<i32>(17, 15, 12)) >> vec3<u32>(4u);
+    }
+    stone = volume_shade(stone, i32(grain.y >> 16u), 12);
+    return volume_shade(stone, volume_even(q, 85u, salt + 5u), 7);
+}
+
+// Brick: coarse red clay with crushed brick in it.
+fn volume_brick(q: vec3<u32>, base: vec3<i32>, second: vec3<i32>, salt: u32) -> vec3<i32> {
+    var c = volume_shade(base, volume_even(q, 1000u, salt), 10);
+    c = volume_shade(c, volume_even(q, 150u, salt + 1u), 11);
+    c = volume_shade(c, volume_even(q, 56u, salt + 2u), 8);
+    let grog = volume_speck(q, 330u, salt + 3u, 120u, 26u, 90u);
+    let pale = volume_mix(base, vec3<i32>(65280), 15000);
+    return volume_mix(c, select(volume_mix(c, second, 50000), pale, grog.y > 34000), (grog.x * 3) / 4);
+}
+
+// sRGB bytes in bits 0..24. `is_hollow` leaves out grains of gravel.
+fn volume_color(words: vec4<u32>, point: vec3<i32>, is_hollow: bool) -> u32 {
+    return volume_of(words.x >> 24u, words, point, is_hollow);
 }
 
 // The same, for kernels that know the material when they are made.
-fn volume_of(material: u32, words: vec4<u32>, point: vec3<i32>) -> u32 {
+fn volume_of(material: u32, words: vec4<u32>, point: vec3<i32>, is_hollow: bool) -> u32 {
     let base = volume_rgb(words.x);
     let second = volume_rgb(words.y);
     let salt = words.w * 64u;
     // Shifted so that all of it is positive, also what lies a side outside the grid.
-    let q = (vec3<u32>(max(point + 16384, vec3<i32>(0))) * 256u) / max(words.z, 1u);
+    let q = (vec3<u32>(max(point + 16384, vec3<i32>(0))) * 256u) / max(words.z & 0xffffu, 1u);
     var c = base;
     switch material {
         case 2u: { c = volume_clay(q, base, second, salt); }
@@ -212,6 +283,18 @@ fn volume_of(material: u32, words: vec4<u32>, point: vec3<i32>) -> u32 {
             c = volume_shade(c, volume_even(q, 90u, salt + 1u), 2);
             c = volume_mix(c, second, volume_speck(q, 520u, salt + 2u, 30u, 18u, 36u).x >> 1u);
         }
+        case 7u: {
+            c = volume_mix(base, second, volume_even(q, 3100u, salt) >> 1u);
+            c = volume_shade(c, volume_even(q, 700u, salt + 1u), 2);
+        }
+        case 8u: { c = volume_concrete(q, base, second, salt, is_hollow); }
+        case 9u: {
+            c = volume_shade(c, volume_even(q, 1600u, salt), 3);
+            c = volume_shade(c, volume_even(q, 190u, salt + 1u), 4);
+            c = volume_shade(c, volume_even(q, 52u, salt + 2u), 4);
+            c = volume_mix(c, second, (volume_speck(q, 210u, salt + 3u, 80u, 16u, 42u).x * 5) / 8);
+        }
+        case 10u: { c = volume_brick(q, base, second, salt); }
         default: {}
     }
     let b = vec3<u32>(min((c + 128) >> vec3<u32>(8u), vec3<i32>(255)));

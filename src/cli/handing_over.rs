@@ -1,5 +1,7 @@
 //! Options that adapt the files to another program.
 
+use std::ops::RangeInclusive;
+
 use clap::Args;
 
 use super::options::choice;
@@ -28,6 +30,14 @@ pub struct HandoverArgs {
     /// Simplify meshes: how far their surface may move, in voxels, mostly 0.02 to 1; 0 keeps all triangles
     #[arg(long, value_name = "VOXELS", default_value_t = 0.0, value_parser = parse_simplify)]
     simplify: f64,
+    /// Give crack faces in meshes the relief of the material inside (--interior) as geometry: the longest edge of their
+    /// triangles, in voxels, mostly 0.5 to 2; 0 leaves them smooth
+    #[arg(long, value_name = "VOXELS", default_value_t = 0.0, value_parser = parse_relief_edge)]
+    relief_edge: f64,
+    /// Bake the look of crack faces to textures, in GLB, OBJ, USD and the folder textures: the side of a texel, in voxels,
+    /// mostly 0.25 to 1; 0 makes none
+    #[arg(long, value_name = "VOXELS", default_value_t = 0.0, value_parser = parse_bake)]
+    bake: f64,
     /// Write bonds.csv: which pieces are neighbours, how much crack they share, and which loads break their bond; with
     /// --target blender, houdini or unreal, and with --format usda, also a file for that program
     #[arg(long)]
@@ -45,8 +55,9 @@ pub struct HandoverArgs {
 impl HandoverArgs {
     /// The settings that the options give.
     pub fn handover(&self) -> Handover {
-        let Self { target, pivot, collision, simplify, bonds, bond_strength: strength } = *self;
-        Handover { target, pivot, collision, simplify, bonds, strength }
+        let Self { target, pivot, collision, simplify, relief_edge, bake, bonds, bond_strength: strength } =
+            *self;
+        Handover { target, pivot, collision, simplify, relief_edge, bake, bonds, strength }
     }
 }
 
@@ -54,4 +65,21 @@ fn parse_simplify(text: &str) -> Result<f64, String> {
     let value = super::parse_not_negative(text)?;
     let most = Handover::SIMPLIFY_MOST;
     if value <= most { Ok(value) } else { Err(format!("it must be from 0 to {most}")) }
+}
+
+fn parse_relief_edge(text: &str) -> Result<f64, String> {
+    parse_none_or(text, Handover::RELIEF_EDGE_LEAST..=Handover::RELIEF_EDGE_MOST)
+}
+
+fn parse_bake(text: &str) -> Result<f64, String> {
+    parse_none_or(text, Handover::BAKE_LEAST..=Handover::BAKE_MOST)
+}
+
+fn parse_none_or(text: &str, range: RangeInclusive<f64>) -> Result<f64, String> {
+    let value = super::parse_not_negative(text)?;
+    if value == 0.0 || range.contains(&value) {
+        Ok(value)
+    } else {
+        Err(format!("it must be 0, or from {} to {}", range.start(), range.end()))
+    }
 }

@@ -362,7 +362,8 @@ fn inside(ui: &mut egui::Ui, input: &UiInput<'_>, params: &mut FractureParams, o
             }
         }
     });
-    if interior.material == Material::Plain {
+    one_of(ui, out, "interior.relief", params);
+    if params.interior.material == Material::Plain {
         return;
     }
     one_of(ui, out, "interior.scale", params);
@@ -384,6 +385,10 @@ fn about(material: Material) -> &'static str {
         Material::Marble => "White with dark veins",
         Material::Wood => "Rings round an upright axis",
         Material::Porcelain => "Dense and nearly white",
+        Material::Glass => "Clear, with ripples on its cracks",
+        Material::Concrete => "Cement with sand and gravel that stands out or is torn away",
+        Material::Plaster => "Pale and crumbly",
+        Material::Brick => "Coarse red clay",
     }
 }
 

@@ -65,6 +65,39 @@ pub(super) fn show(ui: &mut egui::Ui, handover: &mut Handover, meshes: bool, out
                        0 keeps all";
             let response = slider(ui, "Simplify", tip, &mut handover.simplify, 0.0..=2.0, &look);
             out.name("export_simplify", &response);
+            let mut has_relief = handover.relief_edge > 0.0;
+            ui.horizontal(|ui| {
+                label(ui, "Relief", "Geometry of crack faces");
+                let tip = "Gives crack faces the relief of the material inside as geometry, and finer colours";
+                let field = ui.checkbox(&mut has_relief, "on crack faces").on_hover_text(tip);
+                out.name("export_relief", &field);
+            });
+            if has_relief != (handover.relief_edge > 0.0) {
+                handover.relief_edge = if has_relief { 2.0 } else { 0.0 };
+            }
+            if has_relief {
+                let tip = "Longest edge of the triangles on crack faces. Half of it makes four times as many";
+                let range = Handover::RELIEF_EDGE_LEAST..=4.0;
+                let response = slider(ui, "Edges", tip, &mut handover.relief_edge, range, &look);
+                out.name("export_relief_edge", &response);
+            }
+            let mut is_baked = handover.bake > 0.0;
+            ui.horizontal(|ui| {
+                label(ui, "Textures", "Images of crack faces");
+                let tip = "Bakes colour, normal, roughness and height of the material inside to textures, in GLB, OBJ and \
+                           USD and in a folder";
+                let field = ui.checkbox(&mut is_baked, "of crack faces").on_hover_text(tip);
+                out.name("export_bake", &field);
+            });
+            if is_baked != (handover.bake > 0.0) {
+                handover.bake = if is_baked { 0.5 } else { 0.0 };
+            }
+            if is_baked {
+                let tip = "Side of a texel. Half of it makes four times as many";
+                let range = Handover::BAKE_LEAST..=4.0;
+                let response = slider(ui, "Texels", tip, &mut handover.bake, range, &look);
+                out.name("export_bake_texel", &response);
+            }
         }
         ui.horizontal(|ui| {
             label(ui, "Bonds", "Which pieces are neighbours");

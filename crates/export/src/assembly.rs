@@ -11,7 +11,7 @@ use crate::{
     bodies::structure::{Strength, StrengthMaterial},
     bonds::{Bond, Capacity, HeldBond},
     debris::Debris,
-    fracture::{Dropped, Surface, VoronoiDetail, crack::CrackShape},
+    fracture::{Dropped, Surface, Volume, VoronoiDetail, crack::CrackShape},
     memory,
     mesh::{Material, Mesh},
     shape::MassProperties,
@@ -24,11 +24,14 @@ use super::{
     handover::Collision,
     hulls::{self, Hull},
     meshes::{
-        WrittenMesh,
+        TextureReport, TriangleTree, WrittenMesh,
+        bake::{Cracked, Maps, bake},
         original::{self, NotOriginal},
+        relief::{Relief, bytes_of, outside_of, with_relief},
         simplify,
     },
     motion::Motion,
+    pieces::inside_of,
 };
 
 /// Data of `voxels.npz` besides the pieces: the object before it broke, and its Voronoi seeds.
@@ -83,6 +86,8 @@ pub struct Meshes {
     /// Meshes in the order of the pieces; empty if they are made on demand, since they may not fit into memory. `None`
     /// for a piece that contains no part of the original mesh and gets a smooth mesh.
     made: Vec<Option<Arc<WrittenMesh>>>,
+    /// The same before crack faces got their relief; empty if they have none.
+    without_relief: Vec<Arc<WrittenMesh>>,
     without_original: usize,
 }
 
@@ -98,7 +103,7 @@ impl Meshes {
     pub fn originals(made: Vec<Option<Arc<PieceMesh>>>) -> Self {
         let without_original = made.iter().filter(|mesh| mesh.is_none()).count();
         let made = made.into_iter().map(|mesh| Some(Arc::new(WrittenMesh::from(mesh?)))).collect();
-        Self { kind: MeshKind::Original, made, without_original }
+        Self { kind: MeshKind::Original, made, without_original, ..Self::default() }
     }
 
     /// Kind of the meshes.
@@ -141,6 +146,10 @@ pub struct Assembly {
     pub meshes: Meshes,
     /// Materials by [`ExportPiece::object`]; an object without an entry has vertex colours only.
     pub skins: BTreeMap<Option<usize>, Skin>,
+    /// Material inside the pieces by [`ExportPiece::object`], whose relief crack faces get.
+    pub insides: BTreeMap<Option<usize>, Volume>,
+    /// Textures of crack faces by [`ExportPiece::object`], if they are baked; none before [`Assembly::prepare`].
+    pub maps: BTreeMap<Option<usize>, Arc<Maps>>,
     /// Motion of the pieces, if it was recorded.
     pub motion: Option<Motion>,
     /// Debris that goes with the motion, if there is any; its times are those of the motion.
@@ -170,6 +179,9 @@ pub struct Assembly {
 const HELD: usize = 3 << 20;
 /// Number of pieces processed between two checks for cancellation.
 const AT_ONCE: usize = 16;
+/// Triangles of a mesh with relief whose facing is tested. There are millions of them, and the test of one takes as long as all
+/// else that is done with it.
+const ASKED_WITH_RELIEF: usize = 20_000;
 /// Memory of a leaf's part of a mesh while it is made and written, bytes: 394 were measured for the statue at level 9.
 const LEAF_BYTES: u64 = 400;
 
@@ -208,6 +220,7 @@ impl Assembly {
                 dropped: voronoi().flat_map(dropped_by).collect(),
             }),
             generations: Self::broken_again(broken).iter().map(Generation::of).collect(),
+            insides: inside_of(broken).map(|volume| (None, volume)).into_iter().collect(),
             relative_masses: true,
             gap: voronoi()
                 .map(|detail| widest_gap(&detail.recipe.crack, detail.recipe.surface, &broken.grid()))
@@ -224,6 +237,12 @@ impl Assembly {
             .cloned()
             .flatten()
             .unwrap_or_else(|| Arc::new(Arc::new(kind.of(&self.pieces[piece].shape)).into()))
+    }
+
+    /// The mesh of a piece before its crack faces got their relief, shape space.
+    #[must_use]
+    pub fn mesh_without_relief(&self, piece: usize) -> Arc<WrittenMesh> {
+        self.meshes.without_relief.get(piece).cloned().unwrap_or_else(|| self.mesh(piece))
     }
 
     /// Mass properties of a piece as it is written: those of the solid enclosed by its mesh if known, otherwise (also
@@ -285,26 +304,41 @@ impl Assembly {
     pub fn prepare(&mut self, watch: &Watch) -> Result<MeshReport, ExportError> {
         let count = self.pieces.len();
         let leaves: usize = self.pieces.iter().filter_map(|p| Some(p.octree()?.leaves().len())).sum();
-        let (error, kind) = (self.handover.simplify, self.meshes.kind);
-        let held = leaves <= HELD || error > 0.0;
+        let (mut error, kind) = (self.handover.simplify, self.meshes.kind);
+        let has_relief = self.handover.relief_edge > 0.0 && kind != MeshKind::Voxels;
+        let is_baked = self.handover.bake > 0.0 && kind != MeshKind::Voxels;
+        let held = leaves <= HELD || error > 0.0 || has_relief || is_baked;
         self.check_memory(held)?;
+        if has_relief {
+            self.give_relief(watch)?;
+            error = 0.0;
+        }
+        let mut textures = Vec::new();
+        if is_baked {
+            if !has_relief {
+                self.meshes.made = self.simple_meshes(watch, count)?.into_iter().map(Some).collect();
+            }
+            textures = self.bake(has_relief, watch)?;
+            error = 0.0;
+        }
+        let asked = if has_relief { ASKED_WITH_RELIEF } else { MeshCheck::MOST_ASKED };
         let numbers: Vec<usize> = (0..count).collect();
         let mut made = Vec::with_capacity(if held { count } else { 0 });
-        let mut report =
-            MeshReport { kind, without_original: self.meshes.without_original, ..MeshReport::default() };
+        let mut report = MeshReport {
+            kind,
+            without_original: self.meshes.without_original,
+            textures,
+            has_relief,
+            ..MeshReport::default()
+        };
         for some in numbers.chunks(AT_ONCE) {
             watch.at(some[0], count)?;
             let one = |i: &usize| {
-                let (piece, mut mesh) = (&self.pieces[*i], self.mesh(*i));
-                if error > 0.0
-                    && let Some(simpler) = simplify(&mesh, error * piece.voxel())
-                {
-                    mesh = Arc::new(Arc::new(simpler).into());
-                }
+                let (piece, mesh) = (&self.pieces[*i], self.simpler(*i, error));
                 let corners = mesh.triangles.iter().map(|t| t.map(|v| mesh.positions[v as usize]));
                 let mass = MassProperties::of_triangles(corners, piece.shape.density());
                 let hulls = hulls::of(self.handover.collision, &mesh);
-                (MeshCheck::of(&mesh), mass, hulls, held.then_some(mesh))
+                (MeshCheck::sampled(&mesh, asked), mass, hulls, held.then_some(mesh))
             };
             let all: Vec<_> = some.par_iter().map(one).collect();
             for (i, (check, mass, hulls, mesh)) in some.iter().zip(all) {
@@ -320,6 +354,104 @@ impl Assembly {
             self.meshes.made = made;
         }
         Ok(report)
+    }
+
+    /// The mesh of a piece, simplified by up to `error` voxels.
+    fn simpler(&self, piece: usize, error: f64) -> Arc<WrittenMesh> {
+        let mesh = self.mesh(piece);
+        let simpler = (error > 0.0).then(|| simplify(&mesh, error * self.pieces[piece].voxel())).flatten();
+        simpler.map_or(mesh, |simpler| Arc::new(Arc::new(simpler).into()))
+    }
+
+    /// The meshes of all pieces, simplified as requested, of `steps` of the progress.
+    fn simple_meshes(&self, watch: &Watch, steps: usize) -> Result<Vec<Arc<WrittenMesh>>, ExportError> {
+        let numbers: Vec<usize> = (0..self.pieces.len()).collect();
+        let mut simple = Vec::with_capacity(numbers.len());
+        for some in numbers.chunks(AT_ONCE) {
+            watch.at(some[0], steps)?;
+            simple.par_extend(some.par_iter().map(|i| self.simpler(*i, self.handover.simplify)));
+        }
+        Ok(simple)
+    }
+
+    /// Makes the meshes of all pieces and gives their crack faces the relief of the material inside.
+    ///
+    /// # Errors
+    /// [`ExportError::Cancelled`], [`ExportError::Memory`].
+    fn give_relief(&mut self, watch: &Watch) -> Result<(), ExportError> {
+        let count = self.pieces.len();
+        let edge = self.handover.relief_edge;
+        let numbers: Vec<usize> = (0..count).collect();
+        let smooth = self.simple_meshes(watch, 3 * count)?;
+        let edge_of = |piece: &ExportPiece| edge * piece.voxel();
+        let bytes = smooth.iter().zip(&self.pieces).map(|(mesh, piece)| bytes_of(mesh, edge_of(piece))).sum();
+        memory::check(bytes).map_err(ExportError::Memory)?;
+        let mut outsides: BTreeMap<Option<usize>, TriangleTree> = BTreeMap::new();
+        for object in self.insides.keys() {
+            let own = smooth.iter().zip(&self.pieces).filter(|(_, piece)| piece.object == *object);
+            outsides.insert(*object, outside_of(own.map(|(mesh, _)| &***mesh)));
+        }
+        let mut made = Vec::with_capacity(count);
+        for some in numbers.chunks(AT_ONCE) {
+            watch.at(count + 2 * some[0], 3 * count)?;
+            let with = |i: &usize| {
+                let (mesh, piece) = (&smooth[*i], &self.pieces[*i]);
+                let of = || {
+                    let volume = *self.insides.get(&piece.object)?;
+                    let grid = piece.shape.as_octree()?.grid;
+                    Some(Relief { volume, grid, edge: edge_of(piece), outside: outsides.get(&piece.object)? })
+                };
+                let relief = of().map(|of| Arc::new(Arc::new(with_relief(mesh, &of)).into()));
+                Some(relief.unwrap_or_else(|| Arc::clone(mesh)))
+            };
+            made.par_extend(some.par_iter().map(with));
+        }
+        (self.meshes.made, self.meshes.without_relief) = (made, smooth);
+        Ok(())
+    }
+
+    /// Bakes the crack faces of every object of octrees whose inside is known; what was baked.
+    ///
+    /// # Errors
+    /// As [`bake`].
+    fn bake(&mut self, has_relief: bool, watch: &Watch) -> Result<Vec<TextureReport>, ExportError> {
+        let mut report = Vec::new();
+        for (object, volume) in self.insides.clone() {
+            let own = |i: &usize| self.pieces[*i].object == object;
+            let numbers: Vec<usize> = (0..self.pieces.len()).filter(own).collect();
+            let Some(first) = numbers.first().map(|i| &self.pieces[*i]) else { continue };
+            let cracked = |i: &usize| {
+                let piece = &self.pieces[*i];
+                let grid = piece.shape.as_octree()?.grid;
+                let relief = has_relief.then(|| (&volume, self.handover.relief_edge * piece.voxel()));
+                Some(Cracked::new(self.mesh(*i).mesh(), &self.mesh_without_relief(*i), relief, grid))
+            };
+            let all: Option<Vec<Cracked>> = numbers.par_iter().map(cracked).collect();
+            let (wanted, scale) = (self.handover.bake * first.voxel(), first.placing.scale);
+            let Some((maps, meshes)) = all.map_or(Ok(None), |all| bake(&all, volume, wanted, watch))? else {
+                continue;
+            };
+            report.push(TextureReport::of(object, &maps, wanted, scale));
+            for (i, mesh) in numbers.into_iter().zip(meshes) {
+                self.meshes.made[i] = Some(Arc::new(mesh));
+            }
+            self.maps.insert(object, Arc::new(maps));
+        }
+        Ok(report)
+    }
+
+    /// The name of the material inside an object, with which the names of its textures begin.
+    #[must_use]
+    pub fn inside_name(&self, object: Option<usize>) -> String {
+        match object.filter(|_| self.insides.len() > 1 && self.maps.contains_key(&object)) {
+            Some(number) => format!("inside_{number}"),
+            None => "inside".to_owned(),
+        }
+    }
+
+    /// Whether a material of this name has the textures of crack faces.
+    pub(crate) fn is_baked(&self, name: &str) -> bool {
+        self.maps.keys().any(|object| self.inside_name(*object) == name)
     }
 
     /// Cuts `mesh`, which was broken, into the meshes of the pieces of [`Assembly::of_break`], and takes its materials.

@@ -18,6 +18,11 @@ pub struct Handover {
     pub collision: Collision,
     /// Largest error of simplified meshes, voxels; 0: meshes are not simplified.
     pub simplify: f64,
+    /// Longest edge of triangles on crack faces, voxels, which then have the relief of the material inside as geometry; 0: crack
+    /// faces are smooth.
+    pub relief_edge: f64,
+    /// Side of a texel of the textures of crack faces, voxels; 0: there are none.
+    pub bake: f64,
     /// Whether neighbouring pieces are listed, with the bonds that hold them.
     pub bonds: bool,
     /// Material whose strength the bonds have; `None`: what the scene says, or the default.
@@ -114,6 +119,14 @@ impl Collision {
 impl Handover {
     /// Largest value of [`Handover::simplify`]: above it pieces lose their shape.
     pub const SIMPLIFY_MOST: f64 = 16.0;
+    /// Least value of [`Handover::relief_edge`] but 0: far below it nothing is gained.
+    pub const RELIEF_EDGE_LEAST: f64 = 0.1;
+    /// Largest value of [`Handover::relief_edge`].
+    pub const RELIEF_EDGE_MOST: f64 = 16.0;
+    /// Least value of [`Handover::bake`] but 0: far below it nothing is gained.
+    pub const BAKE_LEAST: f64 = 0.1;
+    /// Largest value of [`Handover::bake`].
+    pub const BAKE_MOST: f64 = 16.0;
 
     /// Transform for tables, which importers do not convert: the program's own axes and units.
     #[must_use]
@@ -130,7 +143,7 @@ impl Handover {
     /// Whether it needs meshes even if no format does.
     #[must_use]
     pub fn needs_meshes(&self) -> bool {
-        self.bonds || self.collision != Collision::None
+        self.bonds || self.collision != Collision::None || self.bake > 0.0
     }
 
     /// The corresponding options of `fracture`.
@@ -148,6 +161,12 @@ impl Handover {
         }
         if self.simplify > 0.0 {
             text += &format!(" --simplify {}", self.simplify);
+        }
+        if self.relief_edge > 0.0 {
+            text += &format!(" --relief-edge {}", self.relief_edge);
+        }
+        if self.bake > 0.0 {
+            text += &format!(" --bake {}", self.bake);
         }
         if self.bonds {
             text += " --bonds";
@@ -259,12 +278,14 @@ mod tests {
             pivot: Pivot::Origin,
             collision: Collision::Parts,
             simplify: 0.25,
+            relief_edge: 0.5,
+            bake: 0.25,
             bonds: true,
             strength: Some(StrengthMaterial::Oak),
         };
         assert_eq!(
             all.options(),
-            " --target unreal --pivot origin --collision parts --simplify 0.25 --bonds --bond-strength oak"
+            " --target unreal --pivot origin --collision parts --simplify 0.25 --relief-edge 0.5 --bake 0.25 --bonds --bond-strength oak"
         );
     }
 }

@@ -6,7 +6,11 @@ use crate::geometry::Aabb;
 use glam::{DQuat, DVec3};
 
 use super::handover::Pivot;
-use crate::shape::{Geometry, Octree, Shape};
+use crate::{
+    BrokenObject,
+    fracture::{Volume, interior::surface_color},
+    shape::{Geometry, Octree, Shape},
+};
 
 /// Coordinates of exported pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -174,6 +178,21 @@ impl ExportPiece {
             Pivot::Origin => DVec3::ZERO,
         }
     }
+}
+
+/// Mean colour of the surface of the object, sRGB.
+#[must_use]
+pub fn surface_of(broken: &BrokenObject) -> [u8; 3] {
+    broken.source.look().surface_color.unwrap_or_else(|| {
+        let octree = broken.source_octree();
+        surface_color(&octree.forest, octree.tree)
+    })
+}
+
+/// The material inside an object that was broken.
+#[must_use]
+pub fn inside_of(broken: &BrokenObject) -> Option<Volume> {
+    Some(broken.steps.first()?.result.params.interior.volume(surface_of(broken)))
 }
 
 #[cfg(test)]

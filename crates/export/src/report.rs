@@ -13,10 +13,8 @@ use crate::{
     compute::RanOn,
     fracture::{
         BreakStep, Dropped, FractureCounts, FractureParams, Impact, Interior, Labelling, MethodId, PRESETS,
-        Preset, Smallest, Solved, Surface, VoronoiDetail,
-        crack::CrackShape,
-        generations::Plan,
-        interior::{hex_color, surface_color},
+        Preset, Smallest, Solved, Surface, VoronoiDetail, crack::CrackShape, generations::Plan,
+        interior::hex_color,
     },
     gpu::StageTiming,
     import::Imported,
@@ -30,6 +28,7 @@ use super::{
     checks::Check,
     disk::{put_file, put_listed},
     numbers::PlainJson,
+    pieces::surface_of,
 };
 
 /// The input mesh.
@@ -128,6 +127,8 @@ pub struct InteriorReport {
     pub scale: f64,
     /// Random seed of the volume.
     pub seed: u32,
+    /// Strength of the relief of crack faces.
+    pub relief: f64,
 }
 
 impl InputReport {
@@ -148,11 +149,7 @@ impl InteriorReport {
     #[must_use]
     pub fn of(broken: &BrokenObject) -> Self {
         let Some(step) = broken.steps.first() else { return Self::default() };
-        let color = broken.source.look().surface_color.unwrap_or_else(|| {
-            let octree = broken.source_octree();
-            surface_color(&octree.forest, octree.tree)
-        });
-        Self::new(&step.result.params.interior, color)
+        Self::new(&step.result.params.interior, surface_of(broken))
     }
 
     /// An interior in an object whose surface has this mean colour, sRGB.
@@ -164,6 +161,7 @@ impl InteriorReport {
             follows: interior.color.is_none(),
             scale: interior.scale,
             seed: interior.seed,
+            relief: interior.relief,
         }
     }
 }

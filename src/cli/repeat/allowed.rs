@@ -15,7 +15,8 @@ const COMMANDS: [(&str, &str); 5] =
     [("fracture", "out"), ("simulate", "out"), ("render", "out"), ("sheet", "out"), ("compare", "picture")];
 
 /// Options that take numbers or names of the program's own tables, or no value.
-const PLAIN: [&str; 70] = [
+const PLAIN: [&str; 73] = [
+    "bake",
     "blow-strength",
     "bond-strength",
     "bonds",
@@ -42,6 +43,7 @@ const PLAIN: [&str; 70] = [
     "grain-ratio",
     "impact",
     "interior",
+    "interior-relief",
     "interior-scale",
     "interior-seed",
     "island-level",
@@ -64,6 +66,7 @@ const PLAIN: [&str; 70] = [
     "pivot",
     "placed",
     "radii",
+    "relief-edge",
     "repeat",
     "response",
     "rng",

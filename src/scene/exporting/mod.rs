@@ -266,6 +266,7 @@ impl ExportPlan {
             generations: lines.generations(leaving.len()),
             gap: lines.widest_gap(),
             strengths: strengths.collect(),
+            insides: sandbox.insides().into_iter().enumerate().map(|(n, inside)| (Some(n), inside)).collect(),
             held: held_bonds(&leaving, &sorted.pieces),
             ..sorted
         };

@@ -44,7 +44,7 @@ pub use breaking::break_shape;
 pub use breaking::parts_of;
 pub use cancel::{Cancel, CancelOnDrop, Cancelled};
 pub use generations::{BreakStep, BrokenObject, PieceRef};
-pub use interior::{Interior, Material, Volume};
+pub use interior::{Interior, Material, RELIEFS, Relief, Volume};
 pub use methods::{methods, register};
 pub use params::{
     CELLS, CRACK, Dab, FractureParams, INTERIOR, Impact, Labelling, MAX_DABS, MAX_SEEDS, MethodId, PATTERN,

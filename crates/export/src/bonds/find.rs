@@ -55,7 +55,7 @@ pub fn bonds(what: &Assembly, watch: &Watch) -> Result<Vec<Bond>, ExportError> {
     let mut all = Vec::new();
     let mut done = 0;
     for own in objects.values() {
-        let meshes: Vec<Arc<WrittenMesh>> = own.par_iter().map(|id| what.mesh(*id)).collect();
+        let meshes: Vec<Arc<WrittenMesh>> = own.par_iter().map(|id| what.mesh_without_relief(*id)).collect();
         let crack = |(number, mesh): (usize, &Arc<WrittenMesh>)| -> Vec<Tagged> {
             let inside = mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side == Side::Inside);
             let corners = inside.map(|(t, _)| t.map(|i| mesh.positions[i as usize]));

@@ -13,7 +13,7 @@ use std::{
 use crate::mesh::Material;
 use crate::{
     Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Needs, Target, Watch,
-    meshes::{PieceMesh, Side},
+    meshes::{PieceMesh, Side, bake::TEXTURES},
 };
 
 /// The format.
@@ -48,7 +48,7 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
         first = write_piece(&mut out, what, done, first, &mut used).map_err(failed)?;
     }
     out.flush().map_err(failed)?;
-    write_materials(&materials, &used)?;
+    write_materials(&materials, what, &used)?;
     Ok(Vec::new())
 }
 
@@ -58,7 +58,7 @@ type Used<'a> = BTreeMap<String, Option<&'a Material>>;
 /// The name of a side's material.
 fn material_name(what: &Assembly, piece: &ExportPiece, side: Side) -> String {
     match side {
-        Side::Inside => "inside".into(),
+        Side::Inside => what.inside_name(piece.object),
         Side::Outside { material } if what.material(piece.object, material).is_some() => {
             let object = piece.object.map_or(String::new(), |object| format!("_{object}"));
             format!("outside{object}_{material}")
@@ -147,7 +147,7 @@ fn point_colors(mesh: &PieceMesh) -> Vec<[u8; 3]> {
     colors.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-fn write_materials(path: &Path, used: &Used<'_>) -> Result<(), ExportError> {
+fn write_materials(path: &Path, what: &Assembly, used: &Used<'_>) -> Result<(), ExportError> {
     let mut text = String::new();
     for (name, material) in used {
         let [r, g, b] = material.map_or([255; 3], |m| m.color).map(|v| f32::from(v) / 255.0);
@@ -157,6 +157,10 @@ fn write_materials(path: &Path, used: &Used<'_>) -> Result<(), ExportError> {
             let to = path.with_file_name(&file);
             crate::write_png(&to, [texture.width, texture.height], &texture.rgba)?;
             text += &format!("map_Kd {file}\n");
+        }
+        if what.is_baked(name) {
+            let map = format!("{TEXTURES}/{name}");
+            text += &format!("map_Kd {map}_color.png\nmap_Bump {map}_normal.png\n");
         }
         text.push('\n');
     }

@@ -1,7 +1,11 @@
 //! Meshes of pieces, of three kinds, and their checks.
 
+pub mod bake;
 mod kind;
 pub mod original;
+pub mod relief;
+#[cfg(test)]
+mod relief_tests;
 mod report;
 mod simplify;
 mod smooth;
@@ -9,7 +13,7 @@ mod voxels;
 mod written;
 
 pub use kind::MeshKind;
-pub use report::{MeshReport, MeshTally, SMALLEST_MESH};
+pub use report::{MeshReport, MeshTally, SMALLEST_MESH, TextureReport};
 pub use simplify::simplify;
 pub use smooth::{smooth, smooth_with};
 pub use written::{Primitive, Tagged, TriangleTree, WrittenMesh, primitives};

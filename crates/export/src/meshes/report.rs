@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{MeshCheck, MeshKind};
+use super::{MeshCheck, MeshKind, bake::Maps};
 use crate::{
     ExportPiece,
     fracture::{Cancel, Cancelled},
@@ -34,9 +34,56 @@ pub struct MeshReport {
     /// Largest relative difference between the volumes of a mesh and its voxels, among pieces of 8 voxels or more. A
     /// crack's voxels are divided evenly, so for small pieces the difference means little.
     pub volume_error: f64,
+    /// Textures of crack faces, if they were baked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub textures: Vec<TextureReport>,
+    /// Whether crack faces have a relief as geometry.
+    #[serde(skip)]
+    pub has_relief: bool,
     /// Sums over all meshes; volume in cubic units of shape space.
     #[serde(flatten)]
     pub counts: MeshCheck,
+}
+
+/// Textures of the crack faces of an object.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct TextureReport {
+    /// The object; `None` for the only one of a command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object: Option<usize>,
+    /// Texels a side.
+    pub size: u32,
+    /// Side of a texel, units of the file.
+    pub texel: f64,
+    /// Displacement for which the height map has 255, and minus that for 1; units of the file.
+    pub height_range: f64,
+    #[serde(skip)]
+    is_coarser: bool,
+}
+
+impl TextureReport {
+    /// What is told of maps for which a texel of `wanted` m was asked for, with `scale` units of the file per metre.
+    #[must_use]
+    pub fn of(object: Option<usize>, maps: &Maps, wanted: f64, scale: f64) -> Self {
+        let Maps { size, texel, height_range, .. } = *maps;
+        Self {
+            object,
+            size,
+            texel: texel * scale,
+            height_range: height_range * scale,
+            is_coarser: texel > wanted,
+        }
+    }
+
+    fn note(&self) -> Option<String> {
+        let Self { size, texel, .. } = self;
+        self.is_coarser.then(|| {
+            format!(
+                "textures of crack faces have texels of {texel:.3e} units, more than was asked for, to have room in {size} x \
+                 {size}"
+            )
+        })
+    }
 }
 
 impl MeshReport {
@@ -56,9 +103,15 @@ impl MeshReport {
         self.counts += check;
     }
 
-    /// A warning for the user about defects; `None` if there are none.
+    /// A warning for the user about defects and coarse textures; `None` if there are none.
     #[must_use]
     pub fn note(&self) -> Option<String> {
+        let coarse = self.textures.iter().filter_map(TextureReport::note);
+        let notes: Vec<String> = self.defects().into_iter().chain(coarse).collect();
+        (!notes.is_empty()).then(|| notes.join("; "))
+    }
+
+    fn defects(&self) -> Option<String> {
         let MeshCheck { inward_triangles, flat_triangles, .. } = self.counts;
         let all = [
             ((self.meshes - self.manifold) as u64, "meshes that are not closed manifolds"),
@@ -71,6 +124,9 @@ impl MeshReport {
             .map(|(count, what)| format!("{count} {what}"))
             .collect();
         let what_helps = match self.kind {
+            _ if self.has_relief => {
+                "the relief of two cracks that meet at a sharp edge may cross there: a longer --relief-edge may help"
+            }
             MeshKind::Original => {
                 "the object's mesh may pass through itself there: repair it, or take smooth meshes"
             }

@@ -25,14 +25,28 @@ use crate::geometry::{Aabb, BoxTree, triangle::distance_squared};
 #[derive(Clone, Debug, Default)]
 pub struct WrittenMesh {
     mesh: Arc<PieceMesh>,
+    axes: Vec<Vec3>,
     crack_distances: OnceLock<Vec<f32>>,
 }
 
 impl WrittenMesh {
+    /// A mesh whose crack faces have textures: with the unit u axis of each triangle's texture coordinates there, shape
+    /// space.
+    #[must_use]
+    pub fn unwrapped(mesh: Arc<PieceMesh>, axes: Vec<Vec3>) -> Self {
+        Self { axes, ..mesh.into() }
+    }
+
     /// The mesh itself.
     #[must_use]
     pub fn mesh(&self) -> &Arc<PieceMesh> {
         &self.mesh
+    }
+
+    /// The unit u axis of the texture of each triangle's crack face, zero outside; empty without such textures.
+    #[must_use]
+    pub fn axes(&self) -> &[Vec3] {
+        &self.axes
     }
 
     /// Distance of each point from the nearest crack face, m; -1 if the mesh has none.
@@ -43,7 +57,7 @@ impl WrittenMesh {
 
 impl From<Arc<PieceMesh>> for WrittenMesh {
     fn from(mesh: Arc<PieceMesh>) -> Self {
-        Self { mesh, crack_distances: OnceLock::new() }
+        Self { mesh, axes: Vec::new(), crack_distances: OnceLock::new() }
     }
 }
 
@@ -130,6 +144,8 @@ pub struct Primitive {
     pub colors: Vec<[u8; 3]>,
     /// Texture coordinates, v up.
     pub uvs: Vec<[f32; 2]>,
+    /// Unit tangents along u with the sign 1 of the bitangent; empty unless crack faces have textures.
+    pub tangents: Vec<[f32; 4]>,
     /// Cell beyond the crack; -1 if there is none or it is unknown.
     pub beyond: Vec<f32>,
     /// Distance to the piece's nearest crack face, m; -1 for a piece without any.
@@ -148,6 +164,11 @@ struct Shown {
     beyond: Option<u32>,
 }
 
+/// The unit vector across a unit normal that is nearest to an axis.
+pub(super) fn tangent(axis: Vec3, normal: Vec3) -> Vec3 {
+    (axis - normal * normal.dot(axis)).normalize_or(normal.any_orthonormal_vector())
+}
+
 /// The parts of a mesh: the outside's in the order of their materials, then the inside.
 #[must_use]
 pub fn primitives(mesh: &WrittenMesh) -> Vec<Primitive> {
@@ -162,7 +183,10 @@ pub fn primitives(mesh: &WrittenMesh) -> Vec<Primitive> {
         sides.iter().map(|side| Primitive { side: Some(*side), ..Primitive::default() }).collect();
     let mut known: Vec<HashMap<Shown, u32>> = sides.iter().map(|_| HashMap::new()).collect();
     let distances = mesh.crack_distances();
-    for ((triangle, face), corners) in mesh.triangles.iter().zip(&mesh.faces).zip(&mesh.corners) {
+    for (t, ((triangle, face), corners)) in
+        mesh.triangles.iter().zip(&mesh.faces).zip(&mesh.corners).enumerate()
+    {
+        let axis = mesh.axes.get(t).filter(|_| face.side == Side::Inside);
         let Ok(at) = sides.binary_search_by_key(&order(&face.side), order) else { continue };
         let (part, known) = (&mut parts[at], &mut known[at]);
         for (point, corner) in triangle.iter().zip(corners) {
@@ -178,6 +202,7 @@ pub fn primitives(mesh: &WrittenMesh) -> Vec<Primitive> {
                 part.normals.push(corner.normal);
                 part.colors.push(corner.color);
                 part.uvs.push(corner.uv);
+                part.tangents.extend(axis.map(|axis| tangent(*axis, corner.normal).extend(1.0).to_array()));
                 part.beyond.push(face.beyond.map_or(-1.0, |cell| cell as f32));
                 part.crack_distance.push(match face.side {
                     Side::Inside => 0.0,

@@ -5,15 +5,15 @@ use glam::Vec3;
 use super::{
     mesh_look::mesh_look,
     scene::{
-        BODY_FLOOR, BODY_SKY, GOLD_MOST, GOLD_SHIFT, Hit, MARK_CRACK, MARK_SELECTED, NO_LEAF, Scene,
-        point_through, smoothstep, vector_through,
+        BODY_FLOOR, BODY_SKY, GOLD_MOST, GOLD_SHIFT, Hit, MARK_GLASS, MARK_MATT, MARK_SELECTED, NO_LEAF,
+        Scene, point_through, smoothstep, vector_through,
     },
     seams::{CELL_NONE, nearest_cell, seam_at},
-    surface::{Blends, Surface, color_of, inside_color},
+    surface::{Blends, Surface, color_of, inside_look},
     wide::{cut_of, has_cut, normal_of},
 };
 use crate::geometry::simd::F32x8;
-use crate::{surfaces::HitData, svo::pack_normal, tables::BodyData};
+use crate::{fracture::Material, surfaces::HitData, svo::pack_normal, tables::BodyData};
 
 /// Grain size of material volumes, units (2^14 per grid side); if a pixel covers more grains, the voxels' colours are
 /// used.
@@ -64,7 +64,8 @@ pub(super) fn appearance<L: F32x8>(
     if leaf.is_some() {
         is_crack = own.crack() || hit.cut;
     }
-    let has_inside = body.interior.0[0] >> 24 != 0;
+    let material = body.interior.0[0] >> 24;
+    let has_gloss = [Material::Porcelain, Material::Glass].iter().any(|of| *of as u32 == material);
     let pixel = frame.pixel_cone * hit.distance;
     // Width of a pixel, voxels.
     let mut pixel_voxels = pixel / body.voxel;
@@ -73,17 +74,26 @@ pub(super) fn appearance<L: F32x8>(
         let [x, y, z, _] = body.grid_from_world[0];
         pixel_voxels = pixel * Vec3::new(x, y, z).length() * scale;
     }
-    let mut inside = Vec3::ZERO;
-    if is_crack {
-        inside = inside_color(body, point);
-        surface.color = inside;
-    }
     if let Some(own) = &mesh {
         surface = own.look;
     } else if let Some(leaf) = leaf {
         let cut = tree.cuts[leaf];
         surface.normal =
             Vec3::from(if hit.cut && has_cut(cut) { cut_of(cut).0 } else { normal_of(tree.normals[leaf]) });
+    }
+    let units = (1u32 << (14 - body.level)) as f32;
+    // Share of the colours of single grains that pixels of this size can show.
+    let fine = 1.0 - smoothstep(0.4, 1.2, pixel_voxels * units / GRAIN);
+    let smooth = surface.normal / surface.normal.length().max(1e-20);
+    let mut bent = smooth;
+    let mut inside = Vec3::ZERO;
+    if is_crack {
+        (inside, bent) = inside_look(body, point * units, smooth, pixel_voxels * units);
+        if mesh.is_none() {
+            surface.color = inside;
+        }
+    }
+    if mesh.is_none() && leaf.is_some() {
         if own.crack() || !hit.cut {
             surface.color = color_of(own);
         }
@@ -91,9 +101,11 @@ pub(super) fn appearance<L: F32x8>(
             surface = blends.blended::<L>((hit.body, body, tree), surface, is_crack, point);
         }
     }
-    if is_crack && has_inside {
-        let covered = pixel_voxels * (1u32 << (14 - body.level)) as f32;
-        surface.color = inside.lerp(surface.color, smoothstep(0.4, 1.2, covered / GRAIN));
+    if is_crack && material != 0 {
+        surface.color = surface.color.lerp(inside, fine);
+        // The voxel's own normal is bent; what the blend with its neighbours adds is added here, too.
+        let blended = surface.normal / surface.normal.length().max(1e-20);
+        surface.normal = blended + bent - smooth;
     }
     let mut gold = 0.0;
     let mut stays = body.hue_and_marks & BODY_KEPT != 0;
@@ -125,7 +137,8 @@ pub(super) fn appearance<L: F32x8>(
     let look = bytes[0]
         | bytes[1] << 8
         | bytes[2] << 16
-        | if is_crack { MARK_CRACK } else { 0 }
+        | if is_crack && !has_gloss { MARK_MATT } else { 0 }
+        | if material == Material::Glass as u32 { MARK_GLASS } else { 0 }
         | (body.hue_and_marks & MARK_SELECTED)
         | ((gold * GOLD_MOST + 0.5) as u32) << GOLD_SHIFT;
     (mesh.map_or(hit.leaf, |own| own.triangle), pack_normal(normal), look)

@@ -28,9 +28,9 @@ pub(super) const NO_LEAF: u32 = u32::MAX;
 pub(super) const FLAG_FLOOR: u32 = 1;
 pub(super) const FLAG_TRANSPARENT: u32 = 2;
 pub(super) const FLAG_SELECTION: u32 = 4;
-pub(super) const MARK_CRACK: u32 = 1 << 24;
+pub(super) const MARK_MATT: u32 = 1 << 24;
 pub(super) const MARK_SELECTED: u32 = 1 << 25;
-pub(super) const MARK_FLAT: u32 = 1 << 26;
+pub(super) const MARK_GLASS: u32 = 1 << 26;
 pub(super) const GOLD_SHIFT: u32 = 27;
 pub(super) const GOLD_MOST: f32 = 31.0;
 

@@ -11,7 +11,7 @@ use super::{
     filter::{Lit, RUN, Rows, Surfaces, own},
     light::Texel,
     scene::{
-        BODY_FLOOR, BODY_SKY, FLAG_SELECTION, FLAG_TRANSPARENT, GOLD_MOST, GOLD_SHIFT, MARK_CRACK, MARK_FLAT,
+        BODY_FLOOR, BODY_SKY, FLAG_SELECTION, FLAG_TRANSPARENT, GOLD_MOST, GOLD_SHIFT, MARK_GLASS, MARK_MATT,
         MARK_SELECTED, Scene, unit_from_hash,
     },
     wide::{byte, exp2, max, mix, normal_of, over_root, power, smooth, srgb_from_linear, unit},
@@ -170,13 +170,11 @@ pub(super) fn shade_bodies(scene: &Scene<'_>, run: &mut Run, of: &Surfaces, lit:
         let edge5 = edge * edge * edge * edge * edge;
         let mirror = above(of.direction[1][i] + 2.0 * nv * ny);
         let look = run.look[i];
-        let is_matt = (look & (MARK_CRACK | MARK_FLAT) != 0) | all_matt;
+        let is_matt = (look & MARK_MATT != 0) | all_matt;
         let shine = gloss(nl, max(nv, 0.02), nh, vh, 0.42) * sunlit;
         let shine = if is_matt { 0.0 } else { shine };
         let mirrored = (0.025 + 0.3 * edge5) * skylit;
         let mirrored = if is_matt { 0.0 } else { mirrored };
-        let rim =
-            if look & MARK_SELECTED != 0 { 0.08 + 0.55 * (edge * edge * max(edge, 0.0).sqrt()) } else { 0.0 };
         let is_body = run.body[i] < BODY_FLOOR;
         for k in 0..3 {
             let a = albedo[k][i];
@@ -184,8 +182,65 @@ pub(super) fn shade_bodies(scene: &Scene<'_>, run: &mut Run, of: &Surfaces, lit:
             let bounced = open / max(1.0 - 0.75 * a * (1.0 - open), 0.05);
             let light = SUN[k] * nl * sunlit + (mix(GROUND[k], SKY[k], up) + LAMP[k] * fill) * bounced;
             let color = a * light + SUN[k] * shine + mix(GROUND[k], SKY[k], mirror) * mirrored;
-            let color = mix(color, GOLD[k] * 1.6, rim);
             run.color[k][i] = if is_body { color } else { run.color[k][i] };
+        }
+    }
+    if !all_matt && run.look.iter().any(|look| look & MARK_GLASS != 0) {
+        shade_glass(scene, run, of, lit, &albedo);
+    }
+    if run.look.iter().any(|look| look & MARK_SELECTED != 0) {
+        rim(run, of);
+    }
+}
+
+/// Lights the rims of selected bodies.
+#[inline(always)]
+fn rim(run: &mut Run, of: &Surfaces) {
+    for i in 0..RUN {
+        let [d, n] = [of.direction.map(|d| d[i]), of.normal.map(|n| n[i])];
+        let edge = 1.0 - max(-(n[0] * d[0] + n[1] * d[1] + n[2] * d[2]), 0.0);
+        let rim = 0.08 + 0.55 * (edge * edge * max(edge, 0.0).sqrt());
+        let is_lit = (run.look[i] & MARK_SELECTED != 0) & (run.body[i] < BODY_FLOOR);
+        for k in 0..3 {
+            let color = mix(run.color[k][i], GOLD[k] * 1.6, rim);
+            run.color[k][i] = if is_lit { color } else { run.color[k][i] };
+        }
+    }
+}
+
+/// Shades pixels of glass without what is behind it: the backdrop in the direction in which a ray is bent, dyed by the way
+/// through, with the reflections of a smooth surface, also of a round lamp over the camera's left shoulder. The pixels have
+/// the colour that they would have if they were opaque.
+#[inline(always)]
+fn shade_glass(scene: &Scene<'_>, run: &mut Run, of: &Surfaces, lit: &Lit, albedo: &[[f32; RUN]; 3]) {
+    let frame = &scene.frame;
+    let unit_of = |v: glam::Vec3| v * v.length_recip();
+    let lamp = unit_of(unit_of(frame.right) * -0.55 + unit_of(frame.up) * 0.6 - frame.forward * 0.58);
+    for i in 0..RUN {
+        let (nl, nv, nh, vh) = cosines(frame.sun, of, i);
+        let (direction, normal) = (of.direction.map(|d| d[i]), of.normal.map(|n| n[i]));
+        let slant = 1.0 - max(nv, 0.0);
+        let reflected = 0.04 + 0.96 * (slant * slant * slant * slant * slant);
+        let a = albedo.map(|a| a[i]);
+        let most = max(max(a[0], max(a[1], a[2])), 1e-3);
+        let bent: [f32; 3] = std::array::from_fn(|k| direction[k] - normal[k] * 0.45);
+        let scale = over_root(bent[0] * bent[0] + bent[1] * bent[1] + bent[2] * bent[2]);
+        let share = height(bent[1] * scale);
+        let seen: [f32; 3] = std::array::from_fn(|k| direction[k] + 2.0 * nv * normal[k]);
+        let mirror = above(seen[1]);
+        let glare = smooth(0.90, 0.93, seen[0] * lamp.x + seen[1] * lamp.y + seen[2] * lamp.z) * 6.0;
+        let shine = gloss(nl, max(nv, 0.02), nh, vh, 0.18) * lit.sun[i];
+        let is_glass = (run.look[i] & MARK_GLASS != 0) & (run.body[i] < BODY_FLOOR);
+        for k in 0..3 {
+            let dye = a[k] / most;
+            // At a slant the way through is long.
+            let way = mix(1.0, dye, slant) * (1.0 - 0.5 * slant * slant);
+            let through = mix(HORIZON[k], ZENITH[k], share) * dye * way;
+            let color = run.color[k][i] * 0.12
+                + through * (1.0 - reflected) * (0.45 + 0.55 * lit.sky[i])
+                + (mix(GROUND[k], SKY[k], mirror) + glare) * reflected * lit.sky[i]
+                + SUN[k] * shine;
+            run.color[k][i] = if is_glass { color } else { run.color[k][i] };
         }
     }
 }

@@ -36,14 +36,15 @@ pub(super) fn color_of(leaf: LeafColor) -> Vec3 {
     c * c
 }
 
-/// Interior colour of the body at a grid point, as from [`color_of`].
-pub(super) fn inside_color(body: &BodyData, point: Vec3) -> Vec3 {
-    if body.interior.0[0] >> 24 == 0 {
-        return UNKNOWN_INSIDE;
+/// Interior colour (as from [`color_of`]) and normal of the body at a point (2^14 units a grid side) of a crack face with
+/// the unit normal `normal`, as far as pixels of `finest` units can show them.
+pub(super) fn inside_look(body: &BodyData, point: Vec3, normal: Vec3, finest: f32) -> (Vec3, Vec3) {
+    let volume = &body.interior;
+    if volume.0[0] >> 24 == 0 {
+        return (UNKNOWN_INSIDE, normal);
     }
-    let scale = (1u32 << (14 - body.level)) as f32;
-    let [r, g, b] = body.interior.color_at((point * scale).to_array().map(|v| v as i32));
-    color_of(LeafColor::new([r, g, b], false, 0.0))
+    let relief = volume.relief_at(point, normal, finest);
+    (color_of(LeafColor::new(volume.color_on(&relief), false, 0.0)), relief.normal)
 }
 
 /// The leaves of eight cells round a grid point, unpacked: lane i holds the cell in octant i.

@@ -104,7 +104,7 @@ fn errors_planted_in_the_primary_pass_are_found() {
         ("mix(1.0 - part, part, vec3<f32>(offset))", "mix(part, 1.0 - part, vec3<f32>(offset))"),
         ("normalize(normal - direction * (away + 0.02))", "normal"),
         ("normal * 0.5 + 0.5;", "normal * 0.4 + 0.5;"),
-        ("leaf_is_crack(word) || hit.cut)", "leaf_is_crack(word))"),
+        ("leaf_is_crack(word) || hit.cut;", "leaf_is_crack(word);"),
         ("0.7 * frame.pixel_cone", "7.0 * frame.pixel_cone"),
     ] {
         let source = altered("render/primary", from, to);

@@ -5,11 +5,12 @@ use glam::{DVec2, EulerRot, Quat, Vec3};
 use super::{
     fixtures::{By, Stage, Taken, altered, ball},
     reference::{nearest_triangle, surface_look, triangles},
-    surfaces::{
-        body, broken_cube, built_in, chequered, clay, cube_with_voxels, ring, shape, sphere, surfaces,
-    },
+    surfaces::{body, broken_cube, built_in, chequered, cube_with_voxels, ring, shape, sphere, surfaces},
 };
-use crate::{Camera, ColorBy, PixelHit, RenderOptions, gpu::Kernel, shape::Shape, svo::unpack_normal};
+use crate::{
+    Camera, ColorBy, PixelHit, RenderOptions, fracture::Interior, gpu::Kernel, shape::Shape,
+    svo::unpack_normal,
+};
 
 on_both!(
     first_hits_are_those_of_every_triangle,
@@ -207,6 +208,7 @@ fn errors_planted_in_looks_are_found() {
 /// Near, a crack face shows the volume at its place in the voxels that stand in; where none do, its corners' colour.
 fn crack_faces_show_the_inside(by: By) {
     let Some(mut stage) = Stage::drawn_by(by) else { return };
+    let inside = Interior { relief: 0.0, ..Interior::default() }.volume([176, 110, 80]);
     // So near that a pixel is finer than the volume's grains.
     let target = Vec3::new(0.1, 0.5, 0.0);
     stage.camera = Camera { target, yaw: 0.6, pitch: 0.9, distance: 1.3, fov_y: 0.08 };
@@ -214,7 +216,7 @@ fn crack_faces_show_the_inside(by: By) {
     for of in [cube_with_voxels(), shape(broken_cube(), &[])] {
         let has_voxels = of.as_octree().is_some();
         stage.bodies = vec![body(of, Quat::IDENTITY, Vec3::ZERO, 0)];
-        stage.bodies[0].interior = clay();
+        stage.bodies[0].interior = inside;
         let Taken { frame, hits, looks, .. } = stage.frame(0);
         let (mut cracks, mut odd) = (0, 0);
         for (i, hit) in hits.iter().enumerate().filter(|(i, hit)| hit.body == 0 && looks[*i] >> 24 & 1 == 1) {
@@ -226,7 +228,7 @@ fn crack_faces_show_the_inside(by: By) {
             let covered = frame.pixel_cone * hit.distance * 24.0 * 512.0 / 75.0;
             let t = ((covered - 0.4) / 0.8).clamp(0.0, 1.0);
             let share = t * t * (3.0 - 2.0 * t);
-            let volume = clay().color_at(units);
+            let volume = inside.color_at(units);
             let expected: [f32; 3] = std::array::from_fn(|k| {
                 let (inside, own) = (f32::from(volume[k]), [150.0f32, 90.0, 70.0][k]);
                 let own =

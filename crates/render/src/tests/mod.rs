@@ -22,6 +22,7 @@ mod parity;
 mod passes;
 mod pictures;
 mod reference;
+mod reliefs;
 mod seams;
 pub(super) mod surfaces;
 

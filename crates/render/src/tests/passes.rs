@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Camera, ColorBy, Overlay, RenderBody, RenderOptions,
-    fracture::{Fracturer, Pattern},
+    fracture::{Fracturer, Interior, Material, Pattern},
     gpu::Kernel,
     svo::{Forest, KeyArray},
 };
@@ -139,6 +139,8 @@ pub(super) fn solids(by: By) -> Option<Scene> {
         stage.add(forest, 1.2, Quat::from_euler(EulerRot::XYZ, 0.4 + i as f32, -1.1, 2.0), centre);
     }
     stage.bodies[2].selected = true;
+    let glass = Interior { material: Material::Glass, ..Interior::default() };
+    stage.bodies[1].interior = glass.volume([150, 190, 180]);
     // Gold on the ball, where two planes would cut it.
     let cells = [Vec3::new(20.0, 60.0, 60.0), Vec3::new(90.0, 40.0, 80.0), Vec3::new(70.0, 100.0, 50.0)];
     let pattern = Pattern::from_points(&cells.map(Vec3::as_dvec3), 7).expect("good seeds");
@@ -271,7 +273,7 @@ const LIGHT_ERRORS: [(&str, &str); 17] = [
 ];
 
 /// What is replaced and by what, in the compose kernel with its includes.
-const COMPOSE_ERRORS: [(&str, &str); 28] = [
+const COMPOSE_ERRORS: [(&str, &str); 34] = [
     // The filter.
     ("alike2 * alike2", "alike2"),
     ("3.0 * frame.pixel_cone", "6.0 * frame.pixel_cone"),
@@ -287,10 +289,16 @@ const COMPOSE_ERRORS: [(&str, &str); 28] = [
     ("0.75 * albedo", "0.65 * albedo"),
     ("pow(0.5 + 0.5 * dot(n, lamp), 2.0)", "(0.5 + 0.5 * dot(n, lamp))"),
     ("roughness * roughness * 0.5", "roughness * 0.5"),
-    ("0.04 + 0.96", "0.08 + 0.92"),
+    ("let f = 0.04 + 0.96", "let f = 0.08 + 0.92"),
     ("frame.sun, 0.42)", "frame.sun, 0.40)"),
     ("0.025 + 0.3 * edge", "0.035 + 0.3 * edge"),
-    ("(MARK_CRACK | MARK_FLAT)", "MARK_FLAT"),
+    ("(look & MARK_MATT) != 0u ||", "false ||"),
+    ("n * 0.45", "n * 0.40"),
+    ("0.5 * slant * slant", "0.4 * slant * slant"),
+    ("smoothstep(0.90, 0.93, dot(seen, lamp))", "smoothstep(0.80, 0.93, dot(seen, lamp))"),
+    ("color * 0.12 + through", "color * 0.15 + through"),
+    ("frame.sun, 0.18)", "frame.sun, 0.2)"),
+    ("(1.0 - mirrored)", "1.0"),
     ("0.08 + 0.55 * rim", "0.08 + 0.5 * rim"),
     ("(0.35 + 0.65 * lit.sky)", "lit.sky"),
     // Gold.

@@ -18,5 +18,5 @@ fn thread(i: u32) {
         return;
     }
     let centre = node_low(place[i].x, params.level) + vec3<i32>(node_edge(params.level) / 2i);
-    surface[i].y |= volume_of(material, params.interior, centre);
+    surface[i].y |= volume_of(material, params.interior, centre, false);
 }

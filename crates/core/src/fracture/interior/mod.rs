@@ -1,15 +1,19 @@
 //! The material inside an object (2016, sec. 4.4), which crack faces show.
 //!
-//! In: a choice of material and the object's own colours. Out: a [`Volume`], four words that kernels and the reference
-//! in `volume` turn into a colour at every point of the grid.
+//! In: a choice of material and the object's own colours. Out: a [`Volume`], four words that kernels and the references
+//! in `volume` and `relief` turn into a colour and a displacement of cracks at every point of the grid.
 
 mod clay;
 mod paint;
+mod relief;
+#[cfg(test)]
+mod relief_tests;
 #[cfg(test)]
 mod tests;
 mod volume;
 
 pub(in crate::fracture) use paint::{Painter, VolumeGrid};
+pub use relief::{RELIEFS, Relief};
 
 use crate::geometry::srgb;
 use crate::svo::Forest;
@@ -32,12 +36,30 @@ pub enum Material {
     Wood = 5,
     /// Porcelain: dense and nearly white.
     Porcelain = 6,
+    /// Glass: clear, with ripples round the place where it broke first.
+    Glass = 7,
+    /// Concrete: cement with sand and gravel.
+    Concrete = 8,
+    /// Plaster: pale and crumbly.
+    Plaster = 9,
+    /// Brick: coarse red clay with grog.
+    Brick = 10,
 }
 
 impl Material {
     /// All of them, in the order of the panels.
-    pub const ALL: [Self; 6] =
-        [Self::Clay, Self::Stone, Self::Marble, Self::Wood, Self::Porcelain, Self::Plain];
+    pub const ALL: [Self; 10] = [
+        Self::Clay,
+        Self::Porcelain,
+        Self::Glass,
+        Self::Stone,
+        Self::Marble,
+        Self::Concrete,
+        Self::Brick,
+        Self::Plaster,
+        Self::Wood,
+        Self::Plain,
+    ];
 
     /// As scene files and the command line write it.
     #[must_use]
@@ -49,6 +71,10 @@ impl Material {
             Self::Marble => "marble",
             Self::Wood => "wood",
             Self::Porcelain => "porcelain",
+            Self::Glass => "glass",
+            Self::Concrete => "concrete",
+            Self::Plaster => "plaster",
+            Self::Brick => "brick",
         }
     }
 }
@@ -66,6 +92,8 @@ pub struct Interior {
     pub scale: f64,
     /// Another seed is another block of the material.
     pub seed: u32,
+    /// How far grains, fibres and ripples bend cracks, [`RELIEFS`]; 1 is usual for the material, 0 leaves faces smooth.
+    pub relief: f64,
 }
 
 /// Allowed values of [`Interior::scale`].
@@ -73,7 +101,7 @@ pub const SCALES: std::ops::RangeInclusive<f64> = 0.1..=10.0;
 
 impl Default for Interior {
     fn default() -> Self {
-        Self { material: Material::Clay, color: None, scale: 1.0, seed: 1 }
+        Self { material: Material::Clay, color: None, scale: 1.0, seed: 1, relief: 1.0 }
     }
 }
 
@@ -91,6 +119,11 @@ impl Volume {
         [r, g, b]
     }
 
+    /// Size of its features, 256 is 1.
+    pub(in crate::fracture) fn size(&self) -> u32 {
+        self.0[2] & 0xffff
+    }
+
     /// Number of its [`Material`]; 0 is none.
     pub(in crate::fracture) fn material(&self) -> u32 {
         self.0[0] >> 24
@@ -104,9 +137,14 @@ impl Interior {
     pub fn volume(&self, surface: [u8; 3]) -> Volume {
         let base = self.color.unwrap_or_else(|| follow(self.material, surface));
         let second = second(self.material, base);
-        let scale = if self.scale.is_finite() { self.scale } else { 1.0 };
-        let size = (scale.clamp(*SCALES.start(), *SCALES.end()) * 256.0).round() as u32;
-        Volume([word(base) | (self.material as u32) << 24, word(second), size, self.seed])
+        let within = |value: f64, range: &std::ops::RangeInclusive<f64>, unit: f64| {
+            let value = if value.is_finite() { value } else { 1.0 };
+            (value.clamp(*range.start(), *range.end()) * unit).round() as u32
+        };
+        let size = within(self.scale, &SCALES, 256.0);
+        let relief = within(self.relief, &RELIEFS, relief::FULL);
+        let material = self.material as u32;
+        Volume([word(base) | material << 24, word(second), size | relief << 16, self.seed])
     }
 }
 
@@ -149,6 +187,10 @@ fn follow(material: Material, surface: [u8; 3]) -> [u8; 3] {
         Material::Marble => ([228, 224, 217], 0.9, 0.2),
         Material::Wood => ([190, 144, 94], 0.7, 0.45),
         Material::Porcelain => ([238, 234, 226], 0.88, 0.1),
+        Material::Glass => ([190, 218, 210], 0.85, 0.2),
+        Material::Concrete => ([150, 148, 142], 0.82, 0.3),
+        Material::Plaster => ([226, 221, 211], 0.88, 0.15),
+        Material::Brick => ([168, 88, 64], 0.82, 0.3),
     };
     let (own, surface) = (own.map(srgb::precise_linear), surface.map(srgb::precise_linear));
     let (own_light, light) = (luminance(own), luminance(surface).max(1e-4));
@@ -171,6 +213,10 @@ fn second(material: Material, base: [u8; 3]) -> [u8; 3] {
         Material::Marble => [0.2, 0.22, 0.25],
         Material::Wood => [0.42, 0.33, 0.24],
         Material::Porcelain => [0.8, 0.8, 0.78],
+        Material::Glass => [0.72, 0.9, 0.85],
+        Material::Concrete => [0.32, 0.31, 0.3],
+        Material::Plaster => [0.62, 0.6, 0.56],
+        Material::Brick => [0.3, 0.26, 0.26],
     };
     std::array::from_fn(|k| srgb::precise_byte(srgb::precise_linear(base[k]) * factors[k]))
 }

@@ -42,9 +42,8 @@ pub(in crate::fracture) struct VolumeGrid {
 impl VolumeGrid {
     /// For a grid of `level`.
     pub fn new(volume: Volume, level: u32) -> Self {
-        let [_, _, size, _] = volume.0;
         let centre = |i: i32| (i << (UNIT_BITS - level)) + ((1 << (UNIT_BITS - level)) >> 1);
-        let scaled = (0..1 << level).map(|i| scaled(centre(i), size)).collect();
+        let scaled = (0..1 << level).map(|i| scaled(centre(i), volume.size())).collect();
         Self { volume, level, scaled, places: Default::default() }
     }
 
@@ -132,7 +131,7 @@ fn color(corners: &mut [Corners; SALTS], grid: &VolumeGrid, cell: [u32; 3]) -> u
     let bits = UNIT_BITS - grid.level;
     let point = cell.map(|v| (v << bits) as i32 + ((1 << bits) >> 1));
     let mut voxel = Voxel { grid, at: cell.map(|v| v as usize), corners };
-    let [r, g, b] = grid.volume.color_in(point, &mut voxel);
+    let [r, g, b] = grid.volume.color_in(point, false, &mut voxel);
     u32::from(r) | u32::from(g) << 8 | u32::from(b) << 16
 }
 

@@ -114,7 +114,7 @@ fn materials_look_like_something() {
         assert!((mean - base).abs() < 25.0, "{material:?} keeps to its colour");
         let (least, most) = match material {
             Material::Plain => (0.0, 1e-9),
-            Material::Porcelain => (0.3, 6.0),
+            Material::Porcelain | Material::Glass => (0.3, 6.0),
             _ => (3.0, 45.0),
         };
         assert!((least..=most).contains(&spread), "{material:?}: {spread}");

@@ -3,7 +3,10 @@
 //!
 //! In: a [`Volume`] and a point in fixed-point units (2^14 a grid side). Out: sRGB bytes.
 
-use super::Volume;
+use super::{
+    Volume,
+    relief::{SALT, grain_offset, grain_radius, turned_whole},
+};
 
 type Point = [u32; 3];
 /// 8.8 fixed point.
@@ -15,16 +18,30 @@ impl Volume {
     /// The colour at a point of the grid, fixed-point units.
     #[must_use]
     pub fn color_at(&self, point: [i32; 3]) -> [u8; 3] {
-        let [_, _, size, seed] = self.0;
-        let q = point.map(|v| scaled(v, size));
-        self.color_in(point, &mut Anywhere { q, salt: seed.wrapping_mul(64) })
+        self.color_between(point, false)
+    }
+
+    /// The same; `is_hollow` leaves out grains of gravel.
+    pub(super) fn color_between(&self, point: [i32; 3], is_hollow: bool) -> [u8; 3] {
+        let q = point.map(|v| scaled(v, self.size()));
+        let [_, _, _, seed] = self.0;
+        self.color_in(point, is_hollow, &mut Anywhere { q, salt: seed.wrapping_mul(64) })
+    }
+
+    /// Whether the colour at a point of concrete is that of gravel.
+    pub(super) fn is_gravel(&self, point: [i32; 3]) -> bool {
+        let q = point.map(|v| scaled(v, self.size()));
+        let [x, y, _, seed] = self.0;
+        let at = &mut Anywhere { q, salt: seed.wrapping_mul(64) };
+        let look = Look { q, base: color_of(x), second: color_of(y), salt: seed.wrapping_mul(64), at };
+        look.gravel().is_some()
     }
 
     /// Like [`Volume::color_at`] with another noise look-up: `at` is the place of `point`.
     #[inline]
-    pub(super) fn color_in(&self, point: [i32; 3], at: &mut impl Lattice) -> [u8; 3] {
-        let [x, y, size, seed] = self.0;
-        let (q, size) = (at.place(), size.max(1));
+    pub(super) fn color_in(&self, point: [i32; 3], is_hollow: bool, at: &mut impl Lattice) -> [u8; 3] {
+        let [x, y, _, seed] = self.0;
+        let (q, size) = (at.place(), self.size().max(1));
         let mut look = Look { q, base: color_of(x), second: color_of(y), salt: seed.wrapping_mul(64), at };
         let color = match x >> 24 {
             2 => look.clay(),
@@ -32,6 +49,10 @@ impl Volume {
             4 => look.marble(),
             5 => look.wood(point, size),
             6 => look.porcelain(),
+            7 => look.glass(),
+            8 => look.concrete(is_hollow),
+            9 => look.plaster(),
+            10 => look.brick(),
             _ => look.base,
         };
         color.map(|v| ((v + 128) >> 8).clamp(0, 255) as u8)
@@ -198,6 +219,69 @@ impl<L: Lattice> Look<'_, L> {
         mix(c, self.second, self.speck(520, 2, 30, 18, 36).0 >> 1)
     }
 
+    fn glass(&mut self) -> Color {
+        let c = mix(self.base, self.second, self.even(3100, 0) >> 1);
+        shade(c, self.even(700, 1), 2)
+    }
+
+    fn concrete(&mut self, is_hollow: bool) -> Color {
+        let mut c = self.base;
+        for (cell, salt, percent) in [(1900, 0, 7), (330, 1, 6), (60, 2, 9)] {
+            c = shade(c, self.even(cell, salt), percent);
+        }
+        let (sand, kind) = self.speck(100, 3, 150, 12, 34);
+        c = mix(c, if kind > 30_000 { mix(self.base, WHITE, 22_000) } else { self.second }, sand * 3 / 4);
+        let Some(kind) = self.gravel().filter(|_| !is_hollow) else { return c };
+        let [r, g, b] = self.base;
+        let mut stone = match kind & 0xff {
+            206.. => mix(self.base, self.second, 52_000),
+            150.. => mix(self.base, WHITE, 20_000),
+            70.. => [(r * 17) >> 4, (g * 15) >> 4, (b * 12) >> 4],
+            _ => mix(self.base, self.second, 24_000),
+        };
+        stone = shade(stone, (kind >> 16) as i32, 12);
+        shade(stone, self.even(85, 5), 7)
+    }
+
+    fn plaster(&mut self) -> Color {
+        let mut c = self.base;
+        for (cell, salt, percent) in [(1600, 0, 3), (190, 1, 4), (52, 2, 4)] {
+            c = shade(c, self.even(cell, salt), percent);
+        }
+        mix(c, self.second, self.speck(210, 3, 80, 16, 42).0 * 5 / 8)
+    }
+
+    fn brick(&mut self) -> Color {
+        let mut c = self.base;
+        for (cell, salt, percent) in [(1000, 0, 10), (150, 1, 11), (56, 2, 8)] {
+            c = shade(c, self.even(cell, salt), percent);
+        }
+        let (grog, kind) = self.speck(330, 3, 120, 26, 90);
+        let other = if kind > 34_000 { mix(self.base, WHITE, 15_000) } else { mix(c, self.second, 50_000) };
+        mix(c, other, grog * 3 / 4)
+    }
+
+    /// The number of the grain of gravel in which the point lies.
+    fn gravel(&self) -> Option<u32> {
+        self.grain(1024, 3).or_else(|| self.grain(512, 4))
+    }
+
+    /// The number of the grain of the relief in which the point lies, of the lattice of `cell` units.
+    fn grain(&self, cell: u32, salt: u32) -> Option<u32> {
+        let salt = self.salt.wrapping_add(SALT + salt);
+        let q = turned_whole(self.q.map(|v| v as i32));
+        let side = cell as i32;
+        let corner = q.map(|v| v.div_euclid(side));
+        CORNERS.into_iter().find_map(|o| {
+            let at: [i32; 3] = std::array::from_fn(|k| corner[k] + o[k] as i32);
+            let h = hash(at.map(|v| v as u32), salt);
+            let part = side / 256;
+            let radius = grain_radius(h) * part;
+            let d2 = (0..3).map(|k| (q[k] - at[k] * side - grain_offset(h, k) * part).pow(2)).sum::<i32>();
+            (d2 < radius * radius).then(|| hash(at.map(|v| v as u32), salt.wrapping_add(8)))
+        })
+    }
+
     /// Weight of a round speck in some of the cells, and the cell's own number.
     #[inline]
     fn speck(&mut self, cell: u32, salt: u32, chance: u32, least: u32, most: u32) -> (i32, i32) {
@@ -231,7 +315,7 @@ fn color_of(word: u32) -> Color {
 /// Factors of x, y, z and the salt in a hash.
 pub(super) const PRIMES: [u32; 4] = [0x8da6_b343, 0xd816_3841, 0xcb1a_b31f, 0x9e37_79b1];
 
-fn hash([x, y, z]: Point, salt: u32) -> u32 {
+pub(super) fn hash([x, y, z]: Point, salt: u32) -> u32 {
     let mut h = x.wrapping_mul(PRIMES[0])
         ^ y.wrapping_mul(PRIMES[1])
         ^ z.wrapping_mul(PRIMES[2])

@@ -8,7 +8,7 @@ use glam::DVec3;
 
 use super::{CRACK, CrackShape, Dab, Labelling, MAX_LENGTH, MAX_SEEDS, MethodId, Preset, Smallest, Surface};
 use crate::{
-    fracture::{Interior, Material, interior::SCALES},
+    fracture::{Interior, Material, RELIEFS, interior::SCALES},
     parameter::{Parameter, Row, rows},
     svo::MAX_LEVEL,
 };
@@ -199,14 +199,16 @@ pub const SURFACE: &[Row<FractureParams>] = rows! { FractureParams;
 
 /// What crack faces show.
 pub const INTERIOR: &[Row<FractureParams>] = rows! { FractureParams;
-    value interior.material = Parameter::new("Inside", "\"clay\", \"stone\", \"marble\", \"wood\", \"porcelain\" or \
-         \"plain\"").undo("inside");
+    value interior.material = Parameter::new("Inside", "\"clay\", \"porcelain\", \"glass\", \"stone\", \"marble\", \
+         \"concrete\", \"brick\", \"plaster\", \"wood\" or \"plain\"").undo("inside");
     value interior.color = Parameter::new("Its colour", "base colour, \"#rrggbb\"").undo("inside")
         .unset("follows the surface")
         .more("without it the surface's mean colour decides, with a shift that suits the material");
     number interior.scale = Parameter::number("Grain size", (*SCALES.start(), *SCALES.end()), "Size of grains, veins \
          and rings").logarithmic(*SCALES.start(), *SCALES.end()).option("interior-scale").undo("inside"),
         if |params| params.interior.material != Material::Plain;
+    number interior.relief = Parameter::number("Relief", (*RELIEFS.start(), *RELIEFS.end()), "How far grains, fibres and \
+         ripples bend crack faces: 1 is usual for the material, 0 leaves them smooth").option("interior-relief").undo("inside");
     number interior.seed = Parameter::whole("Block", (0.0, u32::MAX as f64), "Random seed of the material's pattern")
         .option("interior-seed").undo("inside"), if |params| params.interior.material != Material::Plain;
 };

@@ -13,8 +13,6 @@ pub mod rays;
 use super::PieceMesh;
 use rays::{Ask, Inward};
 
-/// Most triangles whose facing is tested; larger meshes are sampled at equal intervals.
-const MOST_ASKED: usize = 4_000_000;
 /// Height of ray origins above a triangle, as a share of the mesh's diagonal.
 const STEP: f64 = 1e-7;
 /// Triangles whose area is below this share of the diagonal's square count as flat.
@@ -37,7 +35,7 @@ pub struct MeshCheck {
     pub flat_triangles: u64,
     /// Triangles with the solid on their front side.
     pub inward_triangles: u64,
-    /// Triangles whose facing was tested: all, or an even sample of more than four million.
+    /// Triangles whose facing was tested: all, or an even sample of many.
     pub asked: u64,
     /// Enclosed volume, cubic units of the positions.
     pub volume: f64,
@@ -58,16 +56,29 @@ impl AddAssign for MeshCheck {
 }
 
 impl MeshCheck {
+    /// Most triangles whose facing [`MeshCheck::of`] tests; larger meshes are sampled at equal intervals.
+    pub const MOST_ASKED: usize = 4_000_000;
+
     /// Checks one mesh.
     #[must_use]
     pub fn of(mesh: &PieceMesh) -> Self {
         Self::of_triangles(&mesh.positions, &mesh.triangles)
     }
 
+    /// Checks one mesh, and the facing of at most about `most` of its triangles.
+    #[must_use]
+    pub fn sampled(mesh: &PieceMesh, most: usize) -> Self {
+        Self::asking(&mesh.positions, &mesh.triangles, most)
+    }
+
     /// Checks triangles that share `positions`. A triangle with an invalid index is left out, so its neighbours' edges
     /// count as open.
     #[must_use]
     pub fn of_triangles(positions: &[DVec3], triangles: &[[u32; 3]]) -> Self {
+        Self::asking(positions, triangles, Self::MOST_ASKED)
+    }
+
+    fn asking(positions: &[DVec3], triangles: &[[u32; 3]], most: usize) -> Self {
         let there = |t: &&[u32; 3]| t.iter().all(|v| (*v as usize) < positions.len());
         let triangles: Vec<[u32; 3]> = triangles.iter().filter(there).copied().collect();
         let mut check = Self { triangles: triangles.len() as u64, ..Self::default() };
@@ -82,7 +93,7 @@ impl MeshCheck {
             check.volume += a.dot(b.cross(c)) / 6.0;
             check.flat_triangles += u64::from((b - a).cross(c - a).length() <= flat);
         }
-        let every = triangles.len().div_ceil(MOST_ASKED).max(1);
+        let every = triangles.len().div_ceil(most.max(1)).max(1);
         check.asked = triangles.len().div_ceil(every) as u64;
         let inward = Inward { steps: &[STEP * diagonal], flat: -1.0, points: 2 };
         check.inward_triangles = inward

@@ -4,7 +4,7 @@
 //! In: pieces. Out: a primitive for each material of the outside and one for the inside, in one buffer: positions,
 //! normals, texture coordinates, vertex colours (linear, as glTF requires) and, for masks, the piece's number, its
 //! cell, the cell beyond the crack and the distance to the nearest crack face (`_PIECE`, `_CELL`, `_BEYOND`,
-//! `_CRACK_DISTANCE`). A rotated piece keeps its own axes; its node holds the rotation. Mass, volume, cell and
+//! `_CRACK_DISTANCE`). Crack faces with textures have tangents in place of vertex colours. A rotated piece keeps its own axes; its node holds the rotation. Mass, volume, cell and
 //! generation are in each node's `extras`.
 
 mod buffer;
@@ -205,10 +205,14 @@ impl File<'_> {
             "POSITION": position,
             "NORMAL": buffer.add(&normals, FLOAT, "VEC3", false),
             "TEXCOORD_0": buffer.add(&uvs, FLOAT, "VEC2", false),
-            "COLOR_0": buffer.add(&colors, U16, "VEC4", true),
             "_PIECE": buffer.add(&vec![piece.id as f32; count], FLOAT, "SCALAR", false),
             "_CRACK_DISTANCE": buffer.add(&distances, FLOAT, "SCALAR", false),
         });
+        // glTF multiplies a texture by vertex colours.
+        match part.tangents.is_empty() {
+            true => attributes["COLOR_0"] = buffer.add(&colors, U16, "VEC4", true).into(),
+            false => attributes["TANGENT"] = buffer.add(&part.tangents, FLOAT, "VEC4", false).into(),
+        }
         if let Some(cell) = piece.cell {
             attributes["_CELL"] = buffer.add(&vec![cell as f32; count], FLOAT, "SCALAR", false).into();
         }
@@ -226,14 +230,15 @@ impl File<'_> {
             Some(Side::Outside { material }) => Some(material),
             Some(Side::Inside) | None => None,
         };
-        // The inside is coloured by vertices, so all objects share its material.
         let own = number.and_then(|number| self.what.material(object, number));
-        let key = (object.filter(|_| own.is_some()), number);
+        let maps = self.what.maps.get(&object).filter(|_| number.is_none()).cloned();
+        // An inside without textures is coloured by vertices, so all such objects share its material.
+        let key = (object.filter(|_| own.is_some() || maps.is_some()), number);
         if let Some(known) = self.looks.known.get(&key) {
             return Ok(*known);
         }
         let name = match (number, own) {
-            (None, _) => "inside".to_owned(),
+            (None, _) => self.what.inside_name(object),
             (Some(_), None) => "outside".to_owned(),
             (Some(number), Some(_)) => {
                 let object = object.map_or(String::new(), |object| format!("_{object}"));
@@ -252,17 +257,32 @@ impl File<'_> {
                 surface["baseColorTexture"] = json!({ "index": texture });
             }
         }
-        self.looks.materials.push(json!({ "name": name, "pbrMetallicRoughness": surface }));
+        let mut material = json!({ "name": name });
+        if let Some(maps) = maps {
+            let [color, normal, rough] =
+                [("color", &maps.color), ("normal", &maps.normal), ("roughness", &maps.roughness)]
+                    .map(|(shown, png)| json!({ "index": self.embed(&format!("{name}_{shown}"), png) }));
+            surface["roughnessFactor"] = 1.0.into();
+            (surface["baseColorTexture"], surface["metallicRoughnessTexture"]) = (color, rough);
+            material["normalTexture"] = normal;
+        }
+        material["pbrMetallicRoughness"] = surface;
+        self.looks.materials.push(material);
         self.looks.known.insert(key, self.looks.materials.len() - 1);
         Ok(self.looks.materials.len() - 1)
     }
 
     fn texture(&mut self, name: &str, texture: &Texture) -> Result<usize, ExportError> {
         let png = png(texture).map_err(|error| ExportError::write(self.path, error))?;
-        let view = self.buffer.view(&png, None);
+        Ok(self.embed(name, &png))
+    }
+
+    /// Adds a texture from the bytes of a PNG.
+    fn embed(&mut self, name: &str, png: &[u8]) -> usize {
+        let view = self.buffer.view(png, None);
         self.looks.images.push(json!({ "name": name, "bufferView": view, "mimeType": "image/png" }));
         self.looks.textures.push(json!({ "source": self.looks.images.len() - 1, "sampler": 0 }));
-        Ok(self.looks.textures.len() - 1)
+        self.looks.textures.len() - 1
     }
 }
 

@@ -1,8 +1,15 @@
-//! Materials of a layer: UsdPreviewSurface with vertex colours, or with the object's own colour and texture.
+//! Materials of a layer: UsdPreviewSurface with vertex colours, with the object's own colour and texture, or with the
+//! textures of crack faces.
 
 use std::{collections::BTreeMap, io::Write, path::Path};
 
-use crate::{Assembly, ExportError, ExportPiece, geometry::srgb, mesh::Material, meshes::Side, write_png};
+use crate::{
+    Assembly, ExportError, ExportPiece,
+    geometry::srgb,
+    mesh::Material,
+    meshes::{Side, bake::TEXTURES},
+    write_png,
+};
 
 /// Name of the root prim.
 pub const ROOT: &str = "kintsugi";
@@ -26,7 +33,7 @@ impl<'a> Used<'a> {
             let own = number.and_then(|number| what.material(piece.object, number));
             let object = piece.object.map_or(String::new(), |object| format!("_{object}"));
             let name = match (number, own) {
-                (None, _) => "inside".to_owned(),
+                (None, _) => what.inside_name(piece.object),
                 (Some(_), None) => "outside".to_owned(),
                 (Some(number), Some(_)) => format!("outside{object}_{number}"),
             };
@@ -37,9 +44,13 @@ impl<'a> Used<'a> {
 }
 
 /// Writes the scope of all materials.
-pub fn write(out: &mut impl Write, used: &Used<'_>) -> std::io::Result<()> {
+pub fn write(out: &mut impl Write, what: &Assembly, used: &Used<'_>) -> std::io::Result<()> {
     writeln!(out, "    def Scope \"materials\"\n    {{")?;
     for (name, material) in &used.by_name {
+        if what.is_baked(name) {
+            write_baked(out, name)?;
+            continue;
+        }
         let at = format!("/{ROOT}/materials/{name}");
         let rough = if name == "inside" { 0.9 } else { 0.7 };
         let texture = material.and_then(|m| m.texture.as_ref());
@@ -75,14 +86,57 @@ pub fn write(out: &mut impl Write, used: &Used<'_>) -> std::io::Result<()> {
                  float2 inputs:st.connect = <{at}/st.outputs:result>\n                \
                  token inputs:sourceColorSpace = \"sRGB\"\n                token inputs:wrapS = \"repeat\"\n                \
                  token inputs:wrapT = \"repeat\"\n                float4 inputs:scale = ({r}, {g}, {b}, 1)\n                \
-                 float3 outputs:rgb\n            }}\n\n            def Shader \"st\"\n            {{\n                \
-                 uniform token info:id = \"UsdPrimvarReader_float2\"\n                \
-                 string inputs:varname = \"st\"\n                float2 outputs:result\n            }}"
+                 float3 outputs:rgb\n            }}\n"
             )?;
+            write_st(out)?;
         }
         writeln!(out, "        }}\n")?;
     }
     writeln!(out, "    }}")
+}
+
+/// Writes a material with the textures of crack faces.
+fn write_baked(out: &mut impl Write, name: &str) -> std::io::Result<()> {
+    let at = format!("/{ROOT}/materials/{name}");
+    writeln!(
+        out,
+        "        def Material \"{name}\"\n        {{\n            \
+         token outputs:surface.connect = <{at}/surface.outputs:surface>\n\n            \
+         def Shader \"surface\"\n            {{\n                \
+         uniform token info:id = \"UsdPreviewSurface\"\n                float inputs:metallic = 0\n                \
+         color3f inputs:diffuseColor.connect = <{at}/color.outputs:rgb>\n                \
+         normal3f inputs:normal.connect = <{at}/normal.outputs:rgb>\n                \
+         float inputs:roughness.connect = <{at}/roughness.outputs:g>\n                \
+         token outputs:surface\n            }}"
+    )?;
+    let signed = "float4 inputs:scale = (2, 2, 2, 1)\n                float4 inputs:bias = (-1, -1, -1, 0)\n                ";
+    for (shown, space, scale, output) in [
+        ("color", "sRGB", "", "float3 outputs:rgb"),
+        ("normal", "raw", signed, "float3 outputs:rgb"),
+        ("roughness", "raw", "", "float outputs:g"),
+    ] {
+        writeln!(
+            out,
+            "\n            def Shader \"{shown}\"\n            {{\n                \
+             uniform token info:id = \"UsdUVTexture\"\n                \
+             asset inputs:file = @./{TEXTURES}/{name}_{shown}.png@\n                \
+             float2 inputs:st.connect = <{at}/st.outputs:result>\n                \
+             token inputs:sourceColorSpace = \"{space}\"\n                {scale}{output}\n            }}"
+        )?;
+    }
+    writeln!(out)?;
+    write_st(out)?;
+    writeln!(out, "        }}\n")
+}
+
+/// Writes the shader that reads texture coordinates.
+fn write_st(out: &mut impl Write) -> std::io::Result<()> {
+    writeln!(
+        out,
+        "            def Shader \"st\"\n            {{\n                \
+         uniform token info:id = \"UsdPrimvarReader_float2\"\n                \
+         string inputs:varname = \"st\"\n                float2 outputs:result\n            }}"
+    )
 }
 
 /// Writes the textures beside the layer at `path`.

@@ -73,7 +73,7 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
     if let (Some(grains), Some(motion)) = (&what.debris, motion) {
         write_debris(&mut out, what, grains, motion).map_err(failed)?;
     }
-    materials::write(&mut out, &used).and_then(|()| writeln!(out, "}}")).map_err(failed)?;
+    materials::write(&mut out, what, &used).and_then(|()| writeln!(out, "}}")).map_err(failed)?;
     out.flush().map_err(failed)?;
     materials::write_textures(path, &used)?;
     Ok(Vec::new())

@@ -1,8 +1,8 @@
 //! The compose pass: hits, looks and light to colour.
 //!
 //! Light is averaged over the light texels near by that lie on the same surface. A body is lit by the sun, by
-//! a sky that is lighter above than below, by a weak lamp behind the camera, and, where it is not a crack,
-//! mirrors a little of sun and sky. A seam of gold lies over that. The floor shows the backdrop, darker where
+//! a sky that is lighter above than below, by a weak lamp behind the camera, and, where it is not matt,
+//! mirrors a little of sun and sky. Glass shows the backdrop through it. A seam of gold lies over that. The floor shows the backdrop, darker where
 //! light is missing. Then come the outline of what is selected, a vignette, the tone curve, the overlay, the
 //! mean over the refinement's frames, sRGB and half a byte's worth of noise.
 
@@ -47,9 +47,9 @@ const SEAM_GOLD: DVec3 = DVec3::new(0.658, 0.352, 0.010);
 const SEAM_SHINE: DVec3 = DVec3::new(0.70, 0.27, 0.02);
 const ROUGHNESS: f64 = 0.42;
 
-const CRACK: u32 = 1 << 24;
+const MATT: u32 = 1 << 24;
 const SELECTED: u32 = 1 << 25;
-const FLAT: u32 = 1 << 26;
+const GLASS: u32 = 1 << 26;
 const TRANSPARENT: u32 = 2;
 
 /// One frame's colours.
@@ -165,11 +165,16 @@ impl Inputs<'_> {
         let bounced = albedo.map(|a| open / (1.0 - 0.75 * a * (1.0 - open)).max(0.05));
         let mut color = albedo * (SUN * n.dot(to_sun).max(0.0) * sun + (sky_light(n) + lamp) * bounced);
 
-        let matt = look & (CRACK | FLAT) != 0 || frame.color_by != 0;
+        let matt = look & MATT != 0 || frame.color_by != 0;
         if !matt {
             let mirrored = direction - n * (2.0 * n.dot(direction));
             color += SUN * sun * highlight(n, to_eye, to_sun, ROUGHNESS);
             color += sky_light(mirrored) * (0.025 + 0.3 * facing.powi(5)) * sky;
+        }
+        if look & GLASS != 0 && frame.color_by == 0 {
+            let up = frame.up.as_dvec3().normalize();
+            let glare = (right * -0.55 + up * 0.6 - frame.forward.as_dvec3() * 0.58).normalize();
+            color = glass((color, albedo), n, direction, lit, (glare, highlight(n, to_eye, to_sun, 0.18)));
         }
         if look & SELECTED != 0 {
             color = color.lerp(GOLD * 1.6, 0.08 + 0.55 * facing.powf(2.5));
@@ -236,6 +241,31 @@ fn sky_light(n: DVec3) -> DVec3 {
 }
 
 /// Trowbridge-Reitz microfacets with Schlick's masking and Fresnel terms, times the cosine of the light.
+/// Glass shows the backdrop in the direction in which it bends a ray, in its own hue, more of it and darker at a slant. The
+/// rest of the light is reflected (Schlick), also that of a lamp in the direction `glare`. A little of what it would be if it
+/// were opaque stays.
+fn glass(
+    (opaque, albedo): (DVec3, DVec3),
+    n: DVec3,
+    direction: DVec3,
+    lit: DVec2,
+    (glare, shine): (DVec3, f64),
+) -> DVec3 {
+    let slant = 1.0 - n.dot(-direction).max(0.0);
+    let reflected = 0.04 + 0.96 * slant.powi(5);
+    let hue = albedo / albedo.max_element().max(1e-3);
+    let behind = backdrop((direction - n * 0.45).normalize())
+        * hue
+        * DVec3::ONE.lerp(hue, slant)
+        * (1.0 - slant * slant / 2.0);
+    let mirrored = direction - n * (2.0 * n.dot(direction));
+    let bright = sky_light(mirrored) + 6.0 * smoothstep(0.90, 0.93, mirrored.dot(glare));
+    opaque * 0.12
+        + behind * ((1.0 - reflected) * (0.45 + 0.55 * lit.y))
+        + bright * (reflected * lit.y)
+        + SUN * (lit.x * shine)
+}
+
 fn highlight(n: DVec3, to_eye: DVec3, to_light: DVec3, roughness: f64) -> f64 {
     let half = (to_eye + to_light).normalize();
     let (nl, nv, nh) = (n.dot(to_light).max(0.0), n.dot(to_eye).max(0.02), n.dot(half).max(0.0));

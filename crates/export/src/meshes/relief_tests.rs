@@ -1,0 +1,218 @@
+//! Pieces with relief: closed, of the same volume in all, fitting to each other, and bent as the material says.
+
+use std::collections::BTreeMap;
+
+use glam::{DVec3, Vec3};
+
+use super::{
+    MeshCheck, PieceMesh, Side,
+    relief::{Relief, bytes_of, outside_of, with_relief},
+};
+use crate::{
+    Assembly, BrokenObject, Handover, MeshKind, Meshes, Watch,
+    compute::Compute,
+    fracture::{
+        FractureParams, Interior, Material, Passes, Surface, Volume,
+        generations::{Plan, break_object, default_impact},
+    },
+    import::{Imported, import},
+    svo::{Arena, Grid},
+    voxelize::Progress,
+};
+
+fn broken(name: &str, level: u32, params: FractureParams, generations: u32) -> (Imported, BrokenObject) {
+    let object = import(name, level, &Progress::default()).unwrap();
+    let mut arena = Arena::new(Compute::Cpu).unwrap();
+    arena.insert(&object.forest).unwrap();
+    let impact = default_impact(&object.shape, object.bounds);
+    let plan = Plan { impact, params, seeds: None, bounds: Some(object.bounds), generations };
+    let broken = break_object(&mut arena, &Passes::default(), &object.shape, &plan, &mut |_, _| {}).unwrap();
+    (object, broken)
+}
+
+fn params(material: Material, surface: Surface) -> FractureParams {
+    // So large that edges of a voxel show all layers.
+    let interior = Interior { material, scale: 6.0, ..Interior::default() };
+    FractureParams { seeds: 9, surface, interior, ..FractureParams::default() }
+}
+
+/// The pieces without and with relief.
+fn meshes(
+    (object, broken): &(Imported, BrokenObject),
+    kind: MeshKind,
+    edge: f64,
+) -> (Assembly, Vec<[PieceMesh; 2]>) {
+    let mut what = Assembly::of_break(broken);
+    if kind == MeshKind::Original {
+        what.cut_original(&object.mesh, 1.0, broken).unwrap();
+    } else {
+        what.meshes = Meshes::asked(kind);
+    }
+    what.handover = Handover { relief_edge: edge, ..Handover::default() };
+    what.prepare(&Watch::whole(&Progress::default())).unwrap();
+    let both = |i| [what.mesh_without_relief(i), what.mesh(i)].map(|mesh| PieceMesh::clone(mesh.mesh()));
+    let pairs = (0..what.pieces.len()).map(both).collect();
+    (what, pairs)
+}
+
+fn volume(mesh: &PieceMesh) -> f64 {
+    let of = |t: &[u32; 3]| {
+        let [a, b, c] = t.map(|i| mesh.positions[i as usize]);
+        a.dot(b.cross(c)) / 6.0
+    };
+    mesh.triangles.iter().map(of).sum()
+}
+
+/// Crack triangles by their corners, turned to begin with the lowest; of both windings the same key.
+fn cracks<'a>(meshes: impl Iterator<Item = &'a PieceMesh>) -> BTreeMap<[[u64; 3]; 3], i32> {
+    let mut count = BTreeMap::new();
+    for mesh in meshes {
+        for (triangle, _) in
+            mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side == Side::Inside)
+        {
+            let mut corners = triangle.map(|v| mesh.positions[v as usize].to_array().map(f64::to_bits));
+            let even = {
+                let before = corners;
+                corners.sort_unstable();
+                let first = before.iter().position(|c| *c == corners[0]).unwrap_or_default();
+                before[(first + 1) % 3] == corners[1]
+            };
+            *count.entry(corners).or_insert(0) += if even { 1 } else { -1 };
+        }
+    }
+    count
+}
+
+#[test]
+fn pieces_stay_closed_and_fill_the_same_volume() {
+    for (name, surface) in [
+        ("builtin:box", Surface::Planar),
+        ("builtin:vase", Surface::Rough),
+        ("builtin:statue", Surface::Rough),
+    ] {
+        for material in [Material::Clay, Material::Concrete, Material::Wood] {
+            let (what, pairs) =
+                meshes(&broken(name, 6, params(material, surface), 1), MeshKind::Original, 1.0);
+            let [before, after] = [0, 1].map(|k| pairs.iter().map(|pair| volume(&pair[k])).sum::<f64>());
+            let off = (after / before - 1.0).abs();
+            println!("{name} {material:?}: {} pieces, volume off by {off:.1e}", pairs.len());
+            assert!(off < 1e-9, "{name} {material:?}: {before} {after}");
+            for [smooth, rough] in &pairs {
+                let [was, is] = [smooth, rough].map(MeshCheck::of);
+                assert!(is.is_manifold() || !was.is_manifold(), "{name} {material:?}: {is:?}");
+                assert!(rough.triangles.len() >= smooth.triangles.len());
+            }
+            let moved =
+                |[smooth, rough]: &[PieceMesh; 2]| (volume(rough) / volume(smooth) - 1.0).abs() > 1e-5;
+            assert!(pairs.iter().any(moved), "{name} {material:?}: nothing is displaced");
+            assert_eq!(what.figures.len(), pairs.len());
+        }
+    }
+}
+
+/// Whatever both sides of a crack shared before, they share after it.
+#[test]
+fn both_sides_of_a_crack_still_fit() {
+    for (kind, surface) in [
+        (MeshKind::Original, Surface::Planar),
+        (MeshKind::Original, Surface::Rough),
+        (MeshKind::Smooth, Surface::Rough),
+    ] {
+        let (_, pairs) = meshes(&broken("builtin:box", 6, params(Material::Stone, surface), 1), kind, 0.7);
+        let [before, after] = [0, 1].map(|k| cracks(pairs.iter().map(|pair| &pair[k])));
+        let alone =
+            |of: &BTreeMap<_, i32>| of.values().filter(|sum| **sum != 0).count() as f64 / of.len() as f64;
+        let (was, is) = (alone(&before), alone(&after));
+        println!(
+            "{kind:?} {surface:?}: {was:.4} of {} without a partner, then {is:.4} of {}",
+            before.len(),
+            after.len()
+        );
+        assert!(after.len() > 3 * before.len());
+        assert!(is <= was + 0.002, "{kind:?} {surface:?}");
+    }
+}
+
+/// A flat crack through a cube, its edges at the outside.
+fn half_cube() -> PieceMesh {
+    let (_, pairs) = {
+        let plain = FractureParams { seeds: 2, radii: vec![0.5], ..params(Material::Plain, Surface::Planar) };
+        meshes(&broken("builtin:box", 5, plain, 1), MeshKind::Original, 0.0)
+    };
+    pairs[0][0].clone()
+}
+
+fn relief_of(volume: Volume, edge: f64, outside: &super::TriangleTree) -> Relief<'_> {
+    let grid = Grid { level: 5, origin: DVec3::splat(-1.0), h: 2.0 / 32.0 };
+    Relief { volume, grid, edge, outside }
+}
+
+#[test]
+fn vertices_are_displaced_as_the_material_says() {
+    let mesh = half_cube();
+    let volume = params(Material::Plaster, Surface::Planar).interior.volume([200; 3]);
+    let outside = outside_of([&mesh].into_iter());
+    let of = relief_of(volume, 0.06, &outside);
+    let flat = with_relief(
+        &mesh,
+        &Relief { volume: Interior::default().volume([0; 3]), ..relief_of(volume, 0.06, &outside) },
+    );
+    let bent = with_relief(&mesh, &of);
+    assert_eq!(flat.triangles, bent.triangles, "halving does not depend on the material");
+    let none = Interior { relief: 0.0, ..Interior::default() }.volume([200; 3]);
+    assert_eq!(with_relief(&mesh, &Relief { volume: none, ..of }).positions, mesh.positions);
+    let mut far = 0;
+    for (triangle, face) in bent.triangles.iter().zip(&bent.faces) {
+        let corners = triangle.map(|v| bent.positions[v as usize]);
+        let longest = (0..3).map(|k| corners[k].distance(corners[(k + 1) % 3])).fold(0.0, f64::max);
+        far += usize::from(face.side == Side::Inside && longest > 0.06 * 1.6);
+    }
+    assert_eq!(far, 0, "edges are as short as they should be");
+    // What lies on the outside stays there.
+    let on_outside = |p: &DVec3| outside.nearest(*p, 1e-9, |_| true).is_some();
+    for (triangle, face) in bent.triangles.iter().zip(&bent.faces) {
+        if face.side != Side::Inside {
+            assert!(triangle.iter().all(|v| on_outside(&bent.positions[*v as usize])));
+        }
+    }
+    assert!(bytes_of(&mesh, 0.06) > 0);
+}
+
+/// The largest distance between the crack faces of a first break and those of the pieces of a second one, which cut them.
+#[test]
+fn cracks_of_later_breaks_meet_those_before_them() {
+    let object = broken("builtin:box", 6, params(Material::Clay, Surface::Planar), 2);
+    let (what, pairs) = meshes(&object, MeshKind::Original, 1.0);
+    let voxel = what.pieces[0].voxel();
+    let sum: f64 = pairs.iter().map(|pair| volume(&pair[1])).sum();
+    let before: f64 = pairs.iter().map(|pair| volume(&pair[0])).sum();
+    let off = (sum / before - 1.0).abs();
+    println!("{} pieces of voxels of {voxel:.4}, volume off by {off:.1e}", pairs.len());
+    assert!(off < 1e-4, "{off}");
+}
+
+#[test]
+fn normals_follow_the_relief() {
+    let (_, pairs) = meshes(
+        &broken("builtin:box", 6, params(Material::Clay, Surface::Planar), 1),
+        MeshKind::Original,
+        0.5,
+    );
+    let (mut count, mut off) = (0, 0.0);
+    for [_, rough] in &pairs {
+        for ((triangle, face), corners) in rough.triangles.iter().zip(&rough.faces).zip(&rough.corners) {
+            if face.side != Side::Inside {
+                continue;
+            }
+            let [a, b, c] = triangle.map(|v| rough.positions[v as usize]);
+            let normal = (b - a).cross(c - a).normalize_or_zero().as_vec3();
+            let mean = corners.iter().map(|c| c.normal).sum::<Vec3>().normalize_or_zero();
+            count += 1;
+            off += f64::from(normal.dot(mean).clamp(-1.0, 1.0).acos().to_degrees());
+        }
+    }
+    let off = off / f64::from(count);
+    println!("{count} triangles, normals off by {off:.1} degrees");
+    // Smooth faces lean 14 degrees away from those of clay.
+    assert!(count > 10_000 && off < 9.0, "{off}");
+}
