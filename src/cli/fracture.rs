@@ -129,7 +129,8 @@ pub struct PatternArgs {
     /// How islands are found: union-find, or iterative as published (2016, sec. 4.5); the same pieces, much more slowly
     #[arg(long, value_name = "NAME", default_value = "union-find", hide_possible_values = true, value_parser = choice::<Labelling>())]
     labelling: Labelling,
-    /// What crack faces show: clay, porcelain, glass, stone, marble, concrete, brick, plaster, wood or plain; after a colon its colour, which
+    /// What crack faces show: clay, porcelain, glass, stone, marble, concrete, brick, plaster, wood or plain; after a
+    /// colon its colour, which
     /// otherwise follows the object's [default: clay]
     #[arg(long, value_name = "NAME[:#RRGGBB]")]
     interior: Option<Interior>,

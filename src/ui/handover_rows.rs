@@ -65,39 +65,8 @@ pub(super) fn show(ui: &mut egui::Ui, handover: &mut Handover, meshes: bool, out
                        0 keeps all";
             let response = slider(ui, "Simplify", tip, &mut handover.simplify, 0.0..=2.0, &look);
             out.name("export_simplify", &response);
-            let mut has_relief = handover.relief_edge > 0.0;
-            ui.horizontal(|ui| {
-                label(ui, "Relief", "Geometry of crack faces");
-                let tip = "Gives crack faces the relief of the material inside as geometry, and finer colours";
-                let field = ui.checkbox(&mut has_relief, "on crack faces").on_hover_text(tip);
-                out.name("export_relief", &field);
-            });
-            if has_relief != (handover.relief_edge > 0.0) {
-                handover.relief_edge = if has_relief { 2.0 } else { 0.0 };
-            }
-            if has_relief {
-                let tip = "Longest edge of the triangles on crack faces. Half of it makes four times as many";
-                let range = Handover::RELIEF_EDGE_LEAST..=4.0;
-                let response = slider(ui, "Edges", tip, &mut handover.relief_edge, range, &look);
-                out.name("export_relief_edge", &response);
-            }
-            let mut is_baked = handover.bake > 0.0;
-            ui.horizontal(|ui| {
-                label(ui, "Textures", "Images of crack faces");
-                let tip = "Bakes colour, normal, roughness and height of the material inside to textures, in GLB, OBJ and \
-                           USD and in a folder";
-                let field = ui.checkbox(&mut is_baked, "of crack faces").on_hover_text(tip);
-                out.name("export_bake", &field);
-            });
-            if is_baked != (handover.bake > 0.0) {
-                handover.bake = if is_baked { 0.5 } else { 0.0 };
-            }
-            if is_baked {
-                let tip = "Side of a texel. Half of it makes four times as many";
-                let range = Handover::BAKE_LEAST..=4.0;
-                let response = slider(ui, "Texels", tip, &mut handover.bake, range, &look);
-                out.name("export_bake_texel", &response);
-            }
+            size_or_none(ui, &RELIEF, &mut handover.relief_edge, out);
+            size_or_none(ui, &TEXTURES, &mut handover.bake, out);
         }
         ui.horizontal(|ui| {
             label(ui, "Bonds", "Which pieces are neighbours");
@@ -115,6 +84,60 @@ pub(super) fn show(ui: &mut egui::Ui, handover: &mut Handover, meshes: bool, out
         }
     });
     out.name("export_handover", &section.header_response);
+}
+
+/// What crack faces may have, in a size that the user chooses.
+struct Extra {
+    /// Names of the box and of the slider.
+    names: [&'static str; 2],
+    /// Title, text and tip of the box.
+    shown: [&'static str; 3],
+    /// Title and tip of the slider.
+    slider: [&'static str; 2],
+    /// Least size, the size at first, and the largest one of the slider; voxels.
+    sizes: [f64; 3],
+}
+
+const RELIEF: Extra = Extra {
+    names: ["export_relief", "export_relief_edge"],
+    shown: [
+        "Relief",
+        "on crack faces",
+        "Gives crack faces the relief of the material inside as geometry, and finer colours",
+    ],
+    slider: ["Edges", "Longest edge of the triangles on crack faces. Half of it makes four times as many"],
+    sizes: [Handover::RELIEF_EDGE_LEAST, 2.0, 4.0],
+};
+
+const TEXTURES: Extra = Extra {
+    names: ["export_bake", "export_bake_texel"],
+    shown: [
+        "Textures",
+        "of crack faces",
+        "Bakes colour, normal, roughness and height of the material inside to textures, in GLB, OBJ and USD and in a \
+         folder",
+    ],
+    slider: ["Texels", "Side of a texel. Half of it makes four times as many"],
+    sizes: [Handover::BAKE_LEAST, 0.5, 4.0],
+};
+
+/// A box, and a slider while it is checked; `size` is 0 while it is not.
+fn size_or_none(ui: &mut egui::Ui, extra: &Extra, size: &mut f64, out: &mut UiOutput) {
+    let ([title, text, tip], [least, usual, most]) = (extra.shown, extra.sizes);
+    let mut is_wanted = *size > 0.0;
+    ui.horizontal(|ui| {
+        label(ui, title, tip);
+        let field = ui.checkbox(&mut is_wanted, text).on_hover_text(tip);
+        out.name(extra.names[0], &field);
+    });
+    if is_wanted != (*size > 0.0) {
+        *size = if is_wanted { usual } else { 0.0 };
+    }
+    if is_wanted {
+        let [title, tip] = extra.slider;
+        let response = slider(ui, title, tip, size, least..=most, &SliderLook::unit(" voxels", 2));
+        out.name(extra.names[1], &response);
+    }
 }
 
 /// A row of buttons, one of which is chosen.

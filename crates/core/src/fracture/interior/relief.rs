@@ -1,8 +1,8 @@
 //! The relief of crack faces: how far the structure of a material bends a crack, at every point of the grid.
 //!
 //! In: a [`Volume`], and a point (2^14 units a grid side) of a face with its normal. Out: a [`Relief`], the displacement of
-//! the point, which does not depend on the face, and the normal of the displaced face. A crack that goes round the grains of granite, along the fibres of wood or in ripples
-//! through glass is the smooth crack after this displacement of space, so both sides of a crack still fit.
+//! the point, which does not depend on the face, and the normal of the displaced face. A crack that goes round the grains
+//! of granite, along the fibres of wood or in ripples through glass is the smooth crack after this displacement of space, so both sides of a crack still fit.
 //! `shaders/shared/relief.wgsl` has the same formulae for pictures.
 //!
 //! A relief is made of layers, each the displacement of the points that the layers before it displaced. Each layer alone

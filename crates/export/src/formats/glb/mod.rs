@@ -4,7 +4,8 @@
 //! In: pieces. Out: a primitive for each material of the outside and one for the inside, in one buffer: positions,
 //! normals, texture coordinates, vertex colours (linear, as glTF requires) and, for masks, the piece's number, its
 //! cell, the cell beyond the crack and the distance to the nearest crack face (`_PIECE`, `_CELL`, `_BEYOND`,
-//! `_CRACK_DISTANCE`). Crack faces with textures have tangents in place of vertex colours. A rotated piece keeps its own axes; its node holds the rotation. Mass, volume, cell and
+//! `_CRACK_DISTANCE`). Crack faces with textures have tangents in place of vertex colours. A rotated piece keeps its
+//! own axes; its node holds the rotation. Mass, volume, cell and
 //! generation are in each node's `extras`.
 
 mod buffer;

@@ -2,7 +2,8 @@
 //!
 //! Light is averaged over the light texels near by that lie on the same surface. A body is lit by the sun, by
 //! a sky that is lighter above than below, by a weak lamp behind the camera, and, where it is not matt,
-//! mirrors a little of sun and sky. Glass shows the backdrop through it. A seam of gold lies over that. The floor shows the backdrop, darker where
+//! mirrors a little of sun and sky. Glass shows the backdrop through it. A seam of gold lies over that. The floor
+//! shows the backdrop, darker where
 //! light is missing. Then come the outline of what is selected, a vignette, the tone curve, the overlay, the
 //! mean over the refinement's frames, sRGB and half a byte's worth of noise.
 
