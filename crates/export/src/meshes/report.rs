@@ -125,7 +125,7 @@ impl MeshReport {
             .collect();
         let what_helps = match self.kind {
             _ if self.has_relief => {
-                "the relief of two cracks that meet at a sharp edge may cross there: a longer --relief-edge may help"
+                "the relief of two cracks that meet at a sharp edge may cross there: other edges, or a weaker relief, may help"
             }
             MeshKind::Original => {
                 "the object's mesh may pass through itself there: repair it, or take smooth meshes"
