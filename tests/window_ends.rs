@@ -140,7 +140,7 @@ fn a_panic_leaves_a_report_and_the_session_and_the_next_window_says_so() {
     let state = program.until("what happened", |s| errors(s).contains("ended unexpectedly"));
     let said = errors(&state);
     assert!(
-        said.contains(&own[0].display().to_string()) && said.contains("Reopen the last session"),
+        said.contains(&own[0].display().to_string()) && said.contains("unsaved changes are kept"),
         "{said}"
     );
     std::thread::sleep(Duration::from_millis(300));

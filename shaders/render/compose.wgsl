@@ -15,6 +15,8 @@ var<private> frame: Frame;
 @group(0) @binding(5) var picture: texture_storage_2d<rgba8unorm, write>;
 // Lines, discs and triangles over the picture: linear, times alpha.
 @group(0) @binding(6) var overlay: texture_2d<f32>;
+// Of which object each body is a piece.
+@group(0) @binding(7) var<storage, read> objects: array<u32>;
 
 const SUN_COLOR = vec3<f32>(2.55, 2.3, 1.98);
 const SKY_COLOR = vec3<f32>(0.60, 0.68, 0.80);
@@ -193,6 +195,116 @@ fn gilded(color: vec3<f32>, gold: f32, n: vec3<f32>, direction: vec3<f32>, lit: 
     return mix(color + SEAM_SHINE * gold * 1.1, metal, line);
 }
 
+// A pixel's surface.
+struct Seen {
+    // Relative to the eye.
+    point: vec3<f32>,
+    // World width of a pixel there.
+    pixel: f32,
+    normal: vec3<f32>,
+}
+
+fn seen_at(at: vec2<i32>) -> Seen {
+    let hit = hits[u32(at.y) * frame.size.x + u32(at.x)];
+    let uv = (vec2<f32>(at) + 0.5 + frame.jitter) / vec2<f32>(frame.size);
+    let point = pixel_ray(frame.right, frame.up, frame.forward, uv) * hit.distance;
+    return Seen(point, frame.pixel_cone * dot(point, frame.forward), normal_unpack(hit.normal));
+}
+
+// Of a pixel that may lie outside of the picture.
+fn body_at(at: vec2<i32>) -> u32 {
+    if any(at < vec2<i32>(0)) || any(at >= vec2<i32>(frame.size)) {
+        return BODY_SKY;
+    }
+    return hits[u32(at.y) * frame.size.x + u32(at.x)].body;
+}
+
+// Whether these are two pieces of one object.
+fn are_kin(a: u32, b: u32) -> bool {
+    if a == b || max(a, b) >= BODY_FLOOR {
+        return false;
+    }
+    return objects[a] == objects[b];
+}
+
+// How much two surfaces go on in each other, `reach` pixels apart: 1 where each lies in the other's tangent plane, to a
+// pixel or so; 0 at a silhouette, where one lies behind the other. In a corner that opens towards the eye one piece
+// stands on another, which is no crack.
+fn continued(a: Seen, b: Seen, reach: f32) -> f32 {
+    let chord = (b.point - a.point) / (a.pixel * (0.5 + 0.5 * reach));
+    let rise = vec2<f32>(dot(chord, a.normal), -dot(chord, b.normal));
+    let even = 1.0 - smoothstep(1.0, 2.0, max(abs(rise.x), abs(rise.y)));
+    let corner = smoothstep(0.0, 0.2, rise.x + rise.y) * (1.0 - smoothstep(0.2, 0.6, dot(a.normal, b.normal)));
+    return even * (1.0 - corner);
+}
+
+// Share of its light that the middle of a line loses.
+const HAIRLINE_DARK = 0.75;
+
+// 1 where few borders cross a ring round the pixel, 0 where pieces are smaller than the ring: a heap of crumbs would
+// turn black.
+fn uncrowded(here: vec2<i32>) -> f32 {
+    let far = i32(frame.hairline_reach);
+    let slant = (3 * far + 2) / 4;
+    var ring = array<vec2<i32>, 8>(
+        vec2<i32>(far, 0), vec2<i32>(slant, slant), vec2<i32>(0, far), vec2<i32>(-slant, slant),
+        vec2<i32>(-far, 0), vec2<i32>(-slant, -slant), vec2<i32>(0, -far), vec2<i32>(slant, -slant));
+    let last = vec2<i32>(frame.size) - 1;
+    var before = body_at(clamp(here + ring[7], vec2<i32>(0), last));
+    var borders = 0.0;
+    for (var k = 0; k < 8; k++) {
+        let body = body_at(clamp(here + ring[k], vec2<i32>(0), last));
+        borders += select(0.0, 1.0, body != before);
+        before = body;
+    }
+    return 1.0 - smoothstep(3.0, 6.0, borders);
+}
+
+// Share of a pixel that a line between pieces covers. Where the border runs between two pixels is not known, so a line
+// covers both halfway, a second pixel to either side where it is wider than two; three of eight neighbours lie beyond a
+// straight border, five of sixteen in the second ring. The refinement's offsets make lines smooth.
+fn hairline(at: vec2<u32>) -> f32 {
+    let here = vec2<i32>(at);
+    let body = body_at(here);
+    var beside = 0.0;
+    for (var k = 0; k < 9; k++) {
+        let near = here + vec2<i32>(k % 3 - 1, k / 3 - 1);
+        if are_kin(body, body_at(near)) {
+            beside += continued(seen_at(here), seen_at(near), 1.0);
+        }
+    }
+    // A gap narrower than a pixel shows what lies behind: there the surfaces on both sides go on in each other, in
+    // one direction.
+    var across = 0.0;
+    if beside < 1.0 {
+        for (var k = 5; k < 9; k++) {
+            let step = vec2<i32>(k % 3 - 1, k / 3 - 1);
+            if are_kin(body_at(here - step), body_at(here + step)) {
+                let a = seen_at(here - step);
+                let b = seen_at(here + step);
+                across += continued(a, b, 2.0) * smoothstep(0.0, 0.5, dot(a.normal, b.normal));
+            }
+        }
+        across *= 1.0 - beside;
+    }
+    let half = 0.5 * frame.hairline;
+    var cover = min(half * (min(beside, 3.0) + 2.0 * min(across, 3.0)) / 3.0, 1.0);
+    if half > 1.0 && cover < 1.0 {
+        var outer = 0.0;
+        for (var k = 0; k < 25; k++) {
+            let step = vec2<i32>(k % 5 - 2, k / 5 - 2);
+            if max(abs(step.x), abs(step.y)) == 2 && are_kin(body, body_at(here + step)) {
+                outer += continued(seen_at(here), seen_at(here + step), 2.0);
+            }
+        }
+        cover = max(cover, (half - 1.0) * min(outer / 5.0, 1.0));
+    }
+    if cover == 0.0 {
+        return 0.0;
+    }
+    return cover * uncrowded(here);
+}
+
 // Share of the neighbours two pixels away that are selected: the outline outside a selected body.
 fn selected_near(at: vec2<u32>) -> f32 {
     var sum = 0.0;
@@ -244,18 +356,24 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         color = mix(base * pool * here / open, base, far);
         color = mix(color, away, far);
     }
+    // After the tone curve, so that a line is as clear on a bright surface as on a dark one.
+    var line = 1.0;
+    if frame.hairline > 0.0 {
+        line = 1.0 - HAIRLINE_DARK * hairline(id.xy);
+    }
     if (frame.flags & FLAG_SELECTION) != 0u && (look & MARK_SELECTED) == 0u {
         let glow = selected_near(id.xy);
         if glow > 0.0 {
             let strength = smoothstep(0.0, 0.5, glow);
             color = mix(color, GOLD * 1.5, strength * 0.85);
             alpha = max(alpha, strength * 0.85);
+            line = mix(line, 1.0, strength);
         }
     }
     // A touch of vignette pulls the eye inwards.
     let off = (uv - 0.5) * 2.0;
     color *= 1.0 - 0.10 * dot(off, off);
-    var display = vec4<f32>(tone(color) * alpha, alpha);
+    var display = vec4<f32>(tone(color) * line * alpha, alpha);
     // After the tone curve, so that a colour that means something looks the same everywhere.
     if (frame.flags & FLAG_OVERLAY) != 0u {
         let over = textureLoad(overlay, id.xy, 0);

@@ -35,7 +35,10 @@ struct Frame {
     // Object id of the cells that stay and the cell under the pointer, which are tinted; CELL_NONE without.
     kept_object: u32,
     hovered_cell: u32,
-    pad: vec2<u32>,
+    // Width of the lines between pieces that lie together, pixels; 0 without. How far round a line its surroundings are
+    // looked at for more pieces, pixels.
+    hairline: f32,
+    hairline_reach: u32,
 }
 
 const FLAG_FLOOR = 1u;

@@ -7,7 +7,7 @@ use std::{
 
 use winit::{
     application::ApplicationHandler,
-    dpi::PhysicalSize,
+    dpi::{LogicalSize, PhysicalSize},
     event::WindowEvent,
     event_loop::{ActiveEventLoop, ControlFlow, EventLoopProxy},
     window::{Window, WindowId},
@@ -26,8 +26,14 @@ use crate::{
     ui::{self, Command, NoticeKind, UiInput, UiOutput, UiState},
 };
 
-/// Size of the first window, points.
-const FIRST_SIZE: [u32; 2] = [1280, 800];
+/// Size of the first window where the screen has room for it, points.
+const FIRST_SIZE: [f64; 2] = [1280.0, 800.0];
+/// The panels need this much, points.
+const LEAST_SIZE: [f64; 2] = [640.0, 480.0];
+/// Share of the screen's width that the first window takes at most.
+const SCREEN_WIDTH: f64 = 0.92;
+/// Height of the screen that a title bar and the desktop's own bars take, points.
+const BARS: f64 = 70.0;
 /// Interval at which worker threads are polled.
 const ASK_WORKERS: Duration = Duration::from_millis(33);
 /// Shortest time between two frames that no input caused. If the cores draw the window, no display limits the frame
@@ -36,6 +42,13 @@ const BETWEEN_FRAMES: Duration = Duration::from_millis(16);
 /// A second device loss within this time moves the stages to the cores; [`MOST_LOSSES`] close the window.
 const LOST_AGAIN: Duration = Duration::from_secs(20);
 const MOST_LOSSES: usize = 5;
+
+/// Size of the first window on a screen of this size, points.
+fn first_size(screen: Option<[f64; 2]>) -> [f64; 2] {
+    let [width, height] = screen.unwrap_or([f64::INFINITY; 2]);
+    let room = [width * SCREEN_WIDTH, height - BARS];
+    std::array::from_fn(|i| FIRST_SIZE[i].min(room[i]).max(LEAST_SIZE[i]))
+}
 
 /// The winit application.
 pub struct Handler {
@@ -111,7 +124,16 @@ impl Handler {
         let attributes = Window::default_attributes().with_title("Kintsugi");
         let attributes = match self.options.size {
             Some([w, h]) => attributes.with_inner_size(PhysicalSize::new(w, h)),
-            None => attributes.with_inner_size(winit::dpi::LogicalSize::new(FIRST_SIZE[0], FIRST_SIZE[1])),
+            None => {
+                let monitor = events.primary_monitor().or_else(|| events.available_monitors().next());
+                let screen = monitor.map(|monitor| {
+                    let LogicalSize { width, height } = monitor.size().to_logical(monitor.scale_factor());
+                    [width, height]
+                });
+                attributes
+                    .with_inner_size(LogicalSize::<f64>::from(first_size(screen)))
+                    .with_min_inner_size(LogicalSize::<f64>::from(LEAST_SIZE))
+            }
         };
         let window = events.create_window(attributes).map_err(|e| AppError::Window(e.to_string()))?;
         let window = Arc::new(window);
@@ -401,8 +423,15 @@ impl ApplicationHandler<Call> for Handler {
         let mut wake: Option<Instant> = None;
         let mut wish = |at: Instant| wake = Some(wake.map_or(at, |w: Instant| w.min(at)));
         let paces_itself = shown.presenter.takes_pixels();
-        let soonest = if paces_itself { self.frame_at + BETWEEN_FRAMES } else { now };
         let wants = drawable && (self.session.wants_frames() || self.repaint_at.is_some_and(|t| t <= now));
+        let soonest = if !wants && !self.session.waits_for_more_than_a_picture() {
+            // A worker that refines the picture needs the cores that frames without news would take from it.
+            self.frame_at + ASK_WORKERS
+        } else if paces_itself {
+            self.frame_at + BETWEEN_FRAMES
+        } else {
+            now
+        };
         if wants || self.session.is_waiting() {
             if soonest <= now {
                 shown.ask();
@@ -428,5 +457,30 @@ impl ApplicationHandler<Call> for Handler {
             wish(due.max(now + Duration::from_millis(20)));
         }
         events.set_control_flow(wake.map_or(ControlFlow::Wait, ControlFlow::WaitUntil));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_window_fits_the_screen() {
+        assert_eq!(first_size(None), FIRST_SIZE);
+        assert_eq!(first_size(Some([2560.0, 1440.0])), FIRST_SIZE);
+        for (screen, height) in [
+            ([1366.0, 768.0], 698.0),
+            // 1080p at 150 %.
+            ([1280.0, 720.0], 650.0),
+            // 1080p at 200 %: no less than the panels need.
+            ([960.0, 540.0], 480.0),
+        ] {
+            let size = first_size(Some(screen));
+            assert_eq!(size[1], height, "{screen:?}");
+            let share = size[0] / screen[0];
+            assert!((0.9..0.95).contains(&share) && size[1] + 40.0 <= screen[1], "{size:?} of {screen:?}");
+        }
+        // Some systems tell nothing useful of a screen.
+        assert_eq!(first_size(Some([0.0, 0.0])), LEAST_SIZE);
     }
 }

@@ -6,7 +6,7 @@
 use std::{
     collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::mpsc,
     time::{Duration, Instant},
 };
@@ -56,6 +56,7 @@ pub struct News {
 
 /// The window's end of the worker.
 pub struct Keeper {
+    folder: PathBuf,
     /// Dropped to end the worker.
     orders: Option<mpsc::Sender<Order>>,
     answers: mpsc::Receiver<Answer>,
@@ -70,20 +71,21 @@ pub struct Keeper {
 impl Keeper {
     /// Starts the worker on a state folder.
     pub fn new(folder: PathBuf) -> Self {
-        Self::with(move || Autosaves::new(folder), Duration::ZERO)
+        Self::with(folder, Duration::ZERO)
     }
 
     /// The same on a disk that takes that long for every order.
     #[cfg(test)]
     pub fn on_slow_disk(folder: PathBuf, each: Duration) -> Self {
-        Self::with(move || Autosaves::new(folder), each)
+        Self::with(folder, each)
     }
 
-    fn with(open: impl FnOnce() -> Autosaves + Send + 'static, each: Duration) -> Self {
+    fn with(folder: PathBuf, each: Duration) -> Self {
         let (orders, from_window) = mpsc::channel();
         let (to_window, answers) = mpsc::channel();
+        let kept_in = folder.clone();
         std::thread::spawn(move || {
-            let mut files = open();
+            let mut files = Autosaves::new(kept_in);
             let mut answer = Some(Answer::Earlier(files.earlier().to_vec()));
             loop {
                 // Without a window there are no orders, either.
@@ -94,6 +96,7 @@ impl Keeper {
             }
         });
         Self {
+            folder,
             orders: Some(orders),
             answers,
             holds: BTreeMap::new(),
@@ -102,6 +105,11 @@ impl Keeper {
             earlier: Vec::new(),
             news: None,
         }
+    }
+
+    /// Where sessions are kept.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     fn order(&self, order: Order) {

@@ -8,6 +8,8 @@ mod crack_picture;
 mod exporting;
 #[cfg(test)]
 mod files_tests;
+mod film;
+mod framing;
 mod fine_picture;
 mod frame_times;
 mod messages;
@@ -16,6 +18,8 @@ mod picture_files;
 mod playing;
 mod presets;
 mod questions;
+#[cfg(test)]
+mod reopening_tests;
 mod saving;
 mod selecting;
 mod starting;
@@ -253,6 +257,8 @@ impl Session {
                     self.frame_scene();
                 }
                 self.playing.begin_anew();
+                self.messages.withdraw(&Command::Play(true));
+                self.hold_kept_session();
                 self.forget_export_object();
                 let lines = self.sandbox.as_ref().map(Sandbox::stand_ins).unwrap_or_default();
                 lines.into_iter().for_each(|line| self.say(NoticeKind::Remark, line));
@@ -282,12 +288,27 @@ impl Session {
         self.reading.is_some()
     }
 
+    /// A session that was kept holds what was done, not how far it had come: it does not run on before the user has
+    /// seen it.
+    fn hold_kept_session(&mut self) {
+        if self.shows_kept_session() {
+            self.playing.stand_for_now();
+            let text = "The session stands at its beginning; Play repeats what was done";
+            self.messages.offer(NoticeKind::Remark, text, "Play", Command::Play(true));
+        }
+    }
+
     fn level(&self) -> u32 {
         self.sandbox.as_ref().and_then(|s| s.objects().first()).map_or(7, |o| o.scene.level)
     }
 
     /// Whether worker threads must be polled again soon.
     pub fn is_waiting(&self) -> bool {
+        self.picture.is_sharpening() || self.waits_for_more_than_a_picture()
+    }
+
+    /// Whether a worker is awaited whose result is more than a finer picture.
+    pub fn waits_for_more_than_a_picture(&self) -> bool {
         self.starting.is_busy()
             || self.is_reading()
             || self.reads_crack_picture()
@@ -297,7 +318,6 @@ impl Session {
             || self.exporting.is_busy()
             || self.presets.is_drawing()
             || self.picture_files.is_busy()
-            || self.picture.is_sharpening()
             || self.sandbox.as_ref().is_some_and(|s| {
                 s.is_busy()
                     || s.is_solving_stress()
@@ -329,6 +349,7 @@ impl Session {
 
     /// Executes a command.
     pub fn apply(&mut self, command: Command) {
+        self.messages.withdraw(&command);
         self.stop_replay_for(&command);
         match command {
             Command::Open(path) => {
@@ -424,7 +445,7 @@ impl Session {
                 sandbox.cancel_open();
             }
             Command::EndGesture => sandbox.end_gesture(),
-            Command::Tune { gesture, tuning } => sandbox.tune(gesture, *tuning),
+            Command::Tune { gesture, tuning } => self.tune(gesture, *tuning),
             Command::SetLevel(level) => sandbox.set_level(level, self.camera),
             Command::SetImport { up, size } => {
                 sandbox.set_import(up, size, self.camera);

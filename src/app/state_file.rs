@@ -74,12 +74,13 @@ fn export_state(session: &Session) -> Value {
     let exporting = session.exporting();
     json!({
         "open": exporting.open,
+        "kind": exporting.order.kind,
         "folder": exporting.order.folder,
         "placed": exporting.order.lying,
         "formats": exporting.order.formats.iter().map(|format| format.name).collect::<Vec<_>>(),
         "running": exporting.job.as_ref().map(|job| job.progress.get()),
         "done": exporting.last.as_ref().map(|last| {
-            json!({ "folder": last.folder, "pieces": last.pieces, "command": last.command })
+            json!({ "folder": last.folder, "pieces": last.count, "command": last.command })
         }),
     })
 }
@@ -126,6 +127,7 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
         "hint": session.hint,
         "picture": session.picture_size(),
         "refined": session.refined(),
+        "finest": session.is_finest(),
         "errors": session.errors(),
         "remarks": session.remarks(),
         "export": export_state(session),

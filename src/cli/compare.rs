@@ -295,6 +295,7 @@ fn picture(
         color_by: ColorBy::Material,
         floor: Some(0.0),
         transparent: false,
+        hairlines: true,
         size: args.size,
         seams: None,
         overlay: None,

@@ -131,6 +131,7 @@ impl Film {
             color_by: self.color_by,
             floor: self.floor,
             transparent: false,
+            hairlines: sandbox.tuning().view.hairlines,
             size: self.size,
             seams: None,
             overlay: debris.as_ref(),

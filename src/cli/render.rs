@@ -169,6 +169,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         color_by: args.color_by.into(),
         floor: Some(0.0),
         transparent: args.transparent,
+        hairlines: true,
         size: args.size,
         seams: seams.as_ref().map(|(seams, first)| BodySeams {
             body: 0,
@@ -222,6 +223,7 @@ fn broken(
         color_by: args.color_by.into(),
         floor: Some(0.0),
         transparent: args.transparent,
+        hairlines: true,
         size: args.size,
         seams: None,
         overlay: overlay.as_ref(),
@@ -255,6 +257,7 @@ fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Resu
         color_by,
         floor,
         transparent: args.transparent,
+        hairlines: true,
         size: args.size,
         seams: None,
         overlay: None,

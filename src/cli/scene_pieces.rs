@@ -98,6 +98,7 @@ pub fn run(args: &FractureArgs, reporter: &Reporter) -> Result<(), CliError> {
         only_selected: false,
         mesh: args.mesh.unwrap_or(MeshKind::Original),
         handover: args.handover.handover(),
+        ..ExportOrder::default()
     };
     for format in &order.formats {
         if let Some(why) = order.why_not(&sandbox, *format) {

@@ -83,6 +83,7 @@ impl Painter<'_> {
             color_by,
             floor,
             transparent: false,
+            hairlines: true,
             size: SIZE,
             seams: None,
             overlay: None,

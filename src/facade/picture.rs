@@ -1,6 +1,6 @@
 //! Objects, pieces and worlds to pictures.
 
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use super::{
     Engine, Error, Object, Pieces, Viewpoint,
@@ -122,6 +122,7 @@ impl Picture {
             color_by: self.color_by,
             floor: subject.floor(),
             transparent: self.transparent,
+            hairlines: true,
             size: self.size,
             seams: None,
             overlay: None,
@@ -173,14 +174,17 @@ impl Subject for Pieces {
 impl Subject for World {
     fn drawn(&self, arena: &mut Arena, _: f64) -> Result<Vec<RenderBody>, GpuError> {
         let mut bodies = Vec::with_capacity(self.bodies.len());
+        let mut families = BTreeMap::new();
         for body in &self.bodies {
             if let Some(octree) = body.def.shape.as_octree() {
                 arena.insert(&octree.forest)?;
             }
+            let known = families.len() as u32;
             bodies.push(RenderBody {
                 shape: Arc::clone(&body.def.shape),
                 world_from_local: body.world_from_grid().as_mat4(),
                 id: body.id.0,
+                object: *families.entry(body.def.family).or_insert(known),
                 selected: false,
                 mark: None,
                 interior: Volume::default(),

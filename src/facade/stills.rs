@@ -120,6 +120,7 @@ impl Place {
             shape,
             world_from_local: self.matrix(offset),
             id,
+            object: 0,
             selected: false,
             mark: None,
             interior: Volume::default(),
@@ -241,6 +242,8 @@ pub struct Still<'a> {
     pub floor: Option<f32>,
     /// Whether the background is transparent.
     pub transparent: bool,
+    /// Whether lines show where pieces lie together.
+    pub hairlines: bool,
     /// Width and height, pixels.
     pub size: [u32; 2],
     /// Cracks to draw on an unbroken body.
@@ -277,6 +280,11 @@ pub fn draw_with(
             // A floor would fill the part of the picture that is to stay transparent.
             floor: still.floor.filter(|_| !still.transparent),
             transparent: still.transparent,
+            hairline: if still.hairlines {
+                RenderOptions::whole_picture_hairline(still.size[1])
+            } else {
+                0.0
+            },
             ..RenderOptions::default()
         },
         size: still.size,

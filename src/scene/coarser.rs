@@ -20,6 +20,7 @@ impl Scene {
         for event in &mut self.events {
             match event {
                 Event::Projectile { body, .. } => _ = coarsen(body, levels),
+                Event::Hand { .. } => {}
                 Event::Impact { body, fracture, .. } => {
                     let by = body.map_or(least, of);
                     fracture.iter_mut().for_each(|params| coarsen_params(params, by));
@@ -112,6 +113,7 @@ mod tests {
             fracture: Some(fracture.clone()),
             hold: false,
             energy: None,
+            at_once: false,
         };
         let events = vec![blow(Some(0)), blow(Some(1)), blow(None)];
         let scene = Scene { bodies: vec![body(5), body(8)], events, ..Scene::default() }.coarser(3);

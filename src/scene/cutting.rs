@@ -38,6 +38,7 @@ type PieceOfCut = Option<(usize, usize)>;
 struct CutObject {
     object: usize,
     mesh: Arc<Mesh>,
+    keeps_broken: bool,
     meters_per_unit: f64,
     grid: Grid,
     cuts: Vec<Cut>,
@@ -49,15 +50,16 @@ struct CutObject {
 pub(super) struct Cuts(Vec<CutObject>);
 
 impl Cuts {
-    /// The cuts for `pieces`. `breaks` are those in their ancestry, by index, with the number of each one's first cell.
+    /// The cuts for `pieces`, of all that is `there` after the breaks. `breaks` are those in their ancestry, by index, with
+    /// the number of each one's first cell. `keeps_broken`: among the pieces are some that broke, which get their meshes,
+    /// too.
     pub fn of(
         sandbox: &Sandbox,
-        pieces: &[Leaving<'_>],
+        [pieces, there]: [&[Leaving<'_>]; 2],
         breaks: &BTreeMap<usize, (&BreakRecord, u32)>,
+        keeps_broken: bool,
     ) -> Self {
-        let exported = by_object(pieces.iter().copied());
-        // Bodies that are not exported still take their share of the mesh.
-        let there = by_object(sandbox.bodies().iter().flat_map(|body| Leaving::of(sandbox, body)));
+        let [exported, there] = [pieces, there].map(by_object);
         let cut_object = |(object, known): (usize, &Arc<super::ObjectInfo>)| {
             let (own, all) = (exported.get(&object)?, there.get(&object)?);
             // For each break, the merged parts by the first of them.
@@ -125,7 +127,8 @@ impl Cuts {
             Some(CutObject {
                 object,
                 mesh: Arc::clone(&known.mesh),
-                meters_per_unit: first.body.def.meters_per_unit,
+                keeps_broken,
+                meters_per_unit: first.def.meters_per_unit,
                 grid: first.shape.as_octree().map(|octree: &Octree| octree.grid)?,
                 cuts: records.iter().map(cut).collect::<Option<_>>()?,
                 bodies: own
@@ -178,9 +181,9 @@ impl Cuts {
     }
 }
 
-fn by_object<'a>(pieces: impl Iterator<Item = Leaving<'a>>) -> BTreeMap<usize, Vec<Leaving<'a>>> {
+fn by_object<'a>(pieces: &[Leaving<'a>]) -> BTreeMap<usize, Vec<Leaving<'a>>> {
     let mut groups: BTreeMap<usize, Vec<Leaving<'_>>> = BTreeMap::new();
-    pieces.for_each(|piece| groups.entry(piece.info.object).or_default().push(piece));
+    pieces.iter().for_each(|piece| groups.entry(piece.info.object).or_default().push(*piece));
     groups
 }
 
@@ -201,7 +204,8 @@ impl CutObject {
                 dropped: cut.dropped.clone(),
             })
             .collect();
-        let mut cut = original::meshes(&self.mesh, self.meters_per_unit, &self.grid, &steps)?;
+        let mut cut =
+            original::meshes((&self.mesh, self.meters_per_unit), &self.grid, &steps, self.keeps_broken)?;
         let mesh = |(shape, at): &(Arc<Shape>, Option<(usize, usize)>)| {
             let mesh = match at {
                 Some((step, piece)) => cut.steps.get_mut(*step)?.get_mut(*piece)?.take()?,

@@ -32,6 +32,27 @@ pub(super) struct DebrisView {
     revision: u64,
 }
 
+/// Draws the debris of a recording at any time.
+#[derive(Default)]
+pub struct DebrisReel {
+    cracks: Vec<Left>,
+    around: Option<Surroundings>,
+    view: DebrisView,
+}
+
+impl DebrisReel {
+    /// The debris that these cracks leave, which are in order of time.
+    pub(super) fn of(cracks: Vec<Left>, around: Surroundings) -> Self {
+        Self { cracks, around: Some(around), view: DebrisView::default() }
+    }
+
+    /// The drawing of the grains that are there at `time`, s; `None` if there are none.
+    pub fn overlay(&mut self, time: f64) -> Option<Arc<Overlay>> {
+        self.view.update(self.cracks.clone(), (time, self.around?), (None, 0));
+        self.view.overlay().cloned()
+    }
+}
+
 impl DebrisView {
     /// The combined overlay; `None` if no grains are drawn.
     pub fn overlay(&self) -> Option<&Arc<Overlay>> {

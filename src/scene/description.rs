@@ -258,7 +258,7 @@ impl Scene {
     pub fn objects(&self) -> impl Iterator<Item = &SceneBody> {
         self.bodies.iter().chain(self.events.iter().filter_map(|event| match event {
             Event::Projectile { body, .. } => Some(&**body),
-            Event::Impact { .. } => None,
+            Event::Impact { .. } | Event::Hand { .. } => None,
         }))
     }
 
@@ -434,6 +434,10 @@ pub enum Event {
         /// Energy that it puts into the bonds of a body that holds, J; absent: the bonds near the point fail.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         energy: Option<f64>,
+        /// Whether the pieces are there from the beginning of the step, as of a blow between two steps; otherwise they are
+        /// from its end.
+        #[serde(default, skip_serializing_if = "is_false")]
+        at_once: bool,
     },
     /// A thrown body.
     Projectile {
@@ -441,6 +445,20 @@ pub enum Event {
         time: f64,
         /// The body; its velocities are those of the throw.
         body: Box<SceneBody>,
+    },
+    /// A hand that holds a body by a spring, for as many steps as its path has points.
+    Hand {
+        /// Simulated time of the first point, s.
+        time: f64,
+        /// The object that is held, or whose piece is.
+        body: u32,
+        /// The part index at each break in the piece's ancestry, the first break first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        parts: Vec<u32>,
+        /// The point that is held, from the centre of mass, in the axes of the body, m.
+        anchor: DVec3,
+        /// Where the hand is at each step, world, m.
+        path: Vec<DVec3>,
     },
 }
 
@@ -450,6 +468,7 @@ impl Event {
         let beside = match self {
             Self::Impact { parts, .. } => size_of_val(&parts[..]),
             Self::Projectile { .. } => size_of::<SceneBody>(),
+            Self::Hand { parts, path, .. } => size_of_val(&parts[..]) + size_of_val(&path[..]),
         };
         size_of::<Self>() + beside
     }
@@ -458,7 +477,7 @@ impl Event {
     #[must_use]
     pub fn time(&self) -> f64 {
         match self {
-            Self::Impact { time, .. } | Self::Projectile { time, .. } => *time,
+            Self::Impact { time, .. } | Self::Projectile { time, .. } | Self::Hand { time, .. } => *time,
         }
     }
 }

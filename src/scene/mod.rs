@@ -38,6 +38,7 @@ mod shipped;
 mod strength;
 mod stress;
 mod seeds_file;
+mod shot;
 mod stage;
 mod timeline;
 mod touching;
@@ -51,12 +52,13 @@ pub use beside::{Broken, ColumnState, ColumnView, MOST as MOST_BESIDE, Way};
 pub use break_log::{BreakLog, BreakRecord};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
 pub use contact_options::{FIELD_LEVEL, MAX_FIELD_LEVEL, PairLevel, Penalty};
+pub use debris_view::DebrisReel;
 pub use description::{
     BondDamage, Event, PartName, Pinned, Scene, SceneBody, SceneBreak, ScenePair, ScenePose, SceneView,
 };
 pub use document::ObjectInfo;
 pub use error::SandboxError;
-pub use exporting::{ExportJob, ExportOrder, ExportPlan, Exported};
+pub use exporting::{ExportJob, ExportKind, ExportOrder, ExportPlan, Exported, FilmOrder, MotionPlan};
 pub use file::{
     SavedScene, SceneError, fracture_problem, load_scene, load_scene_file, load_scene_with_outside,
     make_own_folder, parse_scene, save_scene, shipped_scenes, state_folder, write_atomically,
@@ -75,6 +77,7 @@ pub use preview::{LevelControl, PreviewReport};
 pub use sandbox::{Arrived, BondFailure, LoadedBond, PieceEdit, Sandbox, WhyItFell};
 pub use seeds_file::{PICTURES, parse_seeds, read_seeds};
 pub use shipped::{SHIPPED_SCENES, ShippedScene};
+pub use shot::Shot;
 pub use stage::{Aim, BodyInfo, Origin, ScenePick, Status};
 pub use strength::{BodyStrength, BondStrength, MOST_LUMPS};
 pub use stress::StressReport;

@@ -93,9 +93,8 @@ impl Tuning {
     pub const BREAKING: &'static [Row<Self>] = rows! { Self;
         number break_threshold = BREAK_THRESHOLD;
         number break_generations = BREAK_GENERATIONS, if |tuning| tuning.break_threshold.is_some();
-        number far_levels = Parameter::whole("Far away", (0.0, MAX_LEVEL as f64), "Number of octree levels by which \
-             contacts far from the eye may be coarser; 0: all are as exact as near ones").slider(0.0, 4.0)
-            .undo("levels far away");
+        number far_levels = Parameter::whole("Far away", (0.0, MAX_LEVEL as f64), "Things far from the eye collide \
+             more roughly, by up to this many levels; 0: all exact").slider(0.0, 4.0).undo("levels far away");
     };
 
     /// Bonds.
@@ -158,7 +157,8 @@ impl Tuning {
         number view.sharpness = Parameter::number("Resolution", (0.25, 1.0), "Highest resolution of the picture, as \
              a share of the window's width and height; less is faster").undo("resolution");
         number view.target_fps = Parameter::number("Target rate", (10.0, 60.0), "Pictures a second to keep while \
-             things move; the picture gets coarser to reach it").unit(" fps", 0).undo("target rate");
+             things move; the picture gets coarser to reach it, as a rule down to half its width and height")
+             .unit(" fps", 0).undo("target rate");
     };
 
     /// Values with a row of their own in the panels.
@@ -181,6 +181,7 @@ impl Tuning {
         value view.preview = Parameter::named("preview");
         value view.touching = Parameter::named("what is shown of contacts");
         value view.debris = Parameter::named("what is shown of debris");
+        value view.hairlines = Parameter::named("what is shown of cracks");
         value view.floor = Parameter::named("floor");
         value view.inside.step = Parameter::named("iteration that is shown");
         value view.inside.drawings = Parameter::named("what is shown of the inside");

@@ -135,8 +135,9 @@ parameters! {
     pub SCATTER = Parameter::number("Scatter", (0.0, 2.0), "How much the strength differs from bond to bond: standard \
          deviation of its logarithm").slider(0.0, 0.6).undo("strength");
     /// Damage that spreads.
-    pub PROPAGATION = Parameter::number("Spreads", (0.0, 0.99), "Share of its strength that a bond loses for each bond of its \
-         two parts that fails").slider(0.0, 0.6).undo("strength");
+    pub PROPAGATION = Parameter::number("Spreads", (0.0, 0.99), "How a break runs on: at 0 each joint stands alone, \
+         near 1 a failed joint soon takes its neighbours along").slider(0.0, 0.6).undo("strength")
+        .more("the share of its strength that a bond loses for each bond of its two parts that fails");
     /// Strength within lumps.
     pub WITHIN = Parameter::number("In lumps", (1.0, 1e6), "How many times as strong bonds are within a lump, for each \
          level of lumps").logarithmic(1.0, 30.0).undo("strength");

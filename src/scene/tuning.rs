@@ -176,6 +176,9 @@ pub struct ViewTuning {
     /// Whether the debris of bonds that failed is drawn.
     #[serde(default = "is_drawn")]
     pub debris: bool,
+    /// Whether lines show where pieces lie together.
+    #[serde(default = "is_drawn")]
+    pub hairlines: bool,
     /// Whether the floor is drawn.
     pub floor: bool,
     /// Frame rate to aim at by lowering the resolution during motion, Hz.
@@ -184,7 +187,7 @@ pub struct ViewTuning {
     pub sharpness: f64,
 }
 
-/// What views that were kept without a say about debris show of it.
+/// What views that were kept without a say about debris or hairlines show of them.
 fn is_drawn() -> bool {
     true
 }
@@ -298,6 +301,17 @@ impl InsideView {
     }
 }
 
+/// Width of hairlines, pixels of the window.
+const HAIRLINE: f32 = 1.2;
+
+impl ViewTuning {
+    /// Width of hairlines in pixels of a picture that has this share of the window's pixels along a side.
+    #[must_use]
+    pub fn hairline(&self, share: f32) -> f32 {
+        if self.hairlines { HAIRLINE * share } else { 0.0 }
+    }
+}
+
 impl Default for ViewTuning {
     fn default() -> Self {
         Self {
@@ -307,6 +321,7 @@ impl Default for ViewTuning {
             inside: InsideView::default(),
             touching: Touching::Off,
             debris: true,
+            hairlines: true,
             floor: true,
             target_fps: 30.0,
             sharpness: 1.0,

@@ -1,9 +1,15 @@
-//! The export panel: which pieces to write, their positions, the formats and the folder.
+//! The export panel: what to write of the pieces, of their motion or as a film, the formats and the folder.
 
-use super::{Command, ExportView, UiInput, UiOutput, handover_rows, theme, widgets::label};
+use super::{
+    Command, ExportView, UiInput, UiOutput, handover_rows,
+    path_field::path_field,
+    shot_rows::{self, note},
+    theme,
+    widgets::label,
+};
 use crate::{
     export::{Format, FormatEntry, Lying, MeshKind},
-    scene::ExportOrder,
+    scene::{ExportKind, ExportOrder},
 };
 
 /// Width of the panel's contents, points.
@@ -23,11 +29,6 @@ const PLACES: [(Lying, &str, &str, &str); 2] = [
 
 pub(super) fn show(ctx: &egui::Context, input: &UiInput<'_>, out: &mut UiOutput) {
     let Some((view, sandbox)) = input.export.as_ref().zip(input.sandbox) else { return };
-    let typing = ctx.egui_wants_keyboard_input();
-    if !typing && ctx.input_mut(|i| i.consume_key(egui::Modifiers::NONE, egui::Key::Escape)) {
-        out.push(Command::ToggleExport);
-        return;
-    }
     let mut new = view.order.clone();
     egui::Area::new(egui::Id::unique("export"))
         .anchor(egui::Align2::CENTER_BOTTOM, egui::vec2(0.0, -BOTTOM))
@@ -46,17 +47,30 @@ pub(super) fn show(ctx: &egui::Context, input: &UiInput<'_>, out: &mut UiOutput)
                 });
                 ui.add_space(4.0);
                 ui.add_enabled_ui(view.job.is_none(), |ui| {
-                    places(ui, &mut new, out);
-                    objects(ui, sandbox, &mut new);
-                    selection(ui, sandbox, &mut new, out);
-                    formats(ui, sandbox, &mut new, out);
-                    meshes(ui, &mut new, out);
+                    kinds(ui, &mut new, out);
                     let has_meshes = new.formats.iter().any(|format| format.has_meshes());
-                    handover_rows::show(ui, &mut new.handover, has_meshes, out);
+                    match new.kind {
+                        ExportKind::Pieces => {
+                            places(ui, &mut new, out);
+                            objects(ui, sandbox, &mut new);
+                            selection(ui, sandbox, &mut new, out);
+                            formats(ui, sandbox, &mut new, out);
+                            meshes(ui, &mut new, out);
+                            handover_rows::show(ui, &mut new.handover, [has_meshes, true], out);
+                        }
+                        ExportKind::Motion => {
+                            shot_rows::show(ui, &mut new, view.take, view.frames, out);
+                            objects(ui, sandbox, &mut new);
+                            moving_formats(ui, &mut new, out);
+                            meshes(ui, &mut new, out);
+                            handover_rows::show(ui, &mut new.handover, [has_meshes, false], out);
+                        }
+                        ExportKind::Film => shot_rows::show(ui, &mut new, view.take, view.frames, out),
+                    }
                     folder(ui, view, &mut new, out);
                 });
                 ui.add_space(6.0);
-                foot(ui, view, new.possible(sandbox).len(), out);
+                foot(ui, view, why_not(view, &new, sandbox), out);
             });
         });
     if new != *view.order {
@@ -64,12 +78,50 @@ pub(super) fn show(ctx: &egui::Context, input: &UiInput<'_>, out: &mut UiOutput)
     }
 }
 
-/// Small dim text under a row.
-fn note(ui: &mut egui::Ui, text: &str) {
+const KINDS: [(ExportKind, &str, &str, &str); 3] = [
+    (ExportKind::Pieces, "export_kind_pieces", "Pieces", "The pieces as meshes or voxels"),
+    (
+        ExportKind::Motion,
+        "export_kind_motion",
+        "Motion",
+        "What was recorded, with throws, hand and breaks: the pieces with keys of their motion, whole objects until they \
+         break",
+    ),
+    (
+        ExportKind::Film,
+        "export_kind_film",
+        "Film",
+        "Numbered pictures of the recording or of a turn of the camera, and a film",
+    ),
+];
+
+/// The buttons that choose what is exported.
+fn kinds(ui: &mut egui::Ui, order: &mut ExportOrder, out: &mut UiOutput) {
     ui.horizontal(|ui| {
-        label(ui, "", "");
-        let text = egui::RichText::new(text).small().color(theme::DIM);
-        ui.add(egui::Label::new(text).wrap());
+        for (kind, name, text, tip) in KINDS {
+            let button = egui::Button::selectable(order.kind == kind, text).frame_when_inactive(true);
+            let response = ui.add(button.min_size(egui::vec2(84.0, 22.0))).on_hover_text(tip);
+            out.name(name, &response);
+            if response.clicked() {
+                order.kind = kind;
+            }
+        }
+    });
+    ui.add_space(4.0);
+}
+
+/// The formats that hold motion.
+fn moving_formats(ui: &mut egui::Ui, order: &mut ExportOrder, out: &mut UiOutput) {
+    ui.horizontal(|ui| {
+        label(ui, "Formats", "Files to write beside report.json");
+        for format in Format::ALL.into_iter().filter(|format| format.has_nodes) {
+            let mut on = order.formats.contains(&format);
+            let field = ui.checkbox(&mut on, format.label).on_hover_text(format.help);
+            out.name(format!("export_{}", format.name), &field);
+            if field.changed() {
+                let _ = if on { order.formats.insert(format) } else { order.formats.remove(&format) };
+            }
+        }
     });
 }
 
@@ -197,10 +249,9 @@ fn meshes(ui: &mut egui::Ui, order: &mut ExportOrder, out: &mut UiOutput) {
 fn folder(ui: &mut egui::Ui, view: &ExportView<'_>, order: &mut ExportOrder, out: &mut UiOutput) {
     ui.horizontal(|ui| {
         label(ui, "Folder", "Where the files go; it is made if it is not there");
-        let field = egui::TextEdit::singleline(&mut order.folder)
-            .hint_text("path of a folder")
-            .desired_width(ui.available_width() - 84.0);
-        let field = ui.add(field).on_hover_text(order.folder.clone());
+        let width = ui.available_width() - 84.0;
+        let field = path_field(ui, "folder", &mut order.folder, "path of a folder", width);
+        let field = field.on_hover_text(order.folder.clone());
         out.name("export_folder", &field);
         let choose = ui.add_enabled(!view.choosing, egui::Button::new("Choose"));
         let choose = choose.on_hover_text("Ask for a folder");
@@ -218,8 +269,27 @@ fn folder(ui: &mut egui::Ui, view: &ExportView<'_>, order: &mut ExportOrder, out
     }
 }
 
+/// Why the export cannot begin.
+fn why_not(
+    view: &ExportView<'_>,
+    order: &ExportOrder,
+    sandbox: &crate::scene::Sandbox,
+) -> Option<&'static str> {
+    let needs_take = order.kind == ExportKind::Motion || (order.kind == ExportKind::Film && order.film.plays);
+    match order.kind {
+        _ if order.folder.trim().is_empty() => Some("Choose a folder"),
+        _ if needs_take && view.take.is_none() => Some("Nothing is recorded yet: press Play or Step first"),
+        ExportKind::Pieces if order.only_selected && view.pieces == 0 => Some("Nothing is selected"),
+        ExportKind::Pieces if view.pieces == 0 || order.possible(sandbox).is_empty() => {
+            Some("Choose a format")
+        }
+        ExportKind::Motion if order.moving_formats().is_empty() => Some("Choose a format"),
+        _ => None,
+    }
+}
+
 /// The export button, the progress of a running export, and the result of the last one.
-fn foot(ui: &mut egui::Ui, view: &ExportView<'_>, formats: usize, out: &mut UiOutput) {
+fn foot(ui: &mut egui::Ui, view: &ExportView<'_>, why_not: Option<&str>, out: &mut UiOutput) {
     if let Some((text, fraction)) = view.job {
         ui.label(text);
         ui.horizontal(|ui| {
@@ -234,13 +304,15 @@ fn foot(ui: &mut egui::Ui, view: &ExportView<'_>, formats: usize, out: &mut UiOu
         return;
     }
     let noun = if view.pieces == 1 { "piece" } else { "pieces" };
-    let text = egui::RichText::new(format!("Export {} {noun}", view.pieces)).color(theme::GOLD);
-    let possible = view.pieces > 0 && formats > 0 && !view.order.folder.trim().is_empty();
+    let text = match view.order.kind {
+        ExportKind::Pieces => format!("Export {} {noun}", view.pieces),
+        ExportKind::Motion => "Export the motion".to_owned(),
+        ExportKind::Film => "Draw the film".to_owned(),
+    };
+    let text = egui::RichText::new(text).color(theme::GOLD);
     ui.horizontal(|ui| {
-        let go = ui.add_enabled(possible, egui::Button::new(text).min_size(egui::vec2(150.0, 26.0)));
-        let nothing = view.order.only_selected && view.pieces == 0;
-        let why = if nothing { "Nothing is selected" } else { "Choose a format and a folder" };
-        let go = go.on_disabled_hover_text(why);
+        let go = egui::Button::new(text).min_size(egui::vec2(150.0, 26.0));
+        let go = ui.add_enabled(why_not.is_none(), go).on_disabled_hover_text(why_not.unwrap_or_default());
         out.name("export_go", &go);
         if go.clicked() {
             out.push(Command::Export);

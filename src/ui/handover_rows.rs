@@ -42,8 +42,13 @@ const COLLISIONS: [(Collision, &str, &str, &str); 3] = [
     ),
 ];
 
-/// `meshes`: whether a format with meshes is chosen.
-pub(super) fn show(ui: &mut egui::Ui, handover: &mut Handover, meshes: bool, out: &mut UiOutput) {
+/// `meshes`: whether a format with meshes is chosen; `bonds`: whether bonds between pieces can be written.
+pub(super) fn show(
+    ui: &mut egui::Ui,
+    handover: &mut Handover,
+    [meshes, bonds]: [bool; 2],
+    out: &mut UiOutput,
+) {
     let header = egui::CollapsingHeader::new("For other programs").id_salt("handover");
     let section = header.show(ui, |ui| {
         let tip = "Axes and units of the program that reads the files";
@@ -67,6 +72,9 @@ pub(super) fn show(ui: &mut egui::Ui, handover: &mut Handover, meshes: bool, out
             out.name("export_simplify", &response);
             size_or_none(ui, &RELIEF, &mut handover.relief_edge, out);
             size_or_none(ui, &TEXTURES, &mut handover.bake, out);
+        }
+        if !bonds {
+            return;
         }
         ui.horizontal(|ui| {
             label(ui, "Bonds", "Which pieces are neighbours");
@@ -141,7 +149,7 @@ fn size_or_none(ui: &mut egui::Ui, extra: &Extra, size: &mut f64, out: &mut UiOu
 }
 
 /// A row of buttons, one of which is chosen.
-fn buttons<T: PartialEq + Copy>(
+pub(super) fn buttons<T: PartialEq + Copy>(
     ui: &mut egui::Ui,
     name: &str,
     tip: &str,

@@ -1,6 +1,6 @@
 //! F1: what the mouse and the keys do.
 
-use super::{Command, Keymap, UiOutput, UiState, keymap, shortcuts, theme};
+use super::{Command, Keymap, UiOutput, UiState, closing, keymap, shortcuts, theme};
 
 /// The mouse in the picture, except for what moves the camera.
 const MOUSE: [(&str, &str); 6] = [
@@ -15,13 +15,6 @@ const MOUSE: [(&str, &str); 6] = [
 const TOP: f32 = 60.0;
 /// Width of the names of keys, points.
 const KEYS: f32 = 150.0;
-
-/// Closes the list on Escape and consumes the key.
-pub(super) fn close_by_escape(ctx: &egui::Context, state: &mut UiState) {
-    if state.help && ctx.input_mut(|i| i.consume_key(egui::Modifiers::NONE, egui::Key::Escape)) {
-        state.help = false;
-    }
-}
 
 /// Shows the list while it is open, and opens or closes it on command.
 pub(super) fn show(ctx: &egui::Context, state: &mut UiState, chosen: Keymap, out: &mut UiOutput) {
@@ -64,8 +57,7 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, chosen: Keymap, out
                 // Bindings are sorted by matching order; the list shows those without modifiers first.
                 let mut all: Vec<_> = shortcuts::bound(chosen, shortcuts::Time::default())
                     .into_iter()
-                    .chain(shortcuts::of_pin())
-                    .chain(shortcuts::of_selection())
+                    .chain([shortcuts::OF_PIN, shortcuts::OF_SELECTION])
                     .collect();
                 all.sort_by_key(|(modifiers, ..)| {
                     (modifiers.ctrl || modifiers.command, modifiers.alt, modifiers.shift)
@@ -73,6 +65,7 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, chosen: Keymap, out
                 for (modifiers, key, _, what) in all {
                     line(ui, &shortcuts::spelled(modifiers, key), what);
                 }
+                line(ui, closing::ESCAPE.0, closing::ESCAPE.1);
             });
         });
     });

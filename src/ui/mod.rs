@@ -7,6 +7,7 @@ mod axes;
 mod beside_panel;
 mod bonds_panel;
 mod brush_panel;
+mod closing;
 mod command;
 mod crack_panel;
 mod export_panel;
@@ -22,6 +23,7 @@ mod method_panel;
 mod notices;
 mod object_panel;
 mod palette;
+mod path_field;
 mod path_prompt;
 mod physics_panel;
 mod pairs_panel;
@@ -32,12 +34,17 @@ mod question;
 mod rubber_band;
 mod scene_list;
 mod shortcuts;
+mod shot_rows;
 mod size_histogram;
 mod stages_panel;
 mod takes_list;
 mod status_bar;
 #[cfg(test)]
 mod brush_tests;
+#[cfg(test)]
+mod closing_tests;
+#[cfg(test)]
+mod layout_tests;
 #[cfg(test)]
 mod pieces_tests;
 #[cfg(test)]
@@ -55,7 +62,7 @@ pub use command::{Command, Side, Tool};
 pub use keymap::Keymap;
 pub use view::{
     DragView, ExportView, Hover, KeptSession, Notice, NoticeKind, PathPrompt, PathPurpose, PinView,
-    PresetView, Question, ReplayView, UiInput, UiOutput,
+    PresetView, Question, ReplayView, TakeView, UiInput, UiOutput,
 };
 
 use view::tune;
@@ -78,6 +85,8 @@ pub struct UiState {
     prompt: path_prompt::Typed,
     /// Whether the list of bindings is open.
     help: bool,
+    /// The text field that has the keyboard.
+    field: Option<egui::Id>,
     folded: folding::Folded,
     pair: pairs_panel::Chosen,
     pieces: pieces_panel::PiecesState,
@@ -86,7 +95,7 @@ pub struct UiState {
 /// Lays out the whole window.
 pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOutput {
     let mut out = UiOutput::default();
-    help::close_by_escape(ui.ctx(), state);
+    closing::by_escape(ui.ctx(), state, input, &mut out);
     if !palette::has_keyboard(ui.ctx(), state) && input.prompt.is_none() && input.question.is_none() {
         shortcuts::read(ui.ctx(), input, &mut out.commands);
     }
@@ -120,6 +129,7 @@ pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOu
     question::show(ui.ctx(), input, &mut out);
     scene_list::show(ui.ctx(), state, input.earlier_sessions, &mut out);
     folding::follow(ui.ctx(), state, &mut out);
+    closing::remember_field(ui.ctx(), state);
     out
 }
 

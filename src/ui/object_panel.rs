@@ -1,7 +1,9 @@
 //! The open object: its file, its level of detail, and warnings about its mesh.
 
 use super::{
-    Command, UiInput, UiOutput, UiState, theme,
+    Command, UiInput, UiOutput, UiState,
+    path_field::path_field,
+    theme,
     widgets::{SliderLook, figure, grouped, label, name_list, slider},
 };
 use crate::{
@@ -29,11 +31,9 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
     });
     ui.horizontal(|ui| {
         let width = (ui.available_width() - 56.0).max(80.0);
-        let field = egui::TextEdit::singleline(&mut state.path)
-            .hint_text("path of a mesh or scene")
-            .desired_width(width);
-        let field =
-            ui.add(field).on_hover_text("OBJ, PLY, STL, OFF, glTF, VOX or a scene (.toml); Enter opens it");
+        let tip = "OBJ, PLY, STL, OFF, glTF, VOX or a scene (.toml); Enter opens it";
+        let field = path_field(ui, "path", &mut state.path, "path of a mesh or scene", width);
+        let field = field.on_hover_text(tip);
         out.name("path", &field);
         let entered = field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
         let go = ui.add_enabled(!state.path.trim().is_empty(), egui::Button::new("Open"));
@@ -45,8 +45,8 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
         return;
     };
     let mut level = object.scene.level;
-    let tip = "Leaf level of the octree: each level halves the edge of voxels and makes about four times as many; \
-               levels 11 and 12 need stages to run on the cores";
+    let tip = "How finely the object is cut into little cubes. One more halves them and takes about four times as \
+               long: 7 to try, 9 for the result. 11 and 12 only on the processor";
     // The native backend supports finer octrees than the compute passes.
     let finest = input.sandbox.map_or(MAX_PASSES_LEVEL, |s| s.compute().finest_level());
     let response = slider(ui, "Detail", tip, &mut level, 1..=finest, &SliderLook::WHOLE);

@@ -39,7 +39,6 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, input: &UiInput<'_>
                 field.request_focus();
             }
             let enter = field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
-            let escape = ui.input(|i| i.key_pressed(egui::Key::Escape));
             let given = !typed.trim().is_empty();
             ui.horizontal(|ui| {
                 let go = ui.add_enabled(given, egui::Button::new(does));
@@ -49,7 +48,7 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, input: &UiInput<'_>
                 }
                 let cancel = ui.button("Cancel");
                 out.name("prompt_cancel", &cancel);
-                if cancel.clicked() || escape {
+                if cancel.clicked() {
                     out.push(Command::AnswerPrompt(None));
                 }
             });

@@ -20,8 +20,5 @@ pub(super) fn show(ctx: &egui::Context, input: &UiInput<'_>, out: &mut UiOutput)
                 }
             }
         });
-        if ui.input(|i| i.key_pressed(egui::Key::Escape)) {
-            out.push(Command::AnswerQuestion(question.answers.len().saturating_sub(1)));
-        }
     });
 }

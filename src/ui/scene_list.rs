@@ -49,9 +49,6 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, kept: &[KeptSession
     if list.pictures.is_empty() {
         list.pictures = SHIPPED_SCENES.iter().map(|scene| scene.picture().map(Arc::new)).collect();
     }
-    if ctx.input_mut(|i| i.consume_key(egui::Modifiers::NONE, egui::Key::Escape)) {
-        list.is_open = false;
-    }
     let highest = (ctx.content_rect().height() - 150.0).max(120.0);
     let area = egui::Area::new(egui::Id::unique("scenes")).order(egui::Order::Foreground);
     // Anchored to the top: egui would take only the window's middle half as available height.

@@ -61,31 +61,22 @@ pub(super) fn bound(keymap: Keymap, time: Time) -> Vec<Bound> {
     longer
 }
 
-/// Bindings that apply only while an impact is pinned.
-pub(super) fn of_pin() -> [Bound; 2] {
-    [
-        (Modifiers::NONE, Key::Enter, Command::BreakPin, "Break at the pinned impact"),
-        (Modifiers::NONE, Key::Escape, Command::Unpin, "Take the pinned impact away"),
-    ]
-}
+/// The binding that applies only while an impact is pinned.
+pub(super) const OF_PIN: Bound =
+    (Modifiers::NONE, Key::Enter, Command::BreakPin, "Break at the pinned impact");
 
-/// Bindings that apply only while pieces are selected.
-pub(super) fn of_selection() -> [Bound; 2] {
-    let plain = Modifiers::NONE;
-    [
-        (plain, Key::Delete, Command::EditPieces(PieceEdit::Delete), "Delete the selected pieces"),
-        (plain, Key::Escape, Command::Select(Vec::new()), "Select nothing"),
-    ]
-}
+/// The binding that applies only while pieces are selected.
+pub(super) const OF_SELECTION: Bound =
+    (Modifiers::NONE, Key::Delete, Command::EditPieces(PieceEdit::Delete), "Delete the selected pieces");
 
 pub(super) fn read(ctx: &egui::Context, input: &UiInput<'_>, commands: &mut Vec<Command>) {
     if ctx.egui_wants_keyboard_input() {
         return;
     }
-    let of_pin = of_pin().into_iter().filter(|_| input.pin.is_some());
-    // Escape closes the export panel first.
+    let of_pin = input.pin.map(|_| OF_PIN);
+    // The export panel hides what would be deleted.
     let selects = input.export.is_none() && input.sandbox.is_some_and(|s| s.selected().next().is_some());
-    let of_selection = of_selection().into_iter().filter(|_| selects);
+    let of_selection = selects.then_some(OF_SELECTION);
     ctx.input_mut(|keyboard| {
         let time =
             Time { playing: input.playing, replaying: input.replay.running, looped: input.replay.looped };

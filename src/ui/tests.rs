@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use egui_kittest::{
-    Harness, Node,
+    Harness,
     kittest::{NodeT as _, Queryable as _},
 };
 
@@ -12,18 +12,21 @@ use crate::{
     compute::{Choice, Compute},
     fracture::Preset,
     render::Camera,
-    scene::{Arrived, Scene, presets::presets},
+    scene::{Arrived, ExportOrder, Scene, presets::presets},
 };
 
 /// A sandbox with the panels on it.
 pub(super) struct Panels {
     pub sandbox: Sandbox,
-    state: UiState,
+    pub state: UiState,
     presets: Vec<PresetView>,
-    pin: Option<PinView>,
+    pub pin: Option<PinView>,
     pub hover: Option<Hover>,
-    prompt: Option<PathPrompt>,
-    question: Option<Question>,
+    pub prompt: Option<PathPrompt>,
+    pub question: Option<Question>,
+    /// Settings of the export panel, while it is open.
+    pub export: Option<ExportOrder>,
+    pub notices: Vec<Notice>,
     replay: ReplayView,
     keymap: Keymap,
     out: UiOutput,
@@ -33,11 +36,11 @@ pub(super) struct Panels {
 }
 
 impl Panels {
-    fn open() -> Self {
+    pub fn open() -> Self {
         Self::of(Scene::of_mesh("builtin:box", 4))
     }
 
-    fn of(scene: Scene) -> Self {
+    pub fn of(scene: Scene) -> Self {
         let mut sandbox = Sandbox::new(Compute::open(Choice::Cpu).unwrap()).unwrap();
         sandbox.open_scene(scene);
         while sandbox.poll().unwrap() != Some(Arrived::Opened) {
@@ -57,6 +60,8 @@ impl Panels {
             hover: None,
             prompt: None,
             question: None,
+            export: None,
+            notices: Vec::new(),
             replay: ReplayView::default(),
             keymap: Keymap::default(),
             out: UiOutput::default(),
@@ -67,6 +72,16 @@ impl Panels {
 
     fn frame(&mut self, ui: &mut egui::Ui) {
         theme::apply(ui.ctx());
+        let export = self.export.as_ref().map(|order| ExportView {
+            order,
+            pieces: self.sandbox.bodies().len(),
+            take: None,
+            frames: 0,
+            taken: false,
+            choosing: false,
+            job: None,
+            last: None,
+        });
         let input = UiInput {
             sandbox: Some(&self.sandbox),
             camera: Camera::default(),
@@ -79,7 +94,7 @@ impl Panels {
             written_size: None,
             frame_ms: 1.0,
             render_timings: &[],
-            notices: &[],
+            notices: &self.notices,
             hover: self.hover,
             tool: self.tool,
             pin: self.pin,
@@ -89,7 +104,7 @@ impl Panels {
             starting: None,
             hint: true,
             earlier_sessions: &[],
-            export: None,
+            export,
             prompt: self.prompt.as_ref(),
             question: self.question.as_ref(),
             presets: &self.presets,
@@ -114,6 +129,7 @@ impl Panels {
                     self.sandbox.edit(edit).unwrap();
                     self.asked.push(Command::EditPieces(edit));
                 }
+                Command::ChangeExport(order) => self.export = Some(*order),
                 Command::Hover(_) => {}
                 other => self.asked.push(other),
             }
@@ -142,7 +158,7 @@ pub(super) fn harness(width: f32, height: f32) -> Harness<'static, Panels> {
     harness_of(Panels::open(), width, height)
 }
 
-fn harness_of(panels: Panels, width: f32, height: f32) -> Harness<'static, Panels> {
+pub(super) fn harness_of(panels: Panels, width: f32, height: f32) -> Harness<'static, Panels> {
     let build = Harness::builder().with_size(egui::vec2(width, height));
     let mut harness = build.build_ui_state(|ui, panels: &mut Panels| panels.frame(ui), panels);
     harness.run_steps(3);
@@ -187,72 +203,6 @@ fn what_is_set_is_kept_under_a_name() {
     assert_eq!(harness.state().asked.last(), Some(&Command::SavePreset(" My clay ".into())));
 }
 
-/// Widgets of the toolbar.
-const TOOLBAR: [&str; 19] = [
-    "open", "save", "export", "picture", "undo", "redo", "play", "step", "reset", "hammer", "impact", "keep",
-    "brush", "hand", "throw", "select", "frame", "palette", "help",
-];
-
-#[test]
-fn no_button_of_the_toolbar_covers_another() {
-    for (width, height) in
-        [(1280.0, 800.0), (1250.0, 800.0), (1100.0, 700.0), (1080.0, 700.0), (1000.0, 700.0), (800.0, 600.0)]
-    {
-        let harness = harness(width, height);
-        let window = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(width, height));
-        let rects: Vec<_> = TOOLBAR.iter().map(|name| (name, harness.state().rect(name))).collect();
-        for (i, (name, rect)) in rects.iter().enumerate() {
-            assert!(window.contains_rect(*rect), "{name} is outside at {width}: {rect}");
-            for (other, at) in &rects[..i] {
-                assert!(!rect.shrink(0.5).intersects(at.shrink(0.5)), "{name} covers {other} at {width}");
-            }
-        }
-        let viewport = harness.state().out.viewport.unwrap();
-        assert!(viewport.width() > 400.0 && viewport.height() > 350.0, "{viewport} is left at {width}");
-    }
-}
-
-#[test]
-fn panels_fold_away_and_come_back() {
-    let mut harness = harness(1280.0, 800.0);
-    let width = |harness: &Harness<'_, Panels>| harness.state().out.viewport.unwrap().width();
-    let whole = width(&harness);
-    press(&mut harness, "Fold the left panel");
-    assert!((width(&harness) - whole - 260.0).abs() < 1.0, "{} after {whole}", width(&harness));
-    assert!(harness.query_by_label("Glass").is_none());
-    harness.key_press(egui::Key::CloseBracket);
-    harness.run_steps(3);
-    assert!((width(&harness) - whole - 520.0).abs() < 1.0);
-    press(&mut harness, "Unfold the left panel");
-    press(&mut harness, "Unfold the right panel");
-    assert_eq!(width(&harness), whole);
-    // At least half of a window is the picture, whatever its width.
-    for width in [500.0, 620.0, 640.0, 900.0, 1100.0, 1150.0, 1160.0, 1280.0] {
-        let harness = self::harness(width, 600.0);
-        let picture = harness.state().out.viewport.unwrap().width();
-        assert!(picture >= 0.5 * width - 10.0, "{picture} of {width}");
-    }
-    // A narrow window begins with one panel; the other one is a click away.
-    let mut narrow = self::harness(800.0, 600.0);
-    assert!(narrow.query_by_label("Resolution").is_none());
-    press(&mut narrow, "Unfold the right panel");
-    assert!(narrow.query_by_label("Resolution").is_some());
-}
-
-#[test]
-fn the_button_that_breaks_is_in_sight_and_pinning_moves_nothing() {
-    let mut harness = harness(1280.0, 800.0);
-    let places = |harness: &Harness<'_, Panels>| {
-        ["break", "seeds", "rng", "direction_x", "inside"].map(|name| harness.state().rect(name))
-    };
-    let before = places(&harness);
-    assert!(before[0].bottom() < 700.0, "Break is at {}", before[0]);
-    assert!(harness.get_by_label("Break").accesskit_node().is_disabled());
-    harness.state_mut().pin = Some(PinView { point: glam::Vec3::ZERO, longest_side: 1.0 });
-    harness.run_steps(3);
-    assert_eq!(places(&harness), before);
-}
-
 #[test]
 fn seeds_go_to_the_most_there_are() {
     let harness = harness(1280.0, 800.0);
@@ -271,23 +221,6 @@ fn choosing_exploded_leaves_the_slider() {
 }
 
 #[test]
-fn scroll_bars_cover_no_values() {
-    let harness = harness(1280.0, 800.0);
-    let bar = egui::Style::default().spacing.scroll.bar_width;
-    let values: Vec<Node<'_>> = harness.get_all_by_role(egui::accesskit::Role::SpinButton).collect();
-    let in_panel = |edge: f32| values.iter().map(|node| node.rect()).filter(move |r| r.right() < edge);
-    let most = |rects: &mut dyn Iterator<Item = egui::Rect>| rects.map(|r| r.right()).fold(0.0, f32::max);
-    // The bar floats on the right of what scrolls, inside the panel's margin; the harness has a margin of its own.
-    let edge = harness.state().out.viewport.unwrap().left();
-    let margin = edge - theme::PANEL_WIDTH;
-    let taken = f32::from(theme::panel_frame().inner_margin.right) + bar;
-    let left = most(&mut in_panel(edge));
-    let right = most(&mut in_panel(1280.0));
-    assert!(left > 200.0 && left <= edge - taken, "{left} of {edge}");
-    assert!(right > 1200.0 && right <= 1280.0 - margin - taken, "{right}");
-}
-
-#[test]
 fn f1_lists_every_key_and_closes_again() {
     let mut harness = harness(1280.0, 800.0);
     harness.key_press(egui::Key::F1);
@@ -295,13 +228,13 @@ fn f1_lists_every_key_and_closes_again() {
     assert!(harness.query_by_label("Mouse and keys").is_some());
     for (modifiers, key, _, what) in shortcuts::bound(Keymap::Kintsugi, shortcuts::Time::default())
         .into_iter()
-        .chain(shortcuts::of_pin())
-        .chain(shortcuts::of_selection())
+        .chain([shortcuts::OF_PIN, shortcuts::OF_SELECTION])
     {
         let spelled = shortcuts::spelled(modifiers, key);
         assert!(harness.query_all_by_label(what).next().is_some(), "{what} is not listed");
         assert!(harness.query_all_by_label(&spelled).next().is_some(), "{spelled} is not listed");
     }
+    assert!(harness.query_by_label(closing::ESCAPE.0).is_some());
     harness.key_press(egui::Key::Escape);
     harness.run_steps(3);
     assert!(harness.query_by_label("Mouse and keys").is_none());
@@ -477,7 +410,7 @@ fn drags_move_the_eye_as_the_keymap_says() {
 }
 
 /// Breaks the box and lets some steps pass.
-fn record(panels: &mut Panels) {
+pub(super) fn record(panels: &mut Panels) {
     let sandbox = &mut panels.sandbox;
     let body = sandbox.bodies()[0].id;
     sandbox.break_at(body, sandbox.bodies()[0].state.position, glam::DVec3::NEG_Y);
@@ -539,24 +472,6 @@ fn undo_says_what_it_takes_back() {
     harness.get_by_label("Undo").hover();
     harness.run_steps(60);
     assert!(harness.query_by_label("Undo: gravity (Ctrl+Z)").is_some());
-}
-
-/// A row that is wider than its panel would push the whole panel under the picture.
-#[test]
-fn however_long_a_name_is_the_panels_keep_their_width() {
-    let mut scene = Scene::of_mesh("builtin:box", 4);
-    scene.bodies[0].name = Some("a figurine of a bear in a boat, as it was found".into());
-    let mut harness = harness_of(Panels::of(scene), 1280.0, 2400.0);
-    // The harness leaves 8 points free on every side.
-    let keeps = |harness: &Harness<'_, Panels>| {
-        let viewport = harness.state().out.viewport.unwrap();
-        assert_eq!([viewport.left(), 1280.0 - viewport.right()], [theme::PANEL_WIDTH + 8.0; 2]);
-    };
-    keeps(&harness);
-    for open in ["Pieces", "Figures", "Give this pair a level", "Breaks when struck", "Walls"] {
-        press(&mut harness, open);
-        keeps(&harness);
-    }
 }
 
 #[cfg(feature = "papers")]

@@ -128,12 +128,27 @@ pub struct ReplayView {
     pub looped: bool,
 }
 
+/// The take that is on the timeline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TakeView {
+    /// Its number.
+    pub number: u32,
+    /// First and last recorded time, s.
+    pub span: [f64; 2],
+    /// Number of recorded states.
+    pub states: usize,
+}
+
 /// What the export panel shows.
 pub struct ExportView<'a> {
     /// The settings of the export.
     pub order: &'a ExportOrder,
     /// Number of pieces that would be written.
     pub pieces: usize,
+    /// The take that is on the timeline; `None` if nothing was recorded.
+    pub take: Option<TakeView>,
+    /// Number of frames of the film.
+    pub frames: usize,
     /// Whether the folder already holds files.
     pub taken: bool,
     /// Whether a folder dialog is open.
@@ -182,7 +197,7 @@ pub struct Question {
 pub enum NoticeKind {
     /// Stays until dismissed.
     Error,
-    /// Disappears after [`Notice::REMARK_SECS`].
+    /// Disappears after [`Notice::REMARK_SECS`], unless it has a button.
     Remark,
 }
 
@@ -195,6 +210,8 @@ pub struct Notice {
     pub kind: NoticeKind,
     /// One or two lines of text.
     pub text: String,
+    /// What a button below the text does: its label and the command. Such a message stays until the command is given.
+    pub action: Option<(String, Command)>,
     /// When the message appeared.
     pub since: std::time::Instant,
 }
@@ -202,6 +219,12 @@ pub struct Notice {
 impl Notice {
     /// How long a remark is shown, s.
     pub const REMARK_SECS: f64 = 5.0;
+
+    /// Whether the message stays until the user has done something about it.
+    #[must_use]
+    pub fn stays(&self) -> bool {
+        self.kind == NoticeKind::Error || self.action.is_some()
+    }
 }
 
 /// A preset in the list.

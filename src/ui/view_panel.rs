@@ -34,6 +34,9 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     numbers(ui, out, Tuning::QUALITY, &mut new);
     let floor = ui.checkbox(&mut new.view.floor, "Floor").on_hover_text("Draw the floor");
     out.name("floor", &floor);
+    let tip = "Draw thin dark lines where pieces of an object lie together, so that one sees what is broken";
+    let hairlines = ui.checkbox(&mut new.view.hairlines, "Crack lines").on_hover_text(tip);
+    out.name("hairlines", &hairlines);
     if new != *tuning {
         tune(out, "view", new);
     }

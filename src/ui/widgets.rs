@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::{UiOutput, theme};
+use super::{UiOutput, closing, theme};
 use crate::parameter::{Parameter, Row};
 
 /// Width of the labels, points.
@@ -113,6 +113,7 @@ fn slider_in<N: egui::emath::Numeric>(
             *value = clicked;
             bar.mark_changed();
         }
+        let before = *value;
         let speed = (range.end().to_f64() - range.start().to_f64()) / 400.0;
         let number = egui::DragValue::new(value)
             .range(typed)
@@ -124,7 +125,11 @@ fn slider_in<N: egui::emath::Numeric>(
             .update_while_editing(false);
         let field = ui.add_sized([VALUE, 20.0], number).on_hover_text(tip);
         bar.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Slider, true, name));
-        let changed = field.changed();
+        let is_left = closing::was_left(ui.ctx(), field.id);
+        if is_left {
+            *value = before;
+        }
+        let changed = field.changed() && !is_left;
         let mut both = bar;
         if changed {
             both.mark_changed();

@@ -43,6 +43,7 @@ fn broken(ways: Ways, size: f64, dt: f64, rng: u64) -> Option<Rest> {
         fracture: None,
         hold: false,
         energy: None,
+        at_once: false,
     };
     let mut sandbox =
         open(ways.of(Scene { bodies: vec![vase], events: vec![blow], dt, ..Scene::default() }))?;

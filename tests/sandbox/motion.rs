@@ -32,6 +32,7 @@ fn falling_box() -> Scene {
         fracture: Some(fracture),
         hold: false,
         energy: None,
+        at_once: false,
     };
     Scene { bodies: vec![body], events: vec![blow], ..Scene::default() }
 }

@@ -251,7 +251,7 @@ impl Program<'_> {
     }
 
     /// Opens the export panel and names the folder in it.
-    fn open_export(&mut self, name: &str) -> PathBuf {
+    pub fn open_export(&mut self, name: &str) -> PathBuf {
         self.keys("ctrl+e");
         self.until("the export panel", |s| s["rects"]["export_folder"].is_array());
         let folder = self.display.folder.join(name);

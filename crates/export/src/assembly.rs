@@ -469,7 +469,7 @@ impl Assembly {
             return Ok(());
         }
         let steps = original::steps_of(broken)?;
-        let mut cut = original::meshes(mesh, scale, &broken.grid(), &steps)?;
+        let mut cut = original::meshes((mesh, scale), &broken.grid(), &steps, false)?;
         let mut taken = |at: &PieceRef| cut.steps.get_mut(at.step)?.get_mut(at.piece)?.take().map(Arc::new);
         self.meshes = Meshes::originals(broken.pieces.iter().map(&mut taken).collect());
         self.skins.insert(None, Skin { materials: mesh.materials.clone() });
@@ -546,5 +546,6 @@ fn piece_of(broken: &BrokenObject, at: PieceRef, id: usize) -> ExportPiece {
         cell: Some(broken.cell(at)),
         parent: broken.parent_id(at),
         generation: broken.steps[at.step].generation,
+        called: None,
     }
 }

@@ -32,6 +32,9 @@ pub enum ExportError {
     /// The meshes do not fit into the free memory.
     #[error("for the meshes of the pieces {0}; choose a lower level, or close other programs")]
     Memory(Short),
+    /// A picture could not be drawn.
+    #[error("the pictures could not be drawn: {0}; try smaller ones")]
+    Draw(String),
     /// The user cancelled.
     #[error("the export was cancelled")]
     Cancelled,
@@ -54,7 +57,11 @@ impl ExportError {
         match self {
             Self::Write { path, reason } => Self::Write { path: there(path), reason },
             Self::Format { path, reason } => Self::Format { path: there(path), reason },
-            other @ (Self::Replaces { .. } | Self::Memory(_) | Self::Cancelled | Self::Stopped(_)) => other,
+            other @ (Self::Replaces { .. }
+            | Self::Memory(_)
+            | Self::Draw(_)
+            | Self::Cancelled
+            | Self::Stopped(_)) => other,
         }
     }
 }

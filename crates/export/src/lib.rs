@@ -42,6 +42,7 @@ pub mod scene_report;
 mod sheet;
 mod step_log;
 mod trajectory;
+pub mod video;
 mod watch;
 mod write;
 

@@ -42,7 +42,7 @@ pub struct Motion {
 
 /// Makes the keys of a track while its states come in: at whole frames, and at the first and last state.
 #[derive(Debug)]
-pub(crate) struct Keys {
+pub struct Keys {
     fps: f64,
     /// The next frame.
     frame: u64,
@@ -57,7 +57,9 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    pub(crate) fn new(fps: f64) -> Self {
+    /// No states yet; keys will lie at whole frames of `fps` a second.
+    #[must_use]
+    pub fn new(fps: f64) -> Self {
         let (waiting, keys) = (VecDeque::new(), Vec::new());
         Self { fps, frame: 0, first: 0.0, last: None, waiting, before: None, newest: None, keys }
     }
@@ -68,7 +70,7 @@ impl Keys {
     }
 
     /// The next state, by time.
-    pub(crate) fn push(&mut self, state: MotionKey) {
+    pub fn push(&mut self, state: MotionKey) {
         let near = self.near();
         let Some(previous) = self.last.replace(state) else {
             self.first = state.time;
@@ -107,7 +109,8 @@ impl Keys {
     }
 
     /// The last state, and the keys. Of keys at rest at the end, none is left.
-    pub(crate) fn finish(mut self) -> Option<(MotionKey, Vec<MotionKey>)> {
+    #[must_use]
+    pub fn finish(mut self) -> Option<(MotionKey, Vec<MotionKey>)> {
         let last = self.last?;
         if last.time > self.first {
             self.add(last);

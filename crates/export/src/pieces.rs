@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::geometry::Aabb;
 use glam::{DQuat, DVec3};
 
-use super::handover::Pivot;
+use super::{handover::Pivot, motion::MotionKey};
 use crate::{
     BrokenObject,
     fracture::{Volume, interior::surface_color},
@@ -139,13 +139,30 @@ pub struct ExportPiece {
     pub parent: Option<usize>,
     /// Number of breaks in its ancestry.
     pub generation: u32,
+    /// Its name, if that does not follow from its number.
+    pub called: Option<String>,
 }
 
 impl ExportPiece {
-    /// `piece_000`, `piece_001`, ...
+    /// `piece_000`, `piece_001`, ..., or what it is called.
     #[must_use]
     pub fn name(&self) -> String {
-        format!("piece_{:03}", self.id)
+        self.called.clone().unwrap_or_else(|| Self::numbered(self.id))
+    }
+
+    /// The name of the piece of this number.
+    #[must_use]
+    pub fn numbered(id: usize) -> String {
+        format!("piece_{id:03}")
+    }
+
+    /// Where the origin of its node is at a key of its motion, world, m.
+    #[must_use]
+    pub fn origin_at(&self, key: &MotionKey, pivot: Pivot) -> DVec3 {
+        match pivot {
+            Pivot::Mass => key.position,
+            Pivot::Origin => key.position - key.rotation * self.shape.mass().centre,
+        }
     }
 
     /// Mass properties of the piece as placed.

@@ -264,7 +264,7 @@ impl Trajectory {
             motion.tracks.push(MotionTrack { keys, born, died });
             let placing = Placing::of_body(shape.mass().centre, last.position, last.rotation);
             let (object, cell, parent, generation) = (None, None, None, 0);
-            pieces.push(ExportPiece { id, shape, placing, object, cell, parent, generation });
+            pieces.push(ExportPiece { id, shape, placing, object, cell, parent, generation, called: None });
         }
         Assembly { pieces, motion: Some(motion), ..Assembly::default() }
     }

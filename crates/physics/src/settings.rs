@@ -26,9 +26,10 @@ parameters! {
     /// Solver substeps in a step.
     pub SUBSTEPS = Parameter::whole("Substeps", (1.0, 64.0), "solver substeps in one step");
     /// Octree level of contacts.
-    pub PHYSICS_LEVEL = Parameter::whole("Contact level", (1.0, crate::svo::MAX_LEVEL as f64), "Octree level at \
-         which things touch; lower is faster, higher is more exact").undo("contact level").at("physics_level")
-        .unset("level - 1").more("at most `level`; pieces thinner than a cell of it collide at a finer one");
+    pub PHYSICS_LEVEL = Parameter::whole("Contact level", (1.0, crate::svo::MAX_LEVEL as f64), "How finely things \
+         feel each other. Lower is faster; raise it if pieces sink in or hover").undo("contact level")
+        .at("physics_level").unset("level - 1")
+        .more("the octree level of contacts, at most `level`; pieces thinner than a cell of it collide at a finer one");
     /// Density, kg/m^3.
     pub DENSITY = Parameter::number("Density", (1e-3, 1e6), "Mass of a cubic metre: wood 500, plaster 1100, glass \
          2500").logarithmic(10.0, 20_000.0).unit("kg/m³", 0).undo("density");

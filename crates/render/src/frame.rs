@@ -25,6 +25,9 @@ use crate::{
 const SUN: Vec3 = Vec3::new(-0.335, 0.735, 0.589);
 /// Tangent of the sun's angular radius: about ten times the real one, for soft shadows.
 const SUN_RADIUS: f32 = 0.045;
+/// Two rings of neighbours cannot tell how far off a border lies that is farther away.
+const WIDEST_HAIRLINE: f32 = 4.0;
+
 /// Meaning of a voxel's colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ColorBy {
@@ -51,6 +54,8 @@ pub struct RenderBody {
     pub world_from_local: Mat4,
     /// Number for colouring by piece and for highlighting.
     pub id: u32,
+    /// Number of the object that it is a piece of. Hairlines are drawn between pieces of one object.
+    pub object: u32,
     /// Whether it is highlighted.
     pub selected: bool,
     /// How a preview marks it.
@@ -98,12 +103,32 @@ pub struct RenderOptions {
     pub samples: u32,
     /// Number of frames accumulated without motion; 0 restarts the refinement.
     pub accumulated: u32,
+    /// Width of the dark lines between pieces that lie together, pixels of this picture, up to 4; 0: no lines. Below 1
+    /// the lines are fainter and not thinner.
+    pub hairline: f32,
 }
 impl Default for RenderOptions {
     fn default() -> Self {
-        Self { color_by: ColorBy::Material, floor: Some(0.0), transparent: false, samples: 1, accumulated: 0 }
+        Self {
+            color_by: ColorBy::Material,
+            floor: Some(0.0),
+            transparent: false,
+            samples: 1,
+            accumulated: 0,
+            hairline: 0.0,
+        }
     }
 }
+
+impl RenderOptions {
+    /// Width of hairlines in a picture of `height` pixels that is looked at as a whole, as pictures in files are: a
+    /// pixel, or 1/900 of a large picture's height.
+    #[must_use]
+    pub fn whole_picture_hairline(height: u32) -> f32 {
+        (height as f32 / 900.0).max(1.0)
+    }
+}
+
 /// Input of a frame.
 pub struct FrameInput<'a> {
     /// Octrees.
@@ -161,6 +186,7 @@ pub struct PassRenderer {
     frame: Uniform<FrameData>,
     bodies: Buffer<BodyData>,
     boxes: Buffer<BoxData>,
+    objects: Buffer<u32>,
     surfaces: Surfaces,
     no_seams: Buffer<u32>,
     pub(super) targets: Option<Targets>,
@@ -183,6 +209,7 @@ impl PassRenderer {
             frame: Uniform::new(gpu, &bytemuck::Zeroable::zeroed()),
             bodies: Buffer::zeroed(gpu, "body table", 64)?,
             boxes: Buffer::zeroed(gpu, "body boxes", 128)?,
+            objects: Buffer::zeroed(gpu, "objects of bodies", 64)?,
             surfaces: Surfaces::new(gpu)?,
             no_seams: Buffer::zeroed(gpu, "no seams", 1)?,
             targets: None,
@@ -219,6 +246,8 @@ impl PassRenderer {
         let (rows, boxes) = tables(input.bodies, |forest| input.arena.slot(forest), place_of);
         fill(gpu, &mut self.bodies, "body table", &rows)?;
         fill(gpu, &mut self.boxes, "body boxes", &boxes)?;
+        let objects: Vec<u32> = input.bodies.iter().map(|body| body.object).collect();
+        fill(gpu, &mut self.objects, "objects of bodies", &objects)?;
         let frame = frame_data(input, size, self.refined, boxes.len().div_ceil(2) as u32);
         self.frame.write(gpu, &frame);
 
@@ -241,7 +270,8 @@ impl PassRenderer {
             None => self.overlay.nothing(),
         };
         rec.stage("compose");
-        let given = bind![frame_words, hits, looks, lights, history, picture, overlay];
+        let objects = &self.objects;
+        let given = bind![frame_words, hits, looks, lights, history, picture, overlay, objects];
         rec.run_pixels(&self.compose, size, given)?;
         self.stopwatch.submitted(rec.submit_pending());
         gpu.check()?;
@@ -319,6 +349,7 @@ pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, b
     let selection = input.bodies.iter().any(|body| body.selected);
     let overlay = input.overlay.is_some_and(|overlay| !overlay.is_empty());
     let floor = options.floor.filter(|y| y.is_finite() && !options.transparent);
+    let hairline = hairline_of(input);
     // At first the filter is as wide as the noise pattern; later the history averages instead.
     let filter_radius = match refined * samples {
         0..12 => 2,
@@ -356,8 +387,15 @@ pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, b
         seam_seeds: input.seams.map_or(0, |s| s.seams.seeds),
         kept_object: input.seams.and_then(|s| s.marks.kept).unwrap_or(u32::MAX),
         hovered_cell: input.seams.and_then(|s| s.marks.hovered).unwrap_or(u32::MAX),
-        pad: [0; 2],
+        hairline,
+        hairline_reach: (3.0 * hairline.max(1.0)).ceil() as u32,
     }
+}
+
+/// Width of lines between pieces: 0 where there are no two.
+fn hairline_of(input: &FrameInput<'_>) -> f32 {
+    let width = input.options.hairline;
+    if width.is_finite() && input.bodies.len() > 1 { width.clamp(0.0, WIDEST_HAIRLINE) } else { 0.0 }
 }
 
 /// Index of the body with cracks, if its octree is uploaded, in which their voxels are looked up.

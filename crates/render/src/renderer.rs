@@ -2,9 +2,17 @@
 //!
 //! In: a frame's input. Out: a picture, in memory or as a texture of the window's device.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
-use super::{FrameInput, PixelHit, frame::PassRenderer, native::NativeRenderer, surfaces::read_texture};
+use super::{
+    FrameInput, PixelHit,
+    frame::PassRenderer,
+    native::{NativeRenderer, Shown},
+    surfaces::read_texture,
+};
 use crate::{
     compute::Compute,
     gpu::{Gpu, GpuError, StageTiming},
@@ -56,6 +64,16 @@ impl Pixels {
 }
 
 impl View {
+    /// A picture that was drawn elsewhere, on the `window`'s device if it has one; `None` if that device has no memory
+    /// for it.
+    #[must_use]
+    pub fn new(pixels: Pixels, window: Option<&Gpu>) -> Option<Self> {
+        match window {
+            Some(window) => Shown::default().view(window, pixels.size, &pixels.rgba).map(Self::Texture),
+            None => Some(Self::Pixels(Arc::new(pixels))),
+        }
+    }
+
     /// The texture, if it is on the device.
     #[must_use]
     pub fn texture(&self) -> Option<&wgpu::TextureView> {
@@ -124,6 +142,19 @@ impl Renderer {
         match &mut self.stages {
             Stages::Passes(gpu, passes) => passes.draw(gpu, input).map(|_| ()),
             Stages::Native(native) => native.draw(input),
+        }
+    }
+
+    /// Like [`Renderer::draw`], but on the cores a picture ends soon after `given_up` is set; compute passes that were
+    /// submitted go on. Returns whether the picture was drawn.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn draw_unless(&mut self, input: &FrameInput<'_>, given_up: &AtomicBool) -> Result<bool, GpuError> {
+        match &mut self.stages {
+            Stages::Passes(..) if given_up.load(Ordering::Relaxed) => Ok(false),
+            Stages::Passes(gpu, passes) => passes.draw(gpu, input).map(|_| true),
+            Stages::Native(native) => native.draw_unless(input, given_up),
         }
     }
 

@@ -50,13 +50,14 @@ pub(super) struct FrameData {
     pub seam_seeds: u32,
     pub kept_object: u32,
     pub hovered_cell: u32,
-    pub pad: [u32; 2],
+    pub hairline: f32,
+    pub hairline_reach: u32,
 }
 
 layout!(FrameData as "Frame" {
     eye, pixel_cone, forward, ao_reach, right, floor_y, up, fade, sun, sun_radius, target: [target_point], flags, size, light_size, jitter,
     accumulated, samples, body_count, light_step, color_by, filter_radius, seam_body, seam_level, seam_first, seam_seeds,
-    kept_object, hovered_cell, pad
+    kept_object, hovered_cell, hairline, hairline_reach
 });
 
 /// A body; `Body` in `shaders/render/trace.wgsl`.
@@ -396,6 +397,7 @@ mod tests {
                 * Mat4::from_rotation_x(1.0)
                 * Mat4::from_scale(Vec3::splat(0.1)),
             id: 0,
+            object: 0,
             selected: false,
             mark: None,
             interior: Volume::default(),

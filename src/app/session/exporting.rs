@@ -8,7 +8,7 @@ use std::{
 use super::{Purpose, Session};
 use crate::{
     export::ExportError,
-    scene::{ExportJob, ExportOrder, ExportPlan, Exported, Sandbox},
+    scene::{ExportJob, ExportKind, ExportOrder, ExportPlan, Exported, MotionPlan, Sandbox},
     ui::{ExportView, NoticeKind},
 };
 
@@ -141,9 +141,28 @@ impl Session {
         }
         let ran_on = sandbox.compute().ran_on();
         let file = sandbox.file().map(|file| file.path().to_owned());
-        let plan = ExportPlan::new(sandbox, &order, self.camera, ran_on).sparing(file);
+        let nothing = "nothing is recorded yet; press Play or Step, then export what was recorded";
+        let job = match order.kind {
+            ExportKind::Pieces => {
+                let plan = ExportPlan::new(sandbox, &order, self.camera, ran_on).sparing(file);
+                let label = format!("Exporting {} pieces", plan.pieces());
+                ExportJob::start(label, move |progress| plan.run(&folder, progress))
+            }
+            ExportKind::Motion => {
+                let Some(plan) = MotionPlan::new(sandbox, &order, self.camera, ran_on) else {
+                    return self.say(NoticeKind::Error, nothing);
+                };
+                let (plan, label) = (plan.sparing(file), "Exporting the motion".to_owned());
+                ExportJob::start(label, move |progress| plan.run(&folder, progress))
+            }
+            ExportKind::Film => {
+                let Some(film) = self.film(&order) else { return self.say(NoticeKind::Error, nothing) };
+                let (label, signature) = (film.label(), self.picture_signature());
+                ExportJob::start(label, move |progress| film.run(&folder, signature, progress))
+            }
+        };
         self.exporting.last = None;
-        self.exporting.job = Some(ExportJob::start(plan, folder));
+        self.exporting.job = Some(job);
     }
 
     /// Stops the running export.
@@ -187,6 +206,8 @@ impl Session {
         Some(ExportView {
             order: &self.exporting.order,
             pieces: self.exporting.order.pieces(sandbox).count(),
+            take: self.take_view(),
+            frames: self.film_frames(),
             taken: self.exporting.taken,
             choosing: self.saving.asks_for() == Some(Purpose::ExportFolder),
             job: self.exporting.job.as_ref().map(|job| (job.label.as_str(), job.progress.get())),

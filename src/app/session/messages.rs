@@ -1,37 +1,53 @@
-//! Messages to the user: errors stay until dismissed, remarks expire.
+//! Messages to the user: errors and what has a button stay until dismissed, other remarks expire.
 
 use std::time::{Duration, Instant};
 
-use crate::ui::{Notice, NoticeKind};
+use crate::ui::{Command, Notice, NoticeKind};
 
 /// Most messages shown at once.
 const MOST: usize = 4;
-/// Most errors that wait until others are dismissed.
+/// Most messages that wait until others are dismissed.
 const MOST_WAITING: usize = 100;
 
-/// Messages on display, the oldest first, and errors for which there is no room yet.
+/// Messages on display, the oldest first, and those that stay and for which there is no room yet.
 #[derive(Default)]
 pub(super) struct Messages {
     shown: Vec<Notice>,
-    /// Errors older than those on display; they come back when those are dismissed.
+    /// Older than those on display; they come back when those are dismissed.
     waiting: Vec<Notice>,
     next: u64,
 }
 
 impl Messages {
     /// Shows a message in place of an earlier one with the same text. Where there is no room, the oldest remark makes
-    /// way; the oldest error does so only for another error, and comes back.
+    /// way; the oldest message that stays does so only for another one, and comes back.
     pub fn say(&mut self, kind: NoticeKind, text: impl Into<String>) {
-        let text = text.into();
+        self.show(kind, text.into(), None);
+    }
+
+    /// Shows a message with a button of this label, which gives this command.
+    pub fn offer(&mut self, kind: NoticeKind, text: impl Into<String>, label: &str, command: Command) {
+        self.show(kind, text.into(), Some((label.to_owned(), command)));
+    }
+
+    /// Removes the messages that offer this command, which has been given or means something else now.
+    pub fn withdraw(&mut self, command: &Command) {
+        let offers = |n: &Notice| n.action.as_ref().is_some_and(|(_, offered)| offered == command);
+        self.waiting.retain(|n| !offers(n));
+        self.shown.retain(|n| !offers(n));
+        self.fill_up();
+    }
+
+    fn show(&mut self, kind: NoticeKind, text: String, action: Option<(String, Command)>) {
         self.shown.retain(|n| n.text != text);
         self.waiting.retain(|n| n.text != text);
-        self.shown.push(Notice { id: self.next, kind, text, since: Instant::now() });
+        self.shown.push(Notice { id: self.next, kind, text, action, since: Instant::now() });
         self.next += 1;
         if self.shown.len() <= MOST {
             return;
         }
-        // Of errors alone, the last place is for a remark, which says what the last command did.
-        let remark = self.shown.iter().position(|n| n.kind == NoticeKind::Remark);
+        // Of messages that stay, the last place is for a remark, which says what the last command did.
+        let remark = self.shown.iter().position(|n| !n.stays());
         let is_last = remark == Some(MOST);
         match remark {
             Some(remark) if !is_last => drop(self.shown.remove(remark)),
@@ -60,24 +76,22 @@ impl Messages {
 
     /// Removes expired remarks.
     pub fn expire(&mut self) {
-        let fresh =
-            |n: &Notice| n.kind == NoticeKind::Error || n.since.elapsed().as_secs_f64() < Notice::REMARK_SECS;
-        self.shown.retain(fresh);
+        self.shown.retain(|n| n.stays() || n.since.elapsed().as_secs_f64() < Notice::REMARK_SECS);
         self.fill_up();
     }
 
-    /// Brings waiting errors back where there is room, the newest first.
+    /// Brings waiting messages back where there is room, the newest first.
     fn fill_up(&mut self) {
         while self.shown.len() < MOST
-            && let Some(error) = self.waiting.pop()
+            && let Some(notice) = self.waiting.pop()
         {
-            self.shown.insert(0, error);
+            self.shown.insert(0, notice);
         }
     }
 
     /// When the next remark expires.
     pub fn next_expiry(&self) -> Option<Instant> {
-        let remarks = self.shown.iter().filter(|n| n.kind == NoticeKind::Remark);
+        let remarks = self.shown.iter().filter(|n| !n.stays());
         remarks.map(|n| n.since + Duration::from_secs_f64(Notice::REMARK_SECS)).min()
     }
 }
@@ -101,6 +115,27 @@ mod tests {
         let first = messages.shown()[0].id;
         messages.dismiss(first);
         assert_eq!(messages.texts(NoticeKind::Error), ["a", "d", "e"], "one that waited comes back");
+    }
+
+    #[test]
+    fn what_has_a_button_stays_until_its_command_is_given() {
+        let mut messages = Messages::default();
+        messages.offer(NoticeKind::Remark, "the last session", "Reopen", Command::Reopen(0));
+        messages.say(NoticeKind::Remark, "saved");
+        let long_ago = Instant::now().checked_sub(Duration::from_secs(60)).unwrap();
+        messages.shown.iter_mut().for_each(|notice| notice.since = long_ago);
+        messages.expire();
+        assert_eq!(messages.texts(NoticeKind::Remark), ["the last session"]);
+        assert!(messages.next_expiry().is_none(), "no frame is drawn for it");
+        for text in ["1", "2", "3", "4"] {
+            messages.say(NoticeKind::Error, text);
+        }
+        messages.dismiss(messages.shown()[0].id);
+        assert_eq!(messages.texts(NoticeKind::Remark), ["the last session"], "it comes back");
+        messages.withdraw(&Command::Reopen(1));
+        assert_eq!(messages.texts(NoticeKind::Remark).len(), 1);
+        messages.withdraw(&Command::Reopen(0));
+        assert_eq!(messages.texts(NoticeKind::Remark).len(), 0);
     }
 
     #[test]

@@ -1,5 +1,9 @@
 //! The picture in the middle: redrawn on change, coarse during motion, refined at rest.
 //!
+//! The window's thread refines the picture if the full size leaves the thread free for the next click. Otherwise, where
+//! the cores draw, a worker begins with the full size as soon as nothing moves ([`FinePicture`]), and the thread draws
+//! nothing: smaller pictures would take the cores from the worker, and be replaced by its first one.
+//!
 //! Comparison pictures beside the document's: the same blow by other methods, from the same camera.
 //!
 //! In: the sandbox's comparison views. Out: one picture per view, each from its own renderer, so that each is refined
@@ -15,15 +19,15 @@ use super::{
     fine_picture::{FinePicture, Subject},
 };
 use crate::{
-    app::resolution::{Pace, REFINEMENTS, Resolution},
+    app::resolution::{Pace, REFINEMENTS, Resolution, full_size},
     export::Signature,
     gpu::{Gpu, GpuError},
     render::{Camera, FrameInput, Pixels, RenderOptions, Renderer, View},
     scene::{Sandbox, ViewTuning, Way},
 };
 
-/// Time without motion after which the picture is refined.
-const STILL_AFTER: Duration = Duration::from_millis(220);
+/// Time without motion after which the picture is refined: longer than between two events of a hand that moves.
+const STILL_AFTER: Duration = Duration::from_millis(100);
 
 /// The last picture, and the state of its refinement.
 pub(super) struct Picture {
@@ -31,12 +35,16 @@ pub(super) struct Picture {
     drawn: Option<Drawn>,
     /// Number of rays across and down.
     size: [u32; 2],
-    /// Pictures accumulated since the last motion.
+    /// Passes accumulated in it, by the window's thread or a worker.
     refined: u32,
+    /// Whether it is as fine as it gets.
+    is_finest: bool,
+    /// Whether the window's thread has begun to refine it, which the thread then finishes whatever its passes take.
+    is_refined_here: bool,
     moved_at: Instant,
     resolution: Resolution,
-    /// The full-quality picture in progress, and what it shows.
-    sharpening: Option<(Drawn, FinePicture)>,
+    /// The worker that draws it at full size.
+    worker: Option<FinePicture>,
 }
 
 /// Everything that the last picture depended on.
@@ -45,6 +53,7 @@ pub(super) struct Drawn {
     revision: u64,
     camera: Camera,
     full: [u32; 2],
+    sharpness: f64,
     selected: Option<crate::bodies::BodyId>,
     preview: u64,
     inside: u64,
@@ -58,9 +67,11 @@ impl Default for Picture {
             drawn: None,
             size: [0, 0],
             refined: 0,
+            is_finest: false,
+            is_refined_here: false,
             moved_at: Instant::now(),
             resolution: Resolution::default(),
-            sharpening: None,
+            worker: None,
         }
     }
 }
@@ -76,9 +87,14 @@ impl Picture {
         self.size
     }
 
-    /// Pictures accumulated since the last motion.
+    /// Passes accumulated in the last picture.
     pub fn refined(&self) -> u32 {
         self.refined
+    }
+
+    /// Whether the last picture is as fine as it gets.
+    pub fn is_finest(&self) -> bool {
+        self.is_finest
     }
 
     /// Size of its rectangle in the window, pixels; `None` before the first picture.
@@ -86,9 +102,9 @@ impl Picture {
         self.drawn.as_ref().map(|drawn| drawn.full)
     }
 
-    /// Whether a full-quality picture is in progress.
+    /// Whether a worker draws it at full size.
     pub fn is_sharpening(&self) -> bool {
-        self.sharpening.is_some()
+        self.worker.is_some()
     }
 
     /// Simulates a slow picture.
@@ -97,9 +113,23 @@ impl Picture {
         (0..40).for_each(|_| self.resolution.measured(size, ms));
     }
 
+    /// Replaces the worker.
+    #[cfg(test)]
+    pub fn draw_by(&mut self, worker: FinePicture) {
+        self.worker = Some(worker);
+    }
+
+    /// Something moves: a worker's picture would be out of date. If the picture has changed, its refinement restarts.
+    fn moves_on(&mut self, has_changed: bool) {
+        (self.moved_at, self.worker) = (Instant::now(), None);
+        if has_changed {
+            (self.is_finest, self.is_refined_here) = (false, false);
+        }
+    }
+
     /// Drops the picture, because the device was replaced.
     pub fn forget(&mut self) {
-        (self.drawn, self.view, self.sharpening) = (None, None, None);
+        (self.drawn, self.view, self.worker) = (None, None, None);
     }
 }
 
@@ -119,16 +149,22 @@ impl Session {
         self.picture.size()
     }
 
-    /// Pictures accumulated since the last motion.
+    /// Passes accumulated in the last picture.
     pub fn refined(&self) -> u32 {
         self.picture.refined()
+    }
+
+    /// Whether the last picture is as fine as it gets.
+    pub fn is_finest(&self) -> bool {
+        self.picture.is_finest()
     }
 
     /// Whether the next frame must be drawn without waiting for input.
     pub fn wants_frames(&self) -> bool {
         let moving = self.playing() && self.sandbox.as_ref().is_some_and(moves);
         let refining = self.sandbox.as_ref().is_some_and(Sandbox::is_refining_preview);
-        moving || self.replaying() || (self.picture.refined < REFINEMENTS && !refining)
+        let unrefined = !self.picture.is_finest && !self.picture.is_sharpening() && !refining;
+        moving || self.replaying() || unrefined
     }
 
     /// Draws the picture for a viewport of `full` pixels if anything changed, and the comparison views, which are of
@@ -154,13 +190,15 @@ impl Session {
         let preview = sandbox.preview().revision;
         let (revision, inside) = (sandbox.revision(), sandbox.looking_revision());
         let beside = sandbox.beside_revision();
-        let now = Drawn { revision, camera: self.camera, full, selected, preview, inside, beside };
+        let (camera, sharpness) = (self.camera, view.sharpness);
+        let now = Drawn { revision, camera, full, sharpness, selected, preview, inside, beside };
         // A fracture and the picture share one queue: on a software adapter every picture drawn meanwhile
         // delays each of the fracture's readbacks (a break of 0.15 s took 3 s), so only a moving camera is
-        // served.
+        // served. A worker leaves the cores, too, and begins anew if the fracture changes nothing.
         let looks_the_same =
             self.picture.drawn.as_ref().is_some_and(|d| d.camera == now.camera && d.full == now.full);
         if (sandbox.is_breaking() || sandbox.is_breaking_beside()) && looks_the_same {
+            self.picture.worker = None;
             return false;
         }
         let moved = self.picture.drawn != Some(now);
@@ -170,17 +208,14 @@ impl Session {
             target_fps = target_fps.max(self.times.fps_beside_steps(dt, view.target_fps));
         }
         if moved || moving {
-            (self.picture.moved_at, self.picture.sharpening) = (Instant::now(), None);
+            self.picture.moves_on(moved);
         }
         if sandbox.is_refining_preview() && !moved && !moving {
+            self.picture.worker = None;
             return false;
         }
         let still = !moved && !moving && self.picture.moved_at.elapsed() > STILL_AFTER;
-        if !moved && self.picture.refined >= REFINEMENTS {
-            // A texture of the window's device already has the full size.
-            return still && gpu.is_none() && self.sharpen(now, view.sharpness);
-        }
-        if !moved && !still {
+        if !moved && (self.picture.is_finest || !still) {
             return false;
         }
         let pace = match (still, tuned) {
@@ -191,10 +226,21 @@ impl Session {
         // The resolution is chosen for all views together.
         let [across, down] = division.map(|n| n.max(1));
         let whole = [full[0] * across, full[1] * down];
-        let whole = self.picture.resolution.choose(whole, target_fps, view.sharpness, pace);
-        let size = [(whole[0] / across).max(1), (whole[1] / down).max(1)];
+        let of_one = |whole: [u32; 2]| [(whole[0] / across).max(1), (whole[1] / down).max(1)];
+        if still && !self.picture.is_refined_here && sandbox.compute().is_software() {
+            if !self.picture.resolution.fits_at_rest(whole, sharpness) {
+                return self.refine_beside(gpu, of_one(full_size(whole, sharpness)), selected);
+            }
+            self.picture.is_refined_here = true;
+        }
+        let whole = if self.picture.is_refined_here {
+            full_size(whole, sharpness)
+        } else {
+            self.picture.resolution.choose(whole, target_fps, sharpness, pace)
+        };
+        let size = of_one(whole);
         if moved || size != self.picture.size {
-            (self.picture.refined, self.picture.sharpening) = (0, None);
+            self.picture.refined = 0;
         }
         let arena = sandbox.arena().read().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut bodies = sandbox.shown_bodies(selected);
@@ -206,10 +252,10 @@ impl Session {
             color_by: view.color_by,
             floor,
             accumulated: self.picture.refined,
+            hairline: view.hairline(size[0] as f32 / full[0].max(1) as f32),
             ..RenderOptions::default()
         };
-        let seams = sandbox.body_seams();
-        let (camera, overlay) = (self.camera, sandbox.inside_overlay());
+        let (seams, overlay) = (sandbox.body_seams(), sandbox.inside_overlay());
         let of_columns = options.clone();
         let input = FrameInput { arena: &arena, bodies: &bodies, camera, options, size, seams, overlay };
         let start = Instant::now();
@@ -226,49 +272,46 @@ impl Session {
                 self.times.picture_took(ms);
                 (self.picture.size, self.picture.drawn, self.picture.view) = (size, Some(now), picture);
                 self.picture.refined += 1;
-                // Started at once, since no further frame is requested.
-                if self.picture.refined >= REFINEMENTS && gpu.is_none() {
-                    self.sharpen(now, view.sharpness);
-                }
+                self.picture.is_finest = self.picture.refined >= REFINEMENTS;
                 self.count_bodies();
                 true
             }
             Err(error) => {
-                self.picture.refined = REFINEMENTS;
-                self.picture.drawn = Some(now);
+                (self.picture.drawn, self.picture.is_finest) = (Some(now), true);
                 self.tell_of(error);
                 false
             }
         }
     }
 
-    /// At rest with all refinements done, but at fewer pixels than the window has, since more would take too long: a
-    /// worker draws the full size. Returns `true` when its pictures have arrived.
-    fn sharpen(&mut self, now: Drawn, sharpness: f64) -> bool {
-        let wanted = now.full.map(|side| ((f64::from(side) * sharpness.clamp(0.1, 1.0)) as u32).max(1));
-        match &self.picture.sharpening {
-            Some((of, fine)) if *of == now => {
-                let Some(drawn) = fine.poll() else { return false };
-                self.picture.sharpening = None;
-                // A picture that could not be drawn is not tried again.
-                self.picture.size = wanted;
-                let mut views =
-                    drawn.into_iter().flatten().map(|pixels| View::Pixels(std::sync::Arc::new(pixels)));
-                let Some(own) = views.next() else { return false };
-                self.picture.view = Some(own);
-                self.columns.show(views);
-                true
-            }
-            _ => {
-                let Picture { size, .. } = self.picture;
-                if size[0] < wanted[0] && size[1] < wanted[1] {
-                    let subject = self.subject(now.selected);
-                    let all = subject.map(|own| std::iter::once(own).chain(self.subjects_beside()).collect());
-                    self.picture.sharpening = all.map(|all| (now, FinePicture::start(all, wanted)));
-                }
-                false
-            }
+    /// At rest, where the full size takes long: a worker draws it, `size` pixels for each view. Returns `true` if new
+    /// pictures have come from it.
+    fn refine_beside(
+        &mut self,
+        gpu: Option<&Gpu>,
+        size: [u32; 2],
+        selected: Option<crate::bodies::BodyId>,
+    ) -> bool {
+        let Some(worker) = &mut self.picture.worker else {
+            let own = self.subject(selected);
+            let all = own.map(|own| std::iter::once(own).chain(self.subjects_beside()).collect());
+            self.picture.worker = all.map(|all| FinePicture::start(all, size));
+            return false;
+        };
+        let finer = worker.poll();
+        if worker.has_ended() {
+            // A picture that could not be drawn is not tried again.
+            (self.picture.worker, self.picture.is_finest) = (None, true);
         }
+        // A worker that began anew shows nothing coarser than its predecessor did.
+        let is_finer = |passes| self.picture.size != size || passes > self.picture.refined;
+        let Some(finer) = finer.filter(|finer| is_finer(finer.passes)) else { return false };
+        let mut views = finer.views.into_iter().filter_map(|pixels| View::new(pixels, gpu));
+        let Some(own) = views.next() else { return false };
+        self.picture.view = Some(own);
+        (self.picture.size, self.picture.refined) = (size, finer.passes);
+        self.columns.show(views);
+        true
     }
 
     /// A software adapter runs on this machine's processor: waiting for it measures it and keeps its queue short.
@@ -422,7 +465,12 @@ impl Session {
             arena,
             bodies,
             camera: self.camera,
-            options: RenderOptions { color_by: view.color_by, floor, ..RenderOptions::default() },
+            options: RenderOptions {
+                color_by: view.color_by,
+                floor,
+                hairline: view.hairline(view.sharpness as f32),
+                ..RenderOptions::default()
+            },
             seams,
             overlay: sandbox.inside_overlay().cloned(),
         })
@@ -466,7 +514,10 @@ impl Session {
     pub(super) fn write_picture(&mut self) {
         let size = self.picture_files.size.or_else(|| self.picture.place());
         let (Some(subject), Some(size)) = (self.subject(None), size) else { return };
-        let subjects: Vec<Subject> = std::iter::once(subject).chain(self.subjects_beside()).collect();
+        let mut subjects: Vec<Subject> = std::iter::once(subject).chain(self.subjects_beside()).collect();
+        for Subject { options, .. } in subjects.iter_mut().filter(|subject| subject.options.hairline > 0.0) {
+            options.hairline = RenderOptions::whole_picture_hairline(size[1]);
+        }
         let signature = self.picture_signature();
         let what = match (subjects.len(), size) {
             (1, [width, height]) => format!("a picture of {width} × {height}"),

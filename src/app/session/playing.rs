@@ -26,6 +26,8 @@ pub(super) struct Playing {
     pub replay: Replay,
     /// Whether the user was told that speeds are cut.
     told_of_cut_speeds: bool,
+    /// Whether time stands still only until another scene comes.
+    stands_for_now: bool,
 }
 
 impl Default for Playing {
@@ -37,6 +39,7 @@ impl Default for Playing {
             depth: None,
             replay: Replay::default(),
             told_of_cut_speeds: false,
+            stands_for_now: false,
         }
     }
 }
@@ -44,9 +47,18 @@ impl Default for Playing {
 impl Playing {
     /// Starts afresh for another scene, with no time to catch up.
     pub fn begin_anew(&mut self) {
+        if std::mem::take(&mut self.stands_for_now) {
+            self.clock.time = Time::Realtime;
+        }
         self.clock.forget();
         self.last_advance = None;
         self.replay.running = false;
+    }
+
+    /// Stops simulated time for the scene that has just come, if it runs.
+    pub fn stand_for_now(&mut self) {
+        self.stands_for_now = self.clock.time != Time::Paused;
+        self.pause();
     }
 
     /// Stops simulated time.
@@ -180,6 +192,7 @@ impl Session {
     pub(super) fn play(&mut self, command: &Command) {
         match command {
             Command::Play(play) => {
+                self.playing.stands_for_now = false;
                 let speed = self.playing.clock.speed;
                 self.playing.clock = Clock::new(if *play { Time::Realtime } else { Time::Paused });
                 self.playing.clock.speed = speed;

@@ -16,7 +16,7 @@ use crate::{
         saver::Saver,
     },
     scene::{DocumentId, Sandbox, SceneFile, StateId, shipped_scenes, state_folder},
-    ui::{KeptSession, NoticeKind, PathPrompt, PathPurpose},
+    ui::{Command, KeptSession, NoticeKind, PathPrompt, PathPurpose},
 };
 
 /// Whether all changes of the document on the screen are saved or kept.
@@ -122,13 +122,18 @@ impl Session {
         self.sandbox.as_ref().map(Sandbox::document_id)
     }
 
+    /// Whether what is open is a session that was kept by itself.
+    pub(super) fn shows_kept_session(&self) -> bool {
+        let file = self.sandbox.as_ref().and_then(Sandbox::file);
+        file.is_some_and(|file| file.path().starts_with(self.saving.files.folder()))
+    }
+
     /// The window's title: what is open, and whether it is unsaved.
     pub fn window_title(&self) -> String {
         let Some(sandbox) = self.sandbox.as_ref().filter(|sandbox| !sandbox.objects().is_empty()) else {
             return "Kintsugi".into();
         };
-        let file = sandbox.file().map(SceneFile::path);
-        let is_kept = file.is_some_and(|path| path.starts_with(state_folder()));
+        let (file, is_kept) = (sandbox.file().map(SceneFile::path), self.shows_kept_session());
         let of_file = file.and_then(Path::file_name).filter(|_| !is_kept);
         let name = of_file.map_or_else(|| self.scene_name(), |name| name.to_string_lossy().into_owned());
         let state = match (sandbox.is_unsaved(), is_kept) {
@@ -304,17 +309,19 @@ impl Session {
     /// Says what earlier windows have left: unsaved changes, or the report of a crash.
     pub(super) fn tell_of_earlier(&mut self) {
         let Some(news) = self.saving.files.take_news() else { return };
-        let back = "Ctrl+P, \"Reopen the last session\" brings them back";
-        if let Some(report) = news.crash {
-            let offer = if self.saving.earlier().is_empty() {
-                "nothing was unsaved".to_owned()
-            } else {
-                back.to_owned()
-            };
-            let text = format!("Kintsugi ended unexpectedly; {} says where; {offer}", report.display());
-            self.say(NoticeKind::Error, text);
-        } else if news.session {
-            self.say(NoticeKind::Remark, format!("The last session had unsaved changes; {back}"));
+        let nothing_left = self.saving.earlier().is_empty();
+        let (kind, text) = match news.crash {
+            Some(report) => {
+                let left = if nothing_left { "nothing was unsaved" } else { "unsaved changes are kept" };
+                let text = format!("Kintsugi ended unexpectedly; {} says where; {left}", report.display());
+                (NoticeKind::Error, text)
+            }
+            None if news.session => (NoticeKind::Remark, "The last session had unsaved changes".to_owned()),
+            None => return,
+        };
+        match nothing_left {
+            true => self.say(kind, text),
+            false => self.messages.offer(kind, text, "Reopen", Command::Reopen(0)),
         }
     }
 
@@ -386,7 +393,6 @@ mod tests {
             testing::session,
         },
         scene::load_scene,
-        ui::Command,
     };
 
     #[cfg(not(feature = "papers"))]

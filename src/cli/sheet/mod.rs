@@ -218,6 +218,7 @@ fn picture(
         color_by: args.color_by.into(),
         floor: Some(0.0),
         transparent: false,
+        hairlines: true,
         size: args.size,
         seams: None,
         overlay: None,

@@ -8,7 +8,12 @@ mod values;
 
 use std::sync::Arc;
 
-use super::{DocumentId, Event, Pin, Scene, SceneBody, SceneFile, Tuning, home::Homes, stage::Runs};
+use glam::DVec3;
+
+use super::{
+    DocumentId, Event, Pin, Scene, SceneBody, SceneFile, Tuning, breaking::NamedPiece, home::Homes,
+    stage::Runs,
+};
 use crate::{
     bodies::BodyId,
     fracture::Dab,
@@ -57,6 +62,11 @@ impl ObjectInfo {
 /// An event may come early by this share of a step, so that rounding of times does not delay it by a step.
 const HAIR_STEPS: f64 = 1e-3;
 
+/// Number of steps of `dt` s in a time, s.
+fn step_of(time: f64, dt: f64) -> usize {
+    (time / dt).round().max(0.0) as usize
+}
+
 /// The part of the document that breaks and events change.
 #[derive(Default)]
 struct Opened {
@@ -67,7 +77,7 @@ struct Opened {
     next_event: usize,
     /// In the order of import: the scene's bodies, then thrown ones.
     objects: Vec<Arc<ObjectInfo>>,
-    /// Whether the user moved anything by hand since the start, which events cannot express.
+    /// Whether the user moved anything by hand since the start.
     by_hand: bool,
     /// Which document it is.
     id: DocumentId,
@@ -306,6 +316,41 @@ impl Document {
         self.opened.next_event = at + 1;
     }
 
+    /// The hand of past event number `at` is at `target` (m) in the step of `dt` s that begins at `time` (s).
+    pub fn lead_hand(&mut self, at: usize, (time, dt): (f64, f64), target: DVec3) {
+        let Some(event) = self.opened.events.get_mut(at) else { return };
+        let Event::Hand { time: start, path, .. } = Arc::make_mut(event) else { return };
+        let step = step_of(time - *start, dt);
+        // A step may be taken again, with a hand that has moved meanwhile.
+        path.truncate(step);
+        path.resize(step, target);
+        path.push(target);
+    }
+
+    /// Where the hand of a past event is in the step of `dt` s that begins at `time` (s): what it holds, the point that it
+    /// holds (body axes, m) and the hand (world, m).
+    pub fn hand_at(&self, time: f64, dt: f64) -> Option<(NamedPiece, DVec3, DVec3)> {
+        let past = &self.opened.events[..self.opened.next_event.min(self.opened.events.len())];
+        past.iter().rev().find_map(|event| match &**event {
+            Event::Hand { time: start, body, parts, anchor, path } if *start <= time + HAIR_STEPS * dt => {
+                let piece = NamedPiece { object: *body as usize, parts: parts.clone() };
+                Some((piece, *anchor, *path.get(step_of(time - start, dt))?))
+            }
+            _ => None,
+        })
+    }
+
+    /// Takes back a hand that has held nothing for a step. Returns whether it had.
+    pub fn ended_hold(&mut self, at: usize) -> bool {
+        let holds = |event: &Event| matches!(event, Event::Hand { path, .. } if !path.is_empty());
+        if self.opened.events.get(at).is_none_or(|event| holds(event)) {
+            return true;
+        }
+        self.opened.events.remove(at);
+        self.opened.next_event -= usize::from(at < self.opened.next_event);
+        false
+    }
+
     /// Adds an object that the user throws; returns its index.
     pub fn add_object(&mut self, object: ObjectInfo) -> usize {
         self.opened.objects.push(Arc::new(object));
@@ -342,6 +387,7 @@ mod tests {
             fracture: None,
             hold: false,
             energy: None,
+            at_once: false,
         }
     }
 

@@ -26,9 +26,15 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    pub fn of(order: &ExportOrder, sandbox: &'a Sandbox) -> Self {
+    /// The breaks of what an order exports.
+    pub fn of_order(order: &ExportOrder, sandbox: &'a Sandbox) -> Self {
+        Self::of(sandbox, order.pieces(sandbox).filter_map(|piece| piece.info.origin))
+    }
+
+    /// The breaks that led to these origins.
+    pub fn of(sandbox: &'a Sandbox, origins: impl Iterator<Item = Origin>) -> Self {
         let log = sandbox.breaks();
-        let origins: BTreeSet<Origin> = order.pieces(sandbox).filter_map(|piece| piece.info.origin).collect();
+        let origins: BTreeSet<Origin> = origins.collect();
         let breaks: BTreeMap<usize, &BreakRecord> =
             origins.into_iter().flat_map(|origin| log.line(Some(origin))).collect();
         let mut cells: BTreeMap<usize, u32> = BTreeMap::new();

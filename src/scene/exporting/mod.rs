@@ -3,37 +3,87 @@
 //! In: the bodies at the time of the request (shapes are immutable and shared, so a list of bodies suffices) and an
 //! [`ExportOrder`]. Out: a folder with the chosen files and a report, or nothing at all.
 
+mod leaving;
 mod lines;
+mod motion;
 mod reports;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     path::{Path, PathBuf},
     sync::{Arc, mpsc},
 };
 
+use leaving::held_bonds;
 use lines::Lines;
 use reports::{breaks, broken_again, objects};
 
-use super::{BodyInfo, Origin, Sandbox, Scene, cutting::Cuts, save_scene};
+pub use leaving::Leaving;
+pub use motion::MotionPlan;
+
+use super::{Sandbox, Scene, cutting::Cuts, save_scene};
 use crate::{
-    bodies::{Body, BodyId, structure::StructurePart},
+    bodies::Body,
     compute::RanOn,
     export::{
-        self, Aside, Assembly, BreakArrays, BreakKind, ExportError, ExportPiece, Format, Handover, HeldBond,
-        Lying, MeshKind, Meshes, Needs, PieceReport, Placing, SMALLEST_MESH, Watch, checks, made_of_voxels,
+        self, Aside, Assembly, BreakArrays, BreakKind, ExportError, ExportPiece, Format, Handover, Lying,
+        MeshKind, Meshes, Needs, PieceReport, Placing, SMALLEST_MESH, Watch, checks, made_of_voxels,
         report::write_json, scene_report::SceneReport, to_nanoseconds,
     },
-    fracture::CrackSection,
     render::Camera,
     shape::Shape,
     svo::Grid,
     voxelize::Progress,
 };
 
+/// What is exported of a scene.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExportKind {
+    /// The pieces as they are now.
+    #[default]
+    Pieces,
+    /// The take that is on the timeline, as keys of the pieces' motion.
+    Motion,
+    /// Numbered pictures, and a film of them.
+    Film,
+}
+
+/// Settings of a film.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FilmOrder {
+    /// Whether the take is played; otherwise the picture stands still for `seconds`, and only the camera moves.
+    pub plays: bool,
+    /// How long the film of a still picture is, s.
+    pub seconds: f64,
+    /// Simulated seconds in a second of the film, above 0: less than 1 is slow motion.
+    pub speed: f64,
+    /// How far the camera turns about its target from the first frame to the last, degrees. A full turn leaves out the last
+    /// frame, so that the film can be repeated without a halt.
+    pub turn: f64,
+    /// Size of the frames, pixels.
+    pub size: [u32; 2],
+    /// Passes accumulated for each frame; more passes show less noise and smoother edges.
+    pub passes: u32,
+}
+
+impl Default for FilmOrder {
+    fn default() -> Self {
+        Self { plays: true, seconds: 6.0, speed: 1.0, turn: 0.0, size: [1280, 720], passes: 8 }
+    }
+}
+
 /// Settings of an export.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportOrder {
+    /// What is exported.
+    pub kind: ExportKind,
+    /// Part of the take that motion and films show, recorded time, s; `None`: all of it.
+    pub span: Option<[f64; 2]>,
+    /// Frames a second of motion and films.
+    pub fps: f64,
+    /// Settings of films.
+    pub film: FilmOrder,
     /// The folder, as typed.
     pub folder: String,
     /// Chosen formats; unavailable ones are left out.
@@ -50,73 +100,15 @@ pub struct ExportOrder {
     pub handover: Handover,
 }
 
-/// What leaves as one piece: a body, or a part of a body whose parts bonds hold together.
-#[derive(Clone, Copy)]
-pub struct Leaving<'a> {
-    /// The body.
-    pub body: &'a Body,
-    /// Its shape, or that of the part; both are in the same shape space.
-    pub shape: &'a Arc<Shape>,
-    /// Data of the body, or of the part as if it had come loose.
-    pub info: BodyInfo,
-}
-
-impl<'a> Leaving<'a> {
-    /// What leaves of a body.
-    pub(super) fn of(sandbox: &Sandbox, body: &'a Body) -> Vec<Self> {
-        let info = sandbox.info(body.id).copied().unwrap_or_default();
-        let Some((structure, origin)) = body.def.structure.as_ref().zip(info.origin) else {
-            return vec![Self { body, shape: &body.def.shape, info }];
-        };
-        let part = |part: &'a StructurePart| Self {
-            body,
-            shape: &part.shape,
-            info: BodyInfo {
-                origin: Some(Origin { part: part.number as usize, ..origin }),
-                joined: None,
-                ..info
-            },
-        };
-        structure.parts.iter().map(part).collect()
-    }
-}
-
-/// The bonds between pieces that structures have, by the ids of the pieces, which are sorted by size.
-fn held_bonds(leaving: &[Leaving<'_>], pieces: &[ExportPiece]) -> BTreeMap<[usize; 2], HeldBond> {
-    let number = |body: BodyId, part: u32| (body, part as usize);
-    let ids: BTreeMap<*const Shape, usize> =
-        pieces.iter().map(|piece| (Arc::as_ptr(&piece.shape), piece.id)).collect();
-    let known = |piece: &Leaving<'_>| {
-        Some(((piece.body.id, piece.info.origin?.part), *ids.get(&Arc::as_ptr(piece.shape))?))
-    };
-    let numbers: BTreeMap<(BodyId, usize), usize> = leaving.iter().filter_map(known).collect();
-    let mut held = BTreeMap::new();
-    for piece in leaving {
-        let Some(structure) = &piece.body.def.structure else { continue };
-        // Each structure is that of its first part's body, once.
-        let is_first = structure.parts.first().is_some_and(|part| Arc::ptr_eq(&part.shape, piece.shape));
-        for bond in structure.bonds.iter().filter(|_| is_first) {
-            let ends = bond.section.parts.map(|part| numbers.get(&number(piece.body.id, part)).copied());
-            if let [Some(a), Some(b)] = ends {
-                let normal = if a < b { bond.section.normal } else { -bond.section.normal };
-                let section = CrackSection { normal, ..bond.section };
-                held.insert(
-                    [a.min(b), a.max(b)],
-                    HeldBond { section, share: bond.share * (1.0 - bond.damage) },
-                );
-            }
-        }
-    }
-    held
-}
-
 impl Default for ExportOrder {
     fn default() -> Self {
         let formats = BTreeSet::from([Format::Glb]);
         // Objects with open meshes get smooth ones instead.
         let (lying, mesh) = (Lying::default(), MeshKind::Original);
         let handover = Handover::default();
-        Self { folder: String::new(), formats, lying, object: None, only_selected: false, mesh, handover }
+        let (kind, span, fps, film) = (ExportKind::default(), None, 30.0, FilmOrder::default());
+        let (folder, object, only_selected) = (String::new(), None, false);
+        Self { kind, span, fps, film, folder, formats, lying, object, only_selected, mesh, handover }
     }
 }
 
@@ -131,7 +123,7 @@ impl ExportOrder {
     /// What is exported of `sandbox`.
     pub fn pieces<'a>(&'a self, sandbox: &'a Sandbox) -> impl Iterator<Item = Leaving<'a>> {
         let bodies = sandbox.bodies().iter().filter(|body| self.wants(sandbox, body));
-        bodies.flat_map(|body| Leaving::of(sandbox, body))
+        bodies.flat_map(|body| Leaving::of_body(sandbox, body))
     }
 
     /// Why a format is not available for these pieces.
@@ -162,7 +154,7 @@ impl ExportOrder {
         if !broken {
             return Some("nothing has broken yet");
         }
-        let gone = Lines::of(self, sandbox).source().is_none();
+        let gone = Lines::of_order(self, sandbox).source().is_none();
         gone.then_some("the whole object is no longer in memory")
     }
 
@@ -174,7 +166,7 @@ impl ExportOrder {
 
     /// Arrays that need more than the pieces, for an export of a single object.
     fn arrays(&self, sandbox: &Sandbox, lines: &Lines<'_>) -> Option<BreakArrays> {
-        let meters_per_unit = self.pieces(sandbox).next()?.body.def.meters_per_unit;
+        let meters_per_unit = self.pieces(sandbox).next()?.def.meters_per_unit;
         let (source, Grid { level, origin, h }) = lines.source()?;
         let patterns = || lines.breaks.iter().filter_map(|(at, record)| Some((at, record.pattern.as_ref()?)));
         Some(BreakArrays {
@@ -229,11 +221,14 @@ impl ExportPlan {
     /// Plans an export of `sandbox` in its present state, with the scene seen from `camera`.
     #[must_use]
     pub fn new(sandbox: &Sandbox, order: &ExportOrder, camera: Camera, ran_on: RanOn) -> Self {
-        let lines = Lines::of(order, sandbox);
+        let lines = Lines::of_order(order, sandbox);
         let leaving: Vec<Leaving<'_>> = order.pieces(sandbox).collect();
+        // Bodies that are not exported still take their share of the mesh.
+        let there: Vec<Leaving<'_>> =
+            sandbox.bodies().iter().flat_map(|body| Leaving::of_body(sandbox, body)).collect();
         let (mut pieces, mut connected) = (Vec::with_capacity(leaving.len()), Vec::new());
-        for Leaving { body, shape, info } in &leaving {
-            let (def, state, origin) = (&body.def, &body.state, info.origin);
+        for Leaving { def, state, shape, info, .. } in &leaving {
+            let origin = info.origin;
             let record = origin.and_then(|origin| lines.breaks.get(&origin.record));
             connected.extend(record.and_then(|record| Some((Arc::clone(shape), record.island_level?))));
             pieces.push(ExportPiece {
@@ -249,6 +244,7 @@ impl ExportPlan {
                 cell: origin.and_then(|origin| lines.cell(origin)),
                 parent: origin.and_then(|origin| lines.parent(origin, leaving.len())),
                 generation: info.generation,
+                called: None,
             });
         }
         let formats = order.possible(sandbox);
@@ -274,7 +270,7 @@ impl ExportPlan {
         let wants_cuts = order.mesh == MeshKind::Original && wants_meshes;
         let known =
             || lines.breaks.iter().map(|(at, record)| (*at, (*record, lines.first_cell[at]))).collect();
-        let cuts = wants_cuts.then(|| Cuts::of(sandbox, &leaving, &known()));
+        let cuts = wants_cuts.then(|| Cuts::of(sandbox, [&leaving, &there], &known(), false));
         let (objects, volumes) = objects(sandbox, &lines, &what, order);
         let report = SceneReport {
             provenance: crate::provenance::here(),
@@ -356,10 +352,11 @@ impl ExportPlan {
             let said = export::write(&self.what, *format, aside.path(), &watch).map_err(told)?;
             notes.extend(said.iter().map(|note| aside.moved_note(note)));
         }
-        let mut files: Vec<&'static str> = self.formats.iter().map(|format| format.file).collect();
+        let mut files: Vec<String> = self.formats.iter().map(|format| format.file.to_owned()).collect();
         if beside {
             let watch = Watch::part(progress, parts - 2, parts);
-            files.extend(export::write_beside(&self.what, aside.path(), &watch).map_err(told)?);
+            let names = export::write_beside(&self.what, aside.path(), &watch).map_err(told)?;
+            files.extend(names.into_iter().map(str::to_owned));
         }
         let last = Watch::part(progress, parts - 1, parts);
         last.at(0, 2)?;
@@ -375,7 +372,8 @@ impl ExportPlan {
         let failed = self.report.checks.iter().filter(|check| !check.ok).map(|check| check.name.clone());
         Ok(Exported {
             folder: folder.to_owned(),
-            pieces: self.what.pieces.len(),
+            kind: ExportKind::Pieces,
+            count: self.what.pieces.len(),
             files,
             failed_checks: failed.collect(),
             command: saved.is_ok().then(|| self.repeat.command(folder)),
@@ -452,10 +450,12 @@ fn quoted(text: &str) -> String {
 pub struct Exported {
     /// The folder.
     pub folder: PathBuf,
-    /// Number of pieces.
-    pub pieces: usize,
+    /// What was exported.
+    pub kind: ExportKind,
+    /// Number of pieces, or of frames of a film.
+    pub count: usize,
     /// Files and subfolders, besides the report.
-    pub files: Vec<&'static str>,
+    pub files: Vec<String>,
     /// Names of failed checks.
     pub failed_checks: Vec<String>,
     /// The command that repeats the export from the scene beside the pieces.
@@ -468,17 +468,26 @@ impl Exported {
     /// One line for the user.
     #[must_use]
     pub fn line(&self) -> String {
-        let Self { folder, pieces, files, failed_checks, .. } = self;
-        let noun = if *pieces == 1 { "piece" } else { "pieces" };
-        let mut line = format!("Exported {pieces} {noun} to {}", folder.display());
+        let Self { folder, kind, count, files, failed_checks, .. } = self;
+        let what = match kind {
+            ExportKind::Pieces => counted(*count, "piece"),
+            ExportKind::Motion => format!("the motion of {}", counted(*count, "piece")),
+            ExportKind::Film => format!("a film of {}", counted(*count, "frame")),
+        };
+        let mut line = format!("Exported {what} to {}", folder.display());
         let scene = self.command.as_ref().map(|_| SCENE_FILE);
-        let names: Vec<&str> = files.iter().copied().chain(["report.json"]).chain(scene).collect();
+        let names: Vec<&str> = files.iter().map(String::as_str).chain(["report.json"]).chain(scene).collect();
         line += &format!(": {}", names.join(", "));
         if !failed_checks.is_empty() {
             line += &format!("; checks FAILED, see the report: {}", failed_checks.join(", "));
         }
         line
     }
+}
+
+/// A number of things, in words.
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A running export.
@@ -493,13 +502,16 @@ pub struct ExportJob {
 impl ExportJob {
     /// Starts a worker thread.
     #[must_use]
-    pub fn start(plan: ExportPlan, folder: PathBuf) -> Self {
+    pub fn start(
+        label: String,
+        run: impl FnOnce(&Progress) -> Result<Exported, ExportError> + Send + 'static,
+    ) -> Self {
         let (sender, receiver) = mpsc::channel();
-        let (progress, label) = (Progress::default(), format!("Exporting {} pieces", plan.pieces()));
+        let progress = Progress::default();
         let shared = progress.clone();
         std::thread::spawn(move || {
             // The channel is closed only when the window has closed.
-            let _ = sender.send(plan.run(&folder, &shared));
+            let _ = sender.send(run(&shared));
         });
         Self { label, progress, receiver }
     }
@@ -517,5 +529,7 @@ impl ExportJob {
     }
 }
 
+#[cfg(test)]
+mod motion_tests;
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ use crate::{
 };
 use glam::{DMat4, DQuat, DVec3, Mat4, Vec3};
 
-fn settle(sandbox: &mut Sandbox) -> Arrived {
+pub(super) fn settle(sandbox: &mut Sandbox) -> Arrived {
     loop {
         if let Some(arrived) = sandbox.poll().unwrap() {
             return arrived;
@@ -20,7 +20,7 @@ fn settle(sandbox: &mut Sandbox) -> Arrived {
 }
 
 /// A box of 0.5 m at 30 degrees that breaks as `tuned` says.
-fn whole(tuned: impl FnOnce(&mut FractureParams)) -> Option<Sandbox> {
+pub(super) fn whole(tuned: impl FnOnce(&mut FractureParams)) -> Option<Sandbox> {
     let gpu = Gpu::for_test()?;
     let mut scene = Scene::of_mesh("builtin:box", 4);
     scene.bodies[0].size = Some(0.5);
@@ -35,7 +35,7 @@ fn whole(tuned: impl FnOnce(&mut FractureParams)) -> Option<Sandbox> {
 }
 
 /// Breaks the heaviest body in its middle.
-fn break_largest(sandbox: &mut Sandbox) {
+pub(super) fn break_largest(sandbox: &mut Sandbox) {
     let largest = sandbox.bodies().iter().max_by(|a, b| a.def.mass_kg().total_cmp(&b.def.mass_kg()));
     let (id, point) = largest.map(|body| (body.id, body.state.position)).unwrap();
     sandbox.break_at(id, point, DVec3::NEG_Y);
@@ -53,21 +53,21 @@ fn broken_twice() -> Option<Sandbox> {
     Some(sandbox)
 }
 
-fn order(lying: Lying, formats: &[Format]) -> ExportOrder {
+pub(super) fn order(lying: Lying, formats: &[Format]) -> ExportOrder {
     ExportOrder { formats: formats.iter().copied().collect(), lying, ..ExportOrder::default() }
 }
 
-fn folder(name: &str) -> PathBuf {
+pub(super) fn folder(name: &str) -> PathBuf {
     let path = std::env::temp_dir().join(format!("kintsugi-export-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&path);
     path
 }
 
-fn read_report(folder: &Path) -> serde_json::Value {
+pub(super) fn read_report(folder: &Path) -> serde_json::Value {
     serde_json::from_slice(&std::fs::read(folder.join("report.json")).unwrap()).unwrap()
 }
 
-fn names(folder: &Path) -> Vec<String> {
+pub(super) fn names(folder: &Path) -> Vec<String> {
     let mut all: Vec<String> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -114,7 +114,7 @@ fn pieces_lie_in_the_file_where_they_lie_in_the_world() {
     );
     let folder = folder("lying");
     let exported = plan.run(&folder, &Progress::default()).unwrap();
-    assert_eq!(exported.pieces, sandbox.bodies().len());
+    assert_eq!(exported.count, sandbox.bodies().len());
     assert_eq!(names(&folder), ["pieces.glb", "report.json", "scene.toml"], "arrays cannot be turned");
     let report = read_report(&folder);
     let pieces = report["pieces"].as_array().unwrap();
@@ -238,10 +238,9 @@ fn what_is_cancelled_leaves_nothing() {
     let error = plan.run(&folder.join("pieces"), &progress).unwrap_err();
     assert!(matches!(error, ExportError::Cancelled), "{error}");
     assert!(!folder.exists(), "even the folder above it is gone");
-    let job = ExportJob::start(
-        ExportPlan::new(&sandbox, &order, Camera::default(), crate::compute::RanOn::default()),
-        folder.clone(),
-    );
+    let plan = ExportPlan::new(&sandbox, &order, Camera::default(), crate::compute::RanOn::default());
+    let (label, target) = (format!("Exporting {} pieces", plan.pieces()), folder.clone());
+    let job = ExportJob::start(label, move |progress| plan.run(&target, progress));
     let exported = loop {
         if let Some(result) = job.poll() {
             break result.unwrap();
@@ -384,7 +383,7 @@ fn of_a_selection_just_its_pieces_are_written_and_its_scene_makes_the_same_again
     let plan = || ExportPlan::new(&sandbox, &order, Camera::default(), crate::compute::RanOn::default());
     let own = folder("selection");
     let exported = plan().run(&own, &Progress::default()).unwrap();
-    assert_eq!((exported.pieces, exported.failed_checks), (chosen.len(), vec![]));
+    assert_eq!((exported.count, exported.failed_checks), (chosen.len(), vec![]));
     let report = read_report(&own);
     let mut masses: Vec<f64> =
         report["pieces"].as_array().unwrap().iter().map(|piece| piece["mass"].as_f64().unwrap()).collect();
@@ -508,7 +507,7 @@ fn a_body_that_holds_leaves_as_its_parts_with_their_bonds() {
     assert!((share / bond.share - 0.25).abs() < 1e-9, "{share} of {}", bond.share);
     let folder = folder("held");
     let exported = plan.run(&folder, &Progress::default()).unwrap();
-    assert_eq!((exported.pieces, exported.failed_checks), (parts + 1, Vec::new()));
+    assert_eq!((exported.count, exported.failed_checks), (parts + 1, Vec::new()));
     let bounds = glb_bounds(&folder.join("pieces.glb"));
     let (low, high) = sandbox.bounds(None).map(|(low, high)| (low.as_dvec3(), high.as_dvec3())).unwrap();
     let all =

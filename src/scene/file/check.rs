@@ -256,6 +256,10 @@ pub(super) fn check(scene: &Scene) -> Checked {
                 fracture.iter().try_for_each(|params| section.fracture(params, None))?;
             }
             Event::Projectile { body, .. } => section.body(body)?,
+            Event::Hand { anchor, path, .. } => {
+                section.vector("anchor", anchor.to_array(), 1e6)?;
+                path.iter().try_for_each(|point| section.vector("path", point.to_array(), 1e6))?;
+            }
         }
     }
     pairs(scene)?;
@@ -339,7 +343,7 @@ fn joined(section: &Section, lists: &[Vec<u32>], least: usize) -> Checked {
 fn pairs(scene: &Scene) -> Checked {
     let thrown = scene.events.iter().filter_map(|event| match event {
         Event::Projectile { body, .. } => Some(&**body),
-        Event::Impact { .. } => None,
+        Event::Impact { .. } | Event::Hand { .. } => None,
     });
     // By name: number of bodies, and leaf level of the last.
     let mut named: HashMap<&str, (usize, u32)> = HashMap::new();

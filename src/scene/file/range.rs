@@ -32,6 +32,11 @@ impl Scene {
                     tally.number(time, 0.0, LATEST);
                     tally.body(body);
                 }
+                Event::Hand { time, anchor, path, .. } => {
+                    tally.number(time, 0.0, LATEST);
+                    tally.vector(anchor, FARTHEST);
+                    path.iter_mut().for_each(|point| tally.vector(point, FARTHEST));
+                }
                 Event::Impact { time, point, direction, speed, fracture, .. } => {
                     tally.number(time, 0.0, LATEST);
                     tally.number(speed, 0.0, FASTEST);

@@ -24,6 +24,7 @@ fn sample() -> Scene {
         parts: vec![3, 1],
         hold: true,
         energy: Some(2.5),
+        at_once: true,
         fracture: Some(FractureParams {
             seeds: 12,
             local: Some(0.3),

@@ -51,6 +51,7 @@ impl ShownParts {
             shape: Arc::clone(part.0),
             world_from_local: Mat4::from_translation((centre(part) - foot) * explode as f32) * part.1,
             id: first_color.wrapping_add(i as u32),
+            object: whole.object,
             selected: false,
             mark: None,
             interior: whole.interior,

@@ -168,6 +168,7 @@ impl Preview {
             shape: Arc::clone(&piece.shape),
             world_from_local: place,
             id: first_color.wrapping_add(i as u32),
+            object: whole.object,
             selected: false,
             mark: shown.mark(piece, marks),
             interior: whole.interior,

@@ -11,7 +11,7 @@ use crate::{
     render::Overlay,
     scene::{
         debris::{grains, most_grains},
-        debris_view::{DebrisView, Left},
+        debris_view::{DebrisReel, DebrisView, Left},
     },
 };
 
@@ -85,6 +85,20 @@ impl Sandbox {
         let mut view = DebrisView::default();
         view.update(cracks, (self.stage.time(), self.surroundings()), (None, 0));
         view.overlay().cloned()
+    }
+
+    /// What draws the debris of all bonds that failed until `end` (s); nothing where debris is not shown.
+    #[must_use]
+    pub fn debris_reel(&self, end: f64) -> DebrisReel {
+        let is_shown = self.document.tuning().view.debris;
+        let insides = self.document.insides();
+        let failed = self.bond_failures().iter().filter(|failure| is_shown && failure.time <= end + 1e-9);
+        let left = |failure: &BondFailure| {
+            let amount = self.document.debris_of(failure.object);
+            let inside = insides[failure.object.min(insides.len() - 1)];
+            (amount > 0.0).then(|| (failure.crack(), amount, inside.base()))
+        };
+        DebrisReel::of(failed.filter_map(left).collect(), self.surroundings())
     }
 
     /// Updates the drawing of debris, on top of what is drawn of contacts and internals.

@@ -160,10 +160,11 @@ impl Sandbox {
         energies.iter().any(|(moving, unspent)| *unspent > worth * (moving + unspent))
     }
 
-    /// Whether the last step was taken back, to be taken again with what a blow has left of a structure.
+    /// Whether the last step was taken back, to be taken again with what a blow has left of a structure, or waits for the
+    /// pieces of a blow.
     #[must_use]
     pub fn is_mid_step(&self) -> bool {
-        self.taken_back > 0
+        self.taken_back > 0 || self.waits_for_pieces
     }
 
     /// Gives a body its changed structure; takes it apart where that is no longer connected.

@@ -13,6 +13,7 @@ mod bonds;
 mod brushing;
 mod debris;
 mod generations;
+mod hand;
 mod holding;
 #[cfg(test)]
 mod holding_tests;
@@ -46,7 +47,7 @@ pub use pieces::PieceEdit;
 use remaking::Remaking;
 
 use super::{
-    BodyInfo, BreakSummary, Event, History, ObjectInfo, SandboxError, ScenePick, Selection, Timeline, Tuning,
+    BodyInfo, BreakSummary, Event, History, ObjectInfo, SandboxError, Selection, Timeline, Tuning,
     beside::Beside,
     breaking::Workshop,
     debris_view::DebrisView,
@@ -56,7 +57,7 @@ use super::{
     looking::Looking,
     painted::Painted,
     preview::Preview,
-    stage::Stage,
+    stage::{Hand, Stage},
     stress::StressView,
     touching::Touched,
 };
@@ -95,6 +96,9 @@ pub struct Sandbox {
     bonds: BondRecord,
     /// How many times the present step was taken back.
     taken_back: u32,
+    /// Whether a step was not taken yet because an event breaks a body before it.
+    waits_for_pieces: bool,
+    hand: Hand,
 }
 
 /// What [`Sandbox::poll`] applied.
@@ -153,6 +157,8 @@ impl Sandbox {
             generations: None,
             bonds: BondRecord::default(),
             taken_back: 0,
+            waits_for_pieces: false,
+            hand: Hand::Free,
         })
     }
 
@@ -327,9 +333,16 @@ impl Sandbox {
         }
         self.record_first();
         let dt = self.stage.settings().dt;
+        let mut is_at_once = false;
         while let Some((event, thrown)) = self.document.next_due(self.stage.time(), dt) {
+            is_at_once |= matches!(event, Event::Impact { at_once: true, .. });
             self.play_event(event, thrown);
         }
+        self.waits_for_pieces = is_at_once && self.jobs.breaking.is_busy();
+        if self.waits_for_pieces {
+            return Ok(());
+        }
+        self.lead_hand();
         if !self.stage.has_motion() {
             self.stage.pass_time()?;
             self.record();
@@ -499,35 +512,6 @@ impl Sandbox {
     #[must_use]
     pub fn world(&self) -> &World {
         self.stage.world()
-    }
-
-    /// Grabs a body where a ray hit it, as an undo step. Does nothing for an immovable body.
-    pub fn grab(&mut self, pick: &ScenePick) {
-        if !self.stage.can_be_held(pick) {
-            return;
-        }
-        self.keep_step("move by hand");
-        self.document.take_by_hand();
-        self.stage.grab(pick);
-    }
-
-    /// Moves the hand to `target`, m.
-    pub fn drag(&mut self, target: DVec3) {
-        self.stage.drag(target);
-    }
-
-    /// Releases the body.
-    pub fn release(&mut self) {
-        if self.held().is_some() {
-            self.document.homes.changed();
-        }
-        self.stage.release();
-    }
-
-    /// The grabbed point and the hand, m.
-    #[must_use]
-    pub fn held(&self) -> Option<(DVec3, DVec3)> {
-        self.stage.held()
     }
 
     /// Sets the eye position for levels that depend on distance, m.

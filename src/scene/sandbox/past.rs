@@ -5,7 +5,10 @@ use std::{collections::BTreeSet, sync::Arc};
 use super::Sandbox;
 use crate::fracture::{Dab, Paint};
 use crate::scene::{
-    BreakSummary, History, Moment, Timeline, Tuning, document::Document, history::Step, stage::Stage,
+    BreakSummary, History, Moment, Timeline, Tuning,
+    document::Document,
+    history::Step,
+    stage::{Hand, Stage},
 };
 
 /// A snapshot of everything; it shares unchanged parts with `like`.
@@ -51,7 +54,7 @@ impl Sandbox {
     fn put_back(&mut self, moment: &Moment) {
         self.jobs.forget_pieces();
         (self.remaking, self.generations) = (None, None);
-        self.taken_back = 0;
+        (self.taken_back, self.waits_for_pieces, self.hand) = (0, false, Hand::Free);
         self.looking.forget();
         self.last_break.clone_from(&moment.last_break);
         self.stage.put_back(&moment.stage);
@@ -198,13 +201,25 @@ impl Sandbox {
     }
 
     pub(super) fn record(&mut self) {
+        self.record_as(false);
+    }
+
+    /// Records the present state as the first of an epoch, because the document has other events now: a state before this
+    /// one is restored without them.
+    pub(super) fn record_anew(&mut self) {
+        if !self.timeline.is_empty() {
+            self.record_as(true);
+        }
+    }
+
+    fn record_as(&mut self, anew: bool) {
         if self.document.is_empty() {
             return;
         }
         let now = (self.stage.time(), self.document.events_over());
         let past = (self.history.first(), self.last_break.as_ref());
         let moment = |like: Option<&Moment>| moment(&self.document, &self.stage, past, like);
-        self.timeline.record(now, self.stage.bodies(), moment);
+        self.timeline.record(now, self.stage.bodies(), anew, moment);
     }
 
     /// Records a change of the bodies between two steps. If the simulation itself caused it, the state recorded just
@@ -234,6 +249,7 @@ impl Sandbox {
             self.stage.go_by(self.document.settings(), &self.document.touches());
             self.strengthen();
         }
+        self.hand = Hand::Free;
         self.stage.go_to(wanted.time, &wanted.motions);
         self.document.go_to_event(wanted.next_event);
         self.timeline.shown(frame);

@@ -79,6 +79,13 @@ impl Sandbox {
         self.stage.status(id)
     }
 
+    /// The hidden bodies, among them such as are not there now.
+    #[must_use]
+    pub fn hidden_bodies(&self) -> BTreeSet<BodyId> {
+        let statuses = self.stage.statuses();
+        statuses.iter().filter(|(_, status)| status.hidden).map(|(id, _)| *id).collect()
+    }
+
     /// Number of hidden bodies.
     #[must_use]
     pub fn hidden(&self) -> usize {

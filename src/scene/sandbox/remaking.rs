@@ -230,16 +230,20 @@ impl Sandbox {
         if object < own { object } else { own + thrown.range(..object).count() }
     }
 
-    /// Whether pieces were hidden, locked or merged, or moved by hand, which a scene that begins with whole objects cannot
-    /// express.
+    /// Whether pieces were edited, or moved by hand: the user arranged what a scene from its start would have to play first.
     pub(super) fn has_marked_pieces(&self) -> bool {
+        self.document.was_moved_by_hand() || self.has_edited_pieces()
+    }
+
+    /// Whether pieces were hidden, locked or merged, which a scene that begins with whole objects cannot express.
+    fn has_edited_pieces(&self) -> bool {
         let is_merged = |body: &Body| {
             let info = self.stage.info_or_whole(body.id);
             let record = info.origin.and_then(|origin| self.breaks.get(origin.record));
             info.joined.is_some() && !record.is_some_and(|record| record.holds)
         };
         let is_edited = |body: &Body| self.stage.status(body.id) != Status::default() || is_merged(body);
-        self.document.was_moved_by_hand() || self.stage.bodies().iter().any(is_edited)
+        self.stage.bodies().iter().any(is_edited)
     }
 
     /// The scene to save: from its start, with the user's actions as events. If pieces were edited, deleted or moved by
@@ -253,6 +257,15 @@ impl Sandbox {
             Some(stands) => (stands, true),
             None => (self.scene(camera), false),
         }
+    }
+
+    /// The scene from its start with blows, throws and the hand as events, so that it plays the same again; `None` if pieces
+    /// were deleted, hidden, locked or merged, which events cannot express.
+    #[must_use]
+    pub fn scene_of_take(&self, camera: Camera) -> Option<Scene> {
+        let is_edited = self.remaking.is_some() || self.has_edited_pieces();
+        let has_all = || self.as_it_stands(camera).deleted.is_empty();
+        (!is_edited && has_all()).then(|| self.scene(camera))
     }
 
     /// The scene in its present state: it opens with the same pieces in the same places. Past events are left out,
@@ -277,9 +290,11 @@ impl Sandbox {
         scene.bodies.extend(thrown.iter().filter_map(|object| Some(objects.get(*object)?.scene.clone())));
         scene.events.drain(..over.min(scene.events.len()));
         for event in &mut scene.events {
-            let (Event::Impact { time: at, .. } | Event::Projectile { time: at, .. }) = event;
+            let (Event::Impact { time: at, .. }
+            | Event::Projectile { time: at, .. }
+            | Event::Hand { time: at, .. }) = event;
             *at = (*at - time).max(0.0);
-            if let Event::Impact { body: Some(body), .. } = event {
+            if let Event::Impact { body: Some(body), .. } | Event::Hand { body, .. } = event {
                 *body = self.number_beside(*body as usize, &thrown) as u32;
             }
         }

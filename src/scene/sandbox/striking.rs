@@ -161,6 +161,7 @@ impl Sandbox {
             fracture: Some(params.clone()),
             hold,
             energy: None,
+            at_once: true,
         });
     }
 
@@ -168,13 +169,29 @@ impl Sandbox {
     pub(super) fn play_event(&mut self, event: Event, thrown: usize) {
         match event {
             Event::Projectile { .. } => self.stage.throw(thrown),
+            // Its path is followed from this step on.
+            Event::Hand { .. } => {}
             Event::Impact {
-                point, direction, speed, fracture, body: object, parts, hold, energy, ..
+                point,
+                direction,
+                speed,
+                fracture,
+                body: object,
+                parts,
+                hold,
+                energy,
+                at_once,
+                ..
             } => {
                 let Some(body) = self.stage.nearest_body(point) else { return };
                 let own = || self.document.own_params(&self.stage.info_or_whole(body));
                 let params = fracture.unwrap_or_else(own);
-                let blow = Blow { point, direction: direction.normalize_or(DVec3::NEG_Y), speed };
+                // To normalise the unit vector of a user's blow again would change its last bits.
+                let direction = match at_once && direction.is_normalized() {
+                    true => direction,
+                    false => direction.normalize_or(DVec3::NEG_Y),
+                };
+                let blow = Blow { point, direction, speed };
                 let named = object.map(|object| NamedPiece { object: object as usize, parts: parts.clone() });
                 let held = named.and_then(|named| self.breaks.find(&named, &self.stage)).unwrap_or(body);
                 if self.is_held(held) {

@@ -87,6 +87,7 @@ impl Stage {
                     shape: Arc::clone(&body.def.shape),
                     world_from_local,
                     id: info.map_or(body.id.0, |info| info.color_id),
+                    object: info.map_or(0, |info| info.object as u32),
                     selected: selected == Some(body.id) || look.selected.contains(&body.id),
                     mark: None,
                     interior: look.insides[info.map_or(0, |info| info.object).min(last)],

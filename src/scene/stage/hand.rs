@@ -5,6 +5,18 @@ use glam::DVec3;
 use super::{ScenePick, Stage};
 use crate::bodies::Drag;
 
+/// Who moves the hand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::scene) enum Hand {
+    /// It holds nothing.
+    #[default]
+    Free,
+    /// The user; the number of the event that notes its path.
+    OfUser(usize),
+    /// An event.
+    OfEvent,
+}
+
 impl Stage {
     /// Whether the picked body can be moved.
     pub fn can_be_held(&self, pick: &ScenePick) -> bool {
@@ -24,6 +36,17 @@ impl Stage {
         if let Some(hold) = self.world.drag.as_mut().filter(|_| target.is_finite()) {
             hold.target = target;
         }
+    }
+
+    /// What the hand holds, and where the hand is.
+    pub fn hold(&self) -> Option<Drag> {
+        self.world.drag
+    }
+
+    /// Has the hand hold this.
+    pub fn set_hold(&mut self, hold: Option<Drag>) {
+        let can = |hold: &Drag| self.world.body(hold.body).is_some_and(|body| !body.is_static());
+        self.world.drag = hold.filter(can);
     }
 
     /// Releases the body.

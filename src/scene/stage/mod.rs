@@ -24,6 +24,7 @@ use glam::DVec3;
 
 pub use aim::{Aim, ScenePick};
 pub(super) use drawing::Appearance;
+pub(super) use hand::Hand;
 pub(super) use runs::Runs;
 pub(super) use standing::{Motion, Standing, motions};
 pub use status::Status;

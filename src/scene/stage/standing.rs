@@ -88,6 +88,11 @@ impl Standing {
         self.bodies.iter().map(|body| (body.id, &body.def.shape))
     }
 
+    /// Its bodies and what the stage knew of them, in their order. The initial states in the definitions are unused.
+    pub fn known(&self) -> impl Iterator<Item = (BodyId, &BodyDef, &BodyInfo)> {
+        self.bodies.iter().map(|body| (body.id, &body.def, &body.info))
+    }
+
     /// What the stage knew of its bodies.
     pub fn infos(&self) -> impl Iterator<Item = &BodyInfo> {
         self.bodies.iter().map(|body| &body.info)

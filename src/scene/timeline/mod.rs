@@ -21,7 +21,8 @@ use super::{
     stage::{Motion, Runs, motions},
 };
 use crate::bodies::Body;
-use recording::{Frame, Recording, is_of};
+pub(super) use recording::Frame;
+use recording::{Recording, is_of};
 
 /// Memory of states and bodies' data above which states are thinned out, bytes.
 const BUDGET: usize = 64 << 20;
@@ -172,6 +173,13 @@ impl Timeline {
         Some((&frame.epoch, &frame.motions))
     }
 
+    /// The states of the current take from the moment `from` to the moment `until` (s): each is the last state up to that
+    /// time.
+    pub(super) fn part(&self, [from, until]: [f64; 2]) -> Vec<Arc<Frame>> {
+        let (first, last) = (self.now.at(from), self.now.at(until));
+        self.now.frames.get(first..=last).map_or_else(Vec::new, <[_]>::to_vec)
+    }
+
     /// The last snapshot in the current take.
     pub(super) fn last(&self) -> Option<&Moment> {
         self.now.frames.last().map(|frame| &*frame.epoch)
@@ -188,12 +196,13 @@ impl Timeline {
         self.go_on_with(Recording { scene: self.now.scene, ..Recording::default() });
     }
 
-    /// Records the state of `bodies`. If the set of bodies has changed, calls `moment` for a snapshot, with an earlier
-    /// one to share data with. States after the one shown become a take.
+    /// Records the state of `bodies`. If the set of bodies has changed, or if the state is to begin an epoch `anew`, calls
+    /// `moment` for a snapshot, with an earlier one to share data with. States after the one shown become a take.
     pub(super) fn record(
         &mut self,
         (time, next_event): (f64, usize),
         bodies: &[Body],
+        anew: bool,
         moment: impl FnOnce(Option<&Moment>) -> Moment,
     ) {
         self.fork();
@@ -202,7 +211,7 @@ impl Timeline {
         now.steps += 1;
         let before = now.frames.last();
         let epoch = before.map(|before| &before.epoch);
-        let same = epoch.filter(|epoch| is_of(epoch, bodies)).cloned();
+        let same = epoch.filter(|epoch| !anew && is_of(epoch, bodies)).cloned();
         if same.is_some() && step & ((1 << now.stride_log) - 1) != 0 {
             return;
         }
@@ -341,12 +350,14 @@ impl Timeline {
         true
     }
 
-    /// What must be restored to show `frame`: a snapshot if the set of bodies differs, and the motions. Call
+    /// What must be restored to show `frame`: a snapshot if the set of bodies or the epoch differs, and the motions. Call
     /// [`Timeline::shown`] afterwards.
     pub(super) fn wanted(&self, frame: usize, now: &[Body]) -> Option<Wanted> {
         let frame = self.now.frames.get(frame)?;
+        let shown = self.now.frames.get(self.cursor());
+        let is_another = shown.is_none_or(|shown| !Arc::ptr_eq(&shown.epoch, &frame.epoch));
         Some(Wanted {
-            moment: (!is_of(&frame.epoch, now)).then(|| Arc::clone(&frame.epoch)),
+            moment: (is_another || !is_of(&frame.epoch, now)).then(|| Arc::clone(&frame.epoch)),
             motions: frame.motions.clone(),
             time: frame.time,
             next_event: frame.next_event,

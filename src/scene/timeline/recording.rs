@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// A recorded state.
-pub(super) struct Frame {
+pub(in crate::scene) struct Frame {
     pub time: f64,
     /// Number of past events of the scene.
     pub next_event: usize,

@@ -36,7 +36,7 @@ fn memory_is_bounded_and_the_whole_past_stays() {
     let mut timeline = Timeline::default();
     for step in 0..3000 {
         world.bodies.iter_mut().for_each(|body| body.state.position.x = f64::from(step));
-        timeline.record((f64::from(step), 0), &world.bodies, |_| Moment::of(&world.bodies));
+        timeline.record((f64::from(step), 0), &world.bodies, false, |_| Moment::of(&world.bodies));
         assert!(timeline.bytes() <= BUDGET);
     }
     println!("{} of 3000 states, {} MiB", timeline.len(), timeline.bytes() >> 20);
@@ -61,7 +61,7 @@ fn what_the_bodies_were_is_bounded_too() {
     let worlds = [world(1), world(2)];
     for step in 0..1000_u32 {
         let bodies = &worlds[step as usize % 2].bodies;
-        timeline.record((f64::from(step), 0), bodies, |_| Moment::of(bodies).and_bytes(1 << 20));
+        timeline.record((f64::from(step), 0), bodies, false, |_| Moment::of(bodies).and_bytes(1 << 20));
         assert!(timeline.bytes() <= BUDGET && timeline.now.epochs() * one <= BUDGET);
     }
     // What is left is whole.
@@ -77,7 +77,7 @@ fn record(timeline: &mut Timeline, world: &mut World, start: f64, count: usize) 
     for step in 0..count {
         let time = start + step as f64;
         world.bodies.iter_mut().for_each(|body| body.state.position.x = time);
-        timeline.record((time, 0), &world.bodies, |_| Moment::of(&world.bodies));
+        timeline.record((time, 0), &world.bodies, false, |_| Moment::of(&world.bodies));
     }
 }
 
@@ -213,13 +213,19 @@ fn takes_count_and_the_oldest_are_thinned_out_first() {
 fn other_bodies_need_their_moment() {
     let (few, many) = (world(2), world(5));
     let mut timeline = Timeline::default();
-    timeline.record((0.0, 0), &few.bodies, |_| Moment::of(&few.bodies));
-    timeline.record((1.0, 1), &few.bodies, |_| panic!("the same bodies need no moment"));
-    timeline.record((2.0, 2), &many.bodies, |_| Moment::of(&many.bodies));
+    timeline.record((0.0, 0), &few.bodies, false, |_| Moment::of(&few.bodies));
+    timeline.record((1.0, 1), &few.bodies, false, |_| panic!("the same bodies need no moment"));
+    timeline.record((2.0, 2), &many.bodies, false, |_| Moment::of(&many.bodies));
+    timeline.shown(0);
     assert!(timeline.wanted(1, &few.bodies).unwrap().moment.is_none());
     assert!(timeline.wanted(1, &many.bodies).unwrap().moment.is_some());
     let last = timeline.wanted(2, &many.bodies).unwrap();
     assert_eq!((last.motions.len(), last.next_event), (5, 2));
-    assert!(timeline.shrink() && !timeline.shrink());
-    assert_eq!((timeline.len(), timeline.time(0)), (1, Some(2.0)));
+    // The same bodies in another epoch: the document had other events.
+    timeline.shown(2);
+    timeline.record((3.0, 3), &many.bodies, true, |_| Moment::of(&many.bodies));
+    assert!(timeline.wanted(2, &many.bodies).unwrap().moment.is_some());
+    assert!(timeline.wanted(3, &many.bodies).unwrap().moment.is_none());
+    assert!(timeline.shrink() && timeline.shrink() && !timeline.shrink());
+    assert_eq!((timeline.len(), timeline.time(0)), (1, Some(3.0)));
 }

@@ -269,7 +269,7 @@ fn rectangle(scene: &Scene<'_>, low: Vec3, high: Vec3) -> Option<[[f32; 2]; 2]> 
 
 /// The uploaded texture.
 #[derive(Default)]
-pub(super) struct Shown {
+pub struct Shown {
     texture: Option<wgpu::Texture>,
     /// Whether the texture is out of date.
     pub is_stale: bool,

@@ -210,6 +210,7 @@ fn with_tree<T>(scene: &mut Scene<'_>, tree: &MeshTree, work: impl FnOnce(&Scene
         trees: Vec::new(),
         surfaces: vec![surface],
         boxes: boxes.clone(),
+        objects: Vec::new(),
         seams: &[],
     };
     work(&other)

@@ -7,6 +7,7 @@
 mod beam;
 mod filter;
 mod first_hits;
+mod hairline;
 mod light;
 mod mesh;
 mod mesh_look;
@@ -23,15 +24,18 @@ mod surface;
 mod texels;
 mod wide;
 
-use std::time::Instant;
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Instant,
+};
 
 use rayon::prelude::*;
 
-pub(super) use first_hits::Targets;
+pub(super) use first_hits::{Shown, Targets};
 
 use self::{
     filter::Rows,
-    first_hits::{FirstHits, Scratch, Shown, silhouettes},
+    first_hits::{FirstHits, Scratch, silhouettes},
     light::Lights,
     overlay::Rasteriser,
     scene::Scene,
@@ -43,6 +47,9 @@ use crate::gpu::{Gpu, GpuError, StageTiming};
 
 /// Rows per task.
 const BAND: u32 = 8;
+
+/// For pictures that nobody gives up.
+static WANTED: AtomicBool = AtomicBool::new(false);
 
 /// The ray caster on the cores, with its buffers.
 #[derive(Default)]
@@ -61,6 +68,16 @@ impl NativeRenderer {
     /// # Errors
     /// [`GpuError::NoPasses`] if the frame's seams are on a device.
     pub fn draw(&mut self, input: &FrameInput<'_>) -> Result<(), GpuError> {
+        self.draw_unless(input, &WANTED).map(|_| ())
+    }
+
+    /// Like [`NativeRenderer::draw`], but ends within a band of rows once `given_up` is set: a picture takes up to
+    /// seconds, in which whoever set it would have half of the cores. Returns whether the picture was drawn; otherwise
+    /// the next one restarts the refinement.
+    ///
+    /// # Errors
+    /// As [`NativeRenderer::draw`].
+    pub fn draw_unless(&mut self, input: &FrameInput<'_>, given_up: &AtomicBool) -> Result<bool, GpuError> {
         let size = input.size.map(|side| side.max(1));
         if self.targets.resize(size) || input.options.accumulated == 0 {
             self.refined = 0;
@@ -68,19 +85,21 @@ impl NativeRenderer {
         let scene = Scene::new(input, size, self.refined)?;
         self.targets.light_for(scene.frame.light_size);
         self.timings.clear();
-        self.timed("primary", |this| this.primary(&scene, true));
-        self.timed("light", |this| this.light(&scene));
+        self.timed("primary", |this| this.primary(&scene, true, given_up));
+        self.timed("light", |this| this.light(&scene, given_up));
         match input.overlay.filter(|overlay| !overlay.is_empty()) {
+            Some(_) if given_up.load(Ordering::Relaxed) => {}
             Some(overlay) => self.timed("overlay", |this| {
                 let Targets { hits, overlay: drawn, .. } = &mut this.targets;
                 this.overlay.draw(&scene.frame, hits, overlay, drawn);
             }),
             None => self.targets.overlay.clear(),
         }
-        self.timed("compose", |this| this.compose(&scene));
-        self.refined = self.refined.saturating_add(1);
+        self.timed("compose", |this| this.compose(&scene, given_up));
+        let is_drawn = !given_up.load(Ordering::Relaxed);
+        self.refined = if is_drawn { self.refined.saturating_add(1) } else { 0 };
         self.window.is_stale = true;
-        Ok(())
+        Ok(is_drawn)
     }
 
     fn timed(&mut self, stage: &str, work: impl FnOnce(&mut Self)) {
@@ -99,38 +118,47 @@ impl NativeRenderer {
         // The history belongs to another picture.
         self.refined = 0;
         let scene = Scene::new(input, size, 0)?;
-        self.primary(&scene, false);
+        self.primary(&scene, false, &WANTED);
         Ok(())
     }
 
-    fn primary(&mut self, scene: &Scene<'_>, looks_too: bool) {
+    fn primary(&mut self, scene: &Scene<'_>, looks_too: bool, given_up: &AtomicBool) {
         let band = (BAND * scene.frame.size[0]) as usize;
         let Targets { hits, looks, .. } = &mut self.targets;
         let silhouettes = &silhouettes(scene);
         let bands = hits.par_chunks_mut(band).zip(looks.par_chunks_mut(band)).enumerate();
         bands.for_each_init(Scratch::default, |scratch, (band, (hits, looks))| {
+            if given_up.load(Ordering::Relaxed) {
+                return;
+            }
             let first = band as u32 * BAND;
             wide(FirstHits { scene, silhouettes, first, scratch, hits, looks, looks_too });
         });
     }
 
-    fn light(&mut self, scene: &Scene<'_>) {
+    fn light(&mut self, scene: &Scene<'_>, given_up: &AtomicBool) {
         let Targets { hits, lights, .. } = &mut self.targets;
         let band = (light::ROWS * scene.frame.light_size[0]) as usize;
         let samples = &light::samples(scene);
         let bands = lights.par_chunks_mut(band).enumerate();
         bands.for_each_init(light::Scratch::default, |scratch, (band, lights)| {
+            if given_up.load(Ordering::Relaxed) {
+                return;
+            }
             wide(Lights { scene, samples, first: band as u32 * light::ROWS, hits, scratch, lights });
         });
     }
 
-    fn compose(&mut self, scene: &Scene<'_>) {
+    fn compose(&mut self, scene: &Scene<'_>, given_up: &AtomicBool) {
         let width = scene.frame.size[0] as usize;
         let Targets { hits, looks, lights, overlay, history, picture, .. } = &mut self.targets;
         let inputs = &Inputs { scene, hits, looks, lights, overlay };
         let band = BAND as usize * width;
         let bands = history.par_chunks_mut(4 * band).zip(picture.par_chunks_mut(4 * band)).enumerate();
         bands.for_each_init(Rows::default, |rows, (band, (history, picture))| {
+            if given_up.load(Ordering::Relaxed) {
+                return;
+            }
             wide(Composition { inputs, first: band as u32 * BAND, rows, history, picture });
         });
     }

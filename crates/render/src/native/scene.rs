@@ -59,6 +59,8 @@ pub(super) struct Scene<'a> {
     /// Surface of each body that is drawn as one.
     pub surfaces: Vec<Option<Surface<'a>>>,
     pub boxes: Vec<BoxData>,
+    /// Of which object each body is a piece.
+    pub objects: Vec<u32>,
     /// Words of [`crate::fracture::Seams`]; empty without any.
     pub seams: &'a [u32],
 }
@@ -90,6 +92,7 @@ impl<'a> Scene<'a> {
             frame: frame_data(input, size, refined, boxes.len().div_ceil(2) as u32),
             trees: trees.collect(),
             surfaces: surfaces.collect(),
+            objects: input.bodies.iter().map(|body| body.object).collect(),
             bodies,
             boxes,
             seams: input.seams.map_or(Ok(&[][..]), |seams| host(&seams.seams.words))?,

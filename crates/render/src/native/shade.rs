@@ -9,6 +9,7 @@
 
 use super::{
     filter::{Lit, RUN, Rows, Surfaces, own},
+    hairline::Borders,
     light::Texel,
     scene::{
         BODY_FLOOR, BODY_SKY, FLAG_SELECTION, FLAG_TRANSPARENT, GOLD_MOST, GOLD_SHIFT, MARK_GLASS, MARK_MATT,
@@ -39,6 +40,8 @@ pub(super) struct Run {
     pub look: [u32; RUN],
     pub packed: [u32; RUN],
     pub color: [[f32; RUN]; 3],
+    /// What lines between pieces leave of the light.
+    pub line: [f32; RUN],
 }
 
 impl Run {
@@ -49,6 +52,7 @@ impl Run {
             look: [0; RUN],
             packed: [0; RUN],
             color: [[0.0; RUN]; 3],
+            line: [1.0; RUN],
         }
     }
 }
@@ -351,6 +355,9 @@ impl Inputs<'_> {
             let gold = run.look.map(|look| (look >> GOLD_SHIFT) as f32 / GOLD_MOST);
             gild(self.scene, &mut run, &gold, &surfaces, &lit);
         }
+        if frame.hairline > 0.0 {
+            self.hairlines(x, y, &mut run, count);
+        }
         let is_transparent = frame.flags & FLAG_TRANSPARENT != 0;
         let mut alpha: [f32; RUN] =
             std::array::from_fn(|i| if is_transparent && run.body[i] == BODY_SKY { 0.0 } else { 1.0 });
@@ -361,6 +368,18 @@ impl Inputs<'_> {
         self.film((x, y), &run, &alpha, &off, overlay, history, picture);
     }
 
+    /// Finds lines between pieces that lie together.
+    #[inline(always)]
+    fn hairlines(&self, x: usize, y: u32, run: &mut Run, count: usize) {
+        let borders = Borders { scene: self.scene, hits: self.hits };
+        if !borders.are_near(x, y, count) {
+            return;
+        }
+        for i in 0..count {
+            run.line[i] = borders.light(x + i, y);
+        }
+    }
+
     /// Draws the outline outside a selected body.
     fn outline(&self, x: usize, y: u32, run: &mut Run, alpha: &mut [f32; RUN], count: usize) {
         for i in 0..count {
@@ -369,11 +388,13 @@ impl Inputs<'_> {
             }
             let glow = self.selected_near(x + i, y);
             if glow > 0.0 {
-                let strength = smooth(0.0, 0.5, glow) * 0.85;
+                let share = smooth(0.0, 0.5, glow);
+                let strength = share * 0.85;
                 for (channel, gold) in run.color.iter_mut().zip(GOLD) {
                     channel[i] = mix(channel[i], gold * 1.5, strength);
                 }
                 alpha[i] = max(alpha[i], strength);
+                run.line[i] = mix(run.line[i], 1.0, share);
             }
         }
     }
@@ -394,7 +415,7 @@ impl Inputs<'_> {
         selected.count() as f32 * 0.125
     }
 
-    /// Vignette, tone curve, overlay, mean over the refinement's frames, sRGB encoding and dithering.
+    /// Vignette, tone curve, lines between pieces, overlay, mean over the refinement's frames, sRGB encoding and dithering.
     #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "the last part of `run`, which has them at hand")]
     fn film(
@@ -419,9 +440,11 @@ impl Inputs<'_> {
             // Bright colours lose some saturation.
             let peak = max(color[0], max(color[1], color[2]));
             let paler = smooth(0.8, 6.0, peak) * 0.5;
+            // After the tone curve, so that a line is as clear on a bright surface as on a dark one.
+            let shown = run.line[i] * alpha[i];
             for k in 0..3 {
                 let x = power(max(mix(color[k], peak, paler), 1e-12), TONE[0]);
-                display[k][i] = unit(x / (TONE[1] * x + TONE[2])) * alpha[i];
+                display[k][i] = unit(x / (TONE[1] * x + TONE[2])) * shown;
             }
             display[3][i] = alpha[i];
         }

@@ -1,7 +1,7 @@
 //! A picture drawn over render targets of several formats and sizes, against the reference.
 
 use super::{fixtures::altered, reference};
-use crate::{Blit, gpu::Gpu, surfaces::read_texture};
+use crate::{Blit, Pixels, View, gpu::Gpu, surfaces::read_texture};
 
 use wgpu::{TextureFormat, TextureUsages};
 
@@ -111,5 +111,16 @@ fn planted_errors_are_found() {
         let apart = worst(&gpu, &blit, size, format, true);
         println!("`{to}` for `{from}`: {apart:.1}");
         assert!(apart > 2.0 * TOLERANCE, "`{to}` for `{from}` goes unnoticed: {apart:.1}");
+    }
+}
+
+#[test]
+fn pixels_become_a_view_in_memory_or_on_a_device() {
+    let Some(gpu) = Gpu::for_test() else { return };
+    let pixels = Pixels { size: FROM, rgba: picture().concat() };
+    for window in [None, Some(&gpu)] {
+        let view = View::new(pixels.clone(), window).expect("a view");
+        assert_eq!(view.texture().is_some(), window.is_some());
+        assert_eq!(*view.read(&gpu).expect("pixels"), pixels);
     }
 }

@@ -133,7 +133,7 @@ pub struct Stage {
 }
 
 /// The shape of a tree; only its bounds count here.
-fn shape(forest: &Arc<Forest>, tree: u32, mass: GridMass) -> Arc<Shape> {
+pub fn shape(forest: &Arc<Forest>, tree: u32, mass: GridMass) -> Arc<Shape> {
     let grid = Grid { level: forest.level, origin: DVec3::ZERO, h: 1.0 };
     let octree = Octree { forest: Arc::clone(forest), tree, grid, mass };
     Arc::new(Shape::octree(octree, 1.0, Look::default()))
@@ -191,6 +191,7 @@ impl Stage {
             shape: shape(&forest, 0, mass),
             world_from_local: pose,
             id,
+            object: 0,
             selected: false,
             mark: None,
             interior: Volume::default(),
@@ -230,6 +231,8 @@ impl Stage {
                 shape: shape(&broken.forest, piece.tree, piece.mass),
                 world_from_local: pose,
                 id: i as u32,
+                // As if there were a second object among the pieces.
+                object: u32::from(i % 4 == 3),
                 selected: i == 1,
                 mark: None,
                 interior: Volume::default(),

@@ -14,6 +14,7 @@ macro_rules! on_both {
 
 mod blit;
 mod fixtures;
+mod hairlines;
 mod looks;
 mod meshes;
 mod native;

@@ -91,8 +91,9 @@ impl Scene {
 
     fn odd_pixels(&self, taken: &Taken) -> f64 {
         let Taken { frame, hits, looks, lights, overlay, before, .. } = taken;
-        let expected =
-            compose(&Inputs { frame, hits, looks, lights, overlay: overlay.as_deref(), history: before });
+        let objects: Vec<u32> = self.stage.bodies.iter().map(|body| body.object).collect();
+        let (overlay, objects) = (overlay.as_deref(), objects.as_slice());
+        let expected = compose(&Inputs { frame, hits, objects, looks, lights, overlay, history: before });
         let odd = |i: &usize| {
             let mean = DVec4::from(taken.history[*i].map(f64::from)) - expected.history[*i];
             let bytes = std::array::from_fn(|k| f64::from(taken.picture[4 * i + k]));
@@ -109,18 +110,23 @@ pub(super) fn vase(by: By) -> Option<Scene> {
     let mut stage = Stage::drawn_by(by)?;
     let forest = (*stage.add_broken_vase(6)).clone();
     let camera = Camera { target: Vec3::new(0.0, 0.75, 0.0), distance: 3.2, ..Camera::default() };
-    let options = RenderOptions { floor: Some(0.0), ..RenderOptions::default() };
+    let options = RenderOptions { floor: Some(0.0), hairline: 1.2, ..RenderOptions::default() };
     let views = vec![
         View { camera, options: options.clone(), size: [64, 48], frames: 4 },
         // Low from the other side, nearer, in a size that tiles of texels and workgroups do not divide.
         View {
             camera: Camera { yaw: 3.7, pitch: 0.1, distance: 2.2, ..camera },
-            options: options.clone(),
+            options: RenderOptions { hairline: 3.4, ..options.clone() },
             size: [61, 47],
             frames: 2,
         },
         // Sixteen samples a frame: the filter narrows from frame to frame, and in the fourth there is none.
-        View { camera, options: RenderOptions { samples: 16, ..options }, size: [64, 48], frames: 4 },
+        View {
+            camera,
+            options: RenderOptions { samples: 16, hairline: 0.5, ..options },
+            size: [64, 48],
+            frames: 4,
+        },
     ];
     Some(Scene { stage, forests: vec![forest], views })
 }
@@ -273,7 +279,7 @@ const LIGHT_ERRORS: [(&str, &str); 17] = [
 ];
 
 /// What is replaced and by what, in the compose kernel with its includes.
-const COMPOSE_ERRORS: [(&str, &str); 34] = [
+const COMPOSE_ERRORS: [(&str, &str); 43] = [
     // The filter.
     ("alike2 * alike2", "alike2"),
     ("3.0 * frame.pixel_cone", "6.0 * frame.pixel_cone"),
@@ -309,6 +315,16 @@ const COMPOSE_ERRORS: [(&str, &str); 34] = [
     ("lit.sky * lit.sky;", "lit.sky;"),
     ("1.0 + 0.22 * exp2", "1.0 + 0.2 * exp2"),
     ("direction.y * 1.6 + 0.08", "direction.y * 1.6 + 0.09"),
+    // Lines between pieces.
+    ("return objects[a] == objects[b];", "return objects[a] == objects[a];"),
+    ("(a.pixel * (0.5 + 0.5 * reach))", "(0.5 * a.pixel * (0.5 + 0.5 * reach))"),
+    ("max(abs(rise.x), abs(rise.y))", "abs(rise.x)"),
+    ("return even * (1.0 - corner);", "return even;"),
+    ("k % 3 - 1, k / 3 - 1);\n        if", "k % 3 - 1, 0);\n        if"),
+    ("min(beside, 3.0)", "0.9 * min(beside, 3.0)"),
+    ("(half - 1.0) * min(outer", "min(outer"),
+    ("smoothstep(3.0, 6.0, borders)", "smoothstep(4.0, 6.0, borders)"),
+    ("const HAIRLINE_DARK = 0.75;", "const HAIRLINE_DARK = 0.7;"),
     // The outline, the eye and the film.
     ("select(2, 1, dx * dy != 0)", "2"),
     ("1.0 - 0.10 * dot(off, off)", "1.0 - 0.09 * dot(off, off)"),

@@ -129,7 +129,15 @@ pub fn body(shape: Shape, rotation: Quat, to: Vec3, id: u32) -> RenderBody {
         * Mat4::from_scale(Vec3::splat(shape.unit_m() as f32))
         * Mat4::from_translation(-local_from_shape);
     let shape = Arc::new(shape);
-    RenderBody { shape, world_from_local, id, selected: false, mark: None, interior: Volume::default() }
+    RenderBody {
+        shape,
+        world_from_local,
+        id,
+        object: 0,
+        selected: false,
+        mark: None,
+        interior: Volume::default(),
+    }
 }
 
 /// An octree ball beside a sphere, a ring, a cube and a convex polyhedron in one picture, on a floor and without one,

@@ -176,26 +176,32 @@ pub const CRACK: &[Row<FractureParams>] = rows! { FractureParams;
         .more("[how](fracture.md#dusty-surfaces)"), if is_dusty;
     number crack.dusty.irregularity = Parameter::number("Irregularity", (0.0, 1.0), "Dusty: how unevenly wide the \
          gap is: 0 the same everywhere, 1 down to nothing here and there").undo("irregularity of the gap"), if is_dusty;
-    number crack.transition_level = Parameter::whole("Transition", (1.0, MAX_LEVEL as f64), "Rough: octree level \
-         whose voxels carry the crack surfaces, 2 (at level 12: 3) to the leaf level; low breaks into coarse, bent \
-         chunks, high follows the cells").option("transition-level").undo("transition level")
-        .unset("4; dusty: three above the leaves"), if is_cracked;
+    number crack.transition_level = Parameter::whole("Transition", (1.0, MAX_LEVEL as f64), "Size of the crack's \
+         bumps: low gives big, bent chunks, high follows the gold seams").option("transition-level")
+        .undo("transition level").unset("4; dusty: three above the leaves")
+        .more("the octree level whose voxels carry the crack surfaces, 2 (at level 12: 3) to the leaf level"),
+        if is_cracked;
     number crack.noise.amplitude = Parameter::number("Roughness", (0.0, 1.0), "How far noise moves the crack away \
          from the cells' faces, in edges of a transition voxel").undo("roughness"), if is_cracked;
     number crack.noise.frequency = Parameter::whole("Frequency", (1.0, 4096.0), "Size of the bumps: patches along \
          the grid's side").logarithmic(1.0, 512.0).undo("frequency of the noise"), if is_cracked;
     number crack.noise.octaves = Parameter::whole("Octaves", (1.0, 5.0), "Number of layers of bumps, each finer than \
          the one before").undo("octaves of the noise"), if is_cracked;
-    number crack.displacement.face = Parameter::number("Jagged edges", (0.0, 0.5), "Rough: random shift of the \
-         facets' corners on the walls between the crack's voxels, in their edges").undo("jagged edges"), if is_rough;
-    number crack.displacement.voxel = Parameter::number("Jagged peaks", (0.0, 0.5), "Rough: random shift of the \
-         facets' corners inside the crack's voxels, in their edges").undo("jagged peaks"), if is_rough;
-    value crack.sides = Parameter::new("Sides", "Rough: the rule for the side of leaves that no crack touches: \
-         \"cone\", exact, or \"votes\", as published, leaves holes").undo("sides of the crack"), if is_rough;
+    number crack.displacement.face = Parameter::number("Jagged edges", (0.0, 0.5), "How torn the edges of the \
+         crack's facets are: 0 smooth, 0.5 wild").undo("jagged edges")
+        .more("rough; random shift of the facets' corners on the walls between the crack's voxels, in their edges"),
+        if is_rough;
+    number crack.displacement.voxel = Parameter::number("Jagged peaks", (0.0, 0.5), "How spiky the middles of the \
+         crack's facets are: 0 smooth, 0.5 wild").undo("jagged peaks")
+        .more("rough; random shift of the facets' corners inside the crack's voxels, in their edges"), if is_rough;
+    value crack.sides = Parameter::new("Sides", "Leave it at exact (\"cone\"); \"votes\" is the published rule, to \
+         compare, and leaves holes").undo("sides of the crack")
+        .more("rough; the rule for the side of leaves that no crack touches"), if is_rough;
     value crack.offset = Parameter::new("Follows", "Where the crack crosses an edge of its grid: \"plane\", the \
          Voronoi face moved by noise, or \"balance\", by noise alone").undo("what the crack follows"), if is_cracked;
-    number crack.strength = Parameter::number("Pull", (0.0, 1.0), "Rough, \"plane\": how strongly the cells' faces \
-         pull against the middle of the edge").option("strength").undo("pull of the cells"),
+    number crack.strength = Parameter::number("Pull", (0.0, 1.0), "How closely the crack keeps to the gold seams: 1 \
+         along them, 0 wanders").option("strength").undo("pull of the cells")
+        .more("\"plane\" only; how strongly the cells' faces pull against the middle of the edge"),
         if |params| is_cracked(params) && params.crack.offset == Offset::Plane;
 };
 

@@ -187,9 +187,10 @@ pub const CELLS: &[Row<FractureParams>] = rows! { FractureParams;
 pub const SURFACE: &[Row<FractureParams>] = rows! { FractureParams;
     value surface = Parameter::new("Surface", "How the crack faces look: \"planar\", \"rough\" or \"dusty\"")
         .undo("surface");
-    number island_level = Parameter::whole("Island level", (1.0, MAX_LEVEL as f64), "Octree level at which islands \
-         (connected parts) are found: parts closer together than a voxel of this level are one piece")
-        .option("island-level").undo("island level").unset("the leaf level");
+    number island_level = Parameter::whole("Island level", (1.0, MAX_LEVEL as f64), "Bits that almost touch count as \
+         one piece; lower joins across wider gaps").option("island-level").undo("island level").unset("the leaf level")
+        .more("the octree level at which islands, the connected parts, are found: parts closer together than a voxel \
+         of it are one piece");
     value labelling = Parameter::new("Labelling", "how islands are found: \"union-find\", or \"iterative\" as \
          published").undo("labelling").more("the same pieces, much more slowly");
     value smallest = Parameter::new("Smallest", "table: pieces with fewer than `voxels` (0) voxels, or less than \

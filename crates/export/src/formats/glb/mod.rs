@@ -20,7 +20,7 @@ use crate::mesh::Texture;
 use crate::{
     Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Hull, Needs, Target, Watch,
     meshes::{Primitive, Side, primitives},
-    motion::Motion,
+    motion::{Motion, MotionKey},
 };
 
 /// The format.
@@ -57,7 +57,7 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
     }
     watch.at(1, 1)?;
     let animations = match &what.motion {
-        Some(motion) => animation(&mut file.buffer, motion),
+        Some(motion) => animation(&mut file.buffer, what, motion),
         None => Vec::new(),
     };
     file.finish(tree, animations)
@@ -78,7 +78,7 @@ pub fn write_hulls(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<St
 }
 
 /// One animation of all moving pieces. A piece that does not exist at a time has scale zero.
-fn animation(buffer: &mut Buffer, motion: &Motion) -> Vec<Value> {
+fn animation(buffer: &mut Buffer, what: &Assembly, motion: &Motion) -> Vec<Value> {
     let (mut samplers, mut channels) = (Vec::new(), Vec::new());
     for (node, track) in motion.tracks.iter().enumerate() {
         let times: Vec<f32> = track.keys.iter().map(|key| key.time as f32).collect();
@@ -87,7 +87,8 @@ fn animation(buffer: &mut Buffer, motion: &Motion) -> Vec<Value> {
             samplers.push(json!({ "input": input, "output": output, "interpolation": how }));
         };
         if times.len() > 1 {
-            let places: Vec<[f32; 3]> = track.keys.iter().map(|k| k.position.as_vec3().to_array()).collect();
+            let place = |key: &MotionKey| what.pieces[node].origin_at(key, what.handover.pivot).as_vec3();
+            let places: Vec<[f32; 3]> = track.keys.iter().map(|key| place(key).to_array()).collect();
             let turns: Vec<[f32; 4]> =
                 track.keys.iter().map(|k| k.rotation.normalize().as_quat().normalize().to_array()).collect();
             let input = buffer.times(&times);

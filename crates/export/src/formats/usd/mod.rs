@@ -23,7 +23,7 @@ use crate::{
     Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Generation, Needs, Target, Watch,
     debris::Debris,
     meshes::WrittenMesh,
-    motion::{Motion, MotionTrack},
+    motion::{Motion, MotionKey, MotionTrack},
     shape::MassProperties,
 };
 pub(crate) use materials::ROOT;
@@ -175,7 +175,10 @@ fn write_piece<'a>(
         writeln!(out, "        bool physics:kinematicEnabled = {}", u8::from(track.is_some()))?;
     }
     match track {
-        Some((motion, track)) => write_samples(out, motion, track, &space)?,
+        Some((motion, track)) => {
+            let origin = |key: &MotionKey| space.point(piece.origin_at(key, what.handover.pivot));
+            write_samples(out, motion, track, (&space, &origin))?;
+        }
         None => {
             let p = space.point(piece.placing.point(pivot));
             let [x, y, z, w] = unit(space.turn() * piece.placing.rotation);
@@ -258,11 +261,11 @@ fn write_samples(
     out: &mut impl Write,
     motion: &Motion,
     track: &MotionTrack,
-    space: &FileSpace,
+    (space, origin): (&FileSpace, &dyn Fn(&MotionKey) -> DVec3),
 ) -> std::io::Result<()> {
     writeln!(out, "        double3 xformOp:translate.timeSamples = {{")?;
     for key in &track.keys {
-        let p = space.point(key.position);
+        let p = origin(key);
         writeln!(out, "            {}: ({}, {}, {}),", key.time * motion.fps, p.x, p.y, p.z)?;
     }
     writeln!(out, "        }}\n        quatf xformOp:orient.timeSamples = {{")?;
@@ -375,7 +378,6 @@ mod tests {
     use crate::{
         Placing,
         mesh::{Material, Texture},
-        motion::MotionKey,
         shape::{Look, Shape},
         voxelize::Progress,
     };
@@ -391,6 +393,7 @@ mod tests {
             cell: Some(4),
             parent: None,
             generation: 1,
+            called: None,
         }
     }
 

@@ -79,29 +79,36 @@ pub struct CutPiece {
 /// The meshes of one cut object.
 #[derive(Clone, Debug, Default)]
 pub struct Originals {
-    /// For every step its pieces' meshes; `None` for a piece that broke again, and for one without a part of the mesh
-    /// of its own (it lies in voxels that another piece's mesh fills).
+    /// For every step its pieces' meshes; `None` for a piece that broke again, unless those are kept, and for one without a
+    /// part of the mesh of its own (it lies in voxels that another piece's mesh fills).
     pub steps: Vec<Vec<Option<PieceMesh>>>,
-    /// The whole object, if no step broke it.
+    /// The whole object, if no step broke it or what broke is kept.
     pub whole: Option<PieceMesh>,
 }
 
 /// Most attempts with other perturbations of the cracks.
 const TRIES: u64 = 6;
 
-/// Cuts `mesh` (with `scale` units of shape space per mesh unit) by `steps`, on `grid` (shape space).
+/// Cuts `mesh` (with `scale` units of shape space per mesh unit) by `steps`, on `grid` (shape space). `keeps_broken`: what a
+/// step broke keeps its mesh, too.
 ///
 /// # Errors
 /// [`NotOriginal`].
-pub fn meshes(mesh: &Mesh, scale: f64, grid: &Grid, steps: &[CutStep<'_>]) -> Result<Originals, NotOriginal> {
+pub fn meshes(
+    (mesh, scale): (&Mesh, f64),
+    grid: &Grid,
+    steps: &[CutStep<'_>],
+    keeps_broken: bool,
+) -> Result<Originals, NotOriginal> {
     let whole = body::imported(mesh, scale, grid)?;
     let mut left: Vec<Vec<Option<Body>>> = Vec::with_capacity(steps.len());
     let mut whole = Some(whole);
     for step in steps {
-        let body = match step.broken {
-            None => whole.take(),
-            Some((of, piece)) => left.get_mut(of).and_then(|all| all.get_mut(piece)).and_then(Option::take),
+        let broken = match step.broken {
+            None => Some(&mut whole),
+            Some((of, piece)) => left.get_mut(of).and_then(|all| all.get_mut(piece)),
         };
+        let body = broken.and_then(|body| if keeps_broken { body.clone() } else { body.take() });
         left.push(match body {
             Some(body) => cut(&body, grid, step)?,
             None => step.pieces.iter().map(|_| None).collect(),

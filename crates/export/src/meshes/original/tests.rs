@@ -49,7 +49,7 @@ fn broken_by(
 }
 
 fn cut_all(object: &Imported, broken: &BrokenObject) -> Originals {
-    meshes(&object.mesh, 1.0, &broken.grid(), &steps_of(broken).unwrap()).unwrap()
+    meshes((&object.mesh, 1.0), &broken.grid(), &steps_of(broken).unwrap(), false).unwrap()
 }
 
 /// Signed volume, reckoned from the middle of the object.
@@ -274,7 +274,7 @@ fn an_open_mesh_is_refused() {
     let (object, broken) = broken("builtin:box", 4, &params(Surface::Planar, 4), 1);
     let mut mesh = crate::mesh::Mesh::clone(&object.mesh);
     mesh.triangles.pop();
-    let refused = meshes(&mesh, 1.0, &broken.grid(), &steps_of(&broken).unwrap());
+    let refused = meshes((&mesh, 1.0), &broken.grid(), &steps_of(&broken).unwrap(), false);
     assert!(matches!(refused, Err(NotOriginal::Open(_))));
 }
 

@@ -1,16 +1,16 @@
 //! The compose pass: hits, looks and light to colour.
 //!
-//! Light is averaged over the light texels near by that lie on the same surface. A body is lit by the sun, by
-//! a sky that is lighter above than below, by a weak lamp behind the camera, and, where it is not matt,
-//! mirrors a little of sun and sky. Glass shows the backdrop through it. A seam of gold lies over that. The floor
-//! shows the backdrop, darker where
-//! light is missing. Then come the outline of what is selected, a vignette, the tone curve, the overlay, the
-//! mean over the refinement's frames, sRGB and half a byte's worth of noise.
+//! Light is averaged over the light texels near by that lie on the same surface. A body is lit by the sun, by a sky
+//! that is lighter above than below, by a weak lamp behind the camera, and, where it is not matt, mirrors a little of
+//! sun and sky. Glass shows the backdrop through it. A seam of gold lies over that. The floor shows the backdrop,
+//! darker where light is missing. Then come the outline of what is selected, a vignette, the tone curve, dark lines
+//! between pieces (`hairline.rs`), except in that outline, the overlay, the mean over the refinement's frames, sRGB and
+//! half a byte's worth of noise.
 
 use glam::{DVec2, DVec3, DVec4, Vec3Swizzles, Vec4Swizzles};
 use rayon::prelude::*;
 
-use super::{FLOOR, SKY, centre_of, hash, smoothstep, through};
+use super::{FLOOR, SKY, centre_of, hairline::Picture, hash, smoothstep, through};
 use crate::{surfaces::HitData, svo::unpack_normal, tables::FrameData};
 
 /// What the pass writes, rows from the top.
@@ -27,6 +27,8 @@ pub struct Inputs<'a> {
     pub frame: &'a FrameData,
     /// First hits.
     pub hits: &'a [HitData],
+    /// Of which object each body is a piece.
+    pub objects: &'a [u32],
     /// Colours and marks.
     pub looks: &'a [u32],
     /// Sun, sky, depth, packed normal, as words.
@@ -76,15 +78,18 @@ impl Inputs<'_> {
                 (self.gilded(color, look, &hit, direction, lit), 1.0)
             }
         };
+        let mut line = Picture { frame, hits: self.hits, objects: self.objects }.light(at);
         if look & SELECTED == 0 {
-            let strength = 0.85 * smoothstep(0.0, 0.5, self.selected_near(at));
+            let share = smoothstep(0.0, 0.5, self.selected_near(at));
+            let strength = 0.85 * share;
+            line += (1.0 - line) * share;
             color = color.lerp(GOLD * 1.5, strength);
             alpha = f64::max(alpha, strength);
         }
         let size = DVec2::new(f64::from(frame.size[0]), f64::from(frame.size[1]));
         let from_middle = (centre_of(at) + DVec2::from(frame.jitter.map(f64::from))) / size * 2.0 - 1.0;
         color *= 1.0 - 0.10 * from_middle.length_squared();
-        let mut mean = (tone(color) * alpha).extend(alpha);
+        let mut mean = (tone(color) * line * alpha).extend(alpha);
         if let Some(overlay) = self.overlay {
             let over = DVec4::from(overlay[index].map(f64::from));
             mean = over + mean * (1.0 - over.w);

@@ -3,6 +3,7 @@
 mod blit;
 mod compose;
 mod first_hit;
+mod hairline;
 mod light;
 mod look;
 mod overlay;
