@@ -179,7 +179,8 @@ fn selects_merges_and_goes_on_from_before(display: &Display) {
     };
     let camera = state["camera"].clone();
     let chosen = (0..5).any(|_| {
-        band(&program, [x + 30.0, y + 60.0], centre);
+        // Below the message about the last session.
+        band(&program, [x + 30.0, y + 180.0], centre);
         program.soon(|s| s["selected"].as_u64() > Some(0))
     });
     let some = program.state().unwrap();
