@@ -152,7 +152,10 @@ fn a_body_is_dragged_and_thrown_bodies_arrive() {
     assert!(pushed > 0.01);
     // It is part of the scene: saved, and taken back.
     let saved = sandbox.scene(kintsugi::render::Camera::default());
-    assert!(matches!(&saved.events[..], [Event::Projectile { body, .. }] if body.file == "builtin:sphere"));
+    let [Event::Hand { path, .. }, Event::Projectile { body: thrown, .. }] = &saved.events[..] else {
+        panic!("the hand, then the ball: {:?}", saved.events)
+    };
+    assert_eq!((path.len(), path[149], &*thrown.file), (150, target, "builtin:sphere"));
     assert_eq!(sandbox.undo().as_deref(), Some("throw"));
     assert_eq!(sandbox.bodies().len(), 1);
 }
