@@ -21,6 +21,12 @@ var<private> frame: Frame;
 const SUN_COLOR = vec3<f32>(2.55, 2.3, 1.98);
 const SKY_COLOR = vec3<f32>(0.60, 0.68, 0.80);
 const GROUND_COLOR = vec3<f32>(0.36, 0.31, 0.27);
+const LAMP_COLOR = vec3<f32>(0.20, 0.19, 0.2);
+// Of the studio backdrop: warm grey at the floor's horizon, cooler and darker above.
+const HORIZON = vec3<f32>(0.44, 0.42, 0.40);
+const ZENITH = vec3<f32>(0.13, 0.155, 0.20);
+// Shares of linear red, green and blue in brightness.
+const LUMA = vec3<f32>(0.2126, 0.7152, 0.0722);
 const GOLD = vec3<f32>(1.0, 0.66, 0.16);
 
 fn linear_from_srgb(c: vec3<f32>) -> vec3<f32> {
@@ -44,16 +50,29 @@ fn tone(color: vec3<f32>) -> vec3<f32> {
     return clamp(x / (TONE_B * x + TONE_C), vec3<f32>(0.0), vec3<f32>(1.0));
 }
 
-// A studio backdrop: warm grey at the floor's horizon, cooler and darker above.
 fn backdrop(direction: vec3<f32>) -> vec3<f32> {
     let h = clamp(direction.y * 1.6 + 0.08, 0.0, 1.0);
-    let horizon = vec3<f32>(0.44, 0.42, 0.40);
-    let zenith = vec3<f32>(0.13, 0.155, 0.20);
-    return mix(horizon, zenith, smoothstep(0.0, 1.0, h));
+    if (frame.flags & FLAG_BACKGROUND) != 0u {
+        return mix(frame.horizon, frame.zenith, smoothstep(0.0, 1.0, h));
+    }
+    return mix(HORIZON, ZENITH, smoothstep(0.0, 1.0, h));
+}
+
+fn sun_light() -> vec3<f32> {
+    return SUN_COLOR * frame.sun_tint;
 }
 
 fn sky_light(n: vec3<f32>) -> vec3<f32> {
-    return mix(GROUND_COLOR, SKY_COLOR, smoothstep(-1.0, 1.0, n.y));
+    return mix(GROUND_COLOR, SKY_COLOR, smoothstep(-1.0, 1.0, n.y)) * frame.sky_tint;
+}
+
+// Towards a weak lamp that keeps the shadow side round: behind the camera's right shoulder, if it has no place of its
+// own.
+fn towards_lamp() -> vec3<f32> {
+    if (frame.flags & FLAG_LAMP) != 0u {
+        return frame.lamp;
+    }
+    return normalize(normalize(frame.right) * 0.8 - frame.ahead * 0.6 + vec3<f32>(0.0, 0.25, 0.0));
 }
 
 // Which of the pixels under a light texel has its turn in this frame.
@@ -78,7 +97,7 @@ fn filtered(at: vec2<u32>, hit: PixelHit, n: vec3<f32>, direction: vec3<f32>) ->
     let turn = light_turn();
     let place = (vec2<f32>(at) - vec2<f32>(turn)) / f32(frame.light_step);
     let base = vec2<i32>(floor(place));
-    let depth = hit.distance * dot(direction, frame.forward);
+    let depth = hit.distance * dot(direction, frame.ahead);
     // Height over the pixel's tangent plane of a texel at depth z: z * (corner + x * across + y * down) . n - plane.
     let plane = hit.distance * dot(direction, n);
     let pixel = 2.0 / vec2<f32>(frame.size);
@@ -142,11 +161,11 @@ fn glass(color: vec3<f32>, albedo: vec3<f32>, n: vec3<f32>, direction: vec3<f32>
     let way = mix(vec3<f32>(1.0), dye, slant) * (1.0 - 0.5 * slant * slant);
     let through = backdrop(normalize(direction - n * 0.45)) * dye * way;
     let seen = reflect(direction, n);
-    let lamp = normalize(normalize(frame.right) * -0.55 + normalize(frame.up) * 0.6 - frame.forward * 0.58);
+    let lamp = normalize(normalize(frame.right) * -0.55 + normalize(frame.up) * 0.6 - frame.ahead * 0.58);
     let glare = smoothstep(0.90, 0.93, dot(seen, lamp)) * 6.0;
     return color * 0.12 + through * (1.0 - mirrored) * (0.45 + 0.55 * lit.sky)
         + (sky_light(seen) + glare) * mirrored * lit.sky
-        + SUN_COLOR * gloss(n, v, frame.sun, 0.18) * lit.sun;
+        + sun_light() * gloss(n, v, frame.sun, 0.18) * lit.sun;
 }
 
 fn shade_body(hit: PixelHit, look: u32, n: vec3<f32>, direction: vec3<f32>, lit: Lit) -> vec3<f32> {
@@ -157,15 +176,14 @@ fn shade_body(hit: PixelHit, look: u32, n: vec3<f32>, direction: vec3<f32>, lit:
     }
     let matt = (look & MARK_MATT) != 0u || frame.color_by != 0u;
     let nl = max(dot(n, frame.sun), 0.0);
-    let sun = SUN_COLOR * nl * lit.sun;
-    // A weak lamp behind the camera's right shoulder keeps the shadow side round.
-    let lamp = normalize(normalize(frame.right) * 0.8 - frame.forward * 0.6 + vec3<f32>(0.0, 0.25, 0.0));
-    let fill = vec3<f32>(0.20, 0.19, 0.2) * pow(0.5 + 0.5 * dot(n, lamp), 2.0) * lit.sky;
+    let sun = sun_light() * nl * lit.sun;
+    let lamp = towards_lamp();
+    let fill = LAMP_COLOR * frame.lamp_tint * pow(0.5 + 0.5 * dot(n, lamp), 2.0) * lit.sky;
     var color = albedo * (sun + (sky_light(n) + fill) * bounced(lit.sky, albedo));
     if !matt {
         let edge = pow(1.0 - max(dot(n, v), 0.0), 5.0);
         let mirror = reflect(direction, n);
-        color += SUN_COLOR * gloss(n, v, frame.sun, 0.42) * lit.sun;
+        color += sun_light() * gloss(n, v, frame.sun, 0.42) * lit.sun;
         color += sky_light(mirror) * (0.025 + 0.3 * edge) * lit.sky;
     }
     if (look & MARK_GLASS) != 0u && frame.color_by == 0u {
@@ -186,7 +204,7 @@ const SEAM_SHINE = vec3<f32>(0.70, 0.27, 0.02);
 // A line of gold: metal that mirrors sun and sky in its own colour and shines a little by itself; round it, its glow.
 fn gilded(color: vec3<f32>, gold: f32, n: vec3<f32>, direction: vec3<f32>, lit: Lit) -> vec3<f32> {
     let v = -direction;
-    let sun = SUN_COLOR * lit.sun;
+    let sun = sun_light() * lit.sun;
     let mirror = sky_light(reflect(direction, n)) * mix(0.4, 1.0, lit.sky);
     let metal = SEAM_GOLD * (sun * max(dot(n, frame.sun), 0.0) * 0.35 + mirror * 0.9)
         + vec3<f32>(1.0, 0.72, 0.3) * sun * gloss(n, v, frame.sun, 0.34) * 6.0
@@ -208,7 +226,7 @@ fn seen_at(at: vec2<i32>) -> Seen {
     let hit = hits[u32(at.y) * frame.size.x + u32(at.x)];
     let uv = (vec2<f32>(at) + 0.5 + frame.jitter) / vec2<f32>(frame.size);
     let point = pixel_ray(frame.right, frame.up, frame.forward, uv) * hit.distance;
-    return Seen(point, frame.pixel_cone * dot(point, frame.forward), normal_unpack(hit.normal));
+    return Seen(point, frame.pixel_cone * dot(point, frame.ahead), normal_unpack(hit.normal));
 }
 
 // Of a pixel that may lie outside of the picture.
@@ -346,15 +364,31 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         alpha = 1.0;
     } else if hit.body == BODY_FLOOR {
         let lit = filtered(id.xy, hit, n, direction);
-        let base = backdrop(vec3<f32>(direction.x, 0.0, direction.z));
-        // Relative to open floor, so that the floor runs into the backdrop without a line.
-        let open = SUN_COLOR * frame.sun.y + SKY_COLOR;
-        let here = SUN_COLOR * frame.sun.y * lit.sun + SKY_COLOR * lit.sky * lit.sky;
+        var base = backdrop(vec3<f32>(direction.x, 0.0, direction.z));
+        if (frame.flags & FLAG_FLOOR_COLOR) != 0u {
+            base = frame.floor_color;
+        }
+        // Relative to open floor under the usual lights, so that the floor runs into the backdrop without a line, and is
+        // dark under weak lights. A sun below the horizon does not light it.
+        let high = max(frame.sun.y, 0.0);
+        let sun = sun_light() * high;
+        let sky = SKY_COLOR * frame.sky_tint;
+        let usual = SUN_COLOR * high + SKY_COLOR;
+        let here = sun * lit.sun + sky * lit.sky * lit.sky;
         let flat_offset = frame.eye + direction * hit.distance - frame.target_point;
         let far = smoothstep(1.0, 4.0, length(flat_offset.xz) / frame.fade);
         let pool = 1.0 + 0.22 * exp2(-dot(flat_offset.xz, flat_offset.xz) / (frame.fade * frame.fade));
-        color = mix(base * pool * here / open, base, far);
+        color = mix(base * pool * here / usual, base, far);
         color = mix(color, away, far);
+        if transparent {
+            // As much as the shadow fades away in a picture with a floor. Programs that lay one picture over another do so in
+            // sRGB, where a share of light is about its root.
+            let lost = sun * (1.0 - lit.sun) + sky * (1.0 - lit.sky * lit.sky);
+            let open = max(sun + sky, vec3<f32>(1e-6));
+            let dark = clamp(dot(lost, LUMA) / dot(open, LUMA), 0.0, 1.0);
+            alpha = (1.0 - pow(1.0 - dark, 1.0 / 2.2)) * (1.0 - far) * (1.0 - far);
+            color = vec3<f32>(0.0);
+        }
     }
     // After the tone curve, so that a line is as clear on a bright surface as on a dark one.
     var line = 1.0;

@@ -4,6 +4,7 @@ struct Frame {
     eye: vec3<f32>,
     // World width of a pixel at distance 1.
     pixel_cone: f32,
+    // The picture's middle at depth 1, seen from the eye. A lens shears it away from `ahead`.
     forward: vec3<f32>,
     ao_reach: f32,
     // Half the picture's width and height at distance 1, as vectors.
@@ -15,18 +16,35 @@ struct Frame {
     sun_radius: f32,
     target_point: vec3<f32>,
     flags: u32,
+    // Along the view, unit: depths are measured along it.
+    ahead: vec3<f32>,
+    // Pixels a light texel covers, each way.
+    light_step: u32,
+    // Factors of the lights' own colours.
+    sun_tint: vec3<f32>,
+    samples: u32,
+    sky_tint: vec3<f32>,
+    // Taps each way of the light filter.
+    filter_radius: u32,
+    // Towards the weak lamp, unit, with FLAG_LAMP.
+    lamp: vec3<f32>,
+    color_by: u32,
+    lamp_tint: vec3<f32>,
+    body_count: u32,
+    // Colours of the backdrop, linear, with FLAG_BACKGROUND.
+    horizon: vec3<f32>,
+    // Frames already in the history.
+    accumulated: u32,
+    zenith: vec3<f32>,
+    // Width of the lines between pieces that lie together, pixels; 0 without.
+    hairline: f32,
+    // Linear, with FLAG_FLOOR_COLOR.
+    floor_color: vec3<f32>,
+    // How far round a line its surroundings are looked at for more pieces, pixels.
+    hairline_reach: u32,
     size: vec2<u32>,
     light_size: vec2<u32>,
     jitter: vec2<f32>,
-    // Frames already in the history.
-    accumulated: u32,
-    samples: u32,
-    body_count: u32,
-    // Pixels a light texel covers, each way.
-    light_step: u32,
-    color_by: u32,
-    // Taps each way of the light filter.
-    filter_radius: u32,
     // Body that shows where it would crack, SEAM_NONE when none does; level of the preview; its first voxel; its seeds.
     seam_body: u32,
     seam_level: u32,
@@ -35,18 +53,19 @@ struct Frame {
     // Object id of the cells that stay and the cell under the pointer, which are tinted; CELL_NONE without.
     kept_object: u32,
     hovered_cell: u32,
-    // Width of the lines between pieces that lie together, pixels; 0 without. How far round a line its surroundings are
-    // looked at for more pieces, pixels.
-    hairline: f32,
-    hairline_reach: u32,
 }
 
+// With FLAG_TRANSPARENT, the floor is there for its shadows only.
 const FLAG_FLOOR = 1u;
 const FLAG_TRANSPARENT = 2u;
 // Some body is selected.
 const FLAG_SELECTION = 4u;
 // There is an overlay.
 const FLAG_OVERLAY = 8u;
+// The backdrop, the floor and the weak lamp's direction are given; without, they are a studio's.
+const FLAG_BACKGROUND = 16u;
+const FLAG_FLOOR_COLOR = 32u;
+const FLAG_LAMP = 64u;
 
 const BODY_SKY = 0xffffffffu;
 const BODY_FLOOR = 0xfffffffeu;

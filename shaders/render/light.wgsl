@@ -7,6 +7,9 @@
 @group(0) @binding(7) var<storage, read> hits: array<PixelHit>;
 @group(0) @binding(8) var<storage, read_write> lights: array<vec4<u32>>;
 
+// However wide the sun is, a ray to it sees as finely as one to the sky.
+const WIDEST_SLOPE = 0.06;
+
 // A 4 x 4 tile of texels holds sixteen strata, so that the filter's average over any tile is a stratified one.
 // Every tile deals them out in an order of its own, or what the average leaves over would show as a regular grid.
 fn stratum(texel: vec2<u32>) -> u32 {
@@ -51,6 +54,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let grid = frame_of(n);
     let sun_grid = frame_of(frame.sun);
     let facing = dot(n, frame.sun) > 0.0;
+    let sun_slope = max(min(0.5 * frame.sun_radius, WIDEST_SLOPE), frame.pixel_cone);
     var sun = 0.0;
     var sky = 0.0;
     let strata = stratum(id.xy);
@@ -63,7 +67,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         let ring = vec2<f32>(cos(turned), sin(turned)) * sqrt(u.x);
         if facing {
             let l = normalize(frame.sun + sun_grid * vec3<f32>(ring * frame.sun_radius, 0.0));
-            let blocked = trace(Ray(origin, l, 0.0, max(0.5 * frame.sun_radius, frame.pixel_cone), 0.5 * voxel, 1e9), true);
+            let blocked = trace(Ray(origin, l, 0.0, sun_slope, 0.5 * voxel, 1e9), true);
             sun += select(1.0, 0.0, blocked.body != BODY_SKY);
         }
         let up = grid * vec3<f32>(ring, sqrt(max(1.0 - u.x, 0.0)));
@@ -78,6 +82,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         sky += smoothstep(0.0, 1.0, min(distance / reach, 1.0));
     }
     let count = f32(max(frame.samples, 1u));
-    let depth = hit.distance * dot(direction, frame.forward) * select(1.0, -1.0, hit.body == BODY_FLOOR);
+    let depth = hit.distance * dot(direction, frame.ahead) * select(1.0, -1.0, hit.body == BODY_FLOOR);
     lights[texel] = vec4<u32>(bitcast<vec3<u32>>(vec3<f32>(sun / count, sky / count, depth)), hit.normal);
 }

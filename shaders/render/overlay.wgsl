@@ -38,11 +38,14 @@ fn linear_from_srgb(c: vec3<f32>) -> vec3<f32> {
 
 // In halves of the picture's width and height at depth 1 times depth, and depth.
 fn in_view(point: vec3<f32>) -> vec3<f32> {
-    let p = point - frame.eye;
+    let from_eye = point - frame.eye;
+    let depth = dot(from_eye, frame.ahead);
+    // Relative to the picture's middle, which a lens shifts.
+    let p = from_eye - (frame.forward - frame.ahead) * depth;
     return vec3<f32>(
         dot(p, frame.right) / dot(frame.right, frame.right),
         dot(p, frame.up) / dot(frame.up, frame.up),
-        dot(p, frame.forward),
+        depth,
     );
 }
 
@@ -144,7 +147,7 @@ fn pixel(vertex: Shown) -> @location(0) vec4<f32> {
     let hit = hits[at.y * frame.size.x + at.x];
     let uv = (vec2<f32>(at) + 0.5 + frame.jitter) / vec2<f32>(frame.size);
     let direction = pixel_ray(frame.right, frame.up, frame.forward, uv);
-    let surface = hit.distance * dot(direction, frame.forward);
+    let surface = hit.distance * dot(direction, frame.ahead);
     let hidden = hit.body != BODY_SKY && vertex.depth - layer.lift > surface * 1.0001;
     let alpha = vertex.color.w * select(1.0, layer.through, hidden);
     if alpha <= 0.0 {

@@ -9,7 +9,7 @@ use crate::geometry::Aabb;
 use glam::{Mat4, Vec3};
 
 use super::{
-    Camera, Overlay,
+    Camera, Lens, Lighting, Overlay, Rgb,
     overlay::OverlayPass,
     surfaces::{Surfaces, Targets},
     tables::{BodyData, BoxData, FrameData, tables},
@@ -21,10 +21,6 @@ use crate::{
     svo::{Arena, ArenaBuffers},
 };
 
-/// Direction of the sun: over the left shoulder of the default view.
-const SUN: Vec3 = Vec3::new(-0.335, 0.735, 0.589);
-/// Tangent of the sun's angular radius: about ten times the real one, for soft shadows.
-const SUN_RADIUS: f32 = 0.045;
 /// Two rings of neighbours cannot tell how far off a border lies that is farther away.
 const WIDEST_HAIRLINE: f32 = 4.0;
 
@@ -97,8 +93,15 @@ pub struct RenderOptions {
     pub color_by: ColorBy,
     /// Floor height (y), or `None` for no floor.
     pub floor: Option<f32>,
-    /// Leave the background transparent (alpha 0).
+    /// Leave the background transparent (alpha 0), and the floor away.
     pub transparent: bool,
+    /// In a transparent picture, keep of the floor its shadows: black, with the share of its light that the floor loses
+    /// as alpha.
+    pub catches_shadows: bool,
+    /// Light, backdrop and floor.
+    pub lighting: Lighting,
+    /// Blurs what is out of focus, in refined pictures; `None`: everything is sharp.
+    pub lens: Option<Lens>,
     /// Ambient-occlusion and soft-shadow samples per pixel in this frame; 1 for the live window, more for stills.
     pub samples: u32,
     /// Number of frames accumulated without motion; 0 restarts the refinement.
@@ -113,6 +116,9 @@ impl Default for RenderOptions {
             color_by: ColorBy::Material,
             floor: Some(0.0),
             transparent: false,
+            catches_shadows: false,
+            lighting: Lighting::default(),
+            lens: None,
             samples: 1,
             accumulated: 0,
             hairline: 0.0,
@@ -348,7 +354,11 @@ pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, b
     let light_step = if samples > 1 { 1 } else { 2 };
     let selection = input.bodies.iter().any(|body| body.selected);
     let overlay = input.overlay.is_some_and(|overlay| !overlay.is_empty());
-    let floor = options.floor.filter(|y| y.is_finite() && !options.transparent);
+    let has_floor = !options.transparent || options.catches_shadows;
+    let floor = options.floor.filter(|y| y.is_finite() && has_floor);
+    let lighting = options.lighting.sane();
+    let (eye, forward) =
+        options.lens.map_or((camera.eye(), axes.forward), |lens| lens.view(&camera, refined));
     let hairline = hairline_of(input);
     // At first the filter is as wide as the noise pattern; later the history averages instead.
     let filter_radius = match refined * samples {
@@ -357,39 +367,55 @@ pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, b
         _ => light_step - 1,
     };
     FrameData {
-        eye: camera.eye(),
+        eye,
         pixel_cone: 2.0 * tan_y / size[1] as f32,
-        forward: axes.forward,
+        forward,
         ao_reach: 0.16 * camera.distance,
         right: axes.right * tan_x,
         floor_y: floor.unwrap_or(0.0),
         up: axes.up * tan_y,
         fade: 1.2 * camera.distance,
-        sun: SUN.normalize_or(Vec3::Y),
-        sun_radius: SUN_RADIUS,
+        sun: lighting.sun_direction.as_vec3().normalize_or(Vec3::Y),
+        sun_radius: lighting.sun_softness as f32,
         target: camera.target,
         flags: u32::from(floor.is_some())
             | u32::from(options.transparent) << 1
             | u32::from(selection) << 2
-            | u32::from(overlay) << 3,
+            | u32::from(overlay) << 3
+            | u32::from(lighting.background.is_some()) << 4
+            | u32::from(lighting.floor_color.is_some()) << 5
+            | u32::from(lighting.lamp_direction.is_some()) << 6,
+        ahead: axes.forward,
+        light_step,
+        sun_tint: tint(lighting.sun_color, lighting.sun_strength),
+        samples,
+        sky_tint: tint(lighting.sky_color, lighting.sky_strength),
+        filter_radius,
+        lamp: lighting.lamp_direction.map_or(Vec3::Y, |lamp| lamp.as_vec3().normalize_or(Vec3::Y)),
+        color_by: options.color_by as u32,
+        lamp_tint: tint(lighting.lamp_color, lighting.lamp_strength),
+        body_count,
+        horizon: lighting.background.map_or(Vec3::ZERO, |of| of.horizon.linear()),
+        accumulated: refined,
+        zenith: lighting.background.map_or(Vec3::ZERO, |of| of.zenith.linear()),
+        hairline,
+        floor_color: lighting.floor_color.map_or(Vec3::ZERO, Rgb::linear),
+        hairline_reach: (3.0 * hairline.max(1.0)).ceil() as u32,
         size,
         light_size: size.map(|side| side.div_ceil(light_step)),
         jitter: jitter(refined),
-        accumulated: refined,
-        samples,
-        body_count,
-        light_step,
-        color_by: options.color_by as u32,
-        filter_radius,
         seam_body: input.seams.and_then(|s| seam_body(input, s.body)).unwrap_or(u32::MAX),
         seam_level: input.seams.map_or(0, |s| s.seams.level),
         seam_first: input.seams.map_or(0, |s| s.first),
         seam_seeds: input.seams.map_or(0, |s| s.seams.seeds),
         kept_object: input.seams.and_then(|s| s.marks.kept).unwrap_or(u32::MAX),
         hovered_cell: input.seams.and_then(|s| s.marks.hovered).unwrap_or(u32::MAX),
-        hairline,
-        hairline_reach: (3.0 * hairline.max(1.0)).ceil() as u32,
     }
+}
+
+/// Factor of a light's own colour.
+fn tint(color: Rgb, strength: f64) -> Vec3 {
+    color.linear() * strength as f32
 }
 
 /// Width of lines between pieces: 0 where there are no two.

@@ -240,7 +240,7 @@ impl OverlayPass {
             _ => Loaded::new(gpu, overlay)?,
         };
         let loaded = self.loaded.insert(loaded);
-        loaded.sort(gpu, frame.eye, frame.forward);
+        loaded.sort(gpu, frame.eye, frame.ahead);
         let targets = match self.targets.take() {
             Some(targets) if targets.size == frame.size => targets,
             _ => Targets::new(gpu, frame.size)?,

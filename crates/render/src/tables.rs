@@ -35,29 +35,37 @@ pub(super) struct FrameData {
     pub sun_radius: f32,
     pub target: Vec3,
     pub flags: u32,
+    pub ahead: Vec3,
+    pub light_step: u32,
+    pub sun_tint: Vec3,
+    pub samples: u32,
+    pub sky_tint: Vec3,
+    pub filter_radius: u32,
+    pub lamp: Vec3,
+    pub color_by: u32,
+    pub lamp_tint: Vec3,
+    pub body_count: u32,
+    pub horizon: Vec3,
+    pub accumulated: u32,
+    pub zenith: Vec3,
+    pub hairline: f32,
+    pub floor_color: Vec3,
+    pub hairline_reach: u32,
     pub size: [u32; 2],
     pub light_size: [u32; 2],
     pub jitter: [f32; 2],
-    pub accumulated: u32,
-    pub samples: u32,
-    pub body_count: u32,
-    pub light_step: u32,
-    pub color_by: u32,
-    pub filter_radius: u32,
     pub seam_body: u32,
     pub seam_level: u32,
     pub seam_first: u32,
     pub seam_seeds: u32,
     pub kept_object: u32,
     pub hovered_cell: u32,
-    pub hairline: f32,
-    pub hairline_reach: u32,
 }
 
 layout!(FrameData as "Frame" {
-    eye, pixel_cone, forward, ao_reach, right, floor_y, up, fade, sun, sun_radius, target: [target_point], flags, size, light_size, jitter,
-    accumulated, samples, body_count, light_step, color_by, filter_radius, seam_body, seam_level, seam_first, seam_seeds,
-    kept_object, hovered_cell, hairline, hairline_reach
+    eye, pixel_cone, forward, ao_reach, right, floor_y, up, fade, sun, sun_radius, target: [target_point], flags, ahead, light_step,
+    sun_tint, samples, sky_tint, filter_radius, lamp, color_by, lamp_tint, body_count, horizon, accumulated, zenith, hairline,
+    floor_color, hairline_reach, size, light_size, jitter, seam_body, seam_level, seam_first, seam_seeds, kept_object, hovered_cell
 });
 
 /// A body; `Body` in `shaders/render/trace.wgsl`.

@@ -221,9 +221,9 @@ impl Rows {
         let Surfaces { distance, kind, direction: [dx, dy, dz], normal: [nx, ny, nz] } = surfaces;
         let width = 3.0 * frame.pixel_cone * step as f32;
         let least = 0.004 * frame.ao_reach;
-        let forward = frame.forward;
+        let ahead = frame.ahead;
         for i in 0..RUN {
-            let along = dx[i] * forward.x + dy[i] * forward.y + dz[i] * forward.z;
+            let along = dx[i] * ahead.x + dy[i] * ahead.y + dz[i] * ahead.z;
             plane[i] = distance[i] * (dx[i] * nx[i] + dy[i] * ny[i] + dz[i] * nz[i]);
             sharp[i] = -4.0 / (width * distance[i] * along + least);
             // Height over the pixel's tangent plane of a texel at depth z: z * (corner + x * across + y * down) - plane.

@@ -243,12 +243,14 @@ fn rectangle(scene: &Scene<'_>, low: Vec3, high: Vec3) -> Option<[[f32; 2]; 2]> 
     let mut before = 0;
     for k in 0..8 {
         let corner = Vec3::select(glam::BVec3::new(k & 1 != 0, k & 2 != 0, k & 4 != 0), high, low);
-        let p = corner - frame.eye;
-        let depth = p.dot(frame.forward);
+        let from_eye = corner - frame.eye;
+        let depth = from_eye.dot(frame.ahead);
         if depth <= near {
             continue;
         }
         before += 1;
+        // Relative to the picture's middle, which a lens shifts.
+        let p = from_eye - (frame.forward - frame.ahead) * depth;
         let at = Vec3::new(p.dot(right) / depth, -p.dot(up) / depth, 0.0);
         (from, to) = (from.min(at), to.max(at));
     }

@@ -134,7 +134,7 @@ impl Borders<'_> {
         let point = along * (hit.distance * along.length_recip());
         Seen {
             point,
-            pixel: frame.pixel_cone * point.dot(frame.forward),
+            pixel: frame.pixel_cone * point.dot(frame.ahead),
             normal: Vec3::from(normal_of(hit.normal)),
         }
     }

@@ -27,6 +27,9 @@ pub(super) type Texel = [u32; 4];
 /// Rows of texels per task.
 pub(super) const ROWS: u32 = TILE[1];
 
+/// Width per distance of rays to the sky, and the most of those to the sun.
+const WIDEST_SLOPE: f32 = 0.06;
+
 /// The pixel under a light texel that is sampled in this frame.
 pub(super) fn turn(scene: &Scene<'_>) -> [u32; 2] {
     let frame = &scene.frame;
@@ -201,7 +204,7 @@ impl Tile<'_> {
         }
         let places = &places[..count];
         if !self.near.towards_sun.is_empty() {
-            let slope = (0.5 * frame.sun_radius).max(frame.pixel_cone);
+            let slope = (0.5 * frame.sun_radius).min(WIDEST_SLOPE).max(frame.pixel_cone);
             let mut packets = [rays[0].packet::<L>(slope, count.min(LANES)); PACKETS];
             for (p, packet) in packets.iter_mut().enumerate().skip(1) {
                 let open = count.saturating_sub(p * LANES).min(LANES);
@@ -246,7 +249,7 @@ impl Tile<'_> {
         let mut packet = Packet {
             origin: each_axis!(k: L::of(of.origin[k])),
             direction,
-            cut_slope: 0.06,
+            cut_slope: WIDEST_SLOPE,
             first: L::splat(0.0),
             hits: Hits::none(L::splat(reach)),
             open: of.lanes(),

@@ -5,6 +5,7 @@
 //! same input gives the same bytes with any number of threads.
 
 mod beam;
+mod colors;
 mod filter;
 mod first_hits;
 mod hairline;

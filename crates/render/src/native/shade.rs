@@ -8,30 +8,25 @@
 )]
 
 use super::{
+    colors::{Colors, Rgb},
     filter::{Lit, RUN, Rows, Surfaces, own},
     hairline::Borders,
     light::Texel,
     scene::{
-        BODY_FLOOR, BODY_SKY, FLAG_SELECTION, FLAG_TRANSPARENT, GOLD_MOST, GOLD_SHIFT, MARK_GLASS, MARK_MATT,
-        MARK_SELECTED, Scene, unit_from_hash,
+        BODY_FLOOR, BODY_SKY, FLAG_FLOOR_COLOR, FLAG_LAMP, FLAG_SELECTION, FLAG_TRANSPARENT, GOLD_MOST,
+        GOLD_SHIFT, MARK_GLASS, MARK_MATT, MARK_SELECTED, Scene, unit_from_hash,
     },
     wide::{byte, exp2, max, mix, normal_of, over_root, power, smooth, srgb_from_linear, unit},
 };
 use crate::{geometry::srgb, surfaces::HitData};
 
-type Rgb = [f32; 3];
-
-const SUN: Rgb = [2.55, 2.3, 1.98];
-const SKY: Rgb = [0.60, 0.68, 0.80];
-const GROUND: Rgb = [0.36, 0.31, 0.27];
-const LAMP: Rgb = [0.20, 0.19, 0.2];
 pub(super) const GOLD: Rgb = [1.0, 0.66, 0.16];
 /// Seam gold, #d4a017 in linear light.
 const SEAM_GOLD: Rgb = [0.658, 0.352, 0.010];
 /// Emission of the gold: redder, since the tone curve desaturates bright colours.
 const SEAM_SHINE: Rgb = [0.70, 0.27, 0.02];
-const HORIZON: Rgb = [0.44, 0.42, 0.40];
-const ZENITH: Rgb = [0.13, 0.155, 0.20];
+/// Shares of linear red, green and blue in brightness.
+const LUMA: Rgb = [0.2126, 0.7152, 0.0722];
 
 /// A run of pixels of one row.
 pub(super) struct Run {
@@ -72,20 +67,24 @@ fn above(y: f32) -> f32 {
 
 /// Gives every pixel the sky's colour.
 #[inline(always)]
-pub(super) fn shade_sky(run: &mut Run, of: &Surfaces) {
+fn shade_sky(colors: &Colors, run: &mut Run, of: &Surfaces) {
     for i in 0..RUN {
         let share = height(of.direction[1][i]);
         for k in 0..3 {
-            run.color[k][i] = mix(HORIZON[k], ZENITH[k], share);
+            run.color[k][i] = mix(colors.horizon[k], colors.zenith[k], share);
         }
     }
 }
 
 /// Shades floor pixels, which have the sky's colour so far.
 #[inline(always)]
-pub(super) fn shade_floor(scene: &Scene<'_>, run: &mut Run, of: &Surfaces, lit: &Lit) {
+fn shade_floor(scene: &Scene<'_>, colors: &Colors, run: &mut Run, of: &Surfaces, lit: &Lit) {
     let frame = &scene.frame;
     let level = height(0.0);
+    let has_color = frame.flags & FLAG_FLOOR_COLOR != 0;
+    let own = frame.floor_color.to_array();
+    let [sunlight, skylight] = colors.on_floor(frame);
+    let usual = Colors::usual_on_floor(frame);
     let over_fade = 1.0 / (frame.fade * frame.fade);
     let from = frame.eye - frame.target;
     for i in 0..RUN {
@@ -96,13 +95,45 @@ pub(super) fn shade_floor(scene: &Scene<'_>, run: &mut Run, of: &Surfaces, lit: 
         let pool = 1.0 + 0.22 * exp2(-away);
         let is_floor = run.body[i] == BODY_FLOOR;
         for k in 0..3 {
-            // Relative to open floor, so that the floor blends into the backdrop without a line.
-            let base = mix(HORIZON[k], ZENITH[k], level);
-            let sun = SUN[k] * frame.sun.y;
-            let here = sun * lit.sun[i] + SKY[k] * lit.sky[i] * lit.sky[i];
-            let near = mix(base * pool * here * (1.0 / (sun + SKY[k])), base, far);
+            // Relative to open floor under the usual lights, so that the floor blends into the backdrop without a line, and
+            // is dark under weak lights.
+            let base = if has_color { own[k] } else { mix(colors.horizon[k], colors.zenith[k], level) };
+            let here = sunlight[k] * lit.sun[i] + skylight[k] * lit.sky[i] * lit.sky[i];
+            let near = mix(base * pool * here * (1.0 / usual[k]), base, far);
             let color = mix(near, run.color[k][i], far);
             run.color[k][i] = if is_floor { color } else { run.color[k][i] };
+        }
+    }
+}
+
+/// Makes floor pixels black, with what is missing of their brightness in sRGB as alpha; it fades out as shadows on a shaded
+/// floor do.
+#[inline(always)]
+fn catch_shadows(
+    scene: &Scene<'_>,
+    colors: &Colors,
+    (run, alpha): (&mut Run, &mut [f32; RUN]),
+    of: &Surfaces,
+    lit: &Lit,
+) {
+    let frame = &scene.frame;
+    let over_fade = 1.0 / (frame.fade * frame.fade);
+    let from = frame.eye - frame.target;
+    let bright = |color: Rgb| LUMA[0] * color[0] + LUMA[1] * color[1] + LUMA[2] * color[2];
+    let [sun, sky] = colors.on_floor(frame).map(bright);
+    let over_open = 1.0 / max(sun + sky, 1e-6);
+    for i in 0..RUN {
+        let x = from.x + of.direction[0][i] * run.distance[i];
+        let z = from.z + of.direction[2][i] * run.distance[i];
+        let far = smooth(1.0, 4.0, ((x * x + z * z) * over_fade).sqrt());
+        let lost = sun * (1.0 - lit.sun[i]) + sky * (1.0 - lit.sky[i] * lit.sky[i]);
+        let is_floor = run.body[i] == BODY_FLOOR;
+        let left = 1.0 - unit(lost * over_open);
+        // As viewers lay one picture over another: in sRGB.
+        let caught = (1.0 - power(max(left, 1e-12), 1.0 / 2.2)) * (1.0 - far) * (1.0 - far);
+        alpha[i] = if is_floor { caught } else { alpha[i] };
+        for k in 0..3 {
+            run.color[k][i] = if is_floor { 0.0 } else { run.color[k][i] };
         }
     }
 }
@@ -136,7 +167,7 @@ fn cosines(sun: glam::Vec3, of: &Surfaces, i: usize) -> (f32, f32, f32, f32) {
 
 /// Shades pixels of bodies.
 #[inline(always)]
-pub(super) fn shade_bodies(scene: &Scene<'_>, run: &mut Run, of: &Surfaces, lit: &Lit) {
+fn shade_bodies(scene: &Scene<'_>, colors: &Colors, run: &mut Run, of: &Surfaces, lit: &Lit) {
     let frame = &scene.frame;
     let linear = srgb::linear_of_bytes();
     let mut albedo = [[0.0f32; RUN]; 3];
@@ -155,10 +186,12 @@ pub(super) fn shade_bodies(scene: &Scene<'_>, run: &mut Run, of: &Surfaces, lit:
         }
         return;
     }
-    // A weak lamp behind the camera's right shoulder lightens the shadow side.
+    // A weak lamp lightens the shadow side: behind the camera's right shoulder, if it has no place of its own.
     let right = frame.right * frame.right.length_recip();
-    let lamp = right * 0.8 - frame.forward * 0.6 + glam::Vec3::new(0.0, 0.25, 0.0);
+    let lamp = right * 0.8 - frame.ahead * 0.6 + glam::Vec3::new(0.0, 0.25, 0.0);
     let lamp = lamp * lamp.length_recip();
+    let lamp = if frame.flags & FLAG_LAMP != 0 { frame.lamp } else { lamp };
+    let Colors { sun: sunlight, sky, ground, lamp: lamplight, .. } = colors;
     let sun = frame.sun;
     let all_matt = frame.color_by != 0;
     for i in 0..RUN {
@@ -184,13 +217,14 @@ pub(super) fn shade_bodies(scene: &Scene<'_>, run: &mut Run, of: &Surfaces, lit:
             let a = albedo[k][i];
             // Light reflected by the occluders of a pale surface; no part becomes quite black.
             let bounced = open / max(1.0 - 0.75 * a * (1.0 - open), 0.05);
-            let light = SUN[k] * nl * sunlit + (mix(GROUND[k], SKY[k], up) + LAMP[k] * fill) * bounced;
-            let color = a * light + SUN[k] * shine + mix(GROUND[k], SKY[k], mirror) * mirrored;
+            let light =
+                sunlight[k] * nl * sunlit + (mix(ground[k], sky[k], up) + lamplight[k] * fill) * bounced;
+            let color = a * light + sunlight[k] * shine + mix(ground[k], sky[k], mirror) * mirrored;
             run.color[k][i] = if is_body { color } else { run.color[k][i] };
         }
     }
     if !all_matt && run.look.iter().any(|look| look & MARK_GLASS != 0) {
-        shade_glass(scene, run, of, lit, &albedo);
+        shade_glass(scene, colors, run, of, lit, &albedo);
     }
     if run.look.iter().any(|look| look & MARK_SELECTED != 0) {
         rim(run, of);
@@ -216,10 +250,17 @@ fn rim(run: &mut Run, of: &Surfaces) {
 /// through, with the reflections of a smooth surface, also of a round lamp over the camera's left shoulder. The pixels have
 /// the colour that they would have if they were opaque.
 #[inline(always)]
-fn shade_glass(scene: &Scene<'_>, run: &mut Run, of: &Surfaces, lit: &Lit, albedo: &[[f32; RUN]; 3]) {
+fn shade_glass(
+    scene: &Scene<'_>,
+    colors: &Colors,
+    run: &mut Run,
+    of: &Surfaces,
+    lit: &Lit,
+    albedo: &[[f32; RUN]; 3],
+) {
     let frame = &scene.frame;
     let unit_of = |v: glam::Vec3| v * v.length_recip();
-    let lamp = unit_of(unit_of(frame.right) * -0.55 + unit_of(frame.up) * 0.6 - frame.forward * 0.58);
+    let lamp = unit_of(unit_of(frame.right) * -0.55 + unit_of(frame.up) * 0.6 - frame.ahead * 0.58);
     for i in 0..RUN {
         let (nl, nv, nh, vh) = cosines(frame.sun, of, i);
         let (direction, normal) = (of.direction.map(|d| d[i]), of.normal.map(|n| n[i]));
@@ -239,11 +280,11 @@ fn shade_glass(scene: &Scene<'_>, run: &mut Run, of: &Surfaces, lit: &Lit, albed
             let dye = a[k] / most;
             // At a slant the way through is long.
             let way = mix(1.0, dye, slant) * (1.0 - 0.5 * slant * slant);
-            let through = mix(HORIZON[k], ZENITH[k], share) * dye * way;
+            let through = mix(colors.horizon[k], colors.zenith[k], share) * dye * way;
             let color = run.color[k][i] * 0.12
                 + through * (1.0 - reflected) * (0.45 + 0.55 * lit.sky[i])
-                + (mix(GROUND[k], SKY[k], mirror) + glare) * reflected * lit.sky[i]
-                + SUN[k] * shine;
+                + (mix(colors.ground[k], colors.sky[k], mirror) + glare) * reflected * lit.sky[i]
+                + colors.sun[k] * shine;
             run.color[k][i] = if is_glass { color } else { run.color[k][i] };
         }
     }
@@ -251,7 +292,7 @@ fn shade_glass(scene: &Scene<'_>, run: &mut Run, of: &Surfaces, lit: &Lit, albed
 
 /// Draws gold lines on bodies: metal that reflects sun and sky in its own colour and emits some light, and its glow.
 #[inline(always)]
-pub(super) fn gild(scene: &Scene<'_>, run: &mut Run, gold: &[f32; RUN], of: &Surfaces, lit: &Lit) {
+fn gild(scene: &Scene<'_>, colors: &Colors, run: &mut Run, gold: &[f32; RUN], of: &Surfaces, lit: &Lit) {
     const GLANCE: Rgb = [1.0, 0.72, 0.3];
     for i in 0..RUN {
         let (nl, nv, nh, vh) = cosines(scene.frame.sun, of, i);
@@ -261,8 +302,8 @@ pub(super) fn gild(scene: &Scene<'_>, run: &mut Run, gold: &[f32; RUN], of: &Sur
         let line = smooth(0.5, 0.95, gold[i]);
         let is_gilded = (gold[i] > 0.0) & (run.body[i] < BODY_FLOOR);
         for k in 0..3 {
-            let sun = SUN[k] * lit.sun[i];
-            let mirrored = mix(GROUND[k], SKY[k], mirror) * dim;
+            let sun = colors.sun[k] * lit.sun[i];
+            let mirrored = mix(colors.ground[k], colors.sky[k], mirror) * dim;
             let metal = SEAM_GOLD[k] * (sun * nl * 0.35 + mirrored * 0.9)
                 + GLANCE[k] * sun * shine
                 + SEAM_SHINE[k] * 0.55;
@@ -342,25 +383,28 @@ impl Inputs<'_> {
             let own = own(self.scene, self.lights, x, y);
             rows.filtered(self.scene, &own, &surfaces, x, y, &mut lit);
         }
+        let is_transparent = frame.flags & FLAG_TRANSPARENT != 0;
+        let mut alpha: [f32; RUN] =
+            std::array::from_fn(|i| if is_transparent && run.body[i] == BODY_SKY { 0.0 } else { 1.0 });
+        let colors = &Colors::of(frame);
         if skies || floors {
-            shade_sky(&mut run, &surfaces);
+            shade_sky(colors, &mut run, &surfaces);
         }
-        if floors {
-            shade_floor(self.scene, &mut run, &surfaces, &lit);
+        if floors && is_transparent {
+            catch_shadows(self.scene, colors, (&mut run, &mut alpha), &surfaces, &lit);
+        } else if floors {
+            shade_floor(self.scene, colors, &mut run, &surfaces, &lit);
         }
         if bodies {
-            shade_bodies(self.scene, &mut run, &surfaces, &lit);
+            shade_bodies(self.scene, colors, &mut run, &surfaces, &lit);
         }
         if gold {
             let gold = run.look.map(|look| (look >> GOLD_SHIFT) as f32 / GOLD_MOST);
-            gild(self.scene, &mut run, &gold, &surfaces, &lit);
+            gild(self.scene, colors, &mut run, &gold, &surfaces, &lit);
         }
         if frame.hairline > 0.0 {
             self.hairlines(x, y, &mut run, count);
         }
-        let is_transparent = frame.flags & FLAG_TRANSPARENT != 0;
-        let mut alpha: [f32; RUN] =
-            std::array::from_fn(|i| if is_transparent && run.body[i] == BODY_SKY { 0.0 } else { 1.0 });
         if frame.flags & FLAG_SELECTION != 0 {
             self.outline(x, y, &mut run, &mut alpha, count);
         }

@@ -156,7 +156,7 @@ impl Stratum {
             .add(direction[k].mul(distance))
             .add(normal[k].mul(lift)));
         self.origin = each_axis!(k: origin[k].array());
-        let depth = distance.mul(dot(direction, frame.forward));
+        let depth = distance.mul(dot(direction, frame.ahead));
         self.depth = L::mask(self.floors).select(zero.sub(depth), depth).array();
         self.facing = zero.less(dot(normal, frame.sun)) & self.lanes();
         // Orthogonal to the normal and to an axis that is not parallel to it.

@@ -15,6 +15,8 @@ macro_rules! on_both {
 mod blit;
 mod fixtures;
 mod hairlines;
+mod lens;
+mod lighting;
 mod looks;
 mod meshes;
 mod native;

@@ -6,7 +6,7 @@ use glam::{Quat, Vec3};
 
 use super::{
     fixtures::{By, Stage, Taken, altered, ball},
-    passes::{Scene, solids, vase},
+    passes::{Scene, relit_solids, relit_vase, solids, vase},
     surfaces::surfaces,
 };
 use crate::{gpu::Kernel, surfaces::read_texture};
@@ -63,7 +63,7 @@ fn worst(scene: &mut Scene) -> (f64, f64) {
 
 #[test]
 fn whole_pictures_are_those_of_the_passes() {
-    for open in [vase, solids, surfaces] {
+    for open in [vase, solids, surfaces, relit_vase, relit_solids] {
         let Some(mut scene) = open(By::Passes) else { return };
         let (odd, mean) = worst(&mut scene);
         println!("at most {:.2} % of a frame's pixels differ, {mean:.3} bytes on average", odd * 100.0);

@@ -10,7 +10,7 @@ use super::{
     reference,
 };
 use crate::{
-    Camera, RenderOptions,
+    Camera, Lens, RenderOptions,
     overlay::{Line, Overlay, OverlayPass, Point, Triangle},
 };
 
@@ -79,7 +79,9 @@ fn stage(by: By) -> Option<Stage> {
     let mut stage = Stage::drawn_by(by)?;
     stage.add(&ball(6), 1.2, Quat::from_rotation_x(0.6), Vec3::new(-0.3, 0.1, 0.0));
     stage.add(&rounded_box(6), 1.3, Quat::from_rotation_y(0.8), Vec3::new(0.5, -0.1, -0.2));
-    stage.options = RenderOptions { floor: Some(-0.6), ..RenderOptions::default() };
+    // In the second frame of a refinement, the view is sheared.
+    let lens = Some(Lens { f_stop: 0.3, focus: Some(1.5) });
+    stage.options = RenderOptions { floor: Some(-0.6), lens, ..RenderOptions::default() };
     stage.size = [131, 90];
     stage.camera = Camera { distance: 3.0, ..Camera::default() };
     stage.overlay = Some(Arc::new(shapes()));
@@ -151,7 +153,7 @@ const ERRORS: [(&str, &str); 16] = [
     ("max(radius.x, radius.y / (frame.pixel_cone * p.z))", "radius.x"),
     ("(0.4 + 0.6 * facing)", "(0.5 + 0.5 * facing)"),
     ("vertex.depth - layer.lift", "vertex.depth"),
-    ("hit.distance * dot(direction, frame.forward)", "hit.distance"),
+    ("hit.distance * dot(direction, frame.ahead)", "hit.distance"),
     ("select(1.0, layer.through, hidden)", "select(1.0, 0.0, hidden)"),
     ("vertex.color.xyz * alpha, alpha", "vertex.color.xyz, alpha"),
     ("vec4<f32>(linear_from_srgb(color.xyz), color.w)", "color"),

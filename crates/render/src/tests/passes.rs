@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use glam::{DVec4, EulerRot, Quat, Vec3};
+use glam::{DVec3, DVec4, EulerRot, Quat, Vec3};
 
 use super::{
     fixtures::{By, Stage, Taken, altered, ball, rounded_box, torus, with_cut},
@@ -11,7 +11,7 @@ use super::{
     surfaces::surfaces,
 };
 use crate::{
-    Camera, ColorBy, Overlay, RenderBody, RenderOptions,
+    Background, Camera, ColorBy, Lens, Lighting, Overlay, RenderBody, RenderOptions, Rgb,
     fracture::{Fracturer, Interior, Material, Pattern},
     gpu::Kernel,
     svo::{Forest, KeyArray},
@@ -190,8 +190,53 @@ pub(super) fn solids(by: By) -> Option<Scene> {
     Some(Scene { stage, forests, views })
 }
 
+/// Every field unlike the default.
+pub(super) fn other_lighting() -> Lighting {
+    Lighting {
+        sun_direction: DVec3::new(0.9, 0.8, 0.7),
+        sun_strength: 1.6,
+        sun_color: Rgb([255, 214, 170]),
+        // So wide that rays to the sun are narrower than its share.
+        sun_softness: 0.25,
+        sky_strength: 0.7,
+        sky_color: Rgb([150, 190, 255]),
+        lamp_strength: 3.0,
+        lamp_color: Rgb([255, 120, 90]),
+        lamp_direction: Some(DVec3::new(-0.6, 0.4, -2.0)),
+        background: Some(Background { horizon: Rgb([190, 120, 90]), zenith: Rgb([30, 40, 80]) }),
+        floor_color: Some(Rgb([90, 130, 80])),
+    }
+}
+
+/// Gives some of a scene's views another lighting and a lens.
+fn relit(mut scene: Scene, views: &[usize]) -> Scene {
+    let all = std::mem::take(&mut scene.views);
+    for (k, mut view) in all.into_iter().enumerate().filter(|(k, _)| views.contains(k)) {
+        view.options.lighting = other_lighting();
+        view.options.lens = Some(Lens { f_stop: 0.5, focus: (k == 0).then_some(2.5) });
+        // The first frame looks through the middle of the lens.
+        view.frames = 3;
+        scene.views.push(view);
+    }
+    scene
+}
+
+/// The vase in another light through a lens, once with only the shadows of its floor.
+pub(super) fn relit_vase(by: By) -> Option<Scene> {
+    let mut scene = relit(vase(by)?, &[0, 1]);
+    let View { camera, options, size, .. } = &scene.views[0];
+    let options = RenderOptions { transparent: true, catches_shadows: true, ..options.clone() };
+    scene.views.push(View { camera: *camera, options, size: *size, frames: 2 });
+    Some(scene)
+}
+
+/// Clear behind with glass and gold, and with the gold near.
+pub(super) fn relit_solids(by: By) -> Option<Scene> {
+    solids(by).map(|scene| relit(scene, &[0, 6]))
+}
+
 fn light_matches_the_reference(by: By) {
-    for open in [vase, solids, surfaces] {
+    for open in [vase, solids, surfaces, relit_vase, relit_solids] {
         let Some(mut scene) = open(by) else { return };
         let worst = scene.worst(Scene::odd_texels, f64::INFINITY);
         println!("at most {:.2} % of a frame's texels differ", worst * 100.0);
@@ -200,7 +245,7 @@ fn light_matches_the_reference(by: By) {
 }
 
 fn compose_matches_the_reference(by: By) {
-    for open in [vase, solids, surfaces] {
+    for open in [vase, solids, surfaces, relit_vase, relit_solids] {
         let Some(mut scene) = open(by) else { return };
         let worst = scene.worst(Scene::odd_pixels, f64::INFINITY);
         println!("at most {:.2} % of a frame's pixels differ", worst * 100.0);
@@ -208,22 +253,28 @@ fn compose_matches_the_reference(by: By) {
     }
 }
 
-#[test]
-fn errors_planted_in_light_are_found() {
-    let (Some(mut vase), Some(mut solids)) = (vase(By::Passes), solids(By::Passes)) else { return };
+/// What measures the difference of a frame, and how much of it is found.
+type Found = (fn(&Scene, &Taken) -> f64, f64);
+
+const IN_LIGHT: Found = (Scene::odd_texels, 2.0 * ODD_TEXELS);
+const IN_COMPOSE: Found = (Scene::odd_pixels, 4.0 * ODD_PIXELS);
+
+/// Plants errors in a kernel; asserts that each is found in a frame of some scene.
+fn assert_found(path: &'static str, errors: &[(&str, &str)], scenes: &mut [Scene], (odd, least): Found) {
     let mut unnoticed = Vec::new();
-    for (from, to) in LIGHT_ERRORS {
+    for (from, to) in errors {
         let mut share = 0.0_f64;
-        for scene in [&mut vase, &mut solids] {
-            let source = altered("render/light", from, to);
-            scene.stage.renderer.light = Kernel::from_text(&scene.stage.gpu, "render/light", source);
-            share = share.max(scene.worst(Scene::odd_texels, 2.0 * ODD_TEXELS));
-            if share > 2.0 * ODD_TEXELS {
+        for scene in &mut *scenes {
+            let kernel = Kernel::from_text(&scene.stage.gpu, path, altered(path, from, to));
+            let passes = &mut scene.stage.renderer;
+            *(if path == "render/light" { &mut passes.light } else { &mut passes.compose }) = kernel;
+            share = share.max(scene.worst(odd, least));
+            if share > least {
                 break;
             }
         }
-        println!("`{to}` for `{from}`: {share:.3} of the texels differ");
-        if share <= 2.0 * ODD_TEXELS {
+        println!("`{to}` for `{from}`: {share:.3} of a frame differ");
+        if share <= least {
             unnoticed.push(to);
         }
     }
@@ -231,25 +282,24 @@ fn errors_planted_in_light_are_found() {
 }
 
 #[test]
+fn errors_planted_in_light_are_found() {
+    let (Some(vase), Some(solids)) = (vase(By::Passes), solids(By::Passes)) else { return };
+    assert_found("render/light", &LIGHT_ERRORS, &mut [vase, solids], IN_LIGHT);
+}
+
+#[test]
 fn errors_planted_in_compose_are_found() {
-    let (Some(mut vase), Some(mut solids)) = (vase(By::Passes), solids(By::Passes)) else { return };
-    let mut unnoticed = Vec::new();
-    for (from, to) in COMPOSE_ERRORS {
-        let mut share = 0.0_f64;
-        for scene in [&mut vase, &mut solids] {
-            let source = altered("render/compose", from, to);
-            scene.stage.renderer.compose = Kernel::from_text(&scene.stage.gpu, "render/compose", source);
-            share = share.max(scene.worst(Scene::odd_pixels, 4.0 * ODD_PIXELS));
-            if share > 4.0 * ODD_PIXELS {
-                break;
-            }
-        }
-        println!("`{to}` for `{from}`: {share:.3} of the pixels differ");
-        if share <= 4.0 * ODD_PIXELS {
-            unnoticed.push(to);
-        }
-    }
-    assert!(unnoticed.is_empty(), "{unnoticed:?} go unnoticed");
+    let (Some(vase), Some(solids)) = (vase(By::Passes), solids(By::Passes)) else { return };
+    assert_found("render/compose", &COMPOSE_ERRORS, &mut [vase, solids], IN_COMPOSE);
+}
+
+#[test]
+fn errors_planted_in_lighting_and_lens_are_found() {
+    let open = || Some([relit_vase(By::Passes)?, relit_solids(By::Passes)?]);
+    let Some(mut scenes) = open() else { return };
+    assert_found("render/light", &RELIT_LIGHT_ERRORS, &mut scenes, IN_LIGHT);
+    let Some(mut scenes) = open() else { return };
+    assert_found("render/compose", &RELIT_COMPOSE_ERRORS, &mut scenes, IN_COMPOSE);
 }
 
 /// What is replaced and by what, in the light kernel with its includes.
@@ -332,4 +382,27 @@ const COMPOSE_ERRORS: [(&str, &str); 43] = [
     ("const TONE_A = 1.22;", "const TONE_A = 1.2;"),
     ("1.0 / f32(frame.accumulated + 1u)", "0.5"),
     ("unit_from_hash(seed + 1u)", "unit_from_hash(seed)"),
+];
+
+/// The same, of values that only an own lighting or a lens has.
+const RELIT_LIGHT_ERRORS: [(&str, &str); 2] = [
+    ("min(0.5 * frame.sun_radius, WIDEST_SLOPE)", "0.5 * frame.sun_radius"),
+    ("dot(direction, frame.ahead)", "dot(direction, frame.forward)"),
+];
+
+const RELIT_COMPOSE_ERRORS: [(&str, &str); 13] = [
+    ("SUN_COLOR * frame.sun_tint", "SUN_COLOR"),
+    ("n.y)) * frame.sky_tint", "n.y))"),
+    ("SKY_COLOR * frame.sky_tint", "SKY_COLOR"),
+    ("LAMP_COLOR * frame.lamp_tint", "LAMP_COLOR"),
+    ("return frame.lamp;", "return -frame.lamp;"),
+    ("mix(frame.horizon, frame.zenith,", "mix(frame.zenith, frame.horizon,"),
+    ("base = frame.floor_color;", "base = frame.horizon;"),
+    ("max(frame.sun.y, 0.0)", "0.5 * frame.sun.y"),
+    ("SUN_COLOR * high + SKY_COLOR", "sun + sky"),
+    // The shadow catcher.
+    ("dot(lost, LUMA) / dot(open, LUMA)", "lost.y / open.y"),
+    ("pow(1.0 - dark, 1.0 / 2.2)", "(1.0 - dark)"),
+    ("sky * (1.0 - lit.sky * lit.sky);", "0.5 * sky * (1.0 - lit.sky);"),
+    ("color = vec3<f32>(0.0);", "color = away;"),
 ];

@@ -28,7 +28,7 @@ pub(super) struct Rasteriser {
 struct Sorted {
     of: Arc<Overlay>,
     eye: Vec3,
-    forward: Vec3,
+    ahead: Vec3,
     order: Vec<u32>,
 }
 
@@ -82,13 +82,12 @@ impl Rasteriser {
     }
 
     fn order(&mut self, frame: &FrameData, overlay: &Arc<Overlay>) -> &[u32] {
-        let (eye, forward) = (frame.eye, frame.forward);
-        let fits = |sorted: &Sorted| {
-            Arc::ptr_eq(&sorted.of, overlay) && sorted.eye == eye && sorted.forward == forward
-        };
+        let (eye, ahead) = (frame.eye, frame.ahead);
+        let fits =
+            |sorted: &Sorted| Arc::ptr_eq(&sorted.of, overlay) && sorted.eye == eye && sorted.ahead == ahead;
         let sorted = self.sorted.take().filter(fits);
         let anew =
-            || Sorted { of: Arc::clone(overlay), eye, forward, order: overlay.back_to_front(eye, forward) };
+            || Sorted { of: Arc::clone(overlay), eye, ahead, order: overlay.back_to_front(eye, ahead) };
         &self.sorted.insert(sorted.unwrap_or_else(anew)).order
     }
 }

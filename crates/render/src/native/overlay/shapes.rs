@@ -102,7 +102,9 @@ pub(super) struct View {
     /// Axes divided by the square of their lengths.
     right: DVec3,
     up: DVec3,
-    forward: DVec3,
+    ahead: DVec3,
+    /// Shift of the picture's middle by a lens, per unit of depth.
+    shear: DVec3,
     size: DVec2,
     jitter: DVec2,
     pixel_cone: f64,
@@ -116,7 +118,8 @@ impl View {
             eye: frame.eye.as_dvec3(),
             right: over_square(frame.right),
             up: over_square(frame.up),
-            forward: frame.forward.as_dvec3(),
+            ahead: frame.ahead.as_dvec3(),
+            shear: (frame.forward - frame.ahead).as_dvec3(),
             size: DVec2::new(f64::from(frame.size[0]), f64::from(frame.size[1])),
             jitter: DVec2::from(frame.jitter.map(f64::from)),
             pixel_cone: f64::from(frame.pixel_cone),
@@ -126,8 +129,10 @@ impl View {
 
     /// A point's coordinates: right and up times depth, and depth.
     fn seen(&self, p: Vec3) -> DVec3 {
-        let p = p.as_dvec3() - self.eye;
-        DVec3::new(p.dot(self.right), p.dot(self.up), p.dot(self.forward))
+        let from_eye = p.as_dvec3() - self.eye;
+        let depth = from_eye.dot(self.ahead);
+        let p = from_eye - self.shear * depth;
+        DVec3::new(p.dot(self.right), p.dot(self.up), depth)
     }
 
     /// Position in the picture.

@@ -2,15 +2,15 @@
 //!
 //! Light is averaged over the light texels near by that lie on the same surface. A body is lit by the sun, by a sky
 //! that is lighter above than below, by a weak lamp behind the camera, and, where it is not matt, mirrors a little of
-//! sun and sky. Glass shows the backdrop through it. A seam of gold lies over that. The floor shows the backdrop,
-//! darker where light is missing. Then come the outline of what is selected, a vignette, the tone curve, dark lines
-//! between pieces (`hairline.rs`), except in that outline, the overlay, the mean over the refinement's frames, sRGB and
-//! half a byte's worth of noise.
+//! sun and sky. Glass shows the backdrop through it. A seam of gold lies over that. The floor shows the backdrop, or a
+//! colour of its own, darker where light is missing; in a transparent picture it is nothing but that darkness. Then
+//! come the outline of what is selected, a vignette, the tone curve, dark lines between pieces (`hairline.rs`), except in
+//! that outline, the overlay, the mean over the refinement's frames, sRGB and half a byte's worth of noise.
 
 use glam::{DVec2, DVec3, DVec4, Vec3Swizzles, Vec4Swizzles};
 use rayon::prelude::*;
 
-use super::{FLOOR, SKY, centre_of, hairline::Picture, hash, smoothstep, through};
+use super::{FLOOR, SKY, ahead, centre_of, hairline::Picture, hash, smoothstep, through};
 use crate::{surfaces::HitData, svo::unpack_normal, tables::FrameData};
 
 /// What the pass writes, rows from the top.
@@ -54,6 +54,9 @@ const MATT: u32 = 1 << 24;
 const SELECTED: u32 = 1 << 25;
 const GLASS: u32 = 1 << 26;
 const TRANSPARENT: u32 = 2;
+const BACKGROUND: u32 = 16;
+const FLOOR_COLOR: u32 = 32;
+const OWN_LAMP: u32 = 64;
 
 /// One frame's colours.
 pub fn compose(inputs: &Inputs<'_>) -> Composed {
@@ -70,8 +73,8 @@ impl Inputs<'_> {
         let (hit, look) = (self.hits[index], self.looks[index]);
         let direction = through(frame, centre_of(at)).normalize();
         let (mut color, mut alpha) = match hit.body {
-            SKY => (backdrop(direction), if frame.flags & TRANSPARENT != 0 { 0.0 } else { 1.0 }),
-            FLOOR => (self.floor(direction, f64::from(hit.distance), self.light(at, &hit, direction)), 1.0),
+            SKY => (self.backdrop(direction), if frame.flags & TRANSPARENT != 0 { 0.0 } else { 1.0 }),
+            FLOOR => self.floor(direction, f64::from(hit.distance), self.light(at, &hit, direction)),
             _ => {
                 let lit = self.light(at, &hit, direction);
                 let color = self.body(look, &hit, direction, lit);
@@ -122,8 +125,7 @@ impl Inputs<'_> {
         let point = direction * f64::from(hit.distance);
         // A texel this far off the plane counts half: three quarters of a texel's width there, and a little
         // at the least.
-        let texel_width =
-            f64::from(frame.pixel_cone * frame.light_step as f32) * point.dot(frame.forward.as_dvec3());
+        let texel_width = f64::from(frame.pixel_cone * frame.light_step as f32) * point.dot(ahead(frame));
         let thick = (3.0 * texel_width + 0.004 * f64::from(frame.ao_reach)) / 4.0;
         let radius = frame.filter_radius;
         let near =
@@ -164,23 +166,28 @@ impl Inputs<'_> {
         let facing = 1.0 - n.dot(to_eye).max(0.0);
 
         let right = frame.right.as_dvec3().normalize();
-        let to_lamp = (right * 0.8 - frame.forward.as_dvec3() * 0.6 + DVec3::Y * 0.25).normalize();
-        let lamp = LAMP * (0.5 + 0.5 * n.dot(to_lamp)).powi(2) * sky;
+        let to_lamp = if frame.flags & OWN_LAMP != 0 {
+            frame.lamp.as_dvec3()
+        } else {
+            (right * 0.8 - ahead(frame) * 0.6 + DVec3::Y * 0.25).normalize()
+        };
+        let lamp = LAMP * frame.lamp_tint.as_dvec3() * (0.5 + 0.5 * n.dot(to_lamp)).powi(2) * sky;
         // What the occluders of a pale surface send back: a geometric series in its albedo. Never quite black.
         let open = 0.06 + 0.94 * sky;
         let bounced = albedo.map(|a| open / (1.0 - 0.75 * a * (1.0 - open)).max(0.05));
-        let mut color = albedo * (SUN * n.dot(to_sun).max(0.0) * sun + (sky_light(n) + lamp) * bounced);
+        let mut color = albedo * (self.sun() * n.dot(to_sun).max(0.0) * sun + (self.sky(n) + lamp) * bounced);
 
         let matt = look & MATT != 0 || frame.color_by != 0;
         if !matt {
             let mirrored = direction - n * (2.0 * n.dot(direction));
-            color += SUN * sun * highlight(n, to_eye, to_sun, ROUGHNESS);
-            color += sky_light(mirrored) * (0.025 + 0.3 * facing.powi(5)) * sky;
+            color += self.sun() * sun * highlight(n, to_eye, to_sun, ROUGHNESS);
+            color += self.sky(mirrored) * (0.025 + 0.3 * facing.powi(5)) * sky;
         }
         if look & GLASS != 0 && frame.color_by == 0 {
             let up = frame.up.as_dvec3().normalize();
-            let glare = (right * -0.55 + up * 0.6 - frame.forward.as_dvec3() * 0.58).normalize();
-            color = glass((color, albedo), n, direction, lit, (glare, highlight(n, to_eye, to_sun, 0.18)));
+            let glare = (right * -0.55 + up * 0.6 - ahead(frame) * 0.58).normalize();
+            color =
+                self.glass((color, albedo), n, direction, lit, (glare, highlight(n, to_eye, to_sun, 0.18)));
         }
         if look & SELECTED != 0 {
             color = color.lerp(GOLD * 1.6, 0.08 + 0.55 * facing.powf(2.5));
@@ -197,26 +204,80 @@ impl Inputs<'_> {
         }
         let n = unpack_normal(hit.normal).as_dvec3();
         let to_sun = self.frame.sun.as_dvec3();
-        let sun = SUN * lit.x;
-        let mirrored = sky_light(direction - n * (2.0 * n.dot(direction))) * (0.4 + 0.6 * lit.y);
+        let sun = self.sun() * lit.x;
+        let mirrored = self.sky(direction - n * (2.0 * n.dot(direction))) * (0.4 + 0.6 * lit.y);
         let metal = SEAM_GOLD * (sun * n.dot(to_sun).max(0.0) * 0.35 + mirrored * 0.9)
             + DVec3::new(1.0, 0.72, 0.3) * sun * highlight(n, -direction, to_sun, 0.34) * 6.0
             + SEAM_SHINE * 0.55;
         (color + SEAM_SHINE * gold * 1.1).lerp(metal, smoothstep(0.5, 0.95, gold))
     }
 
-    /// The backdrop of the floor's horizon, lighter round the target, times the light here over that of an
-    /// open floor; far off it becomes the backdrop.
-    fn floor(&self, direction: DVec3, distance: f64, lit: DVec2) -> DVec3 {
+    /// The floor's own colour, or the backdrop of its horizon, lighter round the target, times the light here over that of
+    /// the usual sun and sky on open floor; far off it becomes the backdrop. Or black, with what is missing of its brightness in sRGB as
+    /// alpha, which fades away like the difference that a shadow makes. A sun below the horizon gives the floor nothing.
+    fn floor(&self, direction: DVec3, distance: f64, lit: DVec2) -> (DVec3, f64) {
         let frame = self.frame;
         let point = frame.eye.as_dvec3() + direction * distance;
         let away = (point - frame.target.as_dvec3()).xz().length() / f64::from(frame.fade);
-        let sunlight = SUN * f64::from(frame.sun.y);
-        let share = (sunlight * lit.x + ZENITH_LIGHT * lit.y.powi(2)) / (sunlight + ZENITH_LIGHT);
-        let base = backdrop(DVec3::X);
-        let near = base * (1.0 + 0.22 * (-away * away).exp2()) * share;
+        let sunlight = self.sun() * f64::from(frame.sun.y).max(0.0);
+        let skylight = ZENITH_LIGHT * frame.sky_tint.as_dvec3();
+        let (here, open) = (sunlight * lit.x + skylight * lit.y.powi(2), sunlight + skylight);
+        let usual = SUN * f64::from(frame.sun.y).max(0.0) + ZENITH_LIGHT;
         let far = smoothstep(1.0, 4.0, away);
-        near.lerp(base, far).lerp(backdrop(direction), far)
+        if frame.flags & TRANSPARENT != 0 {
+            let brightness = DVec3::new(0.2126, 0.7152, 0.0722);
+            return (
+                DVec3::ZERO,
+                (1.0 - (brightness.dot(here) / brightness.dot(open)).powf(1.0 / 2.2)) * (1.0 - far).powi(2),
+            );
+        }
+        let own = frame.flags & FLOOR_COLOR != 0;
+        let base = if own { frame.floor_color.as_dvec3() } else { self.backdrop(DVec3::X) };
+        let near = base * (1.0 + 0.22 * (-away * away).exp2()) * (here / usual);
+        (near.lerp(base, far).lerp(self.backdrop(direction), far), 1.0)
+    }
+
+    fn sun(&self) -> DVec3 {
+        SUN * self.frame.sun_tint.as_dvec3()
+    }
+
+    fn sky(&self, n: DVec3) -> DVec3 {
+        GROUND_LIGHT.lerp(ZENITH_LIGHT, smoothstep(-1.0, 1.0, n.y)) * self.frame.sky_tint.as_dvec3()
+    }
+
+    /// Warm grey at the horizon, cool and dark above; or colours of its own.
+    fn backdrop(&self, direction: DVec3) -> DVec3 {
+        let height = smoothstep(0.0, 1.0, direction.y * 1.6 + 0.08);
+        if self.frame.flags & BACKGROUND != 0 {
+            return self.frame.horizon.as_dvec3().lerp(self.frame.zenith.as_dvec3(), height);
+        }
+        DVec3::new(0.44, 0.42, 0.40).lerp(DVec3::new(0.13, 0.155, 0.20), height)
+    }
+
+    /// Glass shows the backdrop in the direction in which it bends a ray, in its own hue, more of it and darker at a
+    /// slant. The rest of the light is reflected (Schlick), also that of a lamp in the direction `glare`. A little of what
+    /// it would be if it were opaque stays.
+    fn glass(
+        &self,
+        (opaque, albedo): (DVec3, DVec3),
+        n: DVec3,
+        direction: DVec3,
+        lit: DVec2,
+        (glare, shine): (DVec3, f64),
+    ) -> DVec3 {
+        let slant = 1.0 - n.dot(-direction).max(0.0);
+        let reflected = 0.04 + 0.96 * slant.powi(5);
+        let hue = albedo / albedo.max_element().max(1e-3);
+        let behind = self.backdrop((direction - n * 0.45).normalize())
+            * hue
+            * DVec3::ONE.lerp(hue, slant)
+            * (1.0 - slant * slant / 2.0);
+        let mirrored = direction - n * (2.0 * n.dot(direction));
+        let bright = self.sky(mirrored) + 6.0 * smoothstep(0.90, 0.93, mirrored.dot(glare));
+        opaque * 0.12
+            + behind * ((1.0 - reflected) * (0.45 + 0.55 * lit.y))
+            + bright * (reflected * lit.y)
+            + self.sun() * (lit.x * shine)
     }
 
     /// Share of eight neighbours, two pixels away along the axes and one along the diagonals, that are selected.
@@ -236,42 +297,7 @@ fn float(word: u32) -> f64 {
     f64::from(f32::from_bits(word))
 }
 
-/// Warm grey at the horizon, cool and dark above.
-fn backdrop(direction: DVec3) -> DVec3 {
-    let height = smoothstep(0.0, 1.0, direction.y * 1.6 + 0.08);
-    DVec3::new(0.44, 0.42, 0.40).lerp(DVec3::new(0.13, 0.155, 0.20), height)
-}
-
-fn sky_light(n: DVec3) -> DVec3 {
-    GROUND_LIGHT.lerp(ZENITH_LIGHT, smoothstep(-1.0, 1.0, n.y))
-}
-
 /// Trowbridge-Reitz microfacets with Schlick's masking and Fresnel terms, times the cosine of the light.
-/// Glass shows the backdrop in the direction in which it bends a ray, in its own hue, more of it and darker at a slant. The
-/// rest of the light is reflected (Schlick), also that of a lamp in the direction `glare`. A little of what it would be if it
-/// were opaque stays.
-fn glass(
-    (opaque, albedo): (DVec3, DVec3),
-    n: DVec3,
-    direction: DVec3,
-    lit: DVec2,
-    (glare, shine): (DVec3, f64),
-) -> DVec3 {
-    let slant = 1.0 - n.dot(-direction).max(0.0);
-    let reflected = 0.04 + 0.96 * slant.powi(5);
-    let hue = albedo / albedo.max_element().max(1e-3);
-    let behind = backdrop((direction - n * 0.45).normalize())
-        * hue
-        * DVec3::ONE.lerp(hue, slant)
-        * (1.0 - slant * slant / 2.0);
-    let mirrored = direction - n * (2.0 * n.dot(direction));
-    let bright = sky_light(mirrored) + 6.0 * smoothstep(0.90, 0.93, mirrored.dot(glare));
-    opaque * 0.12
-        + behind * ((1.0 - reflected) * (0.45 + 0.55 * lit.y))
-        + bright * (reflected * lit.y)
-        + SUN * (lit.x * shine)
-}
-
 fn highlight(n: DVec3, to_eye: DVec3, to_light: DVec3, roughness: f64) -> f64 {
     let half = (to_eye + to_light).normalize();
     let (nl, nv, nh) = (n.dot(to_light).max(0.0), n.dot(to_eye).max(0.02), n.dot(half).max(0.0));

@@ -9,7 +9,7 @@
 
 use glam::{DVec2, DVec3};
 
-use super::{FLOOR, SKY, centre_of, smoothstep, through};
+use super::{FLOOR, SKY, ahead, centre_of, smoothstep, through};
 use crate::{surfaces::HitData, svo::unpack_normal, tables::FrameData};
 
 /// What lines are drawn from.
@@ -61,7 +61,7 @@ impl Picture<'_> {
         }
         let (from, to) = (self.point(a, at_a), self.point(b, at_b));
         let [n, m] = [a, b].map(|hit| unpack_normal(hit.normal).as_dvec3());
-        let pixel = f64::from(self.frame.pixel_cone) * from.dot(self.frame.forward.as_dvec3());
+        let pixel = f64::from(self.frame.pixel_cone) * from.dot(ahead(self.frame));
         // In units in which 1 is still close.
         let way = (to - from) / (pixel * (1.0 + reach) / 2.0);
         let (over_a, over_b) = (way.dot(n), -way.dot(m));

@@ -9,7 +9,7 @@ use std::f64::consts::TAU;
 use glam::{DMat3, DVec2, DVec3};
 use rayon::prelude::*;
 
-use super::{FLOOR, Ray, SKY, centre_of, hash, nearest, pixel_of_texel, smoothstep, through};
+use super::{FLOOR, Ray, SKY, ahead, centre_of, hash, nearest, pixel_of_texel, smoothstep, through};
 use crate::{
     RenderBody,
     surfaces::HitData,
@@ -35,7 +35,7 @@ const STRATA: [[u32; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15
 /// The plastic number's inverse and its square: the steps of a lattice that covers the square evenly however
 /// far it is walked.
 const LATTICE: DVec2 = DVec2::new(0.754_877_666_246_693, 0.569_840_290_998_053);
-/// A cone this wide sees the sky's near surroundings; the sun's is half its own radius.
+/// A cone this wide sees the sky's near surroundings; the sun's is half its own radius, and no wider.
 const SKY_SLOPE: f64 = 0.06;
 
 /// The light of every texel, rows from the top, for the first hits of the frame.
@@ -77,7 +77,7 @@ fn texel(frame: &FrameData, hits: &[HitData], bodies: &[(RenderBody, &Forest)], 
         let ray = Ray {
             origin,
             direction: (to_sun + aside).normalize(),
-            slope: f64::from((0.5 * frame.sun_radius).max(frame.pixel_cone)),
+            slope: (0.5 * f64::from(frame.sun_radius)).min(SKY_SLOPE).max(f64::from(frame.pixel_cone)),
             first: 0.5 * voxel,
             last: 1e9,
         };
@@ -97,7 +97,7 @@ fn texel(frame: &FrameData, hits: &[HitData], bodies: &[(RenderBody, &Forest)], 
         sky += smoothstep(0.0, reach, body.min(floor));
     }
     let count = f64::from(frame.samples);
-    let depth = view.normalize().dot(frame.forward.as_dvec3()) * distance;
+    let depth = view.normalize().dot(ahead(frame)) * distance;
     let depth = if hit.body == FLOOR { -depth } else { depth };
     Texel { sun: sun / count, sky: sky / count, depth, normal: hit.normal }
 }

@@ -36,6 +36,11 @@ fn through(frame: &FrameData, place: DVec2) -> DVec3 {
         + frame.up.as_dvec3() * (1.0 - 2.0 * uv.y)
 }
 
+/// Into the picture, unit, whatever a lens does to the rays.
+fn ahead(frame: &FrameData) -> DVec3 {
+    frame.up.as_dvec3().cross(frame.right.as_dvec3()).normalize()
+}
+
 /// The pixel under light texel (x, y) whose turn it is: the frame's number picks it, column by its lowest
 /// bit, row by the next.
 fn pixel_of_texel(frame: &FrameData, [x, y]: [u32; 2]) -> [u32; 2] {

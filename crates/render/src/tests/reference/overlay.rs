@@ -1,9 +1,9 @@
 //! The overlay, sample by sample: every line, disc and triangle as a convex polygon in the picture, in the
 //! order in which they are drawn, against one depth for each sample.
 
-use glam::{DVec2, DVec3, DVec4};
+use glam::{DMat3, DVec2, DVec3, DVec4};
 
-use super::{SKY, centre_of, through};
+use super::{SKY, ahead, centre_of, through};
 use crate::{
     overlay::{NEAR, Overlay},
     surfaces::HitData,
@@ -81,7 +81,7 @@ fn shade(
 fn shapes(frame: &FrameData, overlay: &Overlay) -> Vec<Shape> {
     let eye = frame.eye.as_dvec3();
     let near = f64::from(NEAR) * (frame.target.as_dvec3() - eye).length();
-    let deep = |p: DVec3| (p - eye).dot(frame.forward.as_dvec3());
+    let deep = |p: DVec3| (p - eye).dot(ahead(frame));
     let at = |p: DVec3| project(frame, p);
     let mut all = Vec::new();
     for line in &overlay.lines {
@@ -109,7 +109,7 @@ fn shapes(frame: &FrameData, overlay: &Overlay) -> Vec<Shape> {
         let corners = (0..12).map(corner).collect();
         all.push(Shape { corners, color: linear(point.color), pull, solid: true });
     }
-    for i in overlay.back_to_front(frame.eye, frame.forward) {
+    for i in overlay.back_to_front(frame.eye, frame.ahead) {
         let t = &overlay.triangles[i as usize];
         let corners = [t.a, t.b, t.c].map(|p| p.as_dvec3());
         let normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalize_or_zero();
@@ -148,11 +148,11 @@ fn cut(a: DVec3, b: DVec3, near: f64, deep: impl Fn(DVec3) -> f64) -> Option<[DV
 
 /// Where a world point lies in the picture, pixels from the top left corner: the inverse of [`through`].
 fn project(frame: &FrameData, p: DVec3) -> DVec2 {
-    let p = p - frame.eye.as_dvec3();
-    let deep = p.dot(frame.forward.as_dvec3());
-    let share = |axis: glam::Vec3| p.dot(axis.as_dvec3()) / axis.as_dvec3().length_squared() / deep;
+    // As a sum of the axes, which a lens leaves at right angles to each other no more.
+    let axes = [frame.right, frame.up, frame.forward].map(|axis| axis.as_dvec3());
+    let share = DMat3::from_cols(axes[0], axes[1], axes[2]).inverse() * (p - frame.eye.as_dvec3());
     let size = DVec2::new(f64::from(frame.size[0]), f64::from(frame.size[1]));
-    let uv = DVec2::new(share(frame.right) + 1.0, 1.0 - share(frame.up)) * 0.5;
+    let uv = DVec2::new(share.x / share.z + 1.0, 1.0 - share.y / share.z) * 0.5;
     uv * size - DVec2::from(frame.jitter.map(f64::from))
 }
 
