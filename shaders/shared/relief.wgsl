@@ -5,9 +5,13 @@
 
 const RELIEF_SALT = 32u;
 // Share of a cell of fibres in which one passes into the next.
-const RELIEF_FIBRE = 0.4;
+const RELIEF_FIBRE = 0.8;
 const RELIEF_STEPS = 3.0;
 const RELIEF_MIRROR = 1500.0;
+// Ribs of glass: width of the first ones, how they widen, and how far they wander, in widths.
+const RELIEF_RIB = 220.0;
+const RELIEF_RIBS_WIDEN = 40.0;
+const RELIEF_WANDER = 0.7;
 const RELIEF_FAR = 4000.0;
 // The rotation of the quaternion (5, 1, 2, 3).
 const RELIEF_TURN = mat3x3<f32>(
@@ -28,7 +32,8 @@ struct Layer {
 struct Layers {
     at: vec3<f32>,
     normal: vec3<f32>,
-    // How far the grains displaced it along the normal.
+    // Normal of the smooth face, and how far the grains displaced the point along it.
+    facing: vec3<f32>,
     out_of_grains: f32,
     strength: f32,
     // Smaller features do not show.
@@ -92,7 +97,10 @@ fn relief_add(here: Layers, layer: Layer, strong: f32) -> Layers {
     let y = vec3<f32>(0.0, 1.0, 0.0) + layer.slope[1] * strong;
     let z = vec3<f32>(0.0, 0.0, 1.0) + layer.slope[2] * strong;
     let n = cross(y, z) * here.normal.x + cross(z, x) * here.normal.y + cross(x, y) * here.normal.z;
-    return Layers(here.at + layer.shift * strong, n, here.out_of_grains, here.strength, here.finest, here.salt);
+    var next = here;
+    next.at += layer.shift * strong;
+    next.normal = n;
+    return next;
 }
 
 fn relief_even(here: Layers, cell: f32, salt: u32, by: f32) -> Layers {
@@ -157,7 +165,8 @@ fn relief_grains(layers: Layers, cell: u32, salt: u32, part_of_way: f32) -> Laye
         let falls = (-over / max(distance, 1e-6) - (radius - distance) * over * over * over) * by;
         here.at += out * push;
         let along = dot(out, here.normal);
-        here.out_of_grains += push * along;
+        // By the smooth face: on a bent one stone and hollow would take turns near the rim of a grain.
+        here.out_of_grains += push * dot(out, here.facing);
         here.normal = here.normal * (1.0 + push + falls * square) - out * (falls * along);
     }
     return here;
@@ -176,9 +185,12 @@ fn relief_ripples(here: Layers, scale: f32) -> Layers {
     let distance = out.w;
     let way = out.xyz / distance;
     let wander = relief_noise_of_cells(here.at, 1700.0, here.salt + 1u);
-    let towards = relief_noise_of_cells(here.at, 4200.0, here.salt + 2u);
-    let phase = distance / 300.0 + wander.shift.x * 1.6;
-    let phase_slope = way / 300.0 + vec3<f32>(wander.slope[0].x, wander.slope[1].x, wander.slope[2].x) * 1.6;
+    let towards = relief_noise_of_cells(here.at, 12000.0, here.salt + 2u);
+    // Ribs lie farther apart the farther they are from the origin.
+    let width = RELIEF_RIB + distance / RELIEF_RIBS_WIDEN;
+    let phase = distance / width + wander.shift.x * RELIEF_WANDER;
+    let sideways = vec3<f32>(wander.slope[0].x, wander.slope[1].x, wander.slope[2].x);
+    let phase_slope = way * (RELIEF_RIB / (width * width)) + sideways * RELIEF_WANDER;
     let part = phase - floor(phase);
     let first = part < 0.5;
     let half = select(part - 0.5, part, first);
@@ -235,7 +247,7 @@ fn relief_at(words: vec4<u32>, point: vec3<f32>, normal: vec3<f32>, finest: f32)
         turn = RELIEF_UPRIGHT;
     }
     let start = turn * ((point + 16384.0) / scale);
-    var here = Layers(start, turn * normal, 0.0, strength, finest / scale, words.w * 64u + RELIEF_SALT);
+    var here = Layers(start, turn * normal, turn * normal, 0.0, strength, finest / scale, words.w * 64u + RELIEF_SALT);
     switch material {
         case 2u: {
             here = relief_chips(here, 1100.0, 0u, 70.0);
@@ -253,8 +265,8 @@ fn relief_at(words: vec4<u32>, point: vec3<f32>, normal: vec3<f32>, finest: f32)
             here = relief_even(here, 36.0, 3u, 4.5);
         }
         case 5u: {
-            here = relief_fibres(here, vec2<f32>(700.0, 16000.0), 0u, vec2<f32>(25.0, 480.0));
-            here = relief_fibres(here, vec2<f32>(190.0, 9000.0), 1u, vec2<f32>(9.0, 190.0));
+            here = relief_fibres(here, vec2<f32>(700.0, 16000.0), 0u, vec2<f32>(25.0, 240.0));
+            here = relief_fibres(here, vec2<f32>(190.0, 9000.0), 1u, vec2<f32>(9.0, 110.0));
             here = relief_fibres(here, vec2<f32>(64.0, 5000.0), 2u, vec2<f32>(2.5, 36.0));
         }
         case 6u: {

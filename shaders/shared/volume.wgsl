@@ -187,7 +187,7 @@ fn volume_wood(point: vec3<i32>, q: vec3<u32>, words: vec4<u32>, base: vec3<i32>
     c = volume_mix(c, (second * 3) >> vec3<u32>(2u), max(vessel - 46000, 0) * 2);
     let way = vec2<u32>(((d * 2048) / max(i32(r), 64)) + 4096);
     let ray = volume_noise(vec3<u32>(way.x, q.y, way.y), vec3<u32>(26u, 420u, 26u), salt + 7u);
-    return volume_mix(c, volume_mix(base, vec3<i32>(65280), 14000), max(ray - 45000, 0) * 2);
+    return volume_mix(c, volume_mix(base, vec3<i32>(65280), 6000), max(ray - 54000, 0) * 3);
 }
 
 // The grain of the relief (shared/relief) in which a point lies, of the lattice of `cell` units: 1 in x and its number in

@@ -443,10 +443,23 @@ impl Assembly {
     /// The name of the material inside an object, with which the names of its textures begin.
     #[must_use]
     pub fn inside_name(&self, object: Option<usize>) -> String {
-        match object.filter(|_| self.insides.len() > 1 && self.maps.contains_key(&object)) {
+        let is_own = self.maps.contains_key(&object) || self.has_unlike_insides();
+        match object.filter(|_| self.insides.len() > 1 && is_own) {
             Some(number) => format!("inside_{number}"),
             None => "inside".to_owned(),
         }
+    }
+
+    /// Whether some objects are rougher inside than others, so that each has a material of its own.
+    pub(crate) fn has_unlike_insides(&self) -> bool {
+        let mut all = self.insides.values().map(Volume::roughness);
+        all.next().is_some_and(|first| all.any(|other| other != first))
+    }
+
+    /// The roughness inside an object, 0 to 1; 0.9, that of clay, where what is inside is not known.
+    pub(crate) fn inside_roughness(&self, object: Option<usize>) -> f32 {
+        let own = self.insides.get(&object).or_else(|| self.insides.values().next());
+        own.map_or(0.9, Volume::roughness)
     }
 
     /// Whether a material of this name has the textures of crack faces.

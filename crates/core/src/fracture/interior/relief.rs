@@ -60,6 +60,7 @@ impl Volume {
             at: from,
             before_grains: None,
             normal: turn * normal,
+            facing: turn * normal,
             out_of_grains: 0.0,
             strength,
             finest: finest / scale,
@@ -87,19 +88,32 @@ impl Volume {
     /// The roughness of a crack face with this relief, 0 to 1, as glTF has it.
     #[must_use]
     pub fn roughness_on(&self, relief: &Relief) -> f32 {
-        let material = Material::ALL.into_iter().find(|material| *material as u32 == self.material());
-        match material.unwrap_or(Material::Plain) {
+        match self.known_material() {
+            Material::Stone if relief.is_hollow => 0.75,
+            Material::Concrete if !relief.is_hollow && self.is_gravel(relief.place) => 0.7,
+            _ => self.roughness(),
+        }
+    }
+
+    /// The roughness of most of a crack face, 0 to 1, as glTF has it.
+    #[must_use]
+    pub fn roughness(&self) -> f32 {
+        match self.known_material() {
             Material::Glass => 0.05,
             Material::Porcelain => 0.3,
             Material::Marble => 0.6,
-            Material::Clay => 0.9,
-            Material::Stone if relief.is_hollow => 0.75,
             Material::Stone => 0.65,
-            Material::Concrete if relief.is_hollow || !self.is_gravel(relief.place) => 0.92,
-            Material::Concrete | Material::Wood => 0.7,
-            Material::Brick | Material::Plaster => 0.95,
+            Material::Wood => 0.7,
             Material::Plain => 0.85,
+            Material::Clay => 0.9,
+            Material::Concrete => 0.92,
+            Material::Brick | Material::Plaster => 0.95,
         }
+    }
+
+    fn known_material(&self) -> Material {
+        let known = Material::ALL.into_iter().find(|material| *material as u32 == self.material());
+        known.unwrap_or(Material::Plain)
     }
 }
 
@@ -115,6 +129,8 @@ struct Layers {
     at: Vec3,
     before_grains: Option<Vec3>,
     normal: Vec3,
+    /// Normal of the smooth face.
+    facing: Vec3,
     /// How far the grains displaced it along the normal.
     out_of_grains: f32,
     strength: f32,
@@ -161,8 +177,8 @@ impl Layers {
                 self.even(36.0, 3, 4.5);
             }
             WOOD => {
-                self.fibres([700.0, 16_000.0], 0, [25.0, 480.0]);
-                self.fibres([190.0, 9000.0], 1, [9.0, 190.0]);
+                self.fibres([700.0, 16_000.0], 0, [25.0, 240.0]);
+                self.fibres([190.0, 9000.0], 1, [9.0, 110.0]);
                 self.fibres([64.0, 5000.0], 2, [2.5, 36.0]);
             }
             PORCELAIN => {
@@ -279,7 +295,8 @@ impl Layers {
             let falls = (-over / distance.max(1e-6) - (radius - distance) * over * over * over) * by;
             self.at += out * push;
             let along = out.dot(self.normal);
-            self.out_of_grains += push * along;
+            // By the smooth face: on a bent one stone and hollow would take turns near the rim of a grain.
+            self.out_of_grains += push * out.dot(self.facing);
             self.normal = self.normal * (1.0 + push + falls * square) - out * (falls * along);
         }
     }
@@ -296,10 +313,12 @@ impl Layers {
         let (out, distance) = self.off_origin(scale);
         let way = out / distance;
         let wander = noise_of_cells(self.at, 1700.0, self.salt.wrapping_add(1));
-        let towards = noise_of_cells(self.at, 4200.0, self.salt.wrapping_add(2));
-        let phase = distance / 300.0 + wander.shift.x * 1.6;
+        let towards = noise_of_cells(self.at, 12_000.0, self.salt.wrapping_add(2));
+        // Ribs lie farther apart the farther they are from the origin.
+        let width = RIB + distance / RIBS_WIDEN;
+        let phase = distance / width + wander.shift.x * WANDER;
         let Mat3 { x_axis: x, y_axis: y, z_axis: z } = wander.slope;
-        let phase_slope = way / 300.0 + Vec3::new(x.x, y.x, z.x) * 1.6;
+        let phase_slope = way * (RIB / (width * width)) + Vec3::new(x.x, y.x, z.x) * WANDER;
         // A sine of parabolas.
         let part = phase - phase.floor();
         let half = if part < 0.5 { part } else { part - 0.5 };
@@ -343,9 +362,14 @@ fn scaled(of: &Layer, by: f32, slope: Vec3) -> Layer {
 }
 
 /// Share of a cell of [`Layers::fibres`] in which one fibre passes into the next.
-const FIBRE: f32 = 0.4;
+const FIBRE: f32 = 0.8;
 /// Levels of [`Layers::chips`] between 0 and the largest displacement.
 const STEPS: f32 = 3.0;
+/// Width of the first ribs of glass; over how much of the way from the origin they widen by as much; how far they wander, in
+/// widths.
+const RIB: f32 = 220.0;
+const RIBS_WIDEN: f32 = 40.0;
+const WANDER: f32 = 0.7;
 /// Radius of the mirror round the origin of cracks in glass, and that from which on there is hackle.
 const MIRROR: f32 = 1500.0;
 const FAR: f32 = 4000.0;

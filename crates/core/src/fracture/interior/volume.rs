@@ -210,7 +210,7 @@ impl<L: Lattice> Look<'_, L> {
         c = mix(c, self.second.map(|v| (v * 3) >> 2), (vessel - 46_000).max(0) * 2);
         let way = d.map(|v| (v * 2048 / (r as i32).max(64) + 4096) as u32);
         let ray = noise([way[0], self.q[1], way[1]], [26, 420, 26], self.salt.wrapping_add(7));
-        mix(c, mix(self.base, WHITE, 14_000), (ray - 45_000).max(0) * 2)
+        mix(c, mix(self.base, WHITE, 6_000), (ray - 54_000).max(0) * 3)
     }
 
     fn porcelain(&mut self) -> Color {

@@ -234,8 +234,9 @@ impl File<'_> {
         };
         let own = number.and_then(|number| self.what.material(object, number));
         let maps = self.what.maps.get(&object).filter(|_| number.is_none()).cloned();
-        // An inside without textures is coloured by vertices, so all such objects share its material.
-        let key = (object.filter(|_| own.is_some() || maps.is_some()), number);
+        // Insides without textures are coloured by vertices, so objects that are as rough inside share their material.
+        let is_own = own.is_some() || maps.is_some() || number.is_none() && self.what.has_unlike_insides();
+        let key = (object.filter(|_| is_own), number);
         if let Some(known) = self.looks.known.get(&key) {
             return Ok(*known);
         }
@@ -247,8 +248,10 @@ impl File<'_> {
                 format!("outside{object}_{number}")
             }
         };
-        let mut surface =
-            json!({ "metallicFactor": 0.0, "roughnessFactor": if number.is_some() { 0.7 } else { 0.9 } });
+        // As decimals, not as the nearest binary fractions.
+        let inside = (f64::from(self.what.inside_roughness(object)) * 100.0).round() / 100.0;
+        let roughness = if number.is_some() { 0.7 } else { inside };
+        let mut surface = json!({ "metallicFactor": 0.0, "roughnessFactor": roughness });
         if let Some(own) = own {
             let [r, g, b] = own.color.map(|byte| f32::from(linear(byte)) / 65535.0);
             if own.color != [255; 3] {

@@ -18,7 +18,8 @@ pub const ROOT: &str = "kintsugi";
 #[derive(Default)]
 pub struct Used<'a> {
     names: BTreeMap<(Option<usize>, Option<u32>), String>,
-    by_name: BTreeMap<String, Option<&'a Material>>,
+    /// With the roughness of what has none of its own.
+    by_name: BTreeMap<String, (Option<&'a Material>, f64)>,
 }
 
 impl<'a> Used<'a> {
@@ -37,7 +38,8 @@ impl<'a> Used<'a> {
                 (Some(_), None) => "outside".to_owned(),
                 (Some(number), Some(_)) => format!("outside{object}_{number}"),
             };
-            by_name.insert(name.clone(), own);
+            let inside = (f64::from(what.inside_roughness(piece.object)) * 100.0).round() / 100.0;
+            by_name.insert(name.clone(), (own, if number.is_none() { inside } else { 0.7 }));
             name
         })
     }
@@ -46,13 +48,12 @@ impl<'a> Used<'a> {
 /// Writes the scope of all materials.
 pub fn write(out: &mut impl Write, what: &Assembly, used: &Used<'_>) -> std::io::Result<()> {
     writeln!(out, "    def Scope \"materials\"\n    {{")?;
-    for (name, material) in &used.by_name {
+    for (name, (material, rough)) in &used.by_name {
         if what.is_baked(name) {
             write_baked(out, name)?;
             continue;
         }
         let at = format!("/{ROOT}/materials/{name}");
-        let rough = if name == "inside" { 0.9 } else { 0.7 };
         let texture = material.and_then(|m| m.texture.as_ref());
         let color = material.map_or([255; 3], |m| m.color).map(srgb::linear);
         let [r, g, b] = color;
@@ -141,7 +142,7 @@ fn write_st(out: &mut impl Write) -> std::io::Result<()> {
 
 /// Writes the textures beside the layer at `path`.
 pub fn write_textures(path: &Path, used: &Used<'_>) -> Result<(), ExportError> {
-    for (name, material) in &used.by_name {
+    for (name, (material, _)) in &used.by_name {
         if let Some(texture) = material.and_then(|m| m.texture.as_ref()) {
             let to = path.with_file_name(format!("{name}.png"));
             write_png(&to, [texture.width, texture.height], &texture.rgba)?;
