@@ -13,6 +13,8 @@ use crate::scene::PICTURES;
 pub enum Purpose {
     /// A mesh or scene to open.
     Open,
+    /// A mesh to add to the scene.
+    Add,
     /// Where to save the scene.
     Save,
     /// Where to save the scene in its present state, broken pieces and positions included.
@@ -92,6 +94,11 @@ impl Dialog {
                         &["obj", "ply", "stl", "off", "gltf", "glb", "vox", "toml"],
                     )
                     .add_filter("Pictures of cracks", PICTURES)
+                    .add_filter("All files", &["*"])
+                    .pick_file(),
+                Purpose::Add => dialog
+                    .set_title("Add a mesh to the scene")
+                    .add_filter("Meshes", &["obj", "ply", "stl", "off", "gltf", "glb", "vox"])
                     .add_filter("All files", &["*"])
                     .pick_file(),
                 Purpose::Save | Purpose::SaveStanding => dialog

@@ -12,7 +12,7 @@ use std::{
 use crate::{
     files,
     mesh::Up,
-    scene::{Scene, state_folder, write_atomically},
+    scene::{Scene, SceneBody, state_folder, write_atomically},
 };
 
 /// Most files that are remembered.
@@ -49,11 +49,17 @@ fn name(file: &str) -> Option<String> {
 
 /// Applies the remembered orientation and size to the mesh of `scene`.
 pub fn apply(scene: &mut Scene) {
-    apply_from(&path(), scene);
+    if let [body] = &mut scene.bodies[..] {
+        apply_to(body);
+    }
 }
 
-pub(super) fn apply_from(path: &Path, scene: &mut Scene) {
-    let [body] = &mut scene.bodies[..] else { return };
+/// Applies the remembered orientation and size to a mesh.
+pub fn apply_to(body: &mut SceneBody) {
+    apply_from(&path(), body);
+}
+
+pub(super) fn apply_from(path: &Path, body: &mut SceneBody) {
     let Some(import) = name(&body.file).and_then(|name| read(path).remove(&name)) else { return };
     body.up = import.up;
     if (1e-4..=1e4).contains(&import.size) {
@@ -100,7 +106,7 @@ mod tests {
         std::fs::write(&other, "v 0 0 0\n").unwrap();
         let opened = |file: &Path| {
             let mut scene = Scene::of_mesh(&file.to_string_lossy(), 5);
-            apply_from(&memory, &mut scene);
+            apply_from(&memory, &mut scene.bodies[0]);
             (scene.bodies[0].up, scene.bodies[0].size)
         };
         assert_eq!(opened(&mesh), (Up::Y, Some(1.0)));

@@ -13,5 +13,7 @@ pub fn settings(path: &Path) -> bool {
 
 /// Applies to a scene of one mesh what a memory of imports says of the mesh.
 pub fn import(path: &Path, scene: &mut Scene) {
-    apply_from(path, scene);
+    if let [body] = &mut scene.bodies[..] {
+        apply_from(path, body);
+    }
 }

@@ -4,6 +4,7 @@
 //! times, saving, and the worker that starts the engine. The session passes each one what it needs of the others.
 
 mod aiming;
+mod arranging;
 mod crack_picture;
 mod exporting;
 #[cfg(test)]
@@ -96,6 +97,7 @@ pub struct Session {
     presets: presets::Presets,
     crack_pictures: crack_picture::CrackPictures,
     settings: Settings,
+    tour: bool,
 }
 
 /// A scene that a worker reads, which takes a while if it is large or far away.
@@ -131,6 +133,7 @@ impl Session {
             presets: presets::Presets::default(),
             crack_pictures: crack_picture::CrackPictures::default(),
             settings: Settings::default(),
+            tour: false,
         }
     }
 
@@ -139,6 +142,9 @@ impl Session {
     pub fn open(&mut self, path: &Path, level: u32) {
         if self.sandbox.is_some() && crack_picture::is_picture(path) {
             return self.begin_crack_picture(path);
+        }
+        if self.sandbox.is_some() && is_scene(path) && self.take_in_preset(path) {
+            return;
         }
         if self.may_go(&Going::Open(path.to_owned(), level)) {
             self.begin_open(path, level, Leave::default());
@@ -190,6 +196,22 @@ impl Session {
     /// Restores the settings of an earlier window.
     pub fn remember_settings(&mut self) {
         self.settings = Settings::read();
+        self.tour = !self.settings.toured;
+    }
+
+    /// Whether the tour of the first start is shown.
+    pub fn shows_tour(&self) -> bool {
+        self.tour
+    }
+
+    fn show_tour(&mut self, shown: bool) {
+        self.tour = shown;
+        if !shown
+            && !std::mem::replace(&mut self.settings.toured, true)
+            && let Err(error) = self.settings.write()
+        {
+            self.say(NoticeKind::Remark, format!("that the tour was seen could not be remembered: {error}"));
+        }
     }
 
     /// Mouse and key bindings of the camera.
@@ -271,6 +293,7 @@ impl Session {
             }
             Some(Err(SandboxError::Import(error))) if error.is_cancelled() => {}
             Some(Err(error)) => self.tell_of(error),
+            Some(Ok(Some(Arrived::Added))) => self.show_added(),
             Some(Ok(Some(Arrived::Merged | Arrived::Split) | None)) | None => {}
         }
         self.turn_to_document();
@@ -299,7 +322,7 @@ impl Session {
     }
 
     fn level(&self) -> u32 {
-        self.sandbox.as_ref().and_then(|s| s.objects().first()).map_or(7, |o| o.scene.level)
+        self.sandbox.as_ref().and_then(Sandbox::shown_object).map_or(7, |o| o.scene.level)
     }
 
     /// Whether worker threads must be polled again soon.
@@ -388,9 +411,11 @@ impl Session {
             | Command::Compare(_)
             | Command::SwapTakes => self.use_recording(&command),
             Command::Keymap(keymap) => self.choose_keymap(keymap),
+            Command::Tour(shown) => self.show_tour(shown),
             Command::Orbit { yaw, pitch } => self.camera.orbit(yaw, pitch),
             Command::Pan { x, y } => self.camera.pan(x, y, self.aspect),
             Command::Zoom(factor) => self.camera.zoom(factor),
+            Command::SetCamera(camera) => self.camera = camera.sane(),
             Command::Hover(at) => self.aiming.point_at(at),
             Command::Tool(_)
             | Command::Hit(_)
@@ -406,6 +431,16 @@ impl Session {
             | Command::BreakPin
             | Command::CrackPin
             | Command::Unpin => self.use_tool(&command),
+            Command::AddDialog => self.ask(Purpose::Add),
+            Command::Add(_)
+            | Command::Duplicate(_)
+            | Command::RemoveObject(_)
+            | Command::NameObject(..)
+            | Command::Focus(_)
+            | Command::Place(_)
+            | Command::PutOnFloor(_)
+            | Command::SetLevel(_)
+            | Command::SetImport { .. } => self.arrange(&command),
             Command::SelectAt { .. }
             | Command::SelectIn { .. }
             | Command::Select(_)
@@ -446,14 +481,6 @@ impl Session {
             }
             Command::EndGesture => sandbox.end_gesture(),
             Command::Tune { gesture, tuning } => self.tune(gesture, *tuning),
-            Command::SetLevel(level) => sandbox.set_level(level, self.camera),
-            Command::SetImport { up, size } => {
-                sandbox.set_import(up, size, self.camera);
-                let file = sandbox.objects().first().map(|object| object.scene.file.clone());
-                if let Some(Err(error)) = file.map(|file| imports::remember(&file, up, size)) {
-                    self.say(NoticeKind::Remark, format!("the way up could not be remembered: {error}"));
-                }
-            }
             _ => {}
         }
     }

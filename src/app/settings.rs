@@ -17,6 +17,8 @@ const LARGEST: u64 = 1 << 16;
 pub struct Settings {
     /// Mouse and key bindings of the camera.
     pub keymap: Keymap,
+    /// Whether the tour of the first start was seen or left.
+    pub toured: bool,
 }
 
 fn path() -> PathBuf {
@@ -59,7 +61,7 @@ mod tests {
         let file = folder.join("settings.toml");
         assert_eq!(Settings::read_from(&file), Settings::default());
         for keymap in Keymap::ALL {
-            let chosen = Settings { keymap };
+            let chosen = Settings { keymap, toured: keymap != Keymap::Blender };
             chosen.write_to(&file).unwrap();
             assert_eq!(Settings::read_from(&file), chosen);
         }

@@ -34,7 +34,7 @@ impl BondLog {
     pub fn is_for(scene: &Scene) -> bool {
         let cracks = |event: &Event| match event {
             Event::Impact { hold, .. } => *hold,
-            Event::Projectile { .. } | Event::Hand { .. } => false,
+            Event::Projectile { .. } | Event::Hand { .. } | Event::Move { .. } => false,
         };
         scene.bodies.iter().any(|body| body.hold)
             || scene.breaks.iter().any(|one| one.hold)

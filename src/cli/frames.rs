@@ -18,7 +18,7 @@ use crate::{
         Viewpoint,
         stills::{Still, draw_with},
     },
-    render::{Camera, ColorBy, Renderer},
+    render::{Camera, Renderer},
     scene::Sandbox,
 };
 
@@ -46,8 +46,6 @@ pub struct Film {
     every: u64,
     size: [u32; 2],
     camera: Camera,
-    color_by: ColorBy,
-    floor: Option<f32>,
     renderer: Renderer,
     signature: Signature,
     written: u32,
@@ -92,7 +90,6 @@ impl FrameArgs {
         sandbox: &Sandbox,
     ) -> Result<Film, CliError> {
         let folder = out.join(FRAMES);
-        let settings = sandbox.settings();
         // The frames' metadata hold the scene at its start; the command says how to get to the frame.
         let scene = sandbox.scene(sandbox.saved_camera().unwrap_or_default()).to_text();
         let whole = || Viewpoint::ThreeQuarter.camera_on(&sandbox.surface_points(None), self.size);
@@ -101,8 +98,6 @@ impl FrameArgs {
             every,
             size: self.size,
             camera: camera.or(sandbox.saved_camera()).unwrap_or_else(whole),
-            color_by: sandbox.tuning().view.color_by,
-            floor: settings.floor.filter(|_| sandbox.tuning().view.floor).map(|y| y as f32),
             renderer: Renderer::new(compute)?,
             signature: Signature::new(compute.ran_on(), crate::provenance::here(), scene),
             written: 0,
@@ -128,10 +123,7 @@ impl Film {
             arena: &arena,
             bodies: &bodies,
             camera: self.camera,
-            color_by: self.color_by,
-            floor: self.floor,
-            transparent: false,
-            hairlines: sandbox.tuning().view.hairlines,
+            options: sandbox.picture_options(),
             size: self.size,
             seams: None,
             overlay: debris.as_ref(),

@@ -99,7 +99,7 @@ pub fn read_scene(
 pub fn check_seeds(scene: &Scene) -> Result<(), CliError> {
     let of_events = scene.events.iter().filter_map(|event| match event {
         Event::Impact { fracture, .. } => fracture.as_ref(),
-        Event::Projectile { .. } | Event::Hand { .. } => None,
+        Event::Projectile { .. } | Event::Hand { .. } | Event::Move { .. } => None,
     });
     let of_bodies = scene.objects().map(|body| &body.fracture);
     let of_breaks = scene.breaks.iter().map(|one| &one.fracture);

@@ -12,12 +12,12 @@ use crate::{
     export::{Signature, write_signed},
     facade::{
         Engine, Subject as _, Viewpoint,
-        stills::{Stage, Still, draw, surface_points},
+        stills::{Stage, Still, draw, plain_options, surface_points},
     },
     files,
     fracture::{Fracturer, Seams, Source, Surface, generations::Plan},
-    render::{BodySeams, Camera, CellMarks, ColorBy, Renderer},
-    scene::Scene,
+    render::{BodySeams, Camera, CellMarks, ColorBy, RenderOptions, Renderer},
+    scene::{Sandbox, Scene},
     svo::{Arena, KeyArray, coarsen},
 };
 
@@ -32,6 +32,21 @@ use super::{
 
 /// Default leaf level of a mesh.
 const LEVEL: u32 = 8;
+
+impl RenderArgs {
+    /// How the picture of a mesh looks.
+    fn options(&self) -> RenderOptions {
+        let (transparent, catches_shadows) = (self.transparent, self.shadows);
+        RenderOptions { transparent, catches_shadows, ..plain_options(self.color_by.into()) }
+    }
+
+    /// How the picture of a scene looks, which has a light of its own.
+    fn options_of(&self, sandbox: &Sandbox) -> RenderOptions {
+        let own = sandbox.picture_options();
+        let transparent = own.transparent || self.transparent;
+        RenderOptions { transparent, catches_shadows: own.catches_shadows || self.shadows, ..own }
+    }
+}
 
 #[derive(Args)]
 pub struct RenderArgs {
@@ -57,6 +72,9 @@ pub struct RenderArgs {
     /// Leave background and floor out (alpha 0)
     #[arg(long)]
     transparent: bool,
+    /// With --transparent: keep the shadows on the floor, black with what they take away as alpha
+    #[arg(long, requires = "transparent")]
+    shadows: bool,
     /// Octree level of a mesh: 2^N voxels along the longest side; 11 and 12 on the cores alone
     #[arg(long, value_name = "N", default_value_t = LEVEL, value_parser = clap::value_parser!(u32).range(super::LEVELS))]
     level: u32,
@@ -166,10 +184,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         arena: &stage.arena,
         bodies: if args.show.only() { &[] } else { &stage.bodies },
         camera: camera.unwrap_or_else(|| args.view.camera_on(&surface_points(&stage.bodies), args.size)),
-        color_by: args.color_by.into(),
-        floor: Some(0.0),
-        transparent: args.transparent,
-        hairlines: true,
+        options: args.options(),
         size: args.size,
         seams: seams.as_ref().map(|(seams, first)| BodySeams {
             body: 0,
@@ -220,10 +235,7 @@ fn broken(
         arena: &arena,
         bodies: if args.show.only() { &[] } else { &bodies },
         camera: camera.unwrap_or_else(whole),
-        color_by: args.color_by.into(),
-        floor: Some(0.0),
-        transparent: args.transparent,
-        hairlines: true,
+        options: args.options(),
         size: args.size,
         seams: None,
         overlay: overlay.as_ref(),
@@ -239,8 +251,7 @@ fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Resu
     let scene = &opened.scene;
     let compute = args.compute.open(reporter)?;
     let signature = Signature::new(compute.ran_on(), crate::provenance::here(), scene.to_text());
-    let (own_camera, color_by) = (scene.camera, scene.view.color_by);
-    let floor = scene.floor.then_some(scene.floor_height as f32);
+    let own_camera = scene.camera;
     let mut sandbox = open(&compute, opened, reporter)?;
     if args.seconds.is_some() {
         sandbox.look_for_contacts(args.compute.compute.into());
@@ -254,10 +265,7 @@ fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Resu
         arena: &arena,
         bodies: &bodies,
         camera: camera.or(own_camera).unwrap_or_else(whole),
-        color_by,
-        floor,
-        transparent: args.transparent,
-        hairlines: true,
+        options: args.options_of(&sandbox),
         size: args.size,
         seams: None,
         overlay: None,

@@ -13,10 +13,10 @@ use crate::{
     export::{Signature, write_signed},
     facade::{
         Engine, Fracture, Subject as _, Viewpoint,
-        stills::{Stage, Still, draw, surface_points},
+        stills::{Stage, Still, draw, plain_options, surface_points},
     },
     import::ReadMesh,
-    render::{Camera, ColorBy, RenderBody, Renderer},
+    render::{Camera, ColorBy, RenderBody, RenderOptions, Renderer},
     scene::{ReadScene, Scene},
     svo::Arena,
 };
@@ -60,7 +60,8 @@ struct Painter<'a> {
     renderer: Renderer,
     folder: PathBuf,
     count: usize,
-    floor: Option<f32>,
+    /// Floor, light and lens of the scene.
+    look: RenderOptions,
     signature: Signature,
     /// Lines for the user about pictures of somebody's own that were kept.
     notes: Vec<String>,
@@ -75,19 +76,8 @@ impl Painter<'_> {
         camera: Camera,
         color_by: ColorBy,
     ) -> Result<(), CliError> {
-        let floor = self.floor;
-        let still = Still {
-            arena,
-            bodies,
-            camera,
-            color_by,
-            floor,
-            transparent: false,
-            hairlines: true,
-            size: SIZE,
-            seams: None,
-            overlay: None,
-        };
+        let options = RenderOptions { color_by, ..self.look.clone() };
+        let still = Still { arena, bodies, camera, options, size: SIZE, seams: None, overlay: None };
         let pixels = draw(self.compute, &mut self.renderer, &still)?;
         self.count += 1;
         let name = format!("{}-{name}.png", self.count);
@@ -105,7 +95,7 @@ fn painter<'a>(compute: &'a Compute, folder: &Path, scene: String) -> Result<Pai
         renderer: Renderer::new(compute)?,
         folder: folder.to_owned(),
         count: 0,
-        floor: Some(0.0),
+        look: plain_options(ColorBy::Material),
         signature: Signature::new(compute.ran_on(), crate::provenance::here(), scene),
         notes: Vec::new(),
     })
@@ -153,9 +143,9 @@ fn scene(
     let scene = &opened.scene;
     let compute = compute.open(reporter)?;
     let mut painter = painter(&compute, folder, scene.to_text())?;
-    painter.floor = scene.floor.then_some(scene.floor_height as f32);
     let (own_camera, color_by) = (scene.camera, scene.view.color_by);
     let mut sandbox = open(&compute, opened, reporter)?;
+    painter.look = RenderOptions { transparent: false, ..sandbox.picture_options() };
     let camera =
         own_camera.unwrap_or_else(|| Viewpoint::ThreeQuarter.camera_on(&sandbox.surface_points(None), SIZE));
     reporter.stage("play and draw", |progress| -> Result<(), CliError> {

@@ -4,14 +4,14 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use super::{
     Engine, Error, Object, Pieces, Viewpoint,
-    stills::{self, Stage, Still, draw, surface_points},
+    stills::{self, Stage, Still, draw, plain_options, surface_points},
 };
 use crate::{
     bodies::World,
     export::write_png,
     fracture::Volume,
     gpu::GpuError,
-    render::{Camera, ColorBy, Pixels, RenderBody, Renderer},
+    render::{Camera, ColorBy, Lens, Lighting, Pixels, RenderBody, RenderOptions, Renderer},
     svo::Arena,
 };
 
@@ -43,6 +43,12 @@ pub struct Picture {
     pub color_by: ColorBy,
     /// Whether background and floor are left out.
     pub transparent: bool,
+    /// Whether a transparent picture keeps the shadows on the floor: black, with what they take away as alpha.
+    pub catches_shadows: bool,
+    /// Light, backdrop and floor.
+    pub lighting: Lighting,
+    /// Depth of field; `None`: everything is sharp.
+    pub lens: Option<Lens>,
     /// Pieces of an object are moved apart by this times their distance from its middle.
     pub apart: f64,
 }
@@ -57,6 +63,9 @@ impl Picture {
             camera: None,
             color_by: ColorBy::Material,
             transparent: false,
+            catches_shadows: false,
+            lighting: Lighting::default(),
+            lens: None,
             apart: 0.0,
         }
     }
@@ -83,6 +92,24 @@ impl Picture {
     #[must_use]
     pub fn transparent(self) -> Self {
         Self { transparent: true, ..self }
+    }
+
+    /// With the shadows on the floor, if the picture is transparent.
+    #[must_use]
+    pub fn catching_shadows(self) -> Self {
+        Self { catches_shadows: true, ..self }
+    }
+
+    /// In this light; values out of range are brought into it.
+    #[must_use]
+    pub fn lit_by(self, lighting: Lighting) -> Self {
+        Self { lighting: lighting.sane(), ..self }
+    }
+
+    /// Through this lens; values out of range are brought into it.
+    #[must_use]
+    pub fn through(self, lens: Lens) -> Self {
+        Self { lens: Some(lens.sane()), ..self }
     }
 
     /// With the pieces of an object moved apart by this times their distance from its middle.
@@ -119,10 +146,14 @@ impl Picture {
             arena: &arena,
             bodies: &bodies,
             camera: self.camera.unwrap_or_else(whole),
-            color_by: self.color_by,
-            floor: subject.floor(),
-            transparent: self.transparent,
-            hairlines: true,
+            options: RenderOptions {
+                floor: subject.floor(),
+                transparent: self.transparent,
+                catches_shadows: self.catches_shadows,
+                lighting: self.lighting,
+                lens: self.lens,
+                ..plain_options(self.color_by)
+            },
             size: self.size,
             seams: None,
             overlay: None,

@@ -236,20 +236,33 @@ pub struct Still<'a> {
     pub bodies: &'a [RenderBody],
     /// Camera.
     pub camera: Camera,
-    /// What colours mean.
-    pub color_by: ColorBy,
-    /// Floor height, m; `None` draws none.
-    pub floor: Option<f32>,
-    /// Whether the background is transparent.
-    pub transparent: bool,
-    /// Whether lines show where pieces lie together.
-    pub hairlines: bool,
+    /// Colours, floor, light and lens. Where it has lines between pieces, these are as wide as suits the picture; behind a
+    /// transparent picture there is a floor only if it catches shadows.
+    pub options: RenderOptions,
     /// Width and height, pixels.
     pub size: [u32; 2],
     /// Cracks to draw on an unbroken body.
     pub seams: Option<BodySeams<'a>>,
     /// Lines, points and triangles over the picture.
     pub overlay: Option<&'a Arc<Overlay>>,
+}
+
+/// Options of the window, or of a scene, as they are in a picture of `height` pixels that is looked at as a whole.
+#[must_use]
+pub fn as_in_files(options: RenderOptions, height: u32) -> RenderOptions {
+    let has_lines = options.hairline > 0.0;
+    RenderOptions {
+        hairline: if has_lines { RenderOptions::whole_picture_hairline(height) } else { 0.0 },
+        // A floor that is seen would fill the part of the picture that is to stay transparent.
+        floor: options.floor.filter(|_| !options.transparent || options.catches_shadows),
+        ..options
+    }
+}
+
+/// The options of a picture of things without a scene: lines between pieces, a floor at the origin.
+#[must_use]
+pub fn plain_options(color_by: ColorBy) -> RenderOptions {
+    RenderOptions { color_by, hairline: 1.0, ..RenderOptions::default() }
 }
 
 /// Draws one refined picture.
@@ -275,18 +288,7 @@ pub fn draw_with(
         arena: still.arena,
         bodies: still.bodies,
         camera: still.camera,
-        options: RenderOptions {
-            color_by: still.color_by,
-            // A floor would fill the part of the picture that is to stay transparent.
-            floor: still.floor.filter(|_| !still.transparent),
-            transparent: still.transparent,
-            hairline: if still.hairlines {
-                RenderOptions::whole_picture_hairline(still.size[1])
-            } else {
-                0.0
-            },
-            ..RenderOptions::default()
-        },
+        options: as_in_files(still.options.clone(), still.size[1]),
         size: still.size,
         seams: still.seams,
         overlay: still.overlay,

@@ -20,7 +20,7 @@ impl Scene {
         for event in &mut self.events {
             match event {
                 Event::Projectile { body, .. } => _ = coarsen(body, levels),
-                Event::Hand { .. } => {}
+                Event::Hand { .. } | Event::Move { .. } => {}
                 Event::Impact { body, fracture, .. } => {
                     let by = body.map_or(least, of);
                     fracture.iter_mut().for_each(|params| coarsen_params(params, by));

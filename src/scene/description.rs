@@ -8,7 +8,7 @@ use crate::{
     bodies::{Adaptive, ContactsId, ResponseId, Walls},
     fracture::FractureParams,
     mesh::Up,
-    render::{Camera, ColorBy},
+    render::{Camera, ColorBy, Lens, Lighting},
 };
 
 /// A scene file.
@@ -56,6 +56,15 @@ pub struct Scene {
     pub camera: Option<Camera>,
     /// Display settings.
     pub view: SceneView,
+    /// Light, backdrop and floor of pictures.
+    #[serde(skip_serializing_if = "is_usual_light")]
+    pub light: Lighting,
+    /// Depth of field of pictures; absent: everything is sharp.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lens: Option<Lens>,
+    /// Cameras to come back to.
+    #[serde(rename = "saved_view", skip_serializing_if = "Vec::is_empty")]
+    pub saved_views: Vec<SavedView>,
     /// Objects.
     #[serde(rename = "body")]
     pub bodies: Vec<SceneBody>,
@@ -104,6 +113,24 @@ fn is_usual_field_level(level: &u32) -> bool {
 
 fn is_false(flag: &bool) -> bool {
     !*flag
+}
+
+fn is_true(flag: &bool) -> bool {
+    *flag
+}
+
+fn is_usual_light(light: &Lighting) -> bool {
+    *light == Lighting::default()
+}
+
+/// A camera to come back to.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SavedView {
+    /// What lists call it.
+    pub name: String,
+    /// The camera.
+    pub camera: Camera,
 }
 
 /// A break made before the start, in the body's own coordinates, so that it gives the same parts wherever the body is.
@@ -229,6 +256,9 @@ impl Default for Scene {
             adaptive_level: None,
             camera: None,
             view: SceneView::default(),
+            light: Lighting::default(),
+            lens: None,
+            saved_views: Vec::new(),
             bodies: Vec::new(),
             pinned: None,
             events: Vec::new(),
@@ -258,7 +288,7 @@ impl Scene {
     pub fn objects(&self) -> impl Iterator<Item = &SceneBody> {
         self.bodies.iter().chain(self.events.iter().filter_map(|event| match event {
             Event::Projectile { body, .. } => Some(&**body),
-            Event::Impact { .. } | Event::Hand { .. } => None,
+            Event::Impact { .. } | Event::Hand { .. } | Event::Move { .. } => None,
         }))
     }
 
@@ -290,13 +320,34 @@ pub struct Pinned {
 }
 
 /// Display settings of a scene.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SceneView {
     /// What colours mean.
     pub color_by: ColorBy,
     /// How far pieces are drawn apart, 0..=1 of their distance from the centre.
     pub explode: f64,
+    /// Whether the floor is drawn.
+    #[serde(skip_serializing_if = "is_true")]
+    pub floor: bool,
+    /// Whether background and floor of picture files are transparent.
+    #[serde(skip_serializing_if = "is_false")]
+    pub transparent: bool,
+    /// Whether the floor of transparent pictures keeps its shadows.
+    #[serde(skip_serializing_if = "is_false")]
+    pub catches_shadows: bool,
+}
+
+impl Default for SceneView {
+    fn default() -> Self {
+        Self {
+            color_by: ColorBy::default(),
+            explode: 0.0,
+            floor: true,
+            transparent: false,
+            catches_shadows: false,
+        }
+    }
 }
 
 /// One object of a scene.
@@ -460,24 +511,51 @@ pub enum Event {
         /// Where the hand is at each step, world, m.
         path: Vec<DVec3>,
     },
+    /// A body is set where it should be, at rest.
+    Move {
+        /// Simulated time, s.
+        time: f64,
+        /// The object that is moved, or whose piece is.
+        body: u32,
+        /// The part index at each break in the piece's ancestry, the first break first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        parts: Vec<u32>,
+        /// World position of its centre of mass, m.
+        position: DVec3,
+        /// Rotation, quaternion x, y, z, w.
+        #[serde(default)]
+        rotation: DQuat,
+    },
 }
 
 impl Event {
     /// Its memory, bytes.
     pub(super) fn bytes(&self) -> usize {
         let beside = match self {
-            Self::Impact { parts, .. } => size_of_val(&parts[..]),
+            Self::Impact { parts, .. } | Self::Move { parts, .. } => size_of_val(&parts[..]),
             Self::Projectile { .. } => size_of::<SceneBody>(),
             Self::Hand { parts, path, .. } => size_of_val(&parts[..]) + size_of_val(&path[..]),
         };
         size_of::<Self>() + beside
     }
 
+    /// The object that it names by number, if it does.
+    pub(super) fn object_mut(&mut self) -> Option<&mut u32> {
+        match self {
+            Self::Impact { body, .. } => body.as_mut(),
+            Self::Hand { body, .. } | Self::Move { body, .. } => Some(body),
+            Self::Projectile { .. } => None,
+        }
+    }
+
     /// When it happens: simulated time, s.
     #[must_use]
     pub fn time(&self) -> f64 {
         match self {
-            Self::Impact { time, .. } | Self::Projectile { time, .. } | Self::Hand { time, .. } => *time,
+            Self::Impact { time, .. }
+            | Self::Projectile { time, .. }
+            | Self::Hand { time, .. }
+            | Self::Move { time, .. } => *time,
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::mpsc,
+    sync::{Arc, mpsc},
 };
 
 use super::{Scene, SceneBody, SceneFile};
@@ -62,20 +62,21 @@ pub struct ImportJob {
 }
 
 impl ImportJob {
-    /// Starts importing the files of `bodies`; those in `meshes` are not read again.
+    /// Starts importing the files of `bodies`; those in `meshes` are not read again, and what is `known` is not voxelised
+    /// again.
     #[must_use]
-    pub fn start(bodies: &[SceneBody], meshes: ReadMeshes) -> Self {
+    pub fn start(bodies: &[SceneBody], meshes: ReadMeshes, known: Known) -> Self {
         let (sender, receiver) = mpsc::channel();
         let progress = Progress::default();
         let label = match bodies {
             [one] => format!("Importing {}", display_name(&one.file)),
             many => format!("Importing {} objects", many.len()),
         };
-        let wanted: Vec<Wanted> = bodies.iter().map(|b| (b.file.clone(), b.up, b.level)).collect();
+        let wanted: Vec<Wanted> = bodies.iter().map(wanted).collect();
         let shared = progress.clone();
         std::thread::spawn(move || {
             // The channel is closed only when the window has closed or opened something else.
-            let _ = sender.send(import_all(&wanted, meshes, &shared));
+            let _ = sender.send(import_all(&wanted, (meshes, known), &shared));
         });
         Self { label, progress, receiver }
     }
@@ -90,19 +91,29 @@ impl ImportJob {
     }
 }
 
-/// File, up axis and leaf level.
+/// File, up axis and leaf level: what an import depends on.
 type Wanted = (String, Up, u32);
+
+/// What was imported before.
+pub(super) type Known = Arc<Vec<(Wanted, Imported)>>;
+
+/// What a body needs imported.
+pub(super) fn wanted(body: &SceneBody) -> Wanted {
+    (body.file.clone(), body.up, body.level)
+}
 
 fn import_all(
     wanted: &[Wanted],
-    mut meshes: ReadMeshes,
+    (mut meshes, before): (ReadMeshes, Known),
     progress: &Progress,
 ) -> Result<Vec<Imported>, ImportError> {
     let mut done: Vec<Imported> = Vec::with_capacity(wanted.len());
     for (i, (file, up, level)) in wanted.iter().enumerate() {
-        let known = wanted[..i].iter().position(|earlier| earlier == &wanted[i]);
+        let earlier = wanted[..i].iter().position(|earlier| earlier == &wanted[i]);
+        let known = before.iter().find(|(known, _)| known == &wanted[i]).map(|(_, one)| one);
+        let known = known.or(earlier.map(|earlier| &done[earlier]));
         let imported = match (known, meshes.get(file)) {
-            (Some(earlier), _) => done[earlier].clone(),
+            (Some(known), _) => known.clone(),
             (None, Some(mesh)) => mesh.stood_up(*up).voxelise(*level, progress)?,
             (None, None) => {
                 let mesh = read_while(file, progress)?;
@@ -131,9 +142,9 @@ mod tests {
         let scene = Scene::of_mesh(&file.to_string_lossy(), 4);
         let opened = ReadScene::read(scene.clone(), |_, _| {}).unwrap();
         std::fs::remove_dir_all(folder).unwrap();
-        let wanted: Vec<_> = scene.bodies.iter().map(|b| (b.file.clone(), b.up, b.level)).collect();
-        let all = import_all(&wanted, opened.meshes, &Progress::default()).unwrap();
+        let wanted: Vec<_> = scene.bodies.iter().map(wanted).collect();
+        let all = import_all(&wanted, (opened.meshes, Known::default()), &Progress::default()).unwrap();
         assert_eq!((all.len(), all[0].triangles), (1, 4));
-        assert!(import_all(&wanted, ReadMeshes::new(), &Progress::default()).is_err(), "the file is gone");
+        assert!(import_all(&wanted, Default::default(), &Progress::default()).is_err(), "the file is gone");
     }
 }

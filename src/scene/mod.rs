@@ -54,7 +54,8 @@ pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
 pub use contact_options::{FIELD_LEVEL, MAX_FIELD_LEVEL, PairLevel, Penalty};
 pub use debris_view::DebrisReel;
 pub use description::{
-    BondDamage, Event, PartName, Pinned, Scene, SceneBody, SceneBreak, ScenePair, ScenePose, SceneView,
+    BondDamage, Event, PartName, Pinned, SavedView, Scene, SceneBody, SceneBreak, ScenePair, ScenePose,
+    SceneView,
 };
 pub use document::ObjectInfo;
 pub use error::SandboxError;
@@ -74,7 +75,7 @@ pub use painted::paint_color;
 pub use pieces::{Histogram, PieceRow, Selection, SizeRange, SizeUnit, SortBy, SortOrder, listed, unit_of};
 pub use presets::MaterialPreset;
 pub use preview::{LevelControl, PreviewReport};
-pub use sandbox::{Arrived, BondFailure, LoadedBond, PieceEdit, Sandbox, WhyItFell};
+pub use sandbox::{Arrived, BondFailure, Foot, HardPush, LoadedBond, PieceEdit, Pose, Sandbox, WhyItFell};
 pub use seeds_file::{PICTURES, parse_seeds, read_seeds};
 pub use shipped::{SHIPPED_SCENES, ShippedScene};
 pub use shot::Shot;

@@ -183,6 +183,11 @@ impl Tuning {
         value view.debris = Parameter::named("what is shown of debris");
         value view.hairlines = Parameter::named("what is shown of cracks");
         value view.floor = Parameter::named("floor");
+        value view.transparent = Parameter::named("transparent pictures");
+        value view.catches_shadows = Parameter::named("shadows of transparent pictures");
+        value view.lighting = Parameter::named("light");
+        value view.lens = Parameter::named("depth of field");
+        value saved_views = Parameter::named("saved views");
         value view.inside.step = Parameter::named("iteration that is shown");
         value view.inside.drawings = Parameter::named("what is shown of the inside");
         value view.inside.labels = Parameter::named("what is shown of the inside");

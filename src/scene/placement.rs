@@ -1,14 +1,18 @@
 //! Places the bodies of a scene, and describes their objects for the panels.
 //!
 //! In: an imported mesh and its entry in the scene. Out: a [`BodyDef`] for the stage, an [`ObjectInfo`] for the
-//! document.
+//! document; and the entry by which a body that was moved starts where it is.
 
 use std::sync::Arc;
 
-use glam::{DMat4, DQuat};
+use glam::{DMat4, DQuat, DVec3};
 
 use super::{Imported, Scene, SceneBody, display_name, document::ObjectInfo};
-use crate::bodies::{BodyDef, BodyState, Family};
+use crate::{
+    bodies::{BodyDef, BodyState, Family},
+    shape::GridMass,
+    svo::Grid,
+};
 
 /// Metres per mesh unit of a body.
 fn scale_of(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> f64 {
@@ -42,22 +46,55 @@ pub(super) fn object_info(one: &Imported, body: &SceneBody, meters_per_unit: f64
     }
 }
 
+/// Where a body is at its start: its mass properties in its octree, its place in the scene, and the floor's height (m).
+pub(super) fn start_of((mass, grid): (&GridMass, &Grid), body: &SceneBody, floor_height: f64) -> BodyState {
+    let rotation = if body.rotation.length() > 1e-9 { body.rotation.normalize() } else { DQuat::IDENTITY };
+    let pose = DMat4::from_rotation_translation(rotation, body.position) * grid.to_mesh();
+    let mut position = pose.transform_point3(mass.centre);
+    if body.on_floor {
+        let corners = mass.bounds.corners().into_iter();
+        let lowest = corners.map(|corner| pose.transform_point3(corner).y).fold(f64::INFINITY, f64::min);
+        position.y += floor_height - lowest;
+        // Standing objects also come to the middle, as their own origin may be anywhere.
+        let middle = pose.transform_point3(mass.bounds.middle());
+        position.x += body.position.x - middle.x;
+        position.z += body.position.z - middle.z;
+    }
+    BodyState {
+        position,
+        rotation,
+        linear_velocity: body.linear_velocity,
+        angular_velocity: body.angular_velocity,
+    }
+}
+
+/// How far from the floor a body may be to count as standing on it, as a share of its octree's side.
+const ON_FLOOR: f64 = 1e-6;
+
+/// The entry in the scene by which a body starts where it is now.
+pub(super) fn entry_of(
+    (mass, grid): (&GridMass, &Grid),
+    body: &SceneBody,
+    now: &BodyState,
+    floor: f64,
+) -> SceneBody {
+    let rotation = now.rotation;
+    let position = now.position - rotation * grid.to_mesh().transform_point3(mass.centre);
+    let pose = DMat4::from_rotation_translation(rotation, position) * grid.to_mesh();
+    let corners = mass.bounds.corners().into_iter();
+    let lowest = corners.map(|corner| pose.transform_point3(corner).y).fold(f64::INFINITY, f64::min);
+    let side = grid.h * f64::from(grid.side());
+    if (lowest - floor).abs() > ON_FLOOR * side {
+        return SceneBody { position, rotation, on_floor: false, ..body.clone() };
+    }
+    let middle = pose.transform_point3(mass.bounds.middle());
+    SceneBody { position: DVec3::new(middle.x, 0.0, middle.z), rotation, on_floor: true, ..body.clone() }
+}
+
 /// A scene's body at its start.
 pub(super) fn placed(one: &Imported, body: &SceneBody, scene: &Scene) -> BodyDef {
     let scale = scale_of(one, body, scene.meters_per_unit);
     let grid = one.grid_in_metres(scale);
-    let rotation = if body.rotation.length() > 1e-9 { body.rotation.normalize() } else { DQuat::IDENTITY };
-    let pose = DMat4::from_rotation_translation(rotation, body.position) * grid.to_mesh();
-    let mut position = pose.transform_point3(one.mass.centre);
-    if body.on_floor {
-        let corners = one.mass.bounds.corners().into_iter();
-        let lowest = corners.map(|corner| pose.transform_point3(corner).y).fold(f64::INFINITY, f64::min);
-        position.y += scene.floor_height - lowest;
-        // Standing objects also come to the middle, as their own origin may be anywhere.
-        let middle = pose.transform_point3(one.mass.bounds.middle());
-        position.x += body.position.x - middle.x;
-        position.z += body.position.z - middle.z;
-    }
     BodyDef {
         shape: Arc::new(one.shape_at(grid, body.density)),
         meters_per_unit: scale,
@@ -69,11 +106,6 @@ pub(super) fn placed(one: &Imported, body: &SceneBody, scene: &Scene) -> BodyDef
         fixed: body.fixed,
         physics_level: body.collision_level(),
         structure: None,
-        state: BodyState {
-            position,
-            rotation,
-            linear_velocity: body.linear_velocity,
-            angular_velocity: body.angular_velocity,
-        },
+        state: start_of((&one.mass, &grid), body, scene.floor_height),
     }
 }

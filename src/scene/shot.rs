@@ -7,9 +7,8 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
     Moment, Timeline,
-    breaking::world_from_local_matrix,
     exporting::Leaving,
-    stage::{Motion, Runs},
+    stage::{Motion, Runs, drawn_parts},
     timeline::Frame,
 };
 use crate::{
@@ -81,18 +80,19 @@ impl Shot {
     pub fn render_bodies(&self, time: f64, insides: &[Volume], hidden: &BTreeSet<BodyId>) -> Vec<RenderBody> {
         let Some((moment, poses)) = self.at(time) else { return Vec::new() };
         let shown = moment.stage.known().zip(poses).filter(|((id, ..), _)| !hidden.contains(id));
-        let body = |((_, def, info), pose): ((_, &crate::bodies::BodyDef, &super::BodyInfo), BodyState)| {
-            RenderBody {
-                shape: Arc::clone(&def.shape),
-                world_from_local: world_from_local_matrix(&pose, &def.shape),
-                id: info.color_id,
-                object: info.object as u32,
-                selected: false,
-                mark: None,
-                interior: insides[info.object.min(insides.len() - 1)],
-            }
-        };
-        shown.map(body).collect()
+        shown
+            .flat_map(|((_, def, info), pose)| {
+                drawn_parts(def, pose).map(move |(shape, world_from_local)| RenderBody {
+                    shape,
+                    world_from_local,
+                    id: info.color_id,
+                    object: info.object as u32,
+                    selected: false,
+                    mark: None,
+                    interior: insides[info.object.min(insides.len() - 1)],
+                })
+            })
+            .collect()
     }
 }
 

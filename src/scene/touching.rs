@@ -16,9 +16,9 @@ use crate::{
 };
 
 /// Colours by depth in cells: touching, a quarter, half a cell and more.
-const DEPTHS: [[f64; 3]; 3] = [[96.0, 205.0, 120.0], [240.0, 200.0, 70.0], [230.0, 70.0, 60.0]];
+const DEPTHS: [[f64; 3]; 3] = [[86.0, 180.0, 233.0], [240.0, 228.0, 66.0], [213.0, 94.0, 0.0]];
 /// Colour of contacts that are near but do not press.
-const APART: [u8; 4] = [150, 170, 190, 150];
+const APART: [u8; 4] = [150, 150, 150, 130];
 /// Colours of the first and the second body's surfaces.
 const OWNERS: [[u8; 4]; 2] = [[90, 150, 240, 255], [240, 150, 60, 255]];
 /// Colours of columns along x, y and z of the lattice.
@@ -201,11 +201,11 @@ mod tests {
     };
 
     #[test]
-    fn depth_goes_from_green_to_red() {
-        assert_eq!(depth_color(-1.0), [96, 205, 120, 255]);
-        assert_eq!(depth_color(0.25), [240, 200, 70, 255]);
+    fn depth_goes_from_blue_by_yellow_to_orange() {
+        assert_eq!(depth_color(-1.0), [86, 180, 233, 255]);
+        assert_eq!(depth_color(0.25), [240, 228, 66, 255]);
         let deep = depth_color(9.0);
-        assert!(deep[0] >= 229 && deep[1] < 72 && deep == depth_color(0.5));
+        assert!(deep[0] >= 212 && deep[2] < 2 && deep == depth_color(0.5));
     }
 
     #[test]

@@ -1,15 +1,15 @@
 //! Values that the panels tune, and that undo can restore.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    Aim, BodyStrength, KeptCells, PairLevel, Penalty, Scene, SceneBody,
+    Aim, BodyStrength, KeptCells, PairLevel, Penalty, SavedView, Scene, SceneBody, SceneView,
     overlays::{Cut, Maker, Part},
 };
 use crate::{
     bodies::{ContactsId, ResponseId, Walls},
     fracture::{FractureParams, Paint},
-    render::ColorBy,
+    render::{ColorBy, Lens, Lighting, RenderOptions},
 };
 
 /// Everything that a slider changes without changing the objects.
@@ -62,9 +62,18 @@ pub struct Tuning {
     pub brush: Brush,
     /// Display settings.
     pub view: ViewTuning,
+    /// Cameras to come back to.
+    pub saved_views: Vec<SavedView>,
     /// The pinned impact.
     #[serde(skip)]
     pub pin: Option<Pin>,
+    /// The object whose values the panels show and change; `None`: they change those of all objects.
+    #[serde(skip)]
+    pub focus: Option<usize>,
+    /// Objects with other values than the scene gave them: their density, friction, restitution, rolling resistance, break
+    /// threshold, strength, physics level, fracture and name. The rest of these descriptions is unused.
+    #[serde(skip)]
+    pub own: Arc<BTreeMap<usize, Arc<SceneBody>>>,
 }
 
 /// A blow that stays in place until it falls or is removed.
@@ -181,6 +190,18 @@ pub struct ViewTuning {
     pub hairlines: bool,
     /// Whether the floor is drawn.
     pub floor: bool,
+    /// Whether background and floor of picture files are transparent.
+    #[serde(default)]
+    pub transparent: bool,
+    /// Whether the floor of transparent pictures keeps its shadows.
+    #[serde(default)]
+    pub catches_shadows: bool,
+    /// Light, backdrop and floor of the picture.
+    #[serde(default)]
+    pub lighting: Lighting,
+    /// Depth of field; `None`: everything is sharp.
+    #[serde(default)]
+    pub lens: Option<Lens>,
     /// Frame rate to aim at by lowering the resolution during motion, Hz.
     pub target_fps: f64,
     /// Largest share of the window's resolution along one side, 0.25..=1.
@@ -305,6 +326,35 @@ impl InsideView {
 const HAIRLINE: f32 = 1.2;
 
 impl ViewTuning {
+    /// Takes over what a scene says of its look.
+    pub(super) fn take_look(&mut self, scene: &Scene) {
+        let SceneView { color_by, explode, floor, transparent, catches_shadows } = scene.view;
+        (self.color_by, self.explode, self.floor) = (color_by, explode, floor);
+        (self.transparent, self.catches_shadows) = (transparent, catches_shadows);
+        (self.lighting, self.lens) = (scene.light, scene.lens);
+    }
+
+    /// Writes the look into a scene.
+    pub(super) fn put_look(&self, scene: &mut Scene) {
+        let &Self { color_by, explode, floor, transparent, catches_shadows, .. } = self;
+        scene.view = SceneView { color_by, explode, floor, transparent, catches_shadows };
+        (scene.light, scene.lens) = (self.lighting, self.lens);
+    }
+
+    /// Options of pictures, with a floor at `floor` (m) if it is drawn, and hairlines of this width where they are drawn.
+    pub(super) fn options(&self, floor: Option<f64>, hairline: f32) -> RenderOptions {
+        RenderOptions {
+            color_by: self.color_by,
+            floor: floor.filter(|_| self.floor).map(|y| y as f32),
+            transparent: self.transparent,
+            catches_shadows: self.catches_shadows,
+            hairline,
+            lighting: self.lighting,
+            lens: self.lens,
+            ..RenderOptions::default()
+        }
+    }
+
     /// Width of hairlines in pixels of a picture that has this share of the window's pixels along a side.
     #[must_use]
     pub fn hairline(&self, share: f32) -> f32 {
@@ -323,6 +373,10 @@ impl Default for ViewTuning {
             debris: true,
             hairlines: true,
             floor: true,
+            transparent: false,
+            catches_shadows: false,
+            lighting: Lighting::default(),
+            lens: None,
             target_fps: 30.0,
             sharpness: 1.0,
         }
@@ -356,7 +410,10 @@ impl Default for Tuning {
             throw: Throw::default(),
             brush: Brush::default(),
             view: ViewTuning::default(),
+            saved_views: Vec::new(),
             pin: None,
+            focus: None,
+            own: Arc::default(),
         }
     }
 }

@@ -4,7 +4,8 @@ use egui::{Color32, Pos2, Stroke, Vec2};
 
 use crate::render::Camera;
 
-const AXES: [(&str, [f32; 3], Color32); 3] = [
+/// Names, directions and colours of the axes.
+pub(super) const AXES: [(&str, [f32; 3], Color32); 3] = [
     ("x", [1.0, 0.0, 0.0], Color32::from_rgb(222, 104, 92)),
     ("y", [0.0, 1.0, 0.0], Color32::from_rgb(130, 190, 98)),
     ("z", [0.0, 0.0, 1.0], Color32::from_rgb(96, 148, 224)),

@@ -7,8 +7,8 @@ use crate::{
     bodies::BodyId,
     compute::Choice,
     mesh::Up,
-    render::Axis,
-    scene::{ExportOrder, MaterialPreset, PieceEdit, Tuning, Way},
+    render::{Axis, Camera},
+    scene::{ExportOrder, MaterialPreset, PieceEdit, Pose, Tuning, Way},
 };
 
 /// The tool that a click in the picture uses.
@@ -30,6 +30,8 @@ pub enum Tool {
     Throw,
     /// Selects pieces.
     Select,
+    /// Moves and turns objects and pieces, and sizes whole objects.
+    Move,
 }
 
 /// A side panel.
@@ -74,10 +76,28 @@ pub enum Command {
     Export,
     /// Stop the export.
     CancelExport,
-    /// Import the open object again at another leaf level.
+    /// Import the object in focus, or all open objects, again at another leaf level.
     SetLevel(u32),
-    /// Import the first open object again with another orientation or size.
+    /// Ask for a file to add to the scene.
+    AddDialog,
+    /// Add a mesh or a built-in shape to the scene, beside what is there.
+    Add(PathBuf),
+    /// Add a copy of the object of this number.
+    Duplicate(usize),
+    /// Remove the object of this number with all its pieces.
+    RemoveObject(usize),
+    /// Name the object of this number; an empty name gives it its file's.
+    NameObject(usize, String),
+    /// Show the values of this object in the panels, and change only these; `None`: change those of all objects.
+    Focus(Option<usize>),
+    /// Set bodies where they should be, until the gesture ends.
+    Place(Vec<Pose>),
+    /// Move bodies up or down to the floor.
+    PutOnFloor(Vec<BodyId>),
+    /// Import an object of the scene again with another orientation or size.
     SetImport {
+        /// Number of the object.
+        object: usize,
         /// The axis of the file that points up.
         up: Up,
         /// Length of the object's longest side, m.
@@ -138,6 +158,8 @@ pub enum Command {
         /// Downwards.
         y: f32,
     },
+    /// Look through this camera.
+    SetCamera(Camera),
     /// Multiply the camera's distance by this factor.
     Zoom(f32),
     /// The pointer's position in the picture (0..1); `None` outside it.
@@ -224,6 +246,8 @@ pub enum Command {
     Dismiss(u64),
     /// Fold or unfold a panel.
     Fold(Side),
+    /// Show the tour of the first start, or end it for good.
+    Tour(bool),
     /// Open or close the list of mouse and key bindings.
     ToggleHelp,
     /// Open or close the command palette.

@@ -125,7 +125,7 @@ fn surface(ui: &mut egui::Ui, input: &UiInput<'_>, params: &mut FractureParams, 
         }
     });
 
-    let leaf = input.sandbox.and_then(|s| s.objects().first()).map_or(7, |o| o.scene.level);
+    let leaf = input.sandbox.and_then(|s| s.shown_object()).map_or(7, |o| o.scene.level);
     if params.surface != Surface::Planar {
         crack_panel::show(ui, leaf, params, out);
     }
@@ -347,7 +347,7 @@ fn inside(ui: &mut egui::Ui, input: &UiInput<'_>, params: &mut FractureParams, o
         });
         name_list(&response.response, "Inside");
         out.name("inside", &response.response);
-        let surface = input.sandbox.and_then(|s| s.objects().first()).map_or([140; 3], |o| o.surface_color);
+        let surface = input.sandbox.and_then(|s| s.shown_object()).map_or([140; 3], |o| o.surface_color);
         let mut color = interior.volume(surface).base();
         let button = ui.color_edit_button_srgb(&mut color).on_hover_text("Its colour");
         out.name("inside_color", &button);

@@ -7,6 +7,7 @@ mod axes;
 mod beside_panel;
 mod bonds_panel;
 mod brush_panel;
+mod camera_panel;
 mod closing;
 mod command;
 mod crack_panel;
@@ -14,13 +15,16 @@ mod export_panel;
 mod folding;
 mod fracture_panel;
 mod handover_rows;
+mod gizmo;
 mod help;
 mod impact;
 mod inside_panel;
 mod kept_panel;
 mod keymap;
+mod light_panel;
 mod method_panel;
 mod notices;
+mod object_list;
 mod object_panel;
 mod palette;
 mod path_field;
@@ -48,10 +52,14 @@ mod layout_tests;
 #[cfg(test)]
 mod pieces_tests;
 #[cfg(test)]
+mod stage_tests;
+#[cfg(test)]
 mod tests;
 pub mod theme;
 mod timeline;
 mod toolbar;
+mod tour;
+mod turns;
 mod view;
 mod view_panel;
 mod viewport;
@@ -80,6 +88,9 @@ pub struct UiState {
     palette_index: usize,
     /// Name typed for a preset.
     preset_name: String,
+    objects: object_list::Typed,
+    /// The step of the tour.
+    tour: usize,
     preset_textures: pictures::Textures,
     scenes: scene_list::SceneList,
     prompt: path_prompt::Typed,
@@ -116,11 +127,13 @@ pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOu
         let pieces = &mut state.pieces;
         section_unfolding(ui, "Pieces", (false, unfold), |ui| pieces_panel::show(ui, pieces, input, out));
         section(ui, "View", true, |ui| view_panel::show(ui, input, &tuning, out));
+        section(ui, "Camera", false, |ui| camera_panel::show(ui, input, &tuning, out));
+        section(ui, "Light", false, |ui| light_panel::show(ui, &tuning, out));
         section(ui, "Inside", false, |ui| inside_panel::show(ui, input, &tuning, out));
         section(ui, "Physics", true, |ui| physics_panel::show(ui, state, input, &tuning, out));
         section(ui, "Stages", true, |ui| stages_panel::show(ui, input, out));
     });
-    egui::CentralPanel::no_frame().show(ui, |ui| viewport::show(ui, input, &mut out));
+    egui::CentralPanel::no_frame().show(ui, |ui| viewport::show(ui, &mut state.tour, input, &mut out));
     export_panel::show(ui.ctx(), input, &mut out);
     notices::show(ui.ctx(), input, out.middle, &mut out.commands);
     palette::show(ui.ctx(), state, input.earlier_sessions, &mut out);
@@ -144,14 +157,19 @@ fn section_unfolding(
     (open, now): (bool, Option<bool>),
     contents: impl FnOnce(&mut egui::Ui),
 ) {
-    egui::CollapsingHeader::new(egui::RichText::new(title).strong().size(14.5).color(theme::GOLD))
-        .id_salt(title)
-        .default_open(open)
-        .open(now)
-        .show_unindented(ui, |ui| {
-            ui.add_space(2.0);
-            contents(ui);
-            ui.add_space(6.0);
-        });
+    let section =
+        egui::CollapsingHeader::new(egui::RichText::new(title).strong().size(14.5).color(theme::GOLD))
+            .id_salt(title)
+            .default_open(open)
+            .open(now)
+            .show_unindented(ui, |ui| {
+                ui.add_space(2.0);
+                contents(ui);
+                ui.add_space(6.0);
+            });
+    if now == Some(true) {
+        // The panel may have been scrolled past it.
+        section.header_response.scroll_to_me(Some(egui::Align::TOP));
+    }
     ui.separator();
 }

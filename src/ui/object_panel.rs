@@ -1,7 +1,7 @@
 //! The open object: its file, its level of detail, and warnings about its mesh.
 
 use super::{
-    Command, UiInput, UiOutput, UiState,
+    Command, UiInput, UiOutput, UiState, object_list,
     path_field::path_field,
     theme,
     widgets::{SliderLook, figure, grouped, label, name_list, slider},
@@ -16,8 +16,7 @@ use crate::{
 const SHAPES_SHOWN: usize = 7;
 
 pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, out: &mut UiOutput) {
-    let objects = input.sandbox.map_or(&[][..], |s| s.objects());
-    let current = objects.first();
+    let current = input.sandbox.and_then(|s| s.shown_object());
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::vec2(5.0, 5.0);
         for name in BUILTIN_NAMES.into_iter().take(SHAPES_SHOWN) {
@@ -30,7 +29,8 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
         super::scene_list::button(ui, state, out);
     });
     ui.horizontal(|ui| {
-        let width = (ui.available_width() - 56.0).max(80.0);
+        ui.spacing_mut().item_spacing.x = 4.0;
+        let width = (ui.available_width() - 104.0).max(80.0);
         let tip = "OBJ, PLY, STL, OFF, glTF, VOX or a scene (.toml); Enter opens it";
         let field = path_field(ui, "path", &mut state.path, "path of a mesh or scene", width);
         let field = field.on_hover_text(tip);
@@ -40,10 +40,12 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
         if (go.clicked() || entered) && !state.path.trim().is_empty() {
             out.push(Command::Open(state.path.trim().into()));
         }
+        ui.add_enabled_ui(current.is_some(), |ui| object_list::add_menu(ui, state.path.trim(), out));
     });
-    let Some(object) = current else {
+    let (Some(object), Some(sandbox)) = (current, input.sandbox) else {
         return;
     };
+    object_list::show(ui, &mut state.objects, (input, sandbox), out);
     let mut level = object.scene.level;
     let tip = "How finely the object is cut into little cubes. One more halves them and takes about four times as \
                long: 7 to try, 9 for the result. 11 and 12 only on the processor";
@@ -60,19 +62,20 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
     if released && let Some(wanted) = ui.data_mut(|d| d.remove_temp::<u32>(id)) {
         out.push(Command::SetLevel(wanted));
     }
-    way_up(ui, object, out);
+    let number = sandbox.focus().unwrap_or(0);
+    if number < sandbox.bodies_of_scene() {
+        way_up(ui, number, object, out);
+    }
+    object_list::place(ui, input, sandbox, out);
     health(ui, object);
     egui::CollapsingHeader::new(egui::RichText::new("Figures").color(theme::DIM)).show_unindented(ui, |ui| {
-        figures(ui, objects.len(), object);
+        figures(ui, object);
     });
 }
 
 /// Figures of the imported object.
-fn figures(ui: &mut egui::Ui, objects: usize, object: &crate::scene::ObjectInfo) {
-    figure(ui, "Name", object.name.clone());
-    if objects > 1 {
-        figure(ui, "Objects", objects.to_string());
-    }
+fn figures(ui: &mut egui::Ui, object: &crate::scene::ObjectInfo) {
+    figure(ui, "File", object.name.clone());
     figure(ui, "Triangles", grouped(object.triangles as u64));
     figure(ui, "Surface voxels", grouped(object.leaves as u64));
     figure(ui, "Voxel edge", format!("{:.2} mm", object.voxel_m * 1000.0));
@@ -80,7 +83,7 @@ fn figures(ui: &mut egui::Ui, objects: usize, object: &crate::scene::ObjectInfo)
 }
 
 /// The file's up axis and the object's length.
-fn way_up(ui: &mut egui::Ui, object: &crate::scene::ObjectInfo, out: &mut UiOutput) {
+fn way_up(ui: &mut egui::Ui, number: usize, object: &crate::scene::ObjectInfo, out: &mut UiOutput) {
     let side = f64::from(1u32 << object.scene.level.min(31)) - 2.0;
     let now = (object.scene.up, object.scene.size.unwrap_or(object.voxel_m * side));
     let (mut up, mut size) = now;
@@ -109,7 +112,7 @@ fn way_up(ui: &mut egui::Ui, object: &crate::scene::ObjectInfo, out: &mut UiOutp
     let released = !ui.input(|i| i.pointer.any_down());
     let wanted = if released { ui.data_mut(|d| d.remove_temp::<f64>(id)) } else { None };
     if up != now.0 || wanted.is_some() {
-        out.push(Command::SetImport { up, size: wanted.unwrap_or(now.1) });
+        out.push(Command::SetImport { object: number, up, size: wanted.unwrap_or(now.1) });
     }
 }
 

@@ -40,6 +40,7 @@ fn entries(earlier: &[KeptSession]) -> Vec<Entry> {
         ("Look from above, along y", "Y", Command::LookFrom(Axis::Y, false)),
         ("Look from the front, along z", "Z", Command::LookFrom(Axis::Z, false)),
         ("Mouse and keys", "F1", Command::ToggleHelp),
+        ("Show the tour of the first start", "", Command::Tour(true)),
         ("Fold or unfold the left panel", "[", Command::Fold(Side::Left)),
         ("Fold or unfold the right panel", "]", Command::Fold(Side::Right)),
         ("Hammer: a click breaks", "H", Command::Tool(Tool::Hammer)),
@@ -52,6 +53,9 @@ fn entries(earlier: &[KeptSession]) -> Vec<Entry> {
         ("Hand: drags a body", "G", Command::Tool(Tool::Hand)),
         ("Throw: a click throws a ball or a box", "T", Command::Tool(Tool::Throw)),
         ("Select: a click selects a piece, a drag many", "S", Command::Tool(Tool::Select)),
+        ("Move: arrows and rings move and turn what is clicked", "M", Command::Tool(Tool::Move)),
+        ("Add a mesh to the scene", "", Command::AddDialog),
+        ("Let the panels change all objects", "", Command::Focus(None)),
         ("Select all pieces that are shown", "Ctrl+A", Command::SelectAll),
         ("Select nothing", "Esc", Command::Select(Vec::new())),
         ("Hide the selected pieces", "", Command::EditPieces(PieceEdit::Hide)),
@@ -86,7 +90,9 @@ fn entries(earlier: &[KeptSession]) -> Vec<Entry> {
         ("Open shelf", "builtin:shelf"),
     ];
     all.extend(shapes.map(|(name, file)| (name, "", Command::Open(file.into()))));
+    let added = shapes.map(|(name, file)| (name.replace("Open", "Add"), Command::Add(file.into())));
     let mut all: Vec<Entry> = all.into_iter().map(|(name, keys, does)| (name.into(), keys, does)).collect();
+    all.extend(added.map(|(name, does)| (name.into(), "", does)));
     let reopen = |(i, session): (usize, &KeptSession)| {
         (format!("Reopen the session: {}", session.label).into(), "", Command::Reopen(i))
     };

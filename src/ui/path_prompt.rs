@@ -21,6 +21,7 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, input: &UiInput<'_>
     }
     let (title, does) = match (prompt.asks, &prompt.there) {
         (PathPurpose::Open, _) => ("Open a mesh or a scene", "Open"),
+        (PathPurpose::Add, _) => ("Add a mesh to the scene", "Add"),
         (_, Some(_)) => ("There is such a file", "Save over it"),
         (PathPurpose::Save, None) => ("Save the scene", "Save"),
         (PathPurpose::SaveStanding, None) => ("Save the scene as it stands", "Save"),

@@ -1,7 +1,7 @@
 //! Settings of gravity, contacts and breaking on impact.
 
 use super::{
-    UiInput, UiOutput, UiState, bonds_panel, pairs_panel, tune, walls_panel,
+    UiInput, UiOutput, UiState, bonds_panel, pairs_panel, theme, tune, walls_panel,
     widgets::{SliderLook, choice, figure, level, numbers, slider},
 };
 use crate::{
@@ -22,7 +22,7 @@ fn named<T: std::str::FromStr>(
 }
 
 /// Whether bodies break on impact, and at which speed.
-fn breaking(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
+fn breaking(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out: &mut UiOutput) {
     let mut breaks = new.break_threshold.is_some();
     let tip =
         "Bodies of the scene break by themselves where they are struck hard; what is thrown stays whole";
@@ -32,6 +32,37 @@ fn breaking(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
         new.break_threshold = breaks.then_some(USUAL_THRESHOLD);
     }
     numbers(ui, out, Tuning::BREAKING, new);
+    let dim = |text: String| egui::RichText::new(text).small().color(theme::DIM);
+    if let Some(threshold) = new.break_threshold {
+        let text = format!("Breaks after {} onto something hard", fall(threshold));
+        let label = ui.label(dim(text)).on_hover_text("The height from which it reaches this speed");
+        out.name("threshold_in_words", &label);
+    }
+    // A body at rest is pushed by as much as it would fall in a step.
+    let push = input.sandbox.and_then(|sandbox| Some((sandbox, sandbox.hardest_push()?)));
+    if let Some((sandbox, push)) = push.filter(|(_, push)| push.speed > LEAST_PUSH) {
+        let name = sandbox.object_name(push.object);
+        let text = format!("Hardest push just now: {:.1} m/s, {name}", push.speed);
+        let tip = "The greatest change of speed within a step in the last second: set the speed that it bears above or below it";
+        let label = ui.label(dim(text)).on_hover_text(tip);
+        out.name("hardest_push", &label);
+    }
+}
+
+/// Pushes that are told, m/s.
+const LEAST_PUSH: f64 = 0.3;
+
+/// The fall in which a body reaches a speed (m/s), in words.
+fn fall(speed: f64) -> String {
+    let height = speed * speed / (2.0 * 9.81);
+    match height {
+        ..0.001 => "the slightest touch, or a fall of less than 1 mm".to_owned(),
+        ..0.02 => format!("a fall of {:.0} mm", height * 1e3),
+        ..1.0 => format!("a fall of {:.0} cm", height * 1e2),
+        ..20.0 => format!("a fall of {height:.1} m"),
+        ..200.0 => format!("a fall of {height:.0} m"),
+        _ => "a hit by something as fast as a bullet".to_owned(),
+    }
 }
 
 /// Constants that only the penalty response has.
@@ -57,10 +88,10 @@ pub(super) fn show(
     out: &mut UiOutput,
 ) {
     let mut new = tuning.clone();
-    let leaf = input.sandbox.and_then(|s| s.objects().first()).map_or(7, |o| o.scene.level);
+    let leaf = input.sandbox.and_then(|s| s.shown_object()).map_or(7, |o| o.scene.level);
     level(ui, out, &PHYSICS_LEVEL, &mut new.physics_level, leaf);
     numbers(ui, out, Tuning::BODIES, &mut new);
-    breaking(ui, &mut new, out);
+    breaking(ui, input, &mut new, out);
     bonds_panel::show(ui, input, &mut new, out);
     // A list with one entry would be no choice.
     let known: Vec<_> = generators().iter().filter_map(|f| named(f.name, f.label, f.about)).collect();
@@ -79,7 +110,7 @@ pub(super) fn show(
         (
             Touching::Contacts,
             "contacts",
-            "Contact points with their normals: green where bodies just touch, red from half a cell deep, grey where \
+            "Contact points with their normals: blue where bodies just touch, orange from half a cell deep, grey where \
              they are only near",
         ),
         (

@@ -17,7 +17,7 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
     state.preset_textures.keep(|pixels| {
         input.presets.iter().any(|view| view.picture.as_ref().is_some_and(|p| Arc::ptr_eq(p, pixels)))
     });
-    let level = sandbox.objects().first().map_or(7, |object| object.scene.level);
+    let level = sandbox.shown_object().map_or(7, |object| object.scene.level);
     // Two rows of pictures: more would push the rows below out of sight.
     let scroll = egui::ScrollArea::vertical().id_salt("presets").max_height(ROWS);
     scroll.show(ui, |ui| {

@@ -1,4 +1,5 @@
-//! Key bindings and their descriptions. They are inactive while a text field has the keyboard.
+//! Key bindings and their descriptions. They are inactive while a text field has the keyboard; a button or a slider that
+//! has the focus takes Space, Enter and the arrows, and no more.
 
 use egui::{Key, Modifiers};
 
@@ -53,6 +54,7 @@ pub(super) fn bound(keymap: Keymap, time: Time) -> Vec<Bound> {
         (plain, Key::G, Command::Tool(Tool::Hand), "Hand: drags a body"),
         (plain, Key::T, Command::Tool(Tool::Throw), "Throw: a click throws a ball or a box"),
         (plain, Key::S, Command::Tool(Tool::Select), "Select: a click selects a piece, a drag many"),
+        (plain, Key::M, Command::Tool(Tool::Move), "Move: arrows and rings move and turn what is clicked"),
         (plain, Key::OpenBracket, Command::Fold(Side::Left), "Fold the left panel, or unfold it"),
         (plain, Key::CloseBracket, Command::Fold(Side::Right), "Fold the right panel, or unfold it"),
     ];
@@ -70,9 +72,15 @@ pub(super) const OF_SELECTION: Bound =
     (Modifiers::NONE, Key::Delete, Command::EditPieces(PieceEdit::Delete), "Delete the selected pieces");
 
 pub(super) fn read(ctx: &egui::Context, input: &UiInput<'_>, commands: &mut Vec<Command>) {
-    if ctx.egui_wants_keyboard_input() {
+    if ctx.text_edit_focused() {
         return;
     }
+    // A button or a slider that has the focus takes these keys itself.
+    let has_focus = ctx.egui_wants_keyboard_input();
+    let is_taken = |modifiers: Modifiers, key: Key| {
+        let own = [Key::Space, Key::Enter, Key::ArrowUp, Key::ArrowDown, Key::ArrowLeft, Key::ArrowRight];
+        has_focus && modifiers == Modifiers::NONE && own.contains(&key)
+    };
     let of_pin = input.pin.map(|_| OF_PIN);
     // The export panel hides what would be deleted.
     let selects = input.export.is_none() && input.sandbox.is_some_and(|s| s.selected().next().is_some());
@@ -81,7 +89,7 @@ pub(super) fn read(ctx: &egui::Context, input: &UiInput<'_>, commands: &mut Vec<
         let time =
             Time { playing: input.playing, replaying: input.replay.running, looped: input.replay.looped };
         let all = bound(input.keymap, time).into_iter().chain(of_pin).chain(of_selection);
-        for (modifiers, key, command, _) in all {
+        for (modifiers, key, command, _) in all.filter(|(modifiers, key, ..)| !is_taken(*modifiers, *key)) {
             if keyboard.consume_key(modifiers, key) {
                 commands.push(command);
             }

@@ -31,6 +31,7 @@ pub(super) struct Panels {
     keymap: Keymap,
     out: UiOutput,
     pub tool: Tool,
+    pub tour: bool,
     /// What was asked for, beside the pointer's own.
     pub asked: Vec<Command>,
 }
@@ -66,6 +67,7 @@ impl Panels {
             keymap: Keymap::default(),
             out: UiOutput::default(),
             tool: Tool::Hammer,
+            tour: false,
             asked: Vec::new(),
         }
     }
@@ -92,6 +94,7 @@ impl Panels {
             has_picture: true,
             picture_size: [10, 10],
             written_size: None,
+            picture_progress: None,
             frame_ms: 1.0,
             render_timings: &[],
             notices: &self.notices,
@@ -103,6 +106,7 @@ impl Panels {
             speed: 1.0,
             starting: None,
             hint: true,
+            tour: self.tour,
             earlier_sessions: &[],
             export,
             prompt: self.prompt.as_ref(),
@@ -125,6 +129,9 @@ impl Panels {
                     self.asked.push(Command::Select(ids));
                 }
                 Command::SelectAll => self.sandbox.select_all(),
+                Command::Focus(focus) => self.sandbox.focus_on(focus),
+                Command::NameObject(object, name) => self.sandbox.name_object(object, &name),
+                Command::Place(poses) => self.sandbox.place(&poses),
                 Command::EditPieces(edit) => {
                     self.sandbox.edit(edit).unwrap();
                     self.asked.push(Command::EditPieces(edit));

@@ -3,9 +3,9 @@
 use super::{Command, Tool, UiInput, UiOutput, theme};
 
 /// Window width at which all buttons fit with room to spare, points.
-const ROOMY: f32 = 1290.0;
+const ROOMY: f32 = 1345.0;
 /// Below this window width the tools get a line of their own, points.
-const NARROW: f32 = 1115.0;
+const NARROW: f32 = 1165.0;
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     let is_narrow = ui.available_width() < NARROW;
@@ -146,6 +146,12 @@ fn tools(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
             "Select",
             "A click selects a piece, Shift+click adds it or takes it out, a drag beside the object selects what lies in a \
              rectangle (S); Pieces on the right lists them",
+        ),
+        (
+            Tool::Move,
+            "move",
+            "Move",
+            "A click chooses an object or a piece; its arrows move it, its rings turn it, its cube sizes it (M)",
         ),
     ];
     ui.spacing_mut().item_spacing.x = ui.spacing().item_spacing.x.min(3.0);

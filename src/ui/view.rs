@@ -29,6 +29,8 @@ pub struct UiInput<'a> {
     pub picture_size: [u32; 2],
     /// Size of written pictures, pixels; `None` uses the size in the window.
     pub written_size: Option<[u32; 2]>,
+    /// How far the picture is that is being written to a file, 0 to 1.
+    pub picture_progress: Option<f32>,
     /// Time per picture, ms.
     pub frame_ms: f64,
     /// GPU time per stage of the last picture.
@@ -51,6 +53,8 @@ pub struct UiInput<'a> {
     pub starting: Option<&'a str>,
     /// Whether to show the beginner's hint.
     pub hint: bool,
+    /// Whether to show the tour of the first start.
+    pub tour: bool,
     /// Earlier sessions that can be reopened, the newest first.
     pub earlier_sessions: &'a [KeptSession],
     /// The export panel, while it is open.
@@ -164,6 +168,8 @@ pub struct ExportView<'a> {
 pub enum PathPurpose {
     /// Open a file.
     Open,
+    /// Add a mesh to the scene.
+    Add,
     /// Save the scene.
     Save,
     /// Save the scene in its present state.

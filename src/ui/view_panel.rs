@@ -37,6 +37,15 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let tip = "Draw thin dark lines where pieces of an object lie together, so that one sees what is broken";
     let hairlines = ui.checkbox(&mut new.view.hairlines, "Crack lines").on_hover_text(tip);
     out.name("hairlines", &hairlines);
+    ui.horizontal(|ui| {
+        let tip = "Leave background and floor of picture files and films out";
+        let response = ui.checkbox(&mut new.view.transparent, "Transparent files").on_hover_text(tip);
+        out.name("transparent", &response);
+        let tip = "Keep the shadows on the floor of transparent files";
+        let shadows = egui::Checkbox::new(&mut new.view.catches_shadows, "with shadows");
+        let response = ui.add_enabled(new.view.transparent, shadows).on_hover_text(tip);
+        out.name("catches_shadows", &response);
+    });
     if new != *tuning {
         tune(out, "view", new);
     }

@@ -3,7 +3,8 @@
 use egui::{Color32, PointerButton, Pos2, Rect, Sense};
 
 use super::{
-    Command, Tool, UiInput, UiOutput, axes, beside_panel, impact, keymap::EyeDrag, rubber_band, theme,
+    Command, Tool, UiInput, UiOutput, axes, beside_panel, gizmo, impact, keymap::EyeDrag, rubber_band, theme,
+    tour,
 };
 
 /// Rotation for a drag over the picture's full height, radians.
@@ -11,7 +12,7 @@ const TURN: f32 = 4.0;
 /// Zoom for a drag over the picture's full height, as a power of e.
 const NEARER: f32 = 3.0;
 
-pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
+pub(super) fn show(ui: &mut egui::Ui, tour: &mut usize, input: &UiInput<'_>, out: &mut UiOutput) {
     let middle = ui.available_rect_before_wrap();
     let columns = input.sandbox.map(crate::scene::Sandbox::columns).unwrap_or_default();
     let (views, division) = beside_panel::views(middle, columns.len());
@@ -24,7 +25,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         painter.rect_filled(rect, 0.0, Color32::from_rgb(38, 40, 44));
     }
     mouse(ui, &response, &views, input, out);
-    let selects = input.tool == Tool::Select && input.hover.is_some();
+    let selects = matches!(input.tool, Tool::Select | Tool::Move) && input.hover.is_some();
     if (input.over_cell || selects) && response.hovered() {
         ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
     }
@@ -43,7 +44,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     let top = beside_panel::captions(ui, &columns, &views, out);
     out.middle = Some(middle.with_min_y(top.max(middle.top())));
     out.views = views;
-    messages(ui, input, middle, out);
+    messages(ui, tour, input, middle, out);
 }
 
 /// Mouse input. All views show one scene through one camera, so the mouse works alike in each.
@@ -62,7 +63,8 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInp
     let buttons = [PointerButton::Secondary, PointerButton::Middle, PointerButton::Primary];
     let dragged = buttons.into_iter().find(|button| response.dragged_by(*button));
     let bands = rubber_band::show(ui, response, rect, input, out);
-    let eye = dragged.and_then(|button| input.keymap.drag(button, keys)).filter(|_| !bands);
+    let moves = gizmo::show(ui, response, rect, input, out);
+    let eye = dragged.and_then(|button| input.keymap.drag(button, keys)).filter(|_| !bands && !moves);
     let over = input.hover.is_some() && !shift && !input.keymap.takes_click(keys);
     let grabs = tool == Tool::Hand && response.drag_started_by(PointerButton::Primary) && over;
     let holds = input.drag.is_some() && response.dragged_by(PointerButton::Primary);
@@ -103,7 +105,7 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInp
     }
     out.push(Command::Hover(response.hover_pos().filter(|_| !response.dragged()).map(inside)));
     if response.clicked_by(PointerButton::Primary)
-        && (!shift || matches!(tool, Tool::Select | Tool::Brush))
+        && (!shift || matches!(tool, Tool::Select | Tool::Move | Tool::Brush))
         && !input.keymap.takes_click(keys)
         && let Some(position) = response.interact_pointer_pos()
     {
@@ -122,17 +124,29 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInp
             Tool::Throw => out.push(Command::Throw(at)),
             Tool::Brush => out.push(Command::Dab { at, erases }),
             Tool::Hand => {}
-            Tool::Select => out.push(Command::SelectAt { at, joins: shift }),
+            Tool::Move if moves => {}
+            Tool::Select | Tool::Move => out.push(Command::SelectAt { at, joins: shift }),
         }
     }
 }
 
 /// Messages and hints in the middle or at the bottom of the picture.
-fn messages(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) {
+fn messages(ui: &egui::Ui, tour: &mut usize, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) {
     let area = |name: &str, at: Pos2| {
         egui::Area::new(egui::Id::unique(name)).fixed_pos(at).pivot(egui::Align2::CENTER_BOTTOM)
     };
     let foot = egui::pos2(rect.center().x, rect.bottom() - 20.0);
+    if let Some(done) = input.picture_progress {
+        let corner = egui::pos2(rect.right() - 12.0, rect.top() + 12.0);
+        let corner = area("picture", corner).pivot(egui::Align2::RIGHT_TOP).interactable(false);
+        corner.show(ui.ctx(), |ui| {
+            theme::float_frame(theme::DIM).show(ui, |ui| {
+                ui.label(egui::RichText::new("Drawing the picture file").small());
+                let bar = egui::ProgressBar::new(done).desired_width(150.0).show_percentage();
+                ui.add(bar.fill(theme::GOLD.gamma_multiply(0.55)));
+            });
+        });
+    }
     if let Some((label, fraction)) = input.sandbox.and_then(|s| s.opening()) {
         area("progress", foot).show(ui.ctx(), |ui| {
             theme::float_frame(theme::GOLD).show(ui, |ui| {
@@ -168,6 +182,7 @@ fn messages(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) 
                 });
             });
         });
+    } else if input.pin.is_none() && tour::show(ui, tour, input, rect, out) {
     } else if input.export.is_none() && (input.hint || input.pin.is_some()) {
         let (title, more) = match (input.pin.is_some(), input.tool) {
             (true, Tool::Keep) => (
@@ -195,6 +210,10 @@ fn messages(ui: &egui::Ui, input: &UiInput<'_>, rect: Rect, out: &mut UiOutput) 
             (false, Tool::Select) => (
                 "Click a piece to select it",
                 "drag beside the object to select all in a rectangle  ·  Shift adds  ·  Pieces on the right lists all",
+            ),
+            (false, Tool::Move) => (
+                "Click an object or a piece to move it",
+                "arrows move  ·  rings turn  ·  the cube sizes  ·  Ctrl goes in steps  ·  Shift+click adds",
             ),
             (false, Tool::Throw) => ("Click to throw", "what flies is chosen under Physics"),
         };

@@ -99,7 +99,9 @@ impl Display {
             .spawn()
             .unwrap();
         let mut program = Program { display: self, state_path, child: Owned(child), window: String::new() };
-        program.until("an object", |s| s["ready"] == true && s["busy"] == false && s["bodies"] == 1);
+        program.until("an object", |s| {
+            s["ready"] == true && s["busy"] == false && s["bodies"].as_u64() > Some(0)
+        });
         program.window = wait("the window", || {
             // It fails as long as there is no such window.
             let search = ["search", "--onlyvisible", "--name", "^Kintsugi"];

@@ -28,6 +28,16 @@ impl Aiming {
         self.pointer = at;
     }
 
+    /// The chosen tool.
+    pub fn tool(&self) -> Tool {
+        self.tool
+    }
+
+    /// Takes the tool that moves objects.
+    pub fn choose_move(&mut self) {
+        self.tool = Tool::Move;
+    }
+
     /// The body under the pointer.
     pub fn picked(&self) -> Option<BodyId> {
         self.pick.map(|pick| pick.body)
@@ -40,7 +50,7 @@ const MOST_COUNTS: usize = 32;
 impl Session {
     /// The chosen tool.
     pub fn tool(&self) -> Tool {
-        self.aiming.tool
+        self.aiming.tool()
     }
 
     /// The point under the pointer.
@@ -145,7 +155,7 @@ impl Session {
         let Some(sandbox) = &mut self.sandbox else { return };
         match tool {
             Tool::Hammer => sandbox.unpin(),
-            Tool::Impact | Tool::Brush | Tool::Hand | Tool::Throw | Tool::Select => {}
+            Tool::Impact | Tool::Brush | Tool::Hand | Tool::Throw | Tool::Select | Tool::Move => {}
             Tool::Keep => {
                 // Cells can only be clicked while the preview shows them.
                 let mut tuning = sandbox.tuning().clone();

@@ -119,10 +119,7 @@ impl Film {
             arena: &subject.arena,
             bodies: bodies.as_ref().unwrap_or(&subject.bodies),
             camera,
-            color_by: subject.options.color_by,
-            floor: subject.options.floor,
-            transparent: false,
-            hairlines: subject.options.hairline > 0.0,
+            options: subject.options.clone(),
             size: self.order.size,
             seams: seams.map(|(body, seams, first, marks)| BodySeams {
                 body: *body,
@@ -172,13 +169,21 @@ impl Film {
         let mut files = vec![FRAMES.to_owned()];
         let mut notes = Vec::new();
         let by_hand = format!("ffmpeg -framerate {} -i {FRAMES}/%05d.png film.mp4", self.fps);
-        match video::join(aside.path(), FRAMES, self.fps, &watch)? {
-            Joined::Film(name) => files.insert(0, name.to_owned()),
-            Joined::NotInstalled => notes.push(format!(
+        let joined = match self.subject.options.transparent {
+            // A film has no alpha: what is transparent would be black.
+            true => None,
+            false => Some(video::join(aside.path(), FRAMES, self.fps, &watch)?),
+        };
+        match joined {
+            None => notes.push(format!(
+                "the pictures in {FRAMES} are transparent, which films are not, so they were not joined"
+            )),
+            Some(Joined::Film(name)) => files.insert(0, name.to_owned()),
+            Some(Joined::NotInstalled) => notes.push(format!(
                 "ffmpeg is not installed, so the film is the numbered pictures in {FRAMES}; any editor of films reads them, \
                  and so does {by_hand}"
             )),
-            Joined::Failed => notes.push(format!(
+            Some(Joined::Failed) => notes.push(format!(
                 "ffmpeg could not join the pictures; try it by hand in the folder of the film: {by_hand}"
             )),
         }
@@ -210,7 +215,8 @@ impl Session {
     /// The film that an order describes, of what the window shows; `None` while nothing is open, or if the take is to be
     /// played and nothing was recorded.
     pub(super) fn film(&self, order: &ExportOrder) -> Option<Film> {
-        let (subject, sandbox) = (self.subject(None)?, self.sandbox.as_ref()?);
+        let (mut subject, sandbox) = (self.subject(None)?, self.sandbox.as_ref()?);
+        subject.options.transparent = self.is_transparent_in_files();
         let film = FilmOrder { size: order.film.size.map(|side| side.max(1)), ..order.film };
         let played = match film.plays {
             true => Some({
@@ -300,13 +306,10 @@ mod tests {
                 arena: &subject.arena,
                 bodies: &subject.bodies,
                 camera: subject.camera,
-                color_by: subject.options.color_by,
-                floor: subject.options.floor,
-                transparent: false,
+                options: subject.options.clone(),
                 size: [96, 64],
                 seams: None,
                 overlay: None,
-                hairlines: subject.options.hairline > 0.0,
             };
             draw_with(&subject.compute, &mut renderer, &still, 1).unwrap()
         };

@@ -52,31 +52,30 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    /// Draws the picture at `size` pixels; `None` if it was cancelled.
+    /// Draws the picture at `size` pixels; calls `at` with the share that is done. `None` if there is no picture.
     ///
     /// # Errors
     /// [`GpuError`].
-    pub fn draw(&self, size: [u32; 2], given_up: &AtomicBool) -> Result<Option<Pixels>, GpuError> {
+    pub fn draw(&self, size: [u32; 2], at: &mut dyn FnMut(f32)) -> Result<Option<Pixels>, GpuError> {
         let passes = if self.compute.is_software() { PASSES_ON_CORES } else { PASSES };
-        self.draw_by(passes, size, given_up)
+        self.draw_by(passes, size, at)
     }
 
     /// Draws a small picture, as the scene list shows; `None` if that fails.
     pub fn draw_small(&self) -> Option<Pixels> {
-        self.draw_by(PASSES_OF_SMALL, SMALL, &AtomicBool::new(false)).ok().flatten()
+        self.draw_by(PASSES_OF_SMALL, SMALL, &mut |_| {}).ok().flatten()
     }
 
     fn draw_by(
         &self,
         passes: u32,
         size: [u32; 2],
-        given_up: &AtomicBool,
+        at: &mut dyn FnMut(f32),
     ) -> Result<Option<Pixels>, GpuError> {
         let mut renderer = Renderer::new(&self.compute)?;
         for accumulated in 0..passes {
-            if !self.accumulate(&mut renderer, accumulated, size, given_up)? {
-                return Ok(None);
-            }
+            at(accumulated as f32 / passes as f32);
+            self.accumulate(&mut renderer, accumulated, size, &AtomicBool::new(false))?;
         }
         drawn_by(&mut renderer)
     }
@@ -230,11 +229,14 @@ mod tests {
     fn it_is_as_large_as_asked_for_and_shows_what_the_window_does() {
         let session = session();
         let subject = session.subject(None).unwrap();
-        let drawn = subject.draw([120, 90], &AtomicBool::new(false)).unwrap().unwrap();
+        let mut shares = Vec::new();
+        let drawn = subject.draw([120, 90], &mut |share| shares.push(share)).unwrap().unwrap();
+        assert!(
+            shares.len() > 4 && shares[0] == 0.0 && shares.is_sorted() && shares.iter().all(|s| *s < 1.0)
+        );
         assert_eq!((drawn.size, drawn.rgba.len()), ([120, 90], 120 * 90 * 4));
         let at = |x: usize, y: usize| &drawn.rgba[4 * (y * 120 + x)..][..3];
         assert_ne!(at(60, 45), at(3, 3), "the box is in the middle");
-        assert_eq!(subject.draw([120, 90], &AtomicBool::new(true)).unwrap(), None);
     }
 
     #[test]
@@ -248,8 +250,7 @@ mod tests {
         assert_eq!(all.len(), 1);
         // At the chosen size, however coarse the window is, with the whole object in both views.
         let own = session.subject(None).unwrap();
-        let [own, beside] =
-            [&own, &all[0]].map(|s| s.draw([120, 90], &AtomicBool::new(false)).unwrap().unwrap());
+        let [own, beside] = [&own, &all[0]].map(|s| s.draw([120, 90], &mut |_| {}).unwrap().unwrap());
         let different = own.rgba.iter().zip(&beside.rgba).filter(|(a, b)| a.abs_diff(**b) > 40).count();
         assert!(different < own.rgba.len() / 20, "{different} of {}", own.rgba.len());
         let both = next_to_each_other(&[own.clone(), beside]);

@@ -19,7 +19,7 @@ impl Session {
     }
 
     /// Whether everything that is drawn lies within the picture.
-    fn sees_all(&self) -> bool {
+    pub(super) fn sees_all(&self) -> bool {
         let points = self.sandbox.as_ref().map(|sandbox| sandbox.surface_points(None)).unwrap_or_default();
         let is_inside = |seen: [f32; 2]| seen.iter().all(|at| (0.0..=1.0).contains(at));
         points.iter().all(|point| self.camera.project(*point, self.aspect).is_some_and(is_inside))

@@ -9,10 +9,7 @@
 //! In: the sandbox's comparison views. Out: one picture per view, each from its own renderer, so that each is refined
 //! like the document's. Pictures of closed views are dropped.
 
-use std::{
-    sync::atomic::AtomicBool,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use super::{
     Session,
@@ -21,9 +18,11 @@ use super::{
 use crate::{
     app::resolution::{Pace, REFINEMENTS, Resolution, full_size},
     export::Signature,
+    facade::stills::as_in_files,
     gpu::{Gpu, GpuError},
     render::{Camera, FrameInput, Pixels, RenderOptions, Renderer, View},
     scene::{Sandbox, ViewTuning, Way},
+    voxelize::Progress,
 };
 
 /// Time without motion after which the picture is refined: longer than between two events of a hand that moves.
@@ -247,13 +246,11 @@ impl Session {
         if view.inside.only && sandbox.inside_overlay().is_some() {
             bodies.clear();
         }
-        let floor = sandbox.settings().floor.filter(|_| view.floor).map(|y| y as f32);
         let options = RenderOptions {
-            color_by: view.color_by,
-            floor,
+            transparent: false,
             accumulated: self.picture.refined,
             hairline: view.hairline(size[0] as f32 / full[0].max(1) as f32),
-            ..RenderOptions::default()
+            ..sandbox.picture_options()
         };
         let (seams, overlay) = (sandbox.body_seams(), sandbox.inside_overlay());
         let of_columns = options.clone();
@@ -456,7 +453,6 @@ impl Session {
         if view.inside.only && sandbox.inside_overlay().is_some() {
             bodies.clear();
         }
-        let floor = sandbox.settings().floor.filter(|_| view.floor).map(|y| y as f32);
         let seams = sandbox.body_seams().map(|s| (s.body, s.seams.clone(), s.first, s.marks));
         // A clone of the buffers' handles suffices, so the lock is free for later changes.
         let arena = sandbox.arena().read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
@@ -466,10 +462,9 @@ impl Session {
             bodies,
             camera: self.camera,
             options: RenderOptions {
-                color_by: view.color_by,
-                floor,
+                transparent: false,
                 hairline: view.hairline(view.sharpness as f32),
-                ..RenderOptions::default()
+                ..sandbox.picture_options()
             },
             seams,
             overlay: sandbox.inside_overlay().cloned(),
@@ -509,27 +504,41 @@ impl Session {
         (0..sandbox.ways_beside().len()).filter_map(of).collect()
     }
 
+    /// How far the picture is that is being written, 0 to 1.
+    pub fn picture_progress(&self) -> Option<f32> {
+        self.picture_files.progress()
+    }
+
+    /// Whether background and floor of picture files are transparent.
+    pub(super) fn is_transparent_in_files(&self) -> bool {
+        self.sandbox.as_ref().is_some_and(|sandbox| sandbox.tuning().view.transparent)
+    }
+
     /// Has a worker write a picture of the window, at its size there or at the chosen size; side-by-side views are
     /// joined in one file, each at that size.
     pub(super) fn write_picture(&mut self) {
         let size = self.picture_files.size.or_else(|| self.picture.place());
         let (Some(subject), Some(size)) = (self.subject(None), size) else { return };
         let mut subjects: Vec<Subject> = std::iter::once(subject).chain(self.subjects_beside()).collect();
-        for Subject { options, .. } in subjects.iter_mut().filter(|subject| subject.options.hairline > 0.0) {
-            options.hairline = RenderOptions::whole_picture_hairline(size[1]);
+        let transparent = self.is_transparent_in_files();
+        for Subject { options, .. } in &mut subjects {
+            *options = as_in_files(RenderOptions { transparent, ..options.clone() }, size[1]);
         }
         let signature = self.picture_signature();
         let what = match (subjects.len(), size) {
             (1, [width, height]) => format!("a picture of {width} × {height}"),
             (views, [width, height]) => format!("{views} views of {width} × {height} side by side"),
         };
-        let draw = move || {
-            let one = |subject: &Subject| match subject.draw(size, &AtomicBool::new(false)) {
-                Ok(Some(pixels)) => Ok(pixels),
-                Ok(None) => Err("the picture was cancelled".to_owned()),
-                Err(error) => Err(error.to_string()),
+        let draw = move |progress: &Progress| {
+            let one = |(number, subject): (usize, &Subject)| {
+                let at = &mut |share: f32| progress.set((number as f32 + share) / subjects.len() as f32);
+                match subject.draw(size, at) {
+                    Ok(Some(pixels)) => Ok(pixels),
+                    Ok(None) => Err("the renderer gave no picture".to_owned()),
+                    Err(error) => Err(error.to_string()),
+                }
             };
-            let mut all = subjects.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+            let mut all = subjects.iter().enumerate().map(one).collect::<Result<Vec<_>, _>>()?;
             let pixels = if all.len() == 1 { all.remove(0) } else { next_to_each_other(&all) };
             Ok((pixels, signature()))
         };

@@ -7,13 +7,14 @@ use std::sync::mpsc;
 use crate::{
     export::{Signature, write_signed_new},
     render::Pixels,
+    voxelize::Progress,
 };
 
 /// Pictures being written.
 #[derive(Default)]
 pub(super) struct PictureFiles {
-    /// Channels for the workers' final messages.
-    under_way: Vec<mpsc::Receiver<Result<String, String>>>,
+    /// How far the workers are, and channels for their final messages.
+    under_way: Vec<(Progress, mpsc::Receiver<Result<String, String>>)>,
     /// Size of written pictures, pixels; `None` uses the size in the window.
     pub size: Option<[u32; 2]>,
 }
@@ -22,7 +23,7 @@ impl PictureFiles {
     /// Messages of finished workers: remarks, or errors.
     pub fn poll(&mut self) -> Vec<Result<String, String>> {
         let mut done = Vec::new();
-        self.under_way.retain(|receiver| match receiver.try_recv() {
+        self.under_way.retain(|(_, receiver)| match receiver.try_recv() {
             Ok(result) => {
                 done.push(result);
                 false
@@ -43,12 +44,19 @@ impl PictureFiles {
         !self.under_way.is_empty()
     }
 
+    /// How far the picture is that was begun first, 0 to 1.
+    pub fn progress(&self) -> Option<f32> {
+        self.under_way.first().map(|(progress, _)| progress.get())
+    }
+
     /// Has a worker draw a picture and write it under the first unused name of `kintsugi-1.png` and so on.
     pub fn draw_and_write(
         &mut self,
-        draw: impl FnOnce() -> Result<(Pixels, Signature), String> + Send + 'static,
+        draw: impl FnOnce(&Progress) -> Result<(Pixels, Signature), String> + Send + 'static,
     ) {
         let (sender, receiver) = mpsc::channel();
+        let progress = Progress::default();
+        let shared = progress.clone();
         std::thread::spawn(move || {
             crate::gpu::stop_here("worker");
             let save = |(pixels, signature): (Pixels, Signature)| {
@@ -61,8 +69,8 @@ impl PictureFiles {
                     .map_err(|error| format!("{error}; start Kintsugi in a folder that you may write to"))
             };
             // The channel is closed only when the window has closed.
-            let _ = sender.send(draw().and_then(save));
+            let _ = sender.send(draw(&shared).and_then(save));
         });
-        self.under_way.push(receiver);
+        self.under_way.push((progress, receiver));
     }
 }

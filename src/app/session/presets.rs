@@ -5,6 +5,7 @@
 
 use std::{
     panic::AssertUnwindSafe,
+    path::Path,
     sync::{Arc, mpsc},
 };
 
@@ -13,7 +14,7 @@ use crate::{
     render::Pixels,
     scene::{
         MaterialPreset, Sandbox,
-        presets::{draw_preset, presets, save_preset, shipped_picture},
+        presets::{draw_preset, presets, read_preset, save_preset, shipped_picture},
     },
     ui::{NoticeKind, PresetView},
 };
@@ -132,6 +133,37 @@ impl Session {
         }
     }
 
+    /// Takes a preset that somebody shared as a file into the list, under a name of its own, and applies it. Returns whether the
+    /// file is a preset.
+    pub(super) fn take_in_preset(&mut self, path: &Path) -> bool {
+        let Ok(shared) = read_preset(path) else { return false };
+        let known = |name: &str| {
+            let name = name.trim().to_lowercase();
+            self.presets.shown().iter().find(|view| view.preset.name.trim().to_lowercase() == name)
+        };
+        let own = Some(shared.name.trim()).filter(|name| !name.is_empty());
+        let name = own.map_or_else(
+            || path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            str::to_owned,
+        );
+        let numbered = (2..).map(|number| format!("{name} {number}"));
+        let is_free = |name: &String| known(name).is_none_or(|view| view.preset.same_material(&shared));
+        let Some(name) = std::iter::once(name.clone()).chain(numbered).find(is_free) else { return false };
+        let preset = MaterialPreset { name, ..shared };
+        if known(&preset.name).is_none() {
+            match save_preset(&preset) {
+                Ok(_) => self.read_presets(),
+                Err(error) => {
+                    self.say(NoticeKind::Error, error.message);
+                    return true;
+                }
+            }
+        }
+        self.say(NoticeKind::Remark, format!("The preset {:?} is in the list under Material", preset.name));
+        self.apply_preset(&preset);
+        true
+    }
+
     /// Saves the panels' material settings as a preset.
     pub(super) fn save_preset(&mut self, name: &str) {
         let Some(tuning) = self.sandbox.as_ref().map(Sandbox::tuning) else { return };
@@ -147,7 +179,7 @@ impl Session {
     /// The panels' material settings, to apply them to the next mesh.
     pub(super) fn look_to_keep(&self) -> Option<MaterialPreset> {
         let sandbox = self.sandbox.as_ref()?;
-        let first = &sandbox.objects().first()?.scene;
+        let first = &sandbox.shown_object()?.scene;
         let look = MaterialPreset::of_tuning(sandbox.tuning(), "kept");
         // Settings of a scene that the user has not changed belong to the scene alone.
         let mut as_opened = crate::scene::SceneBody { level: first.level, ..Default::default() };
@@ -199,10 +231,7 @@ mod tests {
         session.apply(Command::Open(file.into()));
         let start = Instant::now();
         let is_open = |session: &Session| {
-            session
-                .sandbox
-                .as_ref()
-                .is_some_and(|s| s.objects().first().is_some_and(|o| o.scene.file == file))
+            session.sandbox.as_ref().is_some_and(|s| s.shown_object().is_some_and(|o| o.scene.file == file))
         };
         while !is_open(session) {
             assert!(

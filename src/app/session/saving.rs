@@ -173,11 +173,12 @@ impl Session {
         let Some(prompt) = self.saving.prompt.take() else { return };
         let purpose = match prompt.asks {
             PathPurpose::Open => Purpose::Open,
+            PathPurpose::Add => Purpose::Add,
             PathPurpose::Save => Purpose::Save,
             PathPurpose::SaveStanding => Purpose::SaveStanding,
         };
         let Some(path) = path else { return self.answered(purpose, Answer::Cancelled) };
-        if purpose == Purpose::Open {
+        if matches!(purpose, Purpose::Open | Purpose::Add) {
             return self.answered(purpose, Answer::Chosen(path));
         }
         let path = with_ending(&path);
@@ -193,7 +194,7 @@ impl Session {
     fn prompt(&mut self, asks: PathPurpose) {
         let folder = std::env::current_dir().unwrap_or_default();
         let proposed = match asks {
-            PathPurpose::Open => String::new(),
+            PathPurpose::Open | PathPurpose::Add => String::new(),
             PathPurpose::Save | PathPurpose::SaveStanding => {
                 free_scene(&folder, &self.scene_name()).unwrap_or(folder).display().to_string()
             }
@@ -213,6 +214,7 @@ impl Session {
     pub(super) fn answered(&mut self, purpose: Purpose, answer: Answer) {
         match (purpose, answer) {
             (Purpose::Open, Answer::Chosen(path)) => self.open(&path, self.level()),
+            (Purpose::Add, Answer::Chosen(path)) => self.add(&path),
             (Purpose::Save | Purpose::SaveStanding, Answer::Chosen(path)) => self.save_as(&path, purpose),
             (Purpose::ExportFolder, Answer::Chosen(path)) => self.chose_export_folder(&path),
             (Purpose::Save | Purpose::SaveStanding, Answer::Cancelled) => self.tell_nothing_saved(),
@@ -239,6 +241,7 @@ impl Session {
         self.prompt(match purpose {
             Purpose::Save => PathPurpose::Save,
             Purpose::SaveStanding => PathPurpose::SaveStanding,
+            Purpose::Add => PathPurpose::Add,
             Purpose::Open | Purpose::ExportFolder => PathPurpose::Open,
         });
     }

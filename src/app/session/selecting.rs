@@ -6,7 +6,7 @@ use super::Session;
 use crate::{
     bodies::BodyId,
     scene::PieceEdit,
-    ui::{Command, NoticeKind},
+    ui::{Command, NoticeKind, Tool},
 };
 
 impl Session {
@@ -35,7 +35,14 @@ impl Session {
         let picked = self.pick_through(at).map(|(pick, _)| pick.body);
         let Some(sandbox) = &mut self.sandbox else { return };
         match picked {
-            Some(id) => sandbox.select_picked(id, joins),
+            Some(id) => {
+                sandbox.select_picked(id, joins);
+                let several = sandbox.objects().len() > 1;
+                if let Some(info) = sandbox.info(id).filter(|_| several && self.aiming.tool() == Tool::Move) {
+                    let object = info.object;
+                    sandbox.focus_on(Some(object));
+                }
+            }
             // A click beside the objects does not clear a selection that is being extended.
             None if joins => {}
             None => sandbox.select([]),

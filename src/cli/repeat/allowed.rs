@@ -15,7 +15,7 @@ const COMMANDS: [(&str, &str); 5] =
     [("fracture", "out"), ("simulate", "out"), ("render", "out"), ("sheet", "out"), ("compare", "picture")];
 
 /// Options that take numbers or names of the program's own tables, or no value.
-const PLAIN: [&str; 73] = [
+const PLAIN: [&str; 74] = [
     "bake",
     "blow-strength",
     "bond-strength",
@@ -73,6 +73,7 @@ const PLAIN: [&str; 73] = [
     "seams",
     "seconds",
     "seeds",
+    "shadows",
     "show",
     "sides",
     "simplify",

@@ -19,7 +19,7 @@ use crate::{
     scene::{
         SandboxError,
         breaking::{BreakJob, TimedBreak, part_bodies, part_state, world_from_local_matrix},
-        stage::{Appearance, Stage, Touch},
+        stage::{Appearance, Stage, Touch, drawn_shapes},
     },
     shape::Shape,
 };
@@ -177,8 +177,8 @@ impl Column {
         self.begun = cx.fallen.first().cloned();
         self.at = self.begun.as_ref().map_or(cx.stage.time(), |first| first.time);
         self.mirrored = self.begun.is_none().then(|| cx.stage.revision());
-        let shapes: Vec<Arc<Shape>> =
-            self.stage.bodies().iter().map(|body| Arc::clone(&body.def.shape)).collect();
+        let drawn = self.stage.bodies().iter().flat_map(|body| drawn_shapes(&body.def));
+        let shapes: Vec<Arc<Shape>> = drawn.cloned().collect();
         self.take_in(&shapes)?;
         self.revision += 1;
         Ok(())

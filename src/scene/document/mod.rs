@@ -6,6 +6,8 @@
 mod physics;
 mod values;
 
+pub(super) use values::give_values;
+
 use std::sync::Arc;
 
 use glam::DVec3;
@@ -163,18 +165,13 @@ impl Document {
     pub fn open(&mut self, scene: Scene, objects: Vec<ObjectInfo>) {
         self.tuning.take_physics(&scene);
         self.tuning.pin = None;
-        self.tuning.view.color_by = scene.view.color_by;
-        self.tuning.view.explode = scene.view.explode;
+        self.tuning.view.take_look(&scene);
+        self.tuning.saved_views.clone_from(&scene.saved_views);
+        (self.tuning.focus, self.tuning.own) = (None, Arc::default());
         if let Some(body) = scene.bodies.first() {
-            self.tuning.fracture = body.fracture.clone();
+            self.tuning.show_values(body);
+            self.tuning.fracture.keep.clone_from(&body.fracture.keep);
             self.tuning.fracture.paint = paint_of(&scene);
-            self.tuning.density = body.density;
-            self.tuning.friction = body.friction;
-            self.tuning.restitution = body.restitution;
-            self.tuning.rolling_resistance = body.rolling_resistance;
-            self.tuning.break_threshold = body.break_threshold;
-            self.tuning.strength = body.strength.as_deref().cloned().unwrap_or_default();
-            self.tuning.physics_level = body.collision_level();
         }
         self.opened = Opened::of(self.opened.id, scene, objects);
     }
@@ -202,8 +199,13 @@ impl Document {
     /// Sets the tuned values; a pin on a body that is not `there` is removed. Returns `true` if bodies move differently
     /// now.
     pub fn set_tuning(&mut self, tuning: Tuning, there: impl Fn(BodyId) -> bool) -> bool {
+        let bears = |document: &Self| -> Vec<Option<f64>> {
+            (0..document.opened.objects.len()).map(|object| document.threshold_of(object)).collect()
+        };
+        let (touches, bore) = (self.touches(), bears(self));
         let moved = tuning.moves_unlike(&self.tuning);
         self.tuning = tuning;
+        let moved = moved || touches != self.touches() || bore != bears(self);
         if self.tuning.pin.as_ref().is_some_and(|pin| !there(pin.aim.body)) {
             self.tuning.pin = None;
         }
@@ -303,6 +305,12 @@ impl Document {
         Some((event, thrown))
     }
 
+    /// Whether the next event sets a body somewhere.
+    pub fn moves_next(&self) -> bool {
+        let next = self.opened.events.get(self.opened.next_event);
+        next.is_some_and(|event| matches!(**event, Event::Move { .. }))
+    }
+
     /// Number of bodies thrown so far.
     pub fn thrown(&self) -> usize {
         let over = self.opened.events.iter().take(self.opened.next_event);
@@ -353,19 +361,87 @@ impl Document {
 
     /// Adds an object that the user throws; returns its index.
     pub fn add_object(&mut self, object: ObjectInfo) -> usize {
+        let number = self.opened.objects.len();
         self.opened.objects.push(Arc::new(object));
-        self.opened.objects.len() - 1
+        // An object of this number may have been taken back.
+        if self.tuning.own.contains_key(&number) {
+            Arc::make_mut(&mut self.tuning.own).remove(&number);
+        }
+        number
+    }
+
+    /// Sets where an object of the scene starts, as `entry` says.
+    pub fn set_start(&mut self, object: usize, entry: &SceneBody) {
+        let set = |body: &mut SceneBody| {
+            (body.position, body.rotation, body.on_floor) = (entry.position, entry.rotation, entry.on_floor);
+        };
+        if let Some(body) = Arc::make_mut(&mut self.opened.scene).bodies.get_mut(object) {
+            set(body);
+        }
+        if let Some(info) = self.opened.objects.get_mut(object) {
+            set(&mut Arc::make_mut(info).scene);
+        }
+    }
+
+    /// Adds an object to those of the scene, before all that are thrown; returns its index.
+    pub fn insert_object(&mut self, object: ObjectInfo) -> usize {
+        let number = self.opened.scene.bodies.len();
+        self.renumber(|other| Some(if other < number { other } else { other + 1 }));
+        Arc::make_mut(&mut self.opened.scene).bodies.push(object.scene.clone());
+        self.opened.objects.insert(number, Arc::new(object));
+        number
+    }
+
+    /// Removes an object of the scene, with what events and values name it.
+    pub fn remove_object(&mut self, number: usize) {
+        if number < self.opened.scene.bodies.len() {
+            let scene = Arc::make_mut(&mut self.opened.scene);
+            let name = scene.bodies.remove(number).name;
+            scene.pairs.retain(|pair| !name.as_ref().is_some_and(|name| pair.bodies.contains(name)));
+            self.opened.objects.remove(number);
+            self.renumber(|other| match other.cmp(&number) {
+                std::cmp::Ordering::Less => Some(other),
+                std::cmp::Ordering::Equal => None,
+                std::cmp::Ordering::Greater => Some(other - 1),
+            });
+        }
+    }
+
+    /// Gives objects other numbers in events and tuned values; what names an object without a number goes.
+    fn renumber(&mut self, number: impl Fn(usize) -> Option<usize>) {
+        let tuning = &mut self.tuning;
+        self.opened.events.retain_mut(|event| {
+            let Some(body) = Event::clone(event).object_mut().copied() else { return true };
+            let Some(new) = number(body as usize) else { return false };
+            if let Some(body) = Arc::make_mut(event).object_mut() {
+                *body = new as u32;
+            }
+            true
+        });
+        let own = tuning.own.iter();
+        tuning.own =
+            Arc::new(own.filter_map(|(object, own)| Some((number(*object)?, Arc::clone(own)))).collect());
+        tuning.focus = tuning.focus.and_then(&number);
+        tuning.pairs.retain_mut(|pair| {
+            let [a, b] = pair.bodies.map(&number);
+            a.zip(b).inspect(|(a, b)| pair.bodies = [*a, *b]).is_some()
+        });
+        tuning
+            .fracture
+            .paint
+            .retain_mut(|dab| number(dab.body as usize).inspect(|new| dab.body = *new as u32).is_some());
     }
 
     /// The scene with its tuned values, to save, but without the pinned impact, which needs the bodies.
     pub fn to_save(&self, camera: Camera) -> Scene {
         let mut scene = Scene::clone(&self.opened.scene);
         scene.events = self.opened.events.iter().map(|event| Event::clone(event)).collect();
+        // Names first, by which pairs know bodies.
+        self.write_values(&mut scene);
         self.tuning.put_physics(&mut scene);
         scene.camera = Some(camera);
-        scene.view.color_by = self.tuning.view.color_by;
-        scene.view.explode = self.tuning.view.explode;
-        self.write_values(&mut scene);
+        self.tuning.view.put_look(&mut scene);
+        scene.saved_views.clone_from(&self.tuning.saved_views);
         scene
     }
 }

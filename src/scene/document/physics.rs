@@ -5,7 +5,7 @@
 //! distance at which far begins, pair levels of thrown bodies) come from the scene. Panels count gravity downwards,
 //! scenes and world along +y.
 
-use super::{Document, values::tuned_touch};
+use super::Document;
 use crate::{
     bodies::{Adaptive, WorldSettings},
     scene::{PairLevel, Scene, ScenePair, Tuning, contact_options::options},
@@ -39,8 +39,6 @@ impl Tuning {
     /// Whether bodies at rest may start to move, or have other contacts, with these values than with `other`.
     pub(super) fn moves_unlike(&self, other: &Self) -> bool {
         self.gravity != other.gravity
-            || tuned_touch(self) != tuned_touch(other)
-            || self.break_threshold != other.break_threshold
             || self.far_levels != other.far_levels
             || self.response != other.response
             || self.contacts != other.contacts

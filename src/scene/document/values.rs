@@ -1,7 +1,7 @@
-//! Values of bodies: each body's own, from the scene, unless the panels override them for all bodies.
+//! Values of bodies: each object's own, from the scene, until the panels change them.
 //!
-//! Panels start with the first object's values. While a panel's value is unchanged, every body keeps its own; so
-//! undoing a change restores each body's value.
+//! The panels show the values of one object, the first one unless another is in focus. A change of theirs is copied to the
+//! object in focus, or to all objects; nothing else of an object changes by that.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::Document;
 use crate::{
     fracture::{Dab, FractureParams, Interior, Volume},
     scene::{
-        BodyStrength, ObjectInfo, Scene, SceneBody, Tuning,
+        BodyStrength, Event, Scene, SceneBody, Tuning,
         stage::{BodyInfo, Touch},
     },
 };
@@ -25,17 +25,6 @@ fn own_touch(body: &SceneBody) -> Touch {
     }
 }
 
-/// Material properties set in the panels.
-pub(super) fn tuned_touch(tuning: &Tuning) -> Touch {
-    Touch {
-        density: tuning.density,
-        friction: tuning.friction,
-        restitution: tuning.restitution,
-        rolling_resistance: tuning.rolling_resistance,
-        physics_level: tuning.physics_level,
-    }
-}
-
 /// Whether two sets of parameters are equal apart from their random seeds.
 fn alike(a: &FractureParams, b: &FractureParams) -> bool {
     let plain = |p: &FractureParams| FractureParams {
@@ -48,75 +37,184 @@ fn alike(a: &FractureParams, b: &FractureParams) -> bool {
     plain(a) == plain(b)
 }
 
-/// The tuned value if it differs from the first object's, else the body's own.
-fn chosen<T: PartialEq>(tuned: T, first: &T, own: T) -> T {
-    if tuned == *first { own } else { tuned }
+fn strength_of(body: &SceneBody) -> BodyStrength {
+    body.strength.as_deref().cloned().unwrap_or_default()
+}
+
+/// Copies those values that differ between two states of the panels to an object, which was `thrown` or belongs to the
+/// scene. Thrown bodies are hammers: their density and threshold are those of the throw.
+fn copy_changed(body: &mut SceneBody, old: &Tuning, new: &Tuning, thrown: bool) {
+    let copy = |value: &mut f64, of: fn(&Tuning) -> f64| {
+        if of(new) != of(old) {
+            *value = of(new);
+        }
+    };
+    copy(&mut body.friction, |tuning| tuning.friction);
+    copy(&mut body.restitution, |tuning| tuning.restitution);
+    copy(&mut body.rolling_resistance, |tuning| tuning.rolling_resistance);
+    if !thrown {
+        copy(&mut body.density, |tuning| tuning.density);
+        if new.break_threshold != old.break_threshold {
+            body.break_threshold = new.break_threshold;
+        }
+    }
+    if new.physics_level != old.physics_level {
+        body.physics_level = Some(new.physics_level.clamp(1, body.level.max(1)));
+    }
+    if new.strength != old.strength {
+        body.strength = Some(Box::new(new.strength.clone()));
+    }
+    let (rng, interior) = (body.fracture.rng, body.fracture.interior);
+    if !alike(&new.fracture, &old.fracture) {
+        body.fracture = FractureParams { rng, interior, keep: Vec::new(), ..new.fracture.clone() };
+    }
+    if new.fracture.interior != old.fracture.interior {
+        body.fracture.interior = new.fracture.interior;
+    }
+}
+
+/// Gives a body of the scene the values of another description of it.
+pub(in crate::scene) fn give_values(own: &SceneBody, body: &mut SceneBody) {
+    (body.density, body.friction, body.restitution) = (own.density, own.friction, own.restitution);
+    body.rolling_resistance = own.rolling_resistance;
+    body.break_threshold = own.break_threshold;
+    body.strength.clone_from(&own.strength);
+    if own.collision_level() != body.collision_level() {
+        body.physics_level = Some(own.collision_level().clamp(1, body.level));
+    }
+    body.fracture.clone_from(&own.fracture);
+}
+
+impl Tuning {
+    /// Shows the values of an object in the panels. Dabs and cells that stay belong to the scene and to the pin.
+    pub(super) fn show_values(&mut self, body: &SceneBody) {
+        let (paint, keep) =
+            (std::mem::take(&mut self.fracture.paint), std::mem::take(&mut self.fracture.keep));
+        self.fracture = FractureParams { paint, keep, ..body.fracture.clone() };
+        (self.density, self.friction) = (body.density, body.friction);
+        (self.restitution, self.rolling_resistance) = (body.restitution, body.rolling_resistance);
+        self.break_threshold = body.break_threshold;
+        self.strength = strength_of(body);
+        self.physics_level = body.collision_level();
+    }
 }
 
 impl Document {
-    fn first_object(&self) -> Option<&SceneBody> {
-        self.opened.objects.first().map(|object| &object.scene)
+    /// The present values of an object.
+    pub fn values_of(&self, object: usize) -> Option<&SceneBody> {
+        let own = self.tuning.own.get(&object).map(|own| &**own);
+        own.or_else(|| self.opened.objects.get(object).map(|object| &object.scene))
     }
 
-    /// Material properties of a body that the scene describes as `own`.
-    fn touch_of(&self, own: &SceneBody) -> Touch {
-        let (tuned, own) = (tuned_touch(&self.tuning), own_touch(own));
-        let first = self.first_object().map_or(tuned, own_touch);
-        Touch {
-            density: chosen(tuned.density, &first.density, own.density),
-            friction: chosen(tuned.friction, &first.friction, own.friction),
-            restitution: chosen(tuned.restitution, &first.restitution, own.restitution),
-            rolling_resistance: chosen(
-                tuned.rolling_resistance,
-                &first.rolling_resistance,
-                own.rolling_resistance,
-            ),
-            physics_level: chosen(tuned.physics_level, &first.physics_level, own.physics_level),
+    /// The object whose values the panels change; `None`: those of all objects.
+    pub fn focus(&self) -> Option<usize> {
+        self.tuning.focus.filter(|object| *object < self.opened.objects.len())
+    }
+
+    /// The object whose values the panels show.
+    pub fn shown_object(&self) -> usize {
+        self.focus().unwrap_or(0)
+    }
+
+    /// The name of an object: its own, or its file's.
+    pub fn object_name(&self, object: usize) -> Option<&str> {
+        let own = self.values_of(object)?.name.as_deref();
+        own.or_else(|| Some(self.opened.objects.get(object)?.name.as_str()))
+    }
+
+    /// The panels' values after an object gets a name, which other objects must not have; without one it has its file's.
+    pub fn named(&self, object: usize, name: &str) -> Option<Tuning> {
+        let own = self.values_of(object)?;
+        let others = (0..self.opened.objects.len()).filter(|other| *other != object);
+        let taken: Vec<&str> = others.filter_map(|other| self.values_of(other)?.name.as_deref()).collect();
+        let name = name.trim();
+        let numbered = (2..).map(|number| format!("{name} {number}"));
+        let free =
+            std::iter::once(name.to_owned()).chain(numbered).find(|name| !taken.contains(&name.as_str()));
+        let name = free.filter(|name| !name.is_empty());
+        if name == own.name {
+            return None;
+        }
+        let mut tuning = self.tuning.clone();
+        let body = SceneBody { name, ..own.clone() };
+        Arc::make_mut(&mut tuning.own).insert(object, Arc::new(body));
+        Some(tuning)
+    }
+
+    /// Copies what is changed in the panels to the object in focus, or to all. Where another object comes into focus, the
+    /// panels show its values instead.
+    pub fn spread(&self, new: &mut Tuning) {
+        let old = &self.tuning;
+        new.own = Arc::clone(&old.own);
+        if new.focus != old.focus {
+            // What random numbers come next is the panels' alone.
+            let mut left = new.clone();
+            let before = self.shown_object();
+            if let Some(body) = self.values_of(before) {
+                let body = SceneBody {
+                    fracture: FractureParams { rng: old.fracture.rng, ..body.fracture.clone() },
+                    ..body.clone()
+                };
+                Arc::make_mut(&mut left.own).insert(before, Arc::new(body));
+            }
+            let shown = new.focus.filter(|object| *object < self.opened.objects.len()).unwrap_or(0);
+            let body = left.own.get(&shown).cloned().map(|own| SceneBody::clone(&own));
+            if let Some(body) = body.or_else(|| self.values_of(shown).cloned()) {
+                left.show_values(&body);
+            }
+            *new = left;
+            return;
+        }
+        let changes = |body: &SceneBody, thrown: bool| {
+            let mut changed = body.clone();
+            copy_changed(&mut changed, old, new, thrown);
+            (changed != *body).then_some(changed)
+        };
+        let objects = match self.focus() {
+            Some(object) => object..object + 1,
+            None => 0..self.opened.objects.len(),
+        };
+        let in_scene = self.opened.scene.bodies.len();
+        let changed = objects.filter_map(|object| {
+            let thrown = object >= in_scene && self.focus().is_none();
+            Some((object, Arc::new(changes(self.values_of(object)?, thrown)?)))
+        });
+        let changed: Vec<_> = changed.collect();
+        if !changed.is_empty() {
+            Arc::make_mut(&mut new.own).extend(changed);
         }
     }
 
     /// Material properties of the bodies of each object.
     pub fn touches(&self) -> Vec<Touch> {
-        let of = |(i, object): (usize, &Arc<ObjectInfo>)| {
-            let mut touch = self.touch_of(&object.scene);
-            // Thrown bodies keep their own density.
-            if i >= self.opened.scene.bodies.len() {
-                touch.density = object.scene.density;
-            }
-            touch
-        };
-        self.opened.objects.iter().enumerate().map(of).collect()
-    }
-
-    /// Default fracture parameters of an object: its own, or the panels' if they were changed, with the object's own
-    /// random seed.
-    fn fracture_of(&self, own: &SceneBody) -> FractureParams {
-        let tuned = &self.tuning.fracture;
-        match self.first_object() {
-            Some(first) if !alike(&first.fracture, tuned) => {
-                FractureParams { rng: own.fracture.rng, keep: Vec::new(), ..tuned.clone() }
-            }
-            _ => own.fracture.clone(),
-        }
+        (0..self.opened.objects.len()).filter_map(|object| self.values_of(object)).map(own_touch).collect()
     }
 
     /// Default fracture parameters of a body; a piece has no list of kept seeds, since that refers to the whole
     /// object's pattern.
     pub fn own_params(&self, body: &BodyInfo) -> FractureParams {
-        let object = self.opened.objects.get(body.object);
-        let params = object.map_or_else(|| self.tuning.fracture.clone(), |o| self.fracture_of(&o.scene));
-        self.for_body(params, body)
+        let own = self.values_of(body.object);
+        self.for_body(own.map_or_else(|| self.tuning.fracture.clone(), |own| own.fracture.clone()), body)
     }
 
     /// Whether an earlier object of the scene has the same random seed.
     pub fn shares_random_numbers(&self, object: usize) -> bool {
-        let rng = |k: usize| self.opened.objects.get(k).map(|o| self.fracture_of(&o.scene).rng);
-        (0..object).any(|k| rng(k) == rng(object))
+        let rng = |object: usize| self.values_of(object).map(|own| own.fracture.rng);
+        (0..object).any(|earlier| rng(earlier) == rng(object))
     }
 
-    /// The tuned parameters for a blow on a body; a piece has no list of kept seeds.
+    /// The parameters for a blow of the user's on a body: the panels', unless they show another object's; with the
+    /// panels' random seed. A piece has no list of kept seeds.
     pub fn tuned_params(&self, body: &BodyInfo) -> FractureParams {
-        self.for_body(self.tuning.fracture.clone(), body)
+        let tuned = &self.tuning.fracture;
+        let other = self.focus().is_some_and(|object| object != body.object);
+        match self.values_of(body.object).filter(|_| other) {
+            Some(own) => {
+                let keep = tuned.keep.clone();
+                self.for_body(FractureParams { rng: tuned.rng, keep, ..own.fracture.clone() }, body)
+            }
+            None => self.for_body(tuned.clone(), body),
+        }
     }
 
     /// The dabs of the brush on an object. The panels have those of all objects.
@@ -135,12 +233,9 @@ impl Document {
         params
     }
 
-    /// Interior material of an object: its own, unless changed in the panels. An object has one interior, so a change
-    /// also affects existing cracks.
+    /// Interior material of an object. An object has one, so a change also affects existing cracks.
     pub fn interior_of(&self, object: usize) -> Interior {
-        let tuned = self.tuning.fracture.interior;
-        let own = |object: usize| self.opened.objects.get(object).map(|o| o.scene.fracture.interior);
-        if own(0) == Some(tuned) { own(object).unwrap_or(tuned) } else { tuned }
+        self.values_of(object).map_or(self.tuning.fracture.interior, |own| own.fracture.interior)
     }
 
     /// Interior volumes of all objects; at least one.
@@ -156,20 +251,14 @@ impl Document {
 
     /// The strength of the bonds of an object.
     pub fn strength_of(&self, object: usize) -> BodyStrength {
-        let of = |body: &SceneBody| body.strength.as_deref().cloned().unwrap_or_default();
-        let own = self.opened.objects.get(object).map(|object| of(&object.scene)).unwrap_or_default();
-        let tuned = self.tuning.strength.clone();
-        let first = self.first_object().map_or_else(|| tuned.clone(), of);
-        chosen(tuned, &first, own)
+        self.values_of(object).map_or_else(|| self.tuning.strength.clone(), strength_of)
     }
 
     /// How much debris the bonds of an object leave where they fail, as a multiple of the usual amount.
     pub fn debris_of(&self, object: usize) -> f64 {
-        let usual = BodyStrength::default().debris;
-        let of = |body: &SceneBody| body.strength.as_ref().map_or(usual, |strength| strength.debris);
-        let own = self.opened.objects.get(object).map_or(usual, |object| of(&object.scene));
-        let tuned = self.tuning.strength.debris;
-        chosen(tuned, &self.first_object().map_or(tuned, of), own)
+        let usual = || BodyStrength::default().debris;
+        let own = self.values_of(object).and_then(|own| own.strength.as_ref());
+        own.map_or_else(usual, |strength| strength.debris)
     }
 
     /// Whether any body breaks on impact.
@@ -186,41 +275,44 @@ impl Document {
         self.threshold_of(body.object)
     }
 
-    /// Impact speed at which bodies of an object break. Bodies thrown later are hammers and do not break.
-    fn threshold_of(&self, object: usize) -> Option<f64> {
-        let own = self.opened.objects.get(object)?.scene.break_threshold;
-        if object >= self.opened.scene.bodies.len() {
-            return own;
-        }
-        let tuned = self.tuning.break_threshold;
-        let first = self.first_object().map_or(tuned, |first| first.break_threshold);
-        chosen(tuned, &first, own)
+    /// Impact speed at which bodies of an object break. Bodies that the user throws are hammers and do not break.
+    pub(super) fn threshold_of(&self, object: usize) -> Option<f64> {
+        self.values_of(object)?.break_threshold
     }
 
     /// Writes the present values of the bodies into a scene.
     pub(super) fn write_values(&self, scene: &mut Scene) {
-        let thresholds: Vec<_> =
-            (0..self.opened.objects.len()).map(|object| self.threshold_of(object)).collect();
-        for (object, body) in scene.bodies.iter_mut().enumerate() {
-            let touch = self.touch_of(body);
-            (body.density, body.friction, body.restitution) =
-                (touch.density, touch.friction, touch.restitution);
-            body.rolling_resistance = touch.rolling_resistance;
-            if let Some(threshold) = thresholds.get(object) {
-                body.break_threshold = *threshold;
+        let thrown = scene.events.iter_mut().filter_map(|event| match event {
+            Event::Projectile { body, .. } => Some(&mut **body),
+            _ => None,
+        });
+        let in_scene = scene.bodies.len();
+        let mut renamed = Vec::new();
+        for (object, body) in scene.bodies.iter_mut().chain(thrown).enumerate() {
+            if let Some(own) = self.tuning.own.get(&object) {
+                // A pair goes on knowing a body that has no name of its own any more.
+                let is_paired = |name: &String| scene.pairs.iter().any(|pair| pair.bodies.contains(name));
+                if own.name.is_some() || !body.name.as_ref().is_some_and(is_paired) {
+                    renamed.extend(body.name.take().zip(own.name.clone()));
+                    body.name.clone_from(&own.name);
+                }
+                give_values(own, body);
             }
-            let strength = self.strength_of(object);
-            if body.strength.is_some() || strength != BodyStrength::default() {
-                body.strength = Some(Box::new(strength));
+            // The panels have the next random seed of the object that they show.
+            if object == self.shown_object() {
+                let interior = body.fracture.interior;
+                body.fracture =
+                    FractureParams { interior, paint: Vec::new(), ..self.tuning.fracture.clone() };
             }
-            if touch.physics_level != body.collision_level() {
-                body.physics_level = Some(touch.physics_level.clamp(1, body.level));
+            if object < in_scene {
+                body.fracture.paint = self.paint_on(object);
+                body.fracture.fit(body.level);
             }
-            // The panels show the first body's random seed.
-            let params = if object == 0 { self.tuning.fracture.clone() } else { self.fracture_of(body) };
-            body.fracture =
-                FractureParams { interior: self.interior_of(object), paint: self.paint_on(object), ..params };
-            body.fracture.fit(body.level);
+        }
+        for name in scene.pairs.iter_mut().flat_map(|pair| &mut pair.bodies) {
+            if let Some((_, new)) = renamed.iter().find(|(old, _)| old == name) {
+                name.clone_from(new);
+            }
         }
     }
 }
@@ -270,6 +362,7 @@ mod tests {
     fn tune(document: &mut Document, change: impl FnOnce(&mut Tuning)) {
         let mut tuning = document.tuning().clone();
         change(&mut tuning);
+        document.spread(&mut tuning);
         document.set_tuning(tuning, |_| true);
     }
 
@@ -288,8 +381,30 @@ mod tests {
         assert!(document.touches().iter().all(|touch| touch.restitution == 0.7));
         tune(&mut document, |tuning| tuning.friction = 0.9);
         assert_eq!(frictions(&document), [0.9, 0.9]);
-        tune(&mut document, |tuning| tuning.friction = 0.5);
-        assert_eq!(frictions(&document), [0.5, 0.1], "back to what the first one has");
+        // The object in focus alone.
+        tune(&mut document, |tuning| tuning.focus = Some(1));
+        assert_eq!(document.tuning().fracture.rng, 4, "the panels show its values");
+        tune(&mut document, |tuning| (tuning.friction, tuning.density) = (0.2, 900.0));
+        assert_eq!(frictions(&document), [0.9, 0.2]);
+        tune(&mut document, |tuning| tuning.focus = None);
+        assert_eq!((document.tuning().friction, document.tuning().fracture.rng), (0.9, 3));
+        let mut saved = document.to_save(crate::render::Camera::default());
+        let second = saved.bodies.pop().unwrap();
+        assert_eq!((second.friction, second.density, second.restitution), (0.2, 900.0, 0.7));
+        assert_eq!((second.fracture.rng, second.break_threshold), (4, Some(2.0)));
+    }
+
+    #[test]
+    fn a_blow_on_an_object_that_is_not_in_focus_breaks_it_as_its_own_values_say() {
+        let mut document = document();
+        tune(&mut document, |tuning| tuning.fracture.seeds = 77);
+        tune(&mut document, |tuning| tuning.focus = Some(1));
+        tune(&mut document, |tuning| tuning.fracture.seeds = 55);
+        let seeds = |document: &Document, object| document.tuned_params(&of(object, 1)).seeds;
+        assert_eq!([seeds(&document, 0), seeds(&document, 1)], [77, 55]);
+        tune(&mut document, |tuning| tuning.focus = None);
+        assert_eq!([seeds(&document, 0), seeds(&document, 1)], [77, 77], "what the panels show");
+        assert_eq!(document.own_params(&of(1, 1)).seeds, 55);
     }
 
     #[test]

@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use glam::DQuat;
+
 use super::{Event, Scene, SceneBody};
 use crate::{
     bodies::GRAVITY,
     fracture::{FractureParams, Surface},
     parameter::Row,
+    render::Camera,
     scene::{
         PartName,
         parameters::{BLOW_SPEED, GENERATIONS},
@@ -114,6 +117,22 @@ impl Section {
         values.into_iter().try_for_each(|v| self.number(name, v, -most, most))
     }
 
+    fn camera(&self, camera: &Camera) -> Checked {
+        self.vector("target", camera.target.to_array().map(f64::from), 1e6)?;
+        self.number("distance", f64::from(camera.distance), 1e-6, 1e7)?;
+        self.number("yaw", f64::from(camera.yaw), -1e4, 1e4)?;
+        self.number("pitch", f64::from(camera.pitch), -1.6, 1.6)?;
+        self.number("fov_y", f64::from(camera.fov_y), 0.01, 3.0)
+    }
+
+    fn rotation(&self, rotation: &DQuat) -> Checked {
+        self.vector("rotation", rotation.to_array(), 1e3)?;
+        if rotation.length() < 1e-6 {
+            return self.fail("rotation", "is zero; no turn is [0, 0, 0, 1]");
+        }
+        Ok(())
+    }
+
     /// `level` is the leaf level, if known.
     fn fracture(&self, params: &FractureParams, level: Option<u32>) -> Checked {
         if params.rng > i64::MAX as u64 {
@@ -162,10 +181,7 @@ impl Section {
             );
         }
         self.vector("position", body.position.to_array(), 1e6)?;
-        self.vector("rotation", body.rotation.to_array(), 1e3)?;
-        if body.rotation.length() < 1e-6 {
-            return self.fail("rotation", "is zero; no turn is [0, 0, 0, 1]");
-        }
+        self.rotation(&body.rotation)?;
         self.vector("linear_velocity", body.linear_velocity.to_array(), 1e4)?;
         self.vector("angular_velocity", body.angular_velocity.to_array(), 1e4)?;
         if let Some((name, what)) = body.strength.as_ref().and_then(|strength| strength.problem()) {
@@ -214,11 +230,7 @@ pub(super) fn check(scene: &Scene) -> Checked {
         }
     }
     if let Some(camera) = &scene.camera {
-        top.vector("target", camera.target.to_array().map(f64::from), 1e6)?;
-        top.number("distance", f64::from(camera.distance), 1e-6, 1e7)?;
-        top.number("yaw", f64::from(camera.yaw), -1e4, 1e4)?;
-        top.number("pitch", f64::from(camera.pitch), -1.6, 1.6)?;
-        top.number("fov_y", f64::from(camera.fov_y), 0.01, 3.0)?;
+        top.camera(camera)?;
     }
     for (i, body) in scene.bodies.iter().enumerate() {
         Section(Some(("body", i))).body(body)?;
@@ -237,6 +249,13 @@ pub(super) fn check(scene: &Scene) -> Checked {
         if !pinned.direction.is_finite() || pinned.direction.length() < 1e-9 {
             return top.fail("pinned", "has no direction; say which way the blow goes");
         }
+    }
+    let lit = scene.light.check();
+    lit.or_else(|what| top.fail("light", format!("has a value out of range: {what}")))?;
+    let seen = scene.lens.map_or(Ok(()), |lens| lens.check());
+    seen.or_else(|what| top.fail("lens", format!("has a value out of range: {what}")))?;
+    for (i, view) in scene.saved_views.iter().enumerate() {
+        Section(Some(("saved_view", i))).camera(&view.camera)?;
     }
     for (i, event) in scene.events.iter().enumerate() {
         let section = Section(Some(("event", i)));
@@ -259,6 +278,10 @@ pub(super) fn check(scene: &Scene) -> Checked {
             Event::Hand { anchor, path, .. } => {
                 section.vector("anchor", anchor.to_array(), 1e6)?;
                 path.iter().try_for_each(|point| section.vector("path", point.to_array(), 1e6))?;
+            }
+            Event::Move { position, rotation, .. } => {
+                section.vector("position", position.to_array(), 1e6)?;
+                section.rotation(rotation)?;
             }
         }
     }
@@ -310,10 +333,7 @@ fn breaks(scene: &Scene) -> Checked {
             return section.fail("body", "has a [[pose]] for the same part already; keep one of them");
         }
         section.vector("position", pose.position.to_array(), 1e6)?;
-        section.vector("rotation", pose.rotation.to_array(), 1e3)?;
-        if pose.rotation.length() < 1e-6 {
-            return section.fail("rotation", "is zero; no turn is [0, 0, 0, 1]");
-        }
+        section.rotation(&pose.rotation)?;
         section.vector("linear_velocity", pose.linear_velocity.to_array(), 1e4)?;
         section.vector("angular_velocity", pose.angular_velocity.to_array(), 1e4)?;
     }
@@ -341,13 +361,9 @@ fn joined(section: &Section, lists: &[Vec<u32>], least: usize) -> Checked {
 
 /// Names in pairs must be unique, and levels in range.
 fn pairs(scene: &Scene) -> Checked {
-    let thrown = scene.events.iter().filter_map(|event| match event {
-        Event::Projectile { body, .. } => Some(&**body),
-        Event::Impact { .. } | Event::Hand { .. } => None,
-    });
     // By name: number of bodies, and leaf level of the last.
     let mut named: HashMap<&str, (usize, u32)> = HashMap::new();
-    for body in scene.bodies.iter().chain(thrown) {
+    for body in scene.objects() {
         if let Some(name) = body.name.as_deref() {
             let (count, level) = named.entry(name).or_default();
             (*count, *level) = (*count + 1, body.level);

@@ -111,7 +111,7 @@ fn load(path: &Path, may_name_outside: bool) -> Result<(Scene, SceneFile), Scene
         match event {
             Event::Projectile { body, .. } => resolve(body),
             Event::Impact { fracture, .. } => fracture.iter_mut().for_each(seeds_in_folder),
-            Event::Hand { .. } => {}
+            Event::Hand { .. } | Event::Move { .. } => {}
         }
     }
     scene.breaks.iter_mut().for_each(|one| seeds_in_folder(&mut one.fracture));
@@ -214,7 +214,7 @@ pub fn save_scene(path: &Path, scene: &Scene) -> Result<SavedScene, SceneError> 
                 let files = fracture.iter_mut().filter_map(|params| params.seeds_file.as_mut());
                 files.for_each(relative);
             }
-            Event::Hand { .. } => {}
+            Event::Hand { .. } | Event::Move { .. } => {}
         }
     }
     let files = scene.breaks.iter_mut().filter_map(|one| one.fracture.seeds_file.as_mut());

@@ -36,7 +36,7 @@ fn names(scene: &Scene) -> impl Iterator<Item = (&'static str, &str)> {
     let of_bodies = scene.objects().map(|body| &body.fracture);
     let of_events = scene.events.iter().filter_map(|event| match event {
         Event::Impact { fracture, .. } => fracture.as_ref(),
-        Event::Projectile { .. } | Event::Hand { .. } => None,
+        Event::Projectile { .. } | Event::Hand { .. } | Event::Move { .. } => None,
     });
     let of_breaks = scene.breaks.iter().map(|one| &one.fracture);
     let params = of_bodies.chain(of_events).chain(of_breaks);

@@ -8,6 +8,7 @@ use glam::{DQuat, DVec3};
 
 use crate::{
     fracture::FractureParams,
+    render::Lens,
     scene::{Event, Scene, SceneBody, ScenePose},
     svo::MAX_LEVEL,
 };
@@ -24,6 +25,8 @@ impl Scene {
     pub fn bring_into_range(&mut self) -> Vec<String> {
         let mut tally = Tally::default();
         self.camera = self.camera.map(|camera| camera.sane());
+        self.saved_views.iter_mut().for_each(|view| view.camera = view.camera.sane());
+        (self.light, self.lens) = (self.light.sane(), self.lens.map(Lens::sane));
         self.bodies.iter_mut().for_each(|body| tally.body(body));
         self.poses.iter_mut().for_each(|pose| tally.pose(pose));
         for event in &mut self.events {
@@ -36,6 +39,11 @@ impl Scene {
                     tally.number(time, 0.0, LATEST);
                     tally.vector(anchor, FARTHEST);
                     path.iter_mut().for_each(|point| tally.vector(point, FARTHEST));
+                }
+                Event::Move { time, position, rotation, .. } => {
+                    tally.number(time, 0.0, LATEST);
+                    tally.vector(position, FARTHEST);
+                    tally.rotation(rotation);
                 }
                 Event::Impact { time, point, direction, speed, fracture, .. } => {
                     tally.number(time, 0.0, LATEST);

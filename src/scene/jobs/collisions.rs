@@ -38,10 +38,20 @@ pub(super) struct Recoil {
 }
 
 impl Velocities {
-    /// The present velocities; empty if nothing is `fragile`.
-    pub fn of(stage: &Stage, fragile: bool) -> Self {
-        let moving = stage.bodies().iter().filter(|b| fragile && !b.is_static());
+    /// The present velocities.
+    pub fn of(stage: &Stage) -> Self {
+        let moving = stage.bodies().iter().filter(|b| !b.is_static());
         Self(moving.map(|b| (b.id, [b.state.linear_velocity, b.state.angular_velocity])).collect())
+    }
+
+    /// The body that was pushed hardest in the step, and its change of velocity, m/s, without that by gravity.
+    pub fn hardest_push(&self, stage: &Stage) -> Option<(BodyId, f64)> {
+        let fallen = stage.settings().gravity * stage.settings().dt;
+        let pushed = stage.bodies().iter().filter_map(|body| {
+            let [velocity, _] = self.0.get(&body.id).filter(|_| !body.asleep)?;
+            Some((body.id, (body.state.linear_velocity - *velocity - fallen).length()))
+        });
+        pushed.filter(|(_, kick)| kick.is_finite()).max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
     /// Bodies that were stopped or struck above their `threshold` (m/s).
@@ -171,8 +181,7 @@ mod tests {
             def
         };
         let ids = [0.0, 3.0, 6.0].map(|x| stage.add(falling(x), 0, 0));
-        assert!(Velocities::of(&stage, false).0.is_empty(), "nothing is fragile");
-        let before = Velocities::of(&stage, true);
+        let before = Velocities::of(&stage);
         let fallen = stage.settings().gravity * stage.settings().dt;
         // The first body is stopped, the second is in free fall, the third has no threshold.
         for (id, velocity) in ids.into_iter().zip([DVec3::ZERO, DVec3::NEG_Y * 4.0 + fallen, DVec3::ZERO]) {

@@ -1,8 +1,9 @@
-//! Work on threads and its queues: opening, breaking, merging, splitting, throwing.
+//! Work on threads and its queues: opening, adding, breaking, merging, splitting, throwing.
 //!
-//! In: scenes to open, blows, bodies to throw. Out: finished results, one at a time, for the sandbox to apply. Nothing
+//! In: scenes to open, objects to add, blows, bodies to throw. Out: finished results, one at a time, for the sandbox to apply. Nothing
 //! here changes the stage or the document.
 
+mod adding;
 mod breaking;
 mod collisions;
 mod merging;
@@ -10,6 +11,7 @@ mod opening;
 mod splitting;
 mod throwing;
 
+pub(super) use adding::Adding;
 pub(super) use breaking::Breaking;
 pub(super) use collisions::Velocities;
 pub(super) use merging::{Ingredients, Merging, Union};
@@ -22,6 +24,8 @@ pub(super) use throwing::Throwing;
 pub(super) struct Jobs {
     /// The scene being opened.
     pub opening: Opening,
+    /// Objects to be added to it.
+    pub adding: Adding,
     /// The queue of blows.
     pub breaking: Breaking,
     /// The merge of pieces.
@@ -36,7 +40,7 @@ impl Jobs {
     /// Whether a worker is busy, or will be.
     pub fn is_busy(&self) -> bool {
         let changing = self.is_changing_pieces();
-        self.opening.progress().is_some() || changing || self.throwing.is_busy()
+        self.opening.progress().is_some() || changing || self.throwing.is_busy() || self.adding.is_busy()
     }
 
     /// Whether bodies are about to be replaced.

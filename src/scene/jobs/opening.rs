@@ -1,12 +1,17 @@
 //! The scene being opened: a worker imports its meshes while the present scene stays open.
 
 use crate::scene::{
-    ImportError, ImportJob, Imported, ReadScene, Scene, SceneBody, SceneFile, pinned::Carried,
+    ImportError, ImportJob, Imported, ReadScene, Scene, SceneBody, SceneFile,
+    import::{Known, wanted},
+    pinned::Carried,
 };
 
-/// The scene being imported, if any.
+/// The scene being imported, if any, and what was imported for the one that is open.
 #[derive(Default)]
-pub(in crate::scene) struct Opening(Option<Coming>);
+pub(in crate::scene) struct Opening {
+    coming: Option<Coming>,
+    known: Known,
+}
 
 struct Coming {
     scene: Scene,
@@ -16,8 +21,9 @@ struct Coming {
     imported: Option<Vec<Imported>>,
 }
 
-/// The open document, imported in another way; with the cells painted on its first object.
-pub(in crate::scene) struct Again(pub Option<Carried>);
+/// The open document, imported in another way; with the cells painted on its first object, and the object whose values
+/// the panels show.
+pub(in crate::scene) struct Again(pub Option<Carried>, pub Option<usize>);
 
 /// An imported scene.
 pub(in crate::scene) struct Ready {
@@ -37,25 +43,27 @@ impl Opening {
         self.cancel();
         let ReadScene { scene, meshes, file } = read;
         let bodies: Vec<SceneBody> = scene.objects().cloned().collect();
-        let job = ImportJob::start(&bodies, meshes);
-        self.0 = Some(Coming { scene, job, file, again, imported: None });
+        // Files of another document may have changed since.
+        let known = again.as_ref().map(|_| Known::clone(&self.known)).unwrap_or_default();
+        let job = ImportJob::start(&bodies, meshes, known);
+        self.coming = Some(Coming { scene, job, file, again, imported: None });
     }
 
     /// Cancels the import.
     pub fn cancel(&mut self) {
-        if let Some(coming) = self.0.take() {
+        if let Some(coming) = self.coming.take() {
             coming.job.progress.cancel();
         }
     }
 
     /// The scene that is being imported.
     pub fn scene(&self) -> Option<&Scene> {
-        self.0.as_ref().map(|coming| &coming.scene)
+        self.coming.as_ref().map(|coming| &coming.scene)
     }
 
     /// Label and fraction done.
     pub fn progress(&self) -> Option<(&str, f32)> {
-        self.0.as_ref().map(|coming| (coming.job.label.as_str(), coming.job.progress.get()))
+        self.coming.as_ref().map(|coming| (coming.job.label.as_str(), coming.job.progress.get()))
     }
 
     /// Polls the worker; a finished import waits for [`Opening::take`].
@@ -63,13 +71,13 @@ impl Opening {
     /// # Errors
     /// [`ImportError`]; nothing is on its way then.
     pub fn poll(&mut self) -> Result<(), ImportError> {
-        if let Some(coming) = self.0.as_mut().filter(|coming| coming.imported.is_none())
+        if let Some(coming) = self.coming.as_mut().filter(|coming| coming.imported.is_none())
             && let Some(result) = coming.job.poll()
         {
             match result {
                 Ok(imported) => coming.imported = Some(imported),
                 Err(error) => {
-                    self.0 = None;
+                    self.coming = None;
                     return Err(error);
                 }
             }
@@ -79,19 +87,31 @@ impl Opening {
 
     /// Whether [`Opening::take`] will return another document.
     pub fn is_another_ready(&self) -> bool {
-        self.0.as_ref().is_some_and(|coming| coming.imported.is_some() && coming.again.is_none())
+        self.coming.as_ref().is_some_and(|coming| coming.imported.is_some() && coming.again.is_none())
     }
 
     /// Whether [`Opening::take`] will return something.
     pub fn is_ready(&self) -> bool {
-        self.0.as_ref().is_some_and(|coming| coming.imported.is_some())
+        self.coming.as_ref().is_some_and(|coming| coming.imported.is_some())
     }
 
     /// Returns the scene once it is imported.
     pub fn take(&mut self) -> Option<Ready> {
         let Coming { scene, imported, file, again, .. } =
-            self.0.take_if(|coming| coming.imported.is_some())?;
-        Some(Ready { scene, imported: imported?, file, again })
+            self.coming.take_if(|coming| coming.imported.is_some())?;
+        let imported = imported?;
+        self.known = Known::new(scene.objects().map(wanted).zip(imported.iter().cloned()).collect());
+        Some(Ready { scene, imported, file, again })
+    }
+
+    /// What was imported for the scene that is open.
+    pub fn known(&self) -> &Known {
+        &self.known
+    }
+
+    /// Remembers what was imported for an object that was added to the open scene.
+    pub fn learn(&mut self, body: &SceneBody, one: &Imported) {
+        Known::make_mut(&mut self.known).push((wanted(body), one.clone()));
     }
 }
 

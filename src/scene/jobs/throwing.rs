@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use glam::DVec3;
 
-use crate::scene::{ImportJob, Imported, Missile, ReadMeshes, SandboxError, SceneBody, Tuning};
+use crate::scene::{
+    ImportJob, Imported, Missile, ReadMeshes, SandboxError, SceneBody, Tuning, import::Known,
+};
 
 /// Leaf level of thrown bodies: 30 voxels across.
 const MISSILE_LEVEL: u32 = 5;
@@ -65,8 +67,10 @@ impl Throwing {
             return Ok(Some((self.waiting.remove(0), one)));
         }
         let Some((missile, job)) = &self.import else {
-            self.import =
-                Some((first.missile, ImportJob::start(std::slice::from_ref(&first.body), ReadMeshes::new())));
+            self.import = Some((
+                first.missile,
+                ImportJob::start(std::slice::from_ref(&first.body), ReadMeshes::new(), Known::default()),
+            ));
             return Ok(None);
         };
         let (missile, Some(result)) = (*missile, job.poll()) else { return Ok(None) };

@@ -72,6 +72,13 @@ fn material_in(wanted: &FractureParams, own: &FractureParams) -> FractureParams 
 }
 
 impl MaterialPreset {
+    /// Whether another preset has the same values, under whatever name.
+    #[must_use]
+    pub fn same_material(&self, other: &Self) -> bool {
+        let named = Self { name: self.name.clone(), about: self.about.clone(), ..other.clone() };
+        *self == named
+    }
+
     /// A preset with the panels' values.
     #[must_use]
     pub fn of_tuning(tuning: &Tuning, name: &str) -> Self {

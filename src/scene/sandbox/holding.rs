@@ -38,6 +38,7 @@ impl Sandbox {
     /// Makes one body of the parts of a break that hold.
     pub(super) fn take_in_held(
         &mut self,
+        arena: &mut Arena,
         job: &BreakJob,
         hold: &Hold,
         TimedBreak { broken, sections, seconds }: TimedBreak,
@@ -49,6 +50,10 @@ impl Sandbox {
         if sections.is_empty() || broken.params.surface == Surface::Dusty {
             let text = "bonds hold only parts of voxels that touch: use the method octree, planar or rough";
             return Err(FractureError::Params(text.into()).into());
+        }
+        // The parts are drawn one by one.
+        for octree in broken.parts.iter().filter_map(|part| part.shape.as_octree()) {
+            self.take_in(arena, &octree.forest)?;
         }
         let label = self.name_of_break(body.id, job.cause).replacen("break", "crack", 1);
         match job.cause {

@@ -28,6 +28,9 @@ mod past;
 mod pieces;
 #[cfg(test)]
 mod pieces_tests;
+mod placing;
+#[cfg(test)]
+mod placing_tests;
 mod remaking;
 #[cfg(test)]
 mod saved_tests;
@@ -36,7 +39,10 @@ mod striking;
 #[cfg(test)]
 pub(super) mod testing;
 
-use std::sync::{Arc, RwLock};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, RwLock},
+};
 
 use glam::DVec3;
 
@@ -44,7 +50,9 @@ use bonds::BondRecord;
 pub use bonds::{BondFailure, LoadedBond, WhyItFell};
 use generations::Generations;
 pub use pieces::PieceEdit;
+pub use placing::{Foot, Pose};
 use remaking::Remaking;
+pub use striking::HardPush;
 
 use super::{
     BodyInfo, BreakSummary, Event, History, ObjectInfo, SandboxError, Selection, Timeline, Tuning,
@@ -99,6 +107,9 @@ pub struct Sandbox {
     /// Whether a step was not taken yet because an event breaks a body before it.
     waits_for_pieces: bool,
     hand: Hand,
+    push: Option<HardPush>,
+    /// The bodies that the user is moving.
+    placing: Option<BTreeSet<BodyId>>,
 }
 
 /// What [`Sandbox::poll`] applied.
@@ -110,6 +121,8 @@ pub enum Arrived {
     Broke,
     /// A thrown body was added.
     Thrown,
+    /// An object of the user's was added.
+    Added,
     /// Pieces were merged.
     Merged,
     /// A body whose bonds failed came apart.
@@ -159,6 +172,8 @@ impl Sandbox {
             taken_back: 0,
             waits_for_pieces: false,
             hand: Hand::Free,
+            push: None,
+            placing: None,
         })
     }
 
@@ -302,18 +317,14 @@ impl Sandbox {
         if self.take_in_thrown(&mut arena)? {
             return Ok(Some(Arrived::Thrown));
         }
+        if self.take_in_added(&mut arena)? {
+            return Ok(Some(Arrived::Added));
+        }
         drop(arena);
         self.remake()?;
         self.break_again();
         self.start_breaking();
         Ok(None)
-    }
-
-    /// Applies a finished fracture, if there is one.
-    fn take_in_break(&mut self, arena: &mut Arena) -> Result<bool, SandboxError> {
-        let Some((job, broken)) = self.jobs.breaking.poll()? else { return Ok(false) };
-        self.take_in_pieces(arena, &job, broken)?;
-        Ok(true)
     }
 
     /// Uploads an octree, dropping old undo steps, then old recorded states, if memory requires it.
@@ -331,10 +342,16 @@ impl Sandbox {
         if self.remaking.is_some() || self.generations.is_some() || self.is_merging() || is_splitting {
             return Ok(());
         }
+        if self.placing.is_some() {
+            return Ok(());
+        }
         self.record_first();
         let dt = self.stage.settings().dt;
         let mut is_at_once = false;
-        while let Some((event, thrown)) = self.document.next_due(self.stage.time(), dt) {
+        // A piece can be moved only once the blow before has made it.
+        while !(is_at_once && self.jobs.breaking.is_busy() && self.document.moves_next())
+            && let Some((event, thrown)) = self.document.next_due(self.stage.time(), dt)
+        {
             is_at_once |= matches!(event, Event::Impact { at_once: true, .. });
             self.play_event(event, thrown);
         }
@@ -351,7 +368,7 @@ impl Sandbox {
         if self.taken_back == 0 {
             self.forget_later_bonds();
         }
-        let before = Velocities::of(&self.stage, self.document.is_fragile());
+        let before = Velocities::of(&self.stage);
         let start = self.stage.has_structures().then(|| self.stage.begin());
         self.stage.step()?;
         let time = self.stage.time();
@@ -368,7 +385,10 @@ impl Sandbox {
         self.taken_back = 0;
         self.note_loads();
         self.record();
-        self.jobs.breaking.push_collisions(&before, &self.stage, &self.document, &self.breaks);
+        self.note_push(&before, time);
+        if self.document.is_fragile() {
+            self.jobs.breaking.push_collisions(&before, &self.stage, &self.document, &self.breaks);
+        }
         if let Err(error) = self.let_bonds_fail(time) {
             tracing::warn!("{error}");
         }

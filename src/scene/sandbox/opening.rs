@@ -10,7 +10,7 @@ use crate::{
     mesh::Up,
     render::Camera,
     scene::{
-        Event, PairLevel, ReadScene, Scene,
+        Event, PairLevel, ReadScene, Scene, Tuning,
         jobs::{Again, Ready},
         pinned::{Carried, pin_of, write_pin},
         placement::{object_info, placed},
@@ -33,6 +33,7 @@ impl Sandbox {
     /// Cancels an import in progress.
     pub fn cancel_open(&mut self) {
         self.jobs.opening.cancel();
+        self.jobs.adding.cancel();
     }
 
     /// Whether the next [`Sandbox::poll`] opens another document, which is imported; what is unsaved of the present one
@@ -57,7 +58,7 @@ impl Sandbox {
     /// Progress of the import: label and fraction done.
     #[must_use]
     pub fn opening(&self) -> Option<(&str, f32)> {
-        self.jobs.opening.progress()
+        self.jobs.opening.progress().or_else(|| self.jobs.adding.progress())
     }
 
     /// Replaces the open scene.
@@ -74,6 +75,7 @@ impl Sandbox {
             self.document.begin(file);
         }
         self.jobs.forget_pieces();
+        self.jobs.adding.cancel();
         self.generations = None;
         self.looking.forget();
         self.timeline.open_another();
@@ -104,7 +106,13 @@ impl Sandbox {
         let objects = scene.objects().zip(&imported);
         let objects = objects.map(|(body, one)| object_info(one, body, scene.meters_per_unit)).collect();
         self.document.open(scene, objects);
-        self.pin_what_is_pinned(again.and_then(|Again(carried)| carried).as_ref());
+        let (carried, focus) = again.map_or((None, None), |Again(carried, focus)| (carried, focus));
+        self.pin_what_is_pinned(carried.as_ref());
+        if focus.is_some() {
+            let mut tuning = Tuning { focus, ..self.document.tuning().clone() };
+            self.document.spread(&mut tuning);
+            self.document.set_tuning(tuning, |_| true);
+        }
         self.stage.set_eye(self.document.scene().camera.map(|camera| camera.eye().as_dvec3()));
         self.stage.go_by(self.document.settings(), &self.document.touches());
         self.stage.lull_what_stands(&placed_on_floor);
@@ -140,32 +148,37 @@ impl Sandbox {
         scene
     }
 
-    /// Imports the open objects again at another leaf level, from their meshes in memory; the camera stays.
+    /// Imports the object in focus again at another leaf level, or all open objects, from their meshes in memory; the camera
+    /// stays.
     pub fn set_level(&mut self, level: u32, camera: Camera) {
         let mut scene = self.scene(camera);
-        for body in &mut scene.bodies {
-            body.physics_level = Some(body.collision_level().clamp(1, level));
-            body.level = level;
-            body.fracture.fit(level);
+        let focus = self.document.focus();
+        for (object, body) in scene.bodies.iter_mut().enumerate() {
+            if focus.is_none_or(|focus| focus == object) {
+                body.physics_level = Some(body.collision_level().clamp(1, level));
+                body.level = level;
+                body.fracture.fit(level);
+            }
         }
         self.open_again(scene);
     }
 
-    /// Imports the first open object again with another up axis and longest side (m), from its mesh in memory.
-    pub fn set_import(&mut self, up: Up, size: f64, camera: Camera) {
+    /// Imports an object of the scene again with another up axis and longest side (m), from its mesh in memory.
+    pub fn set_import(&mut self, object: usize, up: Up, size: f64, camera: Camera) {
         let mut scene = self.scene(camera);
-        let Some(body) = scene.bodies.first_mut() else { return };
+        let is_alone = scene.bodies.len() == 1;
+        let Some(body) = scene.bodies.get_mut(object) else { return };
         // The impact was aimed at the old shape.
-        scene.pinned = None;
+        scene.pinned = scene.pinned.filter(|pinned| pinned.body as usize != object);
         // The camera was placed for the old size.
-        scene.camera = None;
+        scene.camera = scene.camera.filter(|_| !is_alone);
         // Dabs stay where they are on the object.
         let axes = |up: Up| {
             glam::DMat3::from_cols_array_2d(
                 &glam::Mat3::IDENTITY.to_cols_array_2d().map(|axis| up.turn(axis).map(f64::from)),
             )
         };
-        let old = self.stage.body_of(0).map_or(size, |body| body.def.object_size_m);
+        let old = self.stage.body_of(object).map_or(size, |body| body.def.object_size_m);
         let turn = axes(up) * axes(body.up).transpose();
         for dab in &mut body.fracture.paint {
             (dab.at, dab.radius) = (turn * dab.at * (size / old), dab.radius * (size / old));
@@ -186,7 +199,9 @@ impl Sandbox {
             let carried = self.document.tuning().pin.as_ref().and_then(|pin| Carried::of(pin, &self.stage));
             let meshes = self.document.objects().iter().map(|object| object.read_mesh());
             let meshes = meshes.map(|mesh| (mesh.file.clone(), mesh)).collect();
-            self.jobs.opening.start(ReadScene { scene, meshes, file: None }, Some(Again(carried)));
+            self.jobs
+                .opening
+                .start(ReadScene { scene, meshes, file: None }, Some(Again(carried, self.document.focus())));
         }
     }
 

@@ -55,6 +55,7 @@ impl Sandbox {
         self.jobs.forget_pieces();
         (self.remaking, self.generations) = (None, None);
         (self.taken_back, self.waits_for_pieces, self.hand) = (0, false, Hand::Free);
+        self.placing = None;
         self.looking.forget();
         self.last_break.clone_from(&moment.last_break);
         self.stage.put_back(&moment.stage);
@@ -98,12 +99,14 @@ impl Sandbox {
 
     /// The same before something happens that the document describes already, such as a break by a collision.
     pub(super) fn keep_step_of_itself(&mut self, label: &str) {
+        self.end_placing();
         let step = Step { label: label.into(), statuses: None, ..self.now() };
         self.history.push(step);
     }
 
     /// Undoes the last step; returns its name, or `None`.
     pub fn undo(&mut self) -> Option<String> {
+        self.end_placing();
         let now = self.now();
         let step = self.history.undo(|step| mirrored(step, now))?;
         Some(self.apply(step))
@@ -111,6 +114,7 @@ impl Sandbox {
 
     /// Redoes the step undone last; returns its name, or `None`.
     pub fn redo(&mut self) -> Option<String> {
+        self.end_placing();
         let now = self.now();
         let step = self.history.redo(|step| mirrored(step, now))?;
         Some(self.apply(step))
@@ -150,15 +154,30 @@ impl Sandbox {
     }
 
     /// Changes the tuned values. Calls with one `gesture` until [`Sandbox::end_gesture`] are one undo step.
-    pub fn tune(&mut self, gesture: &'static str, tuning: Tuning) {
+    pub fn tune(&mut self, gesture: &'static str, mut tuning: Tuning) {
+        self.end_placing();
+        let before = self.document.tuning();
         let mut as_shown = tuning.clone();
-        as_shown.view.explode = self.document.tuning().view.explode;
-        if as_shown == *self.document.tuning() {
-            // How far apart pieces are drawn is a look at them, and no change.
-            self.set_tuning(tuning);
-        } else {
-            let label = self.document.tuning().named_difference(&tuning).unwrap_or(gesture);
+        (as_shown.view.explode, as_shown.focus) = (before.view.explode, before.focus);
+        as_shown.own.clone_from(&before.own);
+        let is_look = as_shown == *before;
+        let label = before.named_difference(&tuning).unwrap_or(gesture);
+        self.document.spread(&mut tuning);
+        // How far apart pieces are drawn, and whose values the panels show, is a look at them, and no change.
+        if !is_look {
             self.history.change(gesture, label, self.document.tuning(), self.document.homes.state());
+            self.document.homes.changed();
+        }
+        self.set_tuning(tuning);
+    }
+
+    /// Names an object, as an undo step; an empty name gives it its file's again. A name that another object has gets a
+    /// number.
+    pub fn name_object(&mut self, object: usize, name: &str) {
+        if let Some(tuning) = self.document.named(object, name) {
+            self.end_gesture();
+            self.history.change("name", "name", self.document.tuning(), self.document.homes.state());
+            self.history.end_gesture();
             self.set_tuning(tuning);
             self.document.homes.changed();
         }
@@ -166,6 +185,7 @@ impl Sandbox {
 
     /// Ends the gesture, because the mouse button was released.
     pub fn end_gesture(&mut self) {
+        self.end_placing();
         self.history.end_gesture();
         self.stroke = None;
     }
@@ -249,7 +269,7 @@ impl Sandbox {
             self.stage.go_by(self.document.settings(), &self.document.touches());
             self.strengthen();
         }
-        self.hand = Hand::Free;
+        (self.hand, self.placing) = (Hand::Free, None);
         self.stage.go_to(wanted.time, &wanted.motions);
         self.document.go_to_event(wanted.next_event);
         self.timeline.shown(frame);

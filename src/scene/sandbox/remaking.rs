@@ -292,9 +292,10 @@ impl Sandbox {
         for event in &mut scene.events {
             let (Event::Impact { time: at, .. }
             | Event::Projectile { time: at, .. }
-            | Event::Hand { time: at, .. }) = event;
+            | Event::Hand { time: at, .. }
+            | Event::Move { time: at, .. }) = event;
             *at = (*at - time).max(0.0);
-            if let Event::Impact { body: Some(body), .. } | Event::Hand { body, .. } = event {
+            if let Some(body) = event.object_mut() {
                 *body = self.number_beside(*body as usize, &thrown) as u32;
             }
         }

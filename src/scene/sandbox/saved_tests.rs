@@ -9,12 +9,12 @@ use glam::DVec3;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-use super::{PieceEdit, Sandbox};
+use super::{PieceEdit, Pose, Sandbox};
 use crate::{
     compute::{Choice, Compute},
     mesh::Up,
     render::Camera,
-    scene::{Scene, Tuning, load_scene, parse_scene, save_scene},
+    scene::{Scene, SceneBody, Tuning, load_scene, parse_scene, save_scene},
 };
 
 /// Seeds that stay, without a pinned impact; a body that is about to leave the range of a scene; and a third that falls.
@@ -69,7 +69,7 @@ fn tuned(sandbox: &mut Sandbox, change: impl FnOnce(&mut Tuning)) {
 fn act(sandbox: &mut Sandbox, random: &mut ChaCha8Rng, number: u64) -> &'static str {
     let bodies: Vec<_> = sandbox.bodies().iter().map(|body| (body.id, body.state.position)).collect();
     let (body, at) = bodies[random.random_range(0..bodies.len())];
-    match random.random_range(0..14) {
+    match random.random_range(0..18) {
         0 => {
             tuned(sandbox, |tuning| tuning.fracture.seeds = random.random_range(1..40));
             "seeds"
@@ -134,8 +134,48 @@ fn act(sandbox: &mut Sandbox, random: &mut ChaCha8Rng, number: u64) -> &'static 
             "level"
         }
         12 => {
-            sandbox.set_import(Up::Z, random.random_range(0.01..100.0), Camera::default());
+            let object = random.random_range(0..=sandbox.bodies_of_scene());
+            sandbox.set_import(object, Up::Z, random.random_range(0.01..100.0), Camera::default());
             "size"
+        }
+        13 | 14 => {
+            let far = |random: &mut ChaCha8Rng| {
+                random.random_range(-3.0..3.0) * 1e6_f64.powi(random.random_range(0..2))
+            };
+            let poses: Vec<_> =
+                bodies.iter().filter(|_| random.random_bool(0.4)).map(|(id, _)| *id).collect();
+            let poses: Vec<_> = poses
+                .into_iter()
+                .map(|body| Pose {
+                    body,
+                    position: DVec3::new(far(random), far(random), far(random)),
+                    rotation: glam::DQuat::from_xyzw(0.5, far(random), 0.1, 0.2),
+                })
+                .collect();
+            sandbox.place(&poses);
+            if random.random_bool(0.7) {
+                sandbox.end_gesture();
+            }
+            "place"
+        }
+        15 => {
+            if sandbox.objects().len() < 6 {
+                sandbox.add(SceneBody::standing("builtin:box", 3));
+            }
+            "add"
+        }
+        16 => {
+            let object = random.random_range(0..=sandbox.objects().len());
+            match random.random_range(0..4) {
+                0 if sandbox.objects().len() < 6 => sandbox.duplicate(object),
+                1 => sandbox.name_object(object, ["", "a", "it's", "a"][random.random_range(0..4)]),
+                2 => sandbox.focus_on(Some(object).filter(|_| random.random_bool(0.8))),
+                _ if sandbox.bodies_of(object).count() < bodies.len() => {
+                    sandbox.remove_object(object).unwrap()
+                }
+                _ => {}
+            }
+            "object"
         }
         _ => {
             sandbox.show_recorded((number % 7) as usize);
@@ -149,7 +189,7 @@ fn whatever_is_done_the_scene_can_be_saved_and_opens_again() {
     let scene = parse_scene(SCENE, "test").unwrap();
     let path: PathBuf = std::env::temp_dir().join(format!("kintsugi-saved-{}.toml", std::process::id()));
     let (mut brought, mut reopened) = (0, 0);
-    for seed in 0..5 {
+    for seed in 0..6 {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut sandbox = opened(scene.clone());
         let mut done = Vec::new();
@@ -174,7 +214,7 @@ fn whatever_is_done_the_scene_can_be_saved_and_opens_again() {
     }
     std::fs::remove_file(path).unwrap();
     assert!(
-        brought > 3 && reopened == 10,
+        brought > 3 && reopened == 12,
         "{brought} values were out of range, {reopened} scenes opened again"
     );
 }

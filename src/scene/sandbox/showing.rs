@@ -8,7 +8,7 @@ use super::{Sandbox, SandboxError, workshop};
 use crate::{
     bodies::BodyId,
     gpu::GpuError,
-    render::{BodySeams, Overlay, RenderBody},
+    render::{BodySeams, Overlay, RenderBody, RenderOptions},
     scene::{
         Aim, LookingReport, Pin, PreviewMode, PreviewReport, ScenePick, Touching, Tuning,
         document::Document,
@@ -21,6 +21,10 @@ use crate::{
 /// A body with the parameters of a user's blow on it.
 fn target<'a>(stage: &'a Stage, document: &Document, body: BodyId) -> Option<Target<'a>> {
     let info = stage.info_or_whole(body);
+    // A blow on a body that bonds hold makes no cracks.
+    if stage.body(body)?.def.structure.is_some() {
+        return None;
+    }
     let (intact, params) = (info.is_intact(), document.tuned_params(&info));
     Some(Target { body: stage.body(body)?, intact, params })
 }
@@ -86,6 +90,14 @@ impl Sandbox {
     #[must_use]
     pub fn longest_side(&self, id: BodyId) -> Option<f64> {
         self.stage.longest_side(id)
+    }
+
+    /// Options of pictures of the scene: colours, floor, light and lens as the panels have them, and lines between pieces a
+    /// pixel of the window wide.
+    #[must_use]
+    pub fn picture_options(&self) -> RenderOptions {
+        let view = &self.document.tuning().view;
+        view.options(self.stage.settings().floor, view.hairline(1.0))
     }
 
     /// The nearest body on a ray, where it is drawn (moved by the explode slider).

@@ -15,6 +15,7 @@ use crate::{
         breaking::{
             Cause, Hold, NamedPiece, TimedBreak, Waiting, first_radius, part_bodies, world_from_local,
         },
+        jobs::Velocities,
     },
     shape::Shape,
     svo::Arena,
@@ -44,7 +45,37 @@ pub(super) fn summary(job: &BreakJob, broken: Break, seconds: f64) -> BreakSumma
     }
 }
 
+/// The hardest push of the last second: what a threshold of breaking is compared with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HardPush {
+    /// Change of velocity in one step, without that by gravity, m/s.
+    pub speed: f64,
+    /// The object that was pushed.
+    pub object: usize,
+    /// When, simulated, s.
+    pub time: f64,
+}
+
+/// How long a hard push is remembered, simulated, s.
+const PUSH_SECONDS: f64 = 1.0;
+
 impl Sandbox {
+    /// Remembers the hardest push of the step that ended at `time` (s), unless a harder one is remembered.
+    pub(super) fn note_push(&mut self, before: &Velocities, time: f64) {
+        let Some((id, speed)) = before.hardest_push(&self.stage) else { return };
+        let lasts = |push: &HardPush| push.time <= time && time - push.time < PUSH_SECONDS;
+        if self.push.filter(lasts).is_none_or(|push| push.speed < speed) {
+            let object = self.stage.info_or_whole(id).object;
+            self.push = Some(HardPush { speed, object, time });
+        }
+    }
+
+    /// The hardest push of the last second.
+    #[must_use]
+    pub fn hardest_push(&self) -> Option<HardPush> {
+        self.push.filter(|push| push.time <= self.stage.time())
+    }
+
     /// Breaks a body with the tuned parameters; the pieces exist once [`Sandbox::poll`] says so.
     pub fn break_at(&mut self, body: BodyId, point: DVec3, direction: DVec3) {
         let params = self.document.tuned_params(&self.stage.info_or_whole(body));
@@ -171,6 +202,13 @@ impl Sandbox {
             Event::Projectile { .. } => self.stage.throw(thrown),
             // Its path is followed from this step on.
             Event::Hand { .. } => {}
+            Event::Move { body: object, parts, position, rotation, .. } => {
+                let piece = NamedPiece { object: object as usize, parts };
+                if let Some(body) = self.breaks.find(&piece, &self.stage) {
+                    self.stage.place(body, position, rotation);
+                    self.stage.wake_all();
+                }
+            }
             Event::Impact {
                 point,
                 direction,
@@ -238,6 +276,13 @@ impl Sandbox {
         format!("break {piece}{name}{why}")
     }
 
+    /// Applies a finished fracture, if there is one.
+    pub(super) fn take_in_break(&mut self, arena: &mut Arena) -> Result<bool, SandboxError> {
+        let Some((job, broken)) = self.jobs.breaking.poll()? else { return Ok(false) };
+        self.take_in_pieces(arena, &job, broken)?;
+        Ok(true)
+    }
+
     /// Replaces the broken body by its pieces.
     pub(super) fn take_in_pieces(
         &mut self,
@@ -246,7 +291,7 @@ impl Sandbox {
         timed: TimedBreak,
     ) -> Result<(), SandboxError> {
         if let Some(hold) = &job.hold {
-            return self.take_in_held(job, hold, timed);
+            return self.take_in_held(arena, job, hold, timed);
         }
         let TimedBreak { broken, seconds, .. } = timed;
         let Some(mut body) = self.stage.body(job.body).cloned() else {

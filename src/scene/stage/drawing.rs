@@ -10,11 +10,31 @@ use glam::{DVec3, Mat4, Vec3};
 
 use super::Stage;
 use crate::{
-    bodies::{Body, BodyId},
+    bodies::{Body, BodyDef, BodyId, BodyState},
     fracture::Volume,
     render::RenderBody,
-    scene::breaking::world_from_local_matrix,
+    scene::breaking::{part_state, world_from_local_matrix},
+    shape::Shape,
 };
+
+/// The shapes by which a body is drawn: its parts where bonds hold several, so that one sees what is cracked.
+pub(in crate::scene) fn drawn_shapes(def: &BodyDef) -> impl Iterator<Item = &Arc<Shape>> {
+    let held = def.structure.as_ref().map(|structure| &structure.parts).filter(|parts| parts.len() > 1);
+    let whole = held.is_none().then_some(&def.shape);
+    held.into_iter().flatten().map(|part| &part.shape).chain(whole)
+}
+
+/// These shapes with their transforms from local space to the world, for a body in this state.
+pub(in crate::scene) fn drawn_parts(
+    def: &BodyDef,
+    state: BodyState,
+) -> impl Iterator<Item = (Arc<Shape>, Mat4)> {
+    drawn_shapes(def).map(move |shape| {
+        let is_whole = Arc::ptr_eq(shape, &def.shape);
+        let state = if is_whole { state } else { part_state(&state, &def.shape, shape) };
+        (Arc::clone(shape), world_from_local_matrix(&state, shape))
+    })
+}
 
 /// Values besides the bodies that determine how they look.
 pub(in crate::scene) struct Appearance {
@@ -71,27 +91,37 @@ impl Stage {
         !self.status(body.id).hidden
     }
 
-    /// Its index among the visible bodies; `None` if it is hidden.
+    /// Index of what it is drawn by, or of its first part, among [`Stage::render_bodies`]; `None` if it is hidden.
     pub fn shown_index(&self, id: BodyId) -> Option<usize> {
-        self.world.bodies.iter().filter(|body| self.is_shown(body)).position(|body| body.id == id)
+        let mut before = 0;
+        for body in self.world.bodies.iter().filter(|body| self.is_shown(body)) {
+            if body.id == id {
+                return Some(before);
+            }
+            before += drawn_shapes(&body.def).count();
+        }
+        None
     }
 
-    /// Visible bodies for the renderer; `selected` is highlighted, too.
+    /// Visible bodies for the renderer, with parts that bonds hold one by one; `selected` is highlighted, too.
     pub fn render_bodies(&self, look: &Appearance, selected: Option<BodyId>) -> Vec<RenderBody> {
         let last = look.insides.len().saturating_sub(1);
-        self.placed(look.explode)
+        let bodies = self.world.bodies.iter().zip(self.explode_offsets(look.explode));
+        bodies
             .filter(|(body, _)| self.is_shown(body))
-            .map(|(body, world_from_local)| {
+            .flat_map(|(body, offset)| {
                 let info = self.info.get(&body.id);
-                RenderBody {
-                    shape: Arc::clone(&body.def.shape),
-                    world_from_local,
+                let moved = Mat4::from_translation(offset.as_vec3());
+                let parts = drawn_parts(&body.def, body.state);
+                parts.map(move |(shape, world_from_local)| RenderBody {
+                    shape,
+                    world_from_local: moved * world_from_local,
                     id: info.map_or(body.id.0, |info| info.color_id),
                     object: info.map_or(0, |info| info.object as u32),
                     selected: selected == Some(body.id) || look.selected.contains(&body.id),
                     mark: None,
                     interior: look.insides[info.map_or(0, |info| info.object).min(last)],
-                }
+                })
             })
             .collect()
     }

@@ -20,10 +20,10 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 
 pub use aim::{Aim, ScenePick};
-pub(super) use drawing::Appearance;
+pub(super) use drawing::{Appearance, drawn_parts, drawn_shapes};
 pub(super) use hand::Hand;
 pub(super) use runs::Runs;
 pub(super) use standing::{Motion, Standing, motions};
@@ -34,8 +34,8 @@ pub(super) use structures::PartOfSplit;
 use super::{PairLevel, resting};
 use crate::{
     bodies::{
-        Body, BodyDef, BodyId, Contact, Family, Narrow, Overlap, Push, StepReport, World, WorldSettings,
-        all_pair_data,
+        Body, BodyDef, BodyId, BodyState, Contact, Family, Narrow, Overlap, Push, StepReport, World,
+        WorldSettings, all_pair_data,
     },
     compute::Compute,
     gpu::GpuError,
@@ -291,6 +291,28 @@ impl Stage {
         self.info.remove(&id);
         self.world.wake_all();
         self.revision += 1;
+    }
+
+    /// Sets a body's pose: position of its centre of mass (m) and rotation. It is at rest there.
+    pub fn place(&mut self, id: BodyId, position: DVec3, rotation: DQuat) {
+        let is_finite = position.is_finite() && rotation.is_finite() && rotation.length() > 1e-9;
+        if let Some(body) = self.world.body_mut(id).filter(|_| is_finite) {
+            let (linear_velocity, angular_velocity) = (DVec3::ZERO, DVec3::ZERO);
+            // To normalise a unit quaternion again would change its last bits.
+            let rotation = if rotation.is_normalized() { rotation } else { rotation.normalize() };
+            body.state = BodyState { position, rotation, linear_velocity, angular_velocity };
+            body.wake();
+            self.revision += 1;
+        }
+    }
+
+    /// Gives objects other numbers, of their bodies and of those that are still to be thrown.
+    pub fn renumber(&mut self, number: impl Fn(usize) -> usize) {
+        self.info.values_mut().for_each(|info| info.object = number(info.object));
+        for thrown in &mut self.projectiles {
+            let object = number(thrown.object);
+            Arc::make_mut(thrown).object = object;
+        }
     }
 
     /// Removes a body; bodies that may have rested on it wake.
