@@ -401,7 +401,7 @@ mod tests {
     #[cfg(not(feature = "papers"))]
     fn wait(session: &mut Session) {
         while session.is_reading() {
-            std::thread::sleep(Duration::from_millis(1));
+            std::thread::sleep(std::time::Duration::from_millis(1));
             session.poll();
         }
     }
