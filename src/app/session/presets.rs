@@ -137,6 +137,8 @@ impl Session {
     /// file is a preset.
     pub(super) fn take_in_preset(&mut self, path: &Path) -> bool {
         let Ok(shared) = read_preset(path) else { return false };
+        // Another window may have saved one of this name since.
+        self.read_presets();
         let known = |name: &str| {
             let name = name.trim().to_lowercase();
             self.presets.shown().iter().find(|view| view.preset.name.trim().to_lowercase() == name)

@@ -392,6 +392,12 @@ impl Document {
         number
     }
 
+    /// Adds dabs of the brush on an object.
+    pub fn add_paint(&mut self, object: usize, paint: Vec<Dab>) {
+        let on_it = paint.into_iter().map(|dab| Dab { body: object as u32, ..dab });
+        self.tuning.fracture.paint.extend(on_it);
+    }
+
     /// Removes an object of the scene, with what events and values name it.
     pub fn remove_object(&mut self, number: usize) {
         if number < self.opened.scene.bodies.len() {

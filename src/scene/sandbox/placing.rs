@@ -273,7 +273,10 @@ impl Sandbox {
         self.end_gesture();
         self.keep_step(&format!("add {}", info.name));
         let object = if self.is_at_start() {
+            // The panels have the dabs of all objects of the scene.
+            let paint = std::mem::take(&mut body.fracture.paint);
             let object = self.document.insert_object(info);
+            self.document.add_paint(object, paint);
             self.stage.renumber(|other| if other < object { other } else { other + 1 });
             self.stage.add(def, object, 0);
             self.stage.lull_what_stands(&self.on_floor_from_start());
