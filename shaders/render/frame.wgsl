@@ -53,6 +53,8 @@ struct Frame {
     // Object id of the cells that stay and the cell under the pointer, which are tinted; CELL_NONE without.
     kept_object: u32,
     hovered_cell: u32,
+    // Planes beyond which no body is drawn: unit normal, and distance along it. Their number is in the flags.
+    clips: array<vec4<f32>, 6>,
 }
 
 // With FLAG_TRANSPARENT, the floor is there for its shadows only.
@@ -66,6 +68,8 @@ const FLAG_OVERLAY = 8u;
 const FLAG_BACKGROUND = 16u;
 const FLAG_FLOOR_COLOR = 32u;
 const FLAG_LAMP = 64u;
+// First of the three bits with the number of clipping planes.
+const CLIPS_SHIFT = 8u;
 
 const BODY_SKY = 0xffffffffu;
 const BODY_FLOOR = 0xfffffffeu;

@@ -63,6 +63,9 @@ fn triangle_at(ray: MeshRay, word: u32) -> f32 {
     return select(1e30, t, whole != 0.0);
 }
 
+// Whether rays that come in by a clipping plane inside a surface meet its cap, as those of the picture do.
+var<private> shows_caps: bool = false;
+
 // The nearest triangle of one body, or the first found when `any`; a hit nearer than (*best).distance replaces it. Its
 // leaf is the triangle in the order of the leaves.
 fn walk_mesh(index: u32, ray: Ray, any: bool, best: ptr<function, Hit>) {
@@ -77,7 +80,10 @@ fn walk_mesh(index: u32, ray: Ray, any: bool, best: ptr<function, Hit>) {
     let start = max(max(entry.x, entry.y), max(entry.z, ray.first));
     // From here on t counts from the entry into the bounds, as in `walk`; the ray itself begins at `first`.
     let first = ray.first - start;
-    var end = (*best).distance - start;
+    // A ray that comes in by a clipping plane is inside a surface whose back it meets first, however far away that is: it
+    // meets the cap where it comes in.
+    let opened = shows_caps && ray.first > 0.0;
+    var end = select((*best).distance, 1e9, opened) - start;
     let at = origin + direction * start;
     let size = abs(direction);
     let axis = select(select(2u, 1u, size.y >= size.z), 0u, size.x >= size.y && size.x >= size.z);
@@ -144,6 +150,18 @@ fn walk_mesh(index: u32, ray: Ray, any: bool, best: ptr<function, Hit>) {
         }
     }
     if found != NO_LEAF {
-        *best = Hit(start + end, index, found, bodies[index].level, 0u, false);
+        var distance = start + end;
+        if opened {
+            let corners = triangles_at + 3u * found;
+            let a = bitcast<vec3<f32>>(mesh_words[corners].xyz);
+            let b = bitcast<vec3<f32>>(mesh_words[corners + 1u].xyz);
+            let c = bitcast<vec3<f32>>(mesh_words[corners + 2u].xyz);
+            if dot(cross(b - a, c - a), direction) > 0.0 {
+                distance = ray.first;
+            } else if !(distance < (*best).distance) {
+                return;
+            }
+        }
+        *best = Hit(distance, index, found, bodies[index].level, 0u, false);
     }
 }

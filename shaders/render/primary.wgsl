@@ -116,6 +116,9 @@ fn glazed(rgb: vec3<f32>, stays: bool, pointed: bool) -> vec3<f32> {
     return mix(kept, HOVER_TINT, select(0.0, HOVER_SHARE, pointed));
 }
 
+// A cut face, where crack faces and the original surface have colours of their own; sRGB.
+const CAP_COLOR = vec3<f32>(0.34, 0.36, 0.40);
+
 fn level_color(level: u32) -> vec3<f32> {
     let x = f32(level) / 10.0;
     return clamp(vec3<f32>(1.6 * x - 0.25, 0.9 - abs(x - 0.55) * 1.7, 1.0 - 1.5 * x), vec3<f32>(0.04), vec3<f32>(1.0));
@@ -135,6 +138,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         let t = (frame.floor_y - frame.eye.y) / direction.y;
         last = select(last, min(last, t), t > 0.0);
     }
+    shows_caps = true;
     let hit = trace(Ray(frame.eye, direction, 0.0, frame.pixel_cone, 0.0, last), false);
     if hit.body == BODY_SKY {
         let floor_hit = last < 1e9;
@@ -143,11 +147,21 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         return;
     }
     let body = bodies[hit.body];
-    let world = frame.eye + direction * hit.distance;
-    let in_grid = apply(body.grid_from_world, vec4<f32>(world, 1.0));
-    let point = in_grid * body.to_voxels.w + body.to_voxels.xyz;
+    let in_grid = apply(body.grid_from_world, vec4<f32>(frame.eye + direction * hit.distance, 1.0));
     let d = apply(body.grid_from_world, vec4<f32>(direction, 0.0));
     let is_mesh = (body.hue_and_marks & BODY_MESH) != 0u;
+    var own = MeshLook(vec3<f32>(0.0), vec3<f32>(0.0), false, 0u);
+    if is_mesh {
+        own = mesh_look(body, hit.leaf, in_grid, d);
+    }
+    // The face that a clipping plane opens, where the ray comes in inside a body.
+    var cap = false;
+    var seen = Opening(0.0, 0.0, 0u);
+    if (frame.flags >> CLIPS_SHIFT) != 0u {
+        seen = opening(frame.eye, direction);
+        cap = seen.first > 0.0 && hit.distance <= seen.first * 1.000001;
+    }
+    let point = in_grid * body.to_voxels.w + body.to_voxels.xyz;
     // Width of a pixel, voxels.
     var pixel_voxels = frame.pixel_cone * hit.distance / body.voxel;
     var leaf = hit.leaf;
@@ -156,17 +170,17 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     var surface = Surface(face, vec3<f32>(0.0));
     var is_crack = true;
     var word = 0u;
-    var own = MeshLook(vec3<f32>(0.0), vec3<f32>(0.0), false, 0u);
     if is_mesh {
-        own = mesh_look(body, hit.leaf, in_grid, d);
-        is_crack = own.inside;
+        is_crack = own.inside || cap;
         leaf = own.triangle;
         pixel_voxels = frame.pixel_cone * hit.distance * length(body.grid_from_world[0].xyz) * body.to_voxels.w;
-    } else if hit.leaf != NO_LEAF {
+    } else if hit.leaf != NO_LEAF && !cap {
         word = colors[body.leaf_base + hit.leaf];
         is_crack = leaf_is_crack(word) || hit.cut;
     }
-    if is_mesh {
+    if cap {
+        surface = Surface(apply(body.grid_from_world, vec4<f32>(frame.clips[seen.plane].xyz, 0.0)), UNKNOWN_INSIDE);
+    } else if is_mesh {
         surface = Surface(own.normal, own.color);
     } else if hit.leaf != NO_LEAF {
         if hit.cut {
@@ -184,11 +198,11 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     if is_crack {
         relief = relief_at(body.interior, point * units, smooth_normal, pixel_voxels * units);
         inside = inside_color(body, relief);
-        if !is_mesh {
+        if !is_mesh || (cap && (body.interior.x >> 24u) != 0u) {
             surface.color = inside;
         }
     }
-    if !is_mesh && hit.leaf != NO_LEAF {
+    if !is_mesh && !cap && hit.leaf != NO_LEAF {
         if leaf_is_crack(word) || !hit.cut {
             surface.color = leaf_color(word);
         }
@@ -201,12 +215,14 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         surface.color = mix(surface.color, inside, fine);
         // The voxel's own normal is bent; what the blend with its neighbours adds is added here, too.
         let blended_normal = surface.normal / max(length(surface.normal), 1e-20);
-        surface.normal = blended_normal + relief.normal - smooth_normal;
+        if !cap {
+            surface.normal = blended_normal + relief.normal - smooth_normal;
+        }
     }
     var gold = 0.0;
     var stays = (body.hue_and_marks & BODY_KEPT) != 0u;
     var pointed = (body.hue_and_marks & BODY_HOVERED) != 0u;
-    if hit.body == frame.seam_body {
+    if hit.body == frame.seam_body && !cap {
         let seam = seam_at(body, point, normalize(d), surface.normal / max(length(surface.normal), 1e-20), pixel_voxels);
         gold = seam.gold;
         surface.normal += seam.lean * 0.55;
@@ -229,7 +245,10 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     switch frame.color_by {
         case 1u: { rgb = unpack4x8unorm(body.hue_and_marks).xyz; }
         case 2u: { rgb = normal * 0.5 + 0.5; }
-        case 3u: { rgb = select(vec3<f32>(0.62, 0.64, 0.67), vec3<f32>(0.86, 0.42, 0.12), is_crack); }
+        case 3u: {
+            rgb = select(vec3<f32>(0.62, 0.64, 0.67), vec3<f32>(0.86, 0.42, 0.12), is_crack);
+            rgb = select(rgb, CAP_COLOR, cap);
+        }
         case 4u: { rgb = level_color(hit.level); }
         default: {}
     }

@@ -99,6 +99,34 @@ fn safe_inverse(d: vec3<f32>) -> vec3<f32> {
     return 1.0 / kept;
 }
 
+// Where a ray is within what the clipping planes leave.
+struct Opening {
+    first: f32,
+    last: f32,
+    // The plane through which the ray comes in, where `first` is above 0.
+    plane: u32,
+}
+
+fn opening(origin: vec3<f32>, direction: vec3<f32>) -> Opening {
+    var found = Opening(0.0, 1e30, 0u);
+    let count = (frame.flags >> CLIPS_SHIFT) & 7u;
+    for (var k = 0u; k < count; k++) {
+        let plane = frame.clips[k];
+        let height = dot(plane.xyz, origin) - plane.w;
+        let slope = dot(plane.xyz, direction);
+        if slope < 0.0 {
+            let distance = -height / slope;
+            if distance > found.first {
+                found.first = distance;
+                found.plane = k;
+            }
+        } else {
+            found.last = min(found.last, -height / max(slope, 1e-9));
+        }
+    }
+    return found;
+}
+
 // The first leaf under a node, nearest octants first: an octant that is cut off borrows its colour and normal.
 fn leaf_below(body_nodes: u32, start: u32, levels: u32, mirror: u32) -> u32 {
     var index = start;
@@ -287,10 +315,20 @@ fn box_entry(index: u32, origin: vec3<f32>, inverse: vec3<f32>, first: f32, last
 }
 
 // Nearest hit, or the first found when `any`.
-fn trace(ray: Ray, any: bool) -> Hit {
-    var best = no_hit(ray.last);
+fn trace(whole: Ray, any: bool) -> Hit {
+    var best = no_hit(whole.last);
     if frame.body_count == 0u {
         return best;
+    }
+    var ray = whole;
+    if (frame.flags >> CLIPS_SHIFT) != 0u {
+        let seen = opening(ray.origin, ray.direction);
+        ray.first = max(ray.first, seen.first);
+        ray.last = min(ray.last, seen.last);
+        if !(ray.first < ray.last) {
+            return best;
+        }
+        best.distance = ray.last;
     }
     let inverse = safe_inverse(ray.direction);
     if box_entry(0u, ray.origin, inverse, ray.first, ray.last) > 1e29 {
@@ -346,6 +384,9 @@ fn trace(ray: Ray, any: bool) -> Hit {
         if any && best.body != BODY_SKY {
             break;
         }
+    }
+    if best.body == BODY_SKY {
+        best.distance = whole.last;
     }
     return best;
 }

@@ -9,7 +9,7 @@ use crate::geometry::Aabb;
 use glam::{Mat4, Vec3};
 
 use super::{
-    Camera, Lens, Lighting, Overlay, Rgb,
+    Camera, Clips, Lens, Lighting, Overlay, Rgb,
     overlay::OverlayPass,
     surfaces::{Surfaces, Targets},
     tables::{BodyData, BoxData, FrameData, tables},
@@ -23,6 +23,9 @@ use crate::{
 
 /// Two rings of neighbours cannot tell how far off a border lies that is farther away.
 const WIDEST_HAIRLINE: f32 = 4.0;
+
+/// The number of clipping planes is in the flags of a frame from this bit on.
+pub(super) const CLIPS_SHIFT: u32 = 8;
 
 /// Meaning of a voxel's colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -52,6 +55,8 @@ pub struct RenderBody {
     pub id: u32,
     /// Number of the object that it is a piece of. Hairlines are drawn between pieces of one object.
     pub object: u32,
+    /// Colour of [`ColorBy::Piece`], sRGB; `None`: that of its number.
+    pub color: Option<[u8; 3]>,
     /// Whether it is highlighted.
     pub selected: bool,
     /// How a preview marks it.
@@ -100,6 +105,8 @@ pub struct RenderOptions {
     pub catches_shadows: bool,
     /// Light, backdrop and floor.
     pub lighting: Lighting,
+    /// Planes that cut the bodies open. What they take away throws no shadow.
+    pub clips: Clips,
     /// Blurs what is out of focus, in refined pictures; `None`: everything is sharp.
     pub lens: Option<Lens>,
     /// Ambient-occlusion and soft-shadow samples per pixel in this frame; 1 for the live window, more for stills.
@@ -118,6 +125,7 @@ impl Default for RenderOptions {
             transparent: false,
             catches_shadows: false,
             lighting: Lighting::default(),
+            clips: Clips::default(),
             lens: None,
             samples: 1,
             accumulated: 0,
@@ -384,7 +392,8 @@ pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, b
             | u32::from(overlay) << 3
             | u32::from(lighting.background.is_some()) << 4
             | u32::from(lighting.floor_color.is_some()) << 5
-            | u32::from(lighting.lamp_direction.is_some()) << 6,
+            | u32::from(lighting.lamp_direction.is_some()) << 6
+            | (options.clips.planes().len() as u32) << CLIPS_SHIFT,
         ahead: axes.forward,
         light_step,
         sun_tint: tint(lighting.sun_color, lighting.sun_strength),
@@ -410,6 +419,7 @@ pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, b
         seam_seeds: input.seams.map_or(0, |s| s.seams.seeds),
         kept_object: input.seams.and_then(|s| s.marks.kept).unwrap_or(u32::MAX),
         hovered_cell: input.seams.and_then(|s| s.marks.hovered).unwrap_or(u32::MAX),
+        clips: options.clips.words(),
     }
 }
 

@@ -15,6 +15,7 @@ use kintsugi_gpu as gpu;
 
 mod blit;
 mod camera;
+mod clip;
 mod frame;
 mod lens;
 mod lighting;
@@ -32,6 +33,7 @@ pub(crate) use tests::{layouts, run_every_kernel};
 
 pub use blit::Blit;
 pub use camera::{Axis, Camera, CameraAxes, PickBody, PickHit, pick, pick_ray};
+pub use clip::{Clip, Clips};
 pub use frame::{BodySeams, CellMarks, ColorBy, FrameInput, PieceMark, PixelHit, RenderBody, RenderOptions};
 pub use lens::Lens;
 pub use lighting::{Background, Lighting, Rgb, azimuth_and_height, direction_at};

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
-use super::{surfaces::HitData, tables::FrameData};
+use super::{Clips, surfaces::HitData, tables::FrameData};
 use crate::gpu::{Buffer, Drawing, DrawingForm, Gpu, GpuError, PICTURE, Uniform, bind, layout, shaders};
 
 /// Samples per pixel.
@@ -92,6 +92,59 @@ impl Overlay {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty() && self.points.is_empty() && self.triangles.is_empty()
+    }
+
+    /// What of it lies on the drawn side of clipping planes, or in them.
+    #[must_use]
+    pub fn clipped(&self, clips: &Clips) -> Self {
+        let mut left = self.clone();
+        for plane in clips.planes() {
+            let height = |p: Vec3| plane.truncate().dot(p) - plane.w;
+            // Rounding of a place that lies in the plane.
+            let slack = 1e-5 * plane.w.abs().max(1.0);
+            left.points.retain(|point| height(point.at) <= slack);
+            left.lines.retain_mut(|line| {
+                let ends = [height(line.start), height(line.end)];
+                let cut = |a: Vec3, b: Vec3, [from, to]: [f32; 2]| a.lerp(b, from / (from - to));
+                match ends.map(|end| end <= slack) {
+                    [true, true] => true,
+                    [false, false] => false,
+                    [true, false] => {
+                        line.end = cut(line.start, line.end, ends);
+                        true
+                    }
+                    [false, true] => {
+                        line.start = cut(line.start, line.end, ends);
+                        true
+                    }
+                }
+            });
+            let is_whole = |t: &Triangle| [t.a, t.b, t.c].iter().all(|p| height(*p) <= slack);
+            let (mut whole, crossed): (Vec<_>, Vec<_>) = left.triangles.into_iter().partition(is_whole);
+            for triangle in crossed {
+                let mut polygon: Vec<Vec3> = Vec::with_capacity(4);
+                let corners = [triangle.a, triangle.b, triangle.c];
+                for (k, corner) in corners.iter().enumerate() {
+                    let next = corners[(k + 1) % 3];
+                    let (from, to) = (height(*corner), height(next));
+                    if from <= 0.0 {
+                        polygon.push(*corner);
+                    }
+                    if (from <= 0.0) != (to <= 0.0) {
+                        polygon.push(corner.lerp(next, from / (from - to)));
+                    }
+                }
+                let Some((a, rest)) = polygon.split_first() else { continue };
+                whole.extend(rest.windows(2).map(|pair| Triangle {
+                    a: *a,
+                    b: pair[0],
+                    c: pair[1],
+                    ..triangle
+                }));
+            }
+            left.triangles = whole;
+        }
+        left
     }
 
     /// The twelve edges of a box given by its low corner and its three edges, m.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use bytemuck::{Pod, Zeroable};
 use glam::{DMat4, DVec3, Mat4, Vec3};
 
-use super::{PieceMark, RenderBody};
+use super::{Clips, PieceMark, RenderBody};
 use crate::{
     fracture::Volume,
     gpu::layout,
@@ -60,12 +60,14 @@ pub(super) struct FrameData {
     pub seam_seeds: u32,
     pub kept_object: u32,
     pub hovered_cell: u32,
+    pub clips: [[f32; 4]; Clips::MOST],
 }
 
 layout!(FrameData as "Frame" {
     eye, pixel_cone, forward, ao_reach, right, floor_y, up, fade, sun, sun_radius, target: [target_point], flags, ahead, light_step,
     sun_tint, samples, sky_tint, filter_radius, lamp, color_by, lamp_tint, body_count, horizon, accumulated, zenith, hairline,
-    floor_color, hairline_reach, size, light_size, jitter, seam_body, seam_level, seam_first, seam_seeds, kept_object, hovered_cell
+    floor_color, hairline_reach, size, light_size, jitter, seam_body, seam_level, seam_first, seam_seeds, kept_object, hovered_cell,
+    clips
 });
 
 /// A body; `Body` in `shaders/render/trace.wgsl`.
@@ -157,7 +159,7 @@ fn row(body: &RenderBody, slot: Option<Slot>) -> (BodyData, Option<(Vec3, Vec3)>
         leaf_base: slot.map_or(0, |slot| slot.leaf_base),
         root,
         level,
-        hue_and_marks: hue(body.id) | marks(body),
+        hue_and_marks: hue(body) | marks(body),
         voxel,
         interior: body.interior,
         to_voxels: [0.0, 0.0, 0.0, 1.0],
@@ -207,7 +209,7 @@ fn surface_row(
         leaf_base: place.unwrap_or(0),
         root: octree.map_or(0, |octree| octree.tree),
         level: octree.map_or(0, |octree| octree.level().min(crate::svo::MAX_LEVEL)),
-        hue_and_marks: hue(body.id) | marks(body) | BODY_MESH,
+        hue_and_marks: hue(body) | marks(body) | BODY_MESH,
         voxel,
         // Material volumes are in voxel coordinates; without voxels, crack faces show their vertices' colours.
         interior: if octree.is_some() { body.interior } else { Volume::default() },
@@ -328,8 +330,8 @@ pub fn piece_color(id: u32) -> [u8; 3] {
     COLORS[(id % many) as usize].map(|channel| ((u32::from(channel) * shade) >> 8) as u8)
 }
 
-fn hue(id: u32) -> u32 {
-    let [r, g, b] = piece_color(id);
+fn hue(body: &RenderBody) -> u32 {
+    let [r, g, b] = body.color.unwrap_or_else(|| piece_color(body.id));
     u32::from(r) | u32::from(g) << 8 | u32::from(b) << 16
 }
 
@@ -406,6 +408,7 @@ mod tests {
                 * Mat4::from_scale(Vec3::splat(0.1)),
             id: 0,
             object: 0,
+            color: None,
             selected: false,
             mark: None,
             interior: Volume::default(),

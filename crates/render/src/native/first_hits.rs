@@ -99,8 +99,12 @@ impl FirstHits<'_> {
             walk(&mut packets, self.scene, of.body, fine, stack);
         }
         for (k, packet) in packets.iter().enumerate() {
+            // Clipping planes end rays before floor and sky.
+            let is_cut = self.scene.clip_count() != 0;
+            let beyond =
+                if is_cut { reach(self.scene, packet.direction[1]) } else { packet.hits.distance }.array();
             if packet.hits.met == 0 {
-                self.store_beyond(left, k, packet.hits.distance.array());
+                self.store_beyond(left, k, beyond);
                 continue;
             }
             let each = each_axis!(k: packet.direction[k].array());
@@ -115,19 +119,21 @@ impl FirstHits<'_> {
                 // Written word by word: assembling a whole hit in memory and reading it at once would stall.
                 let (stored, look) = (&mut self.hits[at], &mut self.looks[at]);
                 if hit.body == BODY_SKY {
-                    let HitData { body, leaf, distance, normal } = primary::beyond(hit.distance);
+                    let HitData { body, leaf, distance, normal } = primary::beyond(beyond[i]);
                     (stored.body, stored.leaf) = (body, leaf);
                     (stored.distance, stored.normal) = (distance, normal);
                     *look = 0;
                 } else {
                     let along = glam::Vec3::new(each[0][i], each[1][i], each[2][i]);
-                    (stored.body, stored.leaf, stored.distance) = (hit.body, hit.leaf, hit.distance);
+                    let cap = self.scene.cap(hit, along);
+                    let distance = cap.map_or(hit.distance, |(distance, _)| distance);
+                    (stored.body, stored.leaf, stored.distance) = (hit.body, hit.leaf, distance);
                     if !self.looks_too {
                         stored.leaf = self.scene.leaf_of(hit);
                         continue;
                     }
                     (stored.leaf, stored.normal, *look) =
-                        primary::appearance::<L>(self.scene, hit, along, &mut self.scratch.blends);
+                        primary::appearance::<L>(self.scene, (hit, cap), along, &mut self.scratch.blends);
                 }
             }
         }
@@ -161,15 +167,18 @@ impl FirstHits<'_> {
         let columns = L::of(std::array::from_fn(|i| (x + i % PACKET[0]) as f32 + 0.5));
         let lines = L::of(std::array::from_fn(|i| (row + i / PACKET[0]) as f32 + 0.5));
         let direction = self.scene.rays(columns, lines);
+        let origin = each_axis!(k: L::splat(frame.eye[k]));
+        let whole = (L::splat(0.0), reach(self.scene, direction[1]));
+        let (first, last) = self.scene.clipped((&origin, &direction), whole);
         Packet {
-            origin: each_axis!(k: L::splat(frame.eye[k])),
+            origin,
             direction,
             cut_slope: frame.pixel_cone,
-            first: L::splat(0.0),
+            first,
             open: (1 << LANES) - 1,
             any: false,
             looks: true,
-            hits: Hits::none(reach(self.scene, direction[1])),
+            hits: Hits::none(last),
         }
     }
 }

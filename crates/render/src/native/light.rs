@@ -205,11 +205,15 @@ impl Tile<'_> {
         let places = &places[..count];
         if !self.near.towards_sun.is_empty() {
             let slope = (0.5 * frame.sun_radius).min(WIDEST_SLOPE).max(frame.pixel_cone);
-            let mut packets = [rays[0].packet::<L>(slope, count.min(LANES)); PACKETS];
+            let scene = self.scene;
+            let mut packets = [rays[0].packet::<L>(scene, slope, count.min(LANES)); PACKETS];
             for (p, packet) in packets.iter_mut().enumerate().skip(1) {
                 let open = count.saturating_sub(p * LANES).min(LANES);
-                *packet =
-                    if open == 0 { Packet { open: 0, ..*packet } } else { rays[p].packet::<L>(slope, open) };
+                *packet = if open == 0 {
+                    Packet { open: 0, ..*packet }
+                } else {
+                    rays[p].packet::<L>(scene, slope, open)
+                };
             }
             for near in &self.near.towards_sun {
                 let body = &self.scene.bodies[near.body as usize];
@@ -246,12 +250,14 @@ impl Tile<'_> {
         let direction = each_axis!(k: L::of(u[k]).mul(x)
             .add(L::of(v[k]).mul(y))
             .add(L::of(of.normal[k]).mul(along)));
+        let origin = each_axis!(k: L::of(of.origin[k]));
+        let (first, last) = self.scene.clipped((&origin, &direction), (L::splat(0.0), L::splat(reach)));
         let mut packet = Packet {
-            origin: each_axis!(k: L::of(of.origin[k])),
+            origin,
             direction,
             cut_slope: WIDEST_SLOPE,
-            first: L::splat(0.0),
-            hits: Hits::none(L::splat(reach)),
+            first,
+            hits: Hits::none(last),
             open: of.lanes(),
             any: false,
             looks: false,
@@ -281,13 +287,17 @@ struct Rays {
 impl Rays {
     /// A packet of the first `count` rays.
     #[inline(always)]
-    fn packet<L: F32x8>(&self, cut_slope: f32, count: usize) -> Packet<L> {
+    fn packet<L: F32x8>(&self, scene: &Scene<'_>, cut_slope: f32, count: usize) -> Packet<L> {
+        let origin = each_axis!(k: L::of(self.origin[k]));
+        let direction = each_axis!(k: L::of(self.direction[k]));
+        let whole = (L::of(self.first), L::splat(1e9));
+        let (first, last) = scene.clipped((&origin, &direction), whole);
         Packet {
-            origin: each_axis!(k: L::of(self.origin[k])),
-            direction: each_axis!(k: L::of(self.direction[k])),
+            origin,
+            direction,
             cut_slope,
-            first: L::of(self.first),
-            hits: Hits::none(L::splat(1e9)),
+            first,
+            hits: Hits::none(last),
             open: (1 << count) - 1,
             any: true,
             looks: false,

@@ -4,10 +4,12 @@
 //! for all rays that reach it. There are no fused operations, so the two products that tell on which side of an edge a
 //! ray passes are equal for both triangles that share it; a ray on an edge counts for both.
 
+use glam::Vec3;
+
 use super::{
     packet::{Packet, along},
     scene::{Scene, Surface},
-    wide::each_axis,
+    wide::{LANES, each_axis},
 };
 use crate::geometry::simd::F32x8;
 use crate::shape::TreeNode;
@@ -59,13 +61,16 @@ pub(super) fn walk<L: F32x8, const N: usize>(
             }
             let axes = [[1usize, 2, 0], [2, 0, 1], [0, 1, 2]][axis];
             let steep = L::splat(1.0).div(direction[axis]);
+            // A ray that enters by a clipping plane is inside a surface whose back it meets first, however far away that is.
+            let is_opened = packet.looks && scene.clip_count() != 0;
+            let opened = if is_opened { zero.less(packet.first) & lanes } else { 0 };
             let mut rays = Rays {
                 axes,
                 at: [at[axes[0]], at[axes[1]], at[axes[2]]],
                 inverse: [inverse[axes[0]], inverse[axes[1]], inverse[axes[2]]],
                 shear: [direction[axes[0]].mul(steep), direction[axes[1]].mul(steep), steep],
                 first: packet.first.sub(start),
-                end: packet.hits.distance.sub(start),
+                end: L::mask(opened).select(L::splat(1e9), packet.hits.distance).sub(start),
                 backward: each_axis!(k: direction[k].signs() >> lanes.trailing_zeros() & 1 == 1),
                 alive: lanes,
                 met: 0,
@@ -75,9 +80,13 @@ pub(super) fn walk<L: F32x8, const N: usize>(
             if rays.met == 0 {
                 continue;
             }
-            let (met, hits) = (rays.met, &mut packet.hits);
+            let mut found = (start.add(rays.end), rays.met);
+            if opened & rays.met != 0 {
+                found = caps(packet, surface, (rays.triangle, direction), opened, found);
+            }
+            let ((at, met), hits) = (found, &mut packet.hits);
             let ending = L::mask(met);
-            hits.distance = ending.select(start.add(rays.end), hits.distance);
+            hits.distance = ending.select(at, hits.distance);
             hits.body = ending.select(L::word(index), hits.body);
             hits.leaf = ending.select(rays.triangle, hits.leaf);
             hits.met |= met;
@@ -85,6 +94,32 @@ pub(super) fn walk<L: F32x8, const N: usize>(
             hits.blocks &= !met;
         }
     }
+}
+
+/// Where rays that enter by a clipping plane meet a surface: at its cap, where they enter, if they meet a back; else where they
+/// meet it, if that is nearer than what they met before. In and out: distances, and the rays that meet it.
+#[inline(always)]
+fn caps<L: F32x8>(
+    packet: &Packet<L>,
+    surface: &Surface<'_>,
+    (triangle, direction): (L, [L; 3]),
+    opened: u32,
+    (at, mut met): (L, u32),
+) -> (L, u32) {
+    let (mut at, first, nearest) = (at.array(), packet.first.array(), packet.hits.distance.array());
+    let (triangle, direction) = (triangle.array(), each_axis!(k: direction[k].array()));
+    let looked_at = opened & met;
+    for lane in (0..LANES).filter(|lane| looked_at >> lane & 1 == 1) {
+        let stored = &surface.tree.triangles[triangle[lane].to_bits() as usize];
+        let [a, b, c] = [stored.a, stored.b, stored.c].map(Vec3::from);
+        let along = Vec3::new(direction[0][lane], direction[1][lane], direction[2][lane]);
+        if (b - a).cross(c - a).dot(along) > 0.0 {
+            at[lane] = first[lane];
+        } else if at[lane] >= nearest[lane] {
+            met &= !(1 << lane);
+        }
+    }
+    (L::of(at), met)
 }
 
 /// Rays with the same longest axis, which becomes their third.

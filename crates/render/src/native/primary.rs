@@ -9,7 +9,7 @@ use super::{
         Scene, point_through, smoothstep, vector_through,
     },
     seams::{CELL_NONE, nearest_cell, seam_at},
-    surface::{Blends, Surface, color_of, inside_look},
+    surface::{Blends, Surface, UNKNOWN_INSIDE, color_of, inside_look},
     wide::{cut_of, has_cut, normal_of},
 };
 use crate::geometry::simd::F32x8;
@@ -18,6 +18,8 @@ use crate::{fracture::Material, surfaces::HitData, svo::pack_normal, tables::Bod
 /// Grain size of material volumes, units (2^14 per grid side); if a pixel covers more grains, the voxels' colours are
 /// used.
 const GRAIN: f32 = 75.0;
+/// A cut face, where crack faces and the original surface have colours of their own; sRGB.
+const CAP: Vec3 = Vec3::new(0.34, 0.36, 0.40);
 const BODY_KEPT: u32 = 1 << 26;
 const BODY_HOVERED: u32 = 1 << 27;
 /// Tint of kept pieces and of the piece under the pointer; sRGB and share.
@@ -37,18 +39,20 @@ pub(super) fn beyond(last: f32) -> HitData {
     }
 }
 
-/// Stored appearance of a hit: leaf, packed normal, and colour word.
+/// Stored appearance of a hit: leaf, packed normal, and colour word. `cap` has the distance and the world normal of the face
+/// that a clipping plane opens, if the ray meets one.
 #[inline(always)]
 pub(super) fn appearance<L: F32x8>(
     scene: &Scene<'_>,
-    hit: &Hit,
+    (hit, cap): (&Hit, Option<(f32, Vec3)>),
     direction: Vec3,
     blends: &mut Blends,
 ) -> (u32, u32, u32) {
     let frame = &scene.frame;
     let body = &scene.bodies[hit.body as usize];
     let tree = &scene.trees[hit.body as usize];
-    let world = frame.eye + direction * hit.distance;
+    let distance = cap.map_or(hit.distance, |(distance, _)| distance);
+    let world = frame.eye + direction * distance;
     let in_grid = point_through(&body.grid_from_world, world);
     let [x, y, z, scale] = body.to_voxels;
     let point = in_grid * scale + Vec3::new(x, y, z);
@@ -59,22 +63,24 @@ pub(super) fn appearance<L: F32x8>(
     let mut surface = Surface { normal: Vec3::ZERO, color: Vec3::ZERO };
     surface.normal[axis] = if d[axis] > 0.0 { -1.0 } else { 1.0 };
     let mut is_crack = true;
-    let leaf = (hit.leaf != NO_LEAF && mesh.is_none()).then_some(hit.leaf as usize);
+    let leaf = (hit.leaf != NO_LEAF && mesh.is_none() && cap.is_none()).then_some(hit.leaf as usize);
     let own = leaf.map_or(crate::svo::LeafColor(0), |leaf| tree.colors[leaf]);
     if leaf.is_some() {
         is_crack = own.crack() || hit.cut;
     }
     let material = body.interior.0[0] >> 24;
     let has_gloss = [Material::Porcelain, Material::Glass].iter().any(|of| *of as u32 == material);
-    let pixel = frame.pixel_cone * hit.distance;
+    let pixel = frame.pixel_cone * distance;
     // Width of a pixel, voxels.
     let mut pixel_voxels = pixel / body.voxel;
     if let Some(own) = &mesh {
-        is_crack = own.is_inside;
+        is_crack = own.is_inside || cap.is_some();
         let [x, y, z, _] = body.grid_from_world[0];
         pixel_voxels = pixel * Vec3::new(x, y, z).length() * scale;
     }
-    if let Some(own) = &mesh {
+    if let Some((_, normal)) = cap {
+        surface = Surface { normal: vector_through(&body.grid_from_world, normal), color: UNKNOWN_INSIDE };
+    } else if let Some(own) = &mesh {
         surface = own.look;
     } else if let Some(leaf) = leaf {
         let cut = tree.cuts[leaf];
@@ -89,7 +95,7 @@ pub(super) fn appearance<L: F32x8>(
     let mut inside = Vec3::ZERO;
     if is_crack {
         (inside, bent) = inside_look(body, point * units, smooth, pixel_voxels * units);
-        if mesh.is_none() {
+        if mesh.is_none() || cap.is_some() && material != 0 {
             surface.color = inside;
         }
     }
@@ -105,12 +111,12 @@ pub(super) fn appearance<L: F32x8>(
         surface.color = surface.color.lerp(inside, fine);
         // The voxel's own normal is bent; what the blend with its neighbours adds is added here, too.
         let blended = surface.normal / surface.normal.length().max(1e-20);
-        surface.normal = blended + bent - smooth;
+        surface.normal = if cap.is_some() { blended } else { blended + bent - smooth };
     }
     let mut gold = 0.0;
     let mut stays = body.hue_and_marks & BODY_KEPT != 0;
     let mut pointed = body.hue_and_marks & BODY_HOVERED != 0;
-    if hit.body == frame.seam_body {
+    if hit.body == frame.seam_body && cap.is_none() {
         let normal = surface.normal / surface.normal.length().max(1e-20);
         let seam = seam_at(scene, hit.body, point, d / d.length(), normal, pixel_voxels);
         gold = seam.gold;
@@ -132,7 +138,8 @@ pub(super) fn appearance<L: F32x8>(
         normal -= direction * (away + 0.02);
         normal *= normal.length_recip();
     }
-    let rgb = glazed(colored(scene, (hit, body), surface.color, normal, is_crack), stays, pointed);
+    let rgb =
+        glazed(colored(scene, (hit, body), surface.color, normal, (is_crack, cap.is_some())), stays, pointed);
     let bytes = (rgb.clamp(Vec3::ZERO, Vec3::ONE) * 255.0 + 0.5).to_array().map(|v| v as u32);
     let look = bytes[0]
         | bytes[1] << 8
@@ -151,7 +158,7 @@ fn colored(
     (hit, body): (&Hit, &BodyData),
     color: Vec3,
     normal: Vec3,
-    is_crack: bool,
+    (is_crack, is_cap): (bool, bool),
 ) -> Vec3 {
     match scene.frame.color_by {
         1 => {
@@ -159,6 +166,7 @@ fn colored(
             Vec3::new(f32::from(r), f32::from(g), f32::from(b)) / 255.0
         }
         2 => normal * 0.5 + 0.5,
+        3 if is_cap => CAP,
         3 if is_crack => Vec3::new(0.86, 0.42, 0.12),
         3 => Vec3::new(0.62, 0.64, 0.67),
         4 => level_color(hit.level),

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use glam::Vec3;
+use glam::{Vec3, Vec4};
 
 use super::{
     packet::along,
@@ -12,8 +12,9 @@ use super::{
 };
 use crate::{
     FrameInput,
+    clip::{ALONG, interval},
     compute::Array,
-    frame::frame_data,
+    frame::{CLIPS_SHIFT, frame_data},
     geometry::simd::F32x8,
     gpu::GpuError,
     shape::{MeshTree, SolidMesh},
@@ -117,6 +118,43 @@ impl<'a> Scene<'a> {
         let square = along[0].mul(along[0]).add(along[1].mul(along[1])).add(along[2].mul(along[2]));
         let scale = L::splat(1.0).div(square.sqrt());
         each_axis!(k: along[k].mul(scale))
+    }
+
+    /// Narrows rays from `first` to `last` (m) to what the clipping planes leave.
+    #[inline(always)]
+    pub fn clipped<L: F32x8>(
+        &self,
+        (origin, direction): (&[L; 3], &[L; 3]),
+        (mut first, mut last): (L, L),
+    ) -> (L, L) {
+        let zero = L::splat(0.0);
+        for [x, y, z, at] in self.frame.clips.iter().take(self.clip_count()) {
+            let height = along(*origin, [*x, *y, *z]).sub(L::splat(*at));
+            let slope = along(*direction, [*x, *y, *z]);
+            let comes_in = slope.less(zero);
+            let enter = zero.sub(height.div(slope));
+            let leave = zero.sub(height.div(slope.max(L::splat(ALONG))));
+            first = L::mask(comes_in).select(first.max(enter), first);
+            last = L::mask(comes_in).select(last, last.min(leave));
+        }
+        (first, last)
+    }
+
+    /// Number of clipping planes.
+    #[inline(always)]
+    pub fn clip_count(&self) -> usize {
+        (self.frame.flags >> CLIPS_SHIFT) as usize & 7
+    }
+
+    /// The face that a clipping plane opens, if the ray from the eye meets one there, inside a body: its distance, m, and its
+    /// normal.
+    pub fn cap(&self, hit: &Hit, direction: Vec3) -> Option<(f32, Vec3)> {
+        if self.clip_count() == 0 {
+            return None;
+        }
+        let planes = self.frame.clips.map(Vec4::from);
+        let entry = interval(planes.get(..self.clip_count())?, self.frame.eye, direction).0?;
+        (hit.distance <= entry.distance * 1.000_001).then_some((entry.distance, entry.normal))
     }
 
     /// Location of a hit for callers: the leaf, or the index of the surface's triangle.

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Colour of a body without an interior of its own and without a crack leaf nearby.
-const UNKNOWN_INSIDE: Vec3 = Vec3::new(0.36, 0.33, 0.29);
+pub(super) const UNKNOWN_INSIDE: Vec3 = Vec3::new(0.36, 0.33, 0.29);
 
 /// A normal (grid space) and a colour (approximately linear).
 #[derive(Clone, Copy)]

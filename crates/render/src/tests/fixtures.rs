@@ -192,6 +192,7 @@ impl Stage {
             world_from_local: pose,
             id,
             object: 0,
+            color: None,
             selected: false,
             mark: None,
             interior: Volume::default(),
@@ -233,6 +234,7 @@ impl Stage {
                 id: i as u32,
                 // As if there were a second object among the pieces.
                 object: u32::from(i % 4 == 3),
+                color: None,
                 selected: i == 1,
                 mark: None,
                 interior: Volume::default(),

@@ -48,6 +48,7 @@ fn halves(by: By) -> Option<Stage> {
                 * Mat4::from_translation(Vec3::splat(-0.5 * side as f32)),
             id: i as u32,
             object: 3,
+            color: None,
             selected: false,
             mark: None,
             interior: Volume::default(),

@@ -13,6 +13,7 @@ macro_rules! on_both {
 }
 
 mod blit;
+mod clipping;
 mod fixtures;
 mod hairlines;
 mod lens;

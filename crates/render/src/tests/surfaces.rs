@@ -134,6 +134,7 @@ pub fn body(shape: Shape, rotation: Quat, to: Vec3, id: u32) -> RenderBody {
         world_from_local,
         id,
         object: 0,
+        color: None,
         selected: false,
         mark: None,
         interior: Volume::default(),
