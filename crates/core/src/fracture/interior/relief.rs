@@ -2,8 +2,8 @@
 //!
 //! In: a [`Volume`], and a point (2^14 units a grid side) of a face with its normal. Out: a [`Relief`], the displacement of
 //! the point, which does not depend on the face, and the normal of the displaced face. A crack that goes round the grains
-//! of granite, along the fibres of wood or in ripples through glass is the smooth crack after this displacement of space, so both sides of a crack still fit.
-//! `shaders/shared/relief.wgsl` has the same formulae for pictures.
+//! of granite, along the fibres of wood or in ripples through glass is the smooth crack after this displacement of
+//! space, so both sides of a crack still fit. `shaders/shared/relief.wgsl` has the same formulae for pictures.
 //!
 //! A relief is made of layers, each the displacement of the points that the layers before it displaced. Each layer alone
 //! maps space onto itself without folds, so all of them together do, at every strength up to [`MOST`] (`space_never_folds`

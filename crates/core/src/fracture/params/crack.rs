@@ -86,8 +86,12 @@ impl Default for Dusty {
 /// pottery breaks (2018, fig. 7). The same at every leaf level, so more detail shows the same cracks more finely.
 const ROUGH_TRANSITION: u32 = 4;
 
-/// A transition voxel has 1024 units a side, and a leaf at least two of them: it has a middle.
-const MOST_BELOW: u32 = 9;
+/// Edge of a transition voxel in its own units: all lengths inside such a voxel are whole numbers of them.
+pub const UNITS: i32 = 512;
+
+/// Levels from a transition voxel down to its leaves, at most: a leaf is two units wide or more, so that its middle, and
+/// with it half of its edge, are whole numbers of units.
+const MOST_BELOW: u32 = UNITS.ilog2() - 1;
 
 /// Parameters of rough and dusty surfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -140,20 +144,27 @@ impl CrackShape {
     /// a transition voxel wide.
     ///
     /// # Errors
-    /// [`PatternError::Bad`] for a level that is not 2 to the leaf level, or more than nine above the leaves.
+    /// [`PatternError::Bad`] for a level that is not [`CrackShape::lowest_transition`] to the leaf level.
     pub fn transition(&self, leaf_level: u32, surface: Surface) -> Result<u32, PatternError> {
-        let lowest = leaf_level.min(2).max(leaf_level.saturating_sub(MOST_BELOW));
+        let lowest = Self::lowest_transition(leaf_level);
         let level = self.transition_level.unwrap_or(match surface {
             Surface::Dusty => leaf_level.saturating_sub(3).max(lowest),
             Surface::Planar | Surface::Rough => ROUGH_TRANSITION.min(leaf_level),
         });
         if !(lowest..=leaf_level).contains(&level) {
             return Err(PatternError::Bad(format!(
-                "transition level {level} is outside {lowest} to the leaf level {leaf_level}; give one of \
-                 these, or leave it out"
+                "transition level {level} is outside {lowest} to the leaf level {leaf_level} (a transition voxel \
+                 has room for leaves {MOST_BELOW} levels below it); give one of these, or leave it out"
             )));
         }
         Ok(level)
+    }
+
+    /// The lowest transition level on a grid of `leaf_level`: 2, or the leaf level where that is lower, and on the
+    /// finest grids as many levels above the leaves as a transition voxel has room for: 3 at level 11, 4 at level 12.
+    #[must_use]
+    pub fn lowest_transition(leaf_level: u32) -> u32 {
+        leaf_level.min(2).max(leaf_level.saturating_sub(MOST_BELOW))
     }
 }
 
@@ -179,7 +190,7 @@ pub const CRACK: &[Row<FractureParams>] = rows! { FractureParams;
     number crack.transition_level = Parameter::whole("Transition", (1.0, MAX_LEVEL as f64), "Size of the crack's \
          bumps: low gives big, bent chunks, high follows the gold seams").option("transition-level")
         .undo("transition level").unset("4; dusty: three above the leaves")
-        .more("the octree level whose voxels carry the crack surfaces, 2 (at level 12: 3) to the leaf level"),
+        .more("the octree level whose voxels carry the crack surfaces, 2 (at level 11: 3, at level 12: 4) to the leaf level"),
         if is_cracked;
     number crack.noise.amplitude = Parameter::number("Roughness", (0.0, 1.0), "How far noise moves the crack away \
          from the cells' faces, in edges of a transition voxel").undo("roughness"), if is_cracked;
@@ -248,6 +259,36 @@ mod tests {
                 .contains("outside 2 to the leaf level 9")
         );
         assert!(at(1).transition(9, Surface::Rough).is_err());
+    }
+
+    #[test]
+    fn a_leaf_has_a_middle_at_every_level_and_transition_level() {
+        let lowest: Vec<u32> = (1..=MAX_LEVEL).map(CrackShape::lowest_transition).collect();
+        assert_eq!(lowest, [1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 4]);
+        for leaf in 1..=MAX_LEVEL {
+            let lowest = CrackShape::lowest_transition(leaf);
+            // Half of a leaf's edge, units.
+            assert!(UNITS >> (leaf - lowest) >= 2, "level {leaf}, transition level {lowest}");
+            for surface in [Surface::Rough, Surface::Dusty] {
+                let at = |level| {
+                    CrackShape { transition_level: Some(level), ..CrackShape::default() }
+                        .transition(leaf, surface)
+                };
+                assert_eq!(at(lowest), Ok(lowest));
+                assert!(CrackShape::default().transition(leaf, surface).is_ok(), "level {leaf}, {surface:?}");
+                let refused = at(lowest - 1).expect_err("below the lowest").to_string();
+                assert!(refused.contains(&format!("outside {lowest} to the leaf level {leaf}")), "{refused}");
+                assert!(refused.contains("8 levels below") && !refused.contains('\n'), "{refused}");
+            }
+        }
+        // Parameters that come from another object are fitted to what this one has.
+        let mut params = FractureParams::default();
+        params.crack.transition_level = Some(2);
+        params.fit(12);
+        assert_eq!(params.crack.transition_level, Some(4));
+        // The help of the row names the two levels at which the lowest is not 2.
+        let row = CRACK.iter().find(|row| row.of.field() == "transition_level").expect("it is in the table");
+        assert!(row.of.more.contains("at level 11: 3, at level 12: 4"), "{}", row.of.more);
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod crack;
 mod dab;
 mod table;
 
-pub use crack::{CRACK, CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides};
+pub use crack::{CRACK, CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides, UNITS};
 pub use dab::{Dab, MAX_DABS, Paint};
 pub use table::{CELLS, FractureParams, INTERIOR, PATTERN, PRESETS, SURFACE};
 
@@ -229,7 +229,8 @@ impl FractureParams {
         let limit =
             |level: &mut u32, lowest: u32| *level = (*level).clamp(lowest.min(leaf_level), leaf_level);
         self.island_level.iter_mut().for_each(|level| limit(level, 1));
-        self.crack.transition_level.iter_mut().for_each(|level| limit(level, 2));
+        let lowest = CrackShape::lowest_transition(leaf_level);
+        self.crack.transition_level.iter_mut().for_each(|level| limit(level, lowest));
     }
 
     /// Seeds of the pattern where none are solved for.

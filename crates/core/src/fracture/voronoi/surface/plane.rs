@@ -10,8 +10,8 @@
 //! - offsets: at most two voxels, 2^13; a product of an offset and a length is below 2^29;
 //! - heights of planes: any `i32`; they are compared with the largest that count before they are shifted.
 //!
-//! These hold at every level up to 12. Points are counted in 2^14 a grid side, or 2^10 a transition voxel's, whatever
-//! the level; finer leaves only have a smaller edge there, 4 units at level 12 and 2 in a transition voxel nine levels
+//! These hold at every level up to 12. Points are counted in 2^14 a grid side, or 2^9 a transition voxel's, whatever
+//! the level; finer leaves only have a smaller edge there, 4 units at level 12 and 2 in a transition voxel eight levels
 //! above them, so the middle of a leaf is a whole number still.
 //!
 //! Rounding is half away from zero throughout: the two sides of a crack see opposite planes, to the bit.

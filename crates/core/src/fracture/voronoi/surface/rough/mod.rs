@@ -6,7 +6,12 @@
 //! voxel's surface.
 
 pub(in crate::fracture) mod cracking;
+pub(in crate::fracture) mod edges;
+#[cfg(test)]
+mod edges_tests;
 pub mod facets;
+#[cfg(test)]
+mod fine_tests;
 pub(in crate::fracture) mod native;
 #[cfg(test)]
 mod native_tests;
@@ -18,9 +23,7 @@ mod tests;
 pub(in crate::fracture) mod touch;
 pub(in crate::fracture) mod transition;
 
-pub use crate::fracture::params::{CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides};
+pub use crate::fracture::params::{CrackNoise, CrackShape, Displacement, Dusty, Offset, Sides, UNITS};
+pub use edges::{CrossedEdge, crossed_edges};
 pub use native::{CrackTriangle, TransitionVoxel, edge_corners};
 pub use points::CrackUniform;
-
-/// Edge of a transition voxel in its own units.
-pub const UNITS: i32 = 512;

@@ -66,33 +66,35 @@ impl Corners {
 
     /// Places of the edge separation points from the edges' low ends; 0 where an edge is not crossed.
     pub fn edge_offsets(&self, words: &CrackUniform) -> [i32; 12] {
-        let weights: [i32; 8] =
-            std::array::from_fn(|c| weight(self.corner(c).map(|v| v as u32), words, words.salt));
+        let weights = self.weights(words);
         std::array::from_fn(|edge| {
-            let [a, b] = edge_corners(edge);
-            if self.objects[a] == self.objects[b] {
-                return 0;
+            let ends = edge_corners(edge);
+            let [a, b] = ends.map(|corner| self.objects[corner]);
+            if a == b {
+                0
+            } else {
+                words.edge_point(ends.map(|corner| weights[corner]), || self.crossing(ends))
             }
-            let difference = weights[a] - weights[b];
-            if words.offset == 0 {
-                let sum = weights[a] + weights[b] + 1;
-                return within_edge(UNITS / 2 + words.amplitude * difference / (2 * sum));
-            }
-            // How much farther the high end's seed is: not negative at the low end, not positive at the high one.
-            let lead = |c: usize| {
-                let at = self.corner(c);
-                distance2(at, self.seeds[b]) - distance2(at, self.seeds[a])
-            };
-            let (first, last) = (i64::from(lead(a)), i64::from(lead(b)));
-            let whole = first - last;
-            let share = if first >= whole { UNITS } else { (i64::from(UNITS) * first / whole) as i32 };
-            let crossing = within_edge(share);
-            within_edge(
-                UNITS / 2
-                    + (crossing - UNITS / 2) * words.strength / 256
-                    + words.amplitude * difference / 255,
-            )
         })
+    }
+
+    /// The weights of all corners.
+    pub fn weights(&self, words: &CrackUniform) -> [i32; 8] {
+        std::array::from_fn(|c| weight(self.corner(c).map(|v| v as u32), words, words.salt))
+    }
+
+    /// Where the bisector of the seeds of an edge's ends crosses the edge, from its low end: t0 of 2018, eq. 3, inside the
+    /// edge by a unit at least.
+    pub fn crossing(&self, [a, b]: [usize; 2]) -> i32 {
+        // How much farther the high end's seed is: not negative at the low end, not positive at the high one.
+        let lead = |c: usize| {
+            let at = self.corner(c);
+            distance2(at, self.seeds[b]) - distance2(at, self.seeds[a])
+        };
+        let (first, last) = (i64::from(lead(a)), i64::from(lead(b)));
+        let whole = first - last;
+        let share = if first >= whole { UNITS } else { (i64::from(UNITS) * first / whole) as i32 };
+        within_edge(share)
     }
 
     /// The crossed voxel; its objects are those of the corners.
@@ -219,6 +221,18 @@ impl CrackUniform {
             gap: 0,
             irregularity: 0,
         }
+    }
+
+    /// An edge separation point, units from the edge's low end (2018, eq. 3): `a` and `b` are the weights of the low
+    /// and the high end, `crossing` is where the bisector of their seeds crosses the edge, and is not called for where
+    /// the weights alone decide. Divisions round towards zero.
+    pub(in crate::fracture) fn edge_point(&self, [a, b]: [i32; 2], crossing: impl FnOnce() -> i32) -> i32 {
+        let difference = a - b;
+        if self.offset == 0 {
+            return within_edge(UNITS / 2 + self.amplitude * difference / (2 * (a + b + 1)));
+        }
+        let pulled = (crossing() - UNITS / 2) * self.strength / 256;
+        within_edge(UNITS / 2 + pulled + self.amplitude * difference / 255)
     }
 
     /// With the gap of a dusty surface, for leaves of `leaf_level`.

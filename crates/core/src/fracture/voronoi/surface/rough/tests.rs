@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     fracture::{
-        Fracturer, Pattern, Recipe, Surface,
+        Fracture, Fracturer, Pattern, Recipe, Surface,
         voronoi::reference,
         voronoi::testing::{
             self, Bench, SOLIDS, assert_parity, ball, cavity, difference, listed, random_seeds, random_solid,
@@ -188,14 +188,18 @@ fn whole_leaves_as_transition_voxels_are_the_planar_boundary_set() {
     assert!(planar.copies != coarser.copies);
 }
 
+/// What must hold of a rough fracture by the passes.
+fn assert_closed(forest: &Forest, pattern: &Pattern, recipe: &Recipe) {
+    let forest = Arc::new(forest.clone());
+    let fracture = Bench::get().run_by(&forest, 0, pattern, recipe);
+    assert_matches(&forest, &fracture, pattern, recipe);
+}
+
 /// What must hold of any rough fracture, from the result alone: insides of two pieces never meet, not even at a
 /// corner; a crack voxel has copies in several objects; planes of copies fit together.
-fn assert_closed(forest: &Forest, pattern: &Pattern, recipe: &Recipe) {
-    let bench = Bench::get();
-    let forest = Arc::new(forest.clone());
-    let fracture = bench.run_by(&forest, 0, pattern, recipe);
+pub(super) fn assert_matches(forest: &Forest, fracture: &Fracture, pattern: &Pattern, recipe: &Recipe) {
     assert_eq!(validate(&fracture.forest), Ok(()));
-    let list = listed(&fracture);
+    let list = listed(fracture);
     let inside: HashMap<morton::Key, u32> =
         list.internal.iter().map(|(object, key)| (*key, *object)).collect();
     assert_eq!(inside.len(), list.internal.len(), "an internal voxel belongs to one object");
