@@ -5,11 +5,12 @@
 //! normal of a contact is the direction to the nearest surface.
 
 use super::{
+    choice::Choice,
     distance::Fragment,
     interior::{Interior, Way},
     pairs::PairMemory,
     parts::{Approach, Faces, Part},
-    spheres::{Beyond, HalfSpace, Placement, Scratch, Selection, TreeContact},
+    spheres::{HalfSpace, Placement, Scratch, Selection, TreeContact},
     time_of_impact::{LeafSide, Place, TimeOfImpact, after, time_of_impact},
 };
 use crate::bodies::{
@@ -24,10 +25,6 @@ use crate::bodies::{
 };
 use glam::DVec3;
 
-/// Number of contacts at which a query only searches deeper ones (sec. 5.3).
-const ENOUGH: usize = 8;
-/// Depth up to which contacts may be left out, shares of the body's radius (sec. 5.3).
-const EPSILON: f64 = 0.002;
 /// The depth that a point of a sibling's crack had where both were made is subtracted within the first distance of that
 /// place, and no longer beyond the second, voxels.
 const FORGIVEN: [f64; 2] = [1.0, 2.0];
@@ -44,32 +41,18 @@ const DEEP_CELLS: f64 = 0.5;
 /// this.
 const SAME_CELLS: f64 = 0.5;
 const SAME_NORMAL: f64 = 0.99;
-/// Additional distance searched, so that the result serves the next search, cells.
-const SLACK_CELLS: f64 = 0.5;
 /// In the names of points: whose they are, and that they touch only if the body turns.
 const OF_SECOND: u64 = 1 << 32;
 const TURNED: u64 = 1 << 33;
 /// Number of points, well apart, that lie all round a body.
 const MOST_TURNED: usize = 32;
 
-/// How to query a body's tree, in units of `unit_m`.
-fn selection(body: &Body, near_m: f64, unit_m: f64) -> Selection {
-    Selection {
-        enough: Some(ENOUGH),
-        epsilon: EPSILON * body.def.radius() / unit_m,
-        tolerance: near_m / unit_m,
-        beyond: Beyond::Deepest,
-        quick: true,
-        slack: SLACK_CELLS * body.def.resolution_m() / unit_m,
-        below: None,
-    }
-}
-
-/// The manifold of two bodies that may touch within the step, and its record.
+/// The manifold of two bodies that may touch within the step, and its record. `choice` selects the points of each query;
+/// if it keeps all of them, they are neither thinned nor moved together.
 #[must_use]
 pub fn meet(
     near: &NearTwo<'_, ()>,
-    parts: [&Part; 2],
+    (parts, choice): ([&Part; 2], &Choice),
     memory: &mut PairMemory,
     scratch: &mut Scratch,
 ) -> Met<()> {
@@ -80,7 +63,7 @@ pub fn meet(
     let closer = approach.closer;
     let known: Vec<Point> =
         near.old.map_or(&[][..], |m| &m.points).iter().map(|p| moved(p, a, Some(b))).collect();
-    let pair = Pair { bodies: [a, b], parts, approach };
+    let pair = Pair { bodies: [a, b], parts, choice, approach };
     let is_fast = closer > FAST * a.def.radius().min(b.def.radius());
     let mut ways = Vec::new();
     let [points, turned] = match is_fast.then(|| time_of_impact(&pair, margin, near.dt, scratch)) {
@@ -98,12 +81,12 @@ pub fn meet(
     if points.is_empty() {
         return Some((None, record));
     }
-    let mut kept = reduce(&points, &known, cell);
+    let mut kept = if choice.keeps_all() { points } else { reduce(&points, &known, cell) };
     kept.iter_mut().try_for_each(|point| pair.direct(point, &ways))?;
     kept.extend(turned);
     let strangers = a.def.family != b.def.family;
     let sides = || Some([LeafSide::new(a, &parts[0].fragment()?)?, LeafSide::new(b, &parts[1].fragment()?)?]);
-    if let Some(sides) = (strangers && !is_fast).then(sides).flatten() {
+    if let Some(sides) = (strangers && !is_fast && !choice.keeps_all()).then(sides).flatten() {
         kept = at_nearest(kept, sides, cell, closer);
     }
     inherit(&mut kept, &known, cell);
@@ -127,6 +110,8 @@ pub struct Pair<'a> {
     pub bodies: [&'a Body; 2],
     /// Their fields and trees.
     pub parts: [&'a Part; 2],
+    /// Which points are contacts.
+    pub choice: &'a Choice,
     /// How they approach until their next search.
     pub approach: Approach,
 }
@@ -169,7 +154,7 @@ impl Pair<'_> {
         let corners = if faces.is_some() { &part.corners[..] } else { &[] };
         let known = known.iter().filter(is_own).map(|p| p.key as u32);
         let known: Vec<u32> = corners.iter().copied().chain(known).collect();
-        let selection = selection(own, reach, unit);
+        let selection = self.choice.selection(own, reach, unit);
         let is_new = memory.is_new();
         let (kept, births) = (&mut memory.kept[number], &mut memory.births[number]);
         // Pairs that approach by more than that have to search everything again, and most new pieces fly apart.
@@ -368,28 +353,31 @@ fn forgiven(other: &Fragment<'_>, made: DVec3, now: &TreeContact, births: &mut V
 }
 
 /// Contacts at points of a body within `near` m of the plane with this index. A body with a hull of few corners rests
-/// on these, whether or not it is hollow.
+/// on these, whether or not it is hollow; if `choice` keeps all points, every body rests on all of its points.
 #[must_use]
 pub fn at_plane(
     body: &Body,
-    part: &Part,
+    (part, choice): (&Part, &Choice),
     (number, plane): (usize, &Plane),
     (known, near): (&[Point], f64),
     scratch: &mut Scratch,
 ) -> Vec<Point> {
-    if let Some(hull) = &part.hull {
+    if let Some(hull) = part.hull.as_ref().filter(|_| !choice.keeps_all()) {
         return hull_at_plane(body, hull, (number, plane), near);
     }
     let placement = Placement::new(body.def.world_from_grid(&body.state));
     let floor = HalfSpace { normal: plane.normal, offset: plane.offset };
     let known: Vec<u32> = known.iter().filter_map(|p| point_at_plane(number, p.key)).collect();
-    part.forest.query_again(&floor, &placement, &selection(body, near, 1.0), &known, scratch);
+    part.forest.query_again(&floor, &placement, &choice.selection(body, near, 1.0), &known, scratch);
     let named = |point: u32, place: DVec3| {
         Point::new(plane_key(number, point), [Some(body), None], place, plane.normal, plane.distance(place))
     };
     let contacts = scratch.contacts();
     let mut points: Vec<Point> =
         contacts.iter().map(|contact| named(contact.point, contact.position)).collect();
+    if choice.keeps_all() {
+        return points;
+    }
     let lowest = contacts.iter().max_by(|a, b| a.depth.total_cmp(&b.depth));
     if let Some((point, place, ball)) = lowest.and_then(|lowest| ball_at_plane(body, part, plane, lowest)) {
         leave_to_ball(&mut points, body, plane, &ball, body.def.resolution_m());

@@ -7,19 +7,24 @@
 //! the planes.
 //!
 //! Some eight points of a query are contacts, for any number of colliding points (sec. 5.3): the first points visited,
-//! which lie well apart, and deeper ones of the rest. The last contacts are tested first, and so are the corners of a
-//! body's hull (`shape/hull/`); `pairs.rs` caches data of pairs from search to search, `parts.rs` has the normals of surfaces
-//! and the direction out beside edges, `time_of_impact.rs` where smooth surfaces and when fast bodies touch.
+//! which lie well apart, and deeper ones of the rest; `choice.rs` has the options for that. The last contacts are tested
+//! first, and so are the corners of a body's hull (`shape/hull/`); `pairs.rs` caches data of pairs from search to search,
+//! `parts.rs` has the normals of surfaces and the direction out beside edges, `time_of_impact.rs` where smooth surfaces
+//! and when fast bodies touch.
 
 mod census;
+mod choice;
 pub mod distance;
 pub mod interior;
 mod meeting;
 mod pairs;
 mod parts;
+mod sizes;
 pub mod spheres;
 mod time_of_impact;
 
+#[cfg(test)]
+mod choice_tests;
 #[cfg(test)]
 mod tests;
 
@@ -28,9 +33,12 @@ use crate::bodies::{
     collide::pairwise::{Met, NarrowPhase, NearTwo, PairGenerator},
 };
 pub use census::{Colliding, colliding_points};
+use choice::Choice;
+pub use choice::{EPSILON, MOST_POINTS, SELECTION};
 use pairs::Pairs;
 pub use parts::LEVEL;
 use parts::{Part, Parts};
+pub use sizes::{Sizes, sizes_of};
 use spheres::Scratch;
 use std::collections::BTreeSet;
 
@@ -41,7 +49,7 @@ pub static ENTRY: GeneratorEntry = GeneratorEntry {
     about: "Points of one body are looked up in the distance field of the other; eight that lie well apart are enough \
             (Glondu et al. 2012).",
     accepts: |_| true,
-    options: &[LEVEL],
+    options: &[LEVEL, SELECTION, MOST_POINTS, EPSILON],
     make: |_| Ok(Box::new(FieldGenerator::default())),
 };
 
@@ -53,6 +61,7 @@ pub type FieldGenerator = PairGenerator<Fields>;
 pub struct Fields {
     parts: Parts,
     pairs: Pairs,
+    choice: Choice,
 }
 
 impl Fields {
@@ -71,8 +80,10 @@ impl NarrowPhase for Fields {
     }
 
     fn set_options(&mut self, options: &Options) {
-        if self.parts.set_field_level(options.value(&LEVEL) as u32) {
-            self.pairs = Pairs::default();
+        let choice = Choice::of(options);
+        let has_other_fields = self.parts.set_field_level(options.value(&LEVEL) as u32);
+        if has_other_fields || choice != self.choice {
+            (self.pairs, self.choice) = (Pairs::default(), choice);
         }
     }
 
@@ -93,7 +104,7 @@ impl NarrowPhase for Fields {
         let [Some(a), Some(b)] = near.bodies.map(|body| self.of(body)) else { return None };
         let names = near.bodies.map(|body| body.id);
         let mut memory = self.pairs.take(names);
-        let met = meeting::meet(near, [a, b], &mut memory, scratch);
+        let met = meeting::meet(near, ([a, b], &self.choice), &mut memory, scratch);
         self.pairs.put(names, memory);
         met
     }
@@ -105,7 +116,11 @@ impl NarrowPhase for Fields {
         known_and_near: (&[Point], f64),
         scratch: &mut Scratch,
     ) -> Option<Vec<Point>> {
-        Some(meeting::at_plane(body, self.of(body)?, plane, known_and_near, scratch))
+        Some(meeting::at_plane(body, (self.of(body)?, &self.choice), plane, known_and_near, scratch))
+    }
+
+    fn keeps_all(&self) -> bool {
+        self.choice.keeps_all()
     }
 
     fn broke(&mut self, parent: &Body, parts: &[Body]) -> bool {

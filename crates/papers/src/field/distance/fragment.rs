@@ -64,6 +64,12 @@ impl<'a> Fragment<'a> {
         self.placed.bounds
     }
 
+    /// Number of the field's cells that hold some of it.
+    #[must_use]
+    pub fn cells_with_solid(&self) -> usize {
+        self.placed.occupancy.finest().count()
+    }
+
     /// Its octree, unless it is a mesh.
     #[must_use]
     pub fn octree(&self) -> Option<&'a OctreeSolid> {

@@ -60,6 +60,12 @@ impl CellBits {
         }
     }
 
+    /// Number of cells whose bit is set.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
     /// Low corner of the box, and the cell beyond its high one.
     #[must_use]
     pub fn range(&self) -> (IVec3, IVec3) {
