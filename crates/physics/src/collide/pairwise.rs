@@ -129,6 +129,11 @@ pub trait NarrowPhase: Default + Send + Sync + 'static {
         scratch: &mut Self::Scratch,
     ) -> Option<Vec<Point>>;
 
+    /// Whether every point of [`Self::at_plane`] is a contact; else they are reduced to a few.
+    fn keeps_all(&self) -> bool {
+        false
+    }
+
     /// See [`ContactGenerator::broke`].
     fn broke(&mut self, parent: &Body, parts: &[Body]) -> bool {
         let _ = (parent, parts);
@@ -312,7 +317,11 @@ impl<N: NarrowPhase> PairGenerator<N> {
             close = true;
             let found = self.narrow.at_plane(body, plane, (&known, near), scratch)?;
             touches += found.len();
-            points.extend(reduce(&found, &known, cell));
+            if self.narrow.keeps_all() {
+                points.extend(found);
+            } else {
+                points.extend(reduce(&found, &known, cell));
+            }
         }
         if !close {
             return None;
