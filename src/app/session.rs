@@ -447,6 +447,7 @@ impl Session {
             | Command::SelectAll
             | Command::EditPieces(_)
             | Command::FrameSelection => self.use_selection(command),
+            Command::ProbeAt(at) => self.probe_at(at),
             Command::ExportSelected => self.export_selected(),
             Command::FrameAll => self.frame(None),
             Command::LookFrom(axis, other_end) => self.camera.look_from(axis, other_end),

@@ -101,6 +101,7 @@ fn columns_state(sandbox: &Sandbox) -> Vec<Value> {
                 "volume_error": broken.volume_error,
                 "triangles": broken.meshes.map(|tally| tally.triangles),
                 "closed": broken.meshes.map(|tally| tally.closed),
+                "differing": broken.differing,
             }),
         }
     };
@@ -204,6 +205,8 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
         "views": out.views.iter().map(&pixels).collect::<Vec<_>>(),
         "break_ms": sandbox.last_break().map(|b| b.seconds * 1000.0),
         "mass_error": sandbox.last_break().map(|b| b.mass_error),
+        "probe": sandbox.probed().map(|probed| &probed.probe),
+        "legends": sandbox.legends().iter().map(|legend| legend.title.clone()).collect::<Vec<_>>(),
         "dust_share": sandbox.last_break().map(|b| b.dust_share),
     });
     if let (Some(all), Value::Object(more)) = (state.as_object_mut(), fields) {

@@ -2,12 +2,13 @@
 //! of finding them, as in tables 2 and 3 of Glondu and others, 2012.
 //!
 //! In: the sandbox after every step. Out: `contacts.csv`, one line per step, and a table for the terminal, beside the
-//! paper's figures if the scene is one of its five.
+//! paper's figures if the scene is one of its five. Lines below the table say which response ran and what the paper
+//! counts and measures otherwise.
 
 use std::{fmt::Write as _, path::Path};
 
 use crate::{
-    bodies::{FOLLOW, StepReport},
+    bodies::{FOLLOW, ResponseId, StepReport},
     export::{ExportError, Sheet},
     papers::field::{Colliding, colliding_points},
     scene::Sandbox,
@@ -23,25 +24,41 @@ const MEASURED: &str = "intersection volume";
 const MOMENT_S: f64 = 0.1;
 
 /// Average and maximum.
-type Range = [f64; 2];
+pub type Range = [f64; 2];
 
 /// The paper's figures for a scene in tables 2 and 3; `None` where the tables have none.
-struct Paper {
+pub struct Paper {
+    /// Name of the scene here.
     scene: &'static str,
-    called: &'static str,
-    dt_ms: f64,
-    fragments: f64,
-    contacts: Range,
-    points: Option<Range>,
-    step_ms: Range,
-    finding_ms: Range,
-    answering_ms: Range,
-    following_ms: f64,
-    fracture_ms: f64,
+    /// Name of the scene in the paper.
+    pub called: &'static str,
+    /// Time step, ms.
+    pub dt_ms: f64,
+    /// Fragments in the whole simulation.
+    pub fragments: f64,
+    /// Contacts that were output.
+    pub contacts: Range,
+    /// Points that collided.
+    pub points: Option<Range>,
+    /// Total time of a step, ms.
+    pub step_ms: Range,
+    /// Time of collision detection in a step, ms.
+    pub finding_ms: Range,
+    /// Time of physics in a step, ms.
+    pub answering_ms: Range,
+    /// Greatest time of an update of fields and trees, ms.
+    pub following_ms: f64,
+    /// Greatest time of a fracture, ms.
+    pub fracture_ms: f64,
+}
+
+/// The paper's figures for the scene of this name.
+pub fn paper_of(scene: &str) -> Option<&'static Paper> {
+    PAPER.iter().find(|paper| paper.scene == scene)
 }
 
 /// The paper's figures, on one core of an Intel i7-2600 at 3.4 GHz.
-const PAPER: [Paper; 5] = [
+static PAPER: [Paper; 5] = [
     Paper {
         scene: "moneybox",
         called: "Piggy bank",
@@ -108,6 +125,21 @@ const PAPER: [Paper; 5] = [
         fracture_ms: 9.0,
     },
 ];
+
+/// What the paper counts, and what is counted here.
+const COUNTED: &str = "counted: the paper has 224 to 5,870 points an object and counts those that collide; here each cell \
+                       of the physics level has a point, points closer than a quarter of a cell are near, and contacts \
+                       are also put out for points that meet within the step";
+
+/// Which response ran; for a scene of the paper also how it differs from the paper's.
+fn response_line(response: ResponseId, is_of_paper: bool) -> String {
+    let solver = "the paper's solver is an LCP of velocities with friction and a correction of drift";
+    match (response == ResponseId::IMPULSE, is_of_paper) {
+        (_, false) => format!("response: {response}"),
+        (true, true) => format!("response: {response}; {solver}, too"),
+        (false, true) => format!("response: {response}; {solver}, as here with --response impulse"),
+    }
+}
 
 /// Counts and times of one step.
 #[derive(Clone, Copy, Debug, Default)]
@@ -183,7 +215,7 @@ impl ContactCounts {
     /// The table as text, for a scene of this name.
     #[must_use]
     pub fn told(&self, sandbox: &Sandbox, scene: &str) -> String {
-        let paper = PAPER.iter().find(|paper| paper.scene == scene);
+        let paper = paper_of(scene);
         let range = |of: &dyn Fn(&Line) -> f64| -> Range {
             let values = self.lines.iter().map(of);
             let (sum, most) = values.fold((0.0, 0.0f64), |(sum, most), value| (sum + value, most.max(value)));
@@ -239,6 +271,10 @@ impl ContactCounts {
         for (name, ours, theirs) in rows {
             // Writing to a string cannot fail.
             let _ = writeln!(out, "{name:width$}  {ours:>column$}  {}", theirs.unwrap_or_default());
+        }
+        let _ = writeln!(out, "{}", response_line(sandbox.settings().response, paper.is_some()));
+        if paper.is_some() {
+            let _ = writeln!(out, "{COUNTED}");
         }
         out.lines().map(|line| format!("{}\n", line.trim_end())).collect()
     }
@@ -317,6 +353,16 @@ mod tests {
         assert_eq!(to_steps_that_follow(&lines, 0.03), Some([2.0, 2.0]));
         assert_eq!(to_steps_that_follow(&lines[..52], 0.03), None);
         assert_eq!(to_steps_that_follow(&[], 0.03), None);
+    }
+
+    /// Planted error to see this fail: leave out the arm of other responses, so that soft springs pass for the LCP.
+    #[test]
+    fn the_response_that_ran_is_named_and_one_unlike_the_papers_is_told() {
+        assert_eq!(response_line(ResponseId::SOFT, false), "response: soft");
+        let soft = response_line(ResponseId::SOFT, true);
+        assert!(soft.starts_with("response: soft; ") && soft.contains("--response impulse"), "{soft}");
+        let impulse = response_line(ResponseId::IMPULSE, true);
+        assert!(impulse.starts_with("response: impulse; ") && !impulse.contains("--response"), "{impulse}");
     }
 
     #[test]

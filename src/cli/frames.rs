@@ -118,7 +118,7 @@ impl Film {
         }
         let bodies = sandbox.render_bodies(None);
         let arena = sandbox.arena().read().unwrap_or_else(PoisonError::into_inner);
-        let debris = sandbox.debris_overlay();
+        let over = sandbox.sliced(sandbox.debris_overlay());
         let still = Still {
             arena: &arena,
             bodies: &bodies,
@@ -126,7 +126,7 @@ impl Film {
             options: sandbox.picture_options(),
             size: self.size,
             seams: None,
-            overlay: debris.as_ref(),
+            overlay: over.as_ref(),
         };
         let pixels = draw_with(compute, &mut self.renderer, &still, PASSES)?;
         if self.written == 0 {

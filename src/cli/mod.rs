@@ -5,6 +5,7 @@
 
 mod bench;
 mod bond_log;
+mod coloring;
 mod compare;
 mod contact_counts;
 mod crack;
@@ -16,8 +17,10 @@ mod handing_over;
 mod options;
 mod input;
 mod overlay_files;
+mod paper;
 mod playing;
 mod presets;
+mod probe;
 mod progress;
 #[cfg(any(test, fuzzing))]
 pub mod reading;
@@ -32,6 +35,7 @@ mod simulation_report;
 mod stress;
 mod sweep;
 mod tour;
+mod vector;
 mod window;
 
 use std::{ffi::OsString, path::Path};
@@ -195,8 +199,12 @@ enum Command {
     Sheet(sheet::SheetArgs),
     /// Solves for the elastic stress of a mesh under its weight, a blow or pressure, on the cells of its octree
     Stress(stress::StressArgs),
+    /// Breaks a mesh and prints everything about single voxels as JSON: node, seeds, piece, planes, labels, triangles
+    Probe(probe::ProbeArgs),
     /// Runs what made a report, a picture or a scene again, and says whether the result is the same
     Repeat(repeat::RepeatArgs),
+    /// Makes the figures and tables of the five documents again, and a page with the published figures beside ours
+    Paper(paper::PaperArgs),
     /// Lists the presets: materials as which `--preset` breaks
     Presets(presets::PresetsArgs),
     /// Shows the graphics adapter, its limits, and what will be slow and why
@@ -228,7 +236,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError
         Some(Command::Sweep(args)) => sweep::run(&args),
         Some(Command::Sheet(args)) => sheet::run(&args),
         Some(Command::Stress(args)) => stress::run(&args),
+        Some(Command::Probe(args)) => probe::run(&args),
         Some(Command::Repeat(args)) => repeat::run(&args),
+        Some(Command::Paper(args)) => paper::run(&args),
         Some(Command::Presets(args)) => presets::run(&args),
         Some(Command::Doctor) => doctor::run(),
     }

@@ -1,8 +1,9 @@
 //! `fracture --overlays`: what `render --show` draws, as `overlays.npz` and PLY files, for every break of a run.
 //!
 //! In: the result of a break. Out: crack triangles with the objects beside them, separation points, transition voxels,
-//! Voronoi faces, and the labels of every iteration of the published labelling. The files of the first break have no
-//! number; those of later ones that of the break, and say what was broken by what. `docs/files.md` describes them.
+//! Voronoi faces, the labels of every iteration of the published labelling, and slices of the distance field. The files
+//! of the first break have no number; those of later ones that of the break, and say what was broken by what.
+//! `docs/files.md` describes them.
 
 use std::{
     collections::HashSet,
@@ -16,7 +17,10 @@ use crate::{
     compute::Compute,
     export::{BrokenObject, ExportError, Npz, coordinates, internal_rows},
     fracture::{BreakStep, FractureParams, VoronoiDetail, generations::Plan},
-    scene::overlays::{Inside, Maker, OverlayFileError, OverlayFiles, Reading},
+    scene::{
+        FIELD_LEVEL,
+        overlays::{Cut, Inside, Maker, OverlayFileError, OverlayFiles, Part, Reading, Reads},
+    },
     svo::{
         Forest, Grid,
         morton::{self, Key},
@@ -33,30 +37,56 @@ pub const FILE: &str = "overlays.npz";
 /// The overlays to write.
 #[derive(Args, Clone, Debug, Default)]
 pub struct OverlayArgs {
-    #[arg(long = "overlays", value_name = "LIST", value_delimiter = ',', value_parser = maker)]
+    #[arg(id = "overlays", long = "overlays", value_name = "LIST", value_delimiter = ',', value_parser = part)]
     #[arg(help = format!(
         "Write what each break does inside as overlays.npz and overlays/*.ply (overlays_001.npz and overlays/001/ for the \
          second break, and so on); a list of {}",
         names()
     ))]
-    makers: Vec<Maker>,
+    parts: Vec<Part>,
 }
 
 /// Names of the drawings that are available as data. Seeds and the boundary set are in `voxels.npz`.
 fn names() -> String {
     let written = Maker::ALL.into_iter().filter(|maker| maker.write.is_some());
-    written.map(|maker| maker.name).collect::<Vec<_>>().join(", ")
+    let form =
+        |maker: Maker| if maker.has_cut { format!("{}[:CUT]", maker.name) } else { maker.name.to_owned() };
+    written.map(form).collect::<Vec<_>>().join(", ")
 }
 
-fn maker(text: &str) -> Result<Maker, String> {
-    let found = Maker::named(text.trim()).filter(|maker| maker.write.is_some());
-    found.ok_or_else(|| format!("there is no `{text}`; there are {}", names()))
+/// A drawing that is available as data, on its cut if it lies on one.
+fn part(text: &str) -> Result<Part, String> {
+    let name = text.trim().split(':').next().unwrap_or_default();
+    if Maker::named(name).is_none_or(|maker| maker.write.is_none()) {
+        return Err(format!("there is no `{name}`; there are {}", names()));
+    }
+    let part: Part = text.parse()?;
+    match part.number {
+        Some(_) => Err(format!("`{name}` is written with all its numbers; leave the number out")),
+        None => Ok(part),
+    }
 }
 
 impl OverlayArgs {
     /// Whether any overlay was chosen.
     pub fn given(&self) -> bool {
-        !self.makers.is_empty()
+        !self.parts.is_empty()
+    }
+
+    /// The chosen drawings, in the order of the list.
+    fn makers(&self) -> Vec<Maker> {
+        self.parts.iter().map(|part| part.maker).collect()
+    }
+
+    /// The cuts of the chosen drawings that lie on one, each once.
+    fn cuts(&self) -> Vec<Cut> {
+        let mut cuts = Vec::new();
+        for part in self.parts.iter().filter(|part| part.maker.has_cut) {
+            if !cuts.contains(&part.cut) {
+                cuts.push(part.cut);
+            }
+        }
+        cuts
     }
 
     /// Rejects overlays that a fracture by `params` at `level` does not have.
@@ -67,7 +97,7 @@ impl OverlayArgs {
                 "--overlays: what the method {method} does is not made of voxels; leave it out, or take the method octree"
             )));
         }
-        showing::check_cracks("--overlays", &self.makers, level, params)
+        showing::check_cracks("--overlays", &self.makers(), level, params)
     }
 
     /// Reads the overlays back and writes them.
@@ -85,10 +115,13 @@ impl OverlayArgs {
         if !self.given() {
             return Ok(());
         }
+        let (makers, cuts) = (self.makers(), self.cuts());
+        let has_fields = makers.iter().any(|maker| maker.reads == Reads::Fields);
+        let reading = Reading { fields: has_fields.then_some(FIELD_LEVEL), ..Reading::default() };
         let is_of_cells = |step: &BreakStep| VoronoiDetail::of(&step.result).is_some();
         for (number, step) in broken.steps.iter().enumerate().filter(|(_, step)| is_of_cells(step)) {
             let source = broken.source_of(step);
-            let (of, reading) = ((object, plan), Reading::default());
+            let of = (object, plan);
             let inside = showing::look_inside(compute, of, (step, source), reading, reporter)?;
             let there = folder.join(ply_folder(number));
             fs::create_dir_all(&there).map_err(|e| ExportError::write(&there, e))?;
@@ -96,12 +129,13 @@ impl OverlayArgs {
             let numbers = (step.first_cell as i32, ids_of_trees(&inside, broken, number));
             let npz = Npz::create(&folder.join(npz_name(number)))?;
             let mut files = OverlayFiles::new(&inside, (compute, object.grid), numbers, (npz, there));
+            files.cuts.clone_from(&cuts);
             reporter.stage("write overlays", |_| -> Result<(), OverlayFileError> {
                 write_grid(&mut files.npz, object.grid)?;
                 if broken.steps.len() > 1 {
                     write_broken(&mut files, at)?;
                 }
-                for maker in Maker::ALL.into_iter().filter(|maker| self.makers.contains(maker)) {
+                for maker in Maker::ALL.into_iter().filter(|maker| makers.contains(maker)) {
                     maker.write.map_or(Ok(()), |write| write(&mut files))?;
                 }
                 Ok(files.npz.finish()?)
@@ -187,18 +221,21 @@ mod tests {
     #[test]
     fn what_a_fracture_has_not_got_is_refused() {
         let args =
-            |list: &str| OverlayArgs { makers: list.split(',').map(|name| maker(name).unwrap()).collect() };
+            |list: &str| OverlayArgs { parts: list.split(',').map(|name| part(name).unwrap()).collect() };
         let planar = FractureParams::default();
         let refused =
             |list: &str, params: &FractureParams| args(list).check(7, params).unwrap_err().to_string();
         assert!(args("faces,labels,flood").check(7, &planar).is_ok());
-        for part in ["transition", "triangles", "points"] {
-            let said = refused(&format!("faces,{part}"), &planar);
-            assert!(said.contains(&format!("--overlays {part} belongs to --surface rough")), "{said}");
+        for name in ["transition", "triangles", "points"] {
+            let said = refused(&format!("faces,{name}"), &planar);
+            assert!(said.contains(&format!("--overlays {name} belongs to --surface rough")), "{said}");
         }
         let crack = CrackShape { transition_level: Some(7), ..CrackShape::default() };
         let finest = FractureParams { surface: Surface::Rough, crack, ..planar };
         assert!(refused("points", &finest).contains("below 7"));
-        assert!(maker("seeds").is_err_and(|e| e.contains("transition, triangles, points, faces")));
+        for unwritten in ["seeds", "wireframe:3", "nothing"] {
+            assert!(part(unwritten).is_err_and(|e| e.contains("transition, triangles, points, faces")));
+        }
+        assert!(part("labels:3").is_err_and(|e| e.contains("leave the number out")));
     }
 }

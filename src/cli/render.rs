@@ -5,39 +5,59 @@ use std::{
     sync::PoisonError,
 };
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::{
     compute::Compute,
-    export::{Signature, write_signed},
+    export::{Signature, disk::put_listed, write_signed},
     facade::{
         Engine, Subject as _, Viewpoint,
-        stills::{Stage, Still, draw, plain_options, surface_points},
+        stills::{Place, Stage, Still, draw, plain_options, surface_points},
     },
     files,
     fracture::{Fracturer, Seams, Source, Surface, generations::Plan},
-    render::{BodySeams, Camera, CellMarks, ColorBy, RenderOptions, Renderer},
+    render::{BodySeams, Camera, CellMarks, Overlay, RenderOptions, Renderer},
     scene::{Sandbox, Scene},
     svo::{Arena, KeyArray, coarsen},
 };
 
 use super::{
     CliError,
+    coloring::{ColoringArgs, Explained, sliced, whole},
     fracture::PatternArgs,
     input::{Object, about, is_scene, load_object, read_scene},
     playing::{break_the_rest, open, play_until},
     progress::Reporter,
     showing::{ShowArgs, about_labels},
+    vector,
 };
 
 /// Default leaf level of a mesh.
 const LEVEL: u32 = 8;
 
 impl RenderArgs {
+    /// Whether the picture is a drawing of lines and faces.
+    fn is_vector(&self) -> bool {
+        self.out.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"))
+    }
+
+    /// Refuses a picture that cannot be written, before the work starts.
+    fn check_out(&self) -> Result<(), CliError> {
+        if !self.is_vector() {
+            return super::check_picture_place("--out", &self.out, &[&self.file]);
+        }
+        if !self.show.only() && !self.coloring.is_alone() {
+            let message = "--out: a drawing as SVG has lines and flat faces, and no bodies: add --slice-alone, or --only to \
+                           --show, or give a name that ends in .png";
+            return Err(CliError::Input(message.into()));
+        }
+        super::check_place("--out", &self.out, &[&self.file])
+    }
+
     /// How the picture of a mesh looks.
     fn options(&self) -> RenderOptions {
         let (transparent, catches_shadows) = (self.transparent, self.shadows);
-        RenderOptions { transparent, catches_shadows, ..plain_options(self.color_by.into()) }
+        RenderOptions { transparent, catches_shadows, ..plain_options(self.coloring.rendered()) }
     }
 
     /// How the picture of a scene looks, which has a light of its own.
@@ -56,7 +76,7 @@ pub struct RenderArgs {
     coarser: super::input::CoarserArgs,
     /// Mesh file, scene file (.toml), or builtin:NAME
     file: PathBuf,
-    /// Picture to write
+    /// Picture to write: PNG, or SVG with --slice-alone or --only, which have lines and flat faces alone
     #[arg(long, value_name = "PNG")]
     out: PathBuf,
     /// Picture size in pixels
@@ -92,31 +112,11 @@ pub struct RenderArgs {
     /// A scene: play it this long, then break its pinned impact [default: draw it as it starts]
     #[arg(long, value_name = "S", value_parser = super::parse_not_negative)]
     seconds: Option<f64>,
-    /// What colours mean
-    #[arg(long, value_name = "NAME", default_value = "material")]
-    color_by: ColorName,
+    #[command(flatten)]
+    coloring: ColoringArgs,
     /// Print progress as lines of JSON on stderr
     #[arg(long)]
     json_progress: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ColorName {
-    Material,
-    Piece,
-    Crack,
-    Normal,
-}
-
-impl From<ColorName> for ColorBy {
-    fn from(name: ColorName) -> Self {
-        match name {
-            ColorName::Material => Self::Material,
-            ColorName::Piece => Self::Piece,
-            ColorName::Crack => Self::Crack,
-            ColorName::Normal => Self::Normal,
-        }
-    }
 }
 
 pub fn parse_explode(text: &str) -> Result<f64, String> {
@@ -133,7 +133,8 @@ pub fn parse_explode(text: &str) -> Result<f64, String> {
 /// [`CliError`].
 pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let camera = args.camera.as_deref().map(parse_camera).transpose()?;
-    super::check_picture_place("--out", &args.out, &[&args.file])?;
+    args.check_out()?;
+    args.coloring.check(&[&args.file])?;
     let reporter = Reporter::new(args.json_progress);
     if args.explode.is_some() && is_scene(&args.file) {
         return Err(about(&args.file, "--explode is for a mesh; a scene has `explode` in [view]"));
@@ -180,11 +181,21 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     };
     let inside = args.show.read(&compute, (&object, &plan), None, &reporter)?;
     let overlay = inside.as_ref().map(|inside| args.show.overlay(inside, &object, &stage.bodies));
+    let camera = camera.unwrap_or_else(|| args.view.camera_on(&surface_points(&stage.bodies), args.size));
+    let pattern = match args.coloring.needs_seeds() && plan.params.method.entry().by_seeds {
+        true => Some(object.pattern(&plan)?),
+        false => None,
+    };
+    let mut bodies = stage.bodies.clone();
+    let cut = whole(&object, &plan, pattern.as_ref(), &bodies);
+    let units = object.grid.h / Place::standing(&object.mass).h;
+    let explained = args.coloring.explain(&cut, &mut bodies, (camera, units), overlay)?;
+    let is_hidden = args.show.only() || args.coloring.is_alone();
     let still = Still {
         arena: &stage.arena,
-        bodies: if args.show.only() { &[] } else { &stage.bodies },
-        camera: camera.unwrap_or_else(|| args.view.camera_on(&surface_points(&stage.bodies), args.size)),
-        options: args.options(),
+        bodies: if is_hidden { &[] } else { &bodies },
+        camera,
+        options: RenderOptions { clips: explained.clips, ..args.options() },
         size: args.size,
         seams: seams.as_ref().map(|(seams, first)| BodySeams {
             body: 0,
@@ -192,9 +203,9 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
             first: *first,
             marks: CellMarks::default(),
         }),
-        overlay: overlay.as_ref(),
+        overlay: explained.overlay.as_ref(),
     };
-    picture(args, &compute, &still, signature(args, &compute, &object), &reporter)?;
+    picture(args, &compute, (&still, &explained), signature(args, &compute, &object), &reporter)?;
     super::print(&inside.as_ref().and_then(about_labels).unwrap_or_default());
     Ok(())
 }
@@ -227,20 +238,24 @@ fn broken(
     let compute = args.compute.open(reporter)?;
     let pieces = object.break_by(&Engine::from(compute.clone()), plan.clone(), reporter)?;
     let mut arena = Arena::new(&compute)?;
-    let bodies = pieces.drawn(&mut arena, explode)?;
-    let whole = || args.view.camera_on(&surface_points(&bodies), args.size);
+    let mut bodies = pieces.drawn(&mut arena, explode)?;
+    let camera = camera.unwrap_or_else(|| args.view.camera_on(&surface_points(&bodies), args.size));
     let inside = args.show.read(&compute, (object, plan), pieces.broken().steps.first(), reporter)?;
     let overlay = inside.as_ref().map(|inside| args.show.overlay(inside, object, &bodies));
+    let cut = sliced(&pieces, &bodies);
+    let units = object.grid.h / Place::standing(&object.mass).h;
+    let explained = args.coloring.explain(&cut, &mut bodies, (camera, units), overlay)?;
+    let is_hidden = args.show.only() || args.coloring.is_alone();
     let still = Still {
         arena: &arena,
-        bodies: if args.show.only() { &[] } else { &bodies },
-        camera: camera.unwrap_or_else(whole),
-        options: args.options(),
+        bodies: if is_hidden { &[] } else { &bodies },
+        camera,
+        options: RenderOptions { clips: explained.clips, ..args.options() },
         size: args.size,
         seams: None,
-        overlay: overlay.as_ref(),
+        overlay: explained.overlay.as_ref(),
     };
-    picture(args, &compute, &still, signature(args, &compute, object), reporter)?;
+    picture(args, &compute, (&still, &explained), signature(args, &compute, object), reporter)?;
     super::print(&inside.as_ref().and_then(about_labels).unwrap_or_default());
     Ok(())
 }
@@ -258,19 +273,21 @@ fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Resu
         play_until(&mut sandbox, args.seconds, &compute, reporter)?;
         break_the_rest(&mut sandbox, reporter)?;
     }
-    let bodies = sandbox.render_bodies(None);
-    let arena = sandbox.arena().read().unwrap_or_else(PoisonError::into_inner);
     let whole = || args.view.camera_on(&sandbox.surface_points(None), args.size);
+    let camera = camera.or(own_camera).unwrap_or_else(whole);
+    let explained = args.coloring.of_scene(&mut sandbox, camera)?;
+    let bodies = if args.coloring.is_alone() { Vec::new() } else { sandbox.render_bodies(None) };
+    let arena = sandbox.arena().read().unwrap_or_else(PoisonError::into_inner);
     let still = Still {
         arena: &arena,
         bodies: &bodies,
-        camera: camera.or(own_camera).unwrap_or_else(whole),
+        camera,
         options: args.options_of(&sandbox),
         size: args.size,
         seams: None,
-        overlay: None,
+        overlay: explained.overlay.as_ref(),
     };
-    picture(args, &compute, &still, signature, reporter)
+    picture(args, &compute, (&still, &explained), signature, reporter)
 }
 
 /// Octree level for the lists of planar cracks, which are the same at every level.
@@ -303,13 +320,26 @@ fn cracks(
 fn picture(
     args: &RenderArgs,
     compute: &Compute,
-    still: &Still<'_>,
+    (still, explained): (&Still<'_>, &Explained),
     signature: Signature,
     reporter: &Reporter,
 ) -> Result<(), CliError> {
-    let pixels = reporter.stage("draw", |_| draw(compute, &mut Renderer::new(compute)?, still))?;
+    if args.is_vector() {
+        let nothing = Overlay::default();
+        let overlay = still.overlay.map_or(&nothing, |overlay| &**overlay);
+        let origin = serde_json::to_string(&signature).unwrap_or_default();
+        let legends = args.coloring.legends(explained);
+        let text = vector::svg(overlay, (still.camera, args.size), legends, &origin);
+        let text = text.map_err(|error| CliError::Input(error.to_string()))?;
+        put_listed(&args.out, text.as_bytes())?.iter().for_each(|note| reporter.warn(note));
+        super::print(&format!("{}\n", args.out.display()));
+        return Ok(());
+    }
+    let mut pixels = reporter.stage("draw", |_| draw(compute, &mut Renderer::new(compute)?, still))?;
+    args.coloring.letter(explained, &mut pixels, (args.size, still.camera))?;
     let kept = write_signed(&args.out, args.size, &pixels, &signature)?;
-    kept.iter().for_each(|note| reporter.warn(note));
+    let legend = args.coloring.write_legends(explained)?;
+    kept.iter().chain(&legend).for_each(|note| reporter.warn(note));
     super::print(&format!("{}\n", args.out.display()));
     Ok(())
 }

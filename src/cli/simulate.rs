@@ -14,7 +14,9 @@ use clap::Args;
 
 use crate::{
     bodies::{ContactsId, ResponseId, StepReport, has_measure},
-    export::{Aside, Assembly, ExportError, Format, PairLog, StepLog, Trajectory, Watch, to_picoseconds},
+    export::{
+        Aside, Assembly, ContactLog, ExportError, Format, PairLog, StepLog, Trajectory, Watch, to_picoseconds,
+    },
     registry::LEFT_OUT,
     scene::{MAX_FIELD_LEVEL, Sandbox},
     voxelize::Progress,
@@ -69,6 +71,9 @@ pub struct SimulateArgs {
     /// Write collision_points.csv: averaged collision points of all pairs, after every step of this many
     #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u64).range(1..))]
     collision_points: Option<u64>,
+    /// Write contact_log.csv: every contact of the solver with its impulse and relative velocity, after every step of this many
+    #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u64).range(1..))]
+    contact_log: Option<u64>,
     /// Count colliding points and their contacts after every step, write contacts.csv, and print both with times as a
     /// table; for --contacts field
     #[arg(long)]
@@ -131,6 +136,7 @@ impl SimulateArgs {
             volume_every: self.volume_every,
             pairs: self.pairs,
             collision_points: self.collision_points,
+            contact_log: self.contact_log,
             bond_loads: self.bond_loads,
             formats: self.format.iter().map(|format| format.name).collect(),
         }
@@ -139,12 +145,13 @@ impl SimulateArgs {
 
 const ARRAYS: &str = "trajectory.npz";
 /// Other files and folders that a run may write.
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 10] = [
     REPORT,
     "steps.csv",
     "pairs.csv",
     "collision_points.csv",
     "contacts.csv",
+    "contact_log.csv",
     BONDS,
     BOND_LOADS,
     DEBRIS,
@@ -251,9 +258,11 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
         let pairs = PairLog::create(begun, args.pairs, args.collision_points)?;
         let counts = args.count_contacts.then(|| ContactCounts::create(begun, &sandbox)).transpose()?;
         let bonds = holds.then(|| BondLog::create(begun, args.bond_loads)).transpose()?;
-        Ok((log, pairs, counts, bonds))
+        let contacts = args.contact_log.map(|every| ContactLog::create(begun, every)).transpose()?;
+        Ok((log, pairs, counts, bonds, contacts))
     };
-    let (mut log, mut pairs, mut counts, mut bonds) = created().map_err(|error| aside.moved(error))?;
+    let (mut log, mut pairs, mut counts, mut bonds, mut contacts) =
+        created().map_err(|error| aside.moved(error))?;
     let mut written_on = aside.files()?;
     // From here on the folder is this run's: an earlier report is gone.
     aside.finish()?.iter().for_each(|note| reporter.warn(note));
@@ -261,6 +270,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     pairs.moved_to(&args.out);
     counts.iter_mut().for_each(|counts| counts.moved_to(&args.out));
     bonds.iter_mut().for_each(|bonds| bonds.moved_to(&args.out));
+    contacts.iter_mut().for_each(|contacts| contacts.moved_to(&args.out));
     let asks = signals::ask_first();
     if let Some(film) = &mut film {
         film.after(&compute, &sandbox, 0)?;
@@ -280,6 +290,9 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
             }
             if let Some(bonds) = &mut bonds {
                 bonds.record(step, &sandbox)?;
+            }
+            if let Some(contacts) = contacts.as_mut().filter(|contacts| contacts.wants(step)) {
+                contacts.record(report.time, &sandbox.contacts(), sandbox.bodies())?;
             }
             if pairs.wants(step) {
                 pairs.record(step, report.time, &sandbox.pair_data()?)?;

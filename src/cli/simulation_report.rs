@@ -35,6 +35,9 @@ pub struct Asked {
     pub pairs: bool,
     /// Steps between two writes of collision points.
     pub collision_points: Option<u64>,
+    /// Steps between two writes of the solver's contacts; absent: they are not written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contact_log: Option<u64>,
     /// Steps between two writes of the loads of bonds; absent: they are not written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bond_loads: Option<u64>,

@@ -143,7 +143,7 @@ fn scene(
     let scene = &opened.scene;
     let compute = compute.open(reporter)?;
     let mut painter = painter(&compute, folder, scene.to_text())?;
-    let (own_camera, color_by) = (scene.camera, scene.view.color_by);
+    let (own_camera, color_by) = (scene.camera, scene.view.color_by.rendered());
     let mut sandbox = open(&compute, opened, reporter)?;
     painter.look = RenderOptions { transparent: false, ..sandbox.picture_options() };
     let camera =

@@ -12,10 +12,12 @@ mod engine;
 mod error;
 mod export;
 mod fracture;
+pub(crate) mod lettering;
 mod matter;
 mod object;
 mod picture;
 mod pieces;
+pub(crate) mod stamp;
 pub(crate) mod stills;
 
 pub use engine::{Engine, Observer, Quiet};

@@ -216,6 +216,7 @@ impl Subject for World {
                 world_from_local: body.world_from_grid().as_mat4(),
                 id: body.id.0,
                 object: *families.entry(body.def.family).or_insert(known),
+                color: None,
                 selected: false,
                 mark: None,
                 interior: Volume::default(),

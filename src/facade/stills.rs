@@ -121,6 +121,7 @@ impl Place {
             world_from_local: self.matrix(offset),
             id,
             object: 0,
+            color: None,
             selected: false,
             mark: None,
             interior: Volume::default(),

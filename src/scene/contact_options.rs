@@ -1,8 +1,6 @@
 //! Options of generators and responses, as scene files and reports hold them: under names of their own, and also in a
 //! build without the generator or the response.
 
-use crate::bodies::Options;
-
 /// Contact level of two bodies of the scene and their pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PairLevel {
@@ -18,6 +16,39 @@ pub const FIELD_LEVEL: u32 = 5;
 /// Finest level of the cells of distance fields.
 pub const MAX_FIELD_LEVEL: u32 = 7;
 
+/// Contacts of a query of distance fields that are enough, where a scene gives no number.
+pub(super) const FIELD_POINTS: u32 = 8;
+
+/// Depth up to which contacts of distance fields may be left out where a scene gives none, a share of the radius.
+pub(super) const FIELD_EPSILON: f64 = 0.002;
+
+/// Points that a query of distance fields adds to the first ones (Glondu and others 2012, sec. 5.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FieldSelection {
+    /// Points deeper than the deepest contact so far.
+    #[default]
+    Deepest,
+    /// All points deeper than epsilon, as published.
+    Epsilon,
+}
+
+impl FieldSelection {
+    /// Whether it is the default.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// As the option of the generator has it.
+    pub(super) fn as_number(self) -> f64 {
+        match self {
+            Self::Deepest => 0.0,
+            Self::Epsilon => 1.0,
+        }
+    }
+}
+
 /// Constants of the response `penalty`.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -31,36 +62,5 @@ pub struct Penalty {
 impl Default for Penalty {
     fn default() -> Self {
         Self { stiffness: 1e8, friction: 2000.0 }
-    }
-}
-
-/// The options of a world.
-pub(super) fn options(field_level: u32, penalty: &Penalty) -> Options {
-    [
-        ("field_level", f64::from(field_level)),
-        ("penalty_stiffness", penalty.stiffness),
-        ("penalty_friction", penalty.friction),
-    ]
-    .into()
-}
-
-#[cfg(all(test, feature = "papers"))]
-mod tests {
-    use super::*;
-    use crate::bodies::{GeneratorEntry, SolverEntry, generators, solvers};
-
-    #[test]
-    fn every_option_has_its_default_and_its_range() {
-        crate::papers::register();
-        let of_generators = generators().into_iter().flat_map(|entry: &GeneratorEntry| entry.options);
-        let of_responses = solvers().into_iter().flat_map(|entry: &SolverEntry| entry.options);
-        let (usual, unset) = (options(FIELD_LEVEL, &Penalty::default()), Options::default());
-        let (beyond, set) = (Penalty { stiffness: 2e15, friction: 2e15 }, [7.0, 1e15, 1e15]);
-        let (most, mut found) = (options(MAX_FIELD_LEVEL + 1, &beyond), Vec::new());
-        for option in of_generators.chain(of_responses) {
-            assert_eq!(usual.value(option), unset.value(option), "{}", option.name);
-            found.push(most.value(option));
-        }
-        assert_eq!(found, set, "all of them, and no others");
     }
 }

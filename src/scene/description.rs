@@ -1,14 +1,17 @@
 //! Contents of a scene file as plain data. `docs/scenes.md` lists every field with its unit and default; a test keeps
 //! the two in step.
 
-use super::{BodyStrength, FIELD_LEVEL, Penalty};
+use super::{
+    BodyStrength, FIELD_LEVEL, FieldSelection, Penalty, SceneView, Slice,
+    contact_options::{FIELD_EPSILON, FIELD_POINTS},
+};
 use glam::{DQuat, DVec3};
 
 use crate::{
     bodies::{Adaptive, ContactsId, ResponseId, Walls},
     fracture::FractureParams,
     mesh::Up,
-    render::{Camera, ColorBy, Lens, Lighting},
+    render::{Camera, Lens, Lighting},
 };
 
 /// A scene file.
@@ -37,6 +40,15 @@ pub struct Scene {
     /// Octree level of the cells of distance fields, 1..=7.
     #[serde(skip_serializing_if = "is_usual_field_level")]
     pub field_level: u32,
+    /// Points that a query of distance fields adds to the first ones.
+    #[serde(skip_serializing_if = "FieldSelection::is_default")]
+    pub field_selection: FieldSelection,
+    /// Contacts of a query of distance fields that are enough; 0: all points.
+    #[serde(skip_serializing_if = "are_usual_field_points")]
+    pub field_most_points: u32,
+    /// Depth up to which contacts of distance fields may be left out, a share of the body's radius.
+    #[serde(skip_serializing_if = "is_usual_field_epsilon")]
+    pub field_epsilon: f64,
     /// Contact response, by name.
     pub response: ResponseId,
     /// Pieces of this generation and later do not break on impact.
@@ -65,6 +77,9 @@ pub struct Scene {
     /// Cameras to come back to.
     #[serde(rename = "saved_view", skip_serializing_if = "Vec::is_empty")]
     pub saved_views: Vec<SavedView>,
+    /// Planes that cut the bodies open.
+    #[serde(rename = "slice", skip_serializing_if = "Vec::is_empty")]
+    pub slices: Vec<Slice>,
     /// Objects.
     #[serde(rename = "body")]
     pub bodies: Vec<SceneBody>,
@@ -111,12 +126,16 @@ fn is_usual_field_level(level: &u32) -> bool {
     *level == FIELD_LEVEL
 }
 
-fn is_false(flag: &bool) -> bool {
-    !*flag
+fn are_usual_field_points(most: &u32) -> bool {
+    *most == FIELD_POINTS
 }
 
-fn is_true(flag: &bool) -> bool {
-    *flag
+fn is_usual_field_epsilon(epsilon: &f64) -> bool {
+    *epsilon == FIELD_EPSILON
+}
+
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 fn is_usual_light(light: &Lighting) -> bool {
@@ -248,6 +267,9 @@ impl Default for Scene {
             sleeping: true,
             contacts: ContactsId::default(),
             field_level: FIELD_LEVEL,
+            field_selection: FieldSelection::default(),
+            field_most_points: FIELD_POINTS,
+            field_epsilon: FIELD_EPSILON,
             response: ResponseId::SOFT,
             break_generations: 3,
             break_pieces: 500,
@@ -259,6 +281,7 @@ impl Default for Scene {
             light: Lighting::default(),
             lens: None,
             saved_views: Vec::new(),
+            slices: Vec::new(),
             bodies: Vec::new(),
             pinned: None,
             events: Vec::new(),
@@ -317,37 +340,6 @@ pub struct Pinned {
     pub point: DVec3,
     /// Direction of the blow, any length but zero.
     pub direction: DVec3,
-}
-
-/// Display settings of a scene.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SceneView {
-    /// What colours mean.
-    pub color_by: ColorBy,
-    /// How far pieces are drawn apart, 0..=1 of their distance from the centre.
-    pub explode: f64,
-    /// Whether the floor is drawn.
-    #[serde(skip_serializing_if = "is_true")]
-    pub floor: bool,
-    /// Whether background and floor of picture files are transparent.
-    #[serde(skip_serializing_if = "is_false")]
-    pub transparent: bool,
-    /// Whether the floor of transparent pictures keeps its shadows.
-    #[serde(skip_serializing_if = "is_false")]
-    pub catches_shadows: bool,
-}
-
-impl Default for SceneView {
-    fn default() -> Self {
-        Self {
-            color_by: ColorBy::default(),
-            explode: 0.0,
-            floor: true,
-            transparent: false,
-            catches_shadows: false,
-        }
-    }
 }
 
 /// One object of a scene.
@@ -539,7 +531,16 @@ impl Event {
         size_of::<Self>() + beside
     }
 
-    /// The object that it names by number, if it does.
+    /// The number by which it names an object, if it does.
+    pub(super) fn object(&self) -> Option<u32> {
+        match self {
+            Self::Impact { body, .. } => *body,
+            Self::Hand { body, .. } | Self::Move { body, .. } => Some(*body),
+            Self::Projectile { .. } => None,
+        }
+    }
+
+    /// The same number, to be changed.
     pub(super) fn object_mut(&mut self) -> Option<&mut u32> {
         match self {
             Self::Impact { body, .. } => body.as_mut(),

@@ -7,11 +7,13 @@ mod beside;
 mod break_log;
 pub mod breaking;
 mod coarser;
+mod coloring;
 mod contact_options;
 mod cutting;
 mod debris;
 mod debris_view;
 mod description;
+mod difference_view;
 mod document;
 mod error;
 mod exporting;
@@ -32,13 +34,16 @@ mod painted;
 mod pinned;
 mod placement;
 mod preview;
+mod probe;
 mod resting;
 mod sandbox;
 mod shipped;
 mod strength;
 mod stress;
+mod scene_view;
 mod seeds_file;
 mod shot;
+mod slices;
 mod stage;
 mod timeline;
 mod touching;
@@ -48,14 +53,17 @@ pub use crate::{
     fracture::{Cells, KeptCells, nearest_seed},
     import::{ImportError, Imported, display_name, import},
 };
-pub use beside::{Broken, ColumnState, ColumnView, MOST as MOST_BESIDE, Way};
+pub use beside::{Broken, ColumnState, ColumnView, Differing, MOST as MOST_BESIDE, Way};
 pub use break_log::{BreakLog, BreakRecord};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
-pub use contact_options::{FIELD_LEVEL, MAX_FIELD_LEVEL, PairLevel, Penalty};
+pub use coloring::{
+    BodyColors, BodyPlace, ColorMap, Coloring, Fill, Key, Kind, Legend, Painter, Place, Plate, Quantity,
+    QuantityEntry, Range, Scale, SeedSet, scale_bar,
+};
+pub use contact_options::{FIELD_LEVEL, FieldSelection, MAX_FIELD_LEVEL, PairLevel, Penalty};
 pub use debris_view::DebrisReel;
 pub use description::{
     BondDamage, Event, PartName, Pinned, SavedView, Scene, SceneBody, SceneBreak, ScenePair, ScenePose,
-    SceneView,
 };
 pub use document::ObjectInfo;
 pub use error::SandboxError;
@@ -75,10 +83,16 @@ pub use painted::paint_color;
 pub use pieces::{Histogram, PieceRow, Selection, SizeRange, SizeUnit, SortBy, SortOrder, listed, unit_of};
 pub use presets::MaterialPreset;
 pub use preview::{LevelControl, PreviewReport};
+pub use probe::{
+    Probe, ProbeBreak, ProbeCopy, ProbeKind, ProbeLabel, ProbeNode, ProbePlane, ProbeSeed, ProbeTransition,
+    ProbeTriangle, Probed,
+};
 pub use sandbox::{Arrived, BondFailure, Foot, HardPush, LoadedBond, PieceEdit, Pose, Sandbox, WhyItFell};
+pub use scene_view::SceneView;
 pub use seeds_file::{PICTURES, parse_seeds, read_seeds};
 pub use shipped::{SHIPPED_SCENES, ShippedScene};
-pub use shot::Shot;
+pub use shot::{Shot, ShotLook};
+pub use slices::{MOST_OPENING, Slice, SliceOrder, SlicePlace, Sliced, Swing, draw_slices};
 pub use stage::{Aim, BodyInfo, Origin, ScenePick, Status};
 pub use strength::{BodyStrength, BondStrength, MOST_LUMPS};
 pub use stress::StressReport;

@@ -33,6 +33,10 @@ parameters! {
          field's cells: finer cells are exact deeper inside, coarser ones are computed faster")
         .slider(2.0, MAX_FIELD_LEVEL as f64).undo("field level")
         .more("a body that collides at a coarser level has a field of that one");
+    FIELD_POINTS = Parameter::whole("Points", (0.0, 4096.0), "Contacts of a query of distance fields that are enough, \
+         so that only deeper points are added; 0: every point that collides is a contact, which no later stage thins");
+    FIELD_EPSILON = Parameter::number("Epsilon", (0.0, 1.0), "Depth up to which contacts of distance fields may be left \
+         out, a share of the radius of the body whose points they are");
     /// Stiffness of the penalty response.
     pub STIFFNESS = Parameter::number("Stiffness 10^", (0.0, 1e15), "k of the paper's equation 3: how strongly \
          overlapping volume pushes bodies apart. A cube of 1 m and 2000 kg rests 0.2 mm deep at 10⁸").unit("N/m⁵", 0)
@@ -52,6 +56,8 @@ impl Scene {
         number dt = DT;
         number substeps = SUBSTEPS;
         number field_level = FIELD_LEVEL;
+        number field_most_points = FIELD_POINTS;
+        number field_epsilon = FIELD_EPSILON;
         number floor_height = Parameter::number("Floor", (-1e6, 1e6), "height of that plane").unit("m", 2);
         number penalty.stiffness = STIFFNESS;
         number penalty.friction = DRAG;
@@ -181,6 +187,7 @@ impl Tuning {
         value view.preview = Parameter::named("preview");
         value view.touching = Parameter::named("what is shown of contacts");
         value view.debris = Parameter::named("what is shown of debris");
+        value view.differences = Parameter::named("differences of views");
         value view.hairlines = Parameter::named("what is shown of cracks");
         value view.floor = Parameter::named("floor");
         value view.transparent = Parameter::named("transparent pictures");
@@ -188,6 +195,8 @@ impl Tuning {
         value view.lighting = Parameter::named("light");
         value view.lens = Parameter::named("depth of field");
         value saved_views = Parameter::named("saved views");
+        value slices = Parameter::named("slices");
+        value view.scale = Parameter::named("scale of colours");
         value view.inside.step = Parameter::named("iteration that is shown");
         value view.inside.drawings = Parameter::named("what is shown of the inside");
         value view.inside.labels = Parameter::named("what is shown of the inside");

@@ -6,15 +6,19 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Moment, Timeline,
+    BodyInfo, BreakLog, Coloring, Legend, Moment, Painter, Place, Quantity, Scale, Slice, Sliced, Timeline,
+    ViewTuning,
+    coloring::body_place,
+    draw_slices,
     exporting::Leaving,
+    slices::clips,
     stage::{Motion, Runs, drawn_parts},
     timeline::Frame,
 };
 use crate::{
-    bodies::{BodyId, BodyState},
+    bodies::{BodyDef, BodyId, BodyState},
     fracture::Volume,
-    render::RenderBody,
+    render::{Clips, Overlay, RenderBody},
 };
 
 /// Recorded states of one take, in order of time; at least one.
@@ -77,22 +81,99 @@ impl Shot {
     /// The bodies at `time` (s) for the renderer, without those in `hidden`. `insides` are the materials inside the objects;
     /// at least one.
     #[must_use]
-    pub fn render_bodies(&self, time: f64, insides: &[Volume], hidden: &BTreeSet<BodyId>) -> Vec<RenderBody> {
+    pub fn render_bodies(
+        &self,
+        time: f64,
+        (insides, look): (&[Volume], &ShotLook),
+        hidden: &BTreeSet<BodyId>,
+    ) -> Vec<RenderBody> {
         let Some((moment, poses)) = self.at(time) else { return Vec::new() };
         let shown = moment.stage.known().zip(poses).filter(|((id, ..), _)| !hidden.contains(id));
         shown
             .flat_map(|((_, def, info), pose)| {
+                let color = look.color((def, *info, &pose));
                 drawn_parts(def, pose).map(move |(shape, world_from_local)| RenderBody {
                     shape,
                     world_from_local,
                     id: info.color_id,
                     object: info.object as u32,
+                    color,
                     selected: false,
                     mark: None,
                     interior: insides[info.object.min(insides.len() - 1)],
                 })
             })
             .collect()
+    }
+}
+
+/// What the colours and the slices of a shot show.
+#[derive(Default)]
+pub struct ShotLook {
+    colors: Option<(Quantity, Painter)>,
+    slices: Vec<Slice>,
+    scale: Scale,
+    breaks: BreakLog,
+}
+
+impl ShotLook {
+    /// The look that `view` and `slices` give to a shot. Colours of numbers reach from the least to the greatest of the whole
+    /// shot, unless the scale says otherwise.
+    pub(super) fn new(shot: &Shot, view: &ViewTuning, slices: &[Slice], breaks: &BreakLog) -> Self {
+        let mut look =
+            Self { slices: slices.to_vec(), scale: view.scale, breaks: breaks.clone(), colors: None };
+        if let Coloring::Value(quantity) = view.color_by {
+            let mut values = Vec::new();
+            for (_, moment, motions) in shot.each() {
+                let bodies = moment.stage.known().zip(motions.iter());
+                let value = |((_, def, info), motion): ((BodyId, &BodyDef, &BodyInfo), &Motion)| {
+                    look.value(quantity, (def, *info, &motion.state))
+                };
+                values.extend(bodies.filter_map(value));
+            }
+            look.colors = Some((quantity, Painter::new(quantity, view.scale, values.into_iter())));
+        }
+        look
+    }
+
+    fn value(&self, quantity: Quantity, known: (&BodyDef, BodyInfo, &BodyState)) -> Option<f64> {
+        (quantity.of)(&Place { body: &body_place(&self.breaks, known), voxel: None })
+    }
+
+    fn color(&self, known: (&BodyDef, BodyInfo, &BodyState)) -> Option<[u8; 3]> {
+        let (quantity, painter) = self.colors.as_ref()?;
+        Some(painter.color(self.value(*quantity, known).unwrap_or(f64::NAN)))
+    }
+
+    /// Planes that cut the bodies open at `time` (s).
+    #[must_use]
+    pub fn clips(&self, time: f64) -> Clips {
+        clips(&self.slices, time)
+    }
+
+    /// The slices of a shot at `time` (s), without the bodies in `hidden`, on top of another overlay; and what all colours mean.
+    #[must_use]
+    pub fn overlay(
+        &self,
+        (shot, time): (&Shot, f64),
+        hidden: &BTreeSet<BodyId>,
+        below: Option<Arc<Overlay>>,
+    ) -> (Option<Arc<Overlay>>, Vec<Legend>) {
+        let own = self.colors.as_ref().and_then(|(_, painter)| painter.legend());
+        let mut legends: Vec<Legend> = own.into_iter().collect();
+        let Some((moment, poses)) = shot.at(time).filter(|_| !self.slices.is_empty()) else {
+            return (below, legends);
+        };
+        let shown = moment.stage.known().zip(&poses).filter(|((id, ..), _)| !hidden.contains(id));
+        let sliced = shown.map(|((_, def, info), pose)| Sliced {
+            place: body_place(&self.breaks, (def, *info, pose)),
+            parts: drawn_parts(def, *pose).collect(),
+        });
+        let sliced: Vec<Sliced<'_>> = sliced.collect();
+        let (overlay, of_slices) = draw_slices(&sliced, &self.slices, (self.scale, time), below.as_deref());
+        legends.extend(of_slices);
+        legends.dedup();
+        (Some(Arc::new(overlay)), legends)
     }
 }
 

@@ -3,13 +3,14 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    Aim, BodyStrength, KeptCells, PairLevel, Penalty, SavedView, Scene, SceneBody, SceneView,
+    Aim, BodyStrength, Coloring, KeptCells, PairLevel, Penalty, SavedView, Scale, Scene, SceneBody,
+    SceneView, Slice,
     overlays::{Cut, Maker, Part},
 };
 use crate::{
     bodies::{ContactsId, ResponseId, Walls},
     fracture::{FractureParams, Paint},
-    render::{ColorBy, Lens, Lighting, RenderOptions},
+    render::{Lens, Lighting, RenderOptions},
 };
 
 /// Everything that a slider changes without changing the objects.
@@ -64,6 +65,8 @@ pub struct Tuning {
     pub view: ViewTuning,
     /// Cameras to come back to.
     pub saved_views: Vec<SavedView>,
+    /// Planes that cut the bodies open.
+    pub slices: Vec<Slice>,
     /// The pinned impact.
     #[serde(skip)]
     pub pin: Option<Pin>,
@@ -173,7 +176,10 @@ pub struct ViewTuning {
     /// How far pieces are drawn apart, 0..=1.
     pub explode: f64,
     /// What colours mean.
-    pub color_by: ColorBy,
+    pub color_by: Coloring,
+    /// Colours of numbers, where colours mean some.
+    #[serde(default)]
+    pub scale: Scale,
     /// Kind of preview of the aimed blow.
     pub preview: PreviewMode,
     /// Overlays of a fracture's internals.
@@ -185,6 +191,9 @@ pub struct ViewTuning {
     /// Whether the debris of bonds that failed is drawn.
     #[serde(default = "is_drawn")]
     pub debris: bool,
+    /// Whether dots show where a comparison view cracked other voxels.
+    #[serde(default)]
+    pub differences: bool,
     /// Whether lines show where pieces lie together.
     #[serde(default = "is_drawn")]
     pub hairlines: bool,
@@ -328,23 +337,23 @@ const HAIRLINE: f32 = 1.2;
 impl ViewTuning {
     /// Takes over what a scene says of its look.
     pub(super) fn take_look(&mut self, scene: &Scene) {
-        let SceneView { color_by, explode, floor, transparent, catches_shadows } = scene.view;
-        (self.color_by, self.explode, self.floor) = (color_by, explode, floor);
+        let SceneView { color_by, scale, explode, floor, transparent, catches_shadows } = scene.view;
+        (self.color_by, self.scale, self.explode, self.floor) = (color_by, scale, explode, floor);
         (self.transparent, self.catches_shadows) = (transparent, catches_shadows);
         (self.lighting, self.lens) = (scene.light, scene.lens);
     }
 
     /// Writes the look into a scene.
     pub(super) fn put_look(&self, scene: &mut Scene) {
-        let &Self { color_by, explode, floor, transparent, catches_shadows, .. } = self;
-        scene.view = SceneView { color_by, explode, floor, transparent, catches_shadows };
+        let &Self { color_by, scale, explode, floor, transparent, catches_shadows, .. } = self;
+        scene.view = SceneView { color_by, scale, explode, floor, transparent, catches_shadows };
         (scene.light, scene.lens) = (self.lighting, self.lens);
     }
 
     /// Options of pictures, with a floor at `floor` (m) if it is drawn, and hairlines of this width where they are drawn.
     pub(super) fn options(&self, floor: Option<f64>, hairline: f32) -> RenderOptions {
         RenderOptions {
-            color_by: self.color_by,
+            color_by: self.color_by.rendered(),
             floor: floor.filter(|_| self.floor).map(|y| y as f32),
             transparent: self.transparent,
             catches_shadows: self.catches_shadows,
@@ -366,11 +375,13 @@ impl Default for ViewTuning {
     fn default() -> Self {
         Self {
             explode: 0.0,
-            color_by: ColorBy::Material,
+            color_by: Coloring::default(),
+            scale: Scale::default(),
             preview: PreviewMode::Seams,
             inside: InsideView::default(),
             touching: Touching::Off,
             debris: true,
+            differences: false,
             hairlines: true,
             floor: true,
             transparent: false,
@@ -411,6 +422,7 @@ impl Default for Tuning {
             brush: Brush::default(),
             view: ViewTuning::default(),
             saved_views: Vec::new(),
+            slices: Vec::new(),
             pin: None,
             focus: None,
             own: Arc::default(),

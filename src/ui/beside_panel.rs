@@ -3,7 +3,7 @@
 use egui::{Color32, Rect, Vec2};
 
 use super::{
-    Command, UiInput, UiOutput, theme,
+    Command, UiInput, UiOutput, theme, tune,
     widgets::{grouped, label},
 };
 use crate::scene::{Broken, ColumnState, ColumnView, MOST_BESIDE, Way};
@@ -77,7 +77,7 @@ fn told(column: &ColumnView, own: bool) -> (String, Color32) {
 
 /// The figures of a break; lines wrap between figures, not within one.
 fn figures(broken: &Broken) -> String {
-    let Broken { seconds, pieces, volume_error, meshes, is_pinned } = *broken;
+    let Broken { seconds, pieces, volume_error, meshes, differing, is_pinned } = *broken;
     let ms = 1e3 * seconds;
     let time = if ms < 10.0 { format!("{ms:.1} ms") } else { format!("{ms:.0} ms") };
     let volume = if volume_error.abs() <= SAME_VOLUME {
@@ -93,6 +93,10 @@ fn figures(broken: &Broken) -> String {
             all.push(if is_all { "all closed".into() } else { format!("{} closed", grouped(tally.closed)) });
         }
         None => all.push("counting faces".into()),
+    }
+    if let Some([both, document, here]) = differing {
+        let [both, document, here] = [both, document, here].map(|count| grouped(count as u64));
+        all.push(format!("crack voxels: {both} in both, {document} only left, {here} only here"));
     }
     let all: Vec<String> = all.iter().map(|item| item.replace([' ', '\u{2009}'], "\u{a0}")).collect();
     let before = if is_pinned { "before it falls: " } else { "" };
@@ -112,6 +116,14 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     }
     if shown.is_empty() {
         return;
+    }
+    let mut new = sandbox.tuning().clone();
+    let tip = "Dots where only one of the two breaks cracked a voxel: gold the left one, blue the first view beside it; they lie \
+               where the body stood when it broke";
+    let field = ui.checkbox(&mut new.view.differences, "Show where they differ").on_hover_text(tip);
+    out.name("differences", &field);
+    if field.changed() {
+        tune(out, "differences", new);
     }
     label(ui, "Beside it", "One or two methods; the left view is the open document and keeps its method");
     for way in Way::all() {
@@ -156,8 +168,14 @@ mod tests {
 
     #[test]
     fn captions_say_what_came_of_it() {
-        let mut broken =
-            Broken { seconds: 0.0123, pieces: 43, volume_error: 2e-8, meshes: None, is_pinned: false };
+        let mut broken = Broken {
+            seconds: 0.0123,
+            pieces: 43,
+            volume_error: 2e-8,
+            meshes: None,
+            differing: None,
+            is_pinned: false,
+        };
         let plain = |broken: &Broken| figures(broken).replace('\u{a0}', " ");
         assert_eq!(plain(&broken), "12 ms, 43 pieces, volume kept (+2e-8), counting faces");
         broken.meshes = Some(MeshTally { triangles: 12_345, closed: 43 });
@@ -165,6 +183,9 @@ mod tests {
         broken.meshes = Some(MeshTally { triangles: 9, closed: 40 });
         (broken.volume_error, broken.seconds, broken.is_pinned) = (-0.0123, 0.0051, true);
         let text = "before it falls: 5.1 ms, 43 pieces, volume -1.230 %, 9 faces, 40 closed";
+        assert_eq!(plain(&broken), text);
+        broken.differing = Some([1200, 34, 5]);
+        let text = text.to_owned() + ", crack voxels: 1 200 in both, 34 only left, 5 only here";
         assert_eq!(plain(&broken), text);
     }
 }

@@ -32,6 +32,8 @@ pub enum Tool {
     Select,
     /// Moves and turns objects and pieces, and sizes whole objects.
     Move,
+    /// Says everything about a voxel.
+    Probe,
 }
 
 /// A side panel.
@@ -206,6 +208,8 @@ pub enum Command {
     Release,
     /// Throw a body through this position in the picture (0..1).
     Throw([f32; 2]),
+    /// Probe the voxel at this position in the picture (0..1); forgets the last one if there is none.
+    ProbeAt([f32; 2]),
     /// Select the piece at this position in the picture (0..1); clears the selection if there is none.
     SelectAt {
         /// Position in the picture (0..1).

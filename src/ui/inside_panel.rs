@@ -42,7 +42,8 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         let combo = egui::ComboBox::from_id_salt("labels").selected_text(chosen).width(150.0);
         let response = combo.show_ui(ui, |ui| {
             for (labels, name, tip) in all {
-                ui.selectable_value(&mut view.labels, labels, name).on_hover_text(tip);
+                let line = ui.selectable_value(&mut view.labels, labels, name).on_hover_text(tip);
+                out.name(format!("labels: {name}"), &line);
             }
         });
         out.name("labels", &response.response);
@@ -170,7 +171,7 @@ fn playback(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out:
     figure(ui, "Union-find", format!("{} islands, {same}", grouped(labels.islands as u64)));
 }
 
-/// Bar chart of the changes per iteration, logarithmic; a click selects an iteration.
+/// Bar chart of the changes per iteration, on a logarithmic scale; a click selects an iteration.
 fn plot(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out: &mut UiOutput) {
     let (rect, response) = ui.allocate_exact_size(egui::vec2(theme::ROW, PLOT), egui::Sense::click());
     out.name("label_plot", &response);
@@ -179,13 +180,14 @@ fn plot(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out: &mu
     let count = labels.changes.len().max(1);
     let step = rect.width() / count as f32;
     let most = labels.changes.iter().copied().max().unwrap_or(0) as f32;
+    let rise = |changes: f32| (PLOT - 4.0) * libm::logf(changes + 1.0) / libm::logf(most + 1.0).max(1e-6);
+    axis(&painter, rect, most, rise);
     for (i, changes) in labels.changes.iter().enumerate() {
         // An iteration with one change still gets a visible bar.
-        let height =
-            if *changes == 0 { 0.0 } else { libm::logf(*changes as f32 + 1.0) / libm::logf(most + 1.0) };
+        let height = if *changes == 0 { 0.0 } else { rise(*changes as f32) };
         let left = rect.left() + i as f32 * step;
         let bar = egui::Rect::from_min_max(
-            egui::pos2(left, rect.bottom() - height * (PLOT - 4.0)),
+            egui::pos2(left, rect.bottom() - height),
             egui::pos2(left + (step - 1.0).max(0.8), rect.bottom()),
         );
         let shown = i + 1 == labels.at;
@@ -200,6 +202,22 @@ fn plot(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out: &mu
     if let Some((i, changes)) = under.and_then(|i| Some((i, labels.changes.get(i)?))) {
         let text = format!("iteration {}: {} labels changed; click to show it", i + 1, grouped(*changes));
         response.on_hover_text(text);
+    }
+}
+
+/// Lines at powers of ten, with their numbers.
+fn axis(painter: &egui::Painter, rect: egui::Rect, most: f32, rise: impl Fn(f32) -> f32) {
+    let color = theme::DIM.gamma_multiply(0.35);
+    for (power, text) in ["1", "10", "100", "1 k", "10 k", "100 k", "1 M", "10 M"].into_iter().enumerate() {
+        let value = (0..power).fold(1.0f32, |value, _| 10.0 * value);
+        // Every second one on a scale with many.
+        if value > most || (most > 1e4 && power % 2 == 1) {
+            continue;
+        }
+        let y = rect.bottom() - rise(value);
+        painter.line_segment([egui::pos2(rect.left(), y), egui::pos2(rect.right(), y)], (1.0, color));
+        let font = egui::FontId::proportional(8.5);
+        painter.text(egui::pos2(rect.right() - 2.0, y), egui::Align2::RIGHT_BOTTOM, text, font, theme::DIM);
     }
 }
 

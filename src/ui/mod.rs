@@ -21,6 +21,7 @@ mod impact;
 mod inside_panel;
 mod kept_panel;
 mod keymap;
+mod legend;
 mod light_panel;
 mod method_panel;
 mod notices;
@@ -30,16 +31,21 @@ mod palette;
 mod path_field;
 mod path_prompt;
 mod physics_panel;
+mod pair_map;
 mod pairs_panel;
 mod pictures;
 mod pieces_panel;
 mod preset_panel;
+mod probe_panel;
 mod question;
 mod rubber_band;
+mod scale_rows;
 mod scene_list;
 mod shortcuts;
 mod shot_rows;
 mod size_histogram;
+mod slice_handles;
+mod slice_panel;
 mod stages_panel;
 mod takes_list;
 mod status_bar;
@@ -126,10 +132,16 @@ pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOu
         let unfold = std::mem::take(&mut state.pieces.unfolds).then_some(true);
         let pieces = &mut state.pieces;
         section_unfolding(ui, "Pieces", (false, unfold), |ui| pieces_panel::show(ui, pieces, input, out));
+        if probe_panel::is_wanted(input) {
+            section(ui, "Probe", true, |ui| probe_panel::show(ui, input, out));
+        }
         section(ui, "View", true, |ui| view_panel::show(ui, input, &tuning, out));
+        let header = section(ui, "Slices", false, |ui| slice_panel::show(ui, input, &tuning, out));
+        out.name("section_slices", &header);
         section(ui, "Camera", false, |ui| camera_panel::show(ui, input, &tuning, out));
         section(ui, "Light", false, |ui| light_panel::show(ui, &tuning, out));
-        section(ui, "Inside", false, |ui| inside_panel::show(ui, input, &tuning, out));
+        let header = section(ui, "Inside", false, |ui| inside_panel::show(ui, input, &tuning, out));
+        out.name("section_inside", &header);
         section(ui, "Physics", true, |ui| physics_panel::show(ui, state, input, &tuning, out));
         section(ui, "Stages", true, |ui| stages_panel::show(ui, input, out));
     });
@@ -146,8 +158,14 @@ pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOu
     out
 }
 
-fn section(ui: &mut egui::Ui, title: &str, open: bool, contents: impl FnOnce(&mut egui::Ui)) {
-    section_unfolding(ui, title, (open, None), contents);
+/// A section that can be folded away; the answer is that of its header.
+fn section(
+    ui: &mut egui::Ui,
+    title: &str,
+    open: bool,
+    contents: impl FnOnce(&mut egui::Ui),
+) -> egui::Response {
+    section_unfolding(ui, title, (open, None), contents)
 }
 
 /// A section that `now` unfolds or folds in this frame, if it is given.
@@ -156,7 +174,7 @@ fn section_unfolding(
     title: &str,
     (open, now): (bool, Option<bool>),
     contents: impl FnOnce(&mut egui::Ui),
-) {
+) -> egui::Response {
     let section =
         egui::CollapsingHeader::new(egui::RichText::new(title).strong().size(14.5).color(theme::GOLD))
             .id_salt(title)
@@ -172,4 +190,5 @@ fn section_unfolding(
         section.header_response.scroll_to_me(Some(egui::Align::TOP));
     }
     ui.separator();
+    section.header_response
 }

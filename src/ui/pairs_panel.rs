@@ -1,7 +1,7 @@
 //! Octree levels for contacts between certain pairs of bodies, which override the bodies' own levels.
 
 use super::{
-    UiInput, UiOutput, UiState,
+    UiInput, UiOutput, UiState, pair_map,
     widgets::{label, name_list},
 };
 use crate::scene::{PairLevel, Sandbox, Tuning};
@@ -79,6 +79,12 @@ pub(super) fn show(
     });
     if let Some(gone) = gone {
         new.pairs.remove(gone);
+    }
+    if (2..=pair_map::MOST).contains(&bodies) {
+        let names: Vec<String> = (0..bodies).map(|body| name(sandbox, body)).collect();
+        egui::CollapsingHeader::new("Levels of all pairs").id_salt("pair map").show_unindented(ui, |ui| {
+            pair_map::show(ui, input, &names, new, out);
+        });
     }
     let chosen = &mut state.pair.0;
     ui.horizontal(|ui| {

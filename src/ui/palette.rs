@@ -54,6 +54,7 @@ fn entries(earlier: &[KeptSession]) -> Vec<Entry> {
         ("Throw: a click throws a ball or a box", "T", Command::Tool(Tool::Throw)),
         ("Select: a click selects a piece, a drag many", "S", Command::Tool(Tool::Select)),
         ("Move: arrows and rings move and turn what is clicked", "M", Command::Tool(Tool::Move)),
+        ("Probe: a click says everything about a voxel", "V", Command::Tool(Tool::Probe)),
         ("Add a mesh to the scene", "", Command::AddDialog),
         ("Let the panels change all objects", "", Command::Focus(None)),
         ("Select all pieces that are shown", "Ctrl+A", Command::SelectAll),

@@ -55,6 +55,7 @@ pub(super) fn bound(keymap: Keymap, time: Time) -> Vec<Bound> {
         (plain, Key::T, Command::Tool(Tool::Throw), "Throw: a click throws a ball or a box"),
         (plain, Key::S, Command::Tool(Tool::Select), "Select: a click selects a piece, a drag many"),
         (plain, Key::M, Command::Tool(Tool::Move), "Move: arrows and rings move and turn what is clicked"),
+        (plain, Key::V, Command::Tool(Tool::Probe), "Probe: a click says everything about a voxel"),
         (plain, Key::OpenBracket, Command::Fold(Side::Left), "Fold the left panel, or unfold it"),
         (plain, Key::CloseBracket, Command::Fold(Side::Right), "Fold the right panel, or unfold it"),
     ];

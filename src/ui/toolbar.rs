@@ -3,9 +3,9 @@
 use super::{Command, Tool, UiInput, UiOutput, theme};
 
 /// Window width at which all buttons fit with room to spare, points.
-const ROOMY: f32 = 1345.0;
+const ROOMY: f32 = 1395.0;
 /// Below this window width the tools get a line of their own, points.
-const NARROW: f32 = 1165.0;
+const NARROW: f32 = 1213.0;
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     let is_narrow = ui.available_width() < NARROW;
@@ -153,6 +153,7 @@ fn tools(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
             "Move",
             "A click chooses an object or a piece; its arrows move it, its rings turn it, its cube sizes it (M)",
         ),
+        (Tool::Probe, "probe", "Probe", "A click says everything about a voxel (V)"),
     ];
     ui.spacing_mut().item_spacing.x = ui.spacing().item_spacing.x.min(3.0);
     for (tool, name, text, tip) in tools {

@@ -1,17 +1,24 @@
 //! Display settings and the picture's quality.
 
 use super::{
-    UiInput, UiOutput, beside_panel, keymap, tune,
+    UiInput, UiOutput, beside_panel, keymap, scale_rows, tune,
     widgets::{label, name_list, numbers},
 };
-use crate::{render::ColorBy, scene::Tuning};
+use crate::{
+    render::ColorBy,
+    scene::{Coloring, Kind, Quantity, Tuning},
+};
 
-const COLORS: [(ColorBy, &str, &str); 5] = [
-    (ColorBy::Material, "material", "The object's own colours"),
-    (ColorBy::Piece, "piece", "A colour for every piece"),
-    (ColorBy::Normal, "normal", "Surface directions"),
-    (ColorBy::Crack, "crack", "Crack faces and the original surface in two colours"),
-    (ColorBy::Level, "level", "Octree level at which the ray stopped"),
+const COLORS: [(Coloring, &str, &str); 5] = [
+    (Coloring::Look(ColorBy::Material), "material", "The object's own colours"),
+    (Coloring::Look(ColorBy::Piece), "piece", "A colour for every piece"),
+    (Coloring::Look(ColorBy::Normal), "normal", "Surface directions"),
+    (
+        Coloring::Look(ColorBy::Crack),
+        "crack",
+        "Crack faces, the original surface and cut faces in three colours",
+    ),
+    (Coloring::Look(ColorBy::Level), "level", "Octree level at which the ray stopped"),
 ];
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out: &mut UiOutput) {
@@ -20,17 +27,33 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let view = &mut new.view;
     ui.horizontal(|ui| {
         label(ui, "Colour by", "What decides the colours");
-        let chosen =
-            COLORS.iter().find(|(c, ..)| *c == view.color_by).map_or("material", |(_, name, _)| name);
+        let look = COLORS.iter().find(|(c, ..)| *c == view.color_by).map_or("material", |(_, name, _)| name);
+        let chosen = match view.color_by {
+            Coloring::Value(quantity) => quantity.label.to_lowercase(),
+            Coloring::Look(_) => look.to_owned(),
+        };
         let combo = egui::ComboBox::from_id_salt("color by").selected_text(chosen).width(150.0);
-        let response = combo.show_ui(ui, |ui| {
+        let response = combo.height(560.0).show_ui(ui, |ui| {
             for (color, name, tip) in COLORS {
                 ui.selectable_value(&mut view.color_by, color, name).on_hover_text(tip);
+            }
+            let of_bodies = Quantity::ALL.into_iter().filter(|quantity| !quantity.of_voxels);
+            // Pieces have their colours above.
+            for quantity in of_bodies.filter(|quantity| *quantity != Quantity::Part) {
+                let response = ui.selectable_value(
+                    &mut view.color_by,
+                    Coloring::Value(quantity),
+                    quantity.label.to_lowercase(),
+                );
+                out.name(format!("color_by_{}", quantity.name), &response.on_hover_text(quantity.help));
             }
         });
         name_list(&response.response, "Colour by");
         out.name("color_by", &response.response);
     });
+    if matches!(view.color_by, Coloring::Value(quantity) if quantity.kind == Kind::Number) {
+        scale_rows::show(ui, &mut view.scale, out);
+    }
     numbers(ui, out, Tuning::QUALITY, &mut new);
     let floor = ui.checkbox(&mut new.view.floor, "Floor").on_hover_text("Draw the floor");
     out.name("floor", &floor);

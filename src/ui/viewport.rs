@@ -3,8 +3,8 @@
 use egui::{Color32, PointerButton, Pos2, Rect, Sense};
 
 use super::{
-    Command, Tool, UiInput, UiOutput, axes, beside_panel, gizmo, impact, keymap::EyeDrag, rubber_band, theme,
-    tour,
+    Command, Tool, UiInput, UiOutput, axes, beside_panel, gizmo, impact, keymap::EyeDrag, legend,
+    probe_panel, rubber_band, slice_handles, theme, tour,
 };
 
 /// Rotation for a drag over the picture's full height, radians.
@@ -25,13 +25,14 @@ pub(super) fn show(ui: &mut egui::Ui, tour: &mut usize, input: &UiInput<'_>, out
         painter.rect_filled(rect, 0.0, Color32::from_rgb(38, 40, 44));
     }
     mouse(ui, &response, &views, input, out);
-    let selects = matches!(input.tool, Tool::Select | Tool::Move) && input.hover.is_some();
+    let selects = matches!(input.tool, Tool::Select | Tool::Move | Tool::Probe) && input.hover.is_some();
     if (input.over_cell || selects) && response.hovered() {
         ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
     }
     if input.sandbox.is_some() && rect.width() > 120.0 && rect.height() > 120.0 {
         impact::walls(&painter, input, rect);
         impact::held(&painter, input, rect);
+        probe_panel::outline(&painter, input, rect);
         if input.tool == Tool::Brush {
             impact::brush(&painter, input, rect);
         } else if input.pin.is_some() {
@@ -39,6 +40,7 @@ pub(super) fn show(ui: &mut egui::Ui, tour: &mut usize, input: &UiInput<'_>, out
         } else if !response.dragged() && matches!(input.tool, Tool::Hammer | Tool::Impact) {
             views.iter().for_each(|view| impact::hovered(&ui.painter_at(*view), input, *view));
         }
+        legends(&painter, input, rect);
         axes::paint(&painter, &input.camera, egui::pos2(rect.right() - 44.0, rect.bottom() - 44.0), 26.0);
     }
     let top = beside_panel::captions(ui, &columns, &views, out);
@@ -63,7 +65,8 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInp
     let buttons = [PointerButton::Secondary, PointerButton::Middle, PointerButton::Primary];
     let dragged = buttons.into_iter().find(|button| response.dragged_by(*button));
     let bands = rubber_band::show(ui, response, rect, input, out);
-    let moves = gizmo::show(ui, response, rect, input, out);
+    let moves =
+        slice_handles::show(ui, response, rect, input, out) || gizmo::show(ui, response, rect, input, out);
     let eye = dragged.and_then(|button| input.keymap.drag(button, keys)).filter(|_| !bands && !moves);
     let over = input.hover.is_some() && !shift && !input.keymap.takes_click(keys);
     let grabs = tool == Tool::Hand && response.drag_started_by(PointerButton::Primary) && over;
@@ -106,6 +109,7 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInp
     out.push(Command::Hover(response.hover_pos().filter(|_| !response.dragged()).map(inside)));
     if response.clicked_by(PointerButton::Primary)
         && (!shift || matches!(tool, Tool::Select | Tool::Move | Tool::Brush))
+        && !moves
         && !input.keymap.takes_click(keys)
         && let Some(position) = response.interact_pointer_pos()
     {
@@ -124,9 +128,19 @@ fn mouse(ui: &egui::Ui, response: &egui::Response, views: &[Rect], input: &UiInp
             Tool::Throw => out.push(Command::Throw(at)),
             Tool::Brush => out.push(Command::Dab { at, erases }),
             Tool::Hand => {}
-            Tool::Move if moves => {}
+            Tool::Probe => out.push(Command::ProbeAt(at)),
             Tool::Select | Tool::Move => out.push(Command::SelectAt { at, joins: shift }),
         }
+    }
+}
+
+/// What the colours of bodies and slices mean, one below the other at the right: messages come at the left.
+fn legends(painter: &egui::Painter, input: &UiInput<'_>, view: Rect) {
+    let all = input.sandbox.map(crate::scene::Sandbox::legends).unwrap_or_default();
+    let mut corner = view.right_top() + egui::vec2(-10.0, 10.0);
+    for of in &all {
+        let panel = legend::paint(painter, corner, of);
+        corner.y = panel.bottom() + 8.0;
     }
 }
 
@@ -214,6 +228,10 @@ fn messages(ui: &egui::Ui, tour: &mut usize, input: &UiInput<'_>, rect: Rect, ou
             (false, Tool::Move) => (
                 "Click an object or a piece to move it",
                 "arrows move  ·  rings turn  ·  the cube sizes  ·  Ctrl goes in steps  ·  Shift+click adds",
+            ),
+            (false, Tool::Probe) => (
+                "Click a voxel to read everything about it",
+                "Probe on the right says it, and copies it as JSON  ·  a slice opens the inside",
             ),
             (false, Tool::Throw) => ("Click to throw", "what flies is chosen under Physics"),
         };

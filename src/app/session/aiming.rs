@@ -155,7 +155,13 @@ impl Session {
         let Some(sandbox) = &mut self.sandbox else { return };
         match tool {
             Tool::Hammer => sandbox.unpin(),
-            Tool::Impact | Tool::Brush | Tool::Hand | Tool::Throw | Tool::Select | Tool::Move => {}
+            Tool::Impact
+            | Tool::Brush
+            | Tool::Hand
+            | Tool::Throw
+            | Tool::Select
+            | Tool::Move
+            | Tool::Probe => {}
             Tool::Keep => {
                 // Cells can only be clicked while the preview shows them.
                 let mut tuning = sandbox.tuning().clone();

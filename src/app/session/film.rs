@@ -21,12 +21,15 @@ use crate::{
         video::{self, Joined},
         write_signed,
     },
-    facade::stills::{Still, draw_with},
+    facade::{
+        stamp::explain,
+        stills::{Still, draw_with},
+    },
     fracture::Volume,
     gpu::GpuError,
     provenance::{Provenance, VERSION},
     render::{BodySeams, Camera, Renderer},
-    scene::{DebrisReel, ExportKind, ExportOrder, Exported, FilmOrder, Shot},
+    scene::{DebrisReel, ExportKind, ExportOrder, Exported, FilmOrder, Legend, Shot, ShotLook},
     ui::TakeView,
     voxelize::Progress,
 };
@@ -43,6 +46,7 @@ struct Played {
     insides: Vec<Volume>,
     hidden: BTreeSet<BodyId>,
     debris: DebrisReel,
+    look: ShotLook,
 }
 
 /// Everything that a film is drawn from.
@@ -53,6 +57,8 @@ pub(super) struct Film {
     fps: f64,
     report: FilmReport,
     inputs: Vec<PathBuf>,
+    /// What the colours of a film that stands still mean.
+    legends: Vec<Legend>,
 }
 
 /// `report.json` of a film.
@@ -107,19 +113,24 @@ impl Film {
     fn draw(&mut self, renderer: &mut Renderer, frame: usize, all: usize) -> Result<Vec<u8>, GpuError> {
         let (camera, time) = (self.camera(frame, all), self.time(frame));
         let subject = &self.subject;
-        let (bodies, overlay) = match (&mut self.played, time) {
+        let mut options = subject.options.clone();
+        let (bodies, overlay, legends) = match (&mut self.played, time) {
             (Some(played), Some(time)) => {
-                let bodies = played.shot.render_bodies(time, &played.insides, &played.hidden);
-                (Some(bodies), played.debris.overlay(time))
+                let look = (&played.insides[..], &played.look);
+                let bodies = played.shot.render_bodies(time, look, &played.hidden);
+                let debris = played.debris.overlay(time);
+                let (overlay, legends) = played.look.overlay((&played.shot, time), &played.hidden, debris);
+                options.clips = played.look.clips(time);
+                (Some(bodies), overlay, legends)
             }
-            _ => (None, subject.overlay.clone()),
+            _ => (None, subject.overlay.clone(), self.legends.clone()),
         };
         let seams = subject.seams.as_ref().filter(|_| bodies.is_none());
         let still = Still {
             arena: &subject.arena,
             bodies: bodies.as_ref().unwrap_or(&subject.bodies),
             camera,
-            options: subject.options.clone(),
+            options,
             size: self.order.size,
             seams: seams.map(|(body, seams, first, marks)| BodySeams {
                 body: *body,
@@ -129,7 +140,10 @@ impl Film {
             }),
             overlay: overlay.as_ref(),
         };
-        draw_with(&subject.compute, renderer, &still, self.order.passes)
+        let mut pixels = draw_with(&subject.compute, renderer, &still, self.order.passes)?;
+        // The font comes with the program.
+        let _ = explain(&mut pixels, self.order.size, &legends, None);
+        Ok(pixels)
     }
 
     /// What it is called while it is drawn.
@@ -222,7 +236,8 @@ impl Session {
             true => Some({
                 let shot = order.shot(sandbox)?;
                 let debris = sandbox.debris_reel(shot.span()[1]);
-                Played { shot, insides: sandbox.insides(), hidden: sandbox.hidden_bodies(), debris }
+                let look = sandbox.shot_look(&shot);
+                Played { shot, insides: sandbox.insides(), hidden: sandbox.hidden_bodies(), debris, look }
             }),
             false => None,
         };
@@ -244,7 +259,8 @@ impl Session {
         };
         let inputs = sandbox.objects().iter().map(|object| PathBuf::from(&object.scene.file));
         let inputs = inputs.chain(sandbox.file().map(|file| file.path().to_owned())).collect();
-        Some(Film { subject, played, order: film, fps: order.fps, report, inputs })
+        let legends = sandbox.legends();
+        Some(Film { subject, played, order: film, fps: order.fps, report, inputs, legends })
     }
 }
 

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     app::resolution::{Pace, REFINEMENTS, Resolution, full_size},
     export::Signature,
-    facade::stills::as_in_files,
+    facade::{stamp::explain, stills::as_in_files},
     gpu::{Gpu, GpuError},
     render::{Camera, FrameInput, Pixels, RenderOptions, Renderer, View},
     scene::{Sandbox, ViewTuning, Way},
@@ -525,6 +525,7 @@ impl Session {
             *options = as_in_files(RenderOptions { transparent, ..options.clone() }, size[1]);
         }
         let signature = self.picture_signature();
+        let legends = self.sandbox.as_ref().map(crate::scene::Sandbox::legends).unwrap_or_default();
         let what = match (subjects.len(), size) {
             (1, [width, height]) => format!("a picture of {width} × {height}"),
             (views, [width, height]) => format!("{views} views of {width} × {height} side by side"),
@@ -539,6 +540,9 @@ impl Session {
                 }
             };
             let mut all = subjects.iter().enumerate().map(one).collect::<Result<Vec<_>, _>>()?;
+            if let Some(first) = all.first_mut() {
+                explain(&mut first.rgba, first.size, &legends, None).map_err(|error| error.to_string())?;
+            }
             let pixels = if all.len() == 1 { all.remove(0) } else { next_to_each_other(&all) };
             Ok((pixels, signature()))
         };

@@ -31,6 +31,16 @@ impl Session {
         }
     }
 
+    /// Probes the voxel at a place in the picture.
+    pub(super) fn probe_at(&mut self, at: [f32; 2]) {
+        let picked = self.pick_through(at);
+        let Some(sandbox) = &mut self.sandbox else { return };
+        let Some((pick, direction)) = picked else { return sandbox.forget_probe() };
+        if !sandbox.probe_at(&pick, direction) {
+            self.say(NoticeKind::Remark, "This body is a surface without voxels".to_owned());
+        }
+    }
+
     fn select_at(&mut self, at: [f32; 2], joins: bool) {
         let picked = self.pick_through(at).map(|(pick, _)| pick.body);
         let Some(sandbox) = &mut self.sandbox else { return };

@@ -268,6 +268,7 @@ fn measure(
         reporter.stage("cells by their neighbours", |p| bench.neighbours(&mut samples, p));
     }
     compute.check()?;
+    let input = InputReport::of(&object);
     Ok(Results {
         version: VERSION,
         provenance: crate::provenance::of_mesh(object.mesh.digest(), read.up),
@@ -290,8 +291,8 @@ fn measure(
             primary_rays(&samples)
         },
         rays,
-        input: InputReport::of(&object),
-        table_1: table_1(&samples, &subject.name, level, subject.seed_count()),
+        table_1: table_1(&samples, &input, level, subject.seed_count()),
+        input,
         copy_bytes_per_s,
         traffic: traffic.parts,
         stages: samples.rows(),

@@ -15,7 +15,7 @@ const COMMANDS: [(&str, &str); 5] =
     [("fracture", "out"), ("simulate", "out"), ("render", "out"), ("sheet", "out"), ("compare", "picture")];
 
 /// Options that take numbers or names of the program's own tables, or no value.
-const PLAIN: [&str; 74] = [
+const PLAIN: [&str; 84] = [
     "bake",
     "blow-strength",
     "bond-strength",
@@ -26,7 +26,11 @@ const PLAIN: [&str; 74] = [
     "bond-loads",
     "collision-points",
     "color-by",
+    "color-log",
+    "color-map",
+    "color-range",
     "compute",
+    "contact-log",
     "contacts",
     "count-contacts",
     "counts",
@@ -49,6 +53,7 @@ const PLAIN: [&str; 74] = [
     "island-level",
     "keep",
     "labelling",
+    "legend",
     "level",
     "local",
     "mesh",
@@ -70,6 +75,7 @@ const PLAIN: [&str; 74] = [
     "repeat",
     "response",
     "rng",
+    "scale-bar",
     "seams",
     "seconds",
     "seeds",
@@ -78,6 +84,9 @@ const PLAIN: [&str; 74] = [
     "sides",
     "simplify",
     "size",
+    "slice",
+    "slice-alone",
+    "slice-lines",
     "smallest",
     "spread",
     "strength",
@@ -86,6 +95,7 @@ const PLAIN: [&str; 74] = [
     "through",
     "transition-level",
     "transparent",
+    "uncut",
     "up",
     "vary",
     "view",
@@ -96,7 +106,7 @@ const PLAIN: [&str; 74] = [
 const READ: [&str; 3] = ["camera", "preset", "seeds-file"];
 
 /// Options that are left out: another place to write to, and how progress is shown.
-const LEFT_OUT: [&str; 2] = ["json", "json-progress"];
+const LEFT_OUT: [&str; 3] = ["json", "json-progress", "legend-file"];
 
 /// The option that lets a mesh name files outside its folder; only the user may give it.
 const OUTSIDE: &str = "outside-references";

@@ -3,7 +3,6 @@
 //! In: a mesh, one or two parameters with their values. Out: one picture of all results, seen by the same camera: a
 //! grid for one parameter, rows and columns for two.
 
-mod lettering;
 mod paper;
 mod vary;
 
@@ -12,7 +11,7 @@ use std::{
     path::PathBuf,
 };
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use glam::Vec3;
 
 use self::{
@@ -24,7 +23,7 @@ use super::{
     fracture::PatternArgs,
     input::{Object, load_mesh, voxelise},
     progress::Reporter,
-    render::{ColorName, mesh_scene, parse_camera, parse_explode},
+    render::{mesh_scene, parse_camera, parse_explode},
 };
 use crate::{
     compute::Compute,
@@ -35,13 +34,32 @@ use crate::{
     },
     fracture::generations::Plan,
     import::display_name,
-    render::{Camera, Renderer},
+    render::{Camera, ColorBy, Renderer},
     scene::{fracture_problem, read_seeds},
     svo::Arena,
 };
 
 /// Most pictures on a sheet.
 const MOST: usize = 256;
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ColorName {
+    Material,
+    Piece,
+    Crack,
+    Normal,
+}
+
+impl From<ColorName> for ColorBy {
+    fn from(name: ColorName) -> Self {
+        match name {
+            ColorName::Material => Self::Material,
+            ColorName::Piece => Self::Piece,
+            ColorName::Crack => Self::Crack,
+            ColorName::Normal => Self::Normal,
+        }
+    }
+}
 
 #[derive(Args)]
 pub struct SheetArgs {

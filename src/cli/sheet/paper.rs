@@ -1,7 +1,6 @@
 //! Layout and drawing of the sheet.
 
-use super::lettering::Lettering;
-use crate::cli::CliError;
+use crate::{cli::CliError, facade::lettering::Lettering};
 
 /// Largest side of a sheet, pixels: many programs cannot open larger pictures.
 pub const LARGEST: u32 = 16_384;
@@ -47,7 +46,7 @@ impl Paper {
         (columns, rows): (usize, usize),
         labels: Option<(Vec<String>, Vec<String>)>,
     ) -> Result<Self, CliError> {
-        let letters = Lettering::new(LETTERS)?;
+        let letters = Lettering::new(LETTERS).map_err(|error| CliError::Input(error.to_string()))?;
         let widest = |labels: &[String]| labels.iter().map(|label| letters.width(label)).fold(0.0, f32::max);
         let origin = labels
             .as_ref()

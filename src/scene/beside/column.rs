@@ -9,7 +9,12 @@ use std::{
     time::Instant,
 };
 
-use super::{Broken, ColumnState, Context, Way, counting::Counting, strike::Strike};
+use super::{
+    Broken, ColumnState, Context, PieceTrees, Way,
+    counting::Counting,
+    differing::{Comparing, Differing},
+    strike::Strike,
+};
 use crate::{
     bodies::{Body, BodyDef, BodyState},
     compute::Compute,
@@ -35,6 +40,7 @@ struct Outcome {
     /// Volume of the broken body as the method measures it, m^3.
     before_m3: f64,
     counting: Counting,
+    comparing: Comparing,
 }
 
 /// A comparison view.
@@ -305,7 +311,13 @@ impl Column {
 
     fn keep(&mut self, strike: Strike, came: Result<(Arc<Break>, f64), String>, before_m3: f64) {
         let drawn = came.as_ref().ok().filter(|_| !strike.has_fallen()).map(|(broken, _)| Arc::clone(broken));
-        self.outcomes.push(Outcome { strike, came, before_m3, counting: Counting::default() });
+        self.outcomes.push(Outcome {
+            strike,
+            came,
+            before_m3,
+            counting: Counting::default(),
+            comparing: Comparing::default(),
+        });
         self.revision += 1;
         // Pieces of the pinned blow are drawn although they are not bodies.
         if let Some(Err(error)) =
@@ -329,6 +341,37 @@ impl Column {
         outcome.counting.poll()
     }
 
+    /// Compares the crack voxels of the last blow with the document's; a new comparison only starts if it `may_start`. Returns
+    /// whether there is news.
+    pub fn compare(&mut self, cx: &Context<'_>, may_start: bool) -> bool {
+        let Some(last) = cx.fallen.last().filter(|_| cx.pinned.is_none()) else { return false };
+        let Some(outcome) = self.outcomes.iter_mut().find(|outcome| outcome.strike.is(last)) else {
+            return false;
+        };
+        if let (Ok((broken, _)), Some(own), true) =
+            (&outcome.came, &cx.own, may_start && outcome.comparing.is_due())
+        {
+            let octrees: Vec<_> = broken.parts.iter().filter_map(|part| part.shape.as_octree()).collect();
+            let is_cut = broken.parts.iter().any(|part| part.shape.as_mesh().is_some());
+            if let Some(first) = octrees.first().filter(|_| !is_cut) {
+                let trees = octrees.iter().map(|octree| octree.tree).collect();
+                let other = PieceTrees { forest: Arc::clone(&first.forest), trees };
+                outcome.comparing = Comparing::start(own.clone(), other);
+            }
+        }
+        outcome.comparing.poll()
+    }
+
+    /// Whether it is comparing voxels.
+    pub fn is_comparing(&self) -> bool {
+        self.outcomes.iter().any(|outcome| outcome.comparing.is_busy())
+    }
+
+    /// How the crack voxels of a blow differ from the document's.
+    pub fn differing(&self, strike: &Strike) -> Option<&Arc<Differing>> {
+        self.outcome(strike)?.comparing.found()
+    }
+
     /// Its caption: the result of the last blow, or of the pinned one.
     pub fn state(&self, last: Option<&Strike>) -> ColumnState {
         if let Some(why) = &self.stopped {
@@ -338,7 +381,7 @@ impl Column {
         match self.outcome(last) {
             None => ColumnState::Breaking,
             Some(Outcome { came: Err(why), .. }) => ColumnState::Refused(why.clone()),
-            Some(Outcome { came: Ok((broken, seconds)), before_m3, counting, .. }) => {
+            Some(Outcome { came: Ok((broken, seconds)), before_m3, counting, comparing, .. }) => {
                 ColumnState::Broken(Broken {
                     seconds: *seconds,
                     pieces: broken.parts.len(),
@@ -346,6 +389,9 @@ impl Column {
                         / before_m3.max(f64::MIN_POSITIVE)
                         - 1.0,
                     meshes: counting.tally(),
+                    differing: comparing
+                        .found()
+                        .map(|found| [found.both, found.only_document.len(), found.only_other.len()]),
                     is_pinned: !last.has_fallen(),
                 })
             }
@@ -405,6 +451,10 @@ impl Column {
     /// Bodies for the renderer; if the blow is pinned, its pieces replace the body that it aims at.
     pub fn render_bodies(&self, look: &Appearance, pinned: Option<&Strike>) -> Vec<RenderBody> {
         let mut bodies = self.stage.render_bodies(look, None);
+        if let Some(colors) = look.colors.as_ref().map(|colors| colors.on(&self.stage)) {
+            let shown = self.stage.bodies().iter().flat_map(|body| drawn_shapes(&body.def).map(|_| body.id));
+            bodies.iter_mut().zip(shown).for_each(|(drawn, id)| drawn.color = Some(colors.of(id)));
+        }
         let Some((strike, broken)) = pinned.and_then(|strike| {
             let (broken, _) = self.outcome(strike)?.came.as_ref().ok()?;
             Some((strike, broken))

@@ -6,6 +6,7 @@
 
 mod column;
 mod counting;
+mod differing;
 mod strike;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,8 @@ use std::{
 };
 
 pub(super) use column::Column;
+pub use differing::Differing;
+pub(super) use differing::PieceTrees;
 pub(super) use strike::Strike;
 pub use way::Way;
 
@@ -43,6 +46,9 @@ pub struct Broken {
     pub volume_error: f64,
     /// Statistics of their meshes; `None` while they are being counted.
     pub meshes: Option<MeshTally>,
+    /// Numbers of crack voxels without copies: of the document and this view, of the document alone, of this view alone; `None`
+    /// until they are counted, and where one of the two has no voxels.
+    pub differing: Option<[usize; 3]>,
     /// Whether the blow is pinned and has not fallen yet.
     pub is_pinned: bool,
 }
@@ -77,6 +83,8 @@ pub(super) struct Context<'a> {
     pub passes: &'a Arc<Passes>,
     /// Blows that led to the document's present state, the first one first.
     pub fallen: Vec<Strike>,
+    /// Octrees of the pieces of the document's last break, while they are alive.
+    pub own: Option<PieceTrees>,
     /// The pinned blow.
     pub pinned: Option<Strike>,
     /// Whether the document is computing a fracture or the user is changing a value.
@@ -173,7 +181,10 @@ impl Beside {
             self.asked.is_some() && self.columns.iter().any(|column| self.state_of(column).is_open());
         counts
             || settling
-            || self.columns.iter().any(|c| c.is_computing() || c.is_counting() || c.is_behind())
+            || self
+                .columns
+                .iter()
+                .any(|c| c.is_computing() || c.is_counting() || c.is_comparing() || c.is_behind())
     }
 
     /// Whether the document's time must wait for a view.
@@ -206,6 +217,7 @@ impl Beside {
         }
         for column in &mut self.columns {
             self.revision += u64::from(column.count(&cx, !computing));
+            self.revision += u64::from(column.compare(&cx, !computing));
         }
         self.count_own(&cx, !computing);
     }
@@ -237,6 +249,7 @@ impl Beside {
             pieces: parts.len(),
             volume_error: volume / record.whole.volume.max(f64::MIN_POSITIVE) - 1.0,
             meshes: counting.tally(),
+            differing: None,
             is_pinned: false,
         })
     }
@@ -244,6 +257,11 @@ impl Beside {
     /// Caption of a view.
     pub fn state_of(&self, column: &Column) -> ColumnState {
         column.state(self.last.as_ref())
+    }
+
+    /// How the crack voxels of the first view differ from the document's, after a blow that has fallen.
+    pub fn differing(&self) -> Option<&Arc<Differing>> {
+        self.columns.first()?.differing(self.last.as_ref()?)
     }
 
     /// The pinned blow.

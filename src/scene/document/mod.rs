@@ -167,6 +167,7 @@ impl Document {
         self.tuning.pin = None;
         self.tuning.view.take_look(&scene);
         self.tuning.saved_views.clone_from(&scene.saved_views);
+        self.tuning.slices.clone_from(&scene.slices);
         (self.tuning.focus, self.tuning.own) = (None, Arc::default());
         if let Some(body) = scene.bodies.first() {
             self.tuning.show_values(body);
@@ -199,13 +200,8 @@ impl Document {
     /// Sets the tuned values; a pin on a body that is not `there` is removed. Returns `true` if bodies move differently
     /// now.
     pub fn set_tuning(&mut self, tuning: Tuning, there: impl Fn(BodyId) -> bool) -> bool {
-        let bears = |document: &Self| -> Vec<Option<f64>> {
-            (0..document.opened.objects.len()).map(|object| document.threshold_of(object)).collect()
-        };
-        let (touches, bore) = (self.touches(), bears(self));
-        let moved = tuning.moves_unlike(&self.tuning);
-        self.tuning = tuning;
-        let moved = moved || touches != self.touches() || bore != bears(self);
+        let before = std::mem::replace(&mut self.tuning, tuning);
+        let moved = self.tuning.moves_unlike(&before) || self.objects_move_unlike(&before);
         if self.tuning.pin.as_ref().is_some_and(|pin| !there(pin.aim.body)) {
             self.tuning.pin = None;
         }
@@ -417,10 +413,13 @@ impl Document {
     fn renumber(&mut self, number: impl Fn(usize) -> Option<usize>) {
         let tuning = &mut self.tuning;
         self.opened.events.retain_mut(|event| {
-            let Some(body) = Event::clone(event).object_mut().copied() else { return true };
-            let Some(new) = number(body as usize) else { return false };
-            if let Some(body) = Arc::make_mut(event).object_mut() {
-                *body = new as u32;
+            let Some(old) = event.object() else { return true };
+            let Some(new) = number(old as usize).map(|new| new as u32) else { return false };
+            // Snapshots share the event, which a change copies with all of its path.
+            if new != old
+                && let Some(body) = Arc::make_mut(event).object_mut()
+            {
+                *body = new;
             }
             true
         });
@@ -448,6 +447,7 @@ impl Document {
         scene.camera = Some(camera);
         self.tuning.view.put_look(&mut scene);
         scene.saved_views.clone_from(&self.tuning.saved_views);
+        scene.slices.clone_from(&self.tuning.slices);
         scene
     }
 }
@@ -496,6 +496,30 @@ mod tests {
         assert_eq!(document.next_due(1.0, 0.01), Some((blow(0.2), 1)), "it happens again");
         document.put_back(&then);
         assert!(document.next_due(1.0, 0.01).is_none());
+    }
+
+    #[test]
+    fn other_numbers_of_objects_copy_only_the_events_that_name_them() {
+        let hand = |body: u32| {
+            let (parts, path) = (Vec::new(), vec![DVec3::X; 3]);
+            Event::Hand { time: 0.0, body, parts, anchor: DVec3::ZERO, path }
+        };
+        let mut document = Document::new(Tuning::default());
+        let events = vec![hand(0), hand(1), blow(0.1), throw(0.1), hand(2)];
+        document.open(Scene { events, ..Scene::default() }, Vec::new());
+        let before = document.was_open(None);
+        document.renumber(|object| match object {
+            0 => Some(0),
+            1 => None,
+            _ => Some(object - 1),
+        });
+        let left: Vec<Event> = document.events_left().cloned().collect();
+        assert_eq!(left, [hand(0), blow(0.1), throw(0.1), hand(1)]);
+        let is_shared = |event: &Arc<Event>| before.events.iter().any(|old| Arc::ptr_eq(old, event));
+        let shared: Vec<bool> = document.opened.events.iter().map(is_shared).collect();
+        assert_eq!(shared, [true, true, true, false]);
+        document.put_back(&before);
+        assert_eq!(document.events_left().last(), Some(&hand(2)), "the snapshot keeps the old number");
     }
 
     #[test]

@@ -2,13 +2,13 @@
 //! between them.
 //!
 //! While a scene is open, tuned values take precedence; values without a panel (sideways gravity, floor, time step, the
-//! distance at which far begins, pair levels of thrown bodies) come from the scene. Panels count gravity downwards,
-//! scenes and world along +y.
+//! choice of points in distance fields, the distance at which far begins, pair levels of thrown bodies) come from the
+//! scene. Panels count gravity downwards, scenes and world along +y.
 
 use super::Document;
 use crate::{
-    bodies::{Adaptive, WorldSettings},
-    scene::{PairLevel, Scene, ScenePair, Tuning, contact_options::options},
+    bodies::{Adaptive, Options, WorldSettings},
+    scene::{PairLevel, Scene, ScenePair, Tuning},
 };
 
 impl Tuning {
@@ -105,11 +105,24 @@ impl Document {
             walls: scene.walls,
             contacts: scene.contacts,
             response: scene.response,
-            options: options(scene.field_level, &scene.penalty),
+            options: options(&scene),
             adaptive: scene.adaptive_level,
             ..WorldSettings::default()
         }
     }
+}
+
+/// The options of the world of a scene.
+fn options(scene: &Scene) -> Options {
+    [
+        ("field_level", f64::from(scene.field_level)),
+        ("field_selection", scene.field_selection.as_number()),
+        ("field_most_points", f64::from(scene.field_most_points)),
+        ("field_epsilon", scene.field_epsilon),
+        ("penalty_stiffness", scene.penalty.stiffness),
+        ("penalty_friction", scene.penalty.friction),
+    ]
+    .into()
 }
 
 #[cfg(all(test, feature = "papers"))]
@@ -193,5 +206,37 @@ mod tests {
         assert_eq!((document.settings().walls, friction), (None, 20.0));
         let again = crate::scene::parse_scene(&saved.to_text(), "saved");
         assert_eq!(again.unwrap().pairs, saved.pairs);
+    }
+}
+
+#[cfg(all(test, feature = "papers"))]
+mod option_tests {
+    use super::*;
+    use crate::{
+        bodies::{GeneratorEntry, SolverEntry, generators, solvers},
+        scene::{FieldSelection, MAX_FIELD_LEVEL, Penalty},
+    };
+
+    #[test]
+    fn every_option_has_its_default_and_its_range() {
+        crate::papers::register();
+        let of_generators = generators().into_iter().flat_map(|entry: &GeneratorEntry| entry.options);
+        let of_responses = solvers().into_iter().flat_map(|entry: &SolverEntry| entry.options);
+        let (usual, unset) = (options(&Scene::default()), Options::default());
+        let beyond = Scene {
+            field_level: MAX_FIELD_LEVEL + 1,
+            field_selection: FieldSelection::Epsilon,
+            field_most_points: 5000,
+            field_epsilon: 2.0,
+            penalty: Penalty { stiffness: 2e15, friction: 2e15 },
+            ..Scene::default()
+        };
+        let (most, set) = (options(&beyond), [7.0, 1.0, 4096.0, 1.0, 1e15, 1e15]);
+        let mut found = Vec::new();
+        for option in of_generators.chain(of_responses) {
+            assert_eq!(usual.value(option), unset.value(option), "{}", option.name);
+            found.push(most.value(option));
+        }
+        assert_eq!(found, set, "all of them, and no others");
     }
 }

@@ -102,8 +102,24 @@ impl Tuning {
 impl Document {
     /// The present values of an object.
     pub fn values_of(&self, object: usize) -> Option<&SceneBody> {
-        let own = self.tuning.own.get(&object).map(|own| &**own);
+        self.values_by(&self.tuning, object)
+    }
+
+    /// The values that these tuned values give an object.
+    fn values_by<'a>(&'a self, tuning: &'a Tuning, object: usize) -> Option<&'a SceneBody> {
+        let own = tuning.own.get(&object).map(|own| &**own);
         own.or_else(|| self.opened.objects.get(object).map(|object| &object.scene))
+    }
+
+    /// Whether bodies of some object touch others, or break on impact, unlike by the tuned values `before`.
+    pub(super) fn objects_move_unlike(&self, before: &Tuning) -> bool {
+        if Arc::ptr_eq(&before.own, &self.tuning.own) {
+            return false;
+        }
+        let moves = |tuning: &Tuning, object: usize| {
+            self.values_by(tuning, object).map(|body| (own_touch(body), body.break_threshold))
+        };
+        (0..self.opened.objects.len()).any(|object| moves(before, object) != moves(&self.tuning, object))
     }
 
     /// The object whose values the panels change; `None`: those of all objects.
@@ -276,7 +292,7 @@ impl Document {
     }
 
     /// Impact speed at which bodies of an object break. Bodies that the user throws are hammers and do not break.
-    pub(super) fn threshold_of(&self, object: usize) -> Option<f64> {
+    fn threshold_of(&self, object: usize) -> Option<f64> {
         self.values_of(object)?.break_threshold
     }
 
@@ -422,6 +438,30 @@ mod tests {
         assert_eq!((second.seeds, second.rng, second.keep.len()), (77, 4, 0));
         let struck = document.tuned_params(&of(1, 1));
         assert_eq!((struck.rng, struck.keep.len()), (99, 0));
+    }
+
+    #[test]
+    fn bodies_move_otherwise_once_one_object_touches_or_breaks_otherwise() {
+        let mut document = document();
+        let moved = |document: &mut Document, change: fn(&mut Tuning)| {
+            let mut tuning = document.tuning().clone();
+            change(&mut tuning);
+            document.spread(&mut tuning);
+            document.set_tuning(tuning, |_| true)
+        };
+        assert!(!moved(&mut document, |_| {}));
+        assert!(!moved(&mut document, |tuning| tuning.fracture.seeds = 77), "a pattern moves nothing");
+        assert!(!moved(&mut document, |tuning| tuning.focus = Some(1)));
+        let changes: [fn(&mut Tuning); 3] = [
+            |tuning| tuning.friction = 0.3,
+            |tuning| tuning.break_threshold = Some(7.0),
+            |tuning| tuning.physics_level = 2,
+        ];
+        for (k, change) in changes.into_iter().enumerate() {
+            assert!(moved(&mut document, change), "change {k}");
+            assert!(!moved(&mut document, change), "change {k} again changes nothing");
+        }
+        assert!(moved(&mut document, |tuning| tuning.gravity = 1.0), "a value of no object");
     }
 
     #[test]

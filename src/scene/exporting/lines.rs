@@ -49,6 +49,12 @@ impl<'a> Lines<'a> {
         Self { breaks, first_cell, again }
     }
 
+    /// The breaks by their index in the log, each with the number of its first cell.
+    pub fn numbered(&self) -> BTreeMap<usize, (&'a BreakRecord, u32)> {
+        let breaks = self.breaks.iter().zip(self.first_cell.values());
+        breaks.map(|((at, record), first)| (*at, (*record, *first))).collect()
+    }
+
     /// The whole object's octree and its grid in shape space, if a single object is exported and its octree is still
     /// alive.
     pub fn source(&self) -> Option<(Arc<Forest>, Grid)> {

@@ -164,6 +164,18 @@ impl ExportOrder {
         self.formats.iter().copied().filter(|format| self.why_not(sandbox, *format).is_none()).collect()
     }
 
+    /// Pieces with the meshes, the material inside and the adaptation that they leave with; `lines` are their breaks.
+    fn dressed(&self, sandbox: &Sandbox, lines: &Lines<'_>, pieces: Assembly) -> Assembly {
+        let insides = sandbox.insides().into_iter().enumerate();
+        Assembly {
+            meshes: Meshes::asked(self.mesh),
+            handover: self.handover,
+            gap: lines.widest_gap(),
+            insides: insides.map(|(object, inside)| (Some(object), inside)).collect(),
+            ..pieces
+        }
+    }
+
     /// Arrays that need more than the pieces, for an export of a single object.
     fn arrays(&self, sandbox: &Sandbox, lines: &Lines<'_>) -> Option<BreakArrays> {
         let meters_per_unit = self.pieces(sandbox).next()?.def.meters_per_unit;
@@ -197,6 +209,11 @@ impl ExportOrder {
                 .collect(),
         })
     }
+}
+
+/// The files of all objects, which no result may replace.
+fn inputs(sandbox: &Sandbox) -> Vec<PathBuf> {
+    sandbox.objects().iter().map(|object| PathBuf::from(&object.scene.file)).collect()
 }
 
 /// Everything to be written. Cheap to make; independent of the sandbox afterwards.
@@ -256,21 +273,16 @@ impl ExportPlan {
         let strengths =
             (0..sandbox.objects().len()).map(|number| (Some(number), sandbox.bond_strength(number)));
         let sorted = Assembly::new(pieces, arrays);
-        let what = Assembly {
-            meshes: Meshes::asked(order.mesh),
-            handover: order.handover,
+        let sorted = Assembly {
             generations: lines.generations(leaving.len()),
-            gap: lines.widest_gap(),
             strengths: strengths.collect(),
-            insides: sandbox.insides().into_iter().enumerate().map(|(n, inside)| (Some(n), inside)).collect(),
             held: held_bonds(&leaving, &sorted.pieces),
             ..sorted
         };
+        let what = order.dressed(sandbox, &lines, sorted);
         let wants_meshes = order.handover.needs_meshes() || formats.iter().any(|format| format.has_meshes());
         let wants_cuts = order.mesh == MeshKind::Original && wants_meshes;
-        let known =
-            || lines.breaks.iter().map(|(at, record)| (*at, (*record, lines.first_cell[at]))).collect();
-        let cuts = wants_cuts.then(|| Cuts::of(sandbox, [&leaving, &there], &known(), false));
+        let cuts = wants_cuts.then(|| Cuts::of(sandbox, [&leaving, &there], &lines.numbered(), false));
         let (objects, volumes) = objects(sandbox, &lines, &what, order);
         let report = SceneReport {
             provenance: crate::provenance::here(),
@@ -294,7 +306,7 @@ impl ExportPlan {
         let repeated = repeated.map(|object| sandbox.number_as_it_stands(object));
         let (formats_again, mesh, handover) = (formats.clone(), order.mesh, order.handover);
         let repeat = Repeat { formats: formats_again, lying: order.lying, object: repeated, mesh, handover };
-        let inputs = sandbox.objects().iter().map(|object| PathBuf::from(&object.scene.file)).collect();
+        let inputs = inputs(sandbox);
         Self { what, report, formats, connected, volumes, scene, repeat, cuts, inputs }
     }
 

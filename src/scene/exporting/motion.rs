@@ -12,12 +12,12 @@ use std::{
 
 use serde::Serialize;
 
-use super::{ExportKind, ExportOrder, Exported, Leaving, Lines, SCENE_FILE};
+use super::{ExportKind, ExportOrder, Exported, Leaving, Lines, SCENE_FILE, inputs};
 use crate::{
     bodies::BodyId,
     compute::RanOn,
     export::{
-        Aside, Assembly, ExportError, ExportPiece, Format, MeshKind, MeshReport, Meshes, Placing, Watch,
+        Aside, Assembly, ExportError, ExportPiece, Format, MeshKind, MeshReport, Placing, Watch,
         debris::Debris,
         motion::{Keys, Motion, MotionKey, MotionTrack},
         report::write_json,
@@ -197,10 +197,7 @@ impl MotionPlan {
             leaving.push(*gone);
         }
         let wants_cuts = order.mesh == MeshKind::Original;
-        let known =
-            || lines.breaks.iter().map(|(at, record)| (*at, (*record, lines.first_cell[at]))).collect();
-        let cuts = wants_cuts.then(|| Cuts::of(sandbox, [&leaving, &there], &known(), true));
-        let handover = order.handover;
+        let cuts = wants_cuts.then(|| Cuts::of(sandbox, [&leaving, &there], &lines.numbered(), true));
         let formats = order.moving_formats();
         let report = MotionReport {
             version: VERSION,
@@ -217,17 +214,10 @@ impl MotionPlan {
             meshes: None,
             files: Vec::new(),
         };
-        let what = Assembly {
-            debris: debris(sandbox, shot.span()),
-            meshes: Meshes::asked(order.mesh),
-            handover,
-            gap: lines.widest_gap(),
-            insides: sandbox.insides().into_iter().enumerate().map(|(n, inside)| (Some(n), inside)).collect(),
-            pieces,
-            ..Assembly::default()
-        };
+        let moving = Assembly { debris: debris(sandbox, shot.span()), pieces, ..Assembly::default() };
+        let what = order.dressed(sandbox, &lines, moving);
         let scene = sandbox.scene_of_take(camera);
-        let inputs = sandbox.objects().iter().map(|object| PathBuf::from(&object.scene.file)).collect();
+        let inputs = inputs(sandbox);
         Some(Self { what, shot, parts, numbers, fps: order.fps, formats, cuts, report, scene, inputs })
     }
 

@@ -254,6 +254,11 @@ pub(super) fn check(scene: &Scene) -> Checked {
     lit.or_else(|what| top.fail("light", format!("has a value out of range: {what}")))?;
     let seen = scene.lens.map_or(Ok(()), |lens| lens.check());
     seen.or_else(|what| top.fail("lens", format!("has a value out of range: {what}")))?;
+    let scaled = scene.view.scale.check();
+    scaled.or_else(|what| top.fail("view", format!("has a scale out of range: {what}")))?;
+    for (i, slice) in scene.slices.iter().enumerate() {
+        slice.check().or_else(|(name, what)| Section(Some(("slice", i))).fail(name, what))?;
+    }
     for (i, view) in scene.saved_views.iter().enumerate() {
         Section(Some(("saved_view", i))).camera(&view.camera)?;
     }

@@ -20,14 +20,14 @@ pub use report::{LabelReport, LookingReport, Subject};
 
 use self::worker::{ToBreak, blueprint, read};
 use super::{
-    Aim, InsideView, KeptCells, Tuning,
+    Aim, InsideView, KeptCells, Probe, Tuning,
     breaking::Workshop,
     breaking::{BreakJob, local_from_world, world_from_local_matrix},
     overlays::{Blueprint, Inside, Maker, Placing, Reading, overlay},
     stage::Stage,
 };
 use crate::{
-    bodies::Body,
+    bodies::{Body, BodyId},
     fracture::{Break, FractureError, FractureParams, Fracturer, Recipe, VoronoiDetail},
     render::Overlay,
     svo::Forest,
@@ -144,6 +144,28 @@ impl Looking {
     /// Forgets the last break, because the scene was opened or restored.
     pub fn forget(&mut self) {
         (self.pin, self.hover, self.last) = (None, None, None);
+    }
+
+    /// Whether the inside that is shown is that of the break of this tree of a forest.
+    pub fn is_of_break(&self, forest: &Arc<Forest>, tree: u32) -> bool {
+        let (Some(shown), Some(last)) = (&self.shown, &self.last) else { return false };
+        // What is shown was made of a copy of the forest.
+        let is_it = last.tree == tree && std::ptr::eq(last.forest.as_ptr(), Arc::as_ptr(forest));
+        is_it && shown.wanted.of == Of::Break(last.number)
+    }
+
+    /// Whether it is that of a blow aimed at this body.
+    pub fn is_of_aim_at(&self, body: BodyId) -> bool {
+        let aim = self.shown.as_ref().map(|shown| &shown.wanted.of);
+        matches!(aim, Some(Of::Aim(aim, ..)) if aim.body == body)
+    }
+
+    /// Adds to a probe what is shown of the inside, of the copy in a piece if one is given.
+    pub fn probe(&mut self, probe: Probe, piece: Option<usize>) -> Probe {
+        match &mut self.shown {
+            Some(shown) => probe.with_inside_of(&mut shown.inside, piece),
+            None => probe,
+        }
     }
 
     fn drop_shown(&mut self) {

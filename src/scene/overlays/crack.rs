@@ -7,6 +7,7 @@ use glam::{DVec3, Vec3};
 
 use super::{
     CrackArrays, Inside, OverlayFileError, OverlayFiles, OverlayMaker, Part, Placing, Reads, color_of,
+    equation,
     files::{colors, column, rgb},
 };
 use crate::{
@@ -191,6 +192,7 @@ fn write_points(files: &mut OverlayFiles<'_>) -> Result<(), OverlayFileError> {
     npz.array("points", &[count, 3], all.points.as_flattened())?;
     npz.array("point_kind", &[count], &all.point_kinds)?;
     npz.array("point_voxel", &[count], &all.point_voxels)?;
+    equation::write(files)?;
     let color = |kind: &i32| rgb(POINT_COLORS.get(*kind as usize).copied().unwrap_or_default());
     let ply = PlainPly {
         colors: all.point_kinds.iter().map(color).collect(),

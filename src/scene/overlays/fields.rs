@@ -1,31 +1,24 @@
-//! Distance-field contacts of a breaking object: a slice through the field, the fronts of its update, the spheres of
-//! its trees (Glondu et al. 2012, sec. 4 and 5).
+//! Distance-field contacts of a breaking object: the fronts of its field's update, the spheres of its trees (Glondu et
+//! al. 2012, sec. 4 and 5).
 //!
 //! In: the object's octree and its pieces. Out: its field and trees, updated as a break updates those of a body, and
 //! overlays of them.
 
 use glam::{DVec3, IVec3, Vec3};
 
-use super::{Cut, Inside, Number, OverlayMaker, Part, Placing, Reads, color_of};
+use super::{Inside, Number, OverlayMaker, Part, Placing, Reads, color_of};
 use crate::{
     fracture::Fracture,
     papers::field::{
-        distance::{FamilyField, FragmentId, Slice, SliceSample, Update},
+        distance::{FamilyField, FragmentId, Update},
         spheres::{Sampling, SphereForest},
     },
-    render::{Line, Overlay, Point, Triangle},
+    render::{Line, Overlay, Point},
     shape::{Look, Octree, Shape},
     svo::{Forest, Grid},
 };
 use std::sync::Arc;
 
-/// Samples of a slice along its longer side.
-const SAMPLES: usize = 144;
-/// Iso-lines per cell of the field, and least number of lines down to its deepest point: walls may be thinner than a
-/// cell.
-const LINES_A_CELL: f64 = 2.0;
-const FEWEST_LINES: f64 = 4.0;
-const ISO: [u8; 4] = [16, 18, 26, 210];
 /// Colours of exact nodes, of nodes that the front reached first and last, in the step shown, and not at all.
 const EXACT: [u8; 4] = [255, 236, 170, 255];
 const EARLY: [f64; 3] = [120.0, 220.0, 190.0];
@@ -37,18 +30,6 @@ const CORNERS: usize = 20;
 pub(super) const MOST_SPHERES: usize = 3000;
 /// Default level of the spheres.
 const DEFAULT_LEVEL: u32 = 6;
-
-/// The maker.
-pub(super) static SLICE: OverlayMaker = OverlayMaker {
-    name: "field-slice",
-    label: "Distance field",
-    help: "A slice through the distance field of the pieces, in their colours, with lines of equal depth: what contacts by distance fields look up",
-    reads: Reads::Fields,
-    has_cut: true,
-    number: None,
-    add: add_slice,
-    write: None,
-};
 
 /// The maker.
 pub(super) static FRONTS: OverlayMaker = OverlayMaker {
@@ -152,127 +133,6 @@ impl Fields {
     /// The piece that a fragment belongs to.
     pub(super) fn piece_of(&self, fragment: FragmentId) -> Option<usize> {
         self.update.fragments.iter().position(|id| *id == fragment)
-    }
-}
-
-/// The plane of a slice as a grid of samples, voxels.
-struct Plane {
-    corner: DVec3,
-    right: DVec3,
-    down: DVec3,
-    size: [usize; 2],
-}
-
-impl Plane {
-    fn new(field: &FamilyField, cut: Cut) -> Self {
-        let lattice = field.lattice();
-        let extent = lattice.cells.as_dvec3() * lattice.cell;
-        let axis = usize::from(cut.axis.min(2));
-        let [u, v] = [(axis + 1) % 3, (axis + 2) % 3];
-        let step = extent[u].max(extent[v]) / SAMPLES as f64;
-        let along = extent[axis] * f64::from(cut.percent.min(100)) / 100.0;
-        // Shifted off the planes between cells, where a point's cell is ambiguous.
-        let corner = lattice.origin
-            + DVec3::AXES[axis] * (along + 1e-3)
-            + (DVec3::AXES[u] + DVec3::AXES[v]) * (0.5 * step);
-        let size = [u, v].map(|k| (extent[k] / step).ceil() as usize);
-        Self { corner, right: DVec3::AXES[u] * step, down: DVec3::AXES[v] * step, size }
-    }
-
-    fn at(&self, x: f64, y: f64) -> DVec3 {
-        self.corner + self.right * x + self.down * y
-    }
-}
-
-/// The slice: fragments in the colours of their pieces, and lines of equal distance.
-fn add_slice(overlay: &mut Overlay, inside: &Inside, placing: &Placing, &Part { cut, .. }: &Part) {
-    let Some(fields) = &inside.fields else { return };
-    let plane = Plane::new(&fields.field, cut);
-    let slice = fields.field.slice(plane.corner, [plane.right, plane.down], plane.size);
-    let apart = lines_apart(fields, &slice);
-    for y in 0..slice.height {
-        let mut x = 0;
-        while x < slice.width {
-            let sample = slice.samples[y * slice.width + x];
-            let run = |other: &SliceSample| {
-                other.fragment == sample.fragment && band(other, apart) == band(&sample, apart)
-            };
-            let row = &slice.samples[y * slice.width + x..(y + 1) * slice.width];
-            let length = row.iter().take_while(|other| run(other)).count().max(1);
-            if let Some(piece) = sample.fragment.and_then(|id| fields.piece_of(id)) {
-                let shade = if band(&sample, apart).is_multiple_of(2) { 1.0 } else { 0.82 };
-                let [r, g, b, _] = color_of(inside.fracture.pieces[piece].cell, 255);
-                let color = [r, g, b].map(|c| (f64::from(c) * shade) as u8);
-                let (left, right) = (x as f64 - 0.5, (x + length) as f64 - 0.5);
-                let (top, bottom) = (y as f64 - 0.5, y as f64 + 0.5);
-                let corner = |x, y| placing.with_piece(plane.at(x, y), piece);
-                let [a, b, c, d] =
-                    [corner(left, top), corner(right, top), corner(right, bottom), corner(left, bottom)];
-                let color = [color[0], color[1], color[2], 245];
-                overlay.triangles.extend([Triangle { a, color, b, c }, Triangle { a, color, b: c, c: d }]);
-            }
-            x += length;
-        }
-    }
-    add_lines(overlay, (fields, placing), &plane, &slice, apart);
-}
-
-/// Distance between iso-lines, voxels.
-fn lines_apart(fields: &Fields, slice: &Slice) -> f64 {
-    let deepest = slice.samples.iter().map(|sample| sample.distance).fold(0.0, f64::max);
-    let usual = fields.field.lattice().cell / LINES_A_CELL;
-    if deepest > 0.0 { usual.min(deepest / FEWEST_LINES) } else { usual }
-}
-
-/// Distance between the iso-lines of a slice, voxels.
-#[cfg(test)]
-pub(super) fn apart_on(fields: &Fields, cut: Cut) -> f64 {
-    let plane = Plane::new(&fields.field, cut);
-    lines_apart(fields, &fields.field.slice(plane.corner, [plane.right, plane.down], plane.size))
-}
-
-/// Index of the interval between iso-lines that a sample lies in.
-fn band(sample: &SliceSample, apart: f64) -> u32 {
-    (sample.distance / apart) as u32
-}
-
-/// Iso-lines, drawn per square between four samples of one fragment.
-fn add_lines(
-    overlay: &mut Overlay,
-    (fields, placing): (&Fields, &Placing),
-    plane: &Plane,
-    slice: &Slice,
-    apart: f64,
-) {
-    for y in 0..slice.height.saturating_sub(1) {
-        for x in 0..slice.width.saturating_sub(1) {
-            let corners = [[x, y], [x + 1, y], [x + 1, y + 1], [x, y + 1]];
-            let four = corners.map(|[x, y]| slice.samples[y * slice.width + x]);
-            let Some(fragment) = four[0].fragment else { continue };
-            let Some(piece) = fields.piece_of(fragment) else { continue };
-            if four.iter().any(|sample| sample.fragment != Some(fragment)) {
-                continue;
-            }
-            let low = four.iter().map(|s| band(s, apart)).min().unwrap_or(0);
-            let high = four.iter().map(|s| band(s, apart)).max().unwrap_or(0);
-            for line in low + 1..=high {
-                let level = f64::from(line) * apart;
-                let mut crossed = Vec::new();
-                for k in 0..4 {
-                    let (a, b) = (four[k].distance, four[(k + 1) % 4].distance);
-                    if (a < level) != (b < level) {
-                        let share = (level - a) / (b - a);
-                        let [[x0, y0], [x1, y1]] =
-                            [corners[k], corners[(k + 1) % 4]].map(|c| c.map(|v| v as f64));
-                        let at = plane.at(x0 + (x1 - x0) * share, y0 + (y1 - y0) * share);
-                        crossed.push(placing.with_piece(at, piece));
-                    }
-                }
-                for pair in crossed.chunks_exact(2) {
-                    overlay.lines.push(Line { start: pair[0], color: ISO, end: pair[1], width: 1.4 });
-                }
-            }
-        }
     }
 }
 

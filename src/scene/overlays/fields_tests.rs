@@ -6,6 +6,7 @@ use glam::DVec3;
 
 use super::{
     Cut, Maker, Part,
+    field_slice::{SliceArrays, apart_on},
     tests::{Bench, drawn},
 };
 use crate::{fracture::Surface, papers::field::distance::Interior as _, render::piece_color};
@@ -23,7 +24,7 @@ fn iso_lines_lie_where_the_field_says_and_pieces_have_their_colours() {
     let fields = inside.fields.as_ref().expect("they were asked for");
     let shown = drawn(&inside, on_cut(Maker::FieldSlice));
     let field = fields.field();
-    let apart = super::fields::apart_on(fields, CUT);
+    let apart = apart_on(fields, CUT);
     assert!(shown.lines.len() > 200 && shown.triangles.len() > 400, "{} lines", shown.lines.len());
     let mut off = Vec::new();
     for line in &shown.lines {
@@ -57,6 +58,32 @@ fn iso_lines_lie_where_the_field_says_and_pieces_have_their_colours() {
         assert!(run < 1.5 || is_own([t.color[0], t.color[1], t.color[2]]), "{middle}");
     }
     assert!(areas.len() > 3, "{areas:?}");
+}
+
+#[test]
+fn a_written_slice_has_the_field_at_its_points() {
+    let Some(bench) = Bench::of("statue") else { return };
+    let inside = bench.read(Surface::Planar, &[on_cut(Maker::FieldSlice)]);
+    let fields = inside.fields.as_ref().expect("they were asked for");
+    let ids: Vec<i32> = (0..inside.fracture.forest.trees() as i32).map(|tree| 1000 + tree).collect();
+    let slice = SliceArrays::of(&inside, CUT, 5, &ids).expect("it has a field");
+    assert_eq!(slice.points.len(), slice.rows * slice.columns);
+    let mut inside_one = 0;
+    for (k, at) in slice.points.iter().enumerate() {
+        let p = DVec3::from_array(*at);
+        let id = fields.field().fragment_at(p);
+        let depth = id.and_then(|id| fields.field().fragment(id)).and_then(|part| part.penetration(p));
+        let Some((id, depth)) = id.zip(depth) else {
+            assert_eq!((slice.distances[k], slice.cells[k], slice.pieces[k]), (0.0, -1, -1), "{p}");
+            continue;
+        };
+        let piece = &inside.fracture.pieces[fields.piece_of(id).expect("it is a piece")];
+        assert_eq!((slice.distances[k], slice.directions[k]), (depth.distance, depth.direction.to_array()));
+        let wanted = (5 + piece.cell as i32, 1000 + piece.tree as i32);
+        assert_eq!((slice.cells[k], slice.pieces[k]), wanted, "{p}");
+        inside_one += 1;
+    }
+    assert!(inside_one > 500, "{inside_one} samples lie in a piece");
 }
 
 #[test]

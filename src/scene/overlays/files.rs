@@ -6,7 +6,7 @@ use std::{path::PathBuf, rc::Rc};
 
 use glam::DVec3;
 
-use super::Inside;
+use super::{Cut, Inside};
 use crate::{
     compute::Compute,
     export::{ExportError, Npz, PlainPly},
@@ -60,6 +60,8 @@ pub struct OverlayFiles<'a> {
     pub first_seed: i32,
     /// Piece id of every tree of the fracture's forest; -1 for none.
     pub piece_of_tree: Vec<i32>,
+    /// Cuts of the drawings that lie on one, each once.
+    pub cuts: Vec<Cut>,
     /// Folder of the PLY files.
     pub folder: PathBuf,
     /// The arrays.
@@ -78,8 +80,18 @@ impl<'a> OverlayFiles<'a> {
         (first_seed, piece_of_tree): (i32, Vec<i32>),
         (npz, folder): (Npz, PathBuf),
     ) -> Self {
-        let (cracks, has_label_voxels) = (None, false);
-        Self { inside, compute, grid, first_seed, piece_of_tree, folder, npz, cracks, has_label_voxels }
+        Self {
+            inside,
+            compute,
+            grid,
+            first_seed,
+            piece_of_tree,
+            cuts: vec![Cut::default()],
+            folder,
+            npz,
+            cracks: None,
+            has_label_voxels: false,
+        }
     }
 
     /// Writes points of the grid, their colours, numbers and polygons as a PLY file in the mesh's units.

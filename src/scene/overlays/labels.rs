@@ -11,7 +11,7 @@ use super::{
     lit,
 };
 use crate::{
-    export::PlainPly,
+    export::{ExportError, PlainPly},
     fracture::{
         Fracture, Fracturer,
         labelling::{Playback, Step, Voxel, Voxels},
@@ -189,7 +189,7 @@ fn add_voxels<'a>(
     }
 }
 
-/// Labels before the first and after every iteration, as an array of that name.
+/// Labels before the first and after every iteration, as an array of that name, and a table of the iterations.
 fn write(files: &mut OverlayFiles<'_>, name: &str, flood: bool) -> Result<(), OverlayFileError> {
     let fracturer = Fracturer::new(files.compute)?;
     let mut steps = LabelSteps::compute(&fracturer, &files.inside.fracture, flood, None)?;
@@ -200,12 +200,25 @@ fn write(files: &mut OverlayFiles<'_>, name: &str, flood: bool) -> Result<(), Ov
     let changes: Vec<i32> = steps.steps().iter().map(|step| Step::total(step) as i32).collect();
     files.npz.array(&format!("{name}_changes"), &[iterations], &changes)?;
     let shape = [iterations + 1, steps.voxels.len()];
+    let mut table = String::from("iteration,labels_changed,cells_at_rest,distinct_labels\n");
     // An iteration at a time: at level 10 all of them take gigabytes.
     let rows = (0..=iterations).map(|at| {
         steps.show(at);
+        table.push_str(&row(&steps));
         Ok(steps.labels().iter().map(|label| *label as i32).collect())
     });
-    Ok(files.npz.array_of_parts(name, &shape, rows)?)
+    files.npz.array_of_parts(name, &shape, rows)?;
+    let path = files.folder.join(format!("{name}.csv"));
+    Ok(std::fs::write(&path, table).map_err(|error| ExportError::write(&path, error))?)
+}
+
+/// The line of a table for the iteration shown. Before the first no label has changed, and no cell is at rest.
+fn row(steps: &LabelSteps) -> String {
+    let at = steps.at();
+    let did = at.checked_sub(1).and_then(|before| steps.steps().get(before));
+    let (changed, resting) =
+        did.map_or((0, 0), |step| (step.total(), step.done.iter().filter(|done| **done).count()));
+    format!("{at},{changed},{resting},{}\n", steps.distinct())
 }
 
 /// Writes the labelled voxels: boundary voxels of all pieces, and their internal nodes.

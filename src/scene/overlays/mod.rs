@@ -9,7 +9,12 @@ mod arrays;
 mod boundary;
 mod crack;
 mod cut;
+mod equation;
+#[cfg(test)]
+mod equation_tests;
 mod faces;
+#[cfg(feature = "papers")]
+mod field_slice;
 #[cfg(feature = "papers")]
 mod fields;
 #[cfg(all(test, feature = "papers"))]
@@ -34,6 +39,7 @@ use crate::{
 
 pub use arrays::FaceArrays;
 pub use cut::Cut;
+pub use equation::EdgeArrays;
 #[cfg(feature = "papers")]
 pub use fields::Fields;
 pub use files::{CrackArrays, OverlayFileError, OverlayFiles};
@@ -111,7 +117,7 @@ kintsugi_core::table! {
         Flood = labels::FLOOD,
         Wireframe = wireframe::MAKER,
         #[cfg(feature = "papers")]
-        FieldSlice = fields::SLICE,
+        FieldSlice = field_slice::SLICE,
         #[cfg(feature = "papers")]
         Fronts = fields::FRONTS,
         #[cfg(feature = "papers")]

@@ -52,6 +52,7 @@ impl ShownParts {
             world_from_local: Mat4::from_translation((centre(part) - foot) * explode as f32) * part.1,
             id: first_color.wrapping_add(i as u32),
             object: whole.object,
+            color: None,
             selected: false,
             mark: None,
             interior: whole.interior,

@@ -169,6 +169,7 @@ impl Preview {
             world_from_local: place,
             id: first_color.wrapping_add(i as u32),
             object: whole.object,
+            color: None,
             selected: false,
             mark: shown.mark(piece, marks),
             interior: whole.interior,

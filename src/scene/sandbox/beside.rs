@@ -6,14 +6,16 @@ use std::{
     time::Instant,
 };
 
+use glam::{DMat4, Mat4};
+
 use super::Sandbox;
 use crate::{
     bodies::BodyDef,
     gpu::GpuError,
     render::RenderBody,
     scene::{
-        BreakRecord, ColumnView, Way,
-        beside::{self, Strike},
+        BreakRecord, ColumnView, Differing, Way,
+        beside::{self, PieceTrees, Strike},
         stage::Appearance,
     },
     svo::Arena,
@@ -59,6 +61,18 @@ impl Sandbox {
         // Selections refer to the document's body ids, not the view's.
         let look = Appearance { selected: Arc::default(), ..self.look() };
         Some((column.render_bodies(&look, self.beside.pinned()), column.stage().arena()))
+    }
+
+    /// How the crack voxels of the first comparison view differ from the document's, and the transform from their grid to where
+    /// the body stood when it broke.
+    pub(super) fn differences(&self) -> Option<(Arc<Differing>, Mat4)> {
+        let found = self.beside.differing()?;
+        let record = self.fallen().into_values().last()?;
+        let (grid, state) = (record.grid?, record.state);
+        let world = DMat4::from_rotation_translation(state.rotation, state.position)
+            * DMat4::from_translation(-record.whole.centre)
+            * grid.to_mesh();
+        Some((Arc::clone(found), world.as_mat4()))
     }
 
     /// Changes whenever the pictures of the comparison views may have changed.
@@ -107,12 +121,16 @@ impl Sandbox {
             return;
         }
         let fallen = self.fallen();
+        let own = fallen.values().last().and_then(|record| {
+            Some(PieceTrees { forest: record.forest_of_parts()?, trees: record.trees.clone() })
+        });
         let fallen = fallen.into_iter().map(|(number, record)| {
             let whole = record.broken.is_none().then(|| self.whole(record.object)).flatten();
             Strike::fallen(number, record, whole)
         });
         let context = beside::Context {
             fallen: fallen.collect(),
+            own,
             pinned: self.pinned_strike(),
             stage: &self.stage,
             passes: &self.passes,

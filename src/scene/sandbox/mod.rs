@@ -29,6 +29,7 @@ mod pieces;
 #[cfg(test)]
 mod pieces_tests;
 mod placing;
+mod probing;
 #[cfg(test)]
 mod placing_tests;
 mod remaking;
@@ -55,16 +56,18 @@ use remaking::Remaking;
 pub use striking::HardPush;
 
 use super::{
-    BodyInfo, BreakSummary, Event, History, ObjectInfo, SandboxError, Selection, Timeline, Tuning,
+    BodyInfo, BreakSummary, Event, History, ObjectInfo, Probed, SandboxError, Selection, Timeline, Tuning,
     beside::Beside,
     breaking::Workshop,
     debris_view::DebrisView,
+    difference_view::DifferenceView,
     document::Document,
     ghost::Ghost,
     jobs::{Jobs, Velocities},
     looking::Looking,
     painted::Painted,
     preview::Preview,
+    slices::SliceView,
     stage::{Hand, Stage},
     stress::StressView,
     touching::Touched,
@@ -95,6 +98,8 @@ pub struct Sandbox {
     /// The last dab of the stroke that is being painted.
     stroke: Option<Dab>,
     ghost: Ghost,
+    difference_view: DifferenceView,
+    slices: SliceView,
     beside: Beside,
     selection: Selection,
     last_break: Option<Arc<BreakSummary>>,
@@ -108,6 +113,8 @@ pub struct Sandbox {
     waits_for_pieces: bool,
     hand: Hand,
     push: Option<HardPush>,
+    /// The voxel that was probed last.
+    probed: Option<Probed>,
     /// The bodies that the user is moving.
     placing: Option<BTreeSet<BodyId>>,
 }
@@ -162,6 +169,8 @@ impl Sandbox {
             painted: Painted::default(),
             stroke: None,
             ghost: Ghost::default(),
+            difference_view: DifferenceView::default(),
+            slices: SliceView::default(),
             beside: Beside::default(),
             selection: Selection::default(),
             last_break: None,
@@ -173,6 +182,7 @@ impl Sandbox {
             waits_for_pieces: false,
             hand: Hand::Free,
             push: None,
+            probed: None,
             placing: None,
         })
     }
@@ -511,6 +521,12 @@ impl Sandbox {
     #[must_use]
     pub fn revision(&self) -> u64 {
         self.stage.revision()
+    }
+
+    /// Octree level at which an object of the scene collides, by the values that the panels give it.
+    #[must_use]
+    pub fn contact_level_of(&self, object: usize) -> Option<u32> {
+        Some(self.document.values_of(object)?.collision_level())
     }
 
     /// All contacts of the last step, including those between sleeping bodies.

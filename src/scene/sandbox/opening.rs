@@ -6,11 +6,12 @@ use glam::DVec3;
 
 use super::{Sandbox, SandboxError, remaking::Remaking};
 use crate::{
+    bodies::BodyDef,
     fracture::FractureParams,
     mesh::Up,
     render::Camera,
     scene::{
-        Event, PairLevel, ReadScene, Scene, Tuning,
+        Event, ObjectInfo, PairLevel, ReadScene, Scene, SceneBody, Tuning,
         jobs::{Again, Ready},
         pinned::{Carried, pin_of, write_pin},
         placement::{object_info, placed},
@@ -226,13 +227,19 @@ impl Sandbox {
         let def = placed(&one, &body, scene);
         let info = object_info(&one, &body, scene.meters_per_unit);
         self.keep_step("throw");
+        self.throw_now(def, info, body);
+        Ok(true)
+    }
+
+    /// Adds an object that comes at the present time, as an event of the scene; returns its number.
+    pub(super) fn throw_now(&mut self, def: BodyDef, info: ObjectInfo, body: SceneBody) -> usize {
         let object = self.document.add_object(info);
         let at = self.document.thrown();
         self.stage.prepare_throw(at, Projectile { def, object });
         self.document.happened(Event::Projectile { time: self.stage.time(), body: Box::new(body) });
         self.stage.throw(at);
         self.record_change(false);
-        Ok(true)
+        object
     }
 }
 

@@ -10,13 +10,14 @@ use glam::{DMat3, DQuat, DVec3};
 
 use super::{Sandbox, SandboxError, past::moment, pieces::counted};
 use crate::{
-    bodies::{Body, BodyId},
+    bodies::{Body, BodyId, BodyState},
+    geometry::Aabb,
     scene::{
         Event, ObjectInfo, ReadMeshes, SceneBody, Tuning,
         document::give_values,
         placement::{entry_of, object_info, placed, start_of},
-        stage::Projectile,
     },
+    shape::Shape,
     svo::Arena,
 };
 
@@ -44,6 +45,12 @@ pub struct Foot {
 const SURFACE: usize = 4000;
 /// Distance between an object that is added and what is there, as a share of the object's width.
 const GAP: f64 = 0.25;
+
+/// The upright box round the bounds of a shape in a state, world, m.
+fn box_round(shape: &Shape, state: &BodyState) -> Aabb {
+    let in_world = |corner| shape.to_world(state.position, state.rotation, corner);
+    Aabb::of(shape.bounds().corners().map(in_world))
+}
 
 impl Sandbox {
     /// Sets bodies where they should be, at rest. Time stands still until [`Sandbox::end_gesture`], and calls until then are
@@ -88,10 +95,7 @@ impl Sandbox {
     pub fn foot(&self, id: BodyId) -> Option<Foot> {
         let body = self.stage.body(id)?;
         let shape = &body.def.shape;
-        let corners = shape.bounds().corners();
-        let corners = corners.map(|corner| shape.to_world(body.state.position, body.state.rotation, corner));
-        let low = corners.into_iter().fold(DVec3::INFINITY, DVec3::min);
-        let high = corners.into_iter().fold(DVec3::NEG_INFINITY, DVec3::max);
+        let Aabb { low, high } = box_round(shape, &body.state);
         let middle = low.midpoint(high);
         let floor = self.document.scene().floor_height;
         // The box of a tilted body reaches below its surface.
@@ -187,6 +191,13 @@ impl Sandbox {
         self.after_arranging();
     }
 
+    /// The same for a state whose objects have other numbers than before. A take of the old numbers would give objects
+    /// the values, the paint and the pairs of others, so takes are on offer again only once undo restores the old numbers.
+    fn begin_renumbered(&mut self) {
+        self.timeline.open_another();
+        self.begin_here();
+    }
+
     /// Applies the tuned values to all bodies, of which some are new or elsewhere.
     fn after_arranging(&mut self) {
         self.set_tuning(self.document.tuning().clone());
@@ -259,11 +270,7 @@ impl Sandbox {
         self.take_in(arena, &one.forest)?;
         let scene = self.document.scene();
         let alone = placed(&one, &SceneBody { position: DVec3::ZERO, ..body.clone() }, scene);
-        let own = alone.shape.bounds().corners();
-        let (position, rotation) = (alone.state.position, alone.state.rotation);
-        let own = own.map(|corner| alone.shape.to_world(position, rotation, corner));
-        let low = own.into_iter().fold(DVec3::INFINITY, DVec3::min);
-        let high = own.into_iter().fold(DVec3::NEG_INFINITY, DVec3::max);
+        let Aabb { low, high } = box_round(&alone.shape, &alone.state);
         let feet = self.stage.bodies().iter().filter_map(|there| self.foot(there.id));
         let right = feet.map(|foot| foot.at.x + 0.5 * foot.size.x).fold(f64::NEG_INFINITY, f64::max);
         body.position.x = if right.is_finite() { right - low.x + GAP * (high.x - low.x) } else { 0.0 };
@@ -280,16 +287,10 @@ impl Sandbox {
             self.stage.renumber(|other| if other < object { other } else { other + 1 });
             self.stage.add(def, object, 0);
             self.stage.lull_what_stands(&self.on_floor_from_start());
-            self.begin_here();
+            self.begin_renumbered();
             object
         } else {
-            let object = self.document.add_object(info);
-            let at = self.document.thrown();
-            self.stage.prepare_throw(at, Projectile { def, object });
-            self.document.happened(Event::Projectile { time: self.stage.time(), body: Box::new(body) });
-            self.stage.throw(at);
-            self.record_change(false);
-            object
+            self.throw_now(def, info, body)
         };
         let bodies: Vec<BodyId> = self.bodies_of(object).collect();
         self.select(bodies);
@@ -314,10 +315,13 @@ impl Sandbox {
         if self.is_at_start() && is_plain && is_in_scene {
             self.document.remove_object(object);
             self.stage.renumber(|other| if other < object { other } else { other.saturating_sub(1) });
-            self.begin_here();
+            self.begin_renumbered();
         } else {
             self.after_edit();
         }
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod places_tests;

@@ -245,6 +245,58 @@ fn an_object_that_is_added_later_comes_then_and_a_removed_one_is_gone() {
     assert_eq!((sandbox.bodies().len(), sandbox.objects().len()), (count, 2));
 }
 
+/// Number of each take on offer, and of the bodies at its end.
+fn takes(sandbox: &Sandbox) -> Vec<(u32, usize)> {
+    sandbox.timeline().takes().iter().map(|take| (take.number, take.bodies)).collect()
+}
+
+#[test]
+fn a_take_is_offered_only_while_objects_have_the_numbers_that_it_has() {
+    let falling = SceneBody { on_floor: false, position: DVec3::new(1.0, 1.0, 0.0), ..standing(1.0) };
+    let scene = Scene { bodies: vec![standing(0.0), falling], ..Scene::default() };
+    let Some(gpu) = Gpu::for_test() else { return };
+    let played = || {
+        let mut sandbox = testing::shown(&gpu, scene.clone());
+        run(&mut sandbox, 10);
+        sandbox
+    };
+    type Change = fn(&mut Sandbox);
+    let back: [Change; 2] = [Sandbox::reset, |sandbox| assert!(sandbox.show_recorded(0))];
+    let adds = |sandbox: &mut Sandbox| {
+        sandbox.add(SceneBody::standing("builtin:vase", 4));
+        testing::until(sandbox, Arrived::Added);
+    };
+    let removes = |sandbox: &mut Sandbox| sandbox.remove_object(0).unwrap();
+    let changes: [(Change, usize); 2] = [(adds, 3), (removes, 1)];
+    for (goes_back, (change, count)) in back.into_iter().flat_map(|one| changes.map(|other| (one, other))) {
+        let mut sandbox = played();
+        goes_back(&mut sandbox);
+        assert_eq!((takes(&sandbox), sandbox.time()), (vec![(1, 2)], 0.0), "what was played is a take");
+        change(&mut sandbox);
+        assert_eq!((takes(&sandbox), sandbox.bodies().len()), (vec![], count));
+        assert!((1..10).all(|number| !sandbox.show_take(number)), "it has the old numbers");
+        run(&mut sandbox, 10);
+        assert_eq!(takes(&sandbox), [(1, count)]);
+        // Undo brings the old numbers back, and with them the take.
+        sandbox.undo();
+        assert_eq!((takes(&sandbox), sandbox.bodies().len()), (vec![(1, 2)], 2));
+        let is_current = sandbox.timeline().takes()[0].is_current;
+        assert!(is_current || sandbox.show_take(1));
+        let last = sandbox.timeline().len() - 1;
+        assert!(last >= 10 && sandbox.show_recorded(last));
+        let objects = sandbox.bodies().iter().map(|body| sandbox.info(body.id).unwrap().object);
+        assert_eq!(objects.collect::<Vec<_>>(), [0, 1]);
+        sandbox.redo();
+        assert_eq!(takes(&sandbox), [(1, count)]);
+    }
+    // An object that only stands elsewhere keeps its number.
+    let mut sandbox = played();
+    sandbox.reset();
+    let id = sandbox.bodies()[0].id;
+    moved(&mut sandbox, id, DVec3::NEG_X, DQuat::IDENTITY);
+    assert_eq!(takes(&sandbox), [(1, 2)]);
+}
+
 #[test]
 fn another_size_keeps_the_other_objects_and_the_focus() {
     let Some(mut sandbox) = open(Scene { bodies: vec![standing(0.0), standing(1.0)], ..Scene::default() })

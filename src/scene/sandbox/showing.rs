@@ -8,12 +8,15 @@ use super::{Sandbox, SandboxError, workshop};
 use crate::{
     bodies::BodyId,
     gpu::GpuError,
-    render::{BodySeams, Overlay, RenderBody, RenderOptions},
+    render::{BodySeams, Clips, Overlay, RenderBody, RenderOptions},
     scene::{
-        Aim, LookingReport, Pin, PreviewMode, PreviewReport, ScenePick, Touching, Tuning,
+        Aim, Coloring, Legend, LookingReport, Pin, PreviewMode, PreviewReport, ScenePick, Shot, ShotLook,
+        Touching, Tuning,
+        coloring::BodyColors,
         document::Document,
         looking,
         preview::{Request, Scenery, Stroke, Target},
+        slices::{SliceScene, clips},
         stage::{Appearance, Stage},
     },
 };
@@ -34,8 +37,60 @@ impl Sandbox {
         Appearance {
             explode: self.explode(),
             insides: self.document.insides(),
+            colors: self.body_colors(),
             selected: self.selection.ids(),
         }
+    }
+
+    /// Colours of bodies where these mean a quantity.
+    fn body_colors(&self) -> Option<BodyColors> {
+        let view = &self.document.tuning().view;
+        let Coloring::Value(quantity) = view.color_by else { return None };
+        Some(BodyColors::new(quantity, view.scale, &self.stage, &self.breaks))
+    }
+
+    /// What the colours of bodies and of slices mean.
+    #[must_use]
+    pub fn legends(&self) -> Vec<Legend> {
+        let own = self.body_colors().and_then(|colors| colors.legend());
+        let of_slices = self.slices.legends().iter().filter(|legend| Some(*legend) != own.as_ref()).cloned();
+        own.clone().into_iter().chain(of_slices).collect()
+    }
+
+    /// The slices as they are now, on top of another overlay.
+    #[must_use]
+    pub fn sliced(&self, below: Option<Arc<Overlay>>) -> Option<Arc<Overlay>> {
+        if self.document.tuning().slices.is_empty() {
+            return below;
+        }
+        let (made, _) = self.slice_scene().draw(below.as_deref());
+        Some(Arc::new(made))
+    }
+
+    fn slice_scene(&self) -> SliceScene<'_> {
+        let tuning = self.document.tuning();
+        let pinned = tuning.pin.as_ref().zip(self.preview.pinned_cells());
+        SliceScene {
+            stage: &self.stage,
+            breaks: &self.breaks,
+            explode: tuning.view.explode,
+            slices: &tuning.slices,
+            scale: tuning.view.scale,
+            pinned: pinned.map(|(pin, cells)| (&pin.aim, cells)),
+        }
+    }
+
+    /// What the colours and the slices of a shot show.
+    #[must_use]
+    pub fn shot_look(&self, shot: &Shot) -> ShotLook {
+        let tuning = self.document.tuning();
+        ShotLook::new(shot, &tuning.view, &tuning.slices, &self.breaks)
+    }
+
+    /// Planes that cut the picture open now.
+    #[must_use]
+    pub fn clips(&self) -> Clips {
+        clips(&self.document.tuning().slices, self.stage.time())
     }
 
     fn explode(&self) -> f64 {
@@ -97,13 +152,17 @@ impl Sandbox {
     #[must_use]
     pub fn picture_options(&self) -> RenderOptions {
         let view = &self.document.tuning().view;
-        view.options(self.stage.settings().floor, view.hairline(1.0))
+        let options = view.options(self.stage.settings().floor, view.hairline(1.0));
+        RenderOptions { clips: self.clips(), ..options }
     }
 
     /// The nearest body on a ray, where it is drawn (moved by the explode slider).
     #[must_use]
     pub fn pick(&self, origin: Vec3, direction: Vec3) -> Option<ScenePick> {
-        self.stage.pick(origin, direction, self.explode())
+        let (first, last) = self.clips().interval(origin, direction);
+        let pick = self.stage.pick(origin + direction * first, direction, self.explode())?;
+        let distance = pick.distance + f64::from(first);
+        (distance <= f64::from(last)).then_some(ScenePick { distance, ..pick })
     }
 
     /// The blow along a ray at a picked point.
@@ -312,6 +371,7 @@ impl Sandbox {
         let (stage, tuning) = (&self.stage, self.document.tuning());
         let context = looking::Context { stage, tuning, is_breaking: self.jobs.breaking.is_busy() };
         self.looking.update(workshop(&self.stage, &self.passes), context);
+        self.refresh_probe();
     }
 
     /// Figures of the displayed internals.
@@ -349,6 +409,24 @@ impl Sandbox {
         let below = self.painted.overlay().map_or(below, |overlay| Some(&**overlay));
         let below = (below, revision + self.painted.revision());
         self.ghost.update(fits, &self.timeline, &self.stage, below);
+        let (below, revision) = (self.ghost.overlay().map_or(below.0, |overlay| Some(&**overlay)), below.1);
+        let revision = revision + self.ghost.revision();
+        let differing = self.document.tuning().view.differences.then(|| self.differences()).flatten();
+        self.difference_view.update(differing, (below, revision));
+        let below = self.difference_view.overlay().map_or(below, |overlay| Some(&**overlay));
+        let revision = revision + self.difference_view.revision();
+        let tuning = self.document.tuning();
+        let pinned = tuning.pin.as_ref().zip(self.preview.pinned_cells());
+        // Not by `slice_scene`, which would borrow all of the sandbox.
+        let scene = SliceScene {
+            stage: &self.stage,
+            breaks: &self.breaks,
+            explode: tuning.view.explode,
+            slices: &tuning.slices,
+            scale: tuning.view.scale,
+            pinned: pinned.map(|(pin, cells)| (&pin.aim, cells)),
+        };
+        self.slices.update(&scene, (below, revision));
         Ok(())
     }
 
@@ -376,7 +454,13 @@ impl Sandbox {
     /// The overlay over the picture: internals, contacts, debris, dabs of the brush, and another take.
     #[must_use]
     pub fn inside_overlay(&self) -> Option<&Arc<Overlay>> {
-        let above = self.ghost.overlay().or(self.painted.overlay()).or(self.debris_view.overlay());
+        let above = self
+            .slices
+            .overlay()
+            .or(self.difference_view.overlay())
+            .or(self.ghost.overlay())
+            .or(self.painted.overlay())
+            .or(self.debris_view.overlay());
         above.or(self.touched.overlay()).or(self.looking.overlay())
     }
 
@@ -384,6 +468,10 @@ impl Sandbox {
     #[must_use]
     pub fn looking_revision(&self) -> u64 {
         let below = self.looking.revision() + self.touched.revision() + self.debris_view.revision();
-        below + self.painted.revision() + self.ghost.revision()
+        below
+            + self.painted.revision()
+            + self.ghost.revision()
+            + self.difference_view.revision()
+            + self.slices.revision()
     }
 }

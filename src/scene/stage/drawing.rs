@@ -13,7 +13,10 @@ use crate::{
     bodies::{Body, BodyDef, BodyId, BodyState},
     fracture::Volume,
     render::RenderBody,
-    scene::breaking::{part_state, world_from_local_matrix},
+    scene::{
+        breaking::{part_state, world_from_local_matrix},
+        coloring::BodyColors,
+    },
     shape::Shape,
 };
 
@@ -42,6 +45,8 @@ pub(in crate::scene) struct Appearance {
     pub explode: f64,
     /// Interior volumes of all objects; at least one.
     pub insides: Vec<Volume>,
+    /// Colours of bodies where these mean a quantity.
+    pub colors: Option<BodyColors>,
     /// Highlighted bodies.
     pub selected: Arc<BTreeSet<BodyId>>,
 }
@@ -118,6 +123,7 @@ impl Stage {
                     world_from_local: moved * world_from_local,
                     id: info.map_or(body.id.0, |info| info.color_id),
                     object: info.map_or(0, |info| info.object as u32),
+                    color: look.colors.as_ref().map(|colors| colors.of(body.id)),
                     selected: selected == Some(body.id) || look.selected.contains(&body.id),
                     mark: None,
                     interior: look.insides[info.map_or(0, |info| info.object).min(last)],

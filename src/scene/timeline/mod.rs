@@ -185,7 +185,8 @@ impl Timeline {
         self.now.frames.last().map(|frame| &*frame.epoch)
     }
 
-    /// Starts the timeline of another scene. Takes of the previous scene are available again if undo reopens it.
+    /// Starts the timeline of another scene, or of the open one once its objects have other numbers than recorded
+    /// states. Takes of the previous scene are available again if undo reopens it.
     pub(super) fn open_another(&mut self) {
         self.scenes += 1;
         self.go_on_with(Recording { scene: self.scenes, ..Recording::default() });

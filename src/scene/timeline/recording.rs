@@ -38,7 +38,7 @@ pub(super) struct Recording {
     pub id: u64,
     /// Number shown to the user, from 1; 0 if it has none yet.
     pub number: u32,
-    /// Number of the opened scene.
+    /// Number of the opened scene; a scene whose objects get other numbers counts as another one.
     pub scene: u32,
     pub frames: Vec<Arc<Frame>>,
     /// Logarithm to base 2 of the number of steps per stored state.

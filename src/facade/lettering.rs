@@ -1,8 +1,13 @@
 //! Draws text into pictures with one of the fonts that egui ships.
+//!
+//! In: text and the height of its line. Out: its width, and how much it covers of which pixel.
 
-use ab_glyph::{Font as _, FontRef, PxScale, ScaleFont as _, point};
+use ab_glyph::{Font as _, FontRef, InvalidFont, PxScale, ScaleFont as _, point};
 
-use crate::cli::CliError;
+/// The font that egui ships cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("the font that egui ships cannot be read: {0}")]
+pub struct FontError(#[from] InvalidFont);
 
 /// A font at one size.
 pub struct Lettering {
@@ -14,11 +19,16 @@ impl Lettering {
     /// Loads the font at a height in pixels.
     ///
     /// # Errors
-    /// [`CliError`] where the font cannot be read.
-    pub fn new(height: f32) -> Result<Self, CliError> {
-        let font = FontRef::try_from_slice(epaint_default_fonts::UBUNTU_LIGHT)
-            .map_err(|error| CliError::Input(format!("the font that egui ships cannot be read: {error}")))?;
+    /// [`FontError`] where the font cannot be read.
+    pub fn new(height: f32) -> Result<Self, FontError> {
+        let font = FontRef::try_from_slice(epaint_default_fonts::UBUNTU_LIGHT)?;
         Ok(Self { font, scale: PxScale::from(height) })
+    }
+
+    /// The same font at another height in pixels.
+    #[must_use]
+    pub fn at(&self, height: f32) -> Self {
+        Self { font: self.font.clone(), scale: PxScale::from(height) }
     }
 
     /// Width of `text`, pixels.

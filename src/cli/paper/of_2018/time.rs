@@ -1,0 +1,60 @@
+//! The time of a fracture, which section 6 states as at most 50 ms up to level 9.
+
+use crate::cli::{
+    CliError,
+    paper::{
+        entry::{Made, NOTHING, Shown, Table, number, ratio},
+        svg::{Axis, Mark, Plot, Series},
+        work::Work,
+    },
+};
+
+/// The published bound for levels up to 9, ms.
+const BOUND: f64 = 50.0;
+
+/// The time by level and surface.
+pub fn of_levels(work: &mut Work<'_>) -> Result<Made, CliError> {
+    let (levels, repeat) = work.pick(("7,8,9", "5"), ("5,6", "1"));
+    let heads =
+        ["surface", "level", "leaves of the pieces", "ours, ms", "published bound, ms", "ours / bound"];
+    let mut table = Table::new("A whole fracture of the built-in vase, 90 seeds, median", &heads);
+    let mut series = Vec::new();
+    for surface in ["rough", "dusty"] {
+        let out = format!("{surface}.json");
+        let words = ["bench", "builtin:vase", "--surface", surface, "--level", levels, "--only", "fracture"];
+        work.run(&[&words[..], &["--repeat", repeat, "--json", &out]].concat())?;
+        let json = work.json(&out)?;
+        let mut points = Vec::new();
+        for one in json.as_array().into_iter().flatten() {
+            let total =
+                one["table_1"].as_array().into_iter().flatten().find(|stage| stage["column"] == "Total");
+            let ms = total.and_then(|stage| stage["ms"].as_f64());
+            let level = one["level"].as_u64().unwrap_or(0);
+            let leaves =
+                one["counts"]["fbs"].as_u64().map_or(NOTHING.to_owned(), |leaves| leaves.to_string());
+            // The paper's time is a bound up to this level, on a graphics card.
+            let bound = Some(BOUND).filter(|_| !work.is_quick());
+            let cells = [number(ms, 1), number(bound, 0), ratio(ms, bound)];
+            table.row([surface.to_owned(), level.to_string(), leaves].into_iter().chain(cells));
+            points.extend(ms.map(|ms| (level as f64, ms)));
+        }
+        series.push(Series::new(surface, points).drawn(Mark::Both));
+    }
+    let plot = Plot {
+        title: "Time of a whole fracture".into(),
+        x: Axis::whole("octree level"),
+        y: Axis::log("time, ms"),
+        series,
+    };
+    work.write("time.svg", &plot.svg())?;
+    Ok(Made {
+        pictures: vec![Shown::new("time.svg", "Time by octree level, for rough and dusty cracks.")],
+        tables: vec![table],
+        notes: vec![
+            "The paper states one bound for all of its tests, without naming their objects or seeds, on a GeForce GTX \
+             Titan Black. The bound is not a time of this object; the ratio says whether a fracture here stays below it."
+                .to_owned(),
+        ],
+        ..Made::default()
+    })
+}

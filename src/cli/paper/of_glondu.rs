@@ -1,0 +1,112 @@
+//! Glondu and others, 2012: five scenes with contacts by distance fields, and the data behind these contacts.
+//!
+//! In: the scenes `moneybox`, `batches`, `bricks`, `plates` and `pointer`. Out: entries for all tables and figures. Each
+//! scene is played once, by the figure that shows it; tables 2 and 3 and figure 12 read what that play left. The played
+//! response is `impulse`, which is nearest to the paper's solver.
+
+mod bodies;
+#[cfg(feature = "papers")]
+mod inside;
+#[cfg(not(feature = "papers"))]
+mod left_out;
+mod plays;
+mod samplings;
+mod scenes;
+mod tables;
+
+pub(super) use bodies::resting;
+#[cfg(feature = "papers")]
+use inside::{fields, overhead, sizes, trees};
+#[cfg(not(feature = "papers"))]
+use left_out::{fields, overhead, sizes, trees};
+
+use super::{
+    entry::{Entry, Made, Make, Shown},
+    work::Work,
+};
+use crate::cli::CliError;
+
+const DOCUMENT: &str = "glondu";
+
+const fn entry(
+    figure: &'static str,
+    title: &'static str,
+    make: fn(&mut Work<'_>) -> Result<Made, CliError>,
+) -> Entry {
+    Entry { document: DOCUMENT, figure, title, make: Make::By(make) }
+}
+
+pub(super) const ENTRIES: &[Entry] = &[
+    entry("fig-1", "Balls drop on plates on a shelf", scenes::plates),
+    entry("fig-2", "Fronts of the update of a distance field after a break", fronts),
+    entry("fig-3", "The field of an object, exact fields of its pieces, and the updated field", fields),
+    entry("fig-4", "Points in the order of their distances, and the sphere tree over them", trees),
+    entry("fig-5", "A plate rolls on the floor with few contacts and with all", samplings::rolling_plate),
+    entry("fig-6", "Bodies that a hand pushes against each other", scenes::pointer),
+    entry("fig-7", "A money box falls and breaks", scenes::moneybox),
+    entry("fig-8", "A sphere with coarser and finer points: times of updates and queries", samplings::sphere),
+    entry("fig-9", "Queries of updated fields and trees against those made anew", overhead),
+    entry("fig-10", "27 bunnies fall in three batches", scenes::batches),
+    entry("fig-11", "32 bricks crash to the ground", scenes::bricks),
+    entry("fig-12", "Counts and times over the steps of two scenes", scenes::over_time),
+    entry("table-1", "Triangles, cells and points of the objects", sizes),
+    entry("table-2", "Fragments, contacts and colliding points of five scenes", tables::counts),
+    entry("table-3", "Times of a step in five scenes", tables::times),
+];
+
+/// Figure 2: nodes that are exact after a break, and the fronts that set out from them.
+fn fronts(work: &mut Work<'_>) -> Result<Made, CliError> {
+    let (level, size) = (work.pick("7", "5"), work.pick("640x480", "320x240"));
+    let camera = r#"{"target":[0.0,0.5,0.0],"distance":2.3,"yaw":1.5708,"pitch":0.0,"fov_y":0.5}"#;
+    let mut made = Made::default();
+    let steps = [
+        ("x50:0", "Nodes whose distances are exact: corners of the cells that a crack cuts"),
+        ("x50:1", "The first step of the fronts, in red"),
+        ("x50:3", "The third step"),
+        ("x50", "All steps: early ones are green, late ones blue; grey nodes keep their distances"),
+    ];
+    for (cut, caption) in steps {
+        let file = format!("fronts-{}.png", cut.replace(':', "-"));
+        let show = format!("fronts:{cut}");
+        work.run(&[
+            "render",
+            "builtin:box",
+            "--level",
+            level,
+            "--pattern",
+            "uniform",
+            "--seeds",
+            "6",
+            "--show",
+            &show,
+            "--only",
+            "--camera",
+            camera,
+            "--size",
+            size,
+            "--out",
+            &file,
+        ])?;
+        made.pictures.push(Shown::new(file, format!("{caption}.")));
+    }
+    made.notes.push(
+        "A slice through the middle of a box in six pieces. The nodes are those of a lattice; the paper's are those of \
+         a mesh of tetrahedra."
+            .into(),
+    );
+    Ok(made)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_figures_and_tables_of_the_paper_are_there() {
+        let has = |figure: &str| ENTRIES.iter().any(|entry| entry.figure == figure);
+        // Planted error to see this fail: leave out an entry.
+        assert!((1..=12).all(|number| has(&format!("fig-{number}"))));
+        assert!((1..=3).all(|number| has(&format!("table-{number}"))));
+        assert_eq!(ENTRIES.len(), 15);
+    }
+}

@@ -1,0 +1,456 @@
+//! What colours can mean: quantities of bodies and of their voxels, a line of the table each.
+//!
+//! In: a body with the break that made it, and perhaps one of its voxels. Out: a number, or the number of a category.
+
+use glam::DVec3;
+
+use crate::{
+    fracture::UNIT_BITS,
+    shape::{Octree, Shape},
+};
+
+/// Whether values are compared by size or only told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Whole numbers without an order, such as numbers of cells.
+    Category,
+    /// Numbers on a scale.
+    Number,
+}
+
+/// A line of the table.
+pub struct QuantityEntry {
+    /// Its name in scenes and commands.
+    pub name: &'static str,
+    /// Its name in panels and legends.
+    pub label: &'static str,
+    /// Unit; empty without one.
+    pub unit: &'static str,
+    /// Tooltip.
+    pub help: &'static str,
+    /// Kind of its values.
+    pub kind: Kind,
+    /// Whether it differs from voxel to voxel, so that only slices show it.
+    pub of_voxels: bool,
+    /// Whether it needs the seeds of a break, and changes within an octant.
+    pub of_seeds: bool,
+    /// The value; `None` where there is none.
+    pub of: fn(&Place<'_>) -> Option<f64>,
+}
+
+/// A body as quantities read it; `None` where a value is not known.
+pub struct BodyPlace<'a> {
+    /// Its shape.
+    pub shape: &'a Shape,
+    /// Its object.
+    pub object: usize,
+    /// Its number.
+    pub number: u32,
+    /// Number of breaks that it comes of.
+    pub generation: u32,
+    /// Its cell in the break that made it.
+    pub cell: Option<u32>,
+    /// Where the blow fell that made it, shape space, m.
+    pub impact: Option<DVec3>,
+    /// Length of a leaf unit, m.
+    pub unit_m: f64,
+    /// Speed, m/s, and turning, rad/s.
+    pub motion: Option<[f64; 2]>,
+    /// Octree level at which it collides.
+    pub physics_level: Option<u32>,
+    /// Seeds of the cells that are shown of it: of that break, or of the pinned blow.
+    pub seeds: Option<SeedSet<'a>>,
+    /// Deepest contact, m, and the sum of its contacts' impulses in the last step, N s.
+    pub pressing: Option<[f64; 2]>,
+}
+
+impl<'a> BodyPlace<'a> {
+    /// A whole body of that shape, of which nothing else is known.
+    #[must_use]
+    pub fn of(shape: &'a Shape) -> Self {
+        Self {
+            shape,
+            object: 0,
+            number: 0,
+            generation: 0,
+            cell: None,
+            impact: None,
+            unit_m: 1.0,
+            motion: None,
+            physics_level: None,
+            seeds: None,
+            pressing: None,
+        }
+    }
+}
+
+/// Seeds and where the blow fell.
+#[derive(Clone, Copy)]
+pub struct SeedSet<'a> {
+    /// Seeds, units of side / 2^14.
+    pub seeds: &'a [[i32; 3]],
+    /// Object of each.
+    pub objects: &'a [u32],
+    /// Point of the blow, leaf units.
+    pub impact: Option<DVec3>,
+}
+
+/// A voxel, or an octant, of a body's octree.
+#[derive(Clone, Copy)]
+pub struct VoxelPlace<'a> {
+    /// The octree.
+    pub octree: &'a Octree,
+    /// Its leaf; `None` inside.
+    pub leaf: Option<u32>,
+    /// Octree level of the octant.
+    pub level: u32,
+    /// Centre, leaf units.
+    pub centre: DVec3,
+}
+
+/// What a value belongs to.
+pub struct Place<'a> {
+    /// The body.
+    pub body: &'a BodyPlace<'a>,
+    /// One of its voxels.
+    pub voxel: Option<VoxelPlace<'a>>,
+}
+
+kintsugi_core::table! {
+    /// What colours can mean beside the material. `--color-by`, `--slice`, scenes, panels and legends are made from this
+    /// table.
+    ///
+    /// To add one: a [`QuantityEntry`], and a line here.
+    pub enum Quantity: QuantityEntry {
+        Object = OBJECT,
+        Part = PART,
+        Generation = GENERATION,
+        Cell = CELL,
+        Volume = VOLUME,
+        Mass = MASS,
+        Speed = SPEED,
+        Spin = SPIN,
+        ImpactDistance = IMPACT_DISTANCE,
+        ContactDepth = CONTACT_DEPTH,
+        ContactImpulse = CONTACT_IMPULSE,
+        PhysicsLevel = PHYSICS_LEVEL,
+        Solid = SOLID,
+        NodeLevel = NODE_LEVEL,
+        Coverage = COVERAGE,
+        SeedDistance = SEED_DISTANCE,
+        CrackDistance = CRACK_DISTANCE,
+    }
+}
+
+impl serde::Serialize for Quantity {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Quantity {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = <std::borrow::Cow<'_, str>>::deserialize(deserializer)?;
+        name.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl std::str::FromStr for Quantity {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let all = || Self::ALL.map(|quantity| quantity.name).join(", ");
+        Self::named(name).ok_or_else(|| format!("there is no `{name}`; there are {}", all()))
+    }
+}
+
+impl Quantity {
+    /// Name of one of its categories.
+    #[must_use]
+    pub fn category(self, value: f64) -> String {
+        match self {
+            Self::Solid => SOLIDS.get(value as usize).copied().unwrap_or_default().to_owned(),
+            _ => format!("{} {value}", self.label.to_lowercase()),
+        }
+    }
+}
+
+/// Names of [`Quantity::Solid`]'s categories.
+const SOLIDS: [&str; 3] = ["inside", "surface", "crack"];
+
+const NUMBER: QuantityEntry = QuantityEntry {
+    name: "",
+    label: "",
+    unit: "",
+    help: "",
+    kind: Kind::Number,
+    of_voxels: false,
+    of_seeds: false,
+    of: |_| None,
+};
+
+static OBJECT: QuantityEntry = QuantityEntry {
+    name: "object",
+    label: "Object",
+    help: "The object that a piece comes from",
+    kind: Kind::Category,
+    of: |place| Some(place.body.object as f64),
+    ..NUMBER
+};
+
+static PART: QuantityEntry = QuantityEntry {
+    name: "part",
+    label: "Piece",
+    help: "A colour for every piece",
+    kind: Kind::Category,
+    of: |place| Some(f64::from(place.body.number)),
+    ..NUMBER
+};
+
+static GENERATION: QuantityEntry = QuantityEntry {
+    name: "generation",
+    label: "Generation",
+    help: "How many breaks a piece comes of",
+    of: |place| Some(f64::from(place.body.generation)),
+    ..NUMBER
+};
+
+static CELL: QuantityEntry = QuantityEntry {
+    name: "cell",
+    label: "Cell",
+    help: "The Voronoi cell: of a piece by the break that made it; in slices of a whole object by the pinned blow",
+    kind: Kind::Category,
+    of_seeds: true,
+    of: cell,
+    ..NUMBER
+};
+
+static VOLUME: QuantityEntry = QuantityEntry {
+    name: "volume",
+    label: "Volume",
+    unit: "m³",
+    help: "Volume of the piece",
+    of: |place| Some(place.body.shape.mass().volume_m3),
+    ..NUMBER
+};
+
+static MASS: QuantityEntry = QuantityEntry {
+    name: "mass",
+    label: "Mass",
+    unit: "kg",
+    help: "Mass of the piece",
+    of: |place| Some(place.body.shape.mass().kg),
+    ..NUMBER
+};
+
+static SPEED: QuantityEntry = QuantityEntry {
+    name: "speed",
+    label: "Speed",
+    unit: "m/s",
+    help: "Speed of the piece's centre of mass",
+    of: |place| place.body.motion.map(|[speed, _]| speed),
+    ..NUMBER
+};
+
+static SPIN: QuantityEntry = QuantityEntry {
+    name: "spin",
+    label: "Spin",
+    unit: "rad/s",
+    help: "How fast the piece turns",
+    of: |place| place.body.motion.map(|[_, spin]| spin),
+    ..NUMBER
+};
+
+static IMPACT_DISTANCE: QuantityEntry = QuantityEntry {
+    name: "impact-distance",
+    label: "Distance to impact",
+    unit: "m",
+    help: "Distance of the piece's centre, or of the voxel, to where the blow fell that made the piece",
+    of: impact_distance,
+    ..NUMBER
+};
+
+static CONTACT_DEPTH: QuantityEntry = QuantityEntry {
+    name: "contact-depth",
+    label: "Contact depth",
+    unit: "m",
+    help: "How deep the piece's deepest contact is",
+    of: |place| place.body.pressing.map(|[depth, _]| depth),
+    ..NUMBER
+};
+
+static CONTACT_IMPULSE: QuantityEntry = QuantityEntry {
+    name: "contact-impulse",
+    label: "Contact impulse",
+    unit: "N s",
+    help: "Sum of the normal impulses at the piece's contacts in the last step",
+    of: |place| place.body.pressing.map(|[_, impulse]| impulse),
+    ..NUMBER
+};
+
+static PHYSICS_LEVEL: QuantityEntry = QuantityEntry {
+    name: "physics-level",
+    label: "Contact level",
+    help: "Octree level at which the piece collides",
+    of: |place| place.body.physics_level.map(f64::from),
+    ..NUMBER
+};
+
+static SOLID: QuantityEntry = QuantityEntry {
+    name: "solid",
+    label: "Voxels",
+    help: "Inside, voxels of the original surface, voxels of cracks",
+    kind: Kind::Category,
+    of_voxels: true,
+    of: |place| {
+        let voxel = place.voxel?;
+        let Some(leaf) = voxel.leaf else { return Some(0.0) };
+        let color = voxel.octree.forest.leaves.colors.get(leaf as usize)?;
+        Some(if color.crack() { 2.0 } else { 1.0 })
+    },
+    ..NUMBER
+};
+
+static NODE_LEVEL: QuantityEntry = QuantityEntry {
+    name: "node-level",
+    label: "Octree level",
+    help: "Level of the octant that holds the voxel: octants inside are as large as fits",
+    of_voxels: true,
+    of: |place| Some(f64::from(place.voxel?.level)),
+    ..NUMBER
+};
+
+static COVERAGE: QuantityEntry = QuantityEntry {
+    name: "coverage",
+    label: "Coverage",
+    help: "Share of the voxel that is solid of this piece",
+    of_voxels: true,
+    of: |place| {
+        let voxel = place.voxel?;
+        let of_leaf = |leaf: u32| voxel.octree.forest.leaves.coverage.get(leaf as usize).copied();
+        Some(f64::from(voxel.leaf.map_or(Some(1.0), of_leaf)?))
+    },
+    ..NUMBER
+};
+
+static SEED_DISTANCE: QuantityEntry = QuantityEntry {
+    name: "seed-distance",
+    label: "Distance to seed",
+    unit: "m",
+    help: "Distance of the voxel's centre to the nearest seed of the break",
+    of_voxels: true,
+    of_seeds: true,
+    of: |place| {
+        let (seeds, centre, unit) = at_seeds(place)?;
+        let nearest = seeds.seeds.iter().map(|seed| square(centre, *seed)).fold(f64::INFINITY, f64::min);
+        nearest.is_finite().then(|| nearest.sqrt() * unit)
+    },
+    ..NUMBER
+};
+
+static CRACK_DISTANCE: QuantityEntry = QuantityEntry {
+    name: "crack-distance",
+    label: "Distance to crack",
+    unit: "m",
+    help: "Distance of the voxel's centre to the nearest plane between its cell and another",
+    of_voxels: true,
+    of_seeds: true,
+    of: crack_distance,
+    ..NUMBER
+};
+
+/// The seeds, the voxel's centre in their units, and m for each unit.
+fn at_seeds<'a>(place: &'a Place<'_>) -> Option<(&'a SeedSet<'a>, DVec3, f64)> {
+    let (seeds, voxel) = (place.body.seeds.as_ref()?, place.voxel?);
+    let units = f64::from(1u32 << (UNIT_BITS - voxel.octree.level()));
+    Some((seeds, voxel.centre * units, place.body.unit_m / units))
+}
+
+fn square(point: DVec3, seed: [i32; 3]) -> f64 {
+    point.distance_squared(DVec3::from(seed.map(f64::from)))
+}
+
+/// The nearest seed, the lowest of equally near ones, and its squared distance.
+fn nearest(seeds: &SeedSet<'_>, point: DVec3) -> Option<(usize, f64)> {
+    let all = seeds.seeds.iter().enumerate().map(|(i, seed)| (i, square(point, *seed)));
+    all.min_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+fn cell(place: &Place<'_>) -> Option<f64> {
+    if let Some((seeds, centre, _)) = at_seeds(place) {
+        return nearest(seeds, centre).map(|(seed, _)| seed as f64);
+    }
+    place.body.cell.map(f64::from)
+}
+
+fn impact_distance(place: &Place<'_>) -> Option<f64> {
+    if let Some(voxel) = place.voxel {
+        let impact = place.body.seeds.as_ref()?.impact?;
+        return Some(voxel.centre.distance(impact) * place.body.unit_m);
+    }
+    // Both in shape space, which pieces share with the object that broke.
+    Some(place.body.shape.mass().centre.distance(place.body.impact?))
+}
+
+fn crack_distance(place: &Place<'_>) -> Option<f64> {
+    let (seeds, centre, unit) = at_seeds(place)?;
+    let (own, square_of_own) = nearest(seeds, centre)?;
+    let at = DVec3::from(seeds.seeds.get(own)?.map(f64::from));
+    let object = seeds.objects.get(own);
+    let others = seeds.seeds.iter().zip(seeds.objects).filter(|(_, of)| Some(*of) != object);
+    let plane = |seed: [i32; 3]| {
+        let apart = DVec3::from(seed.map(f64::from)).distance(at);
+        (square(centre, seed) - square_of_own) / (2.0 * apart)
+    };
+    let least = others.map(|(seed, _)| plane(*seed)).fold(f64::INFINITY, f64::min);
+    least.is_finite().then_some(least * unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for quantity in Quantity::ALL {
+            assert_eq!(quantity.name.parse(), Ok(quantity));
+            assert!(!quantity.label.is_empty() && !quantity.help.is_empty(), "{}", quantity.name);
+            let text = serde_json::to_string(&quantity).unwrap();
+            assert_eq!(serde_json::from_str::<Quantity>(&text).unwrap(), quantity);
+        }
+        let said = "weight".parse::<Quantity>().unwrap_err();
+        assert!(said.contains("`weight`") && said.contains("mass, speed"), "{said}");
+    }
+
+    /// Distances by sampling the planes between cells, a way that shares nothing with the formula.
+    #[test]
+    fn the_nearest_plane_is_as_far_as_a_search_finds_it() {
+        let seeds = [[2000, 2000, 2000], [9000, 3000, 2500], [3000, 9500, 4000], [2500, 2600, 9000]];
+        let set = SeedSet { seeds: &seeds, objects: &[0, 1, 2, 0], impact: None };
+        let point = DVec3::new(3100.0, 2900.0, 3300.0);
+        let (own, least) = nearest(&set, point).unwrap();
+        assert_eq!(own, 0);
+        let planes = seeds.iter().zip(set.objects).filter(|(_, object)| **object != 0);
+        let by_formula = planes
+            .map(|(seed, _)| {
+                let apart = DVec3::from(seed.map(f64::from)).distance(DVec3::from(seeds[0].map(f64::from)));
+                (square(point, *seed) - least) / (2.0 * apart)
+            })
+            .fold(f64::INFINITY, f64::min);
+        // The point is moved towards each other seed until it is as near to that seed as to its own.
+        let by_search = (1..3)
+            .map(|k: usize| {
+                let toward =
+                    (DVec3::from(seeds[k].map(f64::from)) - DVec3::from(seeds[0].map(f64::from))).normalize();
+                let (mut near, mut far) = (0.0, 2e4);
+                for _ in 0..60 {
+                    let middle = 0.5 * (near + far);
+                    let at = point + toward * middle;
+                    if square(at, seeds[k]) < square(at, seeds[0]) { far = middle } else { near = middle }
+                }
+                near
+            })
+            .fold(f64::INFINITY, f64::min);
+        assert!((by_formula - by_search).abs() < 1e-6, "{by_formula} {by_search}");
+    }
+}

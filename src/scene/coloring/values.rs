@@ -1,0 +1,159 @@
+//! Colours of bodies by a quantity, and the legend that explains them.
+//!
+//! In: the stage, the log of breaks. Out: a colour for each body, by its id.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    Key, Kind, Legend, MOST_ROWS, NO_VALUE, Quantity, Scale,
+    quantity::{BodyPlace, Place, SeedSet},
+};
+use crate::{
+    bodies::{Body, BodyDef, BodyId, BodyState},
+    render::piece_color,
+    scene::{BodyInfo, BreakLog, stage::Stage},
+};
+
+/// Colours of bodies, and what they mean.
+pub struct BodyColors {
+    quantity: Quantity,
+    painter: Painter,
+    colors: BTreeMap<BodyId, [u8; 3]>,
+}
+
+impl BodyColors {
+    /// Colours of all bodies by a quantity.
+    pub(in crate::scene) fn new(quantity: Quantity, scale: Scale, stage: &Stage, breaks: &BreakLog) -> Self {
+        let values = values_of(quantity, stage, breaks);
+        let painter = Painter::new(quantity, scale, values.iter().map(|(_, value)| *value));
+        let colors = values.iter().map(|(id, value)| (*id, painter.color(*value))).collect();
+        Self { quantity, painter, colors }
+    }
+
+    /// Colours of the same numbers for the bodies of another stage.
+    pub(in crate::scene) fn on(&self, stage: &Stage) -> Self {
+        let (quantity, painter) = (self.quantity, self.painter.clone());
+        let values = values_of(quantity, stage, &BreakLog::default());
+        let colors = values.iter().map(|(id, value)| (*id, painter.color(*value))).collect();
+        Self { quantity, painter, colors }
+    }
+
+    /// Colour of a body; grey if it has no value.
+    #[must_use]
+    pub fn of(&self, id: BodyId) -> [u8; 3] {
+        self.colors.get(&id).copied().unwrap_or(NO_VALUE)
+    }
+
+    /// What the colours mean; `None` without values.
+    #[must_use]
+    pub fn legend(&self) -> Option<Legend> {
+        self.painter.legend()
+    }
+}
+
+/// The values of all bodies that have one.
+fn values_of(quantity: Quantity, stage: &Stage, breaks: &BreakLog) -> Vec<(BodyId, f64)> {
+    let pressing = Pressing::new(stage, quantity);
+    let value = |body: &Body| {
+        let known = (&body.def, stage.info_or_whole(body.id), &body.state);
+        let of = BodyPlace { pressing: Some(pressing.of(body.id)), ..body_place(breaks, known) };
+        Some((body.id, (quantity.of)(&Place { body: &of, voxel: None })?))
+    };
+    stage.bodies().iter().filter_map(value).collect()
+}
+
+/// A body as quantities read it, without its contacts.
+pub(in crate::scene) fn body_place<'a>(
+    breaks: &'a BreakLog,
+    (def, info, state): (&'a BodyDef, BodyInfo, &BodyState),
+) -> BodyPlace<'a> {
+    let record = info.origin.and_then(|origin| Some((breaks.get(origin.record)?, origin.part)));
+    let seeds = record.and_then(|(record, _)| {
+        let (pattern, grid) = (record.pattern.as_ref()?, record.grid?);
+        let impact = Some(grid.from_mesh(record.impact.point));
+        Some(SeedSet { seeds: &pattern.seeds, objects: &pattern.objects, impact })
+    });
+    BodyPlace {
+        object: info.object,
+        number: info.color_id,
+        generation: info.generation,
+        cell: record.and_then(|(record, part)| record.cells.get(part).copied()),
+        impact: record.map(|(record, _)| record.impact.point),
+        unit_m: def.shape.as_octree().map_or(1.0, |octree| octree.grid.h),
+        motion: Some([state.linear_velocity.length(), state.angular_velocity.length()]),
+        physics_level: Some(def.physics_level),
+        seeds,
+        ..BodyPlace::of(&def.shape)
+    }
+}
+
+/// Colours of one quantity's values.
+#[derive(Clone)]
+pub struct Painter {
+    quantity: Quantity,
+    range: Option<super::Range>,
+    categories: BTreeSet<u64>,
+}
+
+impl Painter {
+    /// Colours for these values.
+    pub fn new(quantity: Quantity, scale: Scale, values: impl Iterator<Item = f64>) -> Self {
+        match quantity.kind {
+            Kind::Number => Self { quantity, range: scale.over(values), categories: BTreeSet::new() },
+            Kind::Category => {
+                let categories = values.map(|value| value.max(0.0) as u64).collect();
+                Self { quantity, range: None, categories }
+            }
+        }
+    }
+
+    /// Colour of a value.
+    pub fn color(&self, value: f64) -> [u8; 3] {
+        match (self.quantity.kind, &self.range) {
+            (Kind::Category, _) => piece_color(value.max(0.0) as u32),
+            (Kind::Number, Some(range)) => range.color(value),
+            (Kind::Number, None) => NO_VALUE,
+        }
+    }
+
+    /// What the colours mean; `None` without values.
+    #[must_use]
+    pub fn legend(&self) -> Option<Legend> {
+        let key = match (&self.range, self.categories.len()) {
+            (Some(range), _) => Key::Numbers(*range),
+            (None, 0) => return None,
+            (None, all) => {
+                let named =
+                    |number: &u64| (self.quantity.category(*number as f64), piece_color(*number as u32));
+                let shown = self.categories.iter().take(MOST_ROWS).map(named).collect();
+                Key::Categories { shown, more: all.saturating_sub(MOST_ROWS) }
+            }
+        };
+        Some(Legend { title: self.quantity.label.to_owned(), unit: self.quantity.unit.to_owned(), key })
+    }
+}
+
+/// Contacts of bodies, where a quantity needs them.
+pub(in crate::scene) struct Pressing(BTreeMap<BodyId, [f64; 2]>);
+
+impl Pressing {
+    /// Those of a stage.
+    pub(in crate::scene) fn new(stage: &Stage, quantity: Quantity) -> Self {
+        let mut of = BTreeMap::new();
+        if matches!(quantity, Quantity::ContactDepth | Quantity::ContactImpulse) {
+            for contact in stage.contacts() {
+                for id in [Some(contact.bodies.0), contact.bodies.1].into_iter().flatten() {
+                    let [depth, impulse]: &mut [f64; 2] = of.entry(id).or_default();
+                    *depth = depth.max(-contact.separation);
+                    *impulse += contact.impulse;
+                }
+            }
+        }
+        Self(of)
+    }
+
+    /// Deepest contact, m, and sum of impulses, N s.
+    pub fn of(&self, id: BodyId) -> [f64; 2] {
+        self.0.get(&id).copied().unwrap_or_default()
+    }
+}

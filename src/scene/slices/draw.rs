@@ -1,0 +1,337 @@
+//! Draws slices: octants of bodies in the colours of a quantity, their edges, and outlines of surfaces.
+//!
+//! In: slices, bodies where they are drawn. Out: an overlay on top of another, and legends. It is made anew only if something
+//! that it depends on has changed.
+
+use std::sync::Arc;
+
+use glam::{DMat4, DVec3, Mat4, Vec3};
+use rayon::prelude::*;
+
+use super::{CutOctant, Plane, Slice, section};
+use crate::{
+    render::{Clips, Line, Overlay, Triangle},
+    scene::{
+        Aim, BreakLog, Cells,
+        coloring::{
+            BodyPlace, Legend, Painter, Place, Pressing, Quantity, Scale, SeedSet, VoxelPlace, body_place,
+        },
+        stage::{Stage, drawn_parts},
+    },
+    shape::{Octree, Shape},
+};
+
+/// Largest number of blocks along a side of an octree where a quantity changes within octants.
+const FINEST: u32 = 256;
+/// Colour of the edges of octants, and the width of lines, pixels.
+const EDGE: [u8; 4] = [20, 22, 26, 150];
+const EDGE_WIDTH: f32 = 0.7;
+/// Colour of the outline in which a plane cuts a surface.
+const OUTLINE: [u8; 4] = [20, 22, 26, 255];
+
+/// A body that slices cut.
+pub struct Sliced<'a> {
+    /// What quantities read of it.
+    pub place: BodyPlace<'a>,
+    /// The shapes by which it is drawn, and their places in the world.
+    pub parts: Vec<(Arc<Shape>, Mat4)>,
+}
+
+/// What slices are drawn from.
+pub(in crate::scene) struct SliceScene<'a> {
+    pub stage: &'a Stage,
+    pub breaks: &'a BreakLog,
+    pub explode: f64,
+    pub slices: &'a [Slice],
+    pub scale: Scale,
+    /// The pinned blow and its cells.
+    pub pinned: Option<(&'a Aim, &'a Cells)>,
+}
+
+impl SliceScene<'_> {
+    /// The slices on top of an overlay, and what their colours mean.
+    pub fn draw(&self, below: Option<&Overlay>) -> (Overlay, Vec<Legend>) {
+        draw_slices(&self.bodies(), self.slices, (self.scale, self.stage.time()), below)
+    }
+
+    /// The visible bodies. Their contacts are looked up if a slice shows a quantity of these.
+    fn bodies(&self) -> Vec<Sliced<'_>> {
+        let stage = self.stage;
+        let of_contacts = [Quantity::ContactDepth, Quantity::ContactImpulse];
+        let wanted =
+            self.slices.iter().filter_map(|slice| slice.show).find(|show| of_contacts.contains(show));
+        let pressing = Pressing::new(stage, wanted.unwrap_or(Quantity::Part));
+        let placed = stage.bodies().iter().zip(stage.explode_offsets(self.explode));
+        let seen = placed.filter(|(body, _)| !stage.status(body.id).hidden);
+        seen.map(|(body, offset)| {
+            let known = (&body.def, stage.info_or_whole(body.id), &body.state);
+            let place = body_place(self.breaks, known);
+            let pinned = self.pinned.filter(|(aim, _)| aim.body == body.id).map(|(aim, cells)| SeedSet {
+                seeds: &cells.pattern.seeds,
+                objects: &cells.pattern.objects,
+                impact: Some(aim.point_in_grid),
+            });
+            let moved = Mat4::from_translation(offset.as_vec3());
+            let parts = drawn_parts(&body.def, body.state).map(|(shape, to_world)| (shape, moved * to_world));
+            Sliced {
+                place: BodyPlace {
+                    seeds: pinned.or(place.seeds),
+                    pressing: Some(pressing.of(body.id)),
+                    ..place
+                },
+                parts: parts.collect(),
+            }
+        })
+        .collect()
+    }
+}
+
+/// What the overlay was made of.
+#[derive(Clone, PartialEq)]
+struct Drawn {
+    slices: Vec<Slice>,
+    scale: Scale,
+    explode: f64,
+    stage: u64,
+    pinned: Option<(Aim, Vec<[i32; 3]>)>,
+    below: u64,
+}
+
+/// The overlay of slices.
+#[derive(Default)]
+pub(in crate::scene) struct SliceView {
+    drawn: Option<Drawn>,
+    overlay: Option<Arc<Overlay>>,
+    legends: Vec<Legend>,
+    revision: u64,
+}
+
+impl SliceView {
+    /// The combined overlay; `None` without slices.
+    pub fn overlay(&self) -> Option<&Arc<Overlay>> {
+        self.overlay.as_ref()
+    }
+
+    /// What the colours of each quantity mean.
+    pub fn legends(&self) -> &[Legend] {
+        &self.legends
+    }
+
+    /// Changes whenever the overlay changes.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Updates the overlay, on top of the overlay `below` with its revision, of which nothing is drawn beyond the planes that
+    /// open bodies.
+    pub fn update(&mut self, of: &SliceScene<'_>, below: (Option<&Overlay>, u64)) {
+        if of.slices.is_empty() {
+            self.drawn = None;
+            self.legends.clear();
+            self.revision += u64::from(self.overlay.take().is_some());
+            return;
+        }
+        let wanted = Drawn {
+            slices: of.slices.to_vec(),
+            scale: of.scale,
+            explode: of.explode,
+            stage: of.stage.revision(),
+            pinned: of.pinned.map(|(aim, cells)| (*aim, cells.pattern.seeds.clone())),
+            below: below.1,
+        };
+        if self.drawn.as_ref() == Some(&wanted) {
+            return;
+        }
+        self.drawn = Some(wanted);
+        let (made, legends) = of.draw(below.0);
+        (self.overlay, self.legends) = (Some(Arc::new(made)), legends);
+        self.revision += 1;
+    }
+}
+
+/// Planes for the renderer.
+pub(in crate::scene) fn clips(slices: &[Slice], time: f64) -> Clips {
+    Clips::new(slices.iter().filter_map(|slice| slice.clip(time)))
+}
+
+/// The slices at a time (s of the scene), on top of an overlay, of which nothing is drawn beyond the planes that open bodies; and
+/// what the colours mean.
+#[must_use]
+pub fn draw_slices(
+    bodies: &[Sliced<'_>],
+    slices: &[Slice],
+    (scale, time): (Scale, f64),
+    below: Option<&Overlay>,
+) -> (Overlay, Vec<Legend>) {
+    let clips = clips(slices, time);
+    let mut made = below.map(|below| below.clipped(&clips)).unwrap_or_default();
+    let mut legends = Vec::new();
+    for show in quantities(slices) {
+        let those = slices.iter().filter(|slice| slice.show == show);
+        let cuts: Vec<Cut> = those.flat_map(|slice| cuts_of(bodies, slice, time)).collect();
+        if let Some(quantity) = show {
+            let values = cuts.iter().flat_map(|cut| cut.octants.iter().filter_map(|(_, value)| *value));
+            let painter = Painter::new(quantity, scale, values);
+            cuts.iter().for_each(|cut| cut.add_octants(&mut made, &painter, &clips));
+            legends.extend(painter.legend());
+        }
+        cuts.iter().for_each(|cut| cut.add_edges(&mut made, &clips));
+    }
+    for slice in slices {
+        outlines(bodies, slice, time, &clips, &mut made);
+    }
+    (made, legends)
+}
+
+/// The quantities shown, each once.
+fn quantities(slices: &[Slice]) -> Vec<Option<Quantity>> {
+    let mut all: Vec<Option<Quantity>> = slices.iter().map(|slice| slice.show).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// One slice through one octree.
+struct Cut {
+    world_from_grid: DMat4,
+    plane: Plane,
+    /// Octants with their values.
+    octants: Vec<(CutOctant, Option<f64>)>,
+    lines: bool,
+    voxel: f32,
+}
+
+/// The slice through every octree.
+fn cuts_of(bodies: &[Sliced<'_>], slice: &Slice, time: f64) -> Vec<Cut> {
+    if slice.show.is_none() && !slice.lines {
+        return Vec::new();
+    }
+    let mut cuts = Vec::new();
+    for Sliced { place, parts } in bodies {
+        for (shape, world_from_local) in parts {
+            // The local space of an octree is its grid; surfaces are drawn as outlines.
+            let Some(octree) = shape.as_octree().filter(|_| shape.as_mesh().is_none()) else { continue };
+            let world_from_grid = world_from_local.as_dmat4();
+            let plane = in_grid(slice, time, &world_from_grid);
+            let octants = values(octree, &plane, slice.show, place);
+            if !octants.is_empty() {
+                let voxel = world_from_grid.x_axis.length() as f32;
+                cuts.push(Cut { world_from_grid, plane, octants, lines: slice.lines, voxel });
+            }
+        }
+    }
+    cuts
+}
+
+/// A slice in a grid that lies in the world by a map with uniform scale.
+fn in_grid(slice: &Slice, time: f64, world_from_grid: &DMat4) -> Plane {
+    let normal = slice.unit();
+    let grid_normal = world_from_grid.transpose().transform_vector3(normal);
+    let scale = world_from_grid.x_axis.length();
+    let origin = world_from_grid.transform_point3(DVec3::ZERO);
+    let at = (slice.at_time(time) - normal.dot(origin)) / scale;
+    Plane { normal: grid_normal.normalize_or(DVec3::Z), at }
+}
+
+/// The octants in a plane with their values.
+fn values(
+    octree: &Octree,
+    plane: &Plane,
+    quantity: Option<Quantity>,
+    body: &BodyPlace<'_>,
+) -> Vec<(CutOctant, Option<f64>)> {
+    let changes = quantity.is_some_and(|quantity| quantity.of_seeds && body.seeds.is_some());
+    // Quantities of whole octants are shown as these are.
+    let largest = if changes { ((1u32 << octree.level()) / FINEST).max(1) } else { u32::MAX };
+    let mut octants = Vec::new();
+    section(&octree.forest, octree.tree, plane, largest, &mut |octant| octants.push(octant));
+    let value = |octant: &CutOctant| {
+        let low = DVec3::from(octant.low.map(f64::from));
+        let centre = low + 0.5 * f64::from(octant.size);
+        let voxel = VoxelPlace { octree, leaf: octant.leaf, level: octant.level, centre };
+        (quantity?.of)(&Place { body, voxel: Some(voxel) })
+    };
+    octants.into_par_iter().map(|octant| (octant, value(&octant))).collect()
+}
+
+impl Cut {
+    fn corners(&self, octant: &CutOctant) -> Vec<Vec3> {
+        let corners = self.plane.polygon(octant.low, octant.size).into_iter();
+        corners.map(|p| self.world_from_grid.transform_point3(p).as_vec3()).collect()
+    }
+
+    /// The middle of an octant's cut, which says whether another slice takes it away.
+    fn is_seen(corners: &[Vec3], clips: &Clips) -> bool {
+        let middle = corners.iter().sum::<Vec3>() / corners.len().max(1) as f32;
+        clips.planes().iter().all(|plane| {
+            let height = plane.truncate().dot(middle) - plane.w;
+            // A slice does not take away what lies in its own plane.
+            height <= 1e-4 * middle.abs().max_element().max(1.0)
+        })
+    }
+
+    fn add_octants(&self, made: &mut Overlay, painter: &Painter, clips: &Clips) {
+        made.lift = made.lift.max(0.5 * self.voxel);
+        for (octant, value) in &self.octants {
+            let Some(value) = value else { continue };
+            let corners = self.corners(octant);
+            if !Self::is_seen(&corners, clips) {
+                continue;
+            }
+            let [r, g, b] = painter.color(*value);
+            let color = [r, g, b, 255];
+            let Some((first, rest)) = corners.split_first() else { continue };
+            made.triangles.extend(rest.windows(2).map(|pair| Triangle {
+                a: *first,
+                color,
+                b: pair[0],
+                c: pair[1],
+            }));
+        }
+    }
+
+    fn add_edges(&self, made: &mut Overlay, clips: &Clips) {
+        if !self.lines {
+            return;
+        }
+        made.lift = made.lift.max(0.5 * self.voxel);
+        for (octant, _) in &self.octants {
+            let corners = self.corners(octant);
+            if !Self::is_seen(&corners, clips) {
+                continue;
+            }
+            let next = corners.iter().cycle().skip(1);
+            let lines = corners.iter().zip(next).map(|(start, end)| Line {
+                start: *start,
+                color: EDGE,
+                end: *end,
+                width: EDGE_WIDTH,
+            });
+            made.lines.extend(lines);
+        }
+    }
+}
+
+/// The lines in which a slice cuts surfaces.
+fn outlines(bodies: &[Sliced<'_>], slice: &Slice, time: f64, clips: &Clips, made: &mut Overlay) {
+    let (normal, at) = (slice.unit(), slice.at_time(time));
+    for (shape, world_from_local) in bodies.iter().flat_map(|body| &body.parts) {
+        let Some(solid) = shape.as_mesh() else { continue };
+        let world_from_tree = world_from_local.as_dmat4() * solid.local_from_tree();
+        for triangle in &solid.tree().triangles {
+            let corners = [triangle.a, triangle.b, triangle.c]
+                .map(|p| world_from_tree.transform_point3(Vec3::from(p).as_dvec3()));
+            let heights = corners.map(|p| normal.dot(p) - at);
+            let mut ends = (0..3).filter_map(|k: usize| {
+                let (a, b) = (k, (k + 1) % 3);
+                let crosses = (heights[a] < 0.0) != (heights[b] < 0.0);
+                crosses.then(|| corners[a].lerp(corners[b], heights[a] / (heights[a] - heights[b])).as_vec3())
+            });
+            if let (Some(start), Some(end)) = (ends.next(), ends.next())
+                && Cut::is_seen(&[start, end], clips)
+            {
+                made.lines.push(Line { start, color: OUTLINE, end, width: 1.2 });
+            }
+        }
+    }
+}

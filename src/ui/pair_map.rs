@@ -1,0 +1,106 @@
+//! Contact levels of pairs as a map: bodies across, bodies down, a colour for each level.
+
+use egui::{Align2, Color32, FontId, Rect, Sense, Stroke, vec2};
+
+use super::{UiInput, UiOutput, theme};
+use crate::scene::{ColorMap, PairLevel, Tuning};
+
+/// Most bodies of a map: more would be too small to click.
+pub(super) const MOST: usize = 24;
+/// Largest and smallest side of a field, points.
+const LARGEST: f32 = 26.0;
+/// Octree levels from the first to the last colour.
+const LEVELS: std::ops::RangeInclusive<u32> = 1..=10;
+/// Fields at least this large have their level written in them, points.
+const LETTERED: f32 = 14.0;
+
+/// Level of a pair, and whether it is one of its own.
+fn level_of(tuning: &Tuning, own: &[u32], a: usize, b: usize) -> (u32, bool) {
+    let is_of = |pair: &&PairLevel| pair.bodies == [a, b] || pair.bodies == [b, a];
+    match tuning.pairs.iter().find(is_of) {
+        Some(pair) => (pair.level, true),
+        // Each body collides at its own; the coarser one decides how far contacts lie apart.
+        None => (own.get(a).copied().unwrap_or(1).min(own.get(b).copied().unwrap_or(1)), false),
+    }
+}
+
+/// The map of all bodies of the scene. A click gives a pair a level of its own, or takes it away.
+pub(super) fn show(
+    ui: &mut egui::Ui,
+    input: &UiInput<'_>,
+    names: &[String],
+    new: &mut Tuning,
+    out: &mut UiOutput,
+) {
+    let Some(sandbox) = input.sandbox else { return };
+    let count = names.len();
+    let own: Vec<u32> = (0..count).map(|body| sandbox.contact_level_of(body).unwrap_or(1)).collect();
+    let side = (ui.available_width().min(theme::ROW) / count as f32).min(LARGEST);
+    let size = vec2(side * count as f32, side * count as f32);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    out.name("pair_map", &response);
+    let painter = ui.painter_at(rect);
+    let at = |p: egui::Pos2| {
+        let index = |along: f32| ((along / side) as usize).min(count.saturating_sub(1));
+        [index(p.y - rect.top()), index(p.x - rect.left())]
+    };
+    for down in 0..count {
+        for across in 0..count {
+            let (level, is_own) = level_of(new, &own, down, across);
+            let share =
+                f64::from(level - LEVELS.start().min(&level)) / f64::from(LEVELS.end() - LEVELS.start());
+            let [r, g, b] = ColorMap::Viridis.color(share);
+            let corner = rect.min + vec2(across as f32 * side, down as f32 * side);
+            let field = Rect::from_min_size(corner, vec2(side, side)).shrink(0.5);
+            painter.rect_filled(field, 2.0, Color32::from_rgb(r, g, b));
+            if is_own {
+                let line = Stroke::new(1.5, theme::GOLD);
+                painter.rect_stroke(field.shrink(0.75), 2.0, line, egui::StrokeKind::Middle);
+            }
+            if side >= LETTERED {
+                // Dark letters on the bright end of the map.
+                let ink = if share > 0.55 { Color32::from_rgb(20, 22, 26) } else { Color32::WHITE };
+                let font = FontId::proportional(10.5);
+                painter.text(field.center(), Align2::CENTER_CENTER, level.to_string(), font, ink);
+            }
+        }
+    }
+    let under = response.hover_pos().map(at);
+    if let (Some(place), true) = (response.interact_pointer_pos(), response.clicked()) {
+        let [a, b] = at(place);
+        let before = new.pairs.len();
+        new.pairs.retain(|pair| pair.bodies != [a, b] && pair.bodies != [b, a]);
+        if new.pairs.len() == before {
+            new.pairs.push(PairLevel { bodies: [a, b], level: level_of(new, &own, a, b).0 });
+        }
+    }
+    if let Some([a, b]) = under {
+        let (level, is_own) = level_of(new, &own, a, b);
+        let pair = if a == b {
+            format!("{} with its pieces", names[a])
+        } else {
+            format!("{} with {}", names[a], names[b])
+        };
+        let what = if is_own {
+            "a level of its own; click to take it away"
+        } else {
+            "click to give the pair a level of its own, which the list above changes"
+        };
+        response.on_hover_text(format!("{pair}: level {level}, {what}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_has_its_own_level_in_either_order_and_else_the_coarser_of_two() {
+        let tuning = Tuning { pairs: vec![PairLevel { bodies: [2, 0], level: 4 }], ..Tuning::default() };
+        let own = [7, 6, 5];
+        assert_eq!(level_of(&tuning, &own, 0, 2), (4, true));
+        assert_eq!(level_of(&tuning, &own, 2, 0), (4, true));
+        assert_eq!(level_of(&tuning, &own, 0, 1), (6, false));
+        assert_eq!(level_of(&tuning, &own, 2, 2), (5, false));
+    }
+}

@@ -1,0 +1,138 @@
+//! Everything about the probed voxel.
+
+use egui::{Color32, Rect, Stroke};
+
+use super::{
+    Tool, UiInput, UiOutput, theme,
+    widgets::{figure, grouped},
+};
+use crate::scene::{Probe, ProbeKind, ProbePlane, ProbeSeed};
+
+/// Pairs of corners that an edge of a cube joins.
+fn edges() -> impl Iterator<Item = (usize, usize)> {
+    (0..3).flat_map(|axis| (0..8usize).filter(move |k| k >> axis & 1 == 0).map(move |k| (k, k | 1 << axis)))
+}
+
+/// Whether the panel is shown.
+pub(super) fn is_wanted(input: &UiInput<'_>) -> bool {
+    input.tool == Tool::Probe || input.sandbox.is_some_and(|sandbox| sandbox.probed().is_some())
+}
+
+/// Draws the probed voxel's edges into the picture.
+pub(super) fn outline(painter: &egui::Painter, input: &UiInput<'_>, view: Rect) {
+    let Some(corners) = input.sandbox.and_then(|sandbox| sandbox.probed_corners()) else { return };
+    let aspect = view.width() / view.height();
+    let seen = corners.map(|corner| {
+        let [x, y] = input.camera.project(corner, aspect)?;
+        Some(egui::pos2(view.left() + x * view.width(), view.top() + y * view.height()))
+    });
+    let both = |(a, b): (usize, usize)| Some([seen[a]?, seen[b]?]);
+    for line in edges().filter_map(both) {
+        painter.line_segment(line, Stroke::new(3.0, Color32::from_black_alpha(160)));
+    }
+    for line in edges().filter_map(both) {
+        painter.line_segment(line, Stroke::new(1.4, theme::GOLD));
+    }
+    // A voxel of a fine octree is smaller than a pixel.
+    if let Some(corner) = seen[0] {
+        painter.circle_stroke(corner, 7.0, Stroke::new(1.4, theme::GOLD));
+    }
+}
+
+pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
+    let Some(probed) = input.sandbox.and_then(|sandbox| sandbox.probed()) else {
+        let text = "Click a voxel. A slice opens the inside.";
+        ui.label(egui::RichText::new(text).small().color(theme::DIM));
+        return;
+    };
+    let probe = &probed.probe;
+    rows(ui, probe);
+    if probe.label.is_none() {
+        let text = "With Labels: published under Inside, its labels of all iterations stand here, too.";
+        ui.add(egui::Label::new(egui::RichText::new(text).small().color(theme::DIM)).wrap());
+    }
+    let copy = ui.button("Copy as JSON").on_hover_text("All of it, as kintsugi probe prints it");
+    out.name("probe_copy", &copy);
+    if copy.clicked() {
+        ui.ctx().copy_text(probe.to_json());
+    }
+}
+
+fn triple(of: [impl std::fmt::Display; 3]) -> String {
+    of.map(|v| v.to_string()).join(", ")
+}
+
+fn rows(ui: &mut egui::Ui, probe: &Probe) {
+    figure(ui, "Voxel", format!("{}  (level {})", triple(probe.voxel), probe.level));
+    figure(ui, "Morton code", probe.morton.to_string());
+    let kind = match probe.kind {
+        ProbeKind::Boundary => "surface",
+        ProbeKind::Crack => "crack",
+        ProbeKind::Inside => "inside",
+        ProbeKind::Outside => "outside",
+    };
+    figure(ui, "Is", kind);
+    if probe.node.size > 1 {
+        figure(ui, "Octant", format!("{} voxels a side, level {}", probe.node.size, probe.node.level));
+    }
+    if let Some(coverage) = probe.coverage {
+        figure(ui, "Coverage", format!("{coverage:.4}"));
+    }
+    let plane =
+        |of: &ProbePlane| format!("{}; {:.3}", of.normal.map(|v| format!("{v:.3}")).join(", "), of.offset);
+    if let Some(surface) = &probe.surface {
+        figure(ui, "Plane", plane(surface));
+    }
+    if let Some(cut) = &probe.cut {
+        figure(ui, "Second plane", plane(cut));
+    }
+    let numbers = [("Piece", probe.piece), ("Cell", probe.cell), ("Generation", probe.generation)];
+    for (name, number) in numbers {
+        if let Some(number) = number {
+            figure(ui, name, number.to_string());
+        }
+    }
+    if let Some(made_by) = &probe.made_by {
+        figure(ui, "Break", format!("{}, random seed {}", made_by.number + 1, made_by.rng));
+    }
+    for (name, seed) in ["Nearest seed", "Next seed"].into_iter().zip(&probe.seeds) {
+        seed_row(ui, name, seed);
+    }
+    for (name, distance) in
+        [("To its seed", probe.distance_to_seed), ("To the crack", probe.distance_to_crack)]
+    {
+        if let Some(distance) = distance {
+            figure(ui, name, format!("{distance:.3} voxels"));
+        }
+    }
+    if let Some(corners) = probe.corners {
+        let mut owners = corners.to_vec();
+        owners.sort_unstable();
+        owners.dedup();
+        figure(ui, "Cells of its corners", owners.iter().map(u32::to_string).collect::<Vec<_>>().join(", "));
+    }
+    if !probe.copies.is_empty() {
+        figure(ui, "Copies", format!("in {} pieces", probe.copies.len()));
+    }
+    if let Some(label) = &probe.label {
+        let last = label.iterations.len().saturating_sub(1);
+        let labels =
+            [label.iterations.first(), label.iterations.last()].map(|label| label.copied().unwrap_or(0));
+        let text = format!(
+            "{} at first, {} after {last}",
+            grouped(u64::from(labels[0])),
+            grouped(u64::from(labels[1]))
+        );
+        figure(ui, "Label", text);
+        figure(ui, "Island", label.island.to_string());
+    }
+    if let Some(transition) = &probe.transition {
+        let text = format!("{} of its triangles touch", transition.triangles.len());
+        figure(ui, "Transition voxel", text);
+    }
+}
+
+fn seed_row(ui: &mut egui::Ui, name: &str, seed: &ProbeSeed) {
+    let text = format!("{}, squared {}", seed.seed, grouped(seed.squared_distance.unsigned_abs()));
+    figure(ui, name, text);
+}
