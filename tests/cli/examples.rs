@@ -18,7 +18,7 @@ fn python(script: &str, arguments: &[String]) -> Output {
 }
 
 /// Whether these modules are there; else it is noted.
-fn has(modules: &str) -> bool {
+pub fn has(modules: &str) -> bool {
     let there = Command::new("python3").args(["-c", &format!("import {modules}")]).output();
     if there.is_ok_and(|output| output.status.success()) {
         return true;
@@ -38,7 +38,7 @@ fn holds(script: &str, arguments: &[String]) -> String {
 }
 
 /// Rewrites arrays of an archive by lines of Python, in which `a` has them by name.
-fn change(archive: &Path, lines: &str) {
+pub fn change(archive: &Path, lines: &str) {
     let code = format!(
         "import numpy as np\na = dict(np.load({0:?}))\n{lines}\nnp.savez({0:?}, **a)",
         archive.display().to_string()

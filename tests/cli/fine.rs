@@ -27,18 +27,25 @@ fn rod(folder: &Path) -> String {
 fn the_finest_levels_break_and_every_check_holds() {
     let home = folder("fine");
     let mesh = rod(&home);
-    for (level, surface) in
-        [("11", "planar"), ("12", "planar"), ("12", "rough"), ("12", "dusty"), ("11", "dusty")]
-    {
+    // The last two have the lowest transition level of their level: leaves eight levels below it.
+    for (level, surface, transition, least) in [
+        ("11", "planar", None, 10),
+        ("12", "planar", None, 10),
+        ("12", "dusty", None, 10),
+        ("11", "dusty", None, 10),
+        ("12", "rough", Some("4"), 10),
+        ("11", "rough", Some("3"), 4),
+    ] {
         let out = home.join(format!("{surface}-{level}"));
         let arguments =
             ["fracture", &mesh, "--compute", "cpu", "--level", level, "--surface", surface, "--seeds", "60"];
         let pattern = ["--pattern", "uniform", "--out", &text(&out)];
-        run(arguments.into_iter().chain(pattern)).expect("no adapter is needed");
+        let transition = transition.into_iter().flat_map(|level| ["--transition-level", level]);
+        run(arguments.into_iter().chain(pattern).chain(transition)).expect("no adapter is needed");
         let report = checked_report(&out);
         let pieces = report["counts"]["pieces"].as_u64().unwrap();
         println!("level {level}, {surface}: {pieces} pieces, {}", report["counts"]);
-        assert!(pieces >= 10, "{pieces} pieces");
+        assert!(pieces >= least, "{pieces} pieces");
         assert_eq!(report["dust_voxels"].as_u64().unwrap() > 0, surface == "dusty");
 
         let arrays = read_npz(&out.join("voxels.npz"));
@@ -125,10 +132,10 @@ fn the_finest_levels_are_refused_for_passes_in_one_line() {
         let (code, _, err) = outcome(&kintsugi(arguments).output().unwrap());
         assert!(code == 2 && err.contains("12"), "{code} {err}");
     }
-    // A transition voxel has no room for leaves ten levels below it.
+    // A transition voxel has no room for leaves nine levels below it.
     let arguments =
         ["fracture", &mesh, "--compute", "cpu", "--level", "12", "--surface", "rough", "--out", &out];
     let (code, _, err) =
-        outcome(&kintsugi(arguments.iter().chain(&["--transition-level", "2"])).output().unwrap());
-    assert!(code == 2 && err.contains("transition level 2 is outside 3"), "{code} {err}");
+        outcome(&kintsugi(arguments.iter().chain(&["--transition-level", "3"])).output().unwrap());
+    assert!(code == 2 && err.contains("transition level 3 is outside 4"), "{code} {err}");
 }

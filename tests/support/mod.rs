@@ -15,7 +15,9 @@
 //! Test programs: `fracture/` has what must be true of every fracture (F1 to F10, a file each), `physics/` what
 //! must be true of every motion (P1 to P22, a file each; P14 is tested beside the broad phase), `sandbox/` the
 //! engine behind the window, `cli/` the commands and their files, `window.rs` the window under a display of its
-//! own, `window_holds.rs` a structure from paint to export in it, `random_use.rs` anything at all done to it,
+//! own, `window_exports.rs` what leaves it as pieces, `window_leaves.rs` what leaves it as motion and as a film,
+//! `window_holds.rs` a structure from paint to export in it, `window_stage.rs` a stage set by hand in it,
+//! `window_ends.rs` how it ends when nobody closes it, `random_use.rs` anything at all done to it,
 //! `killed.rs` commands and windows that are killed, `method.rs`
 //! and `generator.rs` a method and a generator from outside, `from_outside.rs` the same two in the window,
 //! `licences.rs` the crates. Tests of one module's insides stand beside it in `src/`; so do small files of every kind

@@ -209,6 +209,17 @@ impl Program<'_> {
         std::thread::sleep(Duration::from_millis(150));
     }
 
+    /// Drags a named slider from 0.3 of its width to each of these shares of its width in turn.
+    pub fn slide(&self, name: &str, shares: &[f64]) {
+        let [x, y, w, h] = rect(&self.state().unwrap(), name);
+        self.point(x + w * 0.3, y + h / 2.0);
+        self.xdotool(&["mousedown", "1"]);
+        for share in shares {
+            self.point(x + w * share, y + h / 2.0);
+        }
+        self.xdotool(&["mouseup", "1"]);
+    }
+
     pub fn keys(&self, keys: &str) {
         self.xdotool(&["key", keys]);
     }

@@ -1,0 +1,165 @@
+//! `kintsugi paper`: figures and tables of the documents, made again.
+
+use std::{collections::BTreeSet, path::Path};
+
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::support::program::{folder, kintsugi, outcome, run, text};
+
+fn page(out: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(out.join("papers.json")).unwrap()).unwrap()
+}
+
+fn sha256(path: &Path) -> String {
+    let sum: [u8; 32] = Sha256::digest(std::fs::read(path).unwrap()).into();
+    sum.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Makes a figure on the cores; exit code, stdout, stderr.
+fn paper(words: &[&str], out: &Path) -> (i32, String, String) {
+    let all = ["paper"].iter().chain(words).copied().chain(["--compute", "cpu", "--out"]);
+    outcome(&kintsugi(all.map(str::to_owned).chain([text(out)])).output().unwrap())
+}
+
+#[test]
+fn the_list_names_every_figure_and_table_of_the_five_documents() {
+    let list = run(["paper", "--list"]).unwrap();
+    let named: BTreeSet<(&str, &str)> = list
+        .lines()
+        .map(|line| {
+            let mut words = line.split_whitespace();
+            (words.next().unwrap(), words.next().unwrap())
+        })
+        .collect();
+    for (document, figures, tables) in [("2016", 7, 1), ("2018", 9, 0), ("glondu", 12, 3), ("chlubna", 15, 0)]
+    {
+        let figures = (1..=figures).map(|k| format!("fig-{k}"));
+        let tables = (1..=tables).map(|k| format!("table-{k}"));
+        for figure in figures.chain(tables) {
+            // Planted error to see this fail: leave an entry out of its list.
+            assert!(named.contains(&(document, figure.as_str())), "{document} {figure}: {list}");
+        }
+    }
+    let others = [("2016", "section-3.2"), ("2016", "section-6.1"), ("2018", "time"), ("bullet", "sketch")];
+    for other in others {
+        assert!(named.contains(&other), "{other:?}: {list}");
+    }
+    assert_eq!(list.lines().count(), named.len(), "one line each: {list}");
+}
+
+#[test]
+fn a_figure_is_made_by_a_command_and_listed_with_its_hash() {
+    let out = folder("paper-figure").join("papers");
+    let (code, said, err) = paper(&["2018", "fig-2", "--quick"], &out);
+    assert_eq!(code, 0, "{err}");
+    assert!(said.starts_with("1 made, 0 failed, 0 cannot be made"), "{said}");
+    let page = page(&out);
+    assert_eq!(page["quick"], true);
+    assert_eq!(page["compute"], "cpu");
+    let entry = &page["entries"][0];
+    assert_eq!([&entry["document"], &entry["figure"], &entry["state"]], ["2018", "fig-2", "made"]);
+    let picture = &entry["pictures"][0];
+    let file = out.join(picture["file"].as_str().unwrap());
+    assert_eq!(picture["sha256"], sha256(&file).as_str());
+    let command = entry["commands"][0].as_str().unwrap();
+    assert!(
+        command.starts_with("kintsugi render builtin:box") && command.contains("--compute cpu"),
+        "{command}"
+    );
+    // The picture's own provenance makes it again.
+    assert_eq!(run(["repeat", &text(&file)]).unwrap(), "the same\n");
+    for name in ["index.html", "papers.md", "papers.json"] {
+        let text = std::fs::read_to_string(out.join(name)).unwrap();
+        assert!(text.contains("crack.png"), "{name}");
+        assert!(!text.contains(env!("CARGO_TARGET_TMPDIR")), "{name} has a path of the machine");
+    }
+}
+
+#[test]
+fn a_drawing_repeats_its_bytes_and_keeps_what_is_somebodys() {
+    let out = folder("paper-drawing");
+    std::fs::write(out.join("index.html"), "mine").unwrap();
+    let mut hashes = Vec::new();
+    for _ in 0..2 {
+        let (code, _, err) = paper(&["2018", "fig-1"], &out);
+        assert_eq!(code, 0, "{err}");
+        let picture = page(&out)["entries"][0]["pictures"][0].clone();
+        assert_eq!(picture["file"], "2018/fig-1/intersection.svg");
+        let svg = std::fs::read_to_string(out.join("2018/fig-1/intersection.svg")).unwrap();
+        assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+        hashes.push(picture["sha256"].clone());
+    }
+    // Planted error to see this fail: write a coordinate with all its digits from a sum in another order.
+    assert_eq!(hashes[0], hashes[1]);
+    assert_eq!(std::fs::read_to_string(out.join("index.before.html")).unwrap(), "mine");
+    // Another figure takes the place of the first.
+    let (code, _, err) = paper(&["2018", "fig-4"], &out);
+    assert_eq!(code, 0, "{err}");
+    assert!(!out.join("2018/fig-1/intersection.svg").exists() && out.join("2018/fig-4/votes.svg").is_file());
+}
+
+#[test]
+fn what_fails_is_on_the_page_and_what_is_unknown_is_refused() {
+    let home = folder("paper-failure");
+    let meshes = home.join("meshes");
+    std::fs::create_dir_all(&meshes).unwrap();
+    std::fs::write(meshes.join("stanford-bunny.obj"), "this is no mesh\n").unwrap();
+    let out = home.join("papers");
+    let (code, said, err) = paper(&["2016", "fig-4", "--quick", "--meshes", &text(&meshes)], &out);
+    assert_eq!(code, 1, "{said} {err}");
+    let page = page(&out);
+    let entry = &page["entries"][0];
+    assert_eq!(entry["state"], "failed");
+    assert!(entry["reason"].as_str().unwrap().contains("stanford-bunny.obj"), "{entry}");
+    let html = std::fs::read_to_string(out.join("index.html")).unwrap();
+    assert!(html.contains("It failed"), "{html}");
+    for (words, why) in [
+        (&["2018", "fig-20"][..], "there is no `fig-20`"),
+        (&["2017"][..], "2017"),
+        (&["2018", "fig-1", "--meshes", "no/such/folder"][..], "no such folder"),
+    ] {
+        let (code, _, err) = paper(words, &home.join("other"));
+        assert!(code == 2 && err.lines().count() == 1 && err.contains(why), "{words:?}: {code} {err}");
+        assert!(!home.join("other").exists());
+    }
+}
+
+/// Without the mesh of the paper no published figure is on the page.
+#[test]
+fn a_published_figure_stands_beside_the_papers_object_alone() {
+    let out = folder("paper-published").join("papers");
+    let (code, _, err) = paper(&["2016", "table-1", "--quick"], &out);
+    assert_eq!(code, 0, "{err}");
+    let page = page(&out);
+    let entry = &page["entries"][0];
+    let rows = entry["tables"][0]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2 + 1 + 1 + 3, "bunny at two levels, columns, buddha, three dragons: {entry}");
+    for row in rows {
+        assert_eq!(row[4], "ours", "{row}");
+        assert!(row[1].as_str().unwrap().starts_with("builtin:"), "{row}");
+    }
+    let notes = entry["notes"].to_string();
+    assert!(notes.contains("stanford-bunny.obj") && notes.contains("builtin:statue"), "{notes}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_the_command_under_way_and_leaves_nothing() {
+    use std::{process::Stdio, time::Duration};
+    let home = folder("paper-signal");
+    let out = home.join("papers");
+    let words = ["paper", "2016", "fig-7", "--compute", "cpu", "--out"].map(str::to_owned);
+    let mut command = kintsugi(words.into_iter().chain([text(&out)]));
+    let mut running = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    // Long enough for a play to be under way, which takes a minute.
+    std::thread::sleep(Duration::from_secs(2));
+    assert!(running.try_wait().unwrap().is_none());
+    let sent =
+        std::process::Command::new("kill").args(["-TERM", &running.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let status = running.wait().unwrap();
+    assert_eq!(status.code(), Some(143));
+    let left: Vec<_> = std::fs::read_dir(&home).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
