@@ -13,13 +13,14 @@ import re
 import sys
 from pathlib import Path
 
-from drawing import architecture, fracture, meshes, physics
+from drawing import architecture, fracture, glossary, meshes, physics
 
 TOP = Path(__file__).resolve().parent.parent
 FOLDER = TOP / "docs" / "figures"
 DOCUMENTS = {
     "docs/architecture.md": architecture,
     "docs/fracture.md": fracture,
+    "docs/glossary.md": glossary,
     "docs/meshes.md": meshes,
     "docs/physics.md": physics,
 }

@@ -3,6 +3,7 @@
 import math
 import random
 
+from . import cracks
 from .svg import (
     BLUE,
     CELLS,
@@ -707,6 +708,7 @@ FIGURES = {
     "fracture-rough": rough,
     "fracture-dusty": dusty,
     "fracture-local": local,
+    **cracks.FIGURES,
 }
 
 

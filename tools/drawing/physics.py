@@ -3,6 +3,7 @@
 import math
 import random
 
+from . import front
 from .svg import (
     BLUE,
     CELLS,
@@ -609,6 +610,7 @@ FIGURES = {
     "physics-sleep": sleep,
     "physics-breaking": breaking,
     "physics-columns": columns,
+    **front.FIGURES,
 }
 
 
