@@ -9,7 +9,7 @@ use std::{
 use super::{
     examples::{change, has},
     support::{
-        program::{folder, kintsugi, outcome, run, text},
+        program::{folder, outcome, run, text},
         results::read_npz,
     },
 };
@@ -148,7 +148,7 @@ fn slices_through_the_field_are_written_for_every_cut() {
     for (list, says) in [("field-slice:w40", "as in x40"), ("labels:3", "leave the number out")] {
         let arguments =
             ["fracture", "builtin:vase", "--level", "5", "--overlays", list, "--out", &text(&out)];
-        let (code, _, err) = outcome(&kintsugi(arguments).output().unwrap());
+        let (code, _, err) = outcome(&super::support::program::kintsugi(arguments).output().unwrap());
         assert!(code == 2 && err.contains(says), "{list}: {code} {err}");
     }
 }
