@@ -48,7 +48,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     let probe = &probed.probe;
     rows(ui, probe);
     if probe.label.is_none() {
-        let text = "With Labels: published under Inside, its labels of all iterations stand here, too.";
+        let text = "Turn on Labels: published, in the panel Inside, to list this voxel's label after every iteration.";
         ui.add(egui::Label::new(egui::RichText::new(text).small().color(theme::DIM)).wrap());
     }
     let copy = ui.button("Copy as JSON").on_hover_text("All of it, as kintsugi probe prints it");
