@@ -148,18 +148,27 @@ impl Cells {
     /// The cube that contains a voxel.
     #[must_use]
     pub fn find(&self, key: Key) -> Option<usize> {
-        let i = self.starts.as_slice().partition_point(|s| s <= key).checked_sub(1)?;
+        self.last_from(key, 0..self.len())
+    }
+
+    /// The cube that contains a voxel, if it is among the cubes of `range`.
+    fn last_from(&self, key: Key, range: Range<usize>) -> Option<usize> {
+        let starts = self.starts.slice(range.clone());
+        let i = range.start + starts.partition_point(|s| s <= key).checked_sub(1)?;
         (key < self.end(i)).then_some(i)
     }
 
     /// The cube that contains the voxel at signed coordinates; `None` also outside the grid.
     #[must_use]
     pub fn find_at(&self, at: [i32; 3]) -> Option<usize> {
+        self.find(self.key_at(at)?)
+    }
+
+    /// Morton code of the voxel at signed coordinates; `None` outside the grid.
+    fn key_at(&self, at: [i32; 3]) -> Option<Key> {
         let side = 1 << self.level;
-        if at.iter().any(|v| !(0..side).contains(v)) {
-            return None;
-        }
-        self.find(encode(at.map(|v| v as u32)))
+        let is_inside = at.iter().all(|v| (0..side).contains(v));
+        is_inside.then(|| encode(at.map(|v| v as u32)))
     }
 
     /// The solid on a coarser level's grid: every coarse cell that contains any of it.
@@ -183,6 +192,7 @@ impl Cells {
     /// among the 26 neighbour places of its own size, so no cube has to look for smaller ones.
     #[must_use]
     pub fn components(&self) -> usize {
+        let index = CellIndex::new(self);
         let mut sets = UnionFind::new(self.len());
         let mut count = self.len();
         for offset in NEIGHBOURS {
@@ -193,13 +203,53 @@ impl Cells {
                 let size = 1i32 << self.log_sizes[i];
                 let low = decode(self.starts.at(i));
                 let at = std::array::from_fn(|k| low[k] as i32 + offset[k] * size);
-                let Some(j) = self.find_at(at) else { continue };
+                let Some(j) = self.key_at(at).and_then(|key| index.find(self, key)) else { continue };
                 if self.log_sizes[j] >= self.log_sizes[i] && sets.join(i as u32, j as u32) {
                     count -= 1;
                 }
             }
         }
         count
+    }
+}
+
+/// Where the cubes of a [`Cells`] begin in equal ranges of Morton codes, about two ranges to a cube. A lookup searches one range
+/// instead of all cubes; checks look up each voxel's neighbours.
+#[derive(Clone, Debug, Default)]
+pub struct CellIndex {
+    /// Morton code at which the first range begins.
+    base: Key,
+    /// log2 of a range's length.
+    shift: u32,
+    /// Number of cubes that begin before each range, and before the end of the last one.
+    before: Vec<u32>,
+}
+
+impl CellIndex {
+    /// The index of `cells`, which [`CellIndex::find`] must be called with.
+    #[must_use]
+    pub fn new(cells: &Cells) -> Self {
+        let Some(last) = cells.len().checked_sub(1) else { return Self::default() };
+        let base = cells.starts.at(0);
+        let span = cells.end(last) - base;
+        let shift = (span / (2 * cells.len() as u64)).checked_ilog2().unwrap_or(0);
+        let ranges = ((span - 1) >> shift) as usize + 1;
+        let mut before = Vec::with_capacity(ranges + 1);
+        for i in 0..cells.len() {
+            let range = ((cells.starts.at(i) - base) >> shift) as usize;
+            before.resize(before.len().max(range + 1), i as u32);
+        }
+        before.resize(ranges + 1, cells.len() as u32);
+        Self { base, shift, before }
+    }
+
+    /// The cube that contains a voxel.
+    #[must_use]
+    pub fn find(&self, cells: &Cells, key: Key) -> Option<usize> {
+        let range = (key.checked_sub(self.base)? >> self.shift) as usize;
+        let (first, end) = (*self.before.get(range)? as usize, *self.before.get(range + 1)? as usize);
+        // A larger cube may begin in an earlier range.
+        cells.last_from(key, first.saturating_sub(1)..end)
     }
 }
 
@@ -258,6 +308,28 @@ mod tests {
                 cells.leaves.iter().copied().filter(|leaf| *leaf != u32::MAX).collect()
             };
             assert_eq!(parts.iter().flat_map(leaves).collect::<Vec<_>>(), leaves(&whole));
+        }
+    }
+
+    /// Against the search through all cubes, for every voxel of the grid and beyond its end.
+    #[test]
+    fn the_index_finds_what_a_search_finds() {
+        let every = |n: u64| (0..512).filter(|key| key % n == 0).map(|key| (decode(key), 0)).collect();
+        let solids: [Vec<([u32; 3], u8)>; 7] = [
+            vec![],
+            vec![([7, 7, 7], 0)],
+            vec![([0, 0, 0], 3)],
+            vec![([0, 0, 0], 2), ([4, 3, 2], 0), ([4, 4, 4], 0), ([6, 0, 0], 0)],
+            vec![([0, 0, 0], 0), ([4, 4, 4], 2)],
+            every(1),
+            every(5),
+        ];
+        for solid in solids {
+            let cells = cells(3, &solid);
+            let index = CellIndex::new(&cells);
+            for key in 0..600 {
+                assert_eq!(index.find(&cells, key), cells.find(key), "{solid:?} {key}");
+            }
         }
     }
 

@@ -60,9 +60,10 @@ pub(super) fn corners(solids: &Solids<'_>, voxels: &[usize], pattern: &Pattern, 
     let sample = Sample::new(voxels, |all| distances(all).div_ceil(DISTANCE_BUDGET) as usize);
     let found = solids.in_blocks(|at, block| {
         let (mut wrong, mut inner) = (0, 0);
+        let mut corners = CornerCells::new(seeds, level);
         for own in sample.of_block(at, block) {
             let key = own[0].key();
-            let owners = corner_cells(key, seeds, level);
+            let owners = corners.of_voxel(key);
             let mut wanted = owners.map(|s| pattern.objects[s as usize]).to_vec();
             wanted.sort_unstable();
             wanted.dedup();
@@ -119,15 +120,44 @@ pub(super) fn sides(
     )
 }
 
-/// The cell that owns each corner of a voxel: the nearest seed, or the lowest of equally near ones. Exact, in 1/2^14 of
-/// the grid's side.
-fn corner_cells(key: Key, seeds: &[[i32; 3]], level: u32) -> [u32; 8] {
-    let low = decode(key);
-    std::array::from_fn(|c| {
-        let at: [i64; 3] =
-            std::array::from_fn(|k| i64::from(low[k] + (c as u32 >> k & 1)) << 14u32.saturating_sub(level));
+/// Cells of corners of voxels: the nearest seed of each, or the lowest of equally near ones. Exact, in 1/2^14 of the grid's
+/// side. Up to eight voxels share a corner and follow each other closely in Morton order, so that recent corners are kept.
+struct CornerCells<'a> {
+    seeds: &'a [[i32; 3]],
+    /// log2 of a voxel's edge in units of the seeds.
+    voxel: u32,
+    /// A corner and its cell, at the place that the corner's coordinates hash to.
+    recent: Vec<([u32; 3], u32)>,
+}
+
+/// Number of corners that are kept, a power of two.
+const RECENT: usize = 1 << 12;
+
+impl<'a> CornerCells<'a> {
+    fn new(seeds: &'a [[i32; 3]], level: u32) -> Self {
+        Self { seeds, voxel: 14u32.saturating_sub(level), recent: vec![([u32::MAX; 3], 0); RECENT] }
+    }
+
+    fn of_voxel(&mut self, key: Key) -> [u32; 8] {
+        let low = decode(key);
+        std::array::from_fn(|c| self.of(std::array::from_fn(|k| low[k] + (c as u32 >> k & 1))))
+    }
+
+    fn of(&mut self, corner: [u32; 3]) -> u32 {
+        let [x, y, z] = corner;
+        // Corners of one cube of 16 voxels along each side have places of their own.
+        let place = (x & 15 | (y & 15) << 4 | (z & 15) << 8) as usize;
+        if self.recent[place].0 != corner {
+            self.recent[place] = (corner, self.nearest(corner));
+        }
+        self.recent[place].1
+    }
+
+    fn nearest(&self, corner: [u32; 3]) -> u32 {
+        let at = corner.map(|v| i64::from(v) << self.voxel);
         let distance = |seed: &[i32; 3]| (0..3).map(|k| (i64::from(seed[k]) - at[k]).pow(2)).sum::<i64>();
         // `min_by_key` keeps the first of equal ones.
-        seeds.iter().enumerate().min_by_key(|(_, seed)| distance(seed)).map_or(u32::MAX, |(i, _)| i as u32)
-    })
+        let nearest = self.seeds.iter().enumerate().min_by_key(|(_, seed)| distance(seed));
+        nearest.map_or(u32::MAX, |(i, _)| i as u32)
+    }
 }

@@ -7,13 +7,14 @@
 //!
 //! In: the broken octree and its parts. Out: for each block its cubes and the copies of its voxels.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::Range};
 
 use rayon::prelude::*;
 
 use super::{BrokenObject, Check, VoronoiDetail};
 use crate::{
     Cells,
+    cells::CellIndex,
     fracture::{Fracture, Piece, Surface},
     svo::{Forest, morton::Key},
 };
@@ -75,7 +76,13 @@ fn boundary(block: &Block<'_>, kept: usize, sums: &mut Sums) -> usize {
     let leaves =
         || block.source.starts.iter().zip(&block.source.leaves).filter(|(_, leaf)| **leaf != u32::MAX);
     sums.source_leaves = leaves().count() as u64;
-    sums.missing = leaves().filter(|(key, _)| unique.binary_search(key).is_err()).count() as u64;
+    let mut rest = unique.iter().peekable();
+    // Both lists ascend.
+    let mut is_missing = |key: Key| {
+        while rest.next_if(|own| **own < key).is_some() {}
+        rest.peek() != Some(&&key)
+    };
+    sums.missing = leaves().filter(|(key, _)| is_missing(*key)).count() as u64;
     sums.outside = unique.iter().filter(|key| block.was_inside(**key).is_none()).count() as u64;
     let mut of_pieces: Vec<Key> = block.copies.iter().filter(|c| c.part() < kept).map(|c| c.key()).collect();
     sums.with_copies = of_pieces.len() as u64;
@@ -151,26 +158,36 @@ fn dust(block: &Block<'_>, solids: &Solids<'_>, sums: &mut Sums) {
     shares.sort_by_key(|share| share.0);
     inside.sort_by_key(|cube| cube.0);
     let source = &block.source;
-    let range = |list: &[(Key, f64)], i: usize| {
-        let (start, end) = (source.starts.at(i), source.end(i));
-        list.partition_point(|s| s.0 < start)..list.partition_point(|s| s.0 < end)
-    };
+    // The source's cubes ascend, too, so that each list is walked through once.
+    let (mut next_cube, mut next_share) = (0, 0);
     for i in 0..source.len() {
+        let span = source.starts.at(i)..source.end(i);
         let coverage = &solids.source.0.leaves.coverage;
         let leaf = source.leaves[i];
         let each = if leaf == u32::MAX { 1.0 } else { f64::from(coverage[leaf as usize]) };
-        let cubes: f64 = inside[range(&inside, i)].iter().map(|cube| cube.1).sum();
+        let cubes: f64 = in_span(&inside, &mut next_cube, &span).iter().map(|cube| cube.1).sum();
         let (mut given, mut touched) = (cubes, 0.0);
-        for same in shares[range(&shares, i)].chunk_by(|a, b| a.0 == b.0) {
+        for same in in_span(&shares, &mut next_share, &span).chunk_by(|a, b| a.0 == b.0) {
             let sum: f64 = same.iter().map(|share| share.1).sum();
             given += sum;
             touched += 1.0;
             sums.given_twice = sums.given_twice.max(sum / each - 1.0);
         }
-        let size = (source.end(i) - source.starts.at(i)) as f64;
+        let size = (span.end - span.start) as f64;
         sums.voxels_gone += size - touched - cubes;
         sums.volume_gone += size * each - given;
     }
+}
+
+/// The entries of an ascending list whose Morton codes lie in `span`; `next` is where the search for the span before
+/// ended.
+fn in_span<'a>(list: &'a [(Key, f64)], next: &mut usize, span: &Range<Key>) -> &'a [(Key, f64)] {
+    let mut count_below = |end: Key| {
+        *next += list[*next..].iter().take_while(|entry| entry.0 < end).count();
+        *next
+    };
+    let first = count_below(span.start);
+    &list[first..count_below(span.end)]
 }
 
 impl Sums {
@@ -313,6 +330,7 @@ pub(super) struct Solids<'a> {
 pub(super) struct Block<'a> {
     /// Cubes of the broken octree.
     pub source: Cells,
+    index: CellIndex,
     /// Forest and cubes of each part in the block.
     pub parts: Vec<(&'a Forest, Cells)>,
     /// Copies of boundary voxels, by voxel, then by part.
@@ -371,7 +389,7 @@ impl<'a> Solids<'a> {
             }
         }
         copies.sort_unstable();
-        Block { source, parts, copies }
+        Block { index: CellIndex::new(&source), source, parts, copies }
     }
 
     /// Results of `look` for every block of the grid with its number, in Morton order.
@@ -393,6 +411,6 @@ impl Block<'_> {
 
     /// Whether a voxel was an internal cell of the broken octree; `None` if it was outside.
     pub fn was_inside(&self, key: Key) -> Option<bool> {
-        self.source.find(key).map(|i| self.source.leaves[i] == u32::MAX)
+        self.index.find(&self.source, key).map(|i| self.source.leaves[i] == u32::MAX)
     }
 }
