@@ -8,6 +8,8 @@ use std::sync::{
     atomic::{AtomicI64, Ordering},
 };
 
+use crate::voxelize::Progress;
+
 /// The result is not wanted any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the work was cancelled")]
@@ -15,9 +17,12 @@ pub struct Cancelled;
 
 /// The token. Clones are the same token.
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Option<Arc<AtomicI64>>);
+pub struct Cancel {
+    checks: Option<Arc<AtomicI64>>,
+    progress: Option<Progress>,
+}
 
-static NEVER: Cancel = Cancel(None);
+static NEVER: Cancel = Cancel { checks: None, progress: None };
 
 impl Cancel {
     /// Of work that may be cancelled.
@@ -35,20 +40,29 @@ impl Cancel {
     /// Cancels by itself after that many checks.
     #[must_use]
     pub fn after(checks: i64) -> Self {
-        Self(Some(Arc::new(AtomicI64::new(checks))))
+        Self { checks: Some(Arc::new(AtomicI64::new(checks))), progress: None }
+    }
+
+    /// Of work that is cancelled through its progress.
+    #[must_use]
+    pub fn with(progress: &Progress) -> Self {
+        Self { checks: None, progress: Some(progress.clone()) }
     }
 
     /// Cancels the work.
     pub fn wish(&self) {
-        if let Some(left) = &self.0 {
+        if let Some(left) = &self.checks {
             left.store(0, Ordering::Relaxed);
+        }
+        if let Some(progress) = &self.progress {
+            progress.cancel();
         }
     }
 
     /// How many more checks pass.
     #[must_use]
     pub fn checks_left(&self) -> i64 {
-        self.0.as_ref().map_or(i64::MAX, |left| left.load(Ordering::Relaxed))
+        self.checks.as_ref().map_or(i64::MAX, |left| left.load(Ordering::Relaxed))
     }
 
     /// Whether the work may go on.
@@ -56,7 +70,10 @@ impl Cancel {
     /// # Errors
     /// [`Cancelled`].
     pub fn check(&self) -> Result<(), Cancelled> {
-        match &self.0 {
+        if self.progress.as_ref().is_some_and(Progress::is_cancelled) {
+            return Err(Cancelled);
+        }
+        match &self.checks {
             Some(left) if left.fetch_sub(1, Ordering::Relaxed) <= 0 => Err(Cancelled),
             _ => Ok(()),
         }

@@ -153,13 +153,28 @@ pub fn break_object(
     plan: &Plan,
     watch: &mut dyn FnMut(f32, &[StageTiming]),
 ) -> Result<BrokenObject, FractureError> {
+    break_object_until(arena, passes, source, plan, Cancel::never(), watch)
+}
+
+/// Like [`break_object`], for work that may be cancelled.
+///
+/// # Errors
+/// [`FractureError`]; [`FractureError::Cancelled`].
+pub fn break_object_until(
+    arena: &mut Arena,
+    passes: &Passes,
+    source: &Arc<Shape>,
+    plan: &Plan,
+    cancel: &Cancel,
+    watch: &mut dyn FnMut(f32, &[StageTiming]),
+) -> Result<BrokenObject, FractureError> {
     let object = BrokenObject {
         source: Arc::clone(source),
         steps: Vec::new(),
         pieces: Vec::new(),
         broken_again: Vec::new(),
     };
-    let mut work = Generations { passes, plan, object, watch };
+    let mut work = Generations { passes, plan, cancel, object, watch };
     let first = FirstStrike::new(source, plan);
     let strike = Strike { count_hidden: true, ..first.strike(&plan.params) };
     let progress = 1.0 / plan.generations as f32;
@@ -173,6 +188,7 @@ pub fn break_object(
 struct Generations<'a> {
     passes: &'a Passes,
     plan: &'a Plan,
+    cancel: &'a Cancel,
     object: BrokenObject,
     watch: &'a mut dyn FnMut(f32, &[StageTiming]),
 }
@@ -188,7 +204,7 @@ impl Generations<'_> {
     ) -> Result<(), FractureError> {
         let object = &mut self.object;
         let shape = parent.map_or(&object.source, |at| &object.part(at).shape);
-        let context = BreakContext { arena, passes: self.passes, cancel: Cancel::never() };
+        let context = BreakContext { arena, passes: self.passes, cancel: self.cancel };
         let result: Break = break_shape(&context, shape, strike)?;
         (self.watch)(progress, &result.timings);
         let step = object.steps.len();
