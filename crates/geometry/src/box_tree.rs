@@ -94,6 +94,18 @@ impl<T> BoxTree<T> {
         &'a self,
         p: DVec3,
         within: f64,
+        look: impl FnMut(usize, &'a T) -> Option<(f64, R)>,
+    ) -> Option<(f64, R)> {
+        self.nearest_until(p, within, f64::NEG_INFINITY, look)
+    }
+
+    /// Like [`BoxTree::nearest`], but the search ends at the first item whose squared distance is at most `enough`. Where
+    /// many boxes hold the point, a distance of nearly 0 rules none of them out.
+    pub fn nearest_until<'a, R>(
+        &'a self,
+        p: DVec3,
+        within: f64,
+        enough: f64,
         mut look: impl FnMut(usize, &'a T) -> Option<(f64, R)>,
     ) -> Option<(f64, R)> {
         let to_box = |node: u32| {
@@ -103,6 +115,9 @@ impl<T> BoxTree<T> {
         let (mut best, mut found) = (within, None);
         let mut open: Vec<u32> = if self.nodes.is_empty() { Vec::new() } else { vec![0] };
         while let Some(at) = open.pop() {
+            if best <= enough {
+                break;
+            }
             if to_box(at) >= best {
                 continue;
             }
@@ -113,6 +128,9 @@ impl<T> BoxTree<T> {
                         && distance < best
                     {
                         (best, found) = (distance, Some(what));
+                        if best <= enough {
+                            break;
+                        }
                     }
                 }
                 continue;
@@ -182,6 +200,28 @@ mod tests {
                     assert_eq!(found.map(|(d, _)| d), wanted);
                     assert!(found.is_none_or(|(d, q)| q.distance_squared(p) == d));
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_search_that_has_enough_ends_there_and_else_finds_the_nearest() {
+        let all = points(300);
+        let tree = tree_of(&all, 4);
+        for p in points(400).iter().skip(300).map(|p| *p * 1.1 - 1.0) {
+            let look = |q: &DVec3| (q.distance_squared(p), *q);
+            let nearest = tree.nearest(p, f64::INFINITY, |_, q| Some(look(q))).unwrap();
+            for enough in [0.0, 0.5, 4.0, 100.0] {
+                let mut looked_at = 0;
+                let (distance, q) = tree
+                    .nearest_until(p, f64::INFINITY, enough, |_, q| {
+                        looked_at += 1;
+                        Some(look(q))
+                    })
+                    .unwrap();
+                assert_eq!(distance, q.distance_squared(p));
+                assert!(if nearest.0 <= enough { distance <= enough } else { distance == nearest.0 });
+                assert!(enough < 100.0 || looked_at <= 12, "{looked_at} of {} looked at", all.len());
             }
         }
     }
