@@ -1,9 +1,9 @@
 //! `kintsugi simulate`: plays a scene without a window and logs it.
 //!
-//! In: a scene file, or a mesh that then stands on the floor. Out: `trajectory.npz` and `steps.csv`, and the volumes
-//! that pairs share, all written during the run; debris, an animation and `report.json` at the end. The logs are begun
-//! aside and take the places of an earlier run's results in one change, before the first step. The simulation waits for
-//! its fractures, so the same scene gives the same log.
+//! In: a scene file, or a mesh that then stands on the floor. Out: `trajectory.npz` and `steps.csv`, the volumes that
+//! pairs share and the solver's contacts, all written during the run; debris, an animation and `report.json` at the end.
+//! The logs are begun aside and take the places of an earlier run's results in one change, before the first step. The
+//! simulation waits for its fractures, so the same scene gives the same log.
 
 use std::{
     path::{Path, PathBuf},
@@ -71,7 +71,8 @@ pub struct SimulateArgs {
     /// Write collision_points.csv: averaged collision points of all pairs, after every step of this many
     #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u64).range(1..))]
     collision_points: Option<u64>,
-    /// Write contact_log.csv: every contact of the solver with its impulse and relative velocity, after every step of this many
+    /// Write contact_log.csv and contacts.npz: every contact of the solver with its impulse and relative velocity, after
+    /// every step of this many
     #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u64).range(1..))]
     contact_log: Option<u64>,
     /// Count colliding points and their contacts after every step, write contacts.csv, and print both with times as a
@@ -115,12 +116,13 @@ fn by_name<T: std::str::FromStr<Err: std::fmt::Display>>(name: &str) -> Result<T
     name.parse().map_err(|error: T::Err| error.to_string())
 }
 
-/// The logs of a run, complete whenever it ends: `steps.csv` is written line by line, `trajectory.npz` again and again
-/// from the states that wait on the disk.
+/// The logs of a run, complete whenever it ends: tables are written line by line, arrays again and again from the numbers
+/// that wait on the disk.
 struct Log {
     trajectory: Trajectory,
-    path: PathBuf,
+    folder: PathBuf,
     steps: StepLog,
+    contacts: Option<ContactLog>,
     report: SimulationReport,
     saved: Instant,
     /// Time until the arrays are written again.
@@ -145,13 +147,14 @@ impl SimulateArgs {
 
 const ARRAYS: &str = "trajectory.npz";
 /// Other files and folders that a run may write.
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 11] = [
     REPORT,
     "steps.csv",
     "pairs.csv",
     "collision_points.csv",
     "contacts.csv",
     "contact_log.csv",
+    ContactLog::ARRAYS,
     BONDS,
     BOND_LOADS,
     DEBRIS,
@@ -166,33 +169,46 @@ const PAUSES: u32 = 10;
 impl Log {
     fn create(folder: &Path, fps: Option<f64>, sandbox: &Sandbox, asked: Asked) -> Result<Self, ExportError> {
         let steps = StepLog::create(&folder.join("steps.csv"))?;
-        let path = folder.join(ARRAYS);
+        let contacts = asked.contact_log.map(|every| ContactLog::create(folder, every)).transpose()?;
         let mut trajectory = Trajectory::new(folder, fps);
         trajectory.record(sandbox.bodies(), to_picoseconds(sandbox.last_step().time))?;
-        trajectory.write_npz(&path)?;
         let report = SimulationReport::new(asked, sandbox);
-        Ok(Self { trajectory, path, steps, report, saved: Instant::now(), pause: PAUSE })
+        let (folder, saved) = (folder.to_owned(), Instant::now());
+        let log = Self { trajectory, folder, steps, contacts, report, saved, pause: PAUSE };
+        log.write_arrays(&log.folder)?;
+        Ok(log)
     }
 
     /// The files lie in `folder` now.
     fn moved_to(&mut self, folder: &Path) {
-        self.path = folder.join(ARRAYS);
+        folder.clone_into(&mut self.folder);
         self.trajectory.moved_to(folder);
         self.steps.moved_to(folder);
+        self.contacts.iter_mut().for_each(|contacts| contacts.moved_to(folder));
     }
 
-    fn record(&mut self, sandbox: &Sandbox, report: &StepReport) -> Result<(), ExportError> {
+    fn record(&mut self, step: u64, sandbox: &Sandbox, report: &StepReport) -> Result<(), ExportError> {
         self.report.record(sandbox);
         // All logs hold this step, even if one finds no room.
         let recorded = self.trajectory.record(sandbox.bodies(), report.time);
+        let wants = self.contacts.as_mut().filter(|contacts| contacts.wants(step));
+        let of_contacts = wants.map_or(Ok(()), |contacts| {
+            contacts.record(step, report.time, &sandbox.contacts(), sandbox.bodies())
+        });
         self.steps.record(report, sandbox.bodies().len())?;
         recorded?;
+        of_contacts?;
         if self.saved.elapsed() > self.pause {
             let start = Instant::now();
-            self.trajectory.write_npz(&self.path)?;
+            self.write_arrays(&self.folder)?;
             (self.saved, self.pause) = (Instant::now(), PAUSE.max(start.elapsed() * PAUSES));
         }
         Ok(())
+    }
+
+    fn write_arrays(&self, folder: &Path) -> Result<(), ExportError> {
+        self.trajectory.write_npz(&folder.join(ARRAYS))?;
+        self.contacts.iter().try_for_each(|contacts| contacts.write_npz(&folder.join(ContactLog::ARRAYS)))
     }
 }
 
@@ -258,11 +274,9 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
         let pairs = PairLog::create(begun, args.pairs, args.collision_points)?;
         let counts = args.count_contacts.then(|| ContactCounts::create(begun, &sandbox)).transpose()?;
         let bonds = holds.then(|| BondLog::create(begun, args.bond_loads)).transpose()?;
-        let contacts = args.contact_log.map(|every| ContactLog::create(begun, every)).transpose()?;
-        Ok((log, pairs, counts, bonds, contacts))
+        Ok((log, pairs, counts, bonds))
     };
-    let (mut log, mut pairs, mut counts, mut bonds, mut contacts) =
-        created().map_err(|error| aside.moved(error))?;
+    let (mut log, mut pairs, mut counts, mut bonds) = created().map_err(|error| aside.moved(error))?;
     let mut written_on = aside.files()?;
     // From here on the folder is this run's: an earlier report is gone.
     aside.finish()?.iter().for_each(|note| reporter.warn(note));
@@ -270,7 +284,6 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     pairs.moved_to(&args.out);
     counts.iter_mut().for_each(|counts| counts.moved_to(&args.out));
     bonds.iter_mut().for_each(|bonds| bonds.moved_to(&args.out));
-    contacts.iter_mut().for_each(|contacts| contacts.moved_to(&args.out));
     let asks = signals::ask_first();
     if let Some(film) = &mut film {
         film.after(&compute, &sandbox, 0)?;
@@ -284,15 +297,12 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
             play(&mut sandbox, &reporter)?;
             let mut report = sandbox.report_now()?;
             report.time = to_picoseconds(step as f64 * dt);
-            log.record(&sandbox, &report)?;
+            log.record(step, &sandbox, &report)?;
             if let Some(counts) = &mut counts {
                 counts.record(&sandbox, &report)?;
             }
             if let Some(bonds) = &mut bonds {
                 bonds.record(step, &sandbox)?;
-            }
-            if let Some(contacts) = contacts.as_mut().filter(|contacts| contacts.wants(step)) {
-                contacts.record(report.time, &sandbox.contacts(), sandbox.bodies())?;
             }
             if pairs.wants(step) {
                 pairs.record(step, report.time, &sandbox.pair_data()?)?;
@@ -357,8 +367,8 @@ fn end(
     let mut aside = Aside::begin(&args.out)?;
     aside.has_put(logs);
     let moved = |error: ExportError| error.moved(aside.path(), &args.out);
+    reporter.stage("write", |_| log.write_arrays(aside.path())).map_err(moved)?;
     let (mut log, mut report) = (log.trajectory, log.report);
-    reporter.stage("write", |_| log.write_npz(&aside.path().join(ARRAYS))).map_err(moved)?;
     let debris = debris_file::write(&aside.path().join(DEBRIS), sandbox).map_err(moved)?;
     let moving = if args.format.is_empty() { None } else { Some(Assembly { debris, ..log.assembly() }) };
     for (format, what) in args.format.iter().zip(std::iter::repeat(&moving)) {

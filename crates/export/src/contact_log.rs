@@ -1,25 +1,50 @@
-//! The solver's contacts as text: `contact_log.csv`.
+//! The solver's contacts as text, `contact_log.csv`, and as arrays, `contacts.npz`.
 //!
-//! In: contacts after a step, and the bodies. Out: one line per contact, written step by step, since a long run does not fit into
-//! memory. The columns are described in `docs/files.md`.
+//! In: contacts after a step, and the bodies. Out: one line per contact, written step by step, and arrays with a row per
+//! contact, written whenever the caller wants them, since a long run does not fit into memory. Numbers of past steps
+//! wait in files without a name. Columns and arrays are described in `docs/files.md`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 
 use crate::bodies::{Body, BodyId, Contact};
 
-use super::{ExportError, numbers::unsigned_zero as plain, sheet::Sheet};
+use super::{
+    ExportError, Npz,
+    column::{Column, HELD},
+    npy::write_whole,
+    numbers::unsigned_zero as plain,
+    sheet::Sheet,
+};
 
-/// The file.
+/// Arrays of whole numbers: names, and how many numbers a contact has there.
+const WHOLE: [(&str, usize); 2] = [("step", 1), ("bodies", 2)];
+/// The same of the others.
+const REAL: [(&str, usize); 11] = [
+    ("time", 1),
+    ("point", 3),
+    ("normal", 3),
+    ("separation", 1),
+    ("impulse", 1),
+    ("parting", 1),
+    ("sliding", 1),
+    ("relative_velocity", 3),
+    ("substep_impulse", 1),
+    ("substep_friction", 3),
+    ("cell", 1),
+];
+
+/// The files.
 pub struct ContactLog {
     sheet: Sheet,
+    arrays: Arrays,
     every: u64,
 }
 
-/// A contact's velocity: how fast the surfaces part along the normal (negative: they approach), and how fast they slide, m/s.
+/// How the first body moves at a contact as seen from the second, m/s. `bodies` are in ascending order of their ids.
 #[must_use]
-pub fn relative_velocity(contact: &Contact, bodies: &[Body]) -> [f64; 2] {
+pub fn velocity_apart(contact: &Contact, bodies: &[Body]) -> DVec3 {
     let of = |id: BodyId| {
         let at = bodies.binary_search_by_key(&id, |body| body.id).ok()?;
         let state = &bodies.get(at)?.state;
@@ -27,25 +52,110 @@ pub fn relative_velocity(contact: &Contact, bodies: &[Body]) -> [f64; 2] {
     };
     let first = of(contact.bodies.0).unwrap_or_default();
     let second = contact.bodies.1.and_then(of).unwrap_or_default();
-    let apart = first - second;
+    first - second
+}
+
+/// A contact's velocity: how fast the surfaces part along the normal (negative: they approach), and how fast they slide, m/s.
+#[must_use]
+pub fn relative_velocity(contact: &Contact, bodies: &[Body]) -> [f64; 2] {
+    let apart = velocity_apart(contact, bodies);
     let along = apart.dot(contact.normal);
     [along, (apart - along * contact.normal).length()]
 }
 
+/// A number of a body or a step, where arrays have no larger ones.
+fn whole(number: impl TryInto<i32>) -> i32 {
+    number.try_into().unwrap_or(i32::MAX)
+}
+
+/// All contacts so far.
+#[derive(Debug)]
+struct Arrays {
+    folder: PathBuf,
+    held: usize,
+    contacts: usize,
+    whole: [Column<i32>; 2],
+    real: [Column<f64>; 11],
+}
+
+impl Arrays {
+    /// No contacts yet; those of past steps will wait in files in `folder`.
+    fn new(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            held: HELD,
+            contacts: 0,
+            whole: Default::default(),
+            real: Default::default(),
+        }
+    }
+
+    fn add(&mut self, step: u64, time: f64, contact: &Contact, bodies: &[Body]) {
+        self.contacts += 1;
+        let [steps, pairs] = &mut self.whole;
+        steps.extend([whole(step)]);
+        // The floor and the walls have no number.
+        pairs.extend([whole(contact.bodies.0.0), contact.bodies.1.map_or(-1, |id| whole(id.0))]);
+        let [parting, sliding] = relative_velocity(contact, bodies);
+        let [velocity, friction] =
+            [velocity_apart(contact, bodies), contact.substep_friction].map(|v| v.to_array());
+        let values: [&[f64]; 11] = [
+            &[time],
+            &contact.position.to_array(),
+            &contact.normal.to_array(),
+            &[contact.separation],
+            &[contact.impulse],
+            &[parting],
+            &[sliding],
+            &velocity,
+            &[contact.substep_impulse],
+            &friction,
+            &[contact.cell],
+        ];
+        for (column, values) in self.real.iter_mut().zip(values) {
+            column.extend(values.iter().copied().map(plain));
+        }
+    }
+
+    /// Moves to the disk what memory should not hold.
+    fn spill(&mut self) -> Result<(), ExportError> {
+        let Self { folder, held, whole, real, .. } = self;
+        whole.iter_mut().try_for_each(|column| column.spill_from(*held, folder))?;
+        real.iter_mut().try_for_each(|column| column.spill_from(*held, folder))
+    }
+
+    fn fill(&self, path: &Path) -> Result<(), ExportError> {
+        let shape = |width: usize| if width == 1 { vec![self.contacts] } else { vec![self.contacts, width] };
+        let mut npz = Npz::create(path)?;
+        for (column, (name, width)) in self.whole.iter().zip(WHOLE) {
+            npz.array_of_parts(name, &shape(width), column.parts(path)?)?;
+        }
+        for (column, (name, width)) in self.real.iter().zip(REAL) {
+            npz.array_of_parts(name, &shape(width), column.parts(path)?)?;
+        }
+        npz.finish()
+    }
+}
+
 impl ContactLog {
-    /// Creates the file in `folder`, for every `every`th step.
+    /// Name of the arrays' file.
+    pub const ARRAYS: &'static str = "contacts.npz";
+
+    /// Creates the table in `folder`, for every `every`th step; numbers for the arrays will wait there, too.
     ///
     /// # Errors
     /// [`ExportError::Write`].
     pub fn create(folder: &Path, every: u64) -> Result<Self, ExportError> {
         let head =
             "time,first,second,x,y,z,normal_x,normal_y,normal_z,separation,impulse,parting,sliding,cell";
-        Ok(Self { sheet: Sheet::create(&folder.join("contact_log.csv"), head)?, every: every.max(1) })
+        let sheet = Sheet::create(&folder.join("contact_log.csv"), head)?;
+        Ok(Self { sheet, arrays: Arrays::new(folder), every: every.max(1) })
     }
 
-    /// The file lies in `folder` now.
+    /// The files lie in `folder` now.
     pub fn moved_to(&mut self, folder: &Path) {
         self.sheet.moved_to(folder);
+        folder.clone_into(&mut self.arrays.folder);
     }
 
     /// Whether `step` is logged.
@@ -57,10 +167,17 @@ impl ContactLog {
     /// Logs the contacts after a step. `bodies` are in ascending order of their ids.
     ///
     /// # Errors
-    /// [`ExportError::Write`].
-    pub fn record(&mut self, time: f64, contacts: &[Contact], bodies: &[Body]) -> Result<(), ExportError> {
+    /// [`ExportError::Write`] where the disk has no room; the arrays have the contacts all the same.
+    pub fn record(
+        &mut self,
+        step: u64,
+        time: f64,
+        contacts: &[Contact],
+        bodies: &[Body],
+    ) -> Result<(), ExportError> {
         let list = |v: DVec3| v.to_array().map(|x| plain(x).to_string()).join(",");
         for contact in contacts {
+            self.arrays.add(step, time, contact, bodies);
             // The floor and the walls have no number.
             let second = contact.bodies.1.map_or(String::new(), |id| id.0.to_string());
             let [parting, sliding] = relative_velocity(contact, bodies).map(plain);
@@ -74,6 +191,89 @@ impl ContactLog {
                 contact.cell
             ));
         }
-        self.sheet.flush()
+        let spilled = self.arrays.spill();
+        self.sheet.flush()?;
+        spilled
+    }
+
+    /// Writes the arrays of all contacts so far to a temporary file and renames it.
+    ///
+    /// # Errors
+    /// [`ExportError`]; the previous file is kept.
+    pub fn write_npz(&self, path: &Path) -> Result<(), ExportError> {
+        write_whole(path, |beside| self.arrays.fill(beside))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn contact(k: u32) -> Contact {
+        let x = f64::from(k);
+        Contact {
+            bodies: (BodyId(k), (!k.is_multiple_of(3)).then_some(BodyId(k + 1))),
+            position: DVec3::new(x, -0.0, 0.5 * x),
+            normal: DVec3::Y,
+            separation: -1e-3 * x,
+            cell: 0.25,
+            impulse: 2.0 * x,
+            substep_impulse: 0.25 * x,
+            substep_friction: DVec3::new(0.0, 0.0, 0.125 * x),
+        }
+    }
+
+    #[test]
+    fn contacts_that_waited_on_the_disk_are_those_that_were_held() {
+        let folder = std::env::temp_dir().join(format!("kintsugi-contact-log-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join(ContactLog::ARRAYS);
+        let written = |held: usize| {
+            let mut log = ContactLog::create(&folder, 2).unwrap();
+            log.arrays.held = held;
+            log.write_npz(&path).unwrap();
+            assert!(log.wants(4) && !log.wants(5));
+            for step in (0..40u32).step_by(2) {
+                let contacts: Vec<Contact> = (0..step).map(contact).collect();
+                log.record(u64::from(step), 0.01 * f64::from(step), &contacts, &[]).unwrap();
+                if step % 14 == 0 {
+                    log.write_npz(&path).unwrap();
+                }
+            }
+            assert!(log.arrays.real.iter().all(|column| column.in_memory() < held));
+            log.write_npz(&path).unwrap();
+            fs::read(&path).unwrap()
+        };
+        let held = written(usize::MAX);
+        assert!([1, 7, 100].into_iter().all(|few| written(few) == held));
+        let mut archive = zip::ZipArchive::new(std::io::Cursor::new(held)).unwrap();
+        let mut numbers = |name: &str| -> Vec<u8> {
+            let mut bytes = Vec::new();
+            std::io::copy(&mut archive.by_name(&format!("{name}.npy")).unwrap(), &mut bytes).unwrap();
+            let data = 10 + usize::from(bytes[8]) + 256 * usize::from(bytes[9]);
+            bytes.split_off(data)
+        };
+        let wanted = (0..40u32).step_by(2).flat_map(|step| (0..step).map(move |k| (step, contact(k))));
+        let wanted: Vec<(u32, Contact)> = wanted.collect();
+        let bytes = |of: &dyn Fn(&(u32, Contact)) -> Vec<i32>| -> Vec<u8> {
+            wanted.iter().flat_map(of).flat_map(i32::to_le_bytes).collect()
+        };
+        assert_eq!(numbers("step"), bytes(&|(step, _)| vec![*step as i32]));
+        let pair =
+            |(_, c): &(u32, Contact)| vec![c.bodies.0.0 as i32, c.bodies.1.map_or(-1, |id| id.0 as i32)];
+        assert_eq!(numbers("bodies"), bytes(&pair));
+        let reals = |of: &dyn Fn(&(u32, Contact)) -> Vec<f64>| -> Vec<u8> {
+            wanted.iter().flat_map(of).flat_map(f64::to_le_bytes).collect()
+        };
+        let point = |(_, c): &(u32, Contact)| vec![c.position.x, 0.0, c.position.z];
+        assert_eq!(numbers("point"), reals(&point), "no zero has a sign");
+        assert_eq!(numbers("substep_friction"), reals(&|(_, c)| c.substep_friction.to_array().to_vec()));
+        // A header and a line a contact, and nothing beside both files.
+        let table = fs::read_to_string(folder.join("contact_log.csv")).unwrap();
+        assert_eq!(table.lines().count(), 1 + wanted.len());
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+        fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -6,62 +6,26 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, File},
-    io::{self, BufReader, Read, Seek as _, SeekFrom, Write as _},
+    io::{self, Read as _},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use crate::{
     bodies::{Body, BodyId},
-    disk::{UnderWay, beside, nameless},
     shape::Shape,
 };
 
 use super::{
     Assembly, ExportError, ExportPiece, Npz, Placing,
+    column::{Column, HELD},
     motion::{Keys, Motion, MotionKey, MotionTrack},
+    npy::write_whole,
 };
 
 /// What an array of states is called, and how many numbers a state has there.
 const STATES: [(&str, usize); 4] =
     [("position", 3), ("rotation", 4), ("linear_velocity", 3), ("angular_velocity", 3)];
-/// Numbers of an array that are held in memory, and that are copied at a time.
-const HELD: usize = 1 << 16;
-
-/// Numbers in the order in which they came, of which the last are in memory.
-#[derive(Debug, Default)]
-struct Column {
-    file: Option<File>,
-    /// Size of what is in the file, bytes.
-    whole: u64,
-    last: Vec<f64>,
-}
-
-impl Column {
-    /// Moves the numbers in memory to the file, which has no name in `folder`. If that fails, they stay.
-    fn spill(&mut self, folder: &Path) -> io::Result<()> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(nameless(folder)?),
-        };
-        // A write that failed may have left a part behind this place.
-        file.seek(SeekFrom::Start(self.whole))?;
-        let bytes: &[u8] = bytemuck::cast_slice(&self.last);
-        file.write_all(bytes)?;
-        self.whole += bytes.len() as u64;
-        self.last.clear();
-        Ok(())
-    }
-
-    /// All numbers, from the first.
-    fn numbers(&self) -> io::Result<Box<dyn Read + '_>> {
-        let last: &[u8] = bytemuck::cast_slice(&self.last);
-        let Some(mut file) = self.file.as_ref() else { return Ok(Box::new(last)) };
-        file.seek(SeekFrom::Start(0))?;
-        Ok(Box::new(BufReader::with_capacity(8 * HELD, file.take(self.whole)).chain(last)))
-    }
-}
 
 #[derive(Debug)]
 struct Track {
@@ -83,8 +47,8 @@ pub struct Trajectory {
     rows: usize,
     /// Times of the first and the last row, s.
     span: [f64; 2],
-    times: Column,
-    states: [Column; 4],
+    times: Column<f64>,
+    states: [Column<f64>; 4],
     /// In the order of body ids, which is the order of their creation.
     tracks: BTreeMap<BodyId, Track>,
     /// Bodies of the last row, ascending.
@@ -121,7 +85,7 @@ impl Trajectory {
         let row = self.rows;
         self.rows += 1;
         self.span = [if row == 0 { time } else { self.span[0] }, time];
-        self.times.last.push(time);
+        self.times.extend([time]);
         let mut bodies: Vec<&Body> = bodies.iter().collect();
         bodies.sort_by_key(|body| body.id);
         for body in &bodies {
@@ -133,10 +97,10 @@ impl Trajectory {
             track.rows.end = row + 1;
             let state = &body.state;
             let [positions, rotations, linear, angular] = &mut self.states;
-            positions.last.extend(state.position.to_array());
-            rotations.last.extend(state.rotation.to_array());
-            linear.last.extend(state.linear_velocity.to_array());
-            angular.last.extend(state.angular_velocity.to_array());
+            positions.extend(state.position.to_array());
+            rotations.extend(state.rotation.to_array());
+            linear.extend(state.linear_velocity.to_array());
+            angular.extend(state.angular_velocity.to_array());
             if let Some((_, keys)) = &mut track.shown {
                 let time = time - self.span[0];
                 keys.push(MotionKey { time, position: state.position, rotation: state.rotation });
@@ -151,9 +115,7 @@ impl Trajectory {
             self.living = bodies.iter().map(|body| body.id).collect();
         }
         for column in self.states.iter_mut().chain([&mut self.times]) {
-            if column.last.len() >= self.held {
-                column.spill(&self.folder).map_err(|e| ExportError::write(&self.folder, e))?;
-            }
+            column.spill_from(self.held, &self.folder)?;
         }
         Ok(())
     }
@@ -181,27 +143,14 @@ impl Trajectory {
     /// # Errors
     /// [`ExportError`]; the previous file is kept.
     pub fn write_npz(&self, path: &Path) -> Result<(), ExportError> {
-        let beside = beside(path);
-        let _under_way = UnderWay::at(&beside);
-        let written = self
-            .fill(&beside)
-            .and_then(|()| fs::rename(&beside, path).map_err(|e| ExportError::write(path, e)));
-        written.map_err(|error| {
-            // The first error is the one to report.
-            let _ = fs::remove_file(&beside);
-            match error {
-                // The hidden name says nothing to a user.
-                ExportError::Write { reason, .. } => ExportError::write(path, reason),
-                other => other,
-            }
-        })
+        write_whole(path, |beside| self.fill(beside))
     }
 
     /// The arrays, copied from the columns part by part.
     fn fill(&self, path: &Path) -> Result<(), ExportError> {
         let (rows, bodies) = (self.rows, self.tracks.len());
         let mut npz = Npz::create(path)?;
-        npz.array_of_parts("time", &[rows], self.times(path)?)?;
+        npz.array_of_parts("time", &[rows], self.times.parts(path)?)?;
         for (column, (name, width)) in self.states.iter().zip(STATES) {
             npz.array_of_parts(name, &[rows, bodies, width], self.table(column, width, path)?)?;
         }
@@ -213,20 +162,10 @@ impl Trajectory {
         npz.finish()
     }
 
-    fn times(&self, path: &Path) -> Result<impl Iterator<Item = Result<Vec<f64>, ExportError>>, ExportError> {
-        let failed = |e: io::Error| ExportError::write(path, e);
-        let (mut numbers, rows) = (self.times.numbers().map_err(failed)?, self.rows);
-        Ok((0..rows).step_by(HELD).map(move |row| {
-            let mut times = vec![0.0; HELD.min(rows - row)];
-            numbers.read_exact(bytemuck::cast_slice_mut(&mut times)).map_err(failed)?;
-            Ok(times)
-        }))
-    }
-
     /// Row after row, the states of every body that existed at any time.
     fn table(
         &self,
-        column: &Column,
+        column: &Column<f64>,
         width: usize,
         path: &Path,
     ) -> Result<impl Iterator<Item = Result<Vec<f64>, ExportError>>, ExportError> {
@@ -272,6 +211,8 @@ impl Trajectory {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use glam::DVec3;
 
     use super::*;
@@ -312,7 +253,7 @@ mod tests {
                     trajectory.write_npz(&path).unwrap();
                 }
             }
-            assert!(held == usize::MAX || trajectory.states.iter().all(|column| column.last.len() < held));
+            assert!(held == usize::MAX || trajectory.states.iter().all(|column| column.in_memory() < held));
             trajectory.write_npz(&path).unwrap();
             let bytes = fs::read(&path).unwrap();
             let bodies: Vec<BodyId> = trajectory.tracks.keys().copied().collect();

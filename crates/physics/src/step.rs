@@ -300,6 +300,10 @@ pub struct Contact {
     pub cell: f64,
     /// Normal impulse of the last step, N s.
     pub impulse: f64,
+    /// Normal impulse of the step's last substep, N s.
+    pub substep_impulse: f64,
+    /// Friction impulse of the step's last substep, on the first body, world, N s.
+    pub substep_friction: DVec3,
 }
 
 /// The impulse between two bodies, or a body and floor or walls, in the whole of the last step.

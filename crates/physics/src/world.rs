@@ -222,6 +222,8 @@ impl World {
                 separation: p.separation,
                 cell: manifold.resolution_m,
                 impulse: p.total_impulse,
+                substep_impulse: p.normal_impulse,
+                substep_friction: p.friction_impulse,
             }));
         }
         out
