@@ -4,25 +4,18 @@
 //! the caller chooses the order.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{BufWriter, Write},
     path::{Path, PathBuf},
 };
 
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-use super::ExportError;
-
-/// A number type of NumPy, stored little-endian.
-pub trait Element: bytemuck::Pod {
-    /// NumPy's name of the type.
-    const DESCR: &'static str;
-}
-
-macro_rules! element {
-    ($($t:ty = $name:literal),*) => { $(impl Element for $t { const DESCR: &'static str = $name; })* };
-}
-element!(u8 = "|u1", i32 = "<i4", u32 = "<u4", f32 = "<f4", f64 = "<f8");
+use super::{
+    ExportError,
+    arrays::{Arrays, Element},
+};
+use crate::disk::{UnderWay, beside};
 
 #[cfg(target_endian = "big")]
 compile_error!("arrays are written as they lie in memory, which must be little-endian");
@@ -112,6 +105,44 @@ impl Npz {
         let mut file = self.zip.finish().map_err(|e| ExportError::write(&path, e))?;
         file.flush().map_err(|e| ExportError::write(&path, e))
     }
+}
+
+impl Arrays for Npz {
+    fn array<T: Element>(&mut self, name: &str, shape: &[usize], data: &[T]) -> Result<(), ExportError> {
+        Self::array(self, name, shape, data)
+    }
+
+    fn array_of_parts<T: Element>(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        parts: impl Iterator<Item = Result<Vec<T>, ExportError>>,
+    ) -> Result<(), ExportError> {
+        Self::array_of_parts(self, name, shape, parts)
+    }
+}
+
+/// Has `fill` write an archive to a temporary file, and renames that to `path`.
+///
+/// # Errors
+/// [`ExportError`], about `path`; the previous file is kept.
+pub fn write_whole(
+    path: &Path,
+    fill: impl FnOnce(&Path) -> Result<(), ExportError>,
+) -> Result<(), ExportError> {
+    let beside = beside(path);
+    let _under_way = UnderWay::at(&beside);
+    let written =
+        fill(&beside).and_then(|()| fs::rename(&beside, path).map_err(|e| ExportError::write(path, e)));
+    written.map_err(|error| {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&beside);
+        match error {
+            // The hidden name says nothing to a user.
+            ExportError::Write { reason, .. } => ExportError::write(path, reason),
+            other => other,
+        }
+    })
 }
 
 /// Magic, version, length and the dictionary, padded so that the data starts at a multiple of 64 bytes.

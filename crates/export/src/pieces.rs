@@ -1,6 +1,6 @@
 //! A piece to be written: its shape, placement, and mass properties.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::geometry::Aabb;
 use glam::{DQuat, DVec3};
@@ -120,6 +120,15 @@ fn bounds_in_shape_space(shape: &Shape) -> Aabb {
         Some(grid) => shape.bounds().placed(|p| grid.origin + grid.h * p),
         None => shape.bounds(),
     }
+}
+
+/// The ids of the pieces of each object, ascending.
+pub(crate) fn by_object(pieces: &[ExportPiece]) -> BTreeMap<Option<usize>, Vec<usize>> {
+    let mut objects: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
+    for piece in pieces {
+        objects.entry(piece.object).or_default().push(piece.id);
+    }
+    objects
 }
 
 /// A piece for all formats.

@@ -1,8 +1,8 @@
 //! Finds neighbouring pieces, the crack area that they share, and its second moments.
 //!
 //! In: the meshes of pieces in their original places. Out: a [`Bond`] for every pair with crack faces against each other.
-//! From sample points on a crack face it looks for the nearest opposite face of another piece; the area is the mean of
-//! what both sides find.
+//! Each sample point of a crack face belongs to the nearest opposite face of another piece ([`CrackFaces`]); the area is
+//! the mean of what both sides find.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -12,18 +12,9 @@ use rayon::prelude::*;
 use super::bond::{Bond, HeldBond};
 use crate::{
     Assembly, ExportError, Watch,
-    meshes::{Side, Tagged, TriangleTree, WrittenMesh},
+    meshes::{CrackFaces, Tagged, WrittenMesh, places},
+    pieces::by_object,
 };
-
-/// Distance between sample points on a crack face, voxels.
-const STEP: f64 = 2.0;
-/// Most sample points along a triangle's side.
-const MOST_ALONG: f64 = 24.0;
-/// Faces farther apart are not neighbours, voxels: cubes of both sides overlap in the crack's voxel, and dust leaves a
-/// gap.
-const REACH: f64 = 2.0;
-/// Largest cosine between the normals of opposite faces: teeth of rough cracks need not be parallel.
-const AGAINST: f64 = -0.3;
 
 /// Sums found from one side of a pair.
 #[derive(Clone, Copy)]
@@ -48,28 +39,18 @@ impl Default for OneSide {
 /// # Errors
 /// [`ExportError::Cancelled`].
 pub fn bonds(what: &Assembly, watch: &Watch) -> Result<Vec<Bond>, ExportError> {
-    let mut objects: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
-    for piece in &what.pieces {
-        objects.entry(piece.object).or_default().push(piece.id);
-    }
     let mut all = Vec::new();
     let mut done = 0;
-    for own in objects.values() {
-        let meshes: Vec<Arc<WrittenMesh>> = own.par_iter().map(|id| what.mesh_without_relief(*id)).collect();
-        let crack = |(number, mesh): (usize, &Arc<WrittenMesh>)| -> Vec<Tagged> {
-            let inside = mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side == Side::Inside);
-            let corners = inside.map(|(t, _)| t.map(|i| mesh.positions[i as usize]));
-            corners.map(|corners| Tagged { corners, tag: own[number] as u32 }).collect()
-        };
-        let tree = TriangleTree::new(meshes.iter().enumerate().flat_map(crack).collect());
+    for own in by_object(&what.pieces).values() {
+        let mesh = |id: &usize| (*id, what.mesh_without_relief(*id));
+        let meshes: Vec<(usize, Arc<WrittenMesh>)> = own.par_iter().map(mesh).collect();
+        let faces = CrackFaces::of(&meshes, what.pieces[own[0]].voxel(), what.gap);
         drop(meshes);
-        let voxel = what.pieces[own[0]].voxel();
         let mut pairs: BTreeMap<(u32, u32), OneSide> = BTreeMap::new();
-        // In chunks, so that the user can cancel.
-        for some in tree.triangles().chunks(1 << 16) {
+        for some in faces.runs() {
             watch.at(done, what.pieces.len())?;
             let said: Vec<Vec<((u32, u32), OneSide)>> =
-                some.par_iter().map(|triangle| against(&tree, triangle, voxel, what.gap)).collect();
+                some.par_iter().map(|triangle| against(&faces, triangle)).collect();
             for (pair, part) in said.into_iter().flatten() {
                 let sum = pairs.entry(pair).or_default();
                 sum.area += part.area;
@@ -103,27 +84,22 @@ fn exact(found: Vec<Bond>, what: &Assembly) -> Vec<Bond> {
 }
 
 /// The pieces opposite to a crack face, with their shares of its area.
-fn against(tree: &TriangleTree, triangle: &Tagged, voxel: f64, gap: f64) -> Vec<((u32, u32), OneSide)> {
+fn against(faces: &CrackFaces, triangle: &Tagged) -> Vec<((u32, u32), OneSide)> {
     let [a, b, c] = triangle.corners;
     let doubled = (b - a).cross(c - a);
     let Some(normal) = doubled.try_normalize() else { return Vec::new() };
-    let longest = a.distance(b).max(b.distance(c)).max(c.distance(a));
-    let along = (longest / (STEP * voxel)).ceil().clamp(1.0, MOST_ALONG) as u32;
+    let along = faces.along(triangle);
     let share = doubled.length() * 0.5 / f64::from(along * along);
-    let reach = REACH * voxel + gap;
     // All parts of the triangle have the same second moments about their own centres.
     let middle = (a + b + c) / 3.0;
     let own = [a, b, c].map(|corner| outer((corner - middle) / f64::from(along)));
     let own = (own[0] + own[1] + own[2]) * (share / 12.0);
+    let piece = faces.face(triangle).piece;
     let mut parts: Vec<((u32, u32), OneSide)> = Vec::new();
     for place in places(triangle.corners, along) {
-        let other = tree.nearest(place, reach, |other| {
-            let [a, b, c] = other.corners;
-            let turned = || (b - a).cross(c - a).normalize_or_zero().dot(normal) < AGAINST;
-            other.tag != triangle.tag && turned()
-        });
+        let other = faces.opposite((triangle, Some(normal)), place, faces.reach(), |_| true);
         let Some((squared, other)) = other else { continue };
-        let pair = (triangle.tag, other.tag);
+        let pair = (piece, other.piece);
         let part = match parts.iter_mut().find(|(known, _)| *known == pair) {
             Some((_, part)) => part,
             None => {
@@ -144,19 +120,6 @@ fn against(tree: &TriangleTree, triangle: &Tagged, voxel: f64, gap: f64) -> Vec<
 /// The matrix r r^T.
 fn outer(r: DVec3) -> DMat3 {
     DMat3::from_cols(r * r.x, r * r.y, r * r.z)
-}
-
-/// Centres of the n^2 triangles that result from dividing a triangle's sides into n parts.
-fn places([a, b, c]: [DVec3; 3], along: u32) -> impl Iterator<Item = DVec3> {
-    let n = f64::from(along);
-    (0..along).flat_map(move |row| {
-        // Per row: triangles oriented like the whole one, and upside-down ones between them.
-        (0..2 * (along - row) - 1).map(move |k| {
-            let (column, third) = (f64::from(k / 2), f64::from(1 + k % 2) / 3.0);
-            let (u, v) = ((column + third) / n, (f64::from(row) + third) / n);
-            a + (b - a) * u + (c - a) * v
-        })
-    })
 }
 
 /// Combines what both sides of each pair found.

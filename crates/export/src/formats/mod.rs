@@ -14,7 +14,7 @@ use std::path::Path;
 use crate::{Assembly, ExportError, FileSpace, Handover, Target, Watch};
 
 pub(crate) use glb::write_hulls;
-pub use voxels::{coordinates, internal_rows};
+pub use voxels::{arrays, coordinates, digest, internal_rows};
 
 /// Data of pieces that a format needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

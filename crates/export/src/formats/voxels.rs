@@ -1,4 +1,6 @@
 //! `voxels.npz`: all data of a break as arrays. The names, shapes and types are described in `docs/files.md`.
+//!
+//! In: an assembly of one broken object. Out: the archive, or the same arrays in memory, or their digest.
 
 use std::{ops::Range, path::Path};
 
@@ -14,8 +16,9 @@ use crate::{
 };
 
 use crate::{
-    Assembly, BreakArrays, BreakKind, Cells, ExportError, FileSpace, FormatEntry, Needs, Npz, Watch,
-    npy::Element,
+    Assembly, BreakArrays, BreakKind, Cells, ExportError, FileSpace, FormatEntry, NamedArray, Needs, Npz,
+    Watch,
+    arrays::{ArrayDigest, Arrays, Collected, Element},
 };
 
 /// The format.
@@ -36,11 +39,52 @@ pub(super) static FORMAT: FormatEntry = FormatEntry {
 /// # Errors
 /// [`ExportError`]; [`ExportError::Format`] if they do not come from one broken object.
 fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
-    let Some(arrays @ BreakArrays { source, grid, seeds, seed_object, .. }) = &what.arrays else {
-        let reason = "arrays hold the breaks of one object made of voxels".into();
-        return Err(ExportError::Format { path: path.to_owned(), reason });
-    };
+    let arrays = arrays_of(path, what)?;
     let mut npz = Npz::create(path)?;
+    put(&mut npz, what, arrays, watch)?;
+    npz.finish()?;
+    Ok(Vec::new())
+}
+
+/// The arrays of `voxels.npz`, in memory and in their order.
+///
+/// # Errors
+/// [`ExportError::Format`] if the pieces do not come from one broken object; [`ExportError::Cancelled`].
+pub fn arrays(what: &Assembly, watch: &Watch) -> Result<Vec<NamedArray>, ExportError> {
+    let arrays = arrays_of(Path::new(FORMAT.file), what)?;
+    let mut collected = Collected::default();
+    put(&mut collected, what, arrays, watch)?;
+    Ok(collected.0)
+}
+
+/// SHA-256 of the arrays of `voxels.npz` in their order, as hexadecimal digits. Of each array are hashed: its name, a
+/// zero byte, NumPy's name of the element type (`<f4`), a zero byte, the number of axes and the length of each
+/// (uint64), and the elements in C order, all numbers little-endian.
+///
+/// # Errors
+/// As of [`arrays`].
+pub fn digest(what: &Assembly, watch: &Watch) -> Result<String, ExportError> {
+    let arrays = arrays_of(Path::new(FORMAT.file), what)?;
+    let mut digest = ArrayDigest::default();
+    put(&mut digest, what, arrays, watch)?;
+    Ok(digest.finish())
+}
+
+fn arrays_of<'a>(path: &Path, what: &'a Assembly) -> Result<&'a BreakArrays, ExportError> {
+    what.arrays.as_ref().ok_or_else(|| {
+        let reason = "arrays hold the breaks of one object made of voxels".into();
+        ExportError::Format { path: path.to_owned(), reason }
+    })
+}
+
+/// Puts all arrays into `npz` in their order.
+fn put(
+    npz: &mut impl Arrays,
+    what: &Assembly,
+    arrays: &BreakArrays,
+    watch: &Watch,
+) -> Result<(), ExportError> {
+    let BreakArrays { source, grid, seeds, seed_object, .. } = arrays;
     let keys = source.leaves.keys.as_slice();
     let parts = chunks(0..keys.len()).map(|range| Ok(coordinates(keys.slice(range))));
     npz.array_of_parts("source", &[keys.len(), 3], parts)?;
@@ -58,7 +102,7 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
         Some(Rows { id, cell: cell as i32, forest: &octree.forest, tree: octree.tree as usize })
     });
     let pieces: Vec<Rows<'_>> = rows.collect();
-    let mut writing = Writing { npz, pieces, watch, done: 0 };
+    let mut writing = Writing { npz: &mut *npz, pieces, watch, done: 0 };
     writing.leaves("coords", 3, |rows, range| coordinates(rows.forest.leaves.keys.slice(range)))?;
     writing.leaves("piece", 1, |rows, range| vec![rows.id; range.len()])?;
     writing.leaves("cell", 1, |rows, range| vec![rows.cell; range.len()])?;
@@ -71,7 +115,7 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
     writing.leaves("coverage", 1, |rows, range| rows.forest.leaves.coverage[range].to_vec())?;
     writing.leaves("plane", 4, |rows, range| planes(&rows.forest.leaves, range))?;
     writing.leaves("cut", 4, |rows, range| cuts(&rows.forest.leaves, range))?;
-    let mut npz = writing.inside()?;
+    writing.inside()?;
     let gone = dust(arrays, what);
     npz.array("dust", &[gone.len() / 3, 3], &gone)?;
 
@@ -92,8 +136,7 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
     ] {
         npz.array(name, &[numbers.len()], &numbers)?;
     }
-    npz.finish()?;
-    Ok(Vec::new())
+    Ok(())
 }
 
 /// Number of leaves whose rows are made at once, since arrays of tens of millions are never held in memory.
@@ -120,15 +163,15 @@ impl Rows<'_> {
 }
 
 /// State of writing arrays over all pieces.
-struct Writing<'a> {
-    npz: Npz,
+struct Writing<'a, 'n, A> {
+    npz: &'n mut A,
     pieces: Vec<Rows<'a>>,
     watch: &'a Watch,
     /// Number of pieces written, summed over the arrays.
     done: usize,
 }
 
-impl<'a> Writing<'a> {
+impl<'a, A: Arrays> Writing<'a, '_, A> {
     /// Writes an array with a row of `width` numbers per leaf; `rows` makes the rows for a range of leaves of a piece.
     fn leaves<T: Element>(
         &mut self,
@@ -151,16 +194,15 @@ impl<'a> Writing<'a> {
     }
 
     /// Writes the last array: internal nodes of all pieces.
-    fn inside(self) -> Result<Npz, ExportError> {
-        let Self { mut npz, pieces, watch, done } = self;
+    fn inside(self) -> Result<(), ExportError> {
+        let Self { npz, pieces, watch, done } = self;
         let count = pieces.iter().map(|piece| internal_nodes(piece.forest, piece.tree)).sum();
         let all = ARRAYS * pieces.len();
         let parts = (done..).zip(&pieces).map(|(done, piece)| {
             watch.at(done, all)?;
             Ok(internal_rows(piece.forest, piece.tree, Some(piece.id)))
         });
-        npz.array_of_parts("piece_inside", &[count, 5], parts)?;
-        Ok(npz)
+        npz.array_of_parts("piece_inside", &[count, 5], parts)
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod bake;
 mod kind;
+mod opposite;
 pub mod original;
 pub mod relief;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod voxels;
 mod written;
 
 pub use kind::MeshKind;
+pub use opposite::{CrackFace, CrackFaces, places};
 pub use report::{MeshReport, MeshTally, SMALLEST_MESH, TextureReport};
 pub use simplify::simplify;
 pub use smooth::{smooth, smooth_with};

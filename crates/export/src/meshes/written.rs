@@ -124,6 +124,18 @@ impl TriangleTree {
         })
     }
 
+    /// Like [`TriangleTree::nearest`], but the first triangle within `enough` is as good as the nearest.
+    pub fn nearest_until(
+        &self,
+        p: DVec3,
+        (within, enough): (f64, f64),
+        wanted: impl Fn(&Tagged) -> bool,
+    ) -> Option<(f64, &Tagged)> {
+        self.0.nearest_until(p, within * within, enough * enough, |_, triangle| {
+            wanted(triangle).then(|| (distance_squared(p, triangle.corners), triangle))
+        })
+    }
+
     /// All triangles, in the tree's order.
     #[must_use]
     pub fn triangles(&self) -> &[Tagged] {

@@ -1,0 +1,256 @@
+//! Named arrays in memory, and the trait by which one description of a break fills an archive, memory or a digest.
+//!
+//! In: arrays as slices of numbers or part by part. Out: [`NamedArray`]s, or one SHA-256 over all of them. [`Npz`](crate::Npz)
+//! takes the same calls, so a program that asks for the arrays gets what `voxels.npz` has, by construction.
+
+use std::{fmt::Write as _, path::PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::ExportError;
+
+/// The numbers of an array, in C order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Numbers {
+    /// Bytes.
+    U8(Vec<u8>),
+    /// Signed whole numbers of 32 bits.
+    I32(Vec<i32>),
+    /// Whole numbers of 32 bits.
+    U32(Vec<u32>),
+    /// Floating-point numbers of 32 bits.
+    F32(Vec<f32>),
+    /// Floating-point numbers of 64 bits.
+    F64(Vec<f64>),
+}
+
+/// An array with its name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedArray {
+    /// Its name, as in `voxels.npz`.
+    pub name: String,
+    /// Elements along each axis; empty for a single number.
+    pub shape: Vec<usize>,
+    /// Its elements.
+    pub numbers: Numbers,
+}
+
+/// A number type of NumPy, stored little-endian.
+pub trait Element: bytemuck::Pod {
+    /// NumPy's name of the type.
+    const DESCR: &'static str;
+
+    /// A list of such numbers as one of lists of any type.
+    fn numbers(list: Vec<Self>) -> Numbers;
+}
+
+macro_rules! element {
+    ($($t:ty = $name:literal, $variant:ident;)*) => {
+        $(impl Element for $t {
+            const DESCR: &'static str = $name;
+
+            fn numbers(list: Vec<Self>) -> Numbers {
+                Numbers::$variant(list)
+            }
+        })*
+    };
+}
+element!(u8 = "|u1", U8; i32 = "<i4", I32; u32 = "<u4", U32; f32 = "<f4", F32; f64 = "<f8", F64;);
+
+impl NamedArray {
+    /// An array of `shape` with these elements, in C order.
+    #[must_use]
+    pub fn new(name: impl Into<String>, shape: &[usize], numbers: Numbers) -> Self {
+        Self { name: name.into(), shape: shape.to_vec(), numbers }
+    }
+}
+
+/// What arrays go into.
+pub trait Arrays {
+    /// Adds an array of `shape`, C order.
+    ///
+    /// # Errors
+    /// [`ExportError::Format`] when `data` does not fill the shape; [`ExportError::Write`] of a file.
+    fn array<T: Element>(&mut self, name: &str, shape: &[usize], data: &[T]) -> Result<(), ExportError>;
+
+    /// The same for an array that is made part by part.
+    ///
+    /// # Errors
+    /// As [`Arrays::array`], and the first error of a part.
+    fn array_of_parts<T: Element>(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        parts: impl Iterator<Item = Result<Vec<T>, ExportError>>,
+    ) -> Result<(), ExportError>;
+}
+
+/// Keeps arrays in memory.
+#[derive(Debug, Default)]
+pub struct Collected(pub Vec<NamedArray>);
+
+impl Arrays for Collected {
+    fn array<T: Element>(&mut self, name: &str, shape: &[usize], data: &[T]) -> Result<(), ExportError> {
+        self.array_of_parts(name, shape, std::iter::once(Ok(data.to_vec())))
+    }
+
+    fn array_of_parts<T: Element>(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        parts: impl Iterator<Item = Result<Vec<T>, ExportError>>,
+    ) -> Result<(), ExportError> {
+        let mut all: Vec<T> = Vec::new();
+        for part in parts {
+            let part = part?;
+            if all.is_empty() && part.len() == elements(shape) {
+                // The only part needs no copy.
+                all = part;
+            } else {
+                all.reserve_exact(elements(shape).saturating_sub(all.len()));
+                all.extend_from_slice(&part);
+            }
+        }
+        check_count(name, shape, all.len())?;
+        self.0.push(NamedArray::new(name, shape, T::numbers(all)));
+        Ok(())
+    }
+}
+
+/// Hashes arrays instead of keeping them, by SHA-256. Of each array, in order, are hashed: its name, a zero byte, NumPy's name
+/// of its element type (`<f4`), a zero byte, the number of axes and the length of each (uint64 all), and the elements in C
+/// order. Numbers are little-endian.
+#[derive(Default)]
+pub struct ArrayDigest(Sha256);
+
+impl ArrayDigest {
+    /// Hexadecimal digits of the hash of all arrays so far.
+    #[must_use]
+    pub fn finish(self) -> String {
+        self.0.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
+
+    /// Adds an array that is in memory.
+    pub fn add(&mut self, array: &NamedArray) {
+        let (name, shape) = (&array.name, &array.shape);
+        match &array.numbers {
+            Numbers::U8(list) => self.whole(name, shape, list),
+            Numbers::I32(list) => self.whole(name, shape, list),
+            Numbers::U32(list) => self.whole(name, shape, list),
+            Numbers::F32(list) => self.whole(name, shape, list),
+            Numbers::F64(list) => self.whole(name, shape, list),
+        }
+    }
+
+    fn whole<T: Element>(&mut self, name: &str, shape: &[usize], data: &[T]) {
+        self.start::<T>(name, shape);
+        self.0.update(bytemuck::cast_slice::<T, u8>(data));
+    }
+
+    fn start<T: Element>(&mut self, name: &str, shape: &[usize]) {
+        for text in [name, T::DESCR] {
+            self.0.update(text.as_bytes());
+            self.0.update([0u8]);
+        }
+        self.0.update((shape.len() as u64).to_le_bytes());
+        shape.iter().for_each(|length| self.0.update((*length as u64).to_le_bytes()));
+    }
+}
+
+impl Arrays for ArrayDigest {
+    fn array<T: Element>(&mut self, name: &str, shape: &[usize], data: &[T]) -> Result<(), ExportError> {
+        check_count(name, shape, data.len())?;
+        self.whole(name, shape, data);
+        Ok(())
+    }
+
+    fn array_of_parts<T: Element>(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        parts: impl Iterator<Item = Result<Vec<T>, ExportError>>,
+    ) -> Result<(), ExportError> {
+        self.start::<T>(name, shape);
+        let mut count = 0;
+        for part in parts {
+            let part = part?;
+            count += part.len();
+            self.0.update(bytemuck::cast_slice::<T, u8>(&part));
+        }
+        check_count(name, shape, count)
+    }
+}
+
+fn elements(shape: &[usize]) -> usize {
+    shape.iter().product()
+}
+
+fn check_count(name: &str, shape: &[usize], count: usize) -> Result<(), ExportError> {
+    if elements(shape) == count {
+        return Ok(());
+    }
+    let reason = format!("it has {count} elements for the shape {shape:?}");
+    Err(ExportError::Format { path: PathBuf::from(format!("array {name}")), reason })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_give_the_array_that_the_whole_gives_and_a_missing_part_is_seen() {
+        let data: Vec<i32> = (0..300).map(|i| i * i - 7).collect();
+        let shape = [100, 3];
+        for ends in [vec![300], vec![1, 1, 170, 300], vec![0, 300], vec![150, 300]] {
+            let spans: Vec<(usize, usize)> =
+                std::iter::once(0).chain(ends.clone()).zip(ends.iter().copied()).collect();
+            let parts = || spans.iter().map(|(from, to)| Ok(data[*from..*to].to_vec()));
+            let (mut whole, mut pieced) = (Collected::default(), Collected::default());
+            whole.array("a", &shape, &data).unwrap();
+            pieced.array_of_parts("a", &shape, parts()).unwrap();
+            assert_eq!(whole.0, pieced.0);
+            assert_eq!(whole.0[0].numbers, Numbers::I32(data.clone()));
+            let (mut whole, mut pieced) = (ArrayDigest::default(), ArrayDigest::default());
+            whole.array("a", &shape, &data).unwrap();
+            pieced.array_of_parts("a", &shape, parts()).unwrap();
+            assert_eq!(whole.finish(), pieced.finish());
+        }
+        let short = || std::iter::once(Ok(data[..299].to_vec()));
+        assert!(Collected::default().array_of_parts("a", &shape, short()).is_err());
+        let error = ArrayDigest::default().array_of_parts("a", &shape, short()).unwrap_err().to_string();
+        assert!(error.contains("array a") && error.contains("299"), "{error}");
+    }
+
+    /// The bytes by hand, so that a program in another language can compute the digest.
+    #[test]
+    fn a_digest_is_of_names_types_shapes_and_bytes() {
+        let hashed = |fill: &dyn Fn(&mut ArrayDigest)| {
+            let mut digest = ArrayDigest::default();
+            fill(&mut digest);
+            digest.finish()
+        };
+        let usual = hashed(&|digest| digest.array("ab", &[2, 1], &[1.0f32, -2.5]).unwrap());
+        let mut bytes = b"ab\0<f4\0".to_vec();
+        for axis in [2u64, 2, 1] {
+            bytes.extend(axis.to_le_bytes());
+        }
+        bytes.extend([1.0f32, -2.5].into_iter().flat_map(f32::to_le_bytes));
+        assert_eq!(usual, crate::mesh::digest::sha256(&bytes));
+        let others = [
+            hashed(&|digest| digest.array("ac", &[2, 1], &[1.0f32, -2.5]).unwrap()),
+            hashed(&|digest| digest.array("ab", &[1, 2], &[1.0f32, -2.5]).unwrap()),
+            hashed(&|digest| digest.array("ab", &[2], &[1.0f32, -2.5]).unwrap()),
+            hashed(&|digest| digest.array("ab", &[2, 1], &[1.0f32, 2.5]).unwrap()),
+            hashed(&|digest| {
+                let bits = [1.0f32, -2.5].map(f32::to_bits);
+                digest.array("ab", &[2, 1], &bits).unwrap();
+            }),
+            hashed(&|_| {}),
+        ];
+        assert!(others.iter().all(|other| *other != usual));
+    }
+}
