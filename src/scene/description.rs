@@ -307,14 +307,6 @@ impl Scene {
         toml::to_string(self).unwrap_or_default()
     }
 
-    /// Everything that is imported, in this order: the bodies, then thrown bodies of events.
-    pub fn objects(&self) -> impl Iterator<Item = &SceneBody> {
-        self.bodies.iter().chain(self.events.iter().filter_map(|event| match event {
-            Event::Projectile { body, .. } => Some(&**body),
-            Event::Impact { .. } | Event::Hand { .. } | Event::Move { .. } => None,
-        }))
-    }
-
     /// Which fallbacks stand in for files that are not there, one line each.
     #[must_use]
     pub fn stand_ins(&self) -> Vec<String> {
@@ -486,6 +478,10 @@ pub enum Event {
     Projectile {
         /// Simulated time, s.
         time: f64,
+        /// Its number among the objects, which come after the scene's bodies; absent: the lowest number that no other
+        /// event claims or has before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        object: Option<u32>,
         /// The body; its velocities are those of the throw.
         body: Box<SceneBody>,
     },
@@ -531,24 +527,6 @@ impl Event {
         size_of::<Self>() + beside
     }
 
-    /// The number by which it names an object, if it does.
-    pub(super) fn object(&self) -> Option<u32> {
-        match self {
-            Self::Impact { body, .. } => *body,
-            Self::Hand { body, .. } | Self::Move { body, .. } => Some(*body),
-            Self::Projectile { .. } => None,
-        }
-    }
-
-    /// The same number, to be changed.
-    pub(super) fn object_mut(&mut self) -> Option<&mut u32> {
-        match self {
-            Self::Impact { body, .. } => body.as_mut(),
-            Self::Hand { body, .. } | Self::Move { body, .. } => Some(body),
-            Self::Projectile { .. } => None,
-        }
-    }
-
     /// When it happens: simulated time, s.
     #[must_use]
     pub fn time(&self) -> f64 {
@@ -557,6 +535,16 @@ impl Event {
             | Self::Projectile { time, .. }
             | Self::Hand { time, .. }
             | Self::Move { time, .. } => *time,
+        }
+    }
+
+    /// The same time, to be changed.
+    pub(super) fn time_mut(&mut self) -> &mut f64 {
+        match self {
+            Self::Impact { time, .. }
+            | Self::Projectile { time, .. }
+            | Self::Hand { time, .. }
+            | Self::Move { time, .. } => time,
         }
     }
 }

@@ -26,6 +26,7 @@ mod jobs;
 mod looking;
 mod lumps;
 mod moment;
+mod numbering;
 mod pieces;
 pub mod overlays;
 pub mod parameters;
@@ -70,7 +71,8 @@ pub use error::SandboxError;
 pub use exporting::{ExportJob, ExportKind, ExportOrder, ExportPlan, Exported, FilmOrder, MotionPlan};
 pub use file::{
     SavedScene, SceneError, fracture_problem, load_scene, load_scene_file, load_scene_with_outside,
-    make_own_folder, parse_scene, save_scene, shipped_scenes, state_folder, write_atomically,
+    make_own_folder, parse_scene, parse_scene_from, save_scene, shipped_scenes, state_folder,
+    write_atomically,
 };
 pub use history::History;
 #[cfg(test)]
@@ -84,8 +86,8 @@ pub use pieces::{Histogram, PieceRow, Selection, SizeRange, SizeUnit, SortBy, So
 pub use presets::MaterialPreset;
 pub use preview::{LevelControl, PreviewReport};
 pub use probe::{
-    Probe, ProbeBreak, ProbeCopy, ProbeKind, ProbeLabel, ProbeNode, ProbePlane, ProbeSeed, ProbeTransition,
-    ProbeTriangle, Probed,
+    Probe, ProbeBoundary, ProbeBreak, ProbeCopy, ProbeKind, ProbeLabel, ProbeNode, ProbePlane, ProbeSeed,
+    ProbeTransition, ProbeTriangle, Probed,
 };
 pub use sandbox::{Arrived, BondFailure, Foot, HardPush, LoadedBond, PieceEdit, Pose, Sandbox, WhyItFell};
 pub use scene_view::SceneView;

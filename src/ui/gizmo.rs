@@ -6,7 +6,12 @@
 use egui::{Align2, Color32, CursorIcon, FontId, PointerButton, Pos2, Rect, Shape, Stroke, Vec2};
 use glam::DVec3;
 
-use super::{Command, Tool, UiInput, UiOutput, axes::AXES, theme, turns};
+use super::{
+    Command, Tool, UiInput, UiOutput,
+    axes::AXES,
+    handle_drag::{KeptDrag, Mouse},
+    theme, turns,
+};
 use crate::{
     render::Camera,
     scene::{Pose, Sandbox},
@@ -294,20 +299,12 @@ pub(super) fn show(
     input: &UiInput<'_>,
     out: &mut UiOutput,
 ) -> bool {
-    let kept = egui::Id::unique("gizmo");
-    let begun = ui.data(|data| data.get_temp::<Option<Begun>>(kept)).flatten();
-    let store = |begun: Option<Begun>| ui.data_mut(|data| data.insert_temp(kept, begun));
     let sandbox =
         input.sandbox.filter(|s| input.tool == Tool::Move && !s.is_breaking() && input.pin.is_none());
-    let Some((sandbox, target)) = sandbox.and_then(|sandbox| Some((sandbox, target(sandbox)?))) else {
-        if begun.is_some() {
-            store(None);
-        }
-        return false;
-    };
-    let pointer = ui.input(|i| i.pointer.latest_pos());
-    let in_steps = ui.input(|i| i.modifiers.command);
-    if let Some(begun) = begun {
+    let there = sandbox.and_then(|sandbox| Some((sandbox, target(sandbox)?)));
+    let Some((drag, (sandbox, target))) = KeptDrag::<Begun>::on(ui, "gizmo", there) else { return false };
+    if let Some(begun) = &drag.begun {
+        let (pointer, in_steps) = ui.input(|i| (i.pointer.latest_pos(), i.modifiers.command));
         let change = pointer.and_then(|to| begun.change(to, in_steps));
         let ends = !response.dragged_by(PointerButton::Primary);
         let middle = match &change {
@@ -333,29 +330,25 @@ pub(super) fn show(
             _ => {}
         }
         if ends {
-            store(None);
+            drag.keep(None);
         }
         return true;
     }
     let Some(seen) = Seen::of(input.camera, view, target.middle) else { return false };
     let is_sized = target.sized.is_some();
-    let from = ui.input(|i| i.pointer.press_origin()).or(pointer);
-    let over =
-        |at: Option<Pos2>| at.filter(|at| view.contains(*at)).and_then(|at| seen.handle_at(at, is_sized));
-    let hovered = over(pointer).filter(|_| response.hovered());
-    let takes = over(from).filter(|_| !input.keymap.takes_click(ui.input(|i| i.modifiers)));
-    if let (Some(handle), Some(from), true) = (takes, from, response.drag_started_by(PointerButton::Primary))
-    {
+    let mouse = Mouse::over(ui, response, (view, input), |at| seen.handle_at(at, is_sized));
+    let starts = response.drag_started_by(PointerButton::Primary);
+    if let (Some(handle), Some(from), true) = (mouse.takes, mouse.from, starts) {
         let Target { middle, size, poses, sized } = target;
         let camera = input.camera;
-        store(Some(Begun { handle, view, from, middle, size, poses, sized, camera }));
+        drag.keep(Some(Begun { handle, view, from, middle, size, poses, sized, camera }));
         paint(&ui.painter_at(view), &seen, is_sized, Some(handle), None);
         return true;
     }
-    if hovered.is_some() {
+    if mouse.hovered.is_some() {
         ui.ctx().set_cursor_icon(CursorIcon::Grab);
     }
-    paint(&ui.painter_at(view), &seen, is_sized, hovered, None);
+    paint(&ui.painter_at(view), &seen, is_sized, mouse.hovered, None);
     for (name, at) in [("gizmo", Some(seen.centre)), ("gizmo_x", seen.arrow(0)), ("gizmo_y", seen.arrow(1))] {
         out.rects.extend(at.map(|at| (name.into(), Rect::from_center_size(at, Vec2::splat(4.0)))));
     }
@@ -364,8 +357,7 @@ pub(super) fn show(
     out.rects.extend(on_ring.map(|at| ("gizmo_turn".into(), Rect::from_center_size(at, Vec2::splat(4.0)))));
     let cube = is_sized.then(|| Rect::from_center_size(seen.cube(), Vec2::splat(4.0)));
     out.rects.extend(cube.map(|rect| ("gizmo_size".into(), rect)));
-    let presses = ui.input(|i| i.pointer.primary_down());
-    takes.is_some() && (presses || response.clicked())
+    mouse.is_taken(ui, response)
 }
 
 fn paint(painter: &egui::Painter, seen: &Seen, is_sized: bool, chosen: Option<Handle>, says: Option<&str>) {

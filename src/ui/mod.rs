@@ -16,6 +16,7 @@ mod folding;
 mod fracture_panel;
 mod handover_rows;
 mod gizmo;
+mod handle_drag;
 mod help;
 mod impact;
 mod inside_panel;

@@ -75,15 +75,15 @@ fn rows(ui: &mut egui::Ui, probe: &Probe) {
     if probe.node.size > 1 {
         figure(ui, "Octant", format!("{} voxels a side, level {}", probe.node.size, probe.node.level));
     }
-    if let Some(coverage) = probe.coverage {
+    if let Some(coverage) = probe.boundary.coverage {
         figure(ui, "Coverage", format!("{coverage:.4}"));
     }
     let plane =
         |of: &ProbePlane| format!("{}; {:.3}", of.normal.map(|v| format!("{v:.3}")).join(", "), of.offset);
-    if let Some(surface) = &probe.surface {
+    if let Some(surface) = &probe.boundary.surface {
         figure(ui, "Plane", plane(surface));
     }
-    if let Some(cut) = &probe.cut {
+    if let Some(cut) = &probe.boundary.cut {
         figure(ui, "Second plane", plane(cut));
     }
     let numbers = [("Piece", probe.piece), ("Cell", probe.cell), ("Generation", probe.generation)];

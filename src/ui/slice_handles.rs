@@ -3,7 +3,11 @@
 use egui::{Color32, CursorIcon, PointerButton, Pos2, Rect, Stroke};
 use glam::DVec3;
 
-use super::{UiInput, UiOutput, theme, tune};
+use super::{
+    UiInput, UiOutput,
+    handle_drag::{KeptDrag, Mouse},
+    theme, tune,
+};
 use crate::{render::Camera, scene::Slice};
 
 /// Radius of a handle, and how near to its middle the pointer takes it, points.
@@ -50,33 +54,23 @@ pub(super) fn show(
     input: &UiInput<'_>,
     out: &mut UiOutput,
 ) -> bool {
-    let kept = egui::Id::unique("slice handle");
-    let begun = ui.data(|data| data.get_temp::<Option<Begun>>(kept)).flatten();
-    let store = |begun: Option<Begun>| ui.data_mut(|data| data.insert_temp(kept, begun));
     let there = input.sandbox.filter(|sandbox| !sandbox.tuning().slices.is_empty());
-    let Some((sandbox, (low, high))) = there.and_then(|sandbox| Some((sandbox, sandbox.bounds(None)?)))
-    else {
-        if begun.is_some() {
-            store(None);
-        }
+    let there = there.and_then(|sandbox| Some((sandbox, sandbox.bounds(None)?)));
+    let Some((drag, (sandbox, (low, high)))) = KeptDrag::<Begun>::on(ui, "slice handle", there) else {
         return false;
     };
+    let begun = drag.begun;
     let (slices, middle) = (&sandbox.tuning().slices, low.midpoint(high).as_dvec3());
-    let pointer = ui.input(|i| i.pointer.latest_pos());
-    let from = ui.input(|i| i.pointer.press_origin()).or(pointer);
     let places: Vec<_> =
         slices.iter().map(|slice| place(slice, sandbox.time(), (&input.camera, view), middle)).collect();
-    let over = |at: Option<Pos2>| {
-        let at = at.filter(|at| view.contains(*at))?;
+    let mouse = Mouse::over(ui, response, (view, input), |at| {
         places.iter().position(|place| place.is_some_and(|(handle, _)| handle.distance(at) < NEAR))
-    };
-    let hovered = over(pointer).filter(|_| response.hovered());
-    let takes = over(from).filter(|_| !input.keymap.takes_click(ui.input(|i| i.modifiers)));
+    });
     let painter = ui.painter_at(view);
     for (i, (slice, (at, way))) in
         slices.iter().zip(&places).filter_map(|(slice, place)| Some((slice, place.as_ref()?))).enumerate()
     {
-        let is_held = begun.is_some_and(|begun| begun.slice == i) || hovered == Some(i);
+        let is_held = begun.is_some_and(|begun| begun.slice == i) || mouse.hovered == Some(i);
         let color = if is_held { Color32::WHITE } else { theme::GOLD };
         let along = if way.length() > 1.0 { way.normalized() } else { egui::Vec2::ZERO };
         let dark = Stroke::new(4.0, Color32::from_black_alpha(110));
@@ -92,15 +86,16 @@ pub(super) fn show(
         let rect = Rect::from_center_size(*at, egui::Vec2::splat(4.0));
         out.rects.push((format!("slice_handle_{i}").into(), rect));
     }
-    if hovered.is_some() || begun.is_some() {
+    if mouse.hovered.is_some() || begun.is_some() {
         ui.ctx().set_cursor_icon(CursorIcon::Grab);
     }
     if let Some(begun) = begun {
         if !response.dragged_by(PointerButton::Primary) {
-            store(None);
+            drag.keep(None);
             return true;
         }
         let mut new = sandbox.tuning().clone();
+        let pointer = ui.input(|i| i.pointer.latest_pos());
         if let (Some(slice), Some(to)) = (new.slices.get_mut(begun.slice), pointer) {
             // The part of the pointer's way along the normal as it is seen.
             let metres = (to - begun.from).dot(begun.way) / begun.way.length_sq().max(1.0);
@@ -111,13 +106,13 @@ pub(super) fn show(
         }
         return true;
     }
-    if let (Some(slice), Some(from), true) = (takes, from, response.drag_started_by(PointerButton::Primary))
+    let starts = response.drag_started_by(PointerButton::Primary);
+    if let (Some(slice), Some(from), true) = (mouse.takes, mouse.from, starts)
         && let Some((_, way)) = places.get(slice).copied().flatten()
         && let Some(at) = slices.get(slice).map(|slice| slice.at)
     {
-        store(Some(Begun { slice, from, at, way }));
+        drag.keep(Some(Begun { slice, from, at, way }));
         return true;
     }
-    let presses = ui.input(|i| i.pointer.primary_down());
-    takes.is_some() && (presses || response.clicked())
+    mouse.is_taken(ui, response)
 }

@@ -37,10 +37,31 @@ impl Entry {
     }
 }
 
+/// Makes an entry.
+type Maker = fn(&mut Work<'_>) -> Result<Made, CliError>;
+
+/// The entries of the document with this short name.
+#[derive(Clone, Copy)]
+pub struct Of(pub &'static str);
+
+impl Of {
+    /// A figure or table that a function makes.
+    #[must_use]
+    pub const fn by(self, figure: &'static str, title: &'static str, make: Maker) -> Entry {
+        Entry { document: self.0, figure, title, make: Make::By(make) }
+    }
+
+    /// One that cannot be made, and why, in one line.
+    #[must_use]
+    pub const fn not(self, figure: &'static str, title: &'static str, why: &'static str) -> Entry {
+        Entry { document: self.0, figure, title, make: Make::Not(why) }
+    }
+}
+
 /// How an entry is made.
 pub enum Make {
     /// By this function.
-    By(fn(&mut Work<'_>) -> Result<Made, CliError>),
+    By(Maker),
     /// It cannot be made; the text says why, in one line.
     Not(&'static str),
 }

@@ -18,7 +18,7 @@ mod of_glondu;
 mod page;
 mod played;
 mod scenes;
-mod svg;
+pub mod svg;
 mod work;
 
 use std::{

@@ -16,25 +16,17 @@ use sketch::sketch;
 use serde_json::Value;
 
 use super::{
-    entry::{Entry, Made, Make, Shown, Table, number},
+    entry::{Entry, Made, Of, Shown, Table, number},
     work::Work,
 };
 use crate::cli::CliError;
 
-const DOCUMENT: &str = "bullet";
-
-const fn entry(
-    figure: &'static str,
-    title: &'static str,
-    make: fn(&mut Work<'_>) -> Result<Made, CliError>,
-) -> Entry {
-    Entry { document: DOCUMENT, figure, title, make: Make::By(make) }
-}
+const OF: Of = Of("bullet");
 
 pub(super) const ENTRIES: &[Entry] = &[
-    entry("sketch", "The planes of one cell among five points", sketch),
-    entry("shatter", "A box in shards", shatter),
-    entry("table", "Cells, times and checks", table),
+    OF.by("sketch", "The planes of one cell among five points", sketch),
+    OF.by("shatter", "A box in shards", shatter),
+    OF.by("table", "Cells, times and checks", table),
 ];
 
 /// A picture of shards.

@@ -9,61 +9,45 @@ mod meshes;
 mod times;
 
 use super::{
-    entry::{Entry, Made, Make, Shown, Table, number},
+    entry::{Entry, Made, Of, Shown, Table, number},
     work::Work,
 };
 use crate::cli::CliError;
 
-const DOCUMENT: &str = "chlubna";
-
-const fn entry(figure: &'static str, title: &'static str, make: Make) -> Entry {
-    Entry { document: DOCUMENT, figure, title, make }
-}
+const OF: Of = Of("chlubna");
 
 pub(super) const ENTRIES: &[Entry] = &[
-    entry(
+    OF.not(
         "fig-1",
         "The scene in the memory of the device",
-        Make::Not("a chart of data that stay on the device; here bodies live in the memory of the processor"),
+        "a chart of data that stay on the device; here bodies live in the memory of the processor",
     ),
-    entry(
-        "fig-2",
-        "Sites between the surface and the middle, few and many of them near the blow",
-        Make::By(sites),
-    ),
-    entry("fig-3", "A cell, its planes and its neighbours", Make::By(flat::cell)),
-    entry("fig-4", "Three iterations of box cutting", Make::By(flat::iterations)),
-    entry("fig-5", "The greatest distance in a cell shrinks by a cut", Make::By(flat::shrinking)),
-    entry("fig-6", "Edges of a cell, each with two vertices and two planes", Make::By(meshes::edges)),
-    entry(
+    OF.by("fig-2", "Sites between the surface and the middle, few and many of them near the blow", sites),
+    OF.by("fig-3", "A cell, its planes and its neighbours", flat::cell),
+    OF.by("fig-4", "Three iterations of box cutting", flat::iterations),
+    OF.by("fig-5", "The greatest distance in a cell shrinks by a cut", flat::shrinking),
+    OF.by("fig-6", "Edges of a cell, each with two vertices and two planes", meshes::edges),
+    OF.not(
         "fig-7",
         "The sphere tree over sites",
-        Make::Not(
-            "the tree is built within the search for neighbours, and nothing writes it; figure 14 measures it",
-        ),
+        "the tree is built within the search for neighbours, and nothing writes it; figure 14 measures it",
     ),
-    entry("fig-8", "Triangles that the planes of cells cut", Make::By(meshes::cut_triangles)),
-    entry("fig-9", "The surface of a mesh in the cells", Make::By(surface)),
-    entry("fig-10", "Sites outside of the object", Make::By(flat::outside)),
-    entry(
+    OF.by("fig-8", "Triangles that the planes of cells cut", meshes::cut_triangles),
+    OF.by("fig-9", "The surface of a mesh in the cells", surface),
+    OF.by("fig-10", "Sites outside of the object", flat::outside),
+    OF.not(
         "fig-11",
         "Vertices and indices of a fragment in memory",
-        Make::Not(
-            "a chart of buffers on the device; here fragments are meshes in the memory of the processor",
-        ),
+        "a chart of buffers on the device; here fragments are meshes in the memory of the processor",
     ),
-    entry(
+    OF.not(
         "fig-12",
         "A tree of boxes over Morton codes",
-        Make::Not("the tree is built within the search for near pairs, and nothing writes it"),
+        "the tree is built within the search for near pairs, and nothing writes it",
     ),
-    entry("fig-13", "An axis that separates two bodies", Make::By(axes::separating)),
-    entry(
-        "fig-14",
-        "Time of all cells by the number of sites, with the tree and without",
-        Make::By(times::neighbours),
-    ),
-    entry("fig-15", "Shares of the stages in a fracture", Make::By(times::stages)),
+    OF.by("fig-13", "An axis that separates two bodies", axes::separating),
+    OF.by("fig-14", "Time of all cells by the number of sites, with the tree and without", times::neighbours),
+    OF.by("fig-15", "Shares of the stages in a fracture", times::stages),
 ];
 
 /// Figure 2.

@@ -21,37 +21,29 @@ use inside::{fields, overhead, sizes, trees};
 use left_out::{fields, overhead, sizes, trees};
 
 use super::{
-    entry::{Entry, Made, Make, Shown},
+    entry::{Entry, Made, Of, Shown},
     work::Work,
 };
 use crate::cli::CliError;
 
-const DOCUMENT: &str = "glondu";
-
-const fn entry(
-    figure: &'static str,
-    title: &'static str,
-    make: fn(&mut Work<'_>) -> Result<Made, CliError>,
-) -> Entry {
-    Entry { document: DOCUMENT, figure, title, make: Make::By(make) }
-}
+const OF: Of = Of("glondu");
 
 pub(super) const ENTRIES: &[Entry] = &[
-    entry("fig-1", "Balls drop on plates on a shelf", scenes::plates),
-    entry("fig-2", "Fronts of the update of a distance field after a break", fronts),
-    entry("fig-3", "The field of an object, exact fields of its pieces, and the updated field", fields),
-    entry("fig-4", "Points in the order of their distances, and the sphere tree over them", trees),
-    entry("fig-5", "A plate rolls on the floor with few contacts and with all", samplings::rolling_plate),
-    entry("fig-6", "Bodies that a hand pushes against each other", scenes::pointer),
-    entry("fig-7", "A money box falls and breaks", scenes::moneybox),
-    entry("fig-8", "A sphere with coarser and finer points: times of updates and queries", samplings::sphere),
-    entry("fig-9", "Queries of updated fields and trees against those made anew", overhead),
-    entry("fig-10", "27 bunnies fall in three batches", scenes::batches),
-    entry("fig-11", "32 bricks crash to the ground", scenes::bricks),
-    entry("fig-12", "Counts and times over the steps of two scenes", scenes::over_time),
-    entry("table-1", "Triangles, cells and points of the objects", sizes),
-    entry("table-2", "Fragments, contacts and colliding points of five scenes", tables::counts),
-    entry("table-3", "Times of a step in five scenes", tables::times),
+    OF.by("fig-1", "Balls drop on plates on a shelf", scenes::plates),
+    OF.by("fig-2", "Fronts of the update of a distance field after a break", fronts),
+    OF.by("fig-3", "The field of an object, exact fields of its pieces, and the updated field", fields),
+    OF.by("fig-4", "Points in the order of their distances, and the sphere tree over them", trees),
+    OF.by("fig-5", "A plate rolls on the floor with few contacts and with all", samplings::rolling_plate),
+    OF.by("fig-6", "Bodies that a hand pushes against each other", scenes::pointer),
+    OF.by("fig-7", "A money box falls and breaks", scenes::moneybox),
+    OF.by("fig-8", "A sphere with coarser and finer points: times of updates and queries", samplings::sphere),
+    OF.by("fig-9", "Queries of updated fields and trees against those made anew", overhead),
+    OF.by("fig-10", "27 bunnies fall in three batches", scenes::batches),
+    OF.by("fig-11", "32 bricks crash to the ground", scenes::bricks),
+    OF.by("fig-12", "Counts and times over the steps of two scenes", scenes::over_time),
+    OF.by("table-1", "Triangles, cells and points of the objects", sizes),
+    OF.by("table-2", "Fragments, contacts and colliding points of five scenes", tables::counts),
+    OF.by("table-3", "Times of a step in five scenes", tables::times),
 ];
 
 /// Figure 2: nodes that are exact after a break, and the fronts that set out from them.

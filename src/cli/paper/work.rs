@@ -7,13 +7,13 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use super::{child::Started, log::Log, meshes::Meshes, scenes::Scene};
 use crate::{
     cli::{CliError, signals},
     export::ExportError,
+    launch,
 };
 
 /// Commands that take `--compute`.
@@ -84,11 +84,11 @@ impl<'a> Work<'a> {
         let more = compute.map_or_else(Vec::new, |compute| vec!["--compute", compute]);
         let words: Vec<&str> = args.iter().copied().chain(more).collect();
         let line = shown(&words);
-        let program = std::env::current_exe().map_err(|e| {
+        let mut command = launch::command().map_err(|e| {
             CliError::Input(format!("the path of this program is not known ({e}); start it by its path"))
         })?;
         self.commands.push(line.clone());
-        let started = Started::new(Command::new(program).args(&words).current_dir(&self.folder));
+        let started = Started::new(command.args(&words).current_dir(&self.folder));
         let started = started.map_err(|e| CliError::Outcome(format!("{line}: it cannot be started: {e}")))?;
         let ended = started.wait()?;
         if ended.status.success() {

@@ -14,7 +14,7 @@ use glam::DVec3;
 
 use super::{
     DocumentId, Event, Pin, Scene, SceneBody, SceneFile, Tuning, breaking::NamedPiece, home::Homes,
-    stage::Runs,
+    numbering::numbers_of_thrown, stage::Runs,
 };
 use crate::{
     bodies::BodyId,
@@ -77,7 +77,7 @@ struct Opened {
     events: Vec<Arc<Event>>,
     /// Number of past events.
     next_event: usize,
-    /// In the order of import: the scene's bodies, then thrown ones.
+    /// By their numbers: the scene's bodies, then thrown ones.
     objects: Vec<Arc<ObjectInfo>>,
     /// Whether the user moved anything by hand since the start.
     by_hand: bool,
@@ -313,9 +313,20 @@ impl Document {
         over.filter(|event| matches!(***event, Event::Projectile { .. })).count()
     }
 
+    /// The numbers of the objects that events bring, in the order of the events.
+    pub fn numbers_of_thrown(&self) -> Vec<usize> {
+        let events = self.opened.events.iter().map(|event| &**event);
+        numbers_of_thrown(events, self.opened.scene.bodies.len())
+    }
+
     /// Records a user's action as an event, before the future ones.
-    pub fn happened(&mut self, event: Event) {
+    pub fn happened(&mut self, mut event: Event) {
         let at = self.opened.next_event.min(self.opened.events.len());
+        // Steps add up to a hair more or less than the times of events, and a file's events come in the order of their
+        // times: this one takes place in the same step either way.
+        let (past, future) = self.opened.events.split_at(at);
+        let time = past.last().map_or(event.time(), |before| event.time().max(before.time()));
+        *event.time_mut() = future.first().map_or(time, |next| time.min(next.time()));
         self.opened.events.insert(at, Arc::new(event));
         self.opened.next_event = at + 1;
     }
@@ -355,7 +366,8 @@ impl Document {
         false
     }
 
-    /// Adds an object that the user throws; returns its index.
+    /// Adds an object that the user throws; returns its index, which its event must claim: objects that are still to
+    /// come have their numbers already, by which events and tuned values name them.
     pub fn add_object(&mut self, object: ObjectInfo) -> usize {
         let number = self.opened.objects.len();
         self.opened.objects.push(Arc::new(object));
@@ -441,6 +453,7 @@ impl Document {
     pub fn to_save(&self, camera: Camera) -> Scene {
         let mut scene = Scene::clone(&self.opened.scene);
         scene.events = self.opened.events.iter().map(|event| Event::clone(event)).collect();
+        scene.tidy_numbers();
         // Names first, by which pairs know bodies.
         self.write_values(&mut scene);
         self.tuning.put_physics(&mut scene);
@@ -474,7 +487,7 @@ mod tests {
     }
 
     fn throw(time: f64) -> Event {
-        Event::Projectile { time, body: Box::default() }
+        Event::Projectile { time, object: None, body: Box::default() }
     }
 
     #[test]
@@ -496,6 +509,22 @@ mod tests {
         assert_eq!(document.next_due(1.0, 0.01), Some((blow(0.2), 1)), "it happens again");
         document.put_back(&then);
         assert!(document.next_due(1.0, 0.01).is_none());
+    }
+
+    #[test]
+    fn what_the_user_does_stands_in_the_order_of_times_where_it_happened() {
+        let mut document = Document::new(Tuning::default());
+        document.open(Scene { events: vec![blow(0.1), blow(0.3)], ..Scene::default() }, Vec::new());
+        // Steps begin a hair before the one and after the other.
+        assert!(document.next_due(0.1 - 1e-6, 0.01).is_some());
+        document.happened(throw(0.1 - 1e-6));
+        document.happened(throw(0.2));
+        document.happened(throw(0.3 + 1e-9));
+        let mut times: Vec<f64> = document.opened.events.iter().map(|event| event.time()).collect();
+        assert_eq!(times, [0.1, 0.1, 0.2, 0.3, 0.3]);
+        times.clear();
+        times.extend(document.events_left().map(Event::time));
+        assert_eq!(times, [0.3], "the scene's own is still to come");
     }
 
     #[test]

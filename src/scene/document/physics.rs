@@ -96,17 +96,25 @@ impl Document {
     pub fn settings(&self) -> WorldSettings {
         let mut scene = Scene::clone(&self.opened.scene);
         self.tuning.put_physics(&mut scene);
+        scene.world_settings()
+    }
+}
+
+impl Scene {
+    /// What a world that the scene is played in goes by.
+    #[must_use]
+    pub fn world_settings(&self) -> WorldSettings {
         WorldSettings {
-            gravity: scene.gravity,
-            dt: scene.dt,
-            substeps: scene.substeps,
-            floor: scene.floor.then_some(scene.floor_height),
-            sleeping: scene.sleeping,
-            walls: scene.walls,
-            contacts: scene.contacts,
-            response: scene.response,
-            options: options(&scene),
-            adaptive: scene.adaptive_level,
+            gravity: self.gravity,
+            dt: self.dt,
+            substeps: self.substeps,
+            floor: self.floor.then_some(self.floor_height),
+            sleeping: self.sleeping,
+            walls: self.walls,
+            contacts: self.contacts,
+            response: self.response,
+            options: options(self),
+            adaptive: self.adaptive_level,
             ..WorldSettings::default()
         }
     }
@@ -171,7 +179,7 @@ mod tests {
             name: name.map(str::to_owned),
             ..crate::scene::SceneBody::standing("builtin:box", 5)
         };
-        let flying = Event::Projectile { time: 1.0, body: Box::new(named(Some("ball"))) };
+        let flying = Event::Projectile { time: 1.0, object: None, body: Box::new(named(Some("ball"))) };
         let pair =
             |a: &str, b: &str, level: u32| ScenePair { bodies: [a.into(), b.into()], physics_level: level };
         let scene = Scene {

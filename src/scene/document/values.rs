@@ -298,13 +298,19 @@ impl Document {
 
     /// Writes the present values of the bodies into a scene.
     pub(super) fn write_values(&self, scene: &mut Scene) {
+        let in_scene = scene.bodies.len();
+        let numbers = (0..in_scene).chain(scene.numbers_of_thrown());
         let thrown = scene.events.iter_mut().filter_map(|event| match event {
             Event::Projectile { body, .. } => Some(&mut **body),
             _ => None,
         });
-        let in_scene = scene.bodies.len();
         let mut renamed = Vec::new();
-        for (object, body) in scene.bodies.iter_mut().chain(thrown).enumerate() {
+        for (object, body) in numbers.zip(scene.bodies.iter_mut().chain(thrown)) {
+            // The panels have the dabs on all objects of the scene; what is thrown has those that it came with.
+            let paint = match object < in_scene {
+                true => self.paint_on(object),
+                false => std::mem::take(&mut body.fracture.paint),
+            };
             if let Some(own) = self.tuning.own.get(&object) {
                 // A pair goes on knowing a body that has no name of its own any more.
                 let is_paired = |name: &String| scene.pairs.iter().any(|pair| pair.bodies.contains(name));
@@ -320,10 +326,8 @@ impl Document {
                 body.fracture =
                     FractureParams { interior, paint: Vec::new(), ..self.tuning.fracture.clone() };
             }
-            if object < in_scene {
-                body.fracture.paint = self.paint_on(object);
-                body.fracture.fit(body.level);
-            }
+            body.fracture.paint = paint;
+            body.fracture.fit(body.level);
         }
         for name in scene.pairs.iter_mut().flat_map(|pair| &mut pair.bodies) {
             if let Some((_, new)) = renamed.iter().find(|(old, _)| old == name) {

@@ -290,8 +290,32 @@ pub(super) fn check(scene: &Scene) -> Checked {
             }
         }
     }
+    numbers(scene)?;
     pairs(scene)?;
     breaks(scene)
+}
+
+/// Numbers that events claim for what they bring must be those after the bodies, and each the number of one event.
+fn numbers(scene: &Scene) -> Checked {
+    let (first, mut claimed) = (scene.bodies.len(), BTreeSet::new());
+    let numbers = first..first + scene.numbers_of_thrown().len();
+    for (i, event) in scene.events.iter().enumerate() {
+        let Event::Projectile { object: Some(object), .. } = event else { continue };
+        let section = Section(Some(("event", i)));
+        if !numbers.contains(&(*object as usize)) {
+            let last = numbers.end - 1;
+            let text = format!(
+                "is {object}; what events bring is numbered from {first} to {last}, after the bodies"
+            );
+            return section
+                .fail("object", format!("{text}; leave it away in all of them to number them in order"));
+        }
+        if !claimed.insert(*object) {
+            return section
+                .fail("object", format!("is {object}, as of an event before; give each its own number"));
+        }
+    }
+    Ok(())
 }
 
 /// Breaks, poses and deletions must refer to existing bodies and earlier breaks.

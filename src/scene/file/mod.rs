@@ -16,6 +16,8 @@ pub use safely::{make_own_folder, shipped_scenes, state_folder, write_atomically
 
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest as _, Sha256};
+
 use super::{
     Event, Scene, SceneBody,
     home::{LARGEST_SCENE, SceneFile},
@@ -88,6 +90,30 @@ fn load(path: &Path, may_name_outside: bool) -> Result<(Scene, SceneFile), Scene
     if !may_name_outside {
         outside::check(path, file.sha256(), &scene)?;
     }
+    resolve_names(&mut scene, folder);
+    if scene.name.is_empty() {
+        scene.name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    }
+    Ok((scene, file))
+}
+
+/// Reads a scene from text that names files relative to `folder`, as a scene file there would. With `may_name_outside`
+/// it may name files that lie elsewhere, too.
+///
+/// # Errors
+/// As [`load_scene`].
+pub fn parse_scene_from(folder: &Path, text: &str, may_name_outside: bool) -> Result<Scene, SceneError> {
+    let mut scene = parse_scene_in(folder, text, "the scene's text", may_name_outside)?;
+    if !may_name_outside {
+        outside::check(&folder.join("text"), &Sha256::digest(text).into(), &scene)?;
+    }
+    resolve_names(&mut scene, folder);
+    Ok(scene)
+}
+
+/// Makes file names relative to `folder` usable from where the program runs, replaces a missing mesh by its fallback, and
+/// sorts events by time.
+fn resolve_names(scene: &mut Scene, folder: &Path) {
     let in_folder = |file: &str| {
         if file.starts_with("builtin:") || Path::new(file).is_absolute() {
             return file.to_owned();
@@ -117,10 +143,6 @@ fn load(path: &Path, may_name_outside: bool) -> Result<(Scene, SceneFile), Scene
     scene.breaks.iter_mut().for_each(|one| seeds_in_folder(&mut one.fracture));
     // Sorted by time; events at the same time keep their order in the file.
     scene.events.sort_by(|a, b| a.time().total_cmp(&b.time()));
-    if scene.name.is_empty() {
-        scene.name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
-    }
-    Ok((scene, file))
 }
 
 /// Reads a scene from text; `shown` names it in errors. Mesh paths stay as they are written.

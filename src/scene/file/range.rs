@@ -31,7 +31,7 @@ impl Scene {
         self.poses.iter_mut().for_each(|pose| tally.pose(pose));
         for event in &mut self.events {
             match event {
-                Event::Projectile { time, body } => {
+                Event::Projectile { time, body, .. } => {
                     tally.number(time, 0.0, LATEST);
                     tally.body(body);
                 }

@@ -6,6 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::launch;
+
 /// Bytes of a file's name that its temporary file takes over. A file system allows 255 in all.
 const LONGEST_STEM: usize = 200;
 /// Names that are tried for a temporary file.
@@ -155,13 +157,18 @@ pub fn make_own_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
 }
 
-/// The folder of the shipped scenes: beside the executable, or in the source tree. `None` if only the executable was
-/// installed.
+/// The folder of the shipped scenes: in the folder that [`launch`] names, beside or above the executable, in `share/kintsugi`
+/// above it, or in the source tree. `None` if only the executable was installed.
 #[must_use]
 pub fn shipped_scenes() -> Option<PathBuf> {
-    let program = std::env::current_exe().ok();
-    let above = program.iter().flat_map(|program| program.ancestors().skip(1));
-    let places = above.chain(std::iter::once(Path::new(env!("CARGO_MANIFEST_DIR"))));
+    scenes_of(launch::share(), std::env::current_exe().ok().as_deref())
+}
+
+fn scenes_of(share: Option<&Path>, program: Option<&Path>) -> Option<PathBuf> {
+    let above = program.into_iter().flat_map(|program| program.ancestors().skip(1));
+    let above = above.flat_map(|place| [place.to_owned(), place.join("share/kintsugi")]);
+    let sources = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let places = share.map(Path::to_owned).into_iter().chain(above).chain([sources]);
     places.map(|place| place.join("assets/scenes")).find(|folder| folder.join("vase.toml").is_file())
 }
 
@@ -238,6 +245,33 @@ mod tests {
             let error = io::Error::from_raw_os_error(number);
             assert_eq!(unless_folders_are_not_flushed(error).is_ok(), is_fine, "{number}");
         }
+    }
+
+    #[test]
+    fn shipped_scenes_lie_where_the_host_says_beside_the_program_or_where_it_was_installed() {
+        let home = folder("shipped");
+        let scenes = |place: &str| {
+            let folder = home.join(place).join("assets/scenes");
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join("vase.toml"), "").unwrap();
+            folder
+        };
+        let program = home.join("usr/bin/kintsugi");
+        let found = |share: Option<&Path>| scenes_of(share, Some(&program));
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scenes");
+        assert_eq!((found(None), scenes_of(None, None)), (Some(sources.clone()), Some(sources.clone())));
+        let installed = scenes("usr/share/kintsugi");
+        assert_eq!(found(None), Some(installed));
+        let beside = scenes("usr/bin");
+        assert_eq!(found(None), Some(beside.clone()), "an unpacked archive has them beside the program");
+        let host = home.join("host");
+        assert_eq!(found(Some(&host)), Some(beside), "a host's folder may lack them");
+        let of_host = scenes("host");
+        assert_eq!(
+            (found(Some(&host)), scenes_of(Some(&host), None)),
+            (Some(of_host.clone()), Some(of_host))
+        );
+        fs::remove_dir_all(home).unwrap();
     }
 
     #[test]

@@ -32,7 +32,8 @@ fn sample() -> Scene {
             ..FractureParams::default()
         }),
     };
-    let ball = Event::Projectile { time: 1.0, body: Box::new(SceneBody::standing("builtin:sphere", 6)) };
+    let ball = SceneBody::standing("builtin:sphere", 6);
+    let ball = Event::Projectile { time: 1.0, object: None, body: Box::new(ball) };
     Scene { name: "try".into(), bodies: vec![body], events: vec![impact, ball], ..Scene::default() }
 }
 
@@ -268,6 +269,7 @@ fn every_field_is_documented() {
         locked: true,
     }];
     scene.deleted = vec![crate::scene::PartName { body, of: Some(1), part: 4 }];
+    scene.claim_numbers();
     let again: Scene = toml::from_str(&toml::to_string_pretty(&scene).unwrap()).unwrap();
     assert_eq!(again, scene);
     let value = toml::Value::try_from(&scene).unwrap();
@@ -343,4 +345,45 @@ fn the_time_to_check_pairs_grows_with_their_number() {
     println!("{:.1} and {:.1} ms", small * 1e3, large * 1e3);
     // With the square of the number it would be 16; what does not fit into a cache costs more for each.
     assert!(large < 12.0 * small, "{:.1} ms grew to {:.1} ms", small * 1e3, large * 1e3);
+}
+
+#[test]
+fn numbers_that_events_claim_follow_the_bodies_and_differ() {
+    let text = |claims: [&str; 2]| {
+        let one = |claim: &str| {
+            let event = format!("[[event]]\nkind = \"projectile\"\ntime = 1.0\n{claim}\n");
+            format!("{event}[event.body]\nfile = \"builtin:box\"\n")
+        };
+        format!("[[body]]\nfile = \"builtin:box\"\n{}{}", one(claims[0]), one(claims[1]))
+    };
+    for sound in [["", ""], ["object = 2", "object = 1"], ["", "object = 1"]] {
+        assert!(parse_scene(&text(sound), "a").is_ok(), "{sound:?}");
+    }
+    for (bad, line, why) in [
+        (["object = 0", ""], 6, "from 1 to 2"),
+        (["", "object = 3"], 12, "from 1 to 2"),
+        (["object = 2", "object = 2"], 12, "as of an event before"),
+    ] {
+        let error = parse_scene(&text(bad), "a").unwrap_err().message;
+        assert!(error.starts_with(&format!("a, line {line}: ")) && error.contains(why), "{error}");
+    }
+}
+
+#[test]
+fn text_names_files_relative_to_its_folder_and_none_outside_unless_that_is_allowed() {
+    let folder = std::env::temp_dir().join(format!("kintsugi-scene-text-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let folder = folder.canonicalize().unwrap();
+    let text = |name: &str| format!("[[body]]\nfile = \"{name}\"\nlevel = 3\n");
+    let file = folder.join("own.toml");
+    fs::write(&file, text("below/a.obj")).unwrap();
+    let (from_text, from_file) =
+        (parse_scene_from(&folder, &text("below/a.obj"), false).unwrap(), load_scene(&file).unwrap());
+    assert_eq!(from_text, Scene { name: String::new(), ..from_file });
+    assert_eq!(from_text.bodies[0].file, folder.join("below/a.obj").to_string_lossy());
+    let refused = parse_scene_from(&folder, &text("../a.obj"), false).unwrap_err();
+    assert!(refused.names_outside.is_some(), "{refused}");
+    assert!(parse_scene_from(&folder, &text("../a.obj"), true).is_ok());
+    assert!(parse_scene_from(&folder, "gravity = 1", true).unwrap_err().message.contains("line 1"));
+    fs::remove_dir_all(folder).unwrap();
 }

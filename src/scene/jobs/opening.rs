@@ -140,6 +140,7 @@ mod tests {
         opening.start(Scene::of_mesh("builtin:vase", 6).into(), None);
         let thrown = crate::scene::Event::Projectile {
             time: 1.0,
+            object: None,
             body: Box::new(SceneBody::standing("builtin:sphere", 3)),
         };
         let scene = Scene { events: vec![thrown], ..Scene::of_mesh("builtin:box", 3) };

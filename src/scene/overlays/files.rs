@@ -1,6 +1,7 @@
 //! Drawings as data: arrays of one break in an archive, and a PLY file for each kind of drawing.
 //!
-//! In: an [`Inside`] and the numbering of ids. Out: files, described in `docs/files.md`; each maker writes its own.
+//! In: an [`Inside`] and the numbering of ids. Out: files, described in `docs/files.md`, or the same arrays in memory; each
+//! maker writes its own.
 
 use std::{path::PathBuf, rc::Rc};
 
@@ -9,7 +10,7 @@ use glam::DVec3;
 use super::{Cut, Inside};
 use crate::{
     compute::Compute,
-    export::{ExportError, Npz, PlainPly},
+    export::{Arrays as _, Collected, Element, ExportError, Npz, PlainPly},
     gpu::GpuError,
     render::piece_color,
     svo::Grid,
@@ -48,6 +49,55 @@ pub enum OverlayFileError {
     Gpu(#[from] GpuError),
 }
 
+/// What takes the arrays of a break.
+#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
+pub enum ArraySink {
+    /// An archive.
+    File(Npz),
+    /// Memory.
+    Memory(Collected),
+}
+
+impl ArraySink {
+    /// Adds an array of `shape`, C order.
+    ///
+    /// # Errors
+    /// [`ExportError::Format`] when `data` does not fill the shape; [`ExportError::Write`] of the archive.
+    pub fn array<T: Element>(&mut self, name: &str, shape: &[usize], data: &[T]) -> Result<(), ExportError> {
+        match self {
+            Self::File(npz) => npz.array(name, shape, data),
+            Self::Memory(arrays) => arrays.array(name, shape, data),
+        }
+    }
+
+    /// The same for an array that is made part by part.
+    ///
+    /// # Errors
+    /// As [`ArraySink::array`], and the first error of a part.
+    pub fn array_of_parts<T: Element>(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        parts: impl Iterator<Item = Result<Vec<T>, ExportError>>,
+    ) -> Result<(), ExportError> {
+        match self {
+            Self::File(npz) => npz.array_of_parts(name, shape, parts),
+            Self::Memory(arrays) => arrays.array_of_parts(name, shape, parts),
+        }
+    }
+
+    /// Ends an archive.
+    ///
+    /// # Errors
+    /// [`ExportError::Write`].
+    pub fn finish(self) -> Result<(), ExportError> {
+        match self {
+            Self::File(npz) => npz.finish(),
+            Self::Memory(_) => Ok(()),
+        }
+    }
+}
+
 /// The files of one break, while makers write them.
 pub struct OverlayFiles<'a> {
     /// The data to write.
@@ -62,10 +112,10 @@ pub struct OverlayFiles<'a> {
     pub piece_of_tree: Vec<i32>,
     /// Cuts of the drawings that lie on one, each once.
     pub cuts: Vec<Cut>,
-    /// Folder of the PLY files.
-    pub folder: PathBuf,
+    /// Folder of PLY files and tables; `None`: they are not written.
+    pub folder: Option<PathBuf>,
     /// The arrays.
-    pub npz: Npz,
+    pub npz: ArraySink,
     /// Arrays that several makers share, once they are written.
     pub(super) cracks: Option<Rc<CrackArrays>>,
     pub(super) has_label_voxels: bool,
@@ -78,7 +128,7 @@ impl<'a> OverlayFiles<'a> {
         inside: &'a Inside,
         (compute, grid): (&'a Compute, Grid),
         (first_seed, piece_of_tree): (i32, Vec<i32>),
-        (npz, folder): (Npz, PathBuf),
+        (npz, folder): (ArraySink, Option<PathBuf>),
     ) -> Self {
         Self {
             inside,
@@ -94,16 +144,18 @@ impl<'a> OverlayFiles<'a> {
         }
     }
 
-    /// Writes points of the grid, their colours, numbers and polygons as a PLY file in the mesh's units.
+    /// Writes points of the grid, their colours, numbers and polygons as a PLY file in the mesh's units, if there is a
+    /// folder.
     pub(super) fn ply(
         &self,
         name: &str,
         grid_points: &[[f64; 3]],
         rest: PlainPly<'_>,
     ) -> Result<(), ExportError> {
+        let Some(folder) = &self.folder else { return Ok(()) };
         let (origin, h) = (self.grid.origin, self.grid.h);
         let points = grid_points.iter().map(|p| (origin + h * DVec3::from(*p)).to_array()).collect();
-        PlainPly { points, ..rest }.write(&self.folder.join(name))
+        PlainPly { points, ..rest }.write(&folder.join(name))
     }
 }
 

@@ -208,7 +208,8 @@ fn write(files: &mut OverlayFiles<'_>, name: &str, flood: bool) -> Result<(), Ov
         Ok(steps.labels().iter().map(|label| *label as i32).collect())
     });
     files.npz.array_of_parts(name, &shape, rows)?;
-    let path = files.folder.join(format!("{name}.csv"));
+    let Some(folder) = &files.folder else { return Ok(()) };
+    let path = folder.join(format!("{name}.csv"));
     Ok(std::fs::write(&path, table).map_err(|error| ExportError::write(&path, error))?)
 }
 

@@ -42,7 +42,7 @@ pub use cut::Cut;
 pub use equation::EdgeArrays;
 #[cfg(feature = "papers")]
 pub use fields::Fields;
-pub use files::{CrackArrays, OverlayFileError, OverlayFiles};
+pub use files::{ArraySink, CrackArrays, OverlayFileError, OverlayFiles};
 pub use inside::{Blueprint, Inside, Reading};
 pub use labels::{LabelSteps, MOST_ITERATIONS};
 
@@ -166,6 +166,33 @@ impl Part {
     pub fn forms() -> String {
         let forms = Maker::ALL.map(|maker| maker.form()).join(", ");
         format!("{forms}; a CUT is an axis and hundredths of the object, as in x40")
+    }
+
+    /// The drawings that are available as data, for lists. Seeds and the boundary set are in `voxels.npz`.
+    #[must_use]
+    pub fn forms_of_data() -> String {
+        let written = Maker::ALL.into_iter().filter(|maker| maker.write.is_some());
+        let form = |maker: Maker| match maker.has_cut {
+            true => format!("{}[:CUT]", maker.name),
+            false => maker.name.to_owned(),
+        };
+        written.map(form).collect::<Vec<_>>().join(", ")
+    }
+
+    /// A drawing that is available as data, on its cut if it lies on one.
+    ///
+    /// # Errors
+    /// One line that says what is wrong with the name, and which names there are.
+    pub fn of_data(text: &str) -> Result<Self, String> {
+        let name = text.trim().split(':').next().unwrap_or_default();
+        if Maker::named(name).is_none_or(|maker| maker.write.is_none()) {
+            return Err(format!("there is no `{name}`; there are {}", Self::forms_of_data()));
+        }
+        let part: Self = text.parse()?;
+        match part.number {
+            Some(_) => Err(format!("`{name}` is written with all its numbers; leave the number out")),
+            None => Ok(part),
+        }
     }
 }
 

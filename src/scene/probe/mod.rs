@@ -61,6 +61,20 @@ impl ProbePlane {
     }
 }
 
+/// What a boundary voxel has beside its kind. Fields are `None`, and absent from the JSON, of a voxel that is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct ProbeBoundary {
+    /// Share of the voxel that is solid, over 0 to 1; in a copy, the solid of the copy's piece.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<f32>,
+    /// First plane.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub surface: Option<ProbePlane>,
+    /// Second plane, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<ProbePlane>,
+}
+
 /// A seed of the pattern, as seen from the voxel's centre. Positions and distances are in the fixed point of
 /// [`Pattern`](crate::fracture::Pattern): 2^14 units a grid side at every level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -87,23 +101,17 @@ pub struct ProbeCopy {
     pub cell: Option<u32>,
     /// What the piece's octree holds there.
     pub kind: ProbeKind,
-    /// Share of the voxel that is this piece's solid, over 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub coverage: Option<f32>,
-    /// First plane.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub surface: Option<ProbePlane>,
-    /// Second plane.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cut: Option<ProbePlane>,
+    /// Coverage and planes.
+    #[serde(flatten)]
+    pub boundary: ProbeBoundary,
 }
 
 impl ProbeCopy {
     /// The voxel in tree `tree` of a forest, without ids; `None` where that octree is empty.
     #[must_use]
     pub fn in_tree(forest: &Forest, tree: u32, voxel: [u32; 3]) -> Option<Self> {
-        let Held { kind, coverage, surface, cut, .. } = Held::at(forest, tree, voxel);
-        (kind != ProbeKind::Outside).then_some(Self { piece: None, cell: None, kind, coverage, surface, cut })
+        let Held { kind, boundary, .. } = Held::at(forest, tree, voxel);
+        (kind != ProbeKind::Outside).then_some(Self { piece: None, cell: None, kind, boundary })
     }
 }
 
@@ -204,15 +212,9 @@ pub struct Probe {
     /// a corner's number are its x, y, z.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corners: Option<[u32; 8]>,
-    /// Of a boundary voxel the share that is solid, over 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub coverage: Option<f32>,
-    /// First plane of a boundary voxel.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub surface: Option<ProbePlane>,
-    /// Second plane of a boundary voxel, where it has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cut: Option<ProbePlane>,
+    /// Coverage and planes.
+    #[serde(flatten)]
+    pub boundary: ProbeBoundary,
     /// All copies of the voxel, where several pieces have one (2016, sec. 4.4); by ascending piece.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<ProbeCopy>,
@@ -229,9 +231,9 @@ impl Probe {
     /// tree that is not there, it is [`ProbeKind::Outside`].
     #[must_use]
     pub fn of_leafs(forest: &Forest, tree: u32, voxel: [u32; 3]) -> Self {
-        let Held { kind, node, coverage, surface, cut } = Held::at(forest, tree, voxel);
+        let Held { kind, node, boundary } = Held::at(forest, tree, voxel);
         let (level, morton) = (forest.level, morton::encode(voxel));
-        Self { voxel, level, morton, kind, node, coverage, surface, cut, ..Self::default() }
+        Self { voxel, level, morton, kind, node, boundary, ..Self::default() }
     }
 
     /// The same with the voxel's place in the mesh.
@@ -264,9 +266,7 @@ pub struct Probed {
 struct Held {
     kind: ProbeKind,
     node: ProbeNode,
-    coverage: Option<f32>,
-    surface: Option<ProbePlane>,
-    cut: Option<ProbePlane>,
+    boundary: ProbeBoundary,
 }
 
 impl Held {
@@ -276,7 +276,7 @@ impl Held {
             ProbeNode { corner, size, level: forest.level.saturating_sub(below) }
         };
         let without_planes =
-            |kind: ProbeKind, node: ProbeNode| Self { kind, node, coverage: None, surface: None, cut: None };
+            |kind: ProbeKind, node: ProbeNode| Self { kind, node, boundary: ProbeBoundary::default() };
         let leaf = match forest.octant_at(tree as usize, voxel) {
             Octant::Empty { low, size } => return without_planes(ProbeKind::Outside, node(low, size)),
             Octant::Internal { low, size } => return without_planes(ProbeKind::Inside, node(low, size)),
@@ -289,9 +289,11 @@ impl Held {
         Self {
             kind: if color.crack() { ProbeKind::Crack } else { ProbeKind::Boundary },
             node: node(voxel, 1),
-            coverage: leaves.coverage.get(leaf).copied(),
-            surface: normal.map(|normal| ProbePlane::new(normal, color.offset())),
-            cut: cut.map(|(normal, offset)| ProbePlane::new(normal, offset)),
+            boundary: ProbeBoundary {
+                coverage: leaves.coverage.get(leaf).copied(),
+                surface: normal.map(|normal| ProbePlane::new(normal, color.offset())),
+                cut: cut.map(|(normal, offset)| ProbePlane::new(normal, offset)),
+            },
         }
     }
 }

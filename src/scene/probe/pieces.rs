@@ -3,7 +3,9 @@
 //! In: the inside of a fracture. Out: fields of a probe. Ids are those of one break; `kintsugi probe` puts those of a
 //! whole run in their place.
 
-use super::{Held, Probe, ProbeBreak, ProbeCopy, ProbeKind, ProbeLabel, transition::transition_of};
+use super::{
+    Held, Probe, ProbeBoundary, ProbeBreak, ProbeCopy, ProbeKind, ProbeLabel, transition::transition_of,
+};
 use crate::{
     fracture::{Fracture, Piece, labelling::Voxel},
     scene::overlays::{Inside, LabelSteps},
@@ -61,9 +63,7 @@ impl Probe {
             piece: None,
             generation: None,
             made_by: None,
-            coverage: None,
-            surface: None,
-            cut: None,
+            boundary: ProbeBoundary::default(),
             copies: Vec::new(),
             label: None,
             ..self
@@ -73,10 +73,7 @@ impl Probe {
     /// The piece of `copies` that the probe tells of.
     fn own_piece(&self, inside: &Inside, copies: &[(usize, ProbeCopy)]) -> Option<usize> {
         let (fracture, pattern) = (&inside.fracture, &inside.blueprint.pattern);
-        let is_same = |copy: &ProbeCopy| {
-            (copy.kind, copy.coverage, copy.surface, copy.cut)
-                == (self.kind, self.coverage, self.surface, self.cut)
-        };
+        let is_same = |copy: &ProbeCopy| (copy.kind, copy.boundary) == (self.kind, self.boundary);
         let object = |cell: &u32| pattern.objects.get(*cell as usize).copied().unwrap_or(*cell);
         let has_centre = |id: usize| {
             let own = fracture.pieces.get(id).map(|piece| piece.cell);

@@ -87,11 +87,11 @@ fn an_octree_is_told_voxel_by_voxel() {
         assert!((0..3).all(|a| (node.corner[a]..node.corner[a] + node.size).contains(&voxel[a])), "{node:?}");
         nodes += u32::from(node.size > 1);
         let is_leaf = kind == ProbeKind::Boundary;
-        assert_eq!((probe.coverage.is_some(), probe.surface.is_some()), (is_leaf, is_leaf));
+        assert_eq!((probe.boundary.coverage.is_some(), probe.boundary.surface.is_some()), (is_leaf, is_leaf));
         if is_leaf {
-            assert_eq!((probe.coverage, node.size), (Some(forest.leaves.coverage[leaf]), 1));
+            assert_eq!((probe.boundary.coverage, node.size), (Some(forest.leaves.coverage[leaf]), 1));
             assert_eq!(
-                probe.surface.map(|plane| plane.offset),
+                probe.boundary.surface.map(|plane| plane.offset),
                 Some(forest.leaves.colors[leaf].offset() + 0.0)
             );
         }

@@ -117,7 +117,7 @@ fn anchors_hold_and_a_reset_brings_the_structure_back() {
         linear_velocity: DVec3::NEG_Z * 30.0,
         ..SceneBody::standing("builtin:sphere", 5)
     };
-    let throw = Event::Projectile { time: 0.05, body: Box::new(ball) };
+    let throw = Event::Projectile { time: 0.05, object: None, body: Box::new(ball) };
     let scene = Scene { bodies: vec![held(plaster)], events: vec![throw], ..Scene::default() };
     let mut sandbox = opened(scene.clone());
     let anchored = sandbox.bodies()[0].def.structure.as_ref().unwrap();

@@ -1,6 +1,9 @@
 //! Opening and saving scenes, and importing the open one at another leaf level.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use glam::DVec3;
 
@@ -80,21 +83,26 @@ impl Sandbox {
         self.generations = None;
         self.looking.forget();
         self.timeline.open_another();
-        self.last_break = None;
+        (self.last_break, self.push) = (None, None);
         self.forget_bonds();
         self.taken_back = 0;
         self.stage.clear();
-        let mut placed_on_floor = Vec::new();
+        let (mut placed_on_floor, mut thrown) = (Vec::new(), BTreeMap::new());
         let bodies = scene.objects().zip(&imported).enumerate();
         for (object, (body, one)) in bodies {
             let def = placed(one, body, &scene);
             if object >= scene.bodies.len() {
-                self.stage.prepare_throw(object - scene.bodies.len(), Projectile { def, object });
+                thrown.insert(object, def);
                 continue;
             }
             let id = self.stage.add(def, object, 0);
             if body.on_floor {
                 placed_on_floor.push(id);
+            }
+        }
+        for (at, object) in scene.numbers_of_thrown().into_iter().enumerate() {
+            if let Some(def) = thrown.remove(&object) {
+                self.stage.prepare_throw(at, Projectile { def, object });
             }
         }
         let named = scene.objects().enumerate().filter_map(|(at, body)| Some((body.name.as_deref()?, at)));
@@ -236,7 +244,8 @@ impl Sandbox {
         let object = self.document.add_object(info);
         let at = self.document.thrown();
         self.stage.prepare_throw(at, Projectile { def, object });
-        self.document.happened(Event::Projectile { time: self.stage.time(), body: Box::new(body) });
+        let (time, claim) = (self.stage.time(), u32::try_from(object).ok());
+        self.document.happened(Event::Projectile { time, object: claim, body: Box::new(body) });
         self.stage.throw(at);
         self.record_change(false);
         object

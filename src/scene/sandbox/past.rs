@@ -58,6 +58,8 @@ impl Sandbox {
         self.placing = None;
         self.looking.forget();
         self.last_break.clone_from(&moment.last_break);
+        // A push of what happened otherwise, maybe on an object that has another number here or is not there.
+        self.push = None;
         self.stage.put_back(&moment.stage);
         self.document.put_back(&moment.document);
     }

@@ -195,6 +195,7 @@ impl Sandbox {
     /// the values, the paint and the pairs of others, so takes are on offer again only once undo restores the old numbers.
     fn begin_renumbered(&mut self) {
         self.timeline.open_another();
+        self.push = None;
         self.begin_here();
     }
 
@@ -323,5 +324,7 @@ impl Sandbox {
     }
 }
 
+#[cfg(test)]
+mod numbers_tests;
 #[cfg(test)]
 mod places_tests;

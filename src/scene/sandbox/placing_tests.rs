@@ -23,6 +23,7 @@ fn ball(time: f64) -> Event {
     };
     Event::Projectile {
         time,
+        object: None,
         body: Box::new(SceneBody { on_floor: false, name: Some("ball".into()), ..body }),
     }
 }

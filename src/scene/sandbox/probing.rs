@@ -139,7 +139,7 @@ mod tests {
         assert!(sandbox.probe_at(&pick, Vec3::NEG_Z));
         let probe = &sandbox.probed().unwrap().probe;
         assert_eq!(Some(probe.voxel), pick.cell, "the surface is a leaf");
-        assert!(probe.coverage.is_some() && probe.seeds.is_empty() && probe.piece.is_none());
+        assert!(probe.boundary.coverage.is_some() && probe.seeds.is_empty() && probe.piece.is_none());
         // The voxel's corners are round the point.
         let corners = sandbox.probed_corners().unwrap();
         let span = |k: usize| {

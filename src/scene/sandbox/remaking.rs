@@ -17,7 +17,7 @@ use crate::{
     fracture::Impact,
     render::Camera,
     scene::{
-        Blow, BondDamage, Event, Origin, PartName, Scene, SceneBreak, ScenePose, Status,
+        Blow, BondDamage, Event, Origin, PartName, Scene, SceneBody, SceneBreak, ScenePose, Status,
         breaking::{Cause, Hold, Waiting, world_from_local},
     },
     svo::Forest,
@@ -218,16 +218,20 @@ impl Sandbox {
         objects.filter(|object| *object >= own).collect()
     }
 
-    /// The number of an object in [`Sandbox::as_it_stands`].
+    /// The number of an object in [`Sandbox::as_it_stands`]; its present one, if that scene does not have it.
     #[must_use]
     pub fn number_as_it_stands(&self, object: usize) -> usize {
-        self.number_beside(object, &self.thrown_and_there())
+        self.numbers_as_it_stands(&self.thrown_and_there()).get(&object).copied().unwrap_or(object)
     }
 
-    /// The same with the thrown objects that exist, which take a walk over all bodies to find.
-    fn number_beside(&self, object: usize, thrown: &BTreeSet<usize>) -> usize {
-        let own = self.document.scene().bodies.len();
-        if object < own { object } else { own + thrown.range(..object).count() }
+    /// The numbers in [`Sandbox::as_it_stands`] by the present ones: the objects of the scene, then the `thrown` ones
+    /// that exist, which are bodies of that scene, then those that are still to come. Thrown ones that are gone have
+    /// none.
+    fn numbers_as_it_stands(&self, thrown: &BTreeSet<usize>) -> BTreeMap<usize, usize> {
+        let events = self.document.numbers_of_thrown();
+        let to_come: BTreeSet<usize> = events.into_iter().skip(self.document.thrown()).collect();
+        let all = (0..self.document.scene().bodies.len()).chain(thrown.iter().copied()).chain(to_come);
+        all.zip(0..).collect()
     }
 
     /// Whether pieces were edited, or moved by hand: the user arranged what a scene from its start would have to play first.
@@ -286,24 +290,36 @@ impl Sandbox {
             kept.map(|body| (body, self.stage.info_or_whole(body.id)))
         };
         let thrown = self.thrown_and_there();
-        let objects = self.document.objects();
-        scene.bodies.extend(thrown.iter().filter_map(|object| Some(objects.get(*object)?.scene.clone())));
+        let numbers = self.numbers_as_it_stands(&thrown);
+        // With the values that the panels give them.
+        let there = scene.objects().enumerate().filter(|(object, _)| thrown.contains(object));
+        let there: Vec<SceneBody> = there.map(|(_, body)| body.clone()).collect();
+        // What is still to come keeps its number, also without the events before it.
+        scene.claim_numbers();
+        scene.bodies.extend(there);
         scene.events.drain(..over.min(scene.events.len()));
-        for event in &mut scene.events {
-            let (Event::Impact { time: at, .. }
-            | Event::Projectile { time: at, .. }
-            | Event::Hand { time: at, .. }
-            | Event::Move { time: at, .. }) = event;
+        scene.events.retain_mut(|event| {
+            let at = event.time_mut();
             *at = (*at - time).max(0.0);
-            if let Some(body) = event.object_mut() {
-                *body = self.number_beside(*body as usize, &thrown) as u32;
+            let Some(old) = event.object() else { return true };
+            let new = numbers.get(&(old as usize)).and_then(|new| u32::try_from(*new).ok());
+            match (new, &mut *event) {
+                // A blow falls on what is nearest then. Nothing else can happen to what is gone.
+                (None, Event::Impact { body, .. }) => *body = None,
+                (None, _) => return false,
+                (Some(new), event) => event.object_mut().into_iter().for_each(|object| *object = new),
             }
-        }
+            true
+        });
+        scene.tidy_numbers();
+        let names: BTreeSet<String> = scene.objects().filter_map(|body| body.name.clone()).collect();
+        scene.pairs.retain(|pair| pair.bodies.iter().all(|name| names.contains(name)));
         let records: BTreeMap<usize, _> =
             bodies().flat_map(|(_, info)| self.breaks.line(info.origin)).collect();
         let number: BTreeMap<usize, u32> = records.keys().copied().zip(0..).collect();
+        let number_of = |object: usize| numbers.get(&object).copied().unwrap_or(object) as u32;
         let name = |object: usize, origin: Option<Origin>| PartName {
-            body: self.number_beside(object, &thrown) as u32,
+            body: number_of(object),
             of: origin.and_then(|origin| number.get(&origin.record).copied()),
             part: origin.map_or(0, |origin| origin.part as u32),
         };
@@ -367,7 +383,7 @@ impl Sandbox {
         let gone = (0..self.document.scene().bodies.len())
             .chain(thrown.iter().copied())
             .filter(|object| !whole.contains(object) && !broken.contains(object))
-            .map(|object| PartName { body: self.number_beside(object, &thrown) as u32, of: None, part: 0 });
+            .map(|object| PartName { body: number_of(object), of: None, part: 0 });
         let gone_parts = records.iter().flat_map(|(at, record)| {
             let parts =
                 (0..record.cells.len()).filter(|part| !there.get(at).is_some_and(|t| t.contains(part)));

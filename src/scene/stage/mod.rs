@@ -90,6 +90,31 @@ pub(super) struct Touch {
     pub physics_level: u32,
 }
 
+impl Touch {
+    /// Octree level for contacts of a body.
+    fn level_of(&self, def: &BodyDef) -> u32 {
+        self.physics_level.clamp(1, def.octree().level().max(1))
+    }
+
+    /// Whether a body has these properties.
+    fn is_of(&self, def: &BodyDef) -> bool {
+        let own = (def.shape.density(), def.friction, def.restitution, def.rolling_resistance);
+        own == (self.density, self.friction, self.restitution, self.rolling_resistance)
+            && def.physics_level == self.level_of(def)
+    }
+
+    /// Gives a body these properties.
+    fn give(&self, def: &mut BodyDef) {
+        if def.shape.density() != self.density {
+            def.set_density(self.density);
+        }
+        def.friction = self.friction;
+        def.restitution = self.restitution;
+        def.rolling_resistance = self.rolling_resistance;
+        def.physics_level = self.level_of(def);
+    }
+}
+
 /// A body still to be thrown.
 #[derive(Clone)]
 pub(super) struct Projectile {
@@ -423,20 +448,22 @@ impl Stage {
         self.set_pair_levels(pairs.iter().copied());
     }
 
-    /// Sets the world's settings, and the material properties of the bodies of each object.
+    /// Sets the world's settings, and the material properties of the bodies of each object, those still to be thrown
+    /// included.
     pub fn go_by(&mut self, settings: WorldSettings, touches: &[Touch]) {
         let measure_volume = self.world.settings.measure_volume;
         self.world.settings = WorldSettings { narrow: self.narrow, measure_volume, ..settings };
         for body in &mut self.world.bodies {
             let object = self.info.get(&body.id).map_or(0, |info| info.object);
-            let Some(touch) = touches.get(object) else { continue };
-            if body.def.shape.density() != touch.density {
-                body.def.set_density(touch.density);
+            if let Some(touch) = touches.get(object) {
+                touch.give(&mut body.def);
             }
-            body.def.friction = touch.friction;
-            body.def.restitution = touch.restitution;
-            body.def.rolling_resistance = touch.rolling_resistance;
-            body.def.physics_level = touch.physics_level.clamp(1, body.def.octree().level().max(1));
+        }
+        for thrown in &mut self.projectiles {
+            // Snapshots share a projectile, which a change copies.
+            if let Some(touch) = touches.get(thrown.object).filter(|touch| !touch.is_of(&thrown.def)) {
+                touch.give(&mut Arc::make_mut(thrown).def);
+            }
         }
         self.revision += 1;
     }

@@ -13,21 +13,32 @@ use super::{
 };
 use crate::cli::CliError;
 
-/// A plate on its rim, tilted by a quarter of a right angle, that rolls until it lies.
-fn rolling(most_points: u32) -> String {
+/// The head of a scene with contacts by distance fields: what it shows, its name, further options, the middle of the
+/// picture.
+fn head(shows: &str, name: &str, options: &str, target: [f64; 3]) -> String {
     format!(
-        "# A plate rolls on the floor (Glondu and others 2012, fig. 5).\n\
-         name = \"rolling plate\"\n\
+        "# {shows}\n\
+         name = \"{name}\"\n\
          contacts = \"field\"\n\
-         field_most_points = {most_points}\n\
          response = \"impulse\"\n\
          dt = 0.01\n\
+         {options}\n\
          [camera]\n\
-         target = [0.45, 0.08, 0.0]\n\
+         target = {target:?}\n\
          distance = 1.6\n\
          yaw = 0.4\n\
          pitch = 0.25\n\
-         fov_y = 0.6\n\
+         fov_y = 0.6\n"
+    )
+}
+
+/// A plate on its rim, tilted by a quarter of a right angle, that rolls until it lies.
+fn rolling(most_points: u32) -> String {
+    let shows = "A plate rolls on the floor (Glondu and others 2012, fig. 5).";
+    let options = format!("field_most_points = {most_points}");
+    let head = head(shows, "rolling plate", &options, [0.45, 0.08, 0.0]);
+    format!(
+        "{head}\
          [[body]]\n\
          file = \"builtin:plate\"\n\
          level = 7\n\
@@ -110,19 +121,10 @@ pub fn rolling_plate(work: &mut Work<'_>) -> Result<Made, CliError> {
 
 /// A sphere that falls and breaks, with points of this level.
 fn falling(physics_level: u32) -> String {
+    let shows = "A sphere falls and breaks (Glondu and others 2012, fig. 8).";
+    let head = head(shows, "sphere", "break_generations = 1", [0.0, 0.2, 0.0]);
     format!(
-        "# A sphere falls and breaks (Glondu and others 2012, fig. 8).\n\
-         name = \"sphere\"\n\
-         contacts = \"field\"\n\
-         response = \"impulse\"\n\
-         dt = 0.01\n\
-         break_generations = 1\n\
-         [camera]\n\
-         target = [0.0, 0.2, 0.0]\n\
-         distance = 1.6\n\
-         yaw = 0.4\n\
-         pitch = 0.25\n\
-         fov_y = 0.6\n\
+        "{head}\
          [[body]]\n\
          file = \"builtin:sphere\"\n\
          level = 7\n\
