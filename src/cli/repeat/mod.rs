@@ -15,14 +15,14 @@ use std::{
     hash::{BuildHasher as _, Hasher as _},
     io,
     path::PathBuf,
-    process::{Command, Stdio},
+    process::Stdio,
 };
 
 use clap::Args;
 
 use self::original::{Original, Rerun};
 use super::{CliError, input::about, print, progress::Reporter};
-use crate::export::ExportError;
+use crate::{export::ExportError, launch};
 
 #[derive(Args)]
 pub struct RepeatArgs {
@@ -94,10 +94,9 @@ impl Scratch {
     /// Runs this program again; returns the path of its output.
     fn run(&self, rerun: &Rerun, name: &str) -> Result<PathBuf, CliError> {
         let place = self.0.join(name);
-        let program = std::env::current_exe().map_err(|e| {
+        let mut command = launch::command().map_err(|e| {
             CliError::Input(format!("the path of this program is not known ({e}); start it by its path"))
         })?;
-        let mut command = Command::new(program);
         command
             .args(rerun.arguments(&place))
             .stdin(Stdio::null())
