@@ -162,7 +162,7 @@ fn repeated(bytes: &[u8]) -> Result<(), String> {
     let words: Vec<_> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let places = words.iter().filter(|word| word.contains("/chosen/by/repeat"));
     let commands = ["fracture", "simulate", "render", "sheet", "compare"];
-    let others = ["repeat", "sweep", "bench", "presets", "doctor"];
+    let others = ["repeat", "sweep", "dataset", "bench", "presets", "doctor"];
     // A command that lacks its place refuses to start. A tour is written into the working directory, the fresh folder.
     let is_command = words.first().is_some_and(|word| commands.contains(&word.as_str()));
     assert!(is_command || !words.iter().any(|word| others.contains(&word.as_str())), "{words:?}");

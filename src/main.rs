@@ -1,6 +1,6 @@
-//! The command line: arguments to a command or the window. The only place that prints errors.
+//! The program: arguments to a command or the window, and an exit code.
 
-use std::{io::Write, process::ExitCode};
+use std::process::ExitCode;
 
 use tracing_subscriber::{filter::Targets, prelude::*};
 
@@ -12,19 +12,7 @@ fn main() -> ExitCode {
     quiet_drivers();
     log_to_stderr();
     kintsugi::app::report_panics();
-    match kintsugi::cli::run(std::env::args_os()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) if error.exit_code() == 0 => {
-            // Help or the version; a closed pipe is the reader's choice.
-            let _ = write!(std::io::stdout(), "{error}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            let line = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-            let _ = writeln!(std::io::stderr(), "error: {line}");
-            ExitCode::from(error.exit_code())
-        }
-    }
+    ExitCode::from(kintsugi::cli::main(std::env::args_os()))
 }
 
 /// Logs to stderr by `KINTSUGI_LOG`, as in `KINTSUGI_LOG=kintsugi=debug,wgpu=warn`; nothing without it.

@@ -9,6 +9,7 @@ mod coloring;
 mod compare;
 mod contact_counts;
 mod crack;
+mod dataset;
 mod debris_file;
 mod doctor;
 mod fracture;
@@ -114,9 +115,11 @@ impl From<facade::Error> for CliError {
             Error::Fracture(error) => error.into(),
             Error::Export(error) => Self::Export(error),
             Error::Gpu(error) => Self::Gpu(error),
-            Error::Import(_) | Error::Parameter(_) | Error::Direction | Error::NotOriginal(_) => {
-                Self::Input(error.to_string())
-            }
+            Error::Import(_)
+            | Error::Parameter(_)
+            | Error::Direction
+            | Error::NotOriginal(_)
+            | Error::Scene(_) => Self::Input(error.to_string()),
         }
     }
 }
@@ -195,6 +198,8 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Breaks many meshes with many seeds and parameters in one go, into one table; goes on where it was ended
     Sweep(sweep::SweepArgs),
+    /// Makes a data set: meshes, points, who touches whom, of many breaks; and its recipe, from which anybody makes it again
+    Dataset(dataset::DatasetArgs),
     /// Draws one object broken with each of several values of a parameter: a contact sheet
     Sheet(sheet::SheetArgs),
     /// Solves for the elastic stress of a mesh under its weight, a blow or pressure, on the cells of its octree
@@ -211,10 +216,33 @@ enum Command {
     Doctor,
 }
 
+/// Runs the program with these arguments, the first of which is its own name, and prints the error if there is one: one
+/// line on stderr. Returns the exit code. The program and the Python package run by it; nothing else prints errors.
+#[must_use]
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    use std::io::Write as _;
+    let code = match run(arguments) {
+        Ok(()) => 0,
+        Err(error) if error.exit_code() == 0 => {
+            // Help or the version; a closed pipe is the reader's choice.
+            let _ = write!(std::io::stdout(), "{error}");
+            0
+        }
+        Err(error) => {
+            let line = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+            let _ = writeln!(std::io::stderr(), "error: {line}");
+            error.exit_code()
+        }
+    };
+    // In another program, nothing else writes what is left of a line.
+    let _ = std::io::stdout().flush();
+    code
+}
+
 /// Parses the arguments and runs.
 ///
 /// # Errors
-/// [`CliError`], for `main` to print.
+/// [`CliError`], for [`main`] to print.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError> {
     let arguments: Vec<_> = arguments.into_iter().collect();
     crate::provenance::started_with(&arguments);
@@ -234,6 +262,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Sweep(args)) => sweep::run(&args),
+        Some(Command::Dataset(args)) => dataset::run(&args),
         Some(Command::Sheet(args)) => sheet::run(&args),
         Some(Command::Stress(args)) => stress::run(&args),
         Some(Command::Probe(args)) => probe::run(&args),

@@ -1,4 +1,4 @@
-//! One job: breaks an object, checks the result, optionally keeps it, and makes its row.
+//! One job: breaks an object, checks the result, lets the command keep what it wants of it, and makes its row.
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -7,29 +7,28 @@ use std::{
 };
 
 use super::{
-    Keep, SweepArgs, beside,
-    folder::Folder,
     jobs::Job,
     row::{of_failure, of_report},
+    run::beside,
     table::Row,
 };
 use crate::{
     cli::{CliError, LEVELS, input::Object},
     compute::Compute,
-    export::{self, Aside, Assembly, Format, FractureReport, InputReport, ParameterReport, Watch, checks},
-    facade::{Fracture, Quiet},
+    export::{FractureReport, InputReport, ParameterReport, checks},
+    facade::{Fracture, Pieces, Quiet},
     fracture::{Fracturer, Passes, generations},
     gpu::StageTiming,
     import::ReadMesh,
     provenance::{COMMIT, VERSION},
     scene::{fracture_problem, read_seeds},
     svo::Arena,
-    voxelize::Progress,
 };
 
 /// State shared by all jobs.
 pub struct Breaks<'a> {
-    args: &'a SweepArgs,
+    /// The job file, beside which files of seeds are looked for.
+    jobs: &'a Path,
     compute: &'a Compute,
     passes: Passes,
     arena: Arena,
@@ -45,17 +44,50 @@ pub struct Shared {
     digest: String,
 }
 
+/// A job that was broken and checked.
+pub struct Broken {
+    /// The pieces, in units of the mesh.
+    pub pieces: Pieces,
+    /// The report, with the results of the checks and without times.
+    pub report: FractureReport,
+    /// Times of the stages so far.
+    pub timings: Vec<StageTiming>,
+    /// Lines for the user.
+    pub notes: Vec<String>,
+}
+
+/// What a command does with the breaks of a job file.
+pub trait Task {
+    /// The job as it is broken: a command may choose the blow itself.
+    fn prepared(&self, job: &Job, object: &Object) -> Job {
+        let _ = object;
+        job.clone()
+    }
+
+    /// Keeps what is wanted of the break of job `number`. The answer is cells beside those of the report.
+    ///
+    /// # Errors
+    /// [`CliError`]; one of the device or the disk ends all jobs.
+    fn keep(&mut self, number: usize, broken: &mut Broken) -> Result<Row, CliError>;
+
+    /// The cells of a job that failed, beside its parameters.
+    fn of_failure(&self, number: usize) -> Row {
+        let _ = number;
+        Row::new()
+    }
+}
+
 impl<'a> Breaks<'a> {
-    /// Compiles the passes, if the backend has any.
+    /// Compiles the passes, if the backend has any. `command` is the name of the command that runs `jobs`, the job file.
     ///
     /// # Errors
     /// [`CliError`].
-    pub fn new(args: &'a SweepArgs, compute: &'a Compute) -> Result<Self, CliError> {
+    pub fn new(command: &str, jobs: &'a Path, compute: &'a Compute) -> Result<Self, CliError> {
         let passes = Passes::default();
         Fracturer::shared(&passes, compute)?;
-        let command = ["kintsugi", "sweep", &args.jobs.to_string_lossy(), "--compute", compute.name()];
+        let command = ["kintsugi", command, &jobs.to_string_lossy(), "--compute", compute.name()];
         let command = serde_json::json!(command).to_string();
-        Ok(Self { args, compute, passes, arena: Arena::new(compute)?, command, notes: Vec::new() })
+        Ok(Self { jobs, compute, passes, arena: Arena::new(compute)?, command, notes: Vec::new() })
     }
 
     /// Loads the object that a job shares with others, or says why it cannot be loaded.
@@ -79,8 +111,10 @@ impl<'a> Breaks<'a> {
     }
 
     /// The row of a job that could not start.
-    pub fn failure(&self, job: &Job, why: &str) -> Row {
-        self.signed(of_failure(job, why))
+    pub fn failure(&self, job: &Job, number: usize, task: &impl Task, why: &str) -> Row {
+        let mut row = of_failure(job, why);
+        row.extend(task.of_failure(number));
+        self.signed(row)
     }
 
     /// Runs a job; an error that concerns only this job becomes a row, too.
@@ -92,14 +126,18 @@ impl<'a> Breaks<'a> {
         shared: &Shared,
         job: &Job,
         number: usize,
-        folder: &Folder,
+        task: &mut impl Task,
     ) -> Result<Row, CliError> {
         let start = Instant::now();
-        let reported = caught(|| self.report(shared, job, &folder.of_job(number)));
-        let mut row = match reported.unwrap_or_else(|why| Err(CliError::Input(why))) {
-            Ok(report) => of_report(job, &report),
+        let made = caught(|| self.made(shared, job, number, task));
+        let mut row = match made.unwrap_or_else(|why| Err(CliError::Input(why))) {
+            Ok(row) => row,
             Err(error @ (CliError::Gpu(_) | CliError::Export(_))) if ends_all(&error) => return Err(error),
-            Err(error) => of_failure(job, &error.to_string()),
+            Err(error) => {
+                let mut row = of_failure(job, &error.to_string());
+                row.extend(task.of_failure(number));
+                row
+            }
         };
         row.insert("mesh_sha256".into(), shared.digest.clone());
         row.insert("seconds".into(), format!("{:.6}", start.elapsed().as_secs_f64()));
@@ -117,14 +155,31 @@ impl<'a> Breaks<'a> {
         row
     }
 
-    /// Breaks, checks and keeps.
-    fn report(&mut self, shared: &Shared, job: &Job, kept: &Path) -> Result<FractureReport, CliError> {
+    /// The cells of a break by its report, and those of the command.
+    fn made(
+        &mut self,
+        shared: &Shared,
+        job: &Job,
+        number: usize,
+        task: &mut impl Task,
+    ) -> Result<Row, CliError> {
+        let job = &task.prepared(job, &shared.object);
+        let mut broken = self.broken(shared, job)?;
+        let own = task.keep(number, &mut broken)?;
+        self.notes.append(&mut broken.notes);
+        broken.report.tell_times(&broken.timings);
+        let mut row = of_report(job, &broken.report);
+        row.extend(own);
+        Ok(row)
+    }
+
+    /// Breaks and checks.
+    fn broken(&mut self, shared: &Shared, job: &Job) -> Result<Broken, CliError> {
         let (object, params) = (&shared.object, &job.params);
         if let Some(problem) = fracture_problem(params, job.level, job.how.generations()) {
             return Err(CliError::Input(problem));
         }
-        let seeds =
-            params.seeds_file.as_ref().map(|file| read_seeds(Path::new(&beside(&self.args.jobs, file))));
+        let seeds = params.seeds_file.as_ref().map(|file| read_seeds(Path::new(&beside(self.jobs, file))));
         let seeds = seeds.transpose().map_err(|error| CliError::Input(error.message))?;
         let plan = object.plan(&Fracture {
             params: params.clone(),
@@ -151,26 +206,12 @@ impl<'a> Breaks<'a> {
         let read = (InputReport::of(object), object.health.clone());
         let ran_on = self.compute.ran_on();
         let provenance = crate::provenance::of_mesh(shared.digest.clone(), job.how.up());
-        let mut report = FractureReport::new(&broken, object.mass.volume, read, ran_on, parameters, checks)
-            .made_by(provenance);
+        let report =
+            FractureReport::new(&broken, object.mass.volume, read, ran_on.clone(), parameters, checks)
+                .made_by(provenance);
         timings.extend(of_stages);
-        if self.args.keep.is_empty() {
-            report.tell_times(&timings);
-            return Ok(report);
-        }
-        let aside = Aside::begin(kept)?;
-        let to_place = |error: export::ExportError| aside.moved(error);
-        if self.args.keep.contains(&Keep::Voxels) {
-            let pieces = Assembly::of_break(&broken);
-            let watch = Watch::whole(&Progress::default());
-            export::write(&pieces, Format::Npz, aside.path(), &watch).map_err(to_place)?;
-        }
-        if self.args.keep.contains(&Keep::Report) {
-            report.write(&aside.path().join("report.json"), &timings).map_err(to_place)?;
-        }
-        report.tell_times(&timings);
-        self.notes.extend(aside.finish()?);
-        Ok(report)
+        let pieces = Pieces::new(object.clone(), plan, broken, ran_on);
+        Ok(Broken { pieces, report, timings, notes: Vec::new() })
     }
 }
 

@@ -1,4 +1,4 @@
-//! The folder of a sweep: it belongs to one job file, and one process at a time writes to it.
+//! The folder of a sweep or a data set: it belongs to one job file, and one process at a time writes to it.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -13,7 +13,18 @@ use crate::{
     scene::write_atomically,
 };
 
-const IDENTITY: &str = "sweep.json";
+/// What a folder holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// The file that says whose folder it is.
+    pub identity: &'static str,
+    /// What messages call it.
+    pub noun: &'static str,
+}
+
+/// The folder of a sweep.
+pub const SWEEP: Kind = Kind { identity: "sweep.json", noun: "sweep" };
+
 const TABLE: &str = "table.csv";
 const ARROW: &str = "table.arrow";
 
@@ -28,6 +39,9 @@ pub struct Identity {
     pub shard: Option<String>,
     /// Results kept of each break.
     pub keep: Vec<String>,
+    /// How a data set is made, beside its jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<serde_json::Value>,
 }
 
 /// A folder that this process alone writes to, until it is dropped.
@@ -40,16 +54,16 @@ impl Folder {
     /// Creates a folder, or continues one of the same sweep.
     ///
     /// # Errors
-    /// [`CliError::Input`] for a folder of another sweep, one with a table that no sweep wrote, and one that another
+    /// [`CliError::Input`] for a folder of other jobs, one with a table that was not written so, and one that another
     /// process is writing to.
-    pub fn open(path: &Path, identity: &Identity) -> Result<Self, CliError> {
-        let theirs = path.join(IDENTITY);
+    pub fn open(path: &Path, kind: Kind, identity: &Identity) -> Result<Self, CliError> {
+        let (theirs, noun) = (path.join(kind.identity), kind.noun);
         if theirs.exists() {
-            is_same(path, identity)?;
+            is_same(path, kind, identity)?;
         } else if let Some(name) = [TABLE, ARROW].iter().find(|name| path.join(name).exists()) {
             return Err(about(
                 path,
-                format!("it has a {name} that no sweep wrote; give --out another place"),
+                format!("it has a {name} that no {noun} wrote; give --out another place"),
             ));
         } else {
             make_folder(path)?;
@@ -63,7 +77,7 @@ impl Folder {
             Err(TryLockError::WouldBlock) => {
                 return Err(about(
                     path,
-                    "another sweep is writing to this folder; wait for it, or give --out another",
+                    format!("another {noun} is writing to this folder; wait for it, or give --out another"),
                 ));
             }
             // Some file systems have no locks.
@@ -97,31 +111,40 @@ pub fn table_in(folder: &Path) -> PathBuf {
     folder.join(TABLE)
 }
 
-fn read(folder: &Path) -> Result<Identity, CliError> {
-    let bytes = fs::read(folder.join(IDENTITY))
-        .map_err(|e| about(folder, format!("there is no sweep in it ({IDENTITY}: {e}); check the name")))?;
+fn read(folder: &Path, kind: Kind) -> Result<Identity, CliError> {
+    let Kind { identity, noun } = kind;
+    let bytes = fs::read(folder.join(identity))
+        .map_err(|e| about(folder, format!("there is no {noun} in it ({identity}: {e}); check the name")))?;
     serde_json::from_slice(&bytes).map_err(|e| {
-        about(folder, format!("{IDENTITY} is not what a sweep writes ({e}); give --out another place"))
+        about(folder, format!("{identity} is not what a {noun} writes ({e}); give --out another place"))
     })
 }
 
-/// Rejects a folder that belongs to another job file.
+/// Rejects a folder that belongs to another job file, or to a data set that is made otherwise.
 ///
 /// # Errors
 /// [`CliError::Input`].
-pub fn is_of(folder: &Path, identity: &Identity) -> Result<(), CliError> {
-    if read(folder)?.jobs_sha256 == identity.jobs_sha256 {
-        return Ok(());
+pub fn is_of(folder: &Path, kind: Kind, identity: &Identity) -> Result<(), CliError> {
+    let theirs = read(folder, kind)?;
+    if theirs.jobs_sha256 != identity.jobs_sha256 {
+        return Err(about(
+            folder,
+            "it has the results of another job file; give another folder, or the job file as it was",
+        ));
     }
-    Err(about(
-        folder,
-        "it has the results of another job file; give another folder, or the job file as it was",
-    ))
+    if theirs.dataset != identity.dataset {
+        return Err(about(
+            folder,
+            "it was begun with another [dataset] table, with other meshes or by another version; give another folder, or \
+             all of them as they were",
+        ));
+    }
+    Ok(())
 }
 
-fn is_same(folder: &Path, identity: &Identity) -> Result<(), CliError> {
-    is_of(folder, identity)?;
-    let theirs = read(folder)?;
+fn is_same(folder: &Path, kind: Kind, identity: &Identity) -> Result<(), CliError> {
+    is_of(folder, kind, identity)?;
+    let theirs = read(folder, kind)?;
     let shard = |shard: &Option<String>| shard.clone().map_or("all jobs".into(), |s| format!("shard {s}"));
     let keep = |keep: &[String]| if keep.is_empty() { "nothing".into() } else { keep.join(",") };
     if theirs.shard != identity.shard {
@@ -149,9 +172,10 @@ mod tests {
     fn a_folder_goes_on_with_its_own_sweep_alone_and_one_process_at_a_time() {
         let home = std::env::temp_dir().join(format!("kintsugi-sweep-folder-{}", std::process::id()));
         let _ = fs::remove_dir_all(&home);
-        let mine = Identity { jobs: 3, jobs_sha256: "aa".into(), shard: None, keep: Vec::new() };
-        let refused = |identity: &Identity| Folder::open(&home, identity).err().map(|e| e.to_string());
-        let first = Folder::open(&home, &mine).unwrap();
+        let mine =
+            Identity { jobs: 3, jobs_sha256: "aa".into(), shard: None, keep: Vec::new(), dataset: None };
+        let refused = |identity: &Identity| Folder::open(&home, SWEEP, identity).err().map(|e| e.to_string());
+        let first = Folder::open(&home, SWEEP, &mine).unwrap();
         assert!(refused(&mine).unwrap().contains("another sweep is writing"));
         fs::create_dir_all(first.of_job(7)).unwrap();
         fs::create_dir_all(home.join("breaks/.000008-being-written-1")).unwrap();
@@ -168,7 +192,8 @@ mod tests {
         assert!(other(&|i| i.jobs_sha256 = "bb".into()).contains("another job file"));
         assert!(other(&|i| i.shard = Some("1/2".into())).contains("all jobs, this is shard 1/2"));
         assert!(other(&|i| i.keep = vec!["report".into()]).contains("keeping nothing, not report"));
-        fs::remove_file(home.join(IDENTITY)).unwrap();
+        assert!(other(&|i| i.dataset = Some(true.into())).contains("another [dataset] table"));
+        fs::remove_file(home.join(SWEEP.identity)).unwrap();
         fs::write(home.join(TABLE), "x\n").unwrap();
         assert!(refused(&mine).unwrap().contains("that no sweep wrote"));
         fs::remove_dir_all(home).unwrap();

@@ -20,7 +20,7 @@ use crate::{
 /// Size limit of a job file, bytes.
 const LARGEST: u64 = 32 << 20;
 /// Most jobs per file: all of them are held in memory, about 1 KiB each.
-const MOST_JOBS: usize = 200_000;
+pub const MOST_JOBS: usize = 200_000;
 /// Default leaf level, as in `kintsugi fracture`.
 const LEVEL: u32 = 8;
 
@@ -73,7 +73,7 @@ impl How {
 /// The job file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct JobFile {
+pub struct JobFile {
     #[serde(default)]
     meshes: Vec<String>,
     levels: Option<Vec<u32>>,
@@ -88,6 +88,8 @@ struct JobFile {
     grid: Table,
     #[serde(default)]
     job: Vec<SingleJob>,
+    /// How `kintsugi dataset` makes a data set of it.
+    pub dataset: Option<Table>,
 }
 
 #[derive(Deserialize)]
@@ -115,16 +117,56 @@ struct Axis {
 /// # Errors
 /// [`CliError::Input`] for a file that cannot be read, unknown names, values of another type, no jobs or too many.
 pub fn read_jobs(path: &Path) -> Result<Vec<Job>, CliError> {
+    parse_jobs(&read_text(path)?).map_err(|message| about(path, message))
+}
+
+/// The text of a job file.
+///
+/// # Errors
+/// [`CliError::Input`] for a file that cannot be read or is no text.
+pub fn read_text(path: &Path) -> Result<String, CliError> {
     let bytes = files::read(path, LARGEST).map_err(|why| about(path, format!("the job file {why}")))?;
-    let text = String::from_utf8(bytes).map_err(|_| about(path, "this is not text; a job file is TOML"))?;
-    parse_jobs(&text).map_err(|message| about(path, message))
+    String::from_utf8(bytes).map_err(|_| about(path, "this is not text; a job file is TOML"))
 }
 
 fn parse_jobs(text: &str) -> Result<Vec<Job>, String> {
-    let file: JobFile = toml::from_str(text).map_err(|e| {
-        let line = e.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-        format!("line {line}: {}", e.message().replace('\n', " "))
-    })?;
+    let file = JobFile::parse(text)?;
+    if file.dataset.is_some() {
+        return Err("it has a table [dataset]; start `kintsugi dataset`, or take the table out".into());
+    }
+    file.jobs(None)
+}
+
+impl JobFile {
+    /// The job file of this text.
+    ///
+    /// # Errors
+    /// A line that says what is wrong with it, and where.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        toml::from_str(text).map_err(|e| {
+            let line =
+                e.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+            format!("line {line}: {}", e.message().replace('\n', " "))
+        })
+    }
+
+    /// Its jobs; with `breaks`, the random seeds are 1 to that number.
+    ///
+    /// # Errors
+    /// A line that says what cannot be meant.
+    pub fn jobs(mut self, breaks: Option<u64>) -> Result<Vec<Job>, String> {
+        if let Some(breaks) = breaks {
+            if self.rng.is_some() || self.fracture.contains_key("rng") || self.grid.contains_key("rng") {
+                return Err("random seeds are given twice; keep either `rng` or `breaks` of [dataset]".into());
+            }
+            self.rng = Some((1..=breaks.min(MOST_JOBS as u64 + 1)).collect());
+        }
+        jobs_of(self)
+    }
+}
+
+/// Every combination of the lists of a job file, then its single jobs.
+fn jobs_of(file: JobFile) -> Result<Vec<Job>, String> {
     let axes = axes(&file.grid)?;
     let lists =
         [file.meshes.len(), file.levels.as_ref().map_or(1, Vec::len), file.rng.as_ref().map_or(1, Vec::len)];
@@ -325,6 +367,19 @@ mod tests {
         ] {
             assert_ne!(one, of(other), "{other}");
         }
+    }
+
+    #[test]
+    fn a_data_set_is_of_another_command_and_may_count_its_breaks() {
+        let text = "meshes = ['a.obj', 'b.obj']\n[dataset]\nname = 'jars'\n";
+        assert!(error(text).contains("`kintsugi dataset`"));
+        let jobs = JobFile::parse(text).unwrap().jobs(Some(3)).unwrap();
+        let seeds: Vec<u64> = jobs.iter().map(|job| job.params.rng).collect();
+        assert_eq!(seeds, [1, 2, 3, 1, 2, 3]);
+        let twice = JobFile::parse(&format!("rng = [7]\n{text}")).unwrap().jobs(Some(3)).unwrap_err();
+        assert!(twice.contains("given twice"), "{twice}");
+        let many = JobFile::parse(text).unwrap().jobs(Some(u64::MAX)).unwrap_err();
+        assert!(many.contains("a file may have"), "{many}");
     }
 
     #[test]

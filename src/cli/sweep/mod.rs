@@ -5,24 +5,29 @@
 //! voxelised once and only one is in memory at a time.
 
 mod arrow;
-mod breaks;
-mod folder;
+pub mod breaks;
+pub mod folder;
 pub mod jobs;
 mod row;
-mod table;
+pub mod run;
+pub mod table;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
 use self::{
-    breaks::{Breaks, caught},
-    folder::{Folder, Identity},
+    breaks::{Broken, Task},
+    folder::{Folder, Identity, SWEEP},
     jobs::Job,
-    table::Table,
+    run::{Run, Shard, beside, mine, parse_shard},
+    table::{Row, Table},
 };
-use super::{CliError, input::load_mesh, progress::Reporter};
-use crate::import::ReadMesh;
+use super::{CliError, progress::Reporter};
+use crate::{
+    export::{self, Aside, Assembly, ExportError, Format, Watch},
+    voxelize::Progress,
+};
 
 #[derive(Args)]
 pub struct SweepArgs {
@@ -64,28 +69,7 @@ impl Keep {
     }
 }
 
-/// Every `of`th job, beginning with number `first` from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Shard {
-    first: usize,
-    of: usize,
-}
-
-fn parse_shard(text: &str) -> Result<Shard, String> {
-    let numbers = text.split_once('/').map(|(k, n)| (k.trim().parse::<usize>(), n.trim().parse::<usize>()));
-    match numbers {
-        Some((Ok(k), Ok(of))) if (1..=of).contains(&k) => Ok(Shard { first: k - 1, of }),
-        _ => Err("K/N is wanted, as in 3/16, with K from 1 to N".into()),
-    }
-}
-
 impl SweepArgs {
-    /// Numbers of this process's jobs, ascending.
-    fn mine(&self, jobs: usize) -> impl Iterator<Item = usize> {
-        let shard = self.shard.unwrap_or(Shard { first: 0, of: 1 });
-        (shard.first..jobs).step_by(shard.of)
-    }
-
     fn identity(&self, jobs: &[Job]) -> Identity {
         let mut keep = self.keep.clone();
         keep.sort_unstable();
@@ -93,8 +77,9 @@ impl SweepArgs {
         Identity {
             jobs: jobs.len(),
             jobs_sha256: jobs::digest(jobs),
-            shard: self.shard.map(|shard| format!("{}/{}", shard.first + 1, shard.of)),
+            shard: self.shard.map(|shard| shard.to_string()),
             keep: keep.into_iter().map(|keep| keep.name().to_owned()).collect(),
+            dataset: None,
         }
     }
 }
@@ -108,13 +93,13 @@ pub fn run(args: &SweepArgs) -> Result<(), CliError> {
     let jobs = jobs::read_jobs(&args.jobs)?;
     let identity = args.identity(&jobs);
     // Checked before the folder is touched.
-    args.merge.iter().try_for_each(|shard| folder::is_of(shard, &identity))?;
-    let folder = Folder::open(&args.out, &identity)?;
+    args.merge.iter().try_for_each(|shard| folder::is_of(shard, SWEEP, &identity))?;
+    let folder = Folder::open(&args.out, SWEEP, &identity)?;
     let mut table = Table::open(&folder.table())?;
     if args.merge.is_empty() {
         break_all(args, &jobs, &mut table, &folder, &reporter)?;
     } else {
-        merge(args, jobs.len(), &mut table)?;
+        run::merge("sweep", &args.merge, &args.out, jobs.len(), &mut table)?;
     }
     let (done, failed) = (table.len(), table.failed());
     table.finish()?;
@@ -128,21 +113,31 @@ pub fn run(args: &SweepArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Merges the tables of shards, then adds the jobs still without a row.
-fn merge(args: &SweepArgs, jobs: usize, table: &mut Table) -> Result<(), CliError> {
-    for shard in &args.merge {
-        table.take_over(&folder::table_in(shard))?;
+/// Keeps what the arguments name, as `kintsugi fracture` writes it.
+struct Keeping<'a> {
+    keep: &'a [Keep],
+    folder: &'a Folder,
+}
+
+impl Task for Keeping<'_> {
+    fn keep(&mut self, number: usize, broken: &mut Broken) -> Result<Row, CliError> {
+        if self.keep.is_empty() {
+            return Ok(Row::new());
+        }
+        let aside = Aside::begin(&self.folder.of_job(number))?;
+        let to_place = |error: ExportError| aside.moved(error);
+        if self.keep.contains(&Keep::Voxels) {
+            let pieces = Assembly::of_break(broken.pieces.broken());
+            let watch = Watch::whole(&Progress::default());
+            export::write(&pieces, Format::Npz, aside.path(), &watch).map_err(to_place)?;
+        }
+        if self.keep.contains(&Keep::Report) {
+            let report = aside.path().join("report.json");
+            broken.report.write(&report, &broken.timings).map_err(to_place)?;
+        }
+        broken.notes.extend(aside.finish()?);
+        Ok(Row::new())
     }
-    let missing: Vec<usize> = (0..jobs).filter(|job| !table.has(*job)).collect();
-    if let Some(first) = missing.first() {
-        let n = missing.len();
-        return Err(CliError::Input(format!(
-            "{n} jobs, the first of them number {first}, are in none of the folders; run the shards that are \
-             missing, or run the sweep in {} without --merge to break them",
-            args.out.display()
-        )));
-    }
-    Ok(())
 }
 
 fn break_all(
@@ -152,108 +147,20 @@ fn break_all(
     folder: &Folder,
     reporter: &Reporter,
 ) -> Result<(), CliError> {
-    let left: Vec<usize> = args.mine(jobs.len()).filter(|job| !table.has(*job)).collect();
+    let left: Vec<usize> = mine(args.shard, jobs.len()).filter(|job| !table.has(*job)).collect();
     if left.is_empty() {
         return Ok(());
     }
     let compute = args.compute.open(reporter)?;
-    let mut breaks = Breaks::new(args, &compute)?;
-    let (before, all) = (table.len(), args.mine(jobs.len()).count());
-    reporter.stage("sweep", |progress| -> Result<(), CliError> {
-        progress.set(before as f32 / all as f32);
-        let mut read: Option<(&str, Result<ReadMesh, String>)> = None;
-        for group in groups(jobs, &left) {
-            let first = &jobs[group[0]];
-            if read.as_ref().is_none_or(|(mesh, _)| *mesh != first.mesh) {
-                // The previous mesh is freed before the next one is read.
-                drop(read.take());
-                let file = PathBuf::from(beside(&args.jobs, &first.mesh));
-                let loaded = caught(|| load_mesh(&file, reporter).map_err(|error| error.to_string()));
-                read = Some((&first.mesh, loaded.unwrap_or_else(Err)));
-            }
-            let Some((_, mesh)) = &read else { continue };
-            let object = mesh.as_ref().map_err(Clone::clone);
-            let object = object.and_then(|mesh| caught(|| breaks.object(mesh, first)).unwrap_or_else(Err));
-            for &number in &group {
-                let job = &jobs[number];
-                let row = match &object {
-                    Ok(object) => breaks.row(object, job, number, folder)?,
-                    Err(why) => breaks.failure(job, why),
-                };
-                breaks.notes.drain(..).for_each(|note| reporter.warn(&note));
-                if let Some(why) = row.get(table::ERROR) {
-                    reporter.warn(&format!("job {number}: {why}"));
-                }
-                table.add(number, row)?;
-                progress.set(table.len() as f32 / all as f32);
-            }
-            if let Ok(object) = object {
-                breaks.forget(object);
-            }
-        }
-        Ok(())
-    })
-}
-
-/// The remaining jobs grouped for the work: by mesh, then by octree.
-fn groups(jobs: &[Job], left: &[usize]) -> Vec<Vec<usize>> {
-    let mut order: Vec<(&str, Vec<Vec<usize>>)> = Vec::new();
-    let mut of_mesh = std::collections::HashMap::new();
-    let mut of_octree = std::collections::HashMap::new();
-    for &number in left {
-        let job = &jobs[number];
-        let mesh = *of_mesh.entry(job.mesh.as_str()).or_insert_with(|| {
-            order.push((&job.mesh, Vec::new()));
-            order.len() - 1
-        });
-        let groups = &mut order[mesh].1;
-        let octree = *of_octree.entry((mesh, job.how.up(), job.level)).or_insert_with(|| {
-            groups.push(Vec::new());
-            groups.len() - 1
-        });
-        groups[octree].push(number);
-    }
-    order.into_iter().flat_map(|(_, groups)| groups).collect()
-}
-
-/// A file that the job file names, relative to the working directory.
-fn beside(jobs: &Path, file: &str) -> String {
-    if file.starts_with("builtin:") || Path::new(file).is_absolute() {
-        return file.to_owned();
-    }
-    jobs.parent().unwrap_or(Path::new("")).join(file).to_string_lossy().into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fracture::FractureParams;
-
-    #[test]
-    fn a_shard_is_every_nth_job_and_shards_share_all_of_them() {
-        assert_eq!(parse_shard("3/16"), Ok(Shard { first: 2, of: 16 }));
-        for bad in ["0/4", "5/4", "1", "1/0", "a/b", "-1/3"] {
-            assert!(parse_shard(bad).is_err(), "{bad}");
-        }
-        let of = |shard: Shard| (shard.first..10).step_by(shard.of).collect::<Vec<_>>();
-        let mut all: Vec<usize> = (1..=4).flat_map(|k| of(parse_shard(&format!("{k}/4")).unwrap())).collect();
-        all.sort_unstable();
-        assert_eq!(all, (0..10).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn jobs_of_one_octree_are_done_together() {
-        let job = |mesh: &str, level| Job {
-            mesh: mesh.into(),
-            how: jobs::How::default(),
-            level,
-            params: FractureParams::default(),
-        };
-        let jobs = [job("a", 5), job("b", 5), job("a", 6), job("a", 5), job("b", 5)];
-        assert_eq!(groups(&jobs, &[0, 1, 2, 3, 4]), [vec![0, 3], vec![2], vec![1, 4]]);
-        assert_eq!(groups(&jobs, &[2, 3, 4]), [vec![2], vec![3], vec![4]]);
-        assert_eq!(beside(Path::new("sets/jobs.toml"), "cow.obj"), "sets/cow.obj");
-        assert_eq!(beside(Path::new("jobs.toml"), "cow.obj"), "cow.obj");
-        assert_eq!(beside(Path::new("sets/jobs.toml"), "builtin:box"), "builtin:box");
-    }
+    let run = Run {
+        command: "sweep",
+        file: &args.jobs,
+        jobs,
+        left: &left,
+        before: table.len(),
+        mesh: &|name| Ok(PathBuf::from(beside(&args.jobs, name))),
+        compute: &compute,
+        reporter,
+    };
+    run.break_all(&mut Keeping { keep: &args.keep, folder }, &mut |number, row| table.add(number, row))
 }

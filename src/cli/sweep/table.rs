@@ -42,8 +42,35 @@ const FIRST: [&str; 12] = [
     "import_seconds",
     "stayed_whole",
 ];
+/// The columns that follow where they have cells: those of a data set.
+const OF_SET: [&str; 10] = [
+    "object",
+    "split",
+    "path",
+    "sha256",
+    "points",
+    "adjacencies",
+    "bytes",
+    "mesh_file_sha256",
+    "mesh_file_bytes",
+    "mesh_triangles",
+];
 /// Columns of strings, whatever their cells look like: a digest may look like a number.
-const WORDS: [&str; 8] = ["mesh", ERROR, "mesh_sha256", "version", "commit", "command", "compute", "adapter"];
+const WORDS: [&str; 13] = [
+    "mesh",
+    ERROR,
+    "mesh_sha256",
+    "version",
+    "commit",
+    "command",
+    "compute",
+    "adapter",
+    "object",
+    "split",
+    "path",
+    "sha256",
+    "mesh_file_sha256",
+];
 /// The next columns are those of these parts of a report and of no part, sorted by name within each part.
 const PARTS: [&str; 8] = ["parameters", "counts", "pieces", "", "solved", "health", "checks", "timings_ms"];
 
@@ -115,6 +142,22 @@ impl Table {
     /// Number of failed jobs.
     pub fn failed(&self) -> usize {
         self.done.values().filter(|failed| **failed).count()
+    }
+
+    /// The cells of these columns in every row, by the job's number; empty where a row has no such cell.
+    ///
+    /// # Errors
+    /// [`CliError`] if the table cannot be read.
+    pub fn select<const N: usize>(
+        &self,
+        columns: [&str; N],
+    ) -> Result<BTreeMap<usize, [String; N]>, CliError> {
+        let places = columns.map(|name| self.place.get(name).copied());
+        let (_, rows) = self.read_all()?;
+        let cell = |row: &StringRecord, place: Option<usize>| {
+            place.and_then(|i| row.get(i)).unwrap_or_default().to_owned()
+        };
+        rows.iter().map(|row| Ok((self.job_of(row)?, places.map(|place| cell(row, place))))).collect()
     }
 
     /// Adds the row of a job and flushes it to disk; new columns are added to the file.
@@ -241,6 +284,9 @@ fn place_of(name: &str) -> (usize, usize, String) {
     if let Some(place) = FIRST.iter().position(|first| *first == name) {
         return (0, place, String::new());
     }
+    if let Some(place) = OF_SET.iter().position(|of_set| *of_set == name) {
+        return (0, FIRST.len() + place, String::new());
+    }
     let part = name.split_once('.').map_or("", |(part, _)| part);
     let part = PARTS.iter().position(|known| *known == part).unwrap_or(PARTS.len());
     (1, part, name.to_owned())
@@ -328,6 +374,10 @@ mod tests {
         let jobs: Vec<_> =
             rows.iter().map(|row| (row[0].to_owned(), row[1].to_owned(), row[2].to_owned())).collect();
         let of = |a: &str, b: &str, c: &str| (a.to_owned(), b.to_owned(), c.to_owned());
+        assert_eq!(
+            Table::open(&path).unwrap().select(["mesh", "counts.pieces", "none"]).unwrap()[&2],
+            ["a, \"b\".obj", "4", ""]
+        );
         assert_eq!(jobs, [of("0", "c", ""), of("1", "d", "no such file"), of("2", "a, \"b\".obj", "")]);
         fs::remove_file(path).unwrap();
     }
