@@ -31,8 +31,8 @@
 //! rebuilt; [`ui`] and [`app`] are the window; [`export`] writes results; [`cli`] is the commands. [`geometry`] has
 //! boxes, hulls, exact predicates and vector lanes for several of these. [`gpu`] wraps wgpu, without voxels;
 //! [`compute`] chooses whether stages run there or on the processor's cores. `files` reads the user's files, `memory`
-//! returns freed memory and requests large pages, [`provenance`] is the origin of results, [`registry`] has the tables
-//! of methods that settings choose from.
+//! returns freed memory and requests large pages, [`provenance`] is the origin of results, [`launch`] starts the program
+//! again, [`registry`] has the tables of methods that settings choose from.
 
 #![deny(missing_docs)]
 // Whether threads may share a shape depends on all its contents, down to a device's modules.
@@ -51,6 +51,7 @@ pub use kintsugi_gpu as gpu;
 pub use kintsugi_physics as bodies;
 pub use kintsugi_render as render;
 
+pub mod launch;
 pub mod memory;
 pub mod papers;
 pub mod provenance;
@@ -65,7 +66,7 @@ mod facade;
 pub use bodies::{BodyDef, World, WorldSettings};
 pub use export::Format;
 pub use facade::{
-    Engine, Error, Export, Fracture, Matter, Object, Observer, Picture, Piece, Pieces, Quiet, Subject,
+    Engine, Error, Export, Fracture, Matter, Object, Observer, Picture, Piece, Pieces, Play, Quiet, Subject,
     Viewpoint,
 };
 pub use glam;

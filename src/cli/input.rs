@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::{
     import::{ReadMesh, read},
     mesh::Up,
-    scene::{Event, ReadScene, Scene, load_scene_file, read_seeds},
+    scene::{ReadScene, Scene, load_scene_file},
 };
 
 use super::{CliError, progress::Reporter};
@@ -90,21 +90,4 @@ pub fn read_scene(
         .stage("read", |_| ReadScene::read(scene, warn))
         .map_err(|(name, error)| about(Path::new(&name), error))?;
     Ok(ReadScene { file: read_from, ..read })
-}
-
-/// Reads the files of seeds that a scene names, so that a bad one is rejected before the scene is played.
-///
-/// # Errors
-/// [`CliError::Input`].
-pub fn check_seeds(scene: &Scene) -> Result<(), CliError> {
-    let of_events = scene.events.iter().filter_map(|event| match event {
-        Event::Impact { fracture, .. } => fracture.as_ref(),
-        Event::Projectile { .. } | Event::Hand { .. } | Event::Move { .. } => None,
-    });
-    let of_bodies = scene.objects().map(|body| &body.fracture);
-    let of_breaks = scene.breaks.iter().map(|one| &one.fracture);
-    let mut files = of_bodies.chain(of_events).chain(of_breaks).filter_map(|how| how.seeds_file.as_deref());
-    files.try_for_each(|file| {
-        read_seeds(Path::new(file)).map(|_| ()).map_err(|error| CliError::Input(error.message))
-    })
 }

@@ -3,17 +3,13 @@
 //!
 //! In: a scene that was read. Out: a [`Sandbox`] with no fracture or import in progress.
 
-use std::time::Duration;
-
 use crate::{
     compute::Compute,
-    scene::{Arrived, ReadScene, Sandbox, SandboxError},
+    facade::play::{opened, step, until_broken},
+    scene::{ReadScene, Sandbox, SandboxError},
 };
 
-use super::{CliError, input::check_seeds, progress::Reporter};
-
-/// Interval of polling a worker.
-const WAIT: Duration = Duration::from_millis(2);
+use super::{CliError, progress::Reporter};
 
 impl From<SandboxError> for CliError {
     fn from(error: SandboxError) -> Self {
@@ -31,22 +27,7 @@ impl From<SandboxError> for CliError {
 /// # Errors
 /// [`CliError`].
 pub fn open(compute: &Compute, scene: ReadScene, reporter: &Reporter) -> Result<Sandbox, CliError> {
-    // Checked before an import that would be in vain.
-    scene.scene.objects().try_for_each(|body| compute.takes(body.level))?;
-    check_seeds(&scene.scene)?;
-    let mut sandbox = reporter.stage("voxelise", |progress| -> Result<_, CliError> {
-        let mut sandbox = Sandbox::new(compute)?;
-        sandbox.open_scene(scene);
-        while sandbox.poll()? != Some(Arrived::Opened) {
-            progress.set(sandbox.opening().map_or(1.0, |(_, fraction)| fraction));
-            std::thread::sleep(WAIT);
-        }
-        Ok(sandbox)
-    })?;
-    if sandbox.is_breaking() {
-        reporter.stage("break", |_| until_broken(&mut sandbox, reporter))?;
-    }
-    Ok(sandbox)
+    Ok(opened(compute, scene, reporter)?)
 }
 
 /// Takes one simulation step and completes the fractures that it started.
@@ -54,26 +35,7 @@ pub fn open(compute: &Compute, scene: ReadScene, reporter: &Reporter) -> Result<
 /// # Errors
 /// [`CliError`].
 pub fn play(sandbox: &mut Sandbox, reporter: &Reporter) -> Result<(), CliError> {
-    sandbox.step().map_err(CliError::Gpu)?;
-    until_broken(sandbox, reporter)?;
-    while sandbox.is_mid_step() {
-        sandbox.step().map_err(CliError::Gpu)?;
-        until_broken(sandbox, reporter)?;
-    }
-    Ok(())
-}
-
-/// Waits until no fracture is in progress.
-fn until_broken(sandbox: &mut Sandbox, reporter: &Reporter) -> Result<(), CliError> {
-    while sandbox.is_breaking() {
-        match sandbox.poll() {
-            Ok(Some(_)) => {}
-            Ok(None) => std::thread::sleep(WAIT),
-            Err(SandboxError::NoCrack) => reporter.warn(&SandboxError::NoCrack.to_string()),
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(())
+    Ok(step(sandbox, &mut |text: &str| reporter.warn(text))?)
 }
 
 /// Plays `seconds`, or until the scene's last event is over if no time is given.
@@ -117,5 +79,6 @@ pub fn break_the_rest(sandbox: &mut Sandbox, reporter: &Reporter) -> Result<(), 
         }
         sandbox.break_all();
     }
-    reporter.stage("break", |_| until_broken(sandbox, reporter))
+    let note = &mut |text: &str| reporter.warn(text);
+    Ok(reporter.stage("break", |_| until_broken(sandbox, || false, note))?)
 }

@@ -16,12 +16,11 @@ use super::{
     fracture::PatternArgs,
     input::{Object, load_object},
     progress::Reporter,
-    showing::look_inside,
 };
 use crate::{
     compute::Compute,
     export::{BreakStep, BrokenObject, PieceRef, report::put_json},
-    facade::Engine,
+    facade::{Engine, inside::look_inside},
     fracture::{
         generations::{Plan, impact_on_piece},
         middle_of, nearest_seed,

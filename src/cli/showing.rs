@@ -2,21 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::geometry::Aabb;
 use clap::Args;
 use glam::Vec3;
 
 use crate::{
     compute::Compute,
     export::BreakStep,
-    facade::{Engine, stills::Place},
-    fracture::{FractureParams, Fracturer, Source, Surface, VoronoiDetail, generations::Plan},
+    facade::{Engine, inside::look_inside, stills::Place},
+    fracture::{FractureParams, Surface, VoronoiDetail, generations::Plan},
     render::{Overlay, RenderBody},
     scene::{
         FIELD_LEVEL,
-        overlays::{Blueprint, Inside, Maker, Part, Placing, Reading, Reads, overlay},
+        overlays::{Inside, Maker, Part, Placing, Reading, Reads, overlay},
     },
-    svo::{Arena, Forest},
 };
 
 use super::{CliError, input::Object, progress::Reporter};
@@ -98,7 +96,8 @@ impl ShowArgs {
             .filter(|step| VoronoiDetail::of(&step.result).is_some());
         let source = (&object.forest, 0);
         let reading = Reading::of(&self.parts, FIELD_LEVEL);
-        step.map(|step| look_inside(compute, (object, plan), (step, source), reading, reporter)).transpose()
+        let of = (object, plan);
+        Ok(step.map(|step| look_inside(compute, of, (step, source), reading, reporter)).transpose()?)
     }
 
     /// The geometry to draw; `bodies` are the pieces, or the whole object.
@@ -135,42 +134,6 @@ pub fn check_cracks(
         )));
     }
     Ok(())
-}
-
-/// Reads back what `reading` says of `step`, a break by Voronoi cells of a tree of a forest, which is `object` or came of it.
-/// Where the blow fell, and its spheres, are those of the first break.
-///
-/// # Errors
-/// [`CliError`].
-pub fn look_inside(
-    compute: &Compute,
-    (object, plan): (&Object, &Plan),
-    (step, (forest, tree)): (&BreakStep, (&Arc<Forest>, u32)),
-    reading: Reading,
-    reporter: &Reporter,
-) -> Result<Inside, CliError> {
-    let known = VoronoiDetail::of(&step.result).zip(step.result.pattern.as_ref());
-    let (detail, pattern) =
-        known.ok_or_else(|| CliError::Input("only cells of seeds can be looked into".into()))?;
-    let Aabb { low, high } = object.bounds;
-    let longest = (high - low).max_element() / object.grid.h;
-    let params = &plan.params;
-    let has_spheres = plan.seeds.is_none() && params.preset.has_radii();
-    let spheres = params.radii.iter().filter(|_| has_spheres).map(|r| r * longest).collect();
-    let blueprint = Blueprint {
-        pattern: pattern.clone(),
-        recipe: detail.recipe.clone(),
-        impact: object.grid.from_mesh(plan.impact.point),
-        spheres,
-        local: params.local.map(|r| r * longest),
-    };
-    reporter.stage("look inside", |_| {
-        let (fracturer, mut arena) = (Fracturer::new(compute)?, Arena::new(compute)?);
-        arena.insert(forest)?;
-        let source = Source::new(&arena, forest, tree)?;
-        let fracture = Some(detail.fracture.clone());
-        Ok(Inside::read(&fracturer, &source, blueprint, fracture, reading)?)
-    })
 }
 
 /// One line about the labels shown.

@@ -3,7 +3,7 @@
 use super::{Engine, Error, Fracture, Object, Observer, Pieces, Quiet};
 use crate::{
     fracture::{
-        FractureError,
+        Cancel, FractureError,
         generations::{self, Plan},
     },
     gpu::StageTiming,
@@ -56,7 +56,8 @@ impl Object {
                     .for_each(|timing| observer.timing(&measured(timing, method.of_voxels && on_device)));
                 progress.set(done);
             };
-            generations::break_object(&mut arena, passes, &self.shape, &plan, &mut watch)
+            let cancel = Cancel::with(progress);
+            generations::break_object_until(&mut arena, passes, &self.shape, &plan, &cancel, &mut watch)
         })?;
         compute.check()?;
         Ok(Pieces::new(self.clone(), plan, broken, compute.ran_on()))

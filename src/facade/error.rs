@@ -6,6 +6,7 @@ use crate::{
     gpu::GpuError,
     import::ImportError,
     mesh::MeshError,
+    scene::{SandboxError, SceneError, overlays::OverlayFileError},
 };
 
 /// Why a call of the library failed. Each message is one line that says what to do.
@@ -32,6 +33,38 @@ pub enum Error {
     /// The graphics adapter failed, or there is none.
     #[error(transparent)]
     Gpu(#[from] GpuError),
+    /// A scene cannot be read, or names what does not exist.
+    #[error("{0}")]
+    Scene(String),
+}
+
+impl From<SceneError> for Error {
+    fn from(error: SceneError) -> Self {
+        Self::Scene(error.message)
+    }
+}
+
+impl From<SandboxError> for Error {
+    fn from(error: SandboxError) -> Self {
+        match error {
+            SandboxError::Import(error) => Self::Import(error),
+            SandboxError::Fracture(error) => Self::Fracture(error),
+            SandboxError::Gpu(error) => Self::Gpu(error),
+            SandboxError::Busy
+            | SandboxError::NoCrack
+            | SandboxError::NoSuchPart(_)
+            | SandboxError::CannotMerge(_) => Self::Scene(error.to_string()),
+        }
+    }
+}
+
+impl From<OverlayFileError> for Error {
+    fn from(error: OverlayFileError) -> Self {
+        match error {
+            OverlayFileError::Export(error) => Self::Export(error),
+            OverlayFileError::Gpu(error) => Self::Gpu(error),
+        }
+    }
 }
 
 impl From<MeshError> for Error {

@@ -73,6 +73,13 @@ impl Object {
 }
 
 impl Pieces {
+    /// A body at rest of piece number `id`, moved by `shift` (m) from where the mesh has it. Bodies of one `family` do not
+    /// push each other where they overlap as they broke.
+    #[must_use]
+    pub fn body(&self, id: usize, matter: &Matter, family: Family, shift: DVec3) -> Option<BodyDef> {
+        Some(matter.body(self.get(id)?.shape(), self.object(), family, shift))
+    }
+
     /// A body at rest of each piece, in the order of the pieces, moved by `shift` (m) from where the mesh has it. The
     /// bodies are one family: where they overlap as they broke, they do not push each other.
     ///

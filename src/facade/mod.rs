@@ -7,16 +7,19 @@
 //! make the same calls. Everything runs on the processor's cores unless an [`Engine`] on a graphics adapter is handed
 //! over; results are the same bytes.
 
+mod arrays;
 mod breaking;
 mod engine;
 mod error;
 mod export;
 mod fracture;
+pub(crate) mod inside;
 pub(crate) mod lettering;
 mod matter;
 mod object;
 mod picture;
 mod pieces;
+pub(crate) mod play;
 pub(crate) mod stamp;
 pub(crate) mod stills;
 
@@ -30,4 +33,5 @@ pub use matter::Matter;
 pub use object::Object;
 pub use picture::{Picture, Subject};
 pub use pieces::{Piece, Pieces};
+pub use play::Play;
 pub use stills::Viewpoint;

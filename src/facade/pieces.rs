@@ -11,14 +11,16 @@ use super::{Error, Object, Observer, Quiet};
 use crate::{
     compute::RanOn,
     export::{
-        Assembly, BrokenObject, ExportPiece, Format, FractureReport, InputReport, MeshKind, Meshes,
-        ParameterReport,
+        Assembly, Bond, BrokenObject, ExportPiece, Format, FractureReport, InputReport, MeshKind, Meshes,
+        ParameterReport, Watch,
         checks::{self, Check},
+        touching::{SurfacePoints, pieces_beyond, sample_surface},
     },
     fracture::generations::Plan,
     geometry::Aabb,
     provenance,
     shape::{Octree, PieceMesh, Shape},
+    voxelize::Progress,
 };
 
 /// What an object was broken into, by descending size: octree and mesh of every piece, and all that was found out on
@@ -42,12 +44,14 @@ pub struct Pieces {
     ran_on: RanOn,
     pub(super) assembly: Assembly,
     with_meshes: OnceLock<Assembly>,
+    beyond: OnceLock<Vec<Vec<i32>>>,
 }
 
 impl Pieces {
-    pub(super) fn new(object: Object, plan: Plan, broken: BrokenObject, ran_on: RanOn) -> Self {
-        let (assembly, with_meshes) = (Assembly::of_break(&broken), OnceLock::new());
-        Self { object, plan, broken, ran_on, assembly, with_meshes }
+    pub(crate) fn new(object: Object, plan: Plan, broken: BrokenObject, ran_on: RanOn) -> Self {
+        let assembly = Assembly::of_break(&broken);
+        let (with_meshes, beyond) = (OnceLock::new(), OnceLock::new());
+        Self { object, plan, broken, ran_on, assembly, with_meshes, beyond }
     }
 
     /// How many pieces there are.
@@ -123,9 +127,25 @@ impl Pieces {
             .made_by(made_by)
     }
 
+    /// The piece beyond each triangle of each piece's mesh: by the id of the piece, then by triangle. A number below 0
+    /// is [`OUTSIDE`](crate::export::touching::OUTSIDE) for the object's surface, or
+    /// [`NO_PIECE`](crate::export::touching::NO_PIECE) for a crack with nothing beyond. The first call finds all.
+    #[must_use]
+    pub fn beyond(&self) -> &[Vec<i32>] {
+        // Only cancelling ends the search early, and nothing cancels this one.
+        self.beyond.get_or_init(|| pieces_beyond(self.with_meshes(), &unwatched()).unwrap_or_default())
+    }
+
+    /// Which pieces touch each other, by ascending pair of ids: the area of the crack between them, its centre, and its
+    /// normal from the first to the second; lengths in units of the object's mesh.
+    #[must_use]
+    pub fn touching(&self) -> Vec<Bond> {
+        crate::export::bonds(self.with_meshes(), &unwatched()).unwrap_or_default()
+    }
+
     /// Cuts the object's mesh where that is wanted and can be; smooth meshes and cubes are made when they are asked
     /// for.
-    pub(super) fn give_meshes(
+    pub(crate) fn give_meshes(
         &self,
         pieces: &mut Assembly,
         kind: Option<MeshKind>,
@@ -161,6 +181,11 @@ impl Pieces {
     }
 }
 
+/// A watch that shows nothing and that nothing cancels.
+fn unwatched() -> Watch {
+    Watch::whole(&Progress::default())
+}
+
 /// One of [`Pieces`].
 #[derive(Clone, Copy)]
 pub struct Piece<'a> {
@@ -194,6 +219,30 @@ impl<'a> Piece<'a> {
         Arc::clone(self.pieces.with_meshes().mesh(self.entry.id).mesh())
     }
 
+    /// The id of the piece beyond each triangle of [`Piece::mesh`], or a number below 0, as [`Pieces::beyond`] has it.
+    #[must_use]
+    pub fn beyond(&self) -> &'a [i32] {
+        self.pieces.beyond().get(self.entry.id).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// `count` points spread evenly over [`Piece::mesh`], with the normals and numbers of their triangles: the same
+    /// ones for the same `seed`. [`Piece::beyond`] says of these triangles what they border on.
+    ///
+    /// ```
+    /// use kintsugi::{Fracture, Object, export::touching::OUTSIDE};
+    ///
+    /// let pieces = Object::open("builtin:box", 4)?.fracture(&Fracture::new().cells(6))?;
+    /// let piece = pieces.get(0).unwrap();
+    /// let points = piece.sample(100, 7);
+    /// let on_cracks = points.triangles.iter().filter(|t| piece.beyond()[**t as usize] != OUTSIDE).count();
+    /// assert!(on_cracks > 0 && on_cracks < points.positions.len());
+    /// # Ok::<(), kintsugi::Error>(())
+    /// ```
+    #[must_use]
+    pub fn sample(&self, count: usize, seed: u64) -> SurfacePoints {
+        sample_surface(&self.mesh(), count, seed)
+    }
+
     /// Volume, cubic units of the mesh; also its mass at density 1.
     #[must_use]
     pub fn volume(&self) -> f64 {
@@ -224,9 +273,46 @@ impl<'a> Piece<'a> {
         self.entry.cell
     }
 
+    /// Number of the piece that it broke off; `None` for a piece of the whole object. A piece that broke again has a number
+    /// after those of all pieces.
+    #[must_use]
+    pub fn parent(&self) -> Option<usize> {
+        self.entry.parent
+    }
+
     /// How many breaks led to it.
     #[must_use]
     pub fn generation(&self) -> u32 {
         self.entry.generation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Fracture, export::touching::OUTSIDE, shape::Side};
+
+    #[test]
+    fn pieces_say_what_they_touch() {
+        let pieces = Object::open("builtin:box", 4).unwrap().fracture(&Fracture::new().cells(6)).unwrap();
+        assert_eq!(pieces.beyond().len(), pieces.len());
+        let mut sums = vec![vec![0.0; pieces.len()]; pieces.len()];
+        for piece in pieces.iter() {
+            let (mesh, beyond) = (piece.mesh(), piece.beyond());
+            assert_eq!(beyond.len(), mesh.triangles.len());
+            for ((face, other), [a, b, c]) in mesh.faces.iter().zip(beyond).zip(mesh.corners_of_triangles()) {
+                assert_eq!(*other == OUTSIDE, face.side != Side::Inside);
+                if let Ok(other) = usize::try_from(*other) {
+                    sums[piece.id()][other] += 0.5 * (b - a).cross(c - a).length();
+                }
+            }
+            let points = piece.sample(50, 1);
+            assert_eq!((points.positions.len(), points.triangles.len()), (50, 50));
+        }
+        let touching = pieces.touching();
+        assert!(!touching.is_empty());
+        for Bond { pieces: [a, b], area, .. } in touching.into_iter().filter(|bond| bond.area > 0.05) {
+            assert!((0.5 * (sums[a][b] + sums[b][a]) / area - 1.0).abs() < 0.05, "{a} {b}");
+        }
     }
 }
