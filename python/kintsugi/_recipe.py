@@ -1,0 +1,195 @@
+"""Breaks of a data set that exists only as its recipe.
+
+In: recipe.json, and the folder in which its meshes are found by their contents. Out: `Recipe`, a sequence of `Break` as
+`Breaks` is one; a break is made by the program when it is used, and its hash is compared with the recipe's.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import importlib
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path, PureWindowsPath
+from typing import Any, Sequence, overload
+
+from . import _program
+from ._breaks import SPLITS, Break, PathLike
+from ._native import Error
+
+# Breaks that lie in the temporary folder at a time.
+KEPT = 64
+
+
+class Recipe(Sequence[Break]):
+    """The breaks of a recipe: `Recipe("recipe.json", meshes="models", split="train")[0]`.
+
+    `meshes` is the folder in which the files of the recipe's meshes are, under any names; built-in shapes need none. With
+    `folder`, what was made stays there, and is not made again; without it the last 64 breaks lie in a temporary folder
+    while this object lives. Making a break reads and voxelises its mesh, so a whole set is made faster by `kintsugi dataset
+    recipe.json`.
+
+    A break whose arrays are not those of the recipe, bit by bit, raises Error.
+    """
+
+    def __init__(
+        self,
+        file: PathLike,
+        meshes: PathLike | None = None,
+        split: str | None = None,
+        *,
+        folder: PathLike | None = None,
+        compute: str = "cpu",
+    ) -> None:
+        if split is not None and split not in SPLITS:
+            raise ValueError(f"the split {split!r} is none of {', '.join(SPLITS)}")
+        self.file = Path(file) / "recipe.json" if Path(file).is_dir() else Path(file)
+        self.meshes = None if meshes is None else Path(meshes)
+        self.split, self.compute = split, compute
+        self.folder = None if folder is None else Path(folder)
+        try:
+            read = json.loads(self.file.read_text(encoding="utf-8"))
+            hashes, text = read["breaks"], read["jobs"]
+            contents = {mesh["file"]: mesh.get("sha256") for mesh in read["meshes"]}
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise Error(f"{self.file} is no recipe of a data set ({error}); `kintsugi dataset` writes recipe.json") from None
+        self._total = len(hashes)
+        places = _places(_toml(text), contents, self._total)
+        # Breaks that failed have no hash.
+        self._items = [
+            (job, name, part)
+            for job, (name, part) in enumerate(places)
+            if hashes[job] is not None and split in (None, part)
+        ]
+        self._made: list[str] = []
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._process = os.getpid()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the breaks, in their order."""
+        return [name for _, name, _ in self._items]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @overload
+    def __getitem__(self, index: int) -> Break: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Break]: ...
+    def __getitem__(self, index: int | slice) -> Break | list[Break]:
+        if isinstance(index, slice):
+            return [self[k] for k in range(*index.indices(len(self)))]
+        job, name, split = self._items[index]
+        place = self._home() / str(job)
+        broken = Break(name, split, place)
+        if not (place / "recipe.json").is_file():
+            self._make(job, place)
+        if self.folder is None:
+            # The files go when others come.
+            broken.__dict__.update(broken.arrays())
+            self._forget(str(job))
+        return broken
+
+    def __repr__(self) -> str:
+        return f"Recipe({str(self.file)!r}, split={self.split!r}): {len(self)} breaks"
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Another process has a temporary folder of its own.
+        return {**self.__dict__, "_temporary": None, "_made": []}
+
+    def _home(self) -> Path:
+        if self.folder is not None:
+            return self.folder
+        if self._temporary is None or self._process != os.getpid():
+            self._temporary = tempfile.TemporaryDirectory(prefix="kintsugi-recipe-")
+            self._process, self._made = os.getpid(), []
+        return Path(self._temporary.name)
+
+    def _make(self, job: int, place: Path) -> None:
+        """Makes one break as a shard of its own."""
+        words: list[str | os.PathLike[str]] = ["dataset", self.file.resolve(), "--out", place.resolve()]
+        words += ["--shard", f"{job + 1}/{self._total}", "--compute", self.compute]
+        if self.meshes is not None:
+            words += ["--meshes", self.meshes.resolve()]
+        done = _program.run(words, check=False)
+        if done.returncode != 0:
+            raise Error(f"break {job} of {self.file}: {self._why(place) or _program.last_line(done)}")
+
+    @staticmethod
+    def _why(place: Path) -> str:
+        """The error of the one break of a table."""
+        try:
+            with open(place / "table.csv", newline="", encoding="utf-8") as lines:
+                return next((row.get("error") or "" for row in csv.DictReader(lines)), "")
+        except OSError:
+            return ""
+
+    def _forget(self, job: str) -> None:
+        if job in self._made:
+            self._made.remove(job)
+        self._made.append(job)
+        while len(self._made) > KEPT:
+            shutil.rmtree(self._home() / self._made.pop(0), ignore_errors=True)
+
+
+def _toml(text: str) -> dict[str, Any]:
+    # Python has a reader from 3.11 on, and pip always.
+    for module in ("tomllib", "tomli", "pip._vendor.tomli"):
+        try:
+            reader = importlib.import_module(module)
+        except ImportError:
+            continue
+        read: dict[str, Any] = reader.loads(text)
+        return read
+    raise ImportError("kintsugi.data.Recipe needs Python 3.11, or tomli: pip install tomli")
+
+
+def _places(jobs: dict[str, Any], contents: dict[str, str | None], total: int) -> list[tuple[str, str]]:
+    """Name and split of each job's break, as docs/dataset.md says they follow from the recipe."""
+    options = jobs.get("dataset", {})
+    category, shares = options.get("name", "everyday"), options.get("split", {})
+    single = [job["mesh"] for job in jobs.get("job", [])]
+    meshes = jobs.get("meshes", [])
+    # All combinations with one mesh come one after the other; single jobs follow.
+    each, rest = divmod(total - len(single), max(len(meshes), 1))
+    if rest or each < 0 or (each and not meshes):
+        raise Error("the recipe has another number of breaks than its jobs; get it again")
+    objects: dict[str, tuple[str, str]] = {}
+    taken: set[str] = set()
+    counts: dict[str, int] = {}
+    places = []
+    for mesh in [mesh for mesh in meshes for _ in range(each)] + single:
+        if mesh not in objects:
+            objects[mesh] = (_free(_plain(mesh), taken), _part(contents.get(mesh) or mesh, shares))
+        name, part = objects[mesh]
+        number = counts.get(mesh, 0)
+        counts[mesh] = number + 1
+        places.append((f"{category}/{name}/fractured_{number}", part))
+    return places
+
+
+def _plain(mesh: str) -> str:
+    """The name of a mesh in letters, digits, - and _."""
+    stem = mesh[len("builtin:") :] if mesh.startswith("builtin:") else (PureWindowsPath if os.name == "nt" else Path)(mesh).stem
+    plain = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "_" for c in stem[:100])
+    return plain or "object"
+
+
+def _free(name: str, taken: set[str]) -> str:
+    tried, number = name, 2
+    while tried.lower() in taken:
+        tried, number = f"{name}-{number}", number + 1
+    taken.add(tried.lower())
+    return tried
+
+
+def _part(key: str, shares: dict[str, float]) -> str:
+    train, val, test = (shares.get(part, usual) for part, usual in zip(SPLITS, (0.8, 0.1, 0.1)))
+    drawn = (int(hashlib.sha256(f"split {key}".encode()).hexdigest()[:16], 16) >> 11) / 2**53
+    if drawn < train:
+        return "train"
+    return "val" if drawn < train + val or test <= 0.0 else "test"

@@ -1,0 +1,205 @@
+//! Meshes, and voxelising them.
+//!
+//! In: arrays of vertices and triangles, or a file. Out: a mesh whose triangles can be used; an object of it.
+
+use std::path::PathBuf;
+
+use kintsugi::{
+    Observer as _,
+    import::{ReadMesh, read_while},
+    mesh::Up,
+    svo::MAX_LEVEL,
+};
+use pyo3::prelude::*;
+
+use crate::{arrays, errors, object::Object, running};
+
+/// A triangle mesh in its own units. Triangles are counter-clockwise seen from outside.
+///
+/// Parameters
+/// ----------
+/// vertices : array_like, (N, 3), any type of number
+///     Kept as float32.
+/// triangles : array_like, (T, 3), whole numbers
+///     Rows of `vertices`. Triangles that name a missing vertex, or one that is not finite, are left out; `warnings`
+///     says so.
+/// name : str
+///     Name for messages and reports.
+/// colors : array_like, (N, 3), whole numbers 0 to 255, optional
+///     sRGB colours of the vertices.
+///
+/// Raises
+/// ------
+/// MeshError
+///     If no triangle can be used.
+/// ParameterError
+///     If an array has another shape, or a number is out of range.
+#[pyclass(frozen, module = "kintsugi")]
+pub struct Mesh(pub ReadMesh);
+
+#[pymethods]
+impl Mesh {
+    #[new]
+    #[pyo3(
+        signature = (vertices, triangles, *, name=None, colors=None),
+        text_signature = "(vertices, triangles, *, name=\"mesh\", colors=None)"
+    )]
+    fn new(
+        vertices: &Bound<'_, PyAny>,
+        triangles: &Bound<'_, PyAny>,
+        name: Option<String>,
+        colors: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let name = name.unwrap_or_else(|| "mesh".to_owned());
+        let positions = arrays::vertices("vertices", vertices)?;
+        let triangles = arrays::triangles("triangles", triangles)?;
+        let colors = match colors {
+            Some(colors) => arrays::colors("colors", colors)?,
+            None => Vec::new(),
+        };
+        if !colors.is_empty() && colors.len() != positions.len() {
+            let (colors, vertices) = (colors.len(), positions.len());
+            return Err(errors::parameter(format!(
+                "colors has {colors} rows for {vertices} vertices; give one a vertex"
+            )));
+        }
+        let mesh = kintsugi::Mesh { positions, triangles, colors, ..kintsugi::Mesh::default() };
+        ReadMesh::of_mesh(&name, mesh).map(Self).map_err(|error| errors::of(error.into()))
+    }
+
+    /// Reads a mesh file.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike
+    ///     An OBJ, PLY, STL, OFF, glTF, GLB or VOX file, or "builtin:" with vase, column, box, sphere, shell, cavity,
+    ///     statue or another built-in shape.
+    /// progress : callable, optional
+    ///     Called as progress(stage, fraction).
+    ///
+    /// Returns
+    /// -------
+    /// Mesh
+    ///
+    /// Raises
+    /// ------
+    /// MeshError
+    ///     If the file is missing, damaged or without triangles.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, progress=None))]
+    fn read(py: Python<'_>, path: PathBuf, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let file = path.to_string_lossy().into_owned();
+        let read = running::run(py, progress, move |watcher| {
+            let read = watcher.stage("read", |progress| read_while(&file, progress));
+            read.map_err(|error| errors::of(error.into()))
+        });
+        read.map(Self)
+    }
+
+    /// numpy.ndarray : (N, 3) float32. Positions in units of the mesh. Each access makes an array.
+    #[getter]
+    fn vertices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        arrays::rows(py, self.0.mesh.positions.clone())
+    }
+
+    /// numpy.ndarray : (T, 3) uint32. Rows of `vertices`, counter-clockwise seen from outside. Each access makes an
+    /// array.
+    #[getter]
+    fn triangles<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        arrays::rows(py, self.0.mesh.triangles.clone())
+    }
+
+    /// numpy.ndarray or None : (N, 3) uint8. sRGB colours of the vertices, where the mesh has any.
+    #[getter]
+    fn colors<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let colors = &self.0.mesh.colors;
+        if colors.is_empty() { Ok(None) } else { arrays::rows(py, colors.clone()).map(Some) }
+    }
+
+    /// str : The file as it was named, or the name that was given.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.file
+    }
+
+    /// list of str : What was wrong with the file or the arrays and did not prevent reading.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.0.warnings.clone()
+    }
+
+    /// str : SHA-256 of `vertices` and then `triangles`, little-endian: 64 hexadecimal digits. Colours do not count.
+    #[getter]
+    fn sha256(&self, py: Python<'_>) -> String {
+        let mesh = &self.0.mesh;
+        py.detach(|| mesh.digest())
+    }
+
+    fn __repr__(&self) -> String {
+        let mesh = &self.0.mesh;
+        let (name, vertices, triangles) = (&self.0.file, mesh.positions.len(), mesh.triangles.len());
+        format!("Mesh({name:?}, {vertices} vertices, {triangles} triangles)")
+    }
+}
+
+/// The axis of this name.
+fn up_of(name: &str) -> PyResult<Up> {
+    let plain = name.replace("minus-", "-");
+    Up::ALL.into_iter().find(|up| up.name() == plain).ok_or_else(|| {
+        let known = Up::ALL.map(Up::name).join(", ");
+        errors::parameter(format!("up is {name:?}; it must be one of {known}"))
+    })
+}
+
+/// Makes an octree of a mesh (Domaradzki & Martyn 2016, sec. 3).
+///
+/// Parameters
+/// ----------
+/// mesh : Mesh
+/// level : int
+///     Level of the leaves, 1 to 12: 2^level voxels along the longest side.
+/// up : {"y", "z", "x", "-y", "-z", "-x"}
+///     The axis of the mesh that points up; the mesh is turned so that y does. "minus-z" is "-z", too.
+/// progress : callable, optional
+///     Called as progress(stage, fraction).
+///
+/// Returns
+/// -------
+/// Object
+///
+/// Raises
+/// ------
+/// MeshError
+///     If the mesh cannot be voxelised.
+/// ParameterError
+///     If `level` or `up` is out of range.
+#[pyfunction]
+#[pyo3(
+    signature = (mesh, level, up=None, progress=None),
+    text_signature = "(mesh, level, up=\"y\", progress=None)"
+)]
+pub fn voxelise(
+    py: Python<'_>,
+    mesh: &Bound<'_, Mesh>,
+    level: i64,
+    up: Option<String>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Object> {
+    let fine = u32::try_from(level).ok().filter(|level| (1..=MAX_LEVEL).contains(level));
+    let level =
+        fine.ok_or_else(|| errors::parameter(format!("level is {level}; it must be from 1 to {MAX_LEVEL}")))?;
+    let up = up_of(up.as_deref().unwrap_or("y"))?;
+    let mesh = mesh.get().0.clone();
+    let object = running::run(py, progress, move |watcher| {
+        // A mesh that was turned before stays as it is, unless another axis is named.
+        let mesh = if up.is_y() { mesh } else { mesh.stood_up(up) };
+        kintsugi::Object::of(&mesh, level, watcher).map_err(errors::of)
+    });
+    object.map(Object)
+}
+
+/// Adds the class and the function to the module.
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Mesh>()?;
+    module.add_function(wrap_pyfunction!(voxelise, module)?)
+}

@@ -1,0 +1,75 @@
+//! The solver's contacts as arrays.
+//!
+//! In: contacts of a step, and the bodies. Out: a dict of arrays with a row per contact, by the names of `contacts.npz`.
+
+use kintsugi::{
+    bodies::{Body, Contact},
+    export::{relative_velocity, velocity_apart},
+    glam::DVec3,
+};
+use pyo3::{prelude::*, types::PyDict};
+
+use super::state::number;
+use crate::arrays;
+
+/// Contacts before they are arrays, in the order of the pairs.
+#[derive(Default)]
+pub struct Contacts {
+    bodies: Vec<[i32; 2]>,
+    points: Vec<[f64; 3]>,
+    normals: Vec<[f64; 3]>,
+    separations: Vec<f64>,
+    impulses: Vec<f64>,
+    parting: Vec<f64>,
+    sliding: Vec<f64>,
+    velocities: Vec<[f64; 3]>,
+    substep_impulses: Vec<f64>,
+    substep_frictions: Vec<[f64; 3]>,
+    cells: Vec<f64>,
+}
+
+impl Contacts {
+    /// The contacts of a step after which `bodies` are as they are.
+    pub fn of(contacts: &[Contact], bodies: &[Body]) -> Self {
+        // No zero has a sign, as in files.
+        let plain = |v: DVec3| v.to_array().map(|x| x + 0.0);
+        let mut all = Self::default();
+        for contact in contacts {
+            let [parting, sliding] = relative_velocity(contact, bodies);
+            // The floor and the walls have no number.
+            let second = contact.bodies.1.map_or(-1, |id| number(id.0));
+            all.bodies.push([number(contact.bodies.0.0), second]);
+            all.points.push(plain(contact.position));
+            all.normals.push(plain(contact.normal));
+            all.separations.push(contact.separation + 0.0);
+            all.impulses.push(contact.impulse + 0.0);
+            all.parting.push(parting + 0.0);
+            all.sliding.push(sliding + 0.0);
+            all.velocities.push(plain(velocity_apart(contact, bodies)));
+            all.substep_impulses.push(contact.substep_impulse + 0.0);
+            all.substep_frictions.push(plain(contact.substep_friction));
+            all.cells.push(contact.cell);
+        }
+        all
+    }
+
+    /// The same as arrays.
+    ///
+    /// # Errors
+    /// `Error` where Python has no memory.
+    pub fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+        let all = PyDict::new(py);
+        all.set_item("bodies", arrays::rows(py, self.bodies)?)?;
+        all.set_item("point", arrays::rows(py, self.points)?)?;
+        all.set_item("normal", arrays::rows(py, self.normals)?)?;
+        all.set_item("separation", arrays::list(py, self.separations)?)?;
+        all.set_item("impulse", arrays::list(py, self.impulses)?)?;
+        all.set_item("parting", arrays::list(py, self.parting)?)?;
+        all.set_item("sliding", arrays::list(py, self.sliding)?)?;
+        all.set_item("relative_velocity", arrays::rows(py, self.velocities)?)?;
+        all.set_item("substep_impulse", arrays::list(py, self.substep_impulses)?)?;
+        all.set_item("substep_friction", arrays::rows(py, self.substep_frictions)?)?;
+        all.set_item("cell", arrays::list(py, self.cells)?)?;
+        Ok(all)
+    }
+}
