@@ -1,6 +1,8 @@
 //! The commands from outside: exit codes, one line on stderr, the files that they write.
 
 mod commands;
+mod dataset;
+mod contacts;
 mod examples;
 mod files;
 mod fine;
@@ -10,6 +12,7 @@ mod interrupted;
 mod kept;
 mod library;
 mod methods;
+mod package;
 mod paper;
 mod overlays;
 mod repeat;

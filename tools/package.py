@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Makes a package from a program that was built: for Debian, as an AppImage, or as an archive.
+
+    cargo build --release
+    python3 tools/package.py deb         dist/kintsugi_0.1.0-1_amd64.deb
+    python3 tools/package.py appimage    dist/kintsugi-0.1.0-x86_64.AppImage; needs mksquashfs
+    python3 tools/package.py tar         dist/kintsugi-0.1.0-x86_64-linux.tar.gz
+
+In: the program, and the source tree for scenes, licences and changes. Out: one file, whose bytes depend on these alone:
+times are SOURCE_DATE_EPOCH or the last commit's, names are sorted, everything belongs to root. Needs Python 3.9, cargo,
+which lists the libraries in the program with their licences, and strip. `docs/systems.md` has more.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+from packing import appimage, content, deb, tar  # noqa: E402
+from packing.elf import MACHINES, Elf, ElfError  # noqa: E402
+
+
+def arguments():
+    """What was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("kind", choices=["deb", "appimage", "tar"])
+    built = content.TOP / "target/release/kintsugi"
+    parser.add_argument("--program", type=Path, default=built, help="what to pack")
+    parser.add_argument("--out", type=Path, default=Path("dist"), help="folder of the package, made if need be")
+    runtime = "for appimage: its runtime, or any AppImage, which begins with one; without it pip gets one"
+    parser.add_argument("--runtime", type=Path, help=runtime)
+    parser.add_argument("--compression", type=int, choices=range(10), default=6, help="0: fast, 9: small")
+    return parser.parse_args()
+
+
+def main():
+    """Makes the package and says how large it is."""
+    asked = arguments()
+    try:
+        data = asked.program.read_bytes()
+        elf = Elf(data, str(asked.program))
+        program = content.stripped(asked.program)
+        processor, debian, _ = MACHINES[elf.machine]
+        version, level = content.version(), asked.compression
+        if asked.kind == "deb":
+            name, package = f"kintsugi_{version}-1_{debian}.deb", deb.make(program, elf, level)
+        elif asked.kind == "appimage":
+            name = f"kintsugi-{version}-{processor}.AppImage"
+            package = appimage.make(program, elf, asked.runtime, level)
+        else:
+            name, package = f"kintsugi-{version}-{processor}-linux.tar.gz", tar.make(program, elf, level)
+        asked.out.mkdir(parents=True, exist_ok=True)
+        path = asked.out / name
+        path.write_bytes(package)
+        path.chmod(0o755 if asked.kind == "appimage" else 0o644)
+    except FileNotFoundError as why:
+        sys.exit(f"error: {why.filename} is not there; build the program (cargo build --release), or name another file")
+    except (content.PackageError, ElfError, OSError) as why:
+        sys.exit(f"error: {why}")
+    mib = [f"{len(one) / 2**20:.1f} MiB" for one in (data, program, package)]
+    print(f"program {mib[0]}, without symbols {mib[1]}; {path}: {mib[2]}")
+
+
+main()
