@@ -137,8 +137,10 @@ fn contacts_as_arrays_are_those_of_the_table_and_bear_what_the_bodies_weigh() {
 #[cfg(unix)]
 #[test]
 fn a_run_that_is_interrupted_leaves_all_contacts_as_arrays_too() {
-    let out = folder("contact-arrays-interrupted");
-    let words = ["simulate", "builtin:box", "--seconds", "100000", "--volume-every", "0", "--compute", "cpu"];
+    let home = folder("contact-arrays-interrupted");
+    let (scene, out) = (home.join("slides.toml"), home.join("out"));
+    std::fs::write(&scene, SCENE).unwrap();
+    let words = ["simulate", &text(&scene), "--seconds", "100000", "--volume-every", "0", "--compute", "cpu"];
     let mut command = kintsugi(words.into_iter().chain(["--contact-log", "1", "--out", &text(&out)]));
     let mut running = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let size = || std::fs::metadata(out.join("contact_log.csv")).map_or(0, |file| file.len());

@@ -22,8 +22,8 @@ const MOST_ALONG: f64 = 24.0;
 const REACH: f64 = 2.0;
 /// Largest cosine between the normals of opposite faces: teeth of rough cracks need not be parallel.
 const AGAINST: f64 = -0.3;
-/// A face nearer than this touches, voxels: both sides of a flat crack are cut at the same plane, up to the units of the cut.
-const TOUCHES: f64 = 1e-3;
+/// A face nearer than this touches, voxels: both sides of a flat crack are cut at the same plane, up to rounding.
+const TOUCHES: f64 = 1e-9;
 /// Triangles between two checks for cancellation.
 const AT_ONCE: usize = 1 << 16;
 
