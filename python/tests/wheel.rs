@@ -1,8 +1,9 @@
 //! The Python package as its users have it: a wheel, a fresh virtual environment, pytest.
 //!
 //! In: the library that cargo built for this test. Out: the closing lines of pytest, or its whole output where a test
-//! fails. Packages come from pip's index at the first run and stay in the target folder. With `KINTSUGI_NO_INSTALL=1` (or
-//! `KINTSUGI_ALLOW_SKIP=1`) the test passes with a line where pip reaches no index; else it fails.
+//! fails. Packages come from pip's index at the first run and stay in the target folder. Where pip reaches no index, the
+//! system's own pytest and NumPy serve, and tests that need more are skipped. Without these the test fails, or with
+//! `KINTSUGI_NO_INSTALL=1` (or `KINTSUGI_ALLOW_SKIP=1`) passes with a line.
 
 use std::{
     env, fs,
@@ -78,9 +79,9 @@ fn must(what: &str, command: &mut Command) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Python of the environment, which is made where it is not there.
-fn environment() -> PathBuf {
-    let folder = scratch().join("environment");
+/// Python of the environment of this name, which is made by `base` with these options where it is not there.
+fn environment(name: &str, base: &str, options: &[&str]) -> PathBuf {
+    let folder = scratch().join(name);
     let python = if cfg!(windows) { folder.join("Scripts/python.exe") } else { folder.join("bin/python") };
     // An environment whose Python has gone away, as after an update of the system, is made again.
     let works =
@@ -89,39 +90,53 @@ fn environment() -> PathBuf {
         let _ = fs::remove_dir_all(&folder);
         must(
             "a virtual environment cannot be made; on Debian and Ubuntu install python3-venv",
-            command(system_python()).args(["-m", "venv"]).arg(&folder),
+            command(base).args(["-m", "venv"]).args(options).arg(&folder),
         );
     }
     python
 }
 
-/// Whether all packages are there, once pip has installed those that are not.
-fn has_packages(python: &Path) -> bool {
-    let imports: Vec<&str> = PACKAGES.iter().map(|(_, module)| *module).collect();
-    let imports = format!("import {}", imports.join(", "));
-    let are_there = || command(python).args(["-c", &imports]).output().is_ok_and(|it| it.status.success());
-    if are_there() {
-        return true;
+/// Whether Python can import these modules.
+fn has(python: &Path, modules: &[&str]) -> bool {
+    let code = format!("import {}", modules.join(", "));
+    command(python).args(["-c", &code]).output().is_ok_and(|it| it.status.success())
+}
+
+/// Python of an environment with the packages that the tests use; `None` where they may be left out.
+fn python_with_packages() -> Option<PathBuf> {
+    let python = environment("environment", &system_python(), &[]);
+    let modules = PACKAGES.map(|(_, module)| module);
+    if has(&python, &modules) {
+        return Some(python);
     }
     let names = PACKAGES.iter().map(|(name, _)| *name);
-    let pip = command(python).args(["-m", "pip", "install", "--quiet"]).args(names).output().unwrap();
-    if pip.status.success() && are_there() {
-        return true;
+    let pip = command(&python).args(["-m", "pip", "install", "--quiet"]).args(names).output().unwrap();
+    if pip.status.success() && has(&python, &modules) {
+        return Some(python);
     }
     let why = said(&pip);
     let why = why.lines().rev().find(|line| line.contains("ERROR")).unwrap_or("pip failed");
+    // Debian's packages are those of Debian's own Python.
+    let debian = Path::new("/usr/bin/python3");
+    let base = if debian.is_file() { debian.display().to_string() } else { system_python() };
+    let of_system = environment("environment-of-system", &base, &["--system-site-packages"]);
+    if has(&of_system, &["pytest", "numpy"]) {
+        let _ = writeln!(io::stderr(), "tests that need more than pytest and NumPy are skipped: {why}");
+        return Some(of_system);
+    }
     let may_skip = ["KINTSUGI_NO_INSTALL", "KINTSUGI_ALLOW_SKIP"]
         .iter()
         .any(|name| env::var(name).as_deref() == Ok("1"));
     assert!(
         may_skip,
         "the tests of the Python package need packages that pip cannot install: {why}. Connect to an index, or set \
-         PIP_INDEX_URL or PIP_FIND_LINKS; KINTSUGI_NO_INSTALL=1 leaves these tests out\n{}",
+         PIP_INDEX_URL or PIP_FIND_LINKS, or install python3-pytest and python3-numpy; KINTSUGI_NO_INSTALL=1 leaves these \
+         tests out\n{}",
         said(&pip)
     );
     // Straight to the stream: what `eprintln!` writes is kept back from tests that pass.
     let _ = writeln!(io::stderr(), "SKIPPED: the tests of the Python package: {why}");
-    false
+    None
 }
 
 /// Copies the files of a folder that have one of these endings.
@@ -147,10 +162,7 @@ fn the_wheel_passes_its_tests_in_a_fresh_environment() {
     );
     let wheel = PathBuf::from(printed.trim());
 
-    let python = environment();
-    if !has_packages(&python) {
-        return;
-    }
+    let Some(python) = python_with_packages() else { return };
     must(
         "the wheel cannot be installed",
         command(&python)
