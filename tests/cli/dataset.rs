@@ -422,7 +422,8 @@ fn a_recipe_gives_the_same_set_from_meshes_of_any_name() {
     let jobs = job_file(
         &home,
         "meshes = ['a.obj', 'builtin:box']\nlevels = [5]\n[fracture]\nseeds = 5\nsurface = 'rough'\n\
-         [dataset]\nbreaks = 2\npoints = 90\nper_area = true\nformat = 'ply'\nmesh = 'smooth'\nkeep = ['meshes', 'points', 'report', 'voxels']\n",
+         [dataset]\nbreaks = 2\npoints = 90\nper_area = true\nformat = 'ply'\nmesh = 'smooth'\n\
+         keep = ['meshes', 'points', 'report', 'voxels']\n",
     );
     ends_well(&make(&jobs, &first, &[]));
     let contents = fs::read(home.join("a.obj")).unwrap();

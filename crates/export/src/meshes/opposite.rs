@@ -105,8 +105,8 @@ impl CrackFaces {
     }
 
     /// The nearest face opposite to the point `place` of a triangle with the unit normal `normal`, and its squared
-    /// distance: nearer than `within` (of faces that touch, the first that is found), of another piece that is `wanted`, facing the other way. A triangle without a
-    /// normal accepts every direction.
+    /// distance: nearer than `within`, of another piece that is `wanted`, facing the other way. Of faces that touch, the
+    /// first that is found. A triangle without a normal accepts every direction.
     pub fn opposite(
         &self,
         (triangle, normal): (&Tagged, Option<DVec3>),
