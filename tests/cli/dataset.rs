@@ -566,4 +566,13 @@ fn what_cannot_be_meant_is_refused_in_one_line() {
     fs::write(home.join("other.json"), "{\"breaks\": 3}").unwrap();
     refused(&make(&home.join("other.json"), &home.join("new"), &[]), "no recipe");
     assert!(!home.join("new").exists());
+
+    // A set of somebody else has the same folders and names.
+    let theirs = home.join("theirs/everyday/vase/fractured_0/piece_0.obj");
+    fs::create_dir_all(theirs.parent().unwrap()).unwrap();
+    fs::write(&theirs, "theirs").unwrap();
+    let named =
+        job_file(&home, "meshes = ['builtin:vase']\nlevels = [4]\n[dataset]\nbreaks = 1\npoints = 0\n");
+    refused(&make(&named, &home.join("theirs"), &[]), "it has `everyday`, which");
+    assert_eq!(fs::read_to_string(&theirs).unwrap(), "theirs");
 }

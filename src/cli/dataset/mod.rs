@@ -169,6 +169,7 @@ fn make(args: &DatasetArgs, source: &Source, out: &Path, reporter: Reporter) -> 
     let identity = identity(args, source, &places);
     // Checked before the folder is touched.
     args.merge.iter().try_for_each(|shard| folder::is_of(shard, DATASET, &identity))?;
+    refuse_others(out, &source.options.name)?;
     let folder = Folder::open(out, DATASET, &identity)?;
     clear(out, &places)?;
     let mut table = Table::open(&folder.table())?;
@@ -212,6 +213,22 @@ fn clear(out: &Path, places: &Places) -> Result<(), CliError> {
         }
     }
     Ok(())
+}
+
+/// Refuses a folder that is no data set of this program and has something under a name that the set writes. Public data sets
+/// have the same folders, and their meshes must not be replaced.
+fn refuse_others(out: &Path, name: &str) -> Result<(), CliError> {
+    if out.join(DATASET.identity).exists() {
+        return Ok(());
+    }
+    let written = [name, ARRAYS, LISTS, recipe::FILE, statistics::FILE];
+    match written.into_iter().find(|name| out.join(name).exists()) {
+        Some(there) => Err(about(
+            out,
+            format!("it has `{there}`, which `kintsugi dataset` did not write; give --out another place"),
+        )),
+        None => Ok(()),
+    }
 }
 
 fn break_all(
