@@ -129,7 +129,9 @@ fn check_voronoi(
     let fracture = &detail.fracture;
     let solids = Solids::of((forest, tree), fracture);
     let before = crate::shape::grid_mass(forest, tree as usize).volume;
-    let Found { boundary, space, hidden, dust, voxels } = Found::of(broken, &solids, detail, before);
+    let hidden = detail.hidden_in((forest, tree), pattern).map_or(&[][..], |hidden| &hidden.parts);
+    let Found { boundary, space, hidden, dust, voxels } =
+        Found::of(broken, &solids, (detail, hidden), before);
     vec![
         boundary,
         space,

@@ -466,10 +466,17 @@ fn counts(broken: &BrokenObject) -> FractureCounts {
         pieces,
         dropped: broken.steps.iter().map(|step| step.result.counts.dropped).sum(),
         merged: broken.steps.iter().map(|step| step.result.counts.merged).sum(),
-        hidden: broken.steps.iter().map(|step| step.result.counts.hidden).sum(),
+        hidden: broken.steps.iter().map(|step| hidden(broken, step)).sum(),
         dust_voxels: dust_voxels(broken),
         swallowed: broken.steps.iter().map(|step| step.result.counts.swallowed).sum(),
     }
+}
+
+/// Number of parts of cells that the corners of voxels miss; `None` where surfaces do not go by corners.
+fn hidden(broken: &BrokenObject, step: &BreakStep) -> Option<u64> {
+    let (detail, pattern) = VoronoiDetail::of(&step.result).zip(step.result.pattern.as_ref())?;
+    let (forest, tree) = broken.source_of(step);
+    detail.hidden_in((forest, tree), pattern).map(|hidden| hidden.parts.len() as u64)
 }
 
 /// Number of crack voxels, not counting copies. Processed octant by octant, since copies are many.

@@ -93,8 +93,6 @@ pub struct Strike<'a> {
     pub full_level: Option<u32>,
     /// Only to be looked at: that every cell stays is no error, and a number of pieces is not solved for.
     pub preview: bool,
-    /// Whether parts of cells that the voxels' corners miss are counted, which takes time on the CPU.
-    pub count_hidden: bool,
 }
 
 impl<'a> Strike<'a> {
@@ -102,7 +100,7 @@ impl<'a> Strike<'a> {
     #[must_use]
     pub fn new(impact: Impact, params: &'a FractureParams) -> Self {
         let (bounds, painted, seeds) = (None, None, None);
-        Self { impact, params, bounds, painted, seeds, full_level: None, preview: false, count_hidden: false }
+        Self { impact, params, bounds, painted, seeds, full_level: None, preview: false }
     }
 }
 

@@ -176,9 +176,8 @@ pub fn break_object_until(
     };
     let mut work = Generations { passes, plan, cancel, object, watch };
     let first = FirstStrike::new(source, plan);
-    let strike = Strike { count_hidden: true, ..first.strike(&plan.params) };
     let progress = 1.0 / plan.generations as f32;
-    work.step(arena, None, &strike, progress)?;
+    work.step(arena, None, &first.strike(&plan.params), progress)?;
     for generation in 2..=plan.generations {
         work.generation(arena, generation)?;
     }
@@ -233,10 +232,9 @@ impl Generations<'_> {
                 arena.insert(&octree.forest)?;
             }
             let (params, impact) = self.blow(at);
-            let strike = Strike { count_hidden: true, ..Strike::new(impact, &params) };
             let part = (done + 1) as f32 / large.len() as f32;
             let progress = (generation as f32 - 1.0 + part) / self.plan.generations as f32;
-            self.step(arena, Some(at), &strike, progress)?;
+            self.step(arena, Some(at), &Strike::new(impact, &params), progress)?;
         }
         for at in &large {
             arena.remove(self.object.forest(*at));

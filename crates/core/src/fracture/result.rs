@@ -85,8 +85,8 @@ pub struct FractureCounts {
     /// Pieces that were too small and joined another.
     #[serde(default)]
     pub merged: u64,
-    /// Number of parts of a voxel's inside whose cell owns none of its corners, so that they went to other cells;
-    /// `None`: not counted.
+    /// Number of parts of a voxel's inside whose cell owns none of its corners, so that they went to other cells; reports
+    /// count them for planar surfaces, a break does not. `None`: not counted.
     #[serde(default)]
     pub hidden: Option<u64>,
 }

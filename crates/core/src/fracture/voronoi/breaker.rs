@@ -1,6 +1,6 @@
 //! The octree methods as one entry of the table of methods: planar, rough and dusty Voronoi cells.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{
     missed_fragments::{MissedFragments, missed_fragments},
@@ -15,6 +15,7 @@ use crate::{
     gpu::GpuError,
     memory,
     shape::{Geometry, Octree, Shape},
+    svo::Forest,
 };
 
 /// The line in the table of methods.
@@ -39,8 +40,8 @@ pub struct VoronoiDetail {
     pub recipe: Recipe,
     /// Level at which islands were told apart.
     pub island_level: u32,
-    /// Parts of cells that the corners of voxels miss; empty where they were not counted.
-    pub hidden: MissedFragments,
+    /// Parts of cells that the corners of voxels miss, once somebody counted them: see [`VoronoiDetail::hidden_in`].
+    pub hidden: OnceLock<MissedFragments>,
     /// The fracture itself: part i of the break is piece i.
     pub fracture: Fracture,
 }
@@ -50,6 +51,14 @@ impl VoronoiDetail {
     #[must_use]
     pub fn of(broken: &Break) -> Option<&Self> {
         broken.detail_as()
+    }
+
+    /// Parts of cells that the corners of voxels miss, in `tree` of `forest` that `pattern` broke. The first call finds them,
+    /// which takes as long as the break. `None` for rough and dusty surfaces, which do not go by corners.
+    #[must_use]
+    pub fn hidden_in(&self, (forest, tree): (&Forest, u32), pattern: &Pattern) -> Option<&MissedFragments> {
+        let is_planar = self.recipe.surface == Surface::Planar;
+        is_planar.then(|| self.hidden.get_or_init(|| missed_fragments(forest, tree, pattern)))
     }
 }
 
@@ -94,8 +103,7 @@ impl Breaker for OctreeBreaker {
         let stages = Fracturer::shared(passes, arena.compute())?;
         let input = Source::new(arena, &octree.forest, octree.tree)?.unless(cancel);
         let recipe = recipe_of(&source.strike, source.shape, octree.level())?;
-        let count_hidden = source.strike.count_hidden;
-        Ok(Box::new(OctreeCutter { stages, input, octree, recipe, count_hidden }))
+        Ok(Box::new(OctreeCutter { stages, input, octree, recipe }))
     }
 
     /// Planar cracks are bisectors, which are drawn without breaking anything; others are found by breaking.
@@ -131,7 +139,6 @@ struct OctreeCutter<'a> {
     input: Source<'a>,
     octree: &'a Octree,
     recipe: Recipe,
-    count_hidden: bool,
 }
 
 impl OctreeCutter<'_> {
@@ -157,20 +164,13 @@ impl Cutter for OctreeCutter<'_> {
     }
 
     fn finish(&self, done: &mut Break, octrees: Option<Fracture>) {
-        let (Some(pattern), Some(fracture)) = (&done.pattern, octrees) else { return };
-        let Source { forest, tree, .. } = self.input;
+        let Some(fracture) = octrees.filter(|_| done.pattern.is_some()) else { return };
         let rng = done.solved.map_or(self.recipe.rng, |solved| solved.rng);
         let recipe = Recipe { rng, ..self.recipe.clone() };
-        // Rough and dusty surfaces do not go by corners.
-        let counted = self.count_hidden && recipe.surface == Surface::Planar;
-        let hidden =
-            if counted { missed_fragments(forest, tree, pattern) } else { MissedFragments::default() };
-        if self.count_hidden {
-            done.counts.hidden = counted.then_some(hidden.parts.len() as u64);
-        }
-        let island_level = recipe.island_level.unwrap_or(forest.level);
+        let island_level = recipe.island_level.unwrap_or(self.octree.level());
         let fracture = Fracture { counts: done.counts, ..fracture };
-        done.detail = Some(Arc::new(VoronoiDetail { recipe, island_level, hidden, fracture }));
+        done.detail =
+            Some(Arc::new(VoronoiDetail { recipe, island_level, hidden: OnceLock::new(), fracture }));
     }
 }
 
