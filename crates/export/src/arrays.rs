@@ -5,6 +5,7 @@
 
 use std::{fmt::Write as _, path::PathBuf};
 
+use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 
 use crate::ExportError;
@@ -36,7 +37,7 @@ pub struct NamedArray {
 }
 
 /// A number type of NumPy, stored little-endian.
-pub trait Element: bytemuck::Pod {
+pub trait Element: bytemuck::Pod + Send + Sync {
     /// NumPy's name of the type.
     const DESCR: &'static str;
 
@@ -83,6 +84,34 @@ pub trait Arrays {
         shape: &[usize],
         parts: impl Iterator<Item = Result<Vec<T>, ExportError>>,
     ) -> Result<(), ExportError>;
+
+    /// The same for an array of which every part is made by itself: `fill` writes all elements of one, which are zero before.
+    ///
+    /// # Errors
+    /// As [`Arrays::array_of_parts`].
+    fn array_of_spans<T: Element, S: Sync>(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        spans: &[Span<S>],
+        fill: impl Fn(&S, &mut [T]) -> Result<(), ExportError> + Sync,
+    ) -> Result<(), ExportError> {
+        let parts = spans.iter().map(|span| {
+            let mut part = vec![T::zeroed(); span.elements];
+            fill(&span.what, &mut part)?;
+            Ok(part)
+        });
+        self.array_of_parts(name, shape, parts)
+    }
+}
+
+/// A part of an array, in the order of the elements.
+#[derive(Clone, Debug)]
+pub struct Span<S> {
+    /// What it is made of.
+    pub what: S,
+    /// How many elements it has.
+    pub elements: usize,
 }
 
 /// Keeps arrays in memory.
@@ -112,6 +141,28 @@ impl Arrays for Collected {
             }
         }
         check_count(name, shape, all.len())?;
+        self.0.push(NamedArray::new(name, shape, T::numbers(all)));
+        Ok(())
+    }
+
+    /// All cores write into the array itself: most of the time goes into memory that the system hands out.
+    fn array_of_spans<T: Element, S: Sync>(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        spans: &[Span<S>],
+        fill: impl Fn(&S, &mut [T]) -> Result<(), ExportError> + Sync,
+    ) -> Result<(), ExportError> {
+        check_count(name, shape, spans.iter().map(|span| span.elements).sum())?;
+        let mut all = vec![T::zeroed(); elements(shape)];
+        let mut rest = &mut all[..];
+        let mut places = Vec::with_capacity(spans.len());
+        for span in spans {
+            let (here, after) = rest.split_at_mut(span.elements);
+            places.push((&span.what, here));
+            rest = after;
+        }
+        places.into_par_iter().try_for_each(|(what, here)| fill(what, here))?;
         self.0.push(NamedArray::new(name, shape, T::numbers(all)));
         Ok(())
     }
@@ -205,6 +256,13 @@ mod tests {
     fn parts_give_the_array_that_the_whole_gives_and_a_missing_part_is_seen() {
         let data: Vec<i32> = (0..300).map(|i| i * i - 7).collect();
         let shape = [100, 3];
+        let of_spans = |spans: &[(usize, usize)]| -> Vec<Span<(usize, usize)>> {
+            spans.iter().map(|&(from, to)| Span { what: (from, to), elements: to - from }).collect()
+        };
+        let copy = |(from, to): &(usize, usize), into: &mut [i32]| {
+            into.copy_from_slice(&data[*from..*to]);
+            Ok(())
+        };
         for ends in [vec![300], vec![1, 1, 170, 300], vec![0, 300], vec![150, 300]] {
             let spans: Vec<(usize, usize)> =
                 std::iter::once(0).chain(ends.clone()).zip(ends.iter().copied()).collect();
@@ -213,14 +271,26 @@ mod tests {
             whole.array("a", &shape, &data).unwrap();
             pieced.array_of_parts("a", &shape, parts()).unwrap();
             assert_eq!(whole.0, pieced.0);
+            let mut spanned = Collected::default();
+            spanned.array_of_spans("a", &shape, &of_spans(&spans), copy).unwrap();
+            assert_eq!(whole.0, spanned.0);
             assert_eq!(whole.0[0].numbers, Numbers::I32(data.clone()));
             let (mut whole, mut pieced) = (ArrayDigest::default(), ArrayDigest::default());
             whole.array("a", &shape, &data).unwrap();
             pieced.array_of_parts("a", &shape, parts()).unwrap();
-            assert_eq!(whole.finish(), pieced.finish());
+            let mut spanned = ArrayDigest::default();
+            spanned.array_of_spans("a", &shape, &of_spans(&spans), copy).unwrap();
+            let digest = whole.finish();
+            assert_eq!(digest, pieced.finish());
+            assert_eq!(digest, spanned.finish());
         }
         let short = || std::iter::once(Ok(data[..299].to_vec()));
         assert!(Collected::default().array_of_parts("a", &shape, short()).is_err());
+        let short_spans = of_spans(&[(0, 299)]);
+        assert!(Collected::default().array_of_spans("a", &shape, &short_spans, copy).is_err());
+        let cancelled = |_: &(usize, usize), _: &mut [i32]| Err(ExportError::Cancelled);
+        let spans = of_spans(&[(0, 150), (150, 300)]);
+        assert!(Collected::default().array_of_spans("a", &shape, &spans, cancelled).is_err());
         let error = ArrayDigest::default().array_of_parts("a", &shape, short()).unwrap_err().to_string();
         assert!(error.contains("array a") && error.contains("299"), "{error}");
     }

@@ -5,6 +5,7 @@
 use std::{ops::Range, path::Path};
 
 use glam::Vec3;
+use rayon::prelude::*;
 
 use crate::{
     fracture::Surface,
@@ -18,7 +19,7 @@ use crate::{
 use crate::{
     Assembly, BreakArrays, BreakKind, Cells, ExportError, FileSpace, FormatEntry, NamedArray, Needs, Npz,
     Watch,
-    arrays::{ArrayDigest, Arrays, Collected, Element},
+    arrays::{ArrayDigest, Arrays, Collected, Element, Span},
 };
 
 /// The format.
@@ -85,16 +86,14 @@ fn put(
     watch: &Watch,
 ) -> Result<(), ExportError> {
     let BreakArrays { source, grid, seeds, seed_object, .. } = arrays;
-    let keys = source.leaves.keys.as_slice();
-    let parts = chunks(0..keys.len()).map(|range| Ok(coordinates(keys.slice(range))));
-    npz.array_of_parts("source", &[keys.len(), 3], parts)?;
+    let whole = Rows { id: 0, cell: 0, forest: source, tree: 0 };
+    let mut writing = Writing { npz: &mut *npz, pieces: vec![whole], watch: None, done: 0 };
+    writing.leaves("source", 3, put_coordinates)?;
     let inside = internal_rows(source, 0, None);
-    npz.array("source_inside", &[inside.len() / 4, 4], &inside)?;
+    writing.npz.array("source_inside", &[inside.len() / 4, 4], &inside)?;
     drop(inside);
-    let parts = chunks(0..keys.len()).map(|range| Ok(source.leaves.coverage[range].to_vec()));
-    npz.array_of_parts("source_coverage", &[keys.len()], parts)?;
-    let parts = chunks(0..keys.len()).map(|range| Ok(planes(&source.leaves, range)));
-    npz.array_of_parts("source_plane", &[keys.len(), 4], parts)?;
+    writing.leaves("source_coverage", 1, put_coverage)?;
+    writing.leaves("source_plane", 4, put_planes)?;
 
     // Pieces without voxels have no rows.
     let rows = (0..).zip(&what.pieces).filter_map(|(id, piece)| {
@@ -102,19 +101,24 @@ fn put(
         Some(Rows { id, cell: cell as i32, forest: &octree.forest, tree: octree.tree as usize })
     });
     let pieces: Vec<Rows<'_>> = rows.collect();
-    let mut writing = Writing { npz: &mut *npz, pieces, watch, done: 0 };
-    writing.leaves("coords", 3, |rows, range| coordinates(rows.forest.leaves.keys.slice(range)))?;
-    writing.leaves("piece", 1, |rows, range| vec![rows.id; range.len()])?;
-    writing.leaves("cell", 1, |rows, range| vec![rows.cell; range.len()])?;
-    writing.leaves("crack", 1, |rows, range| {
-        rows.forest.leaves.colors[range].iter().map(|c| u8::from(c.crack())).collect()
+    let mut writing = Writing { npz: &mut *npz, pieces, watch: Some(watch), done: 0 };
+    writing.leaves("coords", 3, put_coordinates)?;
+    writing.leaves("piece", 1, |rows, _, into| into.fill(rows.id))?;
+    writing.leaves("cell", 1, |rows, _, into| into.fill(rows.cell))?;
+    writing.leaves("crack", 1, |rows, range, into| {
+        let colors = rows.forest.leaves.colors[range].iter();
+        into.iter_mut().zip(colors).for_each(|(to, color)| *to = u8::from(color.crack()));
     })?;
-    writing.leaves("normal", 3, |rows, range| {
-        range.flat_map(|i| mean_normal(&rows.forest.leaves, i).to_array()).collect()
+    writing.leaves("normal", 3, |rows, range, into| {
+        by_leaf(range, into, |i| mean_normal(&rows.forest.leaves, i).to_array());
     })?;
-    writing.leaves("coverage", 1, |rows, range| rows.forest.leaves.coverage[range].to_vec())?;
-    writing.leaves("plane", 4, |rows, range| planes(&rows.forest.leaves, range))?;
-    writing.leaves("cut", 4, |rows, range| cuts(&rows.forest.leaves, range))?;
+    writing.leaves("coverage", 1, put_coverage)?;
+    writing.leaves("plane", 4, put_planes)?;
+    writing.leaves("cut", 4, |rows, range, into| {
+        // Zeros where a leaf has no second plane.
+        let row = |i: usize| unpack_cut(rows.forest.leaves.cuts[i]).map_or([0.0; 4], plane);
+        by_leaf(range, into, row);
+    })?;
     writing.inside()?;
     let gone = dust(arrays, what);
     npz.array("dust", &[gone.len() / 3, 3], &gone)?;
@@ -166,44 +170,69 @@ impl Rows<'_> {
 struct Writing<'a, 'n, A> {
     npz: &'n mut A,
     pieces: Vec<Rows<'a>>,
-    watch: &'a Watch,
-    /// Number of pieces written, summed over the arrays.
+    /// Shows the progress, if that is wanted.
+    watch: Option<&'a Watch>,
+    /// Number of arrays written.
     done: usize,
 }
 
 impl<'a, A: Arrays> Writing<'a, '_, A> {
-    /// Writes an array with a row of `width` numbers per leaf; `rows` makes the rows for a range of leaves of a piece.
+    /// Writes an array with a row of `width` numbers per leaf; `rows` writes the rows of a range of leaves of a piece.
     fn leaves<T: Element>(
         &mut self,
         name: &str,
         width: usize,
-        rows: impl Fn(&Rows<'a>, Range<usize>) -> Vec<T>,
+        rows: impl Fn(&Rows<'a>, Range<usize>, &mut [T]) + Sync,
     ) -> Result<(), ExportError> {
-        let Self { npz, pieces, watch, done } = self;
-        let count = pieces.iter().map(|piece| piece.leaves().len()).sum();
+        let spans: Vec<Span<(usize, Range<usize>)>> = (0..)
+            .zip(&self.pieces)
+            .flat_map(|(piece, rows)| chunks(rows.leaves()).map(move |range| (piece, range)))
+            .map(|(piece, range)| Span { elements: width * range.len(), what: (piece, range) })
+            .collect();
+        let count: usize = self.pieces.iter().map(|piece| piece.leaves().len()).sum();
         let shape = [count, width];
-        let all = ARRAYS * pieces.len();
-        let parts = pieces.iter().flat_map(|piece| {
-            let here = watch.at(*done, all);
-            *done += 1;
-            let rows = &rows;
-            let parts = chunks(piece.leaves()).map(move |range| Ok(rows(piece, range)));
-            here.err().map(Err).into_iter().chain(parts)
-        });
-        npz.array_of_parts(name, if width == 1 { &shape[..1] } else { &shape }, parts)
+        let shape = if width == 1 { &shape[..1] } else { &shape };
+        let (pieces, watched) = (&self.pieces, watched(self.watch, self.done, self.pieces.len()));
+        self.npz.array_of_spans(name, shape, &spans, |(piece, range), into| {
+            watched(*piece)?;
+            rows(&pieces[*piece], range.clone(), into);
+            Ok(())
+        })?;
+        self.done += 1;
+        Ok(())
     }
 
     /// Writes the last array: internal nodes of all pieces.
     fn inside(self) -> Result<(), ExportError> {
         let Self { npz, pieces, watch, done } = self;
-        let count = pieces.iter().map(|piece| internal_nodes(piece.forest, piece.tree)).sum();
-        let all = ARRAYS * pieces.len();
-        let parts = (done..).zip(&pieces).map(|(done, piece)| {
-            watch.at(done, all)?;
-            Ok(internal_rows(piece.forest, piece.tree, Some(piece.id)))
-        });
-        npz.array_of_parts("piece_inside", &[count, 5], parts)
+        let counts: Vec<usize> =
+            pieces.par_iter().map(|piece| internal_nodes(piece.forest, piece.tree)).collect();
+        let shape = [counts.iter().sum(), 5];
+        let spans: Vec<Span<usize>> =
+            (0..).zip(counts).map(|(what, count)| Span { what, elements: 5 * count }).collect();
+        let watched = watched(watch, done, pieces.len());
+        npz.array_of_spans("piece_inside", &shape, &spans, |piece, into| {
+            watched(*piece)?;
+            let Rows { id, forest, tree, .. } = pieces[*piece];
+            let mut rows = into.as_chunks_mut::<5>().0.iter_mut();
+            forest.visit_internal(tree, &mut |_, low, size| {
+                if let Some(row) = rows.next() {
+                    let [x, y, z] = low.map(|v| v as i32);
+                    *row = [x, y, z, size as i32, id];
+                }
+            });
+            Ok(())
+        })
     }
+}
+
+/// What tells `watch` that a piece of array number `done` is written next.
+fn watched(
+    watch: Option<&Watch>,
+    done: usize,
+    pieces: usize,
+) -> impl Fn(usize) -> Result<(), ExportError> + Sync {
+    move |piece| watch.map_or(Ok(()), |watch| watch.at(done * pieces + piece, ARRAYS * pieces))
 }
 
 /// Number of arrays: coords, piece, cell, crack, normal, coverage, plane, cut, piece_inside.
@@ -232,21 +261,31 @@ pub fn internal_rows(forest: &Forest, tree: usize, piece: Option<i32>) -> Vec<i3
     rows
 }
 
-/// Rows of the planes of leaves: outward normal, and the signed distance from the voxel's centre along it, leaf units.
-fn planes(leaves: &Leaves, range: Range<usize>) -> Vec<f32> {
-    let row = |i: usize| {
-        let n = unpack_normal(leaves.normals[i]);
-        [n.x, n.y, n.z, leaves.colors[i].offset()].map(|x| x + 0.0)
-    };
-    range.flat_map(row).collect()
+/// Writes a row of each leaf of a range.
+fn by_leaf<const N: usize>(range: Range<usize>, into: &mut [f32], row: impl Fn(usize) -> [f32; N]) {
+    into.as_chunks_mut::<N>().0.iter_mut().zip(range).for_each(|(to, i)| *to = row(i));
 }
 
-/// The same for second planes; zeros if a leaf has none.
-fn cuts(leaves: &Leaves, range: Range<usize>) -> Vec<f32> {
-    let row = |i: usize| {
-        unpack_cut(leaves.cuts[i]).map_or([0.0; 4], |(n, at)| [n.x, n.y, n.z, at].map(|x| x + 0.0))
-    };
-    range.flat_map(row).collect()
+fn put_coordinates(rows: &Rows<'_>, range: Range<usize>, into: &mut [i32]) {
+    let keys = rows.forest.leaves.keys.slice(range);
+    into.as_chunks_mut::<3>().0.iter_mut().zip(keys.iter()).for_each(|(to, key)| {
+        *to = decode(key).map(|v| v as i32);
+    });
+}
+
+fn put_coverage(rows: &Rows<'_>, range: Range<usize>, into: &mut [f32]) {
+    into.copy_from_slice(&rows.forest.leaves.coverage[range]);
+}
+
+/// Planes of leaves: outward normal, and the signed distance from the voxel's centre along it, leaf units.
+fn put_planes(rows: &Rows<'_>, range: Range<usize>, into: &mut [f32]) {
+    let leaves = &rows.forest.leaves;
+    by_leaf(range, into, |i| plane((unpack_normal(leaves.normals[i]), leaves.colors[i].offset())));
+}
+
+/// A plane as a row, without negative zeros.
+fn plane((n, at): (Vec3, f32)) -> [f32; 4] {
+    [n.x, n.y, n.z, at].map(|x| x + 0.0)
 }
 
 /// Rows x, y, z of the source's solid voxels contained in no piece or dropped part, in Morton order. Only dusty breaks
