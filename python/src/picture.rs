@@ -7,11 +7,13 @@
 use std::collections::BTreeMap;
 
 use kintsugi::{
-    Engine, Error, Object, Picture, Pieces, Subject, Viewpoint, World,
+    Engine, Error, Matter, Object, Picture, Pieces, Subject, Viewpoint, World, WorldSettings,
     bodies::BodyId,
+    glam::DVec3,
     gpu::GpuError,
     render::{Pixels, RenderBody},
-    scene::{BodyPlace, Coloring, Painter, Place, Quantity, Scale},
+    scene::{BodyPlace, BodyStress, Coloring, Painter, Place, Quantity, Scale},
+    shape::Shape,
     svo::Arena,
 };
 use pyo3::prelude::*;
@@ -144,9 +146,22 @@ fn value(quantity: Quantity, body: &BodyPlace<'_>) -> Option<f64> {
     (quantity.of)(&Place { body, voxel: None })
 }
 
+/// The stress of a shape of some density (kg/m^3) that stands under gravity (shape axes, m/s^2), if the quantity needs it and
+/// the shape can be solved for.
+fn stress_of(quantity: Quantity, shape: &Shape, (density, gravity): (f64, DVec3)) -> Option<BodyStress> {
+    if quantity.of_stress { BodyStress::of_weight(shape, density, gravity).ok() } else { None }
+}
+
+/// Density and gravity of objects and pieces, which lie in no world.
+fn weight() -> (f64, DVec3) {
+    (Matter::default().density, WorldSettings::default().gravity)
+}
+
 impl Valued for Object {
     fn values(&self, quantity: Quantity) -> Vec<Option<f64>> {
-        vec![value(quantity, &BodyPlace { unit_m: self.grid.h, ..BodyPlace::of(&self.shape) })]
+        let stress = stress_of(quantity, &self.shape, weight());
+        let stress = stress.as_ref();
+        vec![value(quantity, &BodyPlace { unit_m: self.grid.h, stress, ..BodyPlace::of(&self.shape) })]
     }
 }
 
@@ -158,7 +173,10 @@ impl Valued for Pieces {
         let numbered = (0u32..).zip(&step.result.parts);
         let values = numbered.map(|(number, part)| {
             let (generation, cell) = (1, Some(part.cell));
-            let place = BodyPlace { number, generation, cell, impact, unit_m, ..BodyPlace::of(&part.shape) };
+            let stress = stress_of(quantity, &part.shape, weight());
+            let stress = stress.as_ref();
+            let place =
+                BodyPlace { number, generation, cell, impact, unit_m, stress, ..BodyPlace::of(&part.shape) };
             value(quantity, &place)
         });
         values.collect()
@@ -176,13 +194,16 @@ impl Valued for World {
             }
         }
         let values = self.bodies.iter().map(|body| {
-            let state = &body.state;
+            let (state, shape) = (&body.state, &body.def.shape);
+            let gravity = state.rotation.inverse() * self.settings.gravity;
+            let stress = stress_of(quantity, shape, (shape.density(), gravity));
             let place = BodyPlace {
                 number: body.id.0,
                 unit_m: body.def.shape.as_octree().map_or(1.0, |octree| octree.grid.h),
                 motion: Some([state.linear_velocity.length(), state.angular_velocity.length()]),
                 physics_level: Some(body.def.physics_level),
                 pressing: Some(pressing.get(&body.id).copied().unwrap_or_default()),
+                stress: stress.as_ref(),
                 ..BodyPlace::of(&body.def.shape)
             };
             value(quantity, &place)

@@ -418,7 +418,7 @@ impl World {
     ///     Side to look from; the camera sees all bodies.
     /// color_by : str, default "material"
     ///     What colours show, as `kintsugi render --color-by` takes it: "material", "piece", "normal", "crack", "level",
-    ///     "mass", "speed", "contact-impulse" and others.
+    ///     "mass", "speed", "contact-impulse", "stress" (of the weight) and others.
     /// transparent : bool, default False
     ///     Whether background and floor are left out.
     /// engine : Engine, optional

@@ -10,20 +10,23 @@ use std::{
 use clap::Args;
 use glam::DVec3;
 
-use super::{CliError, input::Object};
+use super::{CliError, input::Object, progress::Reporter};
 use crate::{
+    bodies::WorldSettings,
+    elastic::ElasticError,
     export::disk::put_listed,
     facade::{
-        Pieces,
+        Matter, Pieces,
         stamp::{explain, svg_of},
         stills::world_bounds,
     },
     fracture::{Pattern, generations::Plan},
     render::{Camera, Clips, ColorBy, Overlay, RenderBody},
     scene::{
-        BodyPlace, ColorMap, Coloring, Legend, Painter, Place, Quantity, Sandbox, Scale, SeedSet, Slice,
-        SliceOrder, Sliced, draw_slices,
+        BodyPlace, BodyStress, ColorMap, Coloring, Legend, Painter, Place, Quantity, Sandbox, Scale, SeedSet,
+        Slice, SliceOrder, Sliced, draw_slices,
     },
+    shape::Shape,
 };
 
 /// What colours mean.
@@ -31,6 +34,9 @@ use crate::{
 pub struct ColoringArgs {
     #[arg(long, value_name = "NAME", default_value = "material")]
     #[arg(help = format!("What colours mean [possible values: {}]", Coloring::names().join(", ")))]
+    #[arg(long_help = format!("What colours mean. `stress` and `von-mises` are of each body under its weight alone, as it stands \
+        on its lowest cells; a mesh, in metres, has the density of scene files, {} kg/m^3 [possible values: {}]",
+        Matter::default().density, Coloring::names().join(", ")))]
     color_by: Coloring,
     /// Cut the bodies open at a plane: an axis and a place along it, m or hundredths of what there is, then perhaps what its
     /// colours mean, as in z50%, y0.3 or x50%:cell; what is nearer to the eye is taken away; may be given several times
@@ -112,6 +118,27 @@ impl ColoringArgs {
         self.slice.iter().any(|slice| slice.show.is_some_and(|show| show.of_seeds))
     }
 
+    /// The stress of each shape of an object under its weight, as it stands on its lowest cells with the density of scene
+    /// files; `None` for one that cannot be solved for. Empty if nothing shows stress.
+    pub fn stresses<'a>(
+        &self,
+        shapes: impl Iterator<Item = &'a Shape>,
+        reporter: &Reporter,
+    ) -> Vec<Option<BodyStress>> {
+        if !shows_stress(self.color_by, self.slice.iter().filter_map(|slice| slice.show)) {
+            return Vec::new();
+        }
+        let (density, gravity) = (Matter::default().density, WorldSettings::default().gravity);
+        let solved = |shape: &Shape| BodyStress::of_weight(shape, density, gravity);
+        let all: Vec<Result<BodyStress, ElasticError>> =
+            reporter.stage("stress", |_| shapes.map(solved).collect());
+        let failed: Vec<&ElasticError> = all.iter().filter_map(|stress| stress.as_ref().err()).collect();
+        if let Some(why) = failed.first() {
+            reporter.warn(&format!("{} of {} bodies have no stress: {why}", failed.len(), all.len()));
+        }
+        all.into_iter().map(Result::ok).collect()
+    }
+
     fn scale(&self) -> Result<Scale, CliError> {
         let [low, high] = self.color_range.map_or([None; 2], |range| range.map(Some));
         let scale = Scale { map: self.color_map, low, high, log: self.color_log };
@@ -166,7 +193,12 @@ impl ColoringArgs {
     ///
     /// # Errors
     /// [`CliError`].
-    pub fn of_scene(&self, sandbox: &mut Sandbox, camera: Camera) -> Result<Explained, CliError> {
+    pub fn of_scene(
+        &self,
+        sandbox: &mut Sandbox,
+        camera: Camera,
+        reporter: &Reporter,
+    ) -> Result<Explained, CliError> {
         let mut tuning = sandbox.tuning().clone();
         if self.color_by != Coloring::default() {
             tuning.view.color_by = self.color_by;
@@ -181,6 +213,10 @@ impl ColoringArgs {
         }
         if tuning != *sandbox.tuning() {
             sandbox.tune("slices", tuning);
+        }
+        let tuning = sandbox.tuning();
+        if shows_stress(tuning.view.color_by, tuning.slices.iter().filter_map(|slice| slice.show)) {
+            reporter.stage("stress", |_| sandbox.weigh()).iter().for_each(|line| reporter.warn(line));
         }
         sandbox.update_touching()?;
         let overlay = sandbox.inside_overlay().cloned();
@@ -230,22 +266,35 @@ impl ColoringArgs {
     }
 }
 
-/// An unbroken object for slices, with the seeds of the break that is asked for.
+/// Whether the colours of bodies or of slices show stress.
+fn shows_stress(colors: Coloring, slices: impl Iterator<Item = Quantity>) -> bool {
+    let own = match colors {
+        Coloring::Value(quantity) => Some(quantity),
+        Coloring::Look(_) => None,
+    };
+    own.into_iter().chain(slices).any(|quantity| quantity.of_stress)
+}
+
+/// An unbroken object for slices, with the seeds of the break that is asked for, and its stress.
 pub fn whole<'a>(
     object: &'a Object,
     plan: &Plan,
-    pattern: Option<&'a Pattern>,
+    (pattern, stress): (Option<&'a Pattern>, Option<&'a BodyStress>),
     bodies: &[RenderBody],
 ) -> Vec<Sliced<'a>> {
     let impact = Some(object.grid.from_mesh(plan.impact.point));
     let seeds = pattern.map(|pattern| SeedSet { seeds: &pattern.seeds, objects: &pattern.objects, impact });
-    let place = BodyPlace { unit_m: object.grid.h, seeds, ..BodyPlace::of(&object.shape) };
+    let place = BodyPlace { unit_m: object.grid.h, seeds, stress, ..BodyPlace::of(&object.shape) };
     let parts = bodies.iter().map(|body| (Arc::clone(&body.shape), body.world_from_local)).collect();
     vec![Sliced { place, parts }]
 }
 
-/// The pieces of a break for slices, in the order of the bodies that show them.
-pub fn sliced<'a>(pieces: &'a Pieces, bodies: &[RenderBody]) -> Vec<Sliced<'a>> {
+/// The pieces of a break for slices, in the order of the bodies that show them, with their stresses, if there are any.
+pub fn sliced<'a>(
+    pieces: &'a Pieces,
+    stresses: &'a [Option<BodyStress>],
+    bodies: &[RenderBody],
+) -> Vec<Sliced<'a>> {
     let Some(step) = pieces.broken().steps.first() else { return Vec::new() };
     let object = pieces.object();
     let point = pieces.plan().impact.point;
@@ -262,6 +311,7 @@ pub fn sliced<'a>(pieces: &'a Pieces, bodies: &[RenderBody]) -> Vec<Sliced<'a>> 
             impact: Some(point),
             unit_m: object.grid.h,
             seeds,
+            stress: stresses.get(number as usize).and_then(Option::as_ref),
             ..BodyPlace::of(&part.shape)
         },
         parts: vec![(Arc::clone(&body.shape), body.world_from_local)],

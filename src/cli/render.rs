@@ -187,7 +187,9 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         false => None,
     };
     let mut bodies = stage.bodies.clone();
-    let cut = whole(&object, &plan, pattern.as_ref(), &bodies);
+    let stresses = args.coloring.stresses(std::iter::once(&*object.shape), &reporter);
+    let stress = stresses.first().and_then(Option::as_ref);
+    let cut = whole(&object, &plan, (pattern.as_ref(), stress), &bodies);
     let units = object.grid.h / Place::standing(&object.mass).h;
     let explained = args.coloring.explain(&cut, &mut bodies, (camera, units), overlay)?;
     let is_hidden = args.show.only() || args.coloring.is_alone();
@@ -242,7 +244,9 @@ fn broken(
     let camera = camera.unwrap_or_else(|| args.view.camera_on(&surface_points(&bodies), args.size));
     let inside = args.show.read(&compute, (object, plan), pieces.broken().steps.first(), reporter)?;
     let overlay = inside.as_ref().map(|inside| args.show.overlay(inside, object, &bodies));
-    let cut = sliced(&pieces, &bodies);
+    let parts = pieces.broken().steps.iter().take(1).flat_map(|step| &step.result.parts);
+    let stresses = args.coloring.stresses(parts.map(|part| &*part.shape), reporter);
+    let cut = sliced(&pieces, &stresses, &bodies);
     let units = object.grid.h / Place::standing(&object.mass).h;
     let explained = args.coloring.explain(&cut, &mut bodies, (camera, units), overlay)?;
     let is_hidden = args.show.only() || args.coloring.is_alone();
@@ -275,7 +279,7 @@ fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Resu
     }
     let whole = || args.view.camera_on(&sandbox.surface_points(None), args.size);
     let camera = camera.or(own_camera).unwrap_or_else(whole);
-    let explained = args.coloring.of_scene(&mut sandbox, camera)?;
+    let explained = args.coloring.of_scene(&mut sandbox, camera, reporter)?;
     let bodies = if args.coloring.is_alone() { Vec::new() } else { sandbox.render_bodies(None) };
     let arena = sandbox.arena().read().unwrap_or_else(PoisonError::into_inner);
     let still = Still {

@@ -4,8 +4,10 @@
 //! depends on the window or the panels.
 
 mod beside;
+mod body_stress;
 mod break_log;
 pub mod breaking;
+mod chart;
 mod coarser;
 mod coloring;
 mod contact_options;
@@ -46,6 +48,8 @@ mod seeds_file;
 mod shot;
 mod slices;
 mod stage;
+mod step_trace;
+pub mod svg;
 mod timeline;
 mod touching;
 mod tuning;
@@ -55,8 +59,10 @@ pub use crate::{
     import::{ImportError, Imported, display_name, import},
 };
 pub use beside::{Broken, ColumnState, ColumnView, Differing, MOST as MOST_BESIDE, Way};
+pub use body_stress::{BodyStress, StressFigures};
 pub use break_log::{BreakLog, BreakRecord};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
+pub use chart::{Chart, ChartAxis, ChartForm, ChartSeries};
 pub use coloring::{
     BodyColors, BodyPlace, ColorMap, Coloring, Fill, Key, Kind, Legend, Painter, Place, Plate, Quantity,
     QuantityEntry, Range, Scale, SeedSet, scale_bar,
@@ -96,6 +102,7 @@ pub use shipped::{SHIPPED_SCENES, ShippedScene};
 pub use shot::{Shot, ShotLook};
 pub use slices::{MOST_OPENING, Slice, SliceOrder, SlicePlace, Sliced, Swing, draw_slices};
 pub use stage::{Aim, BodyInfo, Origin, ScenePick, Status};
+pub use step_trace::StepFigures;
 pub use strength::{BodyStrength, BondStrength, MOST_LUMPS};
 pub use stress::StressReport;
 pub use timeline::{TakeInfo, Timeline};

@@ -8,6 +8,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use super::{
     BodyInfo, BreakLog, Coloring, Legend, Moment, Painter, Place, Quantity, Scale, Slice, Sliced, Timeline,
     ViewTuning,
+    body_stress::Stresses,
     coloring::body_place,
     draw_slices,
     exporting::Leaving,
@@ -90,8 +91,8 @@ impl Shot {
         let Some((moment, poses)) = self.at(time) else { return Vec::new() };
         let shown = moment.stage.known().zip(poses).filter(|((id, ..), _)| !hidden.contains(id));
         shown
-            .flat_map(|((_, def, info), pose)| {
-                let color = look.color((def, *info, &pose));
+            .flat_map(|((id, def, info), pose)| {
+                let color = look.color((id, def, *info, &pose));
                 drawn_parts(def, pose).map(move |(shape, world_from_local)| RenderBody {
                     shape,
                     world_from_local,
@@ -114,20 +115,26 @@ pub struct ShotLook {
     slices: Vec<Slice>,
     scale: Scale,
     breaks: BreakLog,
+    stresses: Stresses,
 }
 
 impl ShotLook {
     /// The look that `view` and `slices` give to a shot. Colours of numbers reach from the least to the greatest of the whole
     /// shot, unless the scale says otherwise.
-    pub(super) fn new(shot: &Shot, view: &ViewTuning, slices: &[Slice], breaks: &BreakLog) -> Self {
-        let mut look =
-            Self { slices: slices.to_vec(), scale: view.scale, breaks: breaks.clone(), colors: None };
+    pub(super) fn new(
+        shot: &Shot,
+        view: &ViewTuning,
+        slices: &[Slice],
+        (breaks, stresses): (&BreakLog, &Stresses),
+    ) -> Self {
+        let (breaks, stresses) = (breaks.clone(), stresses.clone());
+        let mut look = Self { slices: slices.to_vec(), scale: view.scale, breaks, stresses, colors: None };
         if let Coloring::Value(quantity) = view.color_by {
             let mut values = Vec::new();
             for (_, moment, motions) in shot.each() {
                 let bodies = moment.stage.known().zip(motions.iter());
-                let value = |((_, def, info), motion): ((BodyId, &BodyDef, &BodyInfo), &Motion)| {
-                    look.value(quantity, (def, *info, &motion.state))
+                let value = |((id, def, info), motion): ((BodyId, &BodyDef, &BodyInfo), &Motion)| {
+                    look.value(quantity, (id, def, *info, &motion.state))
                 };
                 values.extend(bodies.filter_map(value));
             }
@@ -136,11 +143,11 @@ impl ShotLook {
         look
     }
 
-    fn value(&self, quantity: Quantity, known: (&BodyDef, BodyInfo, &BodyState)) -> Option<f64> {
-        (quantity.of)(&Place { body: &body_place(&self.breaks, known), voxel: None })
+    fn value(&self, quantity: Quantity, known: (BodyId, &BodyDef, BodyInfo, &BodyState)) -> Option<f64> {
+        (quantity.of)(&Place { body: &body_place((&self.breaks, &self.stresses), known), voxel: None })
     }
 
-    fn color(&self, known: (&BodyDef, BodyInfo, &BodyState)) -> Option<[u8; 3]> {
+    fn color(&self, known: (BodyId, &BodyDef, BodyInfo, &BodyState)) -> Option<[u8; 3]> {
         let (quantity, painter) = self.colors.as_ref()?;
         Some(painter.color(self.value(*quantity, known).unwrap_or(f64::NAN)))
     }
@@ -165,8 +172,8 @@ impl ShotLook {
             return (below, legends);
         };
         let shown = moment.stage.known().zip(&poses).filter(|((id, ..), _)| !hidden.contains(id));
-        let sliced = shown.map(|((_, def, info), pose)| Sliced {
-            place: body_place(&self.breaks, (def, *info, pose)),
+        let sliced = shown.map(|((id, def, info), pose)| Sliced {
+            place: body_place((&self.breaks, &self.stresses), (id, def, *info, pose)),
             parts: drawn_parts(def, *pose).collect(),
         });
         let sliced: Vec<Sliced<'_>> = sliced.collect();

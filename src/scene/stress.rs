@@ -9,18 +9,20 @@ use std::sync::{Arc, mpsc};
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::{Cells, Touching, stage::Stage};
+use super::{
+    BodyStress, Cells, Touching,
+    body_stress::{Stresses, elastic_body},
+    stage::Stage,
+};
 use crate::{
     bodies::{Body, BodyId},
-    elastic::{ElasticBody, ElasticError, Load, Material, Settings, Solution, Solver},
+    elastic::{ElasticBody, ElasticError, Load, Settings, Solver},
     fracture::{Cancel, CancelOnDrop, Dab, Impact, Paint, UNIT_BITS},
     render::{Overlay, Point},
     shape::{Octree, Shape},
     svo::morton,
 };
 
-/// Level of the cells, if the body's octree is as fine.
-const LEVEL: u32 = 5;
 /// Most dots.
 const MOST_DOTS: usize = 60_000;
 /// The tension that is brightest is exceeded in this share of the dots.
@@ -36,12 +38,8 @@ const FAINTEST: f32 = 0.15;
 const LITTLE: f32 = 0.4;
 /// Radius of the blow as a share of the object's longest side.
 const REACH: f64 = 0.05;
-/// Poisson's ratio.
-const POISSON: f64 = 0.2;
 /// Modes that the weakness is made of.
 const MODES: usize = 6;
-/// Young's modulus, Pa; stress under given loads does not depend on it.
-const STIFFNESS: f64 = 1e9;
 /// Colour of tension, sRGB.
 const GOLD: [u8; 3] = [255, 190, 50];
 
@@ -83,8 +81,8 @@ impl PartialEq for Wanted {
 struct Solved {
     wanted: Wanted,
     solver: Arc<Solver>,
-    /// The displacements; none of a weakness.
-    solution: Option<Solution>,
+    /// The stress; none of a weakness.
+    stress: Option<Arc<BodyStress>>,
     /// Tension of each cell, Pa, or its weakness, 0 to 1.
     tension: Vec<f32>,
     dots: Arc<Dots>,
@@ -112,6 +110,10 @@ struct Job {
 #[derive(Default)]
 pub(super) struct StressView {
     shown: Option<Arc<Solved>>,
+    /// Stresses of bodies under their weight, where these were asked for.
+    weights: Stresses,
+    /// These, and the stress on display.
+    known: Stresses,
     job: Option<Job>,
     failed: Option<(Wanted, String)>,
     revision: u64,
@@ -165,13 +167,16 @@ impl StressView {
     /// waits. In a mode that shows neither stress nor weakness everything is forgotten.
     pub fn update(&mut self, mode: Touching, aim: Option<(BodyId, Impact)>, paint: &[Dab], stage: &Stage) {
         if !matches!(mode, Touching::Stress | Touching::Weakness) {
-            self.revision += u64::from(self.shown.is_some());
-            (self.shown, self.job, self.failed) = (None, None, None);
+            self.forget();
+            self.job = None;
             return;
         }
         if let Some(job) = &self.job {
             match job.receiver.try_recv() {
-                Ok(Ok(solved)) => (self.shown, self.failed) = (Some(Arc::new(solved)), None),
+                Ok(Ok(solved)) => {
+                    self.failed = None;
+                    self.show(Some(Arc::new(solved)));
+                }
                 Ok(Err(error)) => self.failed = Some((job.wanted.clone(), error.to_string())),
                 Err(mpsc::TryRecvError::Disconnected) => {
                     self.failed = Some((job.wanted.clone(), "the solver stopped unexpectedly".into()));
@@ -189,8 +194,7 @@ impl StressView {
         let impact = aim.map(|aim| aim.1).filter(|_| !is_weakness);
         let wanted = body.and_then(|body| wanted(body, (impact, is_weakness), paint, stage));
         let Some(wanted) = wanted else {
-            self.revision += u64::from(self.shown.is_some());
-            (self.shown, self.failed) = (None, None);
+            self.forget();
             return;
         };
         let is_shown = self.shown.as_ref().is_some_and(|shown| shown.wanted == wanted);
@@ -200,6 +204,46 @@ impl StressView {
         } else if !has_failed {
             self.job = Some(Job::start(wanted, self.shown.clone()));
         }
+    }
+
+    fn forget(&mut self) {
+        self.failed = None;
+        if self.shown.is_some() {
+            self.revision += 1;
+            self.show(None);
+        }
+    }
+
+    fn show(&mut self, shown: Option<Arc<Solved>>) {
+        self.known = self.weights.clone();
+        if let Some(Solved { wanted, stress: Some(stress), .. }) = shown.as_deref() {
+            self.known.insert(wanted.body, &wanted.shape, stress);
+        }
+        self.shown = shown;
+    }
+
+    /// Solves for the stress of every body with voxels under its weight, as [`StressView::update`] does where nothing is aimed:
+    /// they are known from then on. Waits. Returns why bodies have none.
+    pub fn weigh(&mut self, paint: &[Dab], stage: &Stage) -> Vec<ElasticError> {
+        let (mut weights, mut failed) = (Stresses::default(), Vec::new());
+        for wanted in stage.bodies().iter().filter_map(|body| wanted(body, (None, false), paint, stage)) {
+            match solve(wanted, None, Cancel::never()) {
+                Ok(Solved { wanted, stress: Some(stress), .. }) => {
+                    weights.insert(wanted.body, &wanted.shape, &stress);
+                }
+                Ok(_) => (),
+                Err(error) => failed.push(error),
+            }
+        }
+        self.weights = weights;
+        self.revision += 1;
+        self.show(self.shown.clone());
+        failed
+    }
+
+    /// The stresses of bodies: that on display, and those under their weight where these were asked for.
+    pub fn known(&self) -> &Stresses {
+        &self.known
     }
 
     /// Adds dots where the surface is in tension.
@@ -333,21 +377,21 @@ fn solve(wanted: Wanted, last: Option<&Solved>, cancel: &Cancel) -> Result<Solve
         Some(last) => (Arc::clone(&last.solver), Arc::clone(&last.dots)),
         None => prepared(&wanted)?,
     };
-    let (solution, tension) = if wanted.is_weakness {
+    let (stress, tension) = if wanted.is_weakness {
         (None, solver.modes(MODES, cancel)?.weakness)
     } else {
         let load = match wanted.blow {
             Some((point, direction)) => Load::Blow { point, direction, radius: wanted.reach, newtons: 1.0 },
             None => Load::Acceleration(wanted.gravity),
         };
-        let start = last.and_then(|last| last.solution.as_ref());
+        let start = last.and_then(|last| last.stress.as_ref()).map(|stress| stress.solution());
         let solution = solver.solve(&[load], &Settings::DISPLAY, start, cancel)?;
         let tension = solution.tension();
-        (Some(solution), tension)
+        (Some(Arc::new(BodyStress::new(solution))), tension)
     };
     let value = |(local, cell): &(DVec3, u32)| {
-        let smooth =
-            solution.as_ref().and_then(|s: &Solution| s.tension_at(wanted.shape.shape_from_local(*local)));
+        let place = wanted.shape.shape_from_local(*local);
+        let smooth = stress.as_ref().and_then(|stress| stress.solution().tension_at(place));
         smooth.map_or(tension[*cell as usize], |tension| tension as f32)
     };
     let at_dots: Vec<f32> = dots.places.par_iter().map(value).collect();
@@ -355,15 +399,13 @@ fn solve(wanted: Wanted, last: Option<&Solved>, cancel: &Cancel) -> Result<Solve
     sorted.sort_unstable_by(f32::total_cmp);
     let at = ((1.0 - BRIGHTEST) * sorted.len() as f64) as usize;
     let brightest = sorted.get(at).copied().unwrap_or(0.0).max(f32::MIN_POSITIVE);
-    Ok(Solved { wanted, solver, solution, tension, dots, at_dots, brightest })
+    Ok(Solved { wanted, solver, stress, tension, dots, at_dots, brightest })
 }
 
 /// A solver for the shape, and the dots on its surface.
 fn prepared(wanted: &Wanted) -> Result<(Arc<Solver>, Arc<Dots>), ElasticError> {
     let octree = wanted.shape.as_octree().ok_or(ElasticError::NoVoxels)?;
-    let density = wanted.shape.density();
-    let material = Material { youngs_modulus: STIFFNESS, poissons_ratio: POISSON, density };
-    let body = Arc::new(ElasticBody::new(octree, LEVEL.min(octree.level()), material)?);
+    let body = elastic_body(&wanted.shape, wanted.shape.density())?;
     let solver = if wanted.is_free {
         Solver::free(&body)
     } else {
@@ -426,7 +468,7 @@ mod tests {
         };
         let top = (bounds[0] + bounds[1]) / 2.0 * DVec3::new(1.0, 0.0, 1.0) + DVec3::Y * bounds[1].y;
         let solved = solve(wanted(Some((top, DVec3::NEG_Y))), None, Cancel::never()).unwrap();
-        assert!(solved.solution.as_ref().unwrap().convergence.is_converged);
+        assert!(solved.stress.as_ref().unwrap().solution().convergence.is_converged);
         assert_eq!(solved.tension.len(), solved.solver.body().len());
         let dots = &solved.dots;
         assert!(dots.places.iter().all(|(_, cell)| (*cell as usize) < solved.tension.len()));
@@ -492,7 +534,7 @@ mod tests {
         // The same blow again starts from its own solution.
         let last = view.shown.as_deref();
         let again = solve(wanted_as(last.unwrap()), last, Cancel::never()).unwrap();
-        let convergence = again.solution.unwrap().convergence;
+        let convergence = again.stress.unwrap().solution().convergence;
         assert!(convergence.iterations <= 1, "{convergence:?}");
         assert!(Arc::ptr_eq(&again.dots, &last.unwrap().dots));
         // Under its weight, standing on its lowest cells, a box is hardly pulled anywhere.
@@ -502,7 +544,7 @@ mod tests {
         assert!(most < 0.3 * press, "{most} {press}");
         let weak = Wanted { is_weakness: true, is_free: true, ..wanted(None) };
         let weak = solve(weak, None, Cancel::never()).unwrap();
-        assert!(weak.solution.is_none() && weak.tension.len() == weak.solver.body().len());
+        assert!(weak.stress.is_none() && weak.tension.len() == weak.solver.body().len());
         assert_eq!(weak.tension.iter().copied().fold(0.0, f32::max), 1.0);
     }
 

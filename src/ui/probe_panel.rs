@@ -105,6 +105,11 @@ fn rows(ui: &mut egui::Ui, probe: &Probe) {
             figure(ui, name, format!("{distance:.3} voxels"));
         }
     }
+    for (name, pascals) in [("Tension", probe.stress_pa), ("Von Mises", probe.von_mises_pa)] {
+        if let Some(pascals) = pascals {
+            figure(ui, name, format!("{pascals:.3e} Pa"));
+        }
+    }
     if let Some(corners) = probe.corners {
         let mut owners = corners.to_vec();
         owners.sort_unstable();

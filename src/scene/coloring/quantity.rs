@@ -6,6 +6,7 @@ use glam::DVec3;
 
 use crate::{
     fracture::UNIT_BITS,
+    scene::{BodyStress, StressFigures},
     shape::{Octree, Shape},
 };
 
@@ -34,6 +35,8 @@ pub struct QuantityEntry {
     pub of_voxels: bool,
     /// Whether it needs the seeds of a break, and changes within an octant.
     pub of_seeds: bool,
+    /// Whether it needs the stress of a body, and changes within an octant that is larger than the cells of the stress.
+    pub of_stress: bool,
     /// The value; `None` where there is none.
     pub of: fn(&Place<'_>) -> Option<f64>,
 }
@@ -62,6 +65,8 @@ pub struct BodyPlace<'a> {
     pub seeds: Option<SeedSet<'a>>,
     /// Deepest contact, m, and the sum of its contacts' impulses in the last step, N s.
     pub pressing: Option<[f64; 2]>,
+    /// Its elastic stress.
+    pub stress: Option<&'a BodyStress>,
 }
 
 impl<'a> BodyPlace<'a> {
@@ -80,6 +85,7 @@ impl<'a> BodyPlace<'a> {
             physics_level: None,
             seeds: None,
             pressing: None,
+            stress: None,
         }
     }
 }
@@ -134,6 +140,8 @@ kintsugi_core::table! {
         ContactDepth = CONTACT_DEPTH,
         ContactImpulse = CONTACT_IMPULSE,
         PhysicsLevel = PHYSICS_LEVEL,
+        Stress = STRESS,
+        VonMises = VON_MISES,
         Solid = SOLID,
         NodeLevel = NODE_LEVEL,
         Coverage = COVERAGE,
@@ -186,6 +194,7 @@ const NUMBER: QuantityEntry = QuantityEntry {
     kind: Kind::Number,
     of_voxels: false,
     of_seeds: false,
+    of_stress: false,
     of: |_| None,
 };
 
@@ -296,6 +305,28 @@ static PHYSICS_LEVEL: QuantityEntry = QuantityEntry {
     ..NUMBER
 };
 
+static STRESS: QuantityEntry = QuantityEntry {
+    name: "stress",
+    label: "Stress, tension",
+    unit: "Pa",
+    help: "Largest principal stress, 0 where everything is pressed together: on slices of the cell that holds the voxel, else the \
+           greatest of the body. In the window that of Physics, Show: stress, under a blow for each newton",
+    of_stress: true,
+    of: |place| stress(place).map(|figures| figures.tension),
+    ..NUMBER
+};
+
+static VON_MISES: QuantityEntry = QuantityEntry {
+    name: "von-mises",
+    label: "Stress, von Mises",
+    unit: "Pa",
+    help: "Equivalent stress of von Mises, which compression has, too: on slices of the cell that holds the voxel, else the \
+           greatest of the body. In the window that of Physics, Show: stress, under a blow for each newton",
+    of_stress: true,
+    of: |place| stress(place).map(|figures| figures.von_mises),
+    ..NUMBER
+};
+
 static SOLID: QuantityEntry = QuantityEntry {
     name: "solid",
     label: "Voxels",
@@ -358,6 +389,15 @@ static CRACK_DISTANCE: QuantityEntry = QuantityEntry {
     of: crack_distance,
     ..NUMBER
 };
+
+/// The stress of the cell that holds the voxel, or the greatest of the body.
+fn stress(place: &Place<'_>) -> Option<StressFigures> {
+    let stress = place.body.stress?;
+    match place.voxel {
+        Some(voxel) => stress.at(voxel.centre, voxel.octree.level()),
+        None => Some(stress.greatest()),
+    }
+}
 
 /// The seeds, the voxel's centre in their units, and m for each unit.
 fn at_seeds<'a>(place: &'a Place<'_>) -> Option<(&'a SeedSet<'a>, DVec3, f64)> {

@@ -1,6 +1,6 @@
 //! Colours of bodies by a quantity, and the legend that explains them.
 //!
-//! In: the stage, the log of breaks. Out: a colour for each body, by its id.
+//! In: the stage, the log of breaks, stresses. Out: a colour for each body, by its id.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::{
 use crate::{
     bodies::{Body, BodyDef, BodyId, BodyState},
     render::piece_color,
-    scene::{BodyInfo, BreakLog, stage::Stage},
+    scene::{BodyInfo, BreakLog, body_stress::Stresses, stage::Stage},
 };
 
 /// Colours of bodies, and what they mean.
@@ -23,8 +23,13 @@ pub struct BodyColors {
 
 impl BodyColors {
     /// Colours of all bodies by a quantity.
-    pub(in crate::scene) fn new(quantity: Quantity, scale: Scale, stage: &Stage, breaks: &BreakLog) -> Self {
-        let values = values_of(quantity, stage, breaks);
+    pub(in crate::scene) fn new(
+        quantity: Quantity,
+        scale: Scale,
+        stage: &Stage,
+        logs: (&BreakLog, &Stresses),
+    ) -> Self {
+        let values = values_of(quantity, stage, logs);
         let painter = Painter::new(quantity, scale, values.iter().map(|(_, value)| *value));
         let colors = values.iter().map(|(id, value)| (*id, painter.color(*value))).collect();
         Self { quantity, painter, colors }
@@ -33,7 +38,7 @@ impl BodyColors {
     /// Colours of the same numbers for the bodies of another stage.
     pub(in crate::scene) fn on(&self, stage: &Stage) -> Self {
         let (quantity, painter) = (self.quantity, self.painter.clone());
-        let values = values_of(quantity, stage, &BreakLog::default());
+        let values = values_of(quantity, stage, (&BreakLog::default(), &Stresses::default()));
         let colors = values.iter().map(|(id, value)| (*id, painter.color(*value))).collect();
         Self { quantity, painter, colors }
     }
@@ -52,11 +57,11 @@ impl BodyColors {
 }
 
 /// The values of all bodies that have one.
-fn values_of(quantity: Quantity, stage: &Stage, breaks: &BreakLog) -> Vec<(BodyId, f64)> {
+fn values_of(quantity: Quantity, stage: &Stage, logs: (&BreakLog, &Stresses)) -> Vec<(BodyId, f64)> {
     let pressing = Pressing::new(stage, quantity);
     let value = |body: &Body| {
-        let known = (&body.def, stage.info_or_whole(body.id), &body.state);
-        let of = BodyPlace { pressing: Some(pressing.of(body.id)), ..body_place(breaks, known) };
+        let known = (body.id, &body.def, stage.info_or_whole(body.id), &body.state);
+        let of = BodyPlace { pressing: Some(pressing.of(body.id)), ..body_place(logs, known) };
         Some((body.id, (quantity.of)(&Place { body: &of, voxel: None })?))
     };
     stage.bodies().iter().filter_map(value).collect()
@@ -64,8 +69,8 @@ fn values_of(quantity: Quantity, stage: &Stage, breaks: &BreakLog) -> Vec<(BodyI
 
 /// A body as quantities read it, without its contacts.
 pub(in crate::scene) fn body_place<'a>(
-    breaks: &'a BreakLog,
-    (def, info, state): (&'a BodyDef, BodyInfo, &BodyState),
+    (breaks, stresses): (&'a BreakLog, &'a Stresses),
+    (id, def, info, state): (BodyId, &'a BodyDef, BodyInfo, &BodyState),
 ) -> BodyPlace<'a> {
     let record = info.origin.and_then(|origin| Some((breaks.get(origin.record)?, origin.part)));
     let seeds = record.and_then(|(record, _)| {
@@ -83,6 +88,7 @@ pub(in crate::scene) fn body_place<'a>(
         motion: Some([state.linear_velocity.length(), state.angular_velocity.length()]),
         physics_level: Some(def.physics_level),
         seeds,
+        stress: stresses.of(id, &def.shape),
         ..BodyPlace::of(&def.shape)
     }
 }

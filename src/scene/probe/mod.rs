@@ -1,8 +1,8 @@
 //! The probe: everything that is known of one voxel, as fields and as JSON.
 //!
 //! In: an octree and the coordinates of a voxel; then, as far as they are at hand, the pattern of a break, its
-//! [`Inside`](super::overlays::Inside), and the place of the grid. Out: a [`Probe`]. `docs/files.md` describes its
-//! fields, and `tools/probe_check.py` computes them again from `voxels.npz`.
+//! [`Inside`](super::overlays::Inside), the place of the grid, and the body's stress. Out: a [`Probe`].
+//! `docs/files.md` describes its fields, and `tools/probe_check.py` computes them again from `voxels.npz`.
 
 mod cells;
 mod pieces;
@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::{
     bodies::BodyId,
+    scene::BodyStress,
     svo::{Forest, Grid, Octant, morton, unpack_cut, unpack_normal},
 };
 
@@ -212,6 +213,13 @@ pub struct Probe {
     /// a corner's number are its x, y, z.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corners: Option<[u32; 8]>,
+    /// Largest principal stress of the cell of the body's stress that holds the voxel, Pa; 0 where every direction is
+    /// compressed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stress_pa: Option<f64>,
+    /// Equivalent stress of von Mises of that cell, Pa.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub von_mises_pa: Option<f64>,
     /// Coverage and planes.
     #[serde(flatten)]
     pub boundary: ProbeBoundary,
@@ -243,6 +251,15 @@ impl Probe {
         Self { centre_in_mesh: Some(centre.to_array()), ..self }
     }
 
+    /// The same with the stress of the voxel's body; an empty voxel has none.
+    #[must_use]
+    pub fn with_stress(self, stress: &BodyStress) -> Self {
+        let centre = DVec3::from_array(self.voxel.map(|v| f64::from(v) + 0.5));
+        let figures = stress.at(centre, self.level).filter(|_| self.kind != ProbeKind::Outside);
+        let stress_pa = figures.map(|figures| figures.tension);
+        Self { stress_pa, von_mises_pa: figures.map(|figures| figures.von_mises), ..self }
+    }
+
     /// All fields as indented JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -258,8 +275,8 @@ pub struct Probed {
     pub body: BodyId,
     /// What is known of it.
     pub probe: Probe,
-    /// Revision of the inside that was read back.
-    pub(in crate::scene) inside: u64,
+    /// Revision of the inside that was read back, and of the stress.
+    pub(in crate::scene) revision: u64,
 }
 
 /// What an octree holds at a voxel.

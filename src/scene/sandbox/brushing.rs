@@ -98,6 +98,15 @@ impl Sandbox {
         self.stress.is_busy()
     }
 
+    /// Solves for the stress of every body with voxels under its weight, which quantities of stress show from then on. Waits.
+    /// Returns one line about the bodies that have none.
+    pub fn weigh(&mut self) -> Option<String> {
+        let paint = &self.document.tuning().fracture.paint;
+        let failed = self.stress.weigh(paint, &self.stage);
+        let why = failed.first()?;
+        Some(format!("{} of {} bodies have no stress: {why}", failed.len(), self.stage.bodies().len()))
+    }
+
     /// Paints dense dabs where the tension on display is greatest, with as many seeds in all as the pattern has. Returns how
     /// many dabs there are.
     pub fn paint_by_stress(&mut self) -> usize {

@@ -1,7 +1,7 @@
 //! The probe of the window: everything about the voxel under a click.
 //!
 //! In: a picked point. Out: a [`Probe`] that is kept until the next click, and made anew when the inside of the break has been read
-//! back.
+//! back, or other stress is shown.
 
 use glam::{DVec3, Vec3};
 
@@ -25,7 +25,7 @@ impl Sandbox {
     pub fn probe_at(&mut self, pick: &ScenePick, direction: Vec3) -> bool {
         self.probed = self.voxel_at(pick, direction.as_dvec3()).map(|voxel| {
             let probe = self.probe(pick.body, voxel);
-            Probed { body: pick.body, probe, inside: self.looking.revision() }
+            Probed { body: pick.body, probe, revision: self.probe_revision() }
         });
         self.probed.is_some()
     }
@@ -56,15 +56,20 @@ impl Sandbox {
         Some([0, 1, 2, 3, 4, 5, 6, 7].map(corner))
     }
 
-    /// Makes the probe anew if the inside of its break has been read back since.
+    /// Changes whenever a probe may say something else of the same voxel.
+    fn probe_revision(&self) -> u64 {
+        self.looking.revision() + self.stress.revision()
+    }
+
+    /// Makes the probe anew if the inside of its break has been read back since, or if other stress is shown.
     pub(super) fn refresh_probe(&mut self) {
-        let revision = self.looking.revision();
-        let Some(Probed { body, probe, inside }) = &self.probed else { return };
-        if *inside == revision || self.stage.body(*body).is_none() {
+        let revision = self.probe_revision();
+        let Some(Probed { body, probe, revision: made_at }) = &self.probed else { return };
+        if *made_at == revision || self.stage.body(*body).is_none() {
             return;
         }
         let (body, voxel) = (*body, probe.voxel);
-        self.probed = Some(Probed { body, probe: self.probe(body, voxel), inside: revision });
+        self.probed = Some(Probed { body, probe: self.probe(body, voxel), revision });
     }
 
     fn voxel_at(&self, pick: &ScenePick, direction: DVec3) -> Option<[u32; 3]> {
@@ -116,7 +121,10 @@ impl Sandbox {
                 rng: record.params.rng,
             });
         }
-        probe
+        match self.stress.known().of(id, &body.def.shape) {
+            Some(stress) => probe.with_stress(stress),
+            None => probe,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
     render::{BodySeams, Clips, Overlay, RenderBody, RenderOptions},
     scene::{
         Aim, Coloring, Legend, LookingReport, Pin, PreviewMode, PreviewReport, ScenePick, Shot, ShotLook,
-        Touching, Tuning,
+        StepFigures, Touching, Tuning,
         coloring::BodyColors,
         document::Document,
         looking,
@@ -46,7 +46,13 @@ impl Sandbox {
     fn body_colors(&self) -> Option<BodyColors> {
         let view = &self.document.tuning().view;
         let Coloring::Value(quantity) = view.color_by else { return None };
-        Some(BodyColors::new(quantity, view.scale, &self.stage, &self.breaks))
+        Some(BodyColors::new(quantity, view.scale, &self.stage, (&self.breaks, self.stress.known())))
+    }
+
+    /// Energies and contacts after the steps since the scene was opened, in the order of time.
+    #[must_use]
+    pub fn step_figures(&self) -> &[StepFigures] {
+        self.trace.all()
     }
 
     /// What the colours of bodies and of slices mean.
@@ -73,6 +79,7 @@ impl Sandbox {
         SliceScene {
             stage: &self.stage,
             breaks: &self.breaks,
+            stresses: self.stress.known(),
             explode: tuning.view.explode,
             slices: &tuning.slices,
             scale: tuning.view.scale,
@@ -84,7 +91,7 @@ impl Sandbox {
     #[must_use]
     pub fn shot_look(&self, shot: &Shot) -> ShotLook {
         let tuning = self.document.tuning();
-        ShotLook::new(shot, &tuning.view, &tuning.slices, &self.breaks)
+        ShotLook::new(shot, &tuning.view, &tuning.slices, (&self.breaks, self.stress.known()))
     }
 
     /// Planes that cut the picture open now.
@@ -399,6 +406,7 @@ impl Sandbox {
         let paint = &self.document.tuning().fracture.paint;
         self.stress.update(mode, aim, paint, &self.stage);
         self.touched.update(mode, (&mut self.stage, &self.stress), marks, inside)?;
+        self.refresh_probe();
         self.update_debris();
         let below = self.debris_view.overlay().or(self.touched.overlay()).or(self.looking.overlay());
         let below = below.map(|overlay| &**overlay);
@@ -421,12 +429,13 @@ impl Sandbox {
         let scene = SliceScene {
             stage: &self.stage,
             breaks: &self.breaks,
+            stresses: self.stress.known(),
             explode: tuning.view.explode,
             slices: &tuning.slices,
             scale: tuning.view.scale,
             pinned: pinned.map(|(pin, cells)| (&pin.aim, cells)),
         };
-        self.slices.update(&scene, (below, revision));
+        self.slices.update(&scene, (below, revision + self.stress.revision()));
         Ok(())
     }
 

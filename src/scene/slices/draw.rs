@@ -13,6 +13,7 @@ use crate::{
     render::{Clips, Line, Overlay, Triangle},
     scene::{
         Aim, BreakLog, Cells,
+        body_stress::Stresses,
         coloring::{
             BodyPlace, Legend, Painter, Place, Pressing, Quantity, Scale, SeedSet, VoxelPlace, body_place,
         },
@@ -41,6 +42,7 @@ pub struct Sliced<'a> {
 pub(in crate::scene) struct SliceScene<'a> {
     pub stage: &'a Stage,
     pub breaks: &'a BreakLog,
+    pub stresses: &'a Stresses,
     pub explode: f64,
     pub slices: &'a [Slice],
     pub scale: Scale,
@@ -64,8 +66,8 @@ impl SliceScene<'_> {
         let placed = stage.bodies().iter().zip(stage.explode_offsets(self.explode));
         let seen = placed.filter(|(body, _)| !stage.status(body.id).hidden);
         seen.map(|(body, offset)| {
-            let known = (&body.def, stage.info_or_whole(body.id), &body.state);
-            let place = body_place(self.breaks, known);
+            let known = (body.id, &body.def, stage.info_or_whole(body.id), &body.state);
+            let place = body_place((self.breaks, self.stresses), known);
             let pinned = self.pinned.filter(|(aim, _)| aim.body == body.id).map(|(aim, cells)| SeedSet {
                 seeds: &cells.pattern.seeds,
                 objects: &cells.pattern.objects,
@@ -240,9 +242,14 @@ fn values(
     quantity: Option<Quantity>,
     body: &BodyPlace<'_>,
 ) -> Vec<(CutOctant, Option<f64>)> {
-    let changes = quantity.is_some_and(|quantity| quantity.of_seeds && body.seeds.is_some());
+    let by_seeds = quantity.is_some_and(|quantity| quantity.of_seeds && body.seeds.is_some());
+    let stress = body.stress.filter(|_| quantity.is_some_and(|quantity| quantity.of_stress));
     // Quantities of whole octants are shown as these are.
-    let largest = if changes { ((1u32 << octree.level()) / FINEST).max(1) } else { u32::MAX };
+    let largest = match stress {
+        Some(stress) => stress.cell_size(octree.level()),
+        None if by_seeds => ((1u32 << octree.level()) / FINEST).max(1),
+        None => u32::MAX,
+    };
     let mut octants = Vec::new();
     section(&octree.forest, octree.tree, plane, largest, &mut |octant| octants.push(octant));
     let value = |octant: &CutOctant| {

@@ -3,8 +3,12 @@ use glam::{DVec3, Vec3};
 use super::{Slice, SliceOrder, SlicePlace, Swing};
 use crate::{
     compute::{Choice, Compute},
+    elastic::Solution,
     render::piece_color,
-    scene::{Arrived, Coloring, Key, Quantity, Sandbox, Scene, sandbox::testing::until},
+    scene::{
+        Arrived, BodyStress, Coloring, Key, Legend, Quantity, Sandbox, Scene, Touching,
+        sandbox::testing::until,
+    },
 };
 
 fn opened(file: &str, level: u32) -> Sandbox {
@@ -116,6 +120,101 @@ fn bodies_have_the_colours_of_their_masses() {
     let kg = |body: &crate::bodies::Body| body.def.shape.mass().kg;
     let most = sandbox.bodies().iter().map(kg).fold(0.0, f64::max);
     assert!((range.high - most).abs() < 1e-9 * most);
+}
+
+/// Middles of the cells of a solution at that height along z (shape space), with their stress of von Mises.
+fn cells_at(solution: &Solution, z: f64) -> Vec<(DVec3, f64)> {
+    let body = solution.body();
+    let cells = (0..body.len()).map(|i| (body.cell(i).unwrap().centre, solution.stress()[i].von_mises()));
+    cells.filter(|(centre, _)| (centre.z - z).abs() <= 0.5 * body.cell_size()).collect()
+}
+
+/// The stress of von Mises in the cell that holds a point, by a search.
+fn von_mises(cells: &[(DVec3, f64)], edge: f64, point: DVec3) -> f64 {
+    let holds = |centre: DVec3| (centre - point).abs().max_element() <= 0.5001 * edge;
+    let mut found = cells.iter().filter(|(centre, _)| holds(*centre));
+    let (_, stress) = found.next().unwrap_or_else(|| panic!("no cell holds {point}"));
+    assert!(found.next().is_none(), "two cells hold {point}");
+    *stress
+}
+
+/// Every triangle of a slice across z has the colour of the stress of the cell in which it lies, and the legend has the least and
+/// the greatest of these. Returns how many colours there are.
+fn shows_stress(sandbox: &Sandbox, solution: &Solution) -> usize {
+    let legends = sandbox.legends();
+    let [Legend { title, unit, key: Key::Numbers(range) }] = &legends[..] else { panic!("{legends:?}") };
+    assert_eq!((title.as_str(), unit.as_str()), ("Stress, von Mises", "Pa"));
+    let body = &sandbox.bodies()[0];
+    let (state, centre) = (&body.state, body.def.shape.mass().centre);
+    let in_shape = |p: DVec3| state.rotation.inverse() * (p - state.position) + centre;
+    let triangles = &sandbox.inside_overlay().unwrap().triangles;
+    let cells = cells_at(solution, in_shape(triangles[0].a.as_dvec3()).z);
+    let (mut colors, mut ends) = (std::collections::BTreeSet::new(), [f64::INFINITY, 0.0]);
+    for triangle in triangles {
+        let middle = in_shape((triangle.a + triangle.b + triangle.c).as_dvec3() / 3.0);
+        let found = von_mises(&cells, solution.body().cell_size(), middle);
+        let [r, g, b, _] = triangle.color;
+        assert_eq!([r, g, b], range.color(found), "{found} Pa at {middle}");
+        colors.insert([r, g, b]);
+        ends = [found.min(ends[0]), found.max(ends[1])];
+    }
+    assert_eq!([range.low, range.high], ends);
+    colors.len()
+}
+
+/// The window's stress of the weight, and the command's. Level 6 has voxels finer than the cells, and octants larger than these.
+#[test]
+fn a_slice_shows_the_stress_where_there_is_one() {
+    let mut sandbox = opened("builtin:box", 6);
+    let of = middle(&sandbox, Quantity::VonMises);
+    slice(&mut sandbox, vec![of]);
+    assert!(sandbox.legends().is_empty(), "nothing was solved for");
+    assert!(sandbox.inside_overlay().unwrap().triangles.is_empty());
+    let body = &sandbox.bodies()[0];
+    let shape = std::sync::Arc::clone(&body.def.shape);
+    let gravity = body.state.rotation.inverse() * (DVec3::NEG_Y * 9.81);
+    let reference = BodyStress::of_weight(&shape, shape.density(), gravity).unwrap();
+    assert_eq!(shape.density(), 2000.0, "scenes have this density");
+
+    assert_eq!(sandbox.weigh(), None);
+    sandbox.update_touching().unwrap();
+    let colors = shows_stress(&sandbox, reference.solution());
+    assert!(colors > 20, "{colors}");
+
+    let mut shown = opened("builtin:box", 6);
+    slice(&mut shown, vec![of]);
+    let mut tuning = shown.tuning().clone();
+    tuning.view.touching = Touching::Stress;
+    shown.tune("stress", tuning.clone());
+    let start = std::time::Instant::now();
+    while shown.stress().is_none() || shown.is_solving_stress() {
+        assert!(start.elapsed().as_secs() < 120, "no stress comes");
+        shown.update_touching().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert_eq!(shows_stress(&shown, reference.solution()), colors);
+    // The probe says the same of the voxel behind the slice.
+    let (low, high) = shown.bounds(None).unwrap();
+    let from = low.midpoint(high).with_z(high.z + 3.0) + Vec3::new(0.05, 0.02, 0.0);
+    let pick = shown.pick(from, Vec3::NEG_Z).unwrap();
+    assert!(shown.probe_at(&pick, Vec3::NEG_Z));
+    let probe = shown.probed().unwrap().probe.clone();
+    let at = DVec3::from_array(probe.centre_in_mesh.unwrap());
+    let (cells, edge) = (cells_at(reference.solution(), at.z), reference.solution().body().cell_size());
+    assert_eq!(probe.von_mises_pa, Some(von_mises(&cells, edge, at)));
+    assert!(probe.stress_pa.unwrap() <= reference.greatest().tension);
+    assert!(probe.to_json().contains("\"stress_pa\""));
+    // Bodies have the colour of their greatest stress.
+    tuning.view.color_by = Coloring::Value(Quantity::VonMises);
+    shown.tune("colours", tuning.clone());
+    let Key::Numbers(range) = shown.legends().remove(0).key else { panic!("stresses are numbers") };
+    assert_eq!(shown.render_bodies(None)[0].color, Some(range.color(reference.greatest().von_mises)));
+    // With the display the stress goes, and the probe's with it.
+    tuning.view.touching = Touching::Off;
+    shown.tune("stress", tuning);
+    shown.update_touching().unwrap();
+    assert!(shown.legends().is_empty() && shown.inside_overlay().unwrap().triangles.is_empty());
+    assert_eq!(shown.probed().unwrap().probe.von_mises_pa, None);
 }
 
 #[test]
