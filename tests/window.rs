@@ -38,6 +38,8 @@ fn breaks_and_takes_back(display: &Display) {
     let error = broken["mass_error"].as_f64().unwrap();
     assert!(error.abs() < 1e-6, "the pieces weigh {error:e} more than the vase");
     assert_eq!(broken["errors"], Value::Array(Vec::new()));
+    let compared = program.until("every voxel compared", |s| s["conserved"]["all"] == true);
+    assert_eq!(compared["conserved"]["first_wrong"], Value::Null, "{:#}", compared["conserved"]);
     program.until("a new picture", |s| {
         s["window"]["frames"].as_u64() > broken["window"]["frames"].as_u64().map(|f| f + 3)
     });

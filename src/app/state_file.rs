@@ -205,6 +205,11 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
         "views": out.views.iter().map(&pixels).collect::<Vec<_>>(),
         "break_ms": sandbox.last_break().map(|b| b.seconds * 1000.0),
         "mass_error": sandbox.last_break().map(|b| b.mass_error),
+        "conserved": sandbox.last_break().map(|b| json!({
+            "all": b.is_checked(),
+            "checks": b.checks().collect::<Vec<_>>(),
+            "first_wrong": b.checks().find(|check| !check.ok).map(|check| check.name.as_str()),
+        })),
         "probe": sandbox.probed().map(|probed| &probed.probe),
         "legends": sandbox.legends().iter().map(|legend| legend.title.clone()).collect::<Vec<_>>(),
         "dust_share": sandbox.last_break().map(|b| b.dust_share),

@@ -16,7 +16,8 @@ use crate::{
     gpu::StageTiming,
     mesh::digest::NamedByDigest,
     provenance::{Provenance, VERSION},
-    scene::{BreakRecord, Origin, Penalty, Sandbox},
+    render::Camera,
+    scene::{BreakRecord, FieldSelection, Origin, Penalty, Sandbox},
     shape::{Geometry, Shape},
 };
 
@@ -57,6 +58,15 @@ struct SettingsReport {
     /// Level of distance fields, if they find the contacts.
     #[serde(skip_serializing_if = "Option::is_none")]
     field_level: Option<u32>,
+    /// Which points of distance fields become contacts, if they find the contacts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field_selection: Option<FieldSelection>,
+    /// Contacts that are enough; 0: all points.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field_most_points: Option<u32>,
+    /// Depth up to which contacts may be left out, a share of the body's radius.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field_epsilon: Option<f64>,
     response: String,
     penalty: Penalty,
     adaptive: Option<Adaptive>,
@@ -186,6 +196,8 @@ impl SimulationReport {
     /// Starts the report of a run.
     pub fn new(asked: Asked, sandbox: &Sandbox) -> Self {
         let s = sandbox.settings();
+        // Only distance fields read these options of the scene.
+        let field = (s.contacts.name() == "field").then(|| sandbox.scene(Camera::default()));
         let settings = SettingsReport {
             gravity: s.gravity,
             dt: s.dt,
@@ -193,7 +205,10 @@ impl SimulationReport {
             floor: s.floor,
             walls: s.walls,
             contacts: s.contacts.to_string(),
-            field_level: (s.contacts.name() == "field").then_some(sandbox.tuning().field_level),
+            field_level: field.as_ref().map(|scene| scene.field_level),
+            field_selection: field.as_ref().map(|scene| scene.field_selection),
+            field_most_points: field.as_ref().map(|scene| scene.field_most_points),
+            field_epsilon: field.as_ref().map(|scene| scene.field_epsilon),
             response: s.response.to_string(),
             penalty: sandbox.tuning().penalty,
             adaptive: s.adaptive,

@@ -5,7 +5,7 @@
 
 use std::{
     path::Path,
-    sync::{Arc, PoisonError, RwLock, mpsc},
+    sync::{Arc, OnceLock, PoisonError, RwLock, mpsc},
     time::Instant,
 };
 
@@ -14,6 +14,7 @@ use glam::{DVec3, Vec3};
 use crate::{
     bodies::{Body, BodyDef, BodyId, BodyState},
     compute::Compute,
+    export::checks::{self, Check, Moving},
     fracture::{
         Break, BreakContext, Cancel, CancelOnDrop, CrackSection, FractureCounts, FractureError,
         FractureParams, Impact, KeptCells, Part, Passes, SeedSource, Solved, Strike, break_shape,
@@ -67,6 +68,23 @@ pub struct BreakSummary {
     pub solved: Option<Solved>,
     /// The part that stayed together, if one was to.
     pub kept: Option<KeptSummary>,
+    /// Momentum and angular momentum, compared when the pieces replaced the body.
+    pub motion: Vec<Check>,
+    /// Voxels, mass and components, once a worker has compared them; see [`super::Sandbox::check_breaks`].
+    pub solid: Arc<OnceLock<Vec<Check>>>,
+}
+
+impl BreakSummary {
+    /// What was compared so far of what there was and what there is.
+    pub fn checks(&self) -> impl Iterator<Item = &Check> {
+        self.solid.get().into_iter().flatten().chain(&self.motion)
+    }
+
+    /// Whether all of it was compared.
+    #[must_use]
+    pub fn is_checked(&self) -> bool {
+        self.solid.get().is_some()
+    }
 }
 
 /// The part of a broken body that stayed together.
@@ -315,7 +333,7 @@ fn part_states(
 /// Definitions of the parts of `body` after `blow`, in their order; `first_radius` is the blow's innermost radius as a
 /// share of the body's longest side.
 pub(super) fn part_bodies(body: &Body, blow: &Blow, first_radius: f64, broken: &Break) -> Vec<BodyDef> {
-    let reach = body.def.shape.longest_side_m() * (2.0 * first_radius).clamp(0.05, 0.6);
+    let reach = reach(body, first_radius);
     let kept = broken.kept.as_ref().and_then(|kept| kept.part);
     let states = part_states(body, blow, reach, &broken.parts, kept);
     let parts = broken.parts.iter().zip(states);
@@ -330,6 +348,39 @@ pub(super) fn part_bodies(body: &Body, blow: &Blow, first_radius: f64, broken: &
             def
         })
         .collect()
+}
+
+/// Momentum of `body` as it was just before the break, against that of the bodies `after`, which the stage has in its place:
+/// the parts in their order, or, where bonds hold them, the body itself. What a collision took back
+/// (`jobs::collisions`) is in `body` already, and the velocity that the blow gave to each part is subtracted.
+///
+/// Hidden parts, and small ones that were merged, are within the parts. Dropped parts, dust, parts that cannot move (fixed,
+/// anchored, locked), and the voxels that stood in for a mesh that was cut are in no free part: their share is the
+/// difference of the moments. A later generation of a blow, and what comes loose when bonds fail, is not compared.
+pub(super) fn motion_checks(
+    body: &Body,
+    after: &[&Body],
+    (blow, first_radius): (&Blow, f64),
+    broken: &Break,
+) -> Vec<Check> {
+    let reach = reach(body, first_radius);
+    let kept = broken.kept.as_ref().and_then(|kept| kept.part);
+    let free = after.iter().enumerate().filter(|(_, piece)| !piece.is_static());
+    let pushed = |(i, piece): (usize, &&Body)| {
+        let still = Some(i) == kept;
+        let push =
+            if still { DVec3::ZERO } else { push(blow, piece.state.position, body.state.position, reach) };
+        (Moving::of(piece), push)
+    };
+    let pieces: Vec<(Moving, DVec3)> = free.map(pushed).collect();
+    let is_lost = broken.lost.dust_m3 != 0.0 || !broken.lost.dropped.is_empty();
+    let all_there = pieces.len() == after.len() && !is_lost && broken.before_m3.is_none();
+    checks::momentum(&Moving::of(body), &pieces, all_there).into()
+}
+
+/// How far from its point a blow pushes parts, m; `first_radius` as in [`part_bodies`].
+fn reach(body: &Body, first_radius: f64) -> f64 {
+    body.def.shape.longest_side_m() * (2.0 * first_radius).clamp(0.05, 0.6)
 }
 
 /// Innermost radius of a blow, as a share of the body's longest side.

@@ -160,7 +160,12 @@ fn contacts_are_counted_against_points_that_collide() {
         1,
         "which is followed, though all slept"
     );
-    assert_eq!(read_report(&out)["settings"]["field_level"], 4);
+    let report = read_report(&out);
+    let settings = &report["settings"];
+    assert_eq!(settings["field_level"], 4);
+    assert_eq!(settings["field_selection"], "deepest");
+    assert_eq!(settings["field_most_points"], 8);
+    assert_eq!(settings["field_epsilon"], 0.002);
     let (code, _, refused) = outcome(&kintsugi(arguments).output().unwrap());
     assert!(code == 2 && refused.contains("--contacts field"), "{code}: {refused}");
 }

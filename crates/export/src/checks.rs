@@ -3,12 +3,14 @@
 //! In: a [`BrokenObject`]. Out: named checks with figures, for the report and the window's badge.
 
 mod cracks;
+mod momentum;
 mod voxels;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use rayon::prelude::*;
 
+pub use self::momentum::{Moving, momentum};
 use self::voxels::{Found, Solids};
 use super::{BreakStep, BrokenObject, Cells, MeshCheck, made_of_voxels};
 use crate::{
@@ -47,12 +49,40 @@ impl Check {
 /// All checks over all steps.
 #[must_use]
 pub fn check(broken: &BrokenObject) -> Vec<Check> {
+    let mut all = over_steps(broken, |step| match (VoronoiDetail::of(&step.result), &step.result.pattern) {
+        (Some(detail), Some(pattern)) => check_voronoi(broken, step, detail, pattern),
+        _ => check_parts(broken, step),
+    });
+    all.push(crack_flags(broken));
+    all.push(numbering(broken));
+    #[cfg(feature = "testing")]
+    mishap(&mut all);
+    all
+}
+
+/// Those of the checks that say that everything that was there is there, for the window's badge: of a break by Voronoi cells
+/// voxels, none of them given twice, mass, and one component a piece; of other methods those of [`check`]. Left out is what
+/// recomputes the cracks, which takes longest, and what a break does not count (hidden parts).
+#[must_use]
+pub fn conserved(broken: &BrokenObject) -> Vec<Check> {
+    over_steps(broken, |step| match VoronoiDetail::of(&step.result) {
+        Some(detail) => {
+            let (forest, tree) = broken.source_of(step);
+            let solids = Solids::of((forest, tree), &detail.fracture);
+            let before = crate::shape::grid_mass(forest, tree as usize).volume;
+            let Found { space, dust, .. } = Found::of(broken, &solids, (detail, &[]), before);
+            let connected = connected(solids.pieces(), detail.island_level);
+            vec![space, dust, mass(broken, detail, before), connected]
+        }
+        None => check_parts(broken, step),
+    })
+}
+
+/// The checks of each step, merged.
+fn over_steps(broken: &BrokenObject, of_step: impl Fn(&BreakStep) -> Vec<Check>) -> Vec<Check> {
     let mut all: Vec<Check> = Vec::new();
     for step in &broken.steps {
-        let checks = match (VoronoiDetail::of(&step.result), &step.result.pattern) {
-            (Some(detail), Some(pattern)) => check_voronoi(broken, step, detail, pattern),
-            _ => check_parts(broken, step),
-        };
+        let checks = of_step(step);
         if all.is_empty() {
             all = checks;
         } else {
@@ -61,10 +91,6 @@ pub fn check(broken: &BrokenObject) -> Vec<Check> {
             }
         }
     }
-    all.push(crack_flags(broken));
-    all.push(numbering(broken));
-    #[cfg(feature = "testing")]
-    mishap(&mut all);
     all
 }
 

@@ -1,10 +1,11 @@
-//! Work on threads and its queues: opening, adding, breaking, merging, splitting, throwing.
+//! Work on threads and its queues: opening, adding, breaking, checking, merging, splitting, throwing.
 //!
 //! In: scenes to open, objects to add, blows, bodies to throw. Out: finished results, one at a time, for the sandbox to apply. Nothing
 //! here changes the stage or the document.
 
 mod adding;
 mod breaking;
+mod checking;
 mod collisions;
 mod merging;
 mod opening;
@@ -13,6 +14,7 @@ mod throwing;
 
 pub(super) use adding::Adding;
 pub(super) use breaking::Breaking;
+pub(super) use checking::{Checking, Checks};
 pub(super) use collisions::Velocities;
 pub(super) use merging::{Ingredients, Merging, Union};
 pub(super) use opening::{Again, Opening, Ready};
@@ -28,6 +30,8 @@ pub(super) struct Jobs {
     pub adding: Adding,
     /// The queue of blows.
     pub breaking: Breaking,
+    /// The comparison of what was there before a break and after it. It changes nothing, so that nobody waits for it.
+    pub checking: Checking,
     /// The merge of pieces.
     pub merging: Merging,
     /// Structures that come apart.

@@ -18,7 +18,7 @@ use crate::{
     geometry::UnionFind,
     scene::{
         Blow, BreakJob, BreakRecord,
-        breaking::{Cause, Hold, TimedBreak, first_radius, part_state, push},
+        breaking::{Cause, Hold, TimedBreak, first_radius, motion_checks, part_state, push},
         jobs::Split,
         stage::PartOfSplit,
     },
@@ -91,7 +91,11 @@ impl Sandbox {
         if job.cause == Cause::User {
             self.note_blow(&job.blow, &info, &broken.params, true);
         }
-        self.last_break = Some(Arc::new(super::striking::summary(job, broken, seconds)));
+        // No blow pushes a body whose parts hold.
+        let still = (&Blow { speed: 0.0, ..job.blow }, first_radius(&job.params));
+        let after: Vec<&Body> = self.stage.body(body.id).into_iter().collect();
+        let motion = motion_checks(&body, &after, still, &broken);
+        self.sum_up(job, (broken, seconds), &body, motion);
         if job.cause != Cause::Opening {
             self.record_change(job.cause != Cause::User);
         }

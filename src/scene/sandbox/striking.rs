@@ -8,14 +8,16 @@ use glam::DVec3;
 
 use super::{Sandbox, SandboxError};
 use crate::{
-    bodies::BodyId,
+    bodies::{Body, BodyId},
+    export::checks::Check,
     fracture::{Break, FractureParams, Impact, generations::default_impact},
     scene::{
         Blow, BodyInfo, BreakJob, BreakRecord, BreakSummary, Event, KeptCells, KeptSummary,
         breaking::{
-            Cause, Hold, NamedPiece, TimedBreak, Waiting, first_radius, part_bodies, world_from_local,
+            Cause, Hold, NamedPiece, TimedBreak, Waiting, first_radius, motion_checks, part_bodies,
+            world_from_local,
         },
-        jobs::Velocities,
+        jobs::{Checks, Velocities},
     },
     shape::Shape,
     svo::Arena,
@@ -30,7 +32,7 @@ pub(super) fn front(shape: &Shape) -> Impact {
 }
 
 /// The summary of a break for the panels.
-pub(super) fn summary(job: &BreakJob, broken: Break, seconds: f64) -> BreakSummary {
+fn summary(job: &BreakJob, broken: &Break, seconds: f64, motion: Vec<Check>) -> BreakSummary {
     let whole = broken.before_m3.unwrap_or(job.source_volume).max(f64::MIN_POSITIVE);
     let dropped = broken.lost.dropped.iter().map(|part| part.shape.mass().volume_m3).sum::<f64>();
     BreakSummary {
@@ -39,9 +41,11 @@ pub(super) fn summary(job: &BreakJob, broken: Break, seconds: f64) -> BreakSumma
         dust_share: broken.lost.dust_m3 / whole,
         dropped_mass: dropped / whole,
         solved: broken.solved,
-        kept: broken.kept.map(|kept| KeptSummary { cells: kept.cells, pieces: kept.parts }),
-        timings: broken.timings,
+        kept: broken.kept.as_ref().map(|kept| KeptSummary { cells: kept.cells.clone(), pieces: kept.parts }),
+        timings: broken.timings.clone(),
         seconds,
+        motion,
+        solid: Checks::default(),
     }
 }
 
@@ -283,6 +287,31 @@ impl Sandbox {
         Ok(true)
     }
 
+    /// Makes this break the last one, and has it compared with the `body` that broke.
+    pub(super) fn sum_up(
+        &mut self,
+        job: &BreakJob,
+        (broken, seconds): (Break, f64),
+        body: &Body,
+        motion: Vec<Check>,
+    ) {
+        let summary = summary(job, &broken, seconds, motion);
+        self.jobs.checking.push(&body.def.shape, broken, &summary.solid);
+        self.last_break = Some(Arc::new(summary));
+    }
+
+    /// Compares voxels, mass and components before and after every break from now on, on a thread of its own:
+    /// [`BreakSummary::solid`]. Of breaks that follow each other faster, the last one is compared.
+    pub fn check_breaks(&mut self) {
+        self.jobs.checking.begin();
+    }
+
+    /// Whether a break is being compared, or will be; [`Sandbox::poll`] goes on with it.
+    #[must_use]
+    pub fn is_checking(&self) -> bool {
+        self.jobs.checking.is_busy()
+    }
+
     /// Replaces the broken body by its pieces.
     pub(super) fn take_in_pieces(
         &mut self,
@@ -344,7 +373,13 @@ impl Sandbox {
         }
         // The summary describes the blow itself, not its later generations.
         if job.cause != Cause::Again {
-            self.last_break = Some(Arc::new(summary(job, broken, seconds)));
+            let is_part = |piece: &&Body| {
+                let origin = self.stage.info_or_whole(piece.id).origin;
+                origin.is_some_and(|origin| origin.record == record)
+            };
+            let after: Vec<&Body> = self.stage.bodies().iter().filter(is_part).collect();
+            let motion = motion_checks(&body, &after, (&job.blow, first_radius(&job.params)), &broken);
+            self.sum_up(job, (broken, seconds), &body, motion);
         }
         if job.cause != Cause::Opening {
             self.record_change(job.cause != Cause::User);

@@ -310,6 +310,16 @@ fn no_octree() -> &'static Octree {
 }
 
 impl BrokenObject {
+    /// A single break of `source`.
+    #[must_use]
+    pub fn of_one(source: Arc<Shape>, result: Break) -> Self {
+        let pieces = (0..result.parts.len()).map(|piece| PieceRef { step: 0, piece }).collect();
+        let step = BreakStep { parent: None, generation: 1, first_cell: 0, result };
+        let mut object = Self { source, steps: vec![step], pieces, broken_again: Vec::new() };
+        object.number_pieces();
+        object
+    }
+
     /// The source's octree; one without voxels for other shapes.
     #[must_use]
     pub fn source_octree(&self) -> &Octree {

@@ -453,3 +453,73 @@ fn generations_of_box_cutting_pass_all_checks() {
     assert!(all.steps.len() > 3);
     assert!(check(&all).iter().all(|check| check.ok));
 }
+
+/// The break by hand with other boundary voxels: `change` gets the tree, and key, crack flag and coverage of its voxels.
+fn with_voxels(change: impl Fn(usize, &mut Vec<(Key, bool, f32)>)) -> BrokenObject {
+    altered(&broken(), |detail| {
+        let old = Arc::clone(&detail.fracture.forest);
+        let trees = [0, 1].map(|tree| {
+            let range = old.tree_start[tree] as usize..old.tree_start[tree + 1] as usize;
+            let own = &old.leaves;
+            let mut voxels: Vec<(Key, bool, f32)> =
+                range.map(|i| (own.keys.at(i), own.colors[i].crack(), own.coverage[i])).collect();
+            change(tree, &mut voxels);
+            voxels.sort_unstable_by_key(|voxel| voxel.0);
+            let mut leaves = Leaves::default();
+            voxels.into_iter().for_each(|(key, crack, coverage)| push(&mut leaves, key, crack, coverage));
+            build(LEVEL, leaves, &|key: Key, level: u32| {
+                old.is_internal(tree, decode(key).map(|v| v << (LEVEL - level)))
+            })
+        });
+        let forest = join(trees);
+        for piece in &mut detail.fracture.pieces {
+            piece.mass = grid_mass(&forest, piece.tree as usize);
+            piece.voxels = piece.mass.voxels;
+        }
+        detail.fracture.forest = Arc::new(forest);
+    })
+}
+
+fn gone(broken: &BrokenObject) -> Vec<String> {
+    conserved(broken).into_iter().filter(|check| !check.ok).map(|check| check.name).collect()
+}
+
+#[test]
+fn each_check_of_the_badge_sees_what_is_planted_for_it() {
+    let (voxels, twice, mass, one) = (
+        "voxels_before_are_voxels_after",
+        "dust_is_what_is_gone",
+        "mass_before_is_mass_after",
+        "each_piece_is_connected",
+    );
+    for right in [broken(), with_voxels(|_, _| {})] {
+        let checks = conserved(&right);
+        assert_eq!(checks.iter().map(|check| &*check.name).collect::<Vec<_>>(), [voxels, twice, mass, one]);
+        assert!(checks.iter().all(|check| check.ok), "{checks:#?}");
+        assert!(checks.iter().all(|check| super::check(&right).contains(check)), "one figure in both");
+    }
+    // Hidden parts are counted only on demand.
+    assert_eq!(
+        gone(&altered(&broken(), |detail| detail.fracture.counts.hidden = None)),
+        Vec::<String>::new()
+    );
+    let lost = with_voxels(|_, own| own.retain(|voxel| voxel.0 != encode([1, 2, 2])));
+    assert_eq!(gone(&lost), [voxels, twice, mass]);
+    // The voxel of one half a second time, beside the crack, so that both halves stay in one.
+    let doubled = with_voxels(|tree, own| {
+        if tree == 1 {
+            own.push((encode([2, 1, 1]), false, 1.0));
+        }
+    });
+    assert_eq!(gone(&doubled), [twice, mass]);
+    assert_eq!(gone(&altered(&broken(), |detail| detail.fracture.pieces[0].mass.volume *= 1.001)), [mass]);
+    // A far corner of the one half as part of the other.
+    let apart = with_voxels(|tree, own| {
+        let corner = encode([6, 6, 6]);
+        own.retain(|voxel| voxel.0 != corner);
+        if tree == 0 {
+            own.push((corner, false, 1.0));
+        }
+    });
+    assert_eq!(gone(&apart), [one]);
+}
