@@ -21,6 +21,8 @@ pub enum Purpose {
     SaveStanding,
     /// The folder to export to.
     ExportFolder,
+    /// Where to write a chart.
+    Chart,
 }
 
 /// An open dialog.
@@ -78,10 +80,10 @@ fn listen() {
 }
 
 impl Dialog {
-    /// Opens a dialog; `name` is the proposed file name.
+    /// Opens a dialog; `name` is the proposed file name, without its ending.
     pub fn open(purpose: Purpose, name: &str) -> Self {
         let (sender, receiver) = mpsc::channel();
-        let name = format!("{name}.toml");
+        let name = format!("{name}.{}", if purpose == Purpose::Chart { "csv" } else { "toml" });
         listen();
         std::thread::spawn(move || {
             *HEARD.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -104,6 +106,11 @@ impl Dialog {
                 Purpose::Save | Purpose::SaveStanding => dialog
                     .set_title("Save the scene")
                     .add_filter("Scenes", &["toml"])
+                    .set_file_name(name)
+                    .save_file(),
+                Purpose::Chart => dialog
+                    .set_title("Save the chart")
+                    .add_filter("Table (.csv) or drawing (.svg)", &["csv", "svg"])
                     .set_file_name(name)
                     .save_file(),
                 Purpose::ExportFolder => dialog.set_title("Export into a folder").pick_folder(),

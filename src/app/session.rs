@@ -327,7 +327,8 @@ impl Session {
 
     /// Whether worker threads must be polled again soon.
     pub fn is_waiting(&self) -> bool {
-        self.picture.is_sharpening() || self.waits_for_more_than_a_picture()
+        let is_checking = self.sandbox.as_ref().is_some_and(Sandbox::is_checking);
+        self.picture.is_sharpening() || is_checking || self.waits_for_more_than_a_picture()
     }
 
     /// Whether a worker is awaited whose result is more than a finer picture.
@@ -387,6 +388,7 @@ impl Session {
             Command::SaveStandingDialog => self.ask(Purpose::SaveStanding),
             Command::Reopen(earlier) => self.reopen(earlier),
             Command::Picture => self.write_picture(),
+            Command::SaveChart(chart) => self.save_chart(chart),
             Command::PictureSize(size) => self.picture_files.size = size,
             Command::ShowBeside(ways) => self.show_beside(&ways),
             Command::ToggleBeside => self.toggle_beside(),

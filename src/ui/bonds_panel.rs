@@ -1,9 +1,11 @@
 //! Bonds of what is cracked: how strong they are, what they bear, and why a piece fell.
 
-use egui::{Color32, Rect, Stroke, pos2};
+use egui::{Color32, Stroke};
 
 use super::{
-    Command, UiInput, UiOutput, theme,
+    Command, UiInput, UiOutput,
+    chart_view::{self, Look, Shown},
+    theme,
     widgets::{choice, figure, label, numbers},
 };
 use crate::{
@@ -11,13 +13,11 @@ use crate::{
         BodyId,
         structure::{Mode, StrengthMaterial},
     },
-    scene::{BondFailure, MOST_LUMPS, Sandbox, StressReport, Tuning},
+    scene::{BondFailure, Chart, ChartAxis, ChartForm, MOST_LUMPS, Sandbox, StressReport, Tuning},
 };
 
 /// Bonds that are listed with their loads.
 const MOST_LISTED: usize = 5;
-/// Height of the plot, points.
-const HEIGHT: f32 = 46.0;
 /// The greatest load that the plot shows, as a share of the strength.
 const TOP: f64 = 1.25;
 
@@ -80,62 +80,41 @@ fn loads(ui: &mut egui::Ui, sandbox: &Sandbox, out: &mut UiOutput) {
     }
 }
 
+/// The greatest load of any bond over time.
+fn loads_chart(all: &[[f64; 2]]) -> Chart {
+    let (x, y) = (ChartAxis::new("Time", "s"), ChartAxis::new("Load of a bond", "share of its strength"));
+    let (times, loads) = (all.iter().map(|[time, _]| *time), all.iter().map(|[_, load]| *load));
+    Chart::new("Greatest load", x, y, ChartForm::Lines).at(times).with("greatest", loads)
+}
+
 /// A curve of the greatest load over time, with a line where bonds fail. A click goes to that time.
 fn plot(ui: &mut egui::Ui, sandbox: &Sandbox, all: &[[f64; 2]], out: &mut UiOutput) {
-    let size = egui::vec2(ui.available_width(), HEIGHT + 12.0);
-    let (rect, response) = ui.allocate_exact_size(size, egui::Sense::click());
-    out.name("bond_loads", &response);
-    let area = rect.with_max_y(rect.top() + HEIGHT);
-    let painter = ui.painter_at(rect);
-    painter.rect_filled(area, 3.0, ui.visuals().extreme_bg_color);
-    let (Some(first), Some(last)) = (all.first(), all.last()) else { return };
-    let (from, length) = (first[0], (last[0] - first[0]).max(1e-3));
-    let place = |time: f64, load: f64| {
-        let x = area.left() + area.width() * ((time - from) / length) as f32;
-        pos2(x, area.bottom() - area.height() * (load.min(TOP) / TOP) as f32)
-    };
-    let limit = place(from, 1.0).y;
-    painter.hline(area.x_range(), limit, Stroke::new(1.0, theme::BAD.gamma_multiply(0.7)));
-    // One step of the curve a point of width: the greatest load there.
-    let mut columns = vec![0.0f64; area.width().max(1.0) as usize + 1];
-    let last_column = columns.len() - 1;
-    for [time, load] in all {
-        let at = ((time - from) / length * last_column as f64).round() as usize;
-        columns[at.min(last_column)] = columns[at.min(last_column)].max(*load);
-    }
-    let points: Vec<egui::Pos2> = columns
-        .iter()
-        .enumerate()
-        .filter(|(_, load)| **load > 0.0)
-        .map(|(at, load)| place(from + length * at as f64 / last_column.max(1) as f64, *load))
-        .collect();
-    painter.line(points, Stroke::new(1.4, theme::GOLD));
-    for failure in sandbox.bond_failures() {
-        let x = place(failure.time, 0.0).x;
+    let look = Look { top: Some(TOP), lit: None, sense: egui::Sense::click() };
+    let shown = chart_view::show(ui, out, "bond_loads", &loads_chart(all), &look);
+    let Shown { response, painter, area, ranges: Some([times, loads]) } = shown else { return };
+    let down = |share: f64| area.bottom() - area.height() * share as f32;
+    let across = |time: f64| area.left() + area.width() * times.share(time) as f32;
+    painter.hline(area.x_range(), down(loads.share(1.0)), Stroke::new(1.0, theme::BAD.gamma_multiply(0.7)));
+    let is_shown = |time: f64| time >= times.low && time <= times.high;
+    for failure in sandbox.bond_failures().iter().filter(|failure| is_shown(failure.time)) {
+        let x = across(failure.time);
         painter.vline(x, (area.bottom() - 4.0)..=area.bottom(), Stroke::new(1.0, theme::BAD));
     }
-    now(&painter, area, place(sandbox.time(), 0.0).x);
-    let font = egui::FontId::proportional(10.5);
-    let text = |at, align, text: String| painter.text(at, align, text, font.clone(), theme::DIM);
-    text(rect.left_bottom(), egui::Align2::LEFT_BOTTOM, format!("{from:.2} s"));
-    text(rect.right_bottom(), egui::Align2::RIGHT_BOTTOM, format!("{:.2} s", last[0]));
-    text(rect.center_bottom(), egui::Align2::CENTER_BOTTOM, "most loaded bond; red line: failure".to_owned());
+    if is_shown(sandbox.time()) {
+        let line = Stroke::new(1.0, Color32::from_white_alpha(90));
+        painter.vline(across(sandbox.time()), area.y_range(), line);
+    }
     if response.clicked()
         && let Some(at) = response.interact_pointer_pos()
     {
         let share = f64::from((at.x - area.left()) / area.width()).clamp(0.0, 1.0);
-        out.push(Command::ShowRecorded(sandbox.timeline().frame_at(from + share * length)));
+        let time = times.low + share * (times.high - times.low);
+        out.push(Command::ShowRecorded(sandbox.timeline().frame_at(time)));
     }
     response.on_hover_text(
-        "The greatest load of any bond as a share of its strength; ticks below are bonds that failed. A click goes to that \
-         time",
+        "The greatest load of any bond as a share of its strength: the red line is what it can bear, ticks below are \
+         bonds that failed. A click goes to that time",
     );
-}
-
-fn now(painter: &egui::Painter, area: Rect, x: f32) {
-    if area.x_range().contains(x) {
-        painter.vline(x, area.y_range(), Stroke::new(1.0, Color32::from_white_alpha(90)));
-    }
 }
 
 /// A stress with a unit that suits it.

@@ -8,7 +8,7 @@ use crate::{
     compute::Choice,
     mesh::Up,
     render::{Axis, Camera},
-    scene::{ExportOrder, MaterialPreset, PieceEdit, Pose, Tuning, Way},
+    scene::{Chart, ExportOrder, MaterialPreset, PieceEdit, Pose, Tuning, Way},
 };
 
 /// The tool that a click in the picture uses.
@@ -66,6 +66,8 @@ pub enum Command {
     Reopen(usize),
     /// Write a picture to a file.
     Picture,
+    /// Ask for a file and write a chart to it, as a table or a drawing by the ending of its name.
+    SaveChart(Box<Chart>),
     /// Size of written pictures, pixels; `None` uses the size in the window.
     PictureSize(Option<[u32; 2]>),
     /// Open or close the export panel.

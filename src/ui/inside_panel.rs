@@ -1,19 +1,18 @@
 //! Overlays of a fracture's internals, and playback of the published labelling.
 
 use super::{
-    UiInput, UiOutput, theme, tune,
+    UiInput, UiOutput,
+    chart_view::{self, Look, Shown},
+    theme, tune,
     widgets::{SliderLook, figure, grouped, label, slider},
 };
 use crate::{
     fracture::{Labelling, Surface},
     scene::{
-        InsideView, LabelReport, LabelView, LookingReport, Subject, Tuning,
+        Chart, ChartAxis, ChartForm, InsideView, LabelReport, LabelView, LookingReport, Subject, Tuning,
         overlays::{Maker, Reads},
     },
 };
-
-/// Height of the plot of changes, points.
-const PLOT: f32 = 54.0;
 
 /// The largest number of a drawing before any data are read back.
 const MOST: u32 = 8;
@@ -171,30 +170,21 @@ fn playback(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out:
     figure(ui, "Union-find", format!("{} islands, {same}", grouped(labels.islands as u64)));
 }
 
-/// Bar chart of the changes per iteration, on a logarithmic scale; a click selects an iteration.
+/// The changes per iteration.
+fn changes_chart(labels: &LabelReport) -> Chart {
+    let (x, y) = (ChartAxis::new("Iteration", ""), ChartAxis::new("Labels changed", ""));
+    let at = (1..=labels.changes.len()).map(|iteration| iteration as f64);
+    let changes = labels.changes.iter().map(|changes| *changes as f64);
+    Chart::new("Changes per iteration", x, y, ChartForm::Bars(1.0)).at(at).with("labels changed", changes)
+}
+
+/// Bars of the changes per iteration; a click selects an iteration.
 fn plot(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out: &mut UiOutput) {
-    let (rect, response) = ui.allocate_exact_size(egui::vec2(theme::ROW, PLOT), egui::Sense::click());
-    out.name("label_plot", &response);
-    let painter = ui.painter_at(rect);
-    painter.rect_filled(rect, 3.0, egui::Color32::from_black_alpha(70));
+    let chart = changes_chart(labels);
+    let look = Look { lit: labels.at.checked_sub(1), top: None, sense: egui::Sense::click() };
+    let Shown { response, area, .. } = chart_view::show(ui, out, "label_plot", &chart, &look);
     let count = labels.changes.len().max(1);
-    let step = rect.width() / count as f32;
-    let most = labels.changes.iter().copied().max().unwrap_or(0) as f32;
-    let rise = |changes: f32| (PLOT - 4.0) * libm::logf(changes + 1.0) / libm::logf(most + 1.0).max(1e-6);
-    axis(&painter, rect, most, rise);
-    for (i, changes) in labels.changes.iter().enumerate() {
-        // An iteration with one change still gets a visible bar.
-        let height = if *changes == 0 { 0.0 } else { rise(*changes as f32) };
-        let left = rect.left() + i as f32 * step;
-        let bar = egui::Rect::from_min_max(
-            egui::pos2(left, rect.bottom() - height),
-            egui::pos2(left + (step - 1.0).max(0.8), rect.bottom()),
-        );
-        let shown = i + 1 == labels.at;
-        let color = if shown { theme::GOLD } else { theme::GOLD.gamma_multiply(0.45) };
-        painter.rect_filled(bar, 0.0, color);
-    }
-    let at = |x: f32| (((x - rect.left()) / step) as usize).min(count - 1);
+    let at = |x: f32| (((x - area.left()) / area.width() * count as f32) as usize).min(count - 1);
     if let Some(pointer) = response.interact_pointer_pos().filter(|_| response.clicked()) {
         view.step = at(pointer.x) as u32 + 1;
     }
@@ -202,22 +192,6 @@ fn plot(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out: &mu
     if let Some((i, changes)) = under.and_then(|i| Some((i, labels.changes.get(i)?))) {
         let text = format!("iteration {}: {} labels changed; click to show it", i + 1, grouped(*changes));
         response.on_hover_text(text);
-    }
-}
-
-/// Lines at powers of ten, with their numbers.
-fn axis(painter: &egui::Painter, rect: egui::Rect, most: f32, rise: impl Fn(f32) -> f32) {
-    let color = theme::DIM.gamma_multiply(0.35);
-    for (power, text) in ["1", "10", "100", "1 k", "10 k", "100 k", "1 M", "10 M"].into_iter().enumerate() {
-        let value = (0..power).fold(1.0f32, |value, _| 10.0 * value);
-        // Every second one on a scale with many.
-        if value > most || (most > 1e4 && power % 2 == 1) {
-            continue;
-        }
-        let y = rect.bottom() - rise(value);
-        painter.line_segment([egui::pos2(rect.left(), y), egui::pos2(rect.right(), y)], (1.0, color));
-        let font = egui::FontId::proportional(8.5);
-        painter.text(egui::pos2(rect.right() - 2.0, y), egui::Align2::RIGHT_BOTTOM, text, font, theme::DIM);
     }
 }
 

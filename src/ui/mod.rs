@@ -4,10 +4,12 @@
 //! widgets (published in the state file, so that a test can click them).
 
 mod axes;
+mod badge;
 mod beside_panel;
 mod bonds_panel;
 mod brush_panel;
 mod camera_panel;
+mod chart_view;
 mod closing;
 mod command;
 mod crack_panel;
@@ -52,6 +54,8 @@ mod takes_list;
 mod status_bar;
 #[cfg(test)]
 mod brush_tests;
+#[cfg(test)]
+mod chart_tests;
 #[cfg(test)]
 mod closing_tests;
 #[cfg(test)]

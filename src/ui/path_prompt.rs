@@ -25,6 +25,7 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, input: &UiInput<'_>
         (_, Some(_)) => ("There is such a file", "Save over it"),
         (PathPurpose::Save, None) => ("Save the scene", "Save"),
         (PathPurpose::SaveStanding, None) => ("Save the scene as it stands", "Save"),
+        (PathPurpose::Chart, None) => ("Save the chart as .csv or .svg", "Save"),
     };
     let width = (ctx.content_rect().width() - 80.0).clamp(160.0, 460.0);
     let area = egui::Area::new(egui::Id::unique("path prompt")).order(egui::Order::Foreground);

@@ -1,12 +1,14 @@
 //! Settings of gravity, contacts and breaking on impact.
 
 use super::{
-    UiInput, UiOutput, UiState, bonds_panel, pairs_panel, theme, tune, walls_panel,
+    UiInput, UiOutput, UiState, bonds_panel,
+    chart_view::{self, Look},
+    pairs_panel, theme, tune, walls_panel,
     widgets::{SliderLook, choice, figure, level, numbers, slider},
 };
 use crate::{
     bodies::{PHYSICS_LEVEL, generators, has_measure, solvers},
-    scene::{Missile, Touching, Tuning, parameters::STIFFNESS},
+    scene::{Chart, ChartAxis, ChartForm, Missile, StepFigures, Touching, Tuning, parameters::STIFFNESS},
 };
 
 /// Threshold of breaking when it is first switched on, m/s: the speed after a fall of 5 cm.
@@ -160,5 +162,34 @@ pub(super) fn show(
         figure(ui, "Contacts", step.contacts.to_string());
         figure(ui, "Deepest", format!("{:.2} mm", step.deepest * 1000.0));
         figure(ui, "Energy", format!("{:.2} J moving", step.kinetic));
+        over_time(ui, sandbox.step_figures(), out);
     }
+}
+
+/// Energies and contacts of the steps so far.
+fn steps_charts(steps: &[StepFigures]) -> [Chart; 2] {
+    let of = |title: &str, y| {
+        let chart = Chart::new(title, ChartAxis::new("Time", "s"), y, ChartForm::Lines);
+        chart.at(steps.iter().map(|step| step.time))
+    };
+    let energy = of("Energy", ChartAxis::new("Energy", "J"))
+        .with("kinetic", steps.iter().map(|step| step.kinetic))
+        .with("potential", steps.iter().map(|step| step.potential));
+    let contacts = of("Contacts", ChartAxis::new("Contact points", ""));
+    [energy, contacts.with("contact points", steps.iter().map(|step| step.contacts as f64))]
+}
+
+fn over_time(ui: &mut egui::Ui, steps: &[StepFigures], out: &mut UiOutput) {
+    let shown = egui::CollapsingHeader::new("Energy and contacts over time").id_salt("over_time");
+    let shown = shown.show_unindented(ui, |ui| {
+        if steps.is_empty() {
+            ui.label(egui::RichText::new("No step was taken yet.").color(theme::DIM));
+            return;
+        }
+        let look = Look { top: None, lit: None, sense: egui::Sense::hover() };
+        for (chart, name) in steps_charts(steps).iter().zip(["energy_chart", "contacts_chart"]) {
+            chart_view::show(ui, out, name, chart, &look);
+        }
+    });
+    out.name("over_time_header", &shown.header_response);
 }

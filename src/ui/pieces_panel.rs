@@ -97,7 +97,7 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut PiecesState, input: &UiInput<'
 }
 
 /// A size with its unit as text.
-pub(super) fn size_text(size: f64, unit: SizeUnit) -> String {
+fn size_text(size: f64, unit: SizeUnit) -> String {
     match unit {
         SizeUnit::Voxels => grouped(size as u64),
         SizeUnit::CubicCentimetres if size >= 1000.0 => grouped(size.round() as u64),
@@ -106,7 +106,8 @@ pub(super) fn size_text(size: f64, unit: SizeUnit) -> String {
     }
 }
 
-fn unit_name(unit: SizeUnit) -> &'static str {
+/// The unit of sizes as text.
+pub(super) fn unit_name(unit: SizeUnit) -> &'static str {
     match unit {
         SizeUnit::Voxels => "voxels",
         SizeUnit::CubicCentimetres => "cm³",

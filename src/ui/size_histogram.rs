@@ -2,25 +2,38 @@
 
 use super::{
     Command, UiOutput,
-    pieces_panel::{PieceList, size_text},
-    theme,
+    chart_view::{self, Look, Shown},
+    pieces_panel::{PieceList, unit_name},
 };
 use crate::{
     bodies::BodyId,
-    scene::{Histogram, PieceRow, Sandbox},
+    scene::{Chart, ChartAxis, ChartForm, Histogram, PieceRow, Sandbox},
 };
 
 /// Number of bars.
 pub(super) const BINS: usize = 26;
-/// Height of the bars, points, and of the axis labels below.
-const HEIGHT: f32 = 44.0;
-const FIGURES: f32 = 13.0;
 
 /// A drag in progress.
 #[derive(Default)]
 pub(super) struct HistogramState {
     /// The histogram when the drag began, the first bar, and the bars selected last.
     drag: Option<(Histogram, usize, [usize; 2])>,
+}
+
+/// How many pieces, and how many of those that are selected, there are of which size. The axis across begins with the
+/// smallest size and ends with the largest.
+fn chart(list: &PieceList, chosen: &[usize; BINS]) -> Chart {
+    let (x, y) = (ChartAxis::new("Size", unit_name(list.unit)).logarithmic(), ChartAxis::new("Pieces", ""));
+    let (low, high) = list.histogram.ends().unwrap_or((1.0, 1.0));
+    let powers = libm::log10(high) - libm::log10(low);
+    // Pieces of one size are in the first bin, which then is a tenth of a power of ten wide.
+    let width = if powers > 0.0 { powers / BINS as f64 } else { 0.1 };
+    let at = (0..BINS).map(|bin| low * libm::pow(10.0, (bin as f64 + 0.5) * width));
+    let counts = |counts: &[usize]| counts.iter().map(|count| *count as f64).collect::<Vec<_>>();
+    Chart::new("Pieces by size", x, y, ChartForm::Bars(width))
+        .at(at)
+        .with("pieces", counts(&list.histogram.counts))
+        .with("selected", counts(chosen))
 }
 
 pub(super) fn show(
@@ -31,41 +44,15 @@ pub(super) fn show(
     out: &mut UiOutput,
 ) {
     let (rows, unit, histogram) = (&list.all[..], list.unit, &list.histogram);
-    let size = egui::vec2(ui.available_width(), HEIGHT + FIGURES);
-    let (rect, response) = ui.allocate_exact_size(size, egui::Sense::click_and_drag());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Slider, true, "Piece sizes"));
-    out.name("pieces_histogram", &response);
-    let bars = rect.with_max_y(rect.top() + HEIGHT);
-    let width = bars.width() / BINS as f32;
-    let painter = ui.painter_at(rect);
-    painter.rect_filled(bars, 3.0, ui.visuals().extreme_bg_color);
     let mut chosen = [0usize; BINS];
     for row in rows.iter().filter(|row| sandbox.selection().contains(row.id)) {
         chosen[histogram.bin(row.size(unit))] += 1;
     }
-    // A few pieces stay visible beside many.
-    let tall = |count: usize| match count {
-        0 => 0.0,
-        n => (HEIGHT - 4.0) * (0.08 + 0.92 * libm::log1pf(n as f32) / libm::log1pf(histogram.most() as f32)),
-    };
-    for (bin, (count, chosen)) in histogram.counts.iter().zip(chosen).enumerate() {
-        let left = bars.left() + width * bin as f32;
-        let bar = |count: usize, color: egui::Color32| {
-            let low = egui::pos2(left + 0.5, bars.bottom() - tall(count));
-            let high = egui::pos2(left + width - 0.5, bars.bottom());
-            painter.rect_filled(egui::Rect::from_min_max(low, high), 1.0, color);
-        };
-        bar(*count, theme::DIM.gamma_multiply(0.6));
-        bar(chosen, theme::GOLD);
-    }
-    if let Some((low, high)) = histogram.ends() {
-        let font = egui::FontId::proportional(10.5);
-        let (left, right) = (rect.left_bottom(), rect.right_bottom());
-        painter.text(left, egui::Align2::LEFT_BOTTOM, size_text(low, unit), font.clone(), theme::DIM);
-        painter.text(right, egui::Align2::RIGHT_BOTTOM, size_text(high, unit), font.clone(), theme::DIM);
-        let middle = "pieces by size, logarithmic";
-        painter.text(rect.center_bottom(), egui::Align2::CENTER_BOTTOM, middle, font, theme::DIM);
-    }
+    let look = Look { lit: None, top: None, sense: egui::Sense::click_and_drag() };
+    let Shown { response, area: bars, .. } =
+        chart_view::show(ui, out, "pieces_histogram", &chart(list, &chosen), &look);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Slider, true, "Piece sizes"));
+    let width = bars.width() / BINS as f32;
     let bin_at = |x: f32| (((x - bars.left()) / width).max(0.0) as usize).min(BINS - 1);
     let begun = response.drag_started() || response.clicked();
     if begun && let Some(at) = ui.input(|i| i.pointer.press_origin()).or(response.interact_pointer_pos()) {

@@ -1,13 +1,14 @@
-//! Timings of the stages of the last fracture, step and picture, with counts and the conservation badge.
+//! Timings of the stages of the last fracture, step and picture, with counts and the badge.
 
 use super::{
-    Command, UiInput, UiOutput, theme,
-    widgets::{choice, figure, grouped, row},
+    Command, UiInput, UiOutput, badge, chart_view, theme,
+    widgets::{choice, figure, grouped},
 };
-use crate::{compute::Choice, gpu::StageTiming, scene::BreakSummary};
-
-/// Relative difference of mass that counts as equal (a test holds the engine to it).
-const SAME_MASS: f64 = 1e-6;
+use crate::{
+    compute::Choice,
+    gpu::StageTiming,
+    scene::{BreakSummary, Chart, ChartAxis, ChartForm},
+};
 
 const COMPUTE: [(Choice, &str, &str); 3] = [
     (Choice::Auto, "best", "The graphics adapter where it is a real one, else the processor's cores"),
@@ -27,17 +28,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         out.push(Command::RunOn(compute));
     }
     if let Some(summary) = sandbox.last_break() {
-        let ok = summary.mass_error.abs() <= SAME_MASS;
-        let (text, color) = if ok {
-            (format!("✔ mass kept ({:+.1e})", summary.mass_error), theme::GOOD)
-        } else {
-            (format!("✖ mass changed by {:+.1e}", summary.mass_error), theme::BAD)
-        };
-        let badge = ui.label(egui::RichText::new(text).color(color));
-        out.name("badge", &badge);
-        badge.on_hover_text(
-            "Relative change of mass by the blow: all pieces and lost voxels, against the body before",
-        );
+        badge::show(ui, out, summary, sandbox.is_checking());
         figure(ui, "Pieces", pieces(summary));
         if let Some(solved) = summary.solved {
             let trials = solved.preview_trials + solved.trials;
@@ -65,12 +56,12 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
                 format!("{} voxels, {share:.2} % of the mass", grouped(summary.counts.dust_voxels)),
             );
         }
-        table(ui, "Fracture", &summary.timings, Some(summary.seconds * 1000.0));
+        table(ui, "Fracture", &summary.timings, Some(summary.seconds * 1000.0), out);
     } else {
         ui.label(egui::RichText::new("Break something to see the stages.").color(theme::DIM));
     }
-    table(ui, "Step", &sandbox.last_step().timings, None);
-    table(ui, "Picture", input.render_timings, None);
+    table(ui, "Step", &sandbox.last_step().timings, None, out);
+    table(ui, "Picture", input.render_timings, None, out);
 }
 
 fn pieces(summary: &BreakSummary) -> String {
@@ -78,29 +69,29 @@ fn pieces(summary: &BreakSummary) -> String {
     summary.solved.map_or_else(|| found.clone(), |solved| format!("{found} of {} wanted", solved.wanted))
 }
 
-fn table(ui: &mut egui::Ui, title: &str, stages: &[StageTiming], wall_ms: Option<f64>) {
+/// The times of stages.
+fn stages_chart(of: &str, stages: &[StageTiming]) -> Chart {
+    let names = stages.iter().map(|stage| stage.stage.clone()).collect();
+    let (x, y) = (ChartAxis::new("Stage", ""), ChartAxis::new("Time", "ms"));
+    let title = format!("Stages of a {}", of.to_lowercase());
+    Chart::new(&title, x, y, ChartForm::Named(names)).with("time", stages.iter().map(|stage| stage.ms))
+}
+
+fn table(
+    ui: &mut egui::Ui,
+    title: &'static str,
+    stages: &[StageTiming],
+    wall_ms: Option<f64>,
+    out: &mut UiOutput,
+) {
     if stages.is_empty() && wall_ms.is_none() {
         return;
     }
     ui.add_space(4.0);
-    let total: f64 = stages.iter().map(|s| s.ms).sum();
     ui.label(egui::RichText::new(title).strong());
-    for stage in stages {
-        row(ui, |ui| {
-            ui.label(egui::RichText::new(&stage.stage).small().color(theme::DIM));
-            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                ui.label(egui::RichText::new(format!("{:.2} ms", stage.ms)).small());
-                let share = if total > 0.0 { (stage.ms / total) as f32 } else { 0.0 };
-                let (rect, _) = ui.allocate_exact_size(egui::vec2(48.0, 6.0), egui::Sense::hover());
-                let bar = egui::Rect::from_min_max(
-                    egui::pos2(rect.right() - rect.width() * share, rect.top()),
-                    rect.right_bottom(),
-                );
-                ui.painter().rect_filled(bar, 2.0, theme::GOLD.gamma_multiply(0.6));
-            });
-        });
-    }
     if !stages.is_empty() {
+        chart_view::rows(ui, out, &format!("stages_{}", title.to_lowercase()), &stages_chart(title, stages));
+        let total: f64 = stages.iter().map(|s| s.ms).sum();
         figure(ui, "Stages", format!("{total:.2} ms"));
     }
     if let Some(wall) = wall_ms {

@@ -174,6 +174,8 @@ pub enum PathPurpose {
     Save,
     /// Save the scene in its present state.
     SaveStanding,
+    /// Write a chart.
+    Chart,
 }
 
 /// A prompt for a path.

@@ -1,6 +1,6 @@
-//! F12: writes the picture to a PNG file.
+//! F12: writes the picture to a PNG file. Charts are written here, too.
 //!
-//! In: a function that draws the picture. Out: a file, written by a worker, and a message.
+//! In: a function that draws the picture, or writes a file. Out: a file, written by a worker, and a message.
 
 use std::sync::mpsc;
 
@@ -54,10 +54,7 @@ impl PictureFiles {
         &mut self,
         draw: impl FnOnce(&Progress) -> Result<(Pixels, Signature), String> + Send + 'static,
     ) {
-        let (sender, receiver) = mpsc::channel();
-        let progress = Progress::default();
-        let shared = progress.clone();
-        std::thread::spawn(move || {
+        self.begin(move |progress| {
             crate::gpu::stop_here("worker");
             let save = |(pixels, signature): (Pixels, Signature)| {
                 let folder = std::env::current_dir().map_err(|error| error.to_string())?;
@@ -68,8 +65,22 @@ impl PictureFiles {
                     .map(|path| format!("Picture of {width} × {height}: {}", path.display()))
                     .map_err(|error| format!("{error}; start Kintsugi in a folder that you may write to"))
             };
+            draw(progress).and_then(save)
+        });
+    }
+
+    /// Has a worker write another file; it answers with a message.
+    pub fn write(&mut self, write: impl FnOnce() -> Result<String, String> + Send + 'static) {
+        self.begin(move |_| write());
+    }
+
+    fn begin(&mut self, work: impl FnOnce(&Progress) -> Result<String, String> + Send + 'static) {
+        let (sender, receiver) = mpsc::channel();
+        let progress = Progress::default();
+        let shared = progress.clone();
+        std::thread::spawn(move || {
             // The channel is closed only when the window has closed.
-            let _ = sender.send(draw(&shared).and_then(save));
+            let _ = sender.send(work(&shared));
         });
         self.under_way.push((progress, receiver));
     }

@@ -15,7 +15,8 @@ use crate::{
         leaving::{Asked, Going},
         saver::Saver,
     },
-    scene::{DocumentId, Sandbox, SceneFile, StateId, shipped_scenes, state_folder},
+    export::disk::put_listed,
+    scene::{Chart, DocumentId, Sandbox, SceneFile, StateId, shipped_scenes, state_folder},
     ui::{Command, KeptSession, NoticeKind, PathPrompt, PathPurpose},
 };
 
@@ -36,6 +37,8 @@ pub(super) struct Saving {
     dialog: Option<Dialog>,
     /// On desktops without dialogs: the window's own prompt for a path.
     prompt: Option<PathPrompt>,
+    /// The chart that the dialog or the prompt is about.
+    chart: Option<Box<Chart>>,
     /// Whether the desktop turned out to have no dialogs.
     has_no_dialogs: bool,
     /// The question that waits for an answer.
@@ -65,6 +68,7 @@ impl Default for Saving {
         Self {
             dialog: None,
             prompt: None,
+            chart: None,
             has_no_dialogs: false,
             asked: None,
             after_saving: None,
@@ -176,12 +180,13 @@ impl Session {
             PathPurpose::Add => Purpose::Add,
             PathPurpose::Save => Purpose::Save,
             PathPurpose::SaveStanding => Purpose::SaveStanding,
+            PathPurpose::Chart => Purpose::Chart,
         };
         let Some(path) = path else { return self.answered(purpose, Answer::Cancelled) };
         if matches!(purpose, Purpose::Open | Purpose::Add) {
             return self.answered(purpose, Answer::Chosen(path));
         }
-        let path = with_ending(&path);
+        let path = if purpose == Purpose::Chart { with_chart_ending(&path) } else { with_ending(&path) };
         if path.exists() && prompt.there.as_ref() != Some(&path) {
             let proposed = path.display().to_string();
             self.saving.prompt = Some(PathPrompt { there: Some(path), proposed, ..prompt });
@@ -196,7 +201,11 @@ impl Session {
         let proposed = match asks {
             PathPurpose::Open | PathPurpose::Add => String::new(),
             PathPurpose::Save | PathPurpose::SaveStanding => {
-                free_scene(&folder, &self.scene_name()).unwrap_or(folder).display().to_string()
+                free_file(&folder, &self.scene_name(), "toml").unwrap_or(folder).display().to_string()
+            }
+            PathPurpose::Chart => {
+                let name = self.saving.chart.as_ref().map_or_else(String::new, |chart| chart.file_stem());
+                free_file(&folder, &name, "csv").unwrap_or(folder).display().to_string()
             }
         };
         self.saving.prompt = Some(PathPrompt { asks, proposed, there: None });
@@ -207,7 +216,9 @@ impl Session {
             return self.answered(purpose, Answer::Missing);
         }
         if !self.saving.is_asking() {
-            self.saving.dialog = Some(Dialog::open(purpose, &self.scene_name()));
+            let chart = self.saving.chart.as_ref().filter(|_| purpose == Purpose::Chart);
+            let name = chart.map_or_else(|| self.scene_name(), |chart| chart.file_stem());
+            self.saving.dialog = Some(Dialog::open(purpose, &name));
         }
     }
 
@@ -217,6 +228,7 @@ impl Session {
             (Purpose::Add, Answer::Chosen(path)) => self.add(&path),
             (Purpose::Save | Purpose::SaveStanding, Answer::Chosen(path)) => self.save_as(&path, purpose),
             (Purpose::ExportFolder, Answer::Chosen(path)) => self.chose_export_folder(&path),
+            (Purpose::Chart, Answer::Chosen(path)) => self.write_chart(path),
             (Purpose::Save | Purpose::SaveStanding, Answer::Cancelled) => self.tell_nothing_saved(),
             (_, Answer::Cancelled) => {}
             (Purpose::ExportFolder, Answer::Missing | Answer::Failed(_)) => self.say(
@@ -237,11 +249,37 @@ impl Session {
         }
     }
 
+    /// Asks where a chart is written. One dialog is open at a time.
+    pub(super) fn save_chart(&mut self, chart: Box<Chart>) {
+        if !self.saving.is_asking() {
+            self.saving.chart = Some(chart);
+            self.ask(Purpose::Chart);
+        }
+    }
+
+    /// Has a worker write the chart to a file that the user has named. The dialog asked about that name and no other,
+    /// so a file of the name with an added ending is never written over.
+    fn write_chart(&mut self, path: PathBuf) {
+        let Some(chart) = self.saving.chart.take() else { return };
+        let ended = with_chart_ending(&path);
+        if ended != path && ended.symlink_metadata().is_ok() {
+            let text = "nothing was saved: there is such a file already; choose another name";
+            return self.say(NoticeKind::Error, format!("{}: {text}", ended.display()));
+        }
+        self.picture_files.write(move || {
+            let text = chart.text_for(&ended).unwrap_or_default();
+            let note = put_listed(&ended, text.as_bytes()).map_err(|error| error.to_string())?;
+            let note = note.map_or_else(String::new, |note| format!("; {note}"));
+            Ok(format!("Chart: {}{note}", ended.display()))
+        });
+    }
+
     fn prompt_for(&mut self, purpose: Purpose) {
         self.prompt(match purpose {
             Purpose::Save => PathPurpose::Save,
             Purpose::SaveStanding => PathPurpose::SaveStanding,
             Purpose::Add => PathPurpose::Add,
+            Purpose::Chart => PathPurpose::Chart,
             Purpose::Open | Purpose::ExportFolder => PathPurpose::Open,
         });
     }
@@ -371,10 +409,22 @@ impl Session {
     }
 }
 
-/// The first unused one of `name.toml`, `name-2.toml` and so on in a folder.
-fn free_scene(folder: &Path, name: &str) -> Option<PathBuf> {
-    let numbered = (2..10_000).map(|i| folder.join(format!("{name}-{i}.toml")));
-    std::iter::once(folder.join(format!("{name}.toml"))).chain(numbered).find(|p| !p.exists())
+/// The first unused one of `name.toml`, `name-2.toml` and so on in a folder, with that ending in place of `toml`.
+fn free_file(folder: &Path, name: &str, ending: &str) -> Option<PathBuf> {
+    let numbered = (2..10_000).map(|i| folder.join(format!("{name}-{i}.{ending}")));
+    std::iter::once(folder.join(format!("{name}.{ending}"))).chain(numbered).find(|p| !p.exists())
+}
+
+/// A path whose ending says how a chart is written: as a table where the user named neither form.
+fn with_chart_ending(path: &Path) -> PathBuf {
+    let is_known =
+        |ending: &std::ffi::OsStr| ["csv", "svg"].iter().any(|known| ending.eq_ignore_ascii_case(known));
+    if path.extension().is_some_and(is_known) {
+        return path.to_path_buf();
+    }
+    let mut name = path.as_os_str().to_os_string();
+    name.push(".csv");
+    name.into()
 }
 
 /// A path whose ending marks the file as a scene when it is opened.
@@ -465,6 +515,61 @@ mod tests {
         written(&mut session);
         assert_eq!((friction(&other), friction(&mine)), (0.75, 0.25));
 
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_chart_is_written_by_the_ending_and_over_nothing_of_the_users() {
+        use crate::scene::{ChartAxis, ChartForm};
+        let folder = std::env::temp_dir().join(format!("kintsugi-charts-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        let (x, y) = (ChartAxis::new("Time", "s"), ChartAxis::new("Energy", "J"));
+        let chart = Chart::new("Energy", x, y, ChartForm::Lines).at([0.0, 1.0]).with("kinetic", [2.0, 0.5]);
+        let mut session = session();
+        session.saving.has_no_dialogs = true;
+        let save = |session: &mut Session, name: &str| {
+            session.apply(Command::SaveChart(Box::new(chart.clone())));
+            let proposed =
+                session.path_prompt().map(|prompt| (prompt.asks, prompt.proposed.clone())).unwrap();
+            assert!(proposed.0 == PathPurpose::Chart && proposed.1.ends_with("energy.csv"), "{proposed:?}");
+            session.apply(Command::AnswerPrompt(Some(folder.join(name))));
+        };
+        let settle = |session: &mut Session| {
+            while session.picture_files.is_busy() {
+                session.picture_files.poll().into_iter().for_each(|told| drop(told.unwrap()));
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        };
+        let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+        for (given, written, text) in
+            [("a.csv", "a.csv", chart.csv()), ("b.SVG", "b.SVG", chart.svg()), ("c", "c.csv", chart.csv())]
+        {
+            save(&mut session, given);
+            settle(&mut session);
+            assert_eq!(read(written), text);
+        }
+        // A name is asked about once more, and a file that is no chart is kept beside the new one.
+        std::fs::write(folder.join("mine.csv"), "keep me").unwrap();
+        save(&mut session, "mine");
+        assert_eq!(
+            session.path_prompt().and_then(|prompt| prompt.there.clone()),
+            Some(folder.join("mine.csv"))
+        );
+        assert_eq!(read("mine.csv"), "keep me");
+        session.apply(Command::AnswerPrompt(Some(folder.join("mine.csv"))));
+        settle(&mut session);
+        assert_eq!([read("mine.csv"), read("mine.before.csv")], [chart.csv(), "keep me".to_owned()]);
+        // A dialog has asked about the name without an ending alone.
+        session.saving.chart = Some(Box::new(Chart { at: Vec::new(), ..chart.clone() }));
+        session.answered(Purpose::Chart, Answer::Chosen(folder.join("a")));
+        settle(&mut session);
+        assert!(
+            session.errors().last().unwrap().contains("a.csv: nothing was saved"),
+            "{:?}",
+            session.errors()
+        );
+        assert_eq!(read("a.csv"), chart.csv());
         std::fs::remove_dir_all(folder).unwrap();
     }
 

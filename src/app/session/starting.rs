@@ -153,6 +153,7 @@ impl Session {
             Some(Ok((sandbox, renderer))) => {
                 sandbox.warm_up();
                 let sandbox = self.sandbox.insert(sandbox);
+                sandbox.check_breaks();
                 self.renderer = Some(renderer);
                 if let Some(scene) = self.starting.pending.take() {
                     sandbox.open_scene(scene);

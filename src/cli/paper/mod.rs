@@ -18,7 +18,6 @@ mod of_glondu;
 mod page;
 mod played;
 mod scenes;
-pub mod svg;
 mod work;
 
 use std::{
@@ -35,6 +34,7 @@ use self::{
     work::Work,
 };
 use super::{CliError, progress::Reporter, signals};
+pub use crate::scene::svg;
 use crate::{compute::Choice, export::Aside};
 
 #[derive(Args)]

@@ -12,7 +12,10 @@ use crate::{
         Body, BodyId,
         structure::{BondLoad, Failure, Mode, Response, Structure},
     },
-    scene::debris::{TornCrack, half_axes},
+    scene::{
+        debris::{TornCrack, half_axes},
+        step_trace::push_thinned,
+    },
 };
 
 /// A bond that failed.
@@ -77,9 +80,6 @@ pub struct WhyItFell {
     pub bonds: usize,
 }
 
-/// Most moments of the greatest load that are kept.
-const MOST_MOMENTS: usize = 20_000;
-
 /// What became of bonds since the scene was opened.
 #[derive(Default)]
 pub(super) struct BondRecord {
@@ -97,16 +97,7 @@ impl BondRecord {
     }
 
     fn note(&mut self, time: f64, greatest: f64) {
-        if self.greatest.len() >= MOST_MOMENTS {
-            // Every second one of the older half goes, so that what is recent stays fine.
-            let half = MOST_MOMENTS / 2;
-            let mut at = 0;
-            self.greatest.retain(|_| {
-                at += 1;
-                at > half || at % 2 == 0
-            });
-        }
-        self.greatest.push([time, greatest]);
+        push_thinned(&mut self.greatest, [time, greatest]);
     }
 }
 
@@ -281,6 +272,7 @@ impl Sandbox {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene::step_trace::MOST_MOMENTS;
 
     fn failure(time: f64) -> BondFailure {
         BondFailure {

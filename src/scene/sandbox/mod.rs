@@ -20,6 +20,8 @@ mod holding_tests;
 mod home;
 mod merging;
 #[cfg(test)]
+mod conserving_tests;
+#[cfg(test)]
 mod forgetting_tests;
 #[cfg(test)]
 mod mishap_tests;
@@ -69,6 +71,7 @@ use super::{
     preview::Preview,
     slices::SliceView,
     stage::{Hand, Stage},
+    step_trace::StepTrace,
     stress::StressView,
     touching::Touched,
 };
@@ -107,6 +110,7 @@ pub struct Sandbox {
     remaking: Option<Remaking>,
     generations: Option<Generations>,
     bonds: BondRecord,
+    trace: StepTrace,
     /// How many times the present step was taken back.
     taken_back: u32,
     /// Whether a step was not taken yet because an event breaks a body before it.
@@ -178,6 +182,7 @@ impl Sandbox {
             remaking: None,
             generations: None,
             bonds: BondRecord::default(),
+            trace: StepTrace::default(),
             taken_back: 0,
             waits_for_pieces: false,
             hand: Hand::Free,
@@ -267,6 +272,7 @@ impl Sandbox {
     /// # Errors
     /// [`SandboxError`]; the world is then as before.
     pub fn poll(&mut self) -> Result<Option<Arrived>, SandboxError> {
+        self.jobs.checking.go_on();
         // Checked before an import that would be in vain.
         let finest = self.jobs.opening.scene().and_then(|scene| scene.objects().map(|body| body.level).max());
         if let Some(Err(error)) = finest.map(|level| self.stage.compute().takes(level)) {
@@ -394,6 +400,7 @@ impl Sandbox {
         }
         self.taken_back = 0;
         self.note_loads();
+        self.trace.note(time, self.stage.last_step());
         self.record();
         self.note_push(&before, time);
         if self.document.is_fragile() {

@@ -19,6 +19,7 @@ use crate::{
         pinned::{Carried, pin_of, write_pin},
         placement::{object_info, placed},
         stage::Projectile,
+        step_trace::StepTrace,
     },
     svo::Arena,
 };
@@ -85,6 +86,7 @@ impl Sandbox {
         self.timeline.open_another();
         (self.last_break, self.push) = (None, None);
         self.forget_bonds();
+        self.trace = StepTrace::default();
         self.taken_back = 0;
         self.stage.clear();
         let (mut placed_on_floor, mut thrown) = (Vec::new(), BTreeMap::new());

@@ -1,6 +1,6 @@
 //! SVG by hand: drawings of lines, polygons and letters, and plots with axes.
 //!
-//! In: shapes in the units of the subject, y up; series of points; stacked bars. Out: text of an SVG file. All
+//! In: shapes in the units of the subject, y up; series of points or bars; stacked bars. Out: text of an SVG file. All
 //! coordinates have two digits behind the point, so the same input gives the same bytes on every system. The background
 //! is white: the files are shown on pages that may be dark.
 

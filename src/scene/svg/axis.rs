@@ -63,7 +63,8 @@ impl Scale {
     /// About six ticks; values that lie all on one side of 0 have the axis begin at 0.
     fn linear(low: f64, high: f64) -> Self {
         let (low, high) = (low.min(0.0), high.max(0.0));
-        let (low, high) = if low < high { (low, high) } else { (0.0, 1.0) };
+        // A step below the smallest normal number has no power of ten.
+        let (low, high) = if high - low > 1e-300 { (low, high) } else { (0.0, 1.0) };
         let rough = (high - low) / 6.0;
         let power = libm::floor(libm::log10(rough));
         let ten = libm::pow(10.0, power);

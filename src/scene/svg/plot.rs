@@ -1,6 +1,10 @@
-//! A plot: series of points over two axes.
+//! A plot: series of points or bars over two axes.
 
-use super::{Anchor, Axis, COLORS, FAINT, INK, Pen, axis::Scale, chain, disc, legend, letters, line, page};
+use std::fmt::Write as _;
+
+use super::{
+    Anchor, Axis, COLORS, FAINT, INK, Pen, axis::Scale, chain, disc, fixed, legend, letters, line, page,
+};
 
 /// Size of a plot, pixels.
 const SIZE: [f64; 2] = [720.0, 420.0];
@@ -28,12 +32,19 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
     /// How it is drawn.
     pub mark: Mark,
+    /// Bars in place of points: both ends on the axis across, and the height above 0. The axis up must be linear.
+    pub bars: Vec<[f64; 3]>,
 }
 
 impl Series {
     /// A series that lines connect.
     pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), points, mark: Mark::Line }
+        Self { name: name.into(), points, ..Self::default() }
+    }
+
+    /// A series of bars: both ends on the axis across, and the height above 0.
+    pub fn bars(name: impl Into<String>, bars: Vec<[f64; 3]>) -> Self {
+        Self { name: name.into(), bars, ..Self::default() }
     }
 
     /// The same, drawn otherwise.
@@ -66,10 +77,12 @@ impl Plot {
         let names: Vec<(&str, &str)> =
             self.series.iter().map(|series| series.name.as_str()).zip(colors.clone()).collect();
         let high = 34.0 + legend(&mut body, &names, [LEFT, 34.0], SIZE[0] - LEFT - RIGHT) + 6.0;
-        let all = || self.series.iter().flat_map(|series| &series.points);
+        let points = || self.series.iter().flat_map(|series| &series.points);
+        let bars = || self.series.iter().flat_map(|series| &series.bars);
+        let across = points().map(|point| point.0).chain(bars().flat_map(|[from, to, _]| [*from, *to]));
         let frame = Frame {
-            x: self.x.scale(all().map(|point| point.0)),
-            y: self.y.scale(all().map(|point| point.1)),
+            x: self.x.scale(across),
+            y: self.y.scale(points().map(|point| point.1).chain(bars().map(|[.., height]| *height))),
             low: [LEFT, SIZE[1] - BELOW],
             high: [SIZE[0] - RIGHT, high],
         };
@@ -78,7 +91,15 @@ impl Plot {
             let fits = |point: &&(f64, f64)| self.x.takes(point.0) && self.y.takes(point.1);
             let points: Vec<[f64; 2]> =
                 series.points.iter().filter(fits).map(|point| frame.place(*point)).collect();
-            chain(&mut body, &points, &Pen::line(color, 1.6));
+            let drawn = series.bars.iter().filter(|[from, to, height]| {
+                self.x.takes(*from) && self.x.takes(*to) && self.y.takes(*height)
+            });
+            drawn.for_each(|[from, to, height]| {
+                bar(&mut body, frame.place((*from, 0.0)), frame.place((*to, *height)), color);
+            });
+            if series.bars.is_empty() {
+                chain(&mut body, &points, &Pen::line(color, 1.6));
+            }
             if series.mark == Mark::Both {
                 points.iter().for_each(|point| disc(&mut body, *point, 3.0, &Pen::area(color)));
             }
@@ -121,11 +142,21 @@ impl Frame {
         line(body, [left, bottom], [left, top], &edge);
         letters(body, [(left + right) / 2.0, bottom + 42.0], across, 13.0, Anchor::Middle, INK);
         // Letters that run upwards are turned about the place where they begin.
-        let middle = super::fixed((bottom + top) / 2.0);
+        let middle = fixed((bottom + top) / 2.0);
         body.push_str(&format!("<g transform=\"translate(18 {middle}) rotate(-90)\">\n"));
         letters(body, [0.0, 0.0], up, 13.0, Anchor::Middle, INK);
         body.push_str("</g>\n");
     }
+}
+
+/// A bar between two opposite corners, with a gap at its sides.
+fn bar(body: &mut String, from: [f64; 2], to: [f64; 2], color: &str) {
+    let gap = (0.1 * (to[0] - from[0])).clamp(0.0, 1.0);
+    let (x, y) = (fixed(from[0] + gap), fixed(from[1].min(to[1])));
+    let (width, height) = (fixed(to[0] - from[0] - 2.0 * gap), fixed((from[1] - to[1]).abs()));
+    // Writing to a string cannot fail.
+    let _ =
+        writeln!(body, "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{color}\"/>");
 }
 
 #[cfg(test)]
