@@ -26,6 +26,7 @@ __all__ = [
     "Pieces",
     "Playing",
     "Points",
+    "RecipeMaker",
     "Scene",
     "SceneError",
     "Simulation",
@@ -444,6 +445,18 @@ class Scene:
     def dt(self) -> float: ...
     def play(self, seconds: float, *, progress: _Progress = None, engine: Optional[Engine] = None) -> Simulation:
         """Opens it, to be played step by step."""
+
+@final
+class RecipeMaker:
+    """Makes single breaks of a recipe; `kintsugi.data.Recipe` is what users see of it."""
+
+    def __new__(cls, file: _Path, meshes: Optional[_Path] = None) -> RecipeMaker: ...
+    def object_of(self, job: int) -> Tuple[str, int, str]:
+        """SHA-256 of the mesh file (the name of a built-in shape), level, axis that points up."""
+    def mesh(self, job: int) -> str:
+        """The file of a job's mesh, or "builtin:" and the name of its shape."""
+    def make(self, job: int, object: Object, folder: _Path, engine: Optional[Engine] = None) -> None:
+        """Makes the break of a job; `object` is its mesh, voxelised as `object_of` says."""
 
 def main(
     arguments: Sequence[_Path], launch: Optional[Sequence[_Path]] = None, share: Optional[_Path] = None

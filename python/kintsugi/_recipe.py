@@ -1,7 +1,7 @@
 """Breaks of a data set that exists only as its recipe.
 
 In: recipe.json, and the folder in which its meshes are found by their contents. Out: `Recipe`, a sequence of `Break` as
-`Breaks` is one; a break is made by the program when it is used, and its hash is compared with the recipe's.
+`Breaks` is one; a break is made when it is used, and its hash is compared with the recipe's.
 """
 
 from __future__ import annotations
@@ -13,15 +13,39 @@ import json
 import os
 import shutil
 import tempfile
+from collections import OrderedDict
 from pathlib import Path, PureWindowsPath
 from typing import Any, Sequence, overload
 
 from . import _program
-from ._breaks import SPLITS, Break, PathLike
-from ._native import Error
+from ._breaks import ARRAYS_FOLDER, SPLITS, Break, PathLike
+from ._native import Engine, Error, Mesh, Object, RecipeMaker, voxelise
 
 # Breaks that lie in the temporary folder at a time.
 KEPT = 64
+# Voxelised objects that are in memory at a time.
+OBJECTS = 4
+# The compiled part cannot work in a process that is forked from the one that loaded it: its threads stay behind.
+LOADED_BY = os.getpid()
+
+
+class _Maker:
+    """Makes breaks of a recipe in this process, and keeps the objects that were used last."""
+
+    def __init__(self, file: Path, meshes: Path | None, compute: str) -> None:
+        self._maker = RecipeMaker(file.resolve(), None if meshes is None else meshes.resolve())
+        self._engine = Engine(compute)
+        self._objects: OrderedDict[tuple[str, int, str], Object] = OrderedDict()
+
+    def make(self, job: int, place: Path) -> None:
+        key = self._maker.object_of(job)
+        found = self._objects.pop(key, None)
+        if found is None:
+            while len(self._objects) >= OBJECTS:
+                self._objects.popitem(last=False)
+            found = voxelise(Mesh.read(self._maker.mesh(job)), key[1], key[2])
+        self._objects[key] = found
+        self._maker.make(job, found, place, self._engine)
 
 
 class Recipe(Sequence[Break]):
@@ -29,8 +53,9 @@ class Recipe(Sequence[Break]):
 
     `meshes` is the folder in which the files of the recipe's meshes are, under any names; built-in shapes need none. With
     `folder`, what was made stays there, and is not made again; without it the last 64 breaks lie in a temporary folder
-    while this object lives. Making a break reads and voxelises its mesh, so a whole set is made faster by `kintsugi dataset
-    recipe.json`.
+    while this object lives. The last 4 voxelised objects are kept, so breaks of one object that follow each other voxelise
+    it once. A process that was forked after `kintsugi` was imported, as the workers of a PyTorch DataLoader on Linux, starts
+    the program for each break instead, which reads and voxelises each time; take `multiprocessing_context="spawn"` there.
 
     A break whose arrays are not those of the recipe, bit by bit, raises Error.
     """
@@ -66,6 +91,7 @@ class Recipe(Sequence[Break]):
         ]
         self._made: list[str] = []
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._maker: _Maker | None = None
         self._process = os.getpid()
 
     @property
@@ -86,7 +112,7 @@ class Recipe(Sequence[Break]):
         job, name, split = self._items[index]
         place = self._home() / str(job)
         broken = Break(name, split, place)
-        if not (place / "recipe.json").is_file():
+        if not (place / ARRAYS_FOLDER / name / "pieces.npz").is_file():
             self._make(job, place)
         if self.folder is None:
             # The files go when others come.
@@ -98,8 +124,8 @@ class Recipe(Sequence[Break]):
         return f"Recipe({str(self.file)!r}, split={self.split!r}): {len(self)} breaks"
 
     def __getstate__(self) -> dict[str, Any]:
-        # Another process has a temporary folder of its own.
-        return {**self.__dict__, "_temporary": None, "_made": []}
+        # Another process has a temporary folder and objects of its own.
+        return {**self.__dict__, "_temporary": None, "_made": [], "_maker": None}
 
     def _home(self) -> Path:
         if self.folder is not None:
@@ -110,14 +136,35 @@ class Recipe(Sequence[Break]):
         return Path(self._temporary.name)
 
     def _make(self, job: int, place: Path) -> None:
-        """Makes one break as a shard of its own."""
+        """Makes one break beside its place, which it takes once it is the recipe's."""
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".making-", dir=place.parent) as beside:
+            made = Path(beside) / "break"
+            try:
+                self._make_at(job, made)
+            except Error as error:
+                raise Error(f"break {job} of {self.file}: {error}") from None
+            try:
+                os.replace(made, place)
+            except OSError as error:
+                # Another process may have made it meanwhile.
+                if not (place / ARRAYS_FOLDER).is_dir():
+                    raise Error(f"{place} is no break of a recipe and in the way ({error}); take it away") from None
+
+    def _make_at(self, job: int, place: Path) -> None:
+        if os.getpid() == LOADED_BY:
+            if self._maker is None:
+                self._maker = _Maker(self.file, self.meshes, self.compute)
+            self._maker.make(job, place)
+            return
+        # As a shard of its own.
         words: list[str | os.PathLike[str]] = ["dataset", self.file.resolve(), "--out", place.resolve()]
         words += ["--shard", f"{job + 1}/{self._total}", "--compute", self.compute]
         if self.meshes is not None:
             words += ["--meshes", self.meshes.resolve()]
         done = _program.run(words, check=False)
         if done.returncode != 0:
-            raise Error(f"break {job} of {self.file}: {self._why(place) or _program.last_line(done)}")
+            raise Error(self._why(place) or _program.last_line(done))
 
     @staticmethod
     def _why(place: Path) -> str:

@@ -1,7 +1,7 @@
 """Searches for parameters of a fracture whose pieces are those that are wanted.
 
-In: an object, what is wanted (a number of pieces, sizes of sherds, a histogram of them, or a function of one's own), and
-ranges of parameters. Out: the best parameters, their pieces, and every trial.
+In: an object, what is wanted (a number of pieces, sizes of sherds, a histogram of them, a drawing of the cracks, or a
+function of one's own), and ranges of parameters. Out: the best parameters, their pieces, and every trial.
 
     from kintsugi.fit import fit
     found = fit(vase, sherds, parameters={"seeds": (10, 200), "radii": [(0.05, 0.4), (0.3, 1.5)]}, budget=120)
@@ -16,6 +16,10 @@ random seed, so a trial is a function of its parameters alone, and the same call
 
 **The loss.** Sizes are volumes as shares of the whole. Two sets of sizes are compared by the Wasserstein distance of their
 logarithms: how far, in powers of ten, the sizes of one distribution must be moved on average to become the other.
+
+**A drawing.** `fit(vase, Drawing(picture))` searches for the seeds themselves, one for each area that the drawn lines part, so
+that the cracks seen from that side are the lines; with `parameters` it searches for those. The loss is the mean distance of
+cracks and lines, measured on the pieces, in units of the mesh. `help(kintsugi.fit.Drawing)` says more.
 """
 
 from __future__ import annotations
@@ -28,12 +32,13 @@ from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._drawing import Drawing
 from ._native import FractureError, Object, ParameterError, Pieces
 
-__all__ = ["Result", "Trial", "fit", "histogram_sizes", "size_distance"]
+__all__ = ["Drawing", "Result", "Trial", "fit", "histogram_sizes", "size_distance"]
 
 Floats = NDArray[np.float64]
-Target = Union[int, ArrayLike, "tuple[ArrayLike, ArrayLike]", Callable[[Pieces], float]]
+Target = Union[int, ArrayLike, "tuple[ArrayLike, ArrayLike]", Drawing, Callable[[Pieces], float]]
 
 # Trials of one generation of the evolution.
 AROUND = 4
@@ -93,11 +98,12 @@ def fit(
     """Searches for parameters by which `object` breaks into what `target` says.
 
     `target` is a whole number of pieces; sizes of sherds (volumes or masses, any unit); a histogram as the pair (edges,
-    counts) with one edge more than counts; or a function that takes `Pieces` and gives a loss, lower is better.
+    counts) with one edge more than counts; a `Drawing`; or a function that takes `Pieces` and gives a loss, lower is better.
 
     `parameters` has ranges by the names of `Object.fracture`: `(low, high)` is a range, of whole numbers where both are; a
     list of such pairs is a parameter that is a list, sorted ascending; a list or set of anything else is a choice; a dict
-    is a nested table. Without it, `{"seeds": (4, 400)}`. `fixed` are parameters that stay.
+    is a nested table. Without it, `{"seeds": (4, 400)}`, and for a drawing the places of the seeds, of which the three most
+    promising sets are broken. `fixed` are parameters that stay.
 
     `budget` is the number of breaks. `whole` is the size of the whole object in the unit of the sherds where some are
     missing; else sizes are shares of their sum. `seconds` ends the search early, whose result then depends on the machine.
@@ -108,6 +114,8 @@ def fit(
     if budget < 1:
         raise ParameterError(f"the budget is {budget}; it is the number of breaks, 1 or more")
     loss_of = _loss(target, whole)
+    if isinstance(target, Drawing) and parameters is None:
+        return _drawn(object, target, {"rng": rng, **(fixed or {})}, budget, rng, seconds, progress)
     axes = list(_axes(parameters if parameters is not None else {"seeds": (4, 400)}))
     if not axes:
         raise ParameterError('there is nothing to search for; give ranges such as parameters={"seeds": (10, 200)}')
@@ -177,6 +185,41 @@ def fit(
     return Result(asked, loss, pieces, trials, time.monotonic() - began)
 
 
+def _drawn(
+    object: Object,
+    drawing: Drawing,
+    constant: dict[str, Any],
+    budget: int,
+    rng: int,
+    seconds: float | None,
+    progress: Callable[[str, float], Any] | None,
+) -> Result:
+    """The seeds whose cracks are drawn; which of the promising ones they are, the breaks decide."""
+    began = time.monotonic()
+    if "seeds" in constant:
+        raise ParameterError("fixed has seeds, which a drawing is fitted by; give parameters to search for others")
+
+    def go_on(share: float) -> bool:
+        if progress is not None:
+            progress("search", 0.9 * share)
+        return seconds is None or time.monotonic() - began < seconds
+
+    trials: list[Trial] = []
+    best: tuple[float, Pieces | None, dict[str, Any]] = (math.inf, None, {})
+    for seeds in drawing.guesses(object, rng, go_on)[:budget]:
+        asked = {**constant, "seeds": seeds}
+        pieces = object.fracture(**asked)
+        trials.append(Trial(asked, drawing(pieces), len(pieces)))
+        if best[1] is None or trials[-1].loss < best[0]:
+            best = (trials[-1].loss, pieces, asked)
+    if progress is not None:
+        progress("search", 1.0)
+    loss, found, asked = best
+    if found is None:
+        raise ParameterError("no seeds were found; give a budget of 1 or more")
+    return Result(asked, loss, found, trials, time.monotonic() - began)
+
+
 def size_distance(
     first: ArrayLike,
     second: ArrayLike,
@@ -243,7 +286,8 @@ def _loss(target: Target, whole: float | None) -> Callable[[Pieces], float]:
         sizes = np.asarray(target, dtype=np.float64)
         if sizes.ndim != 1 or len(sizes) == 0:
             raise ParameterError(
-                f"a target is a number of pieces, a list of sizes, (edges, counts), or a function; shape {sizes.shape} came"
+                "a target is a number of pieces, a list of sizes, (edges, counts), a Drawing, or a function; an array of "
+                f"shape {sizes.shape} came"
             )
         weights = np.ones_like(sizes)
     _logarithms(sizes, weights)  # looks them over

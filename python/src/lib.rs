@@ -21,6 +21,7 @@ pub mod picture;
 pub mod piece;
 pub mod pieces;
 pub mod program;
+pub mod recipe;
 pub mod running;
 pub mod scene;
 pub mod world;
@@ -49,5 +50,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     overlays::add_to(module)?;
     world::add_to(module)?;
     scene::add_to(module)?;
+    recipe::add_to(module)?;
     program::add_to(module)
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import importlib
 import json
+import multiprocessing
+import os
 import pickle
 import shutil
 from pathlib import Path
@@ -248,8 +250,60 @@ def test_a_recipe_makes_the_same_breaks(made: Path, tmp_path: Path) -> None:
     other = json.loads((tmp_path / "recipe.json").read_text())
     other["breaks"][0] = "0" * len(other["breaks"][0])
     (tmp_path / "other.json").write_text(json.dumps(other))
-    with pytest.raises(kg.Error):
-        Recipe(tmp_path / "other.json")[0]
+    wrong = Recipe(tmp_path / "other.json", folder=tmp_path / "wrong")
+    for _ in range(2):
+        with pytest.raises(kg.Error, match="break 0 of .*hash"):
+            wrong[0]
+    assert list((tmp_path / "wrong").iterdir()) == [], "nothing is left over"
+
+
+@pytest.mark.parametrize("made", ["obj"], indirect=True)
+def test_an_object_of_a_recipe_is_voxelised_once(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[str, int]] = []
+
+    def counted(mesh: kg.Mesh, level: int, up: str = "y") -> kg.Object:
+        calls.append((mesh.name, level))
+        return kg.voxelise(mesh, level, up)
+
+    monkeypatch.setattr("kintsugi._recipe.voxelise", counted)
+    recipe, by_name = Recipe(made / "recipe.json"), {broken.name: broken for broken in Breaks(made)}
+    of = {name: [k for k, path in enumerate(recipe.names) if f"/{name}/" in path] for name in ("box", "sphere", "brick")}
+
+    def make(number: int) -> None:
+        again, there = recipe[number], by_name[recipe.names[number]]
+        ours, theirs = again.arrays(), there.arrays()
+        assert list(ours) == list(theirs)
+        assert all(ours[name].tobytes() == theirs[name].tobytes() for name in ours)
+
+    for number in of["box"]:
+        make(number)
+        file = recipe[number].mesh_path(0)
+        there = by_name[recipe.names[number]].mesh_path(0)
+        assert file is not None and there is not None and file.read_bytes() == there.read_bytes()
+    assert len(of["box"]) == 2 and calls == [("builtin:box", 5)]
+    # Another level is another object.
+    for number in of["sphere"]:
+        make(number)
+    assert len(of["sphere"]) == 3 and calls[1:] == [("builtin:sphere", 5), ("builtin:sphere", 4)]
+    # With room for one object, the other one goes.
+    monkeypatch.setattr("kintsugi._recipe.OBJECTS", 1)
+    recipe, before = Recipe(made / "recipe.json"), len(calls)
+    for number in (of["box"][0], of["brick"][0], of["brick"][1], of["box"][1]):
+        make(number)
+    assert [name for name, _ in calls[before:]] == ["builtin:box", "builtin:brick", "builtin:box"]
+
+
+def volumes(recipe: Recipe) -> "list[float]":
+    return [float(volume) for volume in recipe[0].volume]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process can be forked here")
+@pytest.mark.parametrize("made", ["obj"], indirect=True)
+def test_a_forked_worker_makes_the_same_break(made: Path) -> None:
+    recipe = Recipe(made / "recipe.json")
+    here = volumes(recipe)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.apply_async(volumes, (recipe,)).get(timeout=120) == here
 
 
 def test_what_is_missing_is_said(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kintsugi as kg
-from kintsugi.fit import fit
+from kintsugi.fit import Drawing, fit
 
 mesh: kg.Mesh = kg.Mesh.read("builtin:box")
 box: kg.Object = kg.voxelise(mesh, level=4, progress=lambda stage, fraction: None)
@@ -25,6 +25,8 @@ some: List[kg.Piece] = pieces[1:3]
 labels: NDArray[np.uint32] = pieces.labelling()[-1]
 picture: NDArray[np.uint8] = pieces.picture(32, 24, apart=0.2)
 count: int = len(fit(box, 5, {"seeds": (2, 40)}, budget=4).pieces)
+drawing: Drawing = Drawing.of_lines([[(0.0, 0.4), (1.0, 0.6)]], view="front")
+apart: float = drawing(fit(box, drawing).pieces)
 
 world: kg.World = kg.World(gravity=(0.0, -9.81, 0.0), dt=0.01, floor=0.0)
 ids: List[int] = world.add(pieces, shift=[0.0, 1.0, 0.0], density=2400.0)

@@ -43,6 +43,7 @@ use std::{ffi::OsString, path::Path};
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+pub use self::dataset::RecipeMaker;
 use crate::{
     compute::{Choice, Compute},
     export::ExportError,

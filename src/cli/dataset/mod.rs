@@ -11,6 +11,7 @@ mod options;
 mod places;
 mod random;
 mod recipe;
+mod single;
 mod source;
 mod statistics;
 mod surface;
@@ -24,6 +25,7 @@ use std::{
 
 use clap::Args;
 
+pub use self::single::RecipeMaker;
 use self::{
     making::{ARRAYS, Making},
     options::PARTS,

@@ -98,7 +98,11 @@ impl<'a> Breaks<'a> {
         }
         self.compute.takes(job.level).map_err(|error| error.to_string())?;
         let mesh = mesh.stood_up(job.how.up());
-        let object = Object::of(&mesh, job.level, &Quiet).map_err(|error| error.to_string())?;
+        self.share(Object::of(&mesh, job.level, &Quiet).map_err(|error| error.to_string())?)
+    }
+
+    /// Takes an object that is voxelised already, or says why it has no room.
+    pub fn share(&mut self, object: Object) -> Result<Shared, String> {
         self.arena.insert(&object.forest).map_err(|error| error.to_string())?;
         Ok(Shared { digest: object.mesh.digest(), object })
     }
