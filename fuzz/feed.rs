@@ -161,7 +161,7 @@ fn repeated(bytes: &[u8]) -> Result<(), String> {
     let words = cli::reading::repeated(&place.0.join(first), target).map_err(|error| error.to_string())?;
     let words: Vec<_> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let places = words.iter().filter(|word| word.contains("/chosen/by/repeat"));
-    let commands = ["fracture", "simulate", "render", "sheet", "compare"];
+    let commands = ["fracture", "simulate", "render", "sheet", "compare", "figure"];
     let others = ["repeat", "sweep", "dataset", "bench", "presets", "doctor"];
     // A command that lacks its place refuses to start. A tour is written into the working directory, the fresh folder.
     let is_command = words.first().is_some_and(|word| commands.contains(&word.as_str()));

@@ -171,8 +171,10 @@ class Pieces:
     def timings(self) -> Dict[str, float]: ...
     @property
     def stayed_whole(self) -> bool: ...
-    def arrays(self, *, progress: _Progress = None) -> Dict[str, NDArray[Any]]:
-        """The arrays of voxels.npz by name."""
+    def arrays(
+        self, names: Optional[Sequence[str]] = None, *, progress: _Progress = None
+    ) -> Dict[str, NDArray[Any]]:
+        """The arrays of voxels.npz by name: all, or those named."""
     def overlays(self, names: Sequence[str]) -> Dict[str, NDArray[Any]]:
         """The arrays of overlays.npz by name."""
     def labelling(self) -> Labelling:

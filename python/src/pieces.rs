@@ -126,6 +126,8 @@ impl Pieces {
     ///
     /// Parameters
     /// ----------
+    /// names : sequence of str, optional
+    ///     Which arrays are made; all, if left out. What is not named costs no time.
     /// progress : callable, optional
     ///     Called as progress(stage, fraction).
     ///
@@ -135,15 +137,18 @@ impl Pieces {
     ///     In the order of the file: `source` (M, 3) int32, ..., `coords` (L, 3) int32, `piece` (L,) int32, `cell` (L,)
     ///     int32, `crack` (L,) uint8, `normal` (L, 3) float32, `coverage` (L,) float32, ..., `seeds` (S, 3) float64,
     ///     ...
-    #[pyo3(signature = (*, progress=None))]
+    #[pyo3(signature = (names=None, *, progress=None))]
     fn arrays<'py>(
         &self,
         py: Python<'py>,
+        names: Option<Vec<String>>,
         progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let pieces = Arc::clone(&self.0);
         let all = running::run(py, progress, move |watcher| {
-            watcher.stage("make arrays", |progress| pieces.arrays_while(progress)).map_err(errors::of)
+            watcher
+                .stage("make arrays", |progress| pieces.arrays_while(names.as_deref(), progress))
+                .map_err(errors::of)
         })?;
         let dict = PyDict::new(py);
         for NamedArray { name, shape, numbers } in all {

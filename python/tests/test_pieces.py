@@ -59,6 +59,15 @@ def test_arrays_have_the_shapes_of_the_file(which: str, request: pytest.FixtureR
     assert lengths["B"] == 1 and lengths["S"] == 30
 
 
+def test_named_arrays_are_those_of_all(planar: kg.Pieces) -> None:
+    whole, some = planar.arrays(), planar.arrays(["piece", "coords"])
+    assert list(some) == ["coords", "piece"], "the order is that of the file"
+    for name, array in some.items():
+        assert array.dtype == whole[name].dtype and np.array_equal(array, whole[name]), name
+    with pytest.raises(kg.ExportError, match="there are source, "):
+        planar.arrays(["peice"])
+
+
 @pytest.mark.parametrize("which", ["planar", "rough"])
 def test_voxels_and_volumes_are_those_of_the_arrays(which: str, request: pytest.FixtureRequest) -> None:
     pieces: kg.Pieces = request.getfixturevalue(which)

@@ -232,13 +232,23 @@ impl ColoringArgs {
         self.legend_file.iter().try_for_each(|file| super::check_place("--legend-file", file, inputs))
     }
 
-    /// Writes what the colours mean into a file of its own, if it was asked for.
+    /// What the colours mean as a file of its own, if one was asked for.
     ///
     /// # Errors
-    /// [`CliError`].
-    pub fn write_legends(&self, explained: &Explained) -> Result<Option<String>, CliError> {
-        let Some(file) = &self.legend_file else { return Ok(None) };
-        let text = svg_of(&explained.legends).map_err(|error| CliError::Input(error.to_string()))?;
+    /// [`CliError::Input`] if the font that egui ships cannot be read.
+    pub fn legends_alone(&self, explained: &Explained) -> Result<Option<String>, CliError> {
+        if self.legend_file.is_none() {
+            return Ok(None);
+        }
+        svg_of(&explained.legends).map(Some).map_err(|error| CliError::Input(error.to_string()))
+    }
+
+    /// Writes the text that [`legends_alone`](Self::legends_alone) made. The answer is a line about a file that was kept.
+    ///
+    /// # Errors
+    /// [`CliError::Export`].
+    pub fn put_legends(&self, text: Option<&str>) -> Result<Option<String>, CliError> {
+        let (Some(file), Some(text)) = (&self.legend_file, text) else { return Ok(None) };
         Ok(put_listed(file, text.as_bytes())?)
     }
 

@@ -12,6 +12,7 @@ mod crack;
 mod dataset;
 mod debris_file;
 mod doctor;
+mod figure;
 mod fracture;
 mod frames;
 mod handing_over;
@@ -203,6 +204,8 @@ enum Command {
     Dataset(dataset::DatasetArgs),
     /// Draws one object broken with each of several values of a parameter: a contact sheet
     Sheet(sheet::SheetArgs),
+    /// Makes a figure of several panels from a small file: pictures as `render` draws them, letters, captions, labels
+    Figure(figure::FigureArgs),
     /// Solves for the elastic stress of a mesh under its weight, a blow or pressure, on the cells of its octree
     Stress(stress::StressArgs),
     /// Breaks a mesh and prints everything about single voxels as JSON: node, seeds, piece, planes, labels, triangles
@@ -265,6 +268,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError
         Some(Command::Sweep(args)) => sweep::run(&args),
         Some(Command::Dataset(args)) => dataset::run(&args),
         Some(Command::Sheet(args)) => sheet::run(&args),
+        Some(Command::Figure(args)) => figure::run(&args),
         Some(Command::Stress(args)) => stress::run(&args),
         Some(Command::Probe(args)) => probe::run(&args),
         Some(Command::Repeat(args)) => repeat::run(&args),

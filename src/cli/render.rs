@@ -1,4 +1,6 @@
 //! `kintsugi render`: one picture of a mesh or scene, without a window.
+//!
+//! In: arguments. Out: the picture in memory, which [`run`] writes and `kintsugi figure` puts on a page.
 
 use std::{
     path::{Path, PathBuf},
@@ -41,12 +43,22 @@ impl RenderArgs {
         self.out.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"))
     }
 
+    /// Whether the picture has lines and flat faces alone, so that it can be a drawing.
+    pub fn is_flat(&self) -> bool {
+        self.show.only() || self.coloring.is_alone()
+    }
+
+    /// Width and height of the picture, pixels.
+    pub fn size(&self) -> [u32; 2] {
+        self.size
+    }
+
     /// Refuses a picture that cannot be written, before the work starts.
     fn check_out(&self) -> Result<(), CliError> {
         if !self.is_vector() {
             return super::check_picture_place("--out", &self.out, &[&self.file]);
         }
-        if !self.show.only() && !self.coloring.is_alone() {
+        if !self.is_flat() {
             let message = "--out: a drawing as SVG has lines and flat faces, and no bodies: add --slice-alone, or --only to \
                            --show, or give a name that ends in .png";
             return Err(CliError::Input(message.into()));
@@ -132,10 +144,59 @@ pub fn parse_explode(text: &str) -> Result<f64, String> {
 /// # Errors
 /// [`CliError`].
 pub fn run(args: &RenderArgs) -> Result<(), CliError> {
-    let camera = args.camera.as_deref().map(parse_camera).transpose()?;
     args.check_out()?;
-    args.coloring.check(&[&args.file])?;
     let reporter = Reporter::new(args.json_progress);
+    let wanted = Wanted { pixels: !args.is_vector(), drawing: args.is_vector() };
+    let made = make(args, wanted, &mut None, &reporter)?;
+    let kept = match wanted.drawing {
+        true => put_listed(&args.out, made.drawing.as_bytes())?,
+        false => write_signed(&args.out, args.size, &made.pixels, &made.signature)?,
+    };
+    let legend = args.coloring.put_legends(made.legends.as_deref())?;
+    kept.iter().chain(&legend).for_each(|note| reporter.warn(note));
+    super::print(&format!("{}\n{}", args.out.display(), made.labels));
+    Ok(())
+}
+
+/// In which forms a picture is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// As pixels.
+    pub pixels: bool,
+    /// As SVG, for a picture of lines and flat faces.
+    pub drawing: bool,
+}
+
+/// A picture in memory.
+pub struct Made {
+    /// RGBA8 rows from the top; empty where no pixels are wanted.
+    pub pixels: Vec<u8>,
+    /// The text of an SVG; empty where no drawing is wanted.
+    pub drawing: String,
+    /// The camera that sees it, in metres of the picture's world.
+    pub camera: Camera,
+    /// How it was made.
+    pub signature: Signature,
+    /// What the colours mean as the text of an SVG, where `--legend-file` names a file for it.
+    pub legends: Option<String>,
+    /// A line about the labelling that it shows, or nothing.
+    pub labels: String,
+}
+
+/// Makes the picture and writes nothing. Without a backend in `compute` it opens one and leaves it there for further
+/// pictures.
+///
+/// # Errors
+/// [`CliError`].
+pub fn make(
+    args: &RenderArgs,
+    wanted: Wanted,
+    compute: &mut Option<Compute>,
+    reporter: &Reporter,
+) -> Result<Made, CliError> {
+    let camera = args.camera.as_deref().map(parse_camera).transpose()?;
+    args.coloring.check(&[&args.file])?;
+    let making = Making { args, wanted, reporter };
     if args.explode.is_some() && is_scene(&args.file) {
         return Err(about(&args.file, "--explode is for a mesh; a scene has `explode` in [view]"));
     }
@@ -156,7 +217,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
                  and cracks out, or give a mesh",
             ));
         }
-        return scene(args, camera, &reporter);
+        return scene(&making, camera, compute);
     }
     if args.seconds.is_some() {
         return Err(about(&args.file, "--seconds plays a scene; give it a .toml file"));
@@ -164,22 +225,22 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     args.compute.takes(args.level)?;
     let seeds = args.pattern.check(args.level)?;
     args.show.check(args.level, &args.pattern.params())?;
-    let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
+    let object = load_object(&args.file, args.pattern.up, args.level, reporter)?;
     if let Some(explode) = args.explode {
         let plan = object.plan(&args.pattern.fracture(args.level, seeds))?;
         if plan.params.method.entry().by_seeds {
             object.pattern(&plan)?;
         }
-        return broken(args, camera, &object, &plan, explode, &reporter);
+        return broken(&making, camera, &object, &plan, explode, compute);
     }
-    let compute = args.compute.open(&reporter)?;
+    let compute = making.open(compute)?;
     let stage = reporter.stage("upload", |_| Stage::of(&compute, &object))?;
     let plan = object.plan(&args.pattern.fracture(args.level, seeds))?;
     let seams = match args.seams {
-        true => Some(cracks(&compute, &stage, &object, &plan, &reporter)?),
+        true => Some(cracks(&compute, &stage, &object, &plan, reporter)?),
         false => None,
     };
-    let inside = args.show.read(&compute, (&object, &plan), None, &reporter)?;
+    let inside = args.show.read(&compute, (&object, &plan), None, reporter)?;
     let overlay = inside.as_ref().map(|inside| args.show.overlay(inside, &object, &stage.bodies));
     let camera = camera.unwrap_or_else(|| args.view.camera_on(&surface_points(&stage.bodies), args.size));
     let pattern = match args.coloring.needs_seeds() && plan.params.method.entry().by_seeds {
@@ -192,10 +253,9 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let cut = whole(&object, &plan, (pattern.as_ref(), stress), &bodies);
     let units = object.grid.h / Place::standing(&object.mass).h;
     let explained = args.coloring.explain(&cut, &mut bodies, (camera, units), overlay)?;
-    let is_hidden = args.show.only() || args.coloring.is_alone();
     let still = Still {
         arena: &stage.arena,
-        bodies: if is_hidden { &[] } else { &bodies },
+        bodies: if args.is_flat() { &[] } else { &bodies },
         camera,
         options: RenderOptions { clips: explained.clips, ..args.options() },
         size: args.size,
@@ -207,9 +267,8 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         }),
         overlay: explained.overlay.as_ref(),
     };
-    picture(args, &compute, (&still, &explained), signature(args, &compute, &object), &reporter)?;
-    super::print(&inside.as_ref().and_then(about_labels).unwrap_or_default());
-    Ok(())
+    let made = making.picture(&compute, (&still, &explained), signature(args, &compute, &object))?;
+    Ok(Made { labels: inside.as_ref().and_then(about_labels).unwrap_or_default(), ..made })
 }
 
 /// Metadata of a mesh's picture, which include a scene with the mesh and its fracture parameters.
@@ -230,14 +289,15 @@ pub fn mesh_scene(file: &str, level: u32, pattern: &PatternArgs) -> Scene {
 
 /// The pieces of a mesh after one break.
 fn broken(
-    args: &RenderArgs,
+    making: &Making<'_>,
     camera: Option<Camera>,
     object: &Object,
     plan: &Plan,
     explode: f64,
-    reporter: &Reporter,
-) -> Result<(), CliError> {
-    let compute = args.compute.open(reporter)?;
+    compute: &mut Option<Compute>,
+) -> Result<Made, CliError> {
+    let Making { args, reporter, .. } = *making;
+    let compute = making.open(compute)?;
     let pieces = object.break_by(&Engine::from(compute.clone()), plan.clone(), reporter)?;
     let mut arena = Arena::new(&compute)?;
     let mut bodies = pieces.drawn(&mut arena, explode)?;
@@ -249,26 +309,29 @@ fn broken(
     let cut = sliced(&pieces, &stresses, &bodies);
     let units = object.grid.h / Place::standing(&object.mass).h;
     let explained = args.coloring.explain(&cut, &mut bodies, (camera, units), overlay)?;
-    let is_hidden = args.show.only() || args.coloring.is_alone();
     let still = Still {
         arena: &arena,
-        bodies: if is_hidden { &[] } else { &bodies },
+        bodies: if args.is_flat() { &[] } else { &bodies },
         camera,
         options: RenderOptions { clips: explained.clips, ..args.options() },
         size: args.size,
         seams: None,
         overlay: explained.overlay.as_ref(),
     };
-    picture(args, &compute, (&still, &explained), signature(args, &compute, object), reporter)?;
-    super::print(&inside.as_ref().and_then(about_labels).unwrap_or_default());
-    Ok(())
+    let made = making.picture(&compute, (&still, &explained), signature(args, &compute, object))?;
+    Ok(Made { labels: inside.as_ref().and_then(about_labels).unwrap_or_default(), ..made })
 }
 
 /// Draws a scene as it starts, or after `--seconds`, through its own camera unless one is given.
-fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Result<(), CliError> {
+fn scene(
+    making: &Making<'_>,
+    camera: Option<Camera>,
+    compute: &mut Option<Compute>,
+) -> Result<Made, CliError> {
+    let Making { args, reporter, .. } = *making;
     let opened = read_scene(&args.file, args.level, &args.coarser, reporter)?;
     let scene = &opened.scene;
-    let compute = args.compute.open(reporter)?;
+    let compute = making.open(compute)?;
     let signature = Signature::new(compute.ran_on(), crate::provenance::here(), scene.to_text());
     let own_camera = scene.camera;
     let mut sandbox = open(&compute, opened, reporter)?;
@@ -291,7 +354,7 @@ fn scene(args: &RenderArgs, camera: Option<Camera>, reporter: &Reporter) -> Resu
         seams: None,
         overlay: explained.overlay.as_ref(),
     };
-    picture(args, &compute, (&still, &explained), signature, reporter)
+    making.picture(&compute, (&still, &explained), signature)
 }
 
 /// Octree level for the lists of planar cracks, which are the same at every level.
@@ -321,31 +384,46 @@ fn cracks(
     })
 }
 
-fn picture(
-    args: &RenderArgs,
-    compute: &Compute,
-    (still, explained): (&Still<'_>, &Explained),
-    signature: Signature,
-    reporter: &Reporter,
-) -> Result<(), CliError> {
-    if args.is_vector() {
-        let nothing = Overlay::default();
-        let overlay = still.overlay.map_or(&nothing, |overlay| &**overlay);
-        let origin = serde_json::to_string(&signature).unwrap_or_default();
-        let legends = args.coloring.legends(explained);
-        let text = vector::svg(overlay, (still.camera, args.size), legends, &origin);
-        let text = text.map_err(|error| CliError::Input(error.to_string()))?;
-        put_listed(&args.out, text.as_bytes())?.iter().for_each(|note| reporter.warn(note));
-        super::print(&format!("{}\n", args.out.display()));
-        return Ok(());
+/// A picture that is being made.
+#[derive(Clone, Copy)]
+struct Making<'a> {
+    args: &'a RenderArgs,
+    wanted: Wanted,
+    reporter: &'a Reporter,
+}
+
+impl Making<'_> {
+    /// The backend in `compute`, which is opened where there is none.
+    fn open(&self, compute: &mut Option<Compute>) -> Result<Compute, CliError> {
+        match compute {
+            Some(open) => Ok(open.clone()),
+            None => Ok(compute.insert(self.args.compute.open(self.reporter)?).clone()),
+        }
     }
-    let mut pixels = reporter.stage("draw", |_| draw(compute, &mut Renderer::new(compute)?, still))?;
-    args.coloring.letter(explained, &mut pixels, (args.size, still.camera))?;
-    let kept = write_signed(&args.out, args.size, &pixels, &signature)?;
-    let legend = args.coloring.write_legends(explained)?;
-    kept.iter().chain(&legend).for_each(|note| reporter.warn(note));
-    super::print(&format!("{}\n", args.out.display()));
-    Ok(())
+
+    fn picture(
+        &self,
+        compute: &Compute,
+        (still, explained): (&Still<'_>, &Explained),
+        signature: Signature,
+    ) -> Result<Made, CliError> {
+        let Self { args, wanted, reporter } = *self;
+        let (mut pixels, mut drawing, mut legends) = (Vec::new(), String::new(), None);
+        if wanted.drawing {
+            let nothing = Overlay::default();
+            let overlay = still.overlay.map_or(&nothing, |overlay| &**overlay);
+            let origin = serde_json::to_string(&signature).unwrap_or_default();
+            let explained = args.coloring.legends(explained);
+            let text = vector::svg(overlay, (still.camera, args.size), explained, &origin);
+            drawing = text.map_err(|error| CliError::Input(error.to_string()))?;
+        }
+        if wanted.pixels {
+            pixels = reporter.stage("draw", |_| draw(compute, &mut Renderer::new(compute)?, still))?;
+            args.coloring.letter(explained, &mut pixels, (args.size, still.camera))?;
+            legends = args.coloring.legends_alone(explained)?;
+        }
+        Ok(Made { pixels, drawing, camera: still.camera, signature, legends, labels: String::new() })
+    }
 }
 
 /// Size limit of a camera file, bytes.

@@ -1,4 +1,4 @@
-//! Legends and scale bars in picture files.
+//! Legends, scale bars, lines and other pictures in picture files.
 //!
 //! In: a plate and its place. Out: the pixels of a picture with the plate blended over them, or elements of an SVG.
 
@@ -47,6 +47,40 @@ pub fn stamp(pixels: &mut [u8], size: [u32; 2], plate: &Plate, at: [f32; 2]) -> 
             .draw(&text.text, place, |pixel, share| canvas.blend(pixel, text.color, share));
     }
     Ok(())
+}
+
+/// Blends a picture over another one, with its left and top at `corner`, pixels. Both are RGBA8 rows from the top with
+/// straight alpha. What lies beyond the lower one is left out; over transparent pixels the upper one stays as it is.
+pub fn lay(pixels: &mut [u8], size: [u32; 2], (picture, width): (&[u8], u32), [left, top]: [u32; 2]) {
+    let mut canvas = Canvas { pixels, size: size.map(i64::from) };
+    for (y, row) in (i64::from(top)..).zip(picture.chunks_exact(4 * width.max(1) as usize)) {
+        for (x, pixel) in (i64::from(left)..).zip(row.chunks_exact(4)) {
+            match canvas.pixel([x, y]) {
+                Some(below) if below[3] == 0 => below.copy_from_slice(pixel),
+                _ => canvas.blend([x, y], [pixel[0], pixel[1], pixel[2]], f32::from(pixel[3]) / 255.0),
+            }
+        }
+    }
+}
+
+/// Blends a straight line with soft edges over a picture, from a point to another one, pixels from its left and top.
+pub fn line(pixels: &mut [u8], size: [u32; 2], [from, to]: [[f32; 2]; 2], (width, color): (f32, [u8; 3])) {
+    let mut canvas = Canvas { pixels, size: size.map(i64::from) };
+    let (along, reach) = ([to[0] - from[0], to[1] - from[1]], 0.5 * width + 1.0);
+    let length = (along[0] * along[0] + along[1] * along[1]).max(f32::MIN_POSITIVE);
+    let [across, down] = [0, 1].map(|axis| {
+        let (low, high) = (from[axis].min(to[axis]), from[axis].max(to[axis]));
+        reached(low - reach, high + reach, canvas.size[axis])
+    });
+    for y in down {
+        for x in across.clone() {
+            let to = [x as f32 + 0.5 - from[0], y as f32 + 0.5 - from[1]];
+            let share = ((to[0] * along[0] + to[1] * along[1]) / length).clamp(0.0, 1.0);
+            let off = [to[0] - share * along[0], to[1] - share * along[1]];
+            let distance = (off[0] * off[0] + off[1] * off[1]).sqrt();
+            canvas.blend([x, y], color, (0.5 + 0.5 * width - distance).clamp(0.0, 1.0));
+        }
+    }
 }
 
 /// Colour of letters in pictures, and of the ground on which they stand.
@@ -131,7 +165,7 @@ pub fn legends_of(
 /// A plate as elements of an SVG whose unit is a pixel, a line each: rectangles, and texts as text, in whichever font
 /// without serifs the program that shows the SVG has.
 #[must_use]
-fn svg(plate: &Plate, [left, top]: [f32; 2]) -> String {
+pub fn svg(plate: &Plate, [left, top]: [f32; 2]) -> String {
     let mut out = String::new();
     for fill in &plate.fills {
         let [x, y, width, height] = fill.rect;
@@ -204,17 +238,19 @@ impl Canvas<'_> {
         }
     }
 
+    /// A pixel, if the picture has it.
+    fn pixel(&mut self, [x, y]: [i64; 2]) -> Option<&mut [u8; 4]> {
+        let [width, height] = self.size;
+        if !(0..width).contains(&x) || !(0..height).contains(&y) {
+            return None;
+        }
+        self.pixels.get_mut(4 * (y * width + x) as usize..)?.first_chunk_mut()
+    }
+
     /// Blends a colour over a pixel, if the picture has it. Alphas are straight: the pixel's colour counts by what is
     /// left of its alpha, so a transparent pixel takes the colour as it is.
-    fn blend(&mut self, [x, y]: [i64; 2], color: [u8; 3], over: f32) {
-        let [width, height] = self.size;
-        if over <= 0.0 || !(0..width).contains(&x) || !(0..height).contains(&y) {
-            return;
-        }
-        let start = 4 * (y * width + x) as usize;
-        let Some(pixel) = self.pixels.get_mut(start..).and_then(|rest| rest.first_chunk_mut::<4>()) else {
-            return;
-        };
+    fn blend(&mut self, at: [i64; 2], color: [u8; 3], over: f32) {
+        let Some(pixel) = self.pixel(at).filter(|_| over > 0.0) else { return };
         let under = f32::from(pixel[3]) / 255.0 * (1.0 - over);
         for (byte, ink) in pixel.iter_mut().zip(color) {
             let mixed = (f32::from(ink) * over + f32::from(*byte) * under) / (over + under);
@@ -318,6 +354,38 @@ mod tests {
                 assert!(inside || pixel(&first, [x, y]) == [0; 4], "{x}, {y} is beside {:?}", plate.size);
             }
         }
+    }
+
+    #[test]
+    fn a_picture_keeps_its_pixels_and_shows_what_lies_below_where_it_is_transparent() {
+        let [red, half, none]: [[u8; 4]; 3] = [[200, 10, 20, 255], [0, 100, 0, 51], [9, 9, 9, 0]];
+        let upper: Vec<u8> = [red, half, none, red, red, red].concat();
+        for (ground, blended) in [([0u8; 4], half), ([255; 4], [204, 224, 204, 255])] {
+            let mut pixels = ground.repeat((SIZE[0] * SIZE[1]) as usize);
+            lay(&mut pixels, SIZE, (&upper, 3), [5, 7]);
+            let clear = if ground[3] == 0 { none } else { ground };
+            let places = [[5, 7], [6, 7], [7, 7], [5, 8]];
+            assert_eq!(places.map(|at| pixel(&pixels, at)), [red, blended, clear, red]);
+            assert_eq!([[4, 7], [8, 7], [5, 6], [5, 9]].map(|at| pixel(&pixels, at)), [ground; 4]);
+        }
+        // Beyond the right and the bottom.
+        lay(&mut [0; 16], [2, 2], (&upper, 3), [1, 1]);
+    }
+
+    #[test]
+    fn a_line_has_its_width_and_ends_where_it_says() {
+        let mut pixels = [255u8; 4].repeat((SIZE[0] * SIZE[1]) as usize);
+        line(&mut pixels, SIZE, [[20.0, 50.0], [80.0, 50.0]], (4.0, [0; 3]));
+        let dark = |[x, y]: [u32; 2]| 1.0 - f64::from(pixel(&pixels, [x, y])[0]) / 255.0;
+        let across: f64 = (40..60).map(|y| dark([50, y])).sum();
+        assert!((across - 4.0).abs() < 0.05, "{across}");
+        assert_eq!([[50, 46], [50, 53], [16, 50], [83, 50]].map(|at| dark(at) < 0.01), [true; 4]);
+        // A slanted line covers its length times its width, and a disc at its two ends together.
+        let mut pixels = [255u8; 4].repeat((SIZE[0] * SIZE[1]) as usize);
+        line(&mut pixels, SIZE, [[30.0, 40.0], [110.0, 100.0]], (3.0, [0; 3]));
+        let all: f64 = pixels.chunks_exact(4).map(|pixel| 1.0 - f64::from(pixel[0]) / 255.0).sum();
+        assert!((all - (300.0 + 2.25 * std::f64::consts::PI)).abs() < 3.0, "{all}");
+        line(&mut pixels, SIZE, [[-1e9, 5.0], [1e9, 5.0]], (2.0, [9; 3]));
     }
 
     #[test]

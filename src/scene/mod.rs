@@ -65,7 +65,7 @@ pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
 pub use chart::{Chart, ChartAxis, ChartForm, ChartSeries};
 pub use coloring::{
     BodyColors, BodyPlace, ColorMap, Coloring, Fill, Key, Kind, Legend, Painter, Place, Plate, Quantity,
-    QuantityEntry, Range, Scale, SeedSet, scale_bar,
+    QuantityEntry, Range, Scale, SeedSet, Text as PlateText, scale_bar,
 };
 pub use contact_options::{FIELD_LEVEL, FieldSelection, MAX_FIELD_LEVEL, PairLevel, Penalty};
 pub use debris_view::DebrisReel;
@@ -75,6 +75,7 @@ pub use description::{
 pub use document::ObjectInfo;
 pub use error::SandboxError;
 pub use exporting::{ExportJob, ExportKind, ExportOrder, ExportPlan, Exported, FilmOrder, MotionPlan};
+pub(crate) use file::is_below;
 pub use file::{
     SavedScene, SceneError, fracture_problem, load_scene, load_scene_file, load_scene_with_outside,
     make_own_folder, parse_scene, parse_scene_from, save_scene, shipped_scenes, state_folder,

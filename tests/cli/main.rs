@@ -4,6 +4,7 @@ mod commands;
 mod dataset;
 mod contacts;
 mod examples;
+mod figure;
 mod files;
 mod fine;
 mod golden;

@@ -65,7 +65,9 @@ pub use meshes::{MeshCheck, MeshKind, MeshReport, MeshTally, PieceMesh, SMALLEST
 pub use npy::{Npz, read_points};
 pub use numbers::{to_nanoseconds, to_picoseconds};
 pub use pair_log::PairLog;
-pub use picture::{Signature, SignedPicture, read_signed, write_png, write_signed, write_signed_new};
+pub use picture::{
+    Signature, SignedPicture, png_bytes, read_signed, write_png, write_signed, write_signed_new,
+};
 pub use pieces::{ExportPiece, Figures, Lying, Placing, made_of_voxels};
 pub use plain_ply::PlainPly;
 pub use report::{FractureReport, InputReport, InteriorReport, ParameterReport, PieceReport};

@@ -70,6 +70,14 @@ pub fn write_png(path: &Path, size: [u32; 2], rgba: &[u8]) -> Result<Option<Stri
     put_file(path, &encoded(path, size, rgba, None)?, &is_own)
 }
 
+/// The bytes of such a file without metadata.
+///
+/// # Errors
+/// [`ExportError::Format`] where the bytes do not match the size.
+pub fn png_bytes(size: [u32; 2], rgba: &[u8]) -> Result<Vec<u8>, ExportError> {
+    encoded(Path::new("the picture"), size, rgba, None)
+}
+
 /// Writes the same with metadata.
 ///
 /// # Errors
@@ -215,7 +223,8 @@ mod tests {
         assert!(write_signed(&path, [3, 2], &rgba, &signature).unwrap().is_some());
         let second = path.with_extension("before-2.png");
         assert_eq!(std::fs::read(&second).unwrap(), changed);
-        assert!(write_png(&path, [3, 3], &[0; 24]).is_err());
+        assert_eq!(png_bytes([3, 2], &rgba).unwrap(), unsigned);
+        assert!(write_png(&path, [3, 3], &[0; 24]).is_err() && png_bytes([3, 3], &[0; 24]).is_err());
         assert!(read_signed(b"no picture").is_err());
         [path, kept, second].iter().for_each(|path| std::fs::remove_file(path).unwrap());
     }

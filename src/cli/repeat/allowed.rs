@@ -11,8 +11,14 @@ use clap::Command;
 use crate::{cli::grammar, mesh::references_may_lie_outside};
 
 /// Commands whose results are repeated, each with the option that names the place of its results.
-const COMMANDS: [(&str, &str); 5] =
-    [("fracture", "out"), ("simulate", "out"), ("render", "out"), ("sheet", "out"), ("compare", "picture")];
+const COMMANDS: [(&str, &str); 6] = [
+    ("fracture", "out"),
+    ("simulate", "out"),
+    ("render", "out"),
+    ("sheet", "out"),
+    ("compare", "picture"),
+    ("figure", "out"),
+];
 
 /// Options that take numbers or names of the program's own tables, or no value.
 const PLAIN: [&str; 84] = [
@@ -135,6 +141,10 @@ pub fn command(words: &[String], result: &Path) -> Result<Line, String> {
     let mut taking = Taking::new(command, result);
     taking.words.push(Some(name.to_owned()));
     taking.take(&words[1..], Some(place))?;
+    if !taking.words.contains(&None) {
+        // Without the option a figure would be written where its file says.
+        taking.words.extend([Some(format!("--{place}")), None]);
+    }
     match taking.from {
         Some(from) => Ok(Line { words: taking.words, from }),
         None => Err("its command names no input".into()),
@@ -241,8 +251,7 @@ impl<'a> Taking<'a> {
 
     /// The value of an option that may be a file: as it stands if the command finds it, else its absolute path.
     fn file(&self, option: &str, value: String) -> Result<String, String> {
-        let is_name = option == "preset" && !value.ends_with(".toml") && !value.contains(['/', '\\']);
-        if is_name || option == "camera" && value.trim_start().starts_with('{') {
+        if !is_file(option, &value) {
             return Ok(value);
         }
         let from = place_of(&value, self.result)?;
@@ -251,6 +260,13 @@ impl<'a> Taking<'a> {
             false => Ok(from.join(value).to_string_lossy().into_owned()),
         }
     }
+}
+
+/// Whether this value of this option is a file to read.
+pub fn is_file(option: &str, value: &str) -> bool {
+    let is_name = option == "preset" && !value.ends_with(".toml") && !value.contains(['/', '\\']);
+    let is_json = option == "camera" && value.trim_start().starts_with('{');
+    READ.contains(&option) && !is_name && !is_json
 }
 
 /// The working directory from which a command finds this file.
@@ -311,6 +327,9 @@ mod tests {
             let again = of(&format!("compare --picture=m.png builtin:box {json}")).unwrap();
             assert_eq!(again, ["compare", "--picture", "THERE", "builtin:box"]);
         }
+        // A figure's file may name the place itself.
+        assert_eq!(of("figure Cargo.toml").unwrap(), ["figure", "Cargo.toml", "--out", "THERE"]);
+        assert_eq!(of("figure --out a.svg Cargo.toml").unwrap(), ["figure", "--out", "THERE", "Cargo.toml"]);
         let error = of("fracture no-such-mesh.obj --out x").unwrap_err();
         assert!(error.contains("no-such-mesh.obj") && error.contains("neither here nor beside"), "{error}");
     }
@@ -318,7 +337,7 @@ mod tests {
     #[test]
     fn what_a_file_names_is_run_only_if_it_is_in_the_lists() {
         for (line, why) in [
-            ("repeat a.png", "only fracture, simulate, render, sheet, compare are"),
+            ("repeat a.png", "only fracture, simulate, render, sheet, compare, figure are"),
             ("sweep jobs.toml --out x", "only fracture"),
             ("presets --pictures x", "only fracture"),
             ("bench builtin:box --json x", "only fracture"),

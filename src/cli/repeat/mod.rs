@@ -4,7 +4,7 @@
 //! program runs itself, with a fresh folder for what it writes. A file names what it was made by, so only what
 //! [`allowed`] lists is run. Times, versions, commits and adapters are ignored.
 
-mod allowed;
+pub mod allowed;
 mod compare;
 mod old_report;
 pub(super) mod original;

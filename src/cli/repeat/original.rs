@@ -170,7 +170,7 @@ fn picture(file: &Path, bytes: &[u8]) -> Result<Original, String> {
     };
     let words = provenance.command.get(1..).unwrap_or_default();
     let rerun = match words.first().map(String::as_str) {
-        Some("render" | "sheet" | "compare") => Rerun::of_command(words, file)?,
+        Some("render" | "sheet" | "compare" | "figure") => Rerun::of_command(words, file)?,
         Some("simulate") => Rerun { output: output(provenance)?, ..Rerun::of_command(words, file)? },
         _ if provenance.output.is_some() => Rerun {
             is_tour: true,

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use glam::DVec3;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use toml::{Table, Value};
 
 use crate::{
@@ -144,11 +144,7 @@ impl JobFile {
     /// # Errors
     /// A line that says what is wrong with it, and where.
     pub fn parse(text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|e| {
-            let line =
-                e.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-            format!("line {line}: {}", e.message().replace('\n', " "))
-        })
+        parse_toml(text)
     }
 
     /// Its jobs; with `breaks`, the random seeds are 1 to that number.
@@ -164,6 +160,17 @@ impl JobFile {
         }
         jobs_of(self)
     }
+}
+
+/// What a text of TOML says.
+///
+/// # Errors
+/// A line that says what is wrong with it, and where.
+pub fn parse_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    toml::from_str(text).map_err(|e| {
+        let line = e.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        format!("line {line}: {}", e.message().replace('\n', " "))
+    })
 }
 
 /// Every combination of the lists of a job file, then its single jobs.

@@ -18,7 +18,7 @@ mod values;
 pub use choice::Coloring;
 pub use legend::{Key, Legend, MOST_ROWS};
 pub use map::{ColorMap, NO_VALUE};
-pub use plate::{Fill, Plate};
+pub use plate::{Fill, Plate, Text};
 pub use quantity::{BodyPlace, Kind, Place, Quantity, QuantityEntry, SeedSet, VoxelPlace};
 pub use scale::{Range, Scale};
 pub use scale_bar::scale_bar;

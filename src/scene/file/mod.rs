@@ -12,6 +12,7 @@ mod safely;
 mod tests;
 
 pub use check::fracture_problem;
+pub use outside::is_below;
 pub use safely::{make_own_folder, shipped_scenes, state_folder, write_atomically};
 
 use std::path::{Path, PathBuf};

@@ -46,7 +46,7 @@ fn names(scene: &Scene) -> impl Iterator<Item = (&'static str, &str)> {
 
 /// Whether a file that is named so lies below `folder`. The text is judged first, so that nothing outside is touched; then
 /// links are resolved. A missing file does no harm.
-pub(super) fn is_below(folder: &Path, name: &str) -> bool {
+pub fn is_below(folder: &Path, name: &str) -> bool {
     if name.starts_with("builtin:") || references_may_lie_outside() {
         return true;
     }

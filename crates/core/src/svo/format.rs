@@ -133,6 +133,7 @@ pub fn pack_normal(n: glam::Vec3) -> u32 {
 
 /// Inverse of [`pack_normal`].
 #[must_use]
+#[inline]
 pub fn unpack_normal(word: u32) -> glam::Vec3 {
     let x = f32::from(word as u16 as i16) / 32767.0;
     let y = f32::from((word >> 16) as u16 as i16) / 32767.0;
@@ -149,6 +150,7 @@ fn to_octahedral(n: glam::Vec3) -> [f32; 2] {
     [n.x, n.y]
 }
 
+#[inline]
 fn from_octahedral(x: f32, y: f32) -> glam::Vec3 {
     let z = 1.0 - x.abs() - y.abs();
     let t = (-z).max(0.0);
@@ -166,6 +168,7 @@ pub fn pack_cut(normal: glam::Vec3, offset: f32) -> u32 {
 
 /// Inverse of [`pack_cut`]: normal and offset, or `None` where there is no cut.
 #[must_use]
+#[inline]
 pub fn unpack_cut(word: u32) -> Option<(glam::Vec3, f32)> {
     if word >> 24 == 0 {
         return None;
@@ -244,25 +247,42 @@ impl Forest {
     /// Like [`Forest::for_each_internal`], below a stored node given by its index, its level, and its Morton code at
     /// that level.
     pub fn visit_internal_below(&self, node: (u32, u32, Key), visit: &mut impl FnMut([u32; 3], u32)) {
-        let mut stack = vec![node];
-        while let Some((index, level, key)) = stack.pop() {
-            // A stack entry at the leaf level marks an internal octant to be visited.
-            if index == u32::MAX {
-                let shift = self.level - level;
-                let low = super::morton::decode(key << (3 * shift));
-                visit(low, 1 << shift);
-                continue;
-            }
-            let node = self.nodes[index as usize];
-            for c in (0..8).rev() {
-                let child_key = key << 3 | Key::from(c);
-                if node.internal() >> c & 1 == 1 {
-                    stack.push((u32::MAX, level + 1, child_key));
-                } else if node.valid() >> c & 1 == 1 && level + 1 < self.level {
-                    stack.push((node.child(c), level + 1, child_key));
-                }
+        let (index, level, key) = node;
+        let low = super::morton::decode(key << (3 * (self.level - level)));
+        self.visit_octants(self.nodes[index as usize], level, low, visit);
+    }
+
+    fn visit_octants(&self, node: Node, level: u32, low: [u32; 3], visit: &mut impl FnMut([u32; 3], u32)) {
+        let size = 1 << (self.level - level - 1);
+        let (internal, mut child) = (u32::from(node.internal()), node.child_base as usize);
+        // Octants of one voxel that hold surface are leaves and no nodes.
+        let mut octants = if size == 1 { internal } else { internal | u32::from(node.valid()) };
+        while octants != 0 {
+            let c = octants.trailing_zeros();
+            octants &= octants - 1;
+            let low = std::array::from_fn(|axis| low[axis] + size * (c >> axis & 1));
+            if internal >> c & 1 == 1 {
+                visit(low, size);
+            } else {
+                self.visit_octants(self.nodes[child], level + 1, low, visit);
+                child += 1;
             }
         }
+    }
+
+    /// How many octants [`Forest::visit_internal`] visits.
+    #[must_use]
+    pub fn internal_octants(&self, tree: usize) -> usize {
+        self.octants_below(self.nodes[tree], 0)
+    }
+
+    fn octants_below(&self, node: Node, level: u32) -> usize {
+        let own = node.internal().count_ones() as usize;
+        if level + 1 == self.level {
+            return own;
+        }
+        let children = node.child_base as usize..(node.child_base + node.valid().count_ones()) as usize;
+        own + self.nodes[children].iter().map(|child| self.octants_below(*child, level + 1)).sum::<usize>()
     }
 }
 

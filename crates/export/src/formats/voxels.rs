@@ -47,15 +47,66 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
     Ok(Vec::new())
 }
 
-/// The arrays of `voxels.npz`, in memory and in their order.
+/// The arrays of `voxels.npz`, in memory and in their order: all of them, or those with names in `names`. What is not
+/// wanted costs nothing.
 ///
 /// # Errors
-/// [`ExportError::Format`] if the pieces do not come from one broken object; [`ExportError::Cancelled`].
-pub fn arrays(what: &Assembly, watch: &Watch) -> Result<Vec<NamedArray>, ExportError> {
+/// [`ExportError::Format`] if the pieces do not come from one broken object, and for a name of no array, which then lists
+/// all names; [`ExportError::Cancelled`].
+pub fn arrays(
+    what: &Assembly,
+    names: Option<&[String]>,
+    watch: &Watch,
+) -> Result<Vec<NamedArray>, ExportError> {
     let arrays = arrays_of(Path::new(FORMAT.file), what)?;
-    let mut collected = Collected::default();
-    put(&mut collected, what, arrays, watch)?;
-    Ok(collected.0)
+    let mut chosen = Chosen { names, seen: Vec::new(), into: Collected::default() };
+    put(&mut chosen, what, arrays, watch)?;
+    let unknown = names.unwrap_or_default().iter().find(|name| !chosen.seen.contains(name));
+    if let Some(unknown) = unknown {
+        let reason = format!("there is no array {unknown:?}; there are {}", chosen.seen.join(", "));
+        return Err(ExportError::Format { path: FORMAT.file.into(), reason });
+    }
+    Ok(chosen.into.0)
+}
+
+/// Keeps the arrays with these names, or all.
+struct Chosen<'a> {
+    names: Option<&'a [String]>,
+    /// Names of all arrays that came.
+    seen: Vec<String>,
+    into: Collected,
+}
+
+impl Chosen<'_> {
+    fn wants(&mut self, name: &str) -> bool {
+        self.seen.push(name.to_owned());
+        self.names.is_none_or(|names| names.iter().any(|wanted| wanted == name))
+    }
+}
+
+impl Arrays for Chosen<'_> {
+    fn array<T: Element>(&mut self, name: &str, shape: &[usize], data: &[T]) -> Result<(), ExportError> {
+        if self.wants(name) { self.into.array(name, shape, data) } else { Ok(()) }
+    }
+
+    fn array_of_parts<T: Element>(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        parts: impl Iterator<Item = Result<Vec<T>, ExportError>>,
+    ) -> Result<(), ExportError> {
+        if self.wants(name) { self.into.array_of_parts(name, shape, parts) } else { Ok(()) }
+    }
+
+    fn array_of_spans<T: Element, S: Sync>(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        spans: &[Span<S>],
+        fill: impl Fn(&S, &mut [T]) -> Result<(), ExportError> + Sync,
+    ) -> Result<(), ExportError> {
+        if self.wants(name) { self.into.array_of_spans(name, shape, spans, fill) } else { Ok(()) }
+    }
 }
 
 /// SHA-256 of the arrays of `voxels.npz` in their order, as hexadecimal digits. Of each array are hashed: its name, a
@@ -89,9 +140,12 @@ fn put(
     let whole = Rows { id: 0, cell: 0, forest: source, tree: 0 };
     let mut writing = Writing { npz: &mut *npz, pieces: vec![whole], watch: None, done: 0 };
     writing.leaves("source", 3, put_coordinates)?;
-    let inside = internal_rows(source, 0, None);
-    writing.npz.array("source_inside", &[inside.len() / 4, 4], &inside)?;
-    drop(inside);
+    let count = source.internal_octants(0);
+    let all = [Span { what: (), elements: 4 * count }];
+    writing.npz.array_of_spans("source_inside", &[count, 4], &all, |(), into| {
+        put_octants(into, source, 0, |low, size| [low[0], low[1], low[2], size]);
+        Ok(())
+    })?;
     writing.leaves("source_coverage", 1, put_coverage)?;
     writing.leaves("source_plane", 4, put_planes)?;
 
@@ -206,7 +260,7 @@ impl<'a, A: Arrays> Writing<'a, '_, A> {
     fn inside(self) -> Result<(), ExportError> {
         let Self { npz, pieces, watch, done } = self;
         let counts: Vec<usize> =
-            pieces.par_iter().map(|piece| internal_nodes(piece.forest, piece.tree)).collect();
+            pieces.par_iter().map(|piece| piece.forest.internal_octants(piece.tree)).collect();
         let shape = [counts.iter().sum(), 5];
         let spans: Vec<Span<usize>> =
             (0..).zip(counts).map(|(what, count)| Span { what, elements: 5 * count }).collect();
@@ -214,13 +268,7 @@ impl<'a, A: Arrays> Writing<'a, '_, A> {
         npz.array_of_spans("piece_inside", &shape, &spans, |piece, into| {
             watched(*piece)?;
             let Rows { id, forest, tree, .. } = pieces[*piece];
-            let mut rows = into.as_chunks_mut::<5>().0.iter_mut();
-            forest.visit_internal(tree, &mut |_, low, size| {
-                if let Some(row) = rows.next() {
-                    let [x, y, z] = low.map(|v| v as i32);
-                    *row = [x, y, z, size as i32, id];
-                }
-            });
+            put_octants(into, forest, tree, |low, size| [low[0], low[1], low[2], size, id]);
             Ok(())
         })
     }
@@ -243,16 +291,25 @@ pub fn coordinates(keys: KeySlice<'_>) -> Vec<i32> {
     keys.iter().flat_map(|key| decode(key).map(|v| v as i32)).collect()
 }
 
-fn internal_nodes(forest: &Forest, tree: usize) -> usize {
-    let mut count = 0;
-    forest.visit_internal(tree, &mut |_, _, _| count += 1);
-    count
+/// Writes a row of each internal node of a tree.
+fn put_octants<const N: usize>(
+    into: &mut [i32],
+    forest: &Forest,
+    tree: usize,
+    row: impl Fn([i32; 3], i32) -> [i32; N],
+) {
+    let mut rows = into.as_chunks_mut::<N>().0.iter_mut();
+    forest.visit_internal(tree, &mut |_, low, size| {
+        if let Some(to) = rows.next() {
+            *to = row(low.map(|v| v as i32), size as i32);
+        }
+    });
 }
 
 /// Rows x, y, z, size of a tree's internal nodes, and the piece if one is given.
 pub fn internal_rows(forest: &Forest, tree: usize, piece: Option<i32>) -> Vec<i32> {
     let width = if piece.is_some() { 5 } else { 4 };
-    let mut rows = Vec::with_capacity(width * internal_nodes(forest, tree));
+    let mut rows = Vec::with_capacity(width * forest.internal_octants(tree));
     forest.visit_internal(tree, &mut |_, low, size| {
         rows.extend(low.map(|v| v as i32));
         rows.push(size as i32);

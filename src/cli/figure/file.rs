@@ -1,0 +1,519 @@
+//! The figure file: panels by the options of `kintsugi render`.
+//!
+//! In: a file as TOML. Out: what the page is like, and for each panel the arguments of `render`, its caption and labels. The
+//! keys of a panel are the options in the grammar of that command, so a new option is a new key. Files are named relative to
+//! the figure file and lie below its folder, as for scenes.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use clap::ArgAction;
+use glam::Vec3;
+use serde::Deserialize;
+use toml::{Table, Value};
+
+use super::page::{LARGEST, Style};
+use crate::{
+    cli::{
+        self, CliError,
+        render::RenderArgs,
+        repeat::allowed::is_file,
+        sweep::{jobs::parse_toml, run::beside},
+    },
+    files,
+    render::Camera,
+    scene::is_below,
+};
+
+/// Size limit of a figure file, bytes.
+const LARGEST_FILE: u64 = 1 << 20;
+/// Most panels of a figure.
+const MOST: usize = 256;
+/// Keys of a panel that are no options of `render`.
+const OWN: [&str; 4] = ["file", "caption", "letter", "label"];
+/// Options of `render` that a panel does not have.
+const REFUSED: [&str; 4] = ["out", "compute", "json-progress", "legend-file"];
+/// Gap between panels and height of letters, where the file does not say.
+const USUAL: [&str; 2] = ["4mm", "9pt"];
+
+/// The file as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(default)]
+    out: Vec<String>,
+    size: Option<String>,
+    dpi: Option<f64>,
+    columns: Option<usize>,
+    gap: Option<Value>,
+    text: Option<Value>,
+    letters: Option<String>,
+    #[serde(default)]
+    transparent: bool,
+    #[serde(default)]
+    all: Table,
+    #[serde(default)]
+    panel: Vec<Table>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenLabel {
+    text: String,
+    at: Vec<f32>,
+    offset: Option<[Value; 2]>,
+}
+
+/// The size that a figure is given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Whole {
+    /// Width and height, pixels.
+    pub pixels: [u32; 2],
+    /// The same in millimetres, where the file has them so.
+    pub mm: Option<[f64; 2]>,
+}
+
+/// A figure.
+#[derive(Debug)]
+pub struct Figure {
+    /// Names of the pictures to write, relative to the figure file's folder.
+    pub out: Vec<String>,
+    /// The size of the whole; without it the panels' sizes add up to it.
+    pub whole: Option<Whole>,
+    /// How panels and captions are set.
+    pub style: Style,
+    /// Whether nothing lies below panels and captions; otherwise white.
+    pub transparent: bool,
+    /// The panels, row by row.
+    pub panels: Vec<Panel>,
+}
+
+/// A panel.
+#[derive(Debug)]
+pub struct Panel {
+    /// Letter and caption, as they stand below the panel.
+    pub caption: String,
+    /// Labels in the panel.
+    pub labels: Vec<Label>,
+    /// The mesh or scene.
+    pub file: PathBuf,
+    /// Options of `render`, one word each.
+    options: Vec<String>,
+}
+
+/// A text in a panel.
+#[derive(Debug, PartialEq)]
+pub struct Label {
+    /// What it says.
+    pub text: String,
+    /// Two numbers: pixels from the left and the top of the panel; three: a point in the world of its camera, m.
+    at: Vec<f32>,
+    /// How far to the right and below its point the middle of the text lies, pixels.
+    pub offset: [f32; 2],
+}
+
+impl Label {
+    /// The label's point, pixels from the left and the top of a panel of that size; `None` behind the camera.
+    pub fn place(&self, camera: &Camera, size: [u32; 2]) -> Option<[f32; 2]> {
+        let [width, height] = size.map(|side| side as f32);
+        match *self.at.as_slice() {
+            [x, y] => Some([x, y]),
+            [x, y, z] => {
+                camera.project(Vec3::new(x, y, z), width / height).map(|[x, y]| [x * width, y * height])
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Figure {
+    /// Reads a figure file.
+    ///
+    /// # Errors
+    /// [`CliError::Input`], one line with the file, the panel and the key.
+    pub fn read(path: &Path) -> Result<Self, CliError> {
+        let refused = |why: String| CliError::Input(format!("{}: {why}", path.display()));
+        let bytes = files::read(path, LARGEST_FILE).map_err(|why| refused(why.to_string()))?;
+        let text = String::from_utf8(bytes).map_err(|_| refused("it is no text; a figure is TOML".into()))?;
+        Self::parse(&text, path).map_err(refused)
+    }
+
+    /// The figure of this text, which is the file at `path`.
+    fn parse(text: &str, path: &Path) -> Result<Self, String> {
+        let written: Written = parse_toml(text)?;
+        let count = written.panel.len();
+        let in_mm = written.size.as_ref().is_some_and(|size| size.ends_with("mm"));
+        let dpi = written.dpi.unwrap_or(if in_mm { 300.0 } else { 96.0 });
+        let columns = written.columns.unwrap_or(count);
+        for (key, value, from, to) in [
+            ("the number of tables [[panel]]", count as f64, 1.0, MOST as f64),
+            ("columns", columns as f64, 1.0, MOST as f64),
+            ("dpi", dpi, 10.0, 2400.0),
+        ] {
+            if !(from..=to).contains(&value) {
+                return Err(format!("{key} is {value}; {from} to {to} is wanted"));
+            }
+        }
+        let whole = written.size.as_ref().map(|size| whole(size, dpi)).transpose()?;
+        let pixels = |key: &str, value: Option<Value>, usual: &str| {
+            let pixels = length(&value.unwrap_or_else(|| usual.into()), dpi);
+            let pixels = pixels.map_err(|why| format!("{key}: {why}"))?;
+            let is_fine = (0.0..=1000.0).contains(&pixels);
+            is_fine.then_some(pixels).ok_or_else(|| format!("{key} is {pixels} pixels; 0 to 1000 is wanted"))
+        };
+        let gap = pixels("gap", written.gap, USUAL[0])?.round() as u32;
+        let em = pixels("text", written.text, USUAL[1])?.max(4.0);
+        let mut out = written.out;
+        if out.is_empty() {
+            let own = path.with_extension("png");
+            out.push(own.file_name().unwrap_or_default().to_string_lossy().into_owned());
+        }
+        let render = cli::grammar().find_subcommand("render").cloned().ok_or("there is no `render`")?;
+        let reading = Reading { path, dpi, is_sized: whole.is_some(), render };
+        for name in &out {
+            if !is_picture(Path::new(name)) {
+                return Err(format!("out {name:?}: a name that ends in .png or .svg is wanted"));
+            }
+            reading.place("out", name)?;
+        }
+        // What is wrong with shared options is said of them, and not of the first panel.
+        reading.options(&written.all).map_err(|why| format!("[all]: {why}"))?;
+        let pattern = written.letters.as_deref().unwrap_or("(a)");
+        let mut panels = Vec::with_capacity(count);
+        for (number, own) in written.panel.into_iter().enumerate() {
+            let mut table = written.all.clone();
+            table.extend(own);
+            let panel = reading.panel(&table, letter(pattern, number));
+            panels.push(panel.map_err(|why| format!("panel {}: {why}", number + 1))?);
+        }
+        let style = Style { columns: columns.min(count), gap, em };
+        Ok(Self { out, whole, style, transparent: written.transparent, panels })
+    }
+}
+
+impl Panel {
+    /// The arguments of `render`, with a size of the panel in pixels where the page sets it.
+    ///
+    /// # Errors
+    /// [`CliError::Input`] as the command has it.
+    pub fn arguments(&self, size: Option<[u32; 2]>, compute: &str) -> Result<RenderArgs, CliError> {
+        let start = ["kintsugi", "render", "--out=panel.png"].map(str::to_owned);
+        let size = size.map(|[width, height]| format!("--size={width}x{height}"));
+        let more = [format!("--compute={compute}"), "--".to_owned()];
+        let words = start.into_iter().chain(self.options.iter().cloned()).chain(size).chain(more);
+        let words = words.map(OsString::from).chain([self.file.clone().into_os_string()]);
+        match cli::parse(&words.collect::<Vec<_>>())?.command {
+            Some(cli::Command::Render(args)) => Ok(args),
+            _ => Err(CliError::Input("these are no options of `kintsugi render`".into())),
+        }
+    }
+}
+
+/// What panels are read with.
+struct Reading<'a> {
+    path: &'a Path,
+    dpi: f64,
+    /// Whether the page sets the sizes of panels.
+    is_sized: bool,
+    render: clap::Command,
+}
+
+impl Reading<'_> {
+    fn panel(&self, table: &Table, letter: String) -> Result<Panel, String> {
+        let text = |key: &str| match table.get(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(other) => Err(format!("{key} is {other}; a text is wanted")),
+        };
+        let file = text("file")?.ok_or_else(|| {
+            "`file` is missing; name a mesh, a scene or builtin:NAME here or in [all]".to_owned()
+        })?;
+        let words = [text("letter")?.unwrap_or(letter), text("caption")?.unwrap_or_default()];
+        let labels = match table.get("label") {
+            Some(Value::Array(labels)) => labels.iter().map(|label| self.label(label)).collect(),
+            one => one.into_iter().map(|label| self.label(label)).collect::<Result<Vec<_>, String>>(),
+        };
+        Ok(Panel {
+            caption: words.join(" ").trim().to_owned(),
+            labels: labels.map_err(|why| format!("label: {why}"))?,
+            file: self.place("file", &file)?.into(),
+            options: self.options(table)?,
+        })
+    }
+
+    /// The options of a table as words.
+    fn options(&self, table: &Table) -> Result<Vec<String>, String> {
+        let mut words = Vec::new();
+        for (key, value) in table.iter().map(|(key, value)| (key.as_str(), value)) {
+            if OWN.contains(&key) {
+                continue;
+            }
+            if REFUSED.contains(&key) {
+                return Err(format!(
+                    "`{key}` is no key of a panel; `kintsugi figure --help` has what there is"
+                ));
+            }
+            if key == "size" && self.is_sized {
+                return Err("size: the `size` of the whole sets that of each panel; keep one of them".into());
+            }
+            let known = |name: &str| self.render.get_arguments().find(|arg| arg.get_long() == Some(name));
+            let Some(argument) = known(key) else {
+                let hint = match known(&key.replace('_', "-")) {
+                    Some(_) => format!("it is spelt `{}`", key.replace('_', "-")),
+                    None => format!("panels have {} and the options of `kintsugi render`", OWN.join(", ")),
+                };
+                return Err(format!("unknown key `{key}`; {hint}"));
+            };
+            match (value, argument.get_action().takes_values()) {
+                // It takes away what [all] says.
+                (Value::Boolean(false), _) => {}
+                (Value::Boolean(true), false) => words.push(format!("--{key}")),
+                (other, false) => return Err(format!("{key} is {other}; true or false is wanted")),
+                (Value::Array(list), true) if matches!(argument.get_action(), ArgAction::Append) => {
+                    for one in list {
+                        words.push(format!("--{key}={}", self.word(key, one)?));
+                    }
+                }
+                (one, true) => words.push(format!("--{key}={}", self.word(key, one)?)),
+            }
+        }
+        Ok(words)
+    }
+
+    /// A value as the command has it.
+    fn word(&self, key: &str, value: &Value) -> Result<String, String> {
+        match value {
+            Value::String(text) if is_file(key, text) => self.place(key, text),
+            Value::String(text) => Ok(text.clone()),
+            Value::Integer(number) => Ok(number.to_string()),
+            Value::Float(number) => Ok(number.to_string()),
+            Value::Array(list) => {
+                let words: Result<Vec<_>, _> = list.iter().map(|one| self.word(key, one)).collect();
+                Ok(words?.join(","))
+            }
+            Value::Table(camera) if key == "camera" => {
+                serde_json::to_string(camera).map_err(|e| format!("{key}: {e}"))
+            }
+            other => Err(format!("{key} is {other}, which is no value of this option")),
+        }
+    }
+
+    /// A file that the figure file names, relative to the working directory.
+    fn place(&self, key: &str, name: &str) -> Result<String, String> {
+        match is_below(self.path.parent().unwrap_or(Path::new("")), name) {
+            true => Ok(beside(self.path, name)),
+            false => Err(format!(
+                "{key} {name:?} lies outside the folder of the figure file; move one of them, or add \
+                 --outside-references if you trust the file"
+            )),
+        }
+    }
+
+    fn label(&self, value: &Value) -> Result<Label, String> {
+        let written = WrittenLabel::deserialize(value.clone());
+        let WrittenLabel { text, at, offset: given } = written.map_err(|e| e.message().replace('\n', " "))?;
+        if !(2..=3).contains(&at.len()) || !at.iter().all(|value| value.is_finite()) {
+            return Err("`at` is two numbers, pixels, or three, a point of the world".into());
+        }
+        let mut offset = [0.0; 2];
+        for (pixels, value) in offset.iter_mut().zip(given.iter().flatten()) {
+            *pixels = length(value, self.dpi).map_err(|why| format!("offset: {why}"))?;
+        }
+        Ok(Label { text, at, offset })
+    }
+}
+
+/// Whether a name ends as pictures do that a figure is written to.
+pub fn is_picture(name: &Path) -> bool {
+    name.extension().is_some_and(|end| end.eq_ignore_ascii_case("png") || end.eq_ignore_ascii_case("svg"))
+}
+
+/// The size of the whole: `1800x900`, pixels, or `180x90mm`.
+fn whole(text: &str, dpi: f64) -> Result<Whole, String> {
+    let (numbers, is_mm) = text.strip_suffix("mm").map_or((text, false), |numbers| (numbers, true));
+    let sides = numbers.split_once('x').map(|(width, height)| [width, height].map(str::parse::<f64>));
+    if let Some([Ok(width), Ok(height)]) = sides {
+        let pixels =
+            [width, height].map(|side| if is_mm { (side / 25.4 * dpi).round() } else { side.round() });
+        if pixels.iter().all(|side| (1.0..=f64::from(LARGEST)).contains(side)) {
+            let pixels = pixels.map(|side| side as u32);
+            return Ok(Whole { pixels, mm: is_mm.then_some([width, height]) });
+        }
+    }
+    Err(format!(
+        "size {text:?}: WIDTHxHEIGHT is wanted, as in 1800x900 or 180x90mm, and at most {LARGEST} pixels each"
+    ))
+}
+
+/// A length in pixels: a number of them, or `3mm`, `8pt`.
+fn length(value: &Value, dpi: f64) -> Result<f32, String> {
+    let of_text = |text: &str| {
+        let units = [("mm", dpi / 25.4), ("pt", dpi / 72.0)];
+        let (number, unit) = units.iter().find_map(|(name, unit)| Some((text.strip_suffix(*name)?, unit)))?;
+        Some(number.trim().parse::<f64>().ok()? * unit)
+    };
+    let pixels = match value {
+        Value::Integer(pixels) => Some(*pixels as f64),
+        Value::Float(pixels) => Some(*pixels),
+        Value::String(text) => of_text(text),
+        _ => None,
+    };
+    let pixels = pixels.filter(|pixels| pixels.abs() <= 1e6).map(|pixels| pixels as f32);
+    pixels.ok_or_else(|| format!("{value} is no length; pixels are wanted, or a text as 3mm or 8pt"))
+}
+
+/// The letter of a panel, by its number from 0: in the pattern an `a` or `A` counts.
+fn letter(pattern: &str, number: usize) -> String {
+    let small = char::from(b'a' + (number % 26) as u8).to_string().repeat(number / 26 + 1);
+    match pattern.contains('a') {
+        true => pattern.replacen('a', &small, 1),
+        false => pattern.replacen('A', &small.to_uppercase(), 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Figure, String> {
+        Figure::parse(text, Path::new("figures/one.toml"))
+    }
+
+    /// The options of a panel in the order of the alphabet.
+    fn words(text: &str, number: usize) -> Vec<String> {
+        let mut options = read(text).unwrap().panels.remove(number).options;
+        options.sort();
+        options
+    }
+
+    fn captions(text: &str) -> Vec<String> {
+        read(text).unwrap().panels.into_iter().map(|panel| panel.caption).collect()
+    }
+
+    #[test]
+    fn keys_are_options_of_render_and_panels_change_what_is_shared() {
+        let text = "[all]\nfile = 'builtin:vase'\nlevel = 5\nlegend = true\nseeds = 9\n\
+                    [[panel]]\nseeds = 12\nlegend = false\nimpact = [0, 0.5, -1e-3]\nslice = ['x50%:cell', 'z0.1']\n\
+                    show = 'seeds,faces'\nonly = true\n\
+                    [panel.camera]\ndistance = 2.5\ntarget = [0, 0.5, 0]\n[[panel]]\nfile = 'a/b.obj'\n";
+        let first = [
+            r#"--camera={"distance":2.5,"target":[0,0.5,0]}"#,
+            "--impact=0,0.5,-0.001",
+            "--level=5",
+            "--only",
+            "--seeds=12",
+            "--show=seeds,faces",
+            "--slice=x50%:cell",
+            "--slice=z0.1",
+        ];
+        // Planted error to see this fail: let what is shared win.
+        assert_eq!(words(text, 0), first);
+        assert_eq!(words(text, 1), ["--legend", "--level=5", "--seeds=9"]);
+        let figure = read(text).unwrap();
+        let files = [0, 1].map(|number| figure.panels[number].file.to_string_lossy());
+        assert_eq!(files, ["builtin:vase", "figures/a/b.obj"]);
+        assert_eq!(captions(text), ["(a)", "(b)"]);
+        assert_eq!(figure.out, ["one.png"]);
+        let args = figure.panels[1].arguments(Some([160, 120]), "cpu").unwrap();
+        assert_eq!((args.size(), args.is_flat()), ([160, 120], false));
+    }
+
+    #[test]
+    fn the_example_is_read_and_the_document_has_it() {
+        let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let file = home.join("examples/figure.toml");
+        let figure = Figure::read(&file).unwrap();
+        let flat =
+            figure.panels.iter().map(|panel| panel.arguments(Some([90, 90]), "cpu").unwrap().is_flat());
+        assert_eq!(flat.collect::<Vec<_>>(), [false, false, true]);
+        let [example, document] =
+            [file, home.join("docs/files.md")].map(|path| std::fs::read_to_string(path).unwrap());
+        let (_, keys) = example.split_once('\n').unwrap();
+        assert!(document.contains(keys.trim()), "docs/files.md has another example");
+    }
+
+    #[test]
+    fn files_of_options_lie_beside_the_figure_file() {
+        let of = |line: &str| words(&format!("[[panel]]\nfile = 'builtin:box'\n{line}"), 0);
+        assert_eq!(of("camera = 'eye.json'"), ["--camera=figures/eye.json"]);
+        assert_eq!(of("camera = '{\"yaw\":1}'"), ["--camera={\"yaw\":1}"]);
+        assert_eq!(of("preset = 'glass'"), ["--preset=glass"]);
+        assert_eq!(of("seeds-file = 'a.csv'"), ["--seeds-file=figures/a.csv"]);
+    }
+
+    #[test]
+    fn sizes_are_pixels_or_millimetres_and_lengths_follow() {
+        let of = |head: &str| read(&format!("{head}\n[[panel]]\nfile = 'a.obj'")).unwrap();
+        let mm = of("size = '254x127mm'\ndpi = 100\ngap = '5.08mm'\ntext = '18pt'");
+        assert_eq!(mm.whole, Some(Whole { pixels: [1000, 500], mm: Some([254.0, 127.0]) }));
+        assert_eq!((mm.style.gap, mm.style.em), (20, 25.0));
+        let pixels = of("size = '640x480'\ncolumns = 2\n[[panel]]\nfile = 'b.obj'");
+        assert_eq!(pixels.whole, Some(Whole { pixels: [640, 480], mm: None }));
+        assert_eq!((pixels.style.gap, pixels.style.em, pixels.style.columns), (15, 12.0, 2));
+    }
+
+    #[test]
+    fn letters_count_and_own_ones_replace_them() {
+        let of = |pattern: &str| [0, 1, 25, 26, 53].map(|number| letter(pattern, number));
+        assert_eq!(of("(a)"), ["(a)", "(b)", "(z)", "(aa)", "(bbb)"]);
+        assert_eq!([letter("A", 2), letter("", 2)], ["C", ""]);
+        let shared = "letters = 'A'\n[all]\nfile = 'a.obj'\n";
+        let text = format!("{shared}[[panel]]\ncaption = 'Before'\n[[panel]]\nletter = ''\n");
+        assert_eq!(captions(&text), ["A Before", ""]);
+    }
+
+    #[test]
+    fn labels_are_in_pixels_or_in_the_world() {
+        let text = "[[panel]]\nfile = 'a.obj'\nlabel = [{ text = 'x', at = [3, 4.5], offset = [10, '-25.4mm'] }, \
+                    { text = 'y', at = [0, 1, 0] }]\n";
+        let labels = read(text).unwrap().panels.remove(0).labels;
+        let camera = Camera { target: Vec3::Y, ..Camera::default() };
+        assert_eq!(
+            (labels[0].place(&camera, [320, 200]), labels[0].offset),
+            (Some([3.0, 4.5]), [10.0, -96.0])
+        );
+        // The target of a camera is in the middle of its picture.
+        let [x, y] = labels[1].place(&camera, [320, 200]).unwrap();
+        assert!((x - 160.0).abs() < 0.1 && (y - 100.0).abs() < 0.1, "{x}, {y}");
+        let behind =
+            Label { at: (2.0 * camera.eye()).to_array().to_vec(), text: String::new(), offset: [0.0; 2] };
+        let from_origin = Camera { target: Vec3::ZERO, ..camera };
+        assert!(behind.place(&from_origin, [320, 200]).is_none());
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused_with_its_panel_and_key() {
+        let one = "[[panel]]\nfile = 'a'\n";
+        for (text, says) in [
+            (String::new(), "the number of tables [[panel]] is 0; 1 to 256"),
+            ("sise = 3\n[[panel]]".into(), "line 1: unknown field `sise`"),
+            ("[[panel]]\nseeds = 3".into(), "panel 1: `file` is missing"),
+            (format!("[all]\nsedes = 3\n{one}"), "[all]: unknown key `sedes`; panels have file, caption"),
+            (
+                format!("{one}{one}color_by = 'mass'"),
+                "panel 2: unknown key `color_by`; it is spelt `color-by`",
+            ),
+            (format!("{one}out = 'x.png'"), "panel 1: `out` is no key of a panel"),
+            (format!("size = '9x9'\n{one}size = '9x9'"), "panel 1: size: the `size` of the whole"),
+            (format!("{one}transparent = 3"), "panel 1: transparent is 3; true or false"),
+            (format!("{one}seeds = true"), "panel 1: seeds is true, which is no value"),
+            ("[[panel]]\nfile = '../a.obj'".into(), "panel 1: file \"../a.obj\" lies outside"),
+            (format!("{one}seeds-file = '/etc/passwd'"), "panel 1: seeds-file \"/etc/passwd\" lies outside"),
+            (format!("out = ['../a.png']\n{one}"), "out \"../a.png\" lies outside"),
+            (format!("out = ['a.jpg']\n{one}"), "out \"a.jpg\": a name that ends in .png or .svg"),
+            (format!("size = '0x9'\n{one}"), "size \"0x9\": WIDTHxHEIGHT"),
+            (format!("gap = '3in'\n{one}"), "gap: \"3in\" is no length"),
+            (format!("gap = -3\n{one}"), "gap is -3 pixels"),
+            (format!("{one}label = {{ text = 'x', at = [1] }}"), "panel 1: label: `at` is two numbers"),
+            (format!("{one}label = {{ text = 'x' }}"), "panel 1: label: missing field `at`"),
+        ] {
+            let error = read(&text).unwrap_err();
+            assert!(error.starts_with(says) && !error.contains('\n'), "{text}: {error}");
+        }
+        let error =
+            read(&format!("{one}level = 13\n")).unwrap().panels[0].arguments(None, "cpu").err().unwrap();
+        assert!(error.to_string().contains("13' for '--level"), "{error}");
+    }
+}
