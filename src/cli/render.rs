@@ -248,7 +248,7 @@ pub fn make(
         false => None,
     };
     let mut bodies = stage.bodies.clone();
-    let stresses = args.coloring.stresses(std::iter::once(&*object.shape), &reporter);
+    let stresses = args.coloring.stresses(std::iter::once(&*object.shape), reporter);
     let stress = stresses.first().and_then(Option::as_ref);
     let cut = whole(&object, &plan, (pattern.as_ref(), stress), &bodies);
     let units = object.grid.h / Place::standing(&object.mass).h;
