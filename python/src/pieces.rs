@@ -127,7 +127,7 @@ impl Pieces {
     /// Parameters
     /// ----------
     /// names : sequence of str, optional
-    ///     Which arrays are made; all, if left out. What is not named costs no time.
+    ///     Which arrays are made; all, if left out. Others are not made.
     /// progress : callable, optional
     ///     Called as progress(stage, fraction).
     ///

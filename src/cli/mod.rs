@@ -412,11 +412,15 @@ fn parse_not_negative(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Largest side of a picture that is drawn, pixels.
+const LARGEST_PICTURE: u32 = 8192;
+
 fn parse_size(text: &str) -> Result<[u32; 2], String> {
+    let is_fine = |side: u32| (1..=LARGEST_PICTURE).contains(&side);
     let sides = text.split_once(['x', 'X']).map(|(w, h)| (w.parse::<u32>(), h.parse::<u32>()));
     match sides {
-        Some((Ok(w), Ok(h))) if (1..=8192).contains(&w) && (1..=8192).contains(&h) => Ok([w, h]),
-        _ => Err("WIDTHxHEIGHT in pixels is wanted, each 1 to 8192, as in 1280x720".into()),
+        Some((Ok(w), Ok(h))) if is_fine(w) && is_fine(h) => Ok([w, h]),
+        _ => Err(format!("WIDTHxHEIGHT in pixels is wanted, each 1 to {LARGEST_PICTURE}, as in 1280x720")),
     }
 }
 

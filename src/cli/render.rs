@@ -154,7 +154,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     };
     let legend = args.coloring.put_legends(made.legends.as_deref())?;
     kept.iter().chain(&legend).for_each(|note| reporter.warn(note));
-    super::print(&format!("{}\n{}", args.out.display(), made.labels));
+    super::print(&format!("{}\n{}", args.out.display(), made.labelling));
     Ok(())
 }
 
@@ -180,7 +180,7 @@ pub struct Made {
     /// What the colours mean as the text of an SVG, where `--legend-file` names a file for it.
     pub legends: Option<String>,
     /// A line about the labelling that it shows, or nothing.
-    pub labels: String,
+    pub labelling: String,
 }
 
 /// Makes the picture and writes nothing. Without a backend in `compute` it opens one and leaves it there for further
@@ -268,7 +268,7 @@ pub fn make(
         overlay: explained.overlay.as_ref(),
     };
     let made = making.picture(&compute, (&still, &explained), signature(args, &compute, &object))?;
-    Ok(Made { labels: inside.as_ref().and_then(about_labels).unwrap_or_default(), ..made })
+    Ok(Made { labelling: inside.as_ref().and_then(about_labels).unwrap_or_default(), ..made })
 }
 
 /// Metadata of a mesh's picture, which include a scene with the mesh and its fracture parameters.
@@ -319,7 +319,7 @@ fn broken(
         overlay: explained.overlay.as_ref(),
     };
     let made = making.picture(&compute, (&still, &explained), signature(args, &compute, object))?;
-    Ok(Made { labels: inside.as_ref().and_then(about_labels).unwrap_or_default(), ..made })
+    Ok(Made { labelling: inside.as_ref().and_then(about_labels).unwrap_or_default(), ..made })
 }
 
 /// Draws a scene as it starts, or after `--seconds`, through its own camera unless one is given.
@@ -422,7 +422,7 @@ impl Making<'_> {
             args.coloring.letter(explained, &mut pixels, (args.size, still.camera))?;
             legends = args.coloring.legends_alone(explained)?;
         }
-        Ok(Made { pixels, drawing, camera: still.camera, signature, legends, labels: String::new() })
+        Ok(Made { pixels, drawing, camera: still.camera, signature, legends, labelling: String::new() })
     }
 }
 

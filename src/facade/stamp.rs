@@ -204,7 +204,7 @@ pub fn short(value: f32) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// Text as XML has it between two tags. Control characters, which XML does not allow, become spaces.
+/// Text as XML has it between two tags. Characters that XML does not allow become spaces.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for letter in text.chars() {
@@ -212,7 +212,7 @@ fn escaped(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            control if control.is_control() => out.push(' '),
+            control if control.is_control() || matches!(control, '\u{fffe}' | '\u{ffff}') => out.push(' '),
             other => out.push(other),
         }
     }

@@ -23,6 +23,9 @@ const STIFFNESS: f64 = 1e9;
 /// The greatest stress is that of cells that are solid to at least this share: in slivers of a stepped surface a stress says
 /// little. Where no cell is so solid, all cells count.
 const LEAST_FILL: f32 = 0.25;
+/// How a stress is solved for: as finely as pictures show it, and slender bodies to the end, too.
+pub(super) const SETTINGS: Settings =
+    Settings { iterations: Settings::PRECISE.iterations, ..Settings::DISPLAY };
 
 /// The elastic body of a shape of that density (kg/m^3), on coarse cells.
 pub(super) fn elastic_body(shape: &Shape, density: f64) -> Result<Arc<ElasticBody>, ElasticError> {
@@ -46,19 +49,30 @@ impl From<&Stress> for StressFigures {
     }
 }
 
+/// What loads a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StressLoad {
+    /// Its weight.
+    Weight,
+    /// A blow of 1 N, so that its stress in Pa is that of any blow for each newton.
+    Newton,
+}
+
 /// The stress of a body, cell by cell.
 #[derive(Debug)]
 pub struct BodyStress {
     solution: Solution,
+    load: StressLoad,
     greatest: StressFigures,
 }
 
 impl BodyStress {
-    /// The stress of a solution.
+    /// The stress of a solution under `load`.
     #[must_use]
-    pub fn new(solution: Solution) -> Self {
+    pub fn new(solution: Solution, load: StressLoad) -> Self {
         let greatest = greatest(&solution);
-        Self { solution, greatest }
+        Self { solution, load, greatest }
     }
 
     /// The stress of a shape of that density (kg/m^3) under its weight. The shape stands on its lowest cells, which are held.
@@ -68,10 +82,15 @@ impl BodyStress {
     /// [`ElasticError`]: a shape without voxels, a shape that its lowest cells do not hold, no gravity, no convergence.
     pub fn of_weight(shape: &Shape, density: f64, gravity: DVec3) -> Result<Self, ElasticError> {
         let body = elastic_body(shape, density)?;
-        let settings = Settings { iterations: Settings::PRECISE.iterations, ..Settings::DISPLAY };
         let loads = [Load::Acceleration(gravity)];
-        let solution = Solver::standing(&body, gravity)?.solve(&loads, &settings, None, Cancel::never())?;
-        Ok(Self::new(solution.converged()?))
+        let solution = Solver::standing(&body, gravity)?.solve(&loads, &SETTINGS, None, Cancel::never())?;
+        Ok(Self::new(solution.converged()?, StressLoad::Weight))
+    }
+
+    /// What loads the body.
+    #[must_use]
+    pub fn load(&self) -> StressLoad {
+        self.load
     }
 
     /// The solution.
@@ -218,8 +237,8 @@ mod tests {
         let held = Aabb::new(DVec3::new(-1.0, HEIGHT - 1e-3, -1.0), DVec3::splat(2.0));
         let solver = Solver::held_in(&body, &[held]).unwrap();
         let loads = [Load::Acceleration(DVec3::NEG_Y * G)];
-        let stress =
-            BodyStress::new(solver.solve(&loads, &Settings::PRECISE, None, Cancel::never()).unwrap());
+        let solution = solver.solve(&loads, &Settings::PRECISE, None, Cancel::never()).unwrap();
+        let stress = BodyStress::new(solution, StressLoad::Weight);
         let whole = DENSITY * G * HEIGHT;
         for (at, height) in voxels().filter(|(_, height)| *height < HEIGHT - WIDTH) {
             let below = DENSITY * G * height;

@@ -10,13 +10,13 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::{
-    BodyStress, Cells, Touching,
-    body_stress::{Stresses, elastic_body},
+    BodyStress, Cells, StressLoad, Touching,
+    body_stress::{SETTINGS, Stresses, elastic_body},
     stage::Stage,
 };
 use crate::{
     bodies::{Body, BodyId},
-    elastic::{ElasticBody, ElasticError, Load, Settings, Solver},
+    elastic::{Convergence, ElasticBody, ElasticError, Load, Solver},
     fracture::{Cancel, CancelOnDrop, Dab, Impact, Paint, UNIT_BITS},
     render::{Overlay, Point},
     shape::{Octree, Shape},
@@ -177,9 +177,14 @@ impl StressView {
                     self.failed = None;
                     self.show(Some(Arc::new(solved)));
                 }
-                Ok(Err(error)) => self.failed = Some((job.wanted.clone(), error.to_string())),
+                // The stress that was shown is of another load.
+                Ok(Err(error)) => {
+                    self.failed = Some((job.wanted.clone(), error.to_string()));
+                    self.show(None);
+                }
                 Err(mpsc::TryRecvError::Disconnected) => {
                     self.failed = Some((job.wanted.clone(), "the solver stopped unexpectedly".into()));
+                    self.show(None);
                 }
                 Err(mpsc::TryRecvError::Empty) => return,
             }
@@ -216,7 +221,10 @@ impl StressView {
 
     fn show(&mut self, shown: Option<Arc<Solved>>) {
         self.known = self.weights.clone();
-        if let Some(Solved { wanted, stress: Some(stress), .. }) = shown.as_deref() {
+        // Dots may be drawn of a solution that is still off; numbers may not be read off it.
+        if let Some(Solved { wanted, stress: Some(stress), .. }) = shown.as_deref()
+            && stress.solution().convergence.is_converged
+        {
             self.known.insert(wanted.body, &wanted.shape, stress);
         }
         self.shown = shown;
@@ -228,9 +236,14 @@ impl StressView {
         let (mut weights, mut failed) = (Stresses::default(), Vec::new());
         for wanted in stage.bodies().iter().filter_map(|body| wanted(body, (None, false), paint, stage)) {
             match solve(wanted, None, Cancel::never()) {
-                Ok(Solved { wanted, stress: Some(stress), .. }) => {
-                    weights.insert(wanted.body, &wanted.shape, &stress);
-                }
+                Ok(Solved { wanted, stress: Some(stress), .. }) => match stress.solution().convergence {
+                    Convergence { is_converged: true, .. } => {
+                        weights.insert(wanted.body, &wanted.shape, &stress);
+                    }
+                    Convergence { iterations, error, .. } => {
+                        failed.push(ElasticError::NotConverged { iterations, error });
+                    }
+                },
                 Ok(_) => (),
                 Err(error) => failed.push(error),
             }
@@ -380,14 +393,16 @@ fn solve(wanted: Wanted, last: Option<&Solved>, cancel: &Cancel) -> Result<Solve
     let (stress, tension) = if wanted.is_weakness {
         (None, solver.modes(MODES, cancel)?.weakness)
     } else {
-        let load = match wanted.blow {
-            Some((point, direction)) => Load::Blow { point, direction, radius: wanted.reach, newtons: 1.0 },
-            None => Load::Acceleration(wanted.gravity),
+        let (load, of) = match wanted.blow {
+            Some((point, direction)) => {
+                (Load::Blow { point, direction, radius: wanted.reach, newtons: 1.0 }, StressLoad::Newton)
+            }
+            None => (Load::Acceleration(wanted.gravity), StressLoad::Weight),
         };
         let start = last.and_then(|last| last.stress.as_ref()).map(|stress| stress.solution());
-        let solution = solver.solve(&[load], &Settings::DISPLAY, start, cancel)?;
+        let solution = solver.solve(&[load], &SETTINGS, start, cancel)?;
         let tension = solution.tension();
-        (Some(Arc::new(BodyStress::new(solution))), tension)
+        (Some(Arc::new(BodyStress::new(solution, of))), tension)
     };
     let value = |(local, cell): &(DVec3, u32)| {
         let place = wanted.shape.shape_from_local(*local);

@@ -6,7 +6,7 @@ use super::{
     Tool, UiInput, UiOutput, theme,
     widgets::{figure, grouped},
 };
-use crate::scene::{Probe, ProbeKind, ProbePlane, ProbeSeed};
+use crate::scene::{Probe, ProbeKind, ProbePlane, ProbeSeed, StressLoad};
 
 /// Pairs of corners that an edge of a cube joins.
 fn edges() -> impl Iterator<Item = (usize, usize)> {
@@ -107,7 +107,8 @@ fn rows(ui: &mut egui::Ui, probe: &Probe) {
     }
     for (name, pascals) in [("Tension", probe.stress_pa), ("Von Mises", probe.von_mises_pa)] {
         if let Some(pascals) = pascals {
-            figure(ui, name, format!("{pascals:.3e} Pa"));
+            let by = if probe.stress_load == Some(StressLoad::Newton) { " under 1 N" } else { "" };
+            figure(ui, name, format!("{pascals:.3e} Pa{by}"));
         }
     }
     if let Some(corners) = probe.corners {

@@ -68,6 +68,11 @@ impl NamedArray {
 
 /// What arrays go into.
 pub trait Arrays {
+    /// Whether the array of this name is kept; one that is not may be added with any elements.
+    fn wants(&self, _name: &str) -> bool {
+        true
+    }
+
     /// Adds an array of `shape`, C order.
     ///
     /// # Errors

@@ -35,6 +35,10 @@ const MOST: usize = 256;
 const OWN: [&str; 4] = ["file", "caption", "letter", "label"];
 /// Options of `render` that a panel does not have.
 const REFUSED: [&str; 4] = ["out", "compute", "json-progress", "legend-file"];
+/// Most letters of a caption, a letter or a label.
+const LONGEST: usize = 1000;
+/// Options whose values are files that a panel reads.
+const READ: [&str; 3] = ["--seeds-file=", "--camera=", "--preset="];
 /// Gap between panels and height of letters, where the file does not say.
 const USUAL: [&str; 2] = ["4mm", "9pt"];
 
@@ -194,6 +198,14 @@ impl Figure {
 }
 
 impl Panel {
+    /// All files that the panel reads; among them values of options that are no names of files.
+    pub fn reads(&self) -> impl Iterator<Item = &Path> {
+        fn named(word: &str) -> Option<&Path> {
+            READ.iter().find_map(|start| word.strip_prefix(start)).map(Path::new)
+        }
+        self.options.iter().filter_map(|word| named(word)).chain([self.file.as_path()])
+    }
+
     /// The arguments of `render`, with a size of the panel in pixels where the page sets it.
     ///
     /// # Errors
@@ -224,7 +236,7 @@ impl Reading<'_> {
     fn panel(&self, table: &Table, letter: String) -> Result<Panel, String> {
         let text = |key: &str| match table.get(key) {
             None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(Value::String(text)) => short(key, text).map(|()| Some(text.clone())),
             Some(other) => Err(format!("{key} is {other}; a text is wanted")),
         };
         let file = text("file")?.ok_or_else(|| {
@@ -317,12 +329,22 @@ impl Reading<'_> {
         if !(2..=3).contains(&at.len()) || !at.iter().all(|value| value.is_finite()) {
             return Err("`at` is two numbers, pixels, or three, a point of the world".into());
         }
+        short("text", &text)?;
         let mut offset = [0.0; 2];
         for (pixels, value) in offset.iter_mut().zip(given.iter().flatten()) {
             *pixels = length(value, self.dpi).map_err(|why| format!("offset: {why}"))?;
         }
         Ok(Label { text, at, offset })
     }
+}
+
+/// Refuses a text that no page has room for.
+fn short(key: &str, text: &str) -> Result<(), String> {
+    let count = text.chars().count();
+    if count > LONGEST {
+        return Err(format!("{key} has {count} letters; {LONGEST} are the most"));
+    }
+    Ok(())
 }
 
 /// Whether a name ends as pictures do that a figure is written to.
@@ -364,13 +386,19 @@ fn length(value: &Value, dpi: f64) -> Result<f32, String> {
     pixels.ok_or_else(|| format!("{value} is no length; pixels are wanted, or a text as 3mm or 8pt"))
 }
 
-/// The letter of a panel, by its number from 0: in the pattern an `a` or `A` counts.
+/// The letter of a panel, by its number from 0: in the pattern the first `a` or `A` that is no part of a word counts.
 fn letter(pattern: &str, number: usize) -> String {
-    let small = char::from(b'a' + (number % 26) as u8).to_string().repeat(number / 26 + 1);
-    match pattern.contains('a') {
-        true => pattern.replacen('a', &small, 1),
-        false => pattern.replacen('A', &small.to_uppercase(), 1),
-    }
+    let counted = char::from(b'a' + (number % 26) as u8).to_string().repeat(number / 26 + 1);
+    let ends_word = |beside: Option<char>| beside.is_none_or(|letter| !letter.is_alphabetic());
+    let alone = |(at, found): &(usize, char)| {
+        let (before, after) = (&pattern[..*at], &pattern[at + 1..]);
+        matches!(found, 'a' | 'A') && ends_word(before.chars().next_back()) && ends_word(after.chars().next())
+    };
+    // Only a letter of one byte is followed by `at + 1`.
+    let found = pattern.char_indices().filter(|(_, letter)| letter.is_ascii()).find(alone);
+    let Some((at, found)) = found else { return pattern.to_owned() };
+    let counted = if found == 'A' { counted.to_uppercase() } else { counted };
+    format!("{}{counted}{}", &pattern[..at], &pattern[at + 1..])
 }
 
 #[cfg(test)]
@@ -459,6 +487,10 @@ mod tests {
         let of = |pattern: &str| [0, 1, 25, 26, 53].map(|number| letter(pattern, number));
         assert_eq!(of("(a)"), ["(a)", "(b)", "(z)", "(aa)", "(bbb)"]);
         assert_eq!([letter("A", 2), letter("", 2)], ["C", ""]);
+        assert_eq!(
+            ["Panel a", "Fig. A:", "Panel"].map(|text| letter(text, 1)),
+            ["Panel b", "Fig. B:", "Panel"]
+        );
         let shared = "letters = 'A'\n[all]\nfile = 'a.obj'\n";
         let text = format!("{shared}[[panel]]\ncaption = 'Before'\n[[panel]]\nletter = ''\n");
         assert_eq!(captions(&text), ["A Before", ""]);

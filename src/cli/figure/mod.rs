@@ -70,12 +70,12 @@ pub fn run(args: &FigureArgs) -> Result<(), CliError> {
     let (as_png, as_svg) = (has("png"), has("svg"));
     let reporter = Reporter::new(args.json_progress);
     let (mut open, mut made) = (None, Vec::with_capacity(panels.len()));
-    for (number, (panel, of)) in panels.iter().zip(&figure.panels).enumerate() {
-        let drawing = as_svg && panel.is_flat();
+    for (number, (args, panel)) in panels.iter().zip(&figure.panels).enumerate() {
+        let drawing = as_svg && args.is_flat();
         let wanted = Wanted { pixels: as_png || !drawing, drawing };
-        let picture = make(panel, wanted, &mut open, &reporter).map_err(|error| in_panel(number, error))?;
-        for label in &of.labels {
-            let point = label.place(&picture.camera, panel.size()).ok_or_else(|| {
+        let picture = make(args, wanted, &mut open, &reporter).map_err(|error| in_panel(number, error))?;
+        for label in &panel.labels {
+            let point = label.place(&picture.camera, args.size()).ok_or_else(|| {
                 in_panel(
                     number,
                     CliError::Input(format!("label {:?}: its point is not before the camera", label.text)),
@@ -123,7 +123,7 @@ fn places(args: &FigureArgs, figure: &Figure) -> Result<Vec<PathBuf>, CliError> 
             figure.out.iter().filter_map(|name| Some(out.join(Path::new(name).file_name()?))).collect()
         }
     };
-    let files = figure.panels.iter().map(|panel| panel.file.as_path());
+    let files = figure.panels.iter().flat_map(Panel::reads);
     let read: Vec<&Path> = files.chain([args.file.as_path()]).collect();
     let option = if args.out.is_some() { "--out" } else { "out" };
     places.iter().try_for_each(|place| super::check_place(option, place, &read))?;

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use crate::{
-    cli::{CliError, paper::svg::escaped, render::Made},
+    cli::{CliError, LARGEST_PICTURE, paper::svg::escaped, render::Made},
     export::png_bytes,
     facade::{
         lettering::{FontError, Lettering},
@@ -73,7 +73,13 @@ pub fn tile(size: [u32; 2], captions: &[String], style: Style) -> Result<[u32; 2
     let below = rows.map(|row| {
         strip(row.iter().map(|caption| wrapped(caption, width as f32, &letters).len()).max(), style.em)
     });
-    let height = share(size[1], below.sum(), count).filter(|height| *height > 0).ok_or_else(no_room)?;
+    let below = below.fold(0, u32::saturating_add);
+    let height = share(size[1], below, count).filter(|height| *height > 0).ok_or_else(no_room)?;
+    if width.max(height) > LARGEST_PICTURE {
+        return Err(CliError::Input(format!(
+            "size: each panel would have {width} by {height} pixels; {LARGEST_PICTURE} are the most"
+        )));
+    }
     Ok([width, height])
 }
 
@@ -103,13 +109,14 @@ impl Page {
                 most = lines.len().max(most);
                 for (line, text) in lines.into_iter().enumerate() {
                     let x = left as f32 + ((width as f32 - letters.width(&text)) / 2.0).max(0.0);
-                    let y = (top + highest) as f32 + style.em * (ABOVE + LINE * line as f32);
+                    let y = top.saturating_add(highest) as f32 + style.em * (ABOVE + LINE * line as f32);
                     let at = [x.round(), y.round()];
                     texts.push(PlateText { at, text, height: style.em, color: INK });
                 }
                 left += column + style.gap;
             }
-            top += highest + strip(Some(most), style.em) + style.gap;
+            top =
+                [highest, strip(Some(most), style.em), style.gap].into_iter().fold(top, u32::saturating_add);
         }
         let across = widths.iter().sum::<u32>() + style.gap * (columns as u32 - 1);
         let [width, height] = size.unwrap_or([across, top.saturating_sub(style.gap)]);
@@ -320,7 +327,7 @@ mod tests {
             camera: Camera::default(),
             signature: Signature::default(),
             legends: None,
-            labels: String::new(),
+            labelling: String::new(),
         };
         let panels = [made("<svg width=\"2\"/>\n", Vec::new()), made("", vec![7; 16])];
         let page = Page::new(None, &[[2, 2]; 2], &captions(&["a < b", ""]), STYLE).unwrap();

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::{
     bodies::BodyId,
-    scene::BodyStress,
+    scene::{BodyStress, StressLoad},
     svo::{Forest, Grid, Octant, morton, unpack_cut, unpack_normal},
 };
 
@@ -220,6 +220,9 @@ pub struct Probe {
     /// Equivalent stress of von Mises of that cell, Pa.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub von_mises_pa: Option<f64>,
+    /// What loads the body in that stress.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stress_load: Option<StressLoad>,
     /// Coverage and planes.
     #[serde(flatten)]
     pub boundary: ProbeBoundary,
@@ -257,7 +260,9 @@ impl Probe {
         let centre = DVec3::from_array(self.voxel.map(|v| f64::from(v) + 0.5));
         let figures = stress.at(centre, self.level).filter(|_| self.kind != ProbeKind::Outside);
         let stress_pa = figures.map(|figures| figures.tension);
-        Self { stress_pa, von_mises_pa: figures.map(|figures| figures.von_mises), ..self }
+        let (von_mises_pa, stress_load) =
+            (figures.map(|figures| figures.von_mises), figures.map(|_| stress.load()));
+        Self { stress_pa, von_mises_pa, stress_load, ..self }
     }
 
     /// All fields as indented JSON.

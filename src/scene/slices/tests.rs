@@ -203,7 +203,7 @@ fn a_slice_shows_the_stress_where_there_is_one() {
     let (cells, edge) = (cells_at(reference.solution(), at.z), reference.solution().body().cell_size());
     assert_eq!(probe.von_mises_pa, Some(von_mises(&cells, edge, at)));
     assert!(probe.stress_pa.unwrap() <= reference.greatest().tension);
-    assert!(probe.to_json().contains("\"stress_pa\""));
+    assert!(probe.to_json().contains("\"stress_load\": \"weight\""));
     // Bodies have the colour of their greatest stress.
     tuning.view.color_by = Coloring::Value(Quantity::VonMises);
     shown.tune("colours", tuning.clone());

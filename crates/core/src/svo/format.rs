@@ -278,7 +278,7 @@ impl Forest {
 
     fn octants_below(&self, node: Node, level: u32) -> usize {
         let own = node.internal().count_ones() as usize;
-        if level + 1 == self.level {
+        if level + 1 == self.level || node.valid() == 0 {
             return own;
         }
         let children = node.child_base as usize..(node.child_base + node.valid().count_ones()) as usize;

@@ -2,7 +2,11 @@
 //!
 //! In: an assembly of one broken object. Out: the archive, or the same arrays in memory, or their digest.
 
-use std::{ops::Range, path::Path};
+use std::{
+    ops::Range,
+    path::Path,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -47,8 +51,8 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
     Ok(Vec::new())
 }
 
-/// The arrays of `voxels.npz`, in memory and in their order: all of them, or those with names in `names`. What is not
-/// wanted costs nothing.
+/// The arrays of `voxels.npz`, in memory and in their order: all of them, or those with names in `names`. Others are
+/// not made.
 ///
 /// # Errors
 /// [`ExportError::Format`] if the pieces do not come from one broken object, and for a name of no array, which then lists
@@ -78,15 +82,19 @@ struct Chosen<'a> {
 }
 
 impl Chosen<'_> {
-    fn wants(&mut self, name: &str) -> bool {
+    fn takes(&mut self, name: &str) -> bool {
         self.seen.push(name.to_owned());
-        self.names.is_none_or(|names| names.iter().any(|wanted| wanted == name))
+        self.wants(name)
     }
 }
 
 impl Arrays for Chosen<'_> {
+    fn wants(&self, name: &str) -> bool {
+        self.names.is_none_or(|names| names.iter().any(|wanted| wanted == name))
+    }
+
     fn array<T: Element>(&mut self, name: &str, shape: &[usize], data: &[T]) -> Result<(), ExportError> {
-        if self.wants(name) { self.into.array(name, shape, data) } else { Ok(()) }
+        if self.takes(name) { self.into.array(name, shape, data) } else { Ok(()) }
     }
 
     fn array_of_parts<T: Element>(
@@ -95,7 +103,7 @@ impl Arrays for Chosen<'_> {
         shape: &[usize],
         parts: impl Iterator<Item = Result<Vec<T>, ExportError>>,
     ) -> Result<(), ExportError> {
-        if self.wants(name) { self.into.array_of_parts(name, shape, parts) } else { Ok(()) }
+        if self.takes(name) { self.into.array_of_parts(name, shape, parts) } else { Ok(()) }
     }
 
     fn array_of_spans<T: Element, S: Sync>(
@@ -105,7 +113,7 @@ impl Arrays for Chosen<'_> {
         spans: &[Span<S>],
         fill: impl Fn(&S, &mut [T]) -> Result<(), ExportError> + Sync,
     ) -> Result<(), ExportError> {
-        if self.wants(name) { self.into.array_of_spans(name, shape, spans, fill) } else { Ok(()) }
+        if self.takes(name) { self.into.array_of_spans(name, shape, spans, fill) } else { Ok(()) }
     }
 }
 
@@ -174,7 +182,8 @@ fn put(
         by_leaf(range, into, row);
     })?;
     writing.inside()?;
-    let gone = dust(arrays, what);
+    // Finding dust takes as long as several arrays.
+    let gone = if npz.wants("dust") { dust(arrays, what) } else { Vec::new() };
     npz.array("dust", &[gone.len() / 3, 3], &gone)?;
 
     let objects: Vec<i32> = seed_object.iter().map(|object| *object as i32).collect();
@@ -246,9 +255,9 @@ impl<'a, A: Arrays> Writing<'a, '_, A> {
         let count: usize = self.pieces.iter().map(|piece| piece.leaves().len()).sum();
         let shape = [count, width];
         let shape = if width == 1 { &shape[..1] } else { &shape };
-        let (pieces, watched) = (&self.pieces, watched(self.watch, self.done, self.pieces.len()));
+        let (pieces, watched) = (&self.pieces, watched(self.watch, self.done, spans.len()));
         self.npz.array_of_spans(name, shape, &spans, |(piece, range), into| {
-            watched(*piece)?;
+            watched()?;
             rows(&pieces[*piece], range.clone(), into);
             Ok(())
         })?;
@@ -264,9 +273,9 @@ impl<'a, A: Arrays> Writing<'a, '_, A> {
         let shape = [counts.iter().sum(), 5];
         let spans: Vec<Span<usize>> =
             (0..).zip(counts).map(|(what, count)| Span { what, elements: 5 * count }).collect();
-        let watched = watched(watch, done, pieces.len());
+        let watched = watched(watch, done, spans.len());
         npz.array_of_spans("piece_inside", &shape, &spans, |piece, into| {
-            watched(*piece)?;
+            watched()?;
             let Rows { id, forest, tree, .. } = pieces[*piece];
             put_octants(into, forest, tree, |low, size| [low[0], low[1], low[2], size, id]);
             Ok(())
@@ -274,13 +283,13 @@ impl<'a, A: Arrays> Writing<'a, '_, A> {
     }
 }
 
-/// What tells `watch` that a piece of array number `done` is written next.
-fn watched(
-    watch: Option<&Watch>,
-    done: usize,
-    pieces: usize,
-) -> impl Fn(usize) -> Result<(), ExportError> + Sync {
-    move |piece| watch.map_or(Ok(()), |watch| watch.at(done * pieces + piece, ARRAYS * pieces))
+/// What notes with `watch` that one more of `spans` of array number `done` is begun. Cores begin spans in any order.
+fn watched(watch: Option<&Watch>, done: usize, spans: usize) -> impl Fn() -> Result<(), ExportError> + Sync {
+    let begun = AtomicUsize::new(0);
+    move || {
+        let Some(watch) = watch else { return Ok(()) };
+        watch.at(done * spans + begun.fetch_add(1, Ordering::Relaxed), ARRAYS * spans)
+    }
 }
 
 /// Number of arrays: coords, piece, cell, crack, normal, coverage, plane, cut, piece_inside.
