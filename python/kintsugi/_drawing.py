@@ -47,6 +47,10 @@ SWEEPS, STEPS = 600, 300
 ENOUGH = 0.4
 # How far outside of the picture seeds may lie, in longest sides of the object; breaks take up to half a side.
 OUTSIDE = 0.4
+# Middles of areas that are nearer to each other are moved apart, by about ten times as much; shares of the longer side.
+SAME_MIDDLE = 1e-3
+# Seeds that are nearer have no crack between them; share of the longer side.
+SAME_SEED = 1e-4
 # How deep below the frontmost voxel a crack may lie that is seen, voxels.
 SEEN = 2.5
 
@@ -58,10 +62,12 @@ class Drawing:
         found = kintsugi.fit.fit(vase, drawing)            # the seeds of such cracks
         found.parameters["seeds"], found.loss
 
-    `picture` is (H, W) numbers or truth values, or (H, W, 3 or 4) colours; uint8 from 0 to 255, floats from 0 to 1. Pixels
-    darker than the middle are lines, or the lighter ones where most are dark. The lines must part at least two areas; a
-    line that ends within an area is no crack. `view` is "front", "back", "left", "right", "top", "bottom", or the
-    direction (3,) in which one looks, with y up in the picture (-z for a look straight down).
+    `picture` is (H, W) numbers or truth values, or (H, W, 3 or 4) colours. White is 1 for floats, the largest number of an
+    unsigned type (255 for uint8), and the largest of the picture for a signed one; black is 0. Pixels darker than the middle
+    are lines, or the lighter ones where most are dark. The lines must part at least two areas; a line that ends within an
+    area is no crack. Pieces have straight borders that meet the outline or each other, so no two seeds meet a closed line
+    with nothing beside it, such as a ring: their crack crosses it. `view` is "front", "back", "left", "right", "top",
+    "bottom", or the direction (3,) in which one looks, with y up in the picture (-z for a look straight down).
 
     `drawing(pieces)` is the distance of the cracks of a break from the drawing, in units of the mesh: the mean distance of
     places on drawn borders from the nearest crack that is seen, and that of such cracks from the nearest border, averaged.
@@ -166,6 +172,7 @@ class Drawing:
         middles = np.stack(
             [np.bincount(areas[own], centres[own.ravel(), axis]) / counts[kept] for axis in range(2)], axis=1
         )
+        middles = _distinct(middles, float(frame.size.max()))
         places, pairs = _steps(_grown(areas, pitch))
         places = places * pitch
         inside = front.filled(places)
@@ -274,7 +281,7 @@ class _Borders:
     pairs: Whole
     """(B, 2) the two areas, 0 to S - 1."""
     middles: Floats
-    """(S, 2) the middle of each area."""
+    """(S, 2) the middle of each area, moved a little where several areas have the same one."""
 
 
 @dataclass(frozen=True)
@@ -329,7 +336,11 @@ def _lines(picture: ArrayLike) -> Flags:
         )
     if min(array.shape[:2]) < 2:
         raise ParameterError(f"a drawing has at least 2 x 2 pixels; an array of shape {array.shape} came")
-    white = 255.0 if array.dtype.kind in "ui" else 1.0
+    white = 1.0
+    if array.dtype.kind == "u":
+        white = float(np.iinfo(array.dtype).max)
+    elif array.dtype.kind == "i":
+        white = max(float(array.max()), 1.0)
     light = array.astype(np.float64) / white
     if not np.isfinite(light).all():
         raise ParameterError("the drawing has pixels that are not finite; give 0 (dark) to 1 (light)")
@@ -451,8 +462,22 @@ def _apart(first: Floats, second: Floats) -> float:
     return (_nearest(_some(first), second) + _nearest(_some(second), first)) / 2.0
 
 
+def _distinct(middles: Floats, side: float) -> Floats:
+    """(S, 2) the middles of areas of which one surrounds another, as a ring and its disc, moved apart; others stay."""
+    moved = middles.copy()
+    for number in range(1, len(moved)):
+        if (((moved[:number] - moved[number]) ** 2).sum(axis=1) < (SAME_MIDDLE * side) ** 2).any():
+            # Evenly spread, without sines, which other machines round otherwise.
+            spread = np.array([number * 0.7548776662466927, number * 0.5698402909980532]) % 1.0 - 0.5
+            moved[number] += 20.0 * SAME_MIDDLE * side * spread
+    return moved
+
+
 def _fitted(borders: _Borders, low: float, high: Floats) -> Floats:
-    """(S, 2) seeds whose bisectors are nearest to the borders, by least squares from the middles of areas."""
+    """(S, 2) seeds whose bisectors are nearest to the borders, by least squares from the middles of areas.
+
+    Two seeds cannot meet a closed line with nothing beside it: the least squares put a straight crack across it.
+    """
     count = len(borders.middles)
     chosen = np.arange(min(len(borders.places), 4 * MOST_PLACES)) * len(borders.places)
     chosen = chosen // min(len(borders.places), 4 * MOST_PLACES)
@@ -463,14 +488,16 @@ def _fitted(borders: _Borders, low: float, high: Floats) -> Floats:
         return np.asarray(np.bincount(both, values, minlength=count), dtype=np.float64)
 
     seeds, best = borders.middles.copy(), borders.middles.copy()
-    least = math.inf
+    # `low` and `high` are equally far outside of the picture.
+    least, closest = math.inf, (SAME_SEED * (float(high.max()) + low)) ** 2
     for _ in range(SWEEPS):
         to_i, to_j, between = seeds[i] - places, seeds[j] - places, seeds[i] - seeds[j]
-        squared = np.maximum((between**2).sum(axis=1), 1e-300)
+        squared = np.maximum((between**2).sum(axis=1), closest)
         length = np.sqrt(squared)
         off = ((to_i**2).sum(axis=1) - (to_j**2).sum(axis=1)) / (2.0 * length)
         loss = float((off**2).mean())
-        if loss < least:
+        # Without a distance between them seeds would seem to meet every border.
+        if loss < least and float(squared.min()) > closest:
             least, best = loss, seeds.copy()
         turn = (off / squared)[:, None] * between
         slope = np.concatenate([to_i / length[:, None] - turn, -to_j / length[:, None] + turn])

@@ -11,8 +11,10 @@ import hashlib
 import importlib
 import json
 import os
+import re
 import shutil
 import tempfile
+import weakref
 from collections import OrderedDict
 from pathlib import Path, PureWindowsPath
 from typing import Any, Sequence, overload
@@ -52,10 +54,11 @@ class Recipe(Sequence[Break]):
     """The breaks of a recipe: `Recipe("recipe.json", meshes="models", split="train")[0]`.
 
     `meshes` is the folder in which the files of the recipe's meshes are, under any names; built-in shapes need none. With
-    `folder`, what was made stays there, and is not made again; without it the last 64 breaks lie in a temporary folder
-    while this object lives. The last 4 voxelised objects are kept, so breaks of one object that follow each other voxelise
-    it once. A process that was forked after `kintsugi` was imported, as the workers of a PyTorch DataLoader on Linux, starts
-    the program for each break instead, which reads and voxelises each time; take `multiprocessing_context="spawn"` there.
+    `folder`, what was made stays there, each break in a folder of its job's number and hash, and is not made again; several
+    recipes may share it. Without it the last 64 breaks lie in a temporary folder while this object lives. The last 4
+    voxelised objects are kept, so breaks of one object that follow each other voxelise it once. A process that was forked
+    after `kintsugi` was imported, as the workers of a PyTorch DataLoader on Linux, starts the program for each break
+    instead, which reads and voxelises each time; take `multiprocessing_context="spawn"` there.
 
     A break whose arrays are not those of the recipe, bit by bit, raises Error.
     """
@@ -79,25 +82,30 @@ class Recipe(Sequence[Break]):
             read = json.loads(self.file.read_text(encoding="utf-8"))
             hashes, text = read["breaks"], read["jobs"]
             contents = {mesh["file"]: mesh.get("sha256") for mesh in read["meshes"]}
+            for digits in hashes:
+                # They are parts of paths.
+                if digits is not None and not re.fullmatch("[0-9a-f]{1,64}", digits):
+                    raise ValueError(f"{digits!r} is no hash of a break")
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise Error(f"{self.file} is no recipe of a data set ({error}); `kintsugi dataset` writes recipe.json") from None
         self._total = len(hashes)
         places = _places(_toml(text), contents, self._total)
         # Breaks that failed have no hash.
         self._items = [
-            (job, name, part)
+            (f"{job}-{hashes[job]}", job, name, part)
             for job, (name, part) in enumerate(places)
             if hashes[job] is not None and split in (None, part)
         ]
         self._made: list[str] = []
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._left: list[Path] = []
+        self._temporary: Path | None = None
         self._maker: _Maker | None = None
         self._process = os.getpid()
 
     @property
     def names(self) -> list[str]:
         """Names of the breaks, in their order."""
-        return [name for _, name, _ in self._items]
+        return [name for _, _, name, _ in self._items]
 
     def __len__(self) -> int:
         return len(self._items)
@@ -109,15 +117,16 @@ class Recipe(Sequence[Break]):
     def __getitem__(self, index: int | slice) -> Break | list[Break]:
         if isinstance(index, slice):
             return [self[k] for k in range(*index.indices(len(self)))]
-        job, name, split = self._items[index]
-        place = self._home() / str(job)
+        key, job, name, split = self._items[index]
+        place = self._home() / key
         broken = Break(name, split, place)
-        if not (place / ARRAYS_FOLDER / name / "pieces.npz").is_file():
-            self._make(job, place)
+        file = place / ARRAYS_FOLDER / name / "pieces.npz"
+        if not file.is_file():
+            self._make(job, place, file)
         if self.folder is None:
             # The files go when others come.
             broken.__dict__.update(broken.arrays())
-            self._forget(str(job))
+            self._forget(key)
         return broken
 
     def __repr__(self) -> str:
@@ -125,21 +134,23 @@ class Recipe(Sequence[Break]):
 
     def __getstate__(self) -> dict[str, Any]:
         # Another process has a temporary folder and objects of its own.
-        return {**self.__dict__, "_temporary": None, "_made": [], "_maker": None}
+        return {**self.__dict__, "_temporary": None, "_made": [], "_left": [], "_maker": None}
 
     def _home(self) -> Path:
         if self.folder is not None:
             return self.folder
         if self._temporary is None or self._process != os.getpid():
-            self._temporary = tempfile.TemporaryDirectory(prefix="kintsugi-recipe-")
+            self._temporary = Path(tempfile.mkdtemp(prefix="kintsugi-recipe-"))
             self._process, self._made = os.getpid(), []
-        return Path(self._temporary.name)
+            weakref.finalize(self, _remove, self._temporary, self._process)
+        return self._temporary
 
-    def _make(self, job: int, place: Path) -> None:
-        """Makes one break beside its place, which it takes once it is the recipe's."""
+    def _make(self, job: int, place: Path, file: Path) -> None:
+        """Makes one break beside its place, which it takes once it is the recipe's; `file` is there then."""
         place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".making-", dir=place.parent) as beside:
-            made = Path(beside) / "break"
+        beside = Path(tempfile.mkdtemp(prefix=".making-", dir=place.parent))
+        try:
+            made = beside / "break"
             try:
                 self._make_at(job, made)
             except Error as error:
@@ -148,8 +159,17 @@ class Recipe(Sequence[Break]):
                 os.replace(made, place)
             except OSError as error:
                 # Another process may have made it meanwhile.
-                if not (place / ARRAYS_FOLDER).is_dir():
-                    raise Error(f"{place} is no break of a recipe and in the way ({error}); take it away") from None
+                if not file.is_file():
+                    raise Error(f"{place} is not this recipe's break and in the way ({error}); take it away") from None
+            if not file.is_file():
+                raise Error(f"break {job} of {self.file} was made without {file.name}; get the recipe again")
+        except KeyboardInterrupt:
+            # The compiled part makes the break to its end all the same, and may write the files once more.
+            self._left.append(beside)
+            raise
+        finally:
+            for folder in (beside, *self._left):
+                shutil.rmtree(folder, ignore_errors=True)
 
     def _make_at(self, job: int, place: Path) -> None:
         if os.getpid() == LOADED_BY:
@@ -175,12 +195,18 @@ class Recipe(Sequence[Break]):
         except OSError:
             return ""
 
-    def _forget(self, job: str) -> None:
-        if job in self._made:
-            self._made.remove(job)
-        self._made.append(job)
+    def _forget(self, key: str) -> None:
+        if key in self._made:
+            self._made.remove(key)
+        self._made.append(key)
         while len(self._made) > KEPT:
             shutil.rmtree(self._home() / self._made.pop(0), ignore_errors=True)
+
+
+def _remove(folder: Path, process: int) -> None:
+    """Removes the temporary folder of a process; one that is forked from it inherits the recipe, but not the folder."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _toml(text: str) -> dict[str, Any]:

@@ -51,9 +51,13 @@ impl RecipeMaker {
     /// tuple of str, int, str
     ///     SHA-256 of the mesh file (the name of a built-in shape), level, axis that points up. Jobs with the same have
     ///     the same object.
-    fn object_of(&self, job: usize) -> PyResult<(String, u32, String)> {
-        let (mesh, level, up) = lock(&self.0).object_of(job).map_err(failed)?;
-        Ok((mesh, level, up.name().to_owned()))
+    fn object_of(&self, py: Python<'_>, job: usize) -> PyResult<(String, u32, String)> {
+        let maker = Arc::clone(&self.0);
+        // Another thread may be making a break, and other threads of Python go on meanwhile.
+        py.detach(move || {
+            let found = lock(&maker).object_of(job).map_err(failed);
+            found.map(|(mesh, level, up)| (mesh, level, up.name().to_owned()))
+        })
     }
 
     /// The file of a job's mesh, or "builtin:" and the name of its shape.

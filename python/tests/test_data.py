@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gc
 import importlib
 import json
 import multiprocessing
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 import kintsugi as kg
+from kintsugi import _recipe
 from kintsugi.data import ARRAYS, Break, Breaks, Recipe, read_mesh, to_hdf5, to_parquet
 
 JOBS = """
@@ -243,7 +245,8 @@ def test_a_recipe_makes_the_same_breaks(made: Path, tmp_path: Path) -> None:
         assert np.array_equal(again.mesh(0)[0], there.mesh(0)[0])
     kept = Recipe(tmp_path / "recipe.json", folder=tmp_path / "kept")
     assert np.array_equal(kept[1].points, by_name[kept.names[1]].points)
-    assert [folder.name for folder in (tmp_path / "kept").iterdir()] == ["1"]
+    hashes = json.loads((tmp_path / "recipe.json").read_text())["breaks"]
+    assert [folder.name for folder in (tmp_path / "kept").iterdir()] == [f"1-{hashes[1]}"]
     copied = pickle.loads(pickle.dumps(recipe))
     assert np.array_equal(copied[0].volume, recipe[0].volume)
     # A recipe of other breaks is told apart.
@@ -255,6 +258,68 @@ def test_a_recipe_makes_the_same_breaks(made: Path, tmp_path: Path) -> None:
         with pytest.raises(kg.Error, match="break 0 of .*hash"):
             wrong[0]
     assert list((tmp_path / "wrong").iterdir()) == [], "nothing is left over"
+    # Hashes name folders.
+    other["breaks"][0] = "../0"
+    (tmp_path / "other.json").write_text(json.dumps(other))
+    with pytest.raises(kg.Error, match="no hash"):
+        Recipe(tmp_path / "other.json")
+
+
+def made_of(folder: Path, name: str, seeds: int) -> Path:
+    """A set of one job, all of it in a folder of its own."""
+    jobs = f'meshes = ["builtin:box"]\nlevels = [4]\nfracture.seeds = {seeds}\n'
+    folder.mkdir()
+    (folder / "jobs.toml").write_text(jobs + f'[dataset]\nname = "{name}"\nbreaks = 1\npoints = 20\n')
+    kg.run(["dataset", "jobs.toml", "--out", "set", "--compute", "cpu"], folder=folder)
+    return folder / "set"
+
+
+def test_recipes_share_a_folder(tmp_path: Path) -> None:
+    sets = [made_of(tmp_path / str(k), name, seeds) for k, (name, seeds) in enumerate((("a", 4), ("a", 9), ("b", 9)))]
+    known = [Breaks(folder)[0].arrays() for folder in sets]
+    assert not np.array_equal(known[0]["points"], known[1]["points"])
+    for _ in range(2):
+        for folder, arrays in list(zip(sets, known))[:2]:
+            again = Recipe(folder, folder=tmp_path / "kept")[0]
+            assert all(np.array_equal(again.arrays()[name], arrays[name]) for name in arrays)
+    # The arrays of the second and the third are the same, so their hashes are; their names are not.
+    hashes = [json.loads((folder / "recipe.json").read_text())["breaks"][0] for folder in sets]
+    assert len(set(hashes[:2])) == 2 and hashes[1] == hashes[2]
+    with pytest.raises(kg.Error, match="in the way"):
+        Recipe(sets[2], folder=tmp_path / "kept")[0]
+    assert sorted(folder.name for folder in (tmp_path / "kept").iterdir()) == sorted(f"0-{digits}" for digits in hashes[:2])
+
+
+@pytest.mark.parametrize("made", ["obj"], indirect=True)
+def test_what_ctrl_c_stops_is_taken_away(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The compiled part works on after Ctrl+C, and writes its files when the call has ended."""
+    real, begun = _recipe._Maker.make, []
+
+    def interrupted(maker: _recipe._Maker, job: int, place: Path) -> None:
+        begun.append(place)
+        place.mkdir(parents=True)
+        raise KeyboardInterrupt
+
+    recipe = Recipe(made / "recipe.json", folder=tmp_path / "kept")
+    monkeypatch.setattr(_recipe._Maker, "make", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        recipe[0]
+    assert list((tmp_path / "kept").iterdir()) == []
+    begun[0].mkdir(parents=True)
+    (begun[0] / "late").write_text("x")
+    monkeypatch.setattr(_recipe._Maker, "make", real)
+    recipe[1]
+    assert [folder.name.split("-")[0] for folder in (tmp_path / "kept").iterdir()] == ["1"]
+
+
+@pytest.mark.parametrize("made", ["obj"], indirect=True)
+def test_a_temporary_folder_ends_with_its_recipe(made: Path) -> None:
+    recipe = Recipe(made / "recipe.json")
+    file = recipe[0].mesh_path(0)
+    assert file is not None and file.is_file()
+    del recipe
+    gc.collect()
+    assert not file.exists() and not any(folder.is_dir() and "kintsugi-recipe-" in folder.name for folder in file.parents)
 
 
 @pytest.mark.parametrize("made", ["obj"], indirect=True)
@@ -304,6 +369,31 @@ def test_a_forked_worker_makes_the_same_break(made: Path) -> None:
     here = volumes(recipe)
     with multiprocessing.get_context("fork").Pool(1) as pool:
         assert pool.apply_async(volumes, (recipe,)).get(timeout=120) == here
+
+
+def inherited(recipes: "list[Recipe]", answers: "multiprocessing.SimpleQueue[list[float]]") -> None:
+    answers.put(volumes(recipes[0]))
+    # The last reference of this process.
+    recipes.clear()
+    gc.collect()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no process can be forked here")
+@pytest.mark.parametrize("made", ["obj"], indirect=True)
+def test_a_forked_process_leaves_the_files_of_its_parent(made: Path) -> None:
+    recipes = [Recipe(made / "recipe.json")]
+    broken = recipes[0][0]
+    file = broken.mesh_path(0)
+    assert file is not None
+    before = file.read_bytes()
+    forked = multiprocessing.get_context("fork")
+    answers = forked.SimpleQueue()
+    # It inherits the recipe, which is not pickled.
+    child = forked.Process(target=inherited, args=(recipes, answers))
+    child.start()
+    child.join(timeout=120)
+    assert child.exitcode == 0 and answers.get() == broken.volume.tolist()
+    assert file.read_bytes() == before
 
 
 def test_what_is_missing_is_said(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

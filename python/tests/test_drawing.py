@@ -110,6 +110,50 @@ def test_lines_and_pictures_are_the_same(box: kg.Object) -> None:
         assert np.array_equal(again.parameters["seeds"], first.parameters["seeds"]) and again.loss == first.loss
 
 
+def test_white_follows_from_the_type_of_a_picture() -> None:
+    mask = np.zeros((20, 30), dtype=bool)
+    mask[9] = mask[:, 20] = True
+    for light in (
+        np.where(mask, 0, 1),
+        np.where(mask, 0, 200).astype(np.int16),
+        np.where(mask, -5, 90),
+        np.where(mask, 0, 255).astype(np.uint8),
+        np.where(mask, 0, 65535).astype(np.uint16),
+        # Nearly white, and nearly black.
+        np.where(mask, 20000, 60000).astype(np.uint16),
+        np.where(mask, 0.2, 0.9),
+        np.repeat(np.where(mask, 0, 65535)[:, :, None], 4, axis=2).astype(np.uint16) | np.array([0, 0, 0, 65535], np.uint16),
+        ~mask,
+        mask,
+    ):
+        assert np.array_equal(Drawing(light).lines, mask), light.dtype
+
+
+def test_areas_with_one_middle_have_seeds(box: kg.Object) -> None:
+    """A ring round a disc, and two rings: the middles of their areas are the same."""
+    at = (np.arange(PIXELS) + 0.5) / PIXELS - 0.5
+    far = np.hypot(at[None, :], at[:, None])
+    for radii in ((0.3,), (0.15, 0.3)):
+        rings = np.ones((PIXELS, PIXELS))
+        for radius in radii:
+            rings[np.abs(far - radius) < 1.5 / PIXELS] = 0.0
+        drawing = Drawing(rings)
+        guesses = drawing.guesses(box)
+        for seeds in guesses:
+            apart = np.sqrt(((seeds[:, None] - seeds[None]) ** 2).sum(axis=-1))
+            assert np.isfinite(seeds).all() and apart[~np.eye(len(seeds), dtype=bool)].min() > 1e-4
+        assert all(np.array_equal(*pair) for pair in zip(guesses, drawing.guesses(box)))
+        found = fit(box, drawing)
+        assert len(found.pieces) == len(radii) + 1 and found.loss < 0.25
+    # Straight cracks meet a ring that has lines beside it better than one without.
+    cross = rings.copy()
+    cross[far < 0.29] = 1.0
+    ring = fit(box, Drawing(cross)).loss
+    cross[PIXELS // 2 - 1 : PIXELS // 2 + 1, np.abs(at) > 0.3] = 0.0
+    cross[np.abs(at) > 0.3, PIXELS // 2 - 1 : PIXELS // 2 + 1] = 0.0
+    assert fit(box, Drawing(cross)).loss < 0.5 * ring
+
+
 def test_a_drawing_on_what_does_not_fill_its_bounds(vase: kg.Object) -> None:
     size = np.ptp(vase.bounds, axis=0)[:2]
     found = fit(vase, Drawing(drawn(random_seeds(14, size), size)))

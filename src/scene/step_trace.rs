@@ -32,6 +32,11 @@ impl StepTrace {
         push_thinned(&mut self.0, StepFigures { time, kinetic, potential, contacts });
     }
 
+    /// Forgets the steps after `time`, s: they are of a future that was left.
+    pub fn forget_after(&mut self, time: f64) {
+        self.0.truncate(self.0.partition_point(|figures| figures.time <= time + 1e-9));
+    }
+
     /// Figures in the order of time.
     pub fn all(&self) -> &[StepFigures] {
         &self.0
@@ -68,6 +73,16 @@ mod tests {
         let steps: Vec<usize> = trace.all().iter().map(|figures| figures.contacts).collect();
         // Planted error to see this fail: keep what is later.
         assert_eq!((steps, trace.all()[3].kinetic), (vec![1, 2, 3, 4], 5.0));
+    }
+
+    #[test]
+    fn steps_of_a_future_that_was_left_go() {
+        let mut trace = StepTrace::default();
+        (1..=10).for_each(|step| note(&mut trace, step, 0.0));
+        for (time, left) in [(11.0, 10), (7.0, 7), (6.5, 6), (0.0, 0)] {
+            trace.forget_after(time / 120.0);
+            assert_eq!(trace.all().len(), left, "{time}");
+        }
     }
 
     #[test]

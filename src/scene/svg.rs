@@ -232,7 +232,7 @@ fn width_of(text: &str, pixels: f64) -> f64 {
     text.chars().count() as f64 * LETTER * pixels
 }
 
-/// A row of coloured squares with names; it breaks into lines at `width`. The answer is its height.
+/// A row of coloured squares with names; it breaks into lines at `width`. Returns its height.
 fn legend(body: &mut String, names: &[(&str, &str)], [left, top]: [f64; 2], width: f64) -> f64 {
     const LINE: f64 = 18.0;
     const SIZE: f64 = 12.0;

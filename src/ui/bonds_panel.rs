@@ -106,6 +106,8 @@ fn plot(ui: &mut egui::Ui, sandbox: &Sandbox, all: &[[f64; 2]], out: &mut UiOutp
     }
     if response.clicked()
         && let Some(at) = response.interact_pointer_pos()
+        // The response covers the texts beside the axis, too.
+        && area.x_range().contains(at.x)
     {
         let share = f64::from((at.x - area.left()) / area.width()).clamp(0.0, 1.0);
         let time = times.low + share * (times.high - times.low);

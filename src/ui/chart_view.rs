@@ -10,7 +10,7 @@ use crate::scene::{Chart, ChartForm, Range};
 /// Height of the area between the axes, points.
 const HEIGHT: f32 = 54.0;
 /// Room above for the name of the axis up, on the left for its ticks, and below for those of the axis across, points.
-const ABOVE: f32 = 13.0;
+const ABOVE: f32 = 15.0;
 const LEFT: f32 = 38.0;
 const BELOW: f32 = 12.0;
 /// Height of letters at the axes, points.
@@ -91,6 +91,8 @@ pub(super) fn rows(ui: &mut egui::Ui, out: &mut UiOutput, name: &str, chart: &Ch
                 let bar = Rect::from_min_size(pos2(left, middle - 3.0), vec2(length, 6.0));
                 ui.painter().rect_filled(bar, 0.0, theme::GOLD.gamma_multiply(0.6));
             }
+            // The clock is the same for all stages of a chart.
+            let name = name.strip_suffix(" (CPU)").unwrap_or(name);
             ui.label(egui::RichText::new(name).small().color(theme::DIM));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 ui.label(egui::RichText::new(format!("{value:.2} {}", chart.y.unit)).small());

@@ -185,10 +185,12 @@ fn plot(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out: &mu
     let Shown { response, area, .. } = chart_view::show(ui, out, "label_plot", &chart, &look);
     let count = labels.changes.len().max(1);
     let at = |x: f32| (((x - area.left()) / area.width() * count as f32) as usize).min(count - 1);
-    if let Some(pointer) = response.interact_pointer_pos().filter(|_| response.clicked()) {
+    // The response covers the texts beside the axis, too.
+    let on_bars = |pointer: &egui::Pos2| area.x_range().contains(pointer.x);
+    if let Some(pointer) = response.interact_pointer_pos().filter(|_| response.clicked()).filter(on_bars) {
         view.step = at(pointer.x) as u32 + 1;
     }
-    let under = response.hover_pos().map(|p| at(p.x));
+    let under = response.hover_pos().filter(on_bars).map(|p| at(p.x));
     if let Some((i, changes)) = under.and_then(|i| Some((i, labels.changes.get(i)?))) {
         let text = format!("iteration {}: {} labels changed; click to show it", i + 1, grouped(*changes));
         response.on_hover_text(text);

@@ -55,7 +55,11 @@ pub(super) fn show(
     let width = bars.width() / BINS as f32;
     let bin_at = |x: f32| (((x - bars.left()) / width).max(0.0) as usize).min(BINS - 1);
     let begun = response.drag_started() || response.clicked();
-    if begun && let Some(at) = ui.input(|i| i.pointer.press_origin()).or(response.interact_pointer_pos()) {
+    if begun
+        && let Some(at) = ui.input(|i| i.pointer.press_origin()).or(response.interact_pointer_pos())
+        // The response covers the texts beside the axis, too.
+        && bars.x_range().contains(at.x)
+    {
         let bin = bin_at(at.x);
         state.drag = Some((histogram.clone(), bin, [BINS, BINS]));
     }

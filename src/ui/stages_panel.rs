@@ -28,7 +28,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         out.push(Command::RunOn(compute));
     }
     if let Some(summary) = sandbox.last_break() {
-        badge::show(ui, out, summary, sandbox.is_checking());
+        badge::show(ui, out, summary, sandbox.is_comparing(summary));
         figure(ui, "Pieces", pieces(summary));
         if let Some(solved) = summary.solved {
             let trials = solved.preview_trials + solved.trials;

@@ -60,9 +60,9 @@ pub fn check(broken: &BrokenObject) -> Vec<Check> {
     all
 }
 
-/// Those of the checks that say that everything that was there is there, for the window's badge: of a break by Voronoi cells
-/// voxels, none of them given twice, mass, and one component a piece; of other methods those of [`check`]. Left out is what
-/// recomputes the cracks, which takes longest, and what a break does not count (hidden parts).
+/// The checks of conservation, for the window's badge: of a break by Voronoi cells voxels, none of them given twice, mass,
+/// and one component a piece; of other methods those of [`check`]. Left out is what recomputes the cracks, which takes
+/// longest, and what a break does not count (hidden parts).
 #[must_use]
 pub fn conserved(broken: &BrokenObject) -> Vec<Check> {
     over_steps(broken, |step| match VoronoiDetail::of(&step.result) {

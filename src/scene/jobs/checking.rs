@@ -28,7 +28,8 @@ struct Order {
 #[derive(Default)]
 pub(in crate::scene) struct Checking {
     is_wanted: bool,
-    running: Option<JoinHandle<()>>,
+    /// The worker, and where its checks go.
+    running: Option<(JoinHandle<()>, Checks)>,
     // Keeps the octrees of a break alive that undo may have dropped, until its turn has come.
     next: Option<Order>,
 }
@@ -44,6 +45,18 @@ impl Checking {
         self.running.is_some() || self.next.is_some()
     }
 
+    /// Whether a break is being compared, or will be, whose checks go to `into`.
+    pub fn is_comparing(&self, into: &Checks) -> bool {
+        let running = self.running.as_ref().map(|(_, into)| into);
+        let next = self.next.as_ref().map(|order| &order.into);
+        running.into_iter().chain(next).any(|one| Arc::ptr_eq(one, into))
+    }
+
+    /// Drops the break that waits, and its octrees, because another scene is opened.
+    pub fn forget_next(&mut self) {
+        self.next = None;
+    }
+
     /// Takes the break of `source`, a whole body or a piece.
     pub fn push(&mut self, source: &Arc<Shape>, broken: Break, into: &Checks) {
         if self.is_wanted {
@@ -54,11 +67,12 @@ impl Checking {
 
     /// Starts the next comparison, if none is in progress. Never waits.
     pub fn go_on(&mut self) {
-        if self.running.as_ref().is_some_and(|running| !running.is_finished()) {
+        if self.running.as_ref().is_some_and(|(running, _)| !running.is_finished()) {
             return;
         }
         self.running = self.next.take().map(|order| {
-            std::thread::spawn(move || {
+            let checks_go_to = Arc::clone(&order.into);
+            let running = std::thread::spawn(move || {
                 let Order { source, broken, into } = order;
                 let broken = BrokenObject::of_one(source, broken);
                 let compare = || checks::conserved(&broken);
@@ -71,7 +85,8 @@ impl Checking {
                     tracing::warn!("a break does not hold {}: {:?}", check.name, check.figures);
                 }
                 _ = into.set(checks);
-            })
+            });
+            (running, checks_go_to)
         });
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     compute::Compute,
     export::checks::Check,
     fracture::{Break, FractureParams, MethodId, SmallRule, Smallest, Surface},
-    scene::{Blow, Scene, SceneBody, breaking::motion_checks},
+    scene::{Blow, BreakSummary, Scene, SceneBody, breaking::motion_checks},
 };
 
 fn opened(body: SceneBody) -> Sandbox {
@@ -42,6 +42,9 @@ fn strike(sandbox: &mut Sandbox, id: BodyId) {
     let place = sandbox.stage.body(id).unwrap().state.position;
     sandbox.break_at(id, place, DVec3::NEG_Z);
     testing::until(sandbox, Arrived::Broke);
+    assert_eq!(sandbox.is_comparing(sandbox.last_break().unwrap()), sandbox.is_checking());
+    // Planted error to see this fail: whether any break is being compared.
+    assert!(!sandbox.is_comparing(&BreakSummary::default()));
     while sandbox.is_checking() {
         sandbox.poll().unwrap();
         std::thread::sleep(Duration::from_millis(1));
@@ -119,15 +122,34 @@ fn everything_that_was_there_is_there_however_it_breaks() {
 #[test]
 fn what_cannot_move_and_what_holds_raises_no_alarm() {
     let fracture = || FractureParams { seeds: 20, ..FractureParams::default() };
-    let mut sandbox = opened(SceneBody { fixed: true, ..boxed(fracture()) });
+    // The part that stays together stays fixed; the blow moves the others, which are free.
+    let keep = FractureParams { keep: vec![0, 1, 2, 3], ..fracture() };
+    let mut sandbox = opened(SceneBody { fixed: true, ..boxed(keep) });
     let id = sandbox.bodies()[0].id;
     strike(&mut sandbox, id);
     held(&sandbox, "fixed");
-    assert_eq!(figure(&sandbox, MOMENTUM, "after"), 0.0);
-    // Broken as the scene is opened, into one body whose parts hold.
-    let mut sandbox = opened(SceneBody { hold: true, ..boxed(fracture()) });
+    let (fixed, free): (Vec<&Body>, Vec<&Body>) = sandbox.bodies().iter().partition(|body| body.is_static());
+    assert!(!fixed.is_empty() && !free.is_empty(), "{} fixed, {} free", fixed.len(), free.len());
+    let moved: DVec3 = free.iter().map(|body| body.state.linear_velocity * body.def.mass_kg()).sum();
+    let after = figure(&sandbox, MOMENTUM, "after");
+    assert!(after > 0.0 && (after / moved.length() - 1.0).abs() < 1e-9, "{after} {moved}");
+    assert_eq!(figure(&sandbox, MOMENTUM, "before"), 0.0);
+    // Broken as the scene is opened, into one body whose parts hold and which moves.
+    let velocity = DVec3::new(1.0, -2.0, 0.5);
+    let mut sandbox = opened(SceneBody {
+        hold: true,
+        on_floor: false,
+        position: DVec3::Y * 5.0,
+        linear_velocity: velocity,
+        angular_velocity: DVec3::new(-3.0, 1.0, 4.0),
+        ..boxed(fracture())
+    });
     assert_eq!(sandbox.bodies().len(), 1);
     assert_eq!(held(&sandbox, "held").len(), 6);
+    let momentum = sandbox.bodies()[0].def.mass_kg() * velocity.length();
+    for name in ["before", "after"] {
+        assert!((figure(&sandbox, MOMENTUM, name) / momentum - 1.0).abs() < 1e-6, "{name}");
+    }
     // A knock frees parts, and is no break.
     let before = checks(&sandbox);
     let place = sandbox.bodies()[0].state.position;

@@ -41,6 +41,8 @@ mod showing;
 mod striking;
 #[cfg(test)]
 pub(super) mod testing;
+#[cfg(test)]
+mod trace_tests;
 
 use std::{
     collections::BTreeSet,
@@ -378,6 +380,7 @@ impl Sandbox {
         self.lead_hand();
         if !self.stage.has_motion() {
             self.stage.pass_time()?;
+            self.trace.note(self.stage.time(), self.stage.last_step());
             self.record();
             return Ok(());
         }

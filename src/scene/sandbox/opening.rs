@@ -81,6 +81,7 @@ impl Sandbox {
         }
         self.jobs.forget_pieces();
         self.jobs.adding.cancel();
+        self.jobs.checking.forget_next();
         self.generations = None;
         self.looking.forget();
         self.timeline.open_another();

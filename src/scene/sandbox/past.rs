@@ -9,6 +9,7 @@ use crate::scene::{
     document::Document,
     history::Step,
     stage::{Hand, Stage},
+    step_trace::StepTrace,
 };
 
 /// A snapshot of everything; it shares unchanged parts with `like`.
@@ -127,7 +128,13 @@ impl Sandbox {
             self.restore(moment);
         }
         if let Some(mark) = &step.recorded {
+            if self.timeline.is_elsewhere(mark) {
+                self.forget_bonds();
+            }
+            let before = self.timeline.serials();
             self.timeline.go_back(mark);
+            self.forget_figures_not_of(&before);
+            self.trace.forget_after(self.stage.time());
         }
         if let Some(statuses) = step.statuses {
             self.stage.set_statuses(statuses);
@@ -144,12 +151,22 @@ impl Sandbox {
         step.label
     }
 
+    /// Forgets figures of steps that the current take does not share with the take that was current before, whose states
+    /// have the serial numbers `before`.
+    fn forget_figures_not_of(&mut self, before: &[u64]) {
+        match self.timeline.shared_with(before) {
+            Some(time) => self.trace.forget_after(time),
+            None => self.trace = StepTrace::default(),
+        }
+    }
+
     /// Restores the open scene's start.
     pub fn reset(&mut self) {
         if let Some(first) = self.history.first().cloned() {
             self.keep_step("reset");
             self.timeline.begin_anew();
             self.restore(&first);
+            self.trace = StepTrace::default();
             self.set_tuning(self.document.tuning().clone());
             self.strengthen();
         }
@@ -242,6 +259,8 @@ impl Sandbox {
         let past = (self.history.first(), self.last_break.as_ref());
         let moment = |like: Option<&Moment>| moment(&self.document, &self.stage, past, like);
         self.timeline.record(now, self.stage.bodies(), anew, moment);
+        // What was recorded after the present state is another take now.
+        self.trace.forget_after(now.0);
     }
 
     /// Records a change of the bodies between two steps. If the simulation itself caused it, the state recorded just
@@ -281,8 +300,12 @@ impl Sandbox {
     /// Shows another take at the same time, or at its end if it is shorter. Returns false if there is no take of that
     /// number.
     pub fn show_take(&mut self, number: u32) -> bool {
-        let time = self.stage.time();
-        self.timeline.choose_take(number) && self.show_recorded(self.timeline.frame_at(time))
+        let (time, before) = (self.stage.time(), self.timeline.serials());
+        if !self.timeline.choose_take(number) {
+            return false;
+        }
+        self.forget_figures_not_of(&before);
+        self.show_recorded(self.timeline.frame_at(time))
     }
 }
 

@@ -188,6 +188,7 @@ impl Sandbox {
         if !self.timeline.is_empty() {
             self.timeline.begin_anew();
         }
+        self.trace.forget_after(self.stage.time());
         self.after_arranging();
     }
 

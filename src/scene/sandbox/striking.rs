@@ -312,6 +312,13 @@ impl Sandbox {
         self.jobs.checking.is_busy()
     }
 
+    /// Whether the break of this summary is being compared, or will be. False if it is compared never: breaks that
+    /// follow each other fast, and those of a scene that made way, are not all compared.
+    #[must_use]
+    pub fn is_comparing(&self, summary: &BreakSummary) -> bool {
+        self.jobs.checking.is_comparing(&summary.solid)
+    }
+
     /// Replaces the broken body by its pieces.
     pub(super) fn take_in_pieces(
         &mut self,

@@ -290,6 +290,24 @@ impl Timeline {
         Mark { take: self.now.id, scene: self.now.scene, last: self.now.last(), shown }
     }
 
+    /// Serial numbers of the states of the current take, ascending; [`Timeline::shared_with`] compares another take with
+    /// them.
+    pub(super) fn serials(&self) -> Vec<u64> {
+        self.now.frames.iter().map(|frame| frame.serial).collect()
+    }
+
+    /// Time until which the current take is the one whose states have these serial numbers, s; `None` if both share no
+    /// state. Takes share nothing but their first states.
+    pub(super) fn shared_with(&self, serials: &[u64]) -> Option<f64> {
+        let is_shared = |frame: &&Arc<Frame>| serials.binary_search(&frame.serial).is_ok();
+        self.now.frames.iter().rev().find(is_shared).map(|frame| frame.time)
+    }
+
+    /// Whether a position is in another scene than the open one.
+    pub(super) fn is_elsewhere(&self, mark: &Mark) -> bool {
+        self.now.scene != mark.scene
+    }
+
     /// Returns to a position; states recorded since become a take. If the position's states were dropped, the recording
     /// is empty.
     pub(super) fn go_back(&mut self, mark: &Mark) {

@@ -377,9 +377,14 @@ fn a_damaged_octree_is_seen() {
 
 /// A break on the cores.
 fn broken_on_cores(surface: Surface) -> BrokenObject {
+    broken_at(&[1.5, 5.5], surface)
+}
+
+/// The same by seeds in the middle of y and z at these x.
+fn broken_at(seeds: &[f64], surface: Surface) -> BrokenObject {
     let source = Arc::new(solid());
-    let middle = |x: f64| DVec3::new(x, 4.0, 4.0);
-    let pattern = Pattern::from_points(&[middle(1.5), middle(5.5)], LEVEL).unwrap();
+    let seeds: Vec<DVec3> = seeds.iter().map(|x| DVec3::new(*x, 4.0, 4.0)).collect();
+    let pattern = Pattern::from_points(&seeds, LEVEL).unwrap();
     let crack = CrackShape { transition_level: Some(2), ..Default::default() };
     let recipe = Recipe { surface, crack, ..Recipe::default() };
     let mut arena = Arena::new(Compute::Cpu).unwrap();
@@ -389,6 +394,31 @@ fn broken_on_cores(surface: Surface) -> BrokenObject {
     let fracture = fracturer.fracture(&from, &pattern, &recipe).unwrap();
     let hidden = OnceLock::new();
     of_detail((*source).clone(), pattern, VoronoiDetail { island_level: LEVEL, recipe, hidden, fracture })
+}
+
+#[test]
+fn the_hidden_parts_of_a_break_are_found_once_they_are_needed() {
+    // Cells meet at x = 3.25 and 3.75: the one between them lies inside the layer of voxels at 3.
+    let (broken, rough) = (broken_at(&[3.0, 3.5, 4.0], Surface::Planar), broken_on_cores(Surface::Rough));
+    let step = &broken.steps[0];
+    let detail = VoronoiDetail::of(&step.result).unwrap();
+    assert!(detail.hidden.get().is_none(), "a break does not look for them");
+    let ((forest, tree), pattern) = (broken.source_of(step), step.result.pattern.as_ref().unwrap());
+    let hidden = detail.hidden_in((forest, tree), pattern).unwrap();
+    let layer = (0..512).filter(|key| {
+        let cell = decode(*key);
+        cell[0] == 3 && cell.iter().all(|v| (1..=6).contains(v))
+    });
+    assert_eq!(hidden.parts, layer.map(|key| (key, 1)).collect::<Vec<(Key, u32)>>());
+    assert_eq!(hidden.parts.len(), 36);
+    // The list is kept: another pattern would have none.
+    let none = rough.steps[0].result.pattern.as_ref().unwrap();
+    assert!(std::ptr::eq(hidden, detail.hidden_in((forest, tree), none).unwrap()));
+    let found = check(&broken).into_iter().find(|check| check.name == "hidden_parts_are_counted").unwrap();
+    assert!(found.ok && found.figures["hidden"] == 36.0, "{found:?}");
+    assert_eq!((found.figures["cells"], found.figures["cells_without_a_piece"]), (1.0, 1.0));
+    let detail = VoronoiDetail::of(&rough.steps[0].result).unwrap();
+    assert!(detail.hidden_in((forest, tree), none).is_none());
 }
 
 #[test]
