@@ -88,7 +88,7 @@ fn numbers(check: &Check) -> Option<[String; 2]> {
         _ if unit.is_empty() => grouped(value.max(0.0) as u64),
         0.0 => "0".to_owned(),
         // Five digits that count.
-        size @ 1e-3..1e5 => format!("{value:.*}", (4.0 - size.log10().floor()).max(0.0) as usize),
+        size @ 1e-3..1e5 => format!("{value:.*}", (4.0 - libm::log10(size).floor()).max(0.0) as usize),
         _ => format!("{value:.1e}"),
     };
     let difference = match difference {

@@ -18,7 +18,7 @@ const LETTERS: f32 = 10.0;
 /// Most ticks of the axis up and of the axis across.
 const MOST_TICKS: [usize; 2] = [4, 5];
 /// Length of the bar of a named row that fills the axis, and room for its value on the right of it, points.
-const BAR: f32 = 56.0;
+const BAR: f32 = 48.0;
 const VALUE: f32 = 66.0;
 
 /// How a panel shows a chart.
@@ -91,8 +91,6 @@ pub(super) fn rows(ui: &mut egui::Ui, out: &mut UiOutput, name: &str, chart: &Ch
                 let bar = Rect::from_min_size(pos2(left, middle - 3.0), vec2(length, 6.0));
                 ui.painter().rect_filled(bar, 0.0, theme::GOLD.gamma_multiply(0.6));
             }
-            // The clock is the same for all stages of a chart.
-            let name = name.strip_suffix(" (CPU)").unwrap_or(name);
             ui.label(egui::RichText::new(name).small().color(theme::DIM));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 ui.label(egui::RichText::new(format!("{value:.2} {}", chart.y.unit)).small());
