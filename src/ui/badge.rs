@@ -210,7 +210,7 @@ mod tests {
         let summary = BreakSummary::default();
         summary.solid.set(vec![voxels(false)]).unwrap();
         assert!(
-            help(&summary).contains("difference +0, given twice 3, outside of the body"),
+            help(&summary).contains("difference 0, given twice 3, outside of the body"),
             "{}",
             help(&summary)
         );
