@@ -309,8 +309,8 @@ static STRESS: QuantityEntry = QuantityEntry {
     name: "stress",
     label: "Stress, tension",
     unit: "Pa",
-    help: "Largest principal stress, 0 where everything is pressed together: on slices of the cell that holds the voxel, else the \
-           greatest of the body. In the window that of Physics, Show: stress, under a blow for each newton",
+    help: "Largest principal stress, 0 where everything is pressed together. A slice shows the stress of the cell that holds the \
+           voxel, the colour of a body is its greatest stress. In the window choose Physics, Show: stress; an aimed blow has 1 N",
     of_stress: true,
     of: |place| stress(place).map(|figures| figures.tension),
     ..NUMBER
@@ -320,8 +320,8 @@ static VON_MISES: QuantityEntry = QuantityEntry {
     name: "von-mises",
     label: "Stress, von Mises",
     unit: "Pa",
-    help: "Equivalent stress of von Mises, which compression has, too: on slices of the cell that holds the voxel, else the \
-           greatest of the body. In the window that of Physics, Show: stress, under a blow for each newton",
+    help: "Equivalent stress of von Mises, which compression has, too. A slice shows the stress of the cell that holds the voxel, \
+           the colour of a body is its greatest stress. In the window choose Physics, Show: stress; an aimed blow has 1 N",
     of_stress: true,
     of: |place| stress(place).map(|figures| figures.von_mises),
     ..NUMBER
