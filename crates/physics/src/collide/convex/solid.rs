@@ -7,11 +7,11 @@
 //!
 //! # How well a body fits its convex hull
 //!
-//! In: the octree of a body. Out: whether its hull contains it, with nothing sticking out by more than the contact
-//! margin, and whether all of the body's surface lies that near to the hull. Then hull and octree give the same
-//! contacts, and the hull has tens of corners only. For a hollow body they agree wherever the hull is the body's
-//! surface (`mixed/verified_hulls.rs`). A hull whose corners had to be chosen twice is used only for thick bodies whose
-//! whole surface it is.
+//! In: a body that is an octree or a mesh. Out: whether its hull contains it, with nothing sticking out by more than the
+//! contact margin, and whether all of the body's surface lies that near to the hull. Then hull and octree give the same
+//! contacts, and the hull has tens of corners only; the hull of a convex shard of a mesh is the shard. For a hollow body
+//! hull and octree agree wherever the hull is the body's surface (`mixed/verified_hulls.rs`). A hull whose corners had to
+//! be chosen twice is used only for thick bodies whose whole surface it is.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -260,31 +260,76 @@ pub enum HullFit {
     Enclosing,
 }
 
-/// How a body fits its hull to `tolerance` m; for octrees that are no crumbs. `None` if something sticks out.
+/// How a body fits its hull to `tolerance` m; for meshes, and for octrees that are no crumbs. `None` if something sticks
+/// out.
 #[must_use]
 pub fn fit(def: &BodyDef, tolerance: f64) -> Option<HullFit> {
     let shape = &*def.shape;
-    let Geometry::Octree(octree) = shape.geometry() else { return None };
-    // The samples of so few voxels say little, and their hull is that of the voxels.
-    if def.is_crumb() {
-        return None;
-    }
     let (place, hull) = (shape.body_from_local(), shape.convex_hull());
-    let solid = Solid::of(hull);
-    let samples = || octree.leaves().map(|leaf| place(leaf_sample(&octree.forest, leaf).0.as_dvec3()));
     // Shells that used such hulls lay half a cell deep seven times as often.
     if hull.is_uneven && def.thickness() < THICK_CELLS * def.resolution_m() {
         return None;
     }
-    // Points no farther from the hull than that lie beyond no side of it by more.
-    if hull.beyond > tolerance && samples().any(|p| solid.height(p) > tolerance) {
-        return None;
-    }
-    match all_are_near(&solid, samples(), tolerance) {
+    let solid = Solid::of(hull);
+    // Points no farther from the hull than `beyond` lie beyond no side of it by more.
+    let sticks_out = |p: DVec3| hull.beyond > tolerance && solid.height(p) > tolerance;
+    let is_tight = match shape.geometry() {
+        // The samples of so few voxels say little, and their hull is that of the voxels.
+        Geometry::Octree(_) if def.is_crumb() => return None,
+        Geometry::Octree(octree) => {
+            let samples =
+                || octree.leaves().map(|leaf| place(leaf_sample(&octree.forest, leaf).0.as_dvec3()));
+            if samples().any(sticks_out) {
+                return None;
+            }
+            all_are_near(&solid, samples(), tolerance)
+        }
+        Geometry::Mesh(mesh) => {
+            if mesh.vertices().map(place).any(sticks_out) {
+                return None;
+            }
+            let corners = mesh.surface().corners_of_triangles();
+            let mut triangles = corners.map(|triangle| triangle.map(|p| place(mesh.to_local(p))));
+            triangles.all(|triangle| is_all_near(&solid, triangle, tolerance))
+        }
+        Geometry::Convex(_) => return None,
+    };
+    match is_tight {
         true => Some(HullFit::Tight),
         // Large bent pieces that used such hulls and octrees in turn sank four cells deep into each other.
         false => (!hull.is_uneven).then_some(HullFit::Enclosing),
     }
+}
+
+/// A triangle smaller than this share of the tolerance is near a hull where its corners are.
+const SMALL: f64 = 0.5;
+
+/// Whether no point of a triangle lies deeper in a hull than `tolerance`. The depth below one side is an affine function, so
+/// a triangle whose corners lie near one side is near it as a whole; other triangles are halved.
+fn is_all_near(hull: &Solid, triangle: [DVec3; 3], tolerance: f64) -> bool {
+    let is_near = |p: DVec3, face: &Face| p.dot(face.normal) - face.reach >= -tolerance;
+    let mut open = vec![triangle];
+    while let Some([a, b, c]) = open.pop() {
+        if hull.faces.iter().any(|face| [a, b, c].iter().all(|p| is_near(*p, face))) {
+            continue;
+        }
+        if ![a, b, c].iter().all(|p| hull.faces.iter().any(|face| is_near(*p, face))) {
+            return false;
+        }
+        // The longest edge comes first.
+        let turned = [[a, b, c], [b, c, a], [c, a, b]];
+        let [a, b, c] = turned.into_iter().max_by(|s, t| length(s).total_cmp(&length(t))).unwrap_or(triangle);
+        if length(&[a, b, c]) > SMALL * tolerance {
+            let middle = 0.5 * (a + b);
+            open.extend([[a, middle, c], [middle, b, c]]);
+        }
+    }
+    true
+}
+
+/// Length of a triangle's first edge.
+fn length([a, b, _]: &[DVec3; 3]) -> f64 {
+    a.distance(*b)
 }
 
 /// Whether no point lies deeper in a hull than `tolerance`.
@@ -303,9 +348,12 @@ fn all_are_near(hull: &Solid, mut points: impl Iterator<Item = DVec3>, tolerance
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{ball, block, body, grid};
+    use crate::{
+        shape::Look,
+        testing::{ball, block, body, cuboid, grid},
+    };
     use glam::Vec3;
-    use std::sync::Arc;
+    use kintsugi_core::mesh::Mesh;
 
     /// Points on a cube of two metres, `n` squared a side, with a pit in one of them, `pit` m deep.
     fn cube(n: u32, pit: f64) -> Vec<DVec3> {
@@ -339,5 +387,64 @@ mod tests {
         assert_eq!(fit_of(block(6, [4; 3], [60; 3]), 6, 0.5), Some(HullFit::Tight));
         // A crumb has no fit.
         assert_eq!(fit_of(block(6, [4; 3], [7; 3]), 6, 4.0), None);
+    }
+
+    /// A prism over a triangle whose top is turned by `turn` radians, closed; its three walls are each bent inwards along one
+    /// diagonal where it is turned. All its corners are corners of its hull.
+    fn twisted(turn: f64) -> Mesh {
+        let ring = |y: f64, turn: f64| {
+            (0..3).map(move |k| {
+                let (sin, cos) = (f64::from(k) * std::f64::consts::TAU / 3.0 + turn).sin_cos();
+                DVec3::new(cos, y, sin).as_vec3().to_array()
+            })
+        };
+        let walls = (0..3u32).flat_map(|k| {
+            let next = (k + 1) % 3;
+            [[k, k + 3, next], [next, k + 3, next + 3]]
+        });
+        Mesh {
+            positions: ring(-0.5, 0.0).chain(ring(0.5, turn)).collect(),
+            triangles: [[0, 1, 2], [3, 5, 4]].into_iter().chain(walls).collect(),
+            ..Mesh::default()
+        }
+    }
+
+    /// The depth of a mesh's surface in its hull, by points on every triangle.
+    fn depth(hull: &Solid, triangles: &[[DVec3; 3]]) -> f64 {
+        const N: i32 = 60;
+        let below = |p: DVec3| hull.faces.iter().map(|f| f.reach - p.dot(f.normal)).fold(f64::MAX, f64::min);
+        let on = |[a, b, c]: [DVec3; 3]| {
+            (0..=N).flat_map(move |i| (0..=N - i).map(move |j| (i, j))).map(move |(i, j)| {
+                let [u, v] = [i, j].map(|k| f64::from(k) / f64::from(N));
+                a + (b - a) * u + (c - a) * v
+            })
+        };
+        triangles.iter().flat_map(|triangle| on(*triangle)).map(below).fold(0.0, f64::max)
+    }
+
+    /// Seen to fail where only the corners of triangles are looked at.
+    #[test]
+    fn the_surface_of_a_mesh_is_as_deep_as_its_deepest_point() {
+        for turn in [0.0, 0.1, 0.3, 0.5] {
+            let mesh = twisted(turn);
+            let shape = Shape::mesh(&Arc::new(mesh), 1.0, 1000.0, Look::default());
+            let (hull, place) = (Solid::of(shape.convex_hull()), shape.body_from_local());
+            let surface = shape.as_mesh().expect("a mesh").surface();
+            let triangles: Vec<_> = surface.corners_of_triangles().map(|t| t.map(place)).collect();
+            let deepest = depth(&hull, &triangles);
+            assert_eq!(deepest > 0.01, turn > 0.0, "{turn}: {deepest}");
+            for (share, near) in [(0.5, false), (0.8, false), (1.05, true), (2.0, true)] {
+                let tolerance = share * deepest.max(1e-6);
+                let is_near = triangles.iter().all(|t| is_all_near(&hull, *t, tolerance));
+                assert_eq!(is_near, near || turn == 0.0, "{turn}, {share}");
+            }
+            let def = |tolerance: f64| {
+                let shape = Arc::new(Shape::mesh(&Arc::new(twisted(turn)), 1.0, 1000.0, Look::default()));
+                fit(&BodyDef { shape, ..cuboid(DVec3::ZERO, DVec3::ONE) }, tolerance)
+            };
+            assert_eq!(def(1.05 * deepest.max(1e-6)), Some(HullFit::Tight), "{turn}");
+            let dented = if turn > 0.0 { HullFit::Enclosing } else { HullFit::Tight };
+            assert_eq!(def(0.8 * deepest.max(1e-6)), Some(dented), "{turn}");
+        }
     }
 }

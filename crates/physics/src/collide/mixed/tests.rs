@@ -1,6 +1,7 @@
 //! Which bodies are plain, and where octrees have to look.
 
 use super::*;
+use crate::shape::{Look, Shape};
 use crate::{
     BodyDef, Family, Narrow, PairLevels, StepReport, World, WorldSettings,
     broad_phase::bounds,
@@ -8,7 +9,7 @@ use crate::{
     context::StageClock,
     gpu::shaders::planting::with_error,
     svo::Arena,
-    testing::{ball, block, body, carved, grid, scattered, shattered_block, steps, world},
+    testing::{ball, block, body, carved, cuboid, grid, scattered, shattered_block, steps, world},
 };
 use glam::{DQuat, DVec3, EulerRot, Vec3};
 
@@ -113,6 +114,29 @@ fn what_lies_in_a_channel_is_left_to_octrees() {
         assert_eq!(looked(&mut generator, &mut w), (false, 0), "{what}, far away");
         w.bodies[1].state.position -= DVec3::X * 3.0;
         assert_eq!(looked(&mut generator, &mut w), (left, points), "{what}, back");
+    }
+}
+
+/// A cuboid as a mesh without voxels, its low corner at `low` in shape space, lying there.
+fn mesh_block(low: DVec3, edges: DVec3) -> BodyDef {
+    let convex = cuboid(low, edges);
+    let solid = convex.shape.drawn_surface().expect("a convex body has a surface").clone();
+    BodyDef { shape: Arc::new(Shape::solid(solid, 1000.0, Look::default())), ..convex }
+}
+
+/// Meshes have no voxels of the same faces: only hulls know that these two blocks touch.
+#[test]
+fn convex_meshes_meet_by_their_own_hulls() {
+    for (gap, touches) in [(0.0, true), (-1e-4, true), (0.1, false)] {
+        let mut w = world(WorldSettings::default());
+        w.add(mesh_block(DVec3::ZERO, DVec3::new(1.0, 0.3, 0.7)));
+        w.add(mesh_block(DVec3::new(0.2, 0.3 + gap, 0.1), DVec3::splat(0.31)));
+        let mut generator = MixedGenerator::new(None).expect("no passes");
+        let (left, points) = looked(&mut generator, &mut w);
+        assert_eq!((left, points), (false, if touches { 4 } else { 0 }), "{gap}");
+        for point in w.manifolds.iter().flat_map(|manifold| &manifold.points) {
+            assert!((point.separation - gap).abs() < 1e-6, "{gap}: {}", point.separation);
+        }
     }
 }
 
