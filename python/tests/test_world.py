@@ -75,6 +75,11 @@ def test_contacts_bear_the_weight(box: kg.Object) -> None:
     for name in ("separation", "impulse", "parting", "sliding", "substep_impulse", "cell"):
         assert contacts[name].shape == (count,) and contacts[name].dtype == np.float64, name
     assert contacts["bodies"].shape == (count, 2) and contacts["bodies"].dtype == np.int32
+    for name in ("found_by", "found_as", "chosen_as", "candidates", "persistence", "touches_later"):
+        assert contacts[name].shape == (count,) and contacts[name].dtype == np.int32, name
+    # By octrees or hulls; outermost or deepest of at least as many candidates as there are contacts.
+    assert np.isin(contacts["found_by"], [1, 2]).all() and np.isin(contacts["chosen_as"], [1, 2]).all()
+    assert (contacts["candidates"] >= count).all()
     # The body, and the floor, which has no number.
     assert (contacts["bodies"] == [world.ids[0], -1]).all()
     assert np.allclose(contacts["normal"], [0.0, 1.0, 0.0], atol=1e-3)

@@ -20,14 +20,29 @@ const SCENE: &str = "sleeping = false\n\
 /// Steps between two that are logged.
 const EVERY: i32 = 3;
 
-/// Rows of a table, by its first line's names; what is empty is not a number.
+/// Columns of names, and the names by their numbers in arrays, as docs/files.md lists them.
+const NAMED: [(&str, &[&str]); 4] = [
+    ("found_by", &["mixed", "octree", "hull", "field"]),
+    ("found_as", &["place", "known", "first", "deeper", "turned"]),
+    ("chosen_as", &["every", "outermost", "deepest", "nearest", "ball"]),
+    ("persistence", &["new", "again", "carried"]),
+];
+
+/// Rows of a table, by its first line's names; what is empty is not a number, and names have their numbers.
 fn rows(path: &Path) -> Vec<BTreeMap<String, f64>> {
     let table = std::fs::read_to_string(path).unwrap();
     let mut lines = table.lines();
     let names: Vec<&str> = lines.next().unwrap().split(',').collect();
-    let number = |value: &str| if value.is_empty() { f64::NAN } else { value.parse().unwrap() };
+    let number = |(column, value): (usize, &str)| -> f64 {
+        let known = names.get(column).and_then(|name| NAMED.iter().find(|(named, _)| named == name));
+        match known {
+            Some((_, known)) => known.iter().position(|name| *name == value).unwrap() as f64,
+            None if value.is_empty() => f64::NAN,
+            None => value.parse().unwrap(),
+        }
+    };
     let row = |line: &str| {
-        let values: Vec<f64> = line.split(',').map(number).collect();
+        let values: Vec<f64> = line.split(',').enumerate().map(number).collect();
         assert_eq!(values.len(), names.len(), "{line}");
         names.iter().map(|name| (*name).to_owned()).zip(values).collect()
     };
@@ -78,6 +93,23 @@ fn contacts_as_arrays_are_those_of_the_table_and_bear_what_the_bodies_weigh() {
         assert_eq!(bodies[k].map(f64::from), [row["first"], second]);
         assert_eq!((row["time"] * 100.0).round(), f64::from(steps[k]));
     }
+    for name in ["found_by", "found_as", "chosen_as", "candidates", "persistence", "touches_later"] {
+        assert_eq!(arrays[name].shape, [count], "{name}");
+        let of_table: Vec<i32> = table.iter().map(|row| row[name] as i32).collect();
+        assert_eq!(arrays[name].ints(), of_table, "{name}");
+    }
+    // Both boxes meet by octrees or hulls, at rest by contacts that a rule chose and that nothing searches anew.
+    let [found_by, chosen_as, candidates, persistence] =
+        ["found_by", "chosen_as", "candidates", "persistence"].map(|name| arrays[name].ints());
+    assert!(found_by.iter().all(|by| [1, 2].contains(by)), "{found_by:?}");
+    for k in (0..count).filter(|k| steps[*k] == 150) {
+        let of_pair = |other: &usize| steps[*other] == 150 && bodies[*other] == bodies[k];
+        let contacts = (0..count).filter(of_pair).count();
+        assert!(candidates[k] as usize >= contacts, "{contacts} of {} candidates", candidates[k]);
+        assert!([1, 2].contains(&chosen_as[k]) && persistence[k] > 0, "{} {}", chosen_as[k], persistence[k]);
+    }
+    assert!(persistence.contains(&0) && persistence.contains(&2));
+
     let logged: Vec<i32> =
         steps.iter().copied().collect::<std::collections::BTreeSet<_>>().into_iter().collect();
     assert_eq!(logged, (1..=50).map(|k| k * EVERY).collect::<Vec<_>>());

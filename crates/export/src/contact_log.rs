@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 
-use crate::bodies::{Body, BodyId, Contact};
+use crate::bodies::{Body, BodyId, Contact, generator_number};
 
 use super::{
     ExportError, Npz,
@@ -19,7 +19,16 @@ use super::{
 };
 
 /// Arrays of whole numbers: names, and how many numbers a contact has there.
-const WHOLE: [(&str, usize); 2] = [("step", 1), ("bodies", 2)];
+const WHOLE: [(&str, usize); 8] = [
+    ("step", 1),
+    ("bodies", 2),
+    ("found_by", 1),
+    ("found_as", 1),
+    ("chosen_as", 1),
+    ("candidates", 1),
+    ("persistence", 1),
+    ("touches_later", 1),
+];
 /// The same of the others.
 const REAL: [(&str, usize); 11] = [
     ("time", 1),
@@ -74,7 +83,7 @@ struct Arrays {
     folder: PathBuf,
     held: usize,
     contacts: usize,
-    whole: [Column<i32>; 2],
+    whole: [Column<i32>; 8],
     real: [Column<f64>; 11],
 }
 
@@ -92,10 +101,21 @@ impl Arrays {
 
     fn add(&mut self, step: u64, time: f64, contact: &Contact, bodies: &[Body]) {
         self.contacts += 1;
-        let [steps, pairs] = &mut self.whole;
-        steps.extend([whole(step)]);
         // The floor and the walls have no number.
-        pairs.extend([whole(contact.bodies.0.0), contact.bodies.1.map_or(-1, |id| whole(id.0))]);
+        let second = contact.bodies.1.map_or(-1, |id| whole(id.0));
+        let numbers: [&[i32]; 8] = [
+            &[whole(step)],
+            &[whole(contact.bodies.0.0), second],
+            &[generator_number(contact.found_by).map_or(-1, whole)],
+            &[contact.why.found_as.code()],
+            &[contact.why.chosen_as.code()],
+            &[whole(contact.candidates)],
+            &[contact.why.persistence.code()],
+            &[i32::from(contact.touches_later)],
+        ];
+        for (column, numbers) in self.whole.iter_mut().zip(numbers) {
+            column.extend(numbers.iter().copied());
+        }
         let [parting, sliding] = relative_velocity(contact, bodies);
         let [velocity, friction] =
             [velocity_apart(contact, bodies), contact.substep_friction].map(|v| v.to_array());
@@ -146,8 +166,8 @@ impl ContactLog {
     /// # Errors
     /// [`ExportError::Write`].
     pub fn create(folder: &Path, every: u64) -> Result<Self, ExportError> {
-        let head =
-            "time,first,second,x,y,z,normal_x,normal_y,normal_z,separation,impulse,parting,sliding,cell";
+        let head = "time,first,second,x,y,z,normal_x,normal_y,normal_z,separation,impulse,parting,sliding,cell,\
+                    found_by,found_as,chosen_as,candidates,persistence,touches_later";
         let sheet = Sheet::create(&folder.join("contact_log.csv"), head)?;
         Ok(Self { sheet, arrays: Arrays::new(folder), every: every.max(1) })
     }
@@ -181,14 +201,21 @@ impl ContactLog {
             // The floor and the walls have no number.
             let second = contact.bodies.1.map_or(String::new(), |id| id.0.to_string());
             let [parting, sliding] = relative_velocity(contact, bodies).map(plain);
+            let why = contact.why;
             self.sheet.line(&format!(
-                "{time},{},{second},{},{},{},{},{parting},{sliding},{}",
+                "{time},{},{second},{},{},{},{},{parting},{sliding},{},{},{},{},{},{},{}",
                 contact.bodies.0.0,
                 list(contact.position),
                 list(contact.normal),
                 plain(contact.separation),
                 plain(contact.impulse),
-                contact.cell
+                contact.cell,
+                contact.found_by,
+                why.found_as.name(),
+                why.chosen_as.name(),
+                contact.candidates,
+                why.persistence.name(),
+                u8::from(contact.touches_later)
             ));
         }
         let spilled = self.arrays.spill();
@@ -210,6 +237,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::bodies::{ChosenAs, FoundAs, Persistence, Why};
 
     fn contact(k: u32) -> Contact {
         let x = f64::from(k);
@@ -222,6 +250,14 @@ mod tests {
             impulse: 2.0 * x,
             substep_impulse: 0.25 * x,
             substep_friction: DVec3::new(0.0, 0.0, 0.125 * x),
+            found_by: ["octree", "hull", "none of these"][k as usize % 3],
+            why: Why {
+                found_as: [FoundAs::Place, FoundAs::Turned][k as usize % 2],
+                chosen_as: [ChosenAs::Outermost, ChosenAs::Deepest, ChosenAs::Ball][k as usize % 3],
+                persistence: [Persistence::New, Persistence::Again, Persistence::Carried][k as usize % 3],
+            },
+            candidates: 3 * k as usize,
+            touches_later: k.is_multiple_of(5),
         }
     }
 
@@ -270,9 +306,33 @@ mod tests {
         let point = |(_, c): &(u32, Contact)| vec![c.position.x, 0.0, c.position.z];
         assert_eq!(numbers("point"), reals(&point), "no zero has a sign");
         assert_eq!(numbers("substep_friction"), reals(&|(_, c)| c.substep_friction.to_array().to_vec()));
+        // Reasons, by the numbers and the names of docs/files.md.
+        let by_three = |codes: [i32; 3]| bytes(&move |(_, c)| vec![codes[c.bodies.0.0 as usize % 3]]);
+        assert_eq!(numbers("found_by"), by_three([1, 2, -1]));
+        assert_eq!(numbers("chosen_as"), by_three([1, 2, 4]));
+        assert_eq!(numbers("persistence"), by_three([0, 1, 2]));
+        assert_eq!(numbers("found_as"), bytes(&|(_, c)| vec![4 * (c.bodies.0.0 as i32 % 2)]));
+        assert_eq!(numbers("candidates"), bytes(&|(_, c)| vec![3 * c.bodies.0.0 as i32]));
+        assert_eq!(
+            numbers("touches_later"),
+            bytes(&|(_, c)| vec![i32::from(c.bodies.0.0.is_multiple_of(5))])
+        );
         // A header and a line a contact, and nothing beside both files.
         let table = fs::read_to_string(folder.join("contact_log.csv")).unwrap();
         assert_eq!(table.lines().count(), 1 + wanted.len());
+        for (line, (_, c)) in table.lines().skip(1).zip(&wanted) {
+            let k = c.bodies.0.0 as usize;
+            let last = format!(
+                ",{},{},{},{},{},{}",
+                ["octree", "hull", "none of these"][k % 3],
+                ["place", "turned"][k % 2],
+                ["outermost", "deepest", "ball"][k % 3],
+                3 * k,
+                ["new", "again", "carried"][k % 3],
+                [1, 0, 0, 0, 0][k % 5]
+            );
+            assert!(line.ends_with(&last), "{line}");
+        }
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
         fs::remove_dir_all(&folder).unwrap();
     }

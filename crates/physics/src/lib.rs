@@ -43,8 +43,9 @@ mod world;
 pub use body::{Body, BodyDef, BodyId, BodyState, Family, index_of};
 pub use broad_phase::{NearPair, Obb};
 pub use collide::{
-    Ball, CollisionPoint, Column, ContactGenerator, ContactQuery, Found, GeneratorEntry, GeneratorMemory,
-    MakeGenerator, Manifold, Overlap, Partner, Point, find, generators, inherit, reduce, register_generator,
+    Ball, ChosenAs, CollisionPoint, Column, ContactGenerator, ContactQuery, Found, FoundAs, GeneratorEntry,
+    GeneratorMemory, MakeGenerator, Manifold, Overlap, Partner, Persistence, Point, Why, find,
+    generator_number, generators, inherit, reduce, register_generator,
 };
 pub use collision_level::{Adaptive, LevelOfDetail, PairLevels};
 pub use context::{FOLLOW, OnGpu, StageClock, StepContext};

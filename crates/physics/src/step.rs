@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::{
     Body, BodyId, BodyState, LevelOfDetail, StepReport, World, WorldSettings,
     broad_phase::{self, Asked, Motion, NearPair, Obb},
-    collide::{ContactQuery, Generators, Manifold, Point, most_searches},
+    collide::{ContactQuery, Generators, Manifold, Point, Why, most_searches},
     context::{FOLLOW, OnGpu, StageClock, StepContext, add_ms},
     integrate, sleep,
     structure_step::StructureContacts,
@@ -304,6 +304,15 @@ pub struct Contact {
     pub substep_impulse: f64,
     /// Friction impulse of the step's last substep, on the first body, world, N s.
     pub substep_friction: DVec3,
+    /// Name of the generator that found it, as in settings; of "mixed" the one of both that it used for the pair. Empty
+    /// if the world has no such generator any more.
+    pub found_by: &'static str,
+    /// Why it is a contact, as of the last search of the step.
+    pub why: Why,
+    /// Candidates from which the contacts of the two bodies were chosen, at floor and walls those of all planes together.
+    pub candidates: usize,
+    /// Whether the surfaces touch only later in the step, where the search advanced the bodies.
+    pub touches_later: bool,
 }
 
 /// The impulse between two bodies, or a body and floor or walls, in the whole of the last step.

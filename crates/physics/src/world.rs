@@ -215,6 +215,8 @@ impl World {
             if self.body(manifold.first).is_none() {
                 continue;
             }
+            let found_by = self.generators.finder(manifold, &self.bodies);
+            let candidates = self.generators.collision_points(manifold);
             out.extend(manifold.points.iter().map(|p| Contact {
                 bodies: (manifold.first, manifold.second),
                 position: p.position,
@@ -224,6 +226,10 @@ impl World {
                 impulse: p.total_impulse,
                 substep_impulse: p.normal_impulse,
                 substep_friction: p.friction_impulse,
+                found_by,
+                why: p.why,
+                candidates,
+                touches_later: p.follows.is_some(),
             }));
         }
         out

@@ -3,7 +3,7 @@
 //! In: contacts of a step, and the bodies. Out: a dict of arrays with a row per contact, by the names of `contacts.npz`.
 
 use kintsugi::{
-    bodies::{Body, Contact},
+    bodies::{Body, Contact, generator_number},
     export::{relative_velocity, velocity_apart},
     glam::DVec3,
 };
@@ -11,6 +11,10 @@ use pyo3::{prelude::*, types::PyDict};
 
 use super::state::number;
 use crate::arrays;
+
+/// Arrays of why contacts were chosen, with their numbers of docs/files.md.
+const REASONS: [&str; 6] =
+    ["found_by", "found_as", "chosen_as", "candidates", "persistence", "touches_later"];
 
 /// Contacts before they are arrays, in the order of the pairs.
 #[derive(Default)]
@@ -26,6 +30,8 @@ pub struct Contacts {
     substep_impulses: Vec<f64>,
     substep_frictions: Vec<[f64; 3]>,
     cells: Vec<f64>,
+    /// By column: [`REASONS`].
+    reasons: [Vec<i32>; 6],
 }
 
 impl Contacts {
@@ -49,6 +55,16 @@ impl Contacts {
             all.substep_impulses.push(contact.substep_impulse + 0.0);
             all.substep_frictions.push(plain(contact.substep_friction));
             all.cells.push(contact.cell);
+            let whole = |of: usize| i32::try_from(of).unwrap_or(i32::MAX);
+            let reasons = [
+                generator_number(contact.found_by).map_or(-1, whole),
+                contact.why.found_as.code(),
+                contact.why.chosen_as.code(),
+                whole(contact.candidates),
+                contact.why.persistence.code(),
+                i32::from(contact.touches_later),
+            ];
+            all.reasons.iter_mut().zip(reasons).for_each(|(column, reason)| column.push(reason));
         }
         all
     }
@@ -70,6 +86,9 @@ impl Contacts {
         all.set_item("substep_impulse", arrays::list(py, self.substep_impulses)?)?;
         all.set_item("substep_friction", arrays::rows(py, self.substep_frictions)?)?;
         all.set_item("cell", arrays::list(py, self.cells)?)?;
+        for (name, column) in REASONS.into_iter().zip(self.reasons) {
+            all.set_item(name, arrays::list(py, column)?)?;
+        }
         Ok(all)
     }
 }

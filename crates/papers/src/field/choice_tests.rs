@@ -13,7 +13,7 @@ use super::{
     spheres::{Beyond, HalfSpace, Placement, Scratch, Selection},
 };
 use crate::bodies::{
-    Body, ContactsId, Family, Options, Plane, World, WorldSettings,
+    Body, ChosenAs, ContactsId, Family, FoundAs, Options, Plane, Point, World, WorldSettings,
     collide::{MARGIN_CELLS, pairwise::NearTwo},
     testing::{ball, block, body, grid},
 };
@@ -91,6 +91,39 @@ fn the_published_selection_puts_out_more_and_no_limit_puts_out_all() {
     // A greater epsilon leaves more points out.
     let coarse = touches(bodies, &choice(1.0, 8.0, 0.2));
     assert!(coarse < epsilon, "{coarse} {epsilon}");
+}
+
+/// A ball that is half in the floor, by the depths and keys of its contacts.
+#[test]
+fn contacts_say_how_the_query_came_upon_them() {
+    let world = two_balls();
+    let body = &world.bodies[0];
+    let mut parts = Parts::default();
+    parts.prepare([body].into_iter());
+    let part = parts.of(body.id).expect("it is solid");
+    let plane = Plane { normal: DVec3::Y, offset: body.state.position.y };
+    let at = |choice: &Choice, known: &[Point]| -> Vec<Point> {
+        let mut scratch = Scratch::default();
+        let points = meeting::at_plane(body, (part, choice), (0, &plane), (known, 0.01), &mut scratch);
+        points.into_iter().filter(|p| p.why.chosen_as != ChosenAs::Ball).collect()
+    };
+    let all = at(&choice(1.0, 0.0, 0.002), &[]);
+    assert!(all.iter().all(|p| (p.why.found_as, p.why.chosen_as) == (FoundAs::Place, ChosenAs::Every)));
+
+    let published = choice(1.0, 8.0, 0.002);
+    let found = at(&published, &[]);
+    let first = found.iter().take_while(|p| p.why.found_as == FoundAs::First).count();
+    println!("{first} of the first eight, {} in all", found.len());
+    assert!((1..=8).contains(&first) && found.len() > 8 && all.len() > found.len());
+    for p in &found[first..] {
+        assert_eq!(p.why.found_as, FoundAs::Deeper);
+        assert!(-p.separation > 0.002 * body.def.radius() - 1e-9, "{}", p.separation);
+    }
+    // The last contacts come first, in whatever order the query would visit them.
+    let known: Vec<Point> = found.iter().step_by(found.len() / 5).copied().collect();
+    for p in at(&published, &known) {
+        assert_eq!(p.why.found_as == FoundAs::Known, known.iter().any(|k| k.key == p.key), "{}", p.key);
+    }
 }
 
 /// A query that stops early (planted: any limit) finds fewer points than the plain loop over all points.

@@ -16,7 +16,8 @@ use super::{
 use crate::bodies::{
     Body, Plane,
     collide::{
-        Ball, MARGIN_CELLS, Manifold, Point, RelativePose, SmoothSide, Touch, ball_over,
+        Ball, ChosenAs, FoundAs, MARGIN_CELLS, Manifold, Point, RelativePose, SmoothSide, Touch, Why,
+        ball_over,
         convex::hull_at_plane,
         hop, inherit, leave_to_ball, moved, nearest,
         pairwise::{Met, NearTwo, Record, plane_key, point_at_plane},
@@ -177,7 +178,8 @@ impl Pair<'_> {
             let own_way = part.outward.at(contact.point, &part.forest, &own_fragment);
             own_way.is_none_or(|outward| (other_from_own * outward).dot(contact.direction) < OPPOSING)
         };
-        let mut point = |contact: &TreeContact| {
+        let found_as = found_as(scratch.contacts(), &known, self.choice);
+        let mut point = |(number, contact): (usize, &TreeContact)| {
             let at_birth = if are_siblings {
                 forgiven(&fragment, part.forest.position(contact.point), contact, births)
             } else {
@@ -198,9 +200,10 @@ impl Pair<'_> {
                 ways.push(WayOut { key, position: contact.position, way: contact.way });
             }
             let (bodies, normal) = if is_second { ([other, own], -out) } else { ([own, other], out) };
-            Some(Point::new(key, bodies.map(Some), place, normal, gap))
+            let point = Point::new(key, bodies.map(Some), place, normal, gap);
+            Some(Point { why: found_as(number).into(), ..point })
         };
-        Some(scratch.contacts().iter().filter_map(&mut point).collect())
+        Some(scratch.contacts().iter().enumerate().filter_map(&mut point).collect())
     }
 
     /// Computes the best direction of a point: that takes longer than all the rest, so it is done only for the points
@@ -213,7 +216,8 @@ impl Pair<'_> {
         let fragment = self.parts[other].fragment()?;
         let direction = self.bodies[other].state.rotation * fragment.direction(out.position, &out.way);
         let normal = if is_of_second { -direction } else { direction };
-        *point = Point::new(point.key, [Some(a), Some(b)], point.position, normal, point.separation);
+        let directed = Point::new(point.key, [Some(a), Some(b)], point.position, normal, point.separation);
+        *point = Point { why: point.why, ..directed };
         Some(())
     }
 
@@ -243,7 +247,7 @@ impl Pair<'_> {
             let later = gap > reach;
             let at = if later { [on_a, on_b][small] } else { (on_a + on_b) * 0.5 };
             let point = Point::new(p.key, [Some(a), Some(b)], at, normal, gap);
-            Point { follows: later.then_some(small as u8), ..point }
+            Point { follows: later.then_some(small as u8), why: p.why, ..point }
         };
         Some([points, turned].map(|points| points.iter().map(now).collect()))
     }
@@ -269,10 +273,28 @@ impl Pair<'_> {
             let [a, b] = self.bodies;
             let behind = fragment.sphere_meets(foot, cell / other.def.shape.unit_m());
             behind.then(|| {
-                Point::new(key, [Some(a), Some(b)], place - out * (0.5 * height), deepest.normal, height)
+                let place = place - out * (0.5 * height);
+                let point = Point::new(key, [Some(a), Some(b)], place, deepest.normal, height);
+                Point { why: FoundAs::Turned.into(), ..point }
             })
         };
         Some((0..forest.len().min(MOST_TURNED) as u32).filter_map(point).collect())
+    }
+}
+
+/// How a query came upon its contacts, by their number: points that it tests first come first, then those that were
+/// missing to enough, then deeper ones.
+fn found_as(contacts: &[TreeContact], known: &[u32], choice: &Choice) -> impl Fn(usize) -> FoundAs + use<> {
+    let enough = choice.enough;
+    let tested_first = match enough {
+        None => 0,
+        Some(_) => contacts.iter().take_while(|contact| known.contains(&contact.point)).count(),
+    };
+    move |number| match enough {
+        None => FoundAs::Place,
+        Some(_) if number < tested_first => FoundAs::Known,
+        Some(enough) if number < enough => FoundAs::First,
+        Some(_) => FoundAs::Deeper,
     }
 }
 
@@ -307,6 +329,7 @@ fn at_nearest(points: Vec<Point>, sides: [LeafSide<'_>; 2], cell: f64, way: f64)
                 && p.normal.dot(touch.normal) > SAME_NORMAL
         };
         let moved = Point::new(point.key, bodies, touch.position, touch.normal, touch.separation);
+        let moved = Point { why: point.why.chosen_as(ChosenAs::Nearest), ..moved };
         match out.iter_mut().find(|p| same(p)) {
             Some(known) if moved.separation < known.separation => *known = moved,
             Some(_) => {}
@@ -373,8 +396,12 @@ pub fn at_plane(
         Point::new(plane_key(number, point), [Some(body), None], place, plane.normal, plane.distance(place))
     };
     let contacts = scratch.contacts();
-    let mut points: Vec<Point> =
-        contacts.iter().map(|contact| named(contact.point, contact.position)).collect();
+    let found_as = found_as(contacts, &known, choice);
+    let point = |(number, contact): (usize, &TreeContact)| Point {
+        why: found_as(number).into(),
+        ..named(contact.point, contact.position)
+    };
+    let mut points: Vec<Point> = contacts.iter().enumerate().map(point).collect();
     if choice.keeps_all() {
         return points;
     }
@@ -382,7 +409,8 @@ pub fn at_plane(
     if let Some((point, place, ball)) = lowest.and_then(|lowest| ball_at_plane(body, part, plane, lowest)) {
         leave_to_ball(&mut points, body, plane, &ball, body.def.resolution_m());
         if plane.distance(place) < near {
-            points.push(Point { ball: Some(ball), ..named(point, place) });
+            let why = Why::from(FoundAs::Place).chosen_as(ChosenAs::Ball);
+            points.push(Point { ball: Some(ball), why, ..named(point, place) });
         }
     }
     points

@@ -75,7 +75,9 @@ impl Found {
         let stays = |(mut manifold, carried): (Manifold, bool)| {
             if carried {
                 carry(&mut manifold, bodies);
-            } else if !manifold.rests(bodies) {
+            } else if manifold.rests(bodies) {
+                manifold.stay();
+            } else {
                 return None;
             }
             Some(manifold)
@@ -131,6 +133,12 @@ pub trait ContactGenerator: Send + Sync {
 
     /// Number of collision points of a manifold before their reduction to a few; `None` if unknown.
     fn collision_points(&self, manifold: &Manifold) -> Option<usize> {
+        let _ = manifold;
+        None
+    }
+
+    /// Name of the generator that found a manifold, where this one passes pairs on to others; `None`: this one.
+    fn finder(&self, manifold: &Manifold) -> Option<&'static str> {
         let _ = manifold;
         None
     }

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     Body, BodyId, ContactsId, Options,
+    body::index_of,
     broad_phase::NearPair,
     context::StepContext,
     gpu::{Gpu, GpuError},
@@ -48,6 +49,12 @@ static GENERATORS: Table<GeneratorEntry> = Table::new("contact finder", BUILT_IN
 #[must_use]
 pub fn generators() -> Vec<&'static GeneratorEntry> {
     GENERATORS.all()
+}
+
+/// Number of the generator of this name among all [`generators`], from 0; `None` if there is none of this name.
+#[must_use]
+pub fn generator_number(name: &str) -> Option<usize> {
+    generators().iter().position(|entry| entry.name == name)
 }
 
 /// Adds a generator, which settings can name from then on. To be called before scenes are read.
@@ -251,6 +258,17 @@ impl Generators {
     pub fn collision_points(&self, manifold: &Manifold) -> usize {
         let known = self.made.iter().find_map(|made| made.generator.collision_points(manifold));
         known.unwrap_or(manifold.points.len())
+    }
+
+    /// Name of the generator that found a manifold between two of `bodies`, which are by ascending id, or of one and
+    /// the planes; empty if no generator of this world finds contacts of their kinds.
+    #[must_use]
+    pub fn finder(&self, manifold: &Manifold, bodies: &[Body]) -> &'static str {
+        let partner = |id: BodyId| index_of(bodies, id).map(|k| Partner::of(&bodies[k].def));
+        let second = manifold.second.map_or(Some(Partner::Plane), partner);
+        let pair = partner(manifold.first).zip(second);
+        let made = pair.and_then(|(a, b)| self.of([a, b])).map(|k| &self.made[k]);
+        made.map_or("", |made| made.generator.finder(manifold).unwrap_or(made.entry.name))
     }
 
     /// As [`ContactGenerator::broke`]: whether any generator has anything to follow.

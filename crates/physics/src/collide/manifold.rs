@@ -15,6 +15,7 @@
 
 use glam::{DQuat, DVec3};
 
+use super::why::{ChosenAs, Persistence, Why};
 use crate::{Body, BodyId, BodyState, body::index_of, integrate::angle_between};
 
 /// A ball that approximates the surface round a contact, in the axes of the body, from its centre of mass,
@@ -72,6 +73,8 @@ pub struct Point {
     /// The body, 0 or 1, with which the contact moves as the two approach, if they touch only later in the step;
     /// `None`: it stays halfway between both.
     pub follows: Option<u8>,
+    /// Why the point is a contact.
+    pub why: Why,
 }
 
 impl Point {
@@ -102,6 +105,7 @@ impl Point {
             slid: false,
             ball: None,
             follows: None,
+            why: Why::default(),
         }
     }
 }
@@ -153,6 +157,14 @@ impl Manifold {
     pub fn rests(&self, bodies: &[Body]) -> bool {
         let moves = |id| index_of(bodies, id).is_some_and(|k| bodies[k].moves());
         !moves(self.first) && !self.second.is_some_and(moves)
+    }
+
+    /// Marks the points as carried, where the bodies rest and nothing moves the points along.
+    pub fn stay(&mut self) {
+        // The first search after the bodies fell asleep marks all points, and later ones read one of them.
+        if self.points.first().is_some_and(|p| p.why.persistence != Persistence::Carried) {
+            self.points.iter_mut().for_each(|p| p.why.persistence = Persistence::Carried);
+        }
     }
 
     /// Sort key of manifolds: pairs first, floor last.
@@ -256,6 +268,7 @@ pub fn carry(manifold: &mut Manifold, bodies: &[Body]) {
     let b = manifold.second.and_then(find);
     for p in &mut manifold.points {
         *p = moved(p, a, b);
+        p.why.persistence = Persistence::Carried;
     }
 }
 
@@ -296,8 +309,8 @@ const LOYALTY_CELLS: f64 = 0.15;
 /// The deepest point is kept if it is deeper than the outermost by this much, cells.
 const DEEPER_CELLS: f64 = 0.02;
 
-/// Groups by normal; keeps the deepest and the outermost of each group. `known` are the points of the last
-/// step, `cell` is the resolution of the pair, m.
+/// Groups by normal; keeps the deepest and the outermost of each group, and writes into each which of these it is.
+/// `known` are the points of the last step, `cell` is the resolution of the pair, m.
 #[must_use]
 pub fn reduce(points: &[Point], known: &[Point], cell: f64) -> Vec<Point> {
     let loyal = |p: &Point| if known.iter().any(|k| k.key == p.key) { LOYALTY_CELLS * cell } else { 0.0 };
@@ -338,16 +351,25 @@ pub fn reduce(points: &[Point], known: &[Point], cell: f64) -> Vec<Point> {
         }
         // The deepest counts if it stands out; on a flat face it would only load one spot more than the others.
         let outer = kept.iter().map(|&i| points[i].separation).fold(f64::MAX, f64::min);
+        let is_outermost = kept.contains(&deepest);
         if kept.len() < 3 || points[deepest].separation < outer - DEEPER_CELLS * cell {
             kept.retain(|&i| i != deepest);
             kept.push(deepest);
         }
-        out.extend(kept.into_iter().map(|i| points[i]));
+        out.extend(kept.into_iter().map(|i| {
+            let chosen_as = match points[i].why.chosen_as {
+                ChosenAs::Every if i == deepest && !is_outermost => ChosenAs::Deepest,
+                ChosenAs::Every => ChosenAs::Outermost,
+                replaces_others => replaces_others,
+            };
+            Point { why: points[i].why.chosen_as(chosen_as), ..points[i] }
+        }));
     }
     out
 }
 
-/// Copies impulses from the last step: from the same point, else from the nearest within a cell.
+/// Copies impulses from the last step: from the same point, else from the nearest within a cell. Marks points that are
+/// the same.
 pub fn inherit(points: &mut [Point], known: &[Point], cell: f64) {
     let mut taken = vec![false; known.len()];
     let mut missing = Vec::new();
@@ -359,6 +381,7 @@ pub fn inherit(points: &mut [Point], known: &[Point], cell: f64) {
             Some(k) => {
                 taken[k] = true;
                 copy(p, &known[k]);
+                p.why.persistence = Persistence::Again;
             }
             None => missing.push(i),
         }

@@ -14,12 +14,15 @@ pub(crate) mod octree;
 mod overlap;
 pub mod pairwise;
 mod smooth;
+mod why;
+#[cfg(test)]
+mod why_tests;
 
 pub use generator::{
     ContactGenerator, ContactQuery, Found, GeneratorEntry, GeneratorMemory, MARGIN_CELLS, MakeGenerator,
     Partner,
 };
-pub use generators::{GeneratorMemories, Generators, generators, register_generator};
+pub use generators::{GeneratorMemories, Generators, generator_number, generators, register_generator};
 pub use in_order::InOrder;
 pub use manifold::{
     Ball, Manifold, Point, RelativePose, carry, carry_way, find, holds, inherit, most_searches, moved,
@@ -28,5 +31,6 @@ pub use manifold::{
 pub use overlap::{CollisionPoint, Column, Overlap};
 pub use pairwise::remembered;
 pub use smooth::{SmoothSide, Touch, ball_over, hop, leave_to_ball, nearest};
+pub use why::{ChosenAs, FoundAs, Persistence, Why};
 
 use super::{Body, BodyId, LevelOfDetail, Plane};

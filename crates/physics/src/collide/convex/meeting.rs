@@ -13,7 +13,9 @@ use super::{
 };
 use crate::{
     Body, broad_phase,
-    collide::{MARGIN_CELLS, Manifold, Point, RelativePose, inherit, moved, pairwise::Record, reduce},
+    collide::{
+        FoundAs, MARGIN_CELLS, Manifold, Point, RelativePose, inherit, moved, pairwise::Record, reduce,
+    },
     integrate::turned_by,
 };
 use glam::{DQuat, DVec3};
@@ -204,7 +206,8 @@ impl Meeting<'_> {
             self.old.map_or(&[][..], |m| &m.points).iter().map(|p| moved(p, a, Some(b))).collect();
         let mut kept = reduce(&points, &known, cell);
         if broad_phase::closer(a, b, self.dt) > FAST * self.bodies[small].def.radius() {
-            kept.extend(turned_corners(pair, axis, small).iter().map(point));
+            let turned = |touch: &Touch| Point { why: FoundAs::Turned.into(), ..point(touch) };
+            kept.extend(turned_corners(pair, axis, small).iter().map(turned));
         }
         inherit(&mut kept, &known, cell);
         let rolling_impulse = self.old.map_or(DVec3::ZERO, |m| m.rolling_impulse);

@@ -12,7 +12,7 @@ mod verified_hulls;
 use super::{
     Body, BodyId, ContactGenerator, ContactQuery, Found, GeneratorEntry, GeneratorMemory, InOrder,
     LevelOfDetail, Manifold,
-    convex::HullFit,
+    convex::{self, HullFit},
     octree::{self, OctreeGenerator},
     pairwise::PairGenerator,
 };
@@ -97,6 +97,11 @@ impl ContactGenerator for MixedGenerator {
 
     fn collision_points(&self, manifold: &Manifold) -> Option<usize> {
         self.hulls.collision_points(manifold).or_else(|| self.octrees.collision_points(manifold))
+    }
+
+    fn finder(&self, manifold: &Manifold) -> Option<&'static str> {
+        let is_by_hulls = self.hulls.collision_points(manifold).is_some();
+        Some(if is_by_hulls { convex::ENTRY.name } else { octree::ENTRY.name })
     }
 
     fn removed(&mut self, id: BodyId, left: &[Body]) {

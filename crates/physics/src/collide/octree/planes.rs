@@ -13,8 +13,8 @@ use super::{
 use crate::{
     Body, Plane,
     collide::{
-        ContactQuery, InOrder, Manifold, Point, RelativePose, ball_over, holds, inherit, leave_to_ball,
-        reduce,
+        ChosenAs, ContactQuery, InOrder, Manifold, Point, RelativePose, ball_over, holds, inherit,
+        leave_to_ball, reduce,
     },
     svo::{
         leaf_sample,
@@ -175,7 +175,8 @@ pub fn on_balls(mut points: Vec<Point>, ask: &PlaneAsk<'_>, plane: &Plane, surfe
     let Some((place, ball)) = found else { return points };
     leave_to_ball(&mut points, body, plane, &ball, cell);
     if plane.distance(place) < ask.margin {
-        points.push(Point { ball: Some(ball), ..point(body, p.key, place, plane) });
+        let why = p.why.chosen_as(ChosenAs::Ball);
+        points.push(Point { ball: Some(ball), why, ..point(body, p.key, place, plane) });
     }
     points
 }

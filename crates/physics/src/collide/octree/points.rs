@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     Body,
-    collide::{Manifold, Point, RelativePose, Touch, inherit, moved, nearest, reduce},
+    collide::{ChosenAs, Manifold, Point, RelativePose, Touch, inherit, moved, nearest, reduce},
 };
 use glam::{DMat4, DVec3};
 use rayon::prelude::*;
@@ -197,7 +197,8 @@ pub fn at_nearest(
                 };
                 if touch.separation < pair.margin && !moved.iter().any(known) {
                     let both = body.map(Some);
-                    moved.push(Point::new(p.key, both, touch.position, touch.normal, touch.separation));
+                    let point = Point::new(p.key, both, touch.position, touch.normal, touch.separation);
+                    moved.push(Point { why: p.why.chosen_as(ChosenAs::Nearest), ..point });
                 }
             }
         }

@@ -9,7 +9,7 @@
 @group(0) @binding(2) var<storage, read> tally: array<vec2<u32>>;
 @group(0) @binding(3) var<storage, read> order: array<u32>;
 @group(0) @binding(4) var<storage, read_write> contacts: array<Contact>;
-// (slot, key, surfel of the other)
+// (slot and AS_DEEPEST, key, surfel of the other)
 @group(0) @binding(5) var<storage, read_write> chosen: array<u32>;
 @group(0) @binding(6) var<storage, read_write> counters: array<atomic<u32>>;
 
@@ -23,6 +23,10 @@ const NOBODY: u32 = 0xffffffffu;
 const WORST: f32 = 3.0e38;
 // A contact that a group has taken.
 const TAKEN: u32 = 8u;
+// Beside a kept contact, and beside the slot of a chosen one: it is the deepest of its group and outermost in no
+// direction. Neither number has that bit: a contact takes 64 bytes, and a near pair 16. As in
+// crates/physics/src/collide/octree/passes/shared.rs.
+const AS_DEEPEST: u32 = 0x80000000u;
 
 // Value, and the contact that has it.
 var<workgroup> values: array<f32, WORKGROUP>;
@@ -154,7 +158,8 @@ fn main(
                         left += 1u;
                     }
                 }
-                kept[left] = deepest;
+                // Where nothing was taken out of the list, the deepest is not among the outermost.
+                kept[left] = select(deepest, deepest | AS_DEEPEST, left == kept_count);
                 kept_count = left + 1u;
             }
         }
@@ -175,9 +180,10 @@ fn main(
     for (var k = local; k < kept_count; k += WORKGROUP) {
         let at = first_chosen + k;
         if at < params.chosen_room {
-            chosen[3u * at] = slot;
-            chosen[3u * at + 1u] = contacts[kept[k]].key;
-            chosen[3u * at + 2u] = contacts[kept[k]].other;
+            let name = kept[k] & ~AS_DEEPEST;
+            chosen[3u * at] = slot | (kept[k] & AS_DEEPEST);
+            chosen[3u * at + 1u] = contacts[name].key;
+            chosen[3u * at + 2u] = contacts[name].other;
         }
     }
 }

@@ -13,13 +13,13 @@ use super::{
         surfels::Surfels,
     },
     search::SearchOutput,
-    shared::{CARRIED, SEARCHED},
+    shared::{AS_DEEPEST, CARRIED, SEARCHED},
     upload::{Upload, unpacked},
 };
 use crate::{
     Body, Obb, Plane,
     broad_phase::{NearPair, closer},
-    collide::{ContactQuery, InOrder, Manifold, Point},
+    collide::{ChosenAs, ContactQuery, InOrder, Manifold, Point},
 };
 use rayon::prelude::*;
 use std::ops::Range;
@@ -73,7 +73,7 @@ impl Decoded {
         let mut pairs: Vec<Near> = raw.near.iter().enumerate().map(near).collect();
         pairs.sort_unstable_by_key(|near| near.bodies);
         // A slot's chosen contacts stay in their order.
-        raw.chosen.sort_by_key(|c| c[0]);
+        raw.chosen.sort_by_key(|c| c[0] & !AS_DEEPEST);
         raw.seen.par_sort_unstable_by_key(|s| (s[0], s[1]));
         let slots = tasks + raw.near.len();
         let (chosen_of, seen_of) = (ranges(&raw.chosen, slots), ranges(&raw.seen, slots));
@@ -139,16 +139,9 @@ impl Decoded {
             let surfels = cached.map(|cached| &*cached.surfels);
             let hits: Vec<Hit> = self.chosen(*slot).map(|(key, b)| hit(key, b)).collect();
             let seen: Vec<(u64, f64)> = self.seen(*slot).map(|(key, depth)| (unpacked(key), depth)).collect();
-            let made = Made {
-                points: at_nearest(
-                    contact_points(pair, &hits, bodies, surfels),
-                    pair,
-                    &hits,
-                    bodies,
-                    surfels,
-                ),
-                seen,
-            };
+            let mut points = contact_points(pair, &hits, bodies, surfels);
+            self.give_reasons(*slot, &mut points, |key| ((key >> 32) as u32) << 31 | key as u32);
+            let made = Made { points: at_nearest(points, pair, &hits, bodies, surfels), seen };
             manifold_of_pair(pair, *known, made, bodies, before)
         };
         out.found = tasks.par_iter().map(make).collect();
@@ -168,8 +161,19 @@ impl Decoded {
             return (Vec::new(), 0);
         };
         let names = self.chosen(slot).map(|(key, _)| key);
-        let points = planes::on_balls(planes::named(ask, number, plane, surfels, names), ask, plane, surfels);
-        (points, self.seen(slot).count())
+        let mut points = planes::named(ask, number, plane, surfels, names);
+        self.give_reasons(slot, &mut points, |key| key as u32);
+        (planes::on_balls(points, ask, plane, surfels), self.seen(slot).count())
+    }
+
+    /// Writes into points of a slot by which rule the passes chose them. `name` makes the passes' key of a point's.
+    fn give_reasons(&self, slot: usize, points: &mut [Point], name: impl Fn(u64) -> u32) {
+        let chosen = &self.raw.chosen[self.chosen_of[slot].clone()];
+        for point in points {
+            let name = name(point.key);
+            let is_deepest = chosen.iter().any(|c| c[1] == name && c[0] & AS_DEEPEST != 0);
+            point.why.chosen_as = if is_deepest { ChosenAs::Deepest } else { ChosenAs::Outermost };
+        }
     }
 
     fn chosen(&self, slot: usize) -> impl Iterator<Item = (u32, u32)> {
@@ -197,12 +201,12 @@ fn manifold_of_pair(
     manifold_of(pair, known.map(|k| &before.manifolds()[k]), bodies, |_| made)
 }
 
-/// By slot: its part of a list that is sorted by slot.
+/// By slot: its part of a list that is sorted by slot, which may have a bit beside it.
 fn ranges(list: &[[u32; 3]], slots: usize) -> Vec<Range<usize>> {
     let mut at = 0;
     let part = |slot: usize| {
         let first = at;
-        while list.get(at).is_some_and(|item| item[0] as usize == slot) {
+        while list.get(at).is_some_and(|item| (item[0] & !AS_DEEPEST) as usize == slot) {
             at += 1;
         }
         first..at

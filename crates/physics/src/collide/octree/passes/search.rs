@@ -71,7 +71,8 @@ pub struct SearchInput {
 pub struct SearchOutput {
     /// (first solid, second, levels and flags, 0), in no order.
     pub near: Vec<[u32; 4]>,
-    /// (slot, key, surfel of the other), those of a slot in the order of its manifold.
+    /// (slot, key, surfel of the other), those of a slot in the order of its manifold. The slot may have the bit
+    /// [`AS_DEEPEST`](super::shared::AS_DEEPEST).
     pub chosen: Vec<[u32; 3]>,
     /// (slot, key, separation) of all that were let in, in no order.
     pub seen: Vec<[u32; 3]>,

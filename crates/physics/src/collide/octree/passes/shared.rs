@@ -227,3 +227,6 @@ pub const NONE: u32 = u32::MAX;
 pub const CARRIED: u32 = 256;
 /// It was searched.
 pub const SEARCHED: u32 = 512;
+/// Beside the slot of a chosen contact: it was chosen as the deepest. A slot never has this bit, since a near pair
+/// takes 16 bytes.
+pub const AS_DEEPEST: u32 = 1 << 31;

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     Body, Narrow, StepReport, Walls, World, WorldSettings,
     broad_phase::{self, NearPair, bounds, closer},
-    collide::{ContactGenerator, ContactQuery, Manifold, Point, most_searches},
+    collide::{ChosenAs, ContactGenerator, ContactQuery, Manifold, Point, most_searches},
     context::{OnGpu, StageClock, StepContext},
     gpu::{Gpu, Kernel},
     step,
@@ -141,6 +141,10 @@ struct Apart {
     /// for what it inherits.
     points: usize,
     lone: usize,
+    /// Points that both have, chosen by another rule.
+    reasons: usize,
+    /// Points that the first has as the deepest of their group.
+    deepest: usize,
 }
 
 impl Apart {
@@ -152,6 +156,8 @@ impl Apart {
             depth: self.depth.max(other.depth),
             points: self.points + other.points,
             lone: self.lone + other.lone,
+            reasons: self.reasons + other.reasons,
+            deepest: self.deepest + other.deepest,
         }
     }
 
@@ -161,6 +167,7 @@ impl Apart {
         self.pairs > 0
             || self.odd as f64 > (0.002 * self.seen as f64).max(2.0)
             || self.lone as f64 > lone * self.points as f64
+            || self.reasons as f64 > lone * self.points as f64
     }
 }
 
@@ -194,6 +201,13 @@ fn apart(want: &Seen, got: &Seen) -> Apart {
             (p.key, p.position, p.normal, p.separation) == (q.key, q.position, q.normal, q.separation)
         };
         out.lone += m.points.iter().filter(|p| !n.points.iter().any(|q| is(p, q))).count();
+        let is_otherwise = |p: &&Point| {
+            n.points
+                .iter()
+                .any(|q| is(p, q) && (p.why.found_as, p.why.chosen_as) != (q.why.found_as, q.why.chosen_as))
+        };
+        out.reasons += m.points.iter().filter(is_otherwise).count();
+        out.deepest += m.points.iter().filter(|p| p.why.chosen_as == ChosenAs::Deepest).count();
         out.lone += n.points.iter().filter(|q| !m.points.iter().any(|p| is(p, q))).count();
     }
     out
@@ -272,6 +286,21 @@ fn the_passes_find_the_contacts_of_the_cpu() {
     }
     assert!(bad.is_empty(), "{bad:?}");
     assert!(all.seen > 5_000 && all.points > 500, "{all:?}");
+}
+
+/// Pieces on the floor and on each other, some of which lie on a point that is outermost nowhere.
+#[test]
+fn the_passes_choose_for_the_reasons_of_the_cpu() {
+    let Some(mut bench) = Bench::new() else { return };
+    let mut generator = bench.generator(ContactPasses::new(&bench.gpu).expect("kernels"));
+    let mut w = boxful(0.7);
+    steps(&mut w, 0.3);
+    let off = compare(&mut bench, &mut generator, &mut w, 8);
+    println!("{off:?}");
+    assert!(!off.is_error(LONE) && off.deepest > 0, "{off:?}");
+    // Without the bit beside the slot, each of the deepest would be one of the outermost.
+    let planted = Apart { reasons: off.deepest, points: off.deepest, ..Apart::default() };
+    assert!(planted.is_error(LONE));
 }
 
 #[test]
