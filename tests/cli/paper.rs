@@ -46,6 +46,9 @@ fn the_list_names_every_figure_and_table_of_the_five_documents() {
         assert!(named.contains(&other), "{other:?}: {list}");
     }
     assert_eq!(list.lines().count(), named.len(), "one line each: {list}");
+    // Planted error to see this fail: give another entry a reason.
+    let cannot: Vec<&str> = list.lines().filter(|line| line.contains("(cannot be made: ")).collect();
+    assert!(cannot.len() == 1 && cannot[0].starts_with("chlubna  fig-1 "), "{cannot:?}");
 }
 
 #[test]
@@ -73,6 +76,33 @@ fn a_figure_is_made_by_a_command_and_listed_with_its_hash() {
         let text = std::fs::read_to_string(out.join(name)).unwrap();
         assert!(text.contains("crack.png"), "{name}");
         assert!(!text.contains(env!("CARGO_TARGET_TMPDIR")), "{name} has a path of the machine");
+    }
+}
+
+#[test]
+fn trees_and_a_fragments_bytes_are_drawn_with_their_tables() {
+    for (figure, picture, least) in
+        [("fig-7", "spheres.svg", 8), ("fig-11", "fragment.svg", 9), ("fig-12", "hierarchy.svg", 9)]
+    {
+        let out = folder(&format!("paper-chlubna-{figure}")).join("papers");
+        let (code, said, err) = paper(&["chlubna", figure, "--quick"], &out);
+        assert_eq!(code, 0, "{figure}: {said} {err}");
+        let page = page(&out);
+        let entry = &page["entries"][0];
+        assert_eq!(entry["pictures"][0]["file"], format!("chlubna/{figure}/{picture}").as_str());
+        assert!(entry["notes"].as_array().is_some_and(|notes| !notes.is_empty()), "{entry}");
+        let rows = entry["tables"][0]["rows"].as_array().unwrap();
+        assert!(rows.len() >= least, "{entry}");
+        if figure == "fig-11" {
+            let number = |row: &Value, k: usize| row[k].as_str().unwrap().parse::<u64>().unwrap();
+            for pair in rows.windows(2) {
+                // Each part begins behind the one before, at a whole word.
+                let [from, bytes, items, each] = [3, 4, 5, 6].map(|k| number(&pair[0], k));
+                assert_eq!(number(&pair[1], 3), (from + bytes).next_multiple_of(4), "{pair:?}");
+                // Planted error to see this fail: the count of another accessor.
+                assert_eq!(items * each, bytes, "{pair:?}");
+            }
+        }
     }
 }
 

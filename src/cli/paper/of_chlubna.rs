@@ -1,12 +1,14 @@
 //! Chlubna, "Brittle Body Simulation on GPU": box cutting and what surrounds it.
 //!
 //! In: built-in shapes, and meshes and seeds that are written into the folders of the entries. Out: entries for all
-//! figures. Line drawings are made of the cells that the program itself cuts.
+//! figures. Line drawings are made of the cells that the program itself cuts, and of the trees that it searches.
 
 mod axes;
 mod flat;
+mod memory;
 mod meshes;
 mod times;
+mod trees;
 
 use super::{
     entry::{Entry, Made, Of, Shown, Table, number},
@@ -20,31 +22,22 @@ pub(super) const ENTRIES: &[Entry] = &[
     OF.not(
         "fig-1",
         "The scene in the memory of the device",
-        "a chart of data that stay on the device; here bodies live in the memory of the processor",
+        "the paper charts a program whose whole scene is in buffers of the graphics device; here bodies and pieces are in \
+         the memory of the processor, a device holds copies for the stages that run there, and no command counts the \
+         bytes that a step of bodies moves to the device and back (`traffic` of `bench --json` has those of a fracture \
+         and of a picture)",
     ),
     OF.by("fig-2", "Sites between the surface and the middle, few and many of them near the blow", sites),
     OF.by("fig-3", "A cell, its planes and its neighbours", flat::cell),
     OF.by("fig-4", "Three iterations of box cutting", flat::iterations),
     OF.by("fig-5", "The greatest distance in a cell shrinks by a cut", flat::shrinking),
     OF.by("fig-6", "Edges of a cell, each with two vertices and two planes", meshes::edges),
-    OF.not(
-        "fig-7",
-        "The sphere tree over sites",
-        "the tree is built within the search for neighbours, and nothing writes it; figure 14 measures it",
-    ),
+    OF.by("fig-7", "The sphere tree over sites", trees::spheres),
     OF.by("fig-8", "Triangles that the planes of cells cut", meshes::cut_triangles),
     OF.by("fig-9", "The surface of a mesh in the cells", surface),
     OF.by("fig-10", "Sites outside of the object", flat::outside),
-    OF.not(
-        "fig-11",
-        "Vertices and indices of a fragment in memory",
-        "a chart of buffers on the device; here fragments are meshes in the memory of the processor",
-    ),
-    OF.not(
-        "fig-12",
-        "A tree of boxes over Morton codes",
-        "the tree is built within the search for near pairs, and nothing writes it",
-    ),
+    OF.by("fig-11", "Vertices and indices of a fragment in memory", memory::fragment),
+    OF.by("fig-12", "A tree of boxes over Morton codes", trees::hierarchy),
     OF.by("fig-13", "An axis that separates two bodies", axes::separating),
     OF.by("fig-14", "Time of all cells by the number of sites, with the tree and without", times::neighbours),
     OF.by("fig-15", "Shares of the stages in a fracture", times::stages),
@@ -59,26 +52,10 @@ fn sites(work: &mut Work<'_>) -> Result<Made, CliError> {
         ("1", "The same with the nearest of eight candidates to the blow for each site"),
     ] {
         let file = format!("sites-{strength}.png");
-        work.run(&[
-            "render",
-            "builtin:statue",
-            "--level",
-            level,
-            "--pattern",
-            "inward",
-            "--seeds",
-            "32",
-            "--blow-strength",
-            strength,
-            "--show",
-            "seeds",
-            "--through",
-            "0.9",
-            "--size",
-            size,
-            "--out",
-            &file,
-        ])?;
+        work.run_line(&format!(
+            "render builtin:statue --level {level} --pattern inward --seeds 32 --blow-strength \
+             {strength} --show seeds --through 0.9 --size {size} --out {file}"
+        ))?;
         made.pictures.push(Shown::new(file, format!("{caption}.")));
     }
     made.notes.push(
@@ -92,42 +69,14 @@ fn sites(work: &mut Work<'_>) -> Result<Made, CliError> {
 /// Figure 9.
 fn surface(work: &mut Work<'_>) -> Result<Made, CliError> {
     let (level, size) = (work.pick("7", "5"), work.pick("640x480", "320x240"));
-    work.run(&[
-        "render",
-        "builtin:statue",
-        "--level",
-        level,
-        "--method",
-        "box-cut",
-        "--pattern",
-        "inward",
-        "--seeds",
-        "20",
-        "--explode",
-        "0.3",
-        "--color-by",
-        "crack",
-        "--size",
-        size,
-        "--out",
-        "pieces.png",
-    ])?;
-    work.run(&[
-        "compare",
-        "builtin:statue",
-        "--level",
-        level,
-        "--methods",
-        "box-cut",
-        "--pattern",
-        "inward",
-        "--seeds",
-        "20",
-        "--repeat",
-        "1",
-        "--json",
-        "pieces.json",
-    ])?;
+    work.run_line(&format!(
+        "render builtin:statue --level {level} --method box-cut --pattern inward --seeds 20 --explode \
+         0.3 --color-by crack --size {size} --out pieces.png"
+    ))?;
+    work.run_line(&format!(
+        "compare builtin:statue --level {level} --methods box-cut --pattern inward --seeds 20 \
+         --repeat 1 --json pieces.json"
+    ))?;
     let read = work.json("pieces.json")?;
     let of = |name: &str| read.pointer(&format!("/methods/0/{name}")).and_then(serde_json::Value::as_f64);
     let mut table = Table::new(

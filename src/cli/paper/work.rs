@@ -101,6 +101,14 @@ impl<'a> Work<'a> {
         Err(CliError::Outcome(format!("{line}: {last}")))
     }
 
+    /// [`Work::run`] with the words of a line, of which none has a space.
+    ///
+    /// # Errors
+    /// As [`Work::run`].
+    pub fn run_line(&mut self, line: &str) -> Result<String, CliError> {
+        self.run(&line.split(' ').collect::<Vec<_>>())
+    }
+
     /// Copies a shipped scene into the folder, by its name without `.toml`, with the meshes that it names.
     ///
     /// # Errors

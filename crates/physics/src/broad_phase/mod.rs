@@ -7,7 +7,7 @@
 
 mod pair_cache;
 pub(crate) mod passes;
-mod tree;
+pub mod tree;
 
 use super::Body;
 use crate::geometry::Aabb;
@@ -98,7 +98,7 @@ impl Obb {
 }
 
 /// From this number of boxes on a tree is as fast as a sweep or faster (docs/lab/hull-contacts.md).
-const MANY: usize = 1000;
+pub const MANY: usize = 1000;
 
 /// Motion of a body, as far as it brings the body closer to others.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -15,27 +15,61 @@ const FEW: usize = 64;
 
 /// Bits of a Morton code along an axis, and in one go of the sort.
 const BITS: u32 = 10;
+/// Bits of a Morton code: those of z, y and x in turn, the highest first.
+pub const CODE_BITS: u32 = 3 * BITS;
 
-/// A subtree: an inner node, or a leaf.
+/// A subtree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Child {
+pub enum Child {
+    /// An inner node, by its index.
     Inner(u32),
+    /// A leaf, by its place in the order of the codes.
     Leaf(u32),
 }
 
-/// An inner node.
+/// An inner node. Node k begins at leaf k, which is its first or its last leaf.
 #[derive(Clone, Copy, Debug)]
-struct Node {
-    children: [Child; 2],
+pub struct Node {
+    /// The parts before and behind its split.
+    pub children: [Child; 2],
+    /// The first leaf in it.
+    pub first: u32,
     /// The last leaf in it.
-    last: u32,
+    pub last: u32,
+}
+
+impl Node {
+    /// The last leaf before its split.
+    #[must_use]
+    pub fn split(&self) -> u32 {
+        let (Child::Inner(k) | Child::Leaf(k)) = self.children[0];
+        k
+    }
+}
+
+/// The tree over some boxes (Chlubna, fig. 12).
+pub struct Tree {
+    /// Morton codes of the boxes' middles with the places of the boxes in the list, by ascending code, then place.
+    pub leaves: Vec<(u32, u32)>,
+    /// Inner nodes, one fewer than leaves; the first is the root. None over fewer than two boxes.
+    pub nodes: Vec<Node>,
+}
+
+impl Tree {
+    /// The tree over boxes, each with any number; m or any other unit.
+    #[must_use]
+    pub fn over(all: &[(u32, Aabb)]) -> Self {
+        let leaves = in_order(all);
+        let nodes = if leaves.len() > 1 { radix_tree(&leaves) } else { Vec::new() };
+        Self { leaves, nodes }
+    }
 }
 
 /// Like [`pairs`](super::pairs).
 ///
 /// # Errors
 /// [`Crowded`] if there are more than [`MOST_PAIRS`].
-pub fn pairs(
+pub(super) fn pairs(
     boxes: &[Option<Obb>],
     moves: &[bool],
     closer: impl Fn(usize, usize) -> f64 + Sync,
@@ -55,12 +89,14 @@ pub fn pairs(
 ///
 /// # Errors
 /// [`Crowded`] if there are more than [`MOST_PAIRS`].
-pub fn meeting(
+pub(super) fn meeting(
     all: &[(u32, Aabb)],
     near: impl Fn(&(u32, Aabb), &(u32, Aabb)) -> bool + Sync,
 ) -> Result<Vec<(u32, u32)>, Crowded> {
-    let leaves = in_order(all);
-    let Some(nodes) = (leaves.len() > 1).then(|| radix_tree(&leaves)) else { return Ok(Vec::new()) };
+    let Tree { leaves, nodes } = Tree::over(all);
+    if nodes.is_empty() {
+        return Ok(Vec::new());
+    }
     let leaves: Vec<(u32, Aabb)> = leaves.into_iter().map(|(_, k)| all[k as usize]).collect();
     let bounds = gathered(&nodes, &leaves);
     let count = AtomicUsize::new(0);
@@ -172,7 +208,8 @@ fn radix_tree(leaves: &[(u32, u32)]) -> Vec<Node> {
         let at = i + split * way + way.min(0);
         let (first, last) = (i.min(end), i.max(end));
         let child = |k: i64, alone: bool| if alone { Child::Leaf(k as u32) } else { Child::Inner(k as u32) };
-        Node { children: [child(at, first == at), child(at + 1, last == at + 1)], last: last as u32 }
+        let children = [child(at, first == at), child(at + 1, last == at + 1)];
+        Node { children, first: first as u32, last: last as u32 }
     };
     (0..count - 1).map(node).collect()
 }
@@ -197,4 +234,54 @@ fn gathered(nodes: &[Node], leaves: &[(u32, Aabb)]) -> Vec<Aabb> {
         bounds[node as usize] = a.joined(b);
     }
     bounds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DVec3;
+    use rand::{RngExt, SeedableRng};
+
+    /// Digits that two codes begin with alike; equal codes go on with their places.
+    fn alike(tree: &Tree, a: u32, b: u32) -> usize {
+        let digits = |k: u32| format!("{:030b}{k:032b}", tree.leaves[k as usize].0);
+        digits(a).bytes().zip(digits(b).bytes()).take_while(|(x, y)| x == y).count()
+    }
+
+    /// Checks the node over the leaves `first` to `last` and all below it; says how many these are.
+    fn check(tree: &Tree, child: Child, first: u32, last: u32) -> usize {
+        if first == last {
+            assert_eq!(child, Child::Leaf(first));
+            return 0;
+        }
+        let Child::Inner(k) = child else { panic!("{first} to {last} is no leaf") };
+        let node = &tree.nodes[k as usize];
+        assert_eq!((node.first, node.last), (first, last), "node {k}");
+        assert!(k == first || k == last, "node {k} begins at neither end");
+        // The last leaf that has more in common with the first than both ends have.
+        let whole = alike(tree, first, last);
+        let split = (first..last).rev().find(|leaf| alike(tree, first, *leaf) > whole);
+        assert_eq!(Some(node.split()), split, "node {k}");
+        let [a, b] = node.children;
+        1 + check(tree, a, first, node.split()) + check(tree, b, node.split() + 1, last)
+    }
+
+    #[test]
+    fn ranges_and_splits_are_those_of_the_longest_common_prefixes() {
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(12);
+        for n in [0u32, 1, 2, 3, 10, 64, 65, 257] {
+            for side in [2i32, 9, 1000] {
+                // On few places many codes are equal.
+                let mut v = || f64::from(rng.random_range(0..side));
+                let boxes: Vec<(u32, Aabb)> =
+                    (0..n).map(|k| (k, Aabb::of([DVec3::new(v(), v(), v())]))).collect();
+                let tree = Tree::over(&boxes);
+                assert_eq!(tree.leaves.len(), n as usize);
+                assert!(tree.leaves.windows(2).all(|pair| pair[0] < pair[1]));
+                // Planted error to see this fail: `>=` in the search for the split.
+                let met = if n > 1 { check(&tree, Child::Inner(0), 0, n - 1) } else { 0 };
+                assert_eq!((met, tree.nodes.len()), (tree.nodes.len(), (n as usize).saturating_sub(1)));
+            }
+        }
+    }
 }

@@ -55,23 +55,10 @@ pub fn expansion(work: &mut Work<'_>) -> Result<Made, CliError> {
     }
     work.write("expansion.svg", &drawing.svg())?;
     let level = work.pick("7", "5");
-    work.run(&[
-        "render",
-        "builtin:vase",
-        "--level",
-        level,
-        "--seeds",
-        "12",
-        "--rng",
-        "3",
-        "--show",
-        "fbs",
-        "--only",
-        "--size",
-        "640x520",
-        "--out",
-        "boundary-set.png",
-    ])?;
+    work.run_line(&format!(
+        "render builtin:vase --level {level} --seeds 12 --rng 3 --show fbs --only --size 640x520 \
+         --out boundary-set.png"
+    ))?;
     Ok(Made {
         pictures: vec![
             Shown::new(

@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// An upright prism over these corners, which lie counter-clockwise seen from above, from z = -1 to 1.
-fn prism(corners: &[[f32; 2]]) -> Shape {
+pub(super) fn prism(corners: &[[f32; 2]]) -> Shape {
     let count = corners.len() as u32;
     let at = |z: f32| corners.iter().map(move |[x, y]| [*x, *y, z]);
     let positions = at(-1.0).chain(at(1.0)).collect();

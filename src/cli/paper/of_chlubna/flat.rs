@@ -23,7 +23,7 @@ const TOP: Beyond = Beyond::Wall(5);
 /// Colour of a cell.
 const CELL: &str = "#d9d5cd";
 /// Sites; the first is the one whose cell is cut.
-const SITES: [[i32; 2]; 9] = [
+pub(super) const SITES: [[i32; 2]; 9] = [
     [760, 520],
     [980, 640],
     [640, 760],
@@ -36,17 +36,17 @@ const SITES: [[i32; 2]; 9] = [
 ];
 
 /// Sites in the plane of the drawing.
-fn in_plane(sites: &[[i32; 2]]) -> Vec<Point> {
+pub(super) fn in_plane(sites: &[[i32; 2]]) -> Vec<Point> {
     sites.iter().map(|[x, y]| [*x, *y, 0]).collect()
 }
 
 /// The cells of these sites.
-fn cells(sites: &[[i32; 2]]) -> Vec<Cell> {
+pub(super) fn cells(sites: &[[i32; 2]]) -> Vec<Cell> {
     cells_by(NearestBy::Scan, &in_plane(sites), LOW, HIGH)
 }
 
 /// The corners of a cell on the upper wall, counter-clockwise; none of a cell without volume.
-fn outline(cell: &Cell) -> Vec<[f64; 2]> {
+pub(super) fn outline(cell: &Cell) -> Vec<[f64; 2]> {
     let mut corners = Vec::new();
     cell.for_each_face(
         |beyond| beyond == TOP,
@@ -67,7 +67,7 @@ fn with_nearest(count: usize) -> Vec<[i32; 2]> {
     std::iter::once(first).chain(others.into_iter().take(count)).collect()
 }
 
-fn place(site: [i32; 2]) -> [f64; 2] {
+pub(super) fn place(site: [i32; 2]) -> [f64; 2] {
     site.map(f64::from)
 }
 
@@ -230,18 +230,10 @@ pub fn outside(work: &mut Work<'_>) -> Result<Made, CliError> {
     let places = [("s1", [0.0, 0.5, 0.0]), ("s2", [0.9, 0.5, 0.0]), ("s3", [0.62, 0.5, 0.0])];
     let seeds: Vec<String> = places.iter().map(|(_, [x, y, z])| format!("{x} {y} {z}\n")).collect();
     work.write("sites.txt", &seeds.concat())?;
-    work.run(&[
-        "fracture",
-        "builtin:sphere",
-        "--level",
-        work.pick("6", "5"),
-        "--method",
-        "box-cut",
-        "--seeds-file",
-        "sites.txt",
-        "--out",
-        "pieces",
-    ])?;
+    work.run_line(&format!(
+        "fracture builtin:sphere --level {} --method box-cut --seeds-file sites.txt --out pieces",
+        work.pick("6", "5")
+    ))?;
     let report = work.json("pieces/report.json")?;
     let pieces = report.get("pieces").and_then(serde_json::Value::as_array).cloned().unwrap_or_default();
     let mut table = Table::new("Cells of three sites in a sphere", &["site", "lies", "volume of its piece"]);

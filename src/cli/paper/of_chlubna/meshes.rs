@@ -124,22 +124,10 @@ fn at_height(text: &str, height: f64) -> Vec<Seen> {
 /// Figure 8.
 pub fn cut_triangles(work: &mut Work<'_>) -> Result<Made, CliError> {
     work.write("box.obj", BOX)?;
-    work.run(&[
-        "fracture",
-        "box.obj",
-        "--level",
-        "5",
-        "--method",
-        "box-cut",
-        "--pattern",
-        "uniform",
-        "--seeds",
-        "6",
-        "--format",
-        "obj",
-        "--out",
-        "pieces",
-    ])?;
+    work.run_line(
+        "fracture box.obj --level 5 --method box-cut --pattern uniform --seeds 6 --format obj --out \
+         pieces",
+    )?;
     let before = at_height(BOX, 1.0);
     let after = at_height(&work.read("pieces/pieces.obj")?, 1.0);
     let mut drawing = Drawing::new([-0.6, -0.7], [1.9, 0.6], 900.0);

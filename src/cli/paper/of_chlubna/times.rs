@@ -42,18 +42,9 @@ fn series(read: &Value) -> [Vec<(f64, f64)>; 2] {
 pub fn neighbours(work: &mut Work<'_>) -> Result<Made, CliError> {
     work.write(FILE, &icosphere())?;
     let repeat = work.pick("5", "1");
-    work.run(&[
-        "bench",
-        FILE,
-        "--level",
-        "5",
-        "--only",
-        "neighbours",
-        "--repeat",
-        repeat,
-        "--json",
-        "neighbours.json",
-    ])?;
+    work.run_line(&format!(
+        "bench {FILE} --level 5 --only neighbours --repeat {repeat} --json neighbours.json"
+    ))?;
     let [scan, tree] = series(&work.json("neighbours.json")?);
     let mut table =
         Table::new("Time of all cells, ms", &["sites", "linear scan", "sphere tree", "scan divided by tree"]);
@@ -106,20 +97,10 @@ pub fn stages(work: &mut Work<'_>) -> Result<Made, CliError> {
     let mut rows = Vec::new();
     for sites in ["10", "30", "100"] {
         let file = format!("stages-{sites}.json");
-        work.run(&[
-            "compare",
-            FILE,
-            "--methods",
-            "box-cut",
-            "--pattern",
-            "inward",
-            "--seeds",
-            sites,
-            "--repeat",
-            repeat,
-            "--json",
-            &file,
-        ])?;
+        work.run_line(&format!(
+            "compare {FILE} --methods box-cut --pattern inward --seeds {sites} --repeat {repeat} \
+             --json {file}"
+        ))?;
         let read = work.json(&file)?;
         let of = |stage: &str| read.pointer(&format!("/methods/0/stages_ms/{stage}")).and_then(Value::as_f64);
         let times = STAGES.map(|stage| of(stage).unwrap_or_default());

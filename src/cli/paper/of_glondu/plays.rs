@@ -126,27 +126,11 @@ fn played(work: &mut Work<'_>, staged: &Staged) -> Result<String, CliError> {
     let seconds = work.pick(staged.seconds[0], staged.seconds[1]);
     let rate = format!("{:.6}", 1.0 / staged.every);
     let (coarser, size) = (work.pick("0", "2"), work.pick("640x400", "240x150"));
-    work.run(&[
-        "simulate",
-        &scene.file,
-        "--coarser",
-        coarser,
-        "--seconds",
-        seconds,
-        "--contacts",
-        "field",
-        "--response",
-        "impulse",
-        "--count-contacts",
-        "--volume-every",
-        "0",
-        "--frames",
-        &rate,
-        "--size",
-        size,
-        "--out",
-        "play",
-    ])?;
+    work.run_line(&format!(
+        "simulate {} --coarser {coarser} --seconds {seconds} --contacts field --response impulse \
+         --count-contacts --volume-every 0 --frames {rate} --size {size} --out play",
+        scene.file
+    ))?;
     // The states of all bodies in all steps are tens of megabytes that no figure needs.
     work.remove("play/trajectory.npz");
     Ok("play".into())

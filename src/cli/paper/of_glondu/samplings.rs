@@ -73,21 +73,10 @@ pub fn rolling_plate(work: &mut Work<'_>) -> Result<Made, CliError> {
     {
         let file = format!("{name}.toml");
         work.write(&file, &rolling(most))?;
-        work.run(&[
-            "simulate",
-            &file,
-            "--seconds",
-            seconds,
-            "--count-contacts",
-            "--volume-every",
-            "0",
-            "--frames",
-            "2",
-            "--size",
-            "480x300",
-            "--out",
-            name,
-        ])?;
+        work.run_line(&format!(
+            "simulate {file} --seconds {seconds} --count-contacts --volume-every 0 --frames 2 --size \
+             480x300 --out {name}"
+        ))?;
         work.remove(&format!("{name}/trajectory.npz"));
         let log = work.log(&format!("{name}/contacts.csv"))?;
         table.row([
@@ -164,21 +153,10 @@ pub fn sphere(work: &mut Work<'_>) -> Result<Made, CliError> {
     for level in [4, 5, 6] {
         let (file, folder) = (format!("level-{level}.toml"), format!("level-{level}"));
         work.write(&file, &falling(level))?;
-        work.run(&[
-            "simulate",
-            &file,
-            "--seconds",
-            seconds,
-            "--count-contacts",
-            "--volume-every",
-            "0",
-            "--frames",
-            "5",
-            "--size",
-            "480x300",
-            "--out",
-            &folder,
-        ])?;
+        work.run_line(&format!(
+            "simulate {file} --seconds {seconds} --count-contacts --volume-every 0 --frames 5 --size \
+             480x300 --out {folder}"
+        ))?;
         work.remove(&format!("{folder}/trajectory.npz"));
         let log = work.log(&format!("{folder}/contacts.csv"))?;
         let updates = log.column("following_ms");

@@ -33,4 +33,4 @@ pub use cell::{Cell, CellPlane, CellVertex, Edge, cells, cells_by};
 pub use complex::{Beyond, Complex, Facet, Plane, Point, Vertex};
 #[cfg(test)]
 pub(crate) use pass::THREADS as CELL_THREADS;
-pub use sphere_tree::NearestBy;
+pub use sphere_tree::{NearestBy, SphereNode, sphere_nodes};

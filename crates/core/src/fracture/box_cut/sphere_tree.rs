@@ -28,7 +28,7 @@ use std::{
 
 use rayon::prelude::*;
 
-use super::complex::Point;
+use super::{cell::distinct, complex::Point};
 
 /// No child, and nobody who arrived.
 const NONE: u32 = u32::MAX;
@@ -50,6 +50,49 @@ pub(super) struct SphereTree {
     nodes: Vec<Node>,
     /// The root's initial site, which no node has inserted.
     first: u32,
+}
+
+/// A node of the tree of spheres, to be read and drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SphereNode {
+    /// Indices of the initial site, which is the sphere's centre, and of the inserted site.
+    pub sites: [u32; 2],
+    /// Radius of the sphere: from the initial site to the farthest site at the node or below it, units, rounded up.
+    pub radius: f64,
+    /// Nodes over the sites below that are nearer to the initial site (or as near to both), and over the others; none
+    /// where there are no such sites.
+    pub children: [Option<u32>; 2],
+    /// Level of the node, from 0 at the root. All nodes of a level insert their sites in one round.
+    pub level: u32,
+}
+
+/// The nodes of the tree that [`NearestBy::SphereTree`] searches, parents first, in the order in which their sites are
+/// inserted. The root has the first two sites, every other node inserts one; of equal sites only the first takes part.
+/// No nodes where fewer than two sites differ. Sites must lie within [`REACH`](super::complex::REACH).
+#[must_use]
+pub fn sphere_nodes(sites: &[Point]) -> Vec<SphereNode> {
+    let Some(SphereTree { nodes, first }) = SphereTree::new(sites, &distinct(sites)) else {
+        return Vec::new();
+    };
+    let mut read: Vec<SphereNode> = nodes
+        .iter()
+        .map(|node| SphereNode {
+            sites: [first, node.inserted_site],
+            radius: node.radius,
+            children: node.children.map(|child| (child != NONE).then_some(child)),
+            level: 0,
+        })
+        .collect();
+    for n in 0..read.len() {
+        let SphereNode { sites, children, level, .. } = read[n];
+        for (child, initial) in children.into_iter().zip(sites) {
+            if let Some(child) = child {
+                let child = &mut read[child as usize];
+                (child.sites[0], child.level) = (initial, level + 1);
+            }
+        }
+    }
+    read
 }
 
 /// What arrives at the nodes of one level, from all threads.
@@ -413,6 +456,60 @@ mod tests {
             inserted.sort_unstable();
             assert_eq!(inserted, distinct, "{name}");
             assert!(deepest <= 12 + 6 * distinct.len().ilog2() as usize, "{name}: {deepest} levels");
+        }
+    }
+
+    /// The tree by plain recursion: the sites of a node with the squared distance to the farthest one below, and its
+    /// level; then all below it.
+    fn plainly(
+        sites: &[Point],
+        initial: u32,
+        below: &[u32],
+        level: u32,
+        found: &mut Vec<([u32; 2], u64, u32)>,
+    ) {
+        let Some(inserted) = below.iter().copied().min_by_key(|site| hash(*site)) else { return };
+        let apart = |a: u32, b: u32| between(sites[a as usize], sites[b as usize]);
+        let farthest = below.iter().map(|site| apart(initial, *site)).max().unwrap();
+        found.push(([initial, inserted], farthest, level));
+        let rest = below.iter().copied().filter(|site| *site != inserted);
+        let (others, near): (Vec<u32>, Vec<u32>) =
+            rest.partition(|site| apart(inserted, *site) < apart(initial, *site));
+        plainly(sites, initial, &near, level + 1, found);
+        plainly(sites, inserted, &others, level + 1, found);
+    }
+
+    /// Planted error to see this fail: leave the initial site of children as it is.
+    #[test]
+    fn the_nodes_that_are_read_are_those_of_a_plain_recursion() {
+        for (name, sites) in shapes() {
+            let mut all = distinct(&sites);
+            all.sort_by_key(|site| hash(*site));
+            let mut wanted = Vec::new();
+            if let Some((first, below)) = all.split_first() {
+                plainly(&sites, *first, below, 0, &mut wanted);
+            }
+            let nodes = sphere_nodes(&sites);
+            assert_eq!(nodes.len(), wanted.len(), "{name}");
+            let of: std::collections::BTreeMap<[u32; 2], &SphereNode> =
+                nodes.iter().map(|node| (node.sites, node)).collect();
+            for (pair, farthest, level) in wanted {
+                let node = of.get(&pair).unwrap_or_else(|| panic!("{name}: no node has the sites {pair:?}"));
+                let (far, at) = ((farthest as f64).sqrt(), node.level);
+                assert!(
+                    (far..=far + 1e-3).contains(&node.radius) && at == level,
+                    "{name}: {node:?} {far} {level}"
+                );
+            }
+            for (n, node) in nodes.iter().enumerate() {
+                for (child, initial) in node.children.into_iter().zip(node.sites) {
+                    let child = child.map(|child| child as usize);
+                    assert!(
+                        child.is_none_or(|child| child > n && nodes[child].sites[0] == initial),
+                        "{name}"
+                    );
+                }
+            }
         }
     }
 
