@@ -23,6 +23,7 @@ mod questions;
 mod reopening_tests;
 mod saving;
 mod selecting;
+mod sheet;
 mod starting;
 #[cfg(test)]
 mod testing;
@@ -96,6 +97,7 @@ pub struct Session {
     exporting: exporting::Exporting,
     presets: presets::Presets,
     crack_pictures: crack_picture::CrackPictures,
+    sheet: sheet::Sheet,
     settings: Settings,
     tour: bool,
 }
@@ -132,6 +134,7 @@ impl Session {
             exporting: exporting::Exporting::default(),
             presets: presets::Presets::default(),
             crack_pictures: crack_picture::CrackPictures::default(),
+            sheet: sheet::Sheet::default(),
             settings: Settings::default(),
             tour: false,
         }
@@ -297,6 +300,7 @@ impl Session {
             Some(Ok(Some(Arrived::Merged | Arrived::Split) | None)) | None => {}
         }
         self.turn_to_document();
+        self.poll_sheet();
         if let Some(sandbox) = &mut self.sandbox {
             sandbox.update_beside();
         }
@@ -341,6 +345,7 @@ impl Session {
             || self.saving.writing.is_busy()
             || self.exporting.is_busy()
             || self.presets.is_drawing()
+            || self.sheet.is_busy()
             || self.picture_files.is_busy()
             || self.sandbox.as_ref().is_some_and(|s| {
                 s.is_busy()
@@ -389,9 +394,14 @@ impl Session {
             Command::Reopen(earlier) => self.reopen(earlier),
             Command::Picture => self.write_picture(),
             Command::SaveChart(chart) => self.save_chart(chart),
+            Command::ToggleSheet => self.toggle_sheet(),
+            Command::ChangeSheet(order) => self.change_sheet(*order),
+            Command::KeepVariant(number) => self.keep_variant(number),
+            Command::SaveSheet => self.save_sheet(),
             Command::PictureSize(size) => self.picture_files.size = size,
             Command::ShowBeside(ways) => self.show_beside(&ways),
             Command::ToggleBeside => self.toggle_beside(),
+            Command::KeepBeside => self.keep_beside(),
             Command::ToggleExport => self.toggle_export(),
             Command::ChangeExport(order) => self.change_export(*order),
             Command::ExportFolderDialog => self.ask_export_folder(),

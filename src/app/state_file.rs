@@ -89,8 +89,9 @@ fn export_state(session: &Session) -> Value {
 fn columns_state(sandbox: &Sandbox) -> Vec<Value> {
     let told = |column: ColumnView| {
         let way = column.way.name();
-        match column.state {
+        let mut said = match column.state {
             ColumnState::Whole => json!({ "way": way, "state": "whole" }),
+            ColumnState::Voxelising(level) => json!({ "way": way, "state": "voxelising", "level": level }),
             ColumnState::Breaking => json!({ "way": way, "state": "breaking" }),
             ColumnState::Refused(why) => json!({ "way": way, "state": "refused", "why": why }),
             ColumnState::Broken(broken) => json!({
@@ -102,8 +103,11 @@ fn columns_state(sandbox: &Sandbox) -> Vec<Value> {
                 "triangles": broken.meshes.map(|tally| tally.triangles),
                 "closed": broken.meshes.map(|tally| tally.closed),
                 "differing": broken.differing,
+                "counted_at": broken.counted_at,
             }),
-        }
+        };
+        said["title"] = column.title.into();
+        said
     };
     sandbox.columns().into_iter().map(told).collect()
 }

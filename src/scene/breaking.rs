@@ -49,6 +49,24 @@ pub struct Blow {
     pub speed: f64,
 }
 
+/// Where a break takes its seeds from.
+pub(super) enum Seeds {
+    /// The pattern of its parameters, since the body is a piece.
+    Pattern,
+    /// The file that the parameters name, or the pattern if they name none: the body is whole.
+    File,
+    /// The same blow on this body: the same whole object at another octree level. Drawn anew, seeds would be others
+    /// there, since the bounds and the voxels that they are drawn in are others.
+    Same(Box<BodyDef>),
+}
+
+impl Seeds {
+    /// Those of a body that is whole, or a piece.
+    pub(super) fn of(intact: bool) -> Self {
+        if intact { Self::File } else { Self::Pattern }
+    }
+}
+
 /// Summary of a fracture for the panels.
 #[derive(Clone, Debug, Default)]
 pub struct BreakSummary {
@@ -177,12 +195,11 @@ pub(super) struct TimedBreak {
 }
 
 impl BreakJob {
-    /// Starts a worker that breaks a body in its present state. Seeds from a file apply to `intact` bodies only; other
-    /// bodies use the pattern.
+    /// Starts a worker that breaks a body in its present state.
     pub(super) fn start(
         arena: &Arc<RwLock<Arena>>,
         passes: &Arc<Passes>,
-        (def, state, intact): (&BodyDef, &BodyState, bool),
+        (def, state, seeds): (&BodyDef, &BodyState, Seeds),
         waiting: Waiting,
     ) -> Self {
         let (sender, receiver) = mpsc::channel();
@@ -200,12 +217,13 @@ impl BreakJob {
         std::thread::spawn(move || {
             let start = Instant::now();
             let run = || {
-                let seeds = if intact { seeds_in_local(&params_there, &def)? } else { None };
-                let strike = Strike {
-                    painted: painted.as_deref(),
-                    seeds: seeds.as_ref(),
-                    ..Strike::new(impact, &params_there)
+                let painted = painted.as_deref();
+                let (seeds, params, painted) = match &seeds {
+                    Seeds::Pattern => (None, params_there, painted),
+                    Seeds::File => (seeds_in_local(&params_there, &def)?, params_there, painted),
+                    Seeds::Same(there) => seeds_of_same(there, &def, impact, params_there, painted)?,
                 };
+                let strike = Strike { painted, seeds: seeds.as_ref(), ..Strike::new(impact, &params) };
                 // A clone of the buffers' handles suffices, so the lock is free for later changes.
                 let arena = arena.read().unwrap_or_else(PoisonError::into_inner).clone();
                 let context = BreakContext { arena: &arena, passes: &passes, cancel: &cancel };
@@ -251,6 +269,28 @@ pub(super) fn seeds_in_local(
     let seeds = read_seeds(Path::new(file)).map_err(|error| FractureError::Params(error.message))?;
     let local = |p: DVec3| def.shape.as_octree().map_or(p, |octree| octree.grid.from_mesh(p));
     Ok(Some(seeds.placed(|p| local(p * def.meters_per_unit))))
+}
+
+/// Seeds, parameters and painted cells with which a blow cuts `def` along the cells of the same blow on `there`, which
+/// is the same whole object at another octree level; `impact` in local space of `def`. Where the blow has no cells, or
+/// a number of pieces is solved for, the blow draws its own.
+fn seeds_of_same<'a>(
+    there: &BodyDef,
+    def: &BodyDef,
+    impact: Impact,
+    params: FractureParams,
+    painted: Option<&'a KeptCells>,
+) -> Result<(Option<SeedSource>, FractureParams, Option<&'a KeptCells>), FractureError> {
+    if !has_cells(&params) || params.target_pieces.is_some() {
+        return Ok((seeds_in_local(&params, def)?, params, painted));
+    }
+    let (from, to) = (there.octree().grid, def.octree().grid);
+    let point = there.shape.local_from_shape(def.shape.shape_from_local(impact.point));
+    let Cells { pattern, kept } = cells(Impact { point, ..impact }, &params, painted, (there, true))?;
+    let place = |seed: [f64; 3]| to.from_mesh(from.origin + from.h * DVec3::from_array(seed));
+    let seeds = pattern.seeds_in_voxels(from.level).into_iter().map(place).collect();
+    let params = FractureParams { local: None, keep: kept, seeds_file: None, ..params };
+    Ok((Some(SeedSource::Cells(seeds, pattern.objects)), params, None))
 }
 
 /// Whether a blow breaks by Voronoi cells of seeds, for which coarse previews and painting work.

@@ -53,6 +53,7 @@ pub mod svg;
 mod timeline;
 mod touching;
 mod tuning;
+pub mod variants;
 
 pub use crate::{
     fracture::{Cells, KeptCells, nearest_seed},

@@ -8,7 +8,7 @@ use crate::{
     compute::Choice,
     mesh::Up,
     render::{Axis, Camera},
-    scene::{Chart, ExportOrder, MaterialPreset, PieceEdit, Pose, Tuning, Way},
+    scene::{Chart, ExportOrder, MaterialPreset, PieceEdit, Pose, Tuning, Way, variants::SheetOrder},
 };
 
 /// The tool that a click in the picture uses.
@@ -68,6 +68,14 @@ pub enum Command {
     Picture,
     /// Ask for a file and write a chart to it, as a table or a drawing by the ending of its name.
     SaveChart(Box<Chart>),
+    /// Open or close the sheet of variants.
+    ToggleSheet,
+    /// The sheet varies something else.
+    ChangeSheet(Box<SheetOrder>),
+    /// Take the values of the tile of this number over into the panels.
+    KeepVariant(usize),
+    /// Ask for a file and write the sheet to it.
+    SaveSheet,
     /// Size of written pictures, pixels; `None` uses the size in the window.
     PictureSize(Option<[u32; 2]>),
     /// Open or close the export panel.
@@ -244,8 +252,10 @@ pub enum Command {
     LookFrom(Axis, bool),
     /// Choose where the compute stages run.
     RunOn(Choice),
-    /// Show these methods of breaking beside the document; an empty list shows none.
+    /// Show views of these ways beside the document; an empty list shows none.
     ShowBeside(Vec<Way>),
+    /// Keep the present settings of the fracture in a view beside the document.
+    KeepBeside,
     /// Show a second method beside the document, or stop showing it.
     ToggleBeside,
     /// Remove a message.

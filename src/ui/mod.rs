@@ -44,6 +44,7 @@ mod question;
 mod rubber_band;
 mod scale_rows;
 mod scene_list;
+mod sheet_panel;
 mod shortcuts;
 mod shot_rows;
 mod size_histogram;
@@ -81,7 +82,7 @@ pub use command::{Command, Side, Tool};
 pub use keymap::Keymap;
 pub use view::{
     DragView, ExportView, Hover, KeptSession, Notice, NoticeKind, PathPrompt, PathPurpose, PinView,
-    PresetView, Question, ReplayView, TakeView, UiInput, UiOutput,
+    PresetView, Question, ReplayView, SheetTile, SheetView, TakeView, UiInput, UiOutput,
 };
 
 use view::tune;
@@ -103,6 +104,7 @@ pub struct UiState {
     /// The step of the tour.
     tour: usize,
     preset_textures: pictures::Textures,
+    sheet_textures: pictures::Textures,
     scenes: scene_list::SceneList,
     prompt: path_prompt::Typed,
     /// Whether the list of bindings is open.
@@ -151,6 +153,7 @@ pub fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>) -> UiOu
         section(ui, "Stages", true, |ui| stages_panel::show(ui, input, out));
     });
     egui::CentralPanel::no_frame().show(ui, |ui| viewport::show(ui, &mut state.tour, input, &mut out));
+    sheet_panel::show(ui.ctx(), &mut state.sheet_textures, input, &mut out);
     export_panel::show(ui.ctx(), input, &mut out);
     notices::show(ui.ctx(), input, out.middle, &mut out.commands);
     palette::show(ui.ctx(), state, input.earlier_sessions, &mut out);

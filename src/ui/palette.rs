@@ -72,6 +72,8 @@ fn entries(earlier: &[KeptSession]) -> Vec<Entry> {
         ("Crack at the pinned impact: bonds hold the pieces", "", Command::CrackPin),
         ("Remove the pinned impact", "Esc", Command::Unpin),
         ("Side by side: one blow by two methods", "", Command::ToggleBeside),
+        ("Side by side: keep these settings beside", "", Command::KeepBeside),
+        ("Variants: a sheet to choose from", "", Command::ToggleSheet),
         ("Run on the best there is", "", Command::RunOn(Choice::Auto)),
         ("Run on the graphics adapter", "", Command::RunOn(Choice::Gpu)),
         ("Run on the processor", "", Command::RunOn(Choice::Cpu)),

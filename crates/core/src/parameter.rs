@@ -190,8 +190,11 @@ impl Parameter {
         }
     }
 
-    fn shown(&self, default: &Value) -> String {
-        match default {
+    /// A value as a file has it, for people: whole numbers without a point, and [`Self::unset`] for null and empty
+    /// tables.
+    #[must_use]
+    pub fn shown(&self, value: &Value) -> String {
+        match value {
             Value::Null => self.unset.to_owned(),
             Value::Object(table) if table.is_empty() => self.unset.to_owned(),
             Value::Number(number) if number.as_f64().is_some_and(|v| v.fract() == 0.0) => {

@@ -70,7 +70,7 @@ impl Session {
                 );
                 self.say(NoticeKind::Remark, text);
             }
-            Ok(SeedSource::Points(_)) => {}
+            Ok(SeedSource::Points(_) | SeedSource::Cells(..)) => {}
             Err(error) => self.say(NoticeKind::Error, error.message),
         }
     }

@@ -4,7 +4,7 @@
 //! the cores draw, a worker begins with the full size as soon as nothing moves ([`FinePicture`]), and the thread draws
 //! nothing: smaller pictures would take the cores from the worker, and be replaced by its first one.
 //!
-//! Comparison pictures beside the document's: the same blow by other methods, from the same camera.
+//! Comparison pictures beside the document's: the same blow in other ways, from the same camera.
 //!
 //! In: the sandbox's comparison views. Out: one picture per view, each from its own renderer, so that each is refined
 //! like the document's. Pictures of closed views are dropped.
@@ -21,7 +21,7 @@ use crate::{
     facade::{stamp::explain, stills::as_in_files},
     gpu::{Gpu, GpuError},
     render::{Camera, FrameInput, Pixels, RenderOptions, Renderer, View},
-    scene::{Sandbox, ViewTuning, Way},
+    scene::{MOST_BESIDE, Sandbox, ViewTuning, Way},
     voxelize::Progress,
 };
 
@@ -361,7 +361,7 @@ impl Session {
         self.columns.pictures.iter().filter_map(|column| column.view.as_ref())
     }
 
-    /// Shows these methods beside the document; an empty list shows none.
+    /// Shows views of these ways beside the document; an empty list shows none.
     pub(super) fn show_beside(&mut self, ways: &[Way]) {
         let shown = self.sandbox.as_mut().map(|sandbox| sandbox.show_beside(ways));
         if let Some(Err(error)) = shown {
@@ -397,6 +397,21 @@ impl Session {
         self.show_beside(&ways);
     }
 
+    /// Keeps the present settings of the fracture in one more view beside the document.
+    pub(super) fn keep_beside(&mut self) {
+        let Some(sandbox) = &self.sandbox else { return };
+        let (mut ways, kept) = (sandbox.ways_beside(), sandbox.settings_to_keep());
+        let refused = if ways.contains(&kept) {
+            "These settings are kept in a view already; change a value to see both"
+        } else if ways.len() >= MOST_BESIDE {
+            "Two views at the most lie beside the document; take one away under Side by side first"
+        } else {
+            ways.push(kept);
+            return self.show_beside(&ways);
+        };
+        self.say(crate::ui::NoticeKind::Remark, refused);
+    }
+
     /// Draws every comparison view, into a texture of the window's device if it has one.
     pub(super) fn draw_beside(
         &mut self,
@@ -414,7 +429,7 @@ impl Session {
             let Some((bodies, arena)) = sandbox.beside_bodies(number) else { continue };
             let arena = arena.read().unwrap_or_else(std::sync::PoisonError::into_inner);
             let (camera, options) = (self.camera, options.clone());
-            let (seams, overlay) = (None, None);
+            let (seams, overlay) = (None, sandbox.beside_overlay(number));
             column.renderer.draw(&FrameInput {
                 arena: &arena,
                 bodies: &bodies,
@@ -496,10 +511,11 @@ impl Session {
         let (Some(sandbox), Some(document)) = (&self.sandbox, self.subject(None)) else { return Vec::new() };
         let of = |number: usize| {
             let (bodies, arena) = sandbox.beside_bodies(number)?;
+            let overlay = sandbox.beside_overlay(number).cloned();
             let arena = arena.read().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
             let Subject { compute, camera, options, .. } = &document;
             let (compute, camera, options) = (compute.clone(), *camera, options.clone());
-            Some(Subject { compute, arena, bodies, camera, options, seams: None, overlay: None })
+            Some(Subject { compute, arena, bodies, camera, options, seams: None, overlay })
         };
         (0..sandbox.ways_beside().len()).filter_map(of).collect()
     }

@@ -1,29 +1,27 @@
-//! One comparison view: the document's bodies, broken by another method.
+//! One comparison view: the document's bodies, broken in another way.
 //!
 //! In: the document's stage and its blows. Out: bodies that move as the document's do. Until a blow has fallen, the
 //! view mirrors the document's stage. The fracture of a blow is computed first, and the view changes only when it is
 //! ready: until then the previous state stays on display.
 
 use std::{
+    collections::BTreeSet,
     sync::{Arc, PoisonError},
     time::Instant,
 };
 
 use super::{
-    Broken, ColumnState, Context, PieceTrees, Way,
-    counting::Counting,
-    differing::{Comparing, Differing},
-    strike::Strike,
+    ColumnState, Context, Way, differing::Differing, levels::Levels, outcome::Outcome, strike::Strike,
 };
 use crate::{
     bodies::{Body, BodyDef, BodyState},
     compute::Compute,
     fracture::Break,
     gpu::GpuError,
-    render::RenderBody,
+    render::{Overlay, RenderBody},
     scene::{
         SandboxError,
-        breaking::{BreakJob, TimedBreak, part_bodies, part_state, world_from_local_matrix},
+        breaking::{BreakJob, Seeds, TimedBreak, part_bodies, part_state, world_from_local_matrix},
         stage::{Appearance, Stage, Touch, drawn_shapes},
     },
     shape::Shape,
@@ -32,21 +30,20 @@ use crate::{
 /// Least explode distance for the pieces of a pinned blow; closer, they would look like the whole body.
 const APART: f64 = 0.12;
 
-/// Result of a blow with this view's method.
-struct Outcome {
+/// A fracture in progress.
+struct Breaking {
     strike: Strike,
-    /// The break and its time, s, or why there is none.
-    came: Result<(Arc<Break>, f64), String>,
-    /// Volume of the broken body as the method measures it, m^3.
-    before_m3: f64,
-    counting: Counting,
-    comparing: Comparing,
+    /// The body that breaks.
+    def: BodyDef,
+    job: BreakJob,
 }
 
 /// A comparison view.
 pub(in crate::scene) struct Column {
     way: Way,
     stage: Stage,
+    /// The objects at the view's level, if it has one of its own.
+    levels: Option<Levels>,
     /// The document's revision that this view mirrors, while no blow has fallen in either.
     mirrored: Option<u64>,
     /// The first blow shown, and all blows shown.
@@ -55,7 +52,10 @@ pub(in crate::scene) struct Column {
     /// Simulated time of this view, s.
     at: f64,
     outcomes: Vec<Outcome>,
-    job: Option<(Strike, f64, BreakJob)>,
+    job: Option<Breaking>,
+    /// The blow that the caption is about, and the time of the next blow to fall, s.
+    last: Option<Strike>,
+    next_blow: Option<f64>,
     /// The error that ended this view.
     stopped: Option<String>,
     /// Whether it has not caught up with the document.
@@ -66,24 +66,28 @@ pub(in crate::scene) struct Column {
 impl Column {
     /// A view with no bodies yet.
     pub fn new(way: Way, compute: &Compute) -> Result<Self, GpuError> {
+        let levels = if let Way::Level(level) = way { Some(Levels::new(level)) } else { None };
         Ok(Self {
             way,
             stage: Stage::new(compute)?,
+            levels,
             mirrored: None,
             begun: None,
             shown: Vec::new(),
             at: 0.0,
             outcomes: Vec::new(),
             job: None,
+            last: None,
+            next_blow: None,
             stopped: None,
             is_behind: false,
             revision: 0,
         })
     }
 
-    /// Its method and crack surface.
-    pub fn way(&self) -> Way {
-        self.way
+    /// What it changes.
+    pub fn way(&self) -> &Way {
+        &self.way
     }
 
     /// Its bodies.
@@ -101,9 +105,10 @@ impl Column {
         self.job.is_some()
     }
 
-    /// Whether it is counting meshes.
-    pub fn is_counting(&self) -> bool {
-        self.outcomes.iter().any(|outcome| outcome.counting.is_busy())
+    /// Whether a worker counts meshes, compares voxels, reads the inside of a break or voxelises for it.
+    pub fn is_waiting(&self) -> bool {
+        let is_voxelising = self.levels.as_ref().is_some_and(Levels::is_busy);
+        is_voxelising || self.outcomes.iter().any(|outcome| outcome.is_counting() || outcome.is_comparing())
     }
 
     /// Whether the document's time must wait for it.
@@ -112,7 +117,25 @@ impl Column {
     }
 
     fn outcome(&self, strike: &Strike) -> Option<&Outcome> {
-        self.outcomes.iter().find(|outcome| outcome.strike.is(strike))
+        self.outcomes.iter().find(|outcome| outcome.strike.is_by(strike, &self.way))
+    }
+
+    fn outcome_mut(&mut self, strike: &Strike) -> Option<&mut Outcome> {
+        self.outcomes.iter_mut().find(|outcome| outcome.strike.is_by(strike, &self.way))
+    }
+
+    /// The blows that fall in this view. A pinned blow is the last one, so all fall that have fallen in the document.
+    fn falls<'a>(&self, cx: &'a Context<'_>) -> &'a [Strike] {
+        match (&self.way, &cx.pinned, cx.fallen.split_last()) {
+            (Way::Before, None, Some((_, earlier))) => earlier,
+            _ => &cx.fallen,
+        }
+    }
+
+    /// These and the pinned one, in the order of their computation.
+    fn wanted<'a>(&self, cx: &'a Context<'_>) -> impl Iterator<Item = &'a Strike> + use<'a> {
+        let pinned = cx.pinned.as_ref().filter(|_| self.way != Way::Before);
+        self.falls(cx).iter().chain(pinned)
     }
 
     /// Follows the document without waiting.
@@ -120,24 +143,43 @@ impl Column {
         if self.stopped.is_some() {
             return;
         }
+        self.last = self.wanted(cx).last().cloned();
+        self.voxelise(cx);
         self.take_result(cx);
         if let Err(error) = self.follow(cx) {
             self.stop(&error);
         }
+        self.next_blow = self.falls(cx).get(self.shown.len()).map(|next| next.time);
+    }
+
+    /// Has the struck objects voxelised at the level of the view; before a blow the first object, to be looked at.
+    fn voxelise(&mut self, cx: &Context<'_>) {
+        let struck = self.wanted(cx).filter(|strike| strike.whole.is_some()).map(|strike| strike.object);
+        let mut needed: BTreeSet<usize> = struck.collect();
+        if self.last.is_none() {
+            needed.extend(cx.stage.bodies().first().map(|body| cx.stage.info_or_whole(body.id).object));
+        }
+        let Some(levels) = &mut self.levels else { return };
+        let was_busy = levels.is_busy();
+        let has_changed = levels.update(cx.objects, &needed, self.stage.compute());
+        if has_changed {
+            // The view begins again with the new octrees.
+            (self.begun, self.mirrored) = (None, None);
+        }
+        self.revision += u64::from(has_changed || was_busy != levels.is_busy());
     }
 
     fn follow(&mut self, cx: &Context<'_>) -> Result<(), GpuError> {
-        let fits = self.fits(cx);
+        let (fits, falls) = (self.fits(cx), self.falls(cx));
         // The view switches to the first blow only when its pieces are ready, so that the whole body does not flash up.
-        let is_ready = cx.fallen.first().is_none_or(|first| self.outcome(first).is_some());
+        let is_ready = falls.first().is_none_or(|first| self.outcome(first).is_some());
         if !fits && is_ready {
             self.restart(cx)?;
         }
         if fits || is_ready {
-            while let Some(next) = cx.fallen.get(self.shown.len()).filter(|next| self.is_due(next, cx)) {
+            while let Some(next) = falls.get(self.shown.len()).filter(|next| self.is_due(next, cx)) {
                 let Some(outcome) = self.outcome(next) else { break };
-                let broken = outcome.came.as_ref().ok().map(|(broken, _)| Arc::clone(broken));
-                if let Some(broken) = broken {
+                if let Some(broken) = outcome.broken().map(Arc::clone) {
                     self.break_up(next, &broken)?;
                 }
                 self.shown.push(next.clone());
@@ -145,8 +187,9 @@ impl Column {
             }
             self.take_in_newcomers(cx)?;
         }
-        let all = self.shown.len() == cx.fallen.len() && (fits || is_ready);
-        self.is_behind = !all || (self.begun.is_some() && self.lags(cx.stage.time()));
+        let all = self.shown.len() == falls.len() && (fits || is_ready);
+        let is_voxelising = self.levels.as_ref().is_some_and(Levels::is_busy);
+        self.is_behind = !all || is_voxelising || (self.begun.is_some() && self.lags(cx.stage.time()));
         Ok(())
     }
 
@@ -157,12 +200,12 @@ impl Column {
                 && cx.fallen.is_empty()
                 && self.mirrored == Some(cx.stage.revision());
         };
-        let half = 0.5 * cx.stage.settings().dt;
+        let (half, falls) = (0.5 * cx.stage.settings().dt, self.falls(cx));
         let came_in_time = |next: &Strike| next.time >= self.at - half;
         begun.is(first)
-            && self.shown.len() <= cx.fallen.len()
-            && self.shown.iter().zip(&cx.fallen).all(|(a, b)| a.is(b))
-            && cx.fallen.get(self.shown.len()).is_none_or(came_in_time)
+            && self.shown.len() <= falls.len()
+            && self.shown.iter().zip(falls).all(|(a, b)| a.is(b))
+            && falls.get(self.shown.len()).is_none_or(came_in_time)
             && self.at <= cx.stage.time() + half
     }
 
@@ -176,8 +219,9 @@ impl Column {
 
     /// Mirrors the document's stage again, but with broken objects whole, as they were when the first blow fell.
     fn restart(&mut self, cx: &Context<'_>) -> Result<(), GpuError> {
-        let whole: Vec<(usize, BodyDef)> =
+        let mut whole: Vec<(usize, BodyDef)> =
             cx.fallen.iter().filter_map(|strike| Some((strike.object, strike.whole.clone()?))).collect();
+        self.bring_to_level(&mut whole, cx);
         self.stage.stand_as(cx.stage, &whole);
         self.shown.clear();
         self.begun = cx.fallen.first().cloned();
@@ -188,6 +232,24 @@ impl Column {
         self.take_in(&shapes)?;
         self.revision += 1;
         Ok(())
+    }
+
+    /// Gives the objects that are at the view's level their octrees of it: these `whole` ones, and those that no blow
+    /// broke.
+    fn bring_to_level(&self, whole: &mut Vec<(usize, BodyDef)>, cx: &Context<'_>) {
+        let Some(levels) = &self.levels else { return };
+        for body in cx.stage.bodies() {
+            let info = cx.stage.info_or_whole(body.id);
+            let is_listed = whole.iter().any(|(object, _)| *object == info.object);
+            if info.is_intact() && levels.has(info.object) && !is_listed {
+                whole.push((info.object, BodyDef { state: body.state, ..body.def.clone() }));
+            }
+        }
+        for (object, def) in whole {
+            if let Some(Ok(at_level)) = levels.body(*object, def) {
+                *def = at_level;
+            }
+        }
     }
 
     /// Uploads the shapes' octrees, and frees those without owners.
@@ -216,6 +278,9 @@ impl Column {
         let Some(body) = self.struck(strike).cloned() else { return Ok(()) };
         self.take_in(broken.parts.iter().map(|part| &part.shape))?;
         let blow = strike.blow_on(&BodyDef { state: body.state, ..body.def.clone() });
+        if let Some(outcome) = self.outcome_mut(strike) {
+            outcome.fell_on(body.state);
+        }
         let parts = part_bodies(&body, &blow, strike.first_radius(), broken);
         self.stage.break_up(body.id, parts, 0);
         Ok(())
@@ -236,23 +301,29 @@ impl Column {
         Ok(())
     }
 
-    /// The next blow to compute, and the body that it strikes, if there is one.
-    fn next_to_break(&self, cx: &Context<'_>) -> Option<(Strike, Option<BodyDef>)> {
-        let number = cx.wanted().position(|strike| self.outcome(strike).is_none())?;
-        let strike = cx.wanted().nth(number)?;
-        if strike.whole.is_some() {
-            return Some((strike.clone(), strike.whole.clone()));
+    /// The next blow to compute, and the body that it strikes, or why there is none. `None` while that is not there
+    /// yet.
+    fn next_to_break(&self, cx: &Context<'_>) -> Option<(Strike, Result<BodyDef, String>)> {
+        let number = self.wanted(cx).position(|strike| self.outcome(strike).is_none())?;
+        let strike = self.wanted(cx).nth(number)?;
+        if let Some(whole) = &strike.whole {
+            let body = match &self.levels {
+                Some(levels) => levels.body(strike.object, whole)?,
+                None => Ok(whole.clone()),
+            };
+            return Some((strike.clone(), body));
         }
         // The piece exists once all earlier blows have fallen in this view.
-        let is_there = self.begun.is_some() && self.shown.len() == cx.fallen.len().min(number);
+        let is_there = self.begun.is_some() && self.shown.len() == self.falls(cx).len().min(number);
         let def = |body: &Body| BodyDef { state: body.state, ..body.def.clone() };
-        is_there.then(|| (strike.clone(), self.struck(strike).map(def)))
+        let struck = || self.struck(strike).map(def).ok_or_else(|| "the blow hits nothing here".to_owned());
+        is_there.then(|| (strike.clone(), self.refused_before(strike, cx).map_or_else(struck, Err)))
     }
 
     /// Why an earlier blow failed to break this object, in which case this blow has no piece to break.
     fn refused_before(&self, strike: &Strike, cx: &Context<'_>) -> Option<String> {
-        let earlier = cx.fallen.iter().filter(|one| one.object == strike.object && !one.is(strike));
-        earlier.filter_map(|one| self.outcome(one)?.came.as_ref().err().cloned()).next()
+        let earlier = self.falls(cx).iter().filter(|one| one.object == strike.object && !one.is(strike));
+        earlier.filter_map(|one| self.outcome(one)?.refusal().cloned()).next()
     }
 
     /// Starts computing the next fracture, if there is one; returns whether it did.
@@ -264,12 +335,10 @@ impl Column {
         if !strike.has_fallen() && !cx.is_settled {
             return false;
         }
-        let refused = self.refused_before(&strike, cx).filter(|_| strike.whole.is_none());
-        let def = match (refused, def) {
-            (None, Some(def)) => def,
-            (why, _) => {
-                let why = why.unwrap_or_else(|| "the blow hits nothing here".into());
-                self.keep(strike, Err(why), 0.0);
+        let def = match def {
+            Ok(def) => def,
+            Err(why) => {
+                self.keep(Outcome::new(strike, Err(why), 0.0, None));
                 return true;
             }
         };
@@ -277,47 +346,50 @@ impl Column {
             self.stop(&error);
             return false;
         }
-        let waiting = strike.waiting(self.way, &def);
-        let struck = (&def, &def.state, strike.whole.is_some());
-        let job = BreakJob::start(self.stage.arena(), cx.passes, struck, waiting);
-        self.job = Some((strike, def.shape.mass().volume_m3, job));
+        let waiting = strike.waiting(&self.way, &def);
+        let seeds = match (&self.way, &strike.whole) {
+            (Way::Level(_), Some(whole)) => Seeds::Same(Box::new(whole.clone())),
+            (_, whole) => Seeds::of(whole.is_some()),
+        };
+        let job = BreakJob::start(self.stage.arena(), cx.passes, (&def, &def.state, seeds), waiting);
+        self.job = Some(Breaking { strike, def, job });
         self.revision += 1;
         true
     }
 
     fn take_result(&mut self, cx: &Context<'_>) {
-        self.outcomes.retain(|outcome| cx.wanted().any(|strike| strike.is(&outcome.strike)));
-        if self.job.as_ref().is_some_and(|(strike, ..)| !cx.wanted().any(|wanted| wanted.is(strike))) {
+        let wanted: Vec<&Strike> = self.wanted(cx).collect();
+        let way = &self.way;
+        let is_wanted = |strike: &Strike| wanted.iter().any(|wanted| wanted.is_by(strike, way));
+        self.outcomes.retain(|outcome| is_wanted(&outcome.strike));
+        if self.job.as_ref().is_some_and(|breaking| !is_wanted(&breaking.strike)) {
             self.job = None;
         }
-        let polled = self.job.as_ref().and_then(|(.., job)| job.poll());
-        let Some((result, (strike, volume, _))) = polled.and_then(|result| Some((result, self.job.take()?)))
+        let polled = self.job.as_ref().and_then(|breaking| breaking.job.poll());
+        let Some((result, Breaking { strike, def, .. })) =
+            polled.and_then(|result| Some((result, self.job.take()?)))
         else {
             return;
         };
-        match result {
+        let volume = def.shape.mass().volume_m3;
+        let (came, before_m3) = match result {
             // The window is about to recover on another device, with new views.
-            Err(error) if error.is_loss() => {}
-            Err(error) => self.keep(strike, Err(error.to_string()), volume),
+            Err(error) if error.is_loss() => return,
+            Err(error) => (Err(error.to_string()), volume),
             Ok(TimedBreak { broken, .. }) if broken.stayed_whole() => {
-                self.keep(strike, Err(SandboxError::NoCrack.to_string()), volume);
+                (Err(SandboxError::NoCrack.to_string()), volume)
             }
             Ok(TimedBreak { broken, seconds, .. }) => {
                 let before = broken.before_m3.unwrap_or(volume);
-                self.keep(strike, Ok((Arc::new(broken), seconds)), before);
+                (Ok((Arc::new(broken), seconds)), before)
             }
-        }
+        };
+        self.keep(Outcome::new(strike, came, before_m3, Some(def)));
     }
 
-    fn keep(&mut self, strike: Strike, came: Result<(Arc<Break>, f64), String>, before_m3: f64) {
-        let drawn = came.as_ref().ok().filter(|_| !strike.has_fallen()).map(|(broken, _)| Arc::clone(broken));
-        self.outcomes.push(Outcome {
-            strike,
-            came,
-            before_m3,
-            counting: Counting::default(),
-            comparing: Comparing::default(),
-        });
+    fn keep(&mut self, outcome: Outcome) {
+        let drawn = outcome.broken().filter(|_| !outcome.strike.has_fallen()).map(Arc::clone);
+        self.outcomes.push(outcome);
         self.revision += 1;
         // Pieces of the pinned blow are drawn although they are not bodies.
         if let Some(Err(error)) =
@@ -327,74 +399,50 @@ impl Column {
         }
     }
 
-    /// Counts the meshes of the pieces in the caption; a new count only starts if it `may_start`. Returns whether there
-    /// is news.
+    /// Counts the meshes of the pieces in the caption, and compares the crack voxels of the last blow with the
+    /// document's; new work only starts if it `may_start`. Returns whether there is news.
     pub fn count(&mut self, cx: &Context<'_>, may_start: bool) -> bool {
-        let Some(last) = cx.wanted().last() else { return false };
-        let Some(outcome) = self.outcomes.iter_mut().find(|outcome| outcome.strike.is(last)) else {
-            return false;
-        };
-        if let (Ok((broken, _)), true) = (&outcome.came, may_start && outcome.counting.is_due()) {
-            let shapes = broken.parts.iter().map(|part| Arc::clone(&part.shape)).collect();
-            outcome.counting = Counting::start(shapes);
-        }
-        outcome.counting.poll()
+        let Some(last) = self.last.clone() else { return false };
+        // The last blow of the document is not the last one before it.
+        let is_compared = last.has_fallen() && self.way != Way::Before;
+        let Some(outcome) = self.outcome_mut(&last) else { return false };
+        let is_counted = outcome.count(may_start);
+        (is_compared && outcome.compare(cx.own.as_ref(), may_start)) || is_counted
     }
 
-    /// Compares the crack voxels of the last blow with the document's; a new comparison only starts if it `may_start`. Returns
-    /// whether there is news.
-    pub fn compare(&mut self, cx: &Context<'_>, may_start: bool) -> bool {
-        let Some(last) = cx.fallen.last().filter(|_| cx.pinned.is_none()) else { return false };
-        let Some(outcome) = self.outcomes.iter_mut().find(|outcome| outcome.strike.is(last)) else {
-            return false;
-        };
-        if let (Ok((broken, _)), Some(own), true) =
-            (&outcome.came, &cx.own, may_start && outcome.comparing.is_due())
-        {
-            let octrees: Vec<_> = broken.parts.iter().filter_map(|part| part.shape.as_octree()).collect();
-            let is_cut = broken.parts.iter().any(|part| part.shape.as_mesh().is_some());
-            if let Some(first) = octrees.first().filter(|_| !is_cut) {
-                let trees = octrees.iter().map(|octree| octree.tree).collect();
-                let other = PieceTrees { forest: Arc::clone(&first.forest), trees };
-                outcome.comparing = Comparing::start(own.clone(), other);
-            }
-        }
-        outcome.comparing.poll()
+    /// Draws the inside of the last break by the drawings that are chosen for the document's. A worker for it only
+    /// starts if it `may_start`. Returns whether the drawing has changed.
+    pub fn look(&mut self, cx: &Context<'_>, may_start: bool) -> bool {
+        let Some(last) = self.last.clone() else { return false };
+        let pinned = if last.has_fallen() { None } else { self.struck(&last).map(|body| body.state) };
+        let view = (&cx.tuning.view.inside, cx.tuning.field_level);
+        self.outcome_mut(&last).is_some_and(|outcome| outcome.look(cx.passes, pinned, view, may_start))
     }
 
-    /// Whether it is comparing voxels.
-    pub fn is_comparing(&self) -> bool {
-        self.outcomes.iter().any(|outcome| outcome.comparing.is_busy())
+    /// The drawing of the inside of the last break.
+    pub fn overlay(&self) -> Option<&Arc<Overlay>> {
+        self.outcome(self.last.as_ref()?)?.overlay()
     }
 
-    /// How the crack voxels of a blow differ from the document's.
-    pub fn differing(&self, strike: &Strike) -> Option<&Arc<Differing>> {
-        self.outcome(strike)?.comparing.found()
+    /// How the crack voxels of the last blow, which has fallen, differ from the document's.
+    pub fn differing(&self) -> Option<&Arc<Differing>> {
+        self.outcome(self.last.as_ref()?)?.differing()
     }
 
     /// Its caption: the result of the last blow, or of the pinned one.
-    pub fn state(&self, last: Option<&Strike>) -> ColumnState {
+    pub fn state(&self) -> ColumnState {
         if let Some(why) = &self.stopped {
             return ColumnState::Refused(why.clone());
         }
-        let Some(last) = last else { return ColumnState::Whole };
-        match self.outcome(last) {
-            None => ColumnState::Breaking,
-            Some(Outcome { came: Err(why), .. }) => ColumnState::Refused(why.clone()),
-            Some(Outcome { came: Ok((broken, seconds)), before_m3, counting, comparing, .. }) => {
-                ColumnState::Broken(Broken {
-                    seconds: *seconds,
-                    pieces: broken.parts.len(),
-                    volume_error: (broken.volume_m3() + broken.lost.dust_m3)
-                        / before_m3.max(f64::MIN_POSITIVE)
-                        - 1.0,
-                    meshes: counting.tally(),
-                    differing: comparing
-                        .found()
-                        .map(|found| [found.both, found.only_document.len(), found.only_other.len()]),
-                    is_pinned: !last.has_fallen(),
-                })
-            }
+        if let Some(outcome) = self.last.as_ref().and_then(|last| self.outcome(last)) {
+            return outcome.state();
+        }
+        let levels = self.levels.as_ref();
+        match (levels.filter(|levels| levels.is_busy()), levels.and_then(Levels::problem)) {
+            (Some(busy), _) => ColumnState::Voxelising(busy.level()),
+            (None, Some(why)) if self.last.is_none() => ColumnState::Refused(why.clone()),
+            _ if self.last.is_none() => ColumnState::Whole,
+            _ => ColumnState::Breaking,
         }
     }
 
@@ -408,8 +456,8 @@ impl Column {
     }
 
     /// Takes steps until it has caught up with the document at `time` (s), or until `deadline`.
-    pub fn catch_up(&mut self, time: f64, next_blow: Option<f64>, deadline: Instant) {
-        let half = 0.5 * self.stage.settings().dt;
+    pub fn catch_up(&mut self, time: f64, deadline: Instant) {
+        let (half, next_blow) = (0.5 * self.stage.settings().dt, self.next_blow);
         while self.stopped.is_none() && self.begun.is_some() && self.lags(time) {
             if next_blow.is_some_and(|blow| blow <= self.at + half) || Instant::now() >= deadline {
                 return;
@@ -421,12 +469,8 @@ impl Column {
                 self.at = next_blow.map_or(time, |blow| blow.min(time));
             }
         }
-        self.is_behind &= self.lags(time) || next_blow.is_some();
-    }
-
-    /// Number of blows shown.
-    pub fn blows(&self) -> usize {
-        self.shown.len()
+        let is_voxelising = self.levels.as_ref().is_some_and(Levels::is_busy);
+        self.is_behind &= self.lags(time) || next_blow.is_some() || is_voxelising;
     }
 
     fn move_on(&mut self) {
@@ -445,6 +489,7 @@ impl Column {
     fn stop(&mut self, error: &GpuError) {
         // After a device loss the window creates new views.
         (self.stopped, self.job, self.is_behind) = (Some(error.to_string()), None, false);
+        self.levels = None;
         self.revision += 1;
     }
 
@@ -455,10 +500,9 @@ impl Column {
             let shown = self.stage.bodies().iter().flat_map(|body| drawn_shapes(&body.def).map(|_| body.id));
             bodies.iter_mut().zip(shown).for_each(|(drawn, id)| drawn.color = Some(colors.of(id)));
         }
-        let Some((strike, broken)) = pinned.and_then(|strike| {
-            let (broken, _) = self.outcome(strike)?.came.as_ref().ok()?;
-            Some((strike, broken))
-        }) else {
+        let Some((strike, broken)) =
+            pinned.and_then(|strike| Some((strike, self.outcome(strike)?.broken()?)))
+        else {
             return bodies;
         };
         let Some((at, body)) =

@@ -1,4 +1,5 @@
-//! Side-by-side comparison: the document, and views that show the same blow by other methods.
+//! Side-by-side comparison: the document, and views that show the same blow in another way: by another method, with
+//! kept settings, at another level, or as it was before.
 //!
 //! In: the document's stage and its blows, frame by frame. Out: for every view its bodies and the result of the last
 //! blow. Views only read the document; each owns a world and octrees, freed with it. Fractures run on workers one after
@@ -7,6 +8,8 @@
 mod column;
 mod counting;
 mod differing;
+mod levels;
+mod outcome;
 mod strike;
 #[cfg(test)]
 mod tests;
@@ -20,65 +23,30 @@ use std::{
 pub(super) use column::Column;
 pub use differing::Differing;
 pub(super) use differing::PieceTrees;
+pub use outcome::{Broken, ColumnState, ColumnView};
 pub(super) use strike::Strike;
 pub use way::Way;
 
 use self::counting::Counting;
 use super::{
-    BreakLog,
+    BreakLog, ObjectInfo, Tuning,
     stage::{Stage, Touch},
 };
-use crate::{compute::Compute, export::MeshTally, fracture::Passes, gpu::GpuError, shape::Shape};
+use crate::{compute::Compute, fracture::Passes, gpu::GpuError, shape::Shape};
 
 /// Most comparison views.
 pub const MOST: usize = 2;
 /// A pinned blow must be unchanged for this long before its fracture is computed.
 const SETTLED_AFTER: Duration = Duration::from_millis(250);
 
-/// Result of a blow.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Broken {
-    /// Wall-clock time of the fracture, s.
-    pub seconds: f64,
-    /// Number of pieces.
-    pub pieces: usize,
-    /// Relative error of the volume: pieces, dust and dropped parts over the broken body, minus 1.
-    pub volume_error: f64,
-    /// Statistics of their meshes; `None` while they are being counted.
-    pub meshes: Option<MeshTally>,
-    /// Numbers of crack voxels without copies: of the document and this view, of the document alone, of this view alone; `None`
-    /// until they are counted, and where one of the two has no voxels.
-    pub differing: Option<[usize; 3]>,
-    /// Whether the blow is pinned and has not fallen yet.
-    pub is_pinned: bool,
-}
-
-/// State of a view, for its caption.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ColumnState {
-    /// Nothing has broken.
-    Whole,
-    /// A fracture is being computed.
-    Breaking,
-    /// The method could not break the object; the text says why.
-    Refused(String),
-    /// The last blow has broken the object.
-    Broken(Broken),
-}
-
-/// Contents of a caption.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ColumnView {
-    /// Method and crack surface of the view; for the document those of the last break.
-    pub way: Way,
-    /// State of the view.
-    pub state: ColumnState,
-}
-
 /// The document's state that views follow.
 pub(super) struct Context<'a> {
     /// The document's stage.
     pub stage: &'a Stage,
+    /// Its objects, of which bodies at other levels are made.
+    pub objects: &'a [Arc<ObjectInfo>],
+    /// Its tuned values, which choose drawings of the inside.
+    pub tuning: &'a Tuning,
     /// The pipelines of the methods.
     pub passes: &'a Arc<Passes>,
     /// Blows that led to the document's present state, the first one first.
@@ -93,13 +61,6 @@ pub(super) struct Context<'a> {
     pub is_settled: bool,
 }
 
-impl Context<'_> {
-    /// All blows in the order of their computation.
-    pub fn wanted(&self) -> impl Iterator<Item = &Strike> {
-        self.fallen.iter().chain(&self.pinned)
-    }
-}
-
 /// The comparison views, and the statistics of the document's own pieces.
 #[derive(Default)]
 pub(super) struct Beside {
@@ -108,27 +69,23 @@ pub(super) struct Beside {
     own: Option<(usize, Counting)>,
     /// The pinned blow, and since when it has been unchanged.
     asked: Option<(Strike, Instant)>,
-    last: Option<Strike>,
     pinned: Option<Strike>,
-    /// Simulated times of the blows, s.
-    times: Vec<f64>,
     revision: u64,
 }
 
 impl Beside {
-    /// Shows views with these methods, at most [`MOST`]; existing views stay.
+    /// Shows views of these ways, at most [`MOST`]; existing views stay.
     ///
     /// # Errors
     /// [`GpuError`]; nothing has changed then.
     pub fn show(&mut self, ways: &[Way], compute: &Compute) -> Result<(), GpuError> {
-        let new =
-            ways.iter().take(MOST).filter(|way| self.columns.iter().all(|column| column.way() != **way));
+        let new = ways.iter().take(MOST).filter(|way| self.columns.iter().all(|column| column.way() != *way));
         let mut new: Vec<Column> =
-            new.map(|way| Column::new(*way, compute)).collect::<Result<_, GpuError>>()?;
+            new.map(|way| Column::new(way.clone(), compute)).collect::<Result<_, GpuError>>()?;
         let mut old = std::mem::take(&mut self.columns);
         for way in ways.iter().take(MOST) {
-            let from = if old.iter().any(|column| column.way() == *way) { &mut old } else { &mut new };
-            if let Some(at) = from.iter().position(|column| column.way() == *way) {
+            let from = if old.iter().any(|column| column.way() == way) { &mut old } else { &mut new };
+            if let Some(at) = from.iter().position(|column| column.way() == way) {
                 self.columns.push(from.remove(at));
             }
         }
@@ -149,9 +106,9 @@ impl Beside {
         self.show(&ways, compute)
     }
 
-    /// Methods and crack surfaces of the views.
+    /// What the views change.
     pub fn ways(&self) -> Vec<Way> {
-        self.columns.iter().map(Column::way).collect()
+        self.columns.iter().map(|column| column.way().clone()).collect()
     }
 
     /// The views.
@@ -177,14 +134,9 @@ impl Beside {
     /// Whether a worker must be polled again soon.
     pub fn is_waiting(&self) -> bool {
         let counts = self.own.as_ref().is_some_and(|(_, counting)| counting.is_busy());
-        let settling =
-            self.asked.is_some() && self.columns.iter().any(|column| self.state_of(column).is_open());
-        counts
-            || settling
-            || self
-                .columns
-                .iter()
-                .any(|c| c.is_computing() || c.is_counting() || c.is_comparing() || c.is_behind())
+        let settling = self.asked.is_some() && self.columns.iter().any(|column| column.state().is_open());
+        let is_busy = |column: &Column| column.is_computing() || column.is_waiting() || column.is_behind();
+        counts || settling || self.columns.iter().any(is_busy)
     }
 
     /// Whether the document's time must wait for a view.
@@ -208,8 +160,7 @@ impl Beside {
         };
         self.asked = cx.pinned.clone().map(|pinned| (pinned, since));
         cx.is_settled = since.elapsed() >= SETTLED_AFTER;
-        (self.last, self.pinned) = (cx.wanted().last().cloned(), cx.pinned.clone());
-        self.times = cx.fallen.iter().map(|strike| strike.time).collect();
+        self.pinned.clone_from(&cx.pinned);
         self.columns.iter_mut().for_each(|column| column.update(&cx));
         let mut computing = cx.is_busy || self.is_computing();
         for column in &mut self.columns {
@@ -217,7 +168,7 @@ impl Beside {
         }
         for column in &mut self.columns {
             self.revision += u64::from(column.count(&cx, !computing));
-            self.revision += u64::from(column.compare(&cx, !computing));
+            self.revision += u64::from(column.look(&cx, !computing));
         }
         self.count_own(&cx, !computing);
     }
@@ -250,18 +201,14 @@ impl Beside {
             volume_error: volume / record.whole.volume.max(f64::MIN_POSITIVE) - 1.0,
             meshes: counting.tally(),
             differing: None,
+            counted_at: None,
             is_pinned: false,
         })
     }
 
-    /// Caption of a view.
-    pub fn state_of(&self, column: &Column) -> ColumnState {
-        column.state(self.last.as_ref())
-    }
-
     /// How the crack voxels of the first view differ from the document's, after a blow that has fallen.
     pub fn differing(&self) -> Option<&Arc<Differing>> {
-        self.columns.first()?.differing(self.last.as_ref()?)
+        self.columns.first()?.differing()
     }
 
     /// The pinned blow.
@@ -276,22 +223,12 @@ impl Beside {
 
     /// Lets views started later catch up with the document at `time` (s), until `deadline`.
     pub fn catch_up(&mut self, time: f64, deadline: Instant) {
-        for column in &mut self.columns {
-            let next = self.times.get(column.blows()).copied();
-            column.catch_up(time, next, deadline);
-        }
+        self.columns.iter_mut().for_each(|column| column.catch_up(time, deadline));
     }
 
     /// Takes the document's new values over.
     pub fn go_by(&mut self, stage: &Stage, touches: &[Touch], moved: bool) {
         self.columns.iter_mut().for_each(|column| column.go_by(stage, touches, moved));
-    }
-}
-
-impl ColumnState {
-    /// Whether something is still to be computed.
-    fn is_open(&self) -> bool {
-        *self == Self::Breaking
     }
 }
 

@@ -7,7 +7,7 @@ use glam::DVec3;
 use super::Way;
 use crate::{
     bodies::{BodyDef, BodyId},
-    fracture::{FractureParams, Impact, KeptCells},
+    fracture::{FractureParams, Impact, KeptCells, Solved},
     scene::{
         BreakRecord,
         breaking::{Blow, Cause, Waiting, first_radius, world_from_local},
@@ -26,8 +26,10 @@ pub(in crate::scene) struct Strike {
     impact: Impact,
     /// The document's parameters for it.
     params: FractureParams,
-    /// Cells painted to stay.
+    /// Cells that stay, by their places.
     kept: Option<Arc<KeptCells>>,
+    /// The seeds that the document found for a number of pieces.
+    solved: Option<Solved>,
     /// Speed given to pieces at the point, m/s.
     speed: f64,
     /// Simulated time, s; for the pinned blow the present time.
@@ -39,12 +41,15 @@ pub(in crate::scene) struct Strike {
 impl Strike {
     /// The blow of a break. `whole` is the object in any state, if the broken body was whole.
     pub fn fallen(number: usize, record: &BreakRecord, whole: Option<BodyDef>) -> Self {
+        let keep = &record.params.keep;
+        let staying = record.pattern.as_ref().filter(|_| !keep.is_empty());
         Self {
             record: Some(number),
             object: record.object,
             impact: record.impact,
             params: record.params.clone(),
-            kept: None,
+            kept: staying.map(|pattern| Arc::new(KeptCells::new(pattern.seeds.clone(), keep.clone()))),
+            solved: record.solved,
             speed: record.speed,
             time: record.time,
             whole: whole.map(|def| BodyDef { state: record.state, ..def }),
@@ -59,7 +64,7 @@ impl Strike {
         time: f64,
     ) -> Self {
         let impact = Impact { point: shape.shape_from_local(impact.point), ..impact };
-        Self { record: None, object, impact, params, kept, speed: 0.0, time, whole }
+        Self { record: None, object, impact, params, kept, solved: None, speed: 0.0, time, whole }
     }
 
     /// Index of its break; `None` for the pinned blow.
@@ -74,13 +79,26 @@ impl Strike {
 
     /// Whether both produce the same fracture, wherever the object is.
     pub fn is(&self, other: &Self) -> bool {
+        self.falls_like(other) && self.params == other.params
+    }
+
+    /// Whether both produce the same fracture in a view of this way: what the document changes may not matter there.
+    pub fn is_by(&self, other: &Self, way: &Way) -> bool {
+        let is_same = || match way {
+            Way::Kept(_) => way.params(&self.params) == way.params(&other.params),
+            _ => self.params == other.params,
+        };
+        self.falls_like(other) && is_same()
+    }
+
+    fn falls_like(&self, other: &Self) -> bool {
         let shape = |strike: &Self| strike.whole.as_ref().map(|def| Arc::clone(&def.shape));
         let same_shape = match (shape(self), shape(other)) {
             (Some(a), Some(b)) => Arc::ptr_eq(&a, &b),
             (a, b) => a.is_none() && b.is_none(),
         };
         let what = |s: &Self| (s.record, s.object, s.impact, s.kept.clone());
-        same_shape && what(self) == what(other) && self.params == other.params
+        same_shape && what(self) == what(other)
     }
 
     /// The point on a body of the object, local space.
@@ -102,13 +120,21 @@ impl Strike {
         first_radius(&self.params)
     }
 
-    /// The blow for another method's fracture of the body `def`.
-    pub fn waiting(&self, way: Way, def: &BodyDef) -> Waiting {
+    /// The blow for the fracture of the body `def` in a view of this way.
+    pub fn waiting(&self, way: &Way, def: &BodyDef) -> Waiting {
+        let mut params = way.params(&self.params);
+        // The view cuts along the document's seeds, so that their number is not solved for again.
+        if let (Way::Level(_), Some(Solved { seeds, rng, .. })) = (way, self.solved) {
+            (params.target_pieces, params.seeds, params.rng) = (None, seeds, rng);
+        }
+        if !matches!(way, Way::Method(..)) {
+            params.fit(def.octree().forest.level);
+        }
         Waiting {
             // Unused: the view itself finds the body to replace.
             body: BodyId(0),
             blow: self.blow_on(def),
-            params: self.params.by(way.method, way.surface),
+            params,
             kept: self.kept.clone(),
             cause: Cause::Event,
             impact: Some(Impact { point: self.point_on(&def.shape), ..self.impact }),

@@ -5,23 +5,29 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::{
     bodies::BodyState,
+    export::MeshTally,
     fracture::{
-        Surface,
+        FractureParams, Preset, Surface,
         generations::{self, Plan},
     },
     render::Camera,
     scene::{
         Aim, Arrived, Sandbox, Scene,
+        overlays::Maker,
         sandbox::testing::{aim, until},
     },
-    svo::Arena,
+    svo::{Arena, Key},
 };
 
 const PATIENCE: Duration = Duration::from_secs(240);
 
 fn opened(file: &str) -> Sandbox {
+    opened_scene(Scene::of_mesh(file, 5))
+}
+
+fn opened_scene(scene: Scene) -> Sandbox {
     let mut sandbox = Sandbox::new(Compute::Cpu).unwrap();
-    sandbox.open_scene(Scene::of_mesh(file, 5));
+    sandbox.open_scene(scene);
     until(&mut sandbox, Arrived::Opened);
     sandbox
 }
@@ -89,7 +95,7 @@ fn a_column_gives_what_the_command_compare_gives() {
         for (number, column) in columns[1..].iter().enumerate() {
             let mut arena = Arena::new(Compute::Cpu).unwrap();
             arena.insert(&source.as_octree().unwrap().forest).unwrap();
-            let params = record.params.by(column.way.method, column.way.surface);
+            let params = column.way.params(&record.params);
             let plan = Plan { impact: record.impact, params, seeds: None, bounds: None, generations: 1 };
             let passes = Passes::default();
             let by_itself =
@@ -270,11 +276,240 @@ fn ways_have_names_of_their_own() {
     let labels: std::collections::BTreeSet<_> = all.iter().map(Way::label).collect();
     assert_eq!((names.len(), labels.len()), (all.len(), all.len()));
     assert!(names.contains("octree-dusty") && names.contains("box-cut"));
-    let mut params = crate::fracture::FractureParams::default();
+    let mut params = FractureParams::default();
     assert_eq!(Way::of(&params), all[0]);
     assert_eq!(Way::other_than(&params).map(|way| way.name()).as_deref(), Some("box-cut"));
     params.surface = Surface::Rough;
     params.options.insert("of-another-method".into(), 1.0);
-    let cut = params.by(way("box-cut").method, params.surface);
+    let cut = way("box-cut").params(&params);
     assert_eq!((cut.surface, cut.options.len(), cut.rng), (Surface::Planar, 0, params.rng));
+}
+
+fn tune(sandbox: &mut Sandbox, change: impl FnOnce(&mut crate::scene::Tuning)) {
+    let mut tuning = sandbox.tuning().clone();
+    change(&mut tuning);
+    sandbox.tune("test", tuning);
+    sandbox.end_gesture();
+}
+
+/// Breaks at an impact as the window does: pinned before.
+fn strike_pinned(sandbox: &mut Sandbox, aim: Aim) {
+    sandbox.pin(aim);
+    sandbox.end_gesture();
+    assert!(sandbox.break_pin());
+    until(sandbox, Arrived::Broke);
+}
+
+/// Codes of the leaves of each piece.
+fn leaves<'a>(shapes: impl Iterator<Item = &'a Arc<Shape>>) -> Vec<Vec<Key>> {
+    let codes = |shape: &Arc<Shape>| {
+        let octree = shape.as_octree().unwrap();
+        octree.forest.leaves.keys.slice(octree.leaves()).iter().collect::<Vec<Key>>()
+    };
+    let mut all: Vec<_> = shapes.map(codes).collect();
+    all.sort();
+    all
+}
+
+fn own_leaves(sandbox: &Sandbox) -> Vec<Vec<Key>> {
+    leaves(sandbox.bodies().iter().map(|body| &body.def.shape))
+}
+
+fn leaves_beside(sandbox: &Sandbox, column: usize) -> Vec<Vec<Key>> {
+    leaves(sandbox.beside_bodies(column).unwrap().0.iter().map(|body| &body.shape))
+}
+
+#[test]
+fn kept_settings_break_as_a_sandbox_with_them_does() {
+    let few = |sandbox: &mut Sandbox| {
+        tune(sandbox, |tuning| {
+            (tuning.fracture.seeds, tuning.fracture.surface) = (17, Surface::Rough);
+        });
+    };
+    let mut alone = opened("builtin:vase");
+    few(&mut alone);
+    let hit = aim(&alone);
+    strike_pinned(&mut alone, hit);
+    let wanted = own_leaves(&alone);
+
+    let mut sandbox = opened("builtin:vase");
+    few(&mut sandbox);
+    let kept = sandbox.settings_to_keep();
+    sandbox.show_beside(std::slice::from_ref(&kept)).unwrap();
+    settle(&mut sandbox);
+    assert_eq!(sandbox.columns()[1].title, "Kept settings: the same settings");
+    let before = document(&sandbox);
+    sandbox.show_beside(&[]).unwrap();
+    assert!(before == document(&sandbox), "a view is nothing of the document");
+    sandbox.show_beside(&[kept]).unwrap();
+
+    tune(&mut sandbox, |tuning| tuning.fracture.seeds = 40);
+    let title = "Kept settings: seeds 17 (left: 40)";
+    assert_eq!(sandbox.columns()[1].title, title);
+    let hit = aim(&sandbox);
+    sandbox.pin(hit);
+    sandbox.end_gesture();
+    settle(&mut sandbox);
+    assert_eq!(leaves_beside(&sandbox, 0), wanted, "pinned");
+    // What the document changes now is nothing to the kept settings.
+    tune(&mut sandbox, |tuning| tuning.fracture.surface = Surface::Planar);
+    sandbox.update_beside();
+    assert!(!sandbox.is_breaking_beside() && broken(&sandbox.columns()[1]).is_pinned);
+    tune(&mut sandbox, |tuning| tuning.fracture.surface = Surface::Rough);
+
+    strike_pinned(&mut sandbox, hit);
+    settle(&mut sandbox);
+    assert_eq!(leaves_beside(&sandbox, 0), wanted);
+    assert_ne!(own_leaves(&sandbox), wanted);
+    let column = &sandbox.columns()[1];
+    assert_eq!((column.title.as_str(), broken(column).counted_at), (title, Some(5)));
+    let [both, left, here] = broken(column).differing.unwrap();
+    assert!(both > 0 && left > 0 && here > 0);
+}
+
+#[test]
+fn captions_name_three_values_that_differ() {
+    let kept = Way::kept(FractureParams { seeds: 60, keep: vec![7], ..FractureParams::default() });
+    let mut document = FractureParams { seeds: 60, ..FractureParams::default() };
+    assert_eq!(kept.title(&document), "Kept settings: the same settings");
+    // Without an effect, or found by their places.
+    (document.clusters, document.keep) = (9, vec![3]);
+    assert_eq!(kept.title(&document), "Kept settings: the same settings");
+    document.seeds = 90;
+    assert_eq!(kept.title(&document), "Kept settings: seeds 60 (left: 90)");
+    (document.preset, document.rng, document.surface) = (Preset::Uniform, 7, Surface::Rough);
+    document.island_level = Some(4);
+    let named = "seeds 60 (left: 90), pattern spheres (left: uniform), random seed 1 (left: 7) and 2 more";
+    assert_eq!(kept.title(&document), format!("Kept settings: {named}"));
+    let params = kept.params(&document);
+    assert_eq!((params.seeds, params.rng, params.keep.len()), (60, 1, 0), "other seeds have other numbers");
+    assert_eq!([Way::Level(7).title(&document), Way::Level(7).name()], ["At level 7", "level-7"]);
+    assert_eq!([Way::Before.title(&document), kept.name()], ["Before the last blow", "kept"]);
+}
+
+/// The document at that level breaks by the seeds of the first one, which it reads from a file.
+#[test]
+fn a_view_at_another_level_breaks_as_a_document_of_that_level_does() {
+    let folder = std::env::temp_dir().join(format!("kintsugi-level-beside-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for level in [4, 6] {
+        let mut sandbox = opened("builtin:vase");
+        let whole = sandbox.bodies()[0].def.clone();
+        sandbox.show_beside(&[Way::Level(level)]).unwrap();
+        sandbox.update_beside();
+        assert_eq!(sandbox.columns()[1].state, ColumnState::Voxelising(level));
+        assert!(sandbox.time_waits_for_beside());
+        settle(&mut sandbox);
+        assert_eq!(sandbox.columns()[1].state, ColumnState::Whole);
+        {
+            // The same point of the object is in the same place.
+            let (bodies, _) = sandbox.beside_bodies(0).unwrap();
+            let there = &bodies[0];
+            assert_eq!((bodies.len(), there.shape.as_octree().unwrap().level()), (1, level));
+            let point = whole.shape.shape_from_local(whole.shape.bounds().high);
+            let place =
+                there.world_from_local.transform_point3(there.shape.local_from_shape(point).as_vec3());
+            let own = sandbox.render_bodies(None)[0].world_from_local;
+            let own = own.transform_point3(whole.shape.bounds().high.as_vec3());
+            assert!(place.distance(own) < 1e-4, "{place} {own}");
+        }
+        let hit = aim(&sandbox);
+        strike_pinned(&mut sandbox, hit);
+        settle(&mut sandbox);
+        let told = broken(&sandbox.columns()[1]);
+        assert!(told.differing.is_some_and(|[both, ..]| both > 0) && told.counted_at == Some(level.min(5)));
+
+        let record = sandbox.breaks().records().next_back().unwrap().1;
+        let (pattern, grid) = (record.pattern.clone().unwrap(), record.grid.unwrap());
+        let line = |seed: [f64; 3]| {
+            let place = (grid.origin + grid.h * glam::DVec3::from_array(seed)) / whole.meters_per_unit;
+            format!("{} {} {}\n", place.x, place.y, place.z)
+        };
+        let file = folder.join(format!("{level}.txt"));
+        let seeds: String = pattern.seeds_in_voxels(grid.level).into_iter().map(line).collect();
+        std::fs::write(&file, seeds).unwrap();
+        let mut other = opened_scene(Scene::of_mesh("builtin:vase", level));
+        tune(&mut other, |tuning| tuning.fracture.seeds_file = Some(file.display().to_string()));
+        let body = &other.bodies()[0];
+        let same = Aim {
+            body: body.id,
+            point_in_grid: body.def.shape.local_from_shape(record.impact.point),
+            direction_in_grid: record.impact.direction,
+        };
+        strike_pinned(&mut other, same);
+        assert_eq!(leaves_beside(&sandbox, 0), own_leaves(&other), "level {level}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn before_the_last_blow_the_body_moves_as_if_it_were_not_struck() {
+    let falling = || {
+        let mut scene = Scene::of_mesh("builtin:box", 6);
+        (scene.bodies[0].on_floor, scene.bodies[0].position) = (false, glam::DVec3::Y * 40.0);
+        opened_scene(scene)
+    };
+    let (mut free, mut sandbox) = (falling(), falling());
+    // Large pieces, so that one breaks again.
+    tune(&mut sandbox, |tuning| tuning.fracture.seeds = 8);
+    sandbox.show_beside(&[Way::Before]).unwrap();
+    for _ in 0..4 {
+        step(&mut sandbox);
+        free.step().unwrap();
+    }
+    let hit = aim(&sandbox);
+    sandbox.pin(hit);
+    sandbox.end_gesture();
+    settle(&mut sandbox);
+    assert_eq!((leaves_beside(&sandbox, 0).len(), &sandbox.columns()[1].state), (1, &ColumnState::Whole));
+    sandbox.unpin();
+    sandbox.end_gesture();
+    strike(&mut sandbox, &hit);
+    for _ in 0..6 {
+        step(&mut sandbox);
+        free.step().unwrap();
+    }
+    settle(&mut sandbox);
+    assert!(sandbox.bodies().len() > 1);
+    let (bodies, _) = sandbox.beside_bodies(0).unwrap();
+    let (own, alone) = (bodies[0].world_from_local, free.render_bodies(None)[0].world_from_local);
+    assert!(bodies.len() == 1 && own.abs_diff_eq(alone, 1e-4), "{own} {alone}");
+    assert_eq!(sandbox.columns()[1].state, ColumnState::Whole);
+
+    // Before a second blow there are the pieces of the first.
+    let pieces = own_leaves(&sandbox);
+    let piece = aim(&sandbox);
+    strike(&mut sandbox, &piece);
+    settle(&mut sandbox);
+    assert_eq!(leaves_beside(&sandbox, 0), pieces);
+    assert_eq!(broken(&sandbox.columns()[1]).pieces, pieces.len());
+}
+
+#[test]
+fn views_draw_the_inside_of_their_own_breaks() {
+    let mut sandbox = opened("builtin:vase");
+    tune(&mut sandbox, |tuning| {
+        [Maker::Seeds, Maker::Fbs].into_iter().for_each(|maker| tuning.view.inside.of(maker).on = true);
+    });
+    let kept = sandbox.settings_to_keep();
+    sandbox.show_beside(&[kept, way("box-cut")]).unwrap();
+    let hit = aim(&sandbox);
+    strike(&mut sandbox, &hit);
+    settle(&mut sandbox);
+    let start = Instant::now();
+    sandbox.update_looking();
+    while sandbox.looking().is_reading {
+        assert!(start.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(5));
+        sandbox.update_looking();
+    }
+    // The same settings make the same drawing in the same place; a mesh that is cut has no cells of voxels.
+    let (own, beside) = (sandbox.inside_overlay().unwrap(), sandbox.beside_overlay(0).unwrap());
+    let count = |overlay: &crate::render::Overlay| [overlay.points.len(), overlay.lines.len()];
+    assert!(count(own) == count(beside) && !own.points.is_empty());
+    assert!(own.points.iter().zip(&beside.points).all(|(a, b)| a.at.distance(b.at) < 1e-4));
+    assert!(sandbox.beside_overlay(1).is_none());
+    tune(&mut sandbox, |tuning| tuning.view.inside = crate::scene::InsideView::default());
+    settle(&mut sandbox);
+    assert!(sandbox.beside_overlay(0).is_none());
 }

@@ -10,7 +10,7 @@ use crate::{
     fracture::FractureError,
     scene::{
         BodyInfo, BreakJob, BreakLog,
-        breaking::{Blow, Cause, TimedBreak, Waiting, Workshop},
+        breaking::{Blow, Cause, Seeds, TimedBreak, Waiting, Workshop},
         document::Document,
         stage::Stage,
     },
@@ -74,7 +74,7 @@ impl Breaking {
                 // An earlier blow in the queue has used this seed meanwhile.
                 next.params.rng = document.tuning().fracture.rng;
             }
-            let body = (&body.def, &body.state, info.is_intact());
+            let body = (&body.def, &body.state, Seeds::of(info.is_intact()));
             self.job = Some(BreakJob::start(tools.arena, tools.passes, body, next));
         }
     }

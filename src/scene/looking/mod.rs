@@ -4,6 +4,7 @@
 //! In: the view's [`InsideView`]. Out: an overlay for the picture and figures for the panel. A worker with octrees of
 //! its own breaks a copy of the body and reads back; the window's thread only places and colours the result.
 
+mod one_break;
 mod report;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use std::{
 
 use glam::Mat4;
 
+pub(in crate::scene) use one_break::{BreakInside, OneBreak};
 pub use report::{LabelReport, LookingReport, Subject};
 
 use self::worker::{ToBreak, blueprint, read};

@@ -1,4 +1,4 @@
-//! Comparison views beside the document: the same blows by other methods. Nothing here changes the document.
+//! Comparison views beside the document: the same blows in other ways. Nothing here changes the document.
 
 use std::{
     collections::BTreeMap,
@@ -12,9 +12,9 @@ use super::Sandbox;
 use crate::{
     bodies::BodyDef,
     gpu::GpuError,
-    render::RenderBody,
+    render::{Overlay, RenderBody},
     scene::{
-        BreakRecord, ColumnView, Differing, Way,
+        BodyInfo, BreakRecord, ColumnView, Differing, Way,
         beside::{self, PieceTrees, Strike},
         stage::Appearance,
     },
@@ -22,8 +22,8 @@ use crate::{
 };
 
 impl Sandbox {
-    /// Shows views with these methods beside the document, at most two; with an empty list none. Closed views free all
-    /// their data.
+    /// Shows views of these ways beside the document, at most two; with an empty list none. Closed views free all their
+    /// data.
     ///
     /// # Errors
     /// [`GpuError`]; nothing has changed then.
@@ -31,7 +31,16 @@ impl Sandbox {
         self.beside.show(ways, self.stage.compute())
     }
 
-    /// The methods of the comparison views.
+    /// The settings that the next blow of the user's would have, to be kept in a view: on the body of the pinned
+    /// impact, or on the object that the panels show.
+    #[must_use]
+    pub fn settings_to_keep(&self) -> Way {
+        let pinned = self.document.tuning().pin.as_ref().map(|pin| self.stage.info_or_whole(pin.aim.body));
+        let shown = || BodyInfo { object: self.document.shown_object(), ..BodyInfo::default() };
+        Way::kept(self.document.tuned_params(&pinned.unwrap_or_else(shown)))
+    }
+
+    /// What the comparison views change.
     #[must_use]
     pub fn ways_beside(&self) -> Vec<Way> {
         self.beside.ways()
@@ -45,22 +54,37 @@ impl Sandbox {
         }
         let state = self.beside.own_state(&self.stage, &self.breaks);
         let state = if self.jobs.breaking.is_busy() { beside::ColumnState::Breaking } else { state };
-        let own = self.fallen().into_values().last().map(|record| Way::of(&record.params));
-        let pinned = self.document.tuning().pin.is_some();
-        let way = own.filter(|_| !pinned).unwrap_or_else(|| Way::of(&self.document.tuning().fracture));
-        let others = self.beside.columns().iter();
-        let others =
-            others.map(|column| ColumnView { way: column.way(), state: self.beside.state_of(column) });
-        std::iter::once(ColumnView { way, state }).chain(others).collect()
+        let record = self.fallen().into_values().last();
+        let tuned = &self.document.tuning().fracture;
+        let params = match &self.document.tuning().pin {
+            None => record.map_or(tuned, |record| &record.params),
+            Some(_) => tuned,
+        };
+        let others = self.beside.columns().iter().map(|column| ColumnView {
+            way: column.way().clone(),
+            title: column.way().title(params),
+            state: column.state(),
+        });
+        let way = Way::of(params);
+        std::iter::once(ColumnView { title: way.label(), way, state }).chain(others).collect()
     }
 
-    /// Bodies and octrees of a comparison view for the renderer; 0 is the first view.
+    /// Bodies and octrees of a comparison view for the renderer; 0 is the first view. No bodies where the drawing of
+    /// the inside is shown alone.
     #[must_use]
     pub fn beside_bodies(&self, column: usize) -> Option<(Vec<RenderBody>, &Arc<RwLock<Arena>>)> {
         let column = self.beside.columns().get(column)?;
         // Selections refer to the document's body ids, not the view's.
         let look = Appearance { selected: Arc::default(), ..self.look() };
-        Some((column.render_bodies(&look, self.beside.pinned()), column.stage().arena()))
+        let is_alone = self.document.tuning().view.inside.only && column.overlay().is_some();
+        let bodies = if is_alone { Vec::new() } else { column.render_bodies(&look, self.beside.pinned()) };
+        Some((bodies, column.stage().arena()))
+    }
+
+    /// The drawing of the inside of a comparison view's last break; 0 is the first view.
+    #[must_use]
+    pub fn beside_overlay(&self, column: usize) -> Option<&Arc<Overlay>> {
+        self.beside.columns().get(column)?.overlay()
     }
 
     /// How the crack voxels of the first comparison view differ from the document's, and the transform from their grid to where
@@ -68,10 +92,10 @@ impl Sandbox {
     pub(super) fn differences(&self) -> Option<(Arc<Differing>, Mat4)> {
         let found = self.beside.differing()?;
         let record = self.fallen().into_values().last()?;
-        let (grid, state) = (record.grid?, record.state);
+        let state = record.state;
         let world = DMat4::from_rotation_translation(state.rotation, state.position)
             * DMat4::from_translation(-record.whole.centre)
-            * grid.to_mesh();
+            * found.grid.to_mesh();
         Some((Arc::clone(found), world.as_mat4()))
     }
 
@@ -121,8 +145,11 @@ impl Sandbox {
             return;
         }
         let fallen = self.fallen();
-        let own = fallen.values().last().and_then(|record| {
-            Some(PieceTrees { forest: record.forest_of_parts()?, trees: record.trees.clone() })
+        // The octrees of a mesh that was cut only stand in for its pieces.
+        let last = fallen.values().last().filter(|record| record.params.method.entry().of_voxels);
+        let own = last.and_then(|record| {
+            let forest = record.forest_of_parts()?;
+            Some(PieceTrees { forest, trees: record.trees.clone(), grid: record.grid? })
         });
         let fallen = fallen.into_iter().map(|(number, record)| {
             let whole = record.broken.is_none().then(|| self.whole(record.object)).flatten();
@@ -133,6 +160,8 @@ impl Sandbox {
             own,
             pinned: self.pinned_strike(),
             stage: &self.stage,
+            objects: self.document.objects(),
+            tuning: self.document.tuning(),
             passes: &self.passes,
             is_busy: self.is_breaking() || self.history.is_changing(),
             is_settled: false,
@@ -141,13 +170,13 @@ impl Sandbox {
     }
 
     /// The breaks in the ancestry of the present bodies, the first one first.
-    fn fallen(&self) -> BTreeMap<usize, &BreakRecord> {
+    pub(super) fn fallen(&self) -> BTreeMap<usize, &BreakRecord> {
         let bodies = self.stage.bodies().iter();
         bodies.flat_map(|body| self.breaks.line(self.stage.info_or_whole(body.id).origin)).collect()
     }
 
     /// An object before its first break.
-    fn whole(&self, object: usize) -> Option<BodyDef> {
+    pub(super) fn whole(&self, object: usize) -> Option<BodyDef> {
         let first = self.history.first().and_then(|first| first.stage.body_of(object));
         first.or_else(|| self.stage.projectile_of(object).cloned())
     }

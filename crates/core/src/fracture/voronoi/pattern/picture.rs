@@ -33,6 +33,8 @@ const OFFSET: f64 = 0.5;
 pub enum SeedSource {
     /// At these places, each a body of its own.
     Points(Vec<DVec3>),
+    /// At these places, with the object ids of [`Pattern::objects`]: the cells of another pattern.
+    Cells(Vec<DVec3>, Vec<u32>),
     /// Along the lines of a picture.
     Picture(Arc<CrackPicture>),
 }
@@ -41,8 +43,10 @@ impl SeedSource {
     /// The same, with other coordinates.
     #[must_use]
     pub fn placed(&self, place: impl Fn(DVec3) -> DVec3) -> Self {
+        let all = |points: &[DVec3]| points.iter().map(|point| place(*point)).collect::<Vec<_>>();
         match self {
-            Self::Points(points) => Self::Points(points.iter().map(|point| place(*point)).collect()),
+            Self::Points(points) => Self::Points(all(points)),
+            Self::Cells(points, objects) => Self::Cells(all(points), objects.clone()),
             Self::Picture(picture) => Self::Picture(Arc::clone(picture)),
         }
     }
@@ -51,7 +55,7 @@ impl SeedSource {
     #[must_use]
     pub fn count(&self) -> u32 {
         match self {
-            Self::Points(points) => points.len() as u32,
+            Self::Points(points) | Self::Cells(points, _) => points.len() as u32,
             Self::Picture(picture) => picture.seeds.len() as u32,
         }
     }
@@ -63,6 +67,14 @@ impl SeedSource {
     pub(super) fn pattern(&self, impact: Impact, bounds: Aabb, level: u32) -> Result<Pattern, PatternError> {
         match self {
             Self::Points(points) => Pattern::from_file_points(points, level),
+            Self::Cells(points, objects) => {
+                let pattern = Pattern { objects: objects.clone(), ..Pattern::from_points(points, level)? };
+                if pattern.objects_are_sound() {
+                    return Ok(pattern);
+                }
+                let text = "every seed needs an object id: the index of the first seed of its body";
+                Err(PatternError::Bad(text.into()))
+            }
             Self::Picture(picture) => picture.pattern(impact, bounds, level),
         }
     }
