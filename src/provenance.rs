@@ -1,6 +1,7 @@
 //! Origin of this program's results: version, commit and command line, for reports, tables and pictures.
 //!
-//! In: the arguments that the program was started with, once. Out: the command line for `kintsugi repeat`.
+//! In: the arguments that the program was started with, once. Out: the command line for `kintsugi repeat`; words of
+//! other command lines, quoted.
 
 use std::{ffi::OsString, sync::OnceLock};
 
@@ -36,4 +37,15 @@ pub fn here() -> Provenance {
 #[must_use]
 pub fn of_mesh(mesh_sha256: String, up: Up) -> Provenance {
     Provenance { mesh_sha256: Some(mesh_sha256), up, ..here() }
+}
+
+/// Quotes a word for a POSIX shell.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
 }

@@ -23,6 +23,8 @@ pub enum Purpose {
     ExportFolder,
     /// Where to write a chart.
     Chart,
+    /// Where to write the sheet of variants.
+    Sheet,
 }
 
 /// An open dialog.
@@ -83,7 +85,12 @@ impl Dialog {
     /// Opens a dialog; `name` is the proposed file name, without its ending.
     pub fn open(purpose: Purpose, name: &str) -> Self {
         let (sender, receiver) = mpsc::channel();
-        let name = format!("{name}.{}", if purpose == Purpose::Chart { "csv" } else { "toml" });
+        let ending = match purpose {
+            Purpose::Chart => "csv",
+            Purpose::Sheet => "png",
+            _ => "toml",
+        };
+        let name = format!("{name}.{ending}");
         listen();
         std::thread::spawn(move || {
             *HEARD.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -111,6 +118,11 @@ impl Dialog {
                 Purpose::Chart => dialog
                     .set_title("Save the chart")
                     .add_filter("Table (.csv) or drawing (.svg)", &["csv", "svg"])
+                    .set_file_name(name)
+                    .save_file(),
+                Purpose::Sheet => dialog
+                    .set_title("Save the sheet")
+                    .add_filter("Picture (.png)", &["png"])
                     .set_file_name(name)
                     .save_file(),
                 Purpose::ExportFolder => dialog.set_title("Export into a folder").pick_folder(),

@@ -281,6 +281,7 @@ impl Shown {
                 tour: session.shows_tour(),
                 earlier_sessions: &earlier,
                 export: session.export_view(),
+                sheet: session.sheet_view(),
                 presets: session.presets(),
                 prompt: session.path_prompt(),
                 question: session.question(),

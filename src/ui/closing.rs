@@ -27,6 +27,7 @@ enum Open {
     List,
     /// A text field that has the keyboard.
     Field(Id),
+    Sheet,
     Export,
     Pin,
     Selection,
@@ -45,6 +46,7 @@ fn topmost(ctx: &egui::Context, state: &UiState, input: &UiInput<'_>, field: Opt
         .or(when(state.scenes.is_open, Open::Scenes))
         .or(when(Popup::is_any_open(ctx), Open::List))
         .or(field.map(Open::Field))
+        .or(when(input.sheet.is_some(), Open::Sheet))
         .or(when(input.export.is_some(), Open::Export))
         .or(when(input.pin.is_some(), Open::Pin))
         .or_else(|| when(selects(), Open::Selection))
@@ -77,6 +79,7 @@ pub(super) fn by_escape(ctx: &egui::Context, state: &mut UiState, input: &UiInpu
         Some(Open::Help) => state.help = false,
         Some(Open::Scenes) => state.scenes.is_open = false,
         Some(Open::List) => Popup::close_all(ctx),
+        Some(Open::Sheet) => out.push(Command::ToggleSheet),
         Some(Open::Export) => out.push(Command::ToggleExport),
         Some(Open::Pin) => out.push(Command::Unpin),
         Some(Open::Selection) => out.push(Command::Select(Vec::new())),

@@ -323,19 +323,19 @@ fn foot(ui: &mut egui::Ui, view: &ExportView<'_>, why_not: Option<&str>, out: &m
         let text = egui::RichText::new(last.line()).small().color(theme::GOOD);
         ui.add(egui::Label::new(text).wrap());
         if let Some(command) = &last.command {
-            repeat(ui, command, out);
+            repeat(ui, "export_copy", command, out);
         }
     }
 }
 
-/// The command line that repeats the export, with a button that copies it.
-fn repeat(ui: &mut egui::Ui, command: &str, out: &mut UiOutput) {
+/// The command line that makes the same, with a button of this name that copies it.
+pub(super) fn repeat(ui: &mut egui::Ui, name: &'static str, command: &str, out: &mut UiOutput) {
     ui.add_space(4.0);
     ui.horizontal(|ui| {
         ui.label(egui::RichText::new("The same without a window:").small().color(theme::DIM));
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             let copy = ui.small_button("Copy").on_hover_text("Put the command on the clipboard");
-            out.name("export_copy", &copy);
+            out.name(name, &copy);
             if copy.clicked() {
                 ui.ctx().copy_text(command.to_owned());
             }

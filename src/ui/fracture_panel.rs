@@ -103,6 +103,15 @@ fn random_seed(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
         }
         ui.checkbox(&mut new.lock_rng, "lock").on_hover_text("Keep this number for every blow");
     });
+    ui.horizontal(|ui| {
+        let tip = "The same blow with other values of a parameter, on a sheet to choose from; random seeds at first";
+        label(ui, "Variants", tip);
+        let sheet = ui.button("sheet …").on_hover_text(tip);
+        out.name("sheet_open", &sheet);
+        if sheet.clicked() {
+            out.push(Command::ToggleSheet);
+        }
+    });
 }
 
 /// How crack faces look, which parts form one piece, and what happens to small pieces.

@@ -26,6 +26,7 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, input: &UiInput<'_>
         (PathPurpose::Save, None) => ("Save the scene", "Save"),
         (PathPurpose::SaveStanding, None) => ("Save the scene as it stands", "Save"),
         (PathPurpose::Chart, None) => ("Save the chart as .csv or .svg", "Save"),
+        (PathPurpose::Sheet, None) => ("Save the sheet as .png", "Save"),
     };
     let width = (ctx.content_rect().width() - 80.0).clamp(160.0, 460.0);
     let area = egui::Area::new(egui::Id::unique("path prompt")).order(egui::Order::Foreground);

@@ -12,7 +12,7 @@ use crate::{
     compute::{Choice, Compute},
     fracture::Preset,
     render::Camera,
-    scene::{Arrived, ExportOrder, Scene, presets::presets},
+    scene::{Arrived, ExportOrder, Scene, presets::presets, variants::SheetOrder},
 };
 
 /// A sandbox with the panels on it.
@@ -26,6 +26,8 @@ pub(super) struct Panels {
     pub question: Option<Question>,
     /// Settings of the export panel, while it is open.
     pub export: Option<ExportOrder>,
+    /// The sheet of variants, while it is open.
+    pub sheet: Option<(SheetOrder, Vec<SheetTile>)>,
     pub notices: Vec<Notice>,
     replay: ReplayView,
     keymap: Keymap,
@@ -62,6 +64,7 @@ impl Panels {
             prompt: None,
             question: None,
             export: None,
+            sheet: None,
             notices: Vec::new(),
             replay: ReplayView::default(),
             keymap: Keymap::default(),
@@ -83,6 +86,15 @@ impl Panels {
             choosing: false,
             job: None,
             last: None,
+        });
+        let sheet = self.sheet.as_ref().map(|(order, tiles)| SheetView {
+            order,
+            columns: tiles.len(),
+            tiles,
+            kept: None,
+            levels: Some([4, 4]),
+            problem: None,
+            command: None,
         });
         let input = UiInput {
             sandbox: Some(&self.sandbox),
@@ -109,6 +121,7 @@ impl Panels {
             tour: self.tour,
             earlier_sessions: &[],
             export,
+            sheet,
             prompt: self.prompt.as_ref(),
             question: self.question.as_ref(),
             presets: &self.presets,
@@ -137,6 +150,9 @@ impl Panels {
                     self.asked.push(Command::EditPieces(edit));
                 }
                 Command::ChangeExport(order) => self.export = Some(*order),
+                Command::ChangeSheet(order) => {
+                    self.sheet.iter_mut().for_each(|(own, _)| own.clone_from(&order));
+                }
                 Command::Hover(_) => {}
                 other => self.asked.push(other),
             }

@@ -6,7 +6,7 @@ use super::{Command, Keymap, Tool};
 use crate::{
     gpu::StageTiming,
     render::{Camera, Pixels},
-    scene::{ExportOrder, Exported, MaterialPreset, Sandbox, Tuning},
+    scene::{ExportOrder, Exported, MaterialPreset, Sandbox, Tuning, variants::SheetOrder},
 };
 
 /// What the panels show.
@@ -59,6 +59,8 @@ pub struct UiInput<'a> {
     pub earlier_sessions: &'a [KeptSession],
     /// The export panel, while it is open.
     pub export: Option<ExportView<'a>>,
+    /// The sheet of variants, while it is open.
+    pub sheet: Option<SheetView<'a>>,
     /// The prompt for a path, where the desktop has no file dialogs.
     pub prompt: Option<&'a PathPrompt>,
     /// The question that waits for an answer.
@@ -163,6 +165,33 @@ pub struct ExportView<'a> {
     pub last: Option<&'a Exported>,
 }
 
+/// What the sheet of variants shows.
+pub struct SheetView<'a> {
+    /// What it varies.
+    pub order: &'a SheetOrder,
+    /// Tiles next to each other.
+    pub columns: usize,
+    /// Tiles, row by row.
+    pub tiles: &'a [SheetTile],
+    /// The tile whose values the panels have.
+    pub kept: Option<usize>,
+    /// Leaf level at which tiles break, and that of the object.
+    pub levels: Option<[u32; 2]>,
+    /// Why there are no tiles.
+    pub problem: Option<&'a str>,
+    /// The command that draws the same sheet.
+    pub command: Option<&'a str>,
+}
+
+/// A tile of the sheet of variants.
+#[derive(Clone, Debug)]
+pub struct SheetTile {
+    /// Its values.
+    pub label: String,
+    /// Its picture and the number of its pieces, or why there are none; `None` until it is made.
+    pub made: Option<Result<(Arc<Pixels>, usize), String>>,
+}
+
 /// What the path is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathPurpose {
@@ -176,6 +205,8 @@ pub enum PathPurpose {
     SaveStanding,
     /// Write a chart.
     Chart,
+    /// Write the sheet of variants.
+    Sheet,
 }
 
 /// A prompt for a path.

@@ -181,12 +181,17 @@ impl Session {
             PathPurpose::Save => Purpose::Save,
             PathPurpose::SaveStanding => Purpose::SaveStanding,
             PathPurpose::Chart => Purpose::Chart,
+            PathPurpose::Sheet => Purpose::Sheet,
         };
         let Some(path) = path else { return self.answered(purpose, Answer::Cancelled) };
         if matches!(purpose, Purpose::Open | Purpose::Add) {
             return self.answered(purpose, Answer::Chosen(path));
         }
-        let path = if purpose == Purpose::Chart { with_chart_ending(&path) } else { with_ending(&path) };
+        let path = match purpose {
+            Purpose::Chart => with_ending_of(&path, CHARTS),
+            Purpose::Sheet => with_ending_of(&path, &["png"]),
+            _ => with_ending(&path),
+        };
         if path.exists() && prompt.there.as_ref() != Some(&path) {
             let proposed = path.display().to_string();
             self.saving.prompt = Some(PathPrompt { there: Some(path), proposed, ..prompt });
@@ -207,6 +212,9 @@ impl Session {
                 let name = self.saving.chart.as_ref().map_or_else(String::new, |chart| chart.file_stem());
                 free_file(&folder, &name, "csv").unwrap_or(folder).display().to_string()
             }
+            PathPurpose::Sheet => {
+                free_file(&folder, &self.sheet_stem(), "png").unwrap_or(folder).display().to_string()
+            }
         };
         self.saving.prompt = Some(PathPrompt { asks, proposed, there: None });
     }
@@ -217,7 +225,10 @@ impl Session {
         }
         if !self.saving.is_asking() {
             let chart = self.saving.chart.as_ref().filter(|_| purpose == Purpose::Chart);
-            let name = chart.map_or_else(|| self.scene_name(), |chart| chart.file_stem());
+            let name = match purpose {
+                Purpose::Sheet => self.sheet_stem(),
+                _ => chart.map_or_else(|| self.scene_name(), |chart| chart.file_stem()),
+            };
             self.saving.dialog = Some(Dialog::open(purpose, &name));
         }
     }
@@ -229,6 +240,7 @@ impl Session {
             (Purpose::Save | Purpose::SaveStanding, Answer::Chosen(path)) => self.save_as(&path, purpose),
             (Purpose::ExportFolder, Answer::Chosen(path)) => self.chose_export_folder(&path),
             (Purpose::Chart, Answer::Chosen(path)) => self.write_chart(path),
+            (Purpose::Sheet, Answer::Chosen(path)) => self.write_sheet(&path),
             (Purpose::Save | Purpose::SaveStanding, Answer::Cancelled) => self.tell_nothing_saved(),
             (_, Answer::Cancelled) => {}
             (Purpose::ExportFolder, Answer::Missing | Answer::Failed(_)) => self.say(
@@ -261,7 +273,7 @@ impl Session {
     /// so a file of the name with an added ending is never written over.
     fn write_chart(&mut self, path: PathBuf) {
         let Some(chart) = self.saving.chart.take() else { return };
-        let ended = with_chart_ending(&path);
+        let ended = with_ending_of(&path, CHARTS);
         if ended != path && ended.symlink_metadata().is_ok() {
             let text = "nothing was saved: there is such a file already; choose another name";
             return self.say(NoticeKind::Error, format!("{}: {text}", ended.display()));
@@ -280,6 +292,7 @@ impl Session {
             Purpose::SaveStanding => PathPurpose::SaveStanding,
             Purpose::Add => PathPurpose::Add,
             Purpose::Chart => PathPurpose::Chart,
+            Purpose::Sheet => PathPurpose::Sheet,
             Purpose::Open | Purpose::ExportFolder => PathPurpose::Open,
         });
     }
@@ -415,15 +428,15 @@ fn free_file(folder: &Path, name: &str, ending: &str) -> Option<PathBuf> {
     std::iter::once(folder.join(format!("{name}.{ending}"))).chain(numbered).find(|p| !p.exists())
 }
 
-/// A path whose ending says how a chart is written: as a table where the user named neither form.
-fn with_chart_ending(path: &Path) -> PathBuf {
-    let is_known =
-        |ending: &std::ffi::OsStr| ["csv", "svg"].iter().any(|known| ending.eq_ignore_ascii_case(known));
-    if path.extension().is_some_and(is_known) {
-        return path.to_path_buf();
-    }
+/// Endings by which a chart is written, as a table or a drawing.
+const CHARTS: &[&str] = &["csv", "svg"];
+
+/// A path with one of these endings: the first one is added where the user named none of them.
+pub(super) fn with_ending_of(path: &Path, endings: &[&str]) -> PathBuf {
+    let is_known = |ending: &std::ffi::OsStr| endings.iter().any(|known| ending.eq_ignore_ascii_case(known));
+    let first = endings.first().filter(|_| !path.extension().is_some_and(is_known));
     let mut name = path.as_os_str().to_os_string();
-    name.push(".csv");
+    first.into_iter().for_each(|first| name.push(format!(".{first}")));
     name.into()
 }
 

@@ -15,6 +15,7 @@ use crate::{
     files,
     fracture::FractureParams,
     mesh::{Up, digest::sha256},
+    scene::variants::put,
 };
 
 /// Size limit of a job file, bytes.
@@ -276,25 +277,6 @@ fn combinations(axes: &[Axis]) -> Vec<Vec<&Value>> {
         all = all.into_iter().flat_map(with).collect();
     }
     all
-}
-
-/// Sets the value at a path, replacing non-tables along the path.
-pub fn put(table: &mut Table, path: &[String], value: Value) {
-    match path {
-        [] => {}
-        [name] => {
-            table.insert(name.clone(), value);
-        }
-        [name, rest @ ..] => {
-            let inner = table.entry(name.clone()).or_insert_with(|| Value::Table(Table::new()));
-            if !inner.is_table() {
-                *inner = Value::Table(Table::new());
-            }
-            if let Some(inner) = inner.as_table_mut() {
-                put(inner, rest, value);
-            }
-        }
-    }
 }
 
 /// Overrides `table` with the values of `own`.

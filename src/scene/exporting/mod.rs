@@ -30,6 +30,7 @@ use crate::{
         MeshKind, Meshes, Needs, PieceReport, Placing, SMALLEST_MESH, Watch, checks, made_of_voxels,
         report::write_json, scene_report::SceneReport, to_nanoseconds,
     },
+    provenance::quoted,
     render::Camera,
     shape::Shape,
     svo::Grid,
@@ -444,16 +445,6 @@ impl Repeat {
             command += &format!(" --object {object}");
         }
         command
-    }
-}
-
-/// Quotes a word for a POSIX shell.
-fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
     }
 }
 

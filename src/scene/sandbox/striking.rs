@@ -8,7 +8,7 @@ use glam::DVec3;
 
 use super::{Sandbox, SandboxError};
 use crate::{
-    bodies::{Body, BodyId},
+    bodies::{Body, BodyDef, BodyId},
     export::checks::Check,
     fracture::{Break, FractureParams, Impact, generations::default_impact},
     scene::{
@@ -18,6 +18,7 @@ use crate::{
             world_from_local,
         },
         jobs::{Checks, Velocities},
+        variants::Struck,
     },
     shape::Shape,
     svo::Arena,
@@ -78,6 +79,40 @@ impl Sandbox {
     #[must_use]
     pub fn hardest_push(&self) -> Option<HardPush> {
         self.push.filter(|push| push.time <= self.stage.time())
+    }
+
+    /// The blow that a sheet of variants shows, with the parameters that it would have now: the pinned one, else the
+    /// last one that broke a whole object, else one from the front. If the panels change one object alone, it is one
+    /// on that. `None` if there is no such object.
+    #[must_use]
+    pub fn struck(&self) -> Option<Struck> {
+        let is_meant = |object: usize| self.document.focus().is_none_or(|focus| focus == object);
+        let standing = |body: &Body| BodyDef { state: body.state, ..body.def.clone() };
+        let pinned = || {
+            let pin = self.document.tuning().pin.as_ref()?;
+            let body = self.stage.body(pin.aim.body)?;
+            let info = self.stage.info_or_whole(body.id);
+            is_meant(info.object).then(|| (standing(body), info, pin.aim.impact(), pin.kept.clone()))
+        };
+        let fallen = || {
+            let is_it = |record: &&BreakRecord| record.broken.is_none() && is_meant(record.object);
+            let record = self.fallen().into_values().rev().find(is_it)?;
+            let def = BodyDef { state: record.state, ..self.whole(record.object)? };
+            let point = def.shape.local_from_shape(record.impact.point);
+            let info = BodyInfo { object: record.object, ..BodyInfo::default() };
+            Some((def, info, Impact { point, ..record.impact }, None))
+        };
+        let from_the_front = || {
+            let mut all = self.stage.bodies().iter().map(|body| (body, self.stage.info_or_whole(body.id)));
+            let (body, info) = all.find(|(_, info)| info.is_intact() && is_meant(info.object))?;
+            Some((standing(body), info, front(&body.def.shape), None))
+        };
+        let (def, info, impact, kept) = pinned().or_else(fallen).or_else(from_the_front)?;
+        let mut params = self.document.tuned_params(&info);
+        params.interior = self.document.interior_of(info.object);
+        let scene = &self.document.objects().get(info.object)?.scene;
+        let (intact, level, file) = (info.is_intact(), def.octree().level(), (scene.file.clone(), scene.up));
+        Some(Struck { def, intact, impact, kept, params, level, file })
     }
 
     /// Breaks a body with the tuned parameters; the pieces exist once [`Sandbox::poll`] says so.
