@@ -18,7 +18,7 @@ use crate::{
         Aside, Assembly, ContactLog, ExportError, Format, PairLog, StepLog, Trajectory, Watch, to_picoseconds,
     },
     registry::LEFT_OUT,
-    scene::{MAX_FIELD_LEVEL, Sandbox},
+    scene::{FieldSelection, MAX_FIELD_LEVEL, Sandbox},
     voxelize::Progress,
 };
 
@@ -57,6 +57,19 @@ pub struct SimulateArgs {
     /// Octree level of the cells of distance fields, 1 to 7, for --contacts field; without it, as the scene says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_FIELD_LEVEL)))]
     field_level: Option<u32>,
+    /// Points that a query of distance fields adds to the first ones, for --contacts field: deepest, points deeper than the
+    /// deepest contact; or epsilon, all points deeper than --field-epsilon, as published (Glondu and others 2012); without
+    /// it, as the scene says
+    #[arg(long, value_name = "NAME", value_parser = parse_selection)]
+    field_selection: Option<FieldSelection>,
+    /// Contacts of a query of distance fields that are enough, the paper's m, for --contacts field; 0: every point that
+    /// collides is a contact; without it, as the scene says
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(0..=4096))]
+    field_most_points: Option<u32>,
+    /// Depth up to which contacts of distance fields may be left out, the paper's epsilon, 0 to 1: a share of the radius of
+    /// the body whose points they are, for --contacts field; without it, as the scene says
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    field_epsilon: Option<f64>,
     /// Response to contacts: soft, springs in substeps; impulse, hard contacts; or penalty, that of Domaradzki & Martyn
     /// 2016; without it, as the scene says
     #[arg(long, value_name = "NAME", value_parser = by_name::<ResponseId>)]
@@ -103,6 +116,21 @@ pub struct SimulateArgs {
 fn parse_seconds(text: &str) -> Result<f64, String> {
     let within = super::parse_positive(text).ok().filter(|seconds| *seconds <= 1e6);
     within.ok_or_else(|| "a number above 0, at most 1000000, is wanted".into())
+}
+
+/// The selection of this name.
+fn parse_selection(name: &str) -> Result<FieldSelection, String> {
+    match name {
+        "deepest" => Ok(FieldSelection::Deepest),
+        "epsilon" => Ok(FieldSelection::Epsilon),
+        _ => Err("deepest or epsilon is wanted".into()),
+    }
+}
+
+/// Parses a share.
+fn parse_share(text: &str) -> Result<f64, String> {
+    let share = text.trim().parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "a number from 0 to 1 is wanted".into())
 }
 
 /// Limits the frame rate, since all keys of a motion are held in memory.
@@ -242,6 +270,9 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     scene.response = args.response.unwrap_or(scene.response);
     scene.contacts = args.contacts.unwrap_or(scene.contacts);
     scene.field_level = args.field_level.unwrap_or(scene.field_level);
+    scene.field_selection = args.field_selection.unwrap_or(scene.field_selection);
+    scene.field_most_points = args.field_most_points.unwrap_or(scene.field_most_points);
+    scene.field_epsilon = args.field_epsilon.unwrap_or(scene.field_epsilon);
     if scene.adaptive_level.is_some() && scene.camera.is_none() {
         reporter
             .warn("adaptive_level needs a [camera] to measure from; without one every body keeps its level");

@@ -173,6 +173,195 @@ fn a_published_figure_stands_beside_the_papers_object_alone() {
     assert!(notes.contains("stanford-bunny.obj") && notes.contains("builtin:statue"), "{notes}");
 }
 
+/// Whether a table with these heads and rows sets published figures beside ours, or divides by them.
+fn compares(heads: &[String], rows: &[Vec<String>]) -> bool {
+    let is_ratio = |text: &str| text.split(|c: char| !c.is_alphabetic()).any(|word| word == "ratio");
+    let is_published = |text: &str| text.starts_with("published") || text.starts_with("ours / ");
+    let of_both = |text: &String| is_ratio(text) || is_published(text);
+    heads.iter().any(of_both) || rows.iter().flatten().any(of_both)
+}
+
+#[test]
+fn a_table_that_compares_is_told_by_its_heads_and_cells() {
+    let of = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    assert!(compares(&of(&["stage", "published, ms"]), &[]));
+    assert!(compares(&of(&["stage", "ratio of averages"]), &[]));
+    assert!(compares(&of(&["stage", "ms"]), &[of(&["ratio", "2.0"])]));
+    assert!(compares(&of(&["level", "ours / bound"]), &[]));
+    assert!(!compares(&of(&["iteration", "inner by the published test"]), &[of(&["1", "2"])]));
+}
+
+/// With `--quick`, and without any mesh of a document, no object is a document's.
+#[test]
+fn no_entry_compares_another_object_with_a_published_figure() {
+    let out = folder("paper-all").join("papers");
+    let (code, _, err) = paper(&["--quick"], &out);
+    assert_eq!(code, 0, "{err}");
+    let texts = |value: &Value| -> Vec<String> {
+        value.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
+    };
+    let mut published = 0;
+    for entry in page(&out)["entries"].as_array().unwrap() {
+        for table in entry["tables"].as_array().unwrap() {
+            let rows: Vec<Vec<String>> = table["rows"].as_array().unwrap().iter().map(texts).collect();
+            // Planted error to see this fail: a column `published` in a table of Glondu's scenes.
+            let place = format!("{} {}: {table}", entry["document"], entry["figure"]);
+            assert!(!compares(&texts(&table["columns"]), &rows), "{place}");
+            published += usize::from(table["title"].as_str().unwrap().contains("published"));
+        }
+    }
+    assert!(cfg!(not(feature = "papers")) || published >= 9, "tables of the papers' own: {published}");
+}
+
+/// Entries in which a published figure may stand beside ours: their objects are Stanford's.
+const MAY_COMPARE: [(&str, &str); 4] =
+    [("2016", "Figure 4"), ("2016", "Figure 6"), ("2016", "Figure 7"), ("2016", "Table 1")];
+
+/// An entry as `docs/papers.md` has it.
+struct Documented {
+    document: &'static str,
+    /// As in `Figure 4`.
+    heading: String,
+    title: String,
+    /// What follows.
+    text: String,
+}
+
+fn docs() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")
+}
+
+/// The entries of `docs/papers.md`.
+fn documented() -> Vec<Documented> {
+    let text = std::fs::read_to_string(docs().join("papers.md")).unwrap();
+    let mut found: Vec<Documented> = Vec::new();
+    let mut document = "";
+    for line in text.lines() {
+        if let Some(title) = line.strip_prefix("## ") {
+            let names =
+                [("(2016)", "2016"), ("(2018)", "2018"), ("Glondu", "glondu"), ("Chlubna", "chlubna")];
+            let known = names.into_iter().find(|(part, _)| title.contains(part));
+            document = known.map_or("bullet", |(_, name)| name);
+        } else if let Some(head) = line.strip_prefix("### ") {
+            let (heading, title) = head.split_once(": ").unwrap();
+            let (heading, title) = (heading.to_owned(), title.to_owned());
+            found.push(Documented { document, heading, title, text: String::new() });
+        } else if let Some(entry) = found.last_mut() {
+            entry.text += line;
+            entry.text.push('\n');
+        }
+    }
+    found
+}
+
+/// The tables of a Markdown text, each as rows of cells; the first row are the heads.
+fn tables(text: &str) -> Vec<Vec<Vec<String>>> {
+    let mut found: Vec<Vec<Vec<String>>> = Vec::new();
+    let mut in_table = false;
+    for line in text.lines() {
+        let is_row = line.starts_with('|');
+        if is_row && !in_table {
+            found.push(Vec::new());
+        }
+        in_table = is_row;
+        if is_row && !line.starts_with("|-") {
+            let cells = line.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect();
+            found.last_mut().unwrap().push(cells);
+        }
+    }
+    found
+}
+
+/// Only times and hashes of `docs/papers.md` may differ from what the program writes.
+#[test]
+fn the_page_in_the_documents_lists_what_the_program_makes() {
+    let list = run(["paper", "--list"]).unwrap();
+    let documented = documented();
+    assert_eq!(list.lines().count(), documented.len(), "write docs/papers.md anew: kintsugi paper --out DIR");
+    for (line, entry) in list.lines().zip(&documented) {
+        let (document, rest) = line.split_once(' ').unwrap();
+        let (figure, rest) = rest.trim_start().split_once(' ').unwrap();
+        let heading = match figure.split_once('-') {
+            Some(("fig", number)) => format!("Figure {number}"),
+            Some(("table", number)) => format!("Table {number}"),
+            Some(("section", number)) => format!("Section {number}"),
+            _ => figure.to_owned(),
+        };
+        let (title, why) =
+            rest.trim_start().split_once(" (cannot be made: ").unwrap_or((rest.trim_start(), ""));
+        // Planted error to see this fail: change a title in the program.
+        assert_eq!((entry.document, &entry.heading, &*entry.title), (document, &heading, title));
+        let said = entry.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let cannot = said.strip_prefix("It cannot be made: ").unwrap_or_default();
+        assert_eq!(cannot, why.strip_suffix(')').unwrap_or(why), "{line}");
+        assert!(!said.starts_with("It failed"), "{line}: {said}");
+    }
+}
+
+#[test]
+fn the_page_in_the_documents_compares_where_the_object_is_the_documents() {
+    for entry in documented() {
+        let place = format!("{} {}", entry.document, entry.heading);
+        for table in tables(&entry.text) {
+            let (heads, rows) = table.split_first().unwrap();
+            if !compares(heads, rows) {
+                continue;
+            }
+            assert!(MAY_COMPARE.contains(&(entry.document, &*entry.heading)), "{place}: {table:?}");
+            assert!(!entry.text.contains("The object measured is `builtin:"), "{place}");
+            for row in rows.iter().filter(|row| compares(&[], std::slice::from_ref(row))) {
+                assert!(!row.iter().any(|cell| cell.starts_with("builtin:")), "{place}: {row:?}");
+            }
+        }
+    }
+}
+
+/// Each drawing that the page shows lies beside it, with the hash that the page has, and all of them are small.
+#[test]
+fn the_page_in_the_documents_shows_its_own_drawings() {
+    let (mut shown, mut bytes) = (0, 0);
+    for entry in documented() {
+        for link in entry.text.split("](").skip(1) {
+            let file = docs().join(link.split(')').next().unwrap());
+            // Planted error to see this fail: change a letter in one of the drawings.
+            let sum = sha256(&file);
+            assert!(entry.text.contains(&sum[..16]), "{}: its hash is {sum}", file.display());
+            shown += 1;
+            bytes += std::fs::metadata(&file).unwrap().len();
+        }
+    }
+    assert!(shown >= 5 && bytes < 300_000, "{shown} drawings, {bytes} bytes");
+}
+
+/// The published ray test on a mesh of one's own.
+#[test]
+fn the_ray_test_takes_a_mesh_of_ones_own() {
+    let home = folder("paper-own");
+    let mesh = home.join("own.obj");
+    // A tetrahedron.
+    std::fs::write(&mesh, "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+        .unwrap();
+    let out = home.join("papers");
+    let (code, _, err) = paper(&["2016", "section-3.2", "--mesh", &text(&mesh), "--level", "4"], &out);
+    assert_eq!(code, 0, "{err}");
+    let entry = &page(&out)["entries"][0];
+    let table = &entry["tables"][0];
+    assert!(table["title"].as_str().unwrap().ends_with("level 4"), "{table}");
+    let rows = table["rows"].as_array().unwrap();
+    // Planted error to see this fail: add the built-in shapes.
+    assert!(rows.len() == 1 && rows[0][0] == "own.obj", "{table}");
+    assert!(!entry.to_string().contains(env!("CARGO_TARGET_TMPDIR")), "no path of the machine: {entry}");
+    for (words, why) in [
+        (&["2016", "fig-1", "--mesh", "builtin:vase"][..], "2016 section-3.2"),
+        (&["2016", "section-3.2", "--mesh", "no/such.obj"][..], "no/such.obj"),
+        (&["2016", "section-3.2", "--level", "5"][..], "--mesh"),
+    ] {
+        let (code, _, err) = paper(words, &home.join("other"));
+        assert!(code == 2 && err.contains(why), "{words:?}: {code} {err}");
+        assert!(!home.join("other").exists());
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_the_command_under_way_and_leaves_nothing() {

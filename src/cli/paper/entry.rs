@@ -132,6 +132,17 @@ pub fn number(value: Option<f64>, decimals: usize) -> String {
     }
 }
 
+/// An average and a greatest value, as in `93 (463)`; [`NOTHING`] where there are none.
+#[must_use]
+pub fn range(of: Option<[f64; 2]>, decimals: usize) -> String {
+    of.map_or_else(
+        || NOTHING.to_owned(),
+        |[average, greatest]| {
+            format!("{} ({})", number(Some(average), decimals), number(Some(greatest), decimals))
+        },
+    )
+}
+
 /// `ours` divided by `published`, with two digits behind the point; [`NOTHING`] where one of them is missing or the
 /// published figure is 0.
 #[must_use]
@@ -163,5 +174,11 @@ mod tests {
         table.row(["islands", "1.5"]);
         table.row([String::from("split"), number(Some(2.0), 1)]);
         assert_eq!(table.rows, [["islands", "1.5"], ["split", "2.0"]]);
+    }
+
+    #[test]
+    fn an_average_and_a_greatest_value_are_one_text() {
+        assert_eq!(range(Some([93.2, 463.0]), 0), "93 (463)");
+        assert_eq!(range(None, 2), NOTHING);
     }
 }

@@ -1,6 +1,6 @@
 //! The meshes that the documents broke, told by what is in them.
 //!
-//! In: the folder of `--meshes`; the counts of a mesh that was read. Out: its file; the object that it is. A published
+//! In: the folder of `--meshes`, the file of `--mesh`; the counts of a mesh that was read. Out: its file; the object that it is. A published
 //! figure stands beside ours only where the object measured is the document's. A name is no proof of that: a scene named
 //! after the bunny plays with a built-in statue where the bunny's file is missing.
 
@@ -36,9 +36,23 @@ pub fn object_of(vertices: usize, triangles: usize) -> Option<&'static str> {
     KNOWN.iter().find(same).map(|known| known.object)
 }
 
-/// The folder with the documents' own meshes, if the user has them.
+/// A mesh of the user's own.
+#[derive(Debug)]
+pub struct Own {
+    /// Its file, or `builtin:NAME`.
+    pub path: PathBuf,
+    /// Its name without the folder, for the page.
+    pub name: String,
+    /// Octree level; `None`: that of the entry.
+    pub level: Option<u32>,
+}
+
+/// The folder with the documents' own meshes, if the user has them, and a mesh of the user's own.
 #[derive(Debug, Default)]
-pub struct Meshes(Option<PathBuf>);
+pub struct Meshes {
+    folder: Option<PathBuf>,
+    own: Option<Own>,
+}
 
 impl Meshes {
     /// The folder of `--meshes`.
@@ -53,8 +67,25 @@ impl Meshes {
                     format!("--meshes {path}: there is no such folder; give the one that has the meshes");
                 Err(CliError::Input(message))
             }
-            other => Ok(Self(other.map(Path::to_owned))),
+            other => Ok(Self { folder: other.map(Path::to_owned), own: None }),
         }
+    }
+
+    /// With a mesh of the user's own, and the octree level for it.
+    ///
+    /// # Errors
+    /// [`CliError::Input`] for a file that is no mesh.
+    pub fn with_own(self, path: &Path, level: Option<u32>) -> Result<Self, CliError> {
+        crate::import::read(&path.to_string_lossy())
+            .map_err(|error| crate::cli::input::about(path, error))?;
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        Ok(Self { own: Some(Own { path: path.to_owned(), name, level }), ..self })
+    }
+
+    /// The mesh of the user's own.
+    #[must_use]
+    pub fn own(&self) -> Option<&Own> {
+        self.own.as_ref()
     }
 
     /// The file of that name in it, or one that differs in its ending alone; a name with a path never is there.
@@ -63,7 +94,7 @@ impl Meshes {
         if Path::new(name).file_name()? != name {
             return None;
         }
-        let path = self.0.as_ref()?.join(name);
+        let path = self.folder.as_ref()?.join(name);
         let others = ENDINGS.map(|ending| path.with_extension(ending));
         std::iter::once(path).chain(others).find(|path| path.is_file())
     }
@@ -103,6 +134,12 @@ mod tests {
         assert_eq!(meshes.object("stanford-bunny.obj").unwrap(), None, "a triangle is no bunny");
         assert_eq!([meshes.find("missing.obj"), meshes.find("../stanford-bunny.obj")], [None, None]);
         assert!(Meshes::new(Some(&home.join("none"))).is_err());
+        let own = meshes.with_own(&home.join("stanford-bunny.obj"), Some(5)).unwrap();
+        assert_eq!(
+            own.own().map(|own| (own.name.as_str(), own.level)),
+            Some(("stanford-bunny.obj", Some(5)))
+        );
+        assert!(own.with_own(&home.join("none.obj"), None).is_err());
         std::fs::remove_dir_all(home).unwrap();
     }
 }

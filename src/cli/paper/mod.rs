@@ -57,6 +57,13 @@ pub struct PaperArgs {
     /// stanford-bunny.obj
     #[arg(long, value_name = "DIR")]
     meshes: Option<PathBuf>,
+    /// A mesh of your own, a file or builtin:NAME, for `2016 section-3.2`: how often the published ray test of inner nodes
+    /// is wrong on that mesh alone
+    #[arg(long, value_name = "FILE", requires = "figure")]
+    mesh: Option<PathBuf>,
+    /// Octree level of --mesh, 3 to 9 [default: 6]
+    #[arg(long, value_name = "N", requires = "mesh", value_parser = clap::value_parser!(u32).range(3..=9))]
+    level: Option<u32>,
     /// List the figures and tables, and make none
     #[arg(long)]
     list: bool,
@@ -104,13 +111,13 @@ pub fn run(args: &PaperArgs) -> Result<(), CliError> {
         super::print(&list(&chosen));
         return Ok(());
     };
-    let meshes = Meshes::new(args.meshes.as_deref())?;
+    let meshes = given_meshes(args)?;
     let reporter = Reporter::new(args.json_progress);
     let ran_on = args.compute.open(&reporter)?.ran_on();
     // The wait for a command looks for signals and ends the command before this process ends.
     let asks = signals::ask_first();
     let mut aside = Aside::begin(out)?;
-    aside.spare(args.meshes.clone(), page::FILES)?;
+    aside.spare(args.meshes.iter().chain(&args.mesh).cloned(), page::FILES)?;
     let mut done = Vec::new();
     for entry in chosen {
         signals::asked().map_or(Ok(()), Err)?;
@@ -133,6 +140,22 @@ pub fn run(args: &PaperArgs) -> Result<(), CliError> {
         return Err(CliError::Outcome(format!("{failed} figures could not be made; {shown} says why")));
     }
     Ok(())
+}
+
+/// The meshes that the arguments name.
+///
+/// # Errors
+/// [`CliError::Input`] for a folder that is not there, a file that is no mesh, and a mesh for another entry.
+fn given_meshes(args: &PaperArgs) -> Result<Meshes, CliError> {
+    let meshes = Meshes::new(args.meshes.as_deref())?;
+    let Some(mesh) = &args.mesh else { return Ok(meshes) };
+    if (args.document.as_deref(), args.figure.as_deref()) != (Some("2016"), Some("section-3.2")) {
+        return Err(CliError::Input(
+            "--mesh is for the ray test alone: `kintsugi paper 2016 section-3.2 --mesh FILE --out DIR`"
+                .into(),
+        ));
+    }
+    meshes.with_own(mesh, args.level)
 }
 
 /// The entries that the arguments name, in the order of the documents.

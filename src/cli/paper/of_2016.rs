@@ -1,6 +1,7 @@
 //! Figures and tables of Domaradzki & Martyn 2016.
 
 mod drawn;
+mod far;
 mod levels;
 mod ray_test;
 mod scenes;
@@ -29,5 +30,9 @@ pub(super) const ENTRIES: &[Entry] = &[
     OF.by("fig-6", "Local fracture of the Happy Buddha, physics at level 9", scenes::buddha),
     OF.by("fig-7", "Three dragons break where they touch the floor, physics at level 8", scenes::dragons),
     OF.by("table-1", "Times of the stages of a fracture", table::times),
-    OF.by("section-6.1", "A physics level for each pair, at no extra cost", levels::pair),
+    OF.by(
+        "section-6.1",
+        "A physics level for each pair, at no extra cost; levels by the distance to the camera",
+        levels::pair,
+    ),
 ];

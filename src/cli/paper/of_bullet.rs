@@ -31,6 +31,13 @@ fn sketch(_: &mut Work<'_>) -> Result<Made, CliError> {
     Err(CliError::Outcome(format!("there is no method planes{}", crate::registry::LEFT_OUT)))
 }
 
+/// Why the method has no option for the document's collision margin.
+const MARGIN: &str = "The document shrinks each shard by Bullet's collision margin, a skin that the engine adds to every \
+                      hull again. Hulls have no skin here: shards meet at their own faces. A shrunken shard would have \
+                      less mass than its share of the object, which the check of mass refuses, and no face in common \
+                      with a neighbour, by which bonds, kept cells and touching pieces are found. So the method has no \
+                      margin.";
+
 /// A picture of shards.
 fn shatter(work: &mut Work<'_>) -> Result<Made, CliError> {
     let (seeds, size) = (work.pick("60", "12"), work.pick("960x720", "320x240"));
@@ -40,6 +47,7 @@ fn shatter(work: &mut Work<'_>) -> Result<Made, CliError> {
     ))?;
     Ok(Made {
         pictures: vec![Shown::new("shards.png", format!("A box in {seeds} shards, moved apart."))],
+        notes: vec![MARGIN.into()],
         ..Made::default()
     })
 }

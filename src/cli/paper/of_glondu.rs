@@ -2,7 +2,8 @@
 //!
 //! In: the scenes `moneybox`, `batches`, `bricks`, `plates` and `pointer`. Out: entries for all tables and figures. Each
 //! scene is played once, by the figure that shows it; tables 2 and 3 and figure 12 read what that play left. The played
-//! response is `impulse`, which is nearest to the paper's solver.
+//! response is `impulse`, which is nearest to the paper's solver. No object is the paper's: published figures stand in
+//! tables of their own, without ratios.
 
 mod bodies;
 #[cfg(feature = "papers")]
@@ -10,6 +11,7 @@ mod inside;
 #[cfg(not(feature = "papers"))]
 mod left_out;
 mod plays;
+mod published;
 mod samplings;
 mod scenes;
 mod tables;

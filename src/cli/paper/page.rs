@@ -1,7 +1,8 @@
 //! The page over all entries, in three forms.
 //!
 //! In: what was made of each entry. Out: `index.html` for people, with the pictures; `papers.md`, the same as text that
-//! names its pictures by file and hash; `papers.json`, the same as data. None of them has a date or a path of the machine.
+//! names its pictures by file and hash and shows a few small drawings; `papers.json`, the same as data. None of them has a
+//! date or a path of the machine.
 
 mod html;
 mod markdown;
@@ -20,6 +21,27 @@ use crate::{
 
 /// The files of the page.
 pub const FILES: [&str; 3] = ["index.html", "papers.md", "papers.json"];
+
+/// Drawings that `papers.md` shows: small, of lines, and the same bytes on every machine. They are copied to [`FIGURES`],
+/// so that both can be put into another folder together.
+const DRAWINGS: [&str; 8] = [
+    "2016/fig-1/expansion.svg",
+    "2016/fig-2/codes.svg",
+    "2016/fig-3/points.svg",
+    "2018/fig-1/intersection.svg",
+    "2018/fig-4/votes.svg",
+    "glondu/fig-4/tree.svg",
+    "chlubna/fig-4/iterations.svg",
+    "bullet/sketch/sketch.svg",
+];
+
+/// Folder of the copies, below that of the results.
+const FIGURES: &str = "figures/papers";
+
+/// Where the copy of a picture is, below the folder of the results, if `papers.md` shows the picture.
+fn drawing(file: &str) -> Option<String> {
+    DRAWINGS.contains(&file).then(|| format!("{FIGURES}/{}", file.replace('/', "-")))
+}
 
 /// The state of an entry after the run.
 #[derive(Debug)]
@@ -139,13 +161,22 @@ impl<'a> Page<'a> {
         (of("made"), of("failed"), of("cannot"))
     }
 
-    /// Writes its three forms.
+    /// Writes its three forms, and the copies of drawings that `papers.md` shows.
     ///
     /// # Errors
     /// [`ExportError::Write`].
     pub fn write(&self, folder: &Path) -> Result<(), ExportError> {
         let [html, markdown, json] = FILES.map(|name| folder.join(name));
         let put = |path: &Path, text: String| fs::write(path, text).map_err(|e| ExportError::write(path, e));
+        let pictures = self.entries.iter().flat_map(|done| &done.pictures);
+        for (picture, copy) in
+            pictures.filter_map(|picture| drawing(&picture.file).map(|copy| (picture, copy)))
+        {
+            let copy = folder.join(copy);
+            let made = fs::create_dir_all(folder.join(FIGURES))
+                .and_then(|()| fs::copy(folder.join(&picture.file), &copy).map(drop));
+            made.map_err(|e| ExportError::write(&copy, e))?;
+        }
         put(&html, html::text(self))?;
         put(&markdown, markdown::text(self))?;
         write_json(&json, self)
@@ -171,9 +202,12 @@ impl<'a> Page<'a> {
                  made.",
                 self.version, self.ran_on.adapter
             ),
-            "A published figure stands beside ours only where the object measured is that of the document, told by the \
-             counts of its mesh. The documents were measured on other machines, so a ratio compares machines as well \
-             as methods. A ratio is ours divided by the published figure."
+            "A published figure stands in one table with ours, with a ratio, only where the object measured is that of \
+             the document, at the document's level: the bunny, dragon or Buddha of the Stanford repository, told by the \
+             counts of its mesh. Which of the repository's resolutions was broken the documents do not say. All other \
+             published figures are of objects that nobody can get, and stand in tables of their own, which say \
+             `published` in their titles; nothing is divided by them. A ratio is ours divided by the published figure. \
+             The documents were measured on other machines, so a ratio compares machines as well as methods."
                 .to_owned(),
         ];
         if self.quick {

@@ -27,6 +27,15 @@ pub struct Play<'a> {
     pub keep: &'a [u32],
 }
 
+/// Columns of `steps.csv` with the parts of a step's physics, and what the page calls them.
+const PARTS: [(&str, &str); 5] = [
+    ("ms broad phase", "broad phase"),
+    ("ms narrow phase", "search of pairs"),
+    ("ms manifolds", "manifolds"),
+    ("ms solver", "response"),
+    ("ms sleep and report", "sleep and report"),
+];
+
 /// What a play left.
 pub struct Played {
     /// `steps.csv`.
@@ -78,21 +87,48 @@ impl Played {
         self.frames.iter().map(shown).collect()
     }
 
-    /// Time that each step spent on physics, ms, from the first step on in which something touches and more bodies are
-    /// there than at the start.
-    pub fn physics_ms(&self) -> Vec<f64> {
-        let parts = ["ms broad phase", "ms narrow phase", "ms manifolds", "ms solver", "ms sleep and report"]
-            .map(|head| self.steps.column(head));
+    /// The first step in which something touches and more bodies are there than at the start; the number of steps where
+    /// there is none.
+    fn broken_from(&self) -> usize {
         let (bodies, points) = (self.steps.column("bodies"), self.steps.column("contact_points"));
         let first = bodies.first().copied().flatten().unwrap_or(0.0);
         let is_broken = |step: &usize| {
             let of = |column: &[Option<f64>]| column.get(*step).copied().flatten().unwrap_or(0.0);
             of(&bodies) > first && of(&points) > 0.0
         };
-        let from = (0..self.steps.len()).find(is_broken).unwrap_or(self.steps.len());
+        (0..self.steps.len()).find(is_broken).unwrap_or(self.steps.len())
+    }
+
+    /// Time that each step spent on physics, ms, from the first step on in which something touches and more bodies are
+    /// there than at the start.
+    pub fn physics_ms(&self) -> Vec<f64> {
+        let parts = PARTS.map(|(column, _)| self.steps.column(column));
         let of_step =
             |step: usize| parts.iter().filter_map(|part| part.get(step).copied().flatten()).sum::<f64>();
-        (from..self.steps.len()).map(of_step).collect()
+        (self.broken_from()..self.steps.len()).map(of_step).collect()
+    }
+
+    /// What takes the time after the break: the parts of the dearest step, and the means of the others.
+    pub fn parts(&self) -> Table {
+        let heads: Vec<&str> =
+            ["", "pairs searched"].into_iter().chain(PARTS.map(|(_, head)| head)).collect();
+        let mut table = Table::new("What takes the physics time of a step after the break, ms", &heads);
+        let (ms, from) = (self.physics_ms(), self.broken_from());
+        let dearest = (0..ms.len()).max_by(|a, b| ms[*a].total_cmp(&ms[*b])).unwrap_or(0);
+        let columns: Vec<Vec<Option<f64>>> = std::iter::once("pairs")
+            .chain(PARTS.map(|(column, _)| column))
+            .map(|column| self.steps.column(column).split_off(from))
+            .collect();
+        let mut line = |head: &str, is_in: &dyn Fn(usize) -> bool| {
+            let cells = columns.iter().map(|column| {
+                let cells = column.iter().enumerate().filter(|(step, _)| is_in(*step));
+                number(mean(cells.filter_map(|(_, cell)| *cell)), 1)
+            });
+            table.row(std::iter::once(head.to_owned()).chain(cells));
+        };
+        line("dearest step", &|step| step == dearest);
+        line("mean of the others", &|step| step != dearest);
+        table
     }
 
     /// The time of its steps beside the range that a paper published, ms.
@@ -110,12 +146,11 @@ impl Played {
         };
         table.row(row("ours", ms.len().to_string(), cells));
         if let Some([low, high]) = published {
-            let middle = (low + high) / 2.0;
-            table.row(row("published range", "-".to_owned(), [Some(low), Some(middle), Some(high), None]));
-            let ratios =
-                [ratio(cells[0], Some(low)), ratio(cells[1], Some(middle)), ratio(cells[2], Some(high))];
-            let head = ["ratio".to_owned(), "-".to_owned()];
-            table.row(head.into_iter().chain(ratios).chain(["-".to_owned()]));
+            // A range has no mean: its middle would be a figure that nobody published.
+            let published = [Some(low), None, Some(high), None];
+            table.row(row("published range", "-".to_owned(), published));
+            let ratios = cells.into_iter().zip(published).map(|(ours, published)| ratio(ours, published));
+            table.row(["ratio".to_owned(), "-".to_owned()].into_iter().chain(ratios));
         }
         table
     }
@@ -134,10 +169,13 @@ mod tests {
         let played = Played { steps, frames: vec![("played/frames/00003.png".into(), 0.3)] };
         // Planted error to see this fail: count from the first contact on.
         assert_eq!(played.physics_ms(), [4.0, 2.0]);
+        let parts = played.parts();
+        assert_eq!(parts.rows[0][1..], ["-", "1.0", "2.0", "0.0", "1.0", "0.0"], "pairs are not in this log");
+        assert_eq!(parts.rows[1][1..], ["-", "1.0", "0.0", "0.0", "0.0", "1.0"]);
         let table = played.times(Some([2.0, 4.0]));
         assert_eq!(table.rows.len(), 3);
         assert_eq!(table.rows[0], ["ours", "2", "2.0", "3.0", "4.0", "4.0"]);
-        assert_eq!(table.rows[2], ["ratio", "-", "1.00", "1.00", "1.00", "-"]);
+        assert_eq!(table.rows[2], ["ratio", "-", "1.00", "-", "1.00", "-"]);
         assert!(table.rows.iter().all(|row| row.len() == table.columns.len()));
         assert_eq!(played.times(None).rows.len(), 1, "no published figure stands beside another object");
         assert_eq!(played.shown("A vase")[0].caption, "A vase, after 0.3 s.");

@@ -21,7 +21,7 @@ const COMMANDS: [(&str, &str); 6] = [
 ];
 
 /// Options that take numbers or names of the program's own tables, or no value.
-const PLAIN: [&str; 84] = [
+const PLAIN: [&str; 87] = [
     "bake",
     "blow-strength",
     "bond-strength",
@@ -44,7 +44,10 @@ const PLAIN: [&str; 84] = [
     "displacement",
     "dust",
     "explode",
+    "field-epsilon",
     "field-level",
+    "field-most-points",
+    "field-selection",
     "format",
     "fps",
     "frames",

@@ -1,7 +1,9 @@
-//! Section 6.1: the same fall at three levels of one pair, beside the same levels of both bodies.
+//! Section 6.1: the same fall at three levels of one pair, beside the same levels of both bodies; and, from `far.rs`, a
+//! fall whose levels depend on the distance to the camera.
 
 use std::fmt::Write as _;
 
+use super::far;
 use crate::cli::{
     CliError,
     paper::{
@@ -112,7 +114,7 @@ pub fn pair(work: &mut Work<'_>) -> Result<Made, CliError> {
         series,
     };
     work.write("height.svg", &plot.svg())?;
-    Ok(Made {
+    let mut made = Made {
         pictures: vec![Shown::new(
             "height.svg",
             "The ball's centre over time, for three levels of the pair; at rest without any overlap it would be at 1.25 m.",
@@ -127,7 +129,12 @@ pub fn pair(work: &mut Work<'_>) -> Result<Made, CliError> {
                 .to_owned(),
         ],
         ..Made::default()
-    })
+    };
+    let far = far::fall(work)?;
+    made.pictures.extend(far.pictures);
+    made.tables.extend(far.tables);
+    made.notes.extend(far.notes);
+    Ok(made)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Section 3.2: the published ray test of inner nodes, beside the winding numbers and parities used here.
 //!
-//! In: built-in shapes, and the meshes with holes that the folder of `--meshes` has. Out: how many empty octants each
-//! test calls inner, why the published one is wrong where it is, and a slice with the wrong octants.
+//! In: built-in shapes, and the meshes with holes that the folder of `--meshes` has; or a mesh of the user's own alone
+//! (`--mesh`). Out: how many empty octants each test calls inner, why the published one is wrong where it is, and a slice
+//! with the wrong octants.
 //!
 //! The paper casts a ray from the centre of an empty octant along the normal of its parent, and follows the ray down the
 //! octree to the first boundary voxel. The octant is inner if that voxel's normal and the ray are less than 90 degrees
@@ -63,7 +64,8 @@ fn slice(walk: &Walk<'_>, name: &str, z: u32) -> String {
 
 /// Section 3.2.
 pub fn inner(work: &mut Work<'_>) -> Result<Made, CliError> {
-    let level = work.pick(6, 5);
+    let own = work.meshes().own();
+    let level = own.and_then(|own| own.level).unwrap_or(work.pick(6, 5));
     let mut counts = Table::new(
         format!("Empty octants by both tests, level {level}"),
         &[
@@ -89,8 +91,16 @@ pub fn inner(work: &mut Work<'_>) -> Result<Made, CliError> {
         ],
     );
     let mut made = Made::default();
-    let mut files = Vec::from(SHAPES.map(|name| (name, PathBuf::from(name))));
-    for name in MESHES {
+    let mut files = match own {
+        Some(own) => vec![(own.name.as_str(), own.path.clone())],
+        None => Vec::from(SHAPES.map(|name| (name, PathBuf::from(name)))),
+    };
+    if let Some(own) = own {
+        let line =
+            format!("kintsugi paper 2016 section-3.2 --mesh {} --level {level} --out papers", own.name);
+        made.commands.push(line);
+    }
+    for name in MESHES.iter().copied().filter(|_| own.is_none()) {
         match work.meshes().find(name) {
             Some(path) => files.push((name, path)),
             None => {

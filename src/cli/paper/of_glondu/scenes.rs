@@ -2,12 +2,13 @@
 
 use super::{
     super::{
-        entry::{Made, NOTHING, Table, number},
+        entry::{Made, Table, number, range},
         svg::{Axis, Plot, Series},
         work::Work,
     },
     plays::{BATCHES, BRICKS, MONEYBOX, PLATES, POINTER, Play, Staged, play},
-    tables::{DIFFERS, fragments, range},
+    published,
+    tables::{DIFFERS, fragments},
 };
 use crate::cli::CliError;
 
@@ -38,24 +39,16 @@ pub fn bricks(work: &mut Work<'_>) -> Result<Made, CliError> {
     scene(work, &BRICKS)
 }
 
-/// Plays a scene, and shows pictures of it with what the paper's caption says.
+/// Plays a scene, and shows pictures of it with the figures that the paper's caption has; the paper's stand in a table
+/// of their own.
 fn scene(work: &mut Work<'_>, staged: &'static Staged) -> Result<Made, CliError> {
     let played = play(work, staged)?;
     let mut made = Made { pictures: played.pictures(work, 4), ..Made::default() };
-    let mut table = Table::new("What the caption says", &["", "here", "published"]);
-    let paper = played.paper;
-    table.row([
-        "fragments".to_owned(),
-        number(fragments(&played.report(work)?), 0),
-        number(paper.map(|paper| paper.fragments), 0),
-    ]);
-    table.row([
-        "a step, ms: average (greatest)".to_owned(),
-        range(played.range("step_ms"), 2),
-        paper.map_or_else(|| NOTHING.to_owned(), |paper| range(Some(paper.step_ms), 2)),
-    ]);
-    made.tables.push(table);
-    made.notes.extend(played.missing);
+    let mut table = Table::new("The scene here", &["", "here"]);
+    table.row(["fragments".to_owned(), number(fragments(&played.report(work)?), 0)]);
+    table.row(["a step, ms: average (greatest)".to_owned(), range(played.range("step_ms"), 2)]);
+    made.tables.extend([table, published::caption(staged.name)]);
+    made.notes.extend(played.differs);
     made.notes.extend(DIFFERS.map(String::from));
     Ok(made)
 }
@@ -70,7 +63,7 @@ pub fn over_time(work: &mut Work<'_>) -> Result<Made, CliError> {
             work.write(&file, &plot.svg())?;
             made.pictures.push(super::Shown::new(file, plot.title));
         }
-        made.notes.extend(played.missing);
+        made.notes.extend(played.differs);
     }
     made.notes.push(
         "Pairs are those that were searched for contacts in a step, after boxes and hulls had ruled out others; the paper \

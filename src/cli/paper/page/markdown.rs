@@ -1,9 +1,10 @@
 //! `papers.md`: the page as text. Pictures are named by their files below the results and by their hashes, and are no
-//! links, so that the file may be copied to where there are no pictures.
+//! links, so that the file may be copied to where there are no pictures. It shows a few small drawings, whose copies lie in
+//! one folder that goes with it.
 
 use std::fmt::Write as _;
 
-use super::{Done, Page, Table, heading, is_number};
+use super::{Done, Page, Table, drawing, heading, is_number};
 
 /// Longest line of running text, characters.
 const WIDTH: usize = 118;
@@ -12,8 +13,11 @@ const WIDTH: usize = 118;
 pub fn text(page: &Page<'_>) -> String {
     let mut text = String::from("# Figures and tables of five documents, made again\n\n");
     page.head().iter().for_each(|line| paragraph(&mut text, line));
-    text.push_str(
-        "`kintsugi paper --out DIR` wrote this file; `DIR/index.html` is the same with the pictures.\n\n",
+    paragraph(
+        &mut text,
+        "`kintsugi paper --out DIR` wrote this file. It shows some of the drawings; `DIR/index.html`, which that command \
+         writes, too, shows every picture. `kintsugi paper 2016 fig-4 --out DIR` makes figure 4 of the document `2016` \
+         alone, and `kintsugi paper --list` names them all.",
     );
     // Writing to a string cannot fail, here and below.
     for (document, done) in page.sections() {
@@ -40,6 +44,9 @@ fn entry(text: &mut String, done: &Done<'_>) {
     }
     if !done.pictures.is_empty() {
         text.push('\n');
+    }
+    for copy in done.pictures.iter().filter_map(|picture| drawing(&picture.file)) {
+        let _ = writeln!(text, "![{}, document {}]({copy})\n", heading(done.figure), done.document);
     }
     done.tables.iter().for_each(|one| table(text, one));
     done.notes.iter().for_each(|note| paragraph(text, note));

@@ -81,7 +81,7 @@ fn the_three_forms_have_every_entry_with_its_state() {
         assert!(markdown.contains(part), "{part}: {markdown}");
     }
     assert!(markdown.lines().all(|line| line.chars().count() <= 120), "{markdown}");
-    assert!(!markdown.contains("]("), "a copy elsewhere has no pictures to link to");
+    assert!(!markdown.contains("]("), "none of these is among the drawings that go with the text");
 
     let json: serde_json::Value = serde_json::from_str(&read("papers.json")).unwrap();
     assert_eq!(json["entries"][0]["pictures"][0]["sha256"], sum.as_str());
@@ -91,6 +91,27 @@ fn the_three_forms_have_every_entry_with_its_state() {
     assert_eq!([&json["compute"], &json["adapter"]], ["cpu", "CPU, 2 threads"]);
     let text = [html, markdown, json.to_string()].concat();
     assert!(!text.contains(home.to_str().unwrap()), "no form has a path of the machine");
+    fs::remove_dir_all(home).unwrap();
+}
+
+static DRAWN: Entry =
+    Entry { document: "2018", figure: "fig-1", title: "A voxel", make: Make::Not("never used here") };
+
+#[test]
+fn the_text_shows_a_drawing_and_a_copy_of_it_goes_along() {
+    let home = home("drawn");
+    fs::create_dir_all(home.join("2018/fig-1")).unwrap();
+    fs::write(home.join("2018/fig-1/intersection.svg"), "<svg>1</svg>").unwrap();
+    let made = Made { pictures: vec![Shown::new("intersection.svg", "A voxel.")], ..Made::default() };
+    let done = Done::new(&DRAWN, State::Made(made), Vec::new(), 1.0, &home).unwrap();
+    let ran_on = RanOn { compute: "cpu", adapter: "CPU, 2 threads".into() };
+    Page::new(ran_on, false, &DOCUMENTS, vec![done]).write(&home).unwrap();
+    let markdown = fs::read_to_string(home.join("papers.md")).unwrap();
+    // Planted error to see this fail: link to the picture in its own folder.
+    let link = "![Figure 1, document 2018](figures/papers/2018-fig-1-intersection.svg)";
+    assert!(markdown.contains(link), "{markdown}");
+    let copy = home.join("figures/papers/2018-fig-1-intersection.svg");
+    assert_eq!(fs::read_to_string(copy).unwrap(), "<svg>1</svg>");
     fs::remove_dir_all(home).unwrap();
 }
 
