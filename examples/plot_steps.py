@@ -9,6 +9,7 @@ value of the run, J.
 """
 
 import csv
+import math
 import sys
 from xml.sax.saxutils import escape
 
@@ -40,17 +41,27 @@ def thin(times, values):
     return [(times[i], max(values[i : i + span])) for i in starts]
 
 
+def ticks(high, most):
+    """Round values from 0 to `high`, at most `most` steps of 1, 2 or 5 times a power of ten apart, with their texts."""
+    power = 10.0 ** math.floor(math.log10(high / most))
+    step = next(power * digit for digit in (1, 2, 5, 10, 20) if power * digit * most >= high * (1 - 1e-9))
+    return [(step * i, f"{step * i:.6g}") for i in range(int(high / step * (1 + 1e-9)) + 1)]
+
+
 def panel(top, title, runs, last):
-    high = max(max(run[title]) for _, run in runs) or 1.0
+    # What was not measured is no number, and no run may have a highest value above 0.
+    high = max((v for _, run in runs for v in run[title] if v > 0), default=1.0)
     width = WIDTH - LEFT - 20
     x = lambda t: LEFT + width * t / last
     y = lambda v: top + HEIGHT * (1 - v / high)
     parts = [f'<rect x="{LEFT}" y="{top}" width="{width}" height="{HEIGHT}" fill="none" stroke="#999"/>']
     parts.append(f'<text x="{LEFT}" y="{top - 8}">{escape(title)}</text>')
-    for share in (0, 0.5, 1):
-        parts.append(f'<text x="{LEFT - 6}" y="{y(share * high) + 4:.0f}" text-anchor="end">{share * high:.3g}</text>')
-    for second in range(0, int(last) + 1, 2):
-        parts.append(f'<text x="{x(second):.0f}" y="{top + HEIGHT + 15}" text-anchor="middle">{second} s</text>')
+    for value, text in ticks(high, 4):
+        parts.append(f'<path d="M{LEFT - 4} {y(value):.1f}h4" stroke="#999"/>')
+        parts.append(f'<text x="{LEFT - 6}" y="{y(value) + 4:.0f}" text-anchor="end">{text}</text>')
+    for value, text in ticks(last, 10):
+        parts.append(f'<path d="M{x(value):.1f} {top + HEIGHT}v4" stroke="#999"/>')
+        parts.append(f'<text x="{x(value):.0f}" y="{top + HEIGHT + 17}" text-anchor="middle">{text} s</text>')
     for (_, run), colour in zip(runs, COLOURS):
         points = " ".join(f"{x(t):.1f},{y(v):.1f}" for t, v in thin(run["time"], run[title]))
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.3"/>')
@@ -61,7 +72,7 @@ def main():
     if len(sys.argv) < 3 or len(sys.argv) > 2 + len(COLOURS) or not all("=" in a for a in sys.argv[2:]):
         sys.exit(__doc__)
     runs = [(name, read(path)) for name, path in (a.split("=", 1) for a in sys.argv[2:])]
-    last = max(run["time"][-1] for _, run in runs)
+    last = max(run["time"][-1] for _, run in runs) or 1.0
     titles = [title for title in runs[0][1] if title != "time"]
     height = 40 + len(titles) * (HEIGHT + GAP)
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" font-size="12">']

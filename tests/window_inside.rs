@@ -148,12 +148,16 @@ fn a_break_is_sliced_probed_compared_and_drawn_into_a_figure() {
     program.press("section_inside");
     program.until("the section", |s| s["rects"]["labels"].is_array());
     scroll_to(&mut program, "labels");
+    let unlabelled = program.pixels([x, y], 60.0);
     choose(&mut program, "labels", "labels: published");
     let labelled = program
         .until("labels", |s| s["probe"]["label"]["iterations"].as_array().is_some_and(|all| all.len() > 2));
     let labels = labelled["probe"]["label"]["iterations"].as_array().unwrap();
     let rising = labels.windows(2).all(|pair| pair[0].as_u64() <= pair[1].as_u64());
     assert!(rising, "labels only rise: {labels:?}");
+    program.until("drawn labels", |s| s["refined"].as_u64() > Some(2));
+    let coloured = support::window::changed(&unlabelled, &program.pixels([x, y], 60.0));
+    assert!(coloured > 0.005, "voxels have the colours of their labels: {coloured} of the picture changed");
 
     // Two views of one blow, with the number of crack voxels that differ.
     scroll_to(&mut program, "beside");
@@ -177,8 +181,14 @@ fn a_break_is_sliced_probed_compared_and_drawn_into_a_figure() {
     let written = program.until("the picture", |s| {
         s["remarks"].as_array().unwrap().iter().any(|r| r.as_str().unwrap().contains("kintsugi-1.png"))
     });
-    let picture = image::open(display.folder.join("kintsugi-1.png")).unwrap();
-    assert!(picture.width() > 200 && picture.height() > 200);
+    let picture = std::fs::read(display.folder.join("kintsugi-1.png")).unwrap();
+    let picture = kintsugi::export::read_signed(&picture).unwrap();
+    assert!(picture.size.iter().all(|side| *side > 200));
+    let colours: std::collections::BTreeSet<&[u8]> = picture.rgba.chunks_exact(4).collect();
+    assert!(colours.len() > 100, "{} colours are no picture of a cut", colours.len());
+    // What it was made from has the slice as it is shown.
+    let scene = picture.signature.unwrap().scene;
+    assert!(scene.contains("[[slice]]") && scene.contains("show = \"cell\""), "{scene}");
     assert_eq!(written["errors"], json!([]));
     program.close();
 }

@@ -4,7 +4,8 @@
     python3 tools/links.py        one line for each that does not; exits with 1 where there is one
 
 Links are checked in every Markdown file. Paths in backticks that begin with a folder of the repository (`src/...`) are
-checked everywhere but in `docs/lab/` and CHANGELOG.md, which describe earlier versions.
+checked everywhere but in `docs/lab/` and CHANGELOG.md, which describe earlier versions. So are other names of Rust and
+WGSL files with a folder (`a/b.rs`, `../b.rs`): the path of some file must end so.
 """
 
 import re
@@ -25,6 +26,9 @@ def anchor(heading):
 def problems():
     """One line for each link or path that leads nowhere."""
     listed = subprocess.run(["git", "ls-files", "*.md"], cwd=TOP, capture_output=True, text=True, check=True)
+    sources = subprocess.run(["git", "ls-files", "*.rs", "*.wgsl"], cwd=TOP, capture_output=True, text=True, check=True)
+    parts = [name.split("/") for name in sources.stdout.split()]
+    ends = {"/".join(of[at:]) for of in parts for at in range(len(of))}
     files = [TOP / name for name in listed.stdout.split()]
     texts = {path: re.sub(r"^```.*?^```", "", path.read_text(), flags=re.S | re.M) for path in files if path.exists()}
     anchors = {path: {anchor(found) for found in re.findall(r"^#+ (.*)$", text, re.M)} for path, text in texts.items()}
@@ -43,6 +47,9 @@ def problems():
             for place in re.findall(rf"`((?:{FOLDERS})/[\w./-]+)`", text):
                 if not (TOP / place).exists():
                     yield f"{name}: `{place}` is not there"
+            for place in re.findall(r"`((?:[\w.-]+/)+[\w-]+\.(?:rs|wgsl))`", text):
+                if not re.match(rf"(?:{FOLDERS})/", place) and place.removeprefix("../") not in ends:
+                    yield f"{name}: no file ends with `{place}`"
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ pub enum Purpose {
     Chart,
     /// Where to write the sheet of variants.
     Sheet,
+    /// Where to write a figure file of the picture.
+    Figure,
 }
 
 /// An open dialog.
@@ -113,6 +115,11 @@ impl Dialog {
                 Purpose::Save | Purpose::SaveStanding => dialog
                     .set_title("Save the scene")
                     .add_filter("Scenes", &["toml"])
+                    .set_file_name(name)
+                    .save_file(),
+                Purpose::Figure => dialog
+                    .set_title("Save the picture as a figure file")
+                    .add_filter("Figures", &["toml"])
                     .set_file_name(name)
                     .save_file(),
                 Purpose::Chart => dialog

@@ -393,6 +393,7 @@ impl Session {
             Command::SaveStandingDialog => self.ask(Purpose::SaveStanding),
             Command::Reopen(earlier) => self.reopen(earlier),
             Command::Picture => self.write_picture(),
+            Command::SaveFigureDialog => self.ask(Purpose::Figure),
             Command::SaveChart(chart) => self.save_chart(chart),
             Command::ToggleSheet => self.toggle_sheet(),
             Command::ChangeSheet(order) => self.change_sheet(*order),

@@ -24,7 +24,7 @@ use crate::{
     render::{Camera, Clips, ColorBy, Overlay, RenderBody},
     scene::{
         BodyPlace, BodyStress, ColorMap, Coloring, Legend, Painter, Place, Quantity, Sandbox, Scale, SeedSet,
-        Slice, SliceOrder, Sliced, draw_slices,
+        Slice, SliceOrder, Sliced, draw_slices, metres_per_pixel,
     },
     shape::Shape,
 };
@@ -51,8 +51,8 @@ pub struct ColoringArgs {
     /// Draw slices into whole bodies: nothing is taken away
     #[arg(long, requires = "slice")]
     uncut: bool,
-    /// Draw the slices alone, without the bodies
-    #[arg(long, requires = "slice", conflicts_with = "uncut")]
+    /// Draw the slices alone, those of a scene too, without the bodies
+    #[arg(long, conflicts_with = "uncut")]
     slice_alone: bool,
     /// Colours of numbers
     #[arg(long, value_name = "NAME", default_value = "viridis", value_parser = parse_map)]
@@ -146,6 +146,12 @@ impl ColoringArgs {
         Ok(scale)
     }
 
+    /// Refuses a picture of slices alone that has none.
+    fn check_alone(&self, has_slices: bool) -> Result<(), CliError> {
+        let why = "--slice-alone: there is no slice; add --slice, or [[slice]] to the scene";
+        if self.slice_alone && !has_slices { Err(CliError::Input(why.into())) } else { Ok(()) }
+    }
+
     fn slices(&self, bounds: (DVec3, DVec3), eye: DVec3) -> Vec<Slice> {
         let of = |order: &SliceOrder| Slice {
             lines: self.slice_lines,
@@ -178,6 +184,7 @@ impl ColoringArgs {
             }
             legends.extend(painter.legend());
         }
+        self.check_alone(!self.slice.is_empty())?;
         let (low, high) = world_bounds(bodies);
         let slices = self.slices((low.as_dvec3(), high.as_dvec3()), camera.eye().as_dvec3());
         if slices.is_empty() {
@@ -207,6 +214,7 @@ impl ColoringArgs {
             let bounds = (low.as_dvec3(), high.as_dvec3());
             tuning.slices.extend(self.slices(bounds, camera.eye().as_dvec3()));
         }
+        self.check_alone(!tuning.slices.is_empty())?;
         let own = self.scale()?;
         if own != Scale::default() {
             tuning.view.scale = own;
@@ -257,6 +265,11 @@ impl ColoringArgs {
         if self.legend { &explained.legends } else { &[] }
     }
 
+    /// Metres for a pixel at the middle of the view, if a scale bar was asked for.
+    pub fn metres_per_pixel(&self, explained: &Explained, (size, camera): ([u32; 2], Camera)) -> Option<f64> {
+        self.scale_bar.then(|| metres_per_pixel(&camera, size[1] as f32) * explained.units)
+    }
+
     /// Writes legends and a scale bar into a finished picture.
     ///
     /// # Errors
@@ -268,10 +281,7 @@ impl ColoringArgs {
         (size, camera): ([u32; 2], Camera),
     ) -> Result<(), CliError> {
         let legends = self.legends(explained);
-        let metres = self.scale_bar.then(|| {
-            let seen = 2.0 * f64::from(camera.distance) * libm::tan(0.5 * f64::from(camera.fov_y));
-            seen * explained.units / f64::from(size[1])
-        });
+        let metres = self.metres_per_pixel(explained, (size, camera));
         explain(pixels, size, legends, metres).map_err(|error| CliError::Input(error.to_string()))
     }
 }

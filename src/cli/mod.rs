@@ -336,7 +336,8 @@ fn one_line(error: &clap::Error, help: &str) -> CliError {
 /// Prints to stdout; a closed pipe (`kintsugi doctor | head -1`) causes no panic.
 fn print(text: &str) {
     use std::io::Write;
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    let mut out = std::io::stdout();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 /// The outcome of a run whose own checks do not hold; `report` says by how much.

@@ -91,6 +91,14 @@ impl Reporter {
         result
     }
 
+    /// Runs `work`, which prints, while no bar stands in the way.
+    pub fn undisturbed<T>(&self, work: impl FnOnce() -> T) -> T {
+        match &self.display {
+            Display::Bar(bar) => bar.suspend(work),
+            Display::Nothing | Display::Json => work(),
+        }
+    }
+
     /// All times recorded.
     #[must_use]
     pub fn timings(&self) -> Vec<StageTiming> {

@@ -413,8 +413,9 @@ impl Making<'_> {
             let nothing = Overlay::default();
             let overlay = still.overlay.map_or(&nothing, |overlay| &**overlay);
             let origin = serde_json::to_string(&signature).unwrap_or_default();
-            let explained = args.coloring.legends(explained);
-            let text = vector::svg(overlay, (still.camera, args.size), explained, &origin);
+            let shown = args.coloring.legends(explained);
+            let metres = args.coloring.metres_per_pixel(explained, (args.size, still.camera));
+            let text = vector::svg(overlay, (still.camera, args.size), (shown, metres), &origin);
             drawing = text.map_err(|error| CliError::Input(error.to_string()))?;
         }
         if wanted.pixels {

@@ -10,7 +10,7 @@ use glam::Vec3;
 use crate::{
     facade::{
         lettering::FontError,
-        stamp::{legends_of, short},
+        stamp::{legends_of, scale_of, short},
     },
     render::{Camera, Overlay},
     scene::Legend,
@@ -53,14 +53,15 @@ impl View {
     }
 }
 
-/// The drawing of an overlay with its legends as an SVG of that size, pixels. `origin` is kept in it as metadata.
+/// The drawing of an overlay with its legends as an SVG of that size, pixels, and with a scale bar where `metres_per_pixel` is
+/// given. `origin` is kept in it as metadata.
 ///
 /// # Errors
-/// [`FontError`] where the font by which legends are laid out cannot be read.
+/// [`FontError`] where the font by which legends and bar are laid out cannot be read.
 pub fn svg(
     overlay: &Overlay,
     (camera, size): (Camera, [u32; 2]),
-    legends: &[Legend],
+    (legends, metres_per_pixel): (&[Legend], Option<f64>),
     origin: &str,
 ) -> Result<String, FontError> {
     let size = size.map(|side| side.max(1) as f32);
@@ -122,7 +123,11 @@ pub fn svg(
         // Writing to a string cannot fail.
         let _ = writeln!(out, "{}", item.text);
     }
-    out += &legends_of(legends, [0.02 * height; 2], (height * LETTERS).max(11.0))?.0;
+    let em = (height * LETTERS).max(11.0);
+    out += &legends_of(legends, [0.02 * height; 2], em)?.0;
+    if let Some(metres) = metres_per_pixel {
+        out += &scale_of(metres, size, em)?;
+    }
     out += "</svg>\n";
     Ok(out)
 }
@@ -162,14 +167,18 @@ mod tests {
             }],
             ..Overlay::default()
         };
-        let made = svg(&overlay, (camera, [320, 240]), &[], "a < b").unwrap();
+        let made = svg(&overlay, (camera, [320, 240]), (&[], None), "a < b").unwrap();
         let order = ["#0a0b0c", "#040506", "#010203", "#070809"];
         let places: Vec<usize> = order.iter().map(|color| made.find(color).unwrap()).collect();
         assert!(places.windows(2).all(|pair| pair[0] < pair[1]), "{places:?} in {made}");
         assert!(made.contains("opacity=\"0.502\"") && made.contains("a &lt; b"), "{made}");
-        assert_eq!(made, svg(&overlay, (camera, [320, 240]), &[], "a < b").unwrap());
+        assert_eq!(made, svg(&overlay, (camera, [320, 240]), (&[], None), "a < b").unwrap());
         // What lies behind the eye is left out.
         let behind = Overlay { triangles: vec![face(9.0, [1, 2, 3, 255])], ..Overlay::default() };
-        assert!(!svg(&behind, (camera, [320, 240]), &[], "").unwrap().contains("<path"));
+        assert!(!svg(&behind, (camera, [320, 240]), (&[], None), "").unwrap().contains("<path"));
+        // At 2 mm a pixel a quarter of the width is 160 mm, so the bar is 10 cm long: 50 pixels.
+        let bar = svg(&Overlay::default(), (camera, [320, 240]), (&[], Some(0.002)), "").unwrap();
+        assert!(bar.contains("width=\"50\"") && bar.contains(">10 cm</text>"), "{bar}");
+        assert!(!made.contains("<rect") && !made.contains("<text"), "no bar where none is wanted");
     }
 }

@@ -127,6 +127,16 @@ pub fn explain(
     Ok(())
 }
 
+/// A scale bar at the lower right of an SVG of that size, pixels, as its elements, black, in letters `em` high.
+///
+/// # Errors
+/// [`FontError`] where the font by which the bar is laid out cannot be read.
+pub fn scale_of(metres_per_pixel: f64, [width, height]: [f32; 2], em: f32) -> Result<String, FontError> {
+    let plate = scale_bar(metres_per_pixel, 0.25 * width, em, [0; 3], measure()?);
+    let margin = 0.02 * height;
+    Ok(svg(&plate, [width - plate.size[0] - margin, height - plate.size[1] - margin]))
+}
+
 /// Legends below each other as an SVG file, black on nothing.
 ///
 /// # Errors

@@ -19,6 +19,7 @@ mod difference_view;
 mod document;
 mod error;
 mod exporting;
+mod figure_file;
 mod file;
 mod ghost;
 mod history;
@@ -66,7 +67,7 @@ pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
 pub use chart::{Chart, ChartAxis, ChartForm, ChartSeries};
 pub use coloring::{
     BodyColors, BodyPlace, ColorMap, Coloring, Fill, Key, Kind, Legend, Painter, Place, Plate, Quantity,
-    QuantityEntry, Range, Scale, SeedSet, Text as PlateText, scale_bar,
+    QuantityEntry, Range, Scale, SeedSet, Text as PlateText, metres_per_pixel, scale_bar,
 };
 pub use contact_options::{FIELD_LEVEL, FieldSelection, MAX_FIELD_LEVEL, PairLevel, Penalty};
 pub use debris_view::DebrisReel;
@@ -76,6 +77,7 @@ pub use description::{
 pub use document::ObjectInfo;
 pub use error::SandboxError;
 pub use exporting::{ExportJob, ExportKind, ExportOrder, ExportPlan, Exported, FilmOrder, MotionPlan};
+pub use figure_file::WindowFigure;
 pub(crate) use file::is_below;
 pub use file::{
     SavedScene, SceneError, fracture_problem, load_scene, load_scene_file, load_scene_with_outside,

@@ -189,6 +189,8 @@ impl Tuning {
         value view.debris = Parameter::named("what is shown of debris");
         value view.differences = Parameter::named("differences of views");
         value view.hairlines = Parameter::named("what is shown of cracks");
+        value view.scale_bar = Parameter::named("scale bar");
+        value view.slices_alone = Parameter::named("slices");
         value view.floor = Parameter::named("floor");
         value view.transparent = Parameter::named("transparent pictures");
         value view.catches_shadows = Parameter::named("shadows of transparent pictures");

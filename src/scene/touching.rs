@@ -23,6 +23,8 @@ const APART: [u8; 4] = [150, 150, 150, 130];
 const OWNERS: [[u8; 4]; 2] = [[90, 150, 240, 255], [240, 150, 60, 255]];
 /// Colours of columns along x, y and z of the lattice.
 const AXES: [[u8; 4]; 3] = [[230, 90, 90, 230], [110, 210, 110, 230], [110, 140, 240, 230]];
+/// Colour and width of the gradient of the volume that two bodies share, pixels.
+const GRADIENT: ([u8; 4], f32) = ([250, 250, 245, 255], 3.0);
 /// Opacity factor of hidden parts: contacts lie between bodies.
 const THROUGH: f32 = 0.7;
 
@@ -156,7 +158,7 @@ fn bonds(stage: &Stage) -> Overlay {
     overlay
 }
 
-/// Averaged collision points with normals, and columns from entry to exit.
+/// Averaged collision points with normals, columns from entry to exit, and the gradient of the volume.
 fn shared(pairs: &[Overlap]) -> Overlay {
     let mut overlay = nothing();
     for pair in pairs {
@@ -176,8 +178,17 @@ fn shared(pairs: &[Overlap]) -> Overlay {
             let color = AXES[(column.axis % 3) as usize];
             overlay.lines.push(line(column.middle - half, column.middle + half, color, 2.4));
         }
+        overlay.lines.extend(gradient(pair));
     }
     overlay
+}
+
+/// The gradient of the volume of a pair, from the middle of its columns: as long as the side of a square of that area.
+fn gradient(pair: &Overlap) -> Option<Line> {
+    let length: f64 = pair.columns.iter().map(|column| column.length).sum();
+    let way = pair.gradient.try_normalize().filter(|_| length > 0.0)? * pair.gradient.length().sqrt();
+    let middle = pair.columns.iter().map(|column| column.middle * column.length).sum::<DVec3>() / length;
+    Some(line(middle, middle + way, GRADIENT.0, GRADIENT.1))
 }
 
 fn depth_color(cells: f64) -> [u8; 4] {
@@ -238,7 +249,16 @@ mod tests {
         let columns: usize = pairs.iter().map(|p| p.columns.len()).sum();
         let points: usize = pairs.iter().map(|p| p.points.len()).sum();
         let shown = sandbox.inside_overlay().unwrap();
-        assert_eq!((shown.points.len(), shown.lines.len()), (points, points + columns));
+        let grows = pairs.iter().filter(|pair| pair.gradient != DVec3::ZERO && !pair.columns.is_empty());
+        let grows: Vec<&Overlap> = grows.collect();
+        assert_eq!((shown.points.len(), shown.lines.len()), (points, points + columns + grows.len()));
+        // The box stands on the floor: the volume grows as the box goes down.
+        let arrows: Vec<&Line> = shown.lines.iter().filter(|line| line.width == GRADIENT.1).collect();
+        assert_eq!(arrows.len(), grows.len());
+        for (arrow, pair) in arrows.iter().zip(&grows) {
+            let way = (arrow.end - arrow.start).as_dvec3();
+            assert!(way.y < 0.0 && (way.length_squared() / pair.gradient.length() - 1.0).abs() < 1e-3);
+        }
         assert!(sandbox.looking_revision() > first);
 
         tuning.view.explode = 0.3;

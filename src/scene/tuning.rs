@@ -4,13 +4,13 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     Aim, BodyStrength, Coloring, KeptCells, PairLevel, Penalty, SavedView, Scale, Scene, SceneBody,
-    SceneView, Slice,
+    SceneView, Slice, metres_per_pixel,
     overlays::{Cut, Maker, Part},
 };
 use crate::{
     bodies::{ContactsId, ResponseId, Walls},
     fracture::{FractureParams, Paint},
-    render::{Lens, Lighting, RenderOptions},
+    render::{Camera, Lens, Lighting, RenderOptions},
 };
 
 /// Everything that a slider changes without changing the objects.
@@ -197,6 +197,12 @@ pub struct ViewTuning {
     /// Whether lines show where pieces lie together.
     #[serde(default = "is_drawn")]
     pub hairlines: bool,
+    /// Whether a bar shows a round length.
+    #[serde(default)]
+    pub scale_bar: bool,
+    /// Whether slices are drawn without the bodies.
+    #[serde(default)]
+    pub slices_alone: bool,
     /// Whether the floor is drawn.
     pub floor: bool,
     /// Whether background and floor of picture files are transparent.
@@ -364,6 +370,12 @@ impl ViewTuning {
         }
     }
 
+    /// Metres for a pixel of a picture `height` pixels high at the distance of the camera's target, if it has a scale bar.
+    #[must_use]
+    pub fn bar(&self, camera: &Camera, height: f32) -> Option<f64> {
+        self.scale_bar.then(|| metres_per_pixel(camera, height))
+    }
+
     /// Width of hairlines in pixels of a picture that has this share of the window's pixels along a side.
     #[must_use]
     pub fn hairline(&self, share: f32) -> f32 {
@@ -383,6 +395,8 @@ impl Default for ViewTuning {
             debris: true,
             differences: false,
             hairlines: true,
+            scale_bar: false,
+            slices_alone: false,
             floor: true,
             transparent: false,
             catches_shadows: false,

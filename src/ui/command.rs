@@ -66,6 +66,8 @@ pub enum Command {
     Reopen(usize),
     /// Write a picture to a file.
     Picture,
+    /// Ask where to save the picture as a figure file.
+    SaveFigureDialog,
     /// Ask for a file and write a chart to it, as a table or a drawing by the ending of its name.
     SaveChart(Box<Chart>),
     /// Open or close the sheet of variants.

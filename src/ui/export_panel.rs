@@ -43,6 +43,13 @@ pub(super) fn show(ctx: &egui::Context, input: &UiInput<'_>, out: &mut UiOutput)
                         if close.clicked() {
                             out.push(Command::ToggleExport);
                         }
+                        let tip = "The picture as a small file, and the scene as it stands: `kintsugi figure` draws \
+                                   the picture again, at any size";
+                        let figure = ui.button("Save figure file …").on_hover_text(tip);
+                        out.name("save_figure", &figure);
+                        if figure.clicked() {
+                            out.push(Command::SaveFigureDialog);
+                        }
                     });
                 });
                 ui.add_space(4.0);

@@ -4,7 +4,7 @@ use super::{
     UiInput, UiOutput,
     chart_view::{self, Look, Shown},
     theme, tune,
-    widgets::{SliderLook, figure, grouped, label, slider},
+    widgets::{SliderLook, clicks, figure, grouped, label, slider},
 };
 use crate::{
     fracture::{Labelling, Surface},
@@ -147,12 +147,8 @@ fn playback(ui: &mut egui::Ui, view: &mut InsideView, labels: &LabelReport, out:
         out.name("step_back", &back);
         let on = ui.button("▶").on_hover_text("The next iteration");
         out.name("step_on", &on);
-        if back.clicked() {
-            view.step = view.step.saturating_sub(1);
-        }
-        if on.clicked() {
-            view.step = (view.step + 1).min(last);
-        }
+        view.step = view.step.saturating_sub(clicks(ui, &back));
+        view.step = (view.step + clicks(ui, &on)).min(last);
         // `labels.at`, not the slider's value, which is one frame ahead: all figures must belong to one iteration.
         let shown = ui.label(format!("iteration {} of {last}", labels.at));
         out.name("label_iteration", &shown);
@@ -250,6 +246,35 @@ mod tests {
         let full = egui::Context::default().run_ui(egui::RawInput::default(), show);
         full.shapes.iter().for_each(|clipped| of(&clipped.shape, &mut out));
         out
+    }
+
+    /// Fails where frames with a click are counted: three clicks that come in one frame were one step.
+    #[test]
+    fn clicks_of_one_frame_are_a_step_each() {
+        let labels = LabelReport { at: 0, changes: vec![9; 8], voxels: 900, ..LabelReport::default() };
+        let mut view = InsideView { step: 0, ..InsideView::default() };
+        let context = egui::Context::default();
+        let mut frame = |events: Vec<egui::Event>| {
+            let mut out = UiOutput::default();
+            let input = egui::RawInput { events, ..egui::RawInput::default() };
+            let mut full = context.run_ui(input, |ui| playback(ui, &mut view, &labels, &mut out));
+            full.textures_delta.clear();
+            let rect = out.rects.iter().find(|(name, _)| name == "step_on").unwrap().1;
+            (rect.center(), view.step)
+        };
+        frame(Vec::new());
+        let (pos, _) = frame(Vec::new());
+        frame(vec![egui::Event::PointerMoved(pos)]);
+        let button = |pressed| egui::Event::PointerButton {
+            pos,
+            button: egui::PointerButton::Primary,
+            pressed,
+            modifiers: egui::Modifiers::NONE,
+        };
+        let click = || [button(true), button(false)];
+        assert_eq!(frame(click().to_vec()).1, 1);
+        assert_eq!(frame([click(), click(), click()].concat()).1, 4);
+        assert_eq!(frame(Vec::new()).1, 4);
     }
 
     /// The slider's value is one frame ahead of the computed labels; all figures must belong to the iteration drawn.

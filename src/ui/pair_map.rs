@@ -92,7 +92,54 @@ pub(super) fn show(
 
 #[cfg(test)]
 mod tests {
+    use egui_kittest::kittest::Queryable as _;
+
     use super::*;
+    use crate::{
+        scene::{Scene, SceneBody},
+        ui::tests::{Panels, harness_of, press},
+    };
+
+    /// Boxes beside each other.
+    fn boxes(count: u32) -> Scene {
+        let body = |number: u32| SceneBody {
+            position: glam::DVec3::new(2.0 * f64::from(number), 0.0, 0.0),
+            ..SceneBody::standing("builtin:box", 3)
+        };
+        Scene { bodies: (0..count).map(body).collect(), ..Scene::default() }
+    }
+
+    /// Fails where rows and columns of the second or of another pair are clicked.
+    #[test]
+    fn a_click_gives_a_pair_a_level_and_another_click_takes_it_away() {
+        let mut harness = harness_of(Panels::of(boxes(3)), 1280.0, 2400.0);
+        press(&mut harness, "Levels of all pairs");
+        harness.run_steps(30);
+        let mut click = |across: f32, down: f32| {
+            // The list above may have a row more, and the map lie lower.
+            let map = harness.state().rect("pair_map");
+            let field = map.min + vec2(across + 0.5, down + 0.5) * (map.width() / 3.0);
+            harness.hover_at(field);
+            harness.run_steps(2);
+            harness.drag_at(field);
+            harness.run_steps(1);
+            harness.drop_at(field);
+            harness.run_steps(3);
+            harness.state().sandbox.tuning().pairs.iter().map(|pair| pair.bodies).collect::<Vec<_>>()
+        };
+        assert_eq!(click(2.0, 1.0), [[1, 2]]);
+        assert!(click(1.0, 2.0).is_empty(), "the same pair in the other order");
+    }
+
+    #[test]
+    fn a_scene_with_too_many_bodies_for_the_map_says_so() {
+        let most = MOST as u32;
+        let few = harness_of(Panels::of(boxes(most)), 1280.0, 2400.0);
+        assert!(few.query_by_label("Levels of all pairs").is_some());
+        let many = harness_of(Panels::of(boxes(most + 1)), 1280.0, 2400.0);
+        assert!(many.query_by_label("Levels of all pairs").is_none());
+        assert!(many.query_by_label_contains("has room for 24 bodies, and there are 25").is_some());
+    }
 
     #[test]
     fn a_pair_has_its_own_level_in_either_order_and_else_the_coarser_of_two() {

@@ -2,6 +2,7 @@
 
 use super::{
     UiInput, UiOutput, UiState, pair_map,
+    shot_rows::note,
     widgets::{label, name_list},
 };
 use crate::scene::{PairLevel, Sandbox, Tuning};
@@ -85,6 +86,14 @@ pub(super) fn show(
         egui::CollapsingHeader::new("Levels of all pairs").id_salt("pair map").show_unindented(ui, |ui| {
             pair_map::show(ui, input, &names, new, out);
         });
+    } else if bodies > pair_map::MOST {
+        let most = pair_map::MOST;
+        note(
+            ui,
+            &format!(
+                "The map of all pairs has room for {most} bodies, and there are {bodies}; choose a pair below."
+            ),
+        );
     }
     let chosen = &mut state.pair.0;
     ui.horizontal(|ui| {

@@ -21,6 +21,7 @@ fn entries(earlier: &[KeptSession]) -> Vec<Entry> {
         ("Save the scene as it stands, broken", "", Command::SaveStandingDialog),
         ("Reopen the last session", "", Command::Reopen(0)),
         ("Write a picture", "F12", Command::Picture),
+        ("Save figure file: the picture, to be drawn again", "", Command::SaveFigureDialog),
         ("Export the pieces", "Ctrl+E", Command::ToggleExport),
         ("Undo", "Ctrl+Z", Command::Undo),
         ("Redo", "Ctrl+Shift+Z", Command::Redo),

@@ -25,6 +25,7 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, input: &UiInput<'_>
         (_, Some(_)) => ("There is such a file", "Save over it"),
         (PathPurpose::Save, None) => ("Save the scene", "Save"),
         (PathPurpose::SaveStanding, None) => ("Save the scene as it stands", "Save"),
+        (PathPurpose::Figure, None) => ("Save the picture as a figure file", "Save"),
         (PathPurpose::Chart, None) => ("Save the chart as .csv or .svg", "Save"),
         (PathPurpose::Sheet, None) => ("Save the sheet as .png", "Save"),
     };

@@ -119,7 +119,7 @@ pub(super) fn show(
             Touching::Columns,
             "columns",
             "Collision points of both surfaces (blue, orange) and the columns between them along x, y, z, as in the \
-             paper; slower",
+             paper, and in white the gradient of the shared volume; slower",
         ),
     ];
     // Columns are what the measure finds.

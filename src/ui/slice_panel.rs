@@ -42,6 +42,11 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     if add.clicked() {
         new.slices.push(first(input.camera.eye().as_dvec3(), bounds));
     }
+    if !new.slices.is_empty() {
+        let tip = "Draw what is cut and not the bodies, in picture files and films too";
+        let alone = ui.checkbox(&mut new.view.slices_alone, "Slice alone").on_hover_text(tip);
+        out.name("slices_alone", &alone);
+    }
     if new.slices.iter().any(|slice| slice.show.is_some_and(|show| show.kind == crate::scene::Kind::Number)) {
         scale_rows::show(ui, &mut new.view.scale, out);
     }
@@ -57,6 +62,61 @@ fn first(eye: DVec3, (low, high): (DVec3, DVec3)) -> Slice {
     let axis = usize::from(towards.z.abs() >= towards.x.abs()) * 2;
     let normal = DVec3::AXES[axis] * if towards[axis] < 0.0 { -1.0 } else { 1.0 };
     Slice { normal, at: middle.dot(normal), ..Slice::default() }
+}
+
+/// Angles of a slice's normal, degrees: about the vertical axis from z towards x, and above the horizontal.
+fn angles(normal: DVec3) -> [f64; 2] {
+    // A negative zero would be half a turn.
+    let DVec3 { x, y, z } = normal + DVec3::ZERO;
+    [libm::atan2(x, z), libm::asin(y.clamp(-1.0, 1.0))].map(f64::to_degrees)
+}
+
+/// The unit normal with these angles.
+fn normal_of(angles: [f64; 2]) -> DVec3 {
+    let [turn, rise] = angles.map(f64::to_radians);
+    let level = libm::cos(rise);
+    DVec3::new(level * libm::sin(turn), libm::sin(rise), level * libm::cos(turn))
+}
+
+/// The same slice with another unit normal, through the point of its plane that is nearest to `middle`.
+fn turned(slice: Slice, normal: DVec3, middle: DVec3) -> Slice {
+    let unit = slice.unit();
+    let point = middle + unit * (slice.at - middle.dot(unit));
+    let at = point.dot(normal);
+    let swing = slice.swing.map(|swing| Swing { to: at + swing.to - slice.at, ..swing });
+    Slice { normal, at, swing, ..slice }
+}
+
+/// The row of a slice's angles.
+fn tilt(
+    ui: &mut egui::Ui,
+    slice: &mut Slice,
+    middle: DVec3,
+    name: impl Fn(&str) -> String,
+    out: &mut UiOutput,
+) {
+    ui.horizontal(|ui| {
+        label(
+            ui,
+            "Tilt",
+            "Where the slice faces: the angle about the vertical axis, and the one above the horizontal",
+        );
+        let mut angles = angles(slice.unit());
+        let fields = [
+            ("turn", "turn ", 180.0, "About the vertical axis; 0 is z, 90 is x"),
+            ("rise", "rise ", 90.0, "Above the horizontal; at 90 the slice is level"),
+        ];
+        let mut is_changed = false;
+        for (angle, (what, prefix, most, tip)) in angles.iter_mut().zip(fields) {
+            let field = DragValue::new(angle).range(-most..=most).speed(0.5).prefix(prefix).suffix("°");
+            let response = ui.add(field.max_decimals(1)).on_hover_text(tip);
+            out.name(name(what), &response);
+            is_changed |= response.changed();
+        }
+        if is_changed {
+            *slice = turned(*slice, normal_of(angles), middle);
+        }
+    });
 }
 
 /// The rows of a slice; returns whether it is to go.
@@ -91,6 +151,7 @@ fn one(
         out.name(name("remove"), &away);
         goes = away.clicked();
     });
+    tilt(ui, slice, middle, &name, out);
     let unit = slice.unit();
     let reach = (high - low).abs().dot(unit.abs()) * 0.5;
     let centre = middle.dot(unit);
@@ -142,4 +203,74 @@ fn one(
         });
     }
     goes
+}
+
+#[cfg(test)]
+mod tests {
+    use egui_kittest::kittest::Queryable as _;
+
+    use super::*;
+
+    #[test]
+    fn angles_and_normals_are_each_others_inverse() {
+        for (normal, wanted) in [
+            (DVec3::Z, [0.0, 0.0]),
+            (DVec3::X, [90.0, 0.0]),
+            (DVec3::NEG_X, [-90.0, 0.0]),
+            (DVec3::Y, [0.0, 90.0]),
+            (DVec3::new(1.0, 2f64.sqrt(), 1.0) / 2.0, [45.0, 45.0]),
+        ] {
+            let found = angles(normal);
+            assert!(found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-9), "{normal}: {found:?}");
+            assert!((normal_of(found) - normal).length() < 1e-12, "{normal}");
+        }
+    }
+
+    /// Fails where the plane is turned about the origin, which lies outside the object.
+    #[test]
+    fn a_slice_that_is_tilted_keeps_its_point_nearest_to_the_middle() {
+        let middle = DVec3::new(0.1, 0.5, -0.2);
+        let swing = Some(Swing { to: 0.3, period: 2.0 });
+        let slice = Slice { normal: DVec3::Z, at: 0.05, swing, ..Slice::default() };
+        let other = turned(slice, normal_of([30.0, 20.0]), middle);
+        let point = DVec3::new(0.1, 0.5, 0.05);
+        assert!((point.dot(other.unit()) - other.at).abs() < 1e-12, "{other:?}");
+        let way = |slice: &Slice| slice.swing.unwrap().to - slice.at;
+        assert!((way(&other) - way(&slice)).abs() < 1e-12, "{other:?}");
+    }
+
+    #[test]
+    fn a_slice_alone_hides_the_bodies_and_only_while_there_is_a_slice() {
+        let mut panels = crate::ui::tests::Panels::open();
+        let all = panels.sandbox.shown_bodies(None).len();
+        let tune = |panels: &mut crate::ui::tests::Panels, change: fn(&mut Tuning)| {
+            let mut tuning = panels.sandbox.tuning().clone();
+            change(&mut tuning);
+            panels.sandbox.tune("slice", tuning);
+        };
+        tune(&mut panels, |tuning| tuning.view.slices_alone = true);
+        assert_eq!(panels.sandbox.shown_bodies(None).len(), all, "there is no slice yet");
+        tune(&mut panels, |tuning| tuning.slices.push(Slice { at: 0.01, ..Slice::default() }));
+        panels.sandbox.update_touching().unwrap();
+        assert!(all > 0 && panels.sandbox.shown_bodies(None).is_empty());
+        let drawn = panels.sandbox.inside_overlay().unwrap();
+        assert!(!drawn.triangles.is_empty(), "the section is drawn");
+        tune(&mut panels, |tuning| tuning.view.slices_alone = false);
+        assert_eq!(panels.sandbox.shown_bodies(None).len(), all);
+    }
+
+    #[test]
+    fn the_panel_has_the_switch_once_there_is_a_slice() {
+        let mut harness = crate::ui::tests::harness(1280.0, 2400.0);
+        assert!(harness.query_by_label("Slice alone").is_none());
+        let sandbox = &mut harness.state_mut().sandbox;
+        let mut tuning = sandbox.tuning().clone();
+        tuning.slices.push(Slice::default());
+        sandbox.tune("slice", tuning);
+        harness.run_steps(4);
+        harness.query_all_by_label("Slices").last().unwrap().click();
+        harness.run_steps(30);
+        crate::ui::tests::press(&mut harness, "Slice alone");
+        assert!(harness.state().sandbox.tuning().view.slices_alone);
+    }
 }

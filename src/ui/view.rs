@@ -207,6 +207,8 @@ pub enum PathPurpose {
     Chart,
     /// Write the sheet of variants.
     Sheet,
+    /// Write a figure file of the picture.
+    Figure,
 }
 
 /// A prompt for a path.

@@ -58,8 +58,13 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let floor = ui.checkbox(&mut new.view.floor, "Floor").on_hover_text("Draw the floor");
     out.name("floor", &floor);
     let tip = "Draw thin dark lines where pieces of an object lie together, so that one sees what is broken";
-    let hairlines = ui.checkbox(&mut new.view.hairlines, "Crack lines").on_hover_text(tip);
-    out.name("hairlines", &hairlines);
+    ui.horizontal(|ui| {
+        let hairlines = ui.checkbox(&mut new.view.hairlines, "Crack lines").on_hover_text(tip);
+        out.name("hairlines", &hairlines);
+        let tip = "Draw a bar of a round length, in picture files and films too; it holds at the middle of the view";
+        let bar = ui.checkbox(&mut new.view.scale_bar, "Scale bar").on_hover_text(tip);
+        out.name("scale_bar_on", &bar);
+    });
     ui.horizontal(|ui| {
         let tip = "Leave background and floor of picture files and films out";
         let response = ui.checkbox(&mut new.view.transparent, "Transparent files").on_hover_text(tip);

@@ -41,6 +41,7 @@ pub(super) fn show(ui: &mut egui::Ui, tour: &mut usize, input: &UiInput<'_>, out
             views.iter().for_each(|view| impact::hovered(&ui.painter_at(*view), input, *view));
         }
         legends(&painter, input, rect);
+        scale_bar(&painter, input, rect, out);
         axes::paint(&painter, &input.camera, egui::pos2(rect.right() - 44.0, rect.bottom() - 44.0), 26.0);
     }
     let top = beside_panel::captions(ui, &columns, &views, out);
@@ -141,6 +142,16 @@ fn legends(painter: &egui::Painter, input: &UiInput<'_>, view: Rect) {
     for of in &all {
         let panel = legend::paint(painter, corner, of);
         corner.y = panel.bottom() + 8.0;
+    }
+}
+
+/// A bar of a round length beside the axes, where the panel has it on.
+fn scale_bar(painter: &egui::Painter, input: &UiInput<'_>, view: Rect, out: &mut UiOutput) {
+    let bar = input.sandbox.and_then(|sandbox| sandbox.tuning().view.bar(&input.camera, view.height()));
+    if let Some(metres_per_point) = bar {
+        let corner = view.right_bottom() - egui::vec2(88.0, 10.0);
+        let panel = legend::paint_bar(painter, corner, (metres_per_point, 0.25 * view.width()));
+        out.rects.push(("scale_bar".into(), panel));
     }
 }
 

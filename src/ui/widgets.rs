@@ -30,6 +30,21 @@ impl SliderLook {
     }
 }
 
+/// Number of clicks on a widget in this frame: a frame that took long has several.
+pub fn clicks(ui: &egui::Ui, response: &egui::Response) -> u32 {
+    if !response.clicked() {
+        return 0;
+    }
+    let ends_here = |event: &&egui::Event| match event {
+        egui::Event::PointerButton { pos, button: egui::PointerButton::Primary, pressed: false, .. } => {
+            response.rect.contains(*pos)
+        }
+        _ => false,
+    };
+    // A key and an assistive device click, too.
+    ui.input(|input| input.events.iter().filter(ends_here).count().max(1)) as u32
+}
+
 /// A labelled slider; the response covers slider and value.
 pub fn slider<N: egui::emath::Numeric>(
     ui: &mut egui::Ui,

@@ -29,7 +29,9 @@ use crate::{
     gpu::GpuError,
     provenance::{Provenance, VERSION},
     render::{BodySeams, Camera, Renderer},
-    scene::{DebrisReel, ExportKind, ExportOrder, Exported, FilmOrder, Legend, Shot, ShotLook},
+    scene::{
+        DebrisReel, ExportKind, ExportOrder, Exported, FilmOrder, Legend, Shot, ShotLook, metres_per_pixel,
+    },
     ui::TakeView,
     voxelize::Progress,
 };
@@ -59,6 +61,9 @@ pub(super) struct Film {
     inputs: Vec<PathBuf>,
     /// What the colours of a film that stands still mean.
     legends: Vec<Legend>,
+    /// Whether a bar shows a round length, and whether slices are drawn without the bodies.
+    has_bar: bool,
+    is_of_slices: bool,
 }
 
 /// `report.json` of a film.
@@ -117,7 +122,10 @@ impl Film {
         let (bodies, overlay, legends) = match (&mut self.played, time) {
             (Some(played), Some(time)) => {
                 let look = (&played.insides[..], &played.look);
-                let bodies = played.shot.render_bodies(time, look, &played.hidden);
+                let bodies = match self.is_of_slices {
+                    true => Vec::new(),
+                    false => played.shot.render_bodies(time, look, &played.hidden),
+                };
                 let debris = played.debris.overlay(time);
                 let (overlay, legends) = played.look.overlay((&played.shot, time), &played.hidden, debris);
                 options.clips = played.look.clips(time);
@@ -142,7 +150,8 @@ impl Film {
         };
         let mut pixels = draw_with(&subject.compute, renderer, &still, self.order.passes)?;
         // The font comes with the program.
-        let _ = explain(&mut pixels, self.order.size, &legends, None);
+        let bar = self.has_bar.then(|| metres_per_pixel(&camera, self.order.size[1] as f32));
+        let _ = explain(&mut pixels, self.order.size, &legends, bar);
         Ok(pixels)
     }
 
@@ -259,8 +268,17 @@ impl Session {
         };
         let inputs = sandbox.objects().iter().map(|object| PathBuf::from(&object.scene.file));
         let inputs = inputs.chain(sandbox.file().map(|file| file.path().to_owned())).collect();
-        let legends = sandbox.legends();
-        Some(Film { subject, played, order: film, fps: order.fps, report, inputs, legends })
+        Some(Film {
+            subject,
+            played,
+            order: film,
+            fps: order.fps,
+            report,
+            inputs,
+            legends: sandbox.legends(),
+            has_bar: sandbox.tuning().view.scale_bar,
+            is_of_slices: sandbox.shows_slices_alone(),
+        })
     }
 }
 

@@ -542,6 +542,7 @@ impl Session {
         }
         let signature = self.picture_signature();
         let legends = self.sandbox.as_ref().map(crate::scene::Sandbox::legends).unwrap_or_default();
+        let bar = self.sandbox.as_ref().and_then(|s| s.tuning().view.bar(&self.camera, size[1] as f32));
         let what = match (subjects.len(), size) {
             (1, [width, height]) => format!("a picture of {width} × {height}"),
             (views, [width, height]) => format!("{views} views of {width} × {height} side by side"),
@@ -557,7 +558,7 @@ impl Session {
             };
             let mut all = subjects.iter().enumerate().map(one).collect::<Result<Vec<_>, _>>()?;
             if let Some(first) = all.first_mut() {
-                explain(&mut first.rgba, first.size, &legends, None).map_err(|error| error.to_string())?;
+                explain(&mut first.rgba, first.size, &legends, bar).map_err(|error| error.to_string())?;
             }
             let pixels = if all.len() == 1 { all.remove(0) } else { next_to_each_other(&all) };
             Ok((pixels, signature()))

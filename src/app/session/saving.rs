@@ -16,9 +16,12 @@ use crate::{
         saver::Saver,
     },
     export::disk::put_listed,
-    scene::{Chart, DocumentId, Sandbox, SceneFile, StateId, shipped_scenes, state_folder},
+    scene::{Chart, DocumentId, Sandbox, SceneFile, StateId, WindowFigure, shipped_scenes, state_folder},
     ui::{Command, KeptSession, NoticeKind, PathPrompt, PathPurpose},
 };
+
+/// Width and height of a figure of a window that has drawn no picture yet, pixels.
+const USUAL_SIZE: [u32; 2] = [1280, 720];
 
 /// Whether all changes of the document on the screen are saved or kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,6 +185,7 @@ impl Session {
             PathPurpose::SaveStanding => Purpose::SaveStanding,
             PathPurpose::Chart => Purpose::Chart,
             PathPurpose::Sheet => Purpose::Sheet,
+            PathPurpose::Figure => Purpose::Figure,
         };
         let Some(path) = path else { return self.answered(purpose, Answer::Cancelled) };
         if matches!(purpose, Purpose::Open | Purpose::Add) {
@@ -208,6 +212,9 @@ impl Session {
             PathPurpose::Save | PathPurpose::SaveStanding => {
                 free_file(&folder, &self.scene_name(), "toml").unwrap_or(folder).display().to_string()
             }
+            PathPurpose::Figure => {
+                free_file(&folder, &self.figure_name(), "toml").unwrap_or(folder).display().to_string()
+            }
             PathPurpose::Chart => {
                 let name = self.saving.chart.as_ref().map_or_else(String::new, |chart| chart.file_stem());
                 free_file(&folder, &name, "csv").unwrap_or(folder).display().to_string()
@@ -224,10 +231,11 @@ impl Session {
             return self.answered(purpose, Answer::Missing);
         }
         if !self.saving.is_asking() {
-            let chart = self.saving.chart.as_ref().filter(|_| purpose == Purpose::Chart);
-            let name = match purpose {
-                Purpose::Sheet => self.sheet_stem(),
-                _ => chart.map_or_else(|| self.scene_name(), |chart| chart.file_stem()),
+            let name = match (purpose, &self.saving.chart) {
+                (Purpose::Chart, Some(chart)) => chart.file_stem(),
+                (Purpose::Sheet, _) => self.sheet_stem(),
+                (Purpose::Figure, _) => self.figure_name(),
+                _ => self.scene_name(),
             };
             self.saving.dialog = Some(Dialog::open(purpose, &name));
         }
@@ -241,6 +249,7 @@ impl Session {
             (Purpose::ExportFolder, Answer::Chosen(path)) => self.chose_export_folder(&path),
             (Purpose::Chart, Answer::Chosen(path)) => self.write_chart(path),
             (Purpose::Sheet, Answer::Chosen(path)) => self.write_sheet(&path),
+            (Purpose::Figure, Answer::Chosen(path)) => self.write_figure(&path),
             (Purpose::Save | Purpose::SaveStanding, Answer::Cancelled) => self.tell_nothing_saved(),
             (_, Answer::Cancelled) => {}
             (Purpose::ExportFolder, Answer::Missing | Answer::Failed(_)) => self.say(
@@ -274,9 +283,8 @@ impl Session {
     fn write_chart(&mut self, path: PathBuf) {
         let Some(chart) = self.saving.chart.take() else { return };
         let ended = with_ending_of(&path, CHARTS);
-        if ended != path && ended.symlink_metadata().is_ok() {
-            let text = "nothing was saved: there is such a file already; choose another name";
-            return self.say(NoticeKind::Error, format!("{}: {text}", ended.display()));
+        if self.is_taken(&path, &ended) {
+            return;
         }
         self.picture_files.write(move || {
             let text = chart.text_for(&ended).unwrap_or_default();
@@ -286,6 +294,34 @@ impl Session {
         });
     }
 
+    /// Whether a file stands under a name that the program gave an ending, of which the user was not asked; says so.
+    pub(super) fn is_taken(&mut self, given: &Path, ended: &Path) -> bool {
+        let taken = ended != given && ended.symlink_metadata().is_ok();
+        if taken {
+            let text = "nothing was saved: there is such a file already; choose another name";
+            self.say(NoticeKind::Error, format!("{}: {text}", ended.display()));
+        }
+        taken
+    }
+
+    /// Has a worker write what the window shows as a figure file that the user has named.
+    fn write_figure(&mut self, path: &Path) {
+        let ended = with_ending(path);
+        if self.is_taken(path, &ended) {
+            return;
+        }
+        let Some(sandbox) = self.sandbox.as_ref().filter(|sandbox| !sandbox.objects().is_empty()) else {
+            return self.say(NoticeKind::Error, "nothing was saved: nothing is open yet");
+        };
+        let size = self.picture_files.size.or_else(|| self.picture.place()).unwrap_or(USUAL_SIZE);
+        let figure = WindowFigure::of(sandbox, self.camera, size);
+        self.picture_files.write(move || figure.write(&ended));
+    }
+
+    fn figure_name(&self) -> String {
+        format!("{}-figure", self.scene_name())
+    }
+
     fn prompt_for(&mut self, purpose: Purpose) {
         self.prompt(match purpose {
             Purpose::Save => PathPurpose::Save,
@@ -293,6 +329,7 @@ impl Session {
             Purpose::Add => PathPurpose::Add,
             Purpose::Chart => PathPurpose::Chart,
             Purpose::Sheet => PathPurpose::Sheet,
+            Purpose::Figure => PathPurpose::Figure,
             Purpose::Open | Purpose::ExportFolder => PathPurpose::Open,
         });
     }
@@ -583,6 +620,35 @@ mod tests {
             session.errors()
         );
         assert_eq!(read("a.csv"), chart.csv());
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_figure_is_written_with_its_scene_and_over_nothing_of_the_users() {
+        let folder = std::env::temp_dir().join(format!("kintsugi-figures-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("mine-scene.toml"), "keep me").unwrap();
+        let mut session = session();
+        session.saving.has_no_dialogs = true;
+        session.apply(Command::SaveFigureDialog);
+        let proposed = session.path_prompt().map(|prompt| (prompt.asks, prompt.proposed.clone())).unwrap();
+        assert!(proposed.0 == PathPurpose::Figure && proposed.1.ends_with("box-figure.toml"), "{proposed:?}");
+        session.apply(Command::AnswerPrompt(Some(folder.join("mine"))));
+        let mut told = Vec::new();
+        while session.picture_files.is_busy() {
+            told.extend(session.picture_files.poll().into_iter().map(Result::unwrap));
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert!(told.len() == 1 && told[0].contains("mine.toml, with mine-scene-2.toml"), "{told:?}");
+        assert_eq!(std::fs::read_to_string(folder.join("mine-scene.toml")).unwrap(), "keep me");
+        let figure = std::fs::read_to_string(folder.join("mine.toml")).unwrap();
+        assert!(figure.contains("file = \"mine-scene-2.toml\""), "{figure}");
+        assert_eq!(load_scene(&folder.join("mine-scene-2.toml")).unwrap().camera, Some(session.camera));
+        // A dialog has asked about the name without an ending alone.
+        session.answered(Purpose::Figure, Answer::Chosen(folder.join("mine")));
+        assert!(!session.picture_files.is_busy());
+        assert!(session.errors().last().unwrap().contains("mine.toml: nothing was saved"));
         std::fs::remove_dir_all(folder).unwrap();
     }
 

@@ -320,9 +320,8 @@ impl Session {
     pub(super) fn write_sheet(&mut self, path: &Path) {
         let Some(drawing) = self.sheet.drawing.take() else { return };
         let ended: PathBuf = with_ending_of(path, &["png"]);
-        if ended != path && ended.symlink_metadata().is_ok() {
-            let text = "nothing was saved: there is such a file already; choose another name";
-            return self.say(NoticeKind::Error, format!("{}: {text}", ended.display()));
+        if self.is_taken(path, &ended) {
+            return;
         }
         let signature = self.picture_signature();
         self.picture_files.write(move || {

@@ -158,7 +158,7 @@ struct Results {
     table_1: Vec<Column>,
 }
 
-/// Runs the command.
+/// Runs the command: each table is printed when it is measured.
 ///
 /// # Errors
 /// [`CliError`].
@@ -175,10 +175,6 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     let mut all = Vec::new();
     let failure = measure_all(args, &subjects, &reporter, &mut all).err();
     drop(reporter);
-    // Results measured before a failure are still printed.
-    for results in &all {
-        super::print(&format!("{}\n", tables::table(results)));
-    }
     if all.len() > 1 {
         super::print(&tables::side_by_side(&all));
     }
@@ -209,7 +205,9 @@ fn measure_all(
             // A new device for each subject: once Mesa's software driver has drawn a picture, its clock reports almost
             // no time for later passes.
             for compute in args.computes(reporter)? {
-                all.push(measure(args, subject, (read, *level), &compute, reporter)?);
+                let results = measure(args, subject, (read, *level), &compute, reporter)?;
+                reporter.undisturbed(|| super::print(&format!("{}\n", tables::table(&results))));
+                all.push(results);
             }
         }
     }

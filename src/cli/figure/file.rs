@@ -463,6 +463,51 @@ mod tests {
     }
 
     #[test]
+    fn a_figure_of_the_window_is_read_with_its_camera_and_slices_and_drawn() {
+        use crate::{
+            cli::{
+                progress::Reporter,
+                render::{Wanted, make, parse_camera},
+            },
+            compute::{Choice, Compute},
+            scene::{Arrived, Sandbox, Scene, Slice, Swing, WindowFigure, load_scene},
+        };
+        let mut sandbox = Sandbox::new(Compute::open(Choice::Cpu).unwrap()).unwrap();
+        sandbox.open_scene(Scene::of_mesh("builtin:box", 4));
+        while sandbox.poll().unwrap() != Some(Arrived::Opened) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let mut tuning = sandbox.tuning().clone();
+        (tuning.view.scale_bar, tuning.view.slices_alone) = (true, true);
+        tuning.view.color_by = "volume".parse().unwrap();
+        let normal = glam::DVec3::new(0.2, 0.3, 1.0);
+        let slice = Slice { normal, at: 0.05, show: Some("node-level".parse().unwrap()), ..Slice::default() };
+        tuning.slices.push(Slice { swing: Some(Swing { to: 0.4, period: 2.0 }), ..slice });
+        sandbox.tune("slice", tuning);
+        let camera = Camera { target: Vec3::new(0.1, 0.5, 1e-7), yaw: 1.1, ..Camera::default() };
+        let folder = std::env::temp_dir().join(format!("kintsugi-window-figure-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("fig.toml");
+        WindowFigure::of(&sandbox, camera, [320, 200]).write(&file).unwrap();
+        let figure = Figure::read(&file).unwrap();
+        assert_eq!(figure.whole, Some(Whole { pixels: [320, 200], mm: None }));
+        let panel = &figure.panels[0];
+        let word = |start: &str| panel.options.iter().find_map(|word| word.strip_prefix(start));
+        assert_eq!(parse_camera(word("--camera=").unwrap()).unwrap(), camera);
+        assert_eq!((word("--color-by="), panel.caption.as_str()), (Some("volume"), ""));
+        // The scene has the slice where it stands now.
+        assert_eq!(load_scene(&panel.file).unwrap().slices, [slice]);
+        let args = panel.arguments(Some([320, 200]), "cpu").unwrap();
+        let wanted = Wanted { pixels: true, drawing: args.is_flat() };
+        let made = make(&args, wanted, &mut None, &Reporter::new(false)).unwrap();
+        assert_eq!((made.camera, made.pixels.len()), (camera, 4 * 320 * 200));
+        // 2 x 3 m x tan 0.3 on 200 pixels: a quarter of the width is 0.74 m.
+        assert!(made.drawing.contains("<path") && made.drawing.contains(">50 cm</text>"), "{}", made.drawing);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
     fn files_of_options_lie_beside_the_figure_file() {
         let of = |line: &str| words(&format!("[[panel]]\nfile = 'builtin:box'\n{line}"), 0);
         assert_eq!(of("camera = 'eye.json'"), ["--camera=figures/eye.json"]);

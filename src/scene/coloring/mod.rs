@@ -21,6 +21,6 @@ pub use map::{ColorMap, NO_VALUE};
 pub use plate::{Fill, Plate, Text};
 pub use quantity::{BodyPlace, Kind, Place, Quantity, QuantityEntry, SeedSet, VoxelPlace};
 pub use scale::{Range, Scale};
-pub use scale_bar::scale_bar;
+pub use scale_bar::{metres_per_pixel, scale_bar};
 pub use values::{BodyColors, Painter};
 pub(super) use values::{Pressing, body_place};

@@ -1,14 +1,24 @@
-//! A bar of a round length for pictures without perspective.
+//! A bar of a round length. In a picture with perspective it holds at the distance of the camera's target.
+//!
+//! In: a camera and the height of a picture. Out: a bar with its length as rectangles and a line of text.
 
 use super::{
     decimal::{Decimal, ROUND, order_below},
     plate::{Plate, Text, opaque},
 };
+use crate::render::Camera;
 
 /// Sizes, in heights of the text.
 const THICK: f32 = 0.15;
 const END: f32 = 0.5;
 const GAP: f32 = 0.3;
+
+/// Metres of the world for a pixel of a picture `height` pixels high, at the distance of the camera's target.
+#[must_use]
+pub fn metres_per_pixel(camera: &Camera, height: f32) -> f64 {
+    let seen = 2.0 * f64::from(camera.distance) * libm::tan(0.5 * f64::from(camera.fov_y));
+    seen / f64::from(height.max(1.0))
+}
 
 /// A bar with its length below it: 1, 2 or 5 times a power of ten of metres, said in mm, cm or m, and at most `longest`
 /// pixels long. `em` is the height of the text in pixels, `ink` the colour (sRGB); `width` measures a line of text of a
@@ -95,6 +105,18 @@ mod tests {
             assert_eq!(outside(&plate), None);
             assert_eq!(plate, scale_bar(metres_per_pixel, longest, 10.0, INK, width));
         }
+    }
+
+    #[test]
+    fn a_metre_at_the_target_has_as_many_pixels_as_the_camera_gives_it() {
+        let camera = Camera { distance: 2.5, pitch: 0.0, ..Camera::default() };
+        let (width, height) = (1200.0, 800.0);
+        let up =
+            |y: f32| camera.project(camera.target + glam::Vec3::Y * y, width / height).unwrap()[1] * height;
+        // A length so short that perspective does not bend it.
+        let pixels = f64::from(up(-0.005) - up(0.005));
+        let told = 0.01 / metres_per_pixel(&camera, height);
+        assert!((pixels / told - 1.0).abs() < 1e-3, "{pixels} pixels, and not {told}");
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod fields_tests;
 mod files;
 mod inside;
 mod labels;
+mod morton;
 mod seeds;
 #[cfg(test)]
 mod tests;
@@ -116,6 +117,7 @@ kintsugi_core::table! {
         Labels = labels::LABELS,
         Flood = labels::FLOOD,
         Wireframe = wireframe::MAKER,
+        Morton = morton::MAKER,
         #[cfg(feature = "papers")]
         FieldSlice = field_slice::SLICE,
         #[cfg(feature = "papers")]

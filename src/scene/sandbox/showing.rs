@@ -100,6 +100,13 @@ impl Sandbox {
         clips(&self.document.tuning().slices, self.stage.time())
     }
 
+    /// Whether slices are drawn without the bodies: they are chosen to be, and there is a slice.
+    #[must_use]
+    pub fn shows_slices_alone(&self) -> bool {
+        let tuning = self.document.tuning();
+        tuning.view.slices_alone && !tuning.slices.is_empty()
+    }
+
     fn explode(&self) -> f64 {
         self.document.tuning().view.explode
     }
@@ -115,17 +122,23 @@ impl Sandbox {
     }
 
     /// Bodies as the window shows them: like [`Sandbox::render_bodies`], but an exploded preview's pieces replace their
-    /// body.
+    /// body. None where slices are shown alone.
     #[must_use]
     pub fn shown_bodies(&self, selected: Option<BodyId>) -> Vec<RenderBody> {
+        if self.shows_slices_alone() {
+            return Vec::new();
+        }
         let scenery = Scenery { stage: &self.stage, look: &self.look() };
         self.preview.shown_bodies(scenery, selected, self.is_pinned())
     }
 
     /// Cracks and marked cells for the picture of an unbroken body; the body's index refers to
-    /// [`Sandbox::shown_bodies`].
+    /// [`Sandbox::shown_bodies`]. `None` where slices are shown alone.
     #[must_use]
     pub fn body_seams(&self) -> Option<BodySeams<'_>> {
+        if self.shows_slices_alone() {
+            return None;
+        }
         self.preview.body_seams(&self.stage, self.is_pinned())
     }
 
