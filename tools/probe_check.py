@@ -21,6 +21,9 @@ pieces      From `coords` and `piece_inside`: the pieces that have the voxel, it
 planes      Coverage and planes of the own copy and of all copies, in every bit.
 node        The largest octant of one kind round the voxel.
 labels      With `labels` in the overlays: the labels after every iteration; one island for each piece.
+stress      Where the probes have one (`--stress-load`): which fields are there, and that nothing outside of the source has any.
+            With `--stress FOLDER`, that of `kintsugi stress` for the same mesh, level, load and what is held, with `--cells 5
+            --density 2000`: both figures of the cell that holds the voxel, to a thousandth of the greatest one.
 transition  With `transition`, `points` and `triangles` in the overlays: the transition voxel, its objects, the number
             of its points, and those of its triangles that meet the closed voxel, by clipping them in fractions.
 
@@ -38,6 +41,7 @@ import numpy as np
 
 UNITS = 1 << 14
 MOST_LINES = 20
+STRESS_FIELDS = ("stress_pa", "von_mises_pa", "stress_load", "stress_newtons")
 
 
 def inside(rows, voxel):
@@ -150,11 +154,27 @@ class Broken:
         return "inside" if self.solid[tuple(voxel)] else "outside"
 
 
+class Stress:
+    """What `kintsugi stress` wrote: both figures of each cell, by its place."""
+
+    def __init__(self, folder):
+        report = json.loads((folder / "report.json").read_text())
+        with np.load(folder / "stress.npz") as arrays:
+            tension = np.maximum(arrays["principal"][:, 0], 0.0)
+            figures = np.stack([tension, arrays["von_mises"]], axis=1)
+            self.of = dict(zip(map(tuple, arrays["cell"].tolist()), figures.tolist()))
+        self.below = report["level"] - report["cells_level"]
+        self.allowed = 0.001 * figures.max(axis=0)
+
+    def at(self, voxel):
+        return self.of.get(tuple(v >> self.below for v in voxel))
+
+
 class Checker:
     """Compares probes with what was computed, and counts."""
 
-    def __init__(self, broken):
-        self.broken, self.arrays = broken, broken.arrays
+    def __init__(self, broken, stress=None):
+        self.broken, self.arrays, self.stress = broken, broken.arrays, stress
         self.counts, self.wrong = {}, 0
         self.islands = {}
 
@@ -182,6 +202,31 @@ class Checker:
         self.check_seeds(probe, voxel, number)
         self.check_labels(probe, voxel, number)
         self.check_transition(probe, voxel, number)
+        self.check_stress(probe, voxel)
+
+    def check_stress(self, probe, voxel):
+        """Compares the stress of the object before it broke."""
+        given = {name: probe[name] for name in STRESS_FIELDS if name in probe}
+        if self.stress is not None:
+            wanted = self.stress.at(voxel) if self.broken.source_kind(voxel) != "outside" else None
+            self.same(probe, "stress_pa is there", "stress_pa" in given, wanted is not None)
+            for name, figure, allowed in zip(STRESS_FIELDS, wanted or (), self.stress.allowed):
+                if abs(given.get(name, np.inf) - figure) > allowed:
+                    self.complain(probe, name, given.get(name), figure)
+        if not given:
+            return
+        self.count("stress")
+        if self.broken.source_kind(voxel) == "outside":
+            self.same(probe, "stress fields", sorted(given), [])
+            return
+        load = given.get("stress_load")
+        names = STRESS_FIELDS[: 3 if load == "weight" else 4]
+        self.same(probe, "stress fields", sorted(given), sorted(names))
+        self.same(probe, "stress_load", load in ("weight", "newton", "blow"), True)
+        if load != "weight":
+            self.same(probe, "stress_newtons", given.get("stress_newtons") == 1, load == "newton")
+        for name in STRESS_FIELDS[:2]:
+            self.same(probe, f"{name} is below 0", given.get(name, 0) < 0, False)
 
     def check_place(self, probe, voxel):
         level = self.broken.level
@@ -361,6 +406,7 @@ class Checker:
             print(f"{name} compared: {self.counts.get(name, 0)}")
         kinds = ", ".join(f"{self.counts.get(kind, 0)} {kind}" for kind in ("boundary", "crack", "inside", "outside"))
         print(f"kinds: {kinds}; copies: {self.counts.get('copies', 0)}")
+        print(f"stress compared: {self.counts.get('stress', 'not in the probes')}")
         for name in ("labels", "transition", "crossed", "triangles"):
             print(f"{name} compared: {self.counts.get(name, 'not in the overlays')}")
         if self.wrong:
@@ -396,13 +442,14 @@ def main():
     parser.add_argument("probes", type=Path, help="JSON of `kintsugi probe`; with --choose the number of places")
     parser.add_argument("folder", type=Path, help="folder of `kintsugi fracture`")
     parser.add_argument("--choose", action="store_true", help="print that many places as options")
+    parser.add_argument("--stress", type=Path, help="folder of `kintsugi stress` for the load of the probes")
     parser.add_argument("--rng", type=int, default=1, help="random seed of the places")
     given = parser.parse_args()
     if given.choose:
         choose(given.folder, int(str(given.probes)), given.rng)
         return 0
     probes = json.loads(given.probes.read_text())
-    checker = Checker(Broken(given.folder))
+    checker = Checker(Broken(given.folder), given.stress and Stress(given.stress))
     for probe in probes:
         checker.check(probe)
     checker.tell(probes)

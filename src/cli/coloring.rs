@@ -10,9 +10,8 @@ use std::{
 use clap::Args;
 use glam::DVec3;
 
-use super::{CliError, input::Object, progress::Reporter};
+use super::{CliError, input::Object, progress::Reporter, stress_load::StressLoadArgs};
 use crate::{
-    bodies::WorldSettings,
     elastic::ElasticError,
     export::disk::put_listed,
     facade::{
@@ -20,7 +19,7 @@ use crate::{
         stamp::{explain, svg_of},
         stills::world_bounds,
     },
-    fracture::{Pattern, generations::Plan},
+    fracture::{Impact, Pattern, generations::Plan},
     render::{Camera, Clips, ColorBy, Overlay, RenderBody},
     scene::{
         BodyPlace, BodyStress, ColorMap, Coloring, Legend, Painter, Place, Quantity, Sandbox, Scale, SeedSet,
@@ -35,9 +34,12 @@ pub struct ColoringArgs {
     #[arg(long, value_name = "NAME", default_value = "material")]
     #[arg(help = format!("What colours mean [possible values: {}]", Coloring::names().join(", ")))]
     #[arg(long_help = format!("What colours mean. `stress` and `von-mises` are of each body under its weight alone, as it stands \
-        on its lowest cells; a mesh, in metres, has the density of scene files, {} kg/m^3 [possible values: {}]",
+        on its lowest cells, or under the blow of --stress-load; a mesh, in metres, has the density of scene files, {} kg/m^3 \
+        [possible values: {}]",
         Matter::default().density, Coloring::names().join(", ")))]
     color_by: Coloring,
+    #[command(flatten)]
+    load: StressLoadArgs,
     /// Cut the bodies open at a plane: an axis and a place along it, m or hundredths of what there is, then perhaps what its
     /// colours mean, as in z50%, y0.3 or x50%:cell; what is nearer to the eye is taken away; may be given several times
     #[arg(long, value_name = "SLICE")]
@@ -118,18 +120,37 @@ impl ColoringArgs {
         self.slice.iter().any(|slice| slice.show.is_some_and(|show| show.of_seeds))
     }
 
-    /// The stress of each shape of an object under its weight, as it stands on its lowest cells with the density of scene
-    /// files; `None` for one that cannot be solved for. Empty if nothing shows stress.
+    /// Refuses a load of a mesh whose stress nothing shows, and a blow on pieces, each of which stands by itself.
+    ///
+    /// # Errors
+    /// [`CliError::Input`].
+    pub fn check_load(&self, in_pieces: bool) -> Result<(), CliError> {
+        if self.load.is_given() && !self.shows_stress() {
+            return Err(unused_load());
+        }
+        if self.load.is_blow() && in_pieces {
+            let message = "--stress-load blow strikes the whole object; leave --explode out";
+            return Err(CliError::Input(message.into()));
+        }
+        Ok(())
+    }
+
+    fn shows_stress(&self) -> bool {
+        shows_stress(self.color_by, self.slice.iter().filter_map(|slice| slice.show))
+    }
+
+    /// The stress of each shape of an object under the load that the options name, with the density of scene files; `None` for
+    /// one that cannot be solved for. Empty if nothing shows stress. `blow` is where a blow falls, and the object's longest side.
     pub fn stresses<'a>(
         &self,
         shapes: impl Iterator<Item = &'a Shape>,
+        blow: (Impact, f64),
         reporter: &Reporter,
     ) -> Vec<Option<BodyStress>> {
-        if !shows_stress(self.color_by, self.slice.iter().filter_map(|slice| slice.show)) {
+        if !self.shows_stress() {
             return Vec::new();
         }
-        let (density, gravity) = (Matter::default().density, WorldSettings::default().gravity);
-        let solved = |shape: &Shape| BodyStress::of_weight(shape, density, gravity);
+        let solved = |shape: &Shape| self.load.stress_of(shape, blow, &BodyStress::AS_SHOWN);
         let all: Vec<Result<BodyStress, ElasticError>> =
             reporter.stage("stress", |_| shapes.map(solved).collect());
         let failed: Vec<&ElasticError> = all.iter().filter_map(|stress| stress.as_ref().err()).collect();
@@ -178,7 +199,9 @@ impl ColoringArgs {
         if let Coloring::Value(quantity) = self.color_by {
             let value = |of: &Sliced<'_>| (quantity.of)(&Place { body: &of.place, voxel: None });
             let values: Vec<Option<f64>> = cut.iter().map(value).collect();
-            let painter = Painter::new(quantity, scale, values.iter().flatten().copied());
+            let stresses = cut.iter().filter_map(|of| of.place.stress);
+            let painter = Painter::new(quantity, scale, values.iter().flatten().copied())
+                .under(stresses.map(BodyStress::load));
             for (body, value) in bodies.iter_mut().zip(&values) {
                 body.color = Some(painter.color(value.unwrap_or(f64::NAN)));
             }
@@ -224,7 +247,10 @@ impl ColoringArgs {
         }
         let tuning = sandbox.tuning();
         if shows_stress(tuning.view.color_by, tuning.slices.iter().filter_map(|slice| slice.show)) {
-            reporter.stage("stress", |_| sandbox.weigh()).iter().for_each(|line| reporter.warn(line));
+            let line = reporter.stage("stress", |_| self.load.solve_in(sandbox))?;
+            line.iter().for_each(|line| reporter.warn(line));
+        } else if self.load.is_given() {
+            return Err(unused_load());
         }
         sandbox.update_touching()?;
         let overlay = sandbox.inside_overlay().cloned();
@@ -237,6 +263,7 @@ impl ColoringArgs {
     /// [`CliError::Input`].
     pub fn check(&self, inputs: &[&Path]) -> Result<(), CliError> {
         self.scale()?;
+        self.load.check()?;
         self.legend_file.iter().try_for_each(|file| super::check_place("--legend-file", file, inputs))
     }
 
@@ -286,8 +313,13 @@ impl ColoringArgs {
     }
 }
 
+fn unused_load() -> CliError {
+    let message = "--stress-load: nothing shows stress; add --color-by stress, or --slice with a quantity, as in z50%:von-mises";
+    CliError::Input(message.into())
+}
+
 /// Whether the colours of bodies or of slices show stress.
-fn shows_stress(colors: Coloring, slices: impl Iterator<Item = Quantity>) -> bool {
+pub fn shows_stress(colors: Coloring, slices: impl Iterator<Item = Quantity>) -> bool {
     let own = match colors {
         Coloring::Value(quantity) => Some(quantity),
         Coloring::Look(_) => None,

@@ -10,7 +10,7 @@ use std::{
 
 use clap::Args;
 
-use super::{CliError, render::parse_camera};
+use super::{CliError, coloring::shows_stress, render::parse_camera};
 use crate::{
     compute::Compute,
     export::{Signature, write_signed},
@@ -108,13 +108,18 @@ impl FrameArgs {
 }
 
 impl Film {
-    /// Draws the scene after step number `step`, if a frame is due.
+    /// Draws the scene after step number `step`, if a frame is due. Where the scene's colours or slices show stress, the stress of
+    /// each body under its weight is solved for once, in the first frame that shows the body, as it stands there.
     ///
     /// # Errors
     /// [`CliError`].
-    pub fn after(&mut self, compute: &Compute, sandbox: &Sandbox, step: u64) -> Result<(), CliError> {
+    pub fn after(&mut self, compute: &Compute, sandbox: &mut Sandbox, step: u64) -> Result<(), CliError> {
         if !step.is_multiple_of(self.every) {
             return Ok(());
+        }
+        let tuning = sandbox.tuning();
+        if shows_stress(tuning.view.color_by, tuning.slices.iter().filter_map(|slice| slice.show)) {
+            self.notes.extend(sandbox.weigh_new().map(|line| format!("frame {}: {line}", self.written)));
         }
         let bodies = sandbox.render_bodies(None);
         let arena = sandbox.arena().read().unwrap_or_else(PoisonError::into_inner);

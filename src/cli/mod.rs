@@ -35,6 +35,7 @@ mod signals;
 mod simulate;
 mod simulation_report;
 mod stress;
+mod stress_load;
 mod sweep;
 mod tour;
 mod vector;

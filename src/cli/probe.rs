@@ -16,9 +16,11 @@ use super::{
     fracture::PatternArgs,
     input::{Object, load_object},
     progress::Reporter,
+    stress_load::StressLoadArgs,
 };
 use crate::{
     compute::Compute,
+    elastic::Settings,
     export::{BreakStep, BrokenObject, PieceRef, report::put_json},
     facade::{Engine, inside::look_inside},
     fracture::{
@@ -26,7 +28,7 @@ use crate::{
         middle_of, nearest_seed,
     },
     scene::{
-        Probe, ProbeBreak, ProbeCopy,
+        BodyStress, Probe, ProbeBreak, ProbeCopy,
         overlays::{Inside, Reading},
     },
     svo::Grid,
@@ -48,6 +50,8 @@ pub struct ProbeArgs {
     /// Leave out the history of the labels, which takes most of the time and memory at fine levels
     #[arg(long)]
     no_labels: bool,
+    #[command(flatten)]
+    load: StressLoadArgs,
     /// A file for the JSON [default: it is printed]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -177,6 +181,7 @@ fn parse_voxel(text: &str) -> Result<[i64; 3], String> {
 pub fn run(args: &ProbeArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
     args.compute.takes(args.level)?;
+    args.load.check()?;
     let seeds = args.pattern.check(args.level)?;
     let method = args.pattern.params().method;
     if !(method.entry().of_voxels && method.entry().by_seeds) {
@@ -190,6 +195,11 @@ pub fn run(args: &ProbeArgs) -> Result<(), CliError> {
     let places = args.places.0.iter();
     let voxels = places.map(|place| place.voxel(&object.grid)).collect::<Result<Vec<_>, _>>()?;
     let plan = object.plan(&args.pattern.fracture(args.level, seeds))?;
+    // Of the object before it breaks, which the blow strikes.
+    let blow = (plan.impact, object.bounds.size().max_element());
+    let solved =
+        || reporter.stage("stress", |_| args.load.stress_of(&object.shape, blow, &Settings::PRECISE));
+    let stress = args.load.is_given().then(solved).transpose()?;
     let compute = args.compute.open(&reporter)?;
     let pieces = object.break_by(&Engine::from(compute.clone()), plan, &reporter)?;
     let mut probing = Probing {
@@ -200,6 +210,7 @@ pub fn run(args: &ProbeArgs) -> Result<(), CliError> {
         reading: Reading { labels: (!args.no_labels).then_some((false, None)), fields: None },
         reporter: &reporter,
         insides: BTreeMap::new(),
+        stress: stress.as_ref(),
     };
     let probes = voxels.into_iter().map(|voxel| probing.probe(voxel)).collect::<Result<Vec<_>, _>>()?;
     match &args.out {
@@ -226,11 +237,20 @@ struct Probing<'a> {
     reporter: &'a Reporter,
     /// What was read back, by the number of the break.
     insides: BTreeMap<usize, Inside>,
+    /// The stress of the object before it broke, if one was asked for.
+    stress: Option<&'a BodyStress>,
 }
 
 impl Probing<'_> {
     /// Probes a voxel of the grid.
     fn probe(&mut self, voxel: [u32; 3]) -> Result<Probe, CliError> {
+        let probe = self.without_stress(voxel)?;
+        let Some(stress) = self.stress else { return Ok(probe) };
+        let whole = Probe::of_leafs(&self.object.forest, 0, voxel).with_stress(stress);
+        Ok(probe.with_stress_of(&whole))
+    }
+
+    fn without_stress(&mut self, voxel: [u32; 3]) -> Result<Probe, CliError> {
         let Self { compute, object, plan, broken, reporter, .. } = *self;
         let ids = (0u32..).zip(&broken.pieces);
         let copies: Vec<(PieceRef, ProbeCopy)> =

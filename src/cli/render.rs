@@ -222,6 +222,7 @@ pub fn make(
     if args.seconds.is_some() {
         return Err(about(&args.file, "--seconds plays a scene; give it a .toml file"));
     }
+    args.coloring.check_load(args.explode.is_some())?;
     args.compute.takes(args.level)?;
     let seeds = args.pattern.check(args.level)?;
     args.show.check(args.level, &args.pattern.params())?;
@@ -248,7 +249,8 @@ pub fn make(
         false => None,
     };
     let mut bodies = stage.bodies.clone();
-    let stresses = args.coloring.stresses(std::iter::once(&*object.shape), reporter);
+    let blow = (plan.impact, object.bounds.size().max_element());
+    let stresses = args.coloring.stresses(std::iter::once(&*object.shape), blow, reporter);
     let stress = stresses.first().and_then(Option::as_ref);
     let cut = whole(&object, &plan, (pattern.as_ref(), stress), &bodies);
     let units = object.grid.h / Place::standing(&object.mass).h;
@@ -305,7 +307,8 @@ fn broken(
     let inside = args.show.read(&compute, (object, plan), pieces.broken().steps.first(), reporter)?;
     let overlay = inside.as_ref().map(|inside| args.show.overlay(inside, object, &bodies));
     let parts = pieces.broken().steps.iter().take(1).flat_map(|step| &step.result.parts);
-    let stresses = args.coloring.stresses(parts.map(|part| &*part.shape), reporter);
+    let blow = (plan.impact, object.bounds.size().max_element());
+    let stresses = args.coloring.stresses(parts.map(|part| &*part.shape), blow, reporter);
     let cut = sliced(&pieces, &stresses, &bodies);
     let units = object.grid.h / Place::standing(&object.mass).h;
     let explained = args.coloring.explain(&cut, &mut bodies, (camera, units), overlay)?;

@@ -317,7 +317,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     bonds.iter_mut().for_each(|bonds| bonds.moved_to(&args.out));
     let asks = signals::ask_first();
     if let Some(film) = &mut film {
-        film.after(&compute, &sandbox, 0)?;
+        film.after(&compute, &mut sandbox, 0)?;
     }
     let played = reporter.stage("simulate", |progress| -> Result<(), CliError> {
         let dt = sandbox.settings().dt;
@@ -339,7 +339,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
                 pairs.record(step, report.time, &sandbox.pair_data()?)?;
             }
             if let Some(film) = &mut film {
-                film.after(&compute, &sandbox, step)?;
+                film.after(&compute, &mut sandbox, step)?;
             }
             progress.set(step as f32 / steps as f32);
         }

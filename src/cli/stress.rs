@@ -72,7 +72,11 @@ pub struct StressArgs {
     json_progress: bool,
 }
 
-fn parse_box(text: &str) -> Result<Aabb, String> {
+/// Parses the low and the high corner of a box.
+///
+/// # Errors
+/// A line that says what is wanted.
+pub fn parse_box(text: &str) -> Result<Aabb, String> {
     let numbers: Vec<f64> = text.split(',').filter_map(|part| part.trim().parse().ok()).collect();
     let wrong = || "six finite numbers are wanted, the low corner and then the high one".to_owned();
     let [a, b, c, d, e, f] = *numbers.as_slice() else { return Err(wrong()) };

@@ -1,7 +1,7 @@
 //! The stress of a body as colours, slices and the probe read it.
 //!
-//! In: a solution on the cells of a body's octree, or a body under its weight. Out: the stress of the cell that holds a voxel,
-//! and the greatest stress of the body.
+//! In: a solution on the cells of a body's octree, or a body with a load. Out: the stress of the cell that holds a voxel, the
+//! greatest stress of the body, and the name and unit that legends give to it.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -10,7 +10,8 @@ use glam::DVec3;
 use crate::{
     bodies::BodyId,
     elastic::{ElasticBody, ElasticError, Load, Material, Settings, Solution, Solver, Stress},
-    fracture::Cancel,
+    fracture::{Cancel, Impact},
+    geometry::Aabb,
     shape::Shape,
 };
 
@@ -49,14 +50,110 @@ impl From<&Stress> for StressFigures {
     }
 }
 
+/// Radius of a blow as a share of the object's longest side, where no other is given.
+pub(super) const REACH: f64 = 0.05;
+
 /// What loads a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StressLoad {
     /// Its weight.
     Weight,
     /// A blow of 1 N, so that its stress in Pa is that of any blow for each newton.
     Newton,
+    /// A blow of another force, N.
+    Blow(f64),
+}
+
+impl StressLoad {
+    /// That of a blow of a force, N.
+    #[must_use]
+    pub fn of_blow(newtons: f64) -> Self {
+        if newtons == 1.0 { Self::Newton } else { Self::Blow(newtons) }
+    }
+
+    /// Its name in files: `weight`, `newton` or `blow`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Weight => "weight",
+            Self::Newton => "newton",
+            Self::Blow(_) => "blow",
+        }
+    }
+
+    /// The force of the blow, N; `None` of a weight.
+    #[must_use]
+    pub fn newtons(self) -> Option<f64> {
+        match self {
+            Self::Weight => None,
+            Self::Newton => Some(1.0),
+            Self::Blow(newtons) => Some(newtons),
+        }
+    }
+
+    /// The load in words.
+    #[must_use]
+    pub fn in_words(self) -> String {
+        match self {
+            Self::Weight => "own weight".to_owned(),
+            Self::Newton => "blow".to_owned(),
+            Self::Blow(newtons) => format!("blow of {newtons} N"),
+        }
+    }
+
+    /// Unit of its stress: of a blow of 1 N the stress is that of every blow for each newton.
+    #[must_use]
+    pub fn unit(self) -> &'static str {
+        if self == Self::Newton { "Pa per N" } else { "Pa" }
+    }
+}
+
+impl serde::Serialize for StressLoad {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// A load to solve for, in the axes of the shape.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Loading {
+    /// The weight under this gravity, m/s^2. Where nothing else holds the shape, it stands on its lowest cells.
+    Weight(DVec3),
+    /// A blow. Where nothing holds the shape, it is free.
+    Blow {
+        /// Where it falls (shape space, m), and which way.
+        impact: Impact,
+        /// How far from there it acts, m; at least a cell's edge is used.
+        radius: f64,
+        /// Its force, N.
+        newtons: f64,
+    },
+}
+
+impl Loading {
+    /// A blow on an object with this longest side (m). Without a `radius` (m) it acts within a twentieth of that side.
+    #[must_use]
+    pub fn blow(impact: Impact, longest_side: f64, (newtons, radius): (f64, Option<f64>)) -> Self {
+        Self::Blow { impact, radius: radius.unwrap_or(REACH * longest_side), newtons }
+    }
+
+    /// What the solver takes.
+    fn load(self) -> Load<'static> {
+        match self {
+            Self::Weight(gravity) => Load::Acceleration(gravity),
+            Self::Blow { impact: Impact { point, direction }, radius, newtons } => {
+                Load::Blow { point, direction, radius, newtons }
+            }
+        }
+    }
+
+    /// What the stress says of it.
+    fn kind(self) -> StressLoad {
+        match self {
+            Self::Weight(_) => StressLoad::Weight,
+            Self::Blow { newtons, .. } => StressLoad::of_blow(newtons),
+        }
+    }
 }
 
 /// The stress of a body, cell by cell.
@@ -81,10 +178,31 @@ impl BodyStress {
     /// # Errors
     /// [`ElasticError`]: a shape without voxels, a shape that its lowest cells do not hold, no gravity, no convergence.
     pub fn of_weight(shape: &Shape, density: f64, gravity: DVec3) -> Result<Self, ElasticError> {
+        Self::of_load(shape, density, (Loading::Weight(gravity), &[]), &Self::AS_SHOWN)
+    }
+
+    /// As finely as the window and pictures solve: one in a hundred.
+    pub const AS_SHOWN: Settings = SETTINGS;
+
+    /// The stress of a shape of that density (kg/m^3) under a load. What lies in the boxes `held` (shape space, m) cannot move.
+    /// Cells have level 5, or that of coarser leaves.
+    ///
+    /// # Errors
+    /// [`ElasticError`]: a shape without voxels, boxes that do not hold it, a load that does not strain it, no convergence.
+    pub fn of_load(
+        shape: &Shape,
+        density: f64,
+        (loading, held): (Loading, &[Aabb]),
+        settings: &Settings,
+    ) -> Result<Self, ElasticError> {
         let body = elastic_body(shape, density)?;
-        let loads = [Load::Acceleration(gravity)];
-        let solution = Solver::standing(&body, gravity)?.solve(&loads, &SETTINGS, None, Cancel::never())?;
-        Ok(Self::new(solution.converged()?, StressLoad::Weight))
+        let solver = match loading {
+            _ if !held.is_empty() => Solver::held_in(&body, held)?,
+            Loading::Weight(gravity) => Solver::standing(&body, gravity)?,
+            Loading::Blow { .. } => Solver::free(&body),
+        };
+        let solution = solver.solve(&[loading.load()], settings, None, Cancel::never())?;
+        Ok(Self::new(solution.converged()?, loading.kind()))
     }
 
     /// What loads the body.
@@ -149,6 +267,16 @@ impl Stresses {
         self.0.insert(id, (Arc::clone(shape), Arc::clone(stress)));
     }
 
+    /// Forgets bodies that `is_there` does not name.
+    pub fn keep(&mut self, is_there: impl Fn(BodyId) -> bool) {
+        self.0.retain(|id, _| is_there(*id));
+    }
+
+    /// What loads the bodies, body by body.
+    pub fn loads(&self) -> impl Iterator<Item = StressLoad> {
+        self.0.values().map(|(_, stress)| stress.load())
+    }
+
     /// The stress of a body, if it has the shape that was solved for.
     pub fn of(&self, id: BodyId, shape: &Arc<Shape>) -> Option<&BodyStress> {
         let (solved, stress) = self.0.get(&id)?;
@@ -160,7 +288,6 @@ impl Stresses {
 mod tests {
     use super::*;
     use crate::{
-        geometry::Aabb,
         mesh::Mesh,
         scene::coloring::{BodyPlace, Place, Quantity, VoxelPlace},
         shape::{Look, Octree},
@@ -247,6 +374,34 @@ mod tests {
                 assert!((found - below).abs() < 0.05 * whole, "{at}: {found} and not {below} Pa");
             }
         }
+    }
+
+    /// Elasticity is linear: 50 N make 50 times the stress of 1 N. A bar that is held at its foot and struck half way up is bent
+    /// more than a free one, which gives way: by the theory of beams about three times as much.
+    #[test]
+    fn the_stress_of_a_blow_grows_with_its_force_and_with_what_holds_the_body() {
+        let shape = bar();
+        let middle = DVec3::new(0.0, 0.5 * HEIGHT, 0.5 * WIDTH);
+        let impact = Impact { point: middle, direction: DVec3::X };
+        let blow = |newtons: f64, radius: Option<f64>| Loading::blow(impact, HEIGHT, (newtons, radius));
+        let solved = |loading, held: &[Aabb]| {
+            let stress = BodyStress::of_load(&shape, shape.density(), (loading, held), &Settings::PRECISE);
+            let stress = stress.unwrap();
+            (stress.greatest().tension, stress.load())
+        };
+        let (of_one, newton) = solved(blow(1.0, None), &[]);
+        let (of_fifty, fifty) = solved(blow(50.0, None), &[]);
+        assert!((of_fifty / of_one / 50.0 - 1.0).abs() < 1e-3, "{of_one} {of_fifty}");
+        assert_eq!([newton, fifty], [StressLoad::Newton, StressLoad::Blow(50.0)]);
+        assert_eq!(blow(1.0, None), blow(1.0, Some(0.05 * HEIGHT)), "the radius that none is given for");
+        let foot = Aabb::new(DVec3::splat(-1.0), DVec3::new(2.0, 0.05, 2.0));
+        let (held, _) = solved(blow(1.0, None), &[foot]);
+        assert!(held > 1.5 * of_one, "{held} {of_one}");
+        let told = [StressLoad::Weight, newton, fifty].map(|load| (load.name(), load.newtons(), load.unit()));
+        assert_eq!(
+            told,
+            [("weight", None, "Pa"), ("newton", Some(1.0), "Pa per N"), ("blow", Some(50.0), "Pa")]
+        );
     }
 
     #[test]

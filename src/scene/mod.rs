@@ -61,7 +61,7 @@ pub use crate::{
     import::{ImportError, Imported, display_name, import},
 };
 pub use beside::{Broken, ColumnState, ColumnView, Differing, MOST as MOST_BESIDE, Way};
-pub use body_stress::{BodyStress, StressFigures, StressLoad};
+pub use body_stress::{BodyStress, Loading, StressFigures, StressLoad};
 pub use break_log::{BreakLog, BreakRecord};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
 pub use chart::{Chart, ChartAxis, ChartForm, ChartSeries};

@@ -138,7 +138,8 @@ impl ShotLook {
                 };
                 values.extend(bodies.filter_map(value));
             }
-            look.colors = Some((quantity, Painter::new(quantity, view.scale, values.into_iter())));
+            let painter = Painter::new(quantity, view.scale, values.into_iter()).under(look.stresses.loads());
+            look.colors = Some((quantity, painter));
         }
         look
     }

@@ -18,6 +18,8 @@ pub struct StepFigures {
     pub potential: f64,
     /// Contact points that were solved.
     pub contacts: usize,
+    /// Contact points of bodies that sleep, which are kept and not solved.
+    pub resting: usize,
 }
 
 /// Figures of the steps since the scene was opened.
@@ -28,8 +30,8 @@ impl StepTrace {
     /// Notes a step that ended at `time`, s. Figures of that time and of later ones go: those steps are taken again.
     pub fn note(&mut self, time: f64, report: &StepReport) {
         self.0.truncate(self.0.partition_point(|figures| figures.time < time - 1e-9));
-        let StepReport { kinetic, potential, contacts, .. } = *report;
-        push_thinned(&mut self.0, StepFigures { time, kinetic, potential, contacts });
+        let StepReport { kinetic, potential, contacts, resting, .. } = *report;
+        push_thinned(&mut self.0, StepFigures { time, kinetic, potential, contacts, resting });
     }
 
     /// Forgets the steps after `time`, s: they are of a future that was left.

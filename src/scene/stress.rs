@@ -4,14 +4,17 @@
 //! In: a body, an aim. Out: gold dots on its surface that brighten with tension, and the places of greatest tension. A worker
 //! solves; while it does, the last stress stays.
 
-use std::sync::{Arc, mpsc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, mpsc},
+};
 
 use glam::DVec3;
 use rayon::prelude::*;
 
 use super::{
     BodyStress, Cells, StressLoad, Touching,
-    body_stress::{SETTINGS, Stresses, elastic_body},
+    body_stress::{REACH, SETTINGS, Stresses, elastic_body},
     stage::Stage,
 };
 use crate::{
@@ -36,8 +39,6 @@ const MOST_OPACITY: f32 = 70.0;
 const FAINTEST: f32 = 0.15;
 /// Cells of a pattern in which no tension reaches this share of the brightest stay where a break ends with the stress.
 const LITTLE: f32 = 0.4;
-/// Radius of the blow as a share of the object's longest side.
-const REACH: f64 = 0.05;
 /// Modes that the weakness is made of.
 const MODES: usize = 6;
 /// Colour of tension, sRGB.
@@ -58,7 +59,9 @@ struct Wanted {
     is_free: bool,
     /// Anchor dabs.
     anchors: Vec<Dab>,
+    /// Radius, m, and force of the blow, N.
     reach: f64,
+    newtons: f64,
 }
 
 impl Wanted {
@@ -73,7 +76,8 @@ impl Wanted {
 
 impl PartialEq for Wanted {
     fn eq(&self, other: &Self) -> bool {
-        self.has_same_solver(other) && self.body == other.body && self.blow == other.blow
+        let of_blow = |wanted: &Self| (wanted.blow, wanted.reach, wanted.newtons);
+        self.has_same_solver(other) && self.body == other.body && of_blow(self) == of_blow(other)
     }
 }
 
@@ -110,9 +114,11 @@ struct Job {
 #[derive(Default)]
 pub(super) struct StressView {
     shown: Option<Arc<Solved>>,
-    /// Stresses of bodies under their weight, where these were asked for.
-    weights: Stresses,
-    /// These, and the stress on display.
+    /// Stresses that were solved for by order, under the weight or under a blow.
+    ordered: Stresses,
+    /// Bodies with a shape that could not be solved for.
+    refused: BTreeMap<BodyId, Arc<Shape>>,
+    /// What was ordered, and the stress on display.
     known: Stresses,
     job: Option<Job>,
     failed: Option<(Wanted, String)>,
@@ -220,7 +226,7 @@ impl StressView {
     }
 
     fn show(&mut self, shown: Option<Arc<Solved>>) {
-        self.known = self.weights.clone();
+        self.known = self.ordered.clone();
         // Dots may be drawn of a solution that is still off; numbers may not be read off it.
         if let Some(Solved { wanted, stress: Some(stress), .. }) = shown.as_deref()
             && stress.solution().convergence.is_converged
@@ -233,28 +239,66 @@ impl StressView {
     /// Solves for the stress of every body with voxels under its weight, as [`StressView::update`] does where nothing is aimed:
     /// they are known from then on. Waits. Returns why bodies have none.
     pub fn weigh(&mut self, paint: &[Dab], stage: &Stage) -> Vec<ElasticError> {
-        let (mut weights, mut failed) = (Stresses::default(), Vec::new());
-        for wanted in stage.bodies().iter().filter_map(|body| wanted(body, (None, false), paint, stage)) {
-            match solve(wanted, None, Cancel::never()) {
-                Ok(Solved { wanted, stress: Some(stress), .. }) => match stress.solution().convergence {
-                    Convergence { is_converged: true, .. } => {
-                        weights.insert(wanted.body, &wanted.shape, &stress);
-                    }
-                    Convergence { iterations, error, .. } => {
-                        failed.push(ElasticError::NotConverged { iterations, error });
-                    }
-                },
-                Ok(_) => (),
-                Err(error) => failed.push(error),
+        self.forget_ordered();
+        self.weigh_new(paint, stage)
+    }
+
+    /// The same for the bodies alone that have another shape, or are new, since it was done last. The others keep their stress,
+    /// however they have moved and turned. Waits. Returns why new bodies have none.
+    pub fn weigh_new(&mut self, paint: &[Dab], stage: &Stage) -> Vec<ElasticError> {
+        let is_there = |id: BodyId| stage.body(id).is_some();
+        self.ordered.keep(is_there);
+        self.refused.retain(|id, _| is_there(*id));
+        let is_new = |body: &&Body| {
+            let shape = &body.def.shape;
+            let is_refused = self.refused.get(&body.id).is_some_and(|known| Arc::ptr_eq(known, shape));
+            !is_refused && self.ordered.of(body.id, shape).is_none()
+        };
+        let new = stage.bodies().iter().filter(is_new);
+        let new: Vec<Wanted> = new.filter_map(|body| wanted(body, (None, false), paint, stage)).collect();
+        self.order(new)
+    }
+
+    /// Solves for the stress of one body under a blow of a force (N) within a radius (m; without one as the window does it): it
+    /// alone is known from then on. Waits. Returns why it has none.
+    pub fn strike(
+        &mut self,
+        (id, impact): (BodyId, Impact),
+        (newtons, radius): (f64, Option<f64>),
+        paint: &[Dab],
+        stage: &Stage,
+    ) -> Option<ElasticError> {
+        self.forget_ordered();
+        let wanted = stage.body(id).and_then(|body| wanted(body, (Some(impact), false), paint, stage));
+        let Some(wanted) = wanted else { return Some(ElasticError::NoVoxels) };
+        let reach = radius.unwrap_or(wanted.reach);
+        self.order(vec![Wanted { newtons, reach, ..wanted }]).pop()
+    }
+
+    fn forget_ordered(&mut self) {
+        self.ordered = Stresses::default();
+        self.refused.clear();
+    }
+
+    /// Solves for loads, and makes the stresses known. Returns why bodies have none.
+    fn order(&mut self, loads: Vec<Wanted>) -> Vec<ElasticError> {
+        let mut failed = Vec::new();
+        for wanted in loads {
+            let (body, shape) = (wanted.body, Arc::clone(&wanted.shape));
+            match solve(wanted, None, Cancel::never()).and_then(converged) {
+                Ok(stress) => self.ordered.insert(body, &shape, &stress),
+                Err(error) => {
+                    self.refused.insert(body, shape);
+                    failed.push(error);
+                }
             }
         }
-        self.weights = weights;
         self.revision += 1;
         self.show(self.shown.clone());
         failed
     }
 
-    /// The stresses of bodies: that on display, and those under their weight where these were asked for.
+    /// The stresses of bodies: that on display, and those that were ordered.
     pub fn known(&self) -> &Stresses {
         &self.known
     }
@@ -367,7 +411,15 @@ fn wanted(
         is_free: anchors.is_empty() && (impact.is_some() || is_weakness) && !body.def.fixed,
         anchors,
         reach: REACH * body.def.object_size_m,
+        newtons: 1.0,
     })
+}
+
+/// The stress of a load, if it is near enough.
+fn converged(solved: Solved) -> Result<Arc<BodyStress>, ElasticError> {
+    let stress = solved.stress.ok_or(ElasticError::NothingLoaded)?;
+    let Convergence { iterations, error, is_converged } = stress.solution().convergence;
+    if is_converged { Ok(stress) } else { Err(ElasticError::NotConverged { iterations, error }) }
 }
 
 impl Job {
@@ -395,7 +447,8 @@ fn solve(wanted: Wanted, last: Option<&Solved>, cancel: &Cancel) -> Result<Solve
     } else {
         let (load, of) = match wanted.blow {
             Some((point, direction)) => {
-                (Load::Blow { point, direction, radius: wanted.reach, newtons: 1.0 }, StressLoad::Newton)
+                let (radius, newtons) = (wanted.reach, wanted.newtons);
+                (Load::Blow { point, direction, radius, newtons }, StressLoad::of_blow(newtons))
             }
             None => (Load::Acceleration(wanted.gravity), StressLoad::Weight),
         };
@@ -471,6 +524,7 @@ mod tests {
             is_free: blow.is_some(),
             anchors: Vec::new(),
             reach: 0.1,
+            newtons: 1.0,
         }
     }
 

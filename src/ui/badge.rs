@@ -119,8 +119,9 @@ fn told(summary: &BreakSummary, is_comparing: bool) -> (String, egui::Color32) {
 /// The tooltip.
 fn help(summary: &BreakSummary) -> String {
     let mut text =
-        "What there was before the blow and what there is after it: pieces, dust and dropped parts against \
-                    the body, and its momentum with what the blow gave against that of the pieces"
+        "A break must lose nothing. Each row has what there was before the blow, what there is after it in pieces, \
+         dust and dropped parts together, and the difference. Momentum before is that of the body and what the blow \
+         gave to it"
             .to_owned();
     for check in summary.checks() {
         if let Some([numbers, difference]) = numbers(check) {
@@ -132,8 +133,8 @@ fn help(summary: &BreakSummary) -> String {
     }
     text += &format!("\nMass, relative: {:+.1e}", summary.mass_error);
     if !summary.is_checked() {
-        text +=
-            "\nVoxels are compared by a worker, of breaks that follow each other fast those of the last one";
+        text += "\nVoxels are compared in the background. If breaks follow each other fast, only those of the last one \
+                 are compared";
     }
     text
 }

@@ -42,6 +42,7 @@ fn the_button_below_a_chart_saves_what_the_panel_shows() {
     assert_eq!(energy.series[0].values.last(), Some(&sandbox.last_step().kinetic));
     assert_eq!(energy.series[1].values.last(), Some(&sandbox.last_step().potential));
     assert_eq!(contacts.series[0].values.last(), Some(&(sandbox.last_step().contacts as f64)));
+    assert_eq!(contacts.series[1].values.last(), Some(&(sandbox.last_step().resting as f64)));
     assert!((energy.at.last().unwrap() - sandbox.time()).abs() < 1e-12);
     let timings = &sandbox.last_break().unwrap().timings;
     assert_eq!(stages.series[0].values, timings.iter().map(|stage| stage.ms).collect::<Vec<_>>());

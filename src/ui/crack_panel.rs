@@ -2,12 +2,17 @@
 
 use super::{
     UiOutput,
-    widgets::{label, level, numbers},
+    widgets::{label, level_in, numbers},
 };
 use crate::fracture::{
     CRACK, FractureParams,
     crack::{CrackShape, Offset, Sides},
 };
+
+/// The lowest and the highest transition level of an object with leaves at level `leaf`, as the check of scene files has them.
+fn transition_range(leaf: u32) -> (u32, u32) {
+    (CrackShape::lowest_transition(leaf), leaf)
+}
 
 pub(super) fn show(ui: &mut egui::Ui, leaf: u32, params: &mut FractureParams, out: &mut UiOutput) {
     for row in CRACK {
@@ -15,9 +20,11 @@ pub(super) fn show(ui: &mut egui::Ui, leaf: u32, params: &mut FractureParams, ou
             _ if !(row.applies)(params) => {}
             "transition_level" => {
                 let default = CrackShape::default().transition(leaf, params.surface).unwrap_or(leaf);
-                let mut transition = params.crack.transition_level.unwrap_or(default).min(leaf);
-                if level(ui, out, &row.of, &mut transition, leaf) {
-                    params.crack.transition_level = (transition != default).then_some(transition.min(leaf));
+                let (low, high) = transition_range(leaf);
+                let mut transition = params.crack.transition_level.unwrap_or(default).clamp(low, high);
+                let ends = (f64::from(low), f64::from(high));
+                if level_in(ui, out, &row.of, &mut transition, [ends; 2]) {
+                    params.crack.transition_level = (transition != default).then_some(transition);
                 }
             }
             "sides" => sides(ui, (row.of.label, row.of.help), &mut params.crack.sides, out),
@@ -58,4 +65,25 @@ fn offset(ui: &mut egui::Ui, (name, tip): (&str, &str), chosen: &mut Offset) {
             }
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fracture::Surface;
+
+    /// Planted error to see this fail: begin at 2 on every grid, where a leaf of level 12 has no middle.
+    #[test]
+    fn the_slider_reaches_every_transition_level_that_files_may_have_and_no_other() {
+        for leaf in 1..=12 {
+            let allowed: Vec<u32> = (0..=20)
+                .filter(|level| {
+                    let shape = CrackShape { transition_level: Some(*level), ..CrackShape::default() };
+                    shape.check().is_ok() && shape.transition(leaf, Surface::Rough).is_ok()
+                })
+                .collect();
+            let (low, high) = transition_range(leaf);
+            assert_eq!((low..=high).collect::<Vec<_>>(), allowed, "leaf level {leaf}");
+        }
+    }
 }

@@ -30,10 +30,11 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     let view = &mut new.view.inside;
     drawings(ui, view, sandbox.looking(), out);
     ui.horizontal(|ui| {
-        label(ui, "Labels", "How islands (connected parts of a cell) are found, as colours of voxels");
+        let tip = "Colours show how a break finds which voxels hang together. A connected part of a cell is an island";
+        label(ui, "Labels", tip);
         let all = [
             (LabelView::Off, "none", "Labels are not shown"),
-            (LabelView::UnionFind, "union-find", "A colour for every island that the union-find found"),
+            (LabelView::UnionFind, "union-find", "One colour for each connected part, as breaks find them"),
             (LabelView::Published, Maker::Labels.label, Maker::Labels.help),
             (LabelView::Flood, Maker::Flood.label, Maker::Flood.help),
         ];
@@ -51,18 +52,20 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     if let Some(labels) = report.labels.as_ref().filter(|_| view.labels >= LabelView::Published) {
         playback(ui, view, labels, out);
     }
-    let tip = "How transparent the object's surface is";
+    let tip = "How clearly drawings show that the object's surface hides: 0 not at all, 1 as if nothing were before them";
     let response = slider(ui, "Through", tip, &mut view.through, 0.0..=1.0, &SliderLook::unit("", 2));
     out.name("through", &response);
     let tip = "Hides the object, so that only what is chosen above is drawn";
     let field = ui.checkbox(&mut view.only, "without the object").on_hover_text(tip);
     out.name("inside_only", &field);
     ui.horizontal(|ui| {
-        let tip = "Algorithm with which blows find islands; the pieces are the same either way";
+        let tip = "How a blow finds which voxels hang together. Both ways make the same pieces, and differ in time";
         label(ui, "Labelling", tip);
+        let iterative = "As Domaradzki & Martyn published it in 2016 (sec. 4.5): neighbours take over labels until none \
+                         changes; much slower";
         for (labelling, name, tip) in [
-            (Labelling::UnionFind, "union-find", "Union-find over octree nodes"),
-            (Labelling::Iterative, "iterative", "As published (2016, sec. 4.5); much slower"),
+            (Labelling::UnionFind, "union-find", "Joins neighbouring nodes of the octree into sets, each pair once; fast"),
+            (Labelling::Iterative, "iterative", iterative),
         ] {
             let chosen = new.fracture.labelling == labelling;
             let button = ui.add(egui::Button::selectable(chosen, name)).on_hover_text(tip);
@@ -133,7 +136,7 @@ fn slice(ui: &mut egui::Ui, view: &mut InsideView, out: &mut UiOutput) {
             }
         }
     });
-    let tip = "How far along that axis the slice lies, hundredths of the object";
+    let tip = "Where the slice lies along that axis: 0 % is one end of the object, 100 % the other";
     let response = slider(ui, "Slice at", tip, &mut view.cut.percent, 0..=100, &SliderLook::unit(" %", 0));
     out.name("slice_at", &response);
 }

@@ -82,11 +82,13 @@ pub(super) fn show(
             format!("{} with {}", names[a], names[b])
         };
         let what = if is_own {
-            "a level of its own; click to take it away"
+            "which was set for this pair alone; click to give it the coarser level of the two again"
         } else {
-            "click to give the pair a level of its own, which the list above changes"
+            "the coarser one of the two; click to set a level for this pair alone in the list above"
         };
-        response.on_hover_text(format!("{pair}: level {level}, {what}"));
+        response.on_hover_text(format!(
+            "{pair}: contacts are looked for at octree level {level}, {what}. Higher is finer and slower"
+        ));
     }
 }
 

@@ -159,7 +159,8 @@ pub(super) fn show(
     }
     if let Some(sandbox) = input.sandbox {
         let step = sandbox.last_step();
-        figure(ui, "Contacts", step.contacts.to_string());
+        let asleep = if step.resting > 0 { format!(", {} asleep", step.resting) } else { String::new() };
+        figure(ui, "Contacts", format!("{}{asleep}", step.contacts));
         figure(ui, "Deepest", format!("{:.2} mm", step.deepest * 1000.0));
         figure(ui, "Energy", format!("{:.2} J moving", step.kinetic));
         over_time(ui, sandbox.step_figures(), out);
@@ -176,7 +177,10 @@ fn steps_charts(steps: &[StepFigures]) -> [Chart; 2] {
         .with("kinetic", steps.iter().map(|step| step.kinetic))
         .with("potential", steps.iter().map(|step| step.potential));
     let contacts = of("Contacts", ChartAxis::new("Contact points", ""));
-    [energy, contacts.with("contact points", steps.iter().map(|step| step.contacts as f64))]
+    let contacts = contacts
+        .with("solved", steps.iter().map(|step| step.contacts as f64))
+        .with("asleep", steps.iter().map(|step| step.resting as f64));
+    [energy, contacts]
 }
 
 fn over_time(ui: &mut egui::Ui, steps: &[StepFigures], out: &mut UiOutput) {
@@ -187,8 +191,14 @@ fn over_time(ui: &mut egui::Ui, steps: &[StepFigures], out: &mut UiOutput) {
             return;
         }
         let look = Look { top: None, lit: None, sense: egui::Sense::hover() };
-        for (chart, name) in steps_charts(steps).iter().zip(["energy_chart", "contacts_chart"]) {
-            chart_view::show(ui, out, name, chart, &look);
+        let tips = [
+            "Energy of all bodies after each step; the potential one is counted from height 0",
+            "Contact points after each step. Solved: the response pushes there. Asleep: the points between bodies that have come to \
+             rest, which are kept until one of these is touched",
+        ];
+        let charts = steps_charts(steps);
+        for ((chart, name), tip) in charts.iter().zip(["energy_chart", "contacts_chart"]).zip(tips) {
+            chart_view::show(ui, out, name, chart, &look).response.on_hover_text(tip);
         }
     });
     out.name("over_time_header", &shown.header_response);

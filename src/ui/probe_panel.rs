@@ -41,7 +41,8 @@ pub(super) fn outline(painter: &egui::Painter, input: &UiInput<'_>, view: Rect) 
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     let Some(probed) = input.sandbox.and_then(|sandbox| sandbox.probed()) else {
-        let text = "Click a voxel. A slice opens the inside.";
+        let text =
+            "Click a voxel to read everything about it. A slice opens the inside: Slices, Add a slice.";
         ui.label(egui::RichText::new(text).small().color(theme::DIM));
         return;
     };
@@ -51,7 +52,8 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         let text = "Turn on Labels: published, in the panel Inside, to list this voxel's label after every iteration.";
         ui.add(egui::Label::new(egui::RichText::new(text).small().color(theme::DIM)).wrap());
     }
-    let copy = ui.button("Copy as JSON").on_hover_text("All of it, as kintsugi probe prints it");
+    let tip = "Copy everything about this voxel, also what has no row here, as the command kintsugi probe prints it";
+    let copy = ui.button("Copy as JSON").on_hover_text(tip);
     out.name("probe_copy", &copy);
     if copy.clicked() {
         ui.ctx().copy_text(probe.to_json());
@@ -107,9 +109,11 @@ fn rows(ui: &mut egui::Ui, probe: &Probe) {
     }
     for (name, pascals) in [("Tension", probe.stress_pa), ("Von Mises", probe.von_mises_pa)] {
         if let Some(pascals) = pascals {
-            let by = if probe.stress_load == Some(StressLoad::Newton) { " under 1 N" } else { "" };
-            figure(ui, name, format!("{pascals:.3e} Pa{by}"));
+            figure(ui, name, format!("{pascals:.3e} {}", probe.stress_load.map_or("Pa", StressLoad::unit)));
         }
+    }
+    if let Some(load) = probe.stress_load {
+        figure(ui, "Stress of", load.in_words());
     }
     if let Some(corners) = probe.corners {
         let mut owners = corners.to_vec();

@@ -11,9 +11,9 @@ use crate::scene::{MOST_OPENING, Quantity, Slice, Swing, Tuning};
 
 /// Axes across a slice.
 const AXES: [(&str, DVec3, &str); 3] = [
-    ("X", DVec3::X, "The slice stands across x"),
-    ("Y", DVec3::Y, "The slice lies across y, level with the floor"),
-    ("Z", DVec3::Z, "The slice stands across z"),
+    ("X", DVec3::X, "A cut at one place on x: what it shows spans y and z"),
+    ("Y", DVec3::Y, "A cut at one height, level with the floor: what it shows spans x and z"),
+    ("Z", DVec3::Z, "A cut at one place on z: what it shows spans x and y"),
 ];
 /// Time in which a slice goes there and back at first, s.
 const PERIOD: f64 = 4.0;
@@ -132,7 +132,11 @@ fn one(
     let middle = low.midpoint(high);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
-        label(ui, &format!("Slice {}", i + 1), "Which way the slice lies");
+        label(
+            ui,
+            &format!("Slice {}", i + 1),
+            "A slice is a flat cut through everything. The letter is the axis that it stands across",
+        );
         for (letter, axis, tip) in AXES {
             let is_across = slice.unit().cross(axis).length() < 1e-9;
             let button = ui.add(egui::Button::selectable(is_across, letter).frame_when_inactive(true));
@@ -176,10 +180,12 @@ fn one(
         out.name(name("show"), &response.response);
     });
     ui.horizontal(|ui| {
-        let tip = "Do not draw what lies on the near side of the plane";
+        let tip = "Take away the side that the slice faces, so that the cut lies open; flip takes the other side. Off: \
+                   bodies stay whole, and the cut is drawn inside them";
         let field = ui.checkbox(&mut slice.opens, "opens").on_hover_text(tip);
         out.name(name("opens"), &field);
-        let tip = "Draw the edges of the voxels and of the octree's larger octants";
+        let tip = "Draw a line round every voxel in the cut. Larger squares are cubes of voxels that are solid \
+                   throughout, which the octree stores as one";
         let field = ui.checkbox(&mut slice.lines, "voxel lines").on_hover_text(tip);
         out.name(name("lines"), &field);
         let mut swings = slice.swing.is_some();

@@ -71,8 +71,20 @@ pub fn numbers<T>(ui: &mut egui::Ui, out: &mut UiOutput, rows: &[Row<T>], owner:
 
 /// The row of an octree level of an object with leaves at level `leaf`.
 pub fn level(ui: &mut egui::Ui, out: &mut UiOutput, of: &Parameter, value: &mut u32, leaf: u32) -> bool {
-    let (mut wide, most) = (f64::from(*value), f64::from(leaf.max(3)));
-    let changed = number(ui, out, of, &mut wide, [(2.0, most), (of.range.0, most)]).changed();
+    let most = f64::from(leaf.max(3));
+    level_in(ui, out, of, value, [(2.0, most), (of.range.0, most)])
+}
+
+/// The row of an octree level with a slider between the first `ends`; levels between the second ones can be typed.
+pub fn level_in(
+    ui: &mut egui::Ui,
+    out: &mut UiOutput,
+    of: &Parameter,
+    value: &mut u32,
+    ends: [(f64, f64); 2],
+) -> bool {
+    let mut wide = f64::from(*value);
+    let changed = number(ui, out, of, &mut wide, ends).changed();
     *value = wide as u32;
     changed
 }

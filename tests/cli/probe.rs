@@ -117,6 +117,86 @@ fn a_planted_error_in_a_probe_is_found() {
     }
 }
 
+/// The stress of the object before it breaks, against what `kintsugi stress` says of its cells: under its weight, and under a
+/// blow of 50 N at the same place with the foot held. The script shares no code with either.
+#[test]
+fn the_stress_of_a_probe_is_that_of_the_cell() {
+    if !has("numpy") {
+        return;
+    }
+    let home = folder("probe-stress");
+    let [out, probes, cells] = ["out", "probes.json", "stress"].map(|name| text(&home.join(name)));
+    let shared = ["builtin:vase", "--level", "6", "--seeds", "20"];
+    let Some(_) = run([&["fracture", "--format", "npz", "--out", &out][..], &shared].concat()) else {
+        return;
+    };
+    let (_, places, _) = outcome(&check(&["--choose".into(), "100".into(), out.clone()]));
+    let places: Vec<&str> = places.split_whitespace().collect();
+    let foot = "--held=-9,-9,-9,9,0.1,9";
+    let blow = ["--stress-load", "blow", "--force", "50", "--radius", "0.2", foot];
+    let at = ["--impact=0,0.5,0.4", "--direction=0,0,-1"];
+    let struck = ["--blow=0,0.5,0.4", "--direction=0,0,-1", "--force", "50", "--radius", "0.2", foot];
+    for (load, of_cells) in [(&["--stress-load", "weight"][..], &[][..]), (&blow, &struck)] {
+        let of_blow = if load.len() > 2 { &at[..] } else { &[] };
+        let broken = [&["fracture", "--format", "npz", "--out", &out][..], &shared, of_blow].concat();
+        run(broken).unwrap();
+        run([&["probe", "--no-labels", "--out", &probes][..], &shared, of_blow, load, &places].concat())
+            .unwrap();
+        let fixed = ["stress", "builtin:vase", "--level", "6", "--cells", "5", "--density", "2000"];
+        run([&fixed[..], &["--out", &cells], of_cells].concat()).unwrap();
+        let arguments = [probes.clone(), out.clone(), "--stress".into(), cells.clone()];
+        let (code, said, err) = outcome(&check(&arguments));
+        assert_eq!(code, 0, "{load:?}: {said}{err}");
+        let compared = said.lines().find_map(|line| line.strip_prefix("stress compared: "));
+        assert!(compared.and_then(|n| n.parse::<u32>().ok()).is_some_and(|n| n > 50), "{load:?}: {said}");
+        // Planted: twice the stress.
+        let sound = std::fs::read_to_string(&probes).unwrap();
+        let mut wrong = json(&sound);
+        let all = wrong.as_array_mut().unwrap();
+        let stress = |probe: &serde_json::Value| probe["von_mises_pa"].as_f64().unwrap_or(0.0);
+        let most = all.iter_mut().max_by(|a, b| stress(a).total_cmp(&stress(b))).unwrap();
+        most["von_mises_pa"] = (2.0 * stress(most)).into();
+        std::fs::write(&probes, wrong.to_string()).unwrap();
+        let (code, said, err) = outcome(&check(&arguments));
+        assert!(code == 1 && err.contains("von_mises_pa"), "{load:?}: {said}{err}");
+    }
+}
+
+#[test]
+fn a_load_that_cannot_be_is_refused_in_a_line() {
+    for (arguments, says) in [
+        (
+            &["probe", "builtin:vase", "--level", "5", "--voxel", "1,2,3", "--force", "5"][..],
+            "add --stress-load blow",
+        ),
+        (
+            &["render", "builtin:vase", "--level", "5", "--stress-load", "blow", "--out", "x.png"],
+            "nothing shows stress",
+        ),
+        (
+            &[
+                "render",
+                "builtin:vase",
+                "--level",
+                "5",
+                "--color-by",
+                "stress",
+                "--stress-load",
+                "blow",
+                "--explode",
+                "0.2",
+                "--out",
+                "x.png",
+            ],
+            "leave --explode out",
+        ),
+    ] {
+        let (code, out, err) = outcome(&kintsugi(arguments).output().unwrap());
+        assert!(code == 2 && out.is_empty() && err.lines().count() == 1, "{arguments:?}: {code} {out} {err}");
+        assert!(err.contains(says), "{arguments:?}: {err}");
+    }
+}
+
 fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).expect("it is JSON")
 }

@@ -20,6 +20,8 @@ pub struct StepReport {
     pub collision_points: usize,
     /// Contact points that were solved.
     pub contacts: usize,
+    /// Contact points of bodies that sleep, which are kept and not solved.
+    pub resting: usize,
     /// Volume that bodies share with each other, the floor and the walls at the end of the step, from the columns of
     /// all [`Overlap`]s (Domaradzki & Martyn 2016, sec. 5.1.3), m^3; only if a setting asks for it.
     ///

@@ -242,6 +242,7 @@ fn round(
 
     let solved: Vec<_> = manifolds.iter().zip(live).filter_map(|(m, live)| live.then_some(m)).collect();
     sum_up(cx.report, generators, &solved, *last);
+    cx.report.resting = manifolds.iter().map(|m| m.points.len()).sum::<usize>() - cx.report.contacts;
     cx.report.deepest = deepest(&manifolds).max(cx.report.deepest);
     *old = manifolds;
     Ok(())

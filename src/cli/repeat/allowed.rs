@@ -21,7 +21,7 @@ const COMMANDS: [(&str, &str); 6] = [
 ];
 
 /// Options that take numbers or names of the program's own tables, or no value.
-const PLAIN: [&str; 87] = [
+const PLAIN: [&str; 91] = [
     "bake",
     "blow-strength",
     "bond-strength",
@@ -49,11 +49,13 @@ const PLAIN: [&str; 87] = [
     "field-most-points",
     "field-selection",
     "format",
+    "force",
     "fps",
     "frames",
     "generations",
     "grain-axis",
     "grain-ratio",
+    "held",
     "impact",
     "interior",
     "interior-relief",
@@ -80,6 +82,7 @@ const PLAIN: [&str; 87] = [
     "pivot",
     "placed",
     "radii",
+    "radius",
     "relief-edge",
     "repeat",
     "response",
@@ -99,6 +102,7 @@ const PLAIN: [&str; 87] = [
     "smallest",
     "spread",
     "strength",
+    "stress-load",
     "surface",
     "target",
     "through",

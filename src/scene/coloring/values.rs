@@ -11,7 +11,7 @@ use super::{
 use crate::{
     bodies::{Body, BodyDef, BodyId, BodyState},
     render::piece_color,
-    scene::{BodyInfo, BreakLog, body_stress::Stresses, stage::Stage},
+    scene::{BodyInfo, BodyStress, BreakLog, StressLoad, body_stress::Stresses, stage::Stage},
 };
 
 /// Colours of bodies, and what they mean.
@@ -30,7 +30,9 @@ impl BodyColors {
         logs: (&BreakLog, &Stresses),
     ) -> Self {
         let values = values_of(quantity, stage, logs);
-        let painter = Painter::new(quantity, scale, values.iter().map(|(_, value)| *value));
+        let stresses = stage.bodies().iter().filter_map(|body| logs.1.of(body.id, &body.def.shape));
+        let painter = Painter::new(quantity, scale, values.iter().map(|(_, value)| *value))
+            .under(stresses.map(BodyStress::load));
         let colors = values.iter().map(|(id, value)| (*id, painter.color(*value))).collect();
         Self { quantity, painter, colors }
     }
@@ -99,18 +101,34 @@ pub struct Painter {
     quantity: Quantity,
     range: Option<super::Range>,
     categories: BTreeSet<u64>,
+    /// What loads the bodies whose stress is shown, each load once.
+    loads: Vec<StressLoad>,
 }
 
 impl Painter {
     /// Colours for these values.
     pub fn new(quantity: Quantity, scale: Scale, values: impl Iterator<Item = f64>) -> Self {
         match quantity.kind {
-            Kind::Number => Self { quantity, range: scale.over(values), categories: BTreeSet::new() },
+            Kind::Number => {
+                Self { quantity, range: scale.over(values), categories: BTreeSet::new(), loads: Vec::new() }
+            }
             Kind::Category => {
                 let categories = values.map(|value| value.max(0.0) as u64).collect();
-                Self { quantity, range: None, categories }
+                Self { quantity, range: None, categories, loads: Vec::new() }
             }
         }
+    }
+
+    /// The same with what loads the bodies, which the legend of a stress names.
+    #[must_use]
+    pub fn under(mut self, loads: impl Iterator<Item = StressLoad>) -> Self {
+        let of_stress = self.quantity.of_stress;
+        for load in loads.filter(|_| of_stress) {
+            if !self.loads.contains(&load) {
+                self.loads.push(load);
+            }
+        }
+        self
     }
 
     /// Colour of a value.
@@ -135,7 +153,12 @@ impl Painter {
                 Key::Categories { shown, more: all.saturating_sub(MOST_ROWS) }
             }
         };
-        Some(Legend { title: self.quantity.label.to_owned(), unit: self.quantity.unit.to_owned(), key })
+        let (title, unit) = match self.loads[..] {
+            [] => (self.quantity.label.to_owned(), self.quantity.unit),
+            [load] => (format!("{}, {}", self.quantity.label, load.in_words()), load.unit()),
+            _ => (format!("{}, of several loads", self.quantity.label), self.quantity.unit),
+        };
+        Some(Legend { title, unit: unit.to_owned(), key })
     }
 }
 

@@ -223,6 +223,9 @@ pub struct Probe {
     /// What loads the body in that stress.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stress_load: Option<StressLoad>,
+    /// Force of the blow in that stress, N; none under the weight.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stress_newtons: Option<f64>,
     /// Coverage and planes.
     #[serde(flatten)]
     pub boundary: ProbeBoundary,
@@ -259,10 +262,21 @@ impl Probe {
     pub fn with_stress(self, stress: &BodyStress) -> Self {
         let centre = DVec3::from_array(self.voxel.map(|v| f64::from(v) + 0.5));
         let figures = stress.at(centre, self.level).filter(|_| self.kind != ProbeKind::Outside);
-        let stress_pa = figures.map(|figures| figures.tension);
-        let (von_mises_pa, stress_load) =
-            (figures.map(|figures| figures.von_mises), figures.map(|_| stress.load()));
-        Self { stress_pa, von_mises_pa, stress_load, ..self }
+        let stress_load = figures.map(|_| stress.load());
+        Self {
+            stress_pa: figures.map(|figures| figures.tension),
+            von_mises_pa: figures.map(|figures| figures.von_mises),
+            stress_load,
+            stress_newtons: stress_load.and_then(StressLoad::newtons),
+            ..self
+        }
+    }
+
+    /// The same with the stress that another probe of the voxel has.
+    #[must_use]
+    pub fn with_stress_of(self, other: &Self) -> Self {
+        let &Self { stress_pa, von_mises_pa, stress_load, stress_newtons, .. } = other;
+        Self { stress_pa, von_mises_pa, stress_load, stress_newtons, ..self }
     }
 
     /// All fields as indented JSON.

@@ -2,7 +2,7 @@
 //!
 //! In: what structures did in every step. Out: figures for the panels and for `bonds.csv`.
 
-use std::{cmp::Ordering, sync::Arc};
+use std::{cmp::Ordering, collections::BTreeMap, sync::Arc};
 
 use glam::DVec3;
 
@@ -81,12 +81,15 @@ pub struct WhyItFell {
 }
 
 /// What became of bonds since the scene was opened.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct BondRecord {
     failures: Vec<BondFailure>,
     /// Time, s, and the greatest load of any bond after that step, as a share of its strength.
     greatest: Vec<[f64; 2]>,
 }
+
+/// What became of bonds in takes that are not shown, by their ids.
+pub(super) type BondTakes = BTreeMap<u64, BondRecord>;
 
 impl BondRecord {
     /// Forgets what happened after a time (s), because the steps from there on are taken again.
@@ -159,10 +162,39 @@ impl BondFailure {
 }
 
 impl Sandbox {
-    /// Forgets failures and loads of steps that are taken again now.
+    /// Forgets failures and loads of steps that are taken again now. Where these steps stay as a take, that keeps them.
     pub(super) fn forget_later_bonds(&mut self) {
-        let time = self.stage.time();
-        self.bonds.forget_after(time);
+        let take = self.timeline.take_id();
+        if self.timeline.has_future() {
+            self.keep_bonds(take);
+        } else if let Some(kept) = self.bond_takes.remove(&take) {
+            // The step that was to begin another take was not taken.
+            self.bonds = kept;
+        }
+        self.bonds.forget_after(self.stage.time());
+    }
+
+    /// Keeps what became of bonds for a take, unless it is kept already; takes that were dropped lose theirs.
+    pub(super) fn keep_bonds(&mut self, take: u64) {
+        self.bond_takes.retain(|take, _| self.timeline.has_take(*take));
+        if self.timeline.has_take(take) {
+            self.bond_takes.entry(take).or_insert_with(|| self.bonds.clone());
+        }
+    }
+
+    /// Follows the timeline from the take with the id `from`, whose states have the serial numbers `states`, to the current one:
+    /// what became of bonds is what that take keeps, or else what both takes share.
+    pub(super) fn follow_bonds(&mut self, from: u64, states: &[u64]) {
+        let now = self.timeline.take_id();
+        if now == from {
+            return;
+        }
+        self.keep_bonds(from);
+        match (self.bond_takes.remove(&now), self.timeline.shared_with(states)) {
+            (Some(kept), _) => self.bonds = kept,
+            (None, Some(time)) => self.bonds.forget_after(time),
+            (None, None) => self.bonds = BondRecord::default(),
+        }
     }
 
     /// Notes failures of the last step, in order of time, and the greatest load of them: a step in which a blow takes a body
@@ -186,6 +218,7 @@ impl Sandbox {
     /// Forgets everything, because another scene is opened.
     pub(super) fn forget_bonds(&mut self) {
         self.bonds = BondRecord::default();
+        self.bond_takes.clear();
     }
 
     /// Bonds that failed under loads since the scene was opened, in order of time.
@@ -270,11 +303,12 @@ impl Sandbox {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::scene::step_trace::MOST_MOMENTS;
 
-    fn failure(time: f64) -> BondFailure {
+    /// A failure of some bond at a time, s.
+    pub(in crate::scene::sandbox) fn failure(time: f64) -> BondFailure {
         BondFailure {
             time,
             object: 0,

@@ -8,6 +8,7 @@ use glam::DVec3;
 use super::Sandbox;
 use crate::{
     bodies::BodyId,
+    elastic::ElasticError,
     fracture::{Dab, MAX_DABS, Paint},
     scene::{StressReport, Tuning},
 };
@@ -103,6 +104,29 @@ impl Sandbox {
     pub fn weigh(&mut self) -> Option<String> {
         let paint = &self.document.tuning().fracture.paint;
         let failed = self.stress.weigh(paint, &self.stage);
+        self.without_stress(&failed)
+    }
+
+    /// The same for bodies that are new or have another shape since; the others keep their stress, however they have moved and
+    /// turned. Waits. Returns one line about the new bodies that have none.
+    pub fn weigh_new(&mut self) -> Option<String> {
+        let paint = &self.document.tuning().fracture.paint;
+        let failed = self.stress.weigh_new(paint, &self.stage);
+        self.without_stress(&failed)
+    }
+
+    /// Solves for the stress of the body that the pinned blow strikes, which alone has one then, under a `force`: N, and the
+    /// radius (m) within which it acts, without one a twentieth of the object's longest side. Waits. Returns one line where there
+    /// is no stress.
+    pub fn strike_by_pin(&mut self, force: (f64, Option<f64>)) -> Option<String> {
+        let tuning = self.document.tuning();
+        let Some(pin) = &tuning.pin else { return Some("no blow is pinned, so no body has a stress".into()) };
+        let aim = (pin.aim.body, pin.aim.impact());
+        let failed = self.stress.strike(aim, force, &tuning.fracture.paint, &self.stage);
+        self.without_stress(failed.as_slice())
+    }
+
+    fn without_stress(&self, failed: &[ElasticError]) -> Option<String> {
         let why = failed.first()?;
         Some(format!("{} of {} bodies have no stress: {why}", failed.len(), self.stage.bodies().len()))
     }

@@ -42,6 +42,8 @@ mod striking;
 #[cfg(test)]
 pub(super) mod testing;
 #[cfg(test)]
+mod stress_tests;
+#[cfg(test)]
 mod trace_tests;
 
 use std::{
@@ -51,8 +53,8 @@ use std::{
 
 use glam::DVec3;
 
-use bonds::BondRecord;
 pub use bonds::{BondFailure, LoadedBond, WhyItFell};
+use bonds::{BondRecord, BondTakes};
 use generations::Generations;
 pub use pieces::PieceEdit;
 pub use placing::{Foot, Pose};
@@ -112,6 +114,7 @@ pub struct Sandbox {
     remaking: Option<Remaking>,
     generations: Option<Generations>,
     bonds: BondRecord,
+    bond_takes: BondTakes,
     trace: StepTrace,
     /// How many times the present step was taken back.
     taken_back: u32,
@@ -184,6 +187,7 @@ impl Sandbox {
             remaking: None,
             generations: None,
             bonds: BondRecord::default(),
+            bond_takes: BondTakes::new(),
             trace: StepTrace::default(),
             taken_back: 0,
             waits_for_pieces: false,

@@ -131,7 +131,7 @@ impl Sandbox {
             if self.timeline.is_elsewhere(mark) {
                 self.forget_bonds();
             }
-            let before = self.timeline.serials();
+            let before = (self.timeline.take_id(), self.timeline.serials());
             self.timeline.go_back(mark);
             self.forget_figures_not_of(&before);
             self.trace.forget_after(self.stage.time());
@@ -151,10 +151,11 @@ impl Sandbox {
         step.label
     }
 
-    /// Forgets figures of steps that the current take does not share with the take that was current before, whose states
-    /// have the serial numbers `before`.
-    fn forget_figures_not_of(&mut self, before: &[u64]) {
-        match self.timeline.shared_with(before) {
+    /// Forgets figures of steps that the current take does not share with the take that was current before: its id, and the
+    /// serial numbers of its states. Of bonds the current take has those that it keeps.
+    fn forget_figures_not_of(&mut self, (take, states): &(u64, Vec<u64>)) {
+        self.follow_bonds(*take, states);
+        match self.timeline.shared_with(states) {
             Some(time) => self.trace.forget_after(time),
             None => self.trace = StepTrace::default(),
         }
@@ -164,9 +165,10 @@ impl Sandbox {
     pub fn reset(&mut self) {
         if let Some(first) = self.history.first().cloned() {
             self.keep_step("reset");
+            let before = (self.timeline.take_id(), self.timeline.serials());
             self.timeline.begin_anew();
             self.restore(&first);
-            self.trace = StepTrace::default();
+            self.forget_figures_not_of(&before);
             self.set_tuning(self.document.tuning().clone());
             self.strengthen();
         }
@@ -255,11 +257,12 @@ impl Sandbox {
         if self.document.is_empty() {
             return;
         }
+        // What was recorded after the present state is another take now.
+        self.forget_later_bonds();
         let now = (self.stage.time(), self.document.events_over());
         let past = (self.history.first(), self.last_break.as_ref());
         let moment = |like: Option<&Moment>| moment(&self.document, &self.stage, past, like);
         self.timeline.record(now, self.stage.bodies(), anew, moment);
-        // What was recorded after the present state is another take now.
         self.trace.forget_after(now.0);
     }
 
@@ -300,7 +303,7 @@ impl Sandbox {
     /// Shows another take at the same time, or at its end if it is shorter. Returns false if there is no take of that
     /// number.
     pub fn show_take(&mut self, number: u32) -> bool {
-        let (time, before) = (self.stage.time(), self.timeline.serials());
+        let (time, before) = (self.stage.time(), (self.timeline.take_id(), self.timeline.serials()));
         if !self.timeline.choose_take(number) {
             return false;
         }

@@ -186,8 +186,10 @@ impl Sandbox {
         let first = moment(&self.document, &self.stage, (None, None), None);
         self.history.set_first(Arc::new(first));
         if !self.timeline.is_empty() {
+            self.keep_bonds(self.timeline.take_id());
             self.timeline.begin_anew();
         }
+        self.forget_later_bonds();
         self.trace.forget_after(self.stage.time());
         self.after_arranging();
     }

@@ -12,7 +12,7 @@ use super::{CutOctant, Plane, Slice, section};
 use crate::{
     render::{Clips, Line, Overlay, Triangle},
     scene::{
-        Aim, BreakLog, Cells,
+        Aim, BodyStress, BreakLog, Cells,
         body_stress::Stresses,
         coloring::{
             BodyPlace, Legend, Painter, Place, Pressing, Quantity, Scale, SeedSet, VoxelPlace, body_place,
@@ -173,7 +173,8 @@ pub fn draw_slices(
         let cuts: Vec<Cut> = those.flat_map(|slice| cuts_of(bodies, slice, time)).collect();
         if let Some(quantity) = show {
             let values = cuts.iter().flat_map(|cut| cut.octants.iter().filter_map(|(_, value)| *value));
-            let painter = Painter::new(quantity, scale, values);
+            let stresses = bodies.iter().filter_map(|body| body.place.stress);
+            let painter = Painter::new(quantity, scale, values).under(stresses.map(BodyStress::load));
             cuts.iter().for_each(|cut| cut.add_octants(&mut made, &painter, &clips));
             legends.extend(painter.legend());
         }

@@ -143,7 +143,7 @@ fn von_mises(cells: &[(DVec3, f64)], edge: f64, point: DVec3) -> f64 {
 fn shows_stress(sandbox: &Sandbox, solution: &Solution) -> usize {
     let legends = sandbox.legends();
     let [Legend { title, unit, key: Key::Numbers(range) }] = &legends[..] else { panic!("{legends:?}") };
-    assert_eq!((title.as_str(), unit.as_str()), ("Stress, von Mises", "Pa"));
+    assert_eq!((title.as_str(), unit.as_str()), ("Stress, von Mises, own weight", "Pa"));
     let body = &sandbox.bodies()[0];
     let (state, centre) = (&body.state, body.def.shape.mass().centre);
     let in_shape = |p: DVec3| state.rotation.inverse() * (p - state.position) + centre;

@@ -500,13 +500,15 @@ impl Stage {
             return Ok(self.last_step.clone());
         }
         let last = &self.last_step;
-        let (pairs, contacts, collision_points) = (last.pairs, last.contacts, last.collision_points);
+        let (pairs, contacts, resting) = (last.pairs, last.contacts, last.resting);
+        let collision_points = last.collision_points;
         let (deepest, floor_force, timings) = (last.deepest, last.floor_force, last.timings.clone());
         let now = self.figures()?;
         Ok(StepReport {
             time: self.time,
             pairs,
             contacts,
+            resting,
             collision_points,
             deepest,
             floor_force,

@@ -147,6 +147,16 @@ impl Timeline {
         self.now.number
     }
 
+    /// The id of the current take, which no other take of any scene ever has.
+    pub(super) fn take_id(&self) -> u64 {
+        self.now.id
+    }
+
+    /// Whether the take with an id is there, current or not.
+    pub(super) fn has_take(&self, id: u64) -> bool {
+        self.takes.iter().chain([&self.now]).any(|take| take.id == id)
+    }
+
     /// The takes of the open scene, by number, without those of a single state.
     #[must_use]
     pub fn takes(&self) -> Vec<TakeInfo> {
