@@ -24,11 +24,12 @@ fn log_to_stderr() {
 }
 
 /// Mesa's Vulkan layers look for a Wayland display and complain on stderr without a runtime folder, as in a container.
-/// Errors of this program are one line, so it sets an unrelated folder.
+/// Errors of this program are one line, so it names a place that is no folder: in a shared one, such as the temporary folder,
+/// anybody could have laid the socket that they find.
 fn quiet_drivers() {
     const RUNTIME_FOLDER: &str = "XDG_RUNTIME_DIR";
     if cfg!(target_os = "linux") && std::env::var_os(RUNTIME_FOLDER).is_none() {
         // SAFETY: `main` has only just begun; no other thread exists that could read the environment.
-        unsafe { std::env::set_var(RUNTIME_FOLDER, std::env::temp_dir()) };
+        unsafe { std::env::set_var(RUNTIME_FOLDER, "/dev/null") };
     }
 }

@@ -31,6 +31,8 @@ def arguments():
     runtime = "for appimage: its runtime, or any AppImage, which begins with one; without it pip gets one"
     parser.add_argument("--runtime", type=Path, help=runtime)
     parser.add_argument("--compression", type=int, choices=range(10), default=6, help="0: fast, 9: small")
+    told = "pack a program that was built along with tests, and obeys their variables: for tests of this script"
+    parser.add_argument("--with-hooks-for-tests", action="store_true", help=told)
     return parser.parse_args()
 
 
@@ -40,6 +42,8 @@ def main():
     try:
         data = asked.program.read_bytes()
         elf = Elf(data, str(asked.program))
+        if not asked.with_hooks_for_tests:
+            content.refuse_hooks(data, asked.program)
         program = content.stripped(asked.program)
         processor, debian, _ = MACHINES[elf.machine]
         version, level = content.version(), asked.compression

@@ -156,7 +156,8 @@ fn answer_of(chosen: Option<PathBuf>, heard: Option<String>, open: Duration) -> 
         (Some(path), _) => Answer::Chosen(path),
         (None, Some(_)) if open < TOO_SOON => Answer::Missing,
         (None, Some(why)) => Answer::Failed(why),
-        // Nobody has seen it, whatever it was; the next one may be seen.
+        // Nobody has seen it, whatever it was; the next one may be seen. A quick Escape looks the same: a portal that cannot
+        // show its dialog, and zenity without a display, answer without a word, too.
         (None, None) if open < TOO_SOON => Answer::Failed("it closed at once".into()),
         (None, None) => Answer::Cancelled,
     }

@@ -5,7 +5,7 @@
 
 use std::{
     fs::File,
-    io::Write,
+    io::{self, ErrorKind, Read as _, Write as _},
     path::Path,
     time::{Instant, SystemTime, UNIX_EPOCH},
 };
@@ -16,6 +16,9 @@ use super::session::Session;
 const HEAD: &str = "at_s,frame_ms,steps,steps_ms,aim_ms,picture_ms,panels_ms,present_ms,width,height,previews,\
                     preview_level,preview_ms,time_s,bodies,awake";
 
+/// How the logs of all versions begin.
+const BEGINNING: &[u8] = b"at_s,frame_ms,";
+
 /// Writes a line for every frame.
 pub struct FrameLog {
     out: File,
@@ -23,11 +26,20 @@ pub struct FrameLog {
 }
 
 impl FrameLog {
-    /// Creates the log at `path`.
+    /// Creates the log at `path`, where an earlier one makes room.
     ///
     /// # Errors
-    /// If the file cannot be written.
-    pub fn create(path: &Path) -> std::io::Result<Self> {
+    /// If the file cannot be written, or holds something else.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        // A pipe or a device takes what it gets.
+        if path.is_file() {
+            let mut there = Vec::new();
+            File::open(path)?.take(BEGINNING.len() as u64).read_to_end(&mut there)?;
+            if !there.is_empty() && there != BEGINNING {
+                let why = "the file there is no frame log; give another name";
+                return Err(io::Error::new(ErrorKind::AlreadyExists, why));
+            }
+        }
         let mut out = File::create(path)?;
         writeln!(out, "{HEAD}")?;
         Ok(Self { out, begun: Instant::now() })
@@ -65,5 +77,24 @@ impl FrameLog {
         if let Err(error) = line {
             tracing::warn!("cannot write the frame log: {error}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn somebody_s_own_file_is_no_place_for_a_log_and_an_earlier_log_is() {
+        let path = std::env::temp_dir().join(format!("kintsugi-frame-log-{}.csv", std::process::id()));
+        std::fs::write(&path, "at_s,mine\n").unwrap();
+        assert_eq!(FrameLog::create(&path).err().unwrap().kind(), ErrorKind::AlreadyExists);
+        assert_eq!(std::fs::read(&path).unwrap(), b"at_s,mine\n");
+        std::fs::write(&path, "").unwrap();
+        for _ in 0..2 {
+            drop(FrameLog::create(&path).unwrap());
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{HEAD}\n"));
+        }
+        std::fs::remove_file(path).unwrap();
     }
 }

@@ -12,7 +12,7 @@ use std::{
 use crate::{
     files,
     mesh::Up,
-    scene::{Scene, SceneBody, state_folder, write_atomically},
+    scene::{Scene, SceneBody, make_own_folder, state_folder, write_atomically},
 };
 
 /// Most files that are remembered.
@@ -89,7 +89,7 @@ fn remember_in(path: &Path, file: &str, up: Up, size: f64) -> std::io::Result<()
         }
     }
     let text = toml::to_string(&all).map_err(std::io::Error::other)?;
-    path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+    path.parent().map_or(Ok(()), make_own_folder)?;
     write_atomically(path, text.as_bytes())
 }
 

@@ -539,7 +539,9 @@ fn scene_of(path: &Path, level: u32, may_name_outside: bool) -> Result<ReadScene
             if may_name_outside { load_scene_with_outside(path) } else { load_scene_file(path) }?;
         return Ok(ReadScene { file: Some(file), ..scene.into() });
     }
-    let mut scene = Scene::of_mesh(&path.to_string_lossy(), level);
+    let name =
+        crate::files::as_text(path).map_err(|why| SceneError::new(format!("{}: {why}", path.display())))?;
+    let mut scene = Scene::of_mesh(name, level);
     imports::apply(&mut scene);
     Ok(scene.into())
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     files,
-    scene::{state_folder, write_atomically},
+    scene::{make_own_folder, state_folder, write_atomically},
     ui::Keymap,
 };
 
@@ -46,7 +46,7 @@ impl Settings {
 
     fn write_to(&self, path: &Path) -> std::io::Result<()> {
         let text = toml::to_string(self).map_err(std::io::Error::other)?;
-        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        path.parent().map_or(Ok(()), make_own_folder)?;
         write_atomically(path, text.as_bytes())
     }
 }
@@ -64,6 +64,12 @@ mod tests {
             let chosen = Settings { keymap, toured: keymap != Keymap::Blender };
             chosen.write_to(&file).unwrap();
             assert_eq!(Settings::read_from(&file), chosen);
+            // The settings are what the window writes first, so they make the folder of all its files.
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::PermissionsExt as _;
+                assert_eq!(std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+            }
         }
         std::fs::write(&file, "keymap = \"emacs\"").unwrap();
         assert_eq!(Settings::read_from(&file), Settings::default());

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::{
+    files::as_text,
     import::{ReadMesh, read},
     mesh::Up,
     scene::{ReadScene, Scene, load_scene_file},
@@ -40,7 +41,8 @@ pub fn load_mesh(file: &Path, reporter: &Reporter) -> Result<ReadMesh, CliError>
     if is_scene(file) {
         return Err(about(file, "this command takes a mesh, not a scene; `kintsugi simulate` runs scenes"));
     }
-    let mesh = reporter.stage("read", |_| read(&file.to_string_lossy())).map_err(|e| about(file, e))?;
+    let name = as_text(file).map_err(|why| about(file, why))?;
+    let mesh = reporter.stage("read", |_| read(name)).map_err(|e| about(file, e))?;
     for warning in &mesh.warnings {
         reporter.warn(&format!("{}: {warning}", file.display()));
     }
@@ -79,7 +81,7 @@ pub fn read_scene(
         // A coarser scene is another one, which is not to be saved over the file.
         (scene.coarser(coarser.coarser), Some(read_from).filter(|_| coarser.coarser == 0))
     } else {
-        (Scene::of_mesh(&file.to_string_lossy(), level), None)
+        (Scene::of_mesh(as_text(file).map_err(|why| about(file, why))?, level), None)
     };
     if scene.bodies.is_empty() {
         return Err(about(file, "the scene has no [[body]]; add one with a file"));

@@ -3,7 +3,7 @@
 //! In: a title, two axes with units, and series of numbers over the same places. Out: the ranges of both axes, by which
 //! the window draws; a CSV with every number in full; an SVG with axes, ticks and a legend.
 
-use std::path::Path;
+use std::{borrow::Cow, path::Path};
 
 use super::{
     Range, Scale,
@@ -210,9 +210,26 @@ fn with_unit(name: &str, unit: &str) -> String {
     if unit.is_empty() { name.to_owned() } else { format!("{name} ({unit})") }
 }
 
+/// What stands in front of a cell that a spreadsheet would run otherwise.
+const QUOTE: char = '\'';
+
+/// A cell of a table, such that no spreadsheet takes it for a formula: a mesh may be called `=cmd`. Numbers stay numbers.
+#[must_use]
+pub fn cell_not_run(cell: &str) -> Cow<'_, str> {
+    let is_run = cell.starts_with(['=', '+', '-', '@', '\t', QUOTE]) && cell.parse::<f64>().is_err();
+    if is_run { format!("{QUOTE}{cell}").into() } else { cell.into() }
+}
+
+/// The cell that [`cell_not_run`] was given.
+#[must_use]
+pub fn cell_as_it_was(cell: &str) -> &str {
+    cell.strip_prefix(QUOTE).unwrap_or(cell)
+}
+
 /// A line of a table; cells that hold a separator are quoted.
 fn line(cells: impl Iterator<Item = String>) -> String {
     let quoted = |cell: String| {
+        let cell = cell_not_run(&cell).into_owned();
         if cell.contains([',', '"', '\n', '\r']) {
             format!("\"{}\"", cell.replace('"', "\"\""))
         } else {
@@ -277,6 +294,18 @@ mod tests {
             assert!((1..attributes.len()).all(|i| !attributes[..i].contains(&attributes[i])), "{tag}");
         }
         assert!(open.is_empty(), "{open:?}");
+    }
+
+    #[test]
+    fn a_name_that_a_spreadsheet_would_run_is_quoted() {
+        let names = ["=1+1", "@sum, all", "-1.5", "plain"].map(str::to_owned).to_vec();
+        let (x, y) = (ChartAxis::new("+x", ""), ChartAxis::new("y", ""));
+        let chart = Chart::new("", x, y, ChartForm::Named(names)).with("-cmd", [-1.0, 2.0, 3.0, -4.0]);
+        let wanted = "'+x,'-cmd\n'=1+1,-1\n\"'@sum, all\",2\n-1.5,3\nplain,-4\n";
+        assert_eq!(chart.csv(), wanted);
+        for cell in ["=1", "'=1", "'", "", "a", "-2e3"] {
+            assert_eq!(cell_as_it_was(&cell_not_run(cell)), cell);
+        }
     }
 
     /// Planted error to see this fail: write numbers with six digits.

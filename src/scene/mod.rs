@@ -64,7 +64,7 @@ pub use beside::{Broken, ColumnState, ColumnView, Differing, MOST as MOST_BESIDE
 pub use body_stress::{BodyStress, Loading, StressFigures, StressLoad};
 pub use break_log::{BreakLog, BreakRecord};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
-pub use chart::{Chart, ChartAxis, ChartForm, ChartSeries};
+pub use chart::{Chart, ChartAxis, ChartForm, ChartSeries, cell_as_it_was, cell_not_run};
 pub use coloring::{
     BodyColors, BodyPlace, ColorMap, Coloring, Fill, Key, Kind, Legend, Painter, Place, Plate, Quantity,
     QuantityEntry, Range, Scale, SeedSet, Text as PlateText, metres_per_pixel, scale_bar,

@@ -1,29 +1,68 @@
 //! Octree levels for contacts between certain pairs of bodies, which override the bodies' own levels.
 
+use std::collections::HashMap;
+
 use super::{
     UiInput, UiOutput, UiState, pair_map,
     shot_rows::note,
     widgets::{label, name_list},
 };
-use crate::scene::{PairLevel, Sandbox, Tuning};
+use crate::scene::{ObjectInfo, PairLevel, Sandbox, Tuning};
 
 /// Size of the list that names one body, points.
 const LIST: egui::Vec2 = egui::vec2(64.0, 24.0);
 /// Height of a row, points, and number of rows in sight.
 const ROW: f32 = 20.0;
 const ROWS: f32 = 8.5;
+/// Height of an open list, points.
+const OPEN: f32 = 200.0;
 
 /// The two bodies that a new entry is for.
 #[derive(Default)]
 pub(super) struct Chosen([usize; 2]);
 
-/// A body's label: its name in the scene, followed by its number if several bodies have that name.
-fn name(sandbox: &Sandbox, body: usize) -> String {
-    let objects = sandbox.objects();
-    let Some(object) = objects.get(body) else { return format!("body {body}") };
-    let own = object.scene.name.as_ref().unwrap_or(&object.name);
-    let alone = objects.iter().filter(|o| o.scene.name.as_ref().unwrap_or(&o.name) == own).count() < 2;
-    if alone { own.clone() } else { format!("{own} {body}") }
+/// Labels of bodies. How many bodies have each name is counted once for all labels of a frame.
+struct Names<'a> {
+    sandbox: &'a Sandbox,
+    counts: HashMap<&'a str, usize>,
+}
+
+/// The name of a body in the scene, or else that of its mesh.
+fn own(object: &ObjectInfo) -> &str {
+    object.scene.name.as_ref().unwrap_or(&object.name)
+}
+
+impl<'a> Names<'a> {
+    fn new(sandbox: &'a Sandbox) -> Self {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for object in sandbox.objects() {
+            *counts.entry(own(object)).or_default() += 1;
+        }
+        Self { sandbox, counts }
+    }
+
+    /// A body's label: its name, followed by its number if several bodies have that name.
+    fn of(&self, body: usize) -> String {
+        let Some(object) = self.sandbox.objects().get(body) else { return format!("body {body}") };
+        let own = own(object);
+        if self.counts.get(own).is_none_or(|count| *count < 2) {
+            own.to_owned()
+        } else {
+            format!("{own} {body}")
+        }
+    }
+}
+
+/// The bodies to choose from, of which only those in sight are laid out.
+fn choose(ui: &mut egui::Ui, names: &Names<'_>, bodies: usize, body: &mut usize) {
+    let spacing = ui.spacing();
+    let (least, padding) = (spacing.interact_size.y, 2.0 * spacing.button_padding.y);
+    let row = least.max(ui.text_style_height(&egui::TextStyle::Button) + padding);
+    egui::ScrollArea::vertical().max_height(OPEN).show_rows(ui, row, bodies, |ui, range| {
+        for other in range {
+            ui.selectable_value(body, other, names.of(other));
+        }
+    });
 }
 
 pub(super) fn show(
@@ -38,9 +77,9 @@ pub(super) fn show(
     if bodies == 0 {
         return;
     }
-    let levels: Vec<u32> = sandbox.objects().iter().map(|object| object.scene.level).collect();
-    let finest =
-        |bodies: [usize; 2]| bodies.iter().filter_map(|b| levels.get(*b)).max().copied().unwrap_or(7);
+    let names = &Names::new(sandbox);
+    let level = |body: &usize| sandbox.objects().get(*body).map(|object| object.scene.level);
+    let finest = |bodies: [usize; 2]| bodies.iter().filter_map(level).max().unwrap_or(7);
     let mut gone = None;
     // Only the rows in sight are laid out: a scene may have thousands of pairs.
     let rows = egui::ScrollArea::vertical().id_salt("pairs").max_height(ROWS * ROW);
@@ -50,7 +89,7 @@ pub(super) fn show(
             let pair = &mut new.pairs[i];
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = 4.0;
-                let [a, b] = pair.bodies.map(|body| name(sandbox, body));
+                let [a, b] = pair.bodies.map(|body| names.of(body));
                 let text = if pair.bodies[0] == pair.bodies[1] {
                     format!("{a} with its pieces")
                 } else {
@@ -82,7 +121,7 @@ pub(super) fn show(
         new.pairs.remove(gone);
     }
     if (2..=pair_map::MOST).contains(&bodies) {
-        let names: Vec<String> = (0..bodies).map(|body| name(sandbox, body)).collect();
+        let names: Vec<String> = (0..bodies).map(|body| names.of(body)).collect();
         egui::CollapsingHeader::new("Levels of all pairs").id_salt("pair map").show_unindented(ui, |ui| {
             pair_map::show(ui, input, &names, new, out);
         });
@@ -107,13 +146,10 @@ pub(super) fn show(
             // A list would truncate its text to the available width, which is the whole row.
             ui.allocate_ui_with_layout(LIST, egui::Layout::left_to_right(egui::Align::Center), |ui| {
                 ui.set_max_width(LIST.x);
-                let combo = egui::ComboBox::from_id_salt(title).selected_text(name(sandbox, *body));
-                let response = combo.width(LIST.x).truncate().show_ui(ui, |ui| {
-                    for other in 0..bodies {
-                        ui.selectable_value(body, other, name(sandbox, other));
-                    }
-                });
-                let response = response.response.on_hover_text(name(sandbox, *body));
+                let combo = egui::ComboBox::from_id_salt(title).selected_text(names.of(*body));
+                let combo = combo.width(LIST.x).height(2.0 * OPEN).truncate();
+                let response = combo.show_ui(ui, |ui| choose(ui, names, bodies, body));
+                let response = response.response.on_hover_text(names.of(*body));
                 name_list(&response, title);
                 out.name(["pair_a", "pair_b"][which], &response);
             });

@@ -24,6 +24,61 @@ fn broken() -> Option<&'static Path> {
         .as_deref()
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_name_that_is_not_utf_8_is_said_to_be_so() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let home = folder("not-utf-8");
+    let mesh = home.join(std::ffi::OsStr::from_bytes(b"a\xff.obj"));
+    std::fs::write(&mesh, "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+        .unwrap();
+    for command in ["fracture", "simulate"] {
+        let mut program = kintsugi([command]);
+        program.arg(&mesh).args(["--compute", "cpu", "--out", &text(&home.join("out"))]);
+        if command == "simulate" {
+            program.args(["--seconds", "0.1"]);
+        }
+        let (code, _, err) = outcome(&program.output().unwrap());
+        assert!(code == 2 && err.contains("not UTF-8") && err.contains("rename"), "{command}: {code}: {err}");
+    }
+    // A scene there finds a mesh beside it by no name.
+    let place = home.join(std::ffi::OsStr::from_bytes(b"b\xff"));
+    std::fs::create_dir_all(&place).unwrap();
+    std::fs::copy(&mesh, place.join("a.obj")).unwrap();
+    std::fs::write(place.join("s.toml"), "[[body]]\nfile = \"a.obj\"\nlevel = 3\n").unwrap();
+    let mut program = kintsugi(["simulate"]);
+    program.arg(place.join("s.toml")).args(["--seconds", "0.1", "--compute", "cpu"]);
+    let (code, _, err) = outcome(&program.args(["--out", &text(&home.join("out"))]).output().unwrap());
+    assert!(code == 2 && err.contains("not UTF-8"), "{code}: {err}");
+}
+
+/// Without a runtime folder of the user's the program took the temporary one, where anybody may lay a socket.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_socket_in_the_temporary_folder_is_nobody_s_display() {
+    use std::time::{Duration, Instant};
+    // The path of a socket is short.
+    let home = std::env::temp_dir().join(format!("kintsugi-wl-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&home);
+    std::fs::create_dir_all(&home).unwrap();
+    let socket = std::os::unix::net::UnixListener::bind(home.join("wayland-0")).unwrap();
+    socket.set_nonblocking(true).unwrap();
+    let mut program = kintsugi(["builtin:box"]);
+    program.current_dir(&home).env("TMPDIR", &home).env("WAYLAND_DISPLAY", "wayland-0");
+    program.env("XDG_STATE_HOME", home.join("state")).env_remove("XDG_RUNTIME_DIR");
+    program.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let (mut child, begun) = (program.spawn().unwrap(), Instant::now());
+    let mut connected = false;
+    while !connected && child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(5) {
+        connected = socket.accept().is_ok();
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let _ = child.kill();
+    child.wait().unwrap();
+    assert!(!(connected || socket.accept().is_ok()), "the program trusts whoever made the socket");
+    std::fs::remove_dir_all(home).unwrap();
+}
+
 #[test]
 fn a_rough_break_keeps_all_checks_and_says_how_it_was_made() {
     let out = folder("rough");

@@ -130,6 +130,21 @@ fn textures(file: &Path) {
     fs::write(file, mesh).unwrap();
 }
 
+/// A scene of 4,000 named bodies and 60,000 pairs of the last two.
+fn pairs(file: &Path) {
+    let mut scene = String::new();
+    for i in 0..4000 {
+        let place = 2 * i;
+        writeln!(
+            scene,
+            "[[body]]\nfile = \"builtin:box\"\nlevel = 2\nname = \"b{i}\"\nposition = [{place}, 5, 0]"
+        )
+        .unwrap();
+    }
+    scene += &"[[pair]]\nbodies = [\"b3999\", \"b3998\"]\nphysics_level = 2\n".repeat(60_000);
+    fs::write(file, scene).unwrap();
+}
+
 /// Writes a file of one kind.
 type Make = fn(&Path);
 
@@ -142,20 +157,24 @@ fn small_hostile_files_end_within_two_seconds_and_a_gigabyte() {
     });
     let limit = LIMIT * (reference / REFERENCE).max(1.0);
     println!("the reference took {reference:.2} s: a file may take {limit:.2} s");
-    let made: [(&str, Make); 5] = [
+    let made: [(&str, Make); 6] = [
         ("parts.gltf", parts),
         ("objects.gltf", objects),
         ("materials.gltf", materials),
         ("faces.vox", faces),
         ("textures.obj", textures),
+        ("pairs.toml", pairs),
     ];
     for (name, make) in made {
         let file = home.join(name);
         make(&file);
         let (file, out) = (text(&file), text(&home.join(format!("out-{name}"))));
-        let arguments = ["fracture", &file, "--level", "3", "--compute", "cpu", "--out", &out];
+        let fracture = ["fracture", &file, "--level", "3", "--compute", "cpu", "--out", &out];
+        let step = ["--seconds", "0.01", "--volume-every", "0"];
+        let simulate = [&["simulate", &file, "--compute", "cpu", "--out", &out][..], &step].concat();
+        let arguments = if name.ends_with(".toml") { &simulate[..] } else { &fracture[..] };
         let start = Instant::now();
-        let (code, _, err) = outcome(&confined(&arguments).output().unwrap());
+        let (code, _, err) = outcome(&confined(arguments).output().unwrap());
         let took = start.elapsed().as_secs_f64();
         let last = err.lines().last().unwrap_or("");
         println!("{name}: {took:.2} s, code {code}: {last}");

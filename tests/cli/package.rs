@@ -15,6 +15,8 @@ use super::support::{
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_kintsugi");
+/// Lets the script pack the program, which was built along with these tests.
+const HOOKS: &str = "--with-hooks-for-tests";
 
 /// Whether this program can be started.
 fn has(program: &str) -> bool {
@@ -33,7 +35,7 @@ fn script(from: &Path, arguments: &[&str]) -> Command {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/package.py");
     let mut command = Command::new("sh");
     command.args(["-c", r#"umask 077; exec python3 "$@""#, "sh"]).arg(script).args(arguments);
-    command.args(["--program", PROGRAM, "--compression", "0"]).current_dir(from);
+    command.args(["--program", PROGRAM, "--compression", "0", HOOKS]).current_dir(from);
     command.env("TZ", "Asia/Tokyo").env("SOURCE_DATE_EPOCH", "1700000000");
     command
 }
@@ -178,8 +180,9 @@ fn what_cannot_be_packed_is_said_in_one_line() {
     for (words, told) in [
         (&["tar", "--program", &no_runtime][..], "no 64-bit Linux program"),
         (&["deb", "--program", &missing], "cargo build --release"),
-        (&["appimage", "--program", PROGRAM, "--runtime", &no_runtime], "no 64-bit Linux program"),
-        (&["appimage", "--program", PROGRAM, "--runtime", PROGRAM], "no runtime"),
+        (&["appimage", HOOKS, "--program", PROGRAM, "--runtime", &no_runtime], "no 64-bit Linux program"),
+        (&["appimage", HOOKS, "--program", PROGRAM, "--runtime", PROGRAM], "no runtime"),
+        (&["tar", "--program", PROGRAM], "was built along with tests"),
     ] {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/package.py");
         let mut command = Command::new("python3");

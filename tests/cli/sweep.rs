@@ -114,6 +114,68 @@ fn a_job_that_fails_its_checks_or_panics_has_its_row_and_the_sweep_goes_on() {
     }
 }
 
+/// A mesh of many bytes: a tetrahedron, and a triangle again and again or lines that say nothing.
+fn large_mesh(file: &Path, line: &str, bytes: usize) {
+    let corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n";
+    std::fs::write(file, corners.to_owned() + &line.repeat(bytes / line.len())).unwrap();
+}
+
+#[test]
+fn a_mesh_that_does_not_fit_into_memory_is_a_failed_row() {
+    let home = folder("sweep-memory");
+    large_mesh(&home.join("large.obj"), "# nothing\n", 14 << 20);
+    let jobs = job_file(&home, "meshes = ['large.obj', 'builtin:box']\nlevels = [3]\n");
+    let words = ["sweep", &text(&jobs), "--out", &text(&home.join("out")), "--compute", "cpu"];
+    let output = kintsugi(words).env("KINTSUGI_FREE_BYTES", "150000000").output().unwrap();
+    let (code, said, err) = outcome(&output);
+    assert!(code == 1 && said.starts_with("2 jobs, 1 failed"), "{code}: {said}{err}");
+    let rows = rows(&home.join("out"));
+    let error = &rows[0]["error"];
+    assert!(error.contains("0.18 GB of memory are needed and 0.15 GB are free"), "{error}");
+    assert_eq!(rows[1]["error"], "");
+    // With room it is read.
+    let output = kintsugi(["fracture", &text(&home.join("large.obj")), "--level", "3", "--compute", "cpu"])
+        .args(["--out", &text(&home.join("alone"))])
+        .env("KINTSUGI_FREE_BYTES", "200000000")
+        .output()
+        .unwrap();
+    assert_eq!(outcome(&output).0, 0);
+}
+
+/// A machine that claims memory which it has not got: the allocator ends the program in the first mesh.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_job_that_ends_the_program_twice_is_a_failed_row_and_the_sweep_goes_on() {
+    let home = folder("sweep-ended");
+    large_mesh(&home.join("large.obj"), "f 1 2 3\n", 20_000_000);
+    let jobs = job_file(&home, "meshes = ['large.obj', 'builtin:box']\nlevels = [3]\nrng = [1, 2]\n");
+    let out = home.join("out");
+    let run = || {
+        let program = kintsugi(["sweep", &text(&jobs), "--out", &text(&out), "--compute", "cpu"]);
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "ulimit -v 220000; exec \"$0\" \"$@\""]);
+        command.arg(program.get_program()).args(program.get_args());
+        command.env("RAYON_NUM_THREADS", "2").env("MALLOC_ARENA_MAX", "1");
+        command.env("KINTSUGI_FREE_BYTES", "1000000000000").output().unwrap()
+    };
+    for _ in 0..2 {
+        let ended = run();
+        assert_eq!(ended.status.code(), None, "{}", String::from_utf8_lossy(&ended.stderr));
+        assert!(rows(&out).is_empty());
+    }
+    let (code, said, err) = outcome(&run());
+    assert!(code == 1 && said.starts_with("4 jobs, 2 failed"), "{code}: {said}{err}");
+    let rows = rows(&out);
+    let errors: Vec<&str> = rows.iter().map(|row| row["error"].as_str()).collect();
+    assert!(
+        errors[0].starts_with("the program ended twice in this job") && errors[1] == errors[0],
+        "{errors:?}"
+    );
+    assert_eq!(errors[2..], ["", ""]);
+    let mut left = std::fs::read_dir(&out).unwrap().map(|entry| text(&entry.unwrap().path()));
+    assert!(!left.any(|name| name.contains("begun")), "the note is gone");
+}
+
 #[test]
 fn shards_put_together_are_the_whole() {
     let home = folder("sweep-shards");

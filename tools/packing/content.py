@@ -25,6 +25,10 @@ NO_DATE = 315532800
 LICENCE = re.compile(r"licen[cs]e|copying|copyright|notice|^(ofl|ufl)\.txt$", re.I)
 
 
+# Variables by which tests make the program fail. `cargo test` puts the program that obeys them where `cargo build` does.
+HOOKS = [b"KINTSUGI_MISHAPS", b"KINTSUGI_FREE_BYTES", b"KINTSUGI_BROKEN_CHECK"]
+
+
 class PackageError(Exception):
     """Why no package could be made: one line."""
 
@@ -41,6 +45,14 @@ def output(words, **more):
         said = next((line for line in lines if line.lower().startswith("error")), lines[-1])
         raise PackageError(f"{words[0]} failed: {said.removeprefix('error: ')}")
     return done.stdout
+
+
+def refuse_hooks(data, program):
+    """An error about a program that was built along with tests."""
+    found = next((hook.decode() for hook in HOOKS if hook in data), None)
+    if found:
+        clean = "run `cargo build --release` after the last `cargo test`, and pack then"
+        raise PackageError(f"{program} was built along with tests and obeys {found}; {clean}")
 
 
 def version():

@@ -45,6 +45,15 @@ impl From<io::Error> for Unread {
     }
 }
 
+/// A path as text, as scenes and reports name meshes.
+///
+/// # Errors
+/// A sentence's end after the path, with what to do, for a path that is not UTF-8.
+pub fn as_text(path: &Path) -> Result<&str, &'static str> {
+    path.to_str()
+        .ok_or("the name is not UTF-8, as names in scenes and reports are; rename the file, or its folder")
+}
+
 fn size(bytes: u64) -> String {
     if bytes >= 1 << 20 { format!("{} MiB", bytes >> 20) } else { format!("{} KiB", bytes >> 10) }
 }

@@ -54,7 +54,11 @@ impl Session {
                 "Only meshes and built-in shapes can be added; Open takes scenes and pictures of cracks";
             return self.say(NoticeKind::Remark, text);
         }
-        let mut body = SceneBody::standing(path.to_string_lossy(), level);
+        let name = match crate::files::as_text(path) {
+            Ok(name) => name,
+            Err(why) => return self.say(NoticeKind::Error, format!("{}: {why}", path.display())),
+        };
+        let mut body = SceneBody::standing(name, level);
         imports::apply_to(&mut body);
         if let Some(sandbox) = &mut self.sandbox {
             sandbox.add(body);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Results;
-use crate::fracture::Surface;
+use crate::{fracture::Surface, scene::cell_not_run};
 
 /// Name of the crack surface.
 fn surface(results: &Results) -> &'static str {
@@ -156,9 +156,12 @@ pub fn csv(all: &[Results]) -> String {
         "object,file,level,seeds,rng,compute,adapter,stage,median_ms,least_ms,most_ms,runs,surface,transition_level\n",
     );
     // RFC 4180: a field with a comma, quote or line end is quoted.
-    let field = |value: &str| match value.contains([',', '"', '\n']) {
-        true => format!("\"{}\"", value.replace('"', "\"\"")),
-        false => value.to_owned(),
+    let field = |value: &str| {
+        let value = cell_not_run(value);
+        match value.contains([',', '"', '\n']) {
+            true => format!("\"{}\"", value.replace('"', "\"\"")),
+            false => value.into_owned(),
+        }
     };
     for results in all {
         for row in &results.stages {
@@ -245,6 +248,16 @@ mod tests {
         assert_eq!(cells("traverse, ms"), ["1.5", "2.2"]);
         assert_eq!(cells("split, ms"), ["-", "3.0"]);
         assert_eq!(cells("GPU buffers"), ["3", "3"]);
+    }
+
+    #[test]
+    fn a_name_that_a_spreadsheet_would_run_is_quoted() {
+        let mut one = results(4, &[("@sum", -1.5)]);
+        ("=1+1,2".clone_into(&mut one.name), "-x.obj".clone_into(&mut one.input.file));
+        let text = csv(&[one]);
+        let line = text.lines().nth(1).unwrap();
+        assert!(line.starts_with("\"'=1+1,2\",'-x.obj,4,9,1,cpu,"), "{line}");
+        assert!(line.contains(",'@sum,-1.5,-1.5,"), "{line}");
     }
 
     #[test]

@@ -5,6 +5,8 @@
 //! is not written.
 
 use std::{
+    collections::BTreeSet,
+    ffi::OsString,
     fs, io,
     path::{Path, PathBuf},
 };
@@ -137,32 +139,71 @@ impl Making<'_> {
                 .filter_map(|entry| entry.ok()?.metadata().ok())
                 .map(|about| about.len())
                 .sum::<u64>();
-            put_meshes(&meshes, &out.join(path))?;
+            broken.notes.extend(put_meshes(&meshes, &out.join(path), &out.join(ARRAYS).join(path))?);
         }
         broken.notes.extend(aside.finish()?);
         Ok(bytes)
     }
 }
 
-/// Moves the folder of a break's meshes into its place. A run that was killed there may have left the same files.
-fn put_meshes(from: &Path, to: &Path) -> Result<(), CliError> {
+/// Moves the folder of a break's meshes into its place. A run that was killed there may have left the same files; what
+/// differs from them is kept as `arrays.before`, where no loader takes it for a break, and the answer is a line about it.
+fn put_meshes(from: &Path, to: &Path, arrays: &Path) -> Result<Option<String>, CliError> {
     let failed = |e: io::Error| CliError::from(ExportError::write(to, e));
-    if to.is_dir() {
-        for entry in fs::read_dir(to).map_err(failed)? {
-            let name = entry.map_err(failed)?.file_name();
-            if !is_piece(&name.to_string_lossy()) {
-                let name = name.to_string_lossy();
-                return Err(about(
-                    to,
-                    format!("{name} in it is of no data set; take it away, or give --out another place"),
-                ));
-            }
-        }
-        fs::remove_dir_all(to).map_err(failed)?;
-    } else if let Some(parent) = to.parent() {
-        fs::create_dir_all(parent).map_err(failed)?;
+    if !to.is_dir() {
+        to.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
+        return fs::rename(from, to).map(|()| None).map_err(failed);
     }
-    fs::rename(from, to).map_err(failed)
+    for entry in fs::read_dir(to).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        if !is_piece(&name.to_string_lossy()) {
+            let name = name.to_string_lossy();
+            return Err(about(
+                to,
+                format!("{name} in it is of no data set; take it away, or give --out another place"),
+            ));
+        }
+    }
+    if hold_the_same(from, to).map_err(failed)? {
+        return fs::remove_dir_all(from).map(|()| None).map_err(failed);
+    }
+    let kept = free_folder(arrays).map_err(failed)?;
+    fs::rename(to, &kept).map_err(failed)?;
+    if let Err(error) = fs::rename(from, to) {
+        // Otherwise the meshes stay under the name that keeps them.
+        let _ = fs::rename(&kept, to);
+        return Err(failed(error));
+    }
+    let (to, kept) = (to.display(), kept.display());
+    Ok(Some(format!("{to} held other meshes than this break has, which are kept as {kept}")))
+}
+
+/// Whether two folders have the same files, byte for byte.
+fn hold_the_same(a: &Path, b: &Path) -> io::Result<bool> {
+    let names = |folder: &Path| -> io::Result<BTreeSet<OsString>> {
+        fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
+    };
+    let all = names(a)?;
+    if all != names(b)? {
+        return Ok(false);
+    }
+    for name in all {
+        if fs::read(a.join(&name))? != fs::read(b.join(&name))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// A folder that is not there yet, beside `folder`; the folder above it is made.
+fn free_folder(folder: &Path) -> io::Result<PathBuf> {
+    folder.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let names =
+        (1..1000).map(|i| if i == 1 { format!("{name}.before") } else { format!("{name}.before-{i}") });
+    let mut places = names.map(|name| folder.with_file_name(name));
+    let free = places.find(|place| place.symlink_metadata().is_err());
+    free.ok_or_else(|| io::Error::other("there are too many .before folders; take some away"))
 }
 
 /// Size of a file, bytes; 0 where there is none.
@@ -300,11 +341,17 @@ mod tests {
             let from = home.join("from");
             fs::create_dir_all(&from).unwrap();
             fs::write(from.join("piece_0.obj"), text).unwrap();
-            put_meshes(&from, &to)
+            put_meshes(&from, &to, &home.join("arrays/everyday/box/fractured_0"))
         };
-        put("first").unwrap();
-        fs::write(to.join("piece_1.obj"), "of a killed run").unwrap();
-        put("second").unwrap();
+        assert_eq!(put("first").unwrap(), None);
+        assert_eq!(put("first").unwrap(), None, "what a killed run has left is the same");
+        fs::write(to.join("piece_1.obj"), "of somebody").unwrap();
+        assert!(put("second").unwrap().unwrap().contains("fractured_0.before"));
+        let kept = home.join("arrays/everyday/box/fractured_0.before");
+        assert_eq!(fs::read_to_string(kept.join("piece_1.obj")).unwrap(), "of somebody");
+        assert_eq!(fs::read_to_string(kept.join("piece_0.obj")).unwrap(), "first");
+        assert!(put("again").unwrap().unwrap().contains("fractured_0.before-2"));
+        assert_eq!(put("second").unwrap().map(|_| ()), Some(()));
         assert_eq!(fs::read_to_string(to.join("piece_0.obj")).unwrap(), "second");
         assert!(!to.join("piece_1.obj").exists());
         fs::write(to.join("notes.txt"), "mine").unwrap();

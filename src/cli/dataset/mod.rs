@@ -185,7 +185,7 @@ fn make(args: &DatasetArgs, source: &Source, out: &Path, reporter: Reporter) -> 
     let verdict = finish(source, &places, out, &table)?;
     let totals = Totals::of(&table)?;
     totals.write(&out.join(statistics::FILE), &source.options.name)?;
-    table.finish()?;
+    table.finish()?.iter().for_each(|note| reporter.warn(note));
     drop(reporter);
     let speed = if made > 0 && args.merge.is_empty() {
         format!(", {:.2} breaks a second", made as f64 / seconds.max(1e-9))
@@ -253,6 +253,7 @@ fn break_all(
         left: &left,
         before: table.len(),
         mesh: &|name| source.mesh(name),
+        folder: Some(out),
         compute: &compute,
         reporter,
     };

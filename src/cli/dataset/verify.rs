@@ -97,6 +97,7 @@ pub fn again(
         left: &left,
         before: 0,
         mesh: &|name| source.mesh(name),
+        folder: None,
         compute,
         reporter,
     };

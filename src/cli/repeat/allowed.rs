@@ -245,6 +245,9 @@ impl<'a> Taking<'a> {
         if name.starts_with('-') || self.from.is_some() {
             return Err(format!("its command has the word {name:?}, which is not run for a file"));
         }
+        if self.is_tour && self.command.find_subcommand(name).is_some() {
+            return Err(format!("its command is {name}, which is not run for a picture of the window"));
+        }
         let from = place_of(name, self.result)?;
         let is_built_in = name.starts_with("builtin:");
         let name = match self.is_tour && !is_built_in {
@@ -377,7 +380,10 @@ mod tests {
         {
             assert!(tour(words).is_err(), "{words:?}");
         }
-        assert!(tour(&["sweep", "jobs.toml"]).is_err());
+        for words in [&["sweep", "jobs.toml"][..], &["fracture"], &["--level", "4", "fracture"]] {
+            let error = tour(words).unwrap_err();
+            assert!(error.contains("is not run"), "{words:?}: {error}");
+        }
     }
 
     /// A new option is refused until somebody decides in which list it belongs.

@@ -5,6 +5,7 @@
 //! voxelised once and only one is in memory at a time.
 
 mod arrow;
+pub mod begun;
 pub mod breaks;
 pub mod folder;
 pub mod jobs;
@@ -102,7 +103,7 @@ pub fn run(args: &SweepArgs) -> Result<(), CliError> {
         run::merge("sweep", &args.merge, &args.out, jobs.len(), &mut table)?;
     }
     let (done, failed) = (table.len(), table.failed());
-    table.finish()?;
+    table.finish()?.iter().for_each(|note| reporter.warn(note));
     drop(reporter);
     let shown = folder.table().display().to_string();
     super::print(&format!("{done} jobs, {failed} failed; {shown}\n"));
@@ -159,6 +160,7 @@ fn break_all(
         left: &left,
         before: table.len(),
         mesh: &|name| Ok(PathBuf::from(beside(&args.jobs, name))),
+        folder: Some(&args.out),
         compute: &compute,
         reporter,
     };

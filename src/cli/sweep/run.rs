@@ -10,6 +10,7 @@ use std::{
 };
 
 use super::{
+    begun::{Begun, ENDED},
     breaks::{Breaks, Task, caught},
     folder,
     jobs::Job,
@@ -66,6 +67,8 @@ pub struct Run<'a> {
     pub before: usize,
     /// Where the mesh of a job lies, or why there is none.
     pub mesh: &'a dyn Fn(&str) -> Result<PathBuf, String>,
+    /// The folder of the table, in which jobs that have begun are noted; `None`: nothing is written.
+    pub folder: Option<&'a Path>,
     /// Where stages run.
     pub compute: &'a Compute,
     /// Shows progress and warnings.
@@ -84,22 +87,37 @@ impl Run<'_> {
     ) -> Result<(), CliError> {
         let mut breaks = Breaks::new(self.command, self.file, self.compute)?;
         let (mut done, all) = (self.before, self.before + self.left.len());
+        let begun = self.folder.map(Begun::open);
+        let begin = |jobs: &[usize]| begun.iter().for_each(|begun| begun.begin(jobs));
+        let gives_up = |job: &usize| begun.as_ref().is_some_and(|begun| begun.gives_up(*job));
         self.reporter.stage(self.command, |progress| -> Result<(), CliError> {
+            let (given_up, left): (Vec<usize>, Vec<usize>) = self.left.iter().copied().partition(&gives_up);
+            for number in given_up {
+                self.reporter.warn(&format!("job {number}: {ENDED}"));
+                add(number, breaks.failure(&self.jobs[number], number, &*task, ENDED))?;
+                done += 1;
+            }
             let mut read: Option<(&str, Result<ReadMesh, String>)> = None;
-            for group in groups(self.jobs, self.left) {
+            let groups = groups(self.jobs, &left);
+            for (at, group) in groups.iter().enumerate() {
                 let first = &self.jobs[group[0]];
                 if read.as_ref().is_none_or(|(mesh, _)| *mesh != first.mesh) {
                     // The previous mesh is freed before the next one is read.
                     drop(read.take());
+                    let rest = groups[at..].iter();
+                    let same = rest.take_while(|other| self.jobs[other[0]].mesh == first.mesh);
+                    begin(&same.flatten().copied().collect::<Vec<usize>>());
                     read = Some((&first.mesh, self.load(&first.mesh)));
                 }
                 let Some((_, mesh)) = &read else { continue };
+                begin(group);
                 let object = mesh.as_ref().map_err(Clone::clone);
                 let object =
                     object.and_then(|mesh| caught(|| breaks.object(mesh, first)).unwrap_or_else(Err));
-                for &number in &group {
+                for &number in group {
                     progress.set(done as f32 / all as f32);
                     let job = &self.jobs[number];
+                    begin(&[number]);
                     let row = match &object {
                         Ok(object) => breaks.row(object, job, number, task)?,
                         Err(why) => breaks.failure(job, number, &*task, why),

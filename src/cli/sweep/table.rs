@@ -16,8 +16,8 @@ use csv::StringRecord;
 use super::arrow;
 use crate::{
     cli::{CliError, input::about},
-    export::ExportError,
-    scene::write_atomically,
+    export::{ExportError, disk::put_listed},
+    scene::{cell_as_it_was, cell_not_run, write_atomically},
 };
 
 /// Name of the column with the job's number.
@@ -160,7 +160,8 @@ impl Table {
         rows.iter().map(|row| Ok((self.job_of(row)?, places.map(|place| cell(row, place))))).collect()
     }
 
-    /// Adds the row of a job and flushes it to disk; new columns are added to the file.
+    /// Adds the row of a job; new columns are added to the file. The row is written and not flushed: a program that is
+    /// killed loses none, a power loss may take the last ones, whose jobs are then done again.
     ///
     /// # Errors
     /// [`CliError::Export`].
@@ -197,11 +198,12 @@ impl Table {
     }
 
     /// Sorts rows and columns, so that the same jobs give the same table however often the sweep was interrupted.
-    /// Writes the same table as Arrow, `table.arrow`.
+    /// Writes the same table as Arrow, `table.arrow`. The answer is a line for the user, where somebody's own file of that
+    /// name is kept under another one.
     ///
     /// # Errors
     /// [`CliError`].
-    pub fn finish(mut self) -> Result<(), CliError> {
+    pub fn finish(mut self) -> Result<Option<String>, CliError> {
         let (columns, mut rows) = self.read_all()?;
         let mut order: Vec<usize> = (0..columns.len()).collect();
         order.sort_by_cached_key(|&i| place_of(&columns[i]));
@@ -225,8 +227,7 @@ impl Table {
         let cells: Vec<Vec<&str>> =
             numbered.iter().map(|(_, row)| order.iter().map(|&i| &row[i]).collect()).collect();
         let typed = arrow::encode(&names, &cells, |name| WORDS.contains(&name));
-        let beside = self.path.with_extension("arrow");
-        Ok(write_atomically(&beside, &typed).map_err(|e| ExportError::write(&beside, e))?)
+        Ok(put_listed(&self.path.with_extension("arrow"), &typed)?)
     }
 
     fn set_columns(&mut self, columns: Vec<String>) {
@@ -298,26 +299,16 @@ fn read(path: &Path, bytes: &[u8]) -> Result<(Vec<String>, Vec<StringRecord>), C
     let mut records = reader.records();
     let failed = |e: csv::Error| about(path, format!("{NO_TABLE} ({e})"));
     let header = records.next().transpose().map_err(failed)?.unwrap_or_default();
-    let plain = |row: StringRecord| {
-        row.iter().map(|cell| cell.strip_prefix(QUOTE).unwrap_or(cell)).collect::<StringRecord>()
-    };
+    let plain = |row: StringRecord| row.iter().map(cell_as_it_was).collect::<StringRecord>();
     let rows = records.map(|row| row.map(plain)).collect::<Result<_, _>>().map_err(failed)?;
     Ok((header.iter().map(str::to_owned).collect(), rows))
-}
-
-/// What stands in front of a cell that a spreadsheet would run otherwise.
-const QUOTE: char = '\'';
-
-/// Whether a spreadsheet takes a cell for a formula: a job file may name a mesh `=cmd`. Numbers stay numbers.
-fn looks_like_a_formula(cell: &str) -> bool {
-    cell.starts_with(['=', '+', '-', '@', '\t', QUOTE]) && cell.parse::<f64>().is_err()
 }
 
 /// Appends a line; line breaks in cells are replaced, so that a line is a row.
 fn encode(text: &mut Vec<u8>, row: &StringRecord) {
     let clean = row.iter().map(|cell| {
         let cell = cell.replace(['\n', '\r'], " ");
-        if looks_like_a_formula(&cell) { format!("{QUOTE}{cell}") } else { cell }
+        cell_not_run(&cell).into_owned()
     });
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(text);
     // Writing to memory cannot fail.
@@ -334,9 +325,14 @@ mod tests {
     }
 
     fn at(name: &str) -> PathBuf {
-        let path = std::env::temp_dir().join(format!("kintsugi-table-{name}-{}.csv", std::process::id()));
-        let _ = fs::remove_file(&path);
-        path
+        let folder = std::env::temp_dir().join(format!("kintsugi-table-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        folder.join("table.csv")
+    }
+
+    fn remove(path: &Path) {
+        fs::remove_dir_all(path.parent().unwrap()).unwrap();
     }
 
     /// Rows with different columns, a text with everything that CSV must quote, and a failure.
@@ -379,7 +375,7 @@ mod tests {
             ["a, \"b\".obj", "4", ""]
         );
         assert_eq!(jobs, [of("0", "c", ""), of("1", "d", "no such file"), of("2", "a, \"b\".obj", "")]);
-        fs::remove_file(path).unwrap();
+        remove(&path);
     }
 
     #[test]
@@ -392,6 +388,28 @@ mod tests {
         let whole = [b"a,b,c,d,e,f,g,h,i,j\n".to_vec(), text].concat();
         let (_, rows) = read(Path::new("table.csv"), &whole).unwrap();
         assert_eq!(rows[0].iter().collect::<Vec<_>>(), cells);
+    }
+
+    #[test]
+    fn somebody_s_own_table_arrow_is_kept() {
+        let path = at("arrow");
+        let fill = || {
+            let mut table = Table::open(&path).unwrap();
+            for (job, row) in some() {
+                if !table.has(job) {
+                    table.add(job, row).unwrap();
+                }
+            }
+            table.finish().unwrap()
+        };
+        let (arrow, kept) = (path.with_file_name("table.arrow"), path.with_file_name("table.before.arrow"));
+        fs::write(&arrow, "mine").unwrap();
+        assert!(fill().unwrap().contains("table.before.arrow"));
+        assert_eq!(fs::read(&kept).unwrap(), b"mine");
+        let whole = fs::read(&arrow).unwrap();
+        assert_eq!(fill(), None, "the program's own makes room");
+        assert!(fs::read(&arrow).unwrap() == whole && whole.starts_with(b"ARROW1"));
+        remove(&path);
     }
 
     #[test]
@@ -418,7 +436,7 @@ mod tests {
         // The same for a finished table.
         fill(&again).finish().unwrap();
         assert!(fs::read(&again).unwrap() == finished);
-        [path, again].iter().for_each(|path| fs::remove_file(path).unwrap());
+        [path, again].iter().for_each(|path| remove(path));
     }
 
     #[test]
@@ -438,7 +456,7 @@ mod tests {
         shards.iter().for_each(|shard| table.take_over(shard).unwrap());
         table.finish().unwrap();
         assert_eq!(fs::read_to_string(&joined).unwrap(), fs::read_to_string(&whole).unwrap());
-        [whole, joined].iter().chain(&shards).for_each(|path| fs::remove_file(path).unwrap());
+        [whole, joined].iter().chain(&shards).for_each(|path| remove(path));
     }
 
     #[test]
@@ -448,6 +466,6 @@ mod tests {
         let error = Table::open(&path).err().unwrap().to_string();
         assert!(error.contains("no sweep wrote this table"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "name,price\ntea,3\n");
-        fs::remove_file(path).unwrap();
+        remove(&path);
     }
 }

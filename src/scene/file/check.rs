@@ -97,6 +97,10 @@ fn sets(line: &str, name: &str) -> bool {
 
 type Checked = Result<(), Problem>;
 
+/// Most entries of the lists whose length a file chooses freely: far above what a machine plays, and below what fills
+/// its memory.
+const MOST_ENTRIES: [(&str, usize); 3] = [("body", 100_000), ("pair", 500_000), ("event", 100_000)];
+
 /// The section of a scene file being checked: a table with its index, or the top level.
 struct Section(Option<(&'static str, usize)>);
 
@@ -215,6 +219,13 @@ pub fn fracture_problem(params: &FractureParams, level: u32, generations: u32) -
 /// Checks all values; the error is the first one out of range.
 pub(super) fn check(scene: &Scene) -> Checked {
     let top = Section(None);
+    for ((list, most), count) in
+        MOST_ENTRIES.into_iter().zip([scene.bodies.len(), scene.pairs.len(), scene.events.len()])
+    {
+        if count > most {
+            return top.fail(list, format!("has {count} entries; at most {most} are read; take some away"));
+        }
+    }
     top.rows(Scene::ROWS, scene)?;
     top.vector("gravity", scene.gravity.to_array(), GRAVITY.range.1)?;
     if let Some(walls) = &scene.walls {

@@ -91,6 +91,10 @@ fn load(path: &Path, may_name_outside: bool) -> Result<(Scene, SceneFile), Scene
     if !may_name_outside {
         outside::check(path, file.sha256(), &scene)?;
     }
+    let in_folder = |file: &str| !(file.starts_with("builtin:") || Path::new(file).is_absolute());
+    if scene.bodies.iter().any(|body| in_folder(&body.file)) {
+        files::as_text(folder).map_err(|why| error(format!("{shown}: {why}")))?;
+    }
     resolve_names(&mut scene, folder);
     if scene.name.is_empty() {
         scene.name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();

@@ -1,17 +1,12 @@
 //! Atomic writing of files, and the folders that the program uses.
 
 use std::{
-    fs::{self, File, OpenOptions},
-    io::{self, ErrorKind, Write as _},
+    fs::{self, OpenOptions},
+    io::{self, ErrorKind},
     path::{Path, PathBuf},
 };
 
-use crate::launch;
-
-/// Bytes of a file's name that its temporary file takes over. A file system allows 255 in all.
-const LONGEST_STEM: usize = 200;
-/// Names that are tried for a temporary file.
-const TRIES: u32 = 100;
+use crate::{export::disk::replace_file, launch};
 
 /// Writes `bytes` beside `path`, flushes them to the disk, and renames. A link stays a link: the file that it leads to is
 /// written. A file that is there keeps its access rights.
@@ -19,25 +14,9 @@ const TRIES: u32 = 100;
 /// # Errors
 /// The file system's; and for a file that may not be written, or is none. What was there is there still.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let path = &led_to(path)?;
-    let mode = replaceable(path)?;
-    let (temporary, file) = create_beside(path)?;
-    let written = fill(file, bytes, mode).and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        // A temporary file that cannot be removed is left behind.
-        let _ = fs::remove_file(&temporary);
-        return written;
-    }
-    sync_folder(path)
-}
-
-fn fill(mut file: File, bytes: &[u8], mode: Option<fs::Permissions>) -> io::Result<()> {
-    // Before the first byte, so that nobody reads what the old file kept from them.
-    if let Some(mode) = mode {
-        file.set_permissions(mode)?;
-    }
-    file.write_all(bytes)?;
-    file.sync_all()
+    let path = led_to(path)?;
+    may_be_replaced(&path)?;
+    replace_file(&path, bytes)
 }
 
 /// The file that a chain of links leads to, which need not exist.
@@ -56,62 +35,18 @@ fn led_to(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::new(ErrorKind::InvalidInput, "is a link that leads to itself"))
 }
 
-/// Access rights of the file that is to be replaced; `None` if there is none. A rename asks only for the folder's rights,
-/// so a file that may not be written is refused here.
-fn replaceable(path: &Path) -> io::Result<Option<fs::Permissions>> {
+/// A rename asks only for the folder's rights, so a file that may not be written is refused here.
+fn may_be_replaced(path: &Path) -> io::Result<()> {
     let about = match fs::metadata(path) {
         Ok(about) => about,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     };
     if !about.is_file() {
         let what = if about.is_dir() { "is a folder" } else { "is not a regular file" };
         return Err(io::Error::new(ErrorKind::InvalidInput, what));
     }
-    OpenOptions::new().write(true).open(path)?;
-    Ok(Some(about.permissions()))
-}
-
-/// A new file in the same folder. Something that is there already, a link that somebody has put there above all, is not
-/// written through.
-fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let stem = &name[..name.floor_char_boundary(LONGEST_STEM)];
-    let process = std::process::id();
-    for i in 0..TRIES {
-        let number = if i == 0 { String::new() } else { format!("-{i}") };
-        let temporary = path.with_file_name(format!("{stem}.{process}{number}.tmp"));
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        match options.open(&temporary) {
-            Ok(file) => return Ok((temporary, file)),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Err(io::Error::new(ErrorKind::AlreadyExists, "too many temporary files lie beside it; delete NAME.*.tmp"))
-}
-
-/// Flushes the folder: otherwise a power failure could lose the new name along with the old file.
-fn sync_folder(of: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        let folder = of.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        File::open(folder).and_then(|folder| folder.sync_all()).or_else(unless_folders_are_not_flushed)?;
-    }
-    #[cfg(not(unix))]
-    let _ = of;
-    Ok(())
-}
-
-/// Some file systems flush no folders and say so (shared folders of virtual machines, some in user space), and a folder
-/// may be writable but not readable. The file itself is written by then.
-#[cfg(unix)]
-fn unless_folders_are_not_flushed(error: io::Error) -> io::Result<()> {
-    match error.kind() {
-        ErrorKind::InvalidInput | ErrorKind::Unsupported | ErrorKind::PermissionDenied => Ok(()),
-        _ => Err(error),
-    }
+    OpenOptions::new().write(true).open(path).map(drop)
 }
 
 /// The folder of the window's own files: in the user's state folder, or else, for a user without a home, in the temporary
@@ -137,17 +72,28 @@ fn of_this_user() -> String {
     "kintsugi".to_owned()
 }
 
-/// Makes a folder that only its user may look into, and the folders above it.
+/// Makes a folder that only its user may look into, and the folders above it. A folder of the window that is there and that
+/// others may look into, as earlier versions made it, is closed to them.
 ///
 /// # Errors
 /// The file system's; and for a folder in the temporary folder that somebody else has made.
 pub fn make_own_folder(folder: &Path) -> io::Result<()> {
+    let state = state_folder();
+    if folder != state && folder.starts_with(&state) {
+        make_own_folder(&state)?;
+    }
     #[cfg(unix)]
     {
-        use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+        use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let about = fs::symlink_metadata(folder)?;
         let is_foreign = fs::metadata("/proc/self").is_ok_and(|own| own.uid() != about.uid());
+        // No other folder than the window's, such as the temporary folder itself.
+        let is_the_windows = folder.starts_with(&state) || folder.ends_with("kintsugi");
+        if is_the_windows && about.is_dir() && !is_foreign && about.mode() & 0o077 != 0 {
+            // A file system without rights has nothing to close.
+            let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+        }
         if folder.starts_with(std::env::temp_dir()) && (is_foreign || about.is_symlink()) {
             return Err(io::Error::new(ErrorKind::PermissionDenied, "somebody else has made it; set HOME"));
         }
@@ -207,18 +153,6 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_lies_where_the_temporary_file_would_be_is_not_followed() {
-        let folder = folder("planted");
-        let (victim, path) = (folder.join("victim"), folder.join("a.toml"));
-        fs::write(&victim, "keep me").unwrap();
-        symlink(&victim, folder.join(format!("a.toml.{}.tmp", std::process::id()))).unwrap();
-        write_atomically(&path, b"one").unwrap();
-        assert_eq!(fs::read(&victim).unwrap(), b"keep me");
-        assert_eq!(fs::read(&path).unwrap(), b"one");
-        fs::remove_dir_all(folder).unwrap();
-    }
-
-    #[test]
     fn the_longest_name_that_can_be_opened_can_be_saved() {
         let folder = folder("long");
         let path = folder.join(format!("{}ü.toml", "a".repeat(248)));
@@ -236,15 +170,6 @@ mod tests {
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         assert!(write_atomically(&pipe, b"x").unwrap_err().to_string().contains("regular"));
         fs::remove_dir_all(folder).unwrap();
-    }
-
-    #[test]
-    fn a_folder_that_cannot_be_flushed_is_no_error_and_a_broken_disk_is() {
-        // 22 is EINVAL, 95 EOPNOTSUPP, 5 EIO.
-        for (number, is_fine) in [(22, true), (95, true), (5, false)] {
-            let error = io::Error::from_raw_os_error(number);
-            assert_eq!(unless_folders_are_not_flushed(error).is_ok(), is_fine, "{number}");
-        }
     }
 
     #[test]
@@ -279,7 +204,9 @@ mod tests {
         let folder = folder("own").join("state/kintsugi");
         make_own_folder(&folder).unwrap();
         assert_eq!(mode(&folder), 0o700);
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
         make_own_folder(&folder).unwrap();
+        assert_eq!(mode(&folder), 0o700, "as an earlier version left it");
         assert!(state_folder().is_absolute());
         fs::remove_dir_all(folder.ancestors().nth(2).unwrap()).unwrap();
     }

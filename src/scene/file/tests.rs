@@ -317,6 +317,33 @@ fn breaks_and_poses_name_what_is_there() {
     }
 }
 
+#[test]
+fn lists_that_no_machine_can_hold_are_refused() {
+    let scene = |bodies, pairs, events| {
+        let pair = ScenePair { bodies: ["a".into(), "a".into()], physics_level: 1 };
+        let event = Event::Move {
+            time: 0.0,
+            body: 0,
+            parts: Vec::new(),
+            position: glam::DVec3::ZERO,
+            rotation: glam::DQuat::IDENTITY,
+        };
+        Scene {
+            bodies: vec![SceneBody::standing("builtin:box", 2); bodies],
+            pairs: vec![pair; pairs],
+            events: vec![event; events],
+            ..Scene::default()
+        }
+    };
+    for (scene, told) in [
+        (scene(100_001, 0, 0), "body has 100001 entries; at most 100000 are read; take some away"),
+        (scene(0, 500_001, 0), "pair has 500001 entries; at most 500000 are read; take some away"),
+        (scene(0, 0, 100_001), "event has 100001 entries; at most 100000 are read; take some away"),
+    ] {
+        assert_eq!(problem_of(&scene).as_deref(), Some(told));
+    }
+}
+
 /// Four times the bodies and pairs take about four times as long, not sixteen.
 #[test]
 fn the_time_to_check_pairs_grows_with_their_number() {

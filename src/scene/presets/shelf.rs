@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::MaterialPreset;
 use crate::{
     files,
-    scene::{SceneError, state_folder, write_atomically},
+    scene::{SceneError, make_own_folder, state_folder, write_atomically},
 };
 
 /// Size limit of a preset's file, bytes.
@@ -144,10 +144,15 @@ pub(super) fn save_in(folder: &Path, preset: &MaterialPreset) -> Result<PathBuf,
                 format!("{:?} is one of the program's own presets; give yours another name", preset.name);
             return Err(SceneError::new(message));
         }
-        None => free_name(folder, &preset.name),
+        None => free_name(folder, &preset.name).ok_or_else(|| {
+            let shown = folder.display();
+            SceneError::new(format!(
+                "{shown} has no free name for the preset any more; take files away there"
+            ))
+        })?,
     };
     let write = || {
-        std::fs::create_dir_all(folder)?;
+        make_own_folder(folder)?;
         write_atomically(&file, text.as_bytes())
     };
     let shown = file.display();
@@ -156,11 +161,35 @@ pub(super) fn save_in(folder: &Path, preset: &MaterialPreset) -> Result<PathBuf,
 }
 
 /// A file name valid on every system, for a name that the user may choose freely.
-fn free_name(folder: &Path, name: &str) -> PathBuf {
+fn free_name(folder: &Path, name: &str) -> Option<PathBuf> {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let name: String = name.trim().chars().map(plain).collect();
     let name = if name.trim_matches('-').is_empty() { "preset" } else { name.trim_matches('-') };
     let first = folder.join(format!("{name}.toml"));
     let others = (2..=MOST + 2).map(|i| folder.join(format!("{name}-{i}.toml")));
-    std::iter::once(first.clone()).chain(others).find(|path| !path.exists()).unwrap_or(first)
+    // A link that leads nowhere is somebody's, too.
+    std::iter::once(first).chain(others).find(|path| path.symlink_metadata().is_err())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preset_takes_no_name_that_is_taken() {
+        let folder = std::env::temp_dir().join(format!("kintsugi-preset-names-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut preset = presets_in(&folder).0[0].preset.clone();
+        "My glaze".clone_into(&mut preset.name);
+        while let Some(file) = free_name(&folder, &preset.name) {
+            std::fs::write(file, "somebody's").unwrap();
+        }
+        let error = save_in(&folder, &preset).unwrap_err().message;
+        assert!(error.contains("no free name"), "{error}");
+        let files = || std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        assert!(files().count() > MOST);
+        assert!(files().all(|file| std::fs::read(file).unwrap() == b"somebody's"));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 }

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     files::{self, Unread},
+    memory,
     voxelize::Progress,
 };
 use std::{
@@ -19,6 +20,10 @@ use std::{
 
 /// Size limit of a file, bytes. Larger ones are more likely mistakes than meshes.
 const FILE_LIMIT: u64 = 2 << 30;
+/// Memory that reading a file takes, bytes for each of its bytes. Measured with files that are mostly triangles: 10 to 19.
+const MEMORY_OF_TRIANGLES: u64 = 12;
+/// The same for formats that hold pictures and buffers, or voxels that have a limit of their own.
+const MEMORY_OF_PARTS: u64 = 4;
 /// Formats, for messages.
 const FORMATS: &str = "OBJ, PLY, STL, OFF, glTF, GLB and VOX";
 
@@ -191,6 +196,20 @@ fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     })
 }
 
+/// Whether the triangles of a file of `path` fit into the memory that is free. What cannot be asked about is tried.
+fn fits(path: &Path) -> Result<(), memory::Short> {
+    let bytes = std::fs::metadata(path).map_or(0, |about| about.len());
+    // A file that is too large for reading is refused by its size.
+    if bytes > FILE_LIMIT {
+        return Ok(());
+    }
+    let each = match format_of(path) {
+        Some(Format::Gltf | Format::Vox) => MEMORY_OF_PARTS,
+        _ => MEMORY_OF_TRIANGLES,
+    };
+    memory::check(bytes * each)
+}
+
 /// If vertices are rounded to more than this share of the mesh's size, a warning is given: voxels of the finest levels
 /// are no larger.
 const COARSE: f64 = 1.0 / 4096.0;
@@ -214,6 +233,9 @@ pub fn load_while(path: &Path, progress: &Progress) -> Result<(Mesh, Vec<LoadWar
             MeshError::new(format!("{shown}: no such built-in shape; there are {}", BUILTIN_NAMES.join(", ")))
         });
     }
+    fits(path).map_err(|short| {
+        MeshError::new(format!("{shown}: {short}; decimate the mesh, or close other programs"))
+    })?;
     let bytes = read_file(path, FILE_LIMIT).map_err(|why| MeshError::new(format!("{shown}: {why}")))?;
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let folder = path.parent().map(|p| if p.as_os_str().is_empty() { Path::new(".") } else { p });

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, io::ErrorKind, path::Path, sync::Arc};
 use super::{
     MANIFEST,
     model::{Fault, Model},
-    single::{Known, put_on},
+    single::{Known, put_on, replace_on},
 };
 use crate::{Aside, disk::Disk as _};
 
@@ -379,6 +379,64 @@ fn a_table_is_the_earlier_one_or_the_new_one_and_somebody_s_is_kept() {
         assert_eq!(disk.files().contains_key("/home/a.before.json"), !is_own);
     }
     println!("{tried} faults");
+}
+
+/// Scenes, autosaves, settings, presets and crash reports of the window, and tables of sweeps.
+#[test]
+fn a_file_that_is_replaced_is_the_earlier_one_or_the_new_one() {
+    const PATH: &str = "/home/a.toml";
+    let (mut tried, mut calls) = (0, 0);
+    for there in [Some("old"), None] {
+        let fresh = || {
+            let disk = Model::default();
+            disk.make_folder(Path::new("/home")).unwrap();
+            if let Some(text) = there {
+                disk.write(PATH, text, false);
+            }
+            disk.settle();
+            disk
+        };
+        let replace = |disk: &Model| replace_on(disk, Path::new(PATH), b"new");
+        let now = |disk: &Model| disk.files().get(PATH).cloned();
+        let disk = fresh();
+        disk.fail(usize::MAX, Fault::Kill);
+        replace(&disk).unwrap();
+        calls = disk.calls();
+        for (how, keep) in POWER {
+            let disk = fresh();
+            replace(&disk).unwrap();
+            disk.lose_power(keep);
+            assert_eq!(now(&disk).as_deref(), Some("new"), "finished, then a power loss that {how}");
+        }
+        for n in 1..=calls {
+            let errors = [ErrorKind::StorageFull, ErrorKind::Other, ErrorKind::PermissionDenied];
+            let faults = errors.iter().flat_map(|kind| [Fault::Once(*kind), Fault::From(*kind)]);
+            for fault in faults.chain([Fault::Kill, Fault::NoFolderFlush]) {
+                for loss in POWER.iter().map(|(_, keep)| Some(keep)).chain([None]) {
+                    let disk = fresh();
+                    disk.fail(n, fault);
+                    let ended = replace(&disk);
+                    disk.restart();
+                    if let Some(keep) = loss {
+                        disk.lose_power(keep);
+                    }
+                    let told = format!("{there:?}: {fault:?} at call {n} of {calls} ({ended:?})");
+                    let now = now(&disk);
+                    assert!(now.as_deref() == there || now.as_deref() == Some("new"), "{told}: {now:?}");
+                    assert!(ended.is_ok() || !matches!(fault, Fault::NoFolderFlush), "{told}");
+                    if loss.is_none() {
+                        assert!(ended.is_err() || now.as_deref() == Some("new"), "{told}: {now:?}");
+                        // One fault leaves nothing beside it.
+                        let most = usize::from(now.is_some());
+                        assert!(!matches!(fault, Fault::Once(_)) || disk.files().len() == most, "{told}");
+                    }
+                    tried += 1;
+                }
+            }
+        }
+    }
+    println!("{calls} calls, {tried} faults");
+    assert!(calls >= 4 && tried > 300, "{calls} calls, {tried} faults");
 }
 
 #[test]

@@ -24,13 +24,13 @@ use sha2::{Digest as _, Sha256};
 pub use change::clear_away;
 #[cfg(any(feature = "testing", fuzzing))]
 pub use change::recover_folder;
-pub use single::{put_file, put_listed, put_new};
-pub use under_way::leave_nothing;
+pub use single::{put_file, put_listed, put_new, replace_file};
+pub use under_way::{UnderWay, leave_nothing};
 pub(crate) use {
     change::{Change, STAGING, carry_out, recover, sweep_up},
     manifest::{MANIFEST, Manifest, is_below},
     single::{beside, clear_away_parts, nameless},
-    under_way::{UnderWay, changing},
+    under_way::changing,
 };
 
 /// Size and SHA-256 of a file.
@@ -61,6 +61,9 @@ pub type Lock = Box<dyn Any + Send + Sync>;
 pub trait Disk: Send + Sync {
     /// Creates a file with these bytes; an error if the name is taken.
     fn create(&self, file: &Path, bytes: &[u8]) -> io::Result<()>;
+    /// The same for a file that is to take the place of `like`, whose access rights it gets before its bytes. Where `like`
+    /// is missing it is [`Disk::create`].
+    fn create_like(&self, file: &Path, like: &Path, bytes: &[u8]) -> io::Result<()>;
     /// All bytes of a file.
     fn read(&self, file: &Path) -> io::Result<Vec<u8>>;
     /// Size and digest of a file.
@@ -92,6 +95,19 @@ pub struct RealDisk;
 impl Disk for RealDisk {
     fn create(&self, file: &Path, bytes: &[u8]) -> io::Result<()> {
         File::create_new(file)?.write_all(bytes)
+    }
+
+    fn create_like(&self, file: &Path, like: &Path, bytes: &[u8]) -> io::Result<()> {
+        let Ok(about) = fs::metadata(like) else { return self.create(file, bytes) };
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        // Who opens the file while it is empty reads what comes later.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(file)?;
+        // A system that has no such rights has nothing to keep.
+        let _ = file.set_permissions(about.permissions());
+        file.write_all(bytes)
     }
 
     fn read(&self, file: &Path) -> io::Result<Vec<u8>> {

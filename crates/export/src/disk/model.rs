@@ -214,6 +214,10 @@ impl Disk for Model {
         self.call(true, false)?.create(file, Node::File(0), bytes)
     }
 
+    fn create_like(&self, file: &Path, _like: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.create(file, bytes)
+    }
+
     fn read(&self, file: &Path) -> io::Result<Vec<u8>> {
         let state = self.call(false, false)?;
         Ok(state.bytes[state.file(file)?].now.clone())

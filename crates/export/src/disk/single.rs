@@ -193,12 +193,51 @@ fn fill(disk: &dyn Disk, path: &Path, temporary: &Path, bytes: &[u8]) -> io::Res
     if disk.kind(temporary)? == Some(Kind::File) {
         disk.remove_file(temporary)?;
     }
-    disk.create(temporary, bytes)?;
-    // Who may read the file stays as it was, if the system can tell.
-    if let Ok(about) = fs::metadata(path) {
-        let _ = fs::set_permissions(temporary, about.permissions());
-    }
+    // Who may read the file stays as it was.
+    disk.create_like(temporary, path, bytes)?;
     disk.sync_file(temporary)
+}
+
+/// Writes `bytes` to a file of the program's own, such as a saved scene or its settings, in place of what it held. `path`
+/// is no link. A file that is there keeps its access rights.
+///
+/// # Errors
+/// The file system's. What was there is there still, but after a folder that could not be flushed: then the new file is.
+pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    clear_away_parts(path);
+    replace_on(&RealDisk, path, bytes)
+}
+
+/// The same on any disk. A signal neither waits for it nor takes the temporary file away: a window saves its session after
+/// a signal has come.
+pub(super) fn replace_on(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    for _ in 0..MOST_NAMES {
+        let temporary = beside(path);
+        match disk.create_like(&temporary, path, bytes) {
+            // Something that lies there already, a link that somebody has put there above all, is not written through.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            created => {
+                let placed = created
+                    .and_then(|()| disk.sync_file(&temporary))
+                    .and_then(|()| disk.rename(&temporary, path));
+                if placed.is_err() {
+                    // The first error is the one to report.
+                    let _ = disk.remove_file(&temporary);
+                    return placed;
+                }
+                let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                return flush_names(disk, folder).or_else(|error| match error.kind() {
+                    // A folder may be writable and not readable. The file itself is flushed by then.
+                    io::ErrorKind::PermissionDenied => Ok(()),
+                    _ => Err(error),
+                });
+            }
+        }
+    }
+    Err(io::Error::new(
+        io::ErrorKind::AlreadyExists,
+        "too many hidden files lie beside it; delete .kintsugi-*.part",
+    ))
 }
 
 /// Puts the new file in its place; somebody's own goes to another name first, flushed.
@@ -297,6 +336,68 @@ mod tests {
         }
         assert_eq!(fs::read(home.join("2.png")).unwrap(), b"mine");
         assert_eq!(fs::read_dir(home).unwrap().count(), all.len() + 1, "nothing else is left");
+        fs::remove_dir_all(home).unwrap();
+    }
+
+    /// Somebody looks at the file at every moment while it is written, and must never find bytes that he may read.
+    #[cfg(unix)]
+    #[test]
+    fn a_file_has_its_rights_before_its_bytes() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let home = std::env::temp_dir().join(format!("kintsugi-rights-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&home);
+        fs::create_dir_all(&home).unwrap();
+        let path = home.join("a.toml");
+        fs::write(&path, "old").unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        for rights in [0o600, 0o640, 0o664] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(rights)).unwrap();
+            let (is_done, begun) = (std::sync::atomic::AtomicBool::new(false), std::time::Instant::now());
+            let found = std::thread::scope(|scope| {
+                let look = scope.spawn(|| {
+                    let mut found = BTreeSet::new();
+                    while !is_done.load(Ordering::SeqCst) && begun.elapsed().as_secs() < 60 {
+                        for entry in fs::read_dir(&home).unwrap().flatten() {
+                            if let Ok(about) = entry.metadata()
+                                && about.len() > 0
+                            {
+                                found.insert(about.permissions().mode() & 0o777);
+                            }
+                        }
+                    }
+                    found
+                });
+                for _ in 0..20 {
+                    replace_file(&path, &vec![7; 1 << 20]).unwrap();
+                    assert_eq!(put_file(&path, &vec![8; 1 << 20], &|_| true).unwrap(), None);
+                }
+                is_done.store(true, Ordering::SeqCst);
+                look.join().unwrap()
+            });
+            assert_eq!((found, mode(&path)), (BTreeSet::from([rights]), rights));
+        }
+        fs::remove_dir_all(home).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_lies_where_the_hidden_file_would_be_is_not_followed() {
+        let home = std::env::temp_dir().join(format!("kintsugi-planted-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&home);
+        fs::create_dir_all(&home).unwrap();
+        let (victim, path) = (home.join("victim"), home.join("a.toml"));
+        fs::write(&victim, "keep me").unwrap();
+        let next = NEXT.load(Ordering::Relaxed);
+        // Other tests take numbers meanwhile.
+        for number in next..next + 100 {
+            let planted = home.join(format!(".kintsugi-{}-{number}.part", std::process::id()));
+            std::os::unix::fs::symlink(&victim, planted).unwrap();
+        }
+        replace_file(&path, b"one").unwrap();
+        assert_eq!(
+            (fs::read(&victim).unwrap(), fs::read(&path).unwrap()),
+            (b"keep me".to_vec(), b"one".to_vec())
+        );
         fs::remove_dir_all(home).unwrap();
     }
 

@@ -18,6 +18,7 @@ pub struct UnderWay(PathBuf);
 
 impl UnderWay {
     /// Notes the path.
+    #[must_use]
     pub fn at(path: &Path) -> Self {
         UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
         Self(path.to_owned())
