@@ -22,10 +22,11 @@ use crate::{
     fracture::{Impact, Pattern, generations::Plan},
     render::{Camera, Clips, ColorBy, Overlay, RenderBody},
     scene::{
-        BodyPlace, BodyStress, ColorMap, Coloring, Legend, Painter, Place, Quantity, Sandbox, Scale, SeedSet,
-        Slice, SliceOrder, Sliced, draw_slices, metres_per_pixel,
+        BodyPlace, BodyStress, ColorMap, Coloring, LeafColors, Legend, Painter, Place, Quantity, Sandbox,
+        Scale, SeedSet, Slice, SliceOrder, Sliced, draw_slices, metres_per_pixel,
     },
     shape::Shape,
+    svo::Arena,
 };
 
 /// What colours mean.
@@ -45,7 +46,7 @@ pub struct ColoringArgs {
     #[arg(long, value_name = "SLICE")]
     #[arg(long_help = format!("Cut the bodies open at a plane: an axis and a place along it, m or hundredths of what \
         there is, then perhaps what its colours mean, as in z50%, y0.3 or x50%:cell; what is nearer to the eye is taken \
-        away; may be given several times. Colours: {}", Quantity::ALL.map(|quantity| quantity.name).join(", ")))]
+        away; may be given several times. Colours: {}", Quantity::names()))]
     slice: Vec<SliceOrder>,
     /// Draw the edges of voxels and octants on slices
     #[arg(long, requires = "slice")]
@@ -100,6 +101,8 @@ pub struct Explained {
     /// Drawn over it.
     pub overlay: Option<Arc<Overlay>>,
     legends: Vec<Legend>,
+    /// What is asked for and cannot be seen, a line each.
+    pub notes: Vec<String>,
     /// Metres of what is drawn for a metre of the picture's world.
     units: f64,
 }
@@ -115,9 +118,11 @@ impl ColoringArgs {
         self.slice_alone
     }
 
-    /// Whether a slice shows the seeds of a break.
+    /// Whether a slice, or the voxels of surfaces, show the seeds of a break.
     pub fn needs_seeds(&self) -> bool {
-        self.slice.iter().any(|slice| slice.show.is_some_and(|show| show.of_seeds))
+        let of_voxels = |quantity: &Quantity| quantity.of_voxels;
+        let shown = self.slice.iter().filter_map(|slice| slice.show);
+        shown.chain(self.color_by.quantity().filter(of_voxels)).any(|show| show.of_seeds)
     }
 
     /// Refuses a load of a mesh whose stress nothing shows, and a blow on pieces, each of which stands by itself.
@@ -182,21 +187,29 @@ impl ColoringArgs {
         self.slice.iter().map(of).collect()
     }
 
-    /// Gives bodies their colours and draws the slices through them. `units` are metres of the object for a metre of the
-    /// picture's world.
+    /// Gives bodies their colours, for which `arena` may get copies of their octrees, and draws the slices through them. `units`
+    /// are metres of the object for a metre of the picture's world.
     ///
     /// # Errors
-    /// [`CliError::Input`] for a scale that is none.
+    /// [`CliError::Input`] for a scale that is none, [`CliError::Gpu`] where copies do not fit.
     pub fn explain(
         &self,
         cut: &[Sliced<'_>],
-        bodies: &mut [RenderBody],
+        (bodies, arena): (&mut [RenderBody], &mut Arena),
         (camera, units): (Camera, f64),
         below: Option<Arc<Overlay>>,
     ) -> Result<Explained, CliError> {
         let scale = self.scale()?;
         let mut legends = Vec::new();
-        if let Coloring::Value(quantity) = self.color_by {
+        if let Some(quantity) = self.color_by.quantity().filter(|quantity| quantity.of_voxels) {
+            let shapes = |of: &Sliced<'_>| -> Vec<Arc<Shape>> {
+                of.parts.iter().map(|(shape, _)| Arc::clone(shape)).collect()
+            };
+            let copies = LeafColors::new(quantity, scale, cut.iter().map(|of| (of.place, shapes(of))));
+            copies.upload(arena)?;
+            bodies.iter_mut().for_each(|body| *body = copies.dressed(body.clone()));
+            legends.extend(copies.legend());
+        } else if let Some(quantity) = self.color_by.quantity() {
             let value = |of: &Sliced<'_>| (quantity.of)(&Place { body: &of.place, voxel: None });
             let values: Vec<Option<f64>> = cut.iter().map(value).collect();
             let stresses = cut.iter().filter_map(|of| of.place.stress);
@@ -211,12 +224,30 @@ impl ColoringArgs {
         let (low, high) = world_bounds(bodies);
         let slices = self.slices((low.as_dvec3(), high.as_dvec3()), camera.eye().as_dvec3());
         if slices.is_empty() {
-            return Ok(Explained { clips: Clips::default(), overlay: below, legends, units });
+            let notes = self.notes(&legends, Some(cut));
+            return Ok(Explained { clips: Clips::default(), overlay: below, legends, notes, units });
         }
         let clips = Clips::new(slices.iter().filter_map(|slice| slice.clip(0.0)));
         let (overlay, of_slices) = draw_slices(cut, &slices, (scale, 0.0), below.as_deref());
         legends.extend(of_slices.into_iter().filter(|of| !legends.contains(of)).collect::<Vec<_>>());
-        Ok(Explained { clips, overlay: Some(Arc::new(overlay)), legends, units })
+        let notes = self.notes(&legends, Some(cut));
+        Ok(Explained { clips, overlay: Some(Arc::new(overlay)), legends, notes, units })
+    }
+
+    /// A line for each quantity that is asked for and has nothing to show, which says what to do. `cut` are the bodies of a mesh;
+    /// a scene has none.
+    fn notes(&self, legends: &[Legend], cut: Option<&[Sliced<'_>]>) -> Vec<String> {
+        let is_whole = cut.is_some_and(|cut| cut.iter().all(|of| of.place.generation == 0));
+        let has_one_value =
+            |quantity: &Quantity| is_whole && [Quantity::Part, Quantity::Generation].contains(quantity);
+        let is_shown = |quantity: &Quantity| legends.iter().any(|legend| legend.title == quantity.label);
+        let own = self.color_by.quantity();
+        let mut asked: Vec<Quantity> =
+            own.into_iter().chain(self.slice.iter().filter_map(|s| s.show)).collect();
+        asked.sort();
+        asked.dedup();
+        let silent = asked.into_iter().filter(|quantity| !is_shown(quantity) || has_one_value(quantity));
+        silent.filter_map(|quantity| nothing_of(quantity, (cut.is_some(), is_whole))).collect()
     }
 
     /// The same for a scene, with the slices that it has itself.
@@ -254,7 +285,9 @@ impl ColoringArgs {
         }
         sandbox.update_touching()?;
         let overlay = sandbox.inside_overlay().cloned();
-        Ok(Explained { clips: sandbox.clips(), overlay, legends: sandbox.legends(), units: 1.0 })
+        let legends = sandbox.legends();
+        let notes = self.notes(&legends, None);
+        Ok(Explained { clips: sandbox.clips(), overlay, legends, notes, units: 1.0 })
     }
 
     /// Refuses a file for the legend that cannot be written, before the work starts.
@@ -320,11 +353,56 @@ fn unused_load() -> CliError {
 
 /// Whether the colours of bodies or of slices show stress.
 pub fn shows_stress(colors: Coloring, slices: impl Iterator<Item = Quantity>) -> bool {
-    let own = match colors {
-        Coloring::Value(quantity) => Some(quantity),
-        Coloring::Look(_) => None,
-    };
-    own.into_iter().chain(slices).any(|quantity| quantity.of_stress)
+    colors.quantity().into_iter().chain(slices).any(|quantity| quantity.of_stress)
+}
+
+/// Why a quantity has nothing to show, and what to do, in a line; nothing of stress, for which a warning stands already.
+fn nothing_of(quantity: Quantity, (is_mesh, is_whole): (bool, bool)) -> Option<String> {
+    let name = quantity.name;
+    let of_motion = [
+        Quantity::Speed,
+        Quantity::Spin,
+        Quantity::ContactDepth,
+        Quantity::ContactImpulse,
+        Quantity::PhysicsLevel,
+        Quantity::PairLevel,
+    ];
+    let of_breaks = [
+        Quantity::Part,
+        Quantity::Generation,
+        Quantity::Cell,
+        Quantity::Label,
+        Quantity::ImpactDistance,
+        Quantity::SeedDistance,
+        Quantity::CrackDistance,
+    ];
+    if quantity.of_stress {
+        return None;
+    }
+    Some(match (is_mesh, is_whole) {
+        (true, _) if of_motion.contains(&quantity) => {
+            format!("`{name}` is of bodies that move: render a scene (.toml) with --seconds")
+        }
+        (true, true) if of_breaks.contains(&quantity) => {
+            format!(
+                "`{name}` has nothing to tell apart, because nothing broke: add --explode 0 to break the mesh"
+            )
+        }
+        (true, false) if quantity == Quantity::Label => {
+            format!("`{name}` is of pieces made of voxels: choose another --method, such as voronoi")
+        }
+        (false, _) if of_motion.contains(&quantity) || of_breaks.contains(&quantity) => {
+            format!(
+                "`{name}` has no value in this scene yet: let bodies break or touch, with a later --seconds"
+            )
+        }
+        _ if quantity.of_voxels => {
+            format!("`{name}` is of voxels: show it on a slice through a body, as in --slice z50%:{name}")
+        }
+        _ => format!(
+            "`{name}` has no value where the picture shows it: move the slice, or colour by another quantity"
+        ),
+    })
 }
 
 /// An unbroken object for slices, with the seeds of the break that is asked for, and its stress.
@@ -335,7 +413,9 @@ pub fn whole<'a>(
     bodies: &[RenderBody],
 ) -> Vec<Sliced<'a>> {
     let impact = Some(object.grid.from_mesh(plan.impact.point));
-    let seeds = pattern.map(|pattern| SeedSet { seeds: &pattern.seeds, objects: &pattern.objects, impact });
+    let grid = Some(object.grid);
+    let seeds =
+        pattern.map(|pattern| SeedSet { seeds: &pattern.seeds, objects: &pattern.objects, impact, grid });
     let place = BodyPlace { unit_m: object.grid.h, seeds, stress, ..BodyPlace::of(&object.shape) };
     let parts = bodies.iter().map(|body| (Arc::clone(&body.shape), body.world_from_local)).collect();
     vec![Sliced { place, parts }]
@@ -354,6 +434,7 @@ pub fn sliced<'a>(
         seeds: &pattern.seeds,
         objects: &pattern.objects,
         impact: Some(object.grid.from_mesh(point)),
+        grid: Some(object.grid),
     });
     let sliced = step.result.parts.iter().zip(bodies).zip(0u32..).map(|((part, body), number)| Sliced {
         place: BodyPlace {
@@ -364,6 +445,11 @@ pub fn sliced<'a>(
             unit_m: object.grid.h,
             seeds,
             stress: stresses.get(number as usize).and_then(Option::as_ref),
+            label: part
+                .shape
+                .as_octree()
+                .filter(|_| part.shape.as_mesh().is_none())
+                .map(|octree| octree.tree),
             ..BodyPlace::of(&part.shape)
         },
         parts: vec![(Arc::clone(&body.shape), body.world_from_local)],
@@ -374,6 +460,23 @@ pub fn sliced<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_has_nothing_to_show_says_what_to_do() {
+        for (quantity, of, says) in [
+            (Quantity::ContactImpulse, (true, true), "render a scene (.toml) with --seconds"),
+            (Quantity::ContactDepth, (true, false), "render a scene (.toml) with --seconds"),
+            (Quantity::Cell, (true, true), "nothing broke: add --explode 0"),
+            (Quantity::Label, (true, true), "nothing broke: add --explode 0"),
+            (Quantity::Label, (true, false), "another --method"),
+            (Quantity::Label, (false, false), "later --seconds"),
+            (Quantity::Coverage, (true, false), "--slice z50%:coverage"),
+        ] {
+            let line = nothing_of(quantity, of).unwrap();
+            assert!(line.contains(says) && line.contains(quantity.name) && !line.contains('\n'), "{line}");
+        }
+        assert_eq!(nothing_of(Quantity::Stress, (true, true)), None);
+    }
 
     #[test]
     fn ranges_are_read() {

@@ -235,7 +235,7 @@ pub fn make(
         return broken(&making, camera, &object, &plan, explode, compute);
     }
     let compute = making.open(compute)?;
-    let stage = reporter.stage("upload", |_| Stage::of(&compute, &object))?;
+    let mut stage = reporter.stage("upload", |_| Stage::of(&compute, &object))?;
     let plan = object.plan(&args.pattern.fracture(args.level, seeds))?;
     let seams = match args.seams {
         true => Some(cracks(&compute, &stage, &object, &plan, reporter)?),
@@ -254,7 +254,8 @@ pub fn make(
     let stress = stresses.first().and_then(Option::as_ref);
     let cut = whole(&object, &plan, (pattern.as_ref(), stress), &bodies);
     let units = object.grid.h / Place::standing(&object.mass).h;
-    let explained = args.coloring.explain(&cut, &mut bodies, (camera, units), overlay)?;
+    let painted = (&mut bodies[..], &mut stage.arena);
+    let explained = args.coloring.explain(&cut, painted, (camera, units), overlay)?;
     let still = Still {
         arena: &stage.arena,
         bodies: if args.is_flat() { &[] } else { &bodies },
@@ -311,7 +312,8 @@ fn broken(
     let stresses = args.coloring.stresses(parts.map(|part| &*part.shape), blow, reporter);
     let cut = sliced(&pieces, &stresses, &bodies);
     let units = object.grid.h / Place::standing(&object.mass).h;
-    let explained = args.coloring.explain(&cut, &mut bodies, (camera, units), overlay)?;
+    let painted = (&mut bodies[..], &mut arena);
+    let explained = args.coloring.explain(&cut, painted, (camera, units), overlay)?;
     let still = Still {
         arena: &arena,
         bodies: if args.is_flat() { &[] } else { &bodies },
@@ -411,6 +413,7 @@ impl Making<'_> {
         signature: Signature,
     ) -> Result<Made, CliError> {
         let Self { args, wanted, reporter } = *self;
+        explained.notes.iter().for_each(|note| reporter.warn(note));
         let (mut pixels, mut drawing, mut legends) = (Vec::new(), String::new(), None);
         if wanted.drawing {
             let nothing = Overlay::default();

@@ -47,8 +47,10 @@ pub struct BreakRecord {
     pub impact: Impact,
     /// Parameters that reproduce the same parts.
     pub params: FractureParams,
-    /// Its seeds, if the method uses seeds.
+    /// Its seeds, if the method uses seeds and cuts octrees.
     pub pattern: Option<Pattern>,
+    /// Its seeds, of methods that cut meshes, too.
+    pub seeds: Option<Pattern>,
     /// Number of cells of its pattern.
     pub cell_count: u32,
     /// Cell of each part, below that number.
@@ -115,6 +117,7 @@ impl BreakRecord {
             params: broken.params.clone(),
             cell_count: pattern.as_ref().map_or(named, |pattern| pattern.seeds.len() as u32),
             pattern,
+            seeds: broken.pattern.clone().filter(|_| broken.params.method.entry().by_seeds),
             cells: broken.parts.iter().map(|part| part.cell).collect(),
             objects: detail.map_or_else(Vec::new, |_| broken.objects.clone()),
             volume: detail.map(|detail| detail.fracture.volume),

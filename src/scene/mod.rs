@@ -26,6 +26,7 @@ mod history;
 mod home;
 mod import;
 mod jobs;
+mod leaf_view;
 mod looking;
 mod lumps;
 mod moment;
@@ -66,8 +67,9 @@ pub use break_log::{BreakLog, BreakRecord};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
 pub use chart::{Chart, ChartAxis, ChartForm, ChartSeries, cell_as_it_was, cell_not_run};
 pub use coloring::{
-    BodyColors, BodyPlace, ColorMap, Coloring, Fill, Key, Kind, Legend, Painter, Place, Plate, Quantity,
-    QuantityEntry, Range, Scale, SeedSet, Text as PlateText, metres_per_pixel, scale_bar,
+    BodyColors, BodyField, BodyPlace, ColorMap, Coloring, Fill, Key, Kind, LeafColors, Legend, Painter,
+    Place, Plate, Quantity, QuantityEntry, Range, Scale, SeedSet, Text as PlateText, metres_per_pixel,
+    scale_bar,
 };
 pub use contact_options::{FIELD_LEVEL, FieldSelection, MAX_FIELD_LEVEL, PairLevel, Penalty};
 pub use debris_view::DebrisReel;
@@ -96,8 +98,8 @@ pub use pieces::{Histogram, PieceRow, Selection, SizeRange, SizeUnit, SortBy, So
 pub use presets::MaterialPreset;
 pub use preview::{LevelControl, PreviewReport};
 pub use probe::{
-    Probe, ProbeBoundary, ProbeBreak, ProbeCopy, ProbeKind, ProbeLabel, ProbeNode, ProbePlane, ProbeSeed,
-    ProbeTransition, ProbeTriangle, Probed,
+    Probe, ProbeBoundary, ProbeBreak, ProbeCopy, ProbeFace, ProbeKind, ProbeLabel, ProbeMesh, ProbeNode,
+    ProbePlane, ProbeSeed, ProbeTransition, ProbeTriangle, Probed,
 };
 pub use sandbox::{Arrived, BondFailure, Foot, HardPush, LoadedBond, PieceEdit, Pose, Sandbox, WhyItFell};
 pub use scene_view::SceneView;

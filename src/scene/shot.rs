@@ -6,14 +6,14 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    BodyInfo, BreakLog, Coloring, Legend, Moment, Painter, Place, Quantity, Scale, Slice, Sliced, Timeline,
+    BodyInfo, BreakLog, LeafColors, Legend, Moment, Painter, Place, Quantity, Scale, Slice, Sliced, Timeline,
     ViewTuning,
     body_stress::Stresses,
     coloring::body_place,
     draw_slices,
     exporting::Leaving,
     slices::clips,
-    stage::{Motion, Runs, drawn_parts},
+    stage::{Motion, Runs, drawn_parts, drawn_shapes},
     timeline::Frame,
 };
 use crate::{
@@ -93,15 +93,17 @@ impl Shot {
         shown
             .flat_map(|((id, def, info), pose)| {
                 let color = look.color((id, def, *info, &pose));
-                drawn_parts(def, pose).map(move |(shape, world_from_local)| RenderBody {
-                    shape,
-                    world_from_local,
-                    id: info.color_id,
-                    object: info.object as u32,
-                    color,
-                    selected: false,
-                    mark: None,
-                    interior: insides[info.object.min(insides.len() - 1)],
+                drawn_parts(def, pose).map(move |(shape, world_from_local)| {
+                    look.dressed(RenderBody {
+                        shape,
+                        world_from_local,
+                        id: info.color_id,
+                        object: info.object as u32,
+                        color,
+                        selected: false,
+                        mark: None,
+                        interior: insides[info.object.min(insides.len() - 1)],
+                    })
                 })
             })
             .collect()
@@ -112,6 +114,7 @@ impl Shot {
 #[derive(Default)]
 pub struct ShotLook {
     colors: Option<(Quantity, Painter)>,
+    leaves: Option<LeafColors>,
     slices: Vec<Slice>,
     scale: Scale,
     breaks: BreakLog,
@@ -128,8 +131,19 @@ impl ShotLook {
         (breaks, stresses): (&BreakLog, &Stresses),
     ) -> Self {
         let (breaks, stresses) = (breaks.clone(), stresses.clone());
-        let mut look = Self { slices: slices.to_vec(), scale: view.scale, breaks, stresses, colors: None };
-        if let Coloring::Value(quantity) = view.color_by {
+        let slices = slices.to_vec();
+        let mut look = Self { slices, scale: view.scale, breaks, stresses, colors: None, leaves: None };
+        let of_voxels = |quantity: &Quantity| quantity.of_voxels;
+        if let Some(quantity) = view.color_by.quantity().filter(of_voxels) {
+            let bodies =
+                shot.each().flat_map(|(_, moment, motions)| moment.stage.known().zip(motions.iter()));
+            let placed = bodies.map(|((id, def, info), motion)| {
+                let place = body_place((&look.breaks, &look.stresses), (id, def, *info, &motion.state));
+                (place, drawn_shapes(def).cloned().collect())
+            });
+            let leaves = LeafColors::new(quantity, view.scale, placed);
+            look.leaves = Some(leaves);
+        } else if let Some(quantity) = view.color_by.quantity() {
             let mut values = Vec::new();
             for (_, moment, motions) in shot.each() {
                 let bodies = moment.stage.known().zip(motions.iter());
@@ -153,6 +167,23 @@ impl ShotLook {
         Some(painter.color(self.value(*quantity, known).unwrap_or(f64::NAN)))
     }
 
+    /// Copies of shapes that the backend has to have before a picture is drawn, where colours mean a quantity of voxels.
+    pub(super) fn leaves(&self) -> Option<&LeafColors> {
+        self.leaves.as_ref()
+    }
+
+    /// The same with the shapes as they are.
+    pub(super) fn without_leaves(self) -> Self {
+        Self { leaves: None, ..self }
+    }
+
+    fn dressed(&self, body: RenderBody) -> RenderBody {
+        match &self.leaves {
+            Some(leaves) => leaves.dressed(body),
+            None => body,
+        }
+    }
+
     /// Planes that cut the bodies open at `time` (s).
     #[must_use]
     pub fn clips(&self, time: f64) -> Clips {
@@ -167,7 +198,8 @@ impl ShotLook {
         hidden: &BTreeSet<BodyId>,
         below: Option<Arc<Overlay>>,
     ) -> (Option<Arc<Overlay>>, Vec<Legend>) {
-        let own = self.colors.as_ref().and_then(|(_, painter)| painter.legend());
+        let of_bodies = self.colors.as_ref().and_then(|(_, painter)| painter.legend());
+        let own = of_bodies.or_else(|| self.leaves.as_ref()?.legend());
         let mut legends: Vec<Legend> = own.into_iter().collect();
         let Some((moment, poses)) = shot.at(time).filter(|_| !self.slices.is_empty()) else {
             return (below, legends);

@@ -6,7 +6,7 @@ use super::{
     Tool, UiInput, UiOutput, theme,
     widgets::{figure, grouped},
 };
-use crate::scene::{Probe, ProbeKind, ProbePlane, ProbeSeed, StressLoad};
+use crate::scene::{Probe, ProbeFace, ProbeKind, ProbePlane, ProbeSeed, StressLoad};
 
 /// Pairs of corners that an edge of a cube joins.
 fn edges() -> impl Iterator<Item = (usize, usize)> {
@@ -48,7 +48,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     };
     let probe = &probed.probe;
     rows(ui, probe);
-    if probe.label.is_none() {
+    if probe.label.is_none() && probe.mesh.is_none() {
         let text = "Turn on Labels: published, in the panel Inside, to list this voxel's label after every iteration.";
         ui.add(egui::Label::new(egui::RichText::new(text).small().color(theme::DIM)).wrap());
     }
@@ -65,6 +65,20 @@ fn triple(of: [impl std::fmt::Display; 3]) -> String {
 }
 
 fn rows(ui: &mut egui::Ui, probe: &Probe) {
+    if let Some(mesh) = &probe.mesh {
+        let face = match mesh.face {
+            Some(ProbeFace::Crack) => "crack",
+            Some(ProbeFace::Outside) => "outside",
+            None => "inside",
+        };
+        let triangle = mesh.triangle.map_or_else(String::new, |triangle| format!(", triangle {triangle}"));
+        figure(ui, "Surface", format!("{face}{triangle}"));
+        if let Some(normal) = mesh.normal {
+            figure(ui, "Normal", normal.map(|v| format!("{v:.3}")).join(", "));
+        }
+        figure(ui, "Mass", format!("{:.4} kg", mesh.mass_kg));
+        ui.label(egui::RichText::new("The voxel stands in for the surface:").small().color(theme::DIM));
+    }
     figure(ui, "Voxel", format!("{}  (level {})", triple(probe.voxel), probe.level));
     figure(ui, "Morton code", probe.morton.to_string());
     let kind = match probe.kind {

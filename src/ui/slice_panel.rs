@@ -170,7 +170,7 @@ fn one(
         let combo = egui::ComboBox::from_id_salt(("slice shows", i)).selected_text(chosen).width(150.0);
         let response = combo.height(560.0).show_ui(ui, |ui| {
             ui.selectable_value(&mut slice.show, None, "material").on_hover_text("What is inside");
-            for quantity in Quantity::ALL {
+            for quantity in Quantity::ALL.into_iter().filter(|quantity| quantity.is_built()) {
                 let label = quantity.label.to_lowercase();
                 let line = ui.selectable_value(&mut slice.show, Some(quantity), label);
                 out.name(name(&format!("shows: {}", quantity.name)), &line.on_hover_text(quantity.help));

@@ -37,9 +37,9 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
             for (color, name, tip) in COLORS {
                 ui.selectable_value(&mut view.color_by, color, name).on_hover_text(tip);
             }
-            let of_bodies = Quantity::ALL.into_iter().filter(|quantity| !quantity.of_voxels);
+            let built = Quantity::ALL.into_iter().filter(|quantity| quantity.is_built());
             // Pieces have their colours above.
-            for quantity in of_bodies.filter(|quantity| *quantity != Quantity::Part) {
+            for quantity in built.filter(|quantity| *quantity != Quantity::Part) {
                 let response = ui.selectable_value(
                     &mut view.color_by,
                     Coloring::Value(quantity),

@@ -56,12 +56,8 @@ impl std::str::FromStr for Coloring {
         if let Some((look, _)) = LOOKS.iter().find(|(_, of)| of.eq_ignore_ascii_case(name)) {
             return Ok(Self::Look(*look));
         }
-        let of_bodies = |quantity: &Quantity| !quantity.of_voxels;
-        if let Some(quantity) = Quantity::named(name) {
-            return Some(quantity)
-                .filter(of_bodies)
-                .map(Self::Value)
-                .ok_or_else(|| format!("`{name}` differs from voxel to voxel; a slice shows it"));
+        if Quantity::named(name).is_some() {
+            return name.parse().map(Self::Value);
         }
         Err(format!("there is no `{name}`; there are {}", Self::names().join(", ")))
     }
@@ -73,7 +69,18 @@ impl Coloring {
     pub fn rendered(self) -> ColorBy {
         match self {
             Self::Look(look) => look,
+            // Voxels have colours of their own, in copies of the shapes.
+            Self::Value(quantity) if quantity.of_voxels => ColorBy::Material,
             Self::Value(_) => ColorBy::Piece,
+        }
+    }
+
+    /// The quantity, if it is one.
+    #[must_use]
+    pub fn quantity(self) -> Option<Quantity> {
+        match self {
+            Self::Look(_) => None,
+            Self::Value(quantity) => Some(quantity),
         }
     }
 
@@ -81,7 +88,7 @@ impl Coloring {
     #[must_use]
     pub fn names() -> Vec<String> {
         let looks = LOOKS.iter().map(|(_, name)| name.to_lowercase());
-        let values = Quantity::ALL.into_iter().filter(|quantity| !quantity.of_voxels);
+        let values = Quantity::ALL.into_iter().filter(|quantity| quantity.is_built());
         looks.chain(values.map(|quantity| quantity.name.to_owned())).collect()
     }
 }
@@ -98,7 +105,8 @@ mod tests {
             assert_eq!(text.parse(), Ok(coloring));
         }
         assert_eq!("Material".parse(), Ok(Coloring::default()));
-        assert!("coverage".parse::<Coloring>().unwrap_err().contains("slice"));
+        assert_eq!("coverage".parse::<Coloring>().map(Coloring::rendered), Ok(ColorBy::Material));
+        assert_eq!("mass".parse::<Coloring>().map(Coloring::rendered), Ok(ColorBy::Piece));
         assert!("hue".parse::<Coloring>().unwrap_err().contains("material, piece"));
     }
 }

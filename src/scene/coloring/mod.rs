@@ -6,6 +6,8 @@
 
 mod choice;
 mod decimal;
+mod field;
+mod leaves;
 mod legend;
 mod map;
 mod plate;
@@ -16,6 +18,8 @@ mod ticks;
 mod values;
 
 pub use choice::Coloring;
+pub use field::BodyField;
+pub use leaves::LeafColors;
 pub use legend::{Key, Legend, MOST_ROWS};
 pub use map::{ColorMap, NO_VALUE};
 pub use plate::{Fill, Plate, Text};

@@ -4,10 +4,13 @@
 
 use glam::DVec3;
 
+use super::field::BodyField;
 use crate::{
     fracture::UNIT_BITS,
+    registry::LEFT_OUT,
     scene::{BodyStress, StressFigures},
     shape::{Octree, Shape},
+    svo::Grid,
 };
 
 /// Whether values are compared by size or only told apart.
@@ -31,7 +34,7 @@ pub struct QuantityEntry {
     pub help: &'static str,
     /// Kind of its values.
     pub kind: Kind,
-    /// Whether it differs from voxel to voxel, so that only slices show it.
+    /// Whether it differs from voxel to voxel: surfaces have a colour for each boundary voxel.
     pub of_voxels: bool,
     /// Whether it needs the seeds of a break, and changes within an octant.
     pub of_seeds: bool,
@@ -42,6 +45,7 @@ pub struct QuantityEntry {
 }
 
 /// A body as quantities read it; `None` where a value is not known.
+#[derive(Clone, Copy)]
 pub struct BodyPlace<'a> {
     /// Its shape.
     pub shape: &'a Shape,
@@ -67,6 +71,12 @@ pub struct BodyPlace<'a> {
     pub pressing: Option<[f64; 2]>,
     /// Its elastic stress.
     pub stress: Option<&'a BodyStress>,
+    /// The finest octree level at which a pair of it collides now.
+    pub pair_level: Option<u32>,
+    /// Number of its connected part, an island, in the break that made it.
+    pub label: Option<u32>,
+    /// Its distance field.
+    pub field: Option<&'a BodyField>,
 }
 
 impl<'a> BodyPlace<'a> {
@@ -86,6 +96,9 @@ impl<'a> BodyPlace<'a> {
             seeds: None,
             pressing: None,
             stress: None,
+            pair_level: None,
+            label: None,
+            field: None,
         }
     }
 }
@@ -99,6 +112,9 @@ pub struct SeedSet<'a> {
     pub objects: &'a [u32],
     /// Point of the blow, leaf units.
     pub impact: Option<DVec3>,
+    /// Grid that seeds and blow are on, shape space, which voxels that stand in for a mesh need not share; `None`: the grid of
+    /// the voxels.
+    pub grid: Option<Grid>,
 }
 
 /// A voxel, or an octant, of a body's octree.
@@ -140,6 +156,8 @@ kintsugi_core::table! {
         ContactDepth = CONTACT_DEPTH,
         ContactImpulse = CONTACT_IMPULSE,
         PhysicsLevel = PHYSICS_LEVEL,
+        PairLevel = PAIR_LEVEL,
+        Label = LABEL,
         Stress = STRESS,
         VonMises = VON_MISES,
         Solid = SOLID,
@@ -147,6 +165,7 @@ kintsugi_core::table! {
         Coverage = COVERAGE,
         SeedDistance = SEED_DISTANCE,
         CrackDistance = CRACK_DISTANCE,
+        Field = FIELD,
     }
 }
 
@@ -167,12 +186,38 @@ impl std::str::FromStr for Quantity {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let all = || Self::ALL.map(|quantity| quantity.name).join(", ");
-        Self::named(name).ok_or_else(|| format!("there is no `{name}`; there are {}", all()))
+        match Self::named(name) {
+            Some(quantity) if quantity.is_built() => Ok(quantity),
+            Some(_) => Err(format!("there is no `{name}`{LEFT_OUT}")),
+            None => Err(format!("there is no `{name}`; there are {}", Self::names())),
+        }
     }
 }
 
 impl Quantity {
+    /// Whether this build has it.
+    #[must_use]
+    pub fn is_built(self) -> bool {
+        cfg!(feature = "papers") || self != Self::Field
+    }
+
+    /// The names of all that this build has, with commas between them.
+    #[must_use]
+    pub fn names() -> String {
+        let built = Self::ALL.into_iter().filter(|quantity| quantity.is_built());
+        built.map(|quantity| quantity.name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether it differs from place to place in that body where this is a mesh, which is all of one cell.
+    #[must_use]
+    pub fn varies_in(self, body: &BodyPlace<'_>) -> bool {
+        match self {
+            Self::Cell => body.cell.is_none() && body.seeds.is_some(),
+            Self::ImpactDistance => body.seeds.is_some_and(|seeds| seeds.impact.is_some()),
+            _ => self.of_voxels || self.of_stress,
+        }
+    }
+
     /// Name of one of its categories.
     #[must_use]
     pub fn category(self, value: f64) -> String {
@@ -305,6 +350,25 @@ static PHYSICS_LEVEL: QuantityEntry = QuantityEntry {
     ..NUMBER
 };
 
+static PAIR_LEVEL: QuantityEntry = QuantityEntry {
+    name: "pair-level",
+    label: "Contact level of pairs",
+    help: "The finest octree level at which the piece collides now with what it touches: its own, that of a pair, coarser far \
+           from the eye, finer where a piece is thin",
+    of: |place| place.body.pair_level.map(f64::from),
+    ..NUMBER
+};
+
+static LABEL: QuantityEntry = QuantityEntry {
+    name: "label",
+    label: "Island label",
+    help: "Number of the connected part that the voxels of the piece were in the break that made it, by the union-find. Pieces \
+           that are meshes have none",
+    kind: Kind::Category,
+    of: |place| place.body.label.map(f64::from),
+    ..NUMBER
+};
+
 static STRESS: QuantityEntry = QuantityEntry {
     name: "stress",
     label: "Stress, tension",
@@ -390,6 +454,21 @@ static CRACK_DISTANCE: QuantityEntry = QuantityEntry {
     ..NUMBER
 };
 
+static FIELD: QuantityEntry = QuantityEntry {
+    name: "field",
+    label: "Distance field",
+    unit: "m",
+    help: "Signed distance of the voxel's centre from the surface of its piece, above 0 inside, by the distance field that the \
+           piece has by itself, with cells of level 5",
+    of_voxels: true,
+    of: |place| {
+        let depth = place.body.field?.at(place.voxel?.centre)?;
+        let is_mesh = place.body.shape.as_mesh().is_some();
+        Some(depth * if is_mesh { place.body.shape.unit_m() } else { place.body.unit_m })
+    },
+    ..NUMBER
+};
+
 /// The stress of the cell that holds the voxel, or the greatest of the body.
 fn stress(place: &Place<'_>) -> Option<StressFigures> {
     let stress = place.body.stress?;
@@ -399,11 +478,24 @@ fn stress(place: &Place<'_>) -> Option<StressFigures> {
     }
 }
 
+/// The seeds, the voxel's centre on their grid, leaf units, with the level of that grid, and m for a leaf unit.
+fn on_grid<'a>(place: &'a Place<'_>) -> Option<(&'a SeedSet<'a>, DVec3, u32, f64)> {
+    let (seeds, voxel) = (place.body.seeds.as_ref()?, place.voxel?);
+    // Octrees share the grid of what broke; voxels that stand in for a mesh have their own.
+    match seeds.grid.filter(|_| place.body.shape.as_mesh().is_some()) {
+        Some(grid) => {
+            let own = &voxel.octree.grid;
+            Some((seeds, grid.from_mesh(own.origin + own.h * voxel.centre), grid.level, grid.h))
+        }
+        None => Some((seeds, voxel.centre, voxel.octree.level(), place.body.unit_m)),
+    }
+}
+
 /// The seeds, the voxel's centre in their units, and m for each unit.
 fn at_seeds<'a>(place: &'a Place<'_>) -> Option<(&'a SeedSet<'a>, DVec3, f64)> {
-    let (seeds, voxel) = (place.body.seeds.as_ref()?, place.voxel?);
-    let units = f64::from(1u32 << (UNIT_BITS - voxel.octree.level()));
-    Some((seeds, voxel.centre * units, place.body.unit_m / units))
+    let (seeds, centre, level, unit_m) = on_grid(place)?;
+    let units = f64::from(1u32 << UNIT_BITS.saturating_sub(level));
+    Some((seeds, centre * units, unit_m / units))
 }
 
 fn square(point: DVec3, seed: [i32; 3]) -> f64 {
@@ -424,9 +516,9 @@ fn cell(place: &Place<'_>) -> Option<f64> {
 }
 
 fn impact_distance(place: &Place<'_>) -> Option<f64> {
-    if let Some(voxel) = place.voxel {
-        let impact = place.body.seeds.as_ref()?.impact?;
-        return Some(voxel.centre.distance(impact) * place.body.unit_m);
+    if place.voxel.is_some() {
+        let (seeds, centre, _, unit_m) = on_grid(place)?;
+        return Some(centre.distance(seeds.impact?) * unit_m);
     }
     // Both in shape space, which pieces share with the object that broke.
     Some(place.body.shape.mass().centre.distance(place.body.impact?))
@@ -452,7 +544,7 @@ mod tests {
 
     #[test]
     fn names_are_read_back() {
-        for quantity in Quantity::ALL {
+        for quantity in Quantity::ALL.into_iter().filter(|quantity| quantity.is_built()) {
             assert_eq!(quantity.name.parse(), Ok(quantity));
             assert!(!quantity.label.is_empty() && !quantity.help.is_empty(), "{}", quantity.name);
             let text = serde_json::to_string(&quantity).unwrap();
@@ -466,7 +558,7 @@ mod tests {
     #[test]
     fn the_nearest_plane_is_as_far_as_a_search_finds_it() {
         let seeds = [[2000, 2000, 2000], [9000, 3000, 2500], [3000, 9500, 4000], [2500, 2600, 9000]];
-        let set = SeedSet { seeds: &seeds, objects: &[0, 1, 2, 0], impact: None };
+        let set = SeedSet { seeds: &seeds, objects: &[0, 1, 2, 0], impact: None, grid: None };
         let point = DVec3::new(3100.0, 2900.0, 3300.0);
         let (own, least) = nearest(&set, point).unwrap();
         assert_eq!(own, 0);

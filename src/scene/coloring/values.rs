@@ -2,14 +2,17 @@
 //!
 //! In: the stage, the log of breaks, stresses. Out: a colour for each body, by its id.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use super::{
     Key, Kind, Legend, MOST_ROWS, NO_VALUE, Quantity, Scale,
     quantity::{BodyPlace, Place, SeedSet},
 };
 use crate::{
-    bodies::{Body, BodyDef, BodyId, BodyState},
+    bodies::{Body, BodyDef, BodyId, BodyState, octrees::Levels},
     render::piece_color,
     scene::{BodyInfo, BodyStress, BreakLog, StressLoad, body_stress::Stresses, stage::Stage},
 };
@@ -60,10 +63,10 @@ impl BodyColors {
 
 /// The values of all bodies that have one.
 fn values_of(quantity: Quantity, stage: &Stage, logs: (&BreakLog, &Stresses)) -> Vec<(BodyId, f64)> {
-    let pressing = Pressing::new(stage, quantity);
+    let pressing = Pressing::new(stage, &[quantity]);
     let value = |body: &Body| {
         let known = (body.id, &body.def, stage.info_or_whole(body.id), &body.state);
-        let of = BodyPlace { pressing: Some(pressing.of(body.id)), ..body_place(logs, known) };
+        let of = pressing.beside(body.id, body_place(logs, known));
         Some((body.id, (quantity.of)(&Place { body: &of, voxel: None })?))
     };
     stage.bodies().iter().filter_map(value).collect()
@@ -76,9 +79,15 @@ pub(in crate::scene) fn body_place<'a>(
 ) -> BodyPlace<'a> {
     let record = info.origin.and_then(|origin| Some((breaks.get(origin.record)?, origin.part)));
     let seeds = record.and_then(|(record, _)| {
-        let (pattern, grid) = (record.pattern.as_ref()?, record.grid?);
+        let (pattern, grid) = (record.seeds.as_ref()?, record.grid?);
         let impact = Some(grid.from_mesh(record.impact.point));
-        Some(SeedSet { seeds: &pattern.seeds, objects: &pattern.objects, impact })
+        Some(SeedSet { seeds: &pattern.seeds, objects: &pattern.objects, impact, grid: Some(grid) })
+    });
+    // A forest that was put together anew, as that of merged pieces, has other trees than the break made.
+    let label = record.filter(|_| info.joined.is_none()).and_then(|(record, _)| {
+        let octree = def.shape.as_octree().filter(|_| def.shape.as_mesh().is_none())?;
+        let made = record.forest_of_parts()?;
+        Arc::ptr_eq(&made, &octree.forest).then_some(octree.tree)
     });
     BodyPlace {
         object: info.object,
@@ -91,6 +100,7 @@ pub(in crate::scene) fn body_place<'a>(
         physics_level: Some(def.physics_level),
         seeds,
         stress: stresses.of(id, &def.shape),
+        label,
         ..BodyPlace::of(&def.shape)
     }
 }
@@ -163,26 +173,56 @@ impl Painter {
 }
 
 /// Contacts of bodies, where a quantity needs them.
-pub(in crate::scene) struct Pressing(BTreeMap<BodyId, [f64; 2]>);
+#[derive(Default)]
+pub(in crate::scene) struct Pressing {
+    /// Deepest contact, m, and sum of impulses, N s.
+    presses: BTreeMap<BodyId, [f64; 2]>,
+    /// The finest level of a pair.
+    levels: BTreeMap<BodyId, u32>,
+}
 
 impl Pressing {
-    /// Those of a stage.
-    pub(in crate::scene) fn new(stage: &Stage, quantity: Quantity) -> Self {
-        let mut of = BTreeMap::new();
-        if matches!(quantity, Quantity::ContactDepth | Quantity::ContactImpulse) {
+    /// What these quantities need of a stage.
+    pub(in crate::scene) fn new(stage: &Stage, quantities: &[Quantity]) -> Self {
+        let mut all = Self::default();
+        let of_contacts = [Quantity::ContactDepth, Quantity::ContactImpulse];
+        if of_contacts.iter().any(|quantity| quantities.contains(quantity)) {
             for contact in stage.contacts() {
                 for id in [Some(contact.bodies.0), contact.bodies.1].into_iter().flatten() {
-                    let [depth, impulse]: &mut [f64; 2] = of.entry(id).or_default();
+                    let [depth, impulse]: &mut [f64; 2] = all.presses.entry(id).or_default();
                     *depth = depth.max(-contact.separation);
                     *impulse += contact.impulse;
                 }
             }
         }
-        Self(of)
+        if quantities.contains(&Quantity::PairLevel) {
+            let world = stage.world();
+            let levels = Levels::new(&world.bodies, world.detail());
+            let mut pairs: Vec<_> = stage.contacts().iter().map(|contact| contact.bodies).collect();
+            pairs.sort_unstable();
+            pairs.dedup();
+            for (a, b) in pairs {
+                let Some(i) = stage.index(a) else { continue };
+                let mut add = |id: BodyId, level: u32| {
+                    let finest = all.levels.entry(id).or_default();
+                    *finest = level.max(*finest);
+                };
+                match b.and_then(|b| Some((b, stage.index(b)?))) {
+                    Some((b, j)) => {
+                        let [own, other] = levels.pair(i, j);
+                        add(a, own);
+                        add(b, other);
+                    }
+                    None => add(a, levels.own(i)),
+                }
+            }
+        }
+        all
     }
 
-    /// Deepest contact, m, and sum of impulses, N s.
-    pub fn of(&self, id: BodyId) -> [f64; 2] {
-        self.0.get(&id).copied().unwrap_or_default()
+    /// A body with its contacts.
+    pub fn beside<'a>(&self, id: BodyId, place: BodyPlace<'a>) -> BodyPlace<'a> {
+        let pressing = Some(self.presses.get(&id).copied().unwrap_or_default());
+        BodyPlace { pressing, pair_level: self.levels.get(&id).copied(), ..place }
     }
 }

@@ -5,6 +5,7 @@
 //! `docs/files.md` describes its fields, and `tools/probe_check.py` computes them again from `voxels.npz`.
 
 mod cells;
+mod mesh;
 mod pieces;
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,8 @@ mod transition;
 
 use glam::{DVec3, Vec3};
 use serde::Serialize;
+
+pub use mesh::{ProbeFace, ProbeMesh};
 
 use crate::{
     bodies::BodyId,
@@ -238,6 +241,9 @@ pub struct Probe {
     /// The crossed transition voxel that holds the voxel; none where the crack surface is planar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transition: Option<ProbeTransition>,
+    /// What the surface has there, of a body that is a mesh, for which the voxel stands in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mesh: Option<ProbeMesh>,
 }
 
 impl Probe {
@@ -294,6 +300,8 @@ pub struct Probed {
     pub body: BodyId,
     /// What is known of it.
     pub probe: Probe,
+    /// Where it was probed, shape space, m.
+    pub(in crate::scene) point: DVec3,
     /// Revision of the inside that was read back, and of the stress.
     pub(in crate::scene) revision: u64,
 }

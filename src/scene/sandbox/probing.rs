@@ -9,7 +9,7 @@ use super::Sandbox;
 use crate::{
     bodies::BodyId,
     scene::{
-        Probe, ProbeBreak, Probed, ScenePick,
+        Probe, ProbeBreak, ProbeMesh, Probed, ScenePick,
         breaking::{local_from_world, world_from_local_matrix},
     },
     svo::Octant,
@@ -20,12 +20,17 @@ use crate::{
 const BEHIND: f64 = 1e-4;
 
 impl Sandbox {
-    /// Probes the voxel at a picked point, on a ray with that direction. Returns whether there is one: bodies without voxels have
-    /// none.
+    /// Probes the voxel at a picked point, on a ray with that direction; of a mesh the voxel that stands in for the place. Returns
+    /// whether there is one: bodies without voxels have none.
     pub fn probe_at(&mut self, pick: &ScenePick, direction: Vec3) -> bool {
         self.probed = self.voxel_at(pick, direction.as_dvec3()).map(|voxel| {
-            let probe = self.probe(pick.body, voxel);
-            Probed { body: pick.body, probe, revision: self.probe_revision() }
+            let body = self.stage.body(pick.body);
+            let point = body.map_or(DVec3::ZERO, |body| {
+                let shape = &body.def.shape;
+                shape.shape_from_local(local_from_world(&body.state, shape, pick.point))
+            });
+            let probe = self.probe(pick.body, voxel, point);
+            Probed { body: pick.body, probe, point, revision: self.probe_revision() }
         });
         self.probed.is_some()
     }
@@ -64,19 +69,18 @@ impl Sandbox {
     /// Makes the probe anew if the inside of its break has been read back since, or if other stress is shown.
     pub(super) fn refresh_probe(&mut self) {
         let revision = self.probe_revision();
-        let Some(Probed { body, probe, revision: made_at }) = &self.probed else { return };
+        let Some(Probed { body, probe, point, revision: made_at }) = &self.probed else { return };
         if *made_at == revision || self.stage.body(*body).is_none() {
             return;
         }
-        let (body, voxel) = (*body, probe.voxel);
-        self.probed = Some(Probed { body, probe: self.probe(body, voxel), revision });
+        let (body, voxel, point) = (*body, probe.voxel, *point);
+        self.probed = Some(Probed { body, probe: self.probe(body, voxel, point), point, revision });
     }
 
     fn voxel_at(&self, pick: &ScenePick, direction: DVec3) -> Option<[u32; 3]> {
         let body = self.stage.body(pick.body)?;
         let shape = &body.def.shape;
-        // A surface has a stand-in of voxels, on which no ray is cast.
-        let octree = shape.as_octree().filter(|_| shape.as_mesh().is_none())?;
+        let octree = shape.as_octree()?;
         let along = (body.state.rotation.inverse() * direction).normalize_or_zero();
         let local = local_from_world(&body.state, shape, pick.point) + along * BEHIND;
         let side = f64::from(1u32 << octree.level());
@@ -89,11 +93,12 @@ impl Sandbox {
         cell.filter(is_solid).or(pick.cell)
     }
 
-    /// What is known of a voxel of a body.
-    fn probe(&mut self, id: BodyId, voxel: [u32; 3]) -> Probe {
+    /// What is known of a voxel of a body, and of a point (shape space, m) of one that is a mesh.
+    fn probe(&mut self, id: BodyId, voxel: [u32; 3], point: DVec3) -> Probe {
         let Some(body) = self.stage.body(id) else { return Probe::default() };
         let octree = body.def.octree();
         let mut probe = Probe::of_leafs(&octree.forest, octree.tree, voxel).with_grid(&octree.grid);
+        probe.mesh = ProbeMesh::at(&body.def.shape, point);
         let info = self.stage.info_or_whole(id);
         let record = info.origin.and_then(|origin| Some((self.breaks.get(origin.record)?, origin)));
         let pinned = self.document.tuning().pin.as_ref().filter(|pin| pin.aim.body == id);
@@ -135,6 +140,43 @@ mod tests {
         compute::{Choice, Compute},
         scene::{Arrived, LabelView, Scene, sandbox::testing::until},
     };
+
+    /// A click on a piece that is a mesh says what there is: its cell, mass, triangle and normal, found by a search, and the voxel
+    /// that stands in.
+    #[test]
+    fn a_click_on_a_mesh_probes_its_surface() {
+        let mut sandbox = Sandbox::new(Compute::open(Choice::Cpu).unwrap()).unwrap();
+        let mut scene = Scene::of_mesh("builtin:box", 5);
+        scene.bodies[0].fracture.method = crate::fracture::MethodId::named("box-cut").unwrap();
+        sandbox.open_scene(scene);
+        until(&mut sandbox, Arrived::Opened);
+        let body = sandbox.bodies()[0].id;
+        sandbox.break_at(body, sandbox.bodies()[0].state.position, DVec3::NEG_Y);
+        until(&mut sandbox, Arrived::Broke);
+        let (low, high) = sandbox.bounds(None).unwrap();
+        let from = low.midpoint(high).with_z(high.z + 2.0) + Vec3::new(0.013, 0.021, 0.0);
+        let pick = sandbox.pick(from, Vec3::NEG_Z).unwrap();
+        assert!(sandbox.probe_at(&pick, Vec3::NEG_Z), "a mesh is probed, too");
+        let probe = sandbox.probed().unwrap().probe.clone();
+        let mesh = probe.mesh.clone().unwrap();
+        let body = sandbox.bodies().iter().find(|body| body.id == pick.body).unwrap();
+        let shape = &body.def.shape;
+        assert_eq!((mesh.mass_kg, mesh.voxel_stands_in), (shape.mass().kg, true));
+        let turned = body.state.rotation * DVec3::from_array(mesh.normal.unwrap());
+        assert!(turned.distance(DVec3::Z) < 1e-6, "the front looks along z: {turned}");
+        assert_eq!(mesh.face, Some(crate::scene::ProbeFace::Outside));
+        // The point lies in the plane of that triangle, within its bounds.
+        let surface = shape.as_mesh().unwrap().surface();
+        let [a, b, c] = surface.corners_of_triangles().nth(mesh.triangle.unwrap() as usize).unwrap();
+        let at = shape.shape_from_local(local_from_world(&body.state, shape, pick.point));
+        assert!((b - a).cross(c - a).normalize().dot(at - a).abs() < 1e-6);
+        assert!((at - a.min(b).min(c)).min_element() > -1e-6 && (a.max(b).max(c) - at).min_element() > -1e-6);
+        let info = *sandbox.info(pick.body).unwrap();
+        assert_eq!(probe.piece, info.origin.map(|origin| origin.part as u32));
+        assert!(probe.cell.is_some() && probe.label.is_none());
+        assert_eq!(probe.morton, crate::svo::morton::encode(probe.voxel));
+        assert!(probe.to_json().contains("\"voxel_stands_in\": true"));
+    }
 
     #[test]
     fn a_click_probes_the_voxel_behind_it() {

@@ -1,6 +1,9 @@
 //! Displays: bodies for the renderer, the preview of the aimed blow, internals of fractures, contacts.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, PoisonError},
+};
 
 use glam::{DVec3, Vec3};
 
@@ -38,6 +41,7 @@ impl Sandbox {
             explode: self.explode(),
             insides: self.document.insides(),
             colors: self.body_colors(),
+            leaves: self.leaves.colors().cloned(),
             selected: self.selection.ids(),
         }
     }
@@ -58,7 +62,10 @@ impl Sandbox {
     /// What the colours of bodies and of slices mean.
     #[must_use]
     pub fn legends(&self) -> Vec<Legend> {
-        let own = self.body_colors().and_then(|colors| colors.legend());
+        let own = match self.leaves.colors() {
+            Some(leaves) => leaves.legend(),
+            None => self.body_colors().and_then(|colors| colors.legend()),
+        };
         let of_slices = self.slices.legends().iter().filter(|legend| Some(*legend) != own.as_ref()).cloned();
         own.clone().into_iter().chain(of_slices).collect()
     }
@@ -91,7 +98,15 @@ impl Sandbox {
     #[must_use]
     pub fn shot_look(&self, shot: &Shot) -> ShotLook {
         let tuning = self.document.tuning();
-        ShotLook::new(shot, &tuning.view, &tuning.slices, (&self.breaks, self.stress.known()))
+        let look = ShotLook::new(shot, &tuning.view, &tuning.slices, (&self.breaks, self.stress.known()));
+        let mut arena = self.stage.arena().write().unwrap_or_else(PoisonError::into_inner);
+        match look.leaves().map_or(Ok(()), |leaves| leaves.upload(&mut arena)) {
+            Ok(()) => look,
+            Err(error) => {
+                tracing::warn!("voxels keep their own colours in the film: {error}");
+                look.without_leaves()
+            }
+        }
     }
 
     /// Planes that cut the picture open now.
@@ -419,6 +434,8 @@ impl Sandbox {
         let paint = &self.document.tuning().fracture.paint;
         self.stress.update(mode, aim, paint, &self.stage);
         self.touched.update(mode, (&mut self.stage, &self.stress), marks, inside)?;
+        let shown = (view.color_by.quantity(), view.scale);
+        self.leaves.update(shown, &self.stage, (&self.breaks, self.stress.known()))?;
         self.refresh_probe();
         self.update_debris();
         let below = self.debris_view.overlay().or(self.touched.overlay()).or(self.looking.overlay());

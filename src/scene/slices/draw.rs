@@ -1,4 +1,5 @@
-//! Draws slices: octants of bodies in the colours of a quantity, their edges, and outlines of surfaces.
+//! Draws slices: octants of octrees and cross-sections of meshes in the colours of a quantity, edges of octants, and outlines of
+//! surfaces.
 //!
 //! In: slices, bodies where they are drawn. Out: an overlay on top of another, and legends. It is made anew only if something
 //! that it depends on has changed.
@@ -8,18 +9,23 @@ use std::sync::Arc;
 use glam::{DMat4, DVec3, Mat4, Vec3};
 use rayon::prelude::*;
 
-use super::{CutOctant, Plane, Slice, section};
+use super::{
+    CutOctant, Plane, Slice,
+    mesh_section::{Face, Filling, faces},
+    section,
+};
 use crate::{
     render::{Clips, Line, Overlay, Triangle},
     scene::{
         Aim, BodyStress, BreakLog, Cells,
         body_stress::Stresses,
         coloring::{
-            BodyPlace, Legend, Painter, Place, Pressing, Quantity, Scale, SeedSet, VoxelPlace, body_place,
+            BodyField, BodyPlace, Legend, Painter, Place, Pressing, Quantity, Scale, SeedSet, VoxelPlace,
+            body_place,
         },
         stage::{Stage, drawn_parts},
     },
-    shape::{Octree, Shape},
+    shape::Shape,
 };
 
 /// Largest number of blocks along a side of an octree where a quantity changes within octants.
@@ -59,10 +65,8 @@ impl SliceScene<'_> {
     /// The visible bodies. Their contacts are looked up if a slice shows a quantity of these.
     fn bodies(&self) -> Vec<Sliced<'_>> {
         let stage = self.stage;
-        let of_contacts = [Quantity::ContactDepth, Quantity::ContactImpulse];
-        let wanted =
-            self.slices.iter().filter_map(|slice| slice.show).find(|show| of_contacts.contains(show));
-        let pressing = Pressing::new(stage, wanted.unwrap_or(Quantity::Part));
+        let wanted: Vec<Quantity> = self.slices.iter().filter_map(|slice| slice.show).collect();
+        let pressing = Pressing::new(stage, &wanted);
         let placed = stage.bodies().iter().zip(stage.explode_offsets(self.explode));
         let seen = placed.filter(|(body, _)| !stage.status(body.id).hidden);
         seen.map(|(body, offset)| {
@@ -72,17 +76,14 @@ impl SliceScene<'_> {
                 seeds: &cells.pattern.seeds,
                 objects: &cells.pattern.objects,
                 impact: Some(aim.point_in_grid),
+                grid: body.def.shape.as_octree().map(|octree| octree.grid),
             });
             let moved = Mat4::from_translation(offset.as_vec3());
             let parts = drawn_parts(&body.def, body.state).map(|(shape, to_world)| (shape, moved * to_world));
-            Sliced {
-                place: BodyPlace {
-                    seeds: pinned.or(place.seeds),
-                    pressing: Some(pressing.of(body.id)),
-                    ..place
-                },
-                parts: parts.collect(),
-            }
+            // The cells of a pinned blow are seen in place of the cell that the body is.
+            let cell = place.cell.filter(|_| pinned.is_none());
+            let place = BodyPlace { seeds: pinned.or(place.seeds), cell, ..place };
+            Sliced { place: pressing.beside(body.id, place), parts: parts.collect() }
         })
         .collect()
     }
@@ -170,9 +171,15 @@ pub fn draw_slices(
     let mut legends = Vec::new();
     for show in quantities(slices) {
         let those = slices.iter().filter(|slice| slice.show == show);
-        let cuts: Vec<Cut> = those.flat_map(|slice| cuts_of(bodies, slice, time)).collect();
+        let cuts: Vec<Cut> = those
+            .flat_map(|slice| {
+                let others = slices.iter().filter(|other| *other != slice);
+                let beyond = Clips::new(others.filter_map(|other| other.clip(time)));
+                cuts_of(bodies, slice, time, beyond)
+            })
+            .collect();
         if let Some(quantity) = show {
-            let values = cuts.iter().flat_map(|cut| cut.octants.iter().filter_map(|(_, value)| *value));
+            let values = cuts.iter().flat_map(Cut::values);
             let stresses = bodies.iter().filter_map(|body| body.place.stress);
             let painter = Painter::new(quantity, scale, values).under(stresses.map(BodyStress::load));
             cuts.iter().for_each(|cut| cut.add_octants(&mut made, &painter, &clips));
@@ -194,32 +201,39 @@ fn quantities(slices: &[Slice]) -> Vec<Option<Quantity>> {
     all
 }
 
-/// One slice through one octree.
+/// One slice through one octree or mesh.
 struct Cut {
     world_from_grid: DMat4,
     plane: Plane,
     /// Octants with their values.
     octants: Vec<(CutOctant, Option<f64>)>,
+    /// Of a mesh: polygons with their values.
+    faces: Vec<Face>,
+    /// The planes of other slices, at which polygons end.
+    beyond: Clips,
     lines: bool,
     voxel: f32,
 }
 
-/// The slice through every octree.
-fn cuts_of(bodies: &[Sliced<'_>], slice: &Slice, time: f64) -> Vec<Cut> {
+/// The slice through every octree and mesh.
+fn cuts_of(bodies: &[Sliced<'_>], slice: &Slice, time: f64, beyond: Clips) -> Vec<Cut> {
     if slice.show.is_none() && !slice.lines {
         return Vec::new();
     }
     let mut cuts = Vec::new();
     for Sliced { place, parts } in bodies {
         for (shape, world_from_local) in parts {
-            // The local space of an octree is its grid; surfaces are drawn as outlines.
-            let Some(octree) = shape.as_octree().filter(|_| shape.as_mesh().is_none()) else { continue };
+            // The local space of an octree is its grid, that of a mesh the grid of the voxels that stand in for it.
             let world_from_grid = world_from_local.as_dmat4();
             let plane = in_grid(slice, time, &world_from_grid);
-            let octants = values(octree, &plane, slice.show, place);
-            if !octants.is_empty() {
+            let octants = match shape.as_mesh() {
+                Some(_) => Vec::new(),
+                None => values(shape, &plane, slice.show, place),
+            };
+            let faces = slice.show.map_or_else(Vec::new, |show| cross_section(shape, &plane, show, place));
+            if !octants.is_empty() || !faces.is_empty() {
                 let voxel = world_from_grid.x_axis.length() as f32;
-                cuts.push(Cut { world_from_grid, plane, octants, lines: slice.lines, voxel });
+                cuts.push(Cut { world_from_grid, plane, octants, faces, beyond, lines: slice.lines, voxel });
             }
         }
     }
@@ -236,19 +250,34 @@ fn in_grid(slice: &Slice, time: f64, world_from_grid: &DMat4) -> Plane {
     Plane { normal: grid_normal.normalize_or(DVec3::Z), at }
 }
 
-/// The octants in a plane with their values.
+/// The cross-section of a mesh in a quantity's values: in that of the body, or in those of the voxels that stand in for it.
+/// Nothing of another shape.
+fn cross_section(shape: &Arc<Shape>, plane: &Plane, quantity: Quantity, body: &BodyPlace<'_>) -> Vec<Face> {
+    let Some(solid) = shape.as_mesh() else { return Vec::new() };
+    let filling = match quantity.varies_in(body) && solid.voxels().is_some() {
+        true => Filling::Octants(values(shape, plane, Some(quantity), body)),
+        false => Filling::Flat((quantity.of)(&Place { body, voxel: None })),
+    };
+    faces(solid, plane, &filling)
+}
+
+/// The octants in a plane with their values; none of a shape without voxels.
 fn values(
-    octree: &Octree,
+    shape: &Arc<Shape>,
     plane: &Plane,
     quantity: Option<Quantity>,
     body: &BodyPlace<'_>,
 ) -> Vec<(CutOctant, Option<f64>)> {
-    let by_seeds = quantity.is_some_and(|quantity| quantity.of_seeds && body.seeds.is_some());
+    let Some(octree) = shape.as_octree() else { return Vec::new() };
+    let field = quantity.filter(|quantity| *quantity == Quantity::Field).and_then(|_| BodyField::of(shape));
+    let body = &BodyPlace { field: field.as_deref(), ..*body };
+    // What changes within octants.
+    let by_place = field.is_some() || quantity.is_some_and(|q| q.of_seeds && body.seeds.is_some());
     let stress = body.stress.filter(|_| quantity.is_some_and(|quantity| quantity.of_stress));
     // Quantities of whole octants are shown as these are.
     let largest = match stress {
         Some(stress) => stress.cell_size(octree.level()),
-        None if by_seeds => ((1u32 << octree.level()) / FINEST).max(1),
+        None if by_place => ((1u32 << octree.level()) / FINEST).max(1),
         None => u32::MAX,
     };
     let mut octants = Vec::new();
@@ -263,6 +292,11 @@ fn values(
 }
 
 impl Cut {
+    fn values(&self) -> impl Iterator<Item = f64> {
+        let of_octants = self.octants.iter().filter_map(|(_, value)| *value);
+        of_octants.chain(self.faces.iter().filter_map(|(_, value)| *value))
+    }
+
     fn corners(&self, octant: &CutOctant) -> Vec<Vec3> {
         let corners = self.plane.polygon(octant.low, octant.size).into_iter();
         corners.map(|p| self.world_from_grid.transform_point3(p).as_vec3()).collect()
@@ -286,16 +320,15 @@ impl Cut {
             if !Self::is_seen(&corners, clips) {
                 continue;
             }
-            let [r, g, b] = painter.color(*value);
-            let color = [r, g, b, 255];
-            let Some((first, rest)) = corners.split_first() else { continue };
-            made.triangles.extend(rest.windows(2).map(|pair| Triangle {
-                a: *first,
-                color,
-                b: pair[0],
-                c: pair[1],
-            }));
+            add_polygon(&mut made.triangles, &corners, painter.color(*value));
         }
+        let mut polygons = Overlay::default();
+        for (corners, value) in &self.faces {
+            let Some(value) = value else { continue };
+            let corners = corners.iter().map(|p| self.world_from_grid.transform_point3(*p).as_vec3());
+            add_polygon(&mut polygons.triangles, &corners.collect::<Vec<_>>(), painter.color(*value));
+        }
+        made.triangles.append(&mut polygons.clipped(&self.beyond).triangles);
     }
 
     fn add_edges(&self, made: &mut Overlay, clips: &Clips) {
@@ -318,6 +351,13 @@ impl Cut {
             made.lines.extend(lines);
         }
     }
+}
+
+/// A convex polygon as triangles.
+fn add_polygon(triangles: &mut Vec<Triangle>, corners: &[Vec3], [r, g, b]: [u8; 3]) {
+    let Some((first, rest)) = corners.split_first() else { return };
+    let color = [r, g, b, 255];
+    triangles.extend(rest.windows(2).map(|pair| Triangle { a: *first, color, b: pair[0], c: pair[1] }));
 }
 
 /// The lines in which a slice cuts surfaces.

@@ -1,9 +1,10 @@
 //! Slices: planes that cut the scene's bodies open and show, on the cut, a quantity of their voxels.
 //!
 //! In: planes in the world, bodies where they are drawn. Out: planes for the renderer, which leaves out what lies beyond, and
-//! an overlay of coloured octants with their edges.
+//! an overlay of coloured octants with their edges, and of the cross-sections of meshes.
 
 mod draw;
+mod mesh_section;
 mod section;
 #[cfg(test)]
 mod tests;

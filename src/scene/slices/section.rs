@@ -31,7 +31,7 @@ pub struct CutOctant {
 impl Plane {
     /// Whether it passes through a cube: a plane in the face between two cubes belongs to the lower one, which stays when what lies
     /// above the plane is taken away.
-    fn meets(&self, low: [u32; 3], size: u32) -> bool {
+    pub(super) fn meets(&self, low: [u32; 3], size: u32) -> bool {
         let low = DVec3::from(low.map(f64::from));
         let reach = f64::from(size) * self.normal;
         let least = self.normal.dot(low) + reach.min(DVec3::ZERO).element_sum();

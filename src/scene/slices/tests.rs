@@ -1,10 +1,12 @@
+use std::sync::Arc;
+
 use glam::{DVec3, Vec3};
 
 use super::{Slice, SliceOrder, SlicePlace, Swing};
 use crate::{
     compute::{Choice, Compute},
     elastic::Solution,
-    render::piece_color,
+    render::{ColorBy, piece_color},
     scene::{
         Arrived, BodyStress, Coloring, Key, Legend, Quantity, Sandbox, Scene, Touching,
         sandbox::testing::until,
@@ -171,7 +173,7 @@ fn a_slice_shows_the_stress_where_there_is_one() {
     assert!(sandbox.legends().is_empty(), "nothing was solved for");
     assert!(sandbox.inside_overlay().unwrap().triangles.is_empty());
     let body = &sandbox.bodies()[0];
-    let shape = std::sync::Arc::clone(&body.def.shape);
+    let shape = Arc::clone(&body.def.shape);
     let gravity = body.state.rotation.inverse() * (DVec3::NEG_Y * 9.81);
     let reference = BodyStress::of_weight(&shape, shape.density(), gravity).unwrap();
     assert_eq!(shape.density(), 2000.0, "scenes have this density");
@@ -215,6 +217,154 @@ fn a_slice_shows_the_stress_where_there_is_one() {
     shown.update_touching().unwrap();
     assert!(shown.legends().is_empty() && shown.inside_overlay().unwrap().triangles.is_empty());
     assert_eq!(shown.probed().unwrap().probe.von_mises_pa, None);
+}
+
+/// Pieces have the numbers of their trees in the break, on the slice and on their surfaces; the whole object has none.
+#[test]
+fn labels_are_the_trees_of_the_break() {
+    let mut sandbox = opened("builtin:box", 5);
+    let of = middle(&sandbox, Quantity::Label);
+    slice(&mut sandbox, vec![of]);
+    assert!(sandbox.legends().is_empty(), "nothing broke");
+    let body = sandbox.bodies()[0].id;
+    sandbox.break_at(body, sandbox.bodies()[0].state.position, DVec3::NEG_Y);
+    until(&mut sandbox, Arrived::Broke);
+    let mut tuning = sandbox.tuning().clone();
+    tuning.view.color_by = Coloring::Value(Quantity::Label);
+    sandbox.tune("colours", tuning);
+    sandbox.update_touching().unwrap();
+    let mut trees = std::collections::BTreeSet::new();
+    for (body, drawn) in sandbox.bodies().iter().zip(sandbox.render_bodies(None)) {
+        let tree = body.def.shape.as_octree().unwrap().tree;
+        assert_eq!(drawn.color, Some(piece_color(tree)));
+        trees.insert(piece_color(tree));
+    }
+    assert!(trees.len() > 3, "{}", trees.len());
+    let triangles = &sandbox.inside_overlay().unwrap().triangles;
+    assert!(triangles.len() > 100);
+    assert!(triangles.iter().all(|t| trees.contains(&[t.color[0], t.color[1], t.color[2]])));
+}
+
+/// Whether two colours differ by rounding alone.
+fn is_like(a: [u8; 3], b: [u8; 3]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a.abs_diff(b) <= 3)
+}
+
+/// The field of a box is the distance to its nearest face, which needs no octree.
+#[cfg(feature = "papers")]
+#[test]
+fn a_slice_by_the_field_shows_the_distance_to_the_nearest_face() {
+    let mut sandbox = opened("builtin:box", 5);
+    let of = middle(&sandbox, Quantity::Field);
+    slice(&mut sandbox, vec![of]);
+    let legends = sandbox.legends();
+    let [Legend { key: Key::Numbers(range), .. }] = &legends[..] else { panic!("{legends:?}") };
+    let body = &sandbox.bodies()[0];
+    let (shape, state) = (&body.def.shape, &body.state);
+    let grid = shape.as_octree().unwrap().grid;
+    // The voxelised box fills the grid but for a margin of one voxel.
+    let (low, high) = (DVec3::splat(1.0), DVec3::splat(f64::from(grid.side()) - 1.0));
+    let mut checked = 0;
+    for triangle in &sandbox.inside_overlay().unwrap().triangles {
+        let middle = (triangle.a + triangle.b + triangle.c).as_dvec3() / 3.0;
+        let at = shape.to_local(state.position, state.rotation, middle - DVec3::Z * 1e-6);
+        let centre = at.floor() + 0.5;
+        let depth = (centre - low).min(high - centre).min_element() * grid.h;
+        let [r, g, b, _] = triangle.color;
+        // Deeper than a cell the field is interpolated: a colour within a voxel of the exact one.
+        let near = (-20..=20).any(|k| is_like(range.color(depth + f64::from(k) * 0.05 * grid.h), [r, g, b]));
+        assert!(near, "{depth} m at {centre}: {:?}", triangle.color);
+        checked += 1;
+    }
+    assert!(checked > 500, "{checked}");
+    assert!(range.low < grid.h && range.high > 10.0 * grid.h, "{range:?}");
+}
+
+/// A mesh shard has a cross-section in the colour of its cell, and by its voxels in those of the planes between seeds.
+#[test]
+fn slices_fill_pieces_that_are_meshes() {
+    let mut sandbox = Sandbox::new(Compute::open(Choice::Cpu).unwrap()).unwrap();
+    let mut scene = Scene::of_mesh("builtin:box", 5);
+    scene.bodies[0].fracture.method = crate::fracture::MethodId::named("box-cut").unwrap();
+    sandbox.open_scene(scene);
+    until(&mut sandbox, Arrived::Opened);
+    let of = middle(&sandbox, Quantity::Cell);
+    let (low, high) = sandbox.bounds(None).unwrap();
+    let body = sandbox.bodies()[0].id;
+    sandbox.break_at(body, sandbox.bodies()[0].state.position, DVec3::NEG_Y);
+    until(&mut sandbox, Arrived::Broke);
+    assert!(sandbox.bodies().iter().all(|body| body.def.shape.as_mesh().is_some()));
+    slice(&mut sandbox, vec![of]);
+    let record = sandbox.breaks().records().next().unwrap().1.clone();
+    let (seeds, grid) = (&record.seeds.as_ref().unwrap().seeds, record.grid.unwrap());
+    let (units, centre) = (f64::from(1u32 << (14 - grid.level)), record.whole.centre);
+    let in_grid = |triangle: &crate::render::Triangle| {
+        let middle = (triangle.a + triangle.b + triangle.c).as_dvec3() / 3.0;
+        grid.from_mesh(record.state.rotation.inverse() * (middle - record.state.position) + centre) * units
+    };
+    let distances = |p: DVec3| -> Vec<f64> {
+        seeds.iter().map(|seed| DVec3::from(seed.map(f64::from)).distance(p)).collect()
+    };
+    let area = |triangles: &[crate::render::Triangle]| -> f64 {
+        triangles.iter().map(|t| f64::from((t.b - t.a).cross(t.c - t.a).length()) * 0.5).sum()
+    };
+    let wanted = f64::from((high.x - low.x) * (high.y - low.y));
+    let triangles = sandbox.inside_overlay().unwrap().triangles.clone();
+    assert!((area(&triangles) / wanted - 1.0).abs() < 0.02, "{} of {wanted}", area(&triangles));
+    let of_nearest = triangles.iter().filter(|triangle| {
+        let all = distances(in_grid(triangle));
+        let nearest = (0..all.len()).min_by(|a, b| all[*a].total_cmp(&all[*b])).unwrap();
+        let [r, g, b, _] = triangle.color;
+        [r, g, b] == piece_color(nearest as u32)
+    });
+    // Slivers lie on the border between cells.
+    let (right, all) = (of_nearest.count(), triangles.len());
+    assert!(all > 8 && 20 * right >= 19 * all, "{right} of {all}");
+    // By the distance to the nearest seed, sampled in the middle of each voxel that stands in.
+    slice(&mut sandbox, vec![Slice { show: Some(Quantity::SeedDistance), ..of }]);
+    let legends = sandbox.legends();
+    let [Legend { key: Key::Numbers(range), .. }] = &legends[..] else { panic!("{legends:?}") };
+    let triangles = &sandbox.inside_overlay().unwrap().triangles;
+    assert!((area(triangles) / wanted - 1.0).abs() < 0.02, "{} of {wanted}", area(triangles));
+    let unit = grid.h / units;
+    for triangle in triangles {
+        let value = distances(in_grid(triangle)).into_iter().fold(f64::INFINITY, f64::min) * unit;
+        let [r, g, b, _] = triangle.color;
+        let near = (-40..=40).any(|k| is_like(range.color(value + f64::from(k) * 0.025 * grid.h), [r, g, b]));
+        assert!(near, "{value} m: {:?}", triangle.color);
+    }
+}
+
+/// Bodies are drawn by copies in the range of what their leaves are covered by, and by their own shapes afterwards.
+#[test]
+fn bodies_are_drawn_by_copies_while_colours_mean_their_voxels() {
+    let mut sandbox = opened("builtin:box", 5);
+    let body = sandbox.bodies()[0].id;
+    sandbox.break_at(body, sandbox.bodies()[0].state.position, DVec3::NEG_Y);
+    until(&mut sandbox, Arrived::Broke);
+    let mut tuning = sandbox.tuning().clone();
+    tuning.view.color_by = Coloring::Value(Quantity::Coverage);
+    sandbox.tune("colours", tuning.clone());
+    sandbox.update_touching().unwrap();
+    assert_eq!(sandbox.picture_options().color_by, ColorBy::Material);
+    let Key::Numbers(range) = sandbox.legends().remove(0).key else { panic!("coverage is a number") };
+    let shown = sandbox.render_bodies(None);
+    let arena = Arc::clone(sandbox.arena());
+    for (body, drawn) in sandbox.bodies().iter().zip(&shown) {
+        let (own, copy) = (body.def.shape.as_octree().unwrap(), drawn.shape.as_octree().unwrap());
+        assert!(arena.read().unwrap().slot(&copy.forest).is_some(), "it can be drawn");
+        for leaf in own.leaves() {
+            let covered = f64::from(own.forest.leaves.coverage[leaf]);
+            assert_eq!(copy.forest.leaves.colors[leaf].rgb(), range.color(covered));
+        }
+    }
+    // While nothing changes, nothing is made.
+    sandbox.update_touching().unwrap();
+    assert!(Arc::ptr_eq(&sandbox.render_bodies(None)[0].shape, &shown[0].shape));
+    tuning.view.color_by = Coloring::default();
+    sandbox.tune("colours", tuning);
+    sandbox.update_touching().unwrap();
+    assert!(Arc::ptr_eq(&sandbox.render_bodies(None)[0].shape, &sandbox.bodies()[0].def.shape));
 }
 
 #[test]

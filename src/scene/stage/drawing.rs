@@ -15,7 +15,7 @@ use crate::{
     render::RenderBody,
     scene::{
         breaking::{part_state, world_from_local_matrix},
-        coloring::BodyColors,
+        coloring::{BodyColors, LeafColors},
     },
     shape::Shape,
 };
@@ -47,6 +47,8 @@ pub(in crate::scene) struct Appearance {
     pub insides: Vec<Volume>,
     /// Colours of bodies where these mean a quantity.
     pub colors: Option<BodyColors>,
+    /// Copies of shapes in the colours of their voxels, where colours mean a quantity of these.
+    pub leaves: Option<Arc<LeafColors>>,
     /// Highlighted bodies.
     pub selected: Arc<BTreeSet<BodyId>>,
 }
@@ -118,15 +120,21 @@ impl Stage {
                 let info = self.info.get(&body.id);
                 let moved = Mat4::from_translation(offset.as_vec3());
                 let parts = drawn_parts(&body.def, body.state);
-                parts.map(move |(shape, world_from_local)| RenderBody {
-                    shape,
-                    world_from_local: moved * world_from_local,
-                    id: info.map_or(body.id.0, |info| info.color_id),
-                    object: info.map_or(0, |info| info.object as u32),
-                    color: look.colors.as_ref().map(|colors| colors.of(body.id)),
-                    selected: selected == Some(body.id) || look.selected.contains(&body.id),
-                    mark: None,
-                    interior: look.insides[info.map_or(0, |info| info.object).min(last)],
+                parts.map(move |(shape, world_from_local)| {
+                    let drawn = RenderBody {
+                        shape,
+                        world_from_local: moved * world_from_local,
+                        id: info.map_or(body.id.0, |info| info.color_id),
+                        object: info.map_or(0, |info| info.object as u32),
+                        color: look.colors.as_ref().map(|colors| colors.of(body.id)),
+                        selected: selected == Some(body.id) || look.selected.contains(&body.id),
+                        mark: None,
+                        interior: look.insides[info.map_or(0, |info| info.object).min(last)],
+                    };
+                    match &look.leaves {
+                        Some(leaves) => leaves.dressed(drawn),
+                        None => drawn,
+                    }
                 })
             })
             .collect()

@@ -62,8 +62,13 @@ fn rays_meet_bodies_where_they_are_drawn() {
     assert_eq!(stage.nearest_body(DVec3::new(0.1, 1.0, 0.0)), Some(ids[1]));
     let (low, high) = stage.bounds(1.0, None).unwrap();
     assert!((low.x + 2.5).abs() < 0.15 && (high.x - 2.5).abs() < 0.15, "{low} {high}");
-    let look =
-        Appearance { explode: 1.0, insides: vec![Volume::default()], colors: None, selected: Arc::default() };
+    let look = Appearance {
+        explode: 1.0,
+        insides: vec![Volume::default()],
+        colors: None,
+        leaves: None,
+        selected: Arc::default(),
+    };
     let drawn = stage.render_bodies(&look, Some(ids[1]));
     assert_eq!(drawn.iter().map(|body| body.selected).collect::<Vec<_>>(), [false, true]);
     assert_eq!(stage.drawn_at(1, 1.0), Some(drawn[1].world_from_local));

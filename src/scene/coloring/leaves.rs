@@ -1,0 +1,237 @@
+//! Copies of shapes for drawing, whose boundary voxels have the colours of a quantity that differs from voxel to voxel.
+//!
+//! In: bodies, and the shapes by which they are drawn. Out: a copy of each shape with other colours, and what these mean. A
+//! copy has the form of its shape, so that cores and passes draw it as any other. A mesh has no voxels on its surface: its copy
+//! is grey all over.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use super::{
+    Legend, NO_VALUE, Painter, Quantity, Scale,
+    field::BodyField,
+    quantity::{BodyPlace, Place, VoxelPlace},
+};
+use crate::{
+    fracture::Volume,
+    gpu::GpuError,
+    render::RenderBody,
+    shape::{Octree, PieceMesh, Shape, Side, SolidMesh},
+    svo::{Arena, Forest, LeafColor, morton},
+};
+
+/// Copies of shapes in the colours of one quantity.
+pub struct LeafColors {
+    painter: Painter,
+    /// Shapes with their copies.
+    copies: Vec<(Arc<Shape>, Arc<Shape>)>,
+    /// Where each shape stands among these, by its address, which stays its own while the copy is there.
+    places: BTreeMap<usize, usize>,
+}
+
+/// The copy of a forest that is being coloured: the forest, the trees that are done, and the copy.
+type Coloured = (Arc<Forest>, Vec<u32>, Forest);
+
+impl LeafColors {
+    /// Copies of the shapes by which bodies are drawn, each coloured once. Colours of numbers reach from the least value to the
+    /// greatest of all shapes, unless the scale says otherwise.
+    #[must_use]
+    pub fn new<'a>(
+        quantity: Quantity,
+        scale: Scale,
+        bodies: impl Iterator<Item = (BodyPlace<'a>, Vec<Arc<Shape>>)>,
+    ) -> Self {
+        let mut places = BTreeMap::new();
+        let mut valued: Vec<(Arc<Shape>, Vec<f64>)> = Vec::new();
+        for (place, shapes) in bodies {
+            for shape in shapes {
+                let address = Arc::as_ptr(&shape).addr();
+                if places.contains_key(&address) {
+                    continue;
+                }
+                places.insert(address, valued.len());
+                let values = values(quantity, &place, &shape);
+                valued.push((shape, values));
+            }
+        }
+        let all = valued.iter().flat_map(|(_, values)| values.iter().copied());
+        let painter = Painter::new(quantity, scale, all.filter(|value| value.is_finite()));
+        let copies = copied(&painter, valued);
+        Self { painter, copies, places }
+    }
+
+    /// Puts the octrees of all copies on the backend.
+    ///
+    /// # Errors
+    /// [`GpuError`] where they do not fit.
+    pub fn upload(&self, arena: &mut Arena) -> Result<(), GpuError> {
+        let octrees = self.copies.iter().filter_map(|(_, copy)| octree_of(copy));
+        octrees.map(|octree| arena.insert(&octree.forest)).try_for_each(|slot| slot.map(|_| ()))
+    }
+
+    /// The same body with the copy of its shape; as it is where there is none. Its inside shows no material.
+    #[must_use]
+    pub fn dressed(&self, body: RenderBody) -> RenderBody {
+        let place = self.places.get(&Arc::as_ptr(&body.shape).addr());
+        match place.and_then(|place| self.copies.get(*place)) {
+            Some((_, copy)) => RenderBody { shape: Arc::clone(copy), interior: Volume::default(), ..body },
+            None => body,
+        }
+    }
+
+    /// What the colours mean; `None` without values.
+    #[must_use]
+    pub fn legend(&self) -> Option<Legend> {
+        self.painter.legend()
+    }
+}
+
+/// The octree of a shape that is one.
+fn octree_of(shape: &Shape) -> Option<&Octree> {
+    shape.as_octree().filter(|_| shape.as_mesh().is_none())
+}
+
+/// The value of each leaf of an octree, in their order; NaN without one. Nothing of another shape.
+fn values(quantity: Quantity, place: &BodyPlace<'_>, shape: &Arc<Shape>) -> Vec<f64> {
+    let Some(octree) = octree_of(shape) else { return Vec::new() };
+    let field = Some(shape).filter(|_| quantity == Quantity::Field).and_then(BodyField::of);
+    let body = BodyPlace { field: field.as_deref(), ..*place };
+    let value = |leaf: usize| {
+        let low = morton::decode(octree.forest.leaves.keys.at(leaf)).map(f64::from);
+        let centre = DVec3::from_array(low) + 0.5;
+        let voxel = VoxelPlace { octree, leaf: Some(leaf as u32), level: octree.level(), centre };
+        (quantity.of)(&Place { body: &body, voxel: Some(voxel) }).unwrap_or(f64::NAN)
+    };
+    octree.leaves().into_par_iter().map(value).collect()
+}
+
+/// The copies of shapes with the values of their leaves.
+fn copied(painter: &Painter, valued: Vec<(Arc<Shape>, Vec<f64>)>) -> Vec<(Arc<Shape>, Arc<Shape>)> {
+    let mut forests: Vec<Coloured> = Vec::new();
+    let mut at: Vec<Option<usize>> = Vec::with_capacity(valued.len());
+    for (shape, values) in &valued {
+        let Some(octree) = octree_of(shape) else {
+            at.push(None);
+            continue;
+        };
+        // Pieces of a break share a forest, and so do equal objects, which have one tree.
+        let is_free = |(forest, done, _): &Coloured| {
+            Arc::ptr_eq(forest, &octree.forest) && !done.contains(&octree.tree)
+        };
+        let place = forests.iter().position(is_free).unwrap_or(forests.len());
+        if place == forests.len() {
+            let forest = Arc::clone(&octree.forest);
+            let copy = Forest::clone(&forest);
+            forests.push((forest, Vec::new(), copy));
+        }
+        at.push(Some(place));
+        let Some((_, done, copy)) = forests.get_mut(place) else { continue };
+        done.push(octree.tree);
+        for (leaf, value) in octree.leaves().zip(values) {
+            let color = if value.is_finite() { painter.color(*value) } else { NO_VALUE };
+            if let Some(word) = copy.leaves.colors.get_mut(leaf) {
+                // Of a crack's voxel both planes have its colour, and no material lies over it.
+                *word = LeafColor::new(color, true, word.offset());
+            }
+        }
+    }
+    let forests: Vec<Arc<Forest>> = forests.into_iter().map(|(_, _, copy)| Arc::new(copy)).collect();
+    let copy = |(shape, place): (&Arc<Shape>, Option<usize>)| {
+        let forest = place.and_then(|place| forests.get(place));
+        match (octree_of(shape).zip(forest), shape.as_mesh()) {
+            (Some((octree, forest)), _) => {
+                let octree = Octree { forest: Arc::clone(forest), ..octree.clone() };
+                Arc::new(Shape::octree(octree, shape.density(), *shape.look()))
+            }
+            (None, Some(solid)) => Arc::new(Shape::solid(grey(solid), shape.density(), *shape.look())),
+            (None, None) => Arc::clone(shape),
+        }
+    };
+    let made: Vec<Arc<Shape>> = valued.iter().map(|(shape, _)| shape).zip(at).map(copy).collect();
+    valued.into_iter().map(|(shape, _)| shape).zip(made).collect()
+}
+
+/// A mesh in the colour of what has no value.
+fn grey(solid: &SolidMesh) -> SolidMesh {
+    let mut surface = PieceMesh::clone(solid.surface());
+    // Faces inside have the colours of their corners alone.
+    surface.faces.iter_mut().for_each(|face| face.side = Side::Inside);
+    surface.corners.iter_mut().flatten().for_each(|corner| corner.color = NO_VALUE);
+    let plain = SolidMesh::new(Arc::new(surface), Arc::new([]));
+    match solid.voxels() {
+        Some(voxels) => plain.with_voxels(voxels.clone()),
+        None => plain,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Fracture, Object,
+        compute::Compute,
+        facade::stills::Place as Standing,
+        scene::{Key, SeedSet},
+    };
+
+    /// Every leaf of every piece has the colour of the nearest seed's distance, which a search over all seeds finds; the pieces
+    /// keep their leaves, and what they were made of is as before.
+    #[test]
+    fn each_leaf_has_the_colour_of_its_own_value() {
+        let pieces = Object::open("builtin:box", 4).unwrap().fracture(&Fracture::new().cells(6)).unwrap();
+        let result = &pieces.broken().steps[0].result;
+        let pattern = result.pattern.as_ref().unwrap();
+        let seeds = SeedSet { seeds: &pattern.seeds, objects: &pattern.objects, impact: None, grid: None };
+        let bodies = || {
+            result.parts.iter().map(|part| {
+                let place = BodyPlace { unit_m: 0.25, seeds: Some(seeds), ..BodyPlace::of(&part.shape) };
+                (place, vec![Arc::clone(&part.shape)])
+            })
+        };
+        let made = LeafColors::new(Quantity::SeedDistance, Scale::default(), bodies());
+        let Some(Key::Numbers(range)) = made.legend().map(|legend| legend.key) else { panic!("no numbers") };
+        let units = f64::from(1u32 << (14 - 4));
+        let (mut least, mut most, mut leaves) = (f64::INFINITY, 0.0f64, 0);
+        for part in &result.parts {
+            let place = Standing { h: 1.0, origin: DVec3::ZERO };
+            let body = made.dressed(place.body(Arc::clone(&part.shape), 0, glam::Vec3::ZERO));
+            let (own, copy) = (part.shape.as_octree().unwrap(), body.shape.as_octree().unwrap());
+            assert_eq!((own.leaves(), own.tree), (copy.leaves(), copy.tree));
+            assert_eq!(own.forest.nodes, copy.forest.nodes);
+            for leaf in own.leaves() {
+                let low = DVec3::from_array(morton::decode(own.forest.leaves.keys.at(leaf)).map(f64::from));
+                let from = |seed: &[i32; 3]| ((low + 0.5) * units).distance(DVec3::from(seed.map(f64::from)));
+                let value = pattern.seeds.iter().map(from).fold(f64::INFINITY, f64::min) * 0.25 / units;
+                let color = copy.forest.leaves.colors[leaf];
+                assert_eq!(color.rgb(), range.color(value), "{value} of leaf {leaf}");
+                assert_eq!(color.offset(), own.forest.leaves.colors[leaf].offset());
+                (least, most, leaves) = (least.min(value), most.max(value), leaves + 1);
+            }
+        }
+        assert!(leaves > 500, "{leaves}");
+        assert!((range.low - least).abs() < 1e-12 && (range.high - most).abs() < 1e-12, "{range:?}");
+        // One copy of the forest, in the arena once.
+        let mut arena = Arena::new(&Compute::Cpu).unwrap();
+        made.upload(&mut arena).unwrap();
+        let used = arena.used_bytes();
+        made.upload(&mut arena).unwrap();
+        assert_eq!(arena.used_bytes(), used);
+    }
+
+    #[test]
+    fn a_mesh_is_grey_all_over_and_as_large_as_before() {
+        let fracture = Fracture::by("box-cut").unwrap().cells(5);
+        let pieces = Object::open("builtin:box", 4).unwrap().fracture(&fracture).unwrap();
+        let shape = Arc::clone(&pieces.broken().steps[0].result.parts[0].shape);
+        let bodies = [(BodyPlace::of(&shape), vec![Arc::clone(&shape)])];
+        let made = LeafColors::new(Quantity::Coverage, Scale::default(), bodies.into_iter());
+        let place = Standing { h: 1.0, origin: DVec3::ZERO };
+        let body = made.dressed(place.body(Arc::clone(&shape), 0, glam::Vec3::ZERO));
+        assert!(made.legend().is_none());
+        assert_eq!(body.shape.bounds(), shape.bounds());
+        let surface = body.shape.as_mesh().unwrap().surface();
+        assert!(surface.corners.iter().flatten().all(|corner| corner.color == NO_VALUE));
+    }
+}
