@@ -155,7 +155,7 @@ fn one(
         out.name(name("remove"), &away);
         goes = away.clicked();
     });
-    tilt(ui, slice, middle, &name, out);
+    tilt(ui, slice, middle, name, out);
     let unit = slice.unit();
     let reach = (high - low).abs().dot(unit.abs()) * 0.5;
     let centre = middle.dot(unit);

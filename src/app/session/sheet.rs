@@ -23,7 +23,7 @@ use crate::{
         variants::{self, Axis, Cell, LARGEST, SheetOrder, Struck, Variant, Vary, caption, variants},
     },
     svo::Arena,
-    ui::{NoticeKind, SheetTile, SheetView},
+    ui::{SheetTile, SheetView},
 };
 
 /// Size of a tile, pixels.

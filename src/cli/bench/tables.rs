@@ -253,7 +253,8 @@ mod tests {
     #[test]
     fn a_name_that_a_spreadsheet_would_run_is_quoted() {
         let mut one = results(4, &[("@sum", -1.5)]);
-        ("=1+1,2".clone_into(&mut one.name), "-x.obj".clone_into(&mut one.input.file));
+        "=1+1,2".clone_into(&mut one.name);
+        "-x.obj".clone_into(&mut one.input.file);
         let text = csv(&[one]);
         let line = text.lines().nth(1).unwrap();
         assert!(line.starts_with("\"'=1+1,2\",'-x.obj,4,9,1,cpu,"), "{line}");

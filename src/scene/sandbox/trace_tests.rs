@@ -130,7 +130,7 @@ fn failures_of_bonds_follow_takes_and_undo_at_once() {
     assert!(sandbox.redo().is_some());
     assert_eq!(failed(&sandbox), second);
     sandbox.reset();
-    assert_eq!(failed(&sandbox), [vec![], vec![]]);
+    assert_eq!(failed(&sandbox), [Vec::<f64>::new(), Vec::new()]);
     assert!(sandbox.undo().is_some());
     assert_eq!(failed(&sandbox), second);
 }
