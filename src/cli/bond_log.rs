@@ -13,7 +13,8 @@ use crate::{
 /// Name of the file.
 pub const BONDS: &str = "bonds.csv";
 
-const COLUMNS: &str = "time,object,break,a,b,mode,load,by_blow,area,x,y,z,strength,energy,nx,ny,nz,vx,vy,vz";
+const COLUMNS: &str = "time,object,break,a,b,mode,load,by_blow,area,x,y,z,strength,energy,nx,ny,nz,vx,vy,vz,stress,\
+                       whole_load";
 
 /// Name of the file of loads.
 pub const BOND_LOADS: &str = "bond_loads.csv";
@@ -34,7 +35,8 @@ impl BondLog {
     pub fn is_for(scene: &Scene) -> bool {
         let cracks = |event: &Event| match event {
             Event::Impact { hold, .. } => *hold,
-            Event::Projectile { .. } | Event::Hand { .. } | Event::Move { .. } => false,
+            Event::Projectile { body, .. } => body.hold,
+            Event::Hand { .. } | Event::Move { .. } => false,
         };
         scene.bodies.iter().any(|body| body.hold)
             || scene.breaks.iter().any(|one| one.hold)
@@ -70,10 +72,8 @@ impl BondLog {
             let time = crate::export::to_picoseconds(sandbox.time());
             for bond in sandbox.loaded_bonds() {
                 let ([a, b], mode) = (bond.parts, bond.load.mode.name());
-                loads.line(&format!(
-                    "{time},{},{},{a},{b},{mode},{}",
-                    bond.object, bond.record, bond.load.share
-                ));
+                let load = if bond.load.is_bounded() { bond.load.share } else { f64::INFINITY };
+                loads.line(&format!("{time},{},{},{a},{b},{mode},{}", bond.object, bond.record, share(load)));
             }
             loads.flush()?;
         }
@@ -87,10 +87,10 @@ impl BondLog {
             // Adding 0 makes -0 a 0.
             let (normal, velocity) = (one.normal + 0.0, one.velocity + 0.0);
             self.sheet.line(&format!(
-                "{time},{},{},{a},{b},{mode},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+                "{time},{},{},{a},{b},{mode},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
                 one.object,
                 one.record,
-                one.load,
+                share(one.load),
                 u8::from(one.by_blow),
                 one.area,
                 centre.x,
@@ -103,10 +103,34 @@ impl BondLog {
                 normal.z,
                 velocity.x,
                 velocity.y,
-                velocity.z
+                velocity.z,
+                one.stress,
+                share(one.whole_load)
             ));
         }
         self.written = all.len();
         self.sheet.flush()
+    }
+}
+
+/// A load as a cell; an empty one where the bond had no strength that it could be a share of.
+fn share(load: f64) -> String {
+    if load.is_finite() { load.to_string() } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::SceneBody;
+
+    #[test]
+    fn loads_are_numbers_or_empty_and_what_is_thrown_may_hold() {
+        assert_eq!([share(1.25), share(f64::INFINITY)], ["1.25".to_owned(), String::new()]);
+        let thrown = |hold: bool| {
+            let body = Box::new(SceneBody { hold, ..SceneBody::standing("builtin:box", 4) });
+            let events = vec![Event::Projectile { time: 0.1, object: None, body }];
+            BondLog::is_for(&Scene { events, ..Scene::default() })
+        };
+        assert!(thrown(true) && !thrown(false));
     }
 }

@@ -53,6 +53,7 @@ impl From<SandboxError> for Error {
             SandboxError::Busy
             | SandboxError::NoCrack
             | SandboxError::NoSuchPart(_)
+            | SandboxError::Bonds(_)
             | SandboxError::CannotMerge(_) => Self::Scene(error.to_string()),
         }
     }

@@ -517,6 +517,16 @@ pub enum Event {
 }
 
 impl Event {
+    /// Whether what it breaks or cracks is so from the beginning of its step.
+    pub(super) fn breaks_at_once(&self) -> bool {
+        match self {
+            Self::Impact { at_once, .. } => *at_once,
+            // It comes as a body that holds.
+            Self::Projectile { body, .. } => body.hold,
+            Self::Hand { .. } | Self::Move { .. } => false,
+        }
+    }
+
     /// Its memory, bytes.
     pub(super) fn bytes(&self) -> usize {
         let beside = match self {

@@ -24,6 +24,9 @@ pub enum SandboxError {
     /// A break that the scene lists cannot be repeated, because it names a part that does not exist.
     #[error("{0}")]
     NoSuchPart(String),
+    /// Bonds cannot hold or fail as a scene says; the text says why, and what to do.
+    #[error("{0}")]
+    Bonds(String),
     /// The selected pieces cannot be merged; the text says why.
     #[error("not merged: {0}")]
     CannotMerge(String),

@@ -173,6 +173,7 @@ impl Tuning {
         number penalty.stiffness = STIFFNESS;
         value strength.material = Parameter::named("strength");
         value strength.anchor_floor = Parameter::named("anchors");
+        value strength.anchor_fixed = Parameter::named("anchors");
         value strength.grain_axis = Parameter::named("strength");
         value strength.rng = Parameter::named("strength");
         value strength.anchors = Parameter::named("anchors");

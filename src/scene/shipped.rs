@@ -48,7 +48,7 @@ pub const SHIPPED_SCENES: [ShippedScene; 21] = [
     scene!("materials", "One vase in five materials, struck in turn"),
     scene!("wall", "A wall of bricks holds by its bonds until an iron ball strikes it"),
     scene!("table", "A pane of glass on two trestles bears a stone, and not an owl"),
-    scene!("bridge", "A bridge loses its middle pier and breaks under its own weight"),
+    scene!("bridge", "A ball strikes the middle pier of a bridge away, and it comes down"),
     scene!("tower", "A tower of bricks is cut like a felled tree, falls over and breaks where it lands"),
     scene!(
         "beams",

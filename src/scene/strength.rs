@@ -6,7 +6,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use glam::DVec3;
 
-use super::lumps;
+use super::{debris::half_axes, lumps};
 use crate::{
     bodies::{
         Body,
@@ -15,6 +15,7 @@ use crate::{
     fracture::{Break, CrackSection, Dab, Paint},
     parameter::{Parameter, Row, parameters, rows},
     shape::Shape,
+    svo::morton,
 };
 
 /// `[body.strength]`: values that are absent are those of the material.
@@ -58,6 +59,8 @@ pub struct BodyStrength {
     pub debris: f64,
     /// Whether parts that stand on the floor at the start are anchored.
     pub anchor_floor: bool,
+    /// Whether parts that touch a fixed body at the start are anchored.
+    pub anchor_fixed: bool,
     /// Boxes whose parts are anchored: low and high corners in the world at the start, m.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub anchors: Vec<[DVec3; 2]>,
@@ -94,6 +97,7 @@ impl Default for BodyStrength {
             within: 4.0,
             debris: 1.0,
             anchor_floor: false,
+            anchor_fixed: false,
             anchors: Vec::new(),
             bonds: Vec::new(),
         }
@@ -169,6 +173,8 @@ impl BodyStrength {
         number debris = DEBRIS;
         value anchor_floor = Parameter::new("Anchored", "whether parts that stand on the floor at the start cannot move")
             .undo("anchors");
+        value anchor_fixed = Parameter::new("Anchored to what is fixed", "whether parts that touch a fixed body at the \
+             start cannot move").undo("anchors");
         value anchors = Parameter::new("Anchor boxes", "boxes as lists of a low and a high corner, in the world, m: \
              parts that reach into one at the start cannot move").undo("anchors").unset("none");
         value bonds = Parameter::new("Bonds", "strengths of single bonds, `{ parts = [a, b], share = 0.5 }` each: \
@@ -261,14 +267,13 @@ impl BodyStrength {
         None
     }
 
-    /// The structure of a body that was broken into parts which hold. `floor` is the height of the floor, m, where there
-    /// is one.
+    /// The structure of a body that was broken into parts which hold.
     #[must_use]
-    pub fn structure(
+    pub(super) fn structure(
         &self,
         body: &Body,
         (broken, sections): (&Break, &[CrackSection]),
-        floor: Option<f64>,
+        around: &Around<'_>,
     ) -> Structure {
         let part = |(number, part): (usize, &crate::fracture::Part)| {
             let octree = part.shape.as_octree();
@@ -282,7 +287,7 @@ impl BodyStrength {
             StructurePart {
                 number: number as u32,
                 node: seed.unwrap_or(part.shape.mass().centre),
-                anchored: self.is_anchored(body, &part.shape, floor)
+                anchored: self.is_anchored(body, &part.shape, around)
                     || is_anchored_by_paint(&part.shape, &broken.params.paint),
                 shape: Arc::clone(&part.shape),
             }
@@ -293,26 +298,143 @@ impl BodyStrength {
         structure
     }
 
-    fn is_anchored(&self, body: &Body, part: &Shape, floor: Option<f64>) -> bool {
-        let (shape, state) = (&body.def.shape, &body.state);
-        let corners = part.bounds().corners().map(|p| shape.to_world(state.position, state.rotation, p));
-        let (low, high) = corners
-            .iter()
-            .fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| (low.min(*p), high.max(*p)));
-        let grain = body.def.grain_m();
-        let stands = self.anchor_floor && floor.is_some_and(|floor| low.y <= floor + 1.5 * grain);
-        let in_box = |[from, to]: &[DVec3; 2]| low.cmple(*to).all() && high.cmpge(*from).all();
-        stands || self.anchors.iter().any(in_box)
+    fn is_anchored(&self, body: &Body, part: &Shape, around: &Around<'_>) -> bool {
+        let (low, high) = bounds_in_world(body, part);
+        let stands = self.anchor_floor && around.floor.is_some_and(|floor| low.y <= top_of(floor, body));
+        stands
+            || self.anchors.iter().any(|anchor| meets(anchor, low, high))
+            || self.anchor_fixed && around.fixed(body).any(|other| touches(body, part, other))
+    }
+
+    /// The boxes that meet a body as it lies, and the height (world, m) up to which the floor anchors it.
+    pub(super) fn anchors_of(&self, body: &Body, floor: Option<f64>) -> (Vec<[DVec3; 2]>, Option<f64>) {
+        let (low, high) = bounds_in_world(body, &body.def.shape);
+        let boxes = self.anchors.iter().filter(|anchor| meets(anchor, low, high)).copied().collect();
+        let floor = floor.filter(|_| self.anchor_floor).map(|floor| top_of(floor, body));
+        (boxes, floor.filter(|top| low.y <= *top))
+    }
+
+    /// The first of its bonds and boxes that the structure of a body has nothing for, and what to do.
+    pub(super) fn unmet(&self, body: &Body, structure: &Structure) -> Option<String> {
+        let parts = &structure.parts;
+        // Bonds of a whole body are in the order of the numbers of their parts.
+        let is_bond = |[a, b]: [u32; 2]| {
+            let name = [a.min(b), a.max(b)];
+            structure.bonds.binary_search_by_key(&name, |bond| bond.section.parts).is_ok()
+        };
+        if let Some([a, b]) = self.bonds.iter().map(|bond| bond.parts).find(|parts| !is_bond(*parts)) {
+            return Some(format!(
+                "bonds names the parts {a} and {b}, which no bond joins; there are {} parts, counted from 0 by descending \
+                 size at this level",
+                parts.len()
+            ));
+        }
+        let is_met = |anchor: &[DVec3; 2]| {
+            let mut bounds = parts.iter().map(|part| bounds_in_world(body, &part.shape));
+            bounds.any(|(low, high)| meets(anchor, low, high))
+        };
+        let at = self.anchors.iter().position(|anchor| !is_met(anchor))?;
+        let [low, high] = self.anchors[at];
+        Some(format!(
+            "box {} of anchors, from {low} to {high}, meets no part at the start; corners are in the world, m",
+            at + 1
+        ))
     }
 }
 
-/// Weakens the bonds whose cracks have their centre in a weak dab; of several dabs the weakest counts.
+/// What parts may be anchored to.
+pub(super) struct Around<'a> {
+    /// Height of the floor, where there is one, m.
+    pub floor: Option<f64>,
+    /// All bodies.
+    pub bodies: &'a [Body],
+}
+
+impl<'a> Around<'a> {
+    fn fixed(&self, body: &Body) -> impl Iterator<Item = &'a Body> + use<'a> {
+        let own = body.id;
+        self.bodies.iter().filter(move |other| other.def.fixed && other.id != own)
+    }
+}
+
+/// Bounds of a part of a body, world, m.
+fn bounds_in_world(body: &Body, part: &Shape) -> (DVec3, DVec3) {
+    let (shape, state) = (&body.def.shape, &body.state);
+    let corners = part.bounds().corners().map(|p| shape.to_world(state.position, state.rotation, p));
+    corners.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(low, high), p| (low.min(*p), high.max(*p)))
+}
+
+/// The height up to which what begins there stands on a floor, world, m.
+fn top_of(floor: f64, body: &Body) -> f64 {
+    floor + 1.5 * body.def.grain_m()
+}
+
+fn meets([from, to]: &[DVec3; 2], low: DVec3, high: DVec3) -> bool {
+    low.cmple(*to).all() && high.cmpge(*from).all()
+}
+
+/// Centres of voxels of two bodies that share a corner are no farther apart than this many times the sum of their edges: half a
+/// diagonal of each, and some more for bodies that lie a hair apart.
+const BESIDE: f64 = 1.0;
+
+/// Whether a boundary voxel of a part lies beside one of another body.
+fn touches(body: &Body, part: &Shape, other: &Body) -> bool {
+    let (Some(own), Some(octree)) = (part.as_octree(), other.def.shape.as_octree()) else { return false };
+    // In voxels of the other body.
+    let reach = BESIDE * (own.grid.h + octree.grid.h) / octree.grid.h;
+    let bounds = other.def.shape.bounds();
+    let (low, high) = (bounds.low - reach, bounds.high + reach);
+    let (state, there) = (&body.state, &other.state);
+    own.forest.leaves.keys.slice(own.leaves()).iter().any(|key| {
+        let local = DVec3::from_array(morton::decode(key).map(f64::from)) + 0.5;
+        let world = body.def.shape.to_world(state.position, state.rotation, local);
+        let at = other.def.shape.to_local(there.position, there.rotation, world);
+        at.cmpge(low).all()
+            && at.cmple(high).all()
+            && !octree.forest.leaves_near(octree.tree as usize, at, reach).is_empty()
+    })
+}
+
+/// How many samples a side the area of a bond is divided into, at least and at most.
+const SAMPLES: [f64; 2] = [12.0, 96.0];
+/// So many samples lie across the radius of the smallest dab, if these are not too many.
+const ACROSS_A_DAB: f64 = 4.0;
+
+/// Weakens bonds by the share of their area that lies in weak dabs; where several cover a place the weakest counts.
 fn weaken(structure: &mut Structure, paint: &[Dab]) {
     let weak: Vec<&Dab> = paint.iter().filter(|dab| dab.kind == Paint::Weak).collect();
     for bond in &mut structure.bonds {
-        let covering = weak.iter().filter(|dab| dab.covers(bond.section.centre));
-        bond.share *= covering.map(|dab| dab.amount()).fold(1.0, f64::min);
+        bond.share *= strength_left(&bond.section, &weak);
     }
+}
+
+/// The share of its strength that dabs leave of a bond: the mean of what they leave at places spread evenly over the rectangle
+/// that has the area and the second moments of its crack.
+fn strength_left(section: &CrackSection, dabs: &[&Dab]) -> f64 {
+    let [s, t] = half_axes(section.area, section.normal, &section.moments);
+    let reach = (s.length_squared() + t.length_squared()).sqrt();
+    let is_near = |dab: &&&Dab| dab.at.distance(section.centre) <= dab.radius + reach;
+    let near: Vec<&Dab> = dabs.iter().filter(is_near).copied().collect();
+    if near.is_empty() {
+        return 1.0;
+    }
+    let smallest = near.iter().map(|dab| dab.radius).fold(f64::INFINITY, f64::min);
+    let side = 2.0 * s.length().max(t.length());
+    let count = (ACROSS_A_DAB * side / smallest).ceil().clamp(SAMPLES[0], SAMPLES[1]) as u32;
+    let at = |k: u32| (2.0 * f64::from(k) + 1.0) / f64::from(count) - 1.0;
+    let places = (0..count).flat_map(|i| (0..count).map(move |k| (at(i), at(k))));
+    let left = places.map(|(i, k)| {
+        let place = section.centre + s * i + t * k;
+        near.iter().filter(|dab| dab.covers(place)).map(|dab| dab.amount()).fold(1.0, f64::min)
+    });
+    left.sum::<f64>() / f64::from(count * count)
+}
+
+/// Whether a weak dab meets a bond of a structure that holds.
+pub(super) fn meets_a_bond(structure: &Structure, dab: &Dab) -> bool {
+    let dab = Dab { amount: Some(0.0), ..*dab };
+    let mut holding = structure.bonds.iter().filter(|bond| bond.damage < 1.0);
+    holding.any(|bond| strength_left(&bond.section, &[&dab]) < 1.0)
 }
 
 /// Whether an anchor dab touches a part: whether a leaf of its octree, or the nearest point of its bounds if it has none,
@@ -339,6 +461,32 @@ fn is_anchored_by_paint(part: &Shape, paint: &[Dab]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_weak_dab_counts_by_the_area_that_it_covers() {
+        // A rectangle of 0.4 x 0.2 m across x, whose middle is not the origin.
+        let (width, height) = (0.4, 0.2);
+        let centre = DVec3::new(1.0, -2.0, 0.5);
+        let area: f64 = width * height;
+        let moments =
+            glam::DMat3::from_diagonal(area / 12.0 * DVec3::new(0.0, width * width, height * height));
+        let section = CrackSection { parts: [0, 1], area, centre, normal: DVec3::X, moments };
+        let dab = |off: DVec3, radius: f64, amount: f64| {
+            let (kind, at) = (Paint::Weak, centre + off);
+            Dab { kind, at, radius, amount: Some(amount), ..Dab::default() }
+        };
+        let left = |dabs: &[Dab]| strength_left(&section, &dabs.iter().collect::<Vec<_>>());
+        let disc = std::f64::consts::PI * 0.08 * 0.08 / area;
+        assert!((left(&[dab(DVec3::ZERO, 0.08, 0.0)]) - (1.0 - disc)).abs() < 0.02);
+        // A ball beside the plane meets it in a smaller disc: 0.06^2 + 0.08^2 = 0.1^2.
+        assert!((left(&[dab(DVec3::X * 0.06, 0.1, 0.25)]) - (1.0 - 0.75 * disc)).abs() < 0.02);
+        // At a corner a quarter of it.
+        let corner = DVec3::new(0.0, 0.2, 0.1);
+        assert!((left(&[dab(corner, 0.08, 0.0)]) - (1.0 - disc / 4.0)).abs() < 0.02);
+        assert_eq!(left(&[dab(DVec3::ZERO, 0.3, 0.5)]), 0.5);
+        assert_eq!(left(&[dab(DVec3::ZERO, 0.3, 0.5), dab(DVec3::ZERO, 0.3, 0.25)]), 0.25, "the weakest");
+        assert_eq!(left(&[dab(DVec3::Y * 0.5, 0.08, 0.0)]), 1.0);
+    }
 
     #[test]
     fn what_is_not_said_is_the_materials_and_bad_values_are_named() {

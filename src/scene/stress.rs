@@ -9,16 +9,17 @@ use std::{
     sync::{Arc, mpsc},
 };
 
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use rayon::prelude::*;
 
 use super::{
-    BodyStress, Cells, StressLoad, Touching,
+    BodyStrength, BodyStress, Cells, StressLoad, Touching,
     body_stress::{REACH, SETTINGS, Stresses, elastic_body},
+    document::Document,
     stage::Stage,
 };
 use crate::{
-    bodies::{Body, BodyId},
+    bodies::{Body, BodyId, structure::Structure},
     elastic::{Convergence, ElasticBody, ElasticError, Load, Solver},
     fracture::{Cancel, CancelOnDrop, Dab, Impact, Paint, UNIT_BITS},
     render::{Overlay, Point},
@@ -57,11 +58,69 @@ struct Wanted {
     is_weakness: bool,
     /// Whether nothing holds the body.
     is_free: bool,
-    /// Anchor dabs.
-    anchors: Vec<Dab>,
+    anchors: Anchors,
     /// Radius, m, and force of the blow, N.
     reach: f64,
     newtons: f64,
+}
+
+/// What holds a body, or nothing.
+#[derive(Clone, Default)]
+struct Anchors {
+    dabs: Vec<Dab>,
+    /// Boxes in the world, m.
+    boxes: Vec<[DVec3; 2]>,
+    /// The height up to which the floor holds it, world, m.
+    floor: Option<f64>,
+    /// Where the body lies among these.
+    pose: (DVec3, DQuat),
+    /// Of a body that bonds hold: its structure, where parts of that are anchored.
+    structure: Option<Arc<Structure>>,
+}
+
+impl Anchors {
+    fn of(body: &Body, strength: &BodyStrength, dabs: Vec<Dab>, floor: Option<f64>) -> Self {
+        if let Some(structure) = &body.def.structure {
+            let structure = structure.is_anchored().then(|| Arc::clone(structure));
+            return Self { dabs, structure, ..Self::default() };
+        }
+        let (boxes, floor) = strength.anchors_of(body, floor);
+        let is_there = !boxes.is_empty() || floor.is_some();
+        let pose = if is_there { (body.state.position, body.state.rotation) } else { Self::default().pose };
+        Self { dabs, boxes, floor, pose, structure: None }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.dabs.is_empty() && self.boxes.is_empty() && self.floor.is_none() && self.structure.is_none()
+    }
+
+    /// Whether they hold a point of shape space (m), or one that is as near as `reach` (m).
+    fn hold(&self, p: DVec3, shape: &Shape, reach: f64) -> bool {
+        let is_anchored = |structure: &Arc<Structure>| {
+            structure.part_at(p).is_some_and(|part| structure.parts[part as usize].anchored)
+        };
+        let world = || shape.to_world(self.pose.0, self.pose.1, shape.local_from_shape(p));
+        let in_box = |[low, high]: &[DVec3; 2]| {
+            let world = world();
+            world.cmpge(*low - reach).all() && world.cmple(*high + reach).all()
+        };
+        self.dabs.iter().any(|dab| p.distance(dab.at) <= dab.radius + reach)
+            || self.structure.as_ref().is_some_and(is_anchored)
+            || self.floor.is_some_and(|top| world().y <= top + reach)
+            || self.boxes.iter().any(in_box)
+    }
+}
+
+impl PartialEq for Anchors {
+    fn eq(&self, other: &Self) -> bool {
+        let parts = |anchors: &Self| -> Vec<(u32, *const Shape)> {
+            let all = anchors.structure.iter().flat_map(|structure| &structure.parts);
+            all.filter(|part| part.anchored).map(|part| (part.number, Arc::as_ptr(&part.shape))).collect()
+        };
+        (&self.dabs, &self.boxes, self.floor, self.pose)
+            == (&other.dabs, &other.boxes, other.floor, other.pose)
+            && parts(self) == parts(other)
+    }
 }
 
 impl Wanted {
@@ -171,7 +230,13 @@ impl StressView {
 
     /// Takes what the worker has solved, and has it solve for the blow on `aimed`, or for the weight of the first body. Never
     /// waits. In a mode that shows neither stress nor weakness everything is forgotten.
-    pub fn update(&mut self, mode: Touching, aim: Option<(BodyId, Impact)>, paint: &[Dab], stage: &Stage) {
+    pub fn update(
+        &mut self,
+        mode: Touching,
+        aim: Option<(BodyId, Impact)>,
+        document: &Document,
+        stage: &Stage,
+    ) {
         if !matches!(mode, Touching::Stress | Touching::Weakness) {
             self.forget();
             self.job = None;
@@ -203,7 +268,7 @@ impl StressView {
         };
         let is_weakness = mode == Touching::Weakness;
         let impact = aim.map(|aim| aim.1).filter(|_| !is_weakness);
-        let wanted = body.and_then(|body| wanted(body, (impact, is_weakness), paint, stage));
+        let wanted = body.and_then(|body| wanted(body, (impact, is_weakness), document, stage));
         let Some(wanted) = wanted else {
             self.forget();
             return;
@@ -238,14 +303,14 @@ impl StressView {
 
     /// Solves for the stress of every body with voxels under its weight, as [`StressView::update`] does where nothing is aimed:
     /// they are known from then on. Waits. Returns why bodies have none.
-    pub fn weigh(&mut self, paint: &[Dab], stage: &Stage) -> Vec<ElasticError> {
+    pub fn weigh(&mut self, document: &Document, stage: &Stage) -> Vec<ElasticError> {
         self.forget_ordered();
-        self.weigh_new(paint, stage)
+        self.weigh_new(document, stage)
     }
 
     /// The same for the bodies alone that have another shape, or are new, since it was done last. The others keep their stress,
     /// however they have moved and turned. Waits. Returns why new bodies have none.
-    pub fn weigh_new(&mut self, paint: &[Dab], stage: &Stage) -> Vec<ElasticError> {
+    pub fn weigh_new(&mut self, document: &Document, stage: &Stage) -> Vec<ElasticError> {
         let is_there = |id: BodyId| stage.body(id).is_some();
         self.ordered.keep(is_there);
         self.refused.retain(|id, _| is_there(*id));
@@ -255,7 +320,7 @@ impl StressView {
             !is_refused && self.ordered.of(body.id, shape).is_none()
         };
         let new = stage.bodies().iter().filter(is_new);
-        let new: Vec<Wanted> = new.filter_map(|body| wanted(body, (None, false), paint, stage)).collect();
+        let new: Vec<Wanted> = new.filter_map(|body| wanted(body, (None, false), document, stage)).collect();
         self.order(new)
     }
 
@@ -265,11 +330,11 @@ impl StressView {
         &mut self,
         (id, impact): (BodyId, Impact),
         (newtons, radius): (f64, Option<f64>),
-        paint: &[Dab],
+        document: &Document,
         stage: &Stage,
     ) -> Option<ElasticError> {
         self.forget_ordered();
-        let wanted = stage.body(id).and_then(|body| wanted(body, (Some(impact), false), paint, stage));
+        let wanted = stage.body(id).and_then(|body| wanted(body, (Some(impact), false), document, stage));
         let Some(wanted) = wanted else { return Some(ElasticError::NoVoxels) };
         let reach = radius.unwrap_or(wanted.reach);
         self.order(vec![Wanted { newtons, reach, ..wanted }]).pop()
@@ -394,14 +459,14 @@ impl StressView {
 fn wanted(
     body: &Body,
     (impact, is_weakness): (Option<Impact>, bool),
-    paint: &[Dab],
+    document: &Document,
     stage: &Stage,
 ) -> Option<Wanted> {
     let shape = &body.def.shape;
     shape.as_octree()?;
     let object = stage.info_or_whole(body.id).object;
-    let anchors = paint.iter().filter(|dab| dab.kind == Paint::Anchor && dab.body as usize == object);
-    let anchors: Vec<Dab> = anchors.copied().collect();
+    let dabs = document.paint_on(object).into_iter().filter(|dab| dab.kind == Paint::Anchor).collect();
+    let anchors = Anchors::of(body, &document.strength_of(object), dabs, stage.settings().floor);
     Some(Wanted {
         body: body.id,
         shape: Arc::clone(shape),
@@ -478,7 +543,7 @@ fn prepared(wanted: &Wanted) -> Result<(Arc<Solver>, Arc<Dots>), ElasticError> {
         Solver::free(&body)
     } else {
         let reach = 0.5 * body.cell_size();
-        let touches = |p: DVec3| wanted.anchors.iter().any(|dab| p.distance(dab.at) <= dab.radius + reach);
+        let touches = |p: DVec3| wanted.anchors.hold(p, &wanted.shape, reach);
         match wanted.anchors.is_empty() {
             true => Solver::standing(&body, wanted.gravity)?,
             false => Solver::held(&body, |p| [touches(p); 3])?,
@@ -522,7 +587,7 @@ mod tests {
             gravity: DVec3::NEG_Y * 9.81,
             is_weakness: false,
             is_free: blow.is_some(),
-            anchors: Vec::new(),
+            anchors: Anchors::default(),
             reach: 0.1,
             newtons: 1.0,
         }

@@ -5,6 +5,7 @@ use egui::{Color32, Stroke};
 use super::{
     Command, UiInput, UiOutput,
     chart_view::{self, Look, Shown},
+    fracture_panel::grain_axis,
     theme,
     widgets::{choice, figure, label, numbers},
 };
@@ -32,13 +33,37 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, new: &mut Tuning, out
         let anchored =
             ui.checkbox(&mut new.strength.anchor_floor, "Anchored to the floor").on_hover_text(tip);
         out.name("anchor_floor", &anchored);
+        let tip = "Parts that touch a fixed body when the body is cracked cannot move";
+        let anchored =
+            ui.checkbox(&mut new.strength.anchor_fixed, "Anchored to what is fixed").on_hover_text(tip);
+        out.name("anchor_fixed", &anchored);
         lumps(ui, &mut new.strength.lumps, out);
         numbers(ui, out, Tuning::BONDS, new);
+        if new.strength.strength().across < 1.0 {
+            let tip = "The axis of the object that is strong: bonds across it are weaker by Across grain";
+            grain_axis(ui, &mut new.strength.grain_axis, tip);
+        }
+        if new.strength.scatter > 0.0 || !new.strength.lumps.is_empty() {
+            seed(ui, &mut new.strength.rng, out);
+        }
         if let Some(sandbox) = input.sandbox {
             loads(ui, sandbox, out);
         }
     });
     out.name("bonds_header", &shown.header_response);
+}
+
+/// The random seed of scatter and lumps.
+fn seed(ui: &mut egui::Ui, rng: &mut u64, out: &mut UiOutput) {
+    let tip =
+        "Random seed of the scatter and the lumps: the same number gives the same bonds the same strength";
+    ui.horizontal(|ui| {
+        label(ui, "Its seed", tip);
+        let field =
+            egui::DragValue::new(rng).range(0..=999_999_u64).clamp_existing_to_range(false).speed(0.1);
+        let field = ui.add(field).on_hover_text(tip);
+        out.name("strength_rng", &field);
+    });
 }
 
 /// The number of lumps of the first level; other levels are a scene's.
@@ -141,10 +166,10 @@ fn sentence(failure: &BondFailure) -> String {
         if failure.by_blow { format!("by a blow of {:.2} J", failure.energy) } else { "by its load".into() };
     let what = format!("bond {a} \u{2013} {b} was {how} {by}");
     // What a bond bears in shear grows with the pressure on it, which is not noted.
-    if failure.mode == Mode::Shear {
+    if failure.mode == Mode::Shear && failure.load.is_finite() {
         return format!("{what}, {:.0} % of what it could bear", 100.0 * failure.load);
     }
-    let (bore, strength) = (stress_text(failure.load * failure.strength), stress_text(failure.strength));
+    let (bore, strength) = (stress_text(failure.stress), stress_text(failure.strength));
     format!("{what}: it bore {bore} of the {strength} that it can bear")
 }
 
@@ -218,6 +243,8 @@ mod tests {
             parts: [3, 7],
             mode: Mode::Tension,
             load: 1.5,
+            whole_load: 1.5,
+            stress: 4.5e6,
             strength: 3e6,
             by_blow: false,
             energy: 0.0,
@@ -234,6 +261,12 @@ mod tests {
         );
         (failure.mode, failure.by_blow, failure.energy) = (Mode::Shear, true, 2.345);
         assert!(sentence(&failure).contains("sheared off by a blow of 2.35 J"));
+        (failure.load, failure.strength, failure.stress) = (f64::INFINITY, 0.0, 1.2e4);
+        assert!(
+            sentence(&failure).ends_with("it bore 12 kPa of the 0 Pa that it can bear"),
+            "{}",
+            sentence(&failure)
+        );
         assert_eq!([stress_text(2e9), stress_text(999.0), stress_text(1e4)], ["2.0 GPa", "999 Pa", "10 kPa"]);
     }
 }

@@ -60,7 +60,9 @@ fn by_seeds(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) 
         radii(ui, params, out);
     }
     if params.preset.has_axis() {
-        grain_axis(ui, params);
+        let tip = "The axis of the object that splinters and columns run along, and along which bricks and slabs lie on each \
+                   other";
+        grain_axis(ui, &mut params.grain_axis, tip);
     }
     numbers(ui, out, PRESETS, params);
 
@@ -280,14 +282,14 @@ fn radii(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
     }
 }
 
-fn grain_axis(ui: &mut egui::Ui, params: &mut FractureParams) {
+/// The axis of an object that its grain runs along.
+pub(super) fn grain_axis(ui: &mut egui::Ui, along: &mut glam::DVec3, tip: &str) {
     ui.horizontal(|ui| {
-        label(ui, "Grain along", "The axis of the object that splinters and columns run along, and along which bricks and slabs lie on \
-             each other");
+        label(ui, "Grain along", tip);
         ui.spacing_mut().item_spacing.x = 3.0;
         for (name, axis) in [("x", glam::DVec3::X), ("y", glam::DVec3::Y), ("z", glam::DVec3::Z)] {
-            if ui.add(egui::Button::selectable(params.grain_axis == axis, name)).clicked() {
-                params.grain_axis = axis;
+            if ui.add(egui::Button::selectable(*along == axis, name)).clicked() {
+                *along = axis;
             }
         }
     });

@@ -1,12 +1,13 @@
-//! P27: what holds by bonds breaks by its strength: where and when the theory of beams says. From which energy a supported
-//! beam breaks is tested beside the code, in `crates/physics/src/structure/tests.rs`.
+//! P27: what holds by bonds breaks by its strength: where and when the theory of beams says, and from which energy. More of
+//! that is tested beside the code, in `crates/physics/src/structure/tests.rs`.
 
 use std::path::PathBuf;
 
 use glam::DVec3;
 use kintsugi::{
+    bodies::structure::StrengthMaterial,
     fracture::{FractureParams, Preset},
-    scene::{BodyStrength, Sandbox, Scene, SceneBody},
+    scene::{BodyStrength, Event, Sandbox, Scene, SceneBody},
 };
 
 use super::{G, support::stage::open};
@@ -15,7 +16,9 @@ const DENSITY: f64 = 2400.0;
 
 /// A box from `low` to `high` as a mesh file of its own, m.
 fn cuboid(name: &str, low: DVec3, high: DVec3) -> String {
-    let folder = std::env::temp_dir().join(format!("kintsugi-p27-{}", std::process::id()));
+    // Each test removes its own.
+    let test = format!("kintsugi-p27-{}-{:?}", std::process::id(), std::thread::current().id());
+    let folder = std::env::temp_dir().join(test);
     std::fs::create_dir_all(&folder).unwrap();
     let path: PathBuf = folder.join(format!("{name}.obj"));
     let corner = |k: u32| {
@@ -135,5 +138,77 @@ fn a_cantilever_snaps_where_its_bending_moment_says() {
     ratios.sort_by(f64::total_cmp);
     let (median, least, most) = (ratios[4], ratios[0], ratios[8]);
     assert!((median - 1.0).abs() < 0.1 && least > 0.8 && ratios[6] < 1.25 && most < 1.8, "{ratios:.3?}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A plate of slabs on two fixed blocks, 0.8 m apart, on whose middle an iron ball falls with this energy, J.
+fn struck_plate(strength: BodyStrength, height: f64, energy: f64) -> Scene {
+    let (length, width) = (1.0, 0.3);
+    let plate = SceneBody {
+        file: cuboid(
+            "plate",
+            DVec3::new(-length, 0.0, -width) / 2.0,
+            DVec3::new(length, 2.0 * height, width) / 2.0,
+        ),
+        level: 7,
+        position: DVec3::Y * 0.4,
+        density: 2500.0,
+        hold: true,
+        strength: Some(Box::new(strength)),
+        fracture: FractureParams {
+            preset: Preset::Slabs,
+            grain_axis: DVec3::X,
+            seeds: 20,
+            ..FractureParams::default()
+        },
+        ..SceneBody::default()
+    };
+    let block = |x: f64| SceneBody {
+        file: "builtin:box".into(),
+        level: 6,
+        size: Some(0.4),
+        position: DVec3::X * x,
+        fixed: true,
+        ..SceneBody::default()
+    };
+    let (size, density) = (0.12f64, 7800.0);
+    let mass = std::f64::consts::PI / 6.0 * size.powi(3) * density;
+    let ball = SceneBody {
+        file: "builtin:sphere".into(),
+        level: 6,
+        size: Some(size),
+        position: DVec3::Y * (0.4 + height + 0.01),
+        linear_velocity: DVec3::NEG_Y * (2.0 * energy / mass).sqrt(),
+        density,
+        restitution: 0.0,
+        ..SceneBody::default()
+    };
+    let throw = Event::Projectile { time: 0.1, object: None, body: Box::new(ball) };
+    Scene { bodies: vec![plate, block(-0.6), block(0.6)], events: vec![throw], ..Scene::default() }
+}
+
+#[test]
+fn a_plate_under_a_ball_breaks_from_the_energy_that_theory_says() {
+    let glass = StrengthMaterial::Glass;
+    let (span, width, height) = (0.8, 0.3f64, 0.05f64);
+    let strength = glass.strength();
+    let inertia = width * height.powi(3) / 12.0;
+    let force = 4.0 * strength.tension * inertia / (height / 2.0 * span);
+    let theory = force * force * span.powi(3) / (96.0 * strength.stiffness * inertia);
+    for (share, breaks) in [(0.5, false), (1.0, false), (1.3, true)] {
+        let material = BodyStrength { material: glass, shear: Some(1e12), ..BodyStrength::default() };
+        let Some(mut sandbox) = open(struck_plate(material, height, share * theory)) else { return };
+        wait(&mut sandbox);
+        (0..20).for_each(|_| step(&mut sandbox));
+        let failed = sandbox.bond_failures();
+        println!("P27: {:.2} J, {share} of the theory, break {} bonds", share * theory, failed.len());
+        assert_eq!(!failed.is_empty(), breaks, "{failed:?}");
+        if let Some(first) = failed.first() {
+            assert!(first.by_blow && first.centre.x.abs() < 0.05, "in the middle: {first:?}");
+            assert!((first.load - 1.0).abs() < 1e-6 && first.whole_load > 1.0, "{first:?}");
+            assert!((first.stress / strength.tension - 1.0).abs() < 0.02, "{first:?}");
+        }
+    }
+    let folder = PathBuf::from(cuboid("unused", DVec3::ZERO, DVec3::ONE)).parent().unwrap().to_owned();
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -7,7 +7,7 @@ use glam::DQuat;
 use super::{Event, Scene, SceneBody};
 use crate::{
     bodies::GRAVITY,
-    fracture::{FractureParams, Surface},
+    fracture::FractureParams,
     parameter::Row,
     render::Camera,
     scene::{
@@ -168,6 +168,12 @@ impl Section {
         problem.map_or(Ok(()), |(name, what)| self.fail(name, what))
     }
 
+    /// What holds must break in a way that bonds can hold.
+    fn hold(&self, holds: bool, params: &FractureParams) -> Checked {
+        let problem = params.hold_problem().filter(|_| holds);
+        problem.map_or(Ok(()), |what| self.fail("hold", what))
+    }
+
     fn body(&self, body: &SceneBody) -> Checked {
         if body.file.is_empty() {
             return self.fail("file", "is missing; name a mesh file or builtin:vase");
@@ -191,10 +197,7 @@ impl Section {
         if let Some((name, what)) = body.strength.as_ref().and_then(|strength| strength.problem()) {
             return self.fail(name, what);
         }
-        if body.hold && body.fracture.surface == Surface::Dusty {
-            return self
-                .fail("hold", "needs cracks without a gap; give the fracture the surface planar or rough");
-        }
+        self.hold(body.hold, &body.fracture)?;
         self.fracture(&body.fracture, Some(body.level))
     }
 }
@@ -277,7 +280,7 @@ pub(super) fn check(scene: &Scene) -> Checked {
         let section = Section(Some(("event", i)));
         section.number("time", event.time(), 0.0, 1e6)?;
         match event {
-            Event::Impact { point, direction, speed, fracture, energy, .. } => {
+            Event::Impact { point, direction, speed, fracture, energy, hold, .. } => {
                 if let Some(energy) = energy {
                     section.number("energy", *energy, 0.0, 1e15)?;
                 }
@@ -289,6 +292,7 @@ pub(super) fn check(scene: &Scene) -> Checked {
                 let what = BLOW_SPEED.check(*speed);
                 what.or_else(|what| section.fail("speed", what))?;
                 fracture.iter().try_for_each(|params| section.fracture(params, None))?;
+                fracture.iter().try_for_each(|params| section.hold(*hold, params))?;
             }
             Event::Projectile { body, .. } => section.body(body)?,
             Event::Hand { anchor, path, .. } => {
@@ -364,6 +368,7 @@ fn breaks(scene: &Scene) -> Checked {
             section.number("damaged", bond.damage, 0.0, 1.0)?;
         }
         section.fracture(&one.fracture, scene.bodies.get(one.body as usize).map(|body| body.level))?;
+        section.hold(one.hold, &one.fracture)?;
     }
     let mut placed = BTreeSet::new();
     for (i, pose) in scene.poses.iter().enumerate() {

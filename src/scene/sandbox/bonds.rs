@@ -31,8 +31,12 @@ pub struct BondFailure {
     pub parts: [u32; 2],
     /// How it failed.
     pub mode: Mode,
-    /// Its load as a share of its strength.
+    /// Its load when it failed, as a share of its strength; infinite if it had none.
     pub load: f64,
+    /// What the whole blow would have put on it, had no bond failed, as a share of its strength; without a blow its load.
+    pub whole_load: f64,
+    /// The stress when it failed, Pa: its load times its strength, or what it bore if it had none.
+    pub stress: f64,
     /// Its strength against that load, Pa, with scatter, grain and damage; of shear what it is without compression.
     pub strength: f64,
     /// Whether a blow loaded it.
@@ -115,12 +119,8 @@ impl BondFailure {
         let bond = &structure.bonds[failure.bond];
         let (section, shape) = (&bond.section, &body.def.shape);
         let local = shape.local_from_shape(section.centre);
-        let limit = match failure.load.mode {
-            Mode::Tension => structure.strength.tension,
-            Mode::Compression => structure.strength.compression,
-            Mode::Shear => structure.strength.shear,
-        };
-        let (strength, state) = (limit * bond.share * (1.0 - bond.damage), &body.state);
+        let (strength, state) = (bond.strength(failure.load.mode, &structure.strength), &body.state);
+        let share = |share: f64| if failure.load.is_bounded() { share } else { f64::INFINITY };
         let centre = shape.to_world(state.position, state.rotation, local);
         let impedance = (structure.strength.stiffness * shape.density()).sqrt();
         Self {
@@ -129,7 +129,9 @@ impl BondFailure {
             record,
             parts: section.parts,
             mode: failure.load.mode,
-            load: failure.load.share,
+            load: share(failure.load.share),
+            whole_load: share(failure.whole),
+            stress: failure.stress,
             strength,
             by_blow: failure.by_blow,
             // An empty sum is -0.
@@ -140,7 +142,7 @@ impl BondFailure {
             half_axes: half_axes(section.area, section.normal, &section.moments)
                 .map(|axis| state.rotation * axis),
             velocity: state.linear_velocity + state.angular_velocity.cross(centre - state.position),
-            release: failure.load.share * strength / impedance.max(1e-300),
+            release: failure.stress / impedance.max(1e-300),
         }
     }
 
@@ -201,7 +203,8 @@ impl Sandbox {
     /// apart is taken back, so its loads are noted nowhere else.
     pub(super) fn note_failures(&mut self, failures: Vec<BondFailure>) {
         if let Some(time) = failures.last().map(|failure| failure.time) {
-            self.bonds.note(time, failures.iter().map(|failure| failure.load).fold(0.0, f64::max));
+            let loads = failures.iter().map(|failure| failure.whole_load).filter(|load| load.is_finite());
+            self.bonds.note(time, loads.fold(0.0, f64::max));
         }
         self.bonds.failures.extend(failures);
     }
@@ -209,7 +212,9 @@ impl Sandbox {
     /// Notes the greatest load after a step, if bonds hold anything.
     pub(super) fn note_loads(&mut self) {
         let steps = self.stage.world().structure_steps();
-        let loads = steps.iter().flat_map(|step| &step.response.loads).map(|load| load.share);
+        let loads = steps.iter().flat_map(|step| &step.response.loads);
+        // What has no strength has no share of it.
+        let loads = loads.filter(|load| load.is_bounded()).map(|load| load.share);
         if let Some(greatest) = loads.reduce(f64::max) {
             self.bonds.note(self.stage.time(), greatest);
         }
@@ -316,6 +321,8 @@ pub(super) mod tests {
             parts: [0, 1],
             mode: Mode::Tension,
             load: 1.2,
+            whole_load: 1.2,
+            stress: 3.6e6,
             strength: 3e6,
             by_blow: false,
             energy: 0.0,

@@ -10,7 +10,7 @@ use crate::{
     bodies::BodyId,
     elastic::ElasticError,
     fracture::{Dab, MAX_DABS, Paint},
-    scene::{StressReport, Tuning},
+    scene::{StressReport, Tuning, strength::meets_a_bond},
 };
 
 /// A stroke leaves a dab wherever the pointer is farther than this share of the radius from the dabs of its kind.
@@ -81,6 +81,10 @@ impl Sandbox {
         };
         let (from, direction) = (last.map(|last| last.at), is_cut.then_some(direction));
         let dab = Dab { kind: brush.kind, body: object, at, radius, amount, from, direction };
+        let held = body.def.structure.as_deref().filter(|_| brush.kind == Paint::Weak);
+        if held.is_some_and(|structure| !meets_a_bond(structure, &dab)) {
+            return Err("No bond meets this dab: paint over a crack, or with a larger brush");
+        }
         paint.push(dab);
         self.stroke = Some(dab);
         self.tune("paint", tuning);
@@ -102,16 +106,14 @@ impl Sandbox {
     /// Solves for the stress of every body with voxels under its weight, which quantities of stress show from then on. Waits.
     /// Returns one line about the bodies that have none.
     pub fn weigh(&mut self) -> Option<String> {
-        let paint = &self.document.tuning().fracture.paint;
-        let failed = self.stress.weigh(paint, &self.stage);
+        let failed = self.stress.weigh(&self.document, &self.stage);
         self.without_stress(&failed)
     }
 
     /// The same for bodies that are new or have another shape since; the others keep their stress, however they have moved and
     /// turned. Waits. Returns one line about the new bodies that have none.
     pub fn weigh_new(&mut self) -> Option<String> {
-        let paint = &self.document.tuning().fracture.paint;
-        let failed = self.stress.weigh_new(paint, &self.stage);
+        let failed = self.stress.weigh_new(&self.document, &self.stage);
         self.without_stress(&failed)
     }
 
@@ -122,7 +124,7 @@ impl Sandbox {
         let tuning = self.document.tuning();
         let Some(pin) = &tuning.pin else { return Some("no blow is pinned, so no body has a stress".into()) };
         let aim = (pin.aim.body, pin.aim.impact());
-        let failed = self.stress.strike(aim, force, &tuning.fracture.paint, &self.stage);
+        let failed = self.stress.strike(aim, force, &self.document, &self.stage);
         self.without_stress(failed.as_slice())
     }
 

@@ -14,13 +14,14 @@ use crate::{
         Body, BodyDef, BodyId, StructureStep,
         structure::{Bond, Strength, Structure},
     },
-    fracture::{FractureError, FractureParams, Surface, Volume},
+    fracture::{FractureError, FractureParams, Volume},
     geometry::UnionFind,
     scene::{
         Blow, BreakJob, BreakRecord,
         breaking::{Cause, Hold, TimedBreak, first_radius, motion_checks, part_state, push},
         jobs::Split,
         stage::PartOfSplit,
+        strength::Around,
     },
     svo::Arena,
 };
@@ -47,9 +48,29 @@ impl Sandbox {
         if broken.parts.len() < 2 {
             return Err(SandboxError::NoCrack);
         }
-        if sections.is_empty() || broken.params.surface == Surface::Dusty {
-            let text = "bonds hold only parts of voxels that touch: use the method octree, planar or rough";
+        if let Some(problem) = broken.params.hold_problem() {
+            return Err(FractureError::Params(format!("what holds by bonds {problem}")).into());
+        }
+        if sections.is_empty() {
+            let text = "no two of the parts share a crack that bonds could hold closed; give the fracture other seeds";
             return Err(FractureError::Params(text.into()).into());
+        }
+        let info = self.stage.info_or_whole(body.id);
+        let strength = self.document.strength_of(info.object);
+        let around = Around { floor: self.stage.settings().floor, bodies: self.stage.bodies() };
+        let structure = strength.structure(&body, (&broken, &sections), &around);
+        // What a scene says of bonds and anchors is of the body as it comes; of one that was cracked later, boxes may be
+        // elsewhere.
+        let is_as_it_comes = matches!(job.cause, Cause::Opening | Cause::Event)
+            && info.origin.is_none()
+            && self.document.values_of(info.object).is_some_and(|own| own.hold);
+        if let Some(problem) = strength.unmet(&body, &structure) {
+            let name = self.document.objects().get(info.object).map_or("a body", |object| &*object.name);
+            let problem = format!("{name}: {problem}");
+            if is_as_it_comes {
+                return Err(SandboxError::Bonds(problem));
+            }
+            tracing::warn!("{problem}");
         }
         // The parts are drawn one by one.
         for octree in broken.parts.iter().filter_map(|part| part.shape.as_octree()) {
@@ -62,9 +83,6 @@ impl Sandbox {
             Cause::Opening | Cause::Again => {}
         }
         self.document.broke(job.body, job.cause == Cause::User);
-        let info = self.stage.info_or_whole(body.id);
-        let strength = self.document.strength_of(info.object);
-        let structure = strength.structure(&body, (&broken, &sections), self.stage.settings().floor);
         let structure = structure.changed(|bonds| {
             for bond in bonds {
                 let parts = bond.section.parts;
@@ -108,7 +126,7 @@ impl Sandbox {
     /// Notes the bonds that failed in the last step, which ended at `time` (s).
     ///
     /// # Errors
-    /// [`SandboxError::CannotMerge`] if the break of a body is no longer in memory.
+    /// [`SandboxError::Bonds`] if the break of a body is no longer in memory.
     pub(super) fn let_bonds_fail(&mut self, time: f64) -> Result<(), SandboxError> {
         let failed =
             self.stage.world().structure_steps().iter().filter(|step| !step.response.failures.is_empty());
@@ -176,6 +194,13 @@ impl Sandbox {
         self.taken_back > 0 || self.waits_for_pieces
     }
 
+    /// Keeps an error for the next [`Sandbox::poll`]; of several the first.
+    pub(super) fn keep_error(&mut self, result: Result<(), SandboxError>) {
+        if let Err(error) = result {
+            self.failed.get_or_insert(error);
+        }
+    }
+
     /// Gives a body its changed structure; takes it apart where that is no longer connected.
     fn settle(
         &mut self,
@@ -190,7 +215,7 @@ impl Sandbox {
         }
         let origin = self.stage.info_or_whole(id).origin;
         let ingredients = match sets.iter().any(|set| set.len() > 1) {
-            true => self.trees_of(origin.map_or(usize::MAX, |origin| origin.record))?,
+            true => self.trees_of(origin.map_or(usize::MAX, |origin| origin.record)).map_err(|_| gone())?,
             false => crate::scene::jobs::Ingredients::Meshes(Vec::new()),
         };
         let opening = self.remaking.is_some();
@@ -265,9 +290,9 @@ impl Sandbox {
         blow: Blow,
         params: &FractureParams,
         energy: Option<f64>,
-    ) -> Result<bool, SandboxError> {
-        let Some(body) = self.stage.body(id) else { return Ok(false) };
-        let Some(structure) = body.def.structure.clone() else { return Ok(false) };
+    ) -> Result<(), SandboxError> {
+        let Some(body) = self.stage.body(id) else { return Ok(()) };
+        let Some(structure) = body.def.structure.clone() else { return Ok(()) };
         let (point, mut radius) = knock_at(body, &blow, params);
         // A blow without energy frees what it meets, not all that a break would reach.
         let struck = structure.part_at(point).filter(|_| energy.is_none());
@@ -289,7 +314,7 @@ impl Sandbox {
             self.stage.wake_all();
             self.settle(id, changed, Some((blow, radius)))?;
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Gives all bonds the strength that the document says. Wakes the bodies where that changes any.
@@ -322,6 +347,13 @@ impl Sandbox {
     pub fn insides(&self) -> Vec<Volume> {
         self.document.insides()
     }
+}
+
+/// Why a body that has come apart stays whole all the same.
+fn gone() -> SandboxError {
+    let text = "bonds failed, but the break of the body that they held is no longer in memory; undo its crack, and crack it \
+                again";
+    SandboxError::Bonds(text.into())
 }
 
 /// Where a blow falls, shape space, m, and how far it reaches, m.

@@ -124,6 +124,8 @@ pub struct Sandbox {
     waits_for_pieces: bool,
     hand: Hand,
     push: Option<HardPush>,
+    /// What went wrong where no caller could hear of it; the next [`Sandbox::poll`] returns it.
+    failed: Option<SandboxError>,
     /// The voxel that was probed last.
     probed: Option<Probed>,
     /// The bodies that the user is moving.
@@ -196,6 +198,7 @@ impl Sandbox {
             waits_for_pieces: false,
             hand: Hand::Free,
             push: None,
+            failed: None,
             probed: None,
             placing: None,
         })
@@ -264,10 +267,12 @@ impl Sandbox {
         self.jobs.is_busy() || self.remaking.is_some() || self.generations.is_some()
     }
 
-    /// Whether a fracture or a merge is being computed or waits to be applied.
+    /// Whether a fracture or a merge is being computed or waits to be applied, or an error of one waits for
+    /// [`Sandbox::poll`].
     #[must_use]
     pub fn is_breaking(&self) -> bool {
-        self.jobs.is_changing_pieces() || self.remaking.is_some() || self.generations.is_some()
+        let is_remade = self.remaking.is_some() || self.generations.is_some();
+        is_remade || self.jobs.is_changing_pieces() || self.failed.is_some()
     }
 
     /// Whether a merge is.
@@ -281,6 +286,9 @@ impl Sandbox {
     /// # Errors
     /// [`SandboxError`]; the world is then as before.
     pub fn poll(&mut self) -> Result<Option<Arrived>, SandboxError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
         self.jobs.checking.go_on();
         // Checked before an import that would be in vain.
         let finest = self.jobs.opening.scene().and_then(|scene| scene.objects().map(|body| body.level).max());
@@ -377,7 +385,7 @@ impl Sandbox {
         while !(is_at_once && self.jobs.breaking.is_busy() && self.document.moves_next())
             && let Some((event, thrown)) = self.document.next_due(self.stage.time(), dt)
         {
-            is_at_once |= matches!(event, Event::Impact { at_once: true, .. });
+            is_at_once |= event.breaks_at_once();
             self.play_event(event, thrown);
         }
         self.waits_for_pieces = is_at_once && self.jobs.breaking.is_busy();
@@ -403,9 +411,8 @@ impl Sandbox {
             self.stage.take_back(&start);
             self.taken_back += 1;
             // The recording has the parts from the start of the step on, so that is when the bonds failed.
-            if let Err(error) = self.let_bonds_fail(self.stage.time()) {
-                tracing::warn!("{error}");
-            }
+            let settled = self.let_bonds_fail(self.stage.time());
+            self.keep_error(settled);
             return Ok(());
         }
         self.taken_back = 0;
@@ -416,9 +423,8 @@ impl Sandbox {
         if self.document.is_fragile() {
             self.jobs.breaking.push_collisions(&before, &self.stage, &self.document, &self.breaks);
         }
-        if let Err(error) = self.let_bonds_fail(time) {
-            tracing::warn!("{error}");
-        }
+        let settled = self.let_bonds_fail(time);
+        self.keep_error(settled);
         self.start_breaking();
         Ok(())
     }

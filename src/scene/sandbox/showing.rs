@@ -431,8 +431,7 @@ impl Sandbox {
         let why = alone.and_then(|id| self.why_it_fell(*id));
         let marks = why.map_or_else(Vec::new, |why| vec![why.freed.centre, why.began.centre]);
         let aim = self.preview.aim().map(|aim| (aim.body, aim.impact()));
-        let paint = &self.document.tuning().fracture.paint;
-        self.stress.update(mode, aim, paint, &self.stage);
+        self.stress.update(mode, aim, &self.document, &self.stage);
         self.touched.update(mode, (&mut self.stage, &self.stress), marks, inside)?;
         let shown = (view.color_by.quantity(), view.scale);
         self.leaves.update(shown, &self.stage, (&self.breaks, self.stress.known()))?;

@@ -32,6 +32,15 @@ pub(super) fn front(shape: &Shape) -> Impact {
     Impact { point, ..impact }
 }
 
+/// A blow without speed where a body is hit so.
+fn blow_from(body: &Body, impact: &Impact) -> Blow {
+    Blow {
+        point: world_from_local(&body.state, &body.def.shape, impact.point),
+        direction: body.state.rotation * impact.direction,
+        speed: 0.0,
+    }
+}
+
 /// The summary of a break for the panels.
 fn summary(job: &BreakJob, broken: &Break, seconds: f64, motion: Vec<Check>) -> BreakSummary {
     let whole = broken.before_m3.unwrap_or(job.source_volume).max(f64::MIN_POSITIVE);
@@ -163,13 +172,8 @@ impl Sandbox {
         let whole = self.stage.bodies().iter().filter(|body| self.stage.info_or_whole(body.id).is_intact());
         let blows: Vec<Waiting> = whole
             .map(|body| {
-                let shape = &body.def.shape;
-                let impact = front(shape);
-                let blow = Blow {
-                    point: world_from_local(&body.state, shape, impact.point),
-                    direction: body.state.rotation * impact.direction,
-                    speed: 0.0,
-                };
+                let impact = front(&body.def.shape);
+                let blow = blow_from(body, &impact);
                 let params = self.document.own_params(&self.stage.info_or_whole(body.id));
                 let (kept, impact) = (None, Some(impact));
                 Waiting {
@@ -212,9 +216,8 @@ impl Sandbox {
         let info = self.stage.info_or_whole(body);
         self.note_blow(&blow, &info, params, false);
         self.document.broke(body, true);
-        if let Err(error) = self.strike_structure(body, blow, params, None) {
-            tracing::warn!("{error}");
-        }
+        let struck = self.strike_structure(body, blow, params, None);
+        self.keep_error(struck);
         self.record_change(false);
     }
 
@@ -238,7 +241,12 @@ impl Sandbox {
     /// Executes a due event of the scene.
     pub(super) fn play_event(&mut self, event: Event, thrown: usize) {
         match event {
-            Event::Projectile { .. } => self.stage.throw(thrown),
+            Event::Projectile { body, .. } => {
+                self.stage.throw(thrown);
+                if body.hold {
+                    self.crack_thrown(thrown);
+                }
+            }
             // Its path is followed from this step on.
             Event::Hand { .. } => {}
             Event::Move { body: object, parts, position, rotation, .. } => {
@@ -272,9 +280,8 @@ impl Sandbox {
                 let named = object.map(|object| NamedPiece { object: object as usize, parts: parts.clone() });
                 let held = named.and_then(|named| self.breaks.find(&named, &self.stage)).unwrap_or(body);
                 if self.is_held(held) {
-                    if let Err(error) = self.strike_structure(held, blow, &params, energy) {
-                        tracing::warn!("{error}");
-                    }
+                    let struck = self.strike_structure(held, blow, &params, energy);
+                    self.keep_error(struck);
                     return;
                 }
                 self.jobs.breaking.push(Waiting {
@@ -290,6 +297,25 @@ impl Sandbox {
                 self.start_breaking();
             }
         }
+    }
+
+    /// Cracks the body that the projectile of this index became, so that bonds hold its parts.
+    fn crack_thrown(&mut self, thrown: usize) {
+        let object = self.document.numbers_of_thrown().get(thrown).copied();
+        let Some(body) = object.and_then(|object| self.stage.body_of(object)) else { return };
+        let impact = front(&body.def.shape);
+        let (params, kept) = (self.document.own_params(&self.stage.info_or_whole(body.id)), None);
+        self.jobs.breaking.push(Waiting {
+            body: body.id,
+            blow: blow_from(body, &impact),
+            params,
+            kept,
+            cause: Cause::Event,
+            impact: Some(impact),
+            piece: None,
+            hold: Some(Hold::default()),
+        });
+        self.start_breaking();
     }
 
     /// Starts the next fracture in the queue.

@@ -81,6 +81,22 @@ impl FractureParams {
         self.shared_problem().or_else(of_method)
     }
 
+    /// Why bonds cannot hold the parts of such a break together, and what to do; `None` if they can. What holds is made one
+    /// shape of again and again, which takes voxels, and cells of seeds that tell them apart.
+    #[must_use]
+    pub fn hold_problem(&self) -> Option<String> {
+        let entry = self.method.entry();
+        if !(entry.of_voxels && entry.by_seeds) {
+            let octree = MethodId::default();
+            return Some(format!(
+                "needs parts of voxels, which the method {} does not make; give the fracture the method {octree}",
+                self.method
+            ));
+        }
+        let is_dust = self.surface == Surface::Dusty;
+        is_dust.then(|| "needs cracks without a gap; give the fracture the surface planar or rough".into())
+    }
+
     /// The same blow by another method with such crack surfaces: options that the method does not know are left out, and
     /// cracks are planar where it has no others.
     #[must_use]
@@ -120,6 +136,20 @@ mod tests {
         }
         static TWIN: MethodEntry = voronoi::METHOD;
         assert!(register(&TWIN).is_err(), "a name is given once");
+    }
+
+    #[test]
+    fn bonds_hold_voxels_alone_and_a_refusal_names_the_method_that_makes_them() {
+        let octree = FractureParams::default();
+        assert_eq!(octree.hold_problem(), None);
+        let dusty = FractureParams { surface: Surface::Dusty, ..octree.clone() };
+        assert!(dusty.hold_problem().unwrap().contains("planar or rough"));
+        let cut = octree.by(box_cut::METHOD.id(), Surface::Planar);
+        let problem = cut.hold_problem().unwrap();
+        assert!(
+            problem.contains("method box-cut does not") && problem.ends_with("method octree"),
+            "{problem}"
+        );
     }
 
     #[test]

@@ -57,6 +57,13 @@ const SETTLED: f64 = 5e-4;
 const FEW: usize = 2;
 /// Strength in shear that compression adds, as a share of it (Mohr & Coulomb).
 const INTERNAL_FRICTION: f64 = 0.7;
+/// Halvings of the hardness of a blow by which the moment of a failure is found.
+const HALVINGS: usize = 40;
+/// What a bond without strength is taken to bear, Pa: a stress of up to 1e100 Pa is a finite share of it, and more than
+/// [`BOUNDLESS`].
+const NO_STRENGTH: f64 = 1e-200;
+/// Loads above this share are those of bonds without strength.
+const BOUNDLESS: f64 = 1e100;
 
 /// A contact of the body in a step. Shape space and body axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -120,6 +127,25 @@ pub struct BondLoad {
 impl BondLoad {
     /// Of a bond without load.
     pub const NONE: Self = Self { share: 0.0, mode: Mode::Tension };
+
+    /// Whether the bond has a strength that the load is a share of. Without one the share is a number that says nothing.
+    #[must_use]
+    pub fn is_bounded(&self) -> bool {
+        self.share < BOUNDLESS
+    }
+}
+
+impl Bond {
+    /// The stress at which it fails so, Pa, in a structure of this strength; of shear without what compression adds.
+    #[must_use]
+    pub fn strength(&self, mode: Mode, of: &Strength) -> f64 {
+        let limit = match mode {
+            Mode::Tension => of.tension,
+            Mode::Compression => of.compression,
+            Mode::Shear => of.shear,
+        };
+        limit * self.share * (1.0 - self.damage)
+    }
 }
 
 /// A bond that failed.
@@ -127,8 +153,13 @@ impl BondLoad {
 pub struct Failure {
     /// Its index in [`Structure::bonds`].
     pub bond: usize,
-    /// Its load when it failed.
+    /// Its load when it failed. A blow grows until bonds fail, so that of a bond which a blow broke this is 1. Loads that
+    /// last grow from step to step; this is then what the step brought.
     pub load: BondLoad,
+    /// What the whole blow would put on it if no bond failed, as a share of its strength; without a blow that of `load`.
+    pub whole: f64,
+    /// The stress when it failed, Pa: that share of [`Bond::strength`], or, of a bond without strength, what it bore.
+    pub stress: f64,
     /// Whether a blow loaded it.
     pub by_blow: bool,
 }
@@ -439,11 +470,7 @@ impl Work<'_> {
             let fails = |at: f64| weakest.iter().any(|bond| load(*bond, at).share > 1.0);
             let by_blow = hardness > 0.0 && !fails(0.0);
             if by_blow {
-                let (mut low, mut high) = (0.0, hardness);
-                for _ in 0..40 {
-                    let middle = 0.5 * (low + high);
-                    if fails(middle) { high = middle } else { low = middle }
-                }
+                let high = least(hardness, fails);
                 let crack: f64 = weakest
                     .iter()
                     .map(|bond| &structure.bonds[*bond])
@@ -453,7 +480,18 @@ impl Work<'_> {
             }
             for bond in weakest {
                 alive[bond] = false;
-                response.failures.push(Failure { bond, load: now[bond], by_blow });
+                // Each at the hardness at which it fails by itself.
+                let lasting = load(bond, 0.0);
+                let then = match lasting.share > 1.0 {
+                    true => lasting,
+                    false => load(bond, least(hardness, |at| load(bond, at).share > 1.0)),
+                };
+                let limit = match then.is_bounded() {
+                    true => structure.bonds[bond].strength(then.mode, &structure.strength),
+                    false => NO_STRENGTH,
+                };
+                let (whole, stress) = (now[bond].share, then.share * limit);
+                response.failures.push(Failure { bond, load: then, whole, stress, by_blow });
             }
         }
         if self.energy > 0.0 && component_of(structure, &alive) != standing.component {
@@ -468,6 +506,16 @@ impl Work<'_> {
         let standing = Arc::clone(standing);
         (response, Arc::new(SolvedLoads { standing, motions, carried, loads, settled: true }))
     }
+}
+
+/// The least hardness up to `most` at which something fails, which does at `most`.
+fn least(most: f64, fails: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (0.0, most);
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        if fails(middle) { high = middle } else { low = middle }
+    }
+    high
 }
 
 /// What a bond bears whose sides have moved so against each other.
@@ -487,12 +535,12 @@ pub(super) fn bond_load(bond: &Bond, spring: &Spring, opening: Opening, strength
     let polar = moments.x_axis.x + moments.y_axis.y + moments.z_axis.z;
     let twist = opening.turn.dot(normal).abs() * modulus * (reach * polar).sqrt();
     let own = bond.share * (1.0 - bond.damage);
-    let limit = |strength: f64| (strength * own).max(1e-300);
+    let limit = |strength: f64| (strength * own).max(NO_STRENGTH);
     let shear = strength.shear * own + INTERNAL_FRICTION * (-pull).max(0.0);
     let shares = [
         ((pull + bend) / limit(strength.tension), Mode::Tension),
         ((bend - pull) / limit(strength.compression), Mode::Compression),
-        ((slide + twist) / shear.max(1e-300), Mode::Shear),
+        ((slide + twist) / shear.max(NO_STRENGTH), Mode::Shear),
     ];
     let worst = shares.into_iter().fold((0.0, Mode::Tension), |a, b| if b.0 > a.0 { b } else { a });
     BondLoad { share: worst.0, mode: worst.1 }

@@ -131,6 +131,19 @@ fn a_hanging_column_breaks_where_its_weight_reaches_its_strength() {
 }
 
 #[test]
+fn a_bond_without_strength_fails_by_a_stress_that_is_a_number() {
+    let mut column = bricks(UVec3::new(1, 9, 1), DVec3::splat(0.1), Strength::default(), |at| at.y == 8);
+    column.bonds[3].share = 0.0;
+    let response = column.respond(&mut Memory::default(), &under(&[]));
+    let [failure] = response.failures[..] else { panic!("{:?}", response.failures) };
+    // Four blocks hang below it.
+    let wanted = DENSITY * 9.81 * 0.1 * 4.0;
+    assert!(failure.bond == 3 && !failure.load.is_bounded() && !failure.by_blow, "{failure:?}");
+    assert!((failure.stress / wanted - 1.0).abs() < 1e-6, "{} of {wanted}", failure.stress);
+    assert!(response.loads.iter().enumerate().all(|(bond, load)| load.is_bounded() != (bond == 3)));
+}
+
+#[test]
 fn a_thick_beam_bends_as_the_theory_says() {
     let a = 0.05;
     let steel = Strength { tension: 1e12, compression: 1e12, shear: 1e12, ..Strength::default() };
@@ -313,6 +326,14 @@ fn a_supported_beam_breaks_from_the_energy_that_its_strength_says() {
         // Beyond that, what the crack did not take goes on.
         let (beam, response) = struck(parts, high * 4.0, strength);
         assert!(response.failures.iter().all(|failure| failure.by_blow));
+        // Bonds fail while the blow grows; with four times the energy the whole of it would have put twice that on them.
+        for failure in &response.failures {
+            let limit = beam.bonds[failure.bond].strength(failure.load.mode, &strength);
+            assert!((failure.load.share - 1.0).abs() < 1e-6, "{failure:?}");
+            assert!((failure.stress / limit - 1.0).abs() < 1e-6, "{failure:?} of {limit}");
+        }
+        let whole = response.failures[0].whole;
+        assert!((1.85..2.02).contains(&whole), "{whole}");
         let crack: f64 = response.failures.iter().map(|f| beam.bonds[f.bond].section.area).sum::<f64>()
             * strength.toughness;
         let left = 1.0 - (high + crack) / (high * 4.0);
