@@ -23,7 +23,7 @@ use crate::{
     render::{Camera, Clips, ColorBy, Overlay, RenderBody},
     scene::{
         BodyPlace, BodyStress, ColorMap, Coloring, LeafColors, Legend, Painter, Place, Quantity, Sandbox,
-        Scale, SeedSet, Slice, SliceOrder, Sliced, draw_slices, metres_per_pixel,
+        Scale, Scene, SeedSet, Slice, SliceOrder, Sliced, draw_slices, metres_per_pixel,
     },
     shape::Shape,
     svo::Arena,
@@ -125,7 +125,8 @@ impl ColoringArgs {
         shown.chain(self.color_by.quantity().filter(of_voxels)).any(|show| show.of_seeds)
     }
 
-    /// Refuses a load of a mesh whose stress nothing shows, and a blow on pieces, each of which stands by itself.
+    /// Refuses a load of a mesh whose stress nothing shows, a blow on pieces, each of which stands by itself, and a picture of
+    /// slices alone that has none.
     ///
     /// # Errors
     /// [`CliError::Input`].
@@ -137,7 +138,7 @@ impl ColoringArgs {
             let message = "--stress-load blow strikes the whole object; leave --explode out";
             return Err(CliError::Input(message.into()));
         }
-        Ok(())
+        self.check_alone(false)
     }
 
     fn shows_stress(&self) -> bool {
@@ -172,10 +173,26 @@ impl ColoringArgs {
         Ok(scale)
     }
 
-    /// Refuses a picture of slices alone that has none.
-    fn check_alone(&self, has_slices: bool) -> Result<(), CliError> {
+    /// Refuses, before a scene is played, a load whose stress nothing shows, and a picture of slices alone that has none.
+    ///
+    /// # Errors
+    /// [`CliError::Input`].
+    pub fn check_scene(&self, scene: &Scene) -> Result<(), CliError> {
+        let of_scene = self.color_by == Coloring::default();
+        let colors = if of_scene { scene.view.color_by } else { self.color_by };
+        let ordered = self.slice.iter().filter_map(|slice| slice.show);
+        let shown = scene.slices.iter().filter_map(|slice| slice.show).chain(ordered);
+        if self.load.is_given() && !shows_stress(colors, shown) {
+            return Err(unused_load());
+        }
+        self.check_alone(!scene.slices.is_empty())
+    }
+
+    /// Refuses a picture of slices alone that has none. `has_own`: the scene has one itself.
+    fn check_alone(&self, has_own: bool) -> Result<(), CliError> {
         let why = "--slice-alone: there is no slice; add --slice, or [[slice]] to the scene";
-        if self.slice_alone && !has_slices { Err(CliError::Input(why.into())) } else { Ok(()) }
+        let has_none = self.slice.is_empty() && !has_own;
+        if self.slice_alone && has_none { Err(CliError::Input(why.into())) } else { Ok(()) }
     }
 
     fn slices(&self, bounds: (DVec3, DVec3), eye: DVec3) -> Vec<Slice> {
@@ -220,7 +237,6 @@ impl ColoringArgs {
             }
             legends.extend(painter.legend());
         }
-        self.check_alone(!self.slice.is_empty())?;
         let (low, high) = world_bounds(bodies);
         let slices = self.slices((low.as_dvec3(), high.as_dvec3()), camera.eye().as_dvec3());
         if slices.is_empty() {
@@ -268,7 +284,6 @@ impl ColoringArgs {
             let bounds = (low.as_dvec3(), high.as_dvec3());
             tuning.slices.extend(self.slices(bounds, camera.eye().as_dvec3()));
         }
-        self.check_alone(!tuning.slices.is_empty())?;
         let own = self.scale()?;
         if own != Scale::default() {
             tuning.view.scale = own;
@@ -280,8 +295,6 @@ impl ColoringArgs {
         if shows_stress(tuning.view.color_by, tuning.slices.iter().filter_map(|slice| slice.show)) {
             let line = reporter.stage("stress", |_| self.load.solve_in(sandbox))?;
             line.iter().for_each(|line| reporter.warn(line));
-        } else if self.load.is_given() {
-            return Err(unused_load());
         }
         sandbox.update_touching()?;
         let overlay = sandbox.inside_overlay().cloned();

@@ -336,6 +336,7 @@ fn scene(
     let Making { args, reporter, .. } = *making;
     let opened = read_scene(&args.file, args.level, &args.coarser, reporter)?;
     let scene = &opened.scene;
+    args.coloring.check_scene(scene)?;
     let compute = making.open(compute)?;
     let signature = Signature::new(compute.ran_on(), crate::provenance::here(), scene.to_text());
     let own_camera = scene.camera;

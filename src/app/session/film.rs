@@ -238,8 +238,7 @@ impl Session {
     /// The film that an order describes, of what the window shows; `None` while nothing is open, or if the take is to be
     /// played and nothing was recorded.
     pub(super) fn film(&self, order: &ExportOrder) -> Option<Film> {
-        let (mut subject, sandbox) = (self.subject(None)?, self.sandbox.as_ref()?);
-        subject.options.transparent = self.is_transparent_in_files();
+        let sandbox = self.sandbox.as_ref()?;
         let film = FilmOrder { size: order.film.size.map(|side| side.max(1)), ..order.film };
         let played = match film.plays {
             true => Some({
@@ -250,6 +249,9 @@ impl Session {
             }),
             false => None,
         };
+        // After the look of the shot, whose copies of shapes have to be among the octrees of the subject.
+        let mut subject = self.subject(None)?;
+        subject.options.transparent = self.is_transparent_in_files();
         let span = played.as_ref().map(|played| played.shot.span());
         let report = FilmReport {
             version: VERSION,

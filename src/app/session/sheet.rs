@@ -90,7 +90,7 @@ impl SheetDrawing {
                 }
                 _ => Cell {
                     rgba: BLANK.repeat((SIZE[0] * SIZE[1]) as usize),
-                    caption: "did not break".to_owned(),
+                    caption: "no picture".to_owned(),
                 },
             };
             paper.put(number, &tile.label, &cell)?;

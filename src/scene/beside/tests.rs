@@ -513,3 +513,20 @@ fn views_draw_the_inside_of_their_own_breaks() {
     settle(&mut sandbox);
     assert!(sandbox.beside_overlay(0).is_none());
 }
+
+/// Planted error to see this fail: give the view the document's copies of shapes, which its own octrees lack.
+#[test]
+fn views_have_their_own_octrees_while_colours_mean_voxels() {
+    let mut sandbox = opened("builtin:box");
+    tune(&mut sandbox, |tuning| {
+        tuning.view.color_by = crate::scene::Coloring::Value(crate::scene::Quantity::Coverage);
+    });
+    sandbox.show_beside(&[Way::Before]).unwrap();
+    settle(&mut sandbox);
+    sandbox.update_touching().unwrap();
+    let (bodies, arena) = sandbox.beside_bodies(0).unwrap();
+    let arena = arena.read().unwrap();
+    let is_there =
+        |body: &crate::render::RenderBody| arena.slot(&body.shape.as_octree().unwrap().forest).is_some();
+    assert!(!bodies.is_empty() && bodies.iter().all(is_there));
+}

@@ -1,4 +1,4 @@
-//! What colours mean: something that pictures show by themselves, or a quantity of the bodies.
+//! What colours mean: something that pictures show by themselves, or a quantity of bodies or of their voxels.
 //!
 //! In: a name of a scene file, a command or a panel. Out: the choice.
 

@@ -4,7 +4,10 @@
 //! copy has the form of its shape, so that cores and passes draw it as any other. A mesh has no voxels on its surface: its copy
 //! is grey all over.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -32,7 +35,7 @@ pub struct LeafColors {
 }
 
 /// The copy of a forest that is being coloured: the forest, the trees that are done, and the copy.
-type Coloured = (Arc<Forest>, Vec<u32>, Forest);
+type Coloured = (Arc<Forest>, BTreeSet<u32>, Forest);
 
 impl LeafColors {
     /// Copies of the shapes by which bodies are drawn, each coloured once. Colours of numbers reach from the least value to the
@@ -111,12 +114,22 @@ fn values(quantity: Quantity, place: &BodyPlace<'_>, shape: &Arc<Shape>) -> Vec<
 fn copied(painter: &Painter, valued: Vec<(Arc<Shape>, Vec<f64>)>) -> Vec<(Arc<Shape>, Arc<Shape>)> {
     let mut forests: Vec<Coloured> = Vec::new();
     let mut at: Vec<Option<usize>> = Vec::with_capacity(valued.len());
-    for (shape, values) in &valued {
+    // By forest and tree: the shapes, by their numbers, whose values differ.
+    let mut unlike: BTreeMap<(usize, u32), Vec<usize>> = BTreeMap::new();
+    for (number, (shape, values)) in valued.iter().enumerate() {
         let Some(octree) = octree_of(shape) else {
             at.push(None);
             continue;
         };
-        // Pieces of a break share a forest, and so do equal objects, which have one tree.
+        // Equal objects share a tree, too. Hundreds of bricks have one copy, unless their values differ.
+        let others = unlike.entry((Arc::as_ptr(&octree.forest).addr(), octree.tree)).or_default();
+        let is_alike = |other: &&usize| valued.get(**other).is_some_and(|(_, known)| alike(known, values));
+        if let Some(other) = others.iter().find(is_alike) {
+            at.push(at.get(*other).copied().flatten());
+            continue;
+        }
+        others.push(number);
+        // Pieces of a break share a forest, of which each has a tree.
         let is_free = |(forest, done, _): &Coloured| {
             Arc::ptr_eq(forest, &octree.forest) && !done.contains(&octree.tree)
         };
@@ -124,11 +137,11 @@ fn copied(painter: &Painter, valued: Vec<(Arc<Shape>, Vec<f64>)>) -> Vec<(Arc<Sh
         if place == forests.len() {
             let forest = Arc::clone(&octree.forest);
             let copy = Forest::clone(&forest);
-            forests.push((forest, Vec::new(), copy));
+            forests.push((forest, BTreeSet::new(), copy));
         }
         at.push(Some(place));
         let Some((_, done, copy)) = forests.get_mut(place) else { continue };
-        done.push(octree.tree);
+        done.insert(octree.tree);
         for (leaf, value) in octree.leaves().zip(values) {
             let color = if value.is_finite() { painter.color(*value) } else { NO_VALUE };
             if let Some(word) = copy.leaves.colors.get_mut(leaf) {
@@ -151,6 +164,11 @@ fn copied(painter: &Painter, valued: Vec<(Arc<Shape>, Vec<f64>)>) -> Vec<(Arc<Sh
     };
     let made: Vec<Arc<Shape>> = valued.iter().map(|(shape, _)| shape).zip(at).map(copy).collect();
     valued.into_iter().map(|(shape, _)| shape).zip(made).collect()
+}
+
+/// Whether two lists have the same numbers, bit for bit, since what has no value is no number.
+fn alike(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
 }
 
 /// A mesh in the colour of what has no value.
@@ -218,6 +236,29 @@ mod tests {
         let used = arena.used_bytes();
         made.upload(&mut arena).unwrap();
         assert_eq!(arena.used_bytes(), used);
+    }
+
+    /// Equal objects are drawn by one copy of their octree where their values are equal, and by two where these differ.
+    #[test]
+    fn equal_objects_with_equal_values_share_a_copy() {
+        let object = Object::open("builtin:box", 4).unwrap();
+        let octree = object.shape.as_octree().unwrap();
+        let again = || Arc::new(Shape::octree(octree.clone(), object.shape.density(), *object.shape.look()));
+        let shapes = [again(), again()];
+        let objects = [0];
+        for (seeds, is_shared) in [([[900; 3]; 2], true), ([[900; 3], [9000; 3]], false)] {
+            let bodies = shapes.iter().zip(&seeds).map(|(shape, seed)| {
+                let seeds = std::slice::from_ref(seed);
+                let seeds = SeedSet { seeds, objects: &objects, impact: None, grid: None };
+                (BodyPlace { seeds: Some(seeds), ..BodyPlace::of(shape) }, vec![Arc::clone(shape)])
+            });
+            let made = LeafColors::new(Quantity::SeedDistance, Scale::default(), bodies);
+            let place = Standing { h: 1.0, origin: DVec3::ZERO };
+            let [a, b] = [0, 1]
+                .map(|k: usize| made.dressed(place.body(Arc::clone(&shapes[k]), 0, glam::Vec3::ZERO)).shape);
+            let [a, b] = [&a, &b].map(|shape| &shape.as_octree().unwrap().forest);
+            assert_eq!(Arc::ptr_eq(a, b), is_shared);
+        }
     }
 
     #[test]

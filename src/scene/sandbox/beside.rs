@@ -74,8 +74,9 @@ impl Sandbox {
     #[must_use]
     pub fn beside_bodies(&self, column: usize) -> Option<(Vec<RenderBody>, &Arc<RwLock<Arena>>)> {
         let column = self.beside.columns().get(column)?;
-        // Selections refer to the document's body ids, not the view's.
-        let look = Appearance { selected: Arc::default(), ..self.look() };
+        // Selections refer to the document's body ids, not the view's, and copies of shapes in the colours of their voxels
+        // are in the document's octrees alone: by them a view that mirrors the document would draw nothing.
+        let look = Appearance { selected: Arc::default(), leaves: None, ..self.look() };
         let is_alone = self.document.tuning().view.inside.only && column.overlay().is_some();
         let bodies = if is_alone { Vec::new() } else { column.render_bodies(&look, self.beside.pinned()) };
         Some((bodies, column.stage().arena()))

@@ -13,8 +13,8 @@ use crate::{
     gpu::GpuError,
     render::{BodySeams, Clips, Overlay, RenderBody, RenderOptions},
     scene::{
-        Aim, Coloring, Legend, LookingReport, Pin, PreviewMode, PreviewReport, ScenePick, Shot, ShotLook,
-        StepFigures, Touching, Tuning,
+        Aim, Coloring, LeafColors, Legend, LookingReport, Pin, PreviewMode, PreviewReport, ScenePick, Shot,
+        ShotLook, StepFigures, Touching, Tuning,
         coloring::BodyColors,
         document::Document,
         looking,
@@ -99,8 +99,10 @@ impl Sandbox {
     pub fn shot_look(&self, shot: &Shot) -> ShotLook {
         let tuning = self.document.tuning();
         let look = ShotLook::new(shot, &tuning.view, &tuning.slices, (&self.breaks, self.stress.known()));
-        let mut arena = self.stage.arena().write().unwrap_or_else(PoisonError::into_inner);
-        match look.leaves().map_or(Ok(()), |leaves| leaves.upload(&mut arena)) {
+        let upload = |leaves: &LeafColors| {
+            leaves.upload(&mut self.stage.arena().write().unwrap_or_else(PoisonError::into_inner))
+        };
+        match look.leaves().map_or(Ok(()), upload) {
             Ok(()) => look,
             Err(error) => {
                 tracing::warn!("voxels keep their own colours in the film: {error}");

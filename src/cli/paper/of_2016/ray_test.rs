@@ -27,6 +27,7 @@ use crate::{
         },
         signals,
     },
+    provenance::quoted,
     svo::morton,
 };
 
@@ -96,9 +97,9 @@ pub fn inner(work: &mut Work<'_>) -> Result<Made, CliError> {
         None => Vec::from(SHAPES.map(|name| (name, PathBuf::from(name)))),
     };
     if let Some(own) = own {
-        let line =
-            format!("kintsugi paper 2016 section-3.2 --mesh {} --level {level} --out papers", own.name);
-        made.commands.push(line);
+        let mesh = quoted(&own.name);
+        made.commands
+            .push(format!("kintsugi paper 2016 section-3.2 --mesh {mesh} --level {level} --out papers"));
     }
     for name in MESHES.iter().copied().filter(|_| own.is_none()) {
         match work.meshes().find(name) {
