@@ -88,6 +88,7 @@ pub fn figures(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError
     let settings = world.settings.sane();
     let (mut report, mut clock) = (StepReport::default(), StageClock::new());
     report.deepest = deepest(&world.manifolds);
+    report.resting = world.manifolds.iter().map(|m| m.points.len()).sum();
     fill(&mut report, world, &settings);
     measure(&mut report, world, gpu, &mut clock)?;
     Ok(report)

@@ -417,7 +417,8 @@ fn a_view_at_another_level_breaks_as_a_document_of_that_level_does() {
         strike_pinned(&mut sandbox, hit);
         settle(&mut sandbox);
         let told = broken(&sandbox.columns()[1]);
-        assert!(told.differing.is_some_and(|[both, ..]| both > 0) && told.counted_at == Some(level.min(5)));
+        let compared = (told.differing, told.counted_at);
+        assert!(compared.0.is_some_and(|[both, ..]| both > 0) && compared.1 == Some(level.min(5)), "{compared:?}");
 
         let record = sandbox.breaks().records().next_back().unwrap().1;
         let (pattern, grid) = (record.pattern.clone().unwrap(), record.grid.unwrap());

@@ -358,7 +358,9 @@ mod tests {
         let mut arena = Arena::new(&Compute::Cpu).unwrap();
         let broken = struck.break_by(params, (&mut arena, &Passes::default()), Cancel::never())?;
         assert_eq!(struck.drawn(&broken, 0.25).len(), broken.parts.len());
-        Ok(broken.parts.iter().map(|part| part.shape.mass().volume_m3).collect())
+        let mut volumes: Vec<f64> = broken.parts.iter().map(|part| part.shape.mass().volume_m3).collect();
+        volumes.sort_by(|a, b| b.total_cmp(a));
+        Ok(volumes)
     }
 
     /// Volumes of a sandbox's bodies, m^3, the largest first.

@@ -118,7 +118,7 @@ pub fn fragment(work: &mut Work<'_>) -> Result<Made, CliError> {
     work.write("fragment.svg", &drawn(&all, parts).svg())?;
     let mut table = Table::new(
         "The bytes of the fragment",
-        &["part", "surface", "holds", "from byte", "bytes", "items", "bytes an item", "published"],
+        &["part", "surface", "holds", "from byte", "bytes", "items", "bytes an item", "in the paper"],
     );
     for (part, k) in parts.iter().zip(1..) {
         let each = part.bytes as f64 / part.items.max(1) as f64;
