@@ -59,7 +59,7 @@ impl Object {
         json::serialized(py, &self.0.health)
     }
 
-    /// list of str : Warnings of the reader and of voxelising.
+    /// list of str : Warnings of the reader; what voxelising found stands in `health["notes"]`.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.0.warnings.clone()

@@ -28,8 +28,12 @@ use crate::{
 
 /// Size of the first window where the screen has room for it, points.
 const FIRST_SIZE: [f64; 2] = [1280.0, 800.0];
-/// The panels need this much, points.
+/// The panels need this much, points. In a smaller window points shrink, see [`zoom_of`].
 const LEAST_SIZE: [f64; 2] = [640.0, 480.0];
+/// A screen with less room than this is no screen, but a system that tells nothing useful, points.
+const LEAST_ROOM: f64 = 200.0;
+/// Points shrink to this share at most, and stay legible.
+const LEAST_ZOOM: f64 = 0.5;
 /// Share of the screen's width that the first window takes at most.
 const SCREEN_WIDTH: f64 = 0.92;
 /// Height of the screen that a title bar and the desktop's own bars take, points.
@@ -47,7 +51,13 @@ const MOST_LOSSES: usize = 5;
 fn first_size(screen: Option<[f64; 2]>) -> [f64; 2] {
     let [width, height] = screen.unwrap_or([f64::INFINITY; 2]);
     let room = [width * SCREEN_WIDTH, height - BARS];
-    std::array::from_fn(|i| FIRST_SIZE[i].min(room[i]).max(LEAST_SIZE[i]))
+    std::array::from_fn(|i| if room[i] < LEAST_ROOM { LEAST_SIZE[i] } else { FIRST_SIZE[i].min(room[i]) })
+}
+
+/// Size of a point, as a share of the system's, in a window of this size in the system's points: below 1 where the
+/// panels would not fit otherwise, as on a screen of 1366 x 768 pixels at twice the scale.
+fn zoom_of(size: [f64; 2]) -> f32 {
+    (size[0] / LEAST_SIZE[0]).min(size[1] / LEAST_SIZE[1]).clamp(LEAST_ZOOM, 1.0) as f32
 }
 
 /// The winit application.
@@ -79,6 +89,8 @@ struct Shown {
     egui: egui_winit::State,
     adapter: String,
     title: String,
+    /// What [`zoom_of`] said last.
+    zoom: f32,
     /// Whether this handler requested the next frame, rather than the window system.
     has_asked: bool,
 }
@@ -130,9 +142,11 @@ impl Handler {
                     let LogicalSize { width, height } = monitor.size().to_logical(monitor.scale_factor());
                     [width, height]
                 });
+                let first = first_size(screen);
+                let least: [f64; 2] = std::array::from_fn(|i| LEAST_SIZE[i].min(first[i]));
                 attributes
-                    .with_inner_size(LogicalSize::<f64>::from(first_size(screen)))
-                    .with_min_inner_size(LogicalSize::<f64>::from(LEAST_SIZE))
+                    .with_inner_size(LogicalSize::<f64>::from(first))
+                    .with_min_inner_size(LogicalSize::<f64>::from(least))
             }
         };
         let window = events.create_window(attributes).map_err(|e| AppError::Window(e.to_string()))?;
@@ -155,7 +169,7 @@ impl Handler {
             Some(gpu.limits.max_texture_dimension_2d as usize),
         );
         let adapter = gpu.describe();
-        Shown { window, gpu, presenter, egui, adapter, title: String::new(), has_asked: false }
+        Shown { window, gpu, presenter, egui, adapter, title: String::new(), zoom: 1.0, has_asked: false }
     }
 
     fn frame(&mut self, events: &ActiveEventLoop) {
@@ -251,6 +265,13 @@ impl Shown {
         let start = Instant::now();
         let context = self.egui.egui_ctx().clone();
         self.presenter.follow(&self.window);
+        let scale = self.window.scale_factor();
+        let zoom = zoom_of(self.presenter.size().map(|side| f64::from(side) / scale));
+        if zoom != self.zoom {
+            // Before the input is taken, which is in points. A zoom of the user's own (Ctrl and +) lasts until then.
+            context.options_mut(|options| options.zoom_factor = zoom);
+            self.zoom = zoom;
+        }
         let input = self.egui.take_egui_input(&self.window);
         let mut out = UiOutput::default();
         let timings: Vec<_> = session.renderer.as_ref().map(|r| r.timings().to_vec()).unwrap_or_default();
@@ -475,8 +496,10 @@ mod tests {
             ([1366.0, 768.0], 698.0),
             // 1080p at 150 %.
             ([1280.0, 720.0], 650.0),
-            // 1080p at 200 %: no less than the panels need.
-            ([960.0, 540.0], 480.0),
+            // 1080p at 200 %.
+            ([960.0, 540.0], 470.0),
+            // 1366 x 768 at 200 %.
+            ([683.0, 384.0], 314.0),
         ] {
             let size = first_size(Some(screen));
             assert_eq!(size[1], height, "{screen:?}");
@@ -485,5 +508,15 @@ mod tests {
         }
         // Some systems tell nothing useful of a screen.
         assert_eq!(first_size(Some([0.0, 0.0])), LEAST_SIZE);
+    }
+
+    #[test]
+    fn the_panels_have_the_points_that_they_need_in_any_window() {
+        for screen in [[2560.0, 1440.0], [1366.0, 768.0], [960.0, 540.0], [683.0, 384.0]] {
+            let size = first_size(Some(screen));
+            let points = size.map(|side| side / f64::from(zoom_of(size)));
+            assert!((0..2).all(|i| points[i] > LEAST_SIZE[i] - 0.01), "{points:?} on {screen:?}");
+        }
+        assert_eq!((zoom_of(FIRST_SIZE), zoom_of(LEAST_SIZE), zoom_of([1.0, 1.0])), (1.0, 1.0, 0.5));
     }
 }

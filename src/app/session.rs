@@ -99,6 +99,8 @@ pub struct Session {
     crack_pictures: crack_picture::CrackPictures,
     sheet: sheet::Sheet,
     settings: Settings,
+    /// Mesh files about whose units and axes this session has asked, the one that is open last.
+    asked_of: Vec<String>,
     tour: bool,
 }
 
@@ -136,6 +138,7 @@ impl Session {
             crack_pictures: crack_picture::CrackPictures::default(),
             sheet: sheet::Sheet::default(),
             settings: Settings::default(),
+            asked_of: Vec::new(),
             tour: false,
         }
     }
@@ -287,6 +290,7 @@ impl Session {
                 self.forget_export_object();
                 let lines = self.sandbox.as_ref().map(Sandbox::stand_ins).unwrap_or_default();
                 lines.into_iter().for_each(|line| self.say(NoticeKind::Remark, line));
+                self.ask_of_import();
             }
             Some(Ok(Some(Arrived::Broke | Arrived::Thrown))) => {
                 self.hint = false;
@@ -453,7 +457,9 @@ impl Session {
             | Command::Place(_)
             | Command::PutOnFloor(_)
             | Command::SetLevel(_)
-            | Command::SetImport { .. } => self.arrange(&command),
+            | Command::SetImport { .. }
+            | Command::TakeAs(..)
+            | Command::StandUp(..) => self.arrange(&command),
             Command::SelectAt { .. }
             | Command::SelectIn { .. }
             | Command::Select(_)

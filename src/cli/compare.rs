@@ -24,9 +24,12 @@ use crate::{
 use super::{
     CliError,
     fracture::PatternArgs,
-    input::{Object, about, load_object},
+    input::{Object, about},
     progress::Reporter,
 };
+
+/// Default leaf level.
+const LEVEL: u32 = 7;
 
 #[derive(Args)]
 pub struct CompareArgs {
@@ -34,9 +37,9 @@ pub struct CompareArgs {
     compute: super::ComputeArgs,
     /// Mesh file, or builtin:NAME
     file: PathBuf,
-    /// Octree level of the octree methods
-    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(super::LEVELS))]
-    level: u32,
+    /// Octree level of the octree methods [default: 7; of a VOX file the lowest that holds its own voxels]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(super::LEVELS))]
+    level: Option<u32>,
     /// Methods to compare, the one that others are measured by first [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = super::fracture::parse_method)]
     methods: Vec<MethodId>,
@@ -111,11 +114,14 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     if args.pattern.names_method() {
         return Err(CliError::Input("compare takes --methods, a list, and not --method".into()));
     }
-    args.compute.takes(args.level)?;
-    let seeds = args.pattern.check(args.level)?;
+    let (up, measures) = (args.pattern.up, &args.pattern.measures);
+    let measured = measures.measure((&args.file, up), (args.level, LEVEL), &reporter)?;
+    let level = measured.level;
+    args.compute.takes(level)?;
+    let seeds = args.pattern.check(level)?;
     args.json.iter().try_for_each(|file| super::check_place("--json", file, &[&args.file]))?;
     args.picture.iter().try_for_each(|file| super::check_picture_place("--picture", file, &[&args.file]))?;
-    let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
+    let object = measured.object(&reporter)?;
     let compute = args.compute.open(&reporter)?;
     let passes = Passes::default();
     Fracturer::shared(&passes, &compute)?;
@@ -126,7 +132,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     let all_methods = || methods().into_iter().map(MethodEntry::id).collect();
     let compared: Vec<MethodId> = if args.methods.is_empty() { all_methods() } else { args.methods.clone() };
     for method in &compared {
-        let mut plan = object.plan(&args.pattern.fracture(args.level, seeds.clone()))?;
+        let mut plan = object.plan(&args.pattern.fracture(level, seeds.clone()))?;
         plan.params = plan.params.by(*method, plan.params.surface);
         let mut runs = Vec::new();
         let mut refused = None;
@@ -155,7 +161,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     let first = args.pattern.params();
     let results = Results {
         file: args.file.display().to_string(),
-        level: args.level,
+        level,
         seeds: first.seed_count(),
         rng: first.rng,
         repeat: args.repeat,
@@ -299,7 +305,7 @@ fn picture(
     };
     let mut renderer = Renderer::new(compute)?;
     let rgba = reporter.stage("draw", |_| draw(compute, &mut renderer, &still))?;
-    let scene = super::render::mesh_scene(&object.file, args.level, &args.pattern).to_text();
+    let scene = super::render::mesh_scene(&object.file, object.grid.level, &args.pattern).to_text();
     let provenance = crate::provenance::of_mesh(object.mesh.digest(), args.pattern.up);
     let signature = Signature::new(compute.ran_on(), provenance, scene);
     write_signed(file, args.size, &rgba, &signature)?.iter().for_each(|note| reporter.warn(note));

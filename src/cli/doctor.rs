@@ -1,10 +1,10 @@
-//! `kintsugi doctor`: the backend, the adapter and its limits, and what will be slow and why.
+//! `kintsugi doctor`: all adapters, the backend, the adapter in use and its limits, and what will be slow and why.
 
 use std::fmt::Write;
 
 use crate::{
     compute::Compute,
-    gpu::{Gpu, GpuError},
+    gpu::{AdapterEntry, Gpu, GpuError, adapters},
     svo::Node,
 };
 
@@ -13,14 +13,16 @@ use super::CliError;
 /// Prints the description, then tests the adapter, if there is one.
 ///
 /// # Errors
-/// [`GpuError`] of an adapter that opens and does not work.
+/// [`GpuError`] of an adapter that opens and does not work, and of a chosen one that there is not.
 pub fn run() -> Result<(), CliError> {
     super::print(&format!("kintsugi {}\n", env!("CARGO_PKG_VERSION")));
     let opened = Gpu::headless();
     super::print(&display());
+    super::print(&list(&adapters()));
     super::print(&stages(opened.as_ref().ok()));
     let gpu = match opened {
         Ok(gpu) => gpu,
+        Err(error @ GpuError::NoSuchAdapter { .. }) => return Err(error.into()),
         Err(error) => {
             super::print(&format!("adapter: none ({error})\n"));
             return Ok(());
@@ -31,6 +33,18 @@ pub fn run() -> Result<(), CliError> {
     works(&gpu)?;
     super::print("passes: a buffer was copied to the adapter and back\n");
     Ok(())
+}
+
+/// The adapters, a line each, with the numbers by which `--adapter` takes them.
+fn list(all: &[AdapterEntry]) -> String {
+    let lines = all.iter().enumerate().map(|(i, one)| format!("  {i}: {one}\n"));
+    match all.len() {
+        0 => String::new(),
+        count => format!(
+            "adapters: {count}; --adapter takes a number or a part of a name\n{}",
+            lines.collect::<String>()
+        ),
+    }
 }
 
 /// The default backend, and why.

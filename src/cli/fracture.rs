@@ -9,9 +9,10 @@ use crate::{
     export::{Aside, Format, FormatEntry, MeshKind, Needs},
     facade::{Engine, Error, Export, Fracture, finish, unit},
     fracture::{
-        FractureParams, Interior, Labelling, MAX_SEEDS, MethodId, Preset, SeedSource, SmallRule, Smallest,
+        FractureParams, Interior, Labelling, MAX_SEEDS, Material, MethodId, Preset, SeedSource, SmallRule,
+        Smallest,
     },
-    mesh::Up,
+    mesh::{self, Up, format_of},
     scene::{MaterialPreset, presets::preset_of, read_seeds},
 };
 
@@ -19,7 +20,8 @@ use super::{
     CliError,
     crack::CrackArgs,
     handing_over::HandoverArgs,
-    input::{about, is_scene, load_object},
+    input::{about, is_scene},
+    measures::MeasureArgs,
     options::{Numbers, choice, formats, refused},
     overlay_files::OverlayArgs,
     progress::Reporter,
@@ -35,9 +37,10 @@ pub struct FractureArgs {
     /// Folder for report.json, voxels.npz and the meshes; made if it is not there
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Octree level: 2^N voxels along the longest side; 11 and 12 on the cores alone
-    #[arg(long, value_name = "N", default_value_t = LEVEL, value_parser = clap::value_parser!(u32).range(super::LEVELS))]
-    level: u32,
+    /// Octree level: 2^N voxels along the longest side; 11 and 12 on the cores alone [default: 8; of a VOX file the lowest
+    /// that holds its own voxels]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(super::LEVELS))]
+    level: Option<u32>,
     #[command(flatten)]
     pattern: PatternArgs,
     #[command(flatten)]
@@ -72,6 +75,8 @@ pub struct PatternArgs {
     /// other options mean the turned mesh
     #[arg(long, value_name = "AXIS", default_value = "y", hide_possible_values = true, value_parser = choice::<Up>())]
     pub up: Up,
+    #[command(flatten)]
+    pub measures: MeasureArgs,
     /// Where the object is hit, in the mesh's units [default: where the -Z axis through the centre meets it]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = super::parse_point)]
     pub impact: Option<DVec3>,
@@ -89,8 +94,8 @@ pub struct PatternArgs {
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_option)]
     options: Vec<(String, f64)>,
     /// Where the Voronoi seeds lie: on spheres round the impact; uniform; clustered; radial, as a pane of
-    /// glass breaks; grain, as wood; inward, between the surface and the middle (Chlubna); bricks, hexagons or slabs, which
-    /// fill the bounds [default: spheres]
+    /// glass breaks; grain, as wood; inward, between the surface and the middle (Chlubna); bricks, hexagons, slabs or a
+    /// lattice of boxes, which fill the bounds [default: spheres]
     #[arg(long, value_name = "NAME", hide_possible_values = true, value_parser = choice::<Preset>())]
     pattern: Option<Preset>,
     /// Number of Voronoi seeds, shared out over the spheres [default: 40]
@@ -102,7 +107,7 @@ pub struct PatternArgs {
     /// Radii of the spheres (or rings) round the impact, as fractions of the longest side [default: 0.1,0.25,0.5,0.9]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = super::parse_positive)]
     radii: Vec<f64>,
-    /// Seeds of each sphere, one number a radius, instead of --seeds
+    /// Seeds of each sphere, one number a radius, instead of --seeds; of a lattice the cells along x, y and z
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', conflicts_with = "seeds")]
     counts: Vec<u32>,
     #[command(flatten)]
@@ -150,7 +155,7 @@ impl FractureArgs {
 
     /// Whether level and pattern have their defaults.
     pub fn breaks_by_default(&self) -> bool {
-        self.level == LEVEL && self.pattern.is_default()
+        self.level.is_none_or(|level| level == LEVEL) && self.pattern.is_default()
     }
 }
 
@@ -158,7 +163,7 @@ impl PatternArgs {
     /// Whether all options have their defaults.
     pub fn is_default(&self) -> bool {
         let told = self.impact.is_some() || self.direction.is_some() || self.seeds_file.is_some();
-        let told = told || !self.up.is_y();
+        let told = told || !self.up.is_y() || !self.measures.is_default();
         !told && self.generations == 1 && self.params() == FractureParams::default()
     }
 
@@ -189,6 +194,11 @@ impl PatternArgs {
         self.method.is_some()
     }
 
+    /// Whether anything says what crack faces show.
+    pub fn names_interior(&self) -> bool {
+        self.interior.is_some() || self.preset.is_some()
+    }
+
     /// The parameters that the options give, over those of the preset.
     pub fn params(&self) -> FractureParams {
         let base =
@@ -199,7 +209,9 @@ impl PatternArgs {
         let preset = self.pattern.unwrap_or(base.preset);
         // Any of these three options overrides the preset's number of seeds or pieces.
         let says_how_many = self.seeds.is_some() || !self.counts.is_empty() || self.pieces.is_some();
-        let counts = match (says_how_many || !preset.has_radii(), self.radii.is_empty()) {
+        let counts_otherwise =
+            !preset.has_counts() || preset.has_radii() != base.preset.has_radii() || says_how_many;
+        let counts = match (counts_otherwise, self.radii.is_empty()) {
             (false, true) => base.counts,
             _ => self.counts.clone(),
         };
@@ -266,10 +278,13 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     if let Some(option) = args.scene.given() {
         return Err(CliError::Input(format!("{option} is for scenes; leave it out, or give a .toml file")));
     }
-    args.compute.takes(args.level)?;
-    let seeds = args.pattern.check(args.level)?;
+    let (up, measures) = (args.pattern.up, &args.pattern.measures);
+    let measured = measures.measure((&args.file, up), (args.level, LEVEL), &reporter)?;
+    let level = measured.level;
+    args.compute.takes(level)?;
+    let seeds = args.pattern.check(level)?;
     let params = args.pattern.params();
-    args.overlays.check(args.level, &params)?;
+    args.overlays.check(level, &params)?;
     let method = params.method;
     let of_voxels = args.format.iter().find(|format| format.needs == Needs::Voxels);
     if let Some(format) = of_voxels.filter(|_| !method.entry().of_voxels) {
@@ -278,9 +293,13 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
             "--format {format}: what the method {method} makes has no voxels; leave {format} out, or take the method octree"
         )));
     }
-    let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
+    let object = measured.object(&reporter)?;
     let export = args.export();
-    let mut how = args.pattern.fracture(args.level, seeds);
+    let mut how = args.pattern.fracture(level, seeds);
+    if format_of(&args.file) == Some(mesh::Format::Vox) && !args.pattern.names_interior() {
+        // The inside of a voxel model has one colour, as its artist would give it.
+        how.params.interior.material = Material::Plain;
+    }
     export.join_crumbs(&mut how.params);
     let plan = object.plan(&how)?;
     // An impossible pattern is rejected here, while that costs nothing.

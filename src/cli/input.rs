@@ -1,11 +1,11 @@
 //! Reads FILE as an object through [`crate::import`], with stages, warnings and one-line errors. Uses no GPU.
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use crate::{
     files::as_text,
     import::{ReadMesh, read},
-    mesh::Up,
+    mesh::HealthReport,
     scene::{ReadScene, Scene, load_scene_file},
 };
 
@@ -49,20 +49,22 @@ pub fn load_mesh(file: &Path, reporter: &Reporter) -> Result<ReadMesh, CliError>
     Ok(mesh)
 }
 
-/// Reads a mesh, turns it upright and voxelises it.
-///
-/// # Errors
-/// [`CliError::Input`].
-pub fn load_object(file: &Path, up: Up, level: u32, reporter: &Reporter) -> Result<Object, CliError> {
-    voxelise(&load_mesh(file, reporter)?.stood_up(up), level, reporter)
-}
-
-/// Voxelises a mesh.
+/// Voxelises a mesh; findings about it become warnings, as they stand in report and window.
 ///
 /// # Errors
 /// [`CliError::Input`].
 pub fn voxelise(mesh: &ReadMesh, level: u32, reporter: &Reporter) -> Result<Object, CliError> {
-    Object::of(mesh, level, reporter).map_err(|error| about(Path::new(&mesh.file), error))
+    let object = Object::of(mesh, level, reporter).map_err(|error| about(Path::new(&mesh.file), error))?;
+    tell_findings([(mesh.file.as_str(), &object.health)], reporter);
+    Ok(object)
+}
+
+/// Tells of the findings about meshes, each by its file, and of equal ones once.
+pub fn tell_findings<'a>(meshes: impl IntoIterator<Item = (&'a str, &'a HealthReport)>, reporter: &Reporter) {
+    let lines = meshes
+        .into_iter()
+        .flat_map(|(file, health)| health.notes.iter().map(move |note| format!("{file}: {note}")));
+    lines.collect::<BTreeSet<String>>().iter().for_each(|line| reporter.warn(line));
 }
 
 /// Reads a scene and every mesh that it names, so that a bad mesh is rejected early. A mesh file becomes a scene in

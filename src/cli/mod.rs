@@ -18,6 +18,7 @@ mod frames;
 mod handing_over;
 mod options;
 mod input;
+mod measures;
 mod overlay_files;
 mod paper;
 mod playing;
@@ -51,7 +52,7 @@ use crate::{
     export::ExportError,
     facade,
     fracture::{FractureError, PatternError},
-    gpu::GpuError,
+    gpu::{AdapterChoice, GpuError, Power},
     scene::overlays::OverlayFileError,
     svo::{MAX_LEVEL, MAX_PASSES_LEVEL},
 };
@@ -90,6 +91,7 @@ impl CliError {
             | Self::Gpu(
                 GpuError::TooLarge { .. }
                 | GpuError::OutOfMemory { .. }
+                | GpuError::NoSuchAdapter { .. }
                 | GpuError::TooFine { .. }
                 | GpuError::Crowded { .. },
             ) => 2,
@@ -183,6 +185,10 @@ struct Cli {
     /// Lets scenes name files, and meshes materials, textures and buffers, outside their own folder
     #[arg(long, global = true)]
     outside_references: bool,
+    /// Graphics adapter to use: its number or a part of its name, as `kintsugi doctor` lists them; else WGPU_ADAPTER_NAME
+    /// and WGPU_POWER_PREF (low, high, none) decide
+    #[arg(long, global = true, value_name = "NAME")]
+    adapter: Option<String>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -256,6 +262,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError
     if cli.outside_references {
         crate::mesh::allow_references_outside();
     }
+    crate::gpu::choose_adapter(adapter_choice(cli.adapter, |name| std::env::var(name).ok()));
     if cli.command.is_some() {
         signals::watch();
     }
@@ -277,6 +284,17 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError
         Some(Command::Presets(args)) => presets::run(&args),
         Some(Command::Doctor) => doctor::run(),
     }
+}
+
+/// The adapter that the option names, or else the environment, with the names that other programs over wgpu read.
+fn adapter_choice(option: Option<String>, variable: impl Fn(&str) -> Option<String>) -> AdapterChoice {
+    let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
+    let power = match set("WGPU_POWER_PREF").unwrap_or_default().trim().to_lowercase().as_str() {
+        "low" => Power::Low,
+        "none" => Power::Any,
+        _ => Power::High,
+    };
+    AdapterChoice { name: option.or_else(|| set("WGPU_ADAPTER_NAME")), power }
 }
 
 /// The command grammar. A negative number after an option is parsed as its value, so that the error is about the
@@ -439,6 +457,19 @@ mod tests {
     #[test]
     fn the_grammar_is_sound() {
         grammar().debug_assert();
+    }
+
+    #[test]
+    fn the_option_goes_before_the_environment_in_choosing_an_adapter() {
+        let none = |_: &str| None;
+        let set = |name: &str| Some(if name == "WGPU_ADAPTER_NAME" { "radeon" } else { "LOW" }.to_owned());
+        assert_eq!(adapter_choice(None, none), AdapterChoice::default());
+        let named = |name: &str, power| AdapterChoice { name: Some(name.to_owned()), power };
+        assert_eq!(adapter_choice(None, set), named("radeon", Power::Low));
+        assert_eq!(adapter_choice(Some("1".into()), set), named("1", Power::Low));
+        assert_eq!(adapter_choice(None, |_| Some(" ".into())), AdapterChoice::default());
+        let error = CliError::from(GpuError::NoSuchAdapter { wanted: "x".into(), there: "0: y".into() });
+        assert!(error.exit_code() == 2 && error.to_string().contains("0: y"), "{error}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::{
     scene::{ReadScene, Sandbox, SandboxError},
 };
 
-use super::{CliError, progress::Reporter};
+use super::{CliError, input::tell_findings, progress::Reporter};
 
 impl From<SandboxError> for CliError {
     fn from(error: SandboxError) -> Self {
@@ -27,7 +27,10 @@ impl From<SandboxError> for CliError {
 /// # Errors
 /// [`CliError`].
 pub fn open(compute: &Compute, scene: ReadScene, reporter: &Reporter) -> Result<Sandbox, CliError> {
-    Ok(opened(compute, scene, reporter)?)
+    let sandbox = opened(compute, scene, reporter)?;
+    let findings = sandbox.objects().iter().map(|object| (object.scene.file.as_str(), &object.health));
+    tell_findings(findings, reporter);
+    Ok(sandbox)
 }
 
 /// Takes one simulation step and completes the fractures that it started.

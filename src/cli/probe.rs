@@ -12,11 +12,7 @@ use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, Error, FromArgMa
 use glam::DVec3;
 
 use super::{
-    CliError,
-    fracture::PatternArgs,
-    input::{Object, load_object},
-    progress::Reporter,
-    stress_load::StressLoadArgs,
+    CliError, fracture::PatternArgs, input::Object, progress::Reporter, stress_load::StressLoadArgs,
 };
 use crate::{
     compute::Compute,
@@ -34,15 +30,19 @@ use crate::{
     svo::Grid,
 };
 
+/// Default leaf level.
+const LEVEL: u32 = 8;
+
 #[derive(Args)]
 pub struct ProbeArgs {
     #[command(flatten)]
     compute: super::ComputeArgs,
     /// Mesh file, or builtin:NAME
     file: PathBuf,
-    /// Octree level: 2^N voxels along the longest side; 11 and 12 on the cores alone
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(super::LEVELS))]
-    level: u32,
+    /// Octree level: 2^N voxels along the longest side; 11 and 12 on the cores alone [default: 8; of a VOX file the lowest
+    /// that holds its own voxels]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(super::LEVELS))]
+    level: Option<u32>,
     #[command(flatten)]
     places: Places,
     #[command(flatten)]
@@ -180,9 +180,12 @@ fn parse_voxel(text: &str) -> Result<[i64; 3], String> {
 /// [`CliError`].
 pub fn run(args: &ProbeArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
-    args.compute.takes(args.level)?;
+    let (up, measures) = (args.pattern.up, &args.pattern.measures);
+    let measured = measures.measure((&args.file, up), (args.level, LEVEL), &reporter)?;
+    let level = measured.level;
+    args.compute.takes(level)?;
     args.load.check()?;
-    let seeds = args.pattern.check(args.level)?;
+    let seeds = args.pattern.check(level)?;
     let method = args.pattern.params().method;
     if !(method.entry().of_voxels && method.entry().by_seeds) {
         return Err(CliError::Input(format!(
@@ -191,10 +194,10 @@ pub fn run(args: &ProbeArgs) -> Result<(), CliError> {
         )));
     }
     args.out.iter().try_for_each(|file| super::check_place("--out", file, &[&args.file]))?;
-    let object = load_object(&args.file, args.pattern.up, args.level, &reporter)?;
+    let object = measured.object(&reporter)?;
     let places = args.places.0.iter();
     let voxels = places.map(|place| place.voxel(&object.grid)).collect::<Result<Vec<_>, _>>()?;
-    let plan = object.plan(&args.pattern.fracture(args.level, seeds))?;
+    let plan = object.plan(&args.pattern.fracture(level, seeds))?;
     // Of the object before it breaks, which the blow strikes.
     let blow = (plan.impact, object.bounds.size().max_element());
     let solved =

@@ -27,7 +27,7 @@ use super::{
     CliError,
     coloring::{ColoringArgs, Explained, sliced, whole},
     fracture::PatternArgs,
-    input::{Object, about, is_scene, load_object, read_scene},
+    input::{Object, about, is_scene, read_scene},
     playing::{break_the_rest, open, play_until},
     progress::Reporter,
     showing::{ShowArgs, about_labels},
@@ -107,9 +107,10 @@ pub struct RenderArgs {
     /// With --transparent: keep the shadows on the floor, black with what they take away as alpha
     #[arg(long, requires = "transparent")]
     shadows: bool,
-    /// Octree level of a mesh: 2^N voxels along the longest side; 11 and 12 on the cores alone
-    #[arg(long, value_name = "N", default_value_t = LEVEL, value_parser = clap::value_parser!(u32).range(super::LEVELS))]
-    level: u32,
+    /// Octree level of a mesh: 2^N voxels along the longest side; 11 and 12 on the cores alone [default: 8; of a VOX file
+    /// the lowest that holds its own voxels]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(super::LEVELS))]
+    level: Option<u32>,
     /// Break a mesh as `kintsugi fracture` does and draw the pieces, moved apart by X times their distance
     /// from the middle
     #[arg(long, value_name = "X", value_parser = parse_explode)]
@@ -210,7 +211,7 @@ pub fn make(
         if !args.show.is_empty() {
             return Err(about(&args.file, "--show looks into one mesh; give it a mesh or builtin:NAME"));
         }
-        if args.level != LEVEL || !args.pattern.is_default() {
+        if args.level.is_some_and(|level| level != LEVEL) || !args.pattern.is_default() {
             return Err(about(
                 &args.file,
                 "a scene says itself how fine its bodies are and how they break; leave --level and options of patterns \
@@ -223,12 +224,15 @@ pub fn make(
         return Err(about(&args.file, "--seconds plays a scene; give it a .toml file"));
     }
     args.coloring.check_load(args.explode.is_some())?;
-    args.compute.takes(args.level)?;
-    let seeds = args.pattern.check(args.level)?;
-    args.show.check(args.level, &args.pattern.params())?;
-    let object = load_object(&args.file, args.pattern.up, args.level, reporter)?;
+    let (up, measures) = (args.pattern.up, &args.pattern.measures);
+    let measured = measures.measure((&args.file, up), (args.level, LEVEL), reporter)?;
+    let level = measured.level;
+    args.compute.takes(level)?;
+    let seeds = args.pattern.check(level)?;
+    args.show.check(level, &args.pattern.params())?;
+    let object = measured.object(reporter)?;
     if let Some(explode) = args.explode {
-        let plan = object.plan(&args.pattern.fracture(args.level, seeds))?;
+        let plan = object.plan(&args.pattern.fracture(level, seeds))?;
         if plan.params.method.entry().by_seeds {
             object.pattern(&plan)?;
         }
@@ -236,7 +240,7 @@ pub fn make(
     }
     let compute = making.open(compute)?;
     let mut stage = reporter.stage("upload", |_| Stage::of(&compute, &object))?;
-    let plan = object.plan(&args.pattern.fracture(args.level, seeds))?;
+    let plan = object.plan(&args.pattern.fracture(level, seeds))?;
     let seams = match args.seams {
         true => Some(cracks(&compute, &stage, &object, &plan, reporter)?),
         false => None,
@@ -276,7 +280,7 @@ pub fn make(
 
 /// Metadata of a mesh's picture, which include a scene with the mesh and its fracture parameters.
 fn signature(args: &RenderArgs, compute: &Compute, object: &Object) -> Signature {
-    let scene = mesh_scene(&object.file, args.level, &args.pattern);
+    let scene = mesh_scene(&object.file, object.grid.level, &args.pattern);
     let provenance = crate::provenance::of_mesh(object.mesh.digest(), args.pattern.up);
     Signature::new(compute.ran_on(), provenance, scene.to_text())
 }
@@ -334,7 +338,7 @@ fn scene(
     compute: &mut Option<Compute>,
 ) -> Result<Made, CliError> {
     let Making { args, reporter, .. } = *making;
-    let opened = read_scene(&args.file, args.level, &args.coarser, reporter)?;
+    let opened = read_scene(&args.file, LEVEL, &args.coarser, reporter)?;
     let scene = &opened.scene;
     args.coloring.check_scene(scene)?;
     let compute = making.open(compute)?;

@@ -14,7 +14,7 @@ use glam::Vec3;
 use super::{
     CliError,
     fracture::PatternArgs,
-    input::{Object, load_mesh, voxelise},
+    input::{Object, voxelise},
     progress::Reporter,
     render::{mesh_scene, parse_camera, parse_explode},
 };
@@ -35,6 +35,8 @@ use crate::{
     svo::Arena,
 };
 
+/// Default leaf level.
+const LEVEL: u32 = 7;
 /// Most pictures on a sheet.
 const MOST: usize = 256;
 
@@ -79,9 +81,9 @@ pub struct SheetArgs {
     /// Camera instead of a view, as for `render`
     #[arg(long, value_name = "JSON")]
     camera: Option<String>,
-    /// Octree level
-    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(super::LEVELS))]
-    level: u32,
+    /// Octree level [default: 7; of a VOX file the lowest that holds its own voxels]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(super::LEVELS))]
+    level: Option<u32>,
     /// Move pieces apart by X times their distance from the middle
     #[arg(long, value_name = "X", default_value_t = 0.25, value_parser = parse_explode)]
     explode: f64,
@@ -102,8 +104,12 @@ pub struct SheetArgs {
 pub fn run(args: &SheetArgs) -> Result<(), CliError> {
     let camera = args.camera.as_deref().map(parse_camera).transpose()?;
     super::check_picture_place("--out", &args.out, &[&args.file])?;
-    let seeds = args.pattern.check(args.level)?;
-    let variants = variants(args)?;
+    let reporter = Reporter::new(args.json_progress);
+    let (up, measures) = (args.pattern.up, &args.pattern.measures);
+    let measured = measures.measure((&args.file, up), (args.level, LEVEL), &reporter)?;
+    let level = measured.level;
+    let seeds = args.pattern.check(level)?;
+    let variants = variants(args, level)?;
     let mut paper = variants::blank(args.size, &args.vary).map_err(CliError::Input)?;
     let [width, height] = paper.size();
     if width.max(height) > LARGEST {
@@ -112,8 +118,7 @@ pub fn run(args: &SheetArgs) -> Result<(), CliError> {
              --size"
         )));
     }
-    let reporter = Reporter::new(args.json_progress);
-    let mesh = load_mesh(&args.file, &reporter)?.stood_up(args.pattern.up);
+    let mesh = measured.mesh(&reporter)?;
     let mut objects: BTreeMap<u32, Object> = BTreeMap::new();
     for variant in &variants {
         if let Entry::Vacant(place) = objects.entry(variant.level) {
@@ -151,7 +156,7 @@ pub fn run(args: &SheetArgs) -> Result<(), CliError> {
         Ok(())
     })?;
     let digest = mesh.mesh.digest();
-    let scene = mesh_scene(&mesh.file, args.level, &args.pattern).to_text();
+    let scene = mesh_scene(&mesh.file, level, &args.pattern).to_text();
     let signature =
         Signature::new(compute.ran_on(), crate::provenance::of_mesh(digest, args.pattern.up), scene);
     let kept = write_signed(&args.out, paper.size(), paper.pixels(), &signature)?;
@@ -161,7 +166,7 @@ pub fn run(args: &SheetArgs) -> Result<(), CliError> {
 }
 
 /// The variants in the order of the sheet: row by row from the top, each from the left.
-fn variants(args: &SheetArgs) -> Result<Vec<Variant>, CliError> {
+fn variants(args: &SheetArgs, level: u32) -> Result<Vec<Variant>, CliError> {
     let count = args.vary.iter().map(|vary| vary.values.len()).fold(1usize, usize::saturating_mul);
     if args.vary.len() > 2 {
         return Err(CliError::Input(
@@ -173,7 +178,7 @@ fn variants(args: &SheetArgs) -> Result<Vec<Variant>, CliError> {
             "the sheet would have {count} pictures; it holds {MOST}, so give fewer values"
         )));
     }
-    let all = variants::variants(&args.pattern.params(), args.level, &args.vary)
+    let all = variants::variants(&args.pattern.params(), level, &args.vary)
         .map_err(|(vary, why)| CliError::Input(format!("--vary {vary}: {why}")))?;
     for variant in &all {
         args.compute.takes(variant.level)?;
@@ -255,7 +260,7 @@ mod tests {
         let command = struck.command(&vary).unwrap();
         let words: Vec<&str> = command.split(' ').map(|word| word.trim_matches('\'')).collect();
         let args = Whole::try_parse_from(&words[1..]).unwrap_or_else(|why| panic!("{command}: {why}")).args;
-        assert_eq!((args.file, args.level, args.vary), ("builtin:box".into(), 4, vary.to_vec()));
+        assert_eq!((args.file, args.level, args.vary), ("builtin:box".into(), Some(4), vary.to_vec()));
         assert_eq!(args.pattern.params(), *struck.params());
         let [impact, direction] = [args.pattern.impact, args.pattern.direction].map(Option::unwrap);
         assert!(impact.is_finite() && direction.z < -0.9, "{impact}, {direction}");

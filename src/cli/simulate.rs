@@ -42,6 +42,8 @@ pub struct SimulateArgs {
     compute: super::ComputeArgs,
     #[command(flatten)]
     coarser: super::input::CoarserArgs,
+    #[command(flatten)]
+    units: super::measures::UnitArgs,
     /// Scene file (.toml), mesh file, or builtin:NAME
     scene: PathBuf,
     /// Simulated time
@@ -266,6 +268,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
     check_measure(args, &reporter)?;
     let mut opened = read_scene(&args.scene, 7, &args.coarser, &reporter)?;
+    args.units.apply(&args.scene, &mut opened)?;
     let scene = &mut opened.scene;
     scene.response = args.response.unwrap_or(scene.response);
     scene.contacts = args.contacts.unwrap_or(scene.contacts);

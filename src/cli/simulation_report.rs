@@ -321,7 +321,7 @@ impl SimulationReport {
                     file: object.scene.file.clone(),
                     vertices: object.mesh.positions.len(),
                     triangles: object.triangles,
-                    warnings: object.warnings.clone(),
+                    warnings: object.warnings.iter().chain(&object.health.notes).cloned().collect(),
                 },
                 mesh_sha256: NamedByDigest(Arc::clone(&object.mesh)),
                 level: object.scene.level,

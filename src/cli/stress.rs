@@ -8,7 +8,7 @@ use clap::Args;
 use glam::DVec3;
 use serde::Serialize;
 
-use super::{CliError, input::load_mesh, parse_point, parse_positive, progress::Reporter};
+use super::{CliError, measures::MeasureArgs, parse_point, parse_positive, progress::Reporter};
 use crate::{
     bodies::structure::StrengthMaterial,
     elastic::{ElasticBody, ElasticError, Load, Material, Settings, Solution, Solver},
@@ -21,7 +21,7 @@ use crate::{
 
 #[derive(Args)]
 pub struct StressArgs {
-    /// Mesh file, or builtin:NAME; its units are metres
+    /// Mesh file, or builtin:NAME; its units are metres unless --units says otherwise
     file: PathBuf,
     /// Which axis of the file points up
     #[arg(long, value_name = "AXIS", value_parser = super::options::choice::<Up>(), default_value = "y")]
@@ -29,9 +29,11 @@ pub struct StressArgs {
     /// Folder for stress.npz and report.json; made if it is not there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Leaf level of the octree, 1 to 10
-    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=10))]
-    level: u32,
+    /// Leaf level of the octree, 1 to 10 [default: 7]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(FINEST)))]
+    level: Option<u32>,
+    #[command(flatten)]
+    measures: MeasureArgs,
     /// Level of the cells, at most that of the leaves [default: 6, or that of coarser leaves]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10))]
     cells: Option<u32>,
@@ -148,6 +150,10 @@ impl Asked {
     }
 }
 
+/// Default leaf level.
+const LEVEL: u32 = 7;
+/// Finest leaf level.
+const FINEST: u32 = 10;
 /// Level of the cells, if the leaves are as fine.
 const USUAL_CELLS: u32 = 6;
 /// The greatest tension is looked for among cells that are solid to at least this share: in slivers of a stepped surface a
@@ -163,14 +169,20 @@ const NAMES: [&str; 2] = ["stress.npz", "report.json"];
 /// [`CliError`].
 pub fn run(args: &StressArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
-    let (level, cells) = (args.level, args.cells.unwrap_or(USUAL_CELLS.min(args.level)));
+    let measured = args.measures.measure((&args.file, args.up), (args.level, LEVEL), &reporter)?;
+    let level = measured.level;
+    if level > FINEST {
+        return Err(CliError::Input(format!(
+            "--voxel takes level {level} of this mesh, and stress is solved for levels up to {FINEST}; give a longer edge"
+        )));
+    }
+    let cells = args.cells.unwrap_or(USUAL_CELLS.min(level));
     if cells > level {
         return Err(CliError::Input(format!(
             "--cells {cells} is finer than --level {level}; lower it or raise --level"
         )));
     }
-    let object =
-        super::input::voxelise(&load_mesh(&args.file, &reporter)?.stood_up(args.up), args.level, &reporter)?;
+    let object = measured.object(&reporter)?;
     let octree = object.octree();
     let material = Material {
         youngs_modulus: args.material.strength().stiffness,
@@ -181,7 +193,8 @@ pub fn run(args: &StressArgs) -> Result<(), CliError> {
     let solution = reporter.stage("solve", |_| solved(args, &body))?.converged()?;
     let mut aside = Aside::begin(&args.out)?;
     aside.spare([args.file.clone()], NAMES)?;
-    let report = report(args, &solution, object.warnings.clone());
+    let findings = object.warnings.iter().chain(&object.health.notes).cloned().collect();
+    let report = report((args, level), &solution, findings);
     let folder = aside.path().to_owned();
     write(&solution, &report, &folder).map_err(|error| aside.moved(error))?;
     aside.finish()?.iter().for_each(|note| reporter.warn(note));
@@ -223,7 +236,7 @@ fn solved(args: &StressArgs, body: &Arc<ElasticBody>) -> Result<Solution, Elasti
     solver.solve(&loads, &Settings::PRECISE, None, Cancel::never())
 }
 
-fn report(args: &StressArgs, solution: &Solution, warnings: Vec<String>) -> Report {
+fn report((args, level): (&StressArgs, u32), solution: &Solution, warnings: Vec<String>) -> Report {
     let body = solution.body();
     let tension = solution.tension();
     let is_solid = |cell: usize| body.cell(cell).is_some_and(|cell| cell.fill >= LEAST_FILL);
@@ -238,7 +251,7 @@ fn report(args: &StressArgs, solution: &Solution, warnings: Vec<String>) -> Repo
         version: VERSION,
         provenance: crate::provenance::here(),
         input: args.file.display().to_string(),
-        level: args.level,
+        level,
         cells_level: body.level(),
         cells: body.len(),
         cells_left_out: body.cells_left_out(),

@@ -27,6 +27,8 @@ pub struct WindowArgs {
     compute: super::ComputeArgs,
     #[command(flatten)]
     coarser: super::input::CoarserArgs,
+    #[command(flatten)]
+    units: super::measures::UnitArgs,
     /// Write what every frame took as CSV, for measuring
     #[arg(long, value_name = "FILE")]
     frame_log: Option<PathBuf>,
@@ -51,6 +53,7 @@ pub fn run(args: &WindowArgs) -> Result<(), CliError> {
     if !is_scene(&file) {
         imports::apply(&mut opened.scene);
     }
+    args.units.apply(&file, &mut opened)?;
     drop(reporter);
     let display = match Display::connect() {
         Ok(display) => display,

@@ -38,6 +38,9 @@ impl Object {
     /// # Errors
     /// [`Error::Fracture`] and [`Error::Gpu`].
     pub fn break_by(&self, engine: &Engine, plan: Plan, observer: &impl Observer) -> Result<Pieces, Error> {
+        if let Some(miss) = self.missed(&plan) {
+            observer.note(&miss);
+        }
         let (compute, passes, method) = (&engine.compute, &*engine.passes, plan.params.method.entry());
         let on_device = compute.gpu().is_some();
         if on_device {

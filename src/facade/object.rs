@@ -2,6 +2,8 @@
 
 use std::{ops::Deref, path::Path, sync::Arc};
 
+use glam::DVec3;
+
 use super::{Error, Fracture, Observer, Quiet, unit};
 use crate::{
     fracture::{
@@ -108,6 +110,21 @@ impl Object {
         })
     }
 
+    /// A warning if the blow of a plan lies further from the object's bounds than the object is long: the pattern is
+    /// drawn round a place where nothing is.
+    #[must_use]
+    pub fn missed(&self, plan: &Plan) -> Option<String> {
+        let (point, long) = (plan.impact.point, self.bounds.size().max_element());
+        let away = point.clamp(self.bounds.low, self.bounds.high).distance(point);
+        (away > long).then(|| {
+            let DVec3 { x, y, z } = point;
+            format!(
+                "the blow at {x}, {y}, {z} misses: it is {away:.3e} units away from the object, which is {long:.3e} long, \
+                 and cracks are drawn round it all the same; hit a point of the object (--impact)"
+            )
+        })
+    }
+
     /// The Voronoi seeds of the first break, before any number of pieces is solved for. Takes milliseconds, so a
     /// pattern that cannot be drawn is found early.
     ///
@@ -136,6 +153,23 @@ impl Object {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_blow_that_misses_by_more_than_the_object_is_told_of() {
+        let object = Object::open("builtin:box", 3).unwrap();
+        let told = |x: f64| {
+            let how = Fracture { impact: Some(DVec3::new(x, 0.5, 0.0)), ..Fracture::new().cells(4) };
+            let plan = object.plan(&how).unwrap();
+            let pieces = object.fracture(&how).unwrap();
+            let report = serde_json::to_string(&pieces.report(&[], Vec::new())).unwrap();
+            let told = object.missed(&plan);
+            assert_eq!(told.is_some(), report.contains("misses"), "{report}");
+            told
+        };
+        assert!(told(0.5).is_none() && told(1.4).is_none());
+        let far = told(50.0).unwrap();
+        assert!(far.starts_with("the blow at 50, 0.5, 0 misses") && far.contains("4.950e1 units"), "{far}");
+    }
 
     #[test]
     fn hostile_triangles_are_refused_or_left_out() {

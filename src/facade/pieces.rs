@@ -11,9 +11,10 @@ use super::{Error, Object, Observer, Quiet};
 use crate::{
     compute::RanOn,
     export::{
-        Assembly, Bond, BrokenObject, ExportPiece, Format, FractureReport, InputReport, MeshKind, Meshes,
-        ParameterReport, Watch,
+        Assembly, Bond, BrokenObject, ExportError, ExportPiece, Format, FractureReport, InputReport,
+        MeshKind, Meshes, ParameterReport, Watch,
         checks::{self, Check},
+        meshes::original::NotOriginal,
         touching::{SurfacePoints, pieces_beyond, sample_surface},
     },
     fracture::generations::Plan,
@@ -121,7 +122,9 @@ impl Pieces {
             formats: formats.iter().map(|format| format.name.to_owned()).collect(),
             ..ParameterReport::of_break(&self.broken, &self.plan, object.grid.level)
         };
-        let read = (InputReport::of(object), object.health.clone());
+        let mut input = InputReport::of(object);
+        input.warnings.extend(object.missed(&self.plan));
+        let read = (input, object.health.clone());
         let made_by = provenance::of_mesh(object.mesh.digest(), object.up);
         FractureReport::new(&self.broken, object.mass.volume, read, self.ran_on.clone(), parameters, checks)
             .made_by(made_by)
@@ -156,15 +159,25 @@ impl Pieces {
             // What a method cut out of the mesh is written as it is, whatever is asked for.
             if !pieces.own_surfaces(mesh.materials.clone()) {
                 pieces.meshes = Meshes::asked(kind);
+                if kind == MeshKind::Smooth {
+                    pieces.dress(None, mesh, 1.0);
+                }
             }
             return Ok(());
         }
-        let cut = observer.stage("cut the mesh", |_| pieces.cut_original(mesh, 1.0, &self.broken));
+        let cut = observer.stage("cut the mesh", |p| pieces.cut_original(mesh, 1.0, &self.broken, p));
         match (cut, kind) {
             (Ok(()), _) => Ok(()),
+            (Err(NotOriginal::Cancelled), _) => Err(ExportError::Cancelled.into()),
             (Err(error), Some(_)) => Err(error.into()),
             (Err(error), None) => {
-                observer.note(&format!("the pieces' meshes are smooth ones: {error}"));
+                pieces.dress(None, mesh, 1.0);
+                let shown = if pieces.dresses.is_empty() {
+                    ""
+                } else {
+                    "; materials and texture coordinates are those of the nearest place of the object's surface"
+                };
+                observer.note(&format!("the pieces' meshes are smooth ones: {error}{shown}"));
                 Ok(())
             }
         }

@@ -3,7 +3,7 @@
 //! In: a scene, and where its stages run. Out: the bodies after each step. Each step waits for the fractures that it
 //! starts, so the same scene gives the same states. The commands open and play scenes by the same functions.
 
-use std::{path::Path, time::Duration};
+use std::{collections::BTreeSet, path::Path, time::Duration};
 
 use super::{Engine, Error, Observer, Quiet};
 use crate::{
@@ -74,6 +74,14 @@ impl Play {
         let read = read.map_err(|(_, error)| error)?;
         notes.iter().for_each(|text| observer.note(text));
         let mut sandbox = opened(engine.compute(), read, observer)?;
+        let findings = sandbox.objects().iter().flat_map(|object| {
+            object.health.notes.iter().map(move |note| format!("{}: {note}", object.scene.file))
+        });
+        // Copies of an object share what was found.
+        for text in findings.collect::<BTreeSet<String>>() {
+            observer.note(&text);
+            notes.push(text);
+        }
         let on_adapter = engine.compute().gpu().is_some();
         sandbox.look_for_contacts(if on_adapter { Narrow::Gpu } else { Narrow::Cpu });
         Ok(Self { sandbox, compute: engine.compute().clone(), steps: 0, notes })

@@ -15,6 +15,7 @@ use crate::{
     mesh::Mesh,
     shape::{Octree, Shape},
     svo::Grid,
+    voxelize::Progress,
 };
 
 /// Shape and mesh of a body.
@@ -147,18 +148,22 @@ impl Cuts {
     }
 
     /// Assigns meshes to the objects of `what`. Objects that cannot be cut get smooth meshes; returns a note for the
-    /// user for each reason.
-    pub fn cut(&self, what: &mut Assembly) -> Vec<String> {
+    /// user for each reason. Where `progress` is cancelled, it stops early, and nothing is of use.
+    pub fn cut(&self, what: &mut Assembly, progress: &Progress) -> Vec<String> {
         let mut notes = Vec::new();
         let mut known: Vec<Meshed> = Vec::new();
         for object in &self.0 {
-            match object.cut() {
+            match object.cut(progress) {
                 Ok(meshes) => {
                     known.extend(meshes);
                     let materials = object.mesh.materials.clone();
                     what.skins.insert(Some(object.object), Skin { materials });
                 }
-                Err(error) => notes.push(format!("object {}: {error}", object.object + 1)),
+                Err(NotOriginal::Cancelled) => return notes,
+                Err(error) => {
+                    what.dress(Some(object.object), &object.mesh, object.meters_per_unit);
+                    notes.push(format!("object {}: {error}", object.object + 1));
+                }
             }
         }
         for piece in &what.pieces {
@@ -188,7 +193,7 @@ fn by_object<'a>(pieces: &[Leaving<'a>]) -> BTreeMap<usize, Vec<Leaving<'a>>> {
 }
 
 impl CutObject {
-    fn cut(&self) -> Result<Vec<Meshed>, NotOriginal> {
+    fn cut(&self, progress: &Progress) -> Result<Vec<Meshed>, NotOriginal> {
         let steps: Vec<CutStep<'_>> = self
             .cuts
             .iter()
@@ -204,8 +209,13 @@ impl CutObject {
                 dropped: cut.dropped.clone(),
             })
             .collect();
-        let mut cut =
-            original::meshes((&self.mesh, self.meters_per_unit), &self.grid, &steps, self.keeps_broken)?;
+        let mut cut = original::meshes(
+            (&self.mesh, self.meters_per_unit),
+            &self.grid,
+            &steps,
+            self.keeps_broken,
+            progress,
+        )?;
         let mesh = |(shape, at): &(Arc<Shape>, Option<(usize, usize)>)| {
             let mesh = match at {
                 Some((step, piece)) => cut.steps.get_mut(*step)?.get_mut(*piece)?.take()?,

@@ -25,7 +25,10 @@ fn scale_of(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> f64 {
 /// Longest side of its mesh, mesh units.
 fn longest_side(one: &Imported) -> f64 {
     // The grid has a margin of one voxel all round, so the longest side is two voxels shorter than the grid.
-    one.grid.h * f64::from(one.grid.side().saturating_sub(2).max(1))
+    let by_grid = one.grid.h * f64::from(one.grid.side().saturating_sub(2).max(1));
+    // The own voxels of a voxel model need not fill the grid.
+    let by_bounds = one.bounds.size().max_element();
+    if by_bounds > 0.0 && by_grid - by_bounds > 0.5 * one.grid.h { by_bounds } else { by_grid }
 }
 
 /// Describes an imported object for the panels.

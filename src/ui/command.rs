@@ -6,7 +6,7 @@ use super::Keymap;
 use crate::{
     bodies::BodyId,
     compute::Choice,
-    mesh::Up,
+    mesh::{Units, Up},
     render::{Axis, Camera},
     scene::{Chart, ExportOrder, MaterialPreset, PieceEdit, Pose, Tuning, Way, variants::SheetOrder},
 };
@@ -117,6 +117,10 @@ pub enum Command {
         /// Length of the object's longest side, m.
         size: f64,
     },
+    /// Import the object of this number with its real length, where its file is in these units.
+    TakeAs(usize, Units),
+    /// Import the object of this number with this axis of its file pointing up.
+    StandUp(usize, Up),
     /// Stop the import.
     CancelImport,
     /// Undo the last change.

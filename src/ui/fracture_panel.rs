@@ -59,6 +59,9 @@ fn by_seeds(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) 
     if params.preset.has_radii() {
         radii(ui, params, out);
     }
+    if params.preset == Preset::Lattice && params.target_pieces.is_none() {
+        lattice(ui, params, out);
+    }
     if params.preset.has_axis() {
         let tip = "The axis of the object that splinters and columns run along, and along which bricks and slabs lie on each \
                    other";
@@ -212,6 +215,7 @@ fn pattern(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
                     "Hexagonal columns along an axis, as basalt cracks; Seeds is how many fill the bounds"
                 }
                 Preset::Slabs => "Slabs across an axis",
+                Preset::Lattice => "Equal boxes along the axes of the object; Seeds is how many fill the bounds",
             };
             let text = egui::RichText::new(preset.name()).small();
             let button = ui.add(egui::Button::selectable(params.preset == preset, text)).on_hover_text(tip);
@@ -219,10 +223,10 @@ fn pattern(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
                 out.name("grain", &button);
             }
             if button.clicked() {
-                params.preset = preset;
-                if !preset.has_radii() {
+                if !(preset.has_radii() && params.preset.has_radii()) && preset != params.preset {
                     params.counts.clear();
                 }
+                params.preset = preset;
             }
         }
         let tip = "Choose a picture whose dark lines are the cracks, as seen along the blow; or drop it on the window";
@@ -280,6 +284,27 @@ fn radii(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
             }
         });
     }
+}
+
+/// Cells of a lattice along each axis, instead of their number in all.
+fn lattice(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
+    let tip = "Give the number of boxes along x, y and z of the object";
+    ui.horizontal(|ui| {
+        label(ui, "Cells", tip);
+        ui.spacing_mut().item_spacing.x = 3.0;
+        let mut each = !params.counts.is_empty();
+        let response = ui.checkbox(&mut each, "along each axis").on_hover_text(tip);
+        out.name("lattice_each", &response);
+        if response.changed() {
+            params.seeds = params.seed_count().clamp(1, MAX_SEEDS);
+            params.counts = if each { vec![3; 3] } else { Vec::new() };
+        }
+        for (count, axis) in params.counts.iter_mut().zip(["x ", "y ", "z "]) {
+            // The product of the three stays within the number of seeds that a pattern may have.
+            let field = egui::DragValue::new(count).range(1..=20).clamp_existing_to_range(false).speed(0.1);
+            ui.add(field.prefix(axis)).on_hover_text(tip);
+        }
+    });
 }
 
 /// The axis of an object that its grain runs along.

@@ -52,6 +52,24 @@ fn no_button_of_the_toolbar_covers_another() {
     }
 }
 
+/// The smallest window, and the width of a screen of 1366 pixels at twice the scale.
+#[test]
+fn the_smallest_window_has_the_whole_toolbar() {
+    for width in [640.0, 683.0, 780.0, 800.0, 815.0] {
+        let harness = harness(width, 480.0);
+        let window = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(width, 480.0));
+        let rects: Vec<_> = TOOLBAR.iter().map(|name| (name, harness.state().rect(name))).collect();
+        for (i, (name, rect)) in rects.iter().enumerate() {
+            assert!(window.contains_rect(*rect), "{name} is outside at {width}: {rect}");
+            for (other, at) in &rects[..i] {
+                assert!(!rect.shrink(0.5).intersects(at.shrink(0.5)), "{name} covers {other} at {width}");
+            }
+        }
+        let timeline = harness.state().rect("timeline");
+        assert!(window.contains_rect(timeline), "the timeline is outside at {width}: {timeline}");
+    }
+}
+
 #[test]
 fn panels_fold_away_and_come_back() {
     let mut harness = harness(1280.0, 800.0);

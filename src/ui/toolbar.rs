@@ -6,12 +6,17 @@ use super::{Command, Tool, UiInput, UiOutput, theme};
 const ROOMY: f32 = 1395.0;
 /// Below this window width the tools get a line of their own, points.
 const NARROW: f32 = 1213.0;
+/// Below this window width the name is left out and *Commands* stands beside the tools, points: the first line has no
+/// room for them.
+const TIGHT: f32 = 790.0;
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
-    let is_narrow = ui.available_width() < NARROW;
+    let (is_narrow, is_tight) = (ui.available_width() < NARROW, ui.available_width() < TIGHT);
     ui.horizontal(|ui| {
-        ui.label(egui::RichText::new("Kintsugi").size(16.0).strong().color(theme::GOLD));
-        ui.add_space(10.0);
+        if !is_tight {
+            ui.label(egui::RichText::new("Kintsugi").size(16.0).strong().color(theme::GOLD));
+            ui.add_space(10.0);
+        }
         // In a narrow window no button is cut off.
         if ui.available_width() < ROOMY {
             ui.spacing_mut().button_padding.x = 5.0;
@@ -96,15 +101,9 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
                 ready,
                 Command::FrameAll,
             );
-            button(
-                ui,
-                out,
-                "palette",
-                "Commands",
-                "Find every command by name (Ctrl+P)",
-                true,
-                Command::TogglePalette,
-            );
+            if !is_tight {
+                palette(ui, out);
+            }
             if !is_narrow {
                 button(ui, out, "help", "?", "Mouse and keys (F1)", true, Command::ToggleHelp);
             }
@@ -116,9 +115,17 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
             tools(ui, input, out);
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 button(ui, out, "help", "?", "Mouse and keys (F1)", true, Command::ToggleHelp);
+                if is_tight {
+                    palette(ui, out);
+                }
             });
         });
     }
+}
+
+fn palette(ui: &mut egui::Ui, out: &mut UiOutput) {
+    let tip = "Find every command by name (Ctrl+P)";
+    button(ui, out, "palette", "Commands", tip, true, Command::TogglePalette);
 }
 
 /// The buttons that choose the tool.

@@ -50,6 +50,21 @@ fn fracture_writes_a_report_whose_checks_hold_and_repeats_its_bytes() {
 
 /// A test's own fault in the n-th break's checks.
 #[test]
+fn findings_about_a_mesh_stand_on_stderr_as_in_the_report() {
+    let out = folder("findings");
+    let words = ["fracture", "builtin:cavity", "--level", "4", "--seeds", "5", "--compute", "cpu", "--out"];
+    let all = words.into_iter().map(str::to_owned).chain([text(&out)]);
+    let (code, _, err) = outcome(&kintsugi(all).output().unwrap());
+    let report = read_report(&out);
+    let notes = report["health"]["notes"].as_array().unwrap();
+    assert!(code == 0 && !notes.is_empty(), "{code}: {err}");
+    for note in notes {
+        let line = format!("warning: builtin:cavity: {}", note.as_str().unwrap());
+        assert!(err.lines().any(|said| said == line), "{line} in {err}");
+    }
+}
+
+#[test]
 fn a_fracture_whose_check_fails_writes_its_result_and_ends_with_1() {
     let out = folder("failed-check");
     let words = ["fracture", "builtin:box", "--level", "3", "--compute", "cpu", "--out", &text(&out)];

@@ -318,6 +318,66 @@ fn vox_has_a_model_a_piece_with_its_voxels() {
     assert_eq!(data.palette.len(), 256);
 }
 
+/// A model whose voxels are fewer than the level has room for: they come back one by one, each in one piece, in the colours of
+/// the file and one for the inside.
+#[test]
+fn the_voxels_of_a_model_are_those_of_its_pieces() {
+    use dot_vox::{Color, DotVoxData, Model, Size, Voxel};
+    let home = folder("own-voxels");
+    let colors = [[200, 40, 30], [240, 220, 180], [60, 90, 160], [90, 200, 80]];
+    let color = |[r, g, b]: [u8; 3]| Color { r, g, b, a: 255 };
+    let mut palette: Vec<Color> = colors.map(color).to_vec();
+    palette.resize(256, color([0; 3]));
+    let of = |x: u8| (0..12).flat_map(move |y: u8| (0..9).map(move |z: u8| [x, y, z]));
+    let cells: BTreeSet<[u8; 3]> = (0..20).flat_map(of).collect();
+    let voxel = |[x, y, z]: &[u8; 3]| Voxel { x: *x, y: *y, z: *z, i: (x / 4 + y / 4 + z / 3) % 4 };
+    let data = DotVoxData {
+        version: 150,
+        index_map: Vec::new(),
+        models: vec![Model { size: Size { x: 20, y: 12, z: 9 }, voxels: cells.iter().map(voxel).collect() }],
+        palette,
+        materials: Vec::new(),
+        scenes: Vec::new(),
+        layers: Vec::new(),
+    };
+    let file = home.join("model.vox");
+    data.write_vox(&mut std::fs::File::create(&file).unwrap()).unwrap();
+    for level in [None, Some("6")] {
+        let out = home.join(level.unwrap_or("own"));
+        let mut arguments: Vec<&str> = vec!["fracture"];
+        let (file, place) = (text(&file), text(&out));
+        arguments.extend([file.as_str(), "--seeds", "8", "--format", "vox", "--out", place.as_str()]);
+        arguments.extend(level.into_iter().flat_map(|level| ["--level", level]));
+        let Some(_) = run(arguments) else { return };
+        assert_eq!(read_report(&out)["parameters"]["level"], if level.is_some() { 6 } else { 5 });
+        let written = dot_vox::load_bytes(&std::fs::read(out.join("pieces.vox")).unwrap()).unwrap();
+        let mut found: Vec<[i32; 3]> = Vec::new();
+        let mut used = BTreeSet::new();
+        for scene in &written.scenes {
+            let dot_vox::SceneNode::Transform { frames, child, .. } = scene else { continue };
+            let Some(dot_vox::SceneNode::Shape { models, .. }) = written.scenes.get(*child as usize) else {
+                continue;
+            };
+            let at: Vec<i32> =
+                frames[0].attributes["_t"].split(' ').map(|number| number.parse().unwrap()).collect();
+            let model = &written.models[models[0].model_id as usize];
+            let size = [model.size.x, model.size.y, model.size.z];
+            for v in &model.voxels {
+                let own = [v.x, v.y, v.z];
+                found.push([0, 1, 2].map(|k| at[k] - (size[k] / 2) as i32 + i32::from(own[k])));
+                let c = written.palette[usize::from(v.i)];
+                used.insert([c.r, c.g, c.b]);
+            }
+        }
+        let low = [0, 1, 2].map(|k| found.iter().map(|at| at[k]).min().unwrap());
+        let mut found: Vec<[u8; 3]> =
+            found.iter().map(|at| [0, 1, 2].map(|k| u8::try_from(at[k] - low[k]).unwrap())).collect();
+        found.sort_unstable();
+        assert_eq!(found, cells.iter().copied().collect::<Vec<_>>(), "each voxel once, at level {level:?}");
+        assert!(colors.iter().all(|color| used.contains(color)) && used.len() <= 5, "{used:?}");
+    }
+}
+
 #[test]
 fn a_simulation_is_logged_and_repeats() {
     let home = folder("simulate");

@@ -1,5 +1,6 @@
 //! The commands from outside: exit codes, one line on stderr, the files that they write.
 
+mod back;
 mod colors;
 mod commands;
 mod dataset;

@@ -72,8 +72,7 @@ fn what_a_method_cannot_break_is_refused_in_one_line() {
     let err = refused(&["builtin:box", "--method", "box-cut", "--option", "voxel_level=12"]);
     assert!(err.contains("voxel_level"), "{err}");
     let open = folder("open").join("open.obj");
-    std::fs::write(&open, "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\n")
-        .expect("written");
+    std::fs::write(&open, "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\n").expect("written");
     let err = refused(&[&text(&open), "--method", "box-cut"]);
     assert!(err.contains("not closed") && err.contains("octree"), "{err}");
 }

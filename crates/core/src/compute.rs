@@ -38,7 +38,7 @@ impl Compute {
     /// Opens the chosen backend, without a window.
     ///
     /// # Errors
-    /// [`GpuError`] if [`Choice::Gpu`] finds no adapter.
+    /// [`GpuError`] if [`Choice::Gpu`] finds no adapter; [`GpuError::NoSuchAdapter`] also with [`Choice::Auto`].
     pub fn open(choice: Choice) -> Result<Self, GpuError> {
         match choice {
             Choice::Cpu => Ok(Self::Cpu),
@@ -46,6 +46,8 @@ impl Compute {
             // A driver that is missing, broken or software does not count.
             Choice::Auto => Ok(match Gpu::headless() {
                 Ok(gpu) if !gpu.is_software() => Self::Gpu(gpu.keeping_pipelines()),
+                // The user named one.
+                Err(error @ GpuError::NoSuchAdapter { .. }) => return Err(error),
                 _ => Self::Cpu,
             }),
         }

@@ -16,9 +16,9 @@ use glam::DVec3;
 
 use crate::{
     fracture::interior::surface_color,
-    mesh::{self, HealthReport, Mesh, MeshError, Up},
+    mesh::{self, HealthReport, Mesh, MeshError, Units, Up},
     shape::{GridMass, Look, Octree, Original, Shape, grid_mass},
-    svo::{Forest, Grid},
+    svo::{Forest, Grid, MAX_LEVEL},
     voxelize::{Prepared, Progress, VoxelizeError, Voxelized},
 };
 
@@ -77,8 +77,12 @@ pub struct Imported {
     pub seconds: f64,
 }
 
-/// Voxels with more than this number of times the mesh's volume, or less than the reciprocal, cause a warning.
+/// Voxels with more than this number of times the mesh's volume cause a warning.
 const MOST_TIMES: f64 = 1.5;
+/// So do voxels with less than this.
+const LEAST_TIMES: f64 = 0.995;
+/// And a closed mesh with less volume than this, as a share of its area to the power of one and a half (of a ball: 0.094).
+const LEAST_VOLUME: f64 = 1e-9;
 
 /// Why an import failed: one line.
 #[derive(Debug, thiserror::Error)]
@@ -198,7 +202,7 @@ impl ReadMesh {
     fn voxelise_here(&self, level: u32, progress: &Progress) -> Result<Imported, VoxelizeError> {
         let start = Instant::now();
         if self.prepared.get().is_none() {
-            let prepared = Prepared::while_wanted(&self.mesh, progress);
+            let prepared = Prepared::while_wanted(&self.mesh, progress).of_voxels(self.voxel_edge());
             if progress.is_cancelled() {
                 return Err(VoxelizeError::Cancelled);
             }
@@ -211,7 +215,38 @@ impl ReadMesh {
 
     /// The checked mesh; the first call checks it.
     pub fn prepared(&self) -> &Prepared {
-        self.prepared.get_or_init(|| Prepared::new(&self.mesh))
+        self.prepared.get_or_init(|| Prepared::new(&self.mesh).of_voxels(self.voxel_edge()))
+    }
+
+    /// Edge of the file's own voxels, mesh units; `None` for a file of triangles.
+    #[must_use]
+    pub fn voxel_edge(&self) -> Option<f64> {
+        (mesh::format_of(Path::new(&self.file)) == Some(mesh::Format::Vox)).then_some(1.0)
+    }
+
+    /// The mesh in metres, where the lengths of its file are in these units.
+    #[must_use]
+    pub fn in_metres(&self, units: Units) -> Self {
+        if units == Units::M {
+            return self.clone();
+        }
+        let mesh = Arc::new(Mesh::clone(&self.mesh).scaled(units.metres()));
+        Self { mesh, prepared: Arc::default(), ..self.clone() }
+    }
+
+    /// Length of the longest side of the mesh, mesh units; 0 where it has no vertex.
+    #[must_use]
+    pub fn longest_side(&self) -> f64 {
+        self.mesh.longest_side()
+    }
+
+    /// The lowest level at which no voxel is wider than `edge`, mesh units; `None` where the finest is wider, or there is
+    /// no length to measure.
+    #[must_use]
+    pub fn level_for(&self, edge: f64) -> Option<u32> {
+        let side = self.longest_side();
+        let fits = |level: &u32| side / f64::from(((1u32 << level) - 2).max(1)) <= edge;
+        (side > 0.0).then(|| (1..=MAX_LEVEL).find(fits)).flatten()
     }
 
     /// The import of this mesh from its voxels, which took this time.
@@ -219,12 +254,16 @@ impl ReadMesh {
     pub fn with_voxels(&self, voxelized: Voxelized, took: Duration) -> Imported {
         let start = Instant::now();
         let corner = |p: [f32; 3]| DVec3::from_array(p.map(f64::from));
-        let Voxelized { forest, grid, health, .. } = voxelized;
+        let Voxelized { forest, grid, mut health, .. } = voxelized;
         let (mass, surface_color) = (grid_mass(&forest, 0), surface_color(&forest, 0));
         let (forest, look) = (Arc::new(forest), Look { surface_color: Some(surface_color) });
         let octree = Octree { forest: Arc::clone(&forest), tree: 0, grid, mass };
         let original = Original::new(Arc::clone(&self.mesh), 1.0);
-        let other_volume = another_volume(&health, grid, mass.volume);
+        let doubts: Vec<String> = another_volume(&health, grid, mass.volume)
+            .into_iter()
+            .chain(hardly_any_voxels(grid, mass.voxels))
+            .collect();
+        health.notes.extend(doubts);
         Imported {
             file: self.file.clone(),
             up: self.up,
@@ -237,7 +276,7 @@ impl ReadMesh {
             bounds: Aabb::new(corner(health.bounds_low), corner(health.bounds_high)),
             mass,
             health,
-            warnings: self.warnings.iter().cloned().chain(other_volume).collect(),
+            warnings: self.warnings.clone(),
             vertices: self.mesh.positions.len(),
             triangles: self.mesh.triangles.len(),
             seconds: (self.took + took + start.elapsed()).as_secs_f64(),
@@ -262,16 +301,44 @@ impl Imported {
     }
 }
 
-/// Warning if voxels (`volume` of them) have another volume than the mesh.
+/// Warning if voxels (`volume` of them) have another volume than the mesh. Voxels at the surface count whole, so that
+/// the voxels of a sound mesh never have less than the mesh.
 fn another_volume(health: &HealthReport, grid: Grid, volume: f64) -> Option<String> {
-    let times = volume * grid.h.powi(3) / health.volume;
-    let is_other = health.closed && health.volume > 0.0 && !(1.0 / MOST_TIMES..=MOST_TIMES).contains(&times);
-    is_other.then(|| {
-        let level = grid.level;
-        format!(
-            "at level {level} it has {times:.3} times the volume of its mesh, and so the mass: what is thinner than a \
+    let HealthReport { closed, volume: of_mesh, area, .. } = *health;
+    if !closed {
+        return None;
+    }
+    let (level, times) = (grid.level, volume * grid.h.powi(3) / of_mesh);
+    if of_mesh <= LEAST_VOLUME * area * area.sqrt() {
+        return Some(format!(
+            "Its mesh is closed and encloses {of_mesh:.2e} cubic units, next to nothing: its sides cancel, or face each other; \
+             give it a thickness, or take smooth meshes, which have that of the voxels"
+        ));
+    }
+    if times > MOST_TIMES {
+        return Some(format!(
+            "At level {level} it has {times:.3} times the volume of its mesh, and so the mass: what is thinner than a \
              voxel ({:.2e} units) has that of one; choose a higher level, or make it thicker",
             grid.h
+        ));
+    }
+    (times < LEAST_TIMES).then(|| {
+        format!(
+            "At level {level} it has {times:.3} times the volume of its mesh ({of_mesh:.4e} cubic units): parts that pass \
+             through each other count twice in the mesh, and meshes cut from it overlap; unite the parts in a modelling \
+             program, or take smooth meshes, which are those of the voxels"
+        )
+    })
+}
+
+/// Warning if the object has fewer voxels in all than half of what its longest side has.
+fn hardly_any_voxels(grid: Grid, voxels: u64) -> Option<String> {
+    (2 * voxels < u64::from(grid.side())).then(|| {
+        let (level, h) = (grid.level, grid.h);
+        let what = if voxels == 1 { "a single voxel".to_owned() } else { format!("{voxels} voxels in all") };
+        format!(
+            "At level {level} it is {what}, so that hardly anything can break: its parts lie so far apart that each is about \
+             as large as a voxel ({h:.2e} units); take away what lies far off, or break the parts one by one"
         )
     })
 }
@@ -303,11 +370,101 @@ mod tests {
             let text = (0..8).map(corner).collect::<String>() + faces;
             let (mesh, _) = mesh::load_bytes(text.as_bytes(), "obj").unwrap();
             let read = ReadMesh::again("plate".into(), Arc::new(mesh), Arc::default(), Up::Y, Vec::new());
-            read.voxelise(5, &Progress::default()).unwrap().warnings
+            let imported = read.voxelise(5, &Progress::default()).unwrap();
+            // A mesh in memory is imported again at other levels, of which the note is no longer true.
+            assert!(imported.warnings.is_empty());
+            imported.health.notes
         };
         assert!(plate(0.2).is_empty(), "{:?}", plate(0.2));
         let thin = plate(1e-6);
         assert!(thin.len() == 1 && thin[0].contains("choose a higher level"), "{thin:?}");
+    }
+
+    /// A hollow house whose walls are one voxel thick, with every second voxel of its roof: at each level that has room
+    /// for them the octree has the voxels of the file, and no others.
+    #[test]
+    fn a_voxel_model_keeps_its_own_voxels() {
+        let size = [20u32, 12, 9];
+        let is_wall = |at: [u32; 3]| (0..3).any(|k| at[k] == 0 || at[k] + 1 == size[k]);
+        let is_there = |at: [u32; 3]| is_wall(at) && (at[2] + 1 < size[2] || (at[0] + at[1]).is_multiple_of(2));
+        let cells = |x: u32| (0..size[1]).flat_map(move |y| (0..size[2]).map(move |z| [x, y, z]));
+        let mut wanted: Vec<[u32; 3]> = (0..size[0]).flat_map(cells).filter(|at| is_there(*at)).collect();
+        // The faces that the reader would make, with z already upright.
+        let mut mesh = Mesh::default();
+        for at in &wanted {
+            for (axis, high) in (0..3).flat_map(|axis| [(axis, false), (axis, true)]) {
+                let beside = [0, 1, 2].map(|k| match (k == axis, high) {
+                    (false, _) => Some(at[k]),
+                    (true, true) => Some(at[k] + 1),
+                    (true, false) => at[k].checked_sub(1),
+                });
+                let covered = match beside {
+                    [Some(x), Some(y), Some(z)] => {
+                        (0..3).all(|k| [x, y, z][k] < size[k]) && is_there([x, y, z])
+                    }
+                    _ => false,
+                };
+                if covered {
+                    continue;
+                }
+                let mut quad = [[0, 0], [1, 0], [1, 1], [0, 1]].map(|[a, b]| {
+                    let mut corner = *at;
+                    corner[axis] += u32::from(high);
+                    corner[(axis + 1) % 3] += a;
+                    corner[(axis + 2) % 3] += b;
+                    mesh.positions.push(corner.map(|v| v as f32));
+                    mesh.positions.len() as u32 - 1
+                });
+                if !high {
+                    quad.reverse();
+                }
+                mesh.triangles.extend([[quad[0], quad[1], quad[2]], [quad[0], quad[2], quad[3]]]);
+            }
+        }
+        let named = |name: &str| {
+            ReadMesh::again(name.into(), Arc::new(mesh.clone()), Arc::default(), Up::Y, Vec::new())
+        };
+        wanted.sort_unstable();
+        for level in [5, 6] {
+            let imported = named("house.vox").voxelise(level, &Progress::default()).unwrap();
+            assert_eq!((imported.grid.h, imported.grid.origin), (1.0, DVec3::splat(-1.0)));
+            let mut found = Vec::new();
+            imported.forest.for_each_internal(|_, low, size| {
+                let cube =
+                    (0..size).flat_map(|x| (0..size).flat_map(move |y| (0..size).map(move |z| [x, y, z])));
+                found.extend(cube.map(|at| [0, 1, 2].map(|k| low[k] + at[k] - 1)));
+            });
+            let keys = &imported.forest.leaves.keys;
+            found.extend((0..keys.len()).map(|i| crate::svo::morton::decode(keys.at(i)).map(|v| v - 1)));
+            found.sort_unstable();
+            assert_eq!(found, wanted, "level {level}");
+        }
+        // Where there is no room, and for triangles of another file, voxels are as wide as the level says.
+        for (name, level, h) in [("house.vox", 4, 20.0 / 14.0), ("house.obj", 6, 20.0 / 62.0)] {
+            assert_eq!(named(name).voxelise(level, &Progress::default()).unwrap().grid.h, h);
+        }
+        let levels = [1.0, 0.7, 20.0, 1e9, 1e-3].map(|edge| named("house.obj").level_for(edge));
+        assert_eq!(levels, [Some(5), Some(5), Some(1), Some(1), None]);
+    }
+
+    #[test]
+    fn parts_that_overlap_or_lie_far_apart_are_told_of() {
+        let block = mesh::builtin("box").unwrap();
+        let warnings = |shift: f32, size: f32, level: u32| {
+            let mut both = block.clone();
+            let first = both.positions.len() as u32;
+            both.positions.extend(block.positions.iter().map(|p| p.map(|x| x * size + shift)));
+            both.colors.extend(&block.colors);
+            both.triangles.extend(block.triangles.iter().map(|t| t.map(|i| i + first)));
+            let read = ReadMesh::again("two".into(), Arc::new(both), Arc::default(), Up::Y, Vec::new());
+            read.voxelise(level, &Progress::default()).unwrap().warnings
+        };
+        // Two boxes that share an eighth, two that are apart, and a crumb at three hundred times the size.
+        let overlap = warnings(0.5, 1.0, 7);
+        assert!(overlap.len() == 1 && overlap[0].contains("pass through each other"), "{overlap:?}");
+        assert!(warnings(1.5, 1.0, 7).is_empty(), "{:?}", warnings(1.5, 1.0, 7));
+        let far = warnings(300.0, 0.01, 6);
+        assert!(far.iter().any(|warning| warning.contains("hardly anything can break")), "{far:?}");
     }
 
     #[test]

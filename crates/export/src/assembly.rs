@@ -11,11 +11,12 @@ use crate::{
     bodies::structure::{Strength, StrengthMaterial},
     bonds::{Bond, Capacity, HeldBond},
     debris::Debris,
-    fracture::{Dropped, Surface, Volume, VoronoiDetail, crack::CrackShape},
+    fracture::{Surface, Volume, VoronoiDetail, crack::CrackShape},
     memory,
     mesh::{Material, Mesh},
     shape::MassProperties,
     svo::{Forest, Grid},
+    voxelize::Progress,
 };
 
 use super::{
@@ -24,14 +25,14 @@ use super::{
     handover::Collision,
     hulls::{self, Hull},
     meshes::{
-        TextureReport, TriangleTree, WrittenMesh,
+        Dress, TextureReport, TriangleTree, WrittenMesh,
         bake::{Cracked, Maps, bake},
         original::{self, NotOriginal},
         relief::{Relief, bytes_of, outside_of, with_relief},
         simplify,
     },
     motion::Motion,
-    pieces::inside_of,
+    pieces::{dropped_by, inside_of, widest_gap},
 };
 
 /// Data of `voxels.npz` besides the pieces: the object before it broke, and its Voronoi seeds.
@@ -146,6 +147,8 @@ pub struct Assembly {
     pub meshes: Meshes,
     /// Materials by [`ExportPiece::object`]; an object without an entry has vertex colours only.
     pub skins: BTreeMap<Option<usize>, Skin>,
+    /// What smooth meshes show outside, by [`ExportPiece::object`], where that is more than the colours of voxels.
+    pub dresses: BTreeMap<Option<usize>, Arc<Dress>>,
     /// Material inside the pieces by [`ExportPiece::object`], whose relief crack faces get.
     pub insides: BTreeMap<Option<usize>, Volume>,
     /// Textures of crack faces by [`ExportPiece::object`], if they are baked; none before [`Assembly::prepare`].
@@ -233,10 +236,10 @@ impl Assembly {
     #[must_use]
     pub fn mesh(&self, piece: usize) -> Arc<WrittenMesh> {
         let Meshes { kind, made, .. } = &self.meshes;
-        made.get(piece)
-            .cloned()
-            .flatten()
-            .unwrap_or_else(|| Arc::new(Arc::new(kind.of(&self.pieces[piece].shape)).into()))
+        made.get(piece).cloned().flatten().unwrap_or_else(|| {
+            let ExportPiece { shape, object, .. } = &self.pieces[piece];
+            Arc::new(Arc::new(kind.dressed(shape, self.dresses.get(object).map(Arc::as_ref))).into())
+        })
     }
 
     /// The mesh of a piece before its crack faces got their relief, shape space.
@@ -462,13 +465,8 @@ impl Assembly {
         own.map_or(0.9, Volume::roughness)
     }
 
-    /// Whether a material of this name has the textures of crack faces.
-    pub(crate) fn is_baked(&self, name: &str) -> bool {
-        self.maps.keys().any(|object| self.inside_name(*object) == name)
-    }
-
     /// Cuts `mesh`, which was broken, into the meshes of the pieces of [`Assembly::of_break`], and takes its materials.
-    /// `scale` is the number of units of shape space per unit of the mesh.
+    /// `scale` is the number of units of shape space per unit of the mesh. Stops where `progress` is cancelled.
     ///
     /// # Errors
     /// [`NotOriginal`]; nothing has changed then.
@@ -477,16 +475,29 @@ impl Assembly {
         mesh: &Mesh,
         scale: f64,
         broken: &BrokenObject,
+        progress: &Progress,
     ) -> Result<(), NotOriginal> {
         if self.own_surfaces(mesh.materials.clone()) {
             return Ok(());
         }
         let steps = original::steps_of(broken)?;
-        let mut cut = original::meshes((mesh, scale), &broken.grid(), &steps, false)?;
+        let mut cut = original::meshes((mesh, scale), &broken.grid(), &steps, false, progress)?;
         let mut taken = |at: &PieceRef| cut.steps.get_mut(at.step)?.get_mut(at.piece)?.take().map(Arc::new);
         self.meshes = Meshes::originals(broken.pieces.iter().map(&mut taken).collect());
         self.skins.insert(None, Skin { materials: mesh.materials.clone() });
+        if self.meshes.without_original > 0 {
+            self.dress(None, mesh, scale);
+        }
         Ok(())
+    }
+
+    /// Has smooth meshes of an object's pieces show the materials and texture coordinates of `mesh`, the object's, with
+    /// `scale` units of shape space per unit of the mesh. Nothing changes where it has colours only.
+    pub fn dress(&mut self, object: Option<usize>, mesh: &Mesh, scale: f64) {
+        if let Some(dress) = Dress::of(mesh, scale) {
+            self.dresses.insert(object, Arc::new(dress));
+            self.skins.insert(object, Skin { materials: mesh.materials.clone() });
+        }
     }
 
     /// If every piece already is a mesh, as with methods that cut meshes, uses these as originals, with `materials` on
@@ -516,15 +527,6 @@ impl Assembly {
     }
 }
 
-/// Widest possible layer of dust of a break: the transition voxel's edge, m.
-#[must_use]
-pub fn widest_gap(crack: &CrackShape, surface: Surface, grid: &Grid) -> f64 {
-    match crack.transition(grid.level, surface) {
-        Ok(level) if surface == Surface::Dusty => grid.h * f64::from(1 << (grid.level - level)) * 3f64.sqrt(),
-        _ => 0.0,
-    }
-}
-
 impl Generation {
     fn of(piece: &ExportPiece) -> Self {
         Self { id: piece.id, parent: piece.parent }
@@ -541,13 +543,6 @@ fn kind_of(step: &BreakStep, level: u32) -> BreakKind {
         transition_level: BreakKind::transition(&params.crack, level, surface),
         island_level: of_voxels.map_or(level, |detail| detail.island_level),
     }
-}
-
-fn dropped_by(detail: &VoronoiDetail) -> Vec<(Arc<Forest>, u32)> {
-    let trees = |dropped: &Dropped| -> Vec<_> {
-        dropped.pieces.iter().map(|piece| (Arc::clone(&dropped.forest), piece.tree)).collect()
-    };
-    detail.fracture.dropped.as_ref().map(trees).unwrap_or_default()
 }
 
 fn piece_of(broken: &BrokenObject, at: PieceRef, id: usize) -> ExportPiece {

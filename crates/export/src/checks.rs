@@ -4,6 +4,7 @@
 
 mod cracks;
 mod momentum;
+mod nearest;
 mod voxels;
 
 use std::{collections::BTreeMap, sync::Arc};

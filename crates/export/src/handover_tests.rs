@@ -29,7 +29,7 @@ fn broken(name: &str, surface: Surface, generations: u32, kind: MeshKind, handov
     let mut what = Assembly::of_break(&broken);
     what.handover = handover;
     match kind {
-        MeshKind::Original => what.cut_original(&object.mesh, 1.0, &broken).unwrap(),
+        MeshKind::Original => what.cut_original(&object.mesh, 1.0, &broken, &Progress::default()).unwrap(),
         kind => what.meshes = Meshes::asked(kind),
     }
     what.prepare(&watch()).unwrap();

@@ -53,7 +53,7 @@ mod write;
 pub use crate::fracture::{BreakStep, BrokenObject, PieceRef};
 pub use arrays::{ArrayDigest, Arrays, Collected, Element, NamedArray, Numbers};
 pub use aside::Aside;
-pub use assembly::{Assembly, BreakArrays, BreakKind, Generation, MeshFigures, Meshes, Skin, widest_gap};
+pub use assembly::{Assembly, BreakArrays, BreakKind, Generation, MeshFigures, Meshes, Skin};
 pub use bonds::{BONDS_FILE, Bond, Capacity, HeldBond, bonds};
 pub use cells::Cells;
 pub use contact_log::{ContactLog, relative_velocity, velocity_apart};
@@ -68,7 +68,7 @@ pub use pair_log::PairLog;
 pub use picture::{
     Signature, SignedPicture, png_bytes, read_signed, write_png, write_signed, write_signed_new,
 };
-pub use pieces::{ExportPiece, Figures, Lying, Placing, made_of_voxels};
+pub use pieces::{ExportPiece, Figures, Lying, Placing, made_of_voxels, widest_gap};
 pub use plain_ply::PlainPly;
 pub use report::{FractureReport, InputReport, InteriorReport, ParameterReport, PieceReport};
 pub use sheet::Sheet;

@@ -8,8 +8,9 @@ use glam::{DQuat, DVec3};
 use super::{handover::Pivot, motion::MotionKey};
 use crate::{
     BrokenObject,
-    fracture::{Volume, interior::surface_color},
+    fracture::{Dropped, Surface, Volume, VoronoiDetail, crack::CrackShape, interior::surface_color},
     shape::{Geometry, Octree, Shape},
+    svo::{Forest, Grid},
 };
 
 /// Coordinates of exported pieces.
@@ -219,6 +220,23 @@ pub fn surface_of(broken: &BrokenObject) -> [u8; 3] {
 #[must_use]
 pub fn inside_of(broken: &BrokenObject) -> Option<Volume> {
     Some(broken.steps.first()?.result.params.interior.volume(surface_of(broken)))
+}
+
+/// Widest possible layer of dust of a break: the transition voxel's edge, m.
+#[must_use]
+pub fn widest_gap(crack: &CrackShape, surface: Surface, grid: &Grid) -> f64 {
+    match crack.transition(grid.level, surface) {
+        Ok(level) if surface == Surface::Dusty => grid.h * f64::from(1 << (grid.level - level)) * 3f64.sqrt(),
+        _ => 0.0,
+    }
+}
+
+/// The small pieces that a break took away.
+pub(crate) fn dropped_by(detail: &VoronoiDetail) -> Vec<(Arc<Forest>, u32)> {
+    let trees = |dropped: &Dropped| -> Vec<_> {
+        dropped.pieces.iter().map(|piece| (Arc::clone(&dropped.forest), piece.tree)).collect()
+    };
+    detail.fracture.dropped.as_ref().map(trees).unwrap_or_default()
 }
 
 #[cfg(test)]

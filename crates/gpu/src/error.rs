@@ -22,6 +22,16 @@ pub enum GpuError {
          mesa-vulkan-drivers libvulkan1` gives a software one), then run `kintsugi doctor`"
     )]
     NoAdapter,
+    /// No adapter has the name that was chosen.
+    #[error(
+        "no graphics adapter is called {wanted:?}; there are: {there}; give a part of a name, or its number"
+    )]
+    NoSuchAdapter {
+        /// The name.
+        wanted: String,
+        /// The adapters that there are, each with its number.
+        there: String,
+    },
     /// The adapter refused to open a device.
     #[error(
         "the graphics adapter {adapter} refused to open a device: {reason}; run `kintsugi doctor` for its limits"

@@ -8,6 +8,7 @@
 
 #![deny(missing_docs)]
 
+mod adapters;
 #[cfg(feature = "device")]
 mod device;
 #[cfg(not(feature = "device"))]
@@ -19,6 +20,7 @@ mod layout;
 pub mod shaders;
 mod timing;
 
+pub use adapters::{AdapterChoice, AdapterEntry, Power, adapters, choose_adapter};
 pub use device::*;
 pub use error::{GpuError, PICTURE};
 pub use grow_and_retry::GrowAndRetry;

@@ -364,6 +364,8 @@ impl Session {
                 | Command::EditPieces(_)
                 | Command::SetLevel(_)
                 | Command::SetImport { .. }
+                | Command::TakeAs(..)
+                | Command::StandUp(..)
         );
         if changes {
             self.playing.replay.running = false;

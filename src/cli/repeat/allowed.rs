@@ -21,7 +21,7 @@ const COMMANDS: [(&str, &str); 6] = [
 ];
 
 /// Options that take numbers or names of the program's own tables, or no value.
-const PLAIN: [&str; 91] = [
+const PLAIN: [&str; 93] = [
     "bake",
     "blow-strength",
     "bond-strength",
@@ -109,17 +109,22 @@ const PLAIN: [&str; 91] = [
     "transition-level",
     "transparent",
     "uncut",
+    "units",
     "up",
     "vary",
     "view",
     "volume-every",
+    "voxel",
 ];
 
 /// Options whose value may be a file to read.
 const READ: [&str; 3] = ["camera", "preset", "seeds-file"];
 
-/// Options that are left out: another place to write to, and how progress is shown.
-const LEFT_OUT: [&str; 3] = ["json", "json-progress", "legend-file"];
+/// Options that are left out: another place to write to, how progress is shown, and what this machine may not have.
+const LEFT_OUT: [&str; 4] = [ADAPTER, "json", "json-progress", "legend-file"];
+
+/// The option that chooses an adapter, which all commands have.
+const ADAPTER: &str = "adapter";
 
 /// The option that lets a mesh name files outside its folder; only the user may give it.
 const OUTSIDE: &str = "outside-references";
@@ -230,6 +235,9 @@ impl<'a> Taking<'a> {
                      repeat` if you trust it"
                 )),
             };
+        }
+        if option == ADAPTER {
+            return Ok(true);
         }
         let argument = self.command.get_arguments().find(|argument| argument.get_long() == Some(option));
         let is_place = COMMANDS.contains(&(self.command.get_name(), option));

@@ -352,7 +352,7 @@ impl ExportPlan {
         let parts = first + self.formats.len() + 2;
         let mut notes = Vec::new();
         if let Some(cuts) = &self.cuts {
-            notes.extend(cuts.cut(&mut self.what));
+            notes.extend(cuts.cut(&mut self.what, progress));
         }
         if meshes {
             let told_of = self.what.prepare(&Watch::part(progress, 0, parts)).map_err(told)?;

@@ -297,7 +297,7 @@ impl MotionPlan {
         // Steps of the progress: keys, meshes, formats, the rest.
         let parts = self.formats.len() + 3;
         self.move_pieces(&Watch::part(progress, 0, parts))?;
-        let mut notes = self.cuts.as_ref().map(|cuts| cuts.cut(&mut self.what)).unwrap_or_default();
+        let mut notes = self.cuts.as_ref().map(|cuts| cuts.cut(&mut self.what, progress)).unwrap_or_default();
         let meshes = self.what.prepare(&Watch::part(progress, 1, parts)).map_err(told)?;
         notes.extend(meshes.note());
         self.report.meshes = Some(meshes);

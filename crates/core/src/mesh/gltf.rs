@@ -1,13 +1,13 @@
 //! glTF 2.0, JSON and binary: node transforms, instances, skins in their resting pose, default morph weights, several
-//! primitives, base colour and texture, vertex colours. In: bytes. Out: triangles in scene space. A file that requires an
+//! primitives, materials, vertex colours. In: bytes. Out: triangles in scene space. A file that requires an
 //! extension which is not read is refused; what another extension would add is left out with a warning.
 //!
 //! Every number in the file is checked against the data that is there before it is used.
 
 use super::{
-    Material, Texture,
+    Material, Mesh, Picture, Texture,
     gltf_json::{
-        Image, Node, Primitive, Root, SparseData, TextureInfo, TextureJson, is_read, parse, size_of_component,
+        Accessor, Image, MaterialJson, Node, Primitive, Root, SparseData, is_read, parse, size_of_component,
     },
     gltf_pose::{composed, instance_count},
     load::Surroundings,
@@ -15,7 +15,11 @@ use super::{
 };
 use crate::geometry::srgb;
 use glam::{Mat3, Mat4, Vec3};
-use std::{borrow::Cow, collections::HashMap, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 /// Size limit of an external buffer, and of all buffers, bytes.
 const BUFFER_LIMIT: u64 = 2 << 30;
@@ -51,6 +55,11 @@ pub(super) fn read(
     for name in root.extensions_used.iter().filter(|name| !is_read(name)) {
         unchecked.warn(format!("the extension {name} is not read: what it adds is left out"));
     }
+    for (what, count) in [("animations", root.animations.len()), ("cameras", root.cameras.len())] {
+        if count > 0 {
+            unchecked.warn(format!("the {what} of the file left out ({count})"));
+        }
+    }
     let mut reader = Reader::new(&root, &buffers, around, unchecked);
     let mut places = vec![None; root.nodes.len()];
     each_placed(&root, |number, _, to_scene| {
@@ -68,7 +77,12 @@ pub(super) fn read(
             }
         }
         Ok(())
-    })
+    })?;
+    // White multiplies nothing.
+    if unchecked.mesh.colors.iter().all(|color| *color == [255; 3]) {
+        unchecked.mesh.colors.clear();
+    }
+    Ok(())
 }
 
 /// Refuses a file that places too many parts or corners. A small file can place one mesh any number of times, so they are
@@ -144,8 +158,11 @@ pub(super) struct Reader<'a> {
     materials: HashMap<Option<usize>, u32>,
     /// Images decoded so far; `None` where that failed.
     images: HashMap<usize, Option<Arc<Texture>>>,
-    /// Whether any primitive has colours, normals, or relevant texture coordinates, in which case all vertices get
-    /// them.
+    /// Image files kept so far; `None` where that failed.
+    pub pictures: HashMap<usize, Option<Arc<Picture>>>,
+    /// Warnings that are given once.
+    said: BTreeSet<String>,
+    /// Whether any primitive has colours, normals, or texture coordinates, in which case all vertices get them.
     colors: bool,
     uvs: bool,
     normals: bool,
@@ -160,10 +177,10 @@ impl<'a> Reader<'a> {
     ) -> Self {
         let primitives = || root.meshes.iter().flat_map(|mesh| &mesh.primitives);
         let colors = primitives().any(|p| p.attributes.contains_key("COLOR_0"));
-        let uvs = root.materials.iter().any(|m| m.color().1.is_some());
+        let uvs = primitives().any(|p| p.attributes.keys().any(|name| name.starts_with("TEXCOORD_")));
         let normals = primitives().any(|p| p.attributes.contains_key("NORMAL"));
-        let (materials, images) = Default::default();
-        Self { root, buffers, around, unchecked, materials, images, colors, uvs, normals }
+        let (materials, images, pictures, said) = Default::default();
+        Self { root, buffers, around, unchecked, materials, images, pictures, said, colors, uvs, normals }
     }
 
     fn add(
@@ -220,12 +237,19 @@ impl<'a> Reader<'a> {
         if self.colors {
             let mut colors = self.attribute::<3>(primitive, "COLOR_0", positions.len()).unwrap_or_default();
             colors.resize(positions.len(), [1.0; 3]);
+            self.look_at_opacity(primitive, positions.len());
             self.unchecked.mesh.colors.extend(colors.iter().map(|c| c.map(srgb::byte)));
         }
         if self.uvs {
             let material = primitive.material.and_then(|m| self.root.materials.get(m));
-            let texture = material.and_then(|m| m.color().1);
-            let name = format!("TEXCOORD_{}", texture.map_or(0, TextureInfo::set));
+            let texture = material.and_then(MaterialJson::color_map);
+            let name = format!("TEXCOORD_{}", material.map_or(0, MaterialJson::set));
+            let is_other = |other: &&String| other.starts_with("TEXCOORD_") && **other != name;
+            for other in primitive.attributes.keys().filter(is_other) {
+                self.warn_once(format!(
+                    "the texture coordinates {other} left out: pieces have one set of them"
+                ));
+            }
             let mut uvs = self.attribute::<2>(primitive, &name, positions.len()).unwrap_or_default();
             uvs.resize(positions.len(), [0.0, 1.0]);
             let moved = |uv: &[f32; 2]| texture.map_or(*uv, |texture| texture.moved(*uv));
@@ -249,6 +273,9 @@ impl<'a> Reader<'a> {
         self.unchecked.mesh.positions.extend(positions.iter().enumerate().map(place));
         let material = self.material(primitive.material)?;
         self.unchecked.mesh.triangle_material.extend(std::iter::repeat_n(material, triangles.len()));
+        // glTF 2.0, 3.7.2.1: a part without normals is flat.
+        let shading = if primitive.attributes.contains_key("NORMAL") { Mesh::CREASED } else { Mesh::FLAT };
+        self.unchecked.mesh.smoothing.extend(std::iter::repeat_n(shading, triangles.len()));
         self.unchecked.mesh.triangles.extend(triangles);
         // Data cut short by cancelling looks damaged.
         self.unchecked.pace.go_on_now()
@@ -260,57 +287,59 @@ impl<'a> Reader<'a> {
         if let Some(known) = self.materials.get(&wanted) {
             return Ok(*known);
         }
-        let ([r, g, b, _], texture) = wanted.map_or(([1.0; 4], None), |m| self.root.materials[m].color());
-        let texture = match texture {
-            Some(info) => self.texture(info.index)?,
-            None => None,
+        let material = match wanted {
+            Some(number) => self.carried(number)?,
+            None => Material::default(),
         };
         let number = self.unchecked.mesh.materials.len() as u32;
-        self.unchecked.mesh.materials.push(Material { color: [r, g, b].map(srgb::byte), texture });
+        self.unchecked.mesh.materials.push(material);
         self.materials.insert(wanted, number);
         Ok(number)
     }
 
-    /// A texture's picture; an image that several textures show is decoded once.
-    fn texture(&mut self, number: usize) -> Result<Option<Arc<Texture>>, Problem> {
-        let of = |texture: &TextureJson| {
-            texture.extensions.webp.as_ref().and_then(|webp| webp.source).or(texture.source)
-        };
-        let source = self.root.textures.get(number).and_then(of);
-        let Some((source, image)) = source.and_then(|k| Some((k, self.root.images.get(k)?))) else {
-            self.unchecked.warn("a texture without a picture that can be read is left out");
-            return Ok(None);
-        };
+    /// A texture's picture, decoded; an image that several textures show is decoded once.
+    pub fn texture(&mut self, number: usize) -> Result<Option<Arc<Texture>>, Problem> {
+        let Some(source) = self.source(number) else { return Ok(None) };
         if let Some(known) = self.images.get(&source) {
             return Ok(known.clone());
         }
-        self.unchecked.pace.go_on_now()?;
-        let decoded = self.decode(image).map(Arc::new);
+        let shown = self.root.images.get(source).map(Image::shown).unwrap_or_default();
+        let decoded = match self.picture(source)? {
+            Some(picture) => self.unchecked.decode_texture(&shown, &picture.bytes).map(Arc::new),
+            None => None,
+        };
         self.unchecked.pace.go_on_now()?;
         self.images.insert(source, decoded.clone());
         Ok(decoded)
     }
 
-    fn decode(&mut self, image: &Image) -> Option<Texture> {
-        if let Some(view) = image.buffer_view {
-            let Some((data, _)) = self.view(view) else {
-                self.unchecked.warn("an embedded texture is cut short and left out");
-                return None;
-            };
-            return self.unchecked.decode_texture("inside the file", data);
+    /// Adds a warning, once.
+    pub fn warn_once(&mut self, text: String) {
+        if !self.said.contains(&text) {
+            self.unchecked.warn(text.as_str());
+            self.said.insert(text);
         }
-        let uri = image.uri.as_deref()?;
-        match fetch(uri, self.around, TEXTURE_FILE_LIMIT) {
-            Ok(encoded) => self.unchecked.decode_texture(&shorten(uri), &encoded),
-            Err(why) => {
-                self.unchecked.warn(format!("texture {}: {why}", shorten(uri)));
-                None
+    }
+
+    /// Warns of vertices that are less than opaque, whose opacity pieces do not have.
+    fn look_at_opacity(&mut self, primitive: &Primitive, most: usize) {
+        let accessor =
+            primitive.attributes.get("COLOR_0").and_then(|number| self.root.accessors.get(*number));
+        if accessor.and_then(Accessor::width) == Some(4) {
+            let colors = self.attribute::<4>(primitive, "COLOR_0", most).unwrap_or_default();
+            if colors.iter().any(|[.., opacity]| *opacity < 1.0) {
+                self.warn_once("the opacity of vertex colours (COLOR_0) left out".to_owned());
             }
         }
     }
 
+    /// The contents of a picture's file.
+    pub fn file(&self, uri: &str) -> Result<Vec<u8>, String> {
+        fetch(uri, self.around, TEXTURE_FILE_LIMIT)
+    }
+
     /// The bytes of a buffer view, and its stride.
-    fn view(&self, number: usize) -> Option<(&'a [u8], Option<usize>)> {
+    pub fn view(&self, number: usize) -> Option<(&'a [u8], Option<usize>)> {
         let view = self.root.buffer_views.get(number)?;
         let data = self.buffers.get(view.buffer)?;
         Some((data.get(view.byte_offset..view.byte_offset.checked_add(view.byte_length)?)?, view.byte_stride))
@@ -407,6 +436,14 @@ fn fetch(uri: &str, around: &Surroundings, limit: u64) -> Result<Vec<u8>, String
     let (_, text) =
         data.split_once(";base64,").ok_or("only base64 data is read; export it with files or as GLB")?;
     base64(text).ok_or_else(|| "its base64 text is damaged; export it again".to_string())
+}
+
+impl Image {
+    /// Where it is, for messages.
+    pub fn shown(&self) -> String {
+        let uri = self.uri.as_deref().filter(|_| self.buffer_view.is_none());
+        uri.map_or_else(|| "inside the file".to_owned(), shorten)
+    }
 }
 
 /// Shortens a reference for messages, since data URIs are long.

@@ -5,8 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use super::unchecked::{Pace, Problem};
-use serde::Deserialize;
+use super::{
+    material::TextureTransform,
+    unchecked::{Pace, Problem},
+};
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::Value;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -18,11 +22,14 @@ pub(super) struct Root {
     pub meshes: Vec<MeshJson>,
     pub materials: Vec<MaterialJson>,
     pub textures: Vec<TextureJson>,
+    pub samplers: Vec<SamplerJson>,
     pub images: Vec<Image>,
     pub accessors: Vec<Accessor>,
     pub buffer_views: Vec<View>,
     pub buffers: Vec<Buffer>,
     pub skins: Vec<Skin>,
+    pub animations: Vec<IgnoredAny>,
+    pub cameras: Vec<IgnoredAny>,
     pub extensions_used: Vec<String>,
     pub extensions_required: Vec<String>,
 }
@@ -115,19 +122,17 @@ pub(super) struct Primitive {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct MaterialJson {
+    pub name: Option<String>,
     pub pbr_metallic_roughness: Pbr,
+    pub normal_texture: Option<TextureInfo>,
+    pub occlusion_texture: Option<TextureInfo>,
+    pub emissive_texture: Option<TextureInfo>,
+    /// Linear.
+    pub emissive_factor: [f64; 3],
+    pub alpha_mode: Option<String>,
+    pub alpha_cutoff: Option<f64>,
+    pub double_sided: bool,
     pub extensions: MaterialExtensions,
-}
-
-impl MaterialJson {
-    /// Its colour, linear, and the picture of it: of the older model where the file has that.
-    pub fn color(&self) -> ([f32; 4], Option<&TextureInfo>) {
-        let pbr = &self.pbr_metallic_roughness;
-        match &self.extensions.specular_glossiness {
-            Some(old) => (old.diffuse_factor.unwrap_or([1.0; 4]), old.diffuse_texture.as_ref()),
-            None => (pbr.base_color_factor.unwrap_or([1.0; 4]), pbr.base_color_texture.as_ref()),
-        }
-    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -135,22 +140,31 @@ impl MaterialJson {
 pub(super) struct MaterialExtensions {
     #[serde(rename = "KHR_materials_pbrSpecularGlossiness")]
     pub specular_glossiness: Option<SpecularGlossiness>,
+    #[serde(flatten)]
+    pub others: BTreeMap<String, Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct SpecularGlossiness {
     /// Linear.
-    pub diffuse_factor: Option<[f32; 4]>,
+    pub diffuse_factor: Option<[f64; 4]>,
     pub diffuse_texture: Option<TextureInfo>,
+    /// Linear.
+    pub specular_factor: Option<[f64; 3]>,
+    pub glossiness_factor: Option<f64>,
+    pub specular_glossiness_texture: Option<TextureInfo>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Pbr {
     /// Linear.
-    pub base_color_factor: Option<[f32; 4]>,
+    pub base_color_factor: Option<[f64; 4]>,
     pub base_color_texture: Option<TextureInfo>,
+    pub metallic_factor: Option<f64>,
+    pub roughness_factor: Option<f64>,
+    pub metallic_roughness_texture: Option<TextureInfo>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -158,6 +172,10 @@ pub(super) struct Pbr {
 pub(super) struct TextureInfo {
     pub index: usize,
     pub tex_coord: u32,
+    /// Factor of a normal map's slopes.
+    pub scale: Option<f64>,
+    /// Share of an occlusion map.
+    pub strength: Option<f64>,
     pub extensions: TextureInfoExtensions,
 }
 
@@ -167,13 +185,18 @@ impl TextureInfo {
         self.extensions.transform.as_ref().and_then(|t| t.tex_coord).unwrap_or(self.tex_coord)
     }
 
-    /// A coordinate as the picture uses it: scaled, turned counter-clockwise (v points down), moved.
-    pub fn moved(&self, [u, v]: [f32; 2]) -> [f32; 2] {
-        let Some(t) = &self.extensions.transform else { return [u, v] };
-        let ([sx, sy], [x, y]) = (t.scale.unwrap_or([1.0; 2]), t.offset.unwrap_or_default());
-        let (sin, cos) = (libm::sinf(t.rotation), libm::cosf(t.rotation));
-        let (u, v) = (sx * u, sy * v);
-        [x + cos * u + sin * v, y - sin * u + cos * v]
+    /// Where the picture lies on its coordinates, if the file says so.
+    pub fn transform(&self) -> Option<TextureTransform> {
+        self.extensions.transform.as_ref().map(|t| TextureTransform {
+            offset: t.offset.unwrap_or_default(),
+            rotation: t.rotation,
+            scale: t.scale.unwrap_or([1.0; 2]),
+        })
+    }
+
+    /// A coordinate (v down) as the picture uses it.
+    pub fn moved(&self, uv: [f32; 2]) -> [f32; 2] {
+        self.transform().map_or(uv, |transform| transform.moved(uv))
     }
 }
 
@@ -181,16 +204,16 @@ impl TextureInfo {
 #[serde(default)]
 pub(super) struct TextureInfoExtensions {
     #[serde(rename = "KHR_texture_transform")]
-    pub transform: Option<TextureTransform>,
+    pub transform: Option<TransformJson>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct TextureTransform {
-    pub offset: Option<[f32; 2]>,
+pub(super) struct TransformJson {
+    pub offset: Option<[f64; 2]>,
     /// Radians.
-    pub rotation: f32,
-    pub scale: Option<[f32; 2]>,
+    pub rotation: f64,
+    pub scale: Option<[f64; 2]>,
     pub tex_coord: Option<u32>,
 }
 
@@ -198,7 +221,17 @@ pub(super) struct TextureTransform {
 #[serde(default)]
 pub(super) struct TextureJson {
     pub source: Option<usize>,
+    pub sampler: Option<usize>,
     pub extensions: TextureExtensions,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct SamplerJson {
+    pub mag_filter: Option<u32>,
+    pub min_filter: Option<u32>,
+    pub wrap_s: Option<u32>,
+    pub wrap_t: Option<u32>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -217,6 +250,7 @@ pub(super) struct WebpSource {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Image {
+    pub name: Option<String>,
     pub uri: Option<String>,
     pub buffer_view: Option<usize>,
 }
@@ -299,24 +333,41 @@ impl Accessor {
 }
 
 /// Extensions that change which triangles, coordinates or colours a file has, and that are read.
-const READ: [&str; 6] = [
+const READ: [&str; 5] = [
     "EXT_mesh_gpu_instancing",
     "EXT_texture_webp",
     "KHR_materials_pbrSpecularGlossiness",
-    "KHR_materials_unlit",
     "KHR_mesh_quantization",
     "KHR_texture_transform",
+];
+
+/// Extensions of materials that go to the pieces as they came, with their textures.
+const CARRIED: [&str; 12] = [
+    "KHR_materials_anisotropy",
+    "KHR_materials_clearcoat",
+    "KHR_materials_diffuse_transmission",
+    "KHR_materials_dispersion",
+    "KHR_materials_emissive_strength",
+    "KHR_materials_ior",
+    "KHR_materials_iridescence",
+    "KHR_materials_sheen",
+    "KHR_materials_specular",
+    "KHR_materials_transmission",
+    "KHR_materials_unlit",
+    "KHR_materials_volume",
 ];
 
 /// Extensions without any influence on the pieces, which carry colours and textures of the surface alone.
 const WITHOUT_INFLUENCE: [&str; 3] = ["KHR_lights_punctual", "KHR_xmp_json_ld", "KHR_animation_pointer"];
 
-/// Whether a file that requires an extension is read as it is meant. Materials of the newer models have a plain colour,
-/// too.
+/// Whether an extension of a material goes to the pieces as it came.
+pub(super) fn is_carried(extension: &str) -> bool {
+    CARRIED.contains(&extension)
+}
+
+/// Whether a file that requires an extension is read as it is meant.
 pub(super) fn is_read(extension: &str) -> bool {
-    READ.contains(&extension)
-        || WITHOUT_INFLUENCE.contains(&extension)
-        || extension.starts_with("KHR_materials_")
+    READ.contains(&extension) || WITHOUT_INFLUENCE.contains(&extension) || is_carried(extension)
 }
 
 /// Size of a component of this type, bytes.

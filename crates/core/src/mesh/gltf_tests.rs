@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{LoadWarning, Mesh, MeshError, load_bytes};
+use super::{LoadWarning, MapUse, Mesh, MeshError, load_bytes};
 
 /// A file under construction.
 struct Glb {
@@ -107,6 +107,16 @@ fn extent(mesh: &Mesh) -> [[f32; 3]; 2] {
 fn volume(mesh: &Mesh) -> f32 {
     let at = |i: u32| glam::Vec3::from(mesh.positions[i as usize]);
     mesh.triangles.iter().map(|t| at(t[0]).dot(at(t[1]).cross(at(t[2]))) / 6.0).sum()
+}
+
+#[test]
+fn parts_without_normals_are_flat() {
+    let (mesh, _) = Glb::of_box().load().unwrap();
+    assert_eq!(mesh.smoothing, [Mesh::FLAT; 12]);
+    let mut glb = Glb::of_box();
+    let normals = glb.floats(&[[0.0, 1.0, 0.0]; 8], "VEC3");
+    glb.part()["attributes"]["NORMAL"] = json!(normals);
+    assert!(glb.load().unwrap().0.smoothing.is_empty());
 }
 
 #[test]
@@ -290,6 +300,85 @@ fn webp_pictures_are_read() {
         let mesh = glb.mesh();
         assert_eq!(mesh.materials[0].texture.as_ref().unwrap().rgba[..3], [9, 8, 7]);
     }
+}
+
+#[test]
+fn whatever_is_left_out_is_named() {
+    let mut glb = Glb::of_box();
+    let uvs = glb.floats(&[[0.5f32, 0.25]; 8], "VEC2");
+    let colors = glb.floats(&[[0.5f32, 0.5, 0.5, 0.25]; 8], "VEC4");
+    let attributes = &mut glb.part()["attributes"];
+    for name in ["TEXCOORD_0", "TEXCOORD_1"] {
+        attributes[name] = uvs.into();
+    }
+    attributes["COLOR_0"] = colors.into();
+    glb.part()["material"] = 0.into();
+    let mut picture = Vec::new();
+    image::RgbImage::new(2, 2)
+        .write_to(&mut std::io::Cursor::new(&mut picture), image::ImageFormat::Png)
+        .unwrap();
+    let view = glb.view(&picture);
+    glb.document["images"] = json!([{"bufferView": view, "mimeType": "image/png"}]);
+    glb.document["textures"] = json!([{"source": 0}]);
+    glb.document["materials"] = json!([{
+        "name": "Wall",
+        "normalTexture": {"index": 0},
+        "occlusionTexture": {"index": 0, "texCoord": 1},
+        "extensions": {"KHR_materials_sheen": {"sheenColorTexture": {"index": 0, "texCoord": 1}, "sheenRoughnessFactor": 0.5},
+            "KHR_materials_unlit": {}, "ACME_glitter": {}},
+    }]);
+    glb.document["animations"] = json!([{}, {}]);
+    glb.document["cameras"] = json!([{"type": "perspective"}]);
+    let (mesh, warnings) = glb.load().unwrap();
+    let said: Vec<&str> = warnings.iter().map(|warning| warning.0.as_str()).collect();
+    for part in [
+        "the animations of the file left out (2)",
+        "the cameras of the file left out (1)",
+        "opacity of vertex colours (COLOR_0)",
+        "TEXCOORD_1",
+        "the occlusion map of material Wall",
+        "sheenColorTexture of KHR_materials_sheen of material Wall",
+        "ACME_glitter of material Wall",
+    ] {
+        assert!(said.iter().any(|line| line.contains(part)), "{part} is missing of {said:#?}");
+    }
+    assert_eq!(said.len(), 7, "{said:#?}");
+    let material = &mesh.materials[0];
+    let maps: Vec<MapUse> = material.maps.keys().copied().collect();
+    assert_eq!((maps, material.is_painted, mesh.uvs[0]), (vec![MapUse::Normal], true, [0.5, 0.75]));
+    assert_eq!(material.extensions["KHR_materials_sheen"], json!({"sheenRoughnessFactor": 0.5}));
+    assert_eq!(material.maps[&MapUse::Normal].picture.bytes, picture);
+    // One that pieces cannot carry is refused where it is required.
+    let mut glb = Glb::of_box();
+    glb.document["extensionsRequired"] = json!(["KHR_materials_of_tomorrow"]);
+    let message = glb.load().unwrap_err().message;
+    assert!(message.contains("KHR_materials_of_tomorrow"), "{message}");
+}
+
+#[test]
+fn the_older_model_becomes_the_newer_one() {
+    let material = |old: Value| {
+        let mut glb = Glb::of_box();
+        glb.part()["material"] = 0.into();
+        glb.document["materials"] = json!([{"extensions": {"KHR_materials_pbrSpecularGlossiness": old}}]);
+        glb.mesh().materials[0].clone()
+    };
+    // What is no metal reflects 4 %, in grey.
+    let plastic =
+        material(json!({"diffuseFactor": [0.5, 0.25, 0.125, 0.75], "specularFactor": [0.04, 0.04, 0.04],
+        "glossinessFactor": 0.25}));
+    let factor = plastic.factor.unwrap();
+    let near = |found: f64, wanted: f64| (found - wanted).abs() < 1e-6;
+    assert!(near(plastic.metallic, 0.0) && near(plastic.roughness, 0.75), "{plastic:?}");
+    assert!(
+        [0.5, 0.25, 0.125, 0.75].iter().zip(factor).all(|(wanted, found)| near(found, *wanted)),
+        "{factor:?}"
+    );
+    // Gold scatters nothing, and its colour is what it reflects.
+    let gold = material(json!({"diffuseFactor": [0, 0, 0, 1], "specularFactor": [1.0, 0.75, 0.3]}));
+    let factor = gold.factor.unwrap();
+    assert!(near(gold.metallic, 1.0) && near(gold.roughness, 0.0), "{gold:?}");
+    assert!([1.0, 0.75, 0.3].iter().zip(factor).all(|(wanted, found)| near(found, *wanted)), "{factor:?}");
 }
 
 #[test]

@@ -1,10 +1,14 @@
 //! Checks of a mesh before it is broken, and the repair that voxelisation needs.
 //!
-//! In: a mesh as read. Out: the same surface without useless triangles, consistently oriented if possible, with
-//! outermost parts facing outward, and the findings. Vertices keep their own colours and texture coordinates.
+//! In: a mesh as read. Out: the same surface without useless triangles, with seams that nearly met closed, consistently
+//! oriented if possible, with outermost parts facing outward, and the findings. Vertices keep their own colours and
+//! texture coordinates.
+
+use std::borrow::Cow;
 
 use super::{
     Mesh,
+    heal::{Repair, capped},
     orient::{self, Parts},
     topology::{Edges, topology},
 };
@@ -26,6 +30,12 @@ pub struct HealthReport {
     pub dropped_duplicate: usize,
     /// Triangles with a NaN or infinite vertex, or an index out of range, that were dropped.
     pub dropped_non_finite: usize,
+    /// Corners on open edges that were moved to another one within two millionths of the mesh's diagonal.
+    pub welded_corners: usize,
+    /// Quads on the same corners as another one that were given its diagonal, to find the two sides of a sheet.
+    pub turned_diagonals: usize,
+    /// Triangles without area, of [`HealthReport::dropped_degenerate`], at whose corner the triangle beyond was divided.
+    pub divided_slivers: usize,
     /// Edges with one triangle.
     pub open_edges: usize,
     /// Connected runs of open edges: about the number of holes.
@@ -44,8 +54,14 @@ pub struct HealthReport {
     pub voids: usize,
     /// Whether the surface has no boundary, counted with orientation: inside and outside are well defined everywhere.
     pub closed: bool,
-    /// Signed volume in cubic mesh units; an estimate unless `closed`.
+    /// Holes that meshes cut from the object's own triangles have closed by caps: all of them, or none, if a hole is
+    /// neither flat nor small.
+    pub cap_holes: usize,
+    /// Signed volume in cubic mesh units, of `volume_of`. Parts that pass through each other count twice.
     pub volume: f64,
+    /// What `volume` is measured of: "closed mesh"; "mesh with caps" on its holes; or "open mesh", where it is an
+    /// estimate from the middle of the bounds.
+    pub volume_of: String,
     /// Area in square mesh units.
     pub area: f64,
     /// Low corner of the bounding box, mesh units.
@@ -62,8 +78,9 @@ pub struct HealthReport {
     pub notes: Vec<String>,
 }
 
-/// Drops triangles without area and duplicates, makes each part's orientation consistent, turns outermost
-/// parts outward and removes vertices that no triangle uses. Returns the mesh to voxelise and the findings.
+/// Drops triangles without area and duplicates, closes seams that nearly meet, makes each part's orientation consistent,
+/// turns outermost parts outward and removes vertices that no triangle uses. Returns the mesh to voxelise and the
+/// findings.
 #[must_use]
 pub fn check(mesh: &Mesh) -> (Mesh, HealthReport) {
     check_while(mesh, &Progress::default())
@@ -81,24 +98,27 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport) {
     let usable = |t: &[u32; 3]| {
         t.iter().all(|&i| mesh.positions.get(i as usize).is_some_and(|p| p.iter().all(|x| x.is_finite())))
     };
-    // Triangles that are kept, by their number in `mesh`, with welded vertex numbers.
-    let mut kept: Vec<u32> =
-        (0..mesh.triangles.len() as u32).filter(|&k| usable(&mesh.triangles[k as usize])).collect();
+    let kept: Vec<(u32, [u32; 3])> =
+        (0..).zip(&mesh.triangles).filter(|(_, t)| usable(t)).map(|(k, t)| (k, *t)).collect();
     report.dropped_non_finite = mesh.triangles.len() - kept.len();
-    let weld = topology(mesh);
-    let welded_of = |k: u32| mesh.triangles[k as usize].map(|i| weld.welded[i as usize]);
+    let mut repair = Repair { mesh: Cow::Borrowed(mesh), weld: topology(mesh), faces: kept };
     if progress.is_cancelled() {
         return (Mesh::default(), report);
     }
-    let before = kept.len();
-    kept.retain(|&k| {
-        let [a, b, c] = welded_of(k);
-        a != b && b != c && c != a
-    });
-    report.dropped_degenerate = before - kept.len();
+    report.dropped_degenerate = repair.drop_points();
+    let mut edges = Edges::of(&repair.welded());
+    report.welded_corners = repair.weld_near(&edges);
+    if report.welded_corners > 0 {
+        report.dropped_degenerate += repair.drop_points();
+        edges = Edges::of(&repair.welded());
+    }
+    if progress.is_cancelled() {
+        return (Mesh::default(), report);
+    }
+    report.turned_diagonals = repair.match_diagonals(&edges);
 
-    let usable: Vec<[u32; 3]> = kept.iter().map(|&k| welded_of(k)).collect();
-    let mut duplicate = duplicates(&usable, weld.welded_count, false);
+    let usable = repair.welded();
+    let mut duplicate = duplicates(&usable, repair.weld.welded_count, false);
     if duplicate.contains(&true) {
         let left = |drop: &[bool]| {
             let rest: Vec<_> = usable.iter().zip(drop).filter(|d| !d.1).map(|d| *d.0).collect();
@@ -106,27 +126,24 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport) {
         };
         // Surfaces that a scanner's software zipped together use some triangles twice on purpose.
         if left(&duplicate) > left(&vec![false; usable.len()]) {
-            duplicate = duplicates(&usable, weld.welded_count, true);
+            duplicate = duplicates(&usable, repair.weld.welded_count, true);
         }
     }
     let mut flags = duplicate.iter();
-    kept.retain(|_| !flags.next().is_some_and(|&d| d));
-    report.dropped_duplicate = duplicate.len() - kept.len();
+    repair.faces.retain(|_| !flags.next().is_some_and(|&d| d));
+    report.dropped_duplicate = duplicate.len() - repair.faces.len();
+    report.divided_slivers = repair.split_slivers();
+    report.dropped_degenerate += report.divided_slivers;
 
-    // Degenerate slivers still connect their neighbours, so they are removed only after orientation and boundary are
-    // known.
-    let mut triangles: Vec<[u32; 3]> = kept.iter().map(|&k| welded_of(k)).collect();
-    let points: Vec<DVec3> = {
-        let mut points = vec![DVec3::ZERO; weld.welded_count as usize];
-        for (vertex, &id) in weld.welded.iter().enumerate() {
-            points[id as usize] = DVec3::from(mesh.positions[vertex].map(f64::from));
-        }
-        points
-    };
+    // Slivers that could not be divided still connect their neighbours, so they are removed only after orientation and
+    // boundary are known.
+    let (mut triangles, points) = (repair.welded(), repair.points());
     if progress.is_cancelled() {
         return (Mesh::default(), report);
     }
-    let edges = Edges::of(&triangles);
+    if report.turned_diagonals + report.dropped_duplicate + report.divided_slivers > 0 {
+        edges = Edges::of(&triangles);
+    }
     let as_read = triangles.clone();
     if progress.is_cancelled() {
         return (Mesh::default(), report);
@@ -140,7 +157,7 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport) {
     let outward = orient::face_outward(&mut triangles, &parts, &points);
     report.voids = outward.voids;
     report.flipped_triangles = triangles.iter().zip(&as_read).filter(|(a, b)| !same_turn(**a, **b)).count();
-    count_edges(&mut report, &edges, &as_read, &triangles, weld.welded_count);
+    count_edges(&mut report, &edges, &as_read, &triangles, repair.weld.welded_count);
 
     let areas: Vec<f64> = triangles
         .par_iter()
@@ -151,18 +168,18 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport) {
         .collect();
     report.area = areas.iter().sum();
     let mut out = Mesh { materials: mesh.materials.clone(), ..Mesh::default() };
-    for (slot, &k) in kept.iter().enumerate() {
+    for (slot, &(k, [a, b, c])) in repair.faces.iter().enumerate() {
         if areas[slot] == 0.0 {
             report.dropped_degenerate += 1;
             continue;
         }
-        let [a, b, c] = mesh.triangles[k as usize];
         out.triangles.push(if same_turn(triangles[slot], as_read[slot]) { [a, b, c] } else { [a, c, b] });
         if let Some(&material) = mesh.triangle_material.get(k as usize) {
             out.triangle_material.push(material);
         }
+        out.smoothing.extend(mesh.smoothing.get(k as usize));
     }
-    take_used_vertices(mesh, &mut out);
+    take_used_vertices(&repair.mesh, &mut out);
     let (low, high) = out.positions.iter().fold(([f32::MAX; 3], [f32::MIN; 3]), |(low, high), p| {
         (std::array::from_fn(|k| low[k].min(p[k])), std::array::from_fn(|k| high[k].max(p[k])))
     });
@@ -174,6 +191,15 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport) {
         / 2.0;
     report.volume =
         triangles.iter().map(|t| orient::cone_volume(t.map(|i| points[i as usize] - centre))).sum();
+    report.volume_of = if report.closed { "closed mesh" } else { "open mesh" }.into();
+    if !report.closed
+        && !progress.is_cancelled()
+        && let Some((whole, holes)) = capped(&out)
+    {
+        let corner = |i: u32| DVec3::from_array(whole.positions[i as usize].map(f64::from)) - centre;
+        report.volume = whole.triangles.iter().map(|t| orient::cone_volume(t.map(corner))).sum();
+        (report.cap_holes, report.volume_of) = (holes, "mesh with caps".into());
+    }
     write_notes(&mut report, &outward);
     (out, report)
 }
@@ -316,11 +342,36 @@ fn write_notes(report: &mut HealthReport, outward: &orient::Outward) {
     note(r.dropped_degenerate, format!("{} without area dropped.", triangles(r.dropped_degenerate)));
     note(r.dropped_duplicate, format!("{} dropped that repeated another.", triangles(r.dropped_duplicate)));
     note(
+        r.welded_corners,
+        format!(
+            "{} moved to another within two millionths of the size, to close seams.",
+            many(r.welded_corners, "corner", "corners")
+        ),
+    );
+    note(
+        r.turned_diagonals,
+        format!(
+            "{} on the same corners as another divided as that one is.",
+            many(r.turned_diagonals, "quad", "quads")
+        ),
+    );
+    note(
+        r.divided_slivers,
+        format!("{} divided where one without area lay along a side.", triangles(r.divided_slivers)),
+    );
+    note(
         r.open_edges,
         format!(
             "The surface is open: {} in {}. The holes are closed to tell inside from outside.",
             many(r.open_edges, "open edge", "open edges"),
             many(r.boundary_loops, "loop", "loops")
+        ),
+    );
+    note(
+        r.cap_holes,
+        format!(
+            "{} closed by caps in meshes of the object's own triangles.",
+            many(r.cap_holes, "hole is", "holes are")
         ),
     );
     note(
@@ -432,6 +483,8 @@ mod tests {
         mesh.triangles.retain(|t| t.iter().any(|&i| mesh.positions[i as usize][1] < 1.0));
         let (_, report) = check(&mesh);
         assert_eq!((report.open_edges, report.boundary_loops, report.closed), (96, 1, false));
+        assert_eq!((report.cap_holes, report.volume_of.as_str()), (1, "mesh with caps"));
+        assert!((report.volume - 1.0).abs() < 1e-5, "{}", report.volume);
         assert_eq!(report.flipped_triangles, 0);
         assert!((report.area - 5.0).abs() < 1e-5);
         let (_, report) = check(&inverted(&mesh));
@@ -520,8 +573,92 @@ mod tests {
         let positions = vec![[0.0; 3], [2.0, 0.0, 0.0], [0.0, 0.0, 2.0], [0.0, 2.0, 0.0], [1.0, 0.0, 0.0]];
         let triangles = vec![[0, 1, 2], [0, 3, 4], [4, 3, 1], [0, 2, 3], [1, 3, 2], [0, 4, 1]];
         let (out, report) = check(&Mesh { positions, triangles, ..Mesh::default() });
-        assert_eq!((out.triangles.len(), report.dropped_degenerate, report.open_edges), (5, 1, 0));
-        assert!(report.closed);
+        // The sliver went, and the triangle along its longest side became two.
+        assert_eq!((out.triangles.len(), report.dropped_degenerate, report.open_edges), (6, 1, 0));
+        assert!(report.closed && report.divided_slivers == 1);
+        let (again, report) = check(&out);
+        assert!(report.closed && report.dropped_degenerate == 0 && again == out, "{report:?}");
+    }
+
+    #[test]
+    fn corners_that_nearly_meet_are_one_and_others_are_not() {
+        let mesh = shape("box");
+        let soup = |off: f32| {
+            // Every triangle has corners of its own, each moved by up to `off` by a plain congruence.
+            let mut state = 1u32;
+            let mut jitter = || {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+            };
+            let corners = mesh.triangles.iter().flatten().map(|&i| mesh.positions[i as usize]);
+            let positions: Vec<[f32; 3]> = corners.map(|p| p.map(|x| x + off * jitter())).collect();
+            let triangles = (0..mesh.triangles.len() as u32).map(|k| [3 * k, 3 * k + 1, 3 * k + 2]).collect();
+            Mesh { positions, triangles, ..Mesh::default() }
+        };
+        let (out, report) = check(&soup(5e-7));
+        assert!(report.closed && report.welded_corners > 0, "{report:?}");
+        assert!(
+            (report.volume - 1.0).abs() < 1e-4 && topology(&out).welded_count == topology(&mesh).welded_count
+        );
+        assert!(report.notes[0].contains("to close seams"), "{:?}", report.notes);
+        let (_, report) = check(&soup(1e-3));
+        assert!(!report.closed && report.welded_corners == 0, "{report:?}");
+    }
+
+    #[test]
+    fn two_sides_that_are_split_on_other_diagonals_are_one() {
+        let corner = |c: u32| [c & 1, c >> 1 & 1, c >> 2].map(|v| v as f32);
+        let quads = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+        let fan = |[a, b, c, d]: [u32; 4]| [[a, b, c], [a, c, d]];
+        let back = quads.map(|[a, b, c, d]| [d, c, b, a]);
+        let triangles = quads.into_iter().chain(back).flat_map(fan).collect();
+        let mesh = Mesh { positions: (0..8).map(corner).collect(), triangles, ..Mesh::default() };
+        let (out, report) = check(&mesh);
+        assert_eq!((out.triangles.len(), report.dropped_duplicate, report.turned_diagonals), (12, 12, 6));
+        assert!(report.closed && (report.volume - 1.0).abs() < 1e-9, "{report:?}");
+    }
+
+    #[test]
+    fn a_ring_is_closed_between_its_borders_and_a_sheet_is_not() {
+        // A pipe with walls, open at its lower end: the cap is a ring.
+        let n = 24u32;
+        let mut pipe = Mesh::default();
+        for (radius, y) in [(1.0f32, 0.0), (1.0, 2.0), (0.5, 2.0), (0.5, 0.0)] {
+            pipe.positions.extend((0..n).map(|k| {
+                let a = k as f32 / n as f32 * std::f32::consts::TAU;
+                [radius * a.cos(), y, radius * a.sin()]
+            }));
+        }
+        for row in 0..3 {
+            for k in 0..n {
+                let (a, b) = (row * n + k, row * n + (k + 1) % n);
+                pipe.triangles.extend([[a, a + n, b], [b, a + n, b + n]]);
+            }
+        }
+        let (out, report) = check(&pipe);
+        assert_eq!((report.cap_holes, report.boundary_loops), (2, 2));
+        let (whole, _) = capped(&out).unwrap();
+        let (_, closed) = check(&whole);
+        let side = std::f64::consts::TAU / f64::from(n);
+        let expected = 2.0 * f64::from(n) * side.sin() / 2.0 * (1.0 - 0.25);
+        assert!(closed.closed && (closed.volume - expected).abs() < 1e-4, "{} of {expected}", closed.volume);
+        assert!((report.volume - closed.volume).abs() < 1e-9);
+        let mut sheet = pipe;
+        sheet.triangles.truncate(8);
+        assert!(capped(&check(&sheet).0).is_none());
+    }
+
+    #[test]
+    fn walls_between_solids_that_touch_cancel() {
+        let block = shape("box");
+        let both = join(&block, &block, 1.0);
+        let one = super::super::without_inner_walls(&check(&both).0).unwrap();
+        let (_, report) = check(&one);
+        let wall =
+            block.triangles.iter().filter(|t| t.iter().all(|&i| block.positions[i as usize][0] == 0.5));
+        assert_eq!(one.triangles.len(), both.triangles.len() - 2 * wall.count());
+        assert!(report.closed && report.non_manifold_edges == 0 && (report.volume - 2.0).abs() < 1e-5);
+        assert!(super::super::without_inner_walls(&block).is_none());
     }
 
     #[test]

@@ -31,6 +31,8 @@ fn keeps_its_promises(mesh: &Mesh) -> bool {
         && mesh.uvs.iter().flatten().all(|x| x.is_finite())
         && [0, count].contains(&mesh.normals.len())
         && mesh.normals.iter().all(|n| *n == [0.0; 3] || (Vec3::from(*n).length() - 1.0).abs() < 1e-5)
+        && [0, mesh.triangles.len()].contains(&mesh.smoothing.len())
+        && mesh.origin.iter().all(|x| x.is_finite())
         && [0, mesh.triangles.len()].contains(&mesh.triangle_material.len())
         && mesh.triangle_material.iter().all(|&m| (m as usize) < mesh.materials.len())
 }

@@ -4,8 +4,10 @@
 //! was left out, or a one-line error.
 
 use super::{
-    BUILTIN_NAMES, LoadWarning, Mesh, builtin, gltf, obj, off, ply, stl,
-    unchecked::{Problem, UncheckedMesh},
+    BUILTIN_NAMES, LoadWarning, MaterialMap, Mesh, Sampler, Texture,
+    away::FAR,
+    builtin, gltf, obj, off, ply, stl,
+    unchecked::{Problem, TEXTURE_FILE_LIMIT, UncheckedMesh},
     vox,
 };
 use crate::{
@@ -14,9 +16,16 @@ use crate::{
     voxelize::Progress,
 };
 use std::{
+    borrow::Cow,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
+
+/// A texture, and its file as it came.
+pub(super) type Shown = (Arc<Texture>, Option<MaterialMap>);
 
 /// Size limit of a file, bytes. Larger ones are more likely mistakes than meshes.
 const FILE_LIMIT: u64 = 2 << 30;
@@ -177,6 +186,23 @@ impl Surroundings {
         }
     }
 
+    /// The picture in a file, and the file as it came, with a warning where it cannot be had.
+    pub fn texture(&self, unchecked: &mut UncheckedMesh, file: &str) -> Option<Shown> {
+        let encoded = match self.read(file, TEXTURE_FILE_LIMIT) {
+            Ok(encoded) => encoded,
+            Err(why) => {
+                unchecked.warn(format!("texture {file}: {why}"));
+                return None;
+            }
+        };
+        let texture = Arc::new(unchecked.decode_texture(file, &encoded)?);
+        let bare = file.rsplit(['/', '\\']).next().unwrap_or_default();
+        let stem = bare.rsplit_once('.').map_or(bare, |(stem, _)| stem);
+        let picture = unchecked.keep_picture(stem, file, Cow::Owned(encoded));
+        let map = |picture| MaterialMap { picture, sampler: Sampler::default(), transform: None };
+        Some((texture, picture.map(map)))
+    }
+
     /// The surroundings of a file that lies at `reference` from here.
     pub fn of_file(&self, reference: &str) -> Self {
         let path = PathBuf::from(reference.trim().replace('\\', "/"));
@@ -209,10 +235,6 @@ fn fits(path: &Path) -> Result<(), memory::Short> {
     };
     memory::check(bytes * each)
 }
-
-/// If vertices are rounded to more than this share of the mesh's size, a warning is given: voxels of the finest levels
-/// are no larger.
-const COARSE: f64 = 1.0 / 4096.0;
 
 /// Reads a mesh file or `builtin:NAME`. Materials, textures and buffers that it refers to are looked up beside it.
 ///
@@ -290,19 +312,24 @@ fn parse(
     progress: &Progress,
 ) -> Result<(Mesh, Vec<LoadWarning>), MeshError> {
     let Some(named) = Format::of_extension(extension) else {
-        let what = if extension.is_empty() {
-            "the name has no extension".to_string()
-        } else {
-            format!(".{extension} is not a mesh format that is read")
-        };
-        return Err(MeshError::new(format!("{what}; use {FORMATS}, with the matching extension")));
+        return Err(MeshError::new(match (extension, way_round(extension)) {
+            ("", _) => format!("the name has no extension; use {FORMATS}, with the matching extension"),
+            (_, Some(way)) => format!(".{extension} is not read: {way}; {FORMATS} are read"),
+            _ => format!(
+                ".{extension} is not a mesh format that is read; use {FORMATS}, with the matching extension"
+            ),
+        }));
     };
-    // Some tools write a byte order mark in front of text.
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let (text, is_utf16) = as_utf8(bytes);
+    let bytes: &[u8] = &text;
     if bytes.trim_ascii().is_empty() {
         return Err(MeshError::new("the file is empty; export the mesh again"));
     }
     let mut unchecked = UncheckedMesh::while_wanted(progress);
+    if is_utf16 {
+        unchecked
+            .warn("its text is UTF-16, and was read as such; few other programs do, so save it as UTF-8");
+    }
     let format = match Format::sniff(bytes) {
         Some(seen) if seen != named => {
             let (seen_name, name) = (seen.name(), named.name());
@@ -314,7 +341,7 @@ fn parse(
     };
     let read: Result<(), Problem> = match format {
         Format::Obj => obj::read(bytes, around, &mut unchecked),
-        Format::Ply => ply::read(bytes, &mut unchecked),
+        Format::Ply => ply::read(bytes, around, &mut unchecked),
         Format::Stl => stl::read(bytes, &mut unchecked),
         Format::Off => off::read(bytes, &mut unchecked),
         Format::Gltf => gltf::read(bytes, around, &mut unchecked),
@@ -329,6 +356,57 @@ fn parse(
     Ok((mesh, warnings))
 }
 
+/// How to get a mesh out of a file with an extension that people have and no reader is for.
+fn way_round(extension: &str) -> Option<&'static str> {
+    Some(match extension.to_ascii_lowercase().as_str() {
+        "fbx" | "dae" | "3ds" | "abc" | "x3d" | "wrl" | "lwo" | "dxf" => {
+            "import it into Blender and export glTF 2.0 (.glb) there"
+        }
+        "usd" | "usda" | "usdc" | "usdz" => {
+            "USD is written, and not read; import it into Blender or Houdini and export glTF 2.0 (.glb) there"
+        }
+        "blend" | "max" | "ma" | "mb" | "c4d" | "hip" | "hipnc" | "skp" | "uasset" | "prefab" => {
+            "open it in its own program and export glTF 2.0 (.glb), or OBJ, there"
+        }
+        "bgeo" | "sc" | "geo" | "vdb" => {
+            "convert it to polygons in Houdini or Blender and export glTF 2.0 (.glb)"
+        }
+        "3mf" | "amf" => "open it in a slicer, Blender or MeshLab and export STL or OBJ there",
+        "step" | "stp" | "iges" | "igs" | "brep" | "sldprt" | "f3d" | "ipt" => {
+            "it has surfaces, no triangles; export STL or OBJ from the CAD program or FreeCAD"
+        }
+        "las" | "laz" | "e57" | "pcd" | "xyz" | "pts" => {
+            "it has points, no triangles; make a surface of them in MeshLab or CloudCompare and export PLY"
+        }
+        "zip" | "rar" | "7z" | "gz" | "tar" => "unpack it, and open the mesh that is inside",
+        "mtl" | "bin" | "png" | "jpg" | "jpeg" => "it belongs to a mesh; open the .obj or .gltf beside it",
+        _ => return None,
+    })
+}
+
+/// Text as UTF-8 without a byte order mark, and whether it was UTF-16: by its mark, or since its first letters are ASCII
+/// with zeros between. Other bytes stay as they are.
+pub(super) fn as_utf8(bytes: &[u8]) -> (Cow<'_, [u8]>, bool) {
+    const LOOKED_AT: usize = 16;
+    let is_letter = |b: u8| b.is_ascii_graphic() || b.is_ascii_whitespace();
+    let pairs = || bytes.as_chunks::<2>().0.iter();
+    let starts_with =
+        |holds: &dyn Fn(&[u8; 2]) -> bool| bytes.len() >= LOOKED_AT && pairs().take(LOOKED_AT / 2).all(holds);
+    let (is_little, mark) = match bytes {
+        [0xef, 0xbb, 0xbf, text @ ..] => return (Cow::Borrowed(text), false),
+        _ if stl::is_binary(bytes) => return (Cow::Borrowed(bytes), false),
+        [0xff, 0xfe, ..] => (true, 1),
+        [0xfe, 0xff, ..] => (false, 1),
+        _ if starts_with(&|&[a, b]| is_letter(a) && b == 0) => (true, 0),
+        _ if starts_with(&|&[a, b]| a == 0 && is_letter(b)) => (false, 0),
+        _ => return (Cow::Borrowed(bytes), false),
+    };
+    let unit = |pair: &[u8; 2]| if is_little { u16::from_le_bytes(*pair) } else { u16::from_be_bytes(*pair) };
+    let letters = char::decode_utf16(pairs().skip(mark).map(unit));
+    let text: String = letters.map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+    (Cow::Owned(text.into_bytes()), true)
+}
+
 /// A warning if a mesh is so far from the origin that its vertices are rounded noticeably.
 fn far_from_origin(mesh: &Mesh) -> Option<LoadWarning> {
     let axis = |axis: usize| {
@@ -339,7 +417,7 @@ fn far_from_origin(mesh: &Mesh) -> Option<LoadWarning> {
     let size = axes.iter().map(|(low, high)| f64::from(*high) - f64::from(*low)).fold(0.0, f64::max);
     let far = axes.iter().map(|(low, high)| f64::from(low.abs().max(high.abs()))).fold(0.0, f64::max);
     let step = far * f64::from(f32::EPSILON);
-    (step > COARSE * size).then(|| {
+    (far > FAR * size).then(|| {
         LoadWarning(format!(
             "the mesh lies {far:.3e} units from the origin and is {size:.3e} wide: its corners are rounded to steps of \
              {step:.1e}; move it to the origin before it is exported, or holes and wrong volumes may follow"
@@ -382,6 +460,17 @@ mod tests {
             refusal(&write("model.fbx", b"Kaydara FBX")).contains("OBJ, PLY, STL, OFF, glTF, GLB and VOX")
         );
         assert!(refusal(&write("model", b"v 0 0 0")).contains("no extension"));
+        assert!(refusal(&write("model.qq", b"v 0 0 0")).contains(".qq is not a mesh format"));
+        for (name, way) in [
+            ("a.FBX", "Blender and export glTF"),
+            ("a.usdc", "USD is written, and not read"),
+            ("a.step", "CAD"),
+            ("a.zip", "unpack"),
+            ("a.mtl", "beside it"),
+        ] {
+            let said = refusal(&write(name, b"anything"));
+            assert!(said.contains(way) && said.contains("OBJ, PLY, STL"), "{said}");
+        }
         assert!(refusal(&write("two\nlines.obj", b"hello")).contains("no triangle"));
         assert!(refusal(Path::new("builtin:teapot")).contains("vase, column, box"));
         #[cfg(unix)]
@@ -407,6 +496,100 @@ mod tests {
         assert!(warnings(0.0).is_empty() && warnings(1000.0).is_empty());
         let far = warnings(500_000.0);
         assert!(far.len() == 1 && far[0].0.contains("move it to the origin"), "{far:?}");
+    }
+
+    #[test]
+    fn numbers_far_from_the_origin_are_rounded_there() {
+        // A sliver of half a unit at coordinates of a map: in single precision its corners would be one.
+        let corners = [
+            [500_123.25, 120.5, 4_649_776.75],
+            [500_123.35, 120.5, 4_649_776.75],
+            [500_123.25, 121.0, 4_649_776.95],
+        ];
+        let lines = |word: &str| corners.map(|[x, y, z]| format!("{word}{x} {y} {z}\n")).concat();
+        let ply = "ply\nformat ascii 1.0\nelement vertex 3\nproperty double x\nproperty double y\nproperty double z\n\
+                   element face 1\nproperty list uchar int vertex_indices\nend_header\n";
+        let stl = format!("solid a\nfacet\nouter loop\n{}endloop\nendfacet\nendsolid a\n", lines("vertex "));
+        for (text, extension) in [
+            (lines("v ") + "vt 0 0\nvt 1 1\nf 1/1 2/2 3/1\n", "obj"),
+            (format!("{ply}{}3 0 1 2\n", lines("")), "ply"),
+            (format!("OFF 3 1 0\n{}3 0 1 2\n", lines("")), "off"),
+            (stl, "stl"),
+        ] {
+            let (mesh, warnings) = load_bytes(text.as_bytes(), extension).unwrap();
+            assert!(warnings.len() == 1 && warnings[0].0.contains("are counted from"), "{warnings:?}");
+            for (i, exact) in mesh.triangles[0].iter().zip(&corners) {
+                let there = [0, 1, 2].map(|k| f64::from(mesh.positions[*i as usize][k]) + mesh.origin[k]);
+                assert!((0..3).all(|k| (there[k] - exact[k]).abs() < 1e-6), "{extension}: {there:?}");
+            }
+            let [a, b, c] = mesh.triangles[0].map(|i| glam::Vec3::from(mesh.positions[i as usize]));
+            let area = (b - a).cross(c - a).length() / 2.0;
+            let exact = 0.1 * (0.5f32 * 0.5 + 0.2 * 0.2).sqrt() / 2.0;
+            assert!((area - exact).abs() < 1e-6, "{extension}: {area} for {exact}");
+        }
+    }
+
+    #[test]
+    fn text_in_utf_16_or_with_a_mark_is_the_same_mesh() {
+        let text = "# Ä\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+        let plain = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+        let (mesh, _) = load_bytes(text.as_bytes(), "obj").unwrap();
+        let little = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+        let big = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>();
+        let mark = format!("\u{feff}{text}");
+        for (bytes, warns) in [
+            (mark.clone().into_bytes(), 0),
+            (little(&mark), 1),
+            (big(&mark), 1),
+            (little(plain), 1),
+            (big(plain), 1),
+        ] {
+            let (read, warnings) = load_bytes(&bytes, "obj").unwrap();
+            assert_eq!((&read, warnings.len()), (&mesh, warns), "{warnings:?}");
+        }
+        let torn = little(&mark.replace("v 1 0", "v x 0"));
+        assert!(load_bytes(&torn, "obj").unwrap_err().message.contains("line 3"));
+    }
+
+    #[test]
+    fn libraries_options_of_maps_and_line_ends_are_those_of_the_file() {
+        let folder = folder("libraries");
+        let picture = |file: &str, shade: u8| {
+            let picture = image::RgbaImage::from_pixel(1, 1, image::Rgba([shade, 0, 0, 255]));
+            picture.save(folder.join(file)).unwrap();
+        };
+        picture("tile.png", 1);
+        picture("my brick.png", 2);
+        let one = "\u{feff}newmtl Tiled\rKd 1 1 1\rd 0.5\rmap_Bump -bm 2 tile.png\rmap_Kd -s 4 2 1 -o 0.25 0 0 -clamp on tile.png\r";
+        std::fs::write(folder.join("one.mtl"), one).unwrap();
+        std::fs::write(
+            folder.join("two more.mtl"),
+            "newmtl Spaced\nmap_Ka my brick.png\nmap_Kd my brick.png\n",
+        )
+        .unwrap();
+        for libraries in ["mtllib one.mtl two more.mtl", "mtllib one.mtl\rmtllib two more.mtl"] {
+            let text = format!(
+                "{libraries}\rv 0 0 0\rv 1 0 0\rv 1 1 0\rv 0 1 0\rvt 0 0\rvt 1 0\rvt 1 1\rusemtl Tiled\rf 1/1 2/2 3/3\r\
+                 usemtl Spaced\rf 1/1 3/3 4/9\r"
+            );
+            std::fs::write(folder.join("a.obj"), text).unwrap();
+            let (mesh, warnings) = load(&folder.join("a.obj")).unwrap();
+            let shade = |t: usize| {
+                let material = &mesh.materials[mesh.triangle_material[t] as usize];
+                material.texture.as_ref().unwrap().rgba[0]
+            };
+            assert_eq!((shade(0), shade(1)), (1, 2));
+            let uvs = |t: usize| mesh.triangles[t].map(|i| mesh.uvs[i as usize]);
+            assert_eq!(uvs(0), [[0.25, 0.0], [4.25, 0.0], [4.25, 2.0]]);
+            // Of the other material as they are; a number that names nothing has none of those that were added.
+            assert_eq!(uvs(1), [[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]]);
+            let told: Vec<&str> = warnings.iter().map(|w| w.0.as_str()).collect();
+            assert!(told.len() == 3 && told.iter().all(|line| line.ends_with("of Tiled")), "{told:?}");
+            for what in ["transparency", "map_bump", "-clamp on"] {
+                assert!(told.iter().any(|line| line.contains(what)), "{what}: {told:?}");
+            }
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

@@ -1,27 +1,5 @@
 //! Triangles: readers, built-in shapes and the health report.
 
-use std::sync::Arc;
-
-/// An image in memory, RGBA8 rows from the top.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Texture {
-    /// Pixels across.
-    pub width: u32,
-    /// Pixels down.
-    pub height: u32,
-    /// `width * height * 4` bytes, sRGB.
-    pub rgba: Vec<u8>,
-}
-
-/// A surface material: a colour, optionally multiplied by a texture.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Material {
-    /// sRGB base colour.
-    pub color: [u8; 3],
-    /// Base colour texture; materials may share one.
-    pub texture: Option<Arc<Texture>>,
-}
-
 /// An indexed triangle mesh in its file's own units. Readers ensure that indices are valid and positions finite.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
@@ -40,22 +18,42 @@ pub struct Mesh {
     pub triangle_material: Vec<u32>,
     /// Materials.
     pub materials: Vec<Material>,
+    /// How each triangle is shaded at corners without a normal: [`Mesh::FLAT`], [`Mesh::CREASED`], or the number of a
+    /// smoothing group, in which triangles that share a position are smooth there. Empty: all are creased.
+    pub smoothing: Vec<u32>,
+    /// Place in the file's space from which `positions` are counted, file's units. Zero unless single precision would
+    /// round the file's own numbers noticeably.
+    pub origin: [f64; 3],
 }
 
+impl Mesh {
+    /// Shading of a triangle with its own normal at every corner.
+    pub const FLAT: u32 = 0;
+    /// Shading of a triangle that is smooth with those at its corners that it meets at 40 degrees or less.
+    pub const CREASED: u32 = u32::MAX;
+}
+
+mod away;
 mod builtin;
+mod corners;
 pub mod digest;
 mod unchecked;
+mod units;
 mod gltf;
 mod gltf_json;
+mod gltf_material;
 mod gltf_pose;
 #[cfg(test)]
 mod gltf_tests;
+mod heal;
 mod health;
 #[cfg(test)]
 mod hostile;
 mod household;
 mod implicit;
 mod load;
+mod material;
+mod mtl;
 mod obj;
 mod off;
 mod orient;
@@ -71,11 +69,16 @@ mod up;
 mod vox;
 
 pub use builtin::{BUILTIN_NAMES, builtin};
+pub(crate) use heal::{capped, without_inner_walls};
 pub use health::{HealthReport, check, check_while};
 pub use load::{
     Format, MeshError, allow_references_outside, checked, format_of, load, load_bytes, load_bytes_while,
     load_while, references_may_lie_outside,
 };
+pub use material::{
+    Alpha, MapUse, Material, MaterialMap, Picture, PictureKind, Sampler, Texture, TextureTransform, Wrap,
+};
 pub use topology::{Topology, boundary_cones, topology};
 pub use unchecked::LoadWarning;
-pub use up::Up;
+pub use units::{Units, may_be_millimetres};
+pub use up::{Up, z_up_program};

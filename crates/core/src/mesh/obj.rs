@@ -1,20 +1,22 @@
-//! Wavefront OBJ: polygons, negative indices, materials with textures, vertex colours. In: bytes. Out: triangles.
-//!
-//! The geometry is read here rather than by tobj, which fails at the first index out of range without giving the line;
-//! tobj reads material libraries.
+//! Wavefront OBJ: polygons, negative indices, smoothing groups, materials with textures, vertex colours. In: bytes. Out:
+//! triangles.
 
 use super::{
-    Material, Texture,
-    load::Surroundings,
-    unchecked::{
-        MISSING, Problem, TEXTURE_FILE_LIMIT, UncheckedMesh, Wanted, byte, line_of, number, plain,
-        triangles_within,
-    },
+    MapUse, Material, Mesh,
+    corners::{Corners, split_vertices},
+    load::{Shown, Surroundings, as_utf8},
+    mtl,
+    unchecked::{MISSING, Problem, UncheckedMesh, byte, line_of, number, plain},
 };
-use std::{borrow::Cow, collections::HashMap, io::Cursor, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap},
+};
 
 /// Largest material library, bytes.
 const LIBRARY_LIMIT: u64 = 16 << 20;
+/// Most material libraries.
+const MOST_LIBRARIES: usize = 64;
 const NO_MATERIAL: u32 = u32::MAX;
 
 #[derive(Default)]
@@ -26,6 +28,7 @@ struct Scan {
     /// Material of each triangle, a number in `names`.
     material: Vec<u32>,
     names: Vec<String>,
+    /// The rest of each `mtllib` line.
     libraries: Vec<String>,
     colored: usize,
     odd_lines: usize,
@@ -52,11 +55,12 @@ pub(super) fn read(
         }
         unchecked.mesh.colors.clear();
     }
-    split_vertices(unchecked, &scan)?;
+    unchecked.settle_positions();
     if !scan.names.is_empty() {
-        add_materials(around, unchecked, &scan)?;
+        let moves = add_materials(around, unchecked, &scan)?;
+        move_uvs(&mut scan, &moves);
     }
-    Ok(())
+    split_vertices(unchecked, &Corners { uvs: &scan.uvs, normals: &scan.normals, of: &scan.corners })
 }
 
 /// A line with its continuations after backslashes, and the start of the next one.
@@ -65,9 +69,9 @@ fn logical_line(bytes: &[u8], start: usize) -> (Cow<'_, [u8]>, usize) {
     let mut at = start;
     loop {
         let rest = &bytes[at..];
-        let length = rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
-        let line = rest[..length].strip_suffix(b"\r").unwrap_or(&rest[..length]);
-        at += length + 1;
+        let length = rest.iter().position(|&b| b == b'\n' || b == b'\r').unwrap_or(rest.len());
+        let line = &rest[..length];
+        at += length + 1 + usize::from(rest[length..].starts_with(b"\r\n"));
         let (line, more) = match line.strip_suffix(b"\\") {
             Some(line) => (line, at < bytes.len()),
             None => (line, false),
@@ -85,7 +89,7 @@ fn logical_line(bytes: &[u8], start: usize) -> (Cow<'_, [u8]>, usize) {
 
 fn scan_lines(bytes: &[u8], unchecked: &mut UncheckedMesh, scan: &mut Scan) -> Result<(), Problem> {
     let mut name_numbers: HashMap<String, u32> = HashMap::new();
-    let mut material = NO_MATERIAL;
+    let (mut material, mut shading) = (NO_MATERIAL, Mesh::CREASED);
     let (mut corners, mut shown): (Vec<u32>, Vec<[u32; 2]>) = (Vec::new(), Vec::new());
     let mut at = 0;
     while at < bytes.len() {
@@ -97,18 +101,18 @@ fn scan_lines(bytes: &[u8], unchecked: &mut UncheckedMesh, scan: &mut Scan) -> R
         let mut words = code.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());
         match words.next() {
             Some(b"v") => {
-                let mut value = || words.next().and_then(number).map(|x| x as f32);
+                let mut value = || words.next().and_then(number);
                 let (Some(x), Some(y), Some(z)) = (value(), value(), value()) else {
                     return Err(Problem::at_text(
                         start,
                         "a vertex needs three numbers; repair or export it again",
                     ));
                 };
-                unchecked.mesh.positions.push([x, y, z]);
                 let color = [value(), value(), value()];
+                unchecked.push_position([x, y, z]);
                 if let [Some(r), Some(g), Some(b)] = color {
                     scan.colored += 1;
-                    unchecked.mesh.colors.push([r, g, b].map(byte));
+                    unchecked.mesh.colors.push([r, g, b].map(|x| byte(x as f32)));
                 }
             }
             Some(b"vt") => {
@@ -136,19 +140,21 @@ fn scan_lines(bytes: &[u8], unchecked: &mut UncheckedMesh, scan: &mut Scan) -> R
                     }
                     continue;
                 }
-                for part in triangles_within(&corners, &unchecked.mesh.positions) {
+                for part in unchecked.parts_of(&corners) {
                     unchecked.mesh.triangles.push(part.map(|k| corners[k as usize]));
+                    unchecked.mesh.smoothing.push(shading);
                     scan.corners.push(part.map(|k| shown[k as usize]));
                     scan.material.push(material);
                 }
             }
+            Some(b"s") => shading = smoothing_group(words.next()).unwrap_or(shading),
             Some(word @ (b"usemtl" | b"mtllib")) => {
                 // Names may contain blanks and number signs, so the whole rest of the line counts.
                 let after = line.windows(word.len()).position(|w| w == word).map_or(0, |k| k + word.len());
                 let rest = String::from_utf8_lossy(&line[after..]);
                 let name = rest.split(" #").next().unwrap_or_default().trim().to_string();
                 if word == b"mtllib" {
-                    if !scan.libraries.contains(&name) && scan.libraries.len() < 64 {
+                    if !scan.libraries.contains(&name) && scan.libraries.len() < MOST_LIBRARIES {
                         scan.libraries.push(name);
                     }
                 } else {
@@ -164,6 +170,15 @@ fn scan_lines(bytes: &[u8], unchecked: &mut UncheckedMesh, scan: &mut Scan) -> R
     Ok(())
 }
 
+/// The shading that an `s` statement says, if it can be understood.
+fn smoothing_group(word: Option<&[u8]>) -> Option<u32> {
+    match word? {
+        b"off" => Some(Mesh::FLAT),
+        b"on" => Some(1),
+        word => std::str::from_utf8(word).ok()?.parse().ok().filter(|group| *group != Mesh::CREASED),
+    }
+}
+
 /// An index that counts from 1, or backwards from `count`; [`MISSING`] if invalid.
 fn index(word: Option<&[u8]>, count: usize) -> u32 {
     let parsed = word.and_then(|w| std::str::from_utf8(w).ok()).and_then(|w| w.parse::<i64>().ok());
@@ -175,105 +190,53 @@ fn index(word: Option<&[u8]>, count: usize) -> u32 {
     u32::try_from(zero_based).unwrap_or(MISSING)
 }
 
-/// Splits positions so that each combination of position, texture coordinate and normal is a vertex.
-fn split_vertices(unchecked: &mut UncheckedMesh, scan: &Scan) -> Result<(), Problem> {
-    let counts = [scan.uvs.len(), scan.normals.len()];
-    let usable =
-        |shown: [u32; 2]| [0, 1].map(|k| if (shown[k] as usize) < counts[k] { shown[k] } else { MISSING });
-    let used = |k: usize| scan.corners.iter().flatten().any(|shown| usable(*shown)[k] != MISSING);
-    let [has_uvs, has_normals] = [0, 1].map(used);
-    if !has_uvs && !has_normals {
-        return Ok(());
-    }
-    let UncheckedMesh { mesh, pace, .. } = unchecked;
-    let count = mesh.positions.len();
-    // Vertices 0..count keep their numbers and take their first corner's attributes; others are found by position and
-    // attributes.
-    const FREE: [u32; 2] = [MISSING - 1; 2];
-    let mut shown_at: Vec<[u32; 2]> = vec![FREE; count];
-    let mut others: HashMap<(u32, [u32; 2]), u32> = HashMap::new();
-    for (triangle, corners) in mesh.triangles.iter_mut().zip(&scan.corners) {
-        pace.go_on()?;
-        for (corner, &shown) in triangle.iter_mut().zip(corners) {
-            let shown = usable(shown);
-            let Some(first) = shown_at.get_mut(*corner as usize).filter(|_| (*corner as usize) < count)
-            else {
-                continue;
-            };
-            if *first == FREE {
-                *first = shown;
-            }
-            if *first != shown {
-                *corner = *others.entry((*corner, shown)).or_insert_with(|| {
-                    let place = *corner as usize;
-                    mesh.positions.push(mesh.positions[place]);
-                    if let Some(&color) = mesh.colors.get(place) {
-                        mesh.colors.push(color);
-                    }
-                    shown_at.push(shown);
-                    mesh.positions.len() as u32 - 1
-                });
-            }
-        }
-    }
-    if has_uvs {
-        let uv = |shown: &[u32; 2]| scan.uvs.get(shown[0] as usize).copied().unwrap_or_default();
-        mesh.uvs = shown_at.iter().map(uv).collect();
-    }
-    if has_normals {
-        let normal = |shown: &[u32; 2]| scan.normals.get(shown[1] as usize).copied().unwrap_or_default();
-        mesh.normals = shown_at.iter().map(normal).collect();
-    }
-    Ok(())
-}
+/// Scale and offset of texture coordinates.
+type Move = ([f32; 2], [f32; 2]);
 
-fn add_materials(around: &Surroundings, unchecked: &mut UncheckedMesh, scan: &Scan) -> Result<(), Problem> {
-    let mut found: HashMap<String, (tobj::Material, usize)> = HashMap::new();
-    for (number, library) in scan.libraries.iter().enumerate() {
-        unchecked.pace.go_on_now()?;
-        let text = match around.read(library, LIBRARY_LIMIT) {
-            Ok(text) => text,
-            Err(why) => {
-                unchecked.warn(format!("material library {library}: {why}"));
-                continue;
-            }
-        };
-        let text = usable_lines(&text);
-        let mut wanted = Wanted { bytes: Cursor::new(text.as_bytes()), pace: unchecked.pace.clone() };
-        match tobj::load_mtl_buf(&mut wanted) {
-            Ok((materials, _)) => {
-                for material in materials {
-                    found.entry(material.name.clone()).or_insert((material, number));
-                }
-            }
-            Err(error) => unchecked.warn(format!("material library {library} cannot be understood: {error}")),
-        }
-    }
+/// Reads the materials that faces name. Returns how each moves texture coordinates, if it does.
+fn add_materials(
+    around: &Surroundings,
+    unchecked: &mut UncheckedMesh,
+    scan: &Scan,
+) -> Result<Vec<Option<Move>>, Problem> {
+    let found = read_libraries(around, unchecked, scan)?;
     let neutral = plain(if unchecked.mesh.colors.is_empty() { [204; 3] } else { [255; 3] });
-    let mut materials: Vec<Material> = Vec::new();
-    let mut absent = Vec::new();
+    let (mut materials, mut moves): (Vec<Material>, Vec<Option<Move>>) = Default::default();
+    let (mut absent, mut left_out) = (Vec::new(), LeftOut::default());
     // A file that several materials name is read once, and fails once.
-    let mut textures: HashMap<(usize, &str), Option<Arc<Texture>>> = HashMap::new();
+    let mut textures: HashMap<(&str, &str), Option<Shown>> = HashMap::new();
     for name in &scan.names {
         unchecked.pace.go_on_now()?;
         let Some((material, library)) = found.get(name) else {
             absent.push(name.as_str());
-            materials.push(neutral.clone());
+            materials.push(Material { name: name.clone(), ..neutral.clone() });
+            moves.push(None);
             continue;
         };
-        let texture = material.diffuse_texture.as_ref().and_then(|reference| {
-            let file = texture_file(reference);
-            let known = textures.entry((*library, file));
-            known.or_insert_with(|| texture_of(around, unchecked, &scan.libraries[*library], file)).clone()
+        let map = material.map("map_kd");
+        let shown = map.and_then(|map| {
+            let known = textures.entry((library.as_str(), map.file.as_str()));
+            known.or_insert_with(|| around.of_file(library).texture(unchecked, &map.file)).clone()
         });
-        let color = material.diffuse.map_or(neutral.color, |kd| kd.map(byte));
+        let color = material.color.map_or(neutral.color, |kd| kd.map(byte));
         // Some exporters write black for materials whose texture should be visible.
-        let color = if texture.is_some() && color == [0; 3] { [255; 3] } else { color };
-        materials.push(Material { color, texture });
+        let color = if shown.is_some() && color == [0; 3] { [255; 3] } else { color };
+        let is_moved = |map: &&mtl::Map| shown.is_some() && (map.scale, map.offset) != ([1.0; 2], [0.0; 2]);
+        moves.push(map.filter(is_moved).map(|map| (map.scale, map.offset)));
+        // What else `material.maps` has, a `Material` does not carry.
+        left_out.note(material);
+        let mut carried = Material { name: name.clone(), color, ..Material::default() };
+        if let Some((texture, map)) = shown {
+            carried.texture = Some(texture);
+            carried.maps.extend(map.map(|map| (MapUse::Color, map)));
+        }
+        materials.push(carried);
     }
     if !absent.is_empty() && !found.is_empty() {
-        absent.truncate(5);
-        unchecked.warn(format!("materials not found in any library: {}", absent.join(", ")));
+        unchecked.warn(format!("materials not found in any library: {}", some_of(&absent)));
+    }
+    for (what, names) in &left_out.0 {
+        unchecked.warn(format!("left out: {what} of {}", some_of(names)));
     }
     let fallback = materials.len() as u32;
     if scan.material.contains(&NO_MATERIAL) {
@@ -282,44 +245,103 @@ fn add_materials(around: &Surroundings, unchecked: &mut UncheckedMesh, scan: &Sc
     unchecked.mesh.triangle_material =
         scan.material.iter().map(|&m| if m == NO_MATERIAL { fallback } else { m }).collect();
     unchecked.mesh.materials = materials;
-    unchecked.pace.go_on_now()
+    unchecked.pace.go_on_now()?;
+    Ok(moves)
 }
 
-/// The lines of a material library that are used: tobj panics at a colour of fewer than three numbers, and gives up the
-/// whole library at any line that it cannot read.
-fn usable_lines(library: &[u8]) -> String {
-    let is_usable = |line: &&str| {
-        let mut words = line.split_whitespace();
-        match words.next() {
-            Some("newmtl" | "map_Kd") => words.next().is_some(),
-            Some("Kd") => words.take(3).filter(|word| word.parse::<f32>().is_ok()).count() == 3,
-            _ => false,
-        }
-    };
-    let text = String::from_utf8_lossy(library);
-    text.lines().filter(is_usable).flat_map(|line| [line, "\n"]).collect()
-}
-
-/// The picture in `file`, which a material library names.
-fn texture_of(
+/// The materials of all libraries by their names, each with the name of its library; the first one counts.
+fn read_libraries(
     around: &Surroundings,
     unchecked: &mut UncheckedMesh,
-    library: &str,
-    file: &str,
-) -> Option<Arc<Texture>> {
-    match around.of_file(library).read(file, TEXTURE_FILE_LIMIT) {
-        Ok(encoded) => unchecked.decode_texture(file, &encoded).map(Arc::new),
-        Err(why) => {
-            unchecked.warn(format!("texture {file}: {why}"));
-            None
+    scan: &Scan,
+) -> Result<HashMap<String, (mtl::Entry, String)>, Problem> {
+    let mut found = HashMap::new();
+    for line in &scan.libraries {
+        unchecked.pace.go_on_now()?;
+        let whole = line.trim_matches('"');
+        let mut read = vec![(whole.to_owned(), around.read(whole, LIBRARY_LIMIT))];
+        let names = mtl::library_names(line);
+        // A name may have blanks, so the whole line is tried first.
+        if read[0].1.is_err() && names.len() > 1 {
+            let names = names.into_iter().take(MOST_LIBRARIES);
+            read = names.map(|name| (name.clone(), around.read(&name, LIBRARY_LIMIT))).collect();
+        }
+        for (library, text) in read {
+            unchecked.pace.go_on_now()?;
+            match text {
+                Ok(text) => {
+                    for material in mtl::parse(&as_utf8(&text).0) {
+                        found.entry(material.name.clone()).or_insert((material, library.clone()));
+                    }
+                }
+                Err(why) => unchecked.warn(format!("material library {library}: {why}")),
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What of materials is left out, with the names of those that have it.
+#[derive(Default)]
+struct LeftOut(BTreeMap<String, Vec<String>>);
+
+impl LeftOut {
+    fn note(&mut self, material: &mtl::Entry) {
+        let color = material.map("map_kd");
+        let mut add = |what: String| {
+            let names = self.0.entry(what).or_default();
+            if names.last() != Some(&material.name) {
+                names.push(material.name.clone());
+            }
+        };
+        if material.opacity.is_some_and(|opacity| opacity < 1.0) {
+            add("the transparency (d, Tr)".into());
+        }
+        // Exporters repeat the colour's texture as that of the ambient light, which is no material's own.
+        let is_repeated = |map: &mtl::Map| color.is_some_and(|color| color.file == map.file);
+        for (statement, map) in &material.maps {
+            match statement.as_str() {
+                "map_kd" => {}
+                "map_ka" if is_repeated(map) => {}
+                _ => add(format!("the map {statement}")),
+            }
+        }
+        for option in color.iter().flat_map(|map| &map.unread) {
+            add(format!("the option {option} of map_kd"));
         }
     }
 }
 
-/// The file in a map statement, which may have options such as `-s 1 1 1` in front.
-fn texture_file(reference: &str) -> &str {
-    let reference = reference.trim();
-    if reference.starts_with('-') { reference.rsplit(' ').next().unwrap_or(reference) } else { reference }
+/// Some of these names, for a message.
+fn some_of(names: &[impl AsRef<str>]) -> String {
+    const SHOWN: usize = 5;
+    let shown: Vec<&str> = names.iter().take(SHOWN).map(AsRef::as_ref).collect();
+    let more = names.len() - shown.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    shown.join(", ") + &more
+}
+
+/// Moves the texture coordinates of each material that says so; corners of other materials keep theirs.
+fn move_uvs(scan: &mut Scan, moves: &[Option<Move>]) {
+    if moves.iter().all(Option::is_none) {
+        return;
+    }
+    let Scan { uvs, corners, material, .. } = scan;
+    let count = uvs.len();
+    let mut moved: HashMap<(u32, u32), u32> = HashMap::new();
+    for (corners, material) in corners.iter_mut().zip(material.iter()) {
+        for [uv, _] in corners {
+            if *uv as usize >= count {
+                *uv = MISSING;
+            } else if let Some(Some((scale, offset))) = moves.get(*material as usize) {
+                *uv = *moved.entry((*uv, *material)).or_insert_with(|| {
+                    let own = uvs[*uv as usize];
+                    uvs.push([0, 1].map(|k| own[k] * scale[k] + offset[k]));
+                    uvs.len() as u32 - 1
+                });
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -332,18 +354,6 @@ pub(super) mod tests {
         "f 1/1/1 2/2/1 \\\r\n 3/3/1 4//1\r\nusemtl some name\r\ns off\r\n",
         "f -4/1/1 -3/2/1 -2/1/1 # again\r\nf 1 2 99\r\nf 1 2\r\n",
     );
-
-    #[test]
-    fn a_line_that_cannot_be_read_costs_a_library_that_line_alone() {
-        let library =
-            b"newmtl a\nKd 0.5\nKd\nKd x 0 0\nKd spectral s.rfl\nillum\nNs\nmap_Kd\n# \xff\nKd 1 0.5 0 1\r\n\
-            newmtl\nnewmtl b c\n  map_Kd -s 1 1 1 a b.png\n";
-        let text = super::usable_lines(library);
-        let (materials, _) = tobj::load_mtl_buf(&mut text.as_bytes()).unwrap();
-        let [a, b] = &materials[..] else { panic!("{materials:?}") };
-        assert_eq!((a.name.as_str(), a.diffuse), ("a", Some([1.0, 0.5, 0.0])));
-        assert_eq!((b.name.as_str(), b.diffuse_texture.as_deref()), ("b c", Some("-s 1 1 1 a b.png")));
-    }
 
     #[test]
     fn concave_polygons_are_filled_within_their_outline() {

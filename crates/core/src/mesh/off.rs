@@ -13,7 +13,7 @@ impl<'a> Lines<'a> {
         while self.at < self.bytes.len() {
             let start = self.at;
             let rest = &self.bytes[start..];
-            let length = rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
+            let length = rest.iter().position(|&b| b == b'\n' || b == b'\r').unwrap_or(rest.len());
             self.at += length + 1;
             let line = rest[..length].split(|&b| b == b'#').next().unwrap_or_default();
             let words: Vec<&[u8]> = line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty()).collect();
@@ -71,7 +71,7 @@ pub(super) fn read(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<(), Pr
         let [Some(x), Some(y), Some(z)] = [value(0), value(1), value(2)] else {
             return Err(Problem::at_text(at, "a vertex needs three numbers; repair or export it again"));
         };
-        unchecked.mesh.positions.push([x as f32, y as f32, z as f32]);
+        unchecked.push_position([x, y, z]);
         if normals {
             unchecked.mesh.normals.push([3, 4, 5].map(|k| value(k).unwrap_or(0.0) as f32));
         }
@@ -87,7 +87,9 @@ pub(super) fn read(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<(), Pr
             unchecked.mesh.uvs.push(uv);
         }
     }
-    read_faces(&mut lines, faces, unchecked, bytes)
+    read_faces(&mut lines, faces, unchecked, bytes)?;
+    unchecked.settle_positions();
+    Ok(())
 }
 
 fn read_faces(

@@ -1,9 +1,15 @@
-//! PLY, text and binary of either byte order: faces of any size, triangle strips, vertex colours. In: bytes. Out:
-//! triangles.
+//! PLY, text and binary of either byte order: faces of any size, triangle strips, colours, texture coordinates of
+//! vertices or of faces' corners, and the textures that comments name. In: bytes. Out: triangles.
 //!
 //! The header's counts are used only after comparing them with the bytes that follow.
 
-use super::unchecked::{FaceColors, MISSING, Pace, Problem, UncheckedMesh, byte, number};
+use super::{
+    MapUse, Material,
+    corners::{Corners, split_vertices},
+    load::Surroundings,
+    unchecked::{FaceColors, MISSING, Pace, Problem, UncheckedMesh, byte, number},
+};
+use std::collections::HashMap;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Type {
@@ -165,9 +171,51 @@ impl Body<'_> {
     }
 }
 
+/// The header of a file.
+struct Header {
+    elements: Vec<Element>,
+    encoding: Encoding,
+    /// Names of the files of textures.
+    textures: Vec<String>,
+    /// Where the body begins.
+    body: usize,
+}
+
+/// Most textures.
+const MOST_TEXTURES: usize = 256;
+
+/// Texture coordinates of corners, and textures of triangles, as faces have them.
+#[derive(Default)]
+struct Painted {
+    uvs: Vec<[f32; 2]>,
+    numbers: HashMap<[u32; 2], u32>,
+    /// Places in `uvs` as [`Corners::of`] has them, for the triangles so far that have any.
+    corners: Vec<[[u32; 2]; 3]>,
+    /// Number of the texture of each triangle, for the triangles so far that have one.
+    textures: Vec<u32>,
+}
+
+impl Painted {
+    /// The coordinate of corner `k` of a face with this list, as a place in `uvs`.
+    fn corner(&mut self, list: &[f64], k: usize) -> u32 {
+        let Some([u, v]) = list.as_chunks::<2>().0.get(k).map(|uv| uv.map(|x| x as f32)) else {
+            return MISSING;
+        };
+        *self.numbers.entry([u.to_bits(), v.to_bits()]).or_insert_with(|| {
+            self.uvs.push([u, v]);
+            self.uvs.len() as u32 - 1
+        })
+    }
+}
+
 /// Reads a PLY file into `unchecked`.
-pub(super) fn read(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<(), Problem> {
-    let (elements, encoding, at) = read_header(bytes)?;
+pub(super) fn read(
+    bytes: &[u8],
+    around: &Surroundings,
+    unchecked: &mut UncheckedMesh,
+) -> Result<(), Problem> {
+    let Header { elements, encoding, textures, body: at } = read_header(bytes)?;
+    let mut painted = Painted::default();
     let mut body = Body { bytes, at, encoding, pace: unchecked.pace.clone() };
     let faces: &[&str] = &["face", "tristrips", "tristrip"];
     let Some(last) = elements.iter().rposition(|e| e.name == "vertex" || faces.contains(&e.name.as_str()))
@@ -183,19 +231,53 @@ pub(super) fn read(bytes: &[u8], unchecked: &mut UncheckedMesh) -> Result<(), Pr
         body.expect(element.count, least, &format!("records of '{}'", element.name))?;
         match element.name.as_str() {
             "vertex" => read_vertices(&mut body, element, unchecked)?,
-            name => read_faces(&mut body, element, name.starts_with("tristrip"), unchecked)?,
+            name => {
+                let strips = name.starts_with("tristrip");
+                read_faces(&mut body, element, strips, !textures.is_empty(), unchecked, &mut painted)?;
+            }
         }
     }
+    unchecked.settle_positions();
+    let triangles = unchecked.mesh.triangles.len();
+    if !painted.uvs.is_empty() {
+        painted.corners.resize(triangles, NO_COORDINATES);
+        split_vertices(unchecked, &Corners { uvs: &painted.uvs, normals: &[], of: &painted.corners })?;
+    }
+    if textures.is_empty() {
+        return Ok(());
+    }
+    if unchecked.mesh.uvs.is_empty() {
+        unchecked
+            .warn(format!("texture {}: left out, as there are no texture coordinates", textures.join(", ")));
+        return Ok(());
+    }
+    for file in &textures {
+        unchecked.pace.go_on_now()?;
+        let mut material = Material { color: [255; 3], ..Material::default() };
+        if let Some((texture, map)) = around.texture(unchecked, file) {
+            material.texture = Some(texture);
+            material.maps.extend(map.map(|map| (MapUse::Color, map)));
+        }
+        unchecked.mesh.materials.push(material);
+    }
+    painted.textures.resize(triangles, 0);
+    unchecked.mesh.triangle_material = painted.textures;
     Ok(())
 }
 
-fn read_header(bytes: &[u8]) -> Result<(Vec<Element>, Encoding, usize), Problem> {
+const NO_COORDINATES: [[u32; 2]; 3] = [[MISSING; 2]; 3];
+
+fn read_header(bytes: &[u8]) -> Result<Header, Problem> {
     let mut elements: Vec<Element> = Vec::new();
-    let mut encoding = None;
+    let (mut encoding, mut textures) = (None, Vec::new());
     let mut at = 0;
+    // Lines end as the first one does: behind a CR of the last one, an LF may be a number.
+    let first = bytes.iter().position(|&b| b == b'\n' || b == b'\r');
+    let is_cr = first.is_some_and(|k| bytes[k] == b'\r' && bytes.get(k + 1) != Some(&b'\n'));
+    let ends_line = if is_cr { b'\r' } else { b'\n' };
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
-        let Some(length) = rest.iter().position(|&b| b == b'\n') else {
+        let Some(length) = rest.iter().position(|&b| b == ends_line) else {
             return Err(Problem::at_text(
                 at,
                 "the header has no end_header; the file is cut short or no PLY file",
@@ -220,6 +302,11 @@ fn read_header(bytes: &[u8]) -> Result<(Vec<Element>, Encoding, usize), Problem>
                         ));
                     }
                 });
+            }
+            ["comment", "TextureFile", first, ..] if textures.len() < MOST_TEXTURES => {
+                // A name may have blanks.
+                let name = line.split_once("TextureFile").map_or(first, |(_, name)| name.trim());
+                textures.push(name.to_owned());
             }
             ["element", name, count] => {
                 let count = count.parse().map_err(|_| wrong("an element's count is no number"))?;
@@ -249,7 +336,7 @@ fn read_header(bytes: &[u8]) -> Result<(Vec<Element>, Encoding, usize), Problem>
     }
     let encoding =
         encoding.ok_or_else(|| Problem::at_text(0, "the header names no format; the header is damaged"))?;
-    Ok((elements, encoding, at))
+    Ok(Header { elements, encoding, textures, body: at })
 }
 
 fn read_vertices(body: &mut Body, element: &Element, unchecked: &mut UncheckedMesh) -> Result<(), Problem> {
@@ -266,6 +353,11 @@ fn read_vertices(body: &mut Body, element: &Element, unchecked: &mut UncheckedMe
     } else {
         None
     };
+    let pairs = [("s", "t"), ("u", "v"), ("texture_u", "texture_v"), ("texture_s", "texture_t")];
+    let uv = pairs.into_iter().find_map(|(u, v)| Some([place(&[u])?, place(&[v])?]));
+    // Single precision was rounded before it was written.
+    let is_double =
+        body.encoding == Encoding::Text || [x, y, z].iter().any(|k| element.properties[*k].kind == Type::F64);
     let mut values = vec![0.0; element.properties.len()];
     let mut scratch = Vec::new();
     for _ in 0..element.count {
@@ -276,7 +368,13 @@ fn read_vertices(body: &mut Body, element: &Element, unchecked: &mut UncheckedMe
                 None => *value = body.value(property.kind)?,
             }
         }
-        unchecked.mesh.positions.push([x, y, z].map(|k| values[k] as f32));
+        let position = [x, y, z].map(|k| values[k]);
+        if is_double {
+            unchecked.push_position(position);
+        } else {
+            unchecked.mesh.positions.push(position.map(|x| x as f32));
+        }
+        unchecked.mesh.uvs.extend(uv.map(|uv| uv.map(|k| values[k] as f32)));
         unchecked.mesh.normals.extend(normal.map(|normal| normal.map(|k| values[k] as f32)));
         if let Some(rgb) = colors {
             let full = |k: usize| element.properties[k].kind.full();
@@ -290,11 +388,15 @@ fn read_faces(
     body: &mut Body,
     element: &Element,
     strips: bool,
+    has_textures: bool,
     unchecked: &mut UncheckedMesh,
+    painted: &mut Painted,
 ) -> Result<(), Problem> {
     let is_corners =
         |p: &Property| p.list.is_some() && ["vertex_indices", "vertex_index"].contains(&p.name.as_str());
     let corners_at = element.properties.iter().position(is_corners);
+    let uvs_at = element.properties.iter().position(|p| p.list.is_some() && p.name == "texcoord");
+    let texture_at = element.properties.iter().position(|p| p.list.is_none() && p.name == "texnumber");
     let wanted = strips || element.name == "face";
     if wanted && corners_at.is_none() {
         return Err(Problem::whole(format!("its element '{}' has no list vertex_indices", element.name)));
@@ -306,18 +408,30 @@ fn read_faces(
     if !unchecked.mesh.colors.is_empty() && colors.take().is_some() {
         unchecked.warn("its faces and its vertices have colours: those of the faces are left out");
     }
-    let (mut list, mut corners) = (Vec::new(), Vec::new());
+    if has_textures && colors.take().is_some() {
+        unchecked.warn("its faces have colours and a texture: the colours are left out");
+    }
+    let (mut list, mut corners, mut uvs) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..element.count {
         body.pace.go_on()?;
-        let (mut color, first) = ([0u8; 3], unchecked.mesh.triangles.len());
+        let (mut color, mut texture, first) = ([0u8; 3], 0, unchecked.mesh.triangles.len());
+        uvs.clear();
         for (k, property) in element.properties.iter().enumerate() {
             let Some(length) = property.list else {
                 let value = body.value(property.kind)?;
                 if let Some(channel) = channels.iter().position(|at| *at == Some(k)) {
                     color[channel] = byte((value / property.kind.full()) as f32);
                 }
+                if Some(k) == texture_at {
+                    // A negative one is 0, and one too large the last one.
+                    texture = value as u32;
+                }
                 continue;
             };
+            if Some(k) == uvs_at {
+                body.list(length, property.kind, &mut uvs)?;
+                continue;
+            }
             body.list(length, property.kind, &mut list)?;
             if !wanted || Some(k) != corners_at {
                 continue;
@@ -333,8 +447,20 @@ fn read_faces(
                     push_strip(&corners[start..start + run.len()], unchecked);
                     start += run.len() + 1;
                 }
-            } else {
-                unchecked.push_polygon(&corners, None);
+            }
+        }
+        if wanted && !strips {
+            for part in unchecked.parts_of(&corners) {
+                unchecked.mesh.triangles.push(part.map(|k| corners[k as usize]));
+                if !uvs.is_empty() {
+                    painted.corners.resize(unchecked.mesh.triangles.len() - 1, NO_COORDINATES);
+                    let shown = part.map(|k| [painted.corner(&uvs, k as usize), MISSING]);
+                    painted.corners.push(shown);
+                }
+                if texture_at.is_some() {
+                    painted.textures.resize(unchecked.mesh.triangles.len() - 1, 0);
+                    painted.textures.push(texture);
+                }
             }
         }
         if let Some(colors) = &mut colors {
@@ -426,6 +552,57 @@ pub(super) mod tests {
         let (mesh, warnings) = load_bytes(painted.as_bytes(), "ply").unwrap();
         assert!(mesh.materials.is_empty() && mesh.colors.len() == 4, "{:?}", mesh.materials);
         assert!(warnings[0].0.contains("colours"), "{warnings:?}");
+    }
+
+    #[test]
+    fn texture_coordinates_of_vertices_and_of_corners_are_read() {
+        let folder = std::env::temp_dir().join(format!("kintsugi-ply-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        for (file, shade) in [("a.png", 1), ("my b.png", 2)] {
+            let picture = image::RgbaImage::from_pixel(1, 1, image::Rgba([shade, 0, 0, 255]));
+            picture.save(folder.join(file)).unwrap();
+        }
+        let read = |text: &str| {
+            std::fs::write(folder.join("m.ply"), text).unwrap();
+            super::super::load(&folder.join("m.ply")).unwrap()
+        };
+        let head = "ply\nformat ascii 1.0\ncomment TextureFile a.png\ncomment TextureFile my b.png\nelement vertex 4\n\
+                    property float x\nproperty float y\nproperty float z\n";
+        let points = ["0 0 0", "1 0 0", "1 1 0", "0 1 0"];
+        let of_vertices = format!(
+            "{head}property float s\nproperty float t\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n\
+             {} 0 0\n{} 1 0\n{} 1 1\n{} 0 1\n4 0 1 2 3\n",
+            points[0], points[1], points[2], points[3]
+        );
+        let (mesh, warnings) = read(&of_vertices);
+        assert_eq!(mesh.uvs, [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]);
+        assert_eq!((mesh.triangle_material.as_slice(), warnings.len()), (&[0, 0][..], 0));
+        // Coordinates stand before the corners; the second face shows another picture, and parts two vertices.
+        let of_corners = format!(
+            "{head}element face 2\nproperty list uchar float texcoord\nproperty list uchar int vertex_indices\n\
+             property int texnumber\nend_header\n{}\n6 0 0 1 0 1 1 3 0 1 2 0\n6 0 0 1 1 0.5 0.5 3 0 2 3 1\n",
+            points.join("\n")
+        );
+        for text in [of_corners.clone(), of_corners.replace('\n', "\r")] {
+            let (mesh, warnings) = read(&text);
+            assert!(warnings.is_empty(), "{warnings:?}");
+            let uvs = |t: usize| mesh.triangles[t].map(|i| mesh.uvs[i as usize]);
+            assert_eq!(uvs(0), [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]);
+            assert_eq!(uvs(1), [[0.0, 0.0], [1.0, 1.0], [0.5, 0.5]]);
+            assert_eq!(mesh.positions.len(), 4, "no corner is parted where coordinates agree");
+            let shade = |t: usize| {
+                let material = &mesh.materials[mesh.triangle_material[t] as usize];
+                material.texture.as_ref().unwrap().rgba[0]
+            };
+            assert_eq!((shade(0), shade(1)), (1, 2));
+        }
+        let (mesh, _) = read(&of_corners.replace("6 0 0 1 1 0.5", "6 0.25 0 1 1 0.5"));
+        assert_eq!((mesh.positions.len(), mesh.triangles[1][0]), (5, 4));
+        assert_eq!((mesh.positions[4], mesh.uvs[4]), ([0.0; 3], [0.25, 0.0]));
+        let (mesh, warnings) = read(&of_corners.replace("texcoord", "weights").replace("texnumber", "flag"));
+        assert!(mesh.uvs.is_empty() && mesh.materials.is_empty());
+        assert!(warnings[0].0.contains("a.png, my b.png"), "{warnings:?}");
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

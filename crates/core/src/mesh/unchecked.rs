@@ -2,12 +2,14 @@
 //!
 //! In: a reader's data, with any indices and positions. Out: a valid [`Mesh`], and warnings about what was left out.
 
-use super::{Material, Mesh, Texture};
+use super::{MapUse, Material, Mesh, Picture, PictureKind, Texture, away::Doubles};
 use crate::{geometry::polygon, voxelize::Progress};
 use glam::{DVec2, DVec3};
 use std::{
+    borrow::Cow,
     collections::HashMap,
     io::{self, BufRead, Cursor, Read, Seek},
+    sync::Arc,
 };
 
 /// Limit of the total number of triangle corners of formats in which a small file can place one part any number of times.
@@ -20,6 +22,8 @@ const WARNING_LIMIT: usize = 40;
 const TEXTURE_PIXELS: u64 = 1 << 27;
 /// Largest encoded texture, bytes.
 pub(super) const TEXTURE_FILE_LIMIT: u64 = 256 << 20;
+/// Limit of the bytes of all pictures that go to the pieces as they came.
+const PICTURE_LIMIT: u64 = 1 << 30;
 const TEXTURE_SIDE_LIMIT: u32 = 16_384;
 /// Number of lines, vertices or faces read between two checks for cancellation.
 const PACE: u32 = 1024;
@@ -72,7 +76,10 @@ impl Problem {
 
 /// Line number (from 1) of byte `at`.
 pub(super) fn line_of(bytes: &[u8], at: usize) -> usize {
-    1 + bytes[..at.min(bytes.len())].iter().filter(|&&b| b == b'\n').count()
+    let end = at.min(bytes.len());
+    let ends_line =
+        |k: &usize| bytes[*k] == b'\n' || (bytes[*k] == b'\r' && bytes.get(k + 1) != Some(&b'\n'));
+    1 + (0..end).filter(ends_line).count()
 }
 
 /// Normalises a direction; zero if it cannot be normalised.
@@ -149,18 +156,16 @@ impl Seek for Wanted<'_> {
 const MOST_CORNERS: usize = 1000;
 
 /// The triangles of a polygon, as places in its list of corners: a fan where the outline is convex, and triangles within
-/// the outline where it is not. A polygon with corners that are nowhere, or without a plane, is a fan.
-pub(super) fn triangles_within(corners: &[u32], positions: &[[f32; 3]]) -> Vec<[u32; 3]> {
+/// the outline where it is not. A polygon with corners that are nowhere, or without a plane, is a fan. `place` has the
+/// positions.
+fn triangles_within(corners: &[u32], place: impl Fn(u32) -> Option<DVec3>) -> Vec<[u32; 3]> {
     let count = corners.len() as u32;
     let fan = || (1..count.saturating_sub(1)).map(|k| [0, k, k + 1]).collect();
     if !(4..=MOST_CORNERS).contains(&corners.len()) {
         return fan();
     }
-    let place = |i: &u32| {
-        let p = DVec3::from_array(positions.get(*i as usize)?.map(f64::from));
-        p.is_finite().then_some(p)
-    };
-    let Some(around) = corners.iter().map(place).collect::<Option<Vec<DVec3>>>() else { return fan() };
+    let finite = |i: &u32| place(*i).filter(|p| p.is_finite());
+    let Some(around) = corners.iter().map(finite).collect::<Option<Vec<DVec3>>>() else { return fan() };
     // Newell's normal: of an outline that is not quite flat, too.
     let edges = around.iter().zip(around.iter().cycle().skip(1));
     let normal = edges.map(|(a, b)| (*a - around[0]).cross(*b - around[0])).sum::<DVec3>();
@@ -180,7 +185,10 @@ pub(super) fn triangles_within(corners: &[u32], positions: &[[f32; 3]]) -> Vec<[
 
 /// Colours of faces as materials, one for each colour.
 #[derive(Default)]
-pub(super) struct FaceColors(HashMap<Option<[u8; 3]>, u32>);
+pub(super) struct FaceColors {
+    known: HashMap<Option<[u8; 3]>, u32>,
+    is_full: bool,
+}
 
 /// Limit of the number of materials made of colours of faces.
 const PALETTE_LIMIT: usize = 4096;
@@ -188,11 +196,17 @@ const PALETTE_LIMIT: usize = 4096;
 impl FaceColors {
     /// The material of a face of this colour.
     pub fn material(&mut self, color: Option<[u8; 3]>, unchecked: &mut UncheckedMesh) -> u32 {
-        let next = self.0.len() as u32;
-        if self.0.len() >= PALETTE_LIMIT {
-            return self.0.get(&color).copied().unwrap_or(0);
+        let next = self.known.len() as u32;
+        if self.known.len() >= PALETTE_LIMIT {
+            let known = self.known.get(&color);
+            if known.is_none() && !std::mem::replace(&mut self.is_full, true) {
+                unchecked.warn(format!(
+                    "its faces have more than {PALETTE_LIMIT} colours: those of the rest are left out"
+                ));
+            }
+            return known.copied().unwrap_or(0);
         }
-        *self.0.entry(color).or_insert_with(|| {
+        *self.known.entry(color).or_insert_with(|| {
             unchecked.mesh.materials.push(plain(color.unwrap_or([255; 3])));
             next
         })
@@ -200,7 +214,7 @@ impl FaceColors {
 
     /// Whether no face had a colour.
     pub fn are_none(&self) -> bool {
-        self.0.keys().all(Option::is_none)
+        self.known.keys().all(Option::is_none)
     }
 }
 
@@ -211,9 +225,12 @@ pub(super) struct UncheckedMesh {
     /// coordinates and normals are per vertex or absent.
     pub mesh: Mesh,
     pub pace: Pace,
+    /// What single precision rounds off the positions.
+    pub doubles: Doubles,
     warnings: Vec<LoadWarning>,
     suppressed: usize,
     texture_pixels: u64,
+    picture_bytes: u64,
 }
 
 impl UncheckedMesh {
@@ -233,10 +250,31 @@ impl UncheckedMesh {
         }
     }
 
+    /// Adds a position that the file has in more than single precision.
+    pub fn push_position(&mut self, position: [f64; 3]) {
+        let rounded = self.doubles.rounded(self.mesh.positions.len(), position);
+        self.mesh.positions.push(rounded);
+    }
+
+    /// Counts the positions from an origin near them, with a warning, where they would be rounded noticeably. To be
+    /// called when all positions are there, and before any is copied.
+    pub fn settle_positions(&mut self) {
+        let Some((origin, warning)) = self.doubles.settle(&mut self.mesh.positions) else { return };
+        self.mesh.origin = origin;
+        self.warn(warning);
+    }
+
+    /// The triangles of a polygon, as places in its list of corners.
+    pub fn parts_of(&self, corners: &[u32]) -> Vec<[u32; 3]> {
+        triangles_within(corners, |i| {
+            let position = self.mesh.positions.get(i as usize)?;
+            Some(self.doubles.exact(i as usize, *position))
+        })
+    }
+
     /// Adds a polygon, with its material if the file has any.
     pub fn push_polygon(&mut self, corners: &[u32], material: Option<u32>) {
-        let parts = triangles_within(corners, &self.mesh.positions);
-        for part in parts {
+        for part in self.parts_of(corners) {
             self.mesh.triangles.push(part.map(|k| corners[k as usize]));
             self.mesh.triangle_material.extend(material);
         }
@@ -289,6 +327,20 @@ impl UncheckedMesh {
         }
     }
 
+    /// Keeps an image file as it came, within limits; a failure becomes a warning. `shown` is its name in messages.
+    pub fn keep_picture(&mut self, name: &str, shown: &str, bytes: Cow<'_, [u8]>) -> Option<Arc<Picture>> {
+        if self.picture_bytes.saturating_add(bytes.len() as u64) > PICTURE_LIMIT {
+            self.warn(format!(
+                "picture {shown} left out: all pictures may have {} MiB; scale them down",
+                PICTURE_LIMIT >> 20
+            ));
+            return None;
+        }
+        self.picture_bytes += bytes.len() as u64;
+        let kind = PictureKind::of(&bytes);
+        Some(Arc::new(Picture { name: name.to_owned(), bytes: bytes.into_owned(), kind }))
+    }
+
     /// Leaves textures out that have other than the bytes of their pixels. Those that were decoded here have them.
     pub fn check_textures(&mut self) {
         let has_pixels = |t: &Texture| {
@@ -297,6 +349,7 @@ impl UncheckedMesh {
         };
         for number in 0..self.mesh.materials.len() {
             if self.mesh.materials[number].texture.take_if(|texture| !has_pixels(texture)).is_some() {
+                self.mesh.materials[number].maps.remove(&MapUse::Color);
                 self.warn(format!(
                     "the texture of material {number} left out: its bytes are not those of its pixels"
                 ));
@@ -334,6 +387,12 @@ impl UncheckedMesh {
         if mesh.triangle_material.len() != mesh.triangles.len() || mesh.materials.is_empty() {
             mesh.triangle_material.clear();
         }
+        let is_creased = |shading: &u32| *shading == Mesh::CREASED;
+        if mesh.smoothing.len() != mesh.triangles.len() || mesh.smoothing.iter().all(is_creased) {
+            mesh.smoothing.clear();
+        }
+        let is_painted = !mesh.colors.is_empty();
+        mesh.materials.iter_mut().for_each(|material| material.is_painted = is_painted);
         mesh.uvs.iter_mut().flatten().filter(|x| !x.is_finite()).for_each(|x| *x = 0.0);
         let last_material = mesh.materials.len().saturating_sub(1) as u32;
         mesh.triangle_material.iter_mut().for_each(|m| *m = (*m).min(last_material));
@@ -361,6 +420,8 @@ impl UncheckedMesh {
             mesh.triangles.retain(|_| kept());
             let mut kept = retain(&keep);
             mesh.triangle_material.retain(|_| kept());
+            let mut kept = retain(&keep);
+            mesh.smoothing.retain(|_| kept());
         }
         // Vertices keep their numbers; invalid ones get a harmless position.
         for (p, _) in mesh.positions.iter_mut().zip(&finite).filter(|(_, finite)| !**finite) {
@@ -398,7 +459,7 @@ impl UncheckedMesh {
 
 /// A material of a single colour.
 pub(super) fn plain(color: [u8; 3]) -> Material {
-    Material { color, texture: None }
+    Material { color, ..Material::default() }
 }
 
 /// Converts a fraction to a byte; NaN gives 0.

@@ -1,6 +1,6 @@
 //! The up axis of a file: programs disagree about it, and few formats specify it.
 
-use super::Mesh;
+use super::{Format, Mesh};
 
 /// The axis of a file that points up; a mesh is rotated so that y does. The rotations only swap and negate coordinates,
 /// so positions are not rounded.
@@ -47,7 +47,7 @@ impl Up {
 
     /// Rotates a vector of the file.
     #[must_use]
-    pub fn turn(self, [x, y, z]: [f32; 3]) -> [f32; 3] {
+    pub fn turn<T: Copy + std::ops::Neg<Output = T>>(self, [x, y, z]: [T; 3]) -> [T; 3] {
         match self {
             Self::Y => [x, y, z],
             Self::Z => [x, z, -y],
@@ -71,12 +71,49 @@ impl Up {
     }
 }
 
+/// Programs that write files with z up, lower case.
+const Z_UP: [&str; 10] = [
+    "freecad",
+    "openscad",
+    "solidworks",
+    "catia",
+    "autocad",
+    "cloudcompare",
+    "cadquery",
+    "onshape",
+    "tinkercad",
+    "prusaslicer",
+];
+/// Programs that do so except in OBJ files.
+const Z_UP_BUT_OBJ: [&str; 2] = ["blender", "rhino"];
+
+/// The program, in lower case, that wrote a file and has z up, as comments at the file's start say; `None` where they
+/// name none. `head` are the first bytes of the file.
+#[must_use]
+pub fn z_up_program(format: Format, head: &[u8]) -> Option<&'static str> {
+    let text = String::from_utf8_lossy(head).to_lowercase();
+    let comments: Vec<&str> = match format {
+        Format::Obj => text.lines().take_while(|line| line.starts_with('#')).collect(),
+        Format::Ply => text
+            .lines()
+            .take_while(|line| !line.starts_with("end_header"))
+            .filter(|line| line.starts_with("comment"))
+            .collect(),
+        // A binary file's header has 80 bytes, and a text's first line a name.
+        Format::Stl => text.lines().take(1).collect(),
+        Format::Off | Format::Gltf | Format::Vox => Vec::new(),
+    };
+    let but_obj = Z_UP_BUT_OBJ.into_iter().filter(|_| format != Format::Obj);
+    Z_UP.into_iter().chain(but_obj).find(|name| comments.iter().any(|line| line.contains(name)))
+}
+
 impl Mesh {
     /// The rotated mesh.
     #[must_use]
     pub fn turned(mut self, up: Up) -> Self {
         if !up.is_y() {
             self.positions.iter_mut().chain(&mut self.normals).for_each(|p| *p = up.turn(*p));
+            self.origin = up.turn(self.origin);
         }
         self
     }
@@ -85,6 +122,19 @@ impl Mesh {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_program_that_wrote_a_file_says_what_is_up() {
+        let of = |format, head: &str| z_up_program(format, head.as_bytes());
+        assert_eq!(of(Format::Obj, "# Blender 4.2\n# www.blender.org\nv 0 0 0\n"), None);
+        assert_eq!(of(Format::Obj, "# FreeCAD v0.21\nv 0 0 0\n"), Some("freecad"));
+        let ply = "ply\nformat ascii 1.0\ncomment Created in Blender version 4.2\nelement vertex 3\n";
+        assert_eq!(of(Format::Ply, ply), Some("blender"));
+        assert_eq!(of(Format::Ply, "ply\nend_header\ncomment blender\n"), None);
+        assert_eq!(of(Format::Stl, "solid OpenSCAD_Model\n facet normal 0 0 1\n"), Some("openscad"));
+        assert_eq!(of(Format::Stl, "solid bust\n facet blender\n"), None);
+        assert_eq!((of(Format::Gltf, "blender"), of(Format::Obj, "")), (None, None));
+    }
 
     #[test]
     fn turns_keep_hands_and_put_the_axis_up() {
@@ -108,6 +158,8 @@ mod tests {
                 (turned.positions[0], turned.normals[0]),
                 (up.turn([1.0, 2.0, 3.0]), up.turn([0.6, 0.0, 0.8]))
             );
+            let away = Mesh { origin: [1.0, 2.0, 3.0], ..Mesh::default() };
+            assert_eq!(away.turned(up).origin, up.turn([1.0, 2.0, 3.0]), "{up:?}");
             let p = [1.0, 2.0, 3.0];
             assert_eq!(up.back().turn(up.turn(p)), p, "{up:?}");
         }

@@ -1,7 +1,8 @@
 //! The surface of an imported mesh: welded, closed, with attributes at every corner of its triangles.
 //!
 //! In: a mesh as read, and its scale to shape space. Out: a [`PieceMesh`]. A corner has the file's normal, or a
-//! computed one that keeps edges sharp where triangles meet at more than about 40 degrees.
+//! computed one: flat or smooth where the file says so, else with edges that are sharp where triangles meet at more than
+//! about 40 degrees.
 //!
 //! # A closed surface with attributes, in which pieces are drawn, weighed and written
 //!
@@ -13,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-use crate::mesh::{Mesh, Texture, check, topology};
+use crate::mesh::{Mesh, capped, check, topology, without_inner_walls};
 
 /// Why a mesh does not bound a solid that can be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,7 +64,8 @@ impl Original {
 }
 
 impl PieceMesh {
-    /// The surface of `mesh`, with `scale` units of shape space per unit of the mesh.
+    /// The surface of `mesh`, with `scale` units of shape space per unit of the mesh: healed, with its holes closed where
+    /// they are flat or small, and without walls between solids that touch.
     ///
     /// # Errors
     /// [`NoSurface`] if it is not closed.
@@ -72,6 +74,8 @@ impl PieceMesh {
         if health.unorientable_components > 0 {
             return Err(NoSurface::Unoriented);
         }
+        let mesh = if health.closed { mesh } else { capped(&mesh).map_or(mesh, |(whole, _)| whole) };
+        let mesh = without_inner_walls(&mesh).unwrap_or(mesh);
         let topology = topology(&mesh);
         let triangles = topology.triangles(&mesh);
         let open = open_edges(&triangles);
@@ -82,7 +86,7 @@ impl PieceMesh {
         for (p, welded) in mesh.positions.iter().zip(&topology.welded) {
             positions[*welded as usize] = DVec3::from_array(p.map(f64::from)) * scale;
         }
-        let normals = normals(&positions, &triangles);
+        let normals = normals(&positions, &triangles, &mesh.smoothing);
         let material = |t: usize| mesh.triangle_material.get(t).copied().unwrap_or(0);
         let faces = (0..triangles.len())
             .map(|t| Face { side: Side::Outside { material: material(t) }, beyond: None })
@@ -126,9 +130,10 @@ fn own_normal(own: [f32; 3], reckoned: Vec3) -> Vec3 {
     if side.abs() < ALONG { reckoned } else { own * side.signum() }
 }
 
-/// Normals at the corners of every triangle: the area-weighted mean of the triangles round the corner that this one
-/// meets smoothly.
-fn normals(positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<[Vec3; 3]> {
+/// Normals at the corners of every triangle, by its shading in `smoothing`: its own; the mean of its group's triangles
+/// round the corner, weighted by their angles, so that it does not depend on how polygons were divided; or the
+/// area-weighted mean of the triangles there that this one meets smoothly.
+fn normals(positions: &[DVec3], triangles: &[[u32; 3]], smoothing: &[u32]) -> Vec<[Vec3; 3]> {
     let flat: Vec<DVec3> = triangles
         .par_iter()
         .map(|t| {
@@ -143,6 +148,13 @@ fn normals(positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<[Vec3; 3]> {
     around.iter().for_each(|(i, _)| first[*i as usize + 1] += 1);
     (0..positions.len()).for_each(|i| first[i + 1] += first[i]);
     let unit = |n: DVec3| n.normalize_or(DVec3::ZERO);
+    let shading = |t: usize| smoothing.get(t).copied().unwrap_or(Mesh::CREASED);
+    let angle = |t: usize, point: u32| {
+        let first = triangles[t].iter().position(|i| *i == point).unwrap_or(0);
+        let [a, b, c] = [0, 1, 2].map(|k| positions[triangles[t][(first + k) % 3] as usize]);
+        let (b, c) = (b - a, c - a);
+        libm::atan2(b.cross(c).length(), b.dot(c))
+    };
     triangles
         .par_iter()
         .enumerate()
@@ -150,33 +162,36 @@ fn normals(positions: &[DVec3], triangles: &[[u32; 3]]) -> Vec<[Vec3; 3]> {
             let own = unit(flat[t]);
             corners.map(|i| {
                 let near = &around[first[i as usize] as usize..first[i as usize + 1] as usize];
-                let smooth =
-                    near.iter().map(|(_, o)| flat[*o as usize]).filter(|n| unit(*n).dot(own) >= CREASE);
-                smooth.sum::<DVec3>().normalize_or(own.normalize_or(DVec3::Y)).as_vec3()
+                let others = near.iter().map(|(_, o)| *o as usize);
+                let mean: DVec3 = match shading(t) {
+                    Mesh::FLAT => own,
+                    Mesh::CREASED => others.map(|o| flat[o]).filter(|n| unit(*n).dot(own) >= CREASE).sum(),
+                    group => {
+                        others.filter(|o| shading(*o) == group).map(|o| unit(flat[o]) * angle(o, i)).sum()
+                    }
+                };
+                mean.normalize_or(own.normalize_or(DVec3::Y)).as_vec3()
             })
         })
         .collect()
 }
 
-/// Colour of a triangle's vertex: vertex colour times material colour times texture.
+/// Colour of a triangle's vertex: vertex colour times material colour, or material colour times texture. A vertex colour and
+/// a texture multiply where both are shown, so that files have each of them once.
 fn color(mesh: &Mesh, triangle: usize, vertex: usize, uv: [f32; 2]) -> [u8; 3] {
     let material = mesh.triangle_material.get(triangle).and_then(|m| mesh.materials.get(*m as usize));
     let own = mesh.colors.get(vertex).copied();
     let base = material.map(|m| m.color).or_else(|| own.map(|_| [255; 3])).unwrap_or(PLAIN);
-    let texel = material.and_then(|m| m.texture.as_ref()).filter(|_| !mesh.uvs.is_empty());
-    let factors = [own, texel.and_then(|texture| sample(texture, uv))];
-    factors.into_iter().flatten().fold(base, |color, factor| {
-        [0, 1, 2].map(|k| (u32::from(color[k]) * u32::from(factor[k]) / 255) as u8)
-    })
+    let texel = || {
+        let texture = material?.texture.as_ref().filter(|_| !mesh.uvs.is_empty())?;
+        texture.nearest(uv)
+    };
+    own.or_else(texel).map_or(base, |factor| times(base, factor))
 }
 
-/// The nearest texel; textures repeat.
-fn sample(texture: &Texture, [u, v]: [f32; 2]) -> Option<[u8; 3]> {
-    let at = |x: f32, size: u32| (((x - x.floor()) * size as f32) as u32).min(size.saturating_sub(1));
-    let (x, y) = (at(u, texture.width), at(1.0 - v, texture.height));
-    let start = 4 * (y as usize * texture.width as usize + x as usize);
-    let rgb = texture.rgba.get(start..start + 3)?;
-    Some([rgb[0], rgb[1], rgb[2]])
+/// The product of two colours.
+fn times(color: [u8; 3], factor: [u8; 3]) -> [u8; 3] {
+    [0, 1, 2].map(|k| (u32::from(color[k]) * u32::from(factor[k]) / 255) as u8)
 }
 
 /// A closed mesh that faces outward, shape space.
@@ -219,7 +234,7 @@ pub enum Side {
 pub struct Corner {
     /// Unit normal.
     pub normal: Vec3,
-    /// Colour, sRGB.
+    /// Colour, sRGB; outside: of a painted material the vertex colour times the material's colour, without its texture.
     pub color: [u8; 3],
     /// Texture coordinates; outside: the object's own; inside: in world size, 1 = 1 m of shape space.
     pub uv: [f32; 2],
@@ -273,8 +288,8 @@ impl PieceMesh {
             let base = mesh.triangle_material.get(k).and_then(|m| mesh.materials.get(*m as usize));
             for (corner, i) in surface.corners[at].iter_mut().zip(surface.triangles[at]) {
                 corner.uv = mesh.uvs.get(i as usize).copied().unwrap_or_default();
-                if let (false, Some(material)) = (own, base) {
-                    corner.color = material.color;
+                if let Some(material) = base {
+                    corner.color = if own { times(corner.color, material.color) } else { material.color };
                 }
             }
         }

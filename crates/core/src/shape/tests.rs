@@ -158,3 +158,53 @@ fn a_mesh_without_volume_weighs_next_to_nothing_and_does_not_turn_into_nonsense(
         assert_eq!(shape.thickness(), 0.0);
     }
 }
+
+/// Prisms without normals, whose ends are flat; of 16 sides these meet at less than 40 degrees, of 6 at more.
+#[test]
+fn edges_are_as_sharp_as_a_file_says() {
+    for (sides, shading, is_smooth) in [
+        (6, "", false),
+        (6, "s 1\n", true),
+        (6, "s 3\n", true),
+        (6, "s #\n", false),
+        (16, "", true),
+        (16, "s off\n", false),
+        (16, "s 0\n", false),
+        (16, "s #\n", false),
+        (16, "s 1\n", true),
+    ] {
+        let point = |k: usize| {
+            let turn = std::f64::consts::TAU * (k % sides) as f64 / sides as f64;
+            format!("v {} {} {}\n", libm::cos(turn), 2 * (k / sides), libm::sin(turn))
+        };
+        let side = |k: usize| {
+            let (own, next) = (k + 1, (k + 1) % sides + 1);
+            // Every side its own group, where # stands.
+            let shading = shading.replace('#', &own.to_string());
+            format!("{shading}f {own} {} {} {next}\n", own + sides, next + sides)
+        };
+        let end = |corners: &mut dyn Iterator<Item = usize>| {
+            corners.fold("s off\nf".to_owned(), |line, k| format!("{line} {k}")) + "\n"
+        };
+        let text: String = (0..2 * sides).map(point).chain((0..sides).map(side)).collect();
+        let text = text + &end(&mut (1..=sides)) + &end(&mut (sides + 1..=2 * sides).rev());
+        let (mesh, _) = crate::mesh::load_bytes(text.as_bytes(), "obj").unwrap();
+        let surface = PieceMesh::imported(&mesh, 1.0).unwrap();
+        for (t, (triangle, corners)) in surface.triangles.iter().zip(&surface.corners).enumerate() {
+            let normals = corners.map(|corner| corner.normal.as_dvec3());
+            if t >= 2 * sides {
+                assert!(
+                    normals.iter().all(|n| n.y.abs() > 0.999_99),
+                    "{sides} {shading:?}: an end {normals:?}"
+                );
+                continue;
+            }
+            let outward = triangle.map(|i| surface.positions[i as usize].with_y(0.0));
+            // The mean of both sides points away from the axis. Groups weigh angles, so there it is exact.
+            let least = if shading.is_empty() { 0.99 } else { 0.999_99 };
+            let smooth = (0..3).all(|k| normals[k].dot(outward[k]) > least);
+            let flat = (1..3).all(|k| normals[k].dot(normals[0]) > 0.999_99);
+            assert_eq!((smooth, flat), (is_smooth, !is_smooth), "{sides} {shading:?}: {normals:?}");
+        }
+    }
+}

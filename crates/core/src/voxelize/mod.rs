@@ -65,6 +65,8 @@ pub struct Prepared {
     /// Which triangles have no meaningful orientation; empty: none of them.
     unsigned: Vec<bool>,
     holes: Holes,
+    /// See [`Prepared::of_voxels`].
+    own_edge: Option<f64>,
 }
 
 impl Prepared {
@@ -82,7 +84,14 @@ impl Prepared {
             if health.unorientable_components > 0 { without_orientation(&mesh) } else { Vec::new() };
         let is_whole = health.closed && !unsigned.contains(&true);
         let holes = if is_whole { Holes::default() } else { Holes::of(&mesh, &unsigned) };
-        Self { mesh, health, unsigned, holes }
+        Self { mesh, health, unsigned, holes, own_edge: None }
+    }
+
+    /// Says that the mesh is the surface of voxels with this edge, mesh units, at whole multiples of it (`None`: it is
+    /// not): at each level that has room for them, the octree has exactly these voxels.
+    #[must_use]
+    pub fn of_voxels(self, edge: Option<f64>) -> Self {
+        Self { own_edge: edge, ..self }
     }
 
     /// Voxelises to leaf level `level`.
@@ -93,7 +102,8 @@ impl Prepared {
         if !(1..=MAX_LEVEL).contains(&level) {
             return Err(VoxelizeError::Level(level));
         }
-        let solid = solidify(&self.mesh, &self.unsigned, &self.holes, level, progress)?;
+        let grid = grid_of(&self.mesh, level, self.own_edge)?;
+        let solid = solidify_on(grid, &self.mesh, &self.unsigned, &self.holes, progress)?;
         let (unsigned, mut health) = (&self.unsigned, self.health.clone());
         health.inside_test = if unsigned.contains(&true) { "parity" } else { "winding number" }.into();
         if unsigned.contains(&true) && unsigned.contains(&false) {
@@ -138,7 +148,7 @@ pub fn voxels_of(surface: &PieceMesh, grid: Grid) -> Result<Forest, VoxelizeErro
     Ok(solidify_on(own, &mesh, &[], &Holes::default(), &Progress::default())?.forest)
 }
 
-/// Result of [`solidify`].
+/// Result of [`solidify_on`].
 struct Solid {
     forest: Forest,
     grid: Grid,
@@ -148,18 +158,8 @@ struct Solid {
     closing_faces: usize,
 }
 
-/// Voxelises a checked mesh. `unsigned` says which triangles have no meaningful orientation (empty: none).
-fn solidify(
-    mesh: &Mesh,
-    unsigned: &[bool],
-    holes: &Holes,
-    level: u32,
-    progress: &Progress,
-) -> Result<Solid, VoxelizeError> {
-    solidify_on(grid_of(mesh, level)?, mesh, unsigned, holes, progress)
-}
-
-/// The same on a given grid; points outside its cells are moved to their edge.
+/// Voxelises a checked mesh on a grid; points outside its cells are moved to their edge. `unsigned` says which triangles
+/// have no meaningful orientation (empty: none).
 fn solidify_on(
     grid: Grid,
     mesh: &Mesh,

@@ -23,8 +23,9 @@ use crate::{
 /// the rounding in its file.
 const SNAP_VOXELS: f64 = 1e-6;
 
-/// The grid of the vertices that triangles use.
-pub(super) fn grid_of(mesh: &Mesh, level: u32) -> Result<Grid, VoxelizeError> {
+/// The grid of the vertices that triangles use. `own` is the edge of the voxels of which the mesh is the surface, mesh
+/// units, at whole multiples of it: where they all find room, the grid has these voxels.
+pub(super) fn grid_of(mesh: &Mesh, level: u32, own: Option<f64>) -> Result<Grid, VoxelizeError> {
     let (low, high) = mesh
         .triangles
         .par_iter()
@@ -36,7 +37,11 @@ pub(super) fn grid_of(mesh: &Mesh, level: u32) -> Result<Grid, VoxelizeError> {
     if !low.is_finite() || !high.is_finite() {
         return Err(VoxelizeError::Empty);
     }
-    Ok(Grid::around(low, high, level))
+    let around = Grid::around(low, high, level);
+    Ok(match own {
+        Some(edge) if around.h <= edge => Grid { level, origin: low - DVec3::splat(edge), h: edge },
+        _ => around,
+    })
 }
 
 /// Transforms mesh points to grid space, snapped to grid planes, and clamped to the cells that may contain surface.
@@ -294,9 +299,13 @@ mod tests {
             triangles: vec![[0, 1, 2]],
             colors: vec![[255, 255, 255], [255, 255, 255], [255, 255, 255]],
             uvs: vec![[0.25, 0.5]; 3],
-            normals: Vec::new(),
             triangle_material: vec![0],
-            materials: vec![Material { color: [100, 50, 20], texture: Some(texture.into()) }],
+            materials: vec![Material {
+                color: [100, 50, 20],
+                texture: Some(texture.into()),
+                ..Material::default()
+            }],
+            ..Mesh::default()
         };
         let corners = [[0.0; 3], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
         let face = Face::new(corners, || corners, 0, FaceKind::Mesh).expect("has an area");

@@ -8,6 +8,16 @@ use crate::{
     svo::{Octant, inside_never_touches_outside, morton, unpack_normal, validate},
 };
 
+fn solidify(
+    mesh: &Mesh,
+    unsigned: &[bool],
+    holes: &Holes,
+    level: u32,
+    progress: &Progress,
+) -> Result<Solid, VoxelizeError> {
+    solidify_on(grid_of(mesh, level, None)?, mesh, unsigned, holes, progress)
+}
+
 fn closed(mesh: &Mesh, level: u32) -> Solid {
     let solid = solidify(mesh, &[], &Holes::of(mesh, &[]), level, &Progress::default())
         .expect("a mesh with triangles");

@@ -40,7 +40,7 @@ fn broken(shares: &[DVec3], handover: Handover) -> (Assembly, Vec<CrackSection>)
     let broken = break_object(&mut arena, &Passes::default(), &object.shape, &plan, &mut |_, _| {}).unwrap();
     let mut what = Assembly::of_break(&broken);
     what.handover = Handover { bonds: true, ..handover };
-    what.cut_original(&object.mesh, 1.0, &broken).unwrap();
+    what.cut_original(&object.mesh, 1.0, &broken, &Progress::default()).unwrap();
     what.prepare(&watch()).unwrap();
     // Parts are in another order than pieces.
     let parts = &broken.steps[0].result.parts;

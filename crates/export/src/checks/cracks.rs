@@ -5,6 +5,7 @@
 
 use super::{
     Check, VoronoiDetail,
+    nearest::SeedGrid,
     voxels::{Block, Solids, VoxelCopy},
 };
 use crate::{
@@ -16,7 +17,8 @@ use crate::{
     svo::morton::{Key, decode},
 };
 
-/// Most distances computed by the corner check; above it, voxels are sampled evenly.
+/// Most distances that a search through all seeds would compute for the corner check; above it, voxels are sampled
+/// evenly.
 const DISTANCE_BUDGET: u64 = 4_000_000_000;
 
 /// Most leaves compared with their crack surfaces; above it, voxels are sampled evenly.
@@ -58,9 +60,10 @@ pub(super) fn corners(solids: &Solids<'_>, voxels: &[usize], pattern: &Pattern, 
     let seeds = &pattern.seeds;
     let distances = |voxels: usize| voxels as u64 * 8 * seeds.len() as u64;
     let sample = Sample::new(voxels, |all| distances(all).div_ceil(DISTANCE_BUDGET) as usize);
+    let seeds = SeedGrid::new(seeds);
     let found = solids.in_blocks(|at, block| {
         let (mut wrong, mut inner) = (0, 0);
-        let mut corners = CornerCells::new(seeds, level);
+        let mut corners = CornerCells::new(&seeds, level);
         for own in sample.of_block(at, block) {
             let key = own[0].key();
             let owners = corners.of_voxel(key);
@@ -123,7 +126,7 @@ pub(super) fn sides(
 /// Cells of corners of voxels: the nearest seed of each, or the lowest of equally near ones. Exact, in 1/2^14 of the grid's
 /// side. Up to eight voxels share a corner and follow each other closely in Morton order, so that recent corners are kept.
 struct CornerCells<'a> {
-    seeds: &'a [[i32; 3]],
+    seeds: &'a SeedGrid<'a>,
     /// log2 of a voxel's edge in units of the seeds.
     voxel: u32,
     /// A corner and its cell, at the place that the corner's coordinates hash to.
@@ -134,7 +137,7 @@ struct CornerCells<'a> {
 const RECENT: usize = 1 << 12;
 
 impl<'a> CornerCells<'a> {
-    fn new(seeds: &'a [[i32; 3]], level: u32) -> Self {
+    fn new(seeds: &'a SeedGrid<'a>, level: u32) -> Self {
         Self { seeds, voxel: 14u32.saturating_sub(level), recent: vec![([u32::MAX; 3], 0); RECENT] }
     }
 
@@ -148,16 +151,9 @@ impl<'a> CornerCells<'a> {
         // Corners of one cube of 16 voxels along each side have places of their own.
         let place = (x & 15 | (y & 15) << 4 | (z & 15) << 8) as usize;
         if self.recent[place].0 != corner {
-            self.recent[place] = (corner, self.nearest(corner));
+            let at = corner.map(|v| i64::from(v) << self.voxel);
+            self.recent[place] = (corner, self.seeds.nearest(at));
         }
         self.recent[place].1
-    }
-
-    fn nearest(&self, corner: [u32; 3]) -> u32 {
-        let at = corner.map(|v| i64::from(v) << self.voxel);
-        let distance = |seed: &[i32; 3]| (0..3).map(|k| (i64::from(seed[k]) - at[k]).pow(2)).sum::<i64>();
-        // `min_by_key` keeps the first of equal ones.
-        let nearest = self.seeds.iter().enumerate().min_by_key(|(_, seed)| distance(seed));
-        nearest.map_or(u32::MAX, |(i, _)| i as u32)
     }
 }

@@ -2,7 +2,10 @@
 //!
 //! To add one: a file with a [`FormatEntry`], a line here, and a section in docs/files.md.
 
+#[cfg(test)]
+mod carried_tests;
 mod glb;
+mod looks;
 mod obj;
 mod ply;
 pub(crate) mod usd;

@@ -1,7 +1,8 @@
 //! Pieces as Wavefront OBJ: one object per piece, with normals and texture coordinates, colours after the points (as
 //! Blender and MeshLab read them), and materials for the outside and the inside in an MTL file.
 //!
-//! In: pieces. Out: `pieces.obj`, `pieces.mtl` and, where the object has textures, PNG files named after the materials.
+//! In: pieces. Out: `pieces.obj`, `pieces.mtl` and, where the object has textures, their files, named after the materials. A
+//! point has one colour, by which programs multiply: of a point of the object's own materials it is the vertex colour alone.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -10,10 +11,11 @@ use std::{
     path::Path,
 };
 
-use crate::mesh::Material;
+use super::looks::{Names, left_out, own_material};
 use crate::{
     Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Needs, Target, Watch,
-    meshes::{PieceMesh, Side, bake::TEXTURES},
+    mesh::{Alpha, MapUse, Material, Wrap},
+    meshes::{Face, PieceMesh, Side, bake::TEXTURES},
 };
 
 /// The format.
@@ -41,30 +43,27 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
     let name = materials.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     writeln!(out, "# kintsugi {}: {count} pieces\nmtllib {name}", env!("CARGO_PKG_VERSION"))
         .map_err(failed)?;
-    let mut used = BTreeMap::new();
+    let mut used = Used { names: Names::of(what, clean), by_name: BTreeMap::new() };
     let mut first = [1; 3];
     for done in 0..count {
         watch.at(done, count)?;
         first = write_piece(&mut out, what, done, first, &mut used).map_err(failed)?;
     }
     out.flush().map_err(failed)?;
-    write_materials(&materials, what, &used)?;
-    Ok(Vec::new())
+    write_materials(&materials, what, &used)
 }
 
-/// Material names, with the object's materials if it has any.
-type Used<'a> = BTreeMap<String, Option<&'a Material>>;
+/// Names of materials; of those that pieces show, the object and the side of one that does.
+struct Used {
+    names: Names,
+    by_name: BTreeMap<String, (Option<usize>, Side)>,
+}
 
-/// The name of a side's material.
-fn material_name(what: &Assembly, piece: &ExportPiece, side: Side) -> String {
-    match side {
-        Side::Inside => what.inside_name(piece.object),
-        Side::Outside { material } if what.material(piece.object, material).is_some() => {
-            let object = piece.object.map_or(String::new(), |object| format!("_{object}"));
-            format!("outside{object}_{material}")
-        }
-        Side::Outside { .. } => "outside".into(),
-    }
+/// A name that MTL has: a number sign begins a comment, a backslash goes on in the next line.
+fn clean(name: &str) -> String {
+    let kept = |c: char| if c.is_control() || matches!(c, '#' | '\\') { '_' } else { c };
+    let name: String = name.trim().chars().map(kept).collect();
+    if name.is_empty() { "_".to_owned() } else { name }
 }
 
 /// Numbers of rows already written, by the bits of their values.
@@ -81,17 +80,17 @@ impl Rows {
 }
 
 /// Writes a piece whose points, texture coordinates and normals count from `first`; returns the next numbers.
-fn write_piece<'a>(
+fn write_piece(
     out: &mut impl Write,
-    what: &'a Assembly,
+    what: &Assembly,
     number: usize,
     first: [u64; 3],
-    used: &mut Used<'a>,
+    used: &mut Used,
 ) -> std::io::Result<[u64; 3]> {
     let (piece, mesh) = (&what.pieces[number], what.mesh(number));
     let space = what.handover.space(&FORMAT);
     writeln!(out, "o {}", piece.name())?;
-    for (p, color) in mesh.positions.iter().zip(point_colors(&mesh)) {
+    for (p, color) in mesh.positions.iter().zip(point_colors(&mesh, what, piece)) {
         let (p, [r, g, b]) = (space.point(piece.placing.point(*p)), color.map(|v| f32::from(v) / 255.0));
         writeln!(out, "v {} {} {} {r:.4} {g:.4} {b:.4}", p.x as f32, p.y as f32, p.z as f32)?;
     }
@@ -115,54 +114,99 @@ fn write_piece<'a>(
         }
         faces.push(face);
     }
-    let mut order: Vec<(String, usize)> =
-        mesh.faces.iter().enumerate().map(|(i, face)| (material_name(what, piece, face.side), i)).collect();
-    order.sort();
+    let name = |face: &Face| used.names.name(piece.object, Some(face.side));
+    let mut order: Vec<(&str, usize)> =
+        mesh.faces.iter().enumerate().map(|(i, face)| (name(face), i)).collect();
+    order.sort_unstable();
     let mut last: Option<&str> = None;
-    for (name, i) in &order {
+    for (name, i) in order {
         if last != Some(name) {
             writeln!(out, "usemtl {name}")?;
             last = Some(name);
-            let own = match mesh.faces[*i].side {
-                Side::Outside { material } => what.material(piece.object, material),
-                Side::Inside => None,
-            };
-            used.insert(name.clone(), own);
+            used.by_name.entry(name.to_owned()).or_insert((piece.object, mesh.faces[i].side));
         }
-        let [a, b, c] = faces[*i].map(|[v, vt, vn]| format!("{v}/{vt}/{vn}"));
+        let [a, b, c] = faces[i].map(|[v, vt, vn]| format!("{v}/{vt}/{vn}"));
         writeln!(out, "f {a} {b} {c}")?;
     }
     let [points, uvs, normals] = [mesh.positions.len(), uvs.0.len(), normals.0.len()].map(|n| n as u64);
     Ok([first[0] + points, first[1] + uvs, first[2] + normals])
 }
 
-/// A colour for each point: that of its first corner.
-fn point_colors(mesh: &PieceMesh) -> Vec<[u8; 3]> {
-    let mut colors = vec![None; mesh.positions.len()];
-    for (triangle, corners) in mesh.triangles.iter().zip(&mesh.corners) {
-        for (i, corner) in triangle.iter().zip(corners) {
-            colors[*i as usize].get_or_insert(corner.color);
+/// A colour for each point: the vertex colour of the object's own materials, else that of its first corner.
+fn point_colors(mesh: &PieceMesh, what: &Assembly, piece: &ExportPiece) -> Vec<[u8; 3]> {
+    let mut colors: Vec<Option<[u8; 3]>> = vec![None; mesh.positions.len()];
+    for is_own in [true, false] {
+        for ((triangle, face), corners) in mesh.triangles.iter().zip(&mesh.faces).zip(&mesh.corners) {
+            let own = own_material(what, piece.object, Some(face.side));
+            if own.is_some() != is_own {
+                continue;
+            }
+            for (i, corner) in triangle.iter().zip(corners) {
+                let paint = |(_, own): (u32, &Material)| {
+                    if own.is_painted { own.paint_of(corner.color) } else { [255; 3] }
+                };
+                colors[*i as usize].get_or_insert(own.map_or(corner.color, paint));
+            }
         }
     }
     colors.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-fn write_materials(path: &Path, what: &Assembly, used: &Used<'_>) -> Result<(), ExportError> {
-    let mut text = String::new();
-    for (name, material) in used {
-        let [r, g, b] = material.map_or([255; 3], |m| m.color).map(|v| f32::from(v) / 255.0);
+fn write_materials(path: &Path, what: &Assembly, used: &Used) -> Result<Vec<String>, ExportError> {
+    let (mut text, mut notes) = (String::new(), Vec::new());
+    for (name, (object, side)) in &used.by_name {
+        let own = own_material(what, *object, Some(*side));
+        let [r, g, b] = own.map_or([255; 3], |(_, m)| m.color).map(|v| f32::from(v) / 255.0);
         text += &format!("newmtl {name}\nKd {r:.4} {g:.4} {b:.4}\nNs 30\nillum 2\n");
-        if let Some(texture) = material.and_then(|m| m.texture.as_ref()) {
-            let file = format!("{name}.png");
-            let to = path.with_file_name(&file);
-            crate::write_png(&to, [texture.width, texture.height], &texture.rgba)?;
-            text += &format!("map_Kd {file}\n");
+        if let Some((number, material)) = own {
+            let file = |of: MapUse| used.names.file(*object, number, of);
+            text += &described(material, &file);
+            used.names.write_files(path, (*object, number), material, &mut notes)?;
+            left_out("MTL", (name, material), &[], &mut notes);
+            for of in [MapUse::MetallicRoughness, MapUse::Occlusion] {
+                if material.maps.contains_key(&of) {
+                    notes.push(format!(
+                        "MTL: the {} map of material {name} lies beside it and is not used",
+                        of.name()
+                    ));
+                }
+            }
         }
-        if what.is_baked(name) {
-            let map = format!("{TEXTURES}/{name}");
+        if *side == Side::Inside && what.maps.contains_key(object) {
+            let map = format!("{TEXTURES}/{}", what.inside_name(*object));
             text += &format!("map_Kd {map}_color.png\nmap_Bump {map}_normal.png\n");
         }
         text.push('\n');
     }
-    std::fs::write(path, text).map_err(|e| ExportError::write(path, e))
+    std::fs::write(path, text).map_err(|e| ExportError::write(path, e))?;
+    Ok(notes)
+}
+
+/// The lines of an object's own material: opacity, the factors of its roughness and metal (the extension of MTL that Blender has,
+/// too), emitted light, and maps.
+fn described<'a>(material: &Material, file: &impl Fn(MapUse) -> Option<&'a str>) -> String {
+    let mut text = String::new();
+    if material.opacity() < 1.0 {
+        text += &format!("d {}\n", material.opacity());
+    }
+    text += &format!("Pr {}\nPm {}\n", material.roughness, material.metallic);
+    if material.emissive != [0.0; 3] {
+        let [r, g, b] = material.emissive;
+        text += &format!("Ke {r} {g} {b}\n");
+    }
+    let map = |of: MapUse, words: &str| {
+        let wrap = material.maps.get(&of).map(|map| map.sampler.wrap);
+        let clamp = if wrap == Some([Wrap::Clamp; 2]) { "-clamp on " } else { "" };
+        file(of).map_or(String::new(), |file| format!("{words} {clamp}{file}\n"))
+    };
+    text += &map(MapUse::Color, "map_Kd");
+    if material.alpha != Alpha::Opaque {
+        text += &map(MapUse::Color, "map_d");
+    }
+    text += &map(MapUse::Emissive, "map_Ke");
+    let slopes = material.normal_scale;
+    let bump = if slopes == 1.0 { "map_Bump".to_owned() } else { format!("map_Bump -bm {slopes}") };
+    text += &map(MapUse::Normal, &bump);
+    text += &map(MapUse::Normal, "norm");
+    text
 }

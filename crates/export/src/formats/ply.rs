@@ -5,9 +5,10 @@ use std::{fs::File, io::BufWriter, io::Write, path::Path};
 
 use glam::Vec3;
 
+use super::looks::{own_material, shown_color};
 use crate::{
     Assembly, ExportError, FileSpace, FormatEntry, Needs, Placing, Target, Watch,
-    meshes::{PieceMesh, Side},
+    meshes::{Corner, PieceMesh, Side},
 };
 
 /// The format.
@@ -33,23 +34,29 @@ fn write(folder: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, E
         let path = folder.join(format!("{}.ply", piece.name()));
         let file = File::create(&path).map_err(|e| ExportError::write(&path, e))?;
         let space = what.handover.space(&FORMAT);
-        write_mesh(&mut BufWriter::new(file), &what.mesh(done), (&piece.placing, &space))
+        let color = |side: Side, corner: &Corner| {
+            shown_color(own_material(what, piece.object, Some(side)).map(|(_, own)| own), corner)
+        };
+        write_mesh(&mut BufWriter::new(file), &what.mesh(done), (&piece.placing, &space), &color)
             .map_err(|e| ExportError::write(&path, e))?;
     }
     Ok(Vec::new())
 }
 
+/// The colour of a corner of a face on this side.
+type ColorOf<'a> = &'a dyn Fn(Side, &Corner) -> [u8; 3];
+
 /// Unit normal and mean colour of each point, over all adjacent triangles.
-fn shown_by_points(mesh: &PieceMesh) -> (Vec<Vec3>, Vec<[u8; 3]>) {
+fn shown_by_points(mesh: &PieceMesh, color: ColorOf<'_>) -> (Vec<Vec3>, Vec<[u8; 3]>) {
     let count = mesh.positions.len();
     let (mut normals, mut sums) = (vec![Vec3::ZERO; count], vec![([0u32; 3], 0u32); count]);
-    for (triangle, corners) in mesh.triangles.iter().zip(&mesh.corners) {
+    for ((triangle, face), corners) in mesh.triangles.iter().zip(&mesh.faces).zip(&mesh.corners) {
         let [a, b, c] = triangle.map(|i| mesh.positions[i as usize]);
         let area = (b - a).cross(c - a).length() as f32;
         for (i, corner) in triangle.iter().zip(corners) {
             normals[*i as usize] += corner.normal * area;
             let (sum, count) = &mut sums[*i as usize];
-            sum.iter_mut().zip(corner.color).for_each(|(sum, part)| *sum += u32::from(part));
+            sum.iter_mut().zip(color(face.side, corner)).for_each(|(sum, part)| *sum += u32::from(part));
             *count += 1;
         }
     }
@@ -62,6 +69,7 @@ fn write_mesh(
     out: &mut impl Write,
     mesh: &PieceMesh,
     (placing, space): (&Placing, &FileSpace),
+    color: ColorOf<'_>,
 ) -> std::io::Result<()> {
     write!(
         out,
@@ -75,7 +83,7 @@ fn write_mesh(
         mesh.positions.len(),
         mesh.triangles.len()
     )?;
-    let (normals, colors) = shown_by_points(mesh);
+    let (normals, colors) = shown_by_points(mesh, color);
     for ((p, n), color) in mesh.positions.iter().zip(&normals).zip(&colors) {
         let p = space.point(placing.point(*p)).as_vec3();
         let n = space.direction(placing.direction(*n).as_dvec3()).as_vec3();

@@ -2,17 +2,26 @@
 //! voxels.
 //!
 //! In: octrees on one grid, in their original places. Out: voxels with z up as the format requires (x, -z, y of the
-//! grid) and a palette of at most 255 colours: the pieces' own if these are few enough, otherwise quantised ones.
+//! grid) and a palette of at most 255 colours: those of the surface exactly and those of cracks in what room they leave,
+//! if these are few enough, otherwise quantised ones. Of a voxel model each voxel goes to the piece that has its centre;
+//! else pieces share the voxels through which a crack passes.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     path::Path,
 };
 
 use dot_vox::{Color, Dict, DotVoxData, Frame, Model, SceneNode, ShapeModel, Size, Voxel};
 
 use crate::{Assembly, Cells, ExportError, ExportPiece, FileSpace, FormatEntry, Needs, Watch};
-use crate::{shape::Octree, svo::morton::decode};
+use crate::{
+    shape::Octree,
+    svo::{
+        Grid,
+        morton::{Key, decode},
+        unpack_cut,
+    },
+};
 
 /// Largest side of a model.
 const BLOCK: u32 = 256;
@@ -53,6 +62,8 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
     let palette = Palette::of(&octrees);
     let mut scene = Scene::default();
     let side = octrees.first().map_or(1, |octree| octree.grid.side());
+    let owners = Owners::of(&octrees);
+    let mut empty = Vec::new();
     for (done, (piece, octree)) in what.pieces.iter().zip(&octrees).enumerate() {
         watch.at(done, octrees.len())?;
         let forest = &octree.forest;
@@ -62,8 +73,14 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
             let color = match cells.leaves[i] {
                 u32::MAX if solid => palette.inside,
                 u32::MAX => continue,
-                leaf => palette.index(forest.leaves.colors[leaf as usize].rgb()),
+                leaf => {
+                    let color = forest.leaves.colors[leaf as usize];
+                    palette.index(color.rgb(), color.crack())
+                }
             };
+            if cells.leaves[i] != u32::MAX && !owners.has(done, cells.starts.at(i)) {
+                continue;
+            }
             let (low, size) = (decode(cells.starts.at(i)), 1 << cells.log_sizes[i]);
             for n in 0..size * size * size {
                 let [x, y, z] = [low[0] + n % size, low[1] + n / size % size, low[2] + n / size / size];
@@ -71,11 +88,18 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
                 blocks.entry(at.map(|v| v / BLOCK)).or_default().push((at, color));
             }
         }
+        if blocks.is_empty() {
+            empty.push(piece.name());
+        }
         let many = blocks.len() > 1;
         for (number, voxels) in blocks.into_values().enumerate() {
             let name = if many { format!("{}_{number}", piece.name()) } else { piece.name() };
             scene.add(&name, &voxels, side);
         }
+    }
+    if !empty.is_empty() {
+        let empty = empty.join(", ");
+        notes.push(format!("{}: no voxel has its centre in {empty}, left out there", path.display()));
     }
     let data = scene.finish(palette.colors);
     let mut bytes = Vec::new();
@@ -88,6 +112,39 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
 fn on_grid_of<'a>(piece: &'a ExportPiece, all: &[ExportPiece]) -> Option<&'a Octree> {
     let first = all.first().and_then(ExportPiece::octree)?;
     piece.octree().filter(|octree| octree.grid == first.grid && !piece.placing.is_turned())
+}
+
+/// Which piece a voxel that several have goes to; empty unless the pieces are those of a voxel model.
+#[derive(Default)]
+struct Owners(HashMap<Key, (f32, usize)>);
+
+impl Owners {
+    fn of(octrees: &[&Octree]) -> Self {
+        // The own grid of a voxel model has voxels of one unit at whole numbers; a mesh has such a grid only by chance.
+        let is_own = |grid: &Grid| grid.h == 1.0 && grid.origin == grid.origin.round();
+        if !octrees.first().is_some_and(|octree| is_own(&octree.grid)) {
+            return Self::default();
+        }
+        let mut owners: HashMap<Key, (f32, usize)> = HashMap::new();
+        for (piece, octree) in octrees.iter().enumerate() {
+            let leaves = &octree.forest.leaves;
+            for leaf in octree.leaves() {
+                // How far the centre lies behind the planes of this piece; coverages are equal shares.
+                let cut = unpack_cut(leaves.cuts[leaf]).map_or(f32::INFINITY, |(_, offset)| offset);
+                let behind = leaves.colors[leaf].offset().min(cut);
+                let owner = owners.entry(leaves.keys.at(leaf)).or_insert((behind, piece));
+                // A crack through the centre leaves it with the first.
+                if behind > owner.0 {
+                    *owner = (behind, piece);
+                }
+            }
+        }
+        Self(owners)
+    }
+
+    fn has(&self, piece: usize, voxel: Key) -> bool {
+        self.0.get(&voxel).is_none_or(|(_, owner)| *owner == piece)
+    }
 }
 
 #[derive(Default)]
@@ -157,48 +214,76 @@ fn dict(key: &str, value: String) -> Dict {
     Dict::from_iter([(key.to_owned(), value)])
 }
 
+/// Most colours of pieces; one more is the inside's.
+const MOST_COLORS: usize = 254;
+/// Places that are kept for the colours of cracks, where there are any.
+const OF_CRACKS: usize = 32;
+
 /// At most 255 colours; the last one is the inside's.
 struct Palette {
-    bits: u32,
-    known: Vec<[u8; 3]>,
+    /// Colours of surfaces, then those of cracks.
+    kinds: [Shades; 2],
     colors: Vec<Color>,
     inside: u8,
 }
 
+/// Colours without their lowest bits, ascending, and the number of the first of them in the palette.
+#[derive(Default)]
+struct Shades {
+    bits: u32,
+    known: Vec<[u8; 3]>,
+    first: usize,
+}
+
+impl Shades {
+    /// At most `room` of these colours, as few bits left out as that takes.
+    fn of(all: &BTreeSet<[u8; 3]>, room: usize) -> Self {
+        let (mut bits, mut known) = (0, all.clone());
+        while known.len() > room && bits < 8 {
+            bits += 1;
+            known = all.iter().map(|c| coarse(*c, bits)).collect();
+        }
+        Self { bits, known: known.into_iter().collect(), first: 0 }
+    }
+
+    fn colors(&self) -> impl Iterator<Item = Color> {
+        let middle = if self.bits == 0 { 0 } else { 1u8 << (self.bits - 1) };
+        self.known.iter().map(move |c| Color { r: c[0] | middle, g: c[1] | middle, b: c[2] | middle, a: 255 })
+    }
+}
+
 impl Palette {
     fn of(octrees: &[&Octree]) -> Self {
-        let (mut all, mut crack) = (BTreeSet::new(), [0u64; 4]);
+        let (mut all, mut crack) = ([BTreeSet::new(), BTreeSet::new()], [0u64; 4]);
         for octree in octrees {
             for color in &octree.forest.leaves.colors[octree.leaves()] {
-                all.insert(color.rgb());
+                all[usize::from(color.crack())].insert(color.rgb());
                 if color.crack() {
                     let [r, g, b] = color.rgb().map(u64::from);
                     crack = [crack[0] + r, crack[1] + g, crack[2] + b, crack[3] + 1];
                 }
             }
         }
-        let (mut bits, mut known) = (0, all.clone());
-        while known.len() > 254 {
-            bits += 1;
-            known = all.iter().map(|c| coarse(*c, bits)).collect();
-        }
-        let known: Vec<[u8; 3]> = known.into_iter().collect();
-        let middle = if bits == 0 { 0 } else { 1u8 << (bits - 1) };
-        let color = |c: [u8; 3]| Color { r: c[0] | middle, g: c[1] | middle, b: c[2] | middle, a: 255 };
-        let mut colors: Vec<Color> = known.iter().map(|c| color(*c)).collect();
+        // Surfaces first: their colours are those that somebody chose.
+        let surface = Shades::of(&all[0], MOST_COLORS - OF_CRACKS.min(all[1].len()));
+        let first = surface.known.len();
+        let cracks = Shades { first, ..Shades::of(&all[1], MOST_COLORS - first) };
+        let mut colors: Vec<Color> = surface.colors().chain(cracks.colors()).collect();
         let [r, g, b] = [0, 1, 2].map(|k| crack[k].checked_div(crack[3]).unwrap_or(128) as u8);
         colors.push(Color { r, g, b, a: 255 });
         let inside = (colors.len() - 1) as u8;
         // Readers expect all 256 entries.
         colors.resize(256, Color { r: 0, g: 0, b: 0, a: 255 });
-        Self { bits, known, colors, inside }
+        Self { kinds: [surface, cracks], colors, inside }
     }
 
-    fn index(&self, rgb: [u8; 3]) -> u8 {
-        self.known.binary_search(&coarse(rgb, self.bits)).unwrap_or_default() as u8
+    fn index(&self, rgb: [u8; 3], is_crack: bool) -> u8 {
+        let shades = &self.kinds[usize::from(is_crack)];
+        let at = shades.known.binary_search(&coarse(rgb, shades.bits)).unwrap_or_default();
+        (shades.first + at) as u8
     }
 }
 
 fn coarse(rgb: [u8; 3], bits: u32) -> [u8; 3] {
-    rgb.map(|v| v >> bits << bits)
+    rgb.map(|v| (u32::from(v) >> bits << bits) as u8)
 }

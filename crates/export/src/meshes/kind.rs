@@ -1,6 +1,6 @@
 //! Kinds of meshes that pieces are written as, and the meshes of shapes without voxels.
 
-use super::{PieceMesh, original::of_solid, smooth, voxels};
+use super::{Dress, PieceMesh, original::of_solid, smooth, voxels};
 use crate::shape::{CLAY, Convex, Geometry, Shape};
 use std::sync::Arc;
 
@@ -41,6 +41,17 @@ impl MeshKind {
             (Geometry::Mesh(solid), _) => Arc::unwrap_or_clone(of_solid(solid)),
             (Geometry::Convex(convex), _) => of_convex(convex, color),
         }
+    }
+
+    /// The same, with what the object's surface shows where the mesh is the smooth one of an octree.
+    #[must_use]
+    pub fn dressed(self, shape: &Shape, dress: Option<&Dress>) -> PieceMesh {
+        let mut mesh = self.of(shape);
+        let is_smooth = self != Self::Voxels && matches!(shape.geometry(), Geometry::Octree(_));
+        if let Some(dress) = dress.filter(|_| is_smooth) {
+            dress.put_on(&mut mesh);
+        }
+        mesh
     }
 }
 

@@ -1,6 +1,7 @@
 //! Meshes of pieces, of three kinds, and their checks.
 
 pub mod bake;
+mod dress;
 mod kind;
 mod opposite;
 pub mod original;
@@ -13,6 +14,7 @@ mod smooth;
 mod voxels;
 mod written;
 
+pub use dress::Dress;
 pub use kind::MeshKind;
 pub use opposite::{CrackFace, CrackFaces, places};
 pub use report::{MeshReport, MeshTally, SMALLEST_MESH, TextureReport};

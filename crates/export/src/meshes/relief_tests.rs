@@ -44,7 +44,7 @@ fn meshes(
 ) -> (Assembly, Vec<[PieceMesh; 2]>) {
     let mut what = Assembly::of_break(broken);
     if kind == MeshKind::Original {
-        what.cut_original(&object.mesh, 1.0, broken).unwrap();
+        what.cut_original(&object.mesh, 1.0, broken, &Progress::default()).unwrap();
     } else {
         what.meshes = Meshes::asked(kind);
     }

@@ -31,6 +31,8 @@ pub struct MeshReport {
     pub watertight: usize,
     /// Number of watertight meshes with one fan of triangles at every point.
     pub manifold: usize,
+    /// Number of watertight meshes that enclose nothing, or are inside out.
+    pub without_volume: usize,
     /// Largest relative difference between the volumes of a mesh and its voxels, among pieces of 8 voxels or more. A
     /// crack's voxels are divided evenly, so for small pieces the difference means little.
     pub volume_error: f64,
@@ -95,6 +97,7 @@ impl MeshReport {
         self.meshes += 1;
         self.watertight += usize::from(check.is_watertight());
         self.manifold += usize::from(check.is_manifold());
+        self.without_volume += usize::from(check.is_watertight() && check.volume <= 0.0);
         let (voxels, volume) =
             (piece.octree().map(|octree| octree.mass.voxels), piece.shape.mass().volume_m3);
         if voxels.is_none_or(|voxels| voxels >= SMALLEST_MESH) && volume > 0.0 {
@@ -115,6 +118,7 @@ impl MeshReport {
         let MeshCheck { inward_triangles, flat_triangles, .. } = self.counts;
         let all = [
             ((self.meshes - self.manifold) as u64, "meshes that are not closed manifolds"),
+            (self.without_volume as u64, "closed meshes without a volume"),
             (inward_triangles, "triangles that face inward"),
             (flat_triangles, "triangles without area"),
         ];
@@ -174,7 +178,9 @@ mod tests {
         report.counts.inward_triangles = 2;
         let note = report.note().unwrap();
         assert!(note.contains("are 2 triangles that face inward; the object's mesh"), "{note}");
-        report.manifold = 2;
+        report.without_volume = 1;
+        assert!(report.note().unwrap().contains("are 1 closed meshes without a volume, 2 triangles"));
+        (report.manifold, report.without_volume) = (2, 0);
         assert!(report.note().unwrap().contains("are 1 meshes that are not closed manifolds, 2 triangles"));
     }
 }

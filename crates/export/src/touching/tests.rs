@@ -39,7 +39,7 @@ fn broken(
     let broken = break_object(&mut arena, &Passes::default(), &object.shape, &plan, &mut |_, _| {}).unwrap();
     let mut what = Assembly::of_break(&broken);
     match kind {
-        MeshKind::Original => what.cut_original(&object.mesh, 1.0, &broken).unwrap(),
+        MeshKind::Original => what.cut_original(&object.mesh, 1.0, &broken, &Progress::default()).unwrap(),
         kind => what.meshes = Meshes::asked(kind),
     }
     what.prepare(&watch()).unwrap();

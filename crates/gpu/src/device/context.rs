@@ -19,6 +19,7 @@ use super::{
     driver_errors::{DriverErrors, guarded},
     pipeline_store::{self, PipelineStore},
 };
+use crate::adapters;
 
 /// How long a wait for a graphics card may take. Drivers reset a card that does not answer after 2 to 10 s, so one that
 /// has not answered by then never will.
@@ -80,27 +81,21 @@ impl Drop for Lease {
 }
 
 impl Gpu {
-    /// Opens a device with no window.
+    /// Opens a device with no window, on the adapter that [`choose_adapter`](crate::choose_adapter) chose.
     ///
     /// # Errors
-    /// [`GpuError::NoAdapter`] or [`GpuError::NoDevice`].
+    /// [`GpuError::NoAdapter`], [`GpuError::NoSuchAdapter`] or [`GpuError::NoDevice`].
     pub fn headless() -> Result<Self, GpuError> {
-        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle().with_env());
-        Self::open(instance, None)
+        Self::open(adapters::instance(), None)
     }
 
-    /// Opens a device on an existing instance, compatible with `surface` if one is given.
+    /// Opens a device on an existing instance, compatible with `surface` if one is given, on the adapter that
+    /// [`choose_adapter`](crate::choose_adapter) chose.
     ///
     /// # Errors
-    /// [`GpuError::NoAdapter`] or [`GpuError::NoDevice`].
+    /// [`GpuError::NoAdapter`], [`GpuError::NoSuchAdapter`] or [`GpuError::NoDevice`].
     pub fn open(instance: wgpu::Instance, surface: Option<&wgpu::Surface<'_>>) -> Result<Self, GpuError> {
-        let adapter = pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions {
-            power_preference: wgpu::PowerPreference::HighPerformance,
-            force_fallback_adapter: false,
-            compatible_surface: surface,
-            apply_limit_buckets: false,
-        }))
-        .map_err(|_| GpuError::NoAdapter)?;
+        let adapter = adapters::chosen(&instance, surface)?;
         let info = adapter.get_info();
         let wanted = wgpu::Features::TIMESTAMP_QUERY | wgpu::Features::PIPELINE_CACHE;
         let features = adapter.features() & wanted;
@@ -409,6 +404,13 @@ impl Gpu {
 mod tests {
     use super::*;
     use crate::Buffer;
+
+    #[test]
+    fn the_list_of_adapters_has_the_one_that_opens() {
+        let Some(gpu) = Gpu::for_test() else { return };
+        let all = crate::adapters();
+        assert!(all.iter().any(|entry| entry.name == gpu.info.name), "{all:?}");
+    }
 
     /// A shader that works for longer than the wait may take stands for a driver that hangs.
     #[test]

@@ -42,7 +42,7 @@ pub(super) fn mesh_look(surface: &Surface<'_>, triangle: u32, point: Vec3, d: Ve
     }
     let side = shown.faces[index].side;
     if let Side::Outside { material } = side
-        && let Some(Material { color: base, texture: Some(texture) }) =
+        && let Some(Material { color: base, texture: Some(texture), .. }) =
             surface.solid.materials().get(material as usize)
         && uv.abs().max_element() < 1e6
         && let Some(texel) = sample(texture, uv)

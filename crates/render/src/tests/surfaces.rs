@@ -100,7 +100,7 @@ pub fn chequered() -> Material {
     let texel =
         |i: u32| if (i % 8 + i / 8).is_multiple_of(2) { [250, 240, 220, 255] } else { [40, 60, 110, 255] };
     let texture = Texture { width: 8, height: 6, rgba: (0..48).flat_map(texel).collect() };
-    Material { color: [255, 230, 210], texture: Some(texture.into()) }
+    Material { color: [255, 230, 210], texture: Some(texture.into()), ..Material::default() }
 }
 
 /// The shape of a surface.

@@ -135,11 +135,11 @@ fn what_cannot_be_cut_is_refused_with_what_to_do() {
     let object = object("box");
     let text = |shape: &Shape, params: &FractureParams| broken(shape, params).err().unwrap().to_string();
     let mut open = Mesh::clone(&object.mesh);
-    open.triangles.pop();
+    open.triangles.truncate(open.triangles.len() / 2);
     let open = Shape::octree(object.shape.as_octree().unwrap().clone(), 1.0, Look::default())
         .with_original(Original::new(Arc::new(open), 1.0));
     let said = text(&open, &params(5));
-    assert!(said.contains("not closed (3 edges)") && said.contains("octree"), "{said}");
+    assert!(said.contains("not closed (") && said.contains("octree"), "{said}");
     let voxels = Shape::octree(object.shape.as_octree().unwrap().clone(), 1.0, Look::default());
     let said = text(&voxels, &params(5));
     assert!(said.contains("piece of voxels") && said.contains("octree"), "{said}");

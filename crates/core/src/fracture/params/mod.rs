@@ -76,11 +76,13 @@ pub enum Preset {
     Hexagons,
     /// Slabs across an axis.
     Slabs,
+    /// Equal boxes that fill the bounds, cut along the axes of the mesh.
+    Lattice,
 }
 
 impl Preset {
     /// All of them, as they are shown.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Spheres,
         Self::Uniform,
         Self::Clustered,
@@ -90,6 +92,7 @@ impl Preset {
         Self::Bricks,
         Self::Hexagons,
         Self::Slabs,
+        Self::Lattice,
     ];
 
     /// As files and the command line spell it.
@@ -105,6 +108,7 @@ impl Preset {
             Self::Bricks => "bricks",
             Self::Hexagons => "hexagons",
             Self::Slabs => "slabs",
+            Self::Lattice => "lattice",
         }
     }
 
@@ -124,6 +128,12 @@ impl Preset {
     #[must_use]
     pub fn has_radii(self) -> bool {
         matches!(self, Self::Spheres | Self::Radial)
+    }
+
+    /// Whether [`FractureParams::counts`] mean something to it.
+    #[must_use]
+    pub fn has_counts(self) -> bool {
+        self.has_radii() || self == Self::Lattice
     }
 }
 
@@ -238,6 +248,9 @@ impl FractureParams {
     pub fn seed_count(&self) -> u32 {
         match self.counts.is_empty() {
             true => self.seeds,
+            false if self.preset == Preset::Lattice => {
+                self.counts.iter().fold(1, |product, count| product.saturating_mul(*count))
+            }
             false => self.counts.iter().fold(0, |sum, count| sum.saturating_add(*count)),
         }
     }
@@ -250,6 +263,7 @@ impl FractureParams {
         let is_known = self.seeds_file.is_none()
             && self.target_pieces.is_none()
             && !matches!(self.preset, Preset::Bricks | Preset::Hexagons | Preset::Slabs)
+            && !(self.preset == Preset::Lattice && self.counts.is_empty())
             && !self.paint.iter().any(adds);
         if is_known { self.seed_count() } else { MAX_SEEDS }
     }
@@ -258,13 +272,20 @@ impl FractureParams {
     pub(super) fn shared_problem(&self) -> Option<ParamProblem> {
         let bad = |name, what: String| Some((name, what));
         if !self.counts.is_empty() {
-            if !self.preset.has_radii() {
+            if !self.preset.has_counts() {
                 return bad(
                     "counts",
-                    format!("belongs to spheres and rings; {} has none", self.preset.name()),
+                    format!("belongs to spheres, rings and the lattice; {} has none", self.preset.name()),
                 );
             }
-            if self.counts.len() != self.radii.len() {
+            if self.preset == Preset::Lattice {
+                let counts = self.counts.len();
+                if counts != 3 {
+                    let what =
+                        format!("has {counts} entries; a lattice takes three, the cells along x, y and z");
+                    return bad("counts", what);
+                }
+            } else if self.counts.len() != self.radii.len() {
                 let (counts, radii) = (self.counts.len(), self.radii.len());
                 return bad("counts", format!("has {counts} entries for {radii} radii; give one a radius"));
             }
@@ -324,6 +345,17 @@ mod tests {
             (FractureParams { counts: vec![8000, 8000], ..two() }, "counts", "16000"),
             (FractureParams { counts: vec![u32::MAX, 8], ..two() }, "counts", "from 1 to 8192"),
             (FractureParams { preset: Preset::Grain, ..two() }, "counts", "grain has none"),
+            (FractureParams { preset: Preset::Lattice, ..two() }, "counts", "2 entries; a lattice"),
+            (
+                FractureParams { preset: Preset::Lattice, counts: vec![300, 300, 300], ..two() },
+                "counts",
+                "27000000 in all",
+            ),
+            (
+                FractureParams { preset: Preset::Lattice, counts: vec![2, 0, 2], ..two() },
+                "counts",
+                "from 1 to 8192",
+            ),
             (FractureParams { target_pieces: Some(4), ..two() }, "counts", "target_pieces"),
             (FractureParams { target_pieces: Some(0), ..Default::default() }, "target_pieces", "0"),
             (FractureParams { radii: vec![], ..Default::default() }, "radii", "empty"),
@@ -337,6 +369,8 @@ mod tests {
             assert_eq!(name, field, "{what}");
             assert!(what.contains(part), "{part} in {what}");
         }
+        let blocks = FractureParams { preset: Preset::Lattice, counts: vec![5, 4, 3], ..Default::default() };
+        assert_eq!((blocks.problem(), blocks.seed_count(), blocks.most_seeds()), (None, 60, 60));
         // A pattern without spheres needs no radii.
         let none = FractureParams { preset: Preset::Uniform, radii: vec![], ..Default::default() };
         assert_eq!(none.problem(), None);

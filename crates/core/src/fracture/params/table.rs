@@ -29,7 +29,8 @@ pub struct FractureParams {
     pub preset: Preset,
     /// Sphere or ring radii as fractions of the longest side of the object's bounding box.
     pub radii: Vec<f64>,
-    /// Seeds of each sphere or ring; empty: equal shares of `seeds`.
+    /// Seeds of each sphere or ring, or cells of a lattice along x, y and z; empty: equal shares of `seeds`, or about
+    /// that many cubes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counts: Vec<u32>,
     /// Number of clusters.
@@ -129,11 +130,12 @@ pub const PATTERN: &[Row<FractureParams>] = rows! { FractureParams;
         .logarithmic(2.0, MAX_SEEDS as f64).undo("seeds").more("Voronoi seeds in all, shared out over the spheres");
     value preset = Parameter::new("Pattern", "where the seeds lie").undo("pattern")
         .more("\"spheres\" round the impact, \"uniform\", \"clustered\", \"radial\" (as glass breaks), \"grain\" (as \
-         wood breaks), \"inward\" (between surface and middle), \"bricks\", \"hexagons\", \"slabs\" (regular, filling the bounds); \
+         wood breaks), \"inward\" (between surface and middle), \"bricks\", \"hexagons\", \"slabs\", \"lattice\" (regular, filling the bounds); \
          [how](fracture.md#patterns)");
     value radii = Parameter::new("Radii", "radii of the spheres (or rings of \"radial\") round the impact, above 0 \
          to 100").unit("of the longest side", 2).undo("sphere radii");
-    value counts = Parameter::new("Counts", "seeds of each sphere or ring, one number a radius; instead of `seeds`")
+    value counts = Parameter::new("Counts", "seeds of each sphere or ring, one number a radius; of \"lattice\" the cells \
+         along x, y and z of the mesh; instead of `seeds`")
         .undo("seeds of a sphere").unset("equal shares");
 };
 

@@ -2,24 +2,28 @@
 //! again are children of a node with that piece's name.
 //!
 //! In: pieces. Out: a primitive for each material of the outside and one for the inside, in one buffer: positions,
-//! normals, texture coordinates, vertex colours (linear, as glTF requires) and, for masks, the piece's number, its
-//! cell, the cell beyond the crack and the distance to the nearest crack face (`_PIECE`, `_CELL`, `_BEYOND`,
-//! `_CRACK_DISTANCE`). Crack faces with textures have tangents in place of vertex colours. A rotated piece keeps its
+//! normals, texture coordinates, vertex colours (linear, as glTF requires; none where the object has materials and no
+//! colours of vertices) and, for masks, the piece's number, its cell, the cell beyond the crack and the distance to the
+//! nearest crack face (`_PIECE`, `_CELL`, `_BEYOND`, `_CRACK_DISTANCE`). Crack faces with textures have tangents in place of vertex colours. A rotated piece keeps its
 //! own axes; its node holds the rotation. Mass, volume, cell and
 //! generation are in each node's `extras`.
 
 mod buffer;
+mod surface;
 
-use std::{collections::BTreeMap, io::Cursor, path::Path};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
-use self::buffer::{Buffer, FLOAT, Tree, U16};
-use crate::geometry::srgb;
-use crate::mesh::Texture;
+use self::{
+    buffer::{Buffer, FLOAT, Tree, U16},
+    surface::{Looks, linear},
+};
+use super::looks::{Names, own_material};
 use crate::{
     Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Hull, Needs, Target, Watch,
-    meshes::{Primitive, Side, primitives},
+    mesh::Material,
+    meshes::{Primitive, primitives},
     motion::{Motion, MotionKey},
 };
 
@@ -41,13 +45,11 @@ pub(super) static FORMAT: FormatEntry = FormatEntry {
 /// # Errors
 /// [`ExportError`].
 fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
-    let mut file =
-        File { what, path, buffer: Buffer::default(), looks: Looks::default(), meshes: Vec::new() };
+    let mut file = File::new(what, path);
     let mut tree = Tree::of(what, watch, &mut |id| {
         let piece = &what.pieces[id];
-        let parts: Result<Vec<Value>, ExportError> =
-            primitives(&what.mesh(id)).iter().map(|part| file.primitive(piece, part)).collect();
-        Ok(file.mesh(&piece.name(), parts?))
+        let parts = primitives(&what.mesh(id)).iter().map(|part| file.primitive(piece, part)).collect();
+        Ok(file.mesh(&piece.name(), parts))
     })?;
     if what.handover.target == Some(Target::Unreal) {
         // Unreal's importer finds collision shapes by their names in the piece's file.
@@ -68,8 +70,7 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
 /// # Errors
 /// [`ExportError`].
 pub fn write_hulls(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
-    let mut file =
-        File { what, path, buffer: Buffer::default(), looks: Looks::default(), meshes: Vec::new() };
+    let mut file = File::new(what, path);
     let mut tree = Tree::of(what, watch, &mut |_| Ok(None))?;
     for (id, hulls) in what.hulls.iter().enumerate() {
         tree.add_children(id, file.hulls(id, hulls, ""));
@@ -112,25 +113,22 @@ fn animation(buffer: &mut Buffer, what: &Assembly, motion: &Motion) -> Vec<Value
     vec![json!({ "name": "recorded", "samplers": samplers, "channels": channels })]
 }
 
-/// Materials and textures, without duplicates.
-#[derive(Default)]
-struct Looks {
-    materials: Vec<Value>,
-    textures: Vec<Value>,
-    images: Vec<Value>,
-    known: BTreeMap<(Option<usize>, Option<u32>), usize>,
-}
-
 /// The file in progress.
 struct File<'a> {
     what: &'a Assembly,
     path: &'a Path,
     buffer: Buffer,
+    names: Names,
     looks: Looks,
     meshes: Vec<Value>,
 }
 
-impl File<'_> {
+impl<'a> File<'a> {
+    fn new(what: &'a Assembly, path: &'a Path) -> Self {
+        let (buffer, looks, meshes) = Default::default();
+        Self { what, path, buffer, names: Names::of(what, str::to_owned), looks, meshes }
+    }
+
     /// Adds a mesh and returns its index, unless it is empty.
     fn mesh(&mut self, name: &str, primitives: Vec<Value>) -> Option<usize> {
         if primitives.is_empty() {
@@ -164,12 +162,16 @@ impl File<'_> {
             "scenes": [{ "nodes": tree.roots }],
             "nodes": tree.nodes,
         });
+        let [used, required] = looks.extensions();
         // glTF forbids empty lists.
         for (name, list) in [
             ("animations", animations),
             ("meshes", meshes),
+            ("extensionsUsed", used),
+            ("extensionsRequired", required),
             ("materials", looks.materials),
             ("textures", looks.textures),
+            ("samplers", looks.samplers),
             ("images", looks.images),
             ("accessors", buffer.accessors),
             ("bufferViews", buffer.views),
@@ -178,26 +180,30 @@ impl File<'_> {
                 document[name] = list.into();
             }
         }
-        if document.get("textures").is_some() {
-            const REPEAT: u32 = 10497;
-            document["samplers"] = json!([{ "wrapS": REPEAT, "wrapT": REPEAT }]);
-        }
         if !buffer.bytes.is_empty() {
             document["buffers"] = json!([{ "byteLength": buffer.bytes.len() }]);
         }
-        write_chunks(path, &document, buffer.bytes)
+        write_chunks(path, &document, buffer.bytes)?;
+        Ok(looks.notes)
     }
 
     /// The primitive of one part of a piece.
-    fn primitive(&mut self, piece: &ExportPiece, part: &Primitive) -> Result<Value, ExportError> {
+    fn primitive(&mut self, piece: &ExportPiece, part: &Primitive) -> Value {
         let (pivot, scale) = (piece.pivot(self.what.handover.pivot), piece.placing.scale);
         let positions: Vec<[f32; 3]> =
             part.positions.iter().map(|p| ((*p - pivot) * scale).as_vec3().to_array()).collect();
         let normals: Vec<[f32; 3]> = part.normals.iter().map(|n| n.to_array()).collect();
-        let colors: Vec<[u16; 4]> =
-            part.colors.iter().map(|&[r, g, b]| [linear(r), linear(g), linear(b), u16::MAX]).collect();
-        // v points down in glTF.
-        let uvs: Vec<[f32; 2]> = part.uvs.iter().map(|[u, v]| [*u, 1.0 - v]).collect();
+        let own = own_material(self.what, piece.object, part.side).map(|(_, material)| material);
+        let paint = |color: &[u8; 3]| own.map_or(*color, |material| material.paint_of(*color));
+        let four = |[r, g, b]: [u8; 3]| [linear(r), linear(g), linear(b), u16::MAX];
+        let colors: Vec<[u16; 4]> = part.colors.iter().map(paint).map(four).collect();
+        let transform = own.and_then(Material::color_transform);
+        // v points down in glTF. Where the file has a transform, the material has it again.
+        let down = |[u, v]: &[f32; 2]| {
+            let uv = [*u, 1.0 - v];
+            transform.map_or(uv, |transform| transform.unmoved(uv))
+        };
+        let uvs: Vec<[f32; 2]> = part.uvs.iter().map(down).collect();
         let count = positions.len();
         let distance = |d: &f32| if *d < 0.0 { -1.0 } else { *d * scale as f32 };
         let distances: Vec<f32> = part.crack_distance.iter().map(distance).collect();
@@ -210,10 +216,11 @@ impl File<'_> {
             "_PIECE": buffer.add(&vec![piece.id as f32; count], FLOAT, "SCALAR", false),
             "_CRACK_DISTANCE": buffer.add(&distances, FLOAT, "SCALAR", false),
         });
-        // glTF multiplies a texture by vertex colours.
-        match part.tangents.is_empty() {
-            true => attributes["COLOR_0"] = buffer.add(&colors, U16, "VEC4", true).into(),
-            false => attributes["TANGENT"] = buffer.add(&part.tangents, FLOAT, "VEC4", false).into(),
+        // glTF multiplies factor and texture by vertex colours.
+        if !part.tangents.is_empty() {
+            attributes["TANGENT"] = buffer.add(&part.tangents, FLOAT, "VEC4", false).into();
+        } else if own.is_none_or(|material| material.is_painted) {
+            attributes["COLOR_0"] = buffer.add(&colors, U16, "VEC4", true).into();
         }
         if let Some(cell) = piece.cell {
             attributes["_CELL"] = buffer.add(&vec![cell as f32; count], FLOAT, "SCALAR", false).into();
@@ -222,84 +229,13 @@ impl File<'_> {
             attributes["_BEYOND"] = buffer.add(&part.beyond, FLOAT, "SCALAR", false).into();
         }
         let indices = buffer.add_flat(&part.indices);
-        let material = self.material(piece.object, part.side)?;
-        Ok(json!({ "attributes": attributes, "indices": indices, "material": material }))
-    }
-
-    /// Index of a side's material.
-    fn material(&mut self, object: Option<usize>, side: Option<Side>) -> Result<usize, ExportError> {
-        let number = match side {
-            Some(Side::Outside { material }) => Some(material),
-            Some(Side::Inside) | None => None,
-        };
-        let own = number.and_then(|number| self.what.material(object, number));
-        let maps = self.what.maps.get(&object).filter(|_| number.is_none()).cloned();
-        // Insides without textures are coloured by vertices, so objects that are as rough inside share their material.
-        let is_own = own.is_some() || maps.is_some() || number.is_none() && self.what.has_unlike_insides();
-        let key = (object.filter(|_| is_own), number);
-        if let Some(known) = self.looks.known.get(&key) {
-            return Ok(*known);
-        }
-        let name = match (number, own) {
-            (None, _) => self.what.inside_name(object),
-            (Some(_), None) => "outside".to_owned(),
-            (Some(number), Some(_)) => {
-                let object = object.map_or(String::new(), |object| format!("_{object}"));
-                format!("outside{object}_{number}")
-            }
-        };
-        // As decimals, not as the nearest binary fractions.
-        let inside = (f64::from(self.what.inside_roughness(object)) * 100.0).round() / 100.0;
-        let roughness = if number.is_some() { 0.7 } else { inside };
-        let mut surface = json!({ "metallicFactor": 0.0, "roughnessFactor": roughness });
-        if let Some(own) = own {
-            let [r, g, b] = own.color.map(|byte| f32::from(linear(byte)) / 65535.0);
-            if own.color != [255; 3] {
-                surface["baseColorFactor"] = json!([r, g, b, 1.0]);
-            }
-            if let Some(texture) = &own.texture {
-                let texture = self.texture(&name, texture)?;
-                surface["baseColorTexture"] = json!({ "index": texture });
-            }
-        }
-        let mut material = json!({ "name": name });
-        if let Some(maps) = maps {
-            let [color, normal, rough] =
-                [("color", &maps.color), ("normal", &maps.normal), ("roughness", &maps.roughness)]
-                    .map(|(shown, png)| json!({ "index": self.embed(&format!("{name}_{shown}"), png) }));
-            surface["roughnessFactor"] = 1.0.into();
-            (surface["baseColorTexture"], surface["metallicRoughnessTexture"]) = (color, rough);
-            material["normalTexture"] = normal;
-        }
-        material["pbrMetallicRoughness"] = surface;
-        self.looks.materials.push(material);
-        self.looks.known.insert(key, self.looks.materials.len() - 1);
-        Ok(self.looks.materials.len() - 1)
-    }
-
-    fn texture(&mut self, name: &str, texture: &Texture) -> Result<usize, ExportError> {
-        let png = png(texture).map_err(|error| ExportError::write(self.path, error))?;
-        Ok(self.embed(name, &png))
-    }
-
-    /// Adds a texture from the bytes of a PNG.
-    fn embed(&mut self, name: &str, png: &[u8]) -> usize {
-        let view = self.buffer.view(png, None);
-        self.looks.images.push(json!({ "name": name, "bufferView": view, "mimeType": "image/png" }));
-        self.looks.textures.push(json!({ "source": self.looks.images.len() - 1, "sampler": 0 }));
-        self.looks.textures.len() - 1
+        let name = self.names.name(piece.object, part.side);
+        let material = self.looks.material(buffer, self.what, name, (piece.object, part.side));
+        json!({ "attributes": attributes, "indices": indices, "material": material })
     }
 }
 
-/// Encodes a texture as PNG.
-fn png(texture: &Texture) -> Result<Vec<u8>, image::ImageError> {
-    use image::{ExtendedColorType::Rgba8, ImageEncoder as _, codecs::png::PngEncoder};
-    let mut bytes = Cursor::new(Vec::new());
-    PngEncoder::new(&mut bytes).write_image(&texture.rgba, texture.width, texture.height, Rgba8)?;
-    Ok(bytes.into_inner())
-}
-
-fn write_chunks(path: &Path, document: &Value, mut binary: Vec<u8>) -> Result<Vec<String>, ExportError> {
+fn write_chunks(path: &Path, document: &Value, mut binary: Vec<u8>) -> Result<(), ExportError> {
     let mut text = document.to_string().into_bytes();
     text.resize(text.len().next_multiple_of(4), b' ');
     binary.resize(binary.len().next_multiple_of(4), 0);
@@ -318,11 +254,5 @@ fn write_chunks(path: &Path, document: &Value, mut binary: Vec<u8>) -> Result<Ve
     out.extend((binary.len() as u32).to_le_bytes());
     out.extend(0x004e_4942u32.to_le_bytes());
     out.extend(binary);
-    std::fs::write(path, out).map_err(|e| ExportError::write(path, e))?;
-    Ok(Vec::new())
-}
-
-/// sRGB byte to linear 16 bits.
-fn linear(byte: u8) -> u16 {
-    (srgb::linear(byte) * 65535.0).round() as u16
+    std::fs::write(path, out).map_err(|e| ExportError::write(path, e))
 }

@@ -3,7 +3,7 @@
 //!
 //! In: pieces. Out: one layer with points that neighbouring faces share, normals, texture coordinates and colours by
 //! corner, a subset of faces for each material, the UsdPhysics attributes of a rigid body, and time samples of its
-//! motion; and points for the debris of a run. Textures are PNG files beside it.
+//! motion; and points for the debris of a run. Textures are files beside it.
 
 mod debris;
 mod inertia;
@@ -18,11 +18,12 @@ use std::{
 
 use glam::{DQuat, DVec3, Vec3};
 
+use super::looks::{own_material, shown_color};
 use crate::geometry::srgb;
 use crate::{
     Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Generation, Needs, Target, Watch,
     debris::Debris,
-    meshes::WrittenMesh,
+    meshes::{Corner, Face, WrittenMesh},
     motion::{Motion, MotionKey, MotionTrack},
     shape::MassProperties,
 };
@@ -50,7 +51,7 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
     let mut out = BufWriter::new(File::create(path).map_err(failed)?);
     let motion = what.motion.as_ref();
     begin(&mut out, what).map_err(failed)?;
-    let mut used = Used::default();
+    let mut used = Used::new(what);
     let mut tree = tree(what);
     let mut open = vec![(None, false)];
     while let Some((parent, ends)) = open.pop() {
@@ -75,8 +76,7 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
     }
     materials::write(&mut out, what, &used).and_then(|()| writeln!(out, "}}")).map_err(failed)?;
     out.flush().map_err(failed)?;
-    materials::write_textures(path, &used)?;
-    Ok(Vec::new())
+    materials::write_textures(path, what, &used)
 }
 
 /// Writes the prim of what bonds left where they failed.
@@ -151,12 +151,12 @@ fn begin(out: &mut impl Write, what: &Assembly) -> std::io::Result<()> {
     writeln!(out, ")\n\ndef Xform \"{ROOT}\" (\n    kind = \"component\"\n)\n{{")
 }
 
-fn write_piece<'a>(
+fn write_piece(
     out: &mut impl Write,
-    what: &'a Assembly,
+    what: &Assembly,
     (id, mesh): (usize, &WrittenMesh),
     track: Option<(&Motion, &MotionTrack)>,
-    used: &mut Used<'a>,
+    used: &mut Used,
 ) -> std::io::Result<()> {
     let (piece, space) = (&what.pieces[id], what.handover.space(&FORMAT));
     let (name, mass) = (piece.name(), what.mass(id));
@@ -310,12 +310,12 @@ fn array<T>(
     out.write_all(b"]")
 }
 
-fn write_mesh<'a>(
+fn write_mesh(
     out: &mut impl Write,
-    what: &'a Assembly,
+    what: &Assembly,
     (piece, mesh, points): (&ExportPiece, &WrittenMesh, &[Vec3]),
     collides: bool,
-    used: &mut Used<'a>,
+    used: &mut Used,
 ) -> std::io::Result<()> {
     // Importers that drop the parent node still see the piece's name.
     begin_mesh(out, &piece.name(), points, collides, "\"MaterialBindingAPI\"")?;
@@ -331,14 +331,21 @@ fn write_mesh<'a>(
     })?;
     out.write_all(varying.as_bytes())?;
     // Few colours are shared by very many corners.
-    let mut colors: BTreeMap<[u8; 3], usize> = corners().map(|c| (c.color, 0)).collect();
+    let color = |(face, corners): (&Face, &[Corner; 3])| {
+        let own = own_material(what, piece.object, Some(face.side)).map(|(_, own)| own);
+        corners.map(|corner| shown_color(own, &corner))
+    };
+    let shown: Vec<[u8; 3]> = mesh.faces.iter().zip(&mesh.corners).flat_map(color).collect();
+    let mut colors: BTreeMap<[u8; 3], usize> = shown.iter().map(|color| (*color, 0)).collect();
     colors.values_mut().enumerate().for_each(|(i, number)| *number = i);
     array(out, "color3f[] primvars:displayColor", colors.keys(), |o, c| {
         let [r, g, b] = c.map(srgb::linear);
         write!(o, "({r}, {g}, {b})")
     })?;
     out.write_all(varying.as_bytes())?;
-    array(out, "int[] primvars:displayColor:indices", corners(), |o, c| write!(o, "{}", colors[&c.color]))?;
+    array(out, "int[] primvars:displayColor:indices", shown.iter(), |o, color| {
+        write!(o, "{}", colors[color])
+    })?;
     out.write_all(b"\n")?;
     let scale = piece.placing.scale * what.handover.space(&FORMAT).per_metre;
     let in_file = |d: f32| if d < 0.0 { -1.0 } else { d * scale as f32 };
@@ -353,7 +360,7 @@ fn write_mesh<'a>(
     writeln!(out, "            uniform token subsetFamily:materialBind:familyType = \"partition\"")?;
     let mut subsets: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (i, face) in mesh.faces.iter().enumerate() {
-        let name = used.name(what, piece, face.side);
+        let name = used.name(piece, face.side);
         match subsets.get_mut(name) {
             Some(faces) => faces.push(i),
             None => drop(subsets.insert(name.to_owned(), vec![i])),
@@ -409,7 +416,7 @@ mod tests {
     fn a_body_has_its_mass_its_mesh_and_its_materials() {
         let mut what = Assembly { pieces: vec![piece()], ..Assembly::default() };
         let texture = Texture { width: 1, height: 1, rgba: vec![9, 8, 7, 255] };
-        let material = Material { color: [255, 0, 0], texture: Some(texture.into()) };
+        let material = Material { color: [255, 0, 0], texture: Some(texture.into()), ..Material::default() };
         what.skins.entry(None).or_default().materials.push(material);
         let (text, folder) = written("body", &what);
         let mass = what.pieces[0].figures().mass as f32;

@@ -37,7 +37,7 @@ fn baked(name: &str, material: Material, surface: Surface, kind: MeshKind, hando
     let broken = break_object(&mut arena, &Passes::default(), &object.shape, &plan, &mut |_, _| {}).unwrap();
     let mut what = Assembly::of_break(&broken);
     match kind {
-        MeshKind::Original => what.cut_original(&object.mesh, 1.0, &broken).unwrap(),
+        MeshKind::Original => what.cut_original(&object.mesh, 1.0, &broken, &Progress::default()).unwrap(),
         kind => what.meshes = Meshes::asked(kind),
     }
     what.handover = handover;

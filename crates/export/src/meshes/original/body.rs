@@ -23,7 +23,7 @@ use super::{
     super::{Corner, Face, PieceMesh, Side, world_uv},
     parts::{NOTHING, PartFace, Parts},
     slivers::{part_crowded, take_out},
-    solid::{Edges, Solid, UNIT_BITS},
+    solid::{Edges, OpenEdges, Solid, UNIT_BITS},
 };
 use crate::{
     geometry::UnionFind,
@@ -44,6 +44,9 @@ pub enum NotOriginal {
     /// The arrangement of cracks and mesh failed.
     #[error("{0}; take smooth meshes")]
     Tangled(String),
+    /// The user cancelled.
+    #[error("cutting the mesh was cancelled")]
+    Cancelled,
     /// A break by another method than Voronoi cells of an octree.
     #[error("a break was not by Voronoi cells; take smooth meshes")]
     OtherMethod,
@@ -152,15 +155,16 @@ fn body(source: &Body, parts: &Parts, list: &[(u32, bool)], inside: &Inside<'_>)
             }));
         }
     }
-    split_fans(&mut out.solid);
+    split_fans(&mut out.solid, |solid| Edges::of(&solid.triangles));
     take_out(&mut out);
     part_crowded(&mut out);
     out
 }
 
-/// Gives every fan of triangles round a vertex its own vertex, so that parts touching in a point are separate.
-pub fn split_fans(solid: &mut Solid) {
-    let Ok(edges) = Edges::of(&solid.triangles) else { return };
+/// Gives every fan of triangles round a vertex its own vertex, so that parts touching in a point are separate. `paired`
+/// says which triangles share an edge.
+fn split_fans(solid: &mut Solid, paired: impl Fn(&Solid) -> Result<Edges, OpenEdges>) {
+    let Ok(edges) = paired(solid) else { return };
     // Corner 3 t + k is merged with that of the next triangle round the same vertex.
     let mut corners = UnionFind::new(3 * solid.triangles.len());
     for edge in &edges.list {
@@ -214,7 +218,7 @@ pub fn imported(mesh: &Mesh, scale: f64, grid: &Grid) -> Result<Body, NotOrigina
         |p: &glam::DVec3| ((*p - grid.origin) / grid.h * unit).to_array().map(|v| v.round() as i64 * 2);
     let points = surface.positions.iter().map(half).collect();
     let mut solid = Solid { points, places: surface.positions, triangles: surface.triangles };
-    split_fans(&mut solid);
+    split_fans(&mut solid, Edges::around);
     Ok(Body { solid, faces: surface.faces, corners: surface.corners })
 }
 

@@ -42,6 +42,7 @@ use crate::{
     mesh::Mesh,
     shape::Octree,
     svo::Grid,
+    voxelize::Progress,
 };
 
 /// One break to be repeated on the mesh.
@@ -89,8 +90,8 @@ pub struct Originals {
 /// Most attempts with other perturbations of the cracks.
 const TRIES: u64 = 6;
 
-/// Cuts `mesh` (with `scale` units of shape space per mesh unit) by `steps`, on `grid` (shape space). `keeps_broken`: what a
-/// step broke keeps its mesh, too.
+/// Cuts `mesh` (with `scale` units of shape space per mesh unit) by `steps`, on `grid` (shape space), unless `progress` is
+/// cancelled before one of them. `keeps_broken`: what a step broke keeps its mesh, too.
 ///
 /// # Errors
 /// [`NotOriginal`].
@@ -99,18 +100,22 @@ pub fn meshes(
     grid: &Grid,
     steps: &[CutStep<'_>],
     keeps_broken: bool,
+    progress: &Progress,
 ) -> Result<Originals, NotOriginal> {
     let whole = body::imported(mesh, scale, grid)?;
     let mut left: Vec<Vec<Option<Body>>> = Vec::with_capacity(steps.len());
     let mut whole = Some(whole);
     for step in steps {
+        if progress.is_cancelled() {
+            return Err(NotOriginal::Cancelled);
+        }
         let broken = match step.broken {
             None => Some(&mut whole),
             Some((of, piece)) => left.get_mut(of).and_then(|all| all.get_mut(piece)),
         };
         let body = broken.and_then(|body| if keeps_broken { body.clone() } else { body.take() });
         left.push(match body {
-            Some(body) => cut(&body, grid, step)?,
+            Some(body) => cut(&body, grid, step, progress)?,
             None => step.pieces.iter().map(|_| None).collect(),
         });
     }
@@ -120,16 +125,25 @@ pub fn meshes(
 }
 
 /// Cuts one body into the bodies of a step's pieces.
-fn cut(body: &Body, grid: &Grid, step: &CutStep<'_>) -> Result<Vec<Option<Body>>, NotOriginal> {
+fn cut(
+    body: &Body,
+    grid: &Grid,
+    step: &CutStep<'_>,
+    progress: &Progress,
+) -> Result<Vec<Option<Body>>, NotOriginal> {
     let prepared = Prepared::new(&body.solid).map_err(|OpenEdges(open)| NotOriginal::Open(open))?;
     let mut last = Tangle::Level;
-    let parts = (0..TRIES).find_map(|salt| match cut_parts(&body.solid, &prepared, grid, step, salt) {
+    let mut tries = (0..TRIES).take_while(|_| !progress.is_cancelled());
+    let parts = tries.find_map(|salt| match cut_parts(&body.solid, &prepared, grid, step, salt) {
         Ok(parts) => Some(parts),
         Err(tangle) => {
             last = tangle;
             None
         }
     });
+    if progress.is_cancelled() {
+        return Err(NotOriginal::Cancelled);
+    }
     let parts = parts.ok_or_else(|| NotOriginal::Tangled(last.to_string()))?;
     let claims: Vec<Claim> = step
         .pieces

@@ -174,6 +174,13 @@ fn collapse(body: &mut Body, mut short: Vec<(f64, [u32; 2])>, limit: f64) -> boo
     keep(&mut body.solid.triangles, |t| !gone[t]);
     keep(&mut body.faces, |t| !gone[t]);
     keep(&mut body.corners, |t| !gone[t]);
+    drop_unused(body);
+    true
+}
+
+/// Drops vertices without triangles.
+fn drop_unused(body: &mut Body) {
+    let count = body.solid.points.len();
     let mut used = vec![false; count];
     body.solid.triangles.iter().flatten().for_each(|v| used[*v as usize] = true);
     let mut number = vec![0u32; count];
@@ -185,7 +192,6 @@ fn collapse(body: &mut Body, mut short: Vec<(f64, [u32; 2])>, limit: f64) -> boo
     keep(&mut body.solid.points, |v| used[v]);
     keep(&mut body.solid.places, |v| used[v]);
     body.solid.triangles.iter_mut().flatten().for_each(|v| *v = number[*v as usize]);
-    true
 }
 
 fn distance(solid: &Solid, ends: [u32; 2]) -> f64 {
@@ -306,28 +312,62 @@ fn keep<T>(list: &mut Vec<T>, stays: impl Fn(usize) -> bool) {
     });
 }
 
+/// Most rounds of [`part_crowded`]. Each takes a pair of triangles off every crowded edge, and adds none to another.
+const PAIRS: usize = 256;
+
 /// Splits edges at which four triangles or more meet, which two collinear diagonals can produce: every pair of
-/// triangles beyond the first gets a vertex in the middle of the edge, so that each edge has two triangles.
+/// triangles beyond the first gets a vertex in the middle of the edge, so that each edge has two triangles. Two
+/// triangles on the same corners that face each other are taken out first: their edge cannot be split, since the line
+/// from its middle to their common third corner would be crowded again.
 pub fn part_crowded(body: &mut Body) {
-    loop {
+    for _ in 0..PAIRS {
         let Ok(edges) = Edges::of(&body.solid.triangles) else { return };
+        let same = |a: [u32; 2], b: [u32; 2]| a == b || a == [b[1], b[0]];
+        if !edges.list.windows(2).any(|pair| same(pair[0].ends, pair[1].ends)) {
+            return;
+        }
+        if take_folded(body) {
+            continue;
+        }
         let mut touched = vec![false; body.solid.triangles.len()];
-        let mut changed = false;
         for pair in edges.list.windows(2) {
             let [first, second] = [pair[0], pair[1]];
-            let same = |a: [u32; 2], b: [u32; 2]| a == b || a == [b[1], b[0]];
             // At most one split per triangle and round, since a split renumbers its edges.
             if !same(first.ends, second.ends) || second.triangles.iter().any(|t| touched[*t as usize]) {
                 continue;
             }
             second.triangles.iter().for_each(|t| touched[*t as usize] = true);
             split_edge(body, second.ends, second.triangles);
-            changed = true;
-        }
-        if !changed {
-            return;
         }
     }
+}
+
+/// Takes out pairs of triangles on the same corners that face each other: there is nothing between them. Returns
+/// whether there were any.
+fn take_folded(body: &mut Body) -> bool {
+    let named = |(t, [a, b, c]): (usize, &[u32; 3])| {
+        let mut corners = [*a, *b, *c];
+        corners.sort_unstable();
+        let turned = corners != [*a, *b, *c] && corners != [*b, *c, *a] && corners != [*c, *a, *b];
+        (corners, turned, t)
+    };
+    let mut all: Vec<([u32; 3], bool, usize)> = body.solid.triangles.iter().enumerate().map(named).collect();
+    all.sort_unstable();
+    let mut gone = vec![false; all.len()];
+    for group in all.chunk_by(|a, b| a.0 == b.0) {
+        let (front, back) = group.split_at(group.partition_point(|t| !t.1));
+        for (one, other) in front.iter().zip(back) {
+            (gone[one.2], gone[other.2]) = (true, true);
+        }
+    }
+    if !gone.contains(&true) {
+        return false;
+    }
+    keep(&mut body.solid.triangles, |t| !gone[t]);
+    keep(&mut body.faces, |t| !gone[t]);
+    keep(&mut body.corners, |t| !gone[t]);
+    drop_unused(body);
+    true
 }
 
 /// Inserts a vertex in the middle of an edge of two triangles.
@@ -425,5 +465,36 @@ mod tests {
         let after = check(&body);
         assert!(after.holds() && after.triangles == 6, "{after:?}");
         assert!((after.volume / before.volume - 1.0).abs() < 1e-4, "{after:?}");
+    }
+
+    /// A tetrahedron with a fin of two triangles on one edge, which has four triangles then. In this order of triangles
+    /// the splitting went on for ever.
+    #[test]
+    fn a_fin_on_an_edge_goes_and_a_crowded_edge_is_split() {
+        let unit = (1i64 << super::super::solid::UNIT_BITS) / 4;
+        let points =
+            vec![[0, 0, 0], [2 * unit, 0, 0], [0, 2 * unit, 0], [0, 0, 2 * unit], [unit, -unit, -unit]];
+        let solid = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+        for fin in [[[0, 1, 4], [1, 0, 4]], [[1, 0, 4], [0, 1, 4]]] {
+            for first in [true, false] {
+                let triangles: Vec<[u32; 3]> = if first {
+                    fin.into_iter().chain(solid).collect()
+                } else {
+                    solid.into_iter().chain(fin).collect()
+                };
+                let mut with_fin = body(points.clone(), triangles);
+                part_crowded(&mut with_fin);
+                let check = MeshCheck::of_triangles(&with_fin.solid.places, &with_fin.solid.triangles);
+                assert!(check.is_watertight() && check.triangles == 4, "{check:?}");
+                assert_eq!((with_fin.faces.len(), with_fin.corners.len()), (4, 4));
+            }
+        }
+        // A second tetrahedron on the same edge: nothing goes, and the edge is split once.
+        let points: Vec<[i64; 3]> = points.into_iter().chain([[unit, -2 * unit, 0]]).collect();
+        let other = [[0, 1, 4], [0, 5, 1], [0, 4, 5], [1, 5, 4]];
+        let mut two = body(points, solid.into_iter().chain(other).collect());
+        part_crowded(&mut two);
+        let check = MeshCheck::of_triangles(&two.solid.places, &two.solid.triangles);
+        assert!(check.is_watertight() && check.triangles == 10, "{check:?}");
     }
 }

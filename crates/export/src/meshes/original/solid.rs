@@ -52,6 +52,24 @@ impl Edges {
     /// # Errors
     /// [`OpenEdges`].
     pub fn of(triangles: &[[u32; 3]]) -> Result<Self, OpenEdges> {
+        Self::paired(triangles, |along, against| along.iter().copied().zip(against.iter().copied()).collect())
+    }
+
+    /// Pairs the sides of a solid's triangles. If more than two meet at an edge, those are paired that have the solid
+    /// between them, so that solids that touch along an edge are apart.
+    ///
+    /// # Errors
+    /// [`OpenEdges`].
+    pub fn around(solid: &Solid) -> Result<Self, OpenEdges> {
+        Self::paired(&solid.triangles, |along, against| with_solid_between(solid, along, against))
+    }
+
+    /// At an edge of more than two triangles, `pairs` pairs the sides that traverse it from its lower end with those that
+    /// traverse it from its upper end; a side is three times its triangle and the corner that it starts at.
+    fn paired(
+        triangles: &[[u32; 3]],
+        pairs: impl Fn(&[u32], &[u32]) -> Vec<(u32, u32)>,
+    ) -> Result<Self, OpenEdges> {
         let mut sides: Vec<(u32, u32, bool, u32)> = Vec::with_capacity(3 * triangles.len());
         for (t, corners) in triangles.iter().enumerate() {
             for k in 0..3 {
@@ -62,23 +80,75 @@ impl Edges {
         sides.sort_unstable();
         let mut edges =
             Self { list: Vec::with_capacity(sides.len() / 2), of_triangle: vec![[0; 3]; triangles.len()] };
-        let mut open = 0;
+        let (mut open, mut found) = (0, Vec::new());
         for group in sides.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let half = group.iter().take_while(|side| !side.2).count();
             if 2 * half != group.len() || group[0].0 == group[0].1 {
                 open += 1;
                 continue;
             }
-            for (along, against) in group[..half].iter().zip(&group[half..]) {
+            let ends = [group[0].0, group[0].1];
+            if half == 1 {
+                found.push((group[0].3, group[1].3));
+            } else {
+                let all: Vec<u32> = group.iter().map(|side| side.3).collect();
+                found.extend(pairs(&all[..half], &all[half..]));
+            }
+            for (forth, back) in found.drain(..) {
                 let number = edges.list.len() as u32;
-                for side in [along.3, against.3] {
+                for side in [forth, back] {
                     edges.of_triangle[side as usize / 3][side as usize % 3] = number;
                 }
-                edges.list.push(Edge { ends: [along.0, along.1], triangles: [along.3 / 3, against.3 / 3] });
+                edges.list.push(Edge { ends, triangles: [forth / 3, back / 3] });
             }
         }
         if open > 0 { Err(OpenEdges(open)) } else { Ok(edges) }
     }
+}
+
+/// Steps of a turn round an edge; triangles in one step lie in one plane.
+const STEPS: f64 = 1e7;
+
+/// Pairs the sides at an edge of more than two triangles. Round the edge, seen along it, a triangle that runs against it
+/// begins a wedge of the solid, and one that runs along it ends one. Of two in one plane the wedge that ends comes first,
+/// since solids touch there.
+fn with_solid_between(solid: &Solid, along: &[u32], against: &[u32]) -> Vec<(u32, u32)> {
+    let corner = |side: u32, k: u32| solid.triangles[side as usize / 3][(side + k) as usize % 3];
+    let place = |v: u32| DVec3::from_array(solid.points[v as usize].map(|x| x as f64));
+    let (low, high) = (place(corner(along[0], 0)), place(corner(along[0], 1)));
+    let axis = (high - low).normalize_or(DVec3::X);
+    let across = axis.any_orthonormal_vector();
+    let up = axis.cross(across);
+    let turned = |side: u32| {
+        let p = place(corner(side, 2)) - low;
+        let (x, y) = (p.dot(across), p.dot(up));
+        // Grows with the angle, from 0 to 4.
+        let share = y / (x.abs() + y.abs()).max(f64::MIN_POSITIVE);
+        let quarter = if x < 0.0 {
+            2.0 - share
+        } else if y < 0.0 {
+            4.0 + share
+        } else {
+            share
+        };
+        (quarter * STEPS).round() as i64 % (4.0 * STEPS) as i64
+    };
+    let mut round: Vec<(i64, bool, u32)> = along.iter().map(|side| (turned(*side), false, *side)).collect();
+    round.extend(against.iter().map(|side| (turned(*side), true, *side)));
+    round.sort_unstable();
+    let (mut begun, mut pairs, mut left) = (Vec::new(), Vec::new(), Vec::new());
+    for (_, begins, side) in round {
+        if begins {
+            begun.push(side);
+        } else if let Some(begin) = begun.pop() {
+            pairs.push((side, begin));
+        } else {
+            // Its wedge begins before the first triangle.
+            left.push(side);
+        }
+    }
+    pairs.extend(left.into_iter().zip(begun.into_iter().rev()));
+    pairs
 }
 
 /// Edges and boxes of a solid, which every cut needs.

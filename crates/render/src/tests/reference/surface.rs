@@ -63,7 +63,7 @@ pub fn surface_look(
     let side = solid.surface().faces[triangle].side;
     let mut color = mean(&|k| DVec3::from(corners[k].color.map(f64::from)));
     if let Side::Outside { material } = side
-        && let Some(Material { color: base, texture: Some(texture) }) =
+        && let Some(Material { color: base, texture: Some(texture), .. }) =
             solid.materials().get(material as usize)
     {
         let uv = mean(&|k| DVec3::new(f64::from(corners[k].uv[0]), f64::from(corners[k].uv[1]), 0.0));

@@ -1,4 +1,4 @@
-//! Regular patterns: bricks in a running bond, hexagonal columns, slabs.
+//! Regular patterns: bricks in a running bond, hexagonal columns, slabs, equal boxes.
 //!
 //! In: parameters, the object's bounds. Out: seeds on a lattice, whose cells are exactly these bodies: a brick is the cells
 //! of two seeds (one at the end of every second course), so that flat bisectors bound it.
@@ -26,6 +26,7 @@ pub(super) fn lattice(params: &FractureParams, bounds: Aabb) -> Option<Lattice> 
         Preset::Bricks => Some(bricks(&frame, wanted, ratio)),
         Preset::Hexagons => Some(hexagons(&frame, wanted, ratio)),
         Preset::Slabs => Some(slabs(&frame, wanted)),
+        Preset::Lattice => Some(boxes(bounds, &params.counts, wanted)),
         _ => None,
     }
 }
@@ -147,6 +148,30 @@ fn slabs(frame: &Frame, wanted: u32) -> Lattice {
     ((0..wanted).map(at).collect(), (0..wanted).collect())
 }
 
+/// Equal boxes along the axes of the mesh: as many along each as `counts` says, else about `wanted` that are nearly cubes.
+fn boxes(bounds: Aabb, counts: &[u32], wanted: u32) -> Lattice {
+    let size = bounds.size().to_array().map(|side| side.max(1e-9));
+    let frame = Frame { axes: DVec3::AXES, middle: bounds.middle(), size };
+    let counts = match *counts {
+        [x, y, z] => [x, y, z],
+        _ => {
+            let largest = size.into_iter().fold(0.0, f64::max);
+            let edge = nearest(wanted, largest, |edge| {
+                let [x, y, z] = size.map(|side| u64::from(fit(side, edge)));
+                [x * y * z; 2]
+            });
+            size.map(|side| fit(side, edge))
+        }
+    };
+    let middle = |n: u32, k: usize| (f64::from(n) + 0.5) / f64::from(counts[k]) * size[k];
+    let rows = (0..counts[0]).flat_map(|x| (0..counts[1]).map(move |y| (x, y)));
+    let cells = rows.flat_map(|(x, y)| (0..counts[2]).map(move |z| [x, y, z]));
+    let places: Vec<DVec3> =
+        cells.map(|[x, y, z]| frame.place([middle(x, 0), middle(y, 1), middle(z, 2)])).collect();
+    let bodies = (0..places.len() as u32).collect();
+    (places, bodies)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,9 +245,41 @@ mod tests {
     }
 
     #[test]
+    fn a_lattice_has_equal_boxes_along_the_axes() {
+        let counts = [5, 4, 3];
+        let params = FractureParams {
+            preset: Preset::Lattice,
+            counts: counts.to_vec(),
+            // The axes are those of the mesh, whatever the grain.
+            grain_axis: DVec3::new(1.0, 2.0, -0.5),
+            ..Default::default()
+        };
+        let (places, bodies) = lattice(&params, BOUNDS).unwrap();
+        assert_eq!((places.len(), bodies), (60, (0..60).collect::<Vec<_>>()));
+        let pattern = Pattern::from_points(&places, 7).unwrap();
+        let side = BOUNDS.size() / DVec3::new(5.0, 4.0, 3.0);
+        let mut met = std::collections::BTreeMap::new();
+        for (x, y, z) in (0..5).flat_map(|x| (0..4).flat_map(move |y| (0..3).map(move |z| (x, y, z)))) {
+            let low = BOUNDS.low + side * DVec3::new(f64::from(x), f64::from(y), f64::from(z));
+            // Near the middle and near all corners it is one body, and no other box has it.
+            let own = body(&pattern, low + 0.5 * side);
+            for corner in 0..8 {
+                let at = DVec3::from_array([0, 1, 2].map(|k| if corner >> k & 1 == 1 { 0.98 } else { 0.02 }));
+                assert_eq!(body(&pattern, low + at * side), own, "{x} {y} {z}");
+            }
+            assert_eq!(met.insert(own, (x, y, z)), None);
+        }
+        assert_eq!(met.len(), 60);
+        // 100 x 60 x 12: 45 nearly cubes of 12 are 8 x 5 x 1.
+        let about = FractureParams { counts: Vec::new(), seeds: 45, ..params };
+        let cubes = lattice(&about, BOUNDS).unwrap().0;
+        assert!((38..=52).contains(&cubes.len()), "{}", cubes.len());
+    }
+
+    #[test]
     fn an_axis_and_a_flat_object_are_no_trouble() {
         for axis in [DVec3::X, DVec3::Z, DVec3::new(1.0, 2.0, -0.5)] {
-            for preset in [Preset::Bricks, Preset::Hexagons, Preset::Slabs] {
+            for preset in [Preset::Bricks, Preset::Hexagons, Preset::Slabs, Preset::Lattice] {
                 let params = FractureParams { preset, seeds: 40, grain_axis: axis, ..Default::default() };
                 let flat = Aabb { low: DVec3::ZERO, high: DVec3::new(64.0, 0.5, 64.0) };
                 let (places, bodies) = lattice(&params, flat).unwrap();

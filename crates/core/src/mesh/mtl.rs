@@ -1,0 +1,194 @@
+//! Material libraries of OBJ files. In: a library. Out: its materials: colour, opacity, and all maps with their options.
+//!
+//! A line that cannot be read costs that line alone. Programs end lines with CR, LF or both, and write options of maps
+//! in front of the file's name or behind it.
+
+/// A material of a library.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Entry {
+    pub name: String,
+    /// `Kd`, fractions of sRGB.
+    pub color: Option<[f32; 3]>,
+    /// `d`, or what `Tr` leaves of 1.
+    pub opacity: Option<f32>,
+    /// Every map by its statement in lower case (`map_kd`, `bump`), in the file's order.
+    pub maps: Vec<(String, Map)>,
+}
+
+/// A texture of a material.
+#[derive(Debug, PartialEq)]
+pub(super) struct Map {
+    /// Its file, with its blanks.
+    pub file: String,
+    /// `-s`: texture coordinates are multiplied by it,
+    pub scale: [f32; 2],
+    /// `-o`: and moved by it.
+    pub offset: [f32; 2],
+    /// Other options that change what is seen, with their values.
+    pub unread: Vec<String>,
+}
+
+impl Entry {
+    /// The map of a statement in lower case; the last one counts.
+    pub fn map(&self, statement: &str) -> Option<&Map> {
+        self.maps.iter().rev().find(|(word, _)| word == statement).map(|(_, map)| map)
+    }
+}
+
+/// The materials of a library.
+pub(super) fn parse(library: &[u8]) -> Vec<Entry> {
+    let text = String::from_utf8_lossy(library);
+    let mut all: Vec<Entry> = Vec::new();
+    for line in text.split(['\n', '\r']) {
+        let line = line.trim();
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.split(" #").next().unwrap_or_default().trim();
+        let word = word.to_ascii_lowercase();
+        if word == "newmtl" {
+            if !rest.is_empty() {
+                all.push(Entry { name: rest.to_owned(), ..Entry::default() });
+            }
+            continue;
+        }
+        let Some(entry) = all.last_mut() else { continue };
+        let mut numbers = rest.split_whitespace().map_while(|word| word.parse::<f32>().ok());
+        match word.as_str() {
+            "kd" => {
+                if let (Some(r), Some(g), Some(b)) = (numbers.next(), numbers.next(), numbers.next()) {
+                    entry.color = Some([r, g, b]);
+                }
+            }
+            "d" => {
+                // Behind `-halo`.
+                let last = rest.rsplit(char::is_whitespace).next().and_then(|word| word.parse().ok());
+                entry.opacity = last.or(entry.opacity);
+            }
+            // A material that nobody sees is none: some programs write Tr 1 for what is opaque.
+            "tr" => {
+                let left = numbers.next().map(|x| 1.0 - x).filter(|left| *left > 0.0);
+                entry.opacity = entry.opacity.or(left);
+            }
+            "bump" | "disp" | "decal" | "refl" | "norm" => {
+                entry.maps.extend(Map::of(rest).map(|map| (word, map)))
+            }
+            _ if word.starts_with("map_") => entry.maps.extend(Map::of(rest).map(|map| (word, map))),
+            _ => {}
+        }
+    }
+    all
+}
+
+/// Most values of an option of maps, and whether they are numbers.
+fn values_of(option: &str) -> Option<(usize, bool)> {
+    Some(match option {
+        "-o" | "-s" | "-t" => (3, true),
+        "-mm" => (2, true),
+        "-boost" | "-bm" | "-texres" => (1, true),
+        "-blendu" | "-blendv" | "-cc" | "-clamp" | "-imfchan" | "-type" => (1, false),
+        _ => return None,
+    })
+}
+
+impl Map {
+    /// A map statement without its first word; `None` where it names no file.
+    fn of(statement: &str) -> Option<Self> {
+        let mut map = Self { file: String::new(), scale: [1.0; 2], offset: [0.0; 2], unread: Vec::new() };
+        let first_word = |text: &str| text.split_whitespace().next().unwrap_or_default().to_owned();
+        let mut left = statement.trim();
+        while !left.is_empty() {
+            let word = first_word(left);
+            let Some((most, are_numbers)) = values_of(&word) else {
+                let mut dashes = left.match_indices(" -").map(|(at, _)| at);
+                let end = dashes.find(|at| values_of(&first_word(&left[at + 1..])).is_some());
+                let (name, behind) = left.split_at(end.unwrap_or(left.len()));
+                if map.file.is_empty() {
+                    name.trim().trim_matches('"').clone_into(&mut map.file);
+                }
+                left = behind.trim_start();
+                continue;
+            };
+            left = left[word.len()..].trim_start();
+            let mut values = Vec::new();
+            while values.len() < most {
+                let value = first_word(left);
+                if value.is_empty() || (are_numbers && value.parse::<f32>().is_err()) {
+                    break;
+                }
+                left = left[value.len()..].trim_start();
+                values.push(value);
+            }
+            map.set(&word, &values);
+        }
+        Some(map).filter(|map| !map.file.is_empty())
+    }
+
+    fn set(&mut self, option: &str, values: &[String]) {
+        let of_uv = |target: &mut [f32; 2]| {
+            for (target, value) in target.iter_mut().zip(values) {
+                *target = value.parse().unwrap_or(*target);
+            }
+        };
+        let first = values.first().map_or("", String::as_str);
+        match (option, first) {
+            ("-s", _) => of_uv(&mut self.scale),
+            ("-o", _) => of_uv(&mut self.offset),
+            // As without them.
+            ("-clamp" | "-cc", "off") | ("-blendu" | "-blendv", "on") => {}
+            _ => self.unread.push(format!("{option} {}", values.join(" "))),
+        }
+    }
+}
+
+/// The names in the rest of a `mtllib` line: a name may have blanks, and ends with `.mtl`.
+pub(super) fn library_names(rest: &str) -> Vec<String> {
+    let (mut names, mut name) = (Vec::new(), String::new());
+    for word in rest.split_whitespace() {
+        name = if name.is_empty() { word.to_owned() } else { format!("{name} {word}") };
+        if name.trim_end_matches('"').to_ascii_lowercase().ends_with(".mtl") {
+            names.push(std::mem::take(&mut name));
+        }
+    }
+    names.extend(Some(name).filter(|name| !name.is_empty()));
+    names.iter().map(|name| name.trim_matches('"').to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_cannot_be_read_costs_a_library_that_line_alone() {
+        let library =
+            b"newmtl a\nKd 0.5\nKd\nKd x 0 0\nKd spectral s.rfl\nillum\nNs\nmap_Kd\nd\nd x\n# \xff\nKd 1 0.5 0 1\r\n\
+            newmtl\nnewmtl b c\r  map_Kd -s 1 1 1 a b.png\rTr 0.25\r";
+        let materials = parse(library);
+        let [a, b] = &materials[..] else { panic!("{materials:?}") };
+        assert_eq!((a.name.as_str(), a.color, a.opacity), ("a", Some([1.0, 0.5, 0.0]), None));
+        assert_eq!((b.name.as_str(), b.color, b.opacity), ("b c", None, Some(0.75)));
+        assert_eq!(b.map("map_kd").unwrap().file, "a b.png");
+        assert!(a.maps.is_empty());
+    }
+
+    #[test]
+    fn options_of_maps_stand_before_or_behind_a_name_with_blanks() {
+        let of = |statement: &str| Map::of(statement).unwrap();
+        let plain =
+            |file: &str| Map { file: file.into(), scale: [1.0; 2], offset: [0.0; 2], unread: Vec::new() };
+        assert_eq!(of("a - b  c.png"), plain("a - b  c.png"));
+        assert_eq!(of("\"my wall.png\""), plain("my wall.png"));
+        assert_eq!(of("-clamp off -blendu on 4.png"), plain("4.png"));
+        let tiled = Map { scale: [4.0, 2.0], offset: [0.25, 0.0], ..plain("my tile.png") };
+        assert_eq!(of("-s 4 2 1 -o 0.25 my tile.png"), tiled);
+        assert_eq!(of("my tile.png -s 4 2 1  -o 0.25"), tiled);
+        let bent = Map { unread: vec!["-bm 0.5".into(), "-clamp on".into()], ..plain("b.png") };
+        assert_eq!(of("-bm 0.5 b.png -clamp on"), bent);
+        assert!(Map::of("-s 1 1 1").is_none() && Map::of("").is_none());
+    }
+
+    #[test]
+    fn libraries_of_a_line_are_told_from_a_name_with_blanks() {
+        assert_eq!(library_names("one.mtl  two.MTL"), ["one.mtl", "two.MTL"]);
+        assert_eq!(library_names("my lib.mtl \"the other.mtl\""), ["my lib.mtl", "the other.mtl"]);
+        assert_eq!(library_names("materials"), ["materials"]);
+    }
+}

@@ -1,0 +1,124 @@
+//! Units of length: what the numbers of a mesh file mean.
+//!
+//! In: a unit, a length with its unit as a user types it, a mesh. Out: metres.
+
+use super::{Format, Mesh};
+
+/// A unit of the lengths in a mesh file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Units {
+    /// Millimetres.
+    Mm,
+    /// Centimetres.
+    Cm,
+    /// Metres.
+    M,
+    /// Inches.
+    In,
+    /// Feet.
+    Ft,
+}
+
+impl Units {
+    /// All of them; a unit's name follows every unit whose name ends with it.
+    pub const ALL: [Self; 5] = [Self::Mm, Self::Cm, Self::M, Self::In, Self::Ft];
+
+    /// Its abbreviation.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mm => "mm",
+            Self::Cm => "cm",
+            Self::M => "m",
+            Self::In => "in",
+            Self::Ft => "ft",
+        }
+    }
+
+    /// Its length, m.
+    #[must_use]
+    pub fn metres(self) -> f64 {
+        match self {
+            Self::Mm => 0.001,
+            Self::Cm => 0.01,
+            Self::M => 1.0,
+            Self::In => 0.0254,
+            Self::Ft => 0.3048,
+        }
+    }
+
+    /// A length with its unit, as `2mm` or `0.5 in`, in metres.
+    ///
+    /// # Errors
+    /// What is wanted instead.
+    pub fn length(text: &str) -> Result<f64, String> {
+        let text = text.trim();
+        let wanted = "a length above 0 with its unit is wanted, as in 2mm; units are mm, cm, m, in and ft";
+        let split = |unit: Self| Some((text.strip_suffix(unit.name())?, unit));
+        let (number, unit) = Self::ALL.into_iter().find_map(split).ok_or(wanted)?;
+        let number: f64 = number.trim().parse().map_err(|_| wanted)?;
+        let length = number * unit.metres();
+        if length.is_finite() && length > 0.0 { Ok(length) } else { Err(wanted.into()) }
+    }
+}
+
+/// What is longer than this may well be in millimetres where its file does not say so, m.
+const LONG: f64 = 100.0;
+
+/// Whether a file of this format may be in millimetres: it names no unit, and its longest side has this length, file
+/// units.
+#[must_use]
+pub fn may_be_millimetres(format: Option<Format>, length: f64) -> bool {
+    // glTF is in metres, VOX counts voxels, and shapes of the program have no format.
+    length > LONG && !matches!(format, None | Some(Format::Gltf | Format::Vox))
+}
+
+impl Mesh {
+    /// Length of the longest side of its bounds; 0 where it has no vertex.
+    #[must_use]
+    pub fn longest_side(&self) -> f64 {
+        let side = |k: usize| {
+            let of = self.positions.iter().map(|p| f64::from(p[k]));
+            let (low, high) =
+                of.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+            (high - low).max(0.0)
+        };
+        (0..3).map(side).fold(0.0, f64::max)
+    }
+
+    /// The mesh, `factor` times as large.
+    #[must_use]
+    pub fn scaled(mut self, factor: f64) -> Self {
+        if factor != 1.0 {
+            self.positions.iter_mut().flatten().for_each(|v| *v = (f64::from(*v) * factor) as f32);
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_have_a_number_and_a_unit() {
+        let lengths =
+            ["2mm", " 3 cm", "1.5m", "1in", "2 ft", "1e-3m"].map(|text| Units::length(text).unwrap());
+        assert_eq!(lengths, [0.002, 0.03, 1.5, 0.0254, 0.6096, 0.001]);
+        for bad in ["2", "mm", "-2mm", "0m", "nanmm", "infm", "2 miles", "", "1e400m"] {
+            assert!(Units::length(bad).is_err_and(|why| why.contains("as in 2mm")), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_mesh_is_measured_and_scaled() {
+        let mesh = Mesh { positions: vec![[1.0, 2.0, 3.0], [-1.0, 8.0, 4.0]], ..Mesh::default() };
+        assert_eq!((mesh.longest_side(), Mesh::default().longest_side()), (6.0, 0.0));
+        assert_eq!(mesh.clone().scaled(0.5).positions, [[0.5, 1.0, 1.5], [-0.5, 4.0, 2.0]]);
+        assert_eq!(mesh.clone().scaled(1.0), mesh);
+        let may =
+            [Some(Format::Stl), Some(Format::Gltf), None].map(|format| may_be_millimetres(format, 494.0));
+        assert_eq!((may, may_be_millimetres(Some(Format::Obj), 40.0)), ([true, false, false], false));
+    }
+}

@@ -1,0 +1,276 @@
+//! What pieces look like, for all formats: unique names of their materials, names and bytes of their pictures, and colours.
+//!
+//! In: an [`Assembly`]. Out: names, the same for a material whichever piece shows it; files of pictures, as they came where the
+//! format has their kind; colours of corners.
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    sync::Arc,
+};
+
+use crate::{
+    Assembly, ExportError,
+    mesh::{MapUse, Material, PictureKind},
+    meshes::{Corner, Side},
+    png_bytes,
+};
+
+/// A material of the outside: the object of its pieces, and its number there.
+type Outer = (Option<usize>, u32);
+
+/// Names of materials and of files of their pictures.
+#[derive(Default)]
+pub struct Names {
+    outers: BTreeMap<Outer, String>,
+    plain: String,
+    insides: BTreeMap<Option<usize>, String>,
+    files: BTreeMap<(Outer, MapUse), String>,
+}
+
+impl Names {
+    /// The names of all materials; `clean` makes a name one that the format has. Equal materials of one name are one.
+    pub fn of(what: &Assembly, clean: fn(&str) -> String) -> Self {
+        let mut taken: BTreeMap<String, Option<&Material>> = BTreeMap::new();
+        let mut names = Self { files: files(what), ..Self::default() };
+        for (outer, material) in outers(what) {
+            let is_free = |name: &str| taken.get(name).is_none_or(|known| *known == Some(material));
+            let name = free(&clean(&label(outer, material)), is_free);
+            taken.insert(name.clone(), Some(material));
+            names.outers.insert(outer, name);
+        }
+        names.plain = free(&clean("outside"), |name| !taken.contains_key(name));
+        taken.insert(names.plain.clone(), None);
+        let objects: BTreeSet<Option<usize>> = what.pieces.iter().map(|piece| piece.object).collect();
+        let mut known: BTreeMap<String, String> = BTreeMap::new();
+        for object in objects {
+            let label = inside_label(what, object);
+            let name = match known.get(&label) {
+                Some(name) => name.clone(),
+                None => free(&clean(&label), |name| !taken.contains_key(name)),
+            };
+            taken.insert(name.clone(), None);
+            known.insert(label, name.clone());
+            names.insides.insert(object, name);
+        }
+        names
+    }
+
+    /// The name of the material of a side of an object's pieces; an empty mesh has that of the inside.
+    pub fn name(&self, object: Option<usize>, side: Option<Side>) -> &str {
+        match side {
+            Some(Side::Outside { material }) => self.outers.get(&(object, material)).unwrap_or(&self.plain),
+            Some(Side::Inside) | None => self.insides.get(&object).map_or("inside", String::as_str),
+        }
+    }
+
+    /// The file, beside the pieces, of a map of a material of the outside, if it has one.
+    pub fn file(&self, object: Option<usize>, material: u32, of: MapUse) -> Option<&str> {
+        self.files.get(&((object, material), of)).map(String::as_str)
+    }
+
+    /// Writes the files of a material's maps beside `path`, as PNG or JPEG, which every program reads. A picture that cannot be
+    /// written becomes a note.
+    ///
+    /// # Errors
+    /// [`ExportError::Write`].
+    pub fn write_files(
+        &self,
+        path: &Path,
+        (object, number): (Option<usize>, u32),
+        material: &Material,
+        notes: &mut Vec<String>,
+    ) -> Result<(), ExportError> {
+        for of in MapUse::ALL {
+            let Some(file) = self.file(object, number, of) else { continue };
+            match picture(material, of, false) {
+                Some((_, bytes)) => {
+                    let to = path.with_file_name(file);
+                    std::fs::write(&to, bytes).map_err(|e| ExportError::write(&to, e))?;
+                }
+                None => notes.push(format!("{file} is missing: its picture cannot be read as PNG")),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// All materials of outsides, in order.
+fn outers(what: &Assembly) -> impl Iterator<Item = (Outer, &Material)> {
+    what.skins.iter().flat_map(|(object, skin)| {
+        let numbered = skin.materials.iter().enumerate();
+        numbered.map(move |(number, material)| ((*object, number as u32), material))
+    })
+}
+
+/// The name of a material before it is made unique: its own, else one by its number.
+fn label((object, number): Outer, material: &Material) -> String {
+    let object = object.map_or(String::new(), |object| format!("_{object}"));
+    if material.name.is_empty() { format!("outside{object}_{number}") } else { material.name.clone() }
+}
+
+/// The name of the material inside an object: after the one outside, where that has a name and is alone.
+fn inside_label(what: &Assembly, object: Option<usize>) -> String {
+    let own = what.inside_name(object);
+    match what.skins.get(&object).map(|skin| skin.materials.as_slice()) {
+        Some([outer]) if !outer.name.is_empty() => format!("{own} of {}", outer.name),
+        _ => own,
+    }
+}
+
+/// The first of a name, and the same with numbers from 2 on, that is free.
+fn free(name: &str, is_free: impl Fn(&str) -> bool) -> String {
+    let numbered = (2..u32::MAX).map(|number| format!("{name}_{number}"));
+    std::iter::once(name.to_owned()).chain(numbered).find(|name| is_free(name)).unwrap_or_default()
+}
+
+/// Names of the files of all maps: after the material that shows a picture first, of letters that every system has.
+fn files(what: &Assembly) -> BTreeMap<(Outer, MapUse), String> {
+    let mut files = BTreeMap::new();
+    // By the places of pictures in memory, in which nothing is listed.
+    let mut known: BTreeMap<usize, String> = BTreeMap::new();
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    for (outer, material) in outers(what) {
+        let stem = letters(&label(outer, material));
+        for of in MapUse::ALL {
+            let picture = material.maps.get(&of).map(|map| &map.picture);
+            if picture.is_none() && (of != MapUse::Color || material.texture.is_none()) {
+                continue;
+            }
+            let place = picture.map(|picture| Arc::as_ptr(picture).addr());
+            let name = match place.and_then(|place| known.get(&place)) {
+                Some(name) => name.clone(),
+                None => {
+                    let shown =
+                        if of == MapUse::Color { String::new() } else { format!("_{}", letters(of.name())) };
+                    let stem = free(&format!("{stem}{shown}"), |name| !taken.contains(&name.to_lowercase()));
+                    taken.insert(stem.to_lowercase());
+                    let is_jpeg = picture.is_some_and(|picture| picture.kind == PictureKind::Jpeg);
+                    format!("{stem}.{}", if is_jpeg { "jpg" } else { "png" })
+                }
+            };
+            known.extend(place.map(|place| (place, name.clone())));
+            files.insert((outer, of), name);
+        }
+    }
+    files
+}
+
+/// A name of ASCII letters, digits and underscores.
+pub fn letters(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}
+
+/// The file of a map's picture and its kind: as it came where that is PNG or JPEG, or WebP and `keeps_webp`, else as PNG. `None`
+/// where there is none, or it cannot be read.
+pub fn picture(material: &Material, of: MapUse, keeps_webp: bool) -> Option<(PictureKind, Cow<'_, [u8]>)> {
+    let own = material.maps.get(&of).map(|map| &map.picture);
+    if let Some(own) = own
+        && (matches!(own.kind, PictureKind::Png | PictureKind::Jpeg)
+            || keeps_webp && own.kind == PictureKind::WebP)
+    {
+        return Some((own.kind, Cow::Borrowed(&own.bytes)));
+    }
+    let texture = material.texture.as_ref().filter(|_| of == MapUse::Color);
+    let png = match (texture, own) {
+        (Some(texture), _) => png_bytes([texture.width, texture.height], &texture.rgba).ok()?,
+        (None, Some(own)) => {
+            let read = image::load_from_memory(&own.bytes).ok()?.into_rgba8();
+            png_bytes([read.width(), read.height()], read.as_raw()).ok()?
+        }
+        (None, None) => return None,
+    };
+    Some((PictureKind::Png, Cow::Owned(png)))
+}
+
+/// The colour that a corner shows, sRGB: with the texture of a painted material, which [`Corner::color`] lacks.
+pub fn shown_color(own: Option<&Material>, corner: &Corner) -> [u8; 3] {
+    let texture = own.filter(|material| material.is_painted).and_then(|material| material.texture.as_ref());
+    let Some(texel) = texture.and_then(|texture| texture.nearest(corner.uv)) else { return corner.color };
+    std::array::from_fn(|k| (u32::from(corner.color[k]) * u32::from(texel[k]) / 255) as u8)
+}
+
+/// The object's material of a side, if that is its outside.
+pub fn own_material(what: &Assembly, object: Option<usize>, side: Option<Side>) -> Option<(u32, &Material)> {
+    match side {
+        Some(Side::Outside { material }) => Some((material, what.material(object, material)?)),
+        Some(Side::Inside) | None => None,
+    }
+}
+
+/// Notes about what a format that has no transforms of textures, and of glTF's extensions those of `said` alone, leaves out of a
+/// material.
+pub fn left_out(format: &str, (name, material): (&str, &Material), said: &[&str], notes: &mut Vec<String>) {
+    let all = material.extensions.keys().map(String::as_str);
+    let others: Vec<&str> = all.filter(|extension| !said.contains(extension)).collect();
+    if !others.is_empty() {
+        notes.push(format!("{format}: left out of material {name}: {}", others.join(", ")));
+    }
+    let own = material.color_transform();
+    let moved: Vec<&str> =
+        material.maps.iter().filter(|(_, map)| map.transform != own).map(|(of, _)| of.name()).collect();
+    if !moved.is_empty() {
+        notes.push(format!(
+            "{format}: the texture transform of material {name} left out where it is not that of the colour: {}",
+            moved.join(", ")
+        ));
+    }
+    if material.is_painted && material.texture.is_some() {
+        notes.push(format!(
+            "{format}: the colours of vertices do not multiply the texture of material {name}"
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Skin, mesh::Picture};
+
+    fn named(name: &str, color: [u8; 3]) -> Material {
+        Material { name: name.to_owned(), color, ..Material::default() }
+    }
+
+    #[test]
+    fn names_are_unique_and_equal_materials_are_one() {
+        let mut what = Assembly::default();
+        let first = vec![named("Brick", [1; 3]), named("", [2; 3]), named("inside", [3; 3])];
+        let second = vec![named("Brick", [1; 3]), named("Brick", [9; 3]), named("outside", [4; 3])];
+        what.skins.insert(Some(0), Skin { materials: first });
+        what.skins.insert(Some(1), Skin { materials: second });
+        let names = Names::of(&what, str::to_owned);
+        let name = |object, material| names.name(Some(object), Some(Side::Outside { material }));
+        assert_eq!([0, 1, 2].map(|k| name(0, k)), ["Brick", "outside_0_1", "inside"]);
+        assert_eq!([0, 1, 2].map(|k| name(1, k)), ["Brick", "Brick_2", "outside"]);
+        assert_eq!(names.name(Some(7), Some(Side::Outside { material: 0 })), "outside_2");
+        assert_eq!(letters("Söndag 1/2"), "S_ndag_1_2");
+    }
+
+    #[test]
+    fn a_picture_has_one_file_and_keeps_its_bytes() {
+        let mut bytes = Vec::new();
+        let red = image::RgbImage::from_pixel(3, 2, image::Rgb([200, 0, 0]));
+        red.write_to(&mut std::io::Cursor::new(&mut bytes), image::ImageFormat::WebP).unwrap();
+        let webp = Arc::new(Picture { name: String::new(), bytes, kind: PictureKind::WebP });
+        let map = crate::mesh::MaterialMap { picture: webp, sampler: Default::default(), transform: None };
+        let mut material = named("A b", [255; 3]);
+        material.maps.insert(MapUse::Normal, map.clone());
+        material.maps.insert(MapUse::Emissive, map.clone());
+        let (kind, kept) = picture(&material, MapUse::Normal, true).unwrap();
+        assert!(kind == PictureKind::WebP && *kept == map.picture.bytes[..]);
+        let (kind, made) = picture(&material, MapUse::Normal, false).unwrap();
+        let read = image::load_from_memory(&made).unwrap().into_rgb8();
+        assert!(kind == PictureKind::Png && read == red);
+        assert!(picture(&material, MapUse::Color, true).is_none());
+        let mut what = Assembly::default();
+        what.skins.insert(None, Skin { materials: vec![material] });
+        let names = Names::of(&what, str::to_owned);
+        let file = |of| names.file(None, 0, of);
+        assert_eq!(
+            (file(MapUse::Normal), file(MapUse::Emissive)),
+            (Some("A_b_normal.png"), Some("A_b_normal.png"))
+        );
+        assert_eq!(file(MapUse::Color), None);
+    }
+}
