@@ -354,6 +354,7 @@ impl Session {
             || self.sandbox.as_ref().is_some_and(|s| {
                 s.is_busy()
                     || s.is_solving_stress()
+                    || s.is_coloring()
                     || s.is_refining_preview()
                     || s.is_preparing_preview()
                     || s.is_waiting_beside()

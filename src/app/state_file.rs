@@ -158,7 +158,7 @@ fn describe(session: &Session, out: &UiOutput, window: &WindowState) -> Value {
     let object = sandbox.objects().first();
     let generations = |b: &crate::bodies::Body| sandbox.info(b.id).map_or(0, |info| info.generation);
     let fields = json!({
-        "busy": sandbox.is_busy() || session.is_reading(),
+        "busy": sandbox.is_busy() || sandbox.is_coloring() || session.is_reading(),
         "bodies": sandbox.bodies().len(),
         "pieces": sandbox.bodies().iter().filter(|b| generations(b) > 0).count(),
         "awake": sandbox.awake(),

@@ -22,8 +22,8 @@ use crate::{
     fracture::{Impact, Pattern, generations::Plan},
     render::{Camera, Clips, ColorBy, Overlay, RenderBody},
     scene::{
-        BodyPlace, BodyStress, ColorMap, Coloring, LeafColors, Legend, Painter, Place, Quantity, Sandbox,
-        Scale, Scene, SeedSet, Slice, SliceOrder, Sliced, draw_slices, metres_per_pixel,
+        BodyFields, BodyPlace, BodyStress, ColorMap, Coloring, LeafColors, Legend, Painter, Place, Quantity,
+        Sandbox, Scale, Scene, SeedSet, Slice, SliceOrder, Sliced, draw_slices, metres_per_pixel,
     },
     shape::Shape,
     svo::Arena,
@@ -34,19 +34,20 @@ use crate::{
 pub struct ColoringArgs {
     #[arg(long, value_name = "NAME", default_value = "material")]
     #[arg(help = format!("What colours mean [possible values: {}]", Coloring::names().join(", ")))]
-    #[arg(long_help = format!("What colours mean. `stress` and `von-mises` are of each body under its weight alone, as it stands \
-        on its lowest cells, or under the blow of --stress-load; a mesh, in metres, has the density of scene files, {} kg/m^3 \
-        [possible values: {}]",
+    #[arg(long_help = format!("What colours mean. `stress` and `von-mises` are of each body under its weight alone, as \
+        it stands on its lowest cells, or under the blow of --stress-load; a mesh, in metres, has the density of scene \
+        files, {} kg/m^3 [possible values: {}]",
         Matter::default().density, Coloring::names().join(", ")))]
     color_by: Coloring,
     #[command(flatten)]
     load: StressLoadArgs,
-    /// Cut the bodies open at a plane: an axis and a place along it, m or hundredths of what there is, then perhaps what its
-    /// colours mean, as in z50%, y0.3 or x50%:cell; what is nearer to the eye is taken away; may be given several times
+    /// Cut the bodies open at a plane: an axis and a place along it, m or hundredths of what there is, then perhaps
+    /// what its colours mean, as in z50%, y0.3 or x50%:cell; what is nearer to the eye is taken away; may be given
+    /// several times
     #[arg(long, value_name = "SLICE")]
     #[arg(long_help = format!("Cut the bodies open at a plane: an axis and a place along it, m or hundredths of what \
-        there is, then perhaps what its colours mean, as in z50%, y0.3 or x50%:cell; what is nearer to the eye is taken \
-        away; may be given several times. Colours: {}", Quantity::names()))]
+        there is, then perhaps what its colours mean, as in z50%, y0.3 or x50%:cell; what is nearer to the eye is \
+        taken away; may be given several times. Colours: {}", Quantity::names()))]
     slice: Vec<SliceOrder>,
     /// Draw the edges of voxels and octants on slices
     #[arg(long, requires = "slice")]
@@ -72,8 +73,8 @@ pub struct ColoringArgs {
     /// Write what the colours mean into an SVG file, for a figure of one's own
     #[arg(long, value_name = "SVG")]
     legend_file: Option<PathBuf>,
-    /// Draw a bar whose length is said; what stands at the middle of the view has that scale, and units of a mesh are taken for
-    /// metres
+    /// Draw a bar whose length is said; what stands at the middle of the view has that scale, and units of a mesh are
+    /// taken for metres
     #[arg(long)]
     scale_bar: bool,
 }
@@ -125,8 +126,8 @@ impl ColoringArgs {
         shown.chain(self.color_by.quantity().filter(of_voxels)).any(|show| show.of_seeds)
     }
 
-    /// Refuses a load of a mesh whose stress nothing shows, a blow on pieces, each of which stands by itself, and a picture of
-    /// slices alone that has none.
+    /// Refuses a load of a mesh whose stress nothing shows, a blow on pieces, each of which stands by itself, and a
+    /// picture of slices alone that has none.
     ///
     /// # Errors
     /// [`CliError::Input`].
@@ -145,8 +146,9 @@ impl ColoringArgs {
         shows_stress(self.color_by, self.slice.iter().filter_map(|slice| slice.show))
     }
 
-    /// The stress of each shape of an object under the load that the options name, with the density of scene files; `None` for
-    /// one that cannot be solved for. Empty if nothing shows stress. `blow` is where a blow falls, and the object's longest side.
+    /// The stress of each shape of an object under the load that the options name, with the density of scene files;
+    /// `None` for one that cannot be solved for. Empty if nothing shows stress. `blow` is where a blow falls, and the
+    /// object's longest side.
     pub fn stresses<'a>(
         &self,
         shapes: impl Iterator<Item = &'a Shape>,
@@ -173,7 +175,8 @@ impl ColoringArgs {
         Ok(scale)
     }
 
-    /// Refuses, before a scene is played, a load whose stress nothing shows, and a picture of slices alone that has none.
+    /// Refuses, before a scene is played, a load whose stress nothing shows, and a picture of slices alone that has
+    /// none.
     ///
     /// # Errors
     /// [`CliError::Input`].
@@ -204,8 +207,8 @@ impl ColoringArgs {
         self.slice.iter().map(of).collect()
     }
 
-    /// Gives bodies their colours, for which `arena` may get copies of their octrees, and draws the slices through them. `units`
-    /// are metres of the object for a metre of the picture's world.
+    /// Gives bodies their colours, for which `arena` may get copies of their octrees, and draws the slices through
+    /// them. `units` are metres of the object for a metre of the picture's world.
     ///
     /// # Errors
     /// [`CliError::Input`] for a scale that is none, [`CliError::Gpu`] where copies do not fit.
@@ -217,12 +220,14 @@ impl ColoringArgs {
         below: Option<Arc<Overlay>>,
     ) -> Result<Explained, CliError> {
         let scale = self.scale()?;
+        let fields = BodyFields::default();
         let mut legends = Vec::new();
         if let Some(quantity) = self.color_by.quantity().filter(|quantity| quantity.of_voxels) {
             let shapes = |of: &Sliced<'_>| -> Vec<Arc<Shape>> {
                 of.parts.iter().map(|(shape, _)| Arc::clone(shape)).collect()
             };
-            let copies = LeafColors::new(quantity, scale, cut.iter().map(|of| (of.place, shapes(of))));
+            let copies =
+                LeafColors::new(quantity, scale, &fields, cut.iter().map(|of| (of.place, shapes(of))));
             copies.upload(arena)?;
             bodies.iter_mut().for_each(|body| *body = copies.dressed(body.clone()));
             legends.extend(copies.legend());
@@ -244,14 +249,14 @@ impl ColoringArgs {
             return Ok(Explained { clips: Clips::default(), overlay: below, legends, notes, units });
         }
         let clips = Clips::new(slices.iter().filter_map(|slice| slice.clip(0.0)));
-        let (overlay, of_slices) = draw_slices(cut, &slices, (scale, 0.0), below.as_deref());
+        let (overlay, of_slices) = draw_slices(cut, &slices, (scale, 0.0), &fields, below.as_deref());
         legends.extend(of_slices.into_iter().filter(|of| !legends.contains(of)).collect::<Vec<_>>());
         let notes = self.notes(&legends, Some(cut));
         Ok(Explained { clips, overlay: Some(Arc::new(overlay)), legends, notes, units })
     }
 
-    /// A line for each quantity that is asked for and has nothing to show, which says what to do. `cut` are the bodies of a mesh;
-    /// a scene has none.
+    /// A line for each quantity that is asked for and has nothing to show, which says what to do. `cut` are the bodies
+    /// of a mesh; a scene has none.
     fn notes(&self, legends: &[Legend], cut: Option<&[Sliced<'_>]>) -> Vec<String> {
         let is_whole = cut.is_some_and(|cut| cut.iter().all(|of| of.place.generation == 0));
         let has_one_value =
@@ -296,6 +301,7 @@ impl ColoringArgs {
             let line = reporter.stage("stress", |_| self.load.solve_in(sandbox))?;
             line.iter().for_each(|line| reporter.warn(line));
         }
+        sandbox.finish_colors()?;
         sandbox.update_touching()?;
         let overlay = sandbox.inside_overlay().cloned();
         let legends = sandbox.legends();
@@ -324,7 +330,8 @@ impl ColoringArgs {
         svg_of(&explained.legends).map(Some).map_err(|error| CliError::Input(error.to_string()))
     }
 
-    /// Writes the text that [`legends_alone`](Self::legends_alone) made. The answer is a line about a file that was kept.
+    /// Writes the text that [`legends_alone`](Self::legends_alone) made. The answer is a line about a file that was
+    /// kept.
     ///
     /// # Errors
     /// [`CliError::Export`].
@@ -360,7 +367,8 @@ impl ColoringArgs {
 }
 
 fn unused_load() -> CliError {
-    let message = "--stress-load: nothing shows stress; add --color-by stress, or --slice with a quantity, as in z50%:von-mises";
+    let message = "--stress-load: nothing shows stress; add --color-by stress, or --slice with a quantity, as in \
+                   z50%:von-mises";
     CliError::Input(message.into())
 }
 
@@ -369,7 +377,8 @@ pub fn shows_stress(colors: Coloring, slices: impl Iterator<Item = Quantity>) ->
     colors.quantity().into_iter().chain(slices).any(|quantity| quantity.of_stress)
 }
 
-/// Why a quantity has nothing to show, and what to do, in a line; nothing of stress, for which a warning stands already.
+/// Why a quantity has nothing to show, and what to do, in a line; nothing of stress, for which a warning stands
+/// already.
 fn nothing_of(quantity: Quantity, (is_mesh, is_whole): (bool, bool)) -> Option<String> {
     let name = quantity.name;
     let of_motion = [

@@ -121,10 +121,8 @@ impl Film {
         if shows_stress(tuning.view.color_by, tuning.slices.iter().filter_map(|slice| slice.show)) {
             self.notes.extend(sandbox.weigh_new().map(|line| format!("frame {}: {line}", self.written)));
         }
-        // Colours of voxels are in copies of the shapes, which are made here, as for a picture of the scene.
-        if sandbox.tuning().view.color_by.quantity().is_some_and(|quantity| quantity.of_voxels) {
-            sandbox.update_touching()?;
-        }
+        // The colours of voxels, and the fields that slices show, where there are any.
+        sandbox.finish_colors()?;
         let bodies = sandbox.render_bodies(None);
         let arena = sandbox.arena().read().unwrap_or_else(PoisonError::into_inner);
         let over = sandbox.sliced(sandbox.debris_overlay());

@@ -186,7 +186,8 @@ const FEW: usize = 64;
 /// Breaks in the order in which they happened, by an index that no later break gets.
 #[derive(Clone, Debug, Default)]
 pub struct BreakLog {
-    records: BTreeMap<usize, BreakRecord>,
+    /// Shared with copies of the log, so that these are made in no time.
+    records: BTreeMap<usize, Arc<BreakRecord>>,
     joins: BTreeMap<usize, Vec<usize>>,
     /// Breaks and merges so far.
     made: usize,
@@ -197,7 +198,7 @@ pub struct BreakLog {
 impl BreakLog {
     /// Appends a break; returns its index.
     pub(super) fn push(&mut self, record: BreakRecord) -> usize {
-        self.records.insert(self.made, record);
+        self.records.insert(self.made, Arc::new(record));
         self.made += 1;
         self.made - 1
     }
@@ -247,13 +248,13 @@ impl BreakLog {
 
     /// The breaks with their indices, in the order in which they happened.
     pub fn records(&self) -> impl DoubleEndedIterator<Item = (usize, &BreakRecord)> {
-        self.records.iter().map(|(at, record)| (*at, record))
+        self.records.iter().map(|(at, record)| (*at, &**record))
     }
 
     /// A break.
     #[must_use]
     pub fn get(&self, record: usize) -> Option<&BreakRecord> {
-        self.records.get(&record)
+        self.records.get(&record).map(Arc::as_ref)
     }
 
     /// The part index at each break in a body's ancestry, the first break first.

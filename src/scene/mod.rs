@@ -19,6 +19,7 @@ mod difference_view;
 mod document;
 mod error;
 mod exporting;
+mod field_view;
 mod figure_file;
 mod file;
 mod ghost;
@@ -67,9 +68,9 @@ pub use break_log::{BreakLog, BreakRecord};
 pub use breaking::{Blow, BreakJob, BreakSummary, KeptSummary};
 pub use chart::{Chart, ChartAxis, ChartForm, ChartSeries, cell_as_it_was, cell_not_run};
 pub use coloring::{
-    BodyColors, BodyField, BodyPlace, ColorMap, Coloring, Fill, Key, Kind, LeafColors, Legend, Painter,
-    Place, Plate, Quantity, QuantityEntry, Range, Scale, SeedSet, Text as PlateText, metres_per_pixel,
-    scale_bar,
+    BodyColors, BodyField, BodyFields, BodyPlace, ColorMap, Coloring, Fill, Key, Kind, LeafColors, Legend,
+    Painter, Place, Plate, Quantity, QuantityEntry, Range, Scale, SeedSet, Text as PlateText,
+    metres_per_pixel, scale_bar,
 };
 pub use contact_options::{FIELD_LEVEL, FieldSelection, MAX_FIELD_LEVEL, PairLevel, Penalty};
 pub use debris_view::DebrisReel;

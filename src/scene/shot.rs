@@ -1,15 +1,16 @@
 //! A part of the recording that leaves the window: as motion of the pieces, or as a film.
 //!
-//! In: the current take of the timeline and a span of its time. Out: the bodies, and where they were, at any moment of the
-//! span. A shot shares the recorded states, so it stays as it is while the simulation goes on.
+//! In: the current take of the timeline and a span of its time. Out: the bodies, and where they were, at any moment of
+//! the span; their colours and slices, which a worker prepares. A shot shares the recorded states, so it stays as it
+//! is while the simulation goes on.
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    BodyInfo, BreakLog, LeafColors, Legend, Moment, Painter, Place, Quantity, Scale, Slice, Sliced, Timeline,
-    ViewTuning,
+    BodyFields, BodyInfo, BreakLog, LeafColors, Legend, Moment, Painter, Place, Quantity, Scale, Slice,
+    Sliced, Timeline, ViewTuning,
     body_stress::Stresses,
-    coloring::body_place,
+    coloring::{LeafValues, body_place},
     draw_slices,
     exporting::Leaving,
     slices::clips,
@@ -18,8 +19,11 @@ use super::{
 };
 use crate::{
     bodies::{BodyDef, BodyId, BodyState},
-    fracture::Volume,
+    compute::Compute,
+    fracture::{Cancel, Volume},
+    gpu::GpuError,
     render::{Clips, Overlay, RenderBody},
+    svo::Arena,
 };
 
 /// Recorded states of one take, in order of time; at least one.
@@ -29,8 +33,8 @@ pub struct Shot {
 }
 
 impl Shot {
-    /// The states of the current take from the moment `from` to the moment `until` (s): each is the last state up to that
-    /// time. `None` if nothing is recorded there.
+    /// The states of the current take from the moment `from` to the moment `until` (s): each is the last state up to
+    /// that time. `None` if nothing is recorded there.
     #[must_use]
     pub fn of(timeline: &Timeline, [from, until]: [f64; 2]) -> Option<Self> {
         let states = timeline.part([from, until]);
@@ -61,9 +65,9 @@ impl Shot {
         bodies.flat_map(|((id, def, info), motion)| Leaving::of(id, def, &motion.state, *info)).collect()
     }
 
-    /// The bodies at `time` (s) and where they are: between two states of the same bodies on the straight way from one to
-    /// the other.
-    fn at(&self, time: f64) -> Option<(&Moment, Vec<BodyState>)> {
+    /// The bodies at `time` (s) and where they are: between two states of the same bodies on the straight way from one
+    /// to the other.
+    fn at(&self, time: f64) -> Option<(&Arc<Moment>, Vec<BodyState>)> {
         // Sums of time steps differ in their last bits.
         let after = self.states.partition_point(|state| state.time <= time + 1e-9);
         let state = self.states.get(after.saturating_sub(1))?;
@@ -79,8 +83,8 @@ impl Shot {
         Some((&state.epoch, poses))
     }
 
-    /// The bodies at `time` (s) for the renderer, without those in `hidden`. `insides` are the materials inside the objects;
-    /// at least one.
+    /// The bodies at `time` (s) for the renderer, without those in `hidden`. `insides` are the materials inside the
+    /// objects; at least one.
     #[must_use]
     pub fn render_bodies(
         &self,
@@ -111,51 +115,114 @@ impl Shot {
 }
 
 /// What the colours and the slices of a shot show.
-#[derive(Default)]
 pub struct ShotLook {
-    colors: Option<(Quantity, Painter)>,
-    leaves: Option<LeafColors>,
+    /// What colours mean, and the colours once they are prepared.
+    quantity: Option<Quantity>,
+    painter: Option<Painter>,
+    leaves: Option<ShotLeaves>,
     slices: Vec<Slice>,
     scale: Scale,
     breaks: BreakLog,
     stresses: Stresses,
+    fields: BodyFields,
+}
+
+/// Copies of the shapes of one moment in the colours of their voxels, on the backend.
+struct ShotLeaves {
+    moment: Arc<Moment>,
+    colors: LeafColors,
+    arena: Arena,
 }
 
 impl ShotLook {
-    /// The look that `view` and `slices` give to a shot. Colours of numbers reach from the least to the greatest of the whole
-    /// shot, unless the scale says otherwise.
+    /// The look that `view` and `slices` give to a shot, without colours until these are prepared.
     pub(super) fn new(
-        shot: &Shot,
         view: &ViewTuning,
         slices: &[Slice],
         (breaks, stresses): (&BreakLog, &Stresses),
     ) -> Self {
-        let (breaks, stresses) = (breaks.clone(), stresses.clone());
-        let slices = slices.to_vec();
-        let mut look = Self { slices, scale: view.scale, breaks, stresses, colors: None, leaves: None };
-        let of_voxels = |quantity: &Quantity| quantity.of_voxels;
-        if let Some(quantity) = view.color_by.quantity().filter(of_voxels) {
-            let bodies =
-                shot.each().flat_map(|(_, moment, motions)| moment.stage.known().zip(motions.iter()));
-            let placed = bodies.map(|((id, def, info), motion)| {
-                let place = body_place((&look.breaks, &look.stresses), (id, def, *info, &motion.state));
-                (place, drawn_shapes(def).cloned().collect())
-            });
-            let leaves = LeafColors::new(quantity, view.scale, placed);
-            look.leaves = Some(leaves);
-        } else if let Some(quantity) = view.color_by.quantity() {
-            let mut values = Vec::new();
-            for (_, moment, motions) in shot.each() {
-                let bodies = moment.stage.known().zip(motions.iter());
-                let value = |((id, def, info), motion): ((BodyId, &BodyDef, &BodyInfo), &Motion)| {
-                    look.value(quantity, (id, def, *info, &motion.state))
-                };
-                values.extend(bodies.filter_map(value));
-            }
-            let painter = Painter::new(quantity, view.scale, values.into_iter()).under(look.stresses.loads());
-            look.colors = Some((quantity, painter));
+        Self {
+            quantity: view.color_by.quantity(),
+            painter: None,
+            leaves: None,
+            slices: slices.to_vec(),
+            scale: view.scale,
+            breaks: breaks.clone(),
+            stresses: stresses.clone(),
+            fields: BodyFields::default(),
         }
-        look
+    }
+
+    /// Finds the colours of a shot, which takes long and belongs on a worker. Colours of numbers reach from the least
+    /// to the greatest of the whole shot, unless the scale says otherwise. Values are kept of one moment at a time.
+    pub fn prepare(&mut self, shot: &Shot, cancel: &Cancel) {
+        let Some(quantity) = self.quantity else { return };
+        let look = &*self;
+        let painter = if quantity.of_voxels {
+            let mut last: Option<(&Arc<Moment>, LeafValues)> = None;
+            let values = shot.each().flat_map(|(_, moment, _)| {
+                if last.as_ref().is_some_and(|(of, _)| Arc::ptr_eq(of, moment)) {
+                    return Vec::new();
+                }
+                let known = last.as_ref().map(|(_, values)| values);
+                let values = look.leaf_values(quantity, moment, (known, cancel));
+                let numbers: Vec<f64> = values.numbers().collect();
+                last = Some((moment, values));
+                numbers
+            });
+            Painter::new(quantity, look.scale, values)
+        } else {
+            let values = shot.each().flat_map(|(_, moment, motions)| {
+                let bodies = moment.stage.known().zip(motions.iter());
+                bodies.filter_map(move |((id, def, info), motion)| {
+                    look.value(quantity, (id, def, *info, &motion.state))
+                })
+            });
+            Painter::new(quantity, look.scale, values).under(look.stresses.loads())
+        };
+        self.painter = Some(painter);
+    }
+
+    /// The values in the voxels of a moment's shapes, none of which depends on how bodies move.
+    fn leaf_values(
+        &self,
+        quantity: Quantity,
+        moment: &Moment,
+        last: (Option<&LeafValues>, &Cancel),
+    ) -> LeafValues {
+        let placed = moment.stage.known().map(|(id, def, info)| {
+            let place = body_place((&self.breaks, &self.stresses), (id, def, *info, &def.state));
+            (place, drawn_shapes(def).cloned().collect())
+        });
+        LeafValues::new(quantity, placed, &self.fields, last)
+    }
+
+    /// Makes the copies of shapes for pictures of the moment of `time` (s), where colours mean a quantity of voxels;
+    /// those of another moment go. Where they do not fit on the backend, voxels keep their own colours from then on.
+    pub fn stand_at(&mut self, shot: &Shot, time: f64, compute: &Compute) {
+        let quantity = self.quantity.filter(|quantity| quantity.of_voxels);
+        let (Some(quantity), Some(painter)) = (quantity, self.painter.clone()) else { return };
+        let Some((moment, _)) = shot.at(time) else { return };
+        if self.leaves.as_ref().is_some_and(|leaves| Arc::ptr_eq(&leaves.moment, moment)) {
+            return;
+        }
+        let known = self.leaves.as_ref().map(|leaves| leaves.colors.values());
+        let colors = self.leaf_values(quantity, moment, (known, Cancel::never())).in_colors(painter);
+        // The copies before these make room.
+        let arena = self.leaves.take().map(|leaves| leaves.arena);
+        match uploaded(&colors, arena, compute) {
+            Ok(arena) => self.leaves = Some(ShotLeaves { moment: Arc::clone(moment), colors, arena }),
+            Err(error) => {
+                tracing::warn!("voxels keep their own colours in the film: {error}");
+                (self.quantity, self.painter) = (None, None);
+            }
+        }
+    }
+
+    /// The octrees of the copies that pictures of this moment are drawn by; `None` where bodies are drawn by their own.
+    #[must_use]
+    pub fn arena(&self) -> Option<&Arena> {
+        self.leaves.as_ref().map(|leaves| &leaves.arena)
     }
 
     fn value(&self, quantity: Quantity, known: (BodyId, &BodyDef, BodyInfo, &BodyState)) -> Option<f64> {
@@ -163,23 +230,13 @@ impl ShotLook {
     }
 
     fn color(&self, known: (BodyId, &BodyDef, BodyInfo, &BodyState)) -> Option<[u8; 3]> {
-        let (quantity, painter) = self.colors.as_ref()?;
-        Some(painter.color(self.value(*quantity, known).unwrap_or(f64::NAN)))
-    }
-
-    /// Copies of shapes that the backend has to have before a picture is drawn, where colours mean a quantity of voxels.
-    pub(super) fn leaves(&self) -> Option<&LeafColors> {
-        self.leaves.as_ref()
-    }
-
-    /// The same with the shapes as they are.
-    pub(super) fn without_leaves(self) -> Self {
-        Self { leaves: None, ..self }
+        let quantity = self.quantity.filter(|quantity| !quantity.of_voxels)?;
+        Some(self.painter.as_ref()?.color(self.value(quantity, known).unwrap_or(f64::NAN)))
     }
 
     fn dressed(&self, body: RenderBody) -> RenderBody {
         match &self.leaves {
-            Some(leaves) => leaves.dressed(body),
+            Some(leaves) => leaves.colors.dressed(body),
             None => body,
         }
     }
@@ -190,7 +247,8 @@ impl ShotLook {
         clips(&self.slices, time)
     }
 
-    /// The slices of a shot at `time` (s), without the bodies in `hidden`, on top of another overlay; and what all colours mean.
+    /// The slices of a shot at `time` (s), without the bodies in `hidden`, on top of another overlay; and what all
+    /// colours mean. Fields that slices show are made where they are missing.
     #[must_use]
     pub fn overlay(
         &self,
@@ -198,9 +256,7 @@ impl ShotLook {
         hidden: &BTreeSet<BodyId>,
         below: Option<Arc<Overlay>>,
     ) -> (Option<Arc<Overlay>>, Vec<Legend>) {
-        let of_bodies = self.colors.as_ref().and_then(|(_, painter)| painter.legend());
-        let own = of_bodies.or_else(|| self.leaves.as_ref()?.legend());
-        let mut legends: Vec<Legend> = own.into_iter().collect();
+        let mut legends: Vec<Legend> = self.painter.iter().filter_map(Painter::legend).collect();
         let Some((moment, poses)) = shot.at(time).filter(|_| !self.slices.is_empty()) else {
             return (below, legends);
         };
@@ -210,11 +266,20 @@ impl ShotLook {
             parts: drawn_parts(def, *pose).collect(),
         });
         let sliced: Vec<Sliced<'_>> = sliced.collect();
-        let (overlay, of_slices) = draw_slices(&sliced, &self.slices, (self.scale, time), below.as_deref());
+        let shown = (self.scale, time);
+        let (overlay, of_slices) = draw_slices(&sliced, &self.slices, shown, &self.fields, below.as_deref());
         legends.extend(of_slices);
         legends.dedup();
         (Some(Arc::new(overlay)), legends)
     }
+}
+
+/// The octrees of copies on the backend, in the arena of those before, if there is one.
+fn uploaded(colors: &LeafColors, arena: Option<Arena>, compute: &Compute) -> Result<Arena, GpuError> {
+    let mut arena = arena.map_or_else(|| Arena::new(compute), Ok)?;
+    arena.collect();
+    colors.upload(&mut arena)?;
+    Ok(arena)
 }
 
 /// The pose at a share of the way between two, as programs interpolate keys of motion.

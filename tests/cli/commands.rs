@@ -463,6 +463,32 @@ fn a_film_has_a_picture_for_every_so_many_steps() {
     assert!(!frame(3).exists());
 }
 
+/// Frames have the colours of voxels where the scene's colours mean these.
+#[test]
+fn frames_have_the_colours_of_voxels() {
+    let home = folder("voxel-frames");
+    let colors = |name: &str, color: &str| {
+        let (scene, out) = (home.join(format!("{name}.toml")), home.join(name));
+        let body = "[[body]]\nfile = \"builtin:sphere\"\nlevel = 4\n";
+        std::fs::write(&scene, format!("[view]\ncolor_by = \"{color}\"\n{body}")).unwrap();
+        let [scene, out] = [text(&scene), text(&out)];
+        let frames =
+            ["simulate", &scene, "--seconds", "0.08", "--frames", "25", "--size", "64x48", "--out", &out];
+        run(frames)?;
+        Some(
+            [0, 2]
+                .map(|k| image::open(Path::new(&out).join(format!("frames/{k:05}.png"))).unwrap().to_rgb8()),
+        )
+    };
+    let (Some(plain), Some(voxels)) = (colors("plain", "Material"), colors("voxels", "coverage")) else {
+        return;
+    };
+    for (plain, voxels) in plain.iter().zip(&voxels) {
+        assert!(differing(plain, voxels) > 100, "{} pixels differ", differing(plain, voxels));
+    }
+    std::fs::remove_dir_all(home).unwrap();
+}
+
 /// A small picture of a broken sphere with these options, and what was said; `None`, where that is allowed,
 /// without an adapter.
 fn sphere(folder: &Path, more: &[&str]) -> Option<(image::RgbImage, String)> {

@@ -386,7 +386,8 @@ mod tests {
     fn a_voxel_model_keeps_its_own_voxels() {
         let size = [20u32, 12, 9];
         let is_wall = |at: [u32; 3]| (0..3).any(|k| at[k] == 0 || at[k] + 1 == size[k]);
-        let is_there = |at: [u32; 3]| is_wall(at) && (at[2] + 1 < size[2] || (at[0] + at[1]).is_multiple_of(2));
+        let is_there =
+            |at: [u32; 3]| is_wall(at) && (at[2] + 1 < size[2] || (at[0] + at[1]).is_multiple_of(2));
         let cells = |x: u32| (0..size[1]).flat_map(move |y| (0..size[2]).map(move |z| [x, y, z]));
         let mut wanted: Vec<[u32; 3]> = (0..size[0]).flat_map(cells).filter(|at| is_there(*at)).collect();
         // The faces that the reader would make, with z already upright.

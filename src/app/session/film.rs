@@ -25,7 +25,7 @@ use crate::{
         stamp::explain,
         stills::{Still, draw_with},
     },
-    fracture::Volume,
+    fracture::{Cancel, Volume},
     gpu::GpuError,
     provenance::{Provenance, VERSION},
     render::{BodySeams, Camera, Renderer},
@@ -121,21 +121,25 @@ impl Film {
         let mut options = subject.options.clone();
         let (bodies, overlay, legends) = match (&mut self.played, time) {
             (Some(played), Some(time)) => {
-                let look = (&played.insides[..], &played.look);
+                let Played { shot, insides, hidden, debris, look } = played;
                 let bodies = match self.is_of_slices {
                     true => Vec::new(),
-                    false => played.shot.render_bodies(time, look, &played.hidden),
+                    false => {
+                        look.stand_at(shot, time, &subject.compute);
+                        shot.render_bodies(time, (&insides[..], &*look), hidden)
+                    }
                 };
-                let debris = played.debris.overlay(time);
-                let (overlay, legends) = played.look.overlay((&played.shot, time), &played.hidden, debris);
-                options.clips = played.look.clips(time);
+                let debris = debris.overlay(time);
+                let (overlay, legends) = look.overlay((&*shot, time), hidden, debris);
+                options.clips = look.clips(time);
                 (Some(bodies), overlay, legends)
             }
             _ => (None, subject.overlay.clone(), self.legends.clone()),
         };
         let seams = subject.seams.as_ref().filter(|_| bodies.is_none());
+        let copies = self.played.as_ref().and_then(|played| played.look.arena());
         let still = Still {
-            arena: &subject.arena,
+            arena: copies.unwrap_or(&subject.arena),
             bodies: bodies.as_ref().unwrap_or(&subject.bodies),
             camera,
             options,
@@ -180,6 +184,9 @@ impl Film {
         std::fs::create_dir_all(&pictures).map_err(|e| aside.moved(ExportError::write(&pictures, e)))?;
         let mut renderer = Renderer::new(&self.subject.compute).map_err(failed)?;
         let watch = Watch::whole(progress);
+        if let Some(Played { shot, look, .. }) = &mut self.played {
+            look.prepare(shot, &Cancel::with(progress));
+        }
         for frame in 0..all {
             watch.at(frame, all + 1)?;
             let pixels = self.draw(&mut renderer, frame, all).map_err(failed)?;
@@ -244,12 +251,11 @@ impl Session {
             true => Some({
                 let shot = order.shot(sandbox)?;
                 let debris = sandbox.debris_reel(shot.span()[1]);
-                let look = sandbox.shot_look(&shot);
+                let look = sandbox.shot_look();
                 Played { shot, insides: sandbox.insides(), hidden: sandbox.hidden_bodies(), debris, look }
             }),
             false => None,
         };
-        // After the look of the shot, whose copies of shapes have to be among the octrees of the subject.
         let mut subject = self.subject(None)?;
         subject.options.transparent = self.is_transparent_in_files();
         let span = played.as_ref().map(|played| played.shot.span());
@@ -318,6 +324,50 @@ mod tests {
         session
     }
 
+    /// What the window shows, as a frame of a film has it.
+    fn drawn(session: &Session) -> Vec<u8> {
+        let subject = session.subject(None).unwrap();
+        let mut renderer = Renderer::new(&subject.compute).unwrap();
+        let still = Still {
+            arena: &subject.arena,
+            bodies: &subject.bodies,
+            camera: subject.camera,
+            options: subject.options.clone(),
+            size: [96, 64],
+            seams: None,
+            overlay: None,
+        };
+        let mut pixels = draw_with(&subject.compute, &mut renderer, &still, 1).unwrap();
+        explain(&mut pixels, [96, 64], &session.sandbox.as_ref().unwrap().legends(), None).unwrap();
+        pixels
+    }
+
+    /// The worker colours the voxels of each moment: those of the box, and those of its pieces.
+    #[test]
+    fn a_film_has_the_colours_of_voxels_at_each_of_its_moments() {
+        let mut session = played();
+        let plain = drawn(&session);
+        let sandbox = session.sandbox.as_mut().unwrap();
+        let mut tuning = sandbox.tuning().clone();
+        tuning.view.color_by = "coverage".parse().unwrap();
+        // The scale of the moments is that of the whole take.
+        (tuning.view.scale.low, tuning.view.scale.high) = (Some(0.0), Some(1.0));
+        sandbox.tune("colours", tuning);
+        let film = session.film(&order(true)).unwrap();
+        let last = session.sandbox.as_ref().unwrap().timeline().len() - 1;
+        let [first, end] = [0, last].map(|state| {
+            let sandbox = session.sandbox.as_mut().unwrap();
+            sandbox.show_recorded(state);
+            sandbox.finish_colors().unwrap();
+            drawn(&session)
+        });
+        let folder = folder("voxels");
+        let told = film.run(&folder, Signature::default, &Progress::default()).unwrap();
+        assert!(picture(&folder, 0) == first && picture(&folder, told.count - 1) == end);
+        assert!(end != plain && first != end);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
     #[test]
     fn frames_stand_at_both_ends_of_a_take_and_slow_motion_has_more_of_them() {
         let mut take = order(true);
@@ -335,20 +385,6 @@ mod tests {
     fn a_film_of_the_take_shows_its_moments_whatever_the_window_does_meanwhile() {
         let mut session = played();
         let film = session.film(&order(true)).unwrap();
-        let drawn = |session: &Session| {
-            let subject = session.subject(None).unwrap();
-            let mut renderer = Renderer::new(&subject.compute).unwrap();
-            let still = Still {
-                arena: &subject.arena,
-                bodies: &subject.bodies,
-                camera: subject.camera,
-                options: subject.options.clone(),
-                size: [96, 64],
-                seams: None,
-                overlay: None,
-            };
-            draw_with(&subject.compute, &mut renderer, &still, 1).unwrap()
-        };
         let sandbox = session.sandbox.as_mut().unwrap();
         let last = sandbox.timeline().len() - 1;
         let span = [0, last].map(|frame| sandbox.timeline().time(frame).unwrap());

@@ -1,8 +1,8 @@
 //! The figure file: panels by the options of `kintsugi render`.
 //!
-//! In: a file as TOML. Out: what the page is like, and for each panel the arguments of `render`, its caption and labels. The
-//! keys of a panel are the options in the grammar of that command, so a new option is a new key. Files are named relative to
-//! the figure file and lie below its folder, as for scenes.
+//! In: a file as TOML. Out: what the page is like, and for each panel the arguments of `render`, its caption and
+//! labels. The keys of a panel are the options in the grammar of that command, so a new option is a new key. Files are
+//! named relative to the figure file and lie below its folder, as for scenes.
 
 use std::{
     ffi::OsString,
@@ -504,6 +504,63 @@ mod tests {
         assert_eq!((made.camera, made.pixels.len()), (camera, 4 * 320 * 200));
         // 2 x 3 m x tan 0.3 on 200 pixels: a quarter of the width is 0.74 m.
         assert!(made.drawing.contains("<path") && made.drawing.contains(">50 cm</text>"), "{}", made.drawing);
+        // Where the figure file cannot be written, its scene does not stay behind.
+        let taken = folder.join("taken.toml");
+        std::fs::create_dir(&taken).unwrap();
+        let error = WindowFigure::of(&sandbox, camera, [320, 200]).write(&taken).unwrap_err();
+        assert!(error.contains("taken.toml") && !folder.join("taken-scene.toml").exists(), "{error}");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    /// Where the window shows the stress of the pinned blow, the figure does, too; of a blow that is not pinned a line
+    /// says that the figure has none.
+    #[test]
+    fn a_figure_of_the_window_has_the_stress_of_the_blow_that_it_shows() {
+        use crate::{
+            cli::{
+                progress::Reporter,
+                render::{Wanted, make},
+            },
+            compute::{Choice, Compute},
+            scene::{Arrived, Sandbox, Scene, Touching, WindowFigure},
+        };
+        let mut sandbox = Sandbox::new(Compute::open(Choice::Cpu).unwrap()).unwrap();
+        sandbox.open_scene(Scene::of_mesh("builtin:box", 4));
+        while sandbox.poll().unwrap() != Some(Arrived::Opened) {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let (low, high) = sandbox.bounds(None).unwrap();
+        let from = low.midpoint(high).with_y(high.y + 2.0);
+        let pick = sandbox.pick(from, Vec3::NEG_Y).unwrap();
+        let aim = sandbox.aim_at(&pick, Vec3::NEG_Y).unwrap();
+        let mut tuning = sandbox.tuning().clone();
+        tuning.view.touching = Touching::Stress;
+        tuning.view.color_by = "von-mises".parse().unwrap();
+        sandbox.tune("stress", tuning);
+        sandbox.set_aim(Some(aim));
+        let start = std::time::Instant::now();
+        while !sandbox.stress().is_some_and(|stress| stress.of_blow) {
+            assert!(start.elapsed().as_secs() < 120, "no stress comes");
+            sandbox.update_touching().unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let folder = std::env::temp_dir().join(format!("kintsugi-blow-figure-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("fig.toml");
+        let write = |sandbox: &Sandbox| {
+            let said = WindowFigure::of(sandbox, Camera::default(), [96, 64]).write(&file).unwrap();
+            (said, Figure::read(&file).unwrap().panels.remove(0))
+        };
+        let of_blow = |panel: &Panel| panel.options.iter().any(|word| word == "--stress-load=blow");
+        let (said, panel) = write(&sandbox);
+        assert!(said.contains("pin the impact") && !of_blow(&panel), "{said}");
+        sandbox.pin(aim);
+        let (said, panel) = write(&sandbox);
+        assert!(!said.contains("pin the impact") && of_blow(&panel), "{said}");
+        let args = panel.arguments(Some([96, 64]), "cpu").unwrap();
+        let wanted = Wanted { pixels: true, drawing: args.is_flat() };
+        assert_eq!(make(&args, wanted, &mut None, &Reporter::new(false)).unwrap().pixels.len(), 4 * 96 * 64);
         std::fs::remove_dir_all(folder).unwrap();
     }
 

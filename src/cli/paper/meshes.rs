@@ -1,12 +1,15 @@
 //! The meshes that the documents broke, told by what is in them.
 //!
-//! In: the folder of `--meshes`, the file of `--mesh`; the counts of a mesh that was read. Out: its file; the object that it is. A published
-//! figure stands beside ours only where the object measured is the document's. A name is no proof of that: a scene named
-//! after the bunny plays with a built-in statue where the bunny's file is missing.
+//! In: the folder of `--meshes`, the file of `--mesh`; the counts of a mesh that was read. Out: its file; the object
+//! that it is. A published figure stands beside ours only where the object measured is the document's. A name is no
+//! proof of that: a scene named after the bunny plays with a built-in statue where the bunny's file is missing.
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::CliError;
+use crate::{
+    cli::{CliError, input::about},
+    files::as_text,
+};
 
 /// A mesh of the Stanford 3D Scanning Repository. The documents name the objects and not the resolution; octrees of all
 /// of one object's resolutions differ by a fraction of a percent of their voxels.
@@ -76,8 +79,8 @@ impl Meshes {
     /// # Errors
     /// [`CliError::Input`] for a file that is no mesh.
     pub fn with_own(self, path: &Path, level: Option<u32>) -> Result<Self, CliError> {
-        crate::import::read(&path.to_string_lossy())
-            .map_err(|error| crate::cli::input::about(path, error))?;
+        let text = as_text(path).map_err(|why| about(path, why))?;
+        crate::import::read(text).map_err(|error| about(path, error))?;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         Ok(Self { own: Some(Own { path: path.to_owned(), name, level }), ..self })
     }
@@ -105,8 +108,8 @@ impl Meshes {
     /// [`CliError::Input`] for a file that is no mesh.
     pub fn object(&self, name: &str) -> Result<Option<&'static str>, CliError> {
         let Some(path) = self.find(name) else { return Ok(None) };
-        let read = crate::import::read(&path.to_string_lossy());
-        let mesh = read.map_err(|error| crate::cli::input::about(Path::new(name), error))?.mesh;
+        let text = as_text(&path).map_err(|why| about(&path, why))?;
+        let mesh = crate::import::read(text).map_err(|error| about(Path::new(name), error))?.mesh;
         Ok(object_of(mesh.positions.len(), mesh.triangles.len()))
     }
 }

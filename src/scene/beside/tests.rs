@@ -418,7 +418,10 @@ fn a_view_at_another_level_breaks_as_a_document_of_that_level_does() {
         settle(&mut sandbox);
         let told = broken(&sandbox.columns()[1]);
         let compared = (told.differing, told.counted_at);
-        assert!(compared.0.is_some_and(|[both, ..]| both > 0) && compared.1 == Some(level.min(5)), "{compared:?}");
+        assert!(
+            compared.0.is_some_and(|[both, ..]| both > 0) && compared.1 == Some(level.min(5)),
+            "{compared:?}"
+        );
 
         let record = sandbox.breaks().records().next_back().unwrap().1;
         let (pattern, grid) = (record.pattern.clone().unwrap(), record.grid.unwrap());
@@ -524,7 +527,7 @@ fn views_have_their_own_octrees_while_colours_mean_voxels() {
     });
     sandbox.show_beside(&[Way::Before]).unwrap();
     settle(&mut sandbox);
-    sandbox.update_touching().unwrap();
+    sandbox.finish_colors().unwrap();
     let (bodies, arena) = sandbox.beside_bodies(0).unwrap();
     let arena = arena.read().unwrap();
     let is_there =

@@ -1,8 +1,8 @@
 //! Copies of shapes for drawing, whose boundary voxels have the colours of a quantity that differs from voxel to voxel.
 //!
-//! In: bodies, and the shapes by which they are drawn. Out: a copy of each shape with other colours, and what these mean. A
-//! copy has the form of its shape, so that cores and passes draw it as any other. A mesh has no voxels on its surface: its copy
-//! is grey all over.
+//! In: bodies, and the shapes by which they are drawn. Out: the values of their leaves; then a copy of each shape with
+//! other colours, and what these mean. A copy has the form of its shape, so that cores and passes draw it as any
+//! other. A mesh has no voxels on its surface: its copy is grey all over.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,55 +14,104 @@ use rayon::prelude::*;
 
 use super::{
     Legend, NO_VALUE, Painter, Quantity, Scale,
-    field::BodyField,
+    field::BodyFields,
     quantity::{BodyPlace, Place, VoxelPlace},
 };
 use crate::{
-    fracture::Volume,
+    fracture::{Cancel, Volume},
     gpu::GpuError,
     render::RenderBody,
     shape::{Octree, PieceMesh, Shape, Side, SolidMesh},
     svo::{Arena, Forest, LeafColor, morton},
 };
 
+/// A shape with the values of its leaves, in their order; NaN without one.
+type Valued = (Arc<Shape>, Arc<[f64]>);
+
+/// The values that one quantity has in the leaves of shapes.
+pub(in crate::scene) struct LeafValues {
+    quantity: Quantity,
+    shapes: Vec<Valued>,
+    /// Where each shape stands among these, by its address, which stays its own while it is among them.
+    places: BTreeMap<usize, usize>,
+}
+
+impl LeafValues {
+    /// The values in the shapes by which bodies are drawn, each computed once. Those of shapes that are among the
+    /// `last` ones are taken from there. Cancelled work leaves shapes out.
+    pub fn new<'a>(
+        quantity: Quantity,
+        bodies: impl Iterator<Item = (BodyPlace<'a>, Vec<Arc<Shape>>)>,
+        fields: &BodyFields,
+        (last, cancel): (Option<&Self>, &Cancel),
+    ) -> Self {
+        let last = last.filter(|last| last.quantity == quantity);
+        let mut made = Self { quantity, shapes: Vec::new(), places: BTreeMap::new() };
+        for (place, shapes) in bodies {
+            for shape in shapes {
+                let address = Arc::as_ptr(&shape).addr();
+                if made.places.contains_key(&address) || cancel.check().is_err() {
+                    continue;
+                }
+                let known = last.and_then(|last| last.shapes.get(*last.places.get(&address)?));
+                let values = match known {
+                    Some((_, values)) => Arc::clone(values),
+                    None => values(quantity, &place, &shape, fields).into(),
+                };
+                made.places.insert(address, made.shapes.len());
+                made.shapes.push((shape, values));
+            }
+        }
+        made
+    }
+
+    /// All values that are numbers.
+    pub fn numbers(&self) -> impl Iterator<Item = f64> {
+        self.shapes.iter().flat_map(|(_, values)| values.iter().copied()).filter(|value| value.is_finite())
+    }
+
+    /// Copies of the shapes. Colours of numbers reach from the least value to the greatest of all shapes, unless the
+    /// scale says otherwise.
+    pub fn by_scale(self, scale: Scale) -> LeafColors {
+        let painter = Painter::new(self.quantity, scale, self.numbers());
+        self.in_colors(painter)
+    }
+
+    /// Copies of the shapes in given colours.
+    pub fn in_colors(self, painter: Painter) -> LeafColors {
+        let copies = copied(&painter, &self.shapes);
+        LeafColors { painter, values: self, copies }
+    }
+}
+
 /// Copies of shapes in the colours of one quantity.
 pub struct LeafColors {
     painter: Painter,
-    /// Shapes with their copies.
-    copies: Vec<(Arc<Shape>, Arc<Shape>)>,
-    /// Where each shape stands among these, by its address, which stays its own while the copy is there.
-    places: BTreeMap<usize, usize>,
+    values: LeafValues,
+    /// The copies of the shapes that have these values, in the same order.
+    copies: Vec<Arc<Shape>>,
 }
 
 /// The copy of a forest that is being coloured: the forest, the trees that are done, and the copy.
 type Coloured = (Arc<Forest>, BTreeSet<u32>, Forest);
 
 impl LeafColors {
-    /// Copies of the shapes by which bodies are drawn, each coloured once. Colours of numbers reach from the least value to the
-    /// greatest of all shapes, unless the scale says otherwise.
+    /// Copies of the shapes by which bodies are drawn, each coloured once; `fields` gets the fields of shapes that the
+    /// quantity needs. Colours of numbers reach from the least value to the greatest of all shapes, unless the scale
+    /// says otherwise.
     #[must_use]
     pub fn new<'a>(
         quantity: Quantity,
         scale: Scale,
+        fields: &BodyFields,
         bodies: impl Iterator<Item = (BodyPlace<'a>, Vec<Arc<Shape>>)>,
     ) -> Self {
-        let mut places = BTreeMap::new();
-        let mut valued: Vec<(Arc<Shape>, Vec<f64>)> = Vec::new();
-        for (place, shapes) in bodies {
-            for shape in shapes {
-                let address = Arc::as_ptr(&shape).addr();
-                if places.contains_key(&address) {
-                    continue;
-                }
-                places.insert(address, valued.len());
-                let values = values(quantity, &place, &shape);
-                valued.push((shape, values));
-            }
-        }
-        let all = valued.iter().flat_map(|(_, values)| values.iter().copied());
-        let painter = Painter::new(quantity, scale, all.filter(|value| value.is_finite()));
-        let copies = copied(&painter, valued);
-        Self { painter, copies, places }
+        LeafValues::new(quantity, bodies, fields, (None, Cancel::never())).by_scale(scale)
+    }
+
+    /// The values that the colours are of.
+    pub(in crate::scene) fn values(&self) -> &LeafValues {
+        &self.values
     }
 
     /// Puts the octrees of all copies on the backend.
@@ -70,16 +119,16 @@ impl LeafColors {
     /// # Errors
     /// [`GpuError`] where they do not fit.
     pub fn upload(&self, arena: &mut Arena) -> Result<(), GpuError> {
-        let octrees = self.copies.iter().filter_map(|(_, copy)| octree_of(copy));
+        let octrees = self.copies.iter().filter_map(|copy| octree_of(copy));
         octrees.map(|octree| arena.insert(&octree.forest)).try_for_each(|slot| slot.map(|_| ()))
     }
 
     /// The same body with the copy of its shape; as it is where there is none. Its inside shows no material.
     #[must_use]
     pub fn dressed(&self, body: RenderBody) -> RenderBody {
-        let place = self.places.get(&Arc::as_ptr(&body.shape).addr());
+        let place = self.values.places.get(&Arc::as_ptr(&body.shape).addr());
         match place.and_then(|place| self.copies.get(*place)) {
-            Some((_, copy)) => RenderBody { shape: Arc::clone(copy), interior: Volume::default(), ..body },
+            Some(copy) => RenderBody { shape: Arc::clone(copy), interior: Volume::default(), ..body },
             None => body,
         }
     }
@@ -97,9 +146,9 @@ fn octree_of(shape: &Shape) -> Option<&Octree> {
 }
 
 /// The value of each leaf of an octree, in their order; NaN without one. Nothing of another shape.
-fn values(quantity: Quantity, place: &BodyPlace<'_>, shape: &Arc<Shape>) -> Vec<f64> {
+fn values(quantity: Quantity, place: &BodyPlace<'_>, shape: &Arc<Shape>, fields: &BodyFields) -> Vec<f64> {
     let Some(octree) = octree_of(shape) else { return Vec::new() };
-    let field = Some(shape).filter(|_| quantity == Quantity::Field).and_then(BodyField::of);
+    let field = Some(shape).filter(|_| quantity == Quantity::Field).and_then(|shape| fields.of(shape));
     let body = BodyPlace { field: field.as_deref(), ..*place };
     let value = |leaf: usize| {
         let low = morton::decode(octree.forest.leaves.keys.at(leaf)).map(f64::from);
@@ -111,7 +160,7 @@ fn values(quantity: Quantity, place: &BodyPlace<'_>, shape: &Arc<Shape>) -> Vec<
 }
 
 /// The copies of shapes with the values of their leaves.
-fn copied(painter: &Painter, valued: Vec<(Arc<Shape>, Vec<f64>)>) -> Vec<(Arc<Shape>, Arc<Shape>)> {
+fn copied(painter: &Painter, valued: &[Valued]) -> Vec<Arc<Shape>> {
     let mut forests: Vec<Coloured> = Vec::new();
     let mut at: Vec<Option<usize>> = Vec::with_capacity(valued.len());
     // By forest and tree: the shapes, by their numbers, whose values differ.
@@ -142,7 +191,7 @@ fn copied(painter: &Painter, valued: Vec<(Arc<Shape>, Vec<f64>)>) -> Vec<(Arc<Sh
         at.push(Some(place));
         let Some((_, done, copy)) = forests.get_mut(place) else { continue };
         done.insert(octree.tree);
-        for (leaf, value) in octree.leaves().zip(values) {
+        for (leaf, value) in octree.leaves().zip(&**values) {
             let color = if value.is_finite() { painter.color(*value) } else { NO_VALUE };
             if let Some(word) = copy.leaves.colors.get_mut(leaf) {
                 // Of a crack's voxel both planes have its colour, and no material lies over it.
@@ -162,8 +211,7 @@ fn copied(painter: &Painter, valued: Vec<(Arc<Shape>, Vec<f64>)>) -> Vec<(Arc<Sh
             (None, None) => Arc::clone(shape),
         }
     };
-    let made: Vec<Arc<Shape>> = valued.iter().map(|(shape, _)| shape).zip(at).map(copy).collect();
-    valued.into_iter().map(|(shape, _)| shape).zip(made).collect()
+    valued.iter().map(|(shape, _)| shape).zip(at).map(copy).collect()
 }
 
 /// Whether two lists have the same numbers, bit for bit, since what has no value is no number.
@@ -194,8 +242,8 @@ mod tests {
         scene::{Key, SeedSet},
     };
 
-    /// Every leaf of every piece has the colour of the nearest seed's distance, which a search over all seeds finds; the pieces
-    /// keep their leaves, and what they were made of is as before.
+    /// Every leaf of every piece has the colour of the nearest seed's distance, which a search over all seeds finds;
+    /// the pieces keep their leaves, and what they were made of is as before.
     #[test]
     fn each_leaf_has_the_colour_of_its_own_value() {
         let pieces = Object::open("builtin:box", 4).unwrap().fracture(&Fracture::new().cells(6)).unwrap();
@@ -208,7 +256,8 @@ mod tests {
                 (place, vec![Arc::clone(&part.shape)])
             })
         };
-        let made = LeafColors::new(Quantity::SeedDistance, Scale::default(), bodies());
+        let made =
+            LeafColors::new(Quantity::SeedDistance, Scale::default(), &BodyFields::default(), bodies());
         let Some(Key::Numbers(range)) = made.legend().map(|legend| legend.key) else { panic!("no numbers") };
         let units = f64::from(1u32 << (14 - 4));
         let (mut least, mut most, mut leaves) = (f64::INFINITY, 0.0f64, 0);
@@ -252,7 +301,8 @@ mod tests {
                 let seeds = SeedSet { seeds, objects: &objects, impact: None, grid: None };
                 (BodyPlace { seeds: Some(seeds), ..BodyPlace::of(shape) }, vec![Arc::clone(shape)])
             });
-            let made = LeafColors::new(Quantity::SeedDistance, Scale::default(), bodies);
+            let made =
+                LeafColors::new(Quantity::SeedDistance, Scale::default(), &BodyFields::default(), bodies);
             let place = Standing { h: 1.0, origin: DVec3::ZERO };
             let [a, b] = [0, 1]
                 .map(|k: usize| made.dressed(place.body(Arc::clone(&shapes[k]), 0, glam::Vec3::ZERO)).shape);
@@ -261,13 +311,40 @@ mod tests {
         }
     }
 
+    /// Another scale gives other colours to the same values, which are not computed again; cancelled work computes
+    /// none.
+    #[test]
+    fn values_outlive_a_change_of_scale() {
+        let shape = Arc::clone(&Object::open("builtin:box", 4).unwrap().shape);
+        let fields = BodyFields::default();
+        let made = |last: Option<&LeafValues>, cancel: &Cancel| {
+            let bodies = std::iter::once((BodyPlace::of(&shape), vec![Arc::clone(&shape)]));
+            LeafValues::new(Quantity::Coverage, bodies, &fields, (last, cancel))
+        };
+        let first = made(None, Cancel::never()).by_scale(Scale::default());
+        let again = made(Some(first.values()), Cancel::never())
+            .by_scale(Scale { high: Some(9.0), ..Scale::default() });
+        assert!(Arc::ptr_eq(&first.values.shapes[0].1, &again.values.shapes[0].1));
+        let colors = |made: &LeafColors| made.copies[0].as_octree().unwrap().forest.leaves.colors.clone();
+        assert!(colors(&first) != colors(&again) && first.values.numbers().count() > 100);
+        let fresh = LeafColors::new(
+            Quantity::Coverage,
+            Scale { high: Some(9.0), ..Scale::default() },
+            &fields,
+            std::iter::once((BodyPlace::of(&shape), vec![Arc::clone(&shape)])),
+        );
+        assert!(colors(&again) == colors(&fresh), "as if computed anew");
+        assert!(made(None, &Cancel::after(0)).shapes.is_empty());
+    }
+
     #[test]
     fn a_mesh_is_grey_all_over_and_as_large_as_before() {
         let fracture = Fracture::by("box-cut").unwrap().cells(5);
         let pieces = Object::open("builtin:box", 4).unwrap().fracture(&fracture).unwrap();
         let shape = Arc::clone(&pieces.broken().steps[0].result.parts[0].shape);
         let bodies = [(BodyPlace::of(&shape), vec![Arc::clone(&shape)])];
-        let made = LeafColors::new(Quantity::Coverage, Scale::default(), bodies.into_iter());
+        let made =
+            LeafColors::new(Quantity::Coverage, Scale::default(), &BodyFields::default(), bodies.into_iter());
         let place = Standing { h: 1.0, origin: DVec3::ZERO };
         let body = made.dressed(place.body(Arc::clone(&shape), 0, glam::Vec3::ZERO));
         assert!(made.legend().is_none());

@@ -18,8 +18,9 @@ mod ticks;
 mod values;
 
 pub use choice::Coloring;
-pub use field::BodyField;
+pub use field::{BodyField, BodyFields};
 pub use leaves::LeafColors;
+pub(super) use leaves::LeafValues;
 pub use legend::{Key, Legend, MOST_ROWS};
 pub use map::{ColorMap, NO_VALUE};
 pub use plate::{Fill, Plate, Text};

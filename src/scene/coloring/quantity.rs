@@ -112,8 +112,8 @@ pub struct SeedSet<'a> {
     pub objects: &'a [u32],
     /// Point of the blow, leaf units.
     pub impact: Option<DVec3>,
-    /// Grid that seeds and blow are on, shape space, which voxels that stand in for a mesh need not share; `None`: the grid of
-    /// the voxels.
+    /// Grid that seeds and blow are on, shape space, which voxels that stand in for a mesh need not share; `None`: the
+    /// grid of the voxels.
     pub grid: Option<Grid>,
 }
 
@@ -139,8 +139,8 @@ pub struct Place<'a> {
 }
 
 kintsugi_core::table! {
-    /// What colours can mean beside the material. `--color-by`, `--slice`, scenes, panels and legends are made from this
-    /// table.
+    /// What colours can mean beside the material. `--color-by`, `--slice`, scenes, panels and legends are made from
+    /// this table.
     ///
     /// To add one: a [`QuantityEntry`], and a line here.
     pub enum Quantity: QuantityEntry {
@@ -353,8 +353,8 @@ static PHYSICS_LEVEL: QuantityEntry = QuantityEntry {
 static PAIR_LEVEL: QuantityEntry = QuantityEntry {
     name: "pair-level",
     label: "Contact level of pairs",
-    help: "The finest octree level at which the piece collides now with what it touches: its own, that of a pair, coarser far \
-           from the eye, finer where a piece is thin",
+    help: "The finest octree level at which the piece collides now with what it touches: its own, that of a pair, \
+           coarser far from the eye, finer where a piece is thin",
     of: |place| place.body.pair_level.map(f64::from),
     ..NUMBER
 };
@@ -362,8 +362,8 @@ static PAIR_LEVEL: QuantityEntry = QuantityEntry {
 static LABEL: QuantityEntry = QuantityEntry {
     name: "label",
     label: "Island label",
-    help: "Number of the connected part that the voxels of the piece were in the break that made it, by the union-find. Pieces \
-           that are meshes have none",
+    help: "Number of the connected part that the voxels of the piece were in the break that made it, by the \
+           union-find. Pieces that are meshes have none",
     kind: Kind::Category,
     of: |place| place.body.label.map(f64::from),
     ..NUMBER
@@ -373,8 +373,9 @@ static STRESS: QuantityEntry = QuantityEntry {
     name: "stress",
     label: "Stress, tension",
     unit: "Pa",
-    help: "Largest principal stress, 0 where everything is pressed together. A slice shows the stress of the cell that holds the \
-           voxel, the colour of a body is its greatest stress. In the window choose Physics, Show: stress; an aimed blow has 1 N",
+    help: "Largest principal stress, 0 where everything is pressed together. A slice shows the stress of the cell that \
+           holds the voxel, the colour of a body is its greatest stress. In the window choose Physics, Show: stress; \
+           an aimed blow has 1 N",
     of_stress: true,
     of: |place| stress(place).map(|figures| figures.tension),
     ..NUMBER
@@ -384,8 +385,9 @@ static VON_MISES: QuantityEntry = QuantityEntry {
     name: "von-mises",
     label: "Stress, von Mises",
     unit: "Pa",
-    help: "Equivalent stress of von Mises, which compression has, too. A slice shows the stress of the cell that holds the voxel, \
-           the colour of a body is its greatest stress. In the window choose Physics, Show: stress; an aimed blow has 1 N",
+    help: "Equivalent stress of von Mises, which compression has, too. A slice shows the stress of the cell that holds \
+           the voxel, the colour of a body is its greatest stress. In the window choose Physics, Show: stress; an \
+           aimed blow has 1 N",
     of_stress: true,
     of: |place| stress(place).map(|figures| figures.von_mises),
     ..NUMBER
@@ -458,8 +460,8 @@ static FIELD: QuantityEntry = QuantityEntry {
     name: "field",
     label: "Distance field",
     unit: "m",
-    help: "Signed distance of the voxel's centre from the surface of its piece, above 0 inside, by the distance field that the \
-           piece has by itself, with cells of level 5",
+    help: "Signed distance of the voxel's centre from the surface of its piece, above 0 inside, by the distance field \
+           that the piece has by itself, with cells of level 5",
     of_voxels: true,
     of: |place| {
         let depth = place.body.field?.at(place.voxel?.centre)?;

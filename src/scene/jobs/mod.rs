@@ -11,6 +11,7 @@ mod merging;
 mod opening;
 mod splitting;
 mod throwing;
+mod worker;
 
 pub(super) use adding::Adding;
 pub(super) use breaking::Breaking;
@@ -20,6 +21,7 @@ pub(super) use merging::{Ingredients, Merging, Union};
 pub(super) use opening::{Again, Opening, Ready};
 pub(super) use splitting::{Split, Splitting};
 pub(super) use throwing::Throwing;
+pub(super) use worker::Worker;
 
 /// All work in progress.
 #[derive(Default)]

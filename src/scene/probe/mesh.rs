@@ -1,15 +1,12 @@
 //! The place on a mesh that a probe was put on.
 //!
-//! In: a body that is a mesh, a point of its surface or inside. Out: fields of a probe beside those of the voxel that stands in
-//! for the place.
+//! In: a body that is a mesh, a point of its surface or inside. Out: fields of a probe beside those of the voxel that
+//! stands in for the place. The tree over the mesh's triangles finds the nearest one.
 
 use glam::DVec3;
 use serde::Serialize;
 
-use crate::{
-    geometry::triangle,
-    shape::{Shape, Side},
-};
+use crate::shape::{Shape, Side};
 
 /// A point that lies farther from the surface than this share of the longest side is on no triangle.
 const ON: f64 = 1e-5;
@@ -17,8 +14,8 @@ const ON: f64 = 1e-5;
 /// What a mesh has at a probed place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ProbeMesh {
-    /// Whether the voxel, its kind, node, Morton code, coverage and planes are of an octree that stands in for the surface:
-    /// always true.
+    /// Whether the voxel, its kind, node, Morton code, coverage and planes are of an octree that stands in for the
+    /// surface: always true.
     pub voxel_stands_in: bool,
     /// Mass of the piece, kg.
     pub mass_kg: f64,
@@ -48,20 +45,21 @@ impl ProbeMesh {
     /// What a shape has at a point (shape space, m); `None` of a shape that is no mesh.
     #[must_use]
     pub fn at(shape: &Shape, point: DVec3) -> Option<Self> {
-        let surface = shape.as_mesh()?.surface();
-        let far = surface.corners_of_triangles().map(|corners| triangle::distance(point, corners));
-        let nearest = far.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
-        let hit = nearest.filter(|(_, far)| *far <= ON * shape.longest_side_m()).map(|(index, _)| index);
-        let face = hit.and_then(|hit| surface.faces.get(hit));
+        let solid = shape.as_mesh()?;
+        let surface = solid.surface();
+        let nearest = solid.nearest_triangle(point).filter(|(far, _)| *far <= ON * shape.longest_side_m());
+        let hit = nearest.map(|(_, index)| index);
+        let face = hit.and_then(|hit| surface.faces.get(hit as usize));
         let normal = hit.and_then(|hit| {
-            let [a, b, c] = surface.corners_of_triangles().nth(hit)?;
+            let corners = surface.triangles.get(hit as usize)?;
+            let [a, b, c] = corners.map(|corner| surface.positions[corner as usize]);
             (b - a).cross(c - a).try_normalize()
         });
         Some(Self {
             voxel_stands_in: true,
             mass_kg: shape.mass().kg,
             volume_m3: shape.mass().volume_m3,
-            triangle: hit.map(|hit| hit as u32),
+            triangle: hit,
             face: face.map(|face| match face.side {
                 Side::Inside => ProbeFace::Crack,
                 Side::Outside { .. } => ProbeFace::Outside,

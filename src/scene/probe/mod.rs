@@ -11,6 +11,8 @@ mod pieces;
 mod tests;
 mod transition;
 
+use std::sync::Weak;
+
 use glam::{DVec3, Vec3};
 use serde::Serialize;
 
@@ -19,6 +21,7 @@ pub use mesh::{ProbeFace, ProbeMesh};
 use crate::{
     bodies::BodyId,
     scene::{BodyStress, StressLoad},
+    shape::Shape,
     svo::{Forest, Grid, Octant, morton, unpack_cut, unpack_normal},
 };
 
@@ -302,6 +305,8 @@ pub struct Probed {
     pub probe: Probe,
     /// Where it was probed, shape space, m.
     pub(in crate::scene) point: DVec3,
+    /// The shape that it was probed in.
+    pub(in crate::scene) shape: Weak<Shape>,
     /// Revision of the inside that was read back, and of the stress.
     pub(in crate::scene) revision: u64,
 }

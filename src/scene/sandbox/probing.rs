@@ -1,7 +1,9 @@
 //! The probe of the window: everything about the voxel under a click.
 //!
-//! In: a picked point. Out: a [`Probe`] that is kept until the next click, and made anew when the inside of the break has been read
-//! back, or other stress is shown.
+//! In: a picked point. Out: a [`Probe`] that is kept until the next click, and made anew when the inside of the break
+//! has been read back, or other stress is shown.
+
+use std::sync::{Arc, Weak};
 
 use glam::{DVec3, Vec3};
 
@@ -15,22 +17,23 @@ use crate::{
     svo::Octant,
 };
 
-/// How far along the ray from the picked point its voxel is looked for, voxels: a point in the face between two voxels belongs to
-/// the one behind.
+/// How far along the ray from the picked point its voxel is looked for, voxels: a point in the face between two voxels
+/// belongs to the one behind.
 const BEHIND: f64 = 1e-4;
 
 impl Sandbox {
-    /// Probes the voxel at a picked point, on a ray with that direction; of a mesh the voxel that stands in for the place. Returns
-    /// whether there is one: bodies without voxels have none.
+    /// Probes the voxel at a picked point, on a ray with that direction; of a mesh the voxel that stands in for the
+    /// place. Returns whether there is one: bodies without voxels have none.
     pub fn probe_at(&mut self, pick: &ScenePick, direction: Vec3) -> bool {
         self.probed = self.voxel_at(pick, direction.as_dvec3()).map(|voxel| {
             let body = self.stage.body(pick.body);
-            let point = body.map_or(DVec3::ZERO, |body| {
+            let (point, shape, mesh) = body.map_or((DVec3::ZERO, Weak::new(), None), |body| {
                 let shape = &body.def.shape;
-                shape.shape_from_local(local_from_world(&body.state, shape, pick.point))
+                let point = shape.shape_from_local(local_from_world(&body.state, shape, pick.point));
+                (point, Arc::downgrade(shape), ProbeMesh::at(shape, point))
             });
-            let probe = self.probe(pick.body, voxel, point);
-            Probed { body: pick.body, probe, point, revision: self.probe_revision() }
+            let probe = self.probe(pick.body, voxel, mesh);
+            Probed { body: pick.body, probe, point, shape, revision: self.probe_revision() }
         });
         self.probed.is_some()
     }
@@ -46,7 +49,8 @@ impl Sandbox {
         self.probed = None;
     }
 
-    /// Corners of the probed voxel where its body is drawn, world space; bits 0, 1, 2 of a corner's number are its x, y, z.
+    /// Corners of the probed voxel where its body is drawn, world space; bits 0, 1, 2 of a corner's number are its x,
+    /// y, z.
     #[must_use]
     pub fn probed_corners(&self) -> Option<[Vec3; 8]> {
         let probed = self.probed()?;
@@ -66,15 +70,19 @@ impl Sandbox {
         self.looking.revision() + self.stress.revision()
     }
 
-    /// Makes the probe anew if the inside of its break has been read back since, or if other stress is shown.
+    /// Makes the probe anew if the inside of its break has been read back since, or if other stress is shown. What it
+    /// says of the mesh stays while the body has the same shape.
     pub(super) fn refresh_probe(&mut self) {
         let revision = self.probe_revision();
-        let Some(Probed { body, probe, point, revision: made_at }) = &self.probed else { return };
-        if *made_at == revision || self.stage.body(*body).is_none() {
-            return;
-        }
-        let (body, voxel, point) = (*body, probe.voxel, *point);
-        self.probed = Some(Probed { body, probe: self.probe(body, voxel, point), point, revision });
+        let Some(probed) = self.probed.as_ref().filter(|probed| probed.revision != revision) else { return };
+        let (id, voxel, point) = (probed.body, probed.probe.voxel, probed.point);
+        let Some(shape) = self.stage.body(id).map(|body| &body.def.shape) else { return };
+        let mesh = match std::ptr::eq(probed.shape.as_ptr(), Arc::as_ptr(shape)) {
+            true => probed.probe.mesh.clone(),
+            false => ProbeMesh::at(shape, point),
+        };
+        let shape = Arc::downgrade(shape);
+        self.probed = Some(Probed { body: id, probe: self.probe(id, voxel, mesh), point, shape, revision });
     }
 
     fn voxel_at(&self, pick: &ScenePick, direction: DVec3) -> Option<[u32; 3]> {
@@ -93,12 +101,12 @@ impl Sandbox {
         cell.filter(is_solid).or(pick.cell)
     }
 
-    /// What is known of a voxel of a body, and of a point (shape space, m) of one that is a mesh.
-    fn probe(&mut self, id: BodyId, voxel: [u32; 3], point: DVec3) -> Probe {
+    /// What is known of a voxel of a body, with what a mesh has at the place.
+    fn probe(&mut self, id: BodyId, voxel: [u32; 3], mesh: Option<ProbeMesh>) -> Probe {
         let Some(body) = self.stage.body(id) else { return Probe::default() };
         let octree = body.def.octree();
         let mut probe = Probe::of_leafs(&octree.forest, octree.tree, voxel).with_grid(&octree.grid);
-        probe.mesh = ProbeMesh::at(&body.def.shape, point);
+        probe.mesh = mesh;
         let info = self.stage.info_or_whole(id);
         let record = info.origin.and_then(|origin| Some((self.breaks.get(origin.record)?, origin)));
         let pinned = self.document.tuning().pin.as_ref().filter(|pin| pin.aim.body == id);
@@ -141,8 +149,8 @@ mod tests {
         scene::{Arrived, LabelView, Scene, sandbox::testing::until},
     };
 
-    /// A click on a piece that is a mesh says what there is: its cell, mass, triangle and normal, found by a search, and the voxel
-    /// that stands in.
+    /// A click on a piece that is a mesh says what there is: its cell, mass, triangle and normal, found by a search,
+    /// and the voxel that stands in.
     #[test]
     fn a_click_on_a_mesh_probes_its_surface() {
         let mut sandbox = Sandbox::new(Compute::open(Choice::Cpu).unwrap()).unwrap();
@@ -176,6 +184,12 @@ mod tests {
         assert!(probe.cell.is_some() && probe.label.is_none());
         assert_eq!(probe.morton, crate::svo::morton::encode(probe.voxel));
         assert!(probe.to_json().contains("\"voxel_stands_in\": true"));
+        // No other triangle is nearer than the one that the tree finds.
+        let far = |k: usize| {
+            crate::geometry::triangle::distance(at, surface.corners_of_triangles().nth(k).unwrap())
+        };
+        let nearest = (0..surface.triangles.len()).min_by(|a, b| far(*a).total_cmp(&far(*b)));
+        assert_eq!(mesh.triangle.map(|index| index as usize), nearest);
     }
 
     #[test]

@@ -1,9 +1,6 @@
 //! Displays: bodies for the renderer, the preview of the aimed blow, internals of fractures, contacts.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Arc, PoisonError},
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use glam::{DVec3, Vec3};
 
@@ -13,12 +10,14 @@ use crate::{
     gpu::GpuError,
     render::{BodySeams, Clips, Overlay, RenderBody, RenderOptions},
     scene::{
-        Aim, Coloring, LeafColors, Legend, LookingReport, Pin, PreviewMode, PreviewReport, ScenePick, Shot,
-        ShotLook, StepFigures, Touching, Tuning,
+        Aim, BreakLog, Legend, LookingReport, Pin, PreviewMode, PreviewReport, Quantity, ScenePick, ShotLook,
+        StepFigures, Touching, Tuning,
+        body_stress::Stresses,
         coloring::BodyColors,
         document::Document,
+        field_view::FieldView,
         looking,
-        preview::{Request, Scenery, Stroke, Target},
+        preview::{Preview, Request, Scenery, Stroke, Target},
         slices::{SliceScene, clips},
         stage::{Appearance, Stage},
     },
@@ -35,6 +34,28 @@ fn target<'a>(stage: &'a Stage, document: &Document, body: BodyId) -> Option<Tar
     Some(Target { body: stage.body(body)?, intact, params })
 }
 
+/// What slices are drawn from. No method, which would borrow all of the sandbox.
+fn slice_scene<'a>(
+    document: &'a Document,
+    stage: &'a Stage,
+    (breaks, stresses): (&'a BreakLog, &'a Stresses),
+    fields: &'a FieldView,
+    preview: &'a Preview,
+) -> SliceScene<'a> {
+    let tuning = document.tuning();
+    let pinned = tuning.pin.as_ref().zip(preview.pinned_cells());
+    SliceScene {
+        stage,
+        breaks,
+        stresses,
+        fields,
+        explode: tuning.view.explode,
+        slices: &tuning.slices,
+        scale: tuning.view.scale,
+        pinned: pinned.map(|(pin, cells)| (&pin.aim, cells)),
+    }
+}
+
 impl Sandbox {
     pub(super) fn look(&self) -> Appearance {
         Appearance {
@@ -46,10 +67,10 @@ impl Sandbox {
         }
     }
 
-    /// Colours of bodies where these mean a quantity.
+    /// Colours of bodies where these mean a quantity of whole bodies: voxels have theirs in copies of the shapes.
     fn body_colors(&self) -> Option<BodyColors> {
         let view = &self.document.tuning().view;
-        let Coloring::Value(quantity) = view.color_by else { return None };
+        let quantity = view.color_by.quantity().filter(|quantity| !quantity.of_voxels)?;
         Some(BodyColors::new(quantity, view.scale, &self.stage, (&self.breaks, self.stress.known())))
     }
 
@@ -76,39 +97,17 @@ impl Sandbox {
         if self.document.tuning().slices.is_empty() {
             return below;
         }
-        let (made, _) = self.slice_scene().draw(below.as_deref());
+        let logs = (&self.breaks, self.stress.known());
+        let scene = slice_scene(&self.document, &self.stage, logs, &self.fields, &self.preview);
+        let (made, _) = scene.draw(below.as_deref());
         Some(Arc::new(made))
     }
 
-    fn slice_scene(&self) -> SliceScene<'_> {
-        let tuning = self.document.tuning();
-        let pinned = tuning.pin.as_ref().zip(self.preview.pinned_cells());
-        SliceScene {
-            stage: &self.stage,
-            breaks: &self.breaks,
-            stresses: self.stress.known(),
-            explode: tuning.view.explode,
-            slices: &tuning.slices,
-            scale: tuning.view.scale,
-            pinned: pinned.map(|(pin, cells)| (&pin.aim, cells)),
-        }
-    }
-
-    /// What the colours and the slices of a shot show.
+    /// What the colours and the slices of a shot show, without colours until a worker prepares these.
     #[must_use]
-    pub fn shot_look(&self, shot: &Shot) -> ShotLook {
+    pub fn shot_look(&self) -> ShotLook {
         let tuning = self.document.tuning();
-        let look = ShotLook::new(shot, &tuning.view, &tuning.slices, (&self.breaks, self.stress.known()));
-        let upload = |leaves: &LeafColors| {
-            leaves.upload(&mut self.stage.arena().write().unwrap_or_else(PoisonError::into_inner))
-        };
-        match look.leaves().map_or(Ok(()), upload) {
-            Ok(()) => look,
-            Err(error) => {
-                tracing::warn!("voxels keep their own colours in the film: {error}");
-                look.without_leaves()
-            }
-        }
+        ShotLook::new(&tuning.view, &tuning.slices, (&self.breaks, self.stress.known()))
     }
 
     /// Planes that cut the picture open now.
@@ -184,8 +183,8 @@ impl Sandbox {
         self.stage.longest_side(id)
     }
 
-    /// Options of pictures of the scene: colours, floor, light and lens as the panels have them, and lines between pieces a
-    /// pixel of the window wide.
+    /// Options of pictures of the scene: colours, floor, light and lens as the panels have them, and lines between
+    /// pieces a pixel of the window wide.
     #[must_use]
     pub fn picture_options(&self) -> RenderOptions {
         let view = &self.document.tuning().view;
@@ -339,8 +338,8 @@ impl Sandbox {
         self.paint(Stroke::Invert)
     }
 
-    /// Makes the cells of the pinned impact stay where the stress on display pulls little, so that the break ends where the
-    /// stress does. Returns how many cells stay and how many there are.
+    /// Makes the cells of the pinned impact stay where the stress on display pulls little, so that the break ends where
+    /// the stress does. Returns how many cells stay and how many there are.
     ///
     /// # Errors
     /// What is missing, in a sentence.
@@ -417,9 +416,34 @@ impl Sandbox {
         self.looking.report()
     }
 
-    /// Updates the drawing of contacts, debris, dabs and another take. In an exploded view there are none of contacts, debris and
-    /// dabs, because they would not lie on the
-    /// bodies.
+    /// Has workers make the colours of voxels, and the distance fields that slices show, where these are missing; or
+    /// makes them itself if it `waits`. Shows what workers have made.
+    fn update_colors(&mut self, waits: bool) -> Result<(), GpuError> {
+        let tuning = self.document.tuning();
+        let shows_fields = tuning.slices.iter().any(|slice| slice.show == Some(Quantity::Field));
+        self.fields.update(shows_fields, &self.stage, waits);
+        let shown = (tuning.view.color_by.quantity(), tuning.view.scale);
+        let read = ((&self.breaks, self.stress.known()), self.fields.fields());
+        self.leaves.update(shown, &self.stage, read, waits)
+    }
+
+    /// Makes the colours of voxels, and the distance fields that slices show, and waits for them, so that pictures have
+    /// them.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn finish_colors(&mut self) -> Result<(), GpuError> {
+        self.update_colors(true)
+    }
+
+    /// Whether workers make colours of voxels or distance fields, which the next [`Sandbox::update_touching`] shows.
+    #[must_use]
+    pub fn is_coloring(&self) -> bool {
+        self.leaves.is_busy() || self.fields.is_busy()
+    }
+
+    /// Updates the drawing of contacts, debris, dabs, another take, slices, and the colours of voxels. In an exploded
+    /// view there are none of contacts, debris and dabs, because they would not lie on the bodies.
     ///
     /// # Errors
     /// [`GpuError`].
@@ -435,8 +459,7 @@ impl Sandbox {
         let aim = self.preview.aim().map(|aim| (aim.body, aim.impact()));
         self.stress.update(mode, aim, &self.document, &self.stage);
         self.touched.update(mode, (&mut self.stage, &self.stress), marks, inside)?;
-        let shown = (view.color_by.quantity(), view.scale);
-        self.leaves.update(shown, &self.stage, (&self.breaks, self.stress.known()))?;
+        self.update_colors(false)?;
         self.refresh_probe();
         self.update_debris();
         let below = self.debris_view.overlay().or(self.touched.overlay()).or(self.looking.overlay());
@@ -454,18 +477,8 @@ impl Sandbox {
         self.difference_view.update(differing, (below, revision));
         let below = self.difference_view.overlay().map_or(below, |overlay| Some(&**overlay));
         let revision = revision + self.difference_view.revision();
-        let tuning = self.document.tuning();
-        let pinned = tuning.pin.as_ref().zip(self.preview.pinned_cells());
-        // Not by `slice_scene`, which would borrow all of the sandbox.
-        let scene = SliceScene {
-            stage: &self.stage,
-            breaks: &self.breaks,
-            stresses: self.stress.known(),
-            explode: tuning.view.explode,
-            slices: &tuning.slices,
-            scale: tuning.view.scale,
-            pinned: pinned.map(|(pin, cells)| (&pin.aim, cells)),
-        };
+        let logs = (&self.breaks, self.stress.known());
+        let scene = slice_scene(&self.document, &self.stage, logs, &self.fields, &self.preview);
         self.slices.update(&scene, (below, revision + self.stress.revision()));
         Ok(())
     }
@@ -504,7 +517,7 @@ impl Sandbox {
         above.or(self.touched.overlay()).or(self.looking.overlay())
     }
 
-    /// Changes whenever that overlay changes.
+    /// Changes whenever that overlay or the colours of voxels change.
     #[must_use]
     pub fn looking_revision(&self) -> u64 {
         let below = self.looking.revision() + self.touched.revision() + self.debris_view.revision();
@@ -513,5 +526,6 @@ impl Sandbox {
             + self.ghost.revision()
             + self.difference_view.revision()
             + self.slices.revision()
+            + self.leaves.revision()
     }
 }

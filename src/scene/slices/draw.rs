@@ -1,8 +1,8 @@
-//! Draws slices: octants of octrees and cross-sections of meshes in the colours of a quantity, edges of octants, and outlines of
-//! surfaces.
+//! Draws slices: octants of octrees and cross-sections of meshes in the colours of a quantity, edges of octants, and
+//! outlines of surfaces.
 //!
-//! In: slices, bodies where they are drawn. Out: an overlay on top of another, and legends. It is made anew only if something
-//! that it depends on has changed.
+//! In: slices, bodies where they are drawn, the distance fields of these. Out: an overlay on top of another, and
+//! legends. It is made anew only if something that it depends on has changed.
 
 use std::sync::Arc;
 
@@ -20,9 +20,10 @@ use crate::{
         Aim, BodyStress, BreakLog, Cells,
         body_stress::Stresses,
         coloring::{
-            BodyField, BodyPlace, Legend, Painter, Place, Pressing, Quantity, Scale, SeedSet, VoxelPlace,
-            body_place,
+            BodyField, BodyFields, BodyPlace, Legend, Painter, Place, Pressing, Quantity, Scale, SeedSet,
+            VoxelPlace, body_place,
         },
+        field_view::FieldView,
         stage::{Stage, drawn_parts},
     },
     shape::Shape,
@@ -35,6 +36,9 @@ const EDGE: [u8; 4] = [20, 22, 26, 150];
 const EDGE_WIDTH: f32 = 0.7;
 /// Colour of the outline in which a plane cuts a surface.
 const OUTLINE: [u8; 4] = [20, 22, 26, 255];
+
+/// The field of a shape, where there is one.
+type FieldOf<'a> = &'a (dyn Fn(&Arc<Shape>) -> Option<Arc<BodyField>> + Sync);
 
 /// A body that slices cut.
 pub struct Sliced<'a> {
@@ -49,6 +53,8 @@ pub(in crate::scene) struct SliceScene<'a> {
     pub stage: &'a Stage,
     pub breaks: &'a BreakLog,
     pub stresses: &'a Stresses,
+    /// Nothing is drawn of a body whose field a slice shows and that is not there.
+    pub fields: &'a FieldView,
     pub explode: f64,
     pub slices: &'a [Slice],
     pub scale: Scale,
@@ -59,7 +65,9 @@ pub(in crate::scene) struct SliceScene<'a> {
 impl SliceScene<'_> {
     /// The slices on top of an overlay, and what their colours mean.
     pub fn draw(&self, below: Option<&Overlay>) -> (Overlay, Vec<Legend>) {
-        draw_slices(&self.bodies(), self.slices, (self.scale, self.stage.time()), below)
+        let fields = self.fields.fields();
+        let known = |shape: &Arc<Shape>| fields.known(shape);
+        draw(&self.bodies(), self.slices, (self.scale, self.stage.time()), &known, below)
     }
 
     /// The visible bodies. Their contacts are looked up if a slice shows a quantity of these.
@@ -96,6 +104,7 @@ struct Drawn {
     scale: Scale,
     explode: f64,
     stage: u64,
+    fields: u64,
     pinned: Option<(Aim, Vec<[i32; 3]>)>,
     below: u64,
 }
@@ -125,8 +134,8 @@ impl SliceView {
         self.revision
     }
 
-    /// Updates the overlay, on top of the overlay `below` with its revision, of which nothing is drawn beyond the planes that
-    /// open bodies.
+    /// Updates the overlay, on top of the overlay `below` with its revision, of which nothing is drawn beyond the
+    /// planes that open bodies.
     pub fn update(&mut self, of: &SliceScene<'_>, below: (Option<&Overlay>, u64)) {
         if of.slices.is_empty() {
             self.drawn = None;
@@ -139,6 +148,7 @@ impl SliceView {
             scale: of.scale,
             explode: of.explode,
             stage: of.stage.revision(),
+            fields: of.fields.revision(),
             pinned: of.pinned.map(|(aim, cells)| (*aim, cells.pattern.seeds.clone())),
             below: below.1,
         };
@@ -157,13 +167,25 @@ pub(in crate::scene) fn clips(slices: &[Slice], time: f64) -> Clips {
     Clips::new(slices.iter().filter_map(|slice| slice.clip(time)))
 }
 
-/// The slices at a time (s of the scene), on top of an overlay, of which nothing is drawn beyond the planes that open bodies; and
-/// what the colours mean.
+/// The slices at a time (s of the scene), on top of an overlay, of which nothing is drawn beyond the planes that open
+/// bodies; and what the colours mean. Fields of shapes that slices show are made where `fields` has none, which may
+/// take long.
 #[must_use]
 pub fn draw_slices(
     bodies: &[Sliced<'_>],
     slices: &[Slice],
+    of: (Scale, f64),
+    fields: &BodyFields,
+    below: Option<&Overlay>,
+) -> (Overlay, Vec<Legend>) {
+    draw(bodies, slices, of, &|shape: &Arc<Shape>| fields.of(shape), below)
+}
+
+fn draw(
+    bodies: &[Sliced<'_>],
+    slices: &[Slice],
     (scale, time): (Scale, f64),
+    field: FieldOf<'_>,
     below: Option<&Overlay>,
 ) -> (Overlay, Vec<Legend>) {
     let clips = clips(slices, time);
@@ -175,7 +197,7 @@ pub fn draw_slices(
             .flat_map(|slice| {
                 let others = slices.iter().filter(|other| *other != slice);
                 let beyond = Clips::new(others.filter_map(|other| other.clip(time)));
-                cuts_of(bodies, slice, time, beyond)
+                cuts_of(bodies, slice, time, (beyond, field))
             })
             .collect();
         if let Some(quantity) = show {
@@ -216,7 +238,12 @@ struct Cut {
 }
 
 /// The slice through every octree and mesh.
-fn cuts_of(bodies: &[Sliced<'_>], slice: &Slice, time: f64, beyond: Clips) -> Vec<Cut> {
+fn cuts_of(
+    bodies: &[Sliced<'_>],
+    slice: &Slice,
+    time: f64,
+    (beyond, field): (Clips, FieldOf<'_>),
+) -> Vec<Cut> {
     if slice.show.is_none() && !slice.lines {
         return Vec::new();
     }
@@ -228,9 +255,10 @@ fn cuts_of(bodies: &[Sliced<'_>], slice: &Slice, time: f64, beyond: Clips) -> Ve
             let plane = in_grid(slice, time, &world_from_grid);
             let octants = match shape.as_mesh() {
                 Some(_) => Vec::new(),
-                None => values(shape, &plane, slice.show, place),
+                None => values(shape, &plane, slice.show, place, field),
             };
-            let faces = slice.show.map_or_else(Vec::new, |show| cross_section(shape, &plane, show, place));
+            let filled = |show: Quantity| cross_section(shape, &plane, show, place, field);
+            let faces = slice.show.map_or_else(Vec::new, filled);
             if !octants.is_empty() || !faces.is_empty() {
                 let voxel = world_from_grid.x_axis.length() as f32;
                 cuts.push(Cut { world_from_grid, plane, octants, faces, beyond, lines: slice.lines, voxel });
@@ -250,29 +278,35 @@ fn in_grid(slice: &Slice, time: f64, world_from_grid: &DMat4) -> Plane {
     Plane { normal: grid_normal.normalize_or(DVec3::Z), at }
 }
 
-/// The cross-section of a mesh in a quantity's values: in that of the body, or in those of the voxels that stand in for it.
-/// Nothing of another shape.
-fn cross_section(shape: &Arc<Shape>, plane: &Plane, quantity: Quantity, body: &BodyPlace<'_>) -> Vec<Face> {
+/// The cross-section of a mesh in a quantity's values: in that of the body, or in those of the voxels that stand in
+/// for it. Nothing of another shape.
+fn cross_section(
+    shape: &Arc<Shape>,
+    plane: &Plane,
+    quantity: Quantity,
+    body: &BodyPlace<'_>,
+    field: FieldOf<'_>,
+) -> Vec<Face> {
     let Some(solid) = shape.as_mesh() else { return Vec::new() };
     let filling = match quantity.varies_in(body) && solid.voxels().is_some() {
-        true => Filling::Octants(values(shape, plane, Some(quantity), body)),
+        true => Filling::Octants(values(shape, plane, Some(quantity), body, field)),
         false => Filling::Flat((quantity.of)(&Place { body, voxel: None })),
     };
     faces(solid, plane, &filling)
 }
 
-/// The octants in a plane with their values; none of a shape without voxels.
+/// The octants in a plane with their values; none of a shape without voxels, or whose field is shown and not there.
 fn values(
     shape: &Arc<Shape>,
     plane: &Plane,
     quantity: Option<Quantity>,
     body: &BodyPlace<'_>,
+    field: FieldOf<'_>,
 ) -> Vec<(CutOctant, Option<f64>)> {
     let Some(octree) = shape.as_octree() else { return Vec::new() };
-    let field = quantity.filter(|quantity| *quantity == Quantity::Field).and_then(|_| BodyField::of(shape));
-    let body = &BodyPlace { field: field.as_deref(), ..*body };
+    let shows_field = quantity == Some(Quantity::Field);
     // What changes within octants.
-    let by_place = field.is_some() || quantity.is_some_and(|q| q.of_seeds && body.seeds.is_some());
+    let by_place = shows_field || quantity.is_some_and(|q| q.of_seeds && body.seeds.is_some());
     let stress = body.stress.filter(|_| quantity.is_some_and(|quantity| quantity.of_stress));
     // Quantities of whole octants are shown as these are.
     let largest = match stress {
@@ -282,6 +316,12 @@ fn values(
     };
     let mut octants = Vec::new();
     section(&octree.forest, octree.tree, plane, largest, &mut |octant| octants.push(octant));
+    // Only where the plane meets the body, since a field may have to be made.
+    let field = if shows_field && !octants.is_empty() { field(shape) } else { None };
+    if shows_field && field.is_none() {
+        return Vec::new();
+    }
+    let body = &BodyPlace { field: field.as_deref(), ..*body };
     let value = |octant: &CutOctant| {
         let low = DVec3::from(octant.low.map(f64::from));
         let centre = low + 0.5 * f64::from(octant.size);
@@ -360,13 +400,15 @@ fn add_polygon(triangles: &mut Vec<Triangle>, corners: &[Vec3], [r, g, b]: [u8; 
     triangles.extend(rest.windows(2).map(|pair| Triangle { a: *first, color, b: pair[0], c: pair[1] }));
 }
 
-/// The lines in which a slice cuts surfaces.
+/// The lines in which a slice cuts surfaces, whose trees find the triangles that it cuts.
 fn outlines(bodies: &[Sliced<'_>], slice: &Slice, time: f64, clips: &Clips, made: &mut Overlay) {
     let (normal, at) = (slice.unit(), slice.at_time(time));
     for (shape, world_from_local) in bodies.iter().flat_map(|body| &body.parts) {
         let Some(solid) = shape.as_mesh() else { continue };
-        let world_from_tree = world_from_local.as_dmat4() * solid.local_from_tree();
-        for triangle in &solid.tree().triangles {
+        let world_from_local = world_from_local.as_dmat4();
+        let world_from_tree = world_from_local * solid.local_from_tree();
+        let plane = in_grid(slice, time, &world_from_local);
+        solid.cut_by(plane.normal, plane.at, |triangle| {
             let corners = [triangle.a, triangle.b, triangle.c]
                 .map(|p| world_from_tree.transform_point3(Vec3::from(p).as_dvec3()));
             let heights = corners.map(|p| normal.dot(p) - at);
@@ -380,6 +422,6 @@ fn outlines(bodies: &[Sliced<'_>], slice: &Slice, time: f64, clips: &Clips, made
             {
                 made.lines.push(Line { start, color: OUTLINE, end, width: 1.2 });
             }
-        }
+        });
     }
 }

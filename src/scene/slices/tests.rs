@@ -31,6 +31,7 @@ fn slice(sandbox: &mut Sandbox, slices: Vec<Slice>) {
     let mut tuning = sandbox.tuning().clone();
     tuning.slices = slices;
     sandbox.tune("slices", tuning);
+    sandbox.finish_colors().unwrap();
     sandbox.update_touching().unwrap();
 }
 
@@ -71,7 +72,8 @@ fn a_ray_meets_the_body_where_the_slice_opens_it() {
     assert!(sandbox.pick(across, Vec3::X).is_none());
 }
 
-/// Every triangle of a slice by cells has the colour of the seed that a search over all seeds finds nearest to its octant.
+/// Every triangle of a slice by cells has the colour of the seed that a search over all seeds finds nearest to its
+/// octant.
 #[test]
 fn a_slice_by_cells_shows_the_nearest_seeds() {
     let mut sandbox = opened("builtin:box", 5);
@@ -140,8 +142,8 @@ fn von_mises(cells: &[(DVec3, f64)], edge: f64, point: DVec3) -> f64 {
     *stress
 }
 
-/// Every triangle of a slice across z has the colour of the stress of the cell in which it lies, and the legend has the least and
-/// the greatest of these. Returns how many colours there are.
+/// Every triangle of a slice across z has the colour of the stress of the cell in which it lies, and the legend has
+/// the least and the greatest of these. Returns how many colours there are.
 fn shows_stress(sandbox: &Sandbox, solution: &Solution) -> usize {
     let legends = sandbox.legends();
     let [Legend { title, unit, key: Key::Numbers(range) }] = &legends[..] else { panic!("{legends:?}") };
@@ -164,7 +166,8 @@ fn shows_stress(sandbox: &Sandbox, solution: &Solution) -> usize {
     colors.len()
 }
 
-/// The window's stress of the weight, and the command's. Level 6 has voxels finer than the cells, and octants larger than these.
+/// The window's stress of the weight, and the command's. Level 6 has voxels finer than the cells, and octants larger
+/// than these.
 #[test]
 fn a_slice_shows_the_stress_where_there_is_one() {
     let mut sandbox = opened("builtin:box", 6);
@@ -346,6 +349,7 @@ fn bodies_are_drawn_by_copies_while_colours_mean_their_voxels() {
     let mut tuning = sandbox.tuning().clone();
     tuning.view.color_by = Coloring::Value(Quantity::Coverage);
     sandbox.tune("colours", tuning.clone());
+    sandbox.finish_colors().unwrap();
     sandbox.update_touching().unwrap();
     assert_eq!(sandbox.picture_options().color_by, ColorBy::Material);
     let Key::Numbers(range) = sandbox.legends().remove(0).key else { panic!("coverage is a number") };
@@ -366,6 +370,90 @@ fn bodies_are_drawn_by_copies_while_colours_mean_their_voxels() {
     sandbox.tune("colours", tuning);
     sandbox.update_touching().unwrap();
     assert!(Arc::ptr_eq(&sandbox.render_bodies(None)[0].shape, &sandbox.bodies()[0].def.shape));
+}
+
+/// Waits for the workers that make colours, as the window does from frame to frame.
+fn settle(sandbox: &mut Sandbox) {
+    let start = std::time::Instant::now();
+    sandbox.update_touching().unwrap();
+    while sandbox.is_coloring() {
+        assert!(start.elapsed().as_secs() < 120, "no colours come");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        sandbox.update_touching().unwrap();
+    }
+}
+
+/// A worker makes the same copies and legends as are made by waiting, after a break and after a change of scale, and
+/// the old ones stay until then.
+#[test]
+fn a_worker_makes_the_colours_that_are_made_by_waiting() {
+    let colors = |sandbox: &Sandbox| -> Vec<Vec<[u8; 3]>> {
+        let of = |drawn: &crate::render::RenderBody| -> Vec<[u8; 3]> {
+            let octree = drawn.shape.as_octree().unwrap();
+            octree.leaves().map(|leaf| octree.forest.leaves.colors[leaf].rgb()).collect()
+        };
+        sandbox.render_bodies(None).iter().map(of).collect()
+    };
+    let shown = |by_worker: bool| {
+        let mut sandbox = opened("builtin:box", 5);
+        let finish = |sandbox: &mut Sandbox| match by_worker {
+            true => settle(sandbox),
+            false => sandbox.finish_colors().unwrap(),
+        };
+        let mut tuning = sandbox.tuning().clone();
+        tuning.view.color_by = Coloring::Value(Quantity::SeedDistance);
+        sandbox.tune("colours", tuning.clone());
+        finish(&mut sandbox);
+        let body = sandbox.bodies()[0].id;
+        sandbox.break_at(body, sandbox.bodies()[0].state.position, DVec3::NEG_Y);
+        until(&mut sandbox, Arrived::Broke);
+        finish(&mut sandbox);
+        let broken = (colors(&sandbox), sandbox.legends());
+        let revision = sandbox.looking_revision();
+        tuning.view.scale.high = Some(0.01);
+        sandbox.tune("colours", tuning);
+        if by_worker {
+            sandbox.update_touching().unwrap();
+            if sandbox.is_coloring() {
+                assert!((colors(&sandbox), sandbox.legends()) == broken, "the old colours stay until then");
+            }
+        }
+        finish(&mut sandbox);
+        assert!(sandbox.looking_revision() > revision, "the picture is drawn again");
+        let scaled = (colors(&sandbox), sandbox.legends());
+        assert!(!sandbox.is_coloring() && broken != scaled && !broken.1.is_empty());
+        (broken, scaled)
+    };
+    assert!(shown(true) == shown(false));
+}
+
+/// A slice by the field shows nothing of a body until a worker has made its field, and then what is shown by waiting.
+#[cfg(feature = "papers")]
+#[test]
+fn a_worker_makes_the_fields_that_slices_show() {
+    let broken = || {
+        let mut sandbox = opened("builtin:box", 5);
+        let body = sandbox.bodies()[0].id;
+        sandbox.break_at(body, sandbox.bodies()[0].state.position, DVec3::NEG_Y);
+        until(&mut sandbox, Arrived::Broke);
+        sandbox
+    };
+    let (mut sandbox, mut waiting) = (broken(), broken());
+    let of = middle(&sandbox, Quantity::Field);
+    let mut tuning = sandbox.tuning().clone();
+    tuning.slices = vec![of];
+    sandbox.tune("slices", tuning);
+    assert!(sandbox.sliced(None).unwrap().triangles.is_empty(), "no field is there yet");
+    sandbox.update_touching().unwrap();
+    assert!(sandbox.is_coloring());
+    settle(&mut sandbox);
+    let made = &sandbox.inside_overlay().unwrap().triangles;
+    assert!(made.len() > 100 && sandbox.legends().len() == 1, "{} triangles", made.len());
+    slice(&mut waiting, vec![of]);
+    assert!(waiting.inside_overlay().unwrap().triangles == *made && waiting.legends() == sandbox.legends());
+    // Nothing is made while no slice shows fields.
+    slice(&mut sandbox, Vec::new());
+    assert!(!sandbox.is_coloring());
 }
 
 #[test]

@@ -29,7 +29,8 @@ pub(super) type Shown = (Arc<Texture>, Option<MaterialMap>);
 
 /// Size limit of a file, bytes. Larger ones are more likely mistakes than meshes.
 const FILE_LIMIT: u64 = 2 << 30;
-/// Memory that reading a file takes, bytes for each of its bytes. Measured with files that are mostly triangles: 10 to 19.
+/// Memory that reading a file takes, bytes for each of its bytes. Measured with files that are mostly triangles: 10 to
+/// 19. The lower part is demanded, so a file that needs more may pass, and reading it then fails or swaps.
 const MEMORY_OF_TRIANGLES: u64 = 12;
 /// The same for formats that hold pictures and buffers, or voxels that have a limit of their own.
 const MEMORY_OF_PARTS: u64 = 4;

@@ -1,6 +1,9 @@
 //! A body that is a closed triangle mesh.
 
-use super::{MassProperties, Octree, PieceMesh, mesh_tree::MeshTree};
+use super::{
+    MassProperties, Octree, PieceMesh,
+    mesh_tree::{MeshTree, TreeTriangle},
+};
 use crate::geometry::{
     Aabb,
     triangle::{self, winding_number},
@@ -142,7 +145,22 @@ impl SolidMesh {
         if is_near && winding_number(self.surface.corners_of_triangles(), point) > 0.5 {
             return 0.0;
         }
-        self.tree().nearest(point, |i| triangle::distance(point, self.corners(i))) / self.unit_m()
+        self.nearest_triangle(point).map_or(f64::INFINITY, |(far, _)| far) / self.unit_m()
+    }
+
+    /// How far the nearest triangle of the surface is from a point (shape space, m), m, and its index; the first of
+    /// equally near ones. `None` for an empty mesh.
+    #[must_use]
+    pub fn nearest_triangle(&self, point: DVec3) -> Option<(f64, u32)> {
+        self.tree().nearest(point, |i| triangle::distance(point, self.corners(i)))
+    }
+
+    /// Calls `met` with all triangles that a plane cuts, and some beside it, in tree space and in a fixed order.
+    /// `normal` is the plane's unit normal, `at` its distance from the origin, local space.
+    pub fn cut_by(&self, normal: DVec3, at: f64, met: impl FnMut(&TreeTriangle)) {
+        let tree = self.tree();
+        let height = (at - normal.dot(self.to_local(tree.centre))) * tree.scale * self.unit_m();
+        tree.cut_by(normal, height, met);
     }
 }
 

@@ -152,27 +152,50 @@ impl MeshTree {
         best
     }
 
-    /// The smallest `distance` (m) of a triangle from `point` (shape space), which is at least that of its box;
-    /// infinite if there is none.
-    pub fn nearest(&self, point: DVec3, distance: impl Fn(u32) -> f64) -> f64 {
+    /// Calls `met` with the triangles of all leaves whose boxes a plane cuts, in a fixed order: all that the plane
+    /// cuts, and some beside it. `normal` is the plane's unit normal, `height` its distance from the origin, tree
+    /// space. Takes as long as there are such boxes: about the square root of the number of triangles where these are
+    /// spread evenly.
+    pub fn cut_by(&self, normal: DVec3, height: f64, mut met: impl FnMut(&TreeTriangle)) {
+        let is_cut = |node: &TreeNode| {
+            let (low, high) = (Vec3::from(node.low).as_dvec3(), Vec3::from(node.high).as_dvec3());
+            let reach = (0.5 * (high - low)).dot(normal.abs());
+            (normal.dot(0.5 * (low + high)) - height).abs() <= reach
+        };
+        let mut open = vec![0u32];
+        while let Some(at) = open.pop() {
+            let Some(node) = self.nodes.get(at as usize).filter(|node| is_cut(node)) else { continue };
+            self.triangles[node.triangles()].iter().for_each(&mut met);
+            if !node.is_leaf() {
+                open.extend([node.first + 1, node.first]);
+            }
+        }
+    }
+
+    /// The smallest `distance` (m) of a triangle from `point` (shape space), which is at least that of its box, and
+    /// that triangle; the first of equally near ones. `None` if there is none.
+    pub fn nearest(&self, point: DVec3, distance: impl Fn(u32) -> f64) -> Option<(f64, u32)> {
         let point = self.placed(point);
         let away = |at: u32| {
             let node = &self.nodes[at as usize];
             let (low, high) = (Vec3::from(node.low).as_dvec3(), Vec3::from(node.high).as_dvec3());
             point.clamp(low, high).distance(point) / self.scale
         };
-        let mut best = f64::INFINITY;
+        let mut best: Option<(f64, u32)> = None;
         let mut stack = [(0u32, 0.0f64); DEEPEST + 2];
         let mut depth = usize::from(!self.nodes.is_empty());
         while depth > 0 {
             depth -= 1;
             let (at, least) = stack[depth];
-            if least > best {
+            if best.is_some_and(|(far, _)| least > far) {
                 continue;
             }
             let node = &self.nodes[at as usize];
             for triangle in &self.triangles[node.triangles()] {
-                best = best.min(distance(triangle.index));
+                let found = (distance(triangle.index), triangle.index);
+                if !found.0.is_nan() && best.is_none_or(|best| found < best) {
+                    best = Some(found);
+                }
             }
             if !node.is_leaf() {
                 let mut both = [node.first, node.first + 1].map(|child| (child, away(child)));

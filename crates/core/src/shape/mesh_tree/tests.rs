@@ -105,4 +105,38 @@ fn rays_and_points_find_what_plain_loops_find() {
     }
     assert!(hits > 150, "{hits}");
     assert_eq!(solid.distance(DVec3::new(0.0, 0.3, 0.0)), 0.0);
+    // A point of an edge, which is as near to two triangles.
+    for [a, b, _] in triangles.iter().step_by(97) {
+        let p = 0.5 * (*a + *b);
+        let far = |t: &[DVec3; 3]| crate::geometry::triangle::distance(p, *t);
+        let plain = triangles.iter().map(far).zip(0u32..).min_by(|a, b| a.0.total_cmp(&b.0));
+        assert_eq!(solid.nearest_triangle(p), plain);
+    }
+}
+
+/// Of all triangles that a plane cuts none is left out, and of the others few are met.
+#[test]
+fn a_plane_meets_what_it_cuts() {
+    let surface = PieceMesh::of_mesh(&builtin("statue").unwrap(), 0.7, [9; 3]);
+    let solid = SolidMesh::new(Arc::new(surface), Arc::new([]));
+    let triangles: Vec<[DVec3; 3]> = solid.surface().corners_of_triangles().collect();
+    let mut cut = 0;
+    for (i, normal) in
+        [DVec3::Y, DVec3::new(0.6, 0.0, -0.8), DVec3::new(-0.48, 0.6, 0.64)].into_iter().enumerate()
+    {
+        let at = normal.dot(DVec3::new(0.0, 0.3, 0.0)) + 0.01 * i as f64;
+        let mut met = std::collections::BTreeSet::new();
+        solid.cut_by(normal, at, |triangle| {
+            met.insert(triangle.index as usize);
+        });
+        let is_cut = |t: &[DVec3; 3]| {
+            let heights = t.map(|p| normal.dot(p) - at);
+            heights.iter().any(|height| *height < 0.0) && heights.iter().any(|height| *height >= 0.0)
+        };
+        let wanted: Vec<usize> = (0..triangles.len()).filter(|k| is_cut(&triangles[*k])).collect();
+        assert!(wanted.iter().all(|k| met.contains(k)));
+        assert!(met.len() < triangles.len() / 2, "{} of {}", met.len(), triangles.len());
+        cut += wanted.len();
+    }
+    assert!(cut > 30, "{cut}");
 }
