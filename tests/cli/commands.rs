@@ -48,7 +48,6 @@ fn fracture_writes_a_report_whose_checks_hold_and_repeats_its_bytes() {
     assert!(bytes(&a) != bytes(&other), "another seed gave the same bytes");
 }
 
-/// A test's own fault in the n-th break's checks.
 #[test]
 fn findings_about_a_mesh_stand_on_stderr_as_in_the_report() {
     let out = folder("findings");
@@ -64,6 +63,7 @@ fn findings_about_a_mesh_stand_on_stderr_as_in_the_report() {
     }
 }
 
+/// A test's own fault in the n-th break's checks.
 #[test]
 fn a_fracture_whose_check_fails_writes_its_result_and_ends_with_1() {
     let out = folder("failed-check");

@@ -218,10 +218,12 @@ impl ReadMesh {
         self.prepared.get_or_init(|| Prepared::new(&self.mesh).of_voxels(self.voxel_edge()))
     }
 
-    /// Edge of the file's own voxels, mesh units; `None` for a file of triangles.
+    /// Edge of the file's own voxels, mesh units; `None` for a file of triangles, whatever its name ends with.
     #[must_use]
     pub fn voxel_edge(&self) -> Option<f64> {
-        (mesh::format_of(Path::new(&self.file)) == Some(mesh::Format::Vox)).then_some(1.0)
+        let is_whole = || self.mesh.positions.iter().flatten().all(|x| x.fract() == 0.0);
+        let is_named = mesh::format_of(Path::new(&self.file)) == Some(mesh::Format::Vox);
+        (is_named && is_whole()).then_some(1.0)
     }
 
     /// The mesh in metres, where the lengths of its file are in these units.
@@ -301,8 +303,8 @@ impl Imported {
     }
 }
 
-/// Warning if voxels (`volume` of them) have another volume than the mesh. Voxels at the surface count whole, so that
-/// the voxels of a sound mesh never have less than the mesh.
+/// Warning if voxels (`volume` of them) have another volume than the mesh. Voxels at the surface count by what planes
+/// leave of them, so that those of a sound mesh have no less than the mesh, to a thousandth.
 fn another_volume(health: &HealthReport, grid: Grid, volume: f64) -> Option<String> {
     let HealthReport { closed, volume: of_mesh, area, .. } = *health;
     if !closed {
@@ -458,7 +460,7 @@ mod tests {
             both.colors.extend(&block.colors);
             both.triangles.extend(block.triangles.iter().map(|t| t.map(|i| i + first)));
             let read = ReadMesh::again("two".into(), Arc::new(both), Arc::default(), Up::Y, Vec::new());
-            read.voxelise(level, &Progress::default()).unwrap().warnings
+            read.voxelise(level, &Progress::default()).unwrap().health.notes
         };
         // Two boxes that share an eighth, two that are apart, and a crumb at three hundred times the size.
         let overlap = warnings(0.5, 1.0, 7);

@@ -34,6 +34,8 @@ const MOST_CAP: f64 = 0.65;
 const MOST_EDGES: usize = 4096;
 /// Most holes among which one round another is looked for.
 const MOST_HOLES: usize = 512;
+/// Most triangles that are looked at for those beside slivers, as a multiple of all of them: one corner may have any number.
+const MOST_LOOKED_AT: usize = 64;
 
 /// Triangles under repair.
 pub(super) struct Repair<'a> {
@@ -212,6 +214,7 @@ impl Repair<'_> {
         let mut gone = vec![false; triangles.len()];
         // Slivers side by side hand one another on; their number bounds how often.
         let mut left = 8 * queue.len() + 64;
+        let mut looks = MOST_LOOKED_AT * (triangles.len() + 64);
         while let (Some(t), true) = (queue.pop_front(), left > 0) {
             left -= 1;
             if gone[t] || !is_flat(triangles[t]) {
@@ -223,7 +226,12 @@ impl Repair<'_> {
             let [a, b, c] = [own[k], own[(k + 1) % 3], own[(k + 2) % 3]];
             let has_both =
                 |n: &usize| *n != t && !gone[*n] && triangles[*n].contains(&a) && triangles[*n].contains(&b);
-            let beside: Vec<usize> = around[a as usize].iter().copied().filter(has_both).collect();
+            // Those beside have both ends, so the one with fewer triangles has them all.
+            let ends = [&around[a as usize], &around[b as usize]];
+            let near = if ends[0].len() <= ends[1].len() { ends[0] } else { ends[1] };
+            let Some(after) = looks.checked_sub(near.len()) else { break };
+            looks = after;
+            let beside: Vec<usize> = near.iter().copied().filter(has_both).collect();
             let [n] = beside[..] else { continue };
             let beyond = triangles[n];
             let Some(d) = beyond.into_iter().find(|v| *v != a && *v != b) else { continue };
@@ -400,10 +408,18 @@ pub(crate) fn capped(mesh: &Mesh) -> Option<(Mesh, usize)> {
     };
     let (mut own_area, mut cap_area) = (vec![0.0; points.len()], vec![0.0; points.len()]);
     triangles.iter().for_each(|t| own_area[sets.find(t[0]) as usize] += area(t));
+    let mut inners: Vec<Vec<Vec<u32>>> = vec![Vec::new(); count];
+    for (hole, outer) in holes.iter().zip(&within) {
+        if let Some(outer) = outer {
+            inners[*outer].push(hole.nodes.clone());
+        }
+    }
     let mut out = mesh.clone();
     for (outer, hole) in holes.iter().enumerate().filter(|(outer, _)| within[*outer].is_none()) {
-        let inner: Vec<Vec<u32>> =
-            (0..count).filter(|k| within[*k] == Some(outer)).map(|k| holes[k].nodes.clone()).collect();
+        let inner = std::mem::take(&mut inners[outer]);
+        if hole.nodes.len() + inner.iter().map(Vec::len).sum::<usize>() > MOST_EDGES {
+            return None;
+        }
         let edge = edges.binary_search(&(hole.nodes[1], hole.nodes[0])).ok()?;
         let material = mesh.triangle_material.get(beside[edge]).copied();
         for t in triangulate(&hole.nodes, &inner, &hole.flattened(&points), &|_, _| true) {

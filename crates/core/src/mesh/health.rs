@@ -193,6 +193,7 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport) {
         triangles.iter().map(|t| orient::cone_volume(t.map(|i| points[i as usize] - centre))).sum();
     report.volume_of = if report.closed { "closed mesh" } else { "open mesh" }.into();
     if !report.closed
+        && report.unorientable_components == 0
         && !progress.is_cancelled()
         && let Some((whole, holes)) = capped(&out)
     {

@@ -428,7 +428,7 @@ fn far_from_origin(mesh: &Mesh) -> Option<LoadWarning> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::Alpha, *};
 
     fn folder(name: &str) -> PathBuf {
         let path = std::env::temp_dir().join(format!("kintsugi-load-{name}-{}", std::process::id()));
@@ -565,7 +565,7 @@ mod tests {
         std::fs::write(folder.join("one.mtl"), one).unwrap();
         std::fs::write(
             folder.join("two more.mtl"),
-            "newmtl Spaced\nmap_Ka my brick.png\nmap_Kd my brick.png\n",
+            "newmtl Spaced\nmap_Ka my brick.png\nmap_Kd my brick.png\nmap_d my brick.png\n",
         )
         .unwrap();
         for libraries in ["mtllib one.mtl two more.mtl", "mtllib one.mtl\rmtllib two more.mtl"] {
@@ -585,10 +585,13 @@ mod tests {
             // Of the other material as they are; a number that names nothing has none of those that were added.
             assert_eq!(uvs(1), [[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]]);
             let told: Vec<&str> = warnings.iter().map(|w| w.0.as_str()).collect();
-            assert!(told.len() == 3 && told.iter().all(|line| line.ends_with("of Tiled")), "{told:?}");
-            for what in ["transparency", "map_bump", "-clamp on"] {
+            assert!(told.len() == 2 && told.iter().all(|line| line.ends_with("of Tiled")), "{told:?}");
+            for what in ["map_bump", "-clamp on"] {
                 assert!(told.iter().any(|line| line.contains(what)), "{what}: {told:?}");
             }
+            let glass = |k: usize| (mesh.materials[k].factor, mesh.materials[k].alpha);
+            assert_eq!(glass(0), (Some([1.0, 1.0, 1.0, 0.5]), Alpha::Blend));
+            assert_eq!(glass(1), (None, Alpha::Blend), "what is opaque is in its picture");
         }
         std::fs::remove_dir_all(&folder).unwrap();
     }

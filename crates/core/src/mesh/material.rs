@@ -133,7 +133,8 @@ impl TextureTransform {
     #[must_use]
     pub fn is_invertible(&self) -> bool {
         let is_factor = |x: &f64| x.abs() > 1e-9 && x.abs() < 1e9;
-        self.scale.iter().all(is_factor) && self.offset.iter().all(|x| x.abs() < 1e9)
+        let is_near = |x: &f64| x.abs() < 1e9;
+        self.scale.iter().all(is_factor) && self.offset.iter().chain([&self.rotation]).all(is_near)
     }
 
     fn numbers(&self) -> ([f32; 2], [f32; 2], f32) {
@@ -309,6 +310,7 @@ mod tests {
             assert!((0..2).all(|k| (back[k] - uv[k]).abs() < 1e-5), "{uv:?} {back:?}");
         }
         assert!(!TextureTransform { scale: [0.0, 1.0], ..transform }.is_invertible());
+        assert!(!TextureTransform { rotation: 1e300, ..transform }.is_invertible());
     }
 
     #[test]

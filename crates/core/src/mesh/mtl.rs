@@ -143,8 +143,11 @@ impl Map {
 pub(super) fn library_names(rest: &str) -> Vec<String> {
     let (mut names, mut name) = (Vec::new(), String::new());
     for word in rest.split_whitespace() {
-        name = if name.is_empty() { word.to_owned() } else { format!("{name} {word}") };
-        if name.trim_end_matches('"').to_ascii_lowercase().ends_with(".mtl") {
+        if !name.is_empty() {
+            name.push(' ');
+        }
+        name.push_str(word);
+        if word.trim_end_matches('"').to_ascii_lowercase().ends_with(".mtl") {
             names.push(std::mem::take(&mut name));
         }
     }

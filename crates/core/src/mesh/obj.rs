@@ -2,12 +2,13 @@
 //! triangles.
 
 use super::{
-    MapUse, Material, Mesh,
+    Alpha, MapUse, Material, Mesh,
     corners::{Corners, split_vertices},
     load::{Shown, Surroundings, as_utf8},
     mtl,
     unchecked::{MISSING, Problem, UncheckedMesh, byte, line_of, number, plain},
 };
+use crate::geometry::srgb;
 use std::{
     borrow::Cow,
     collections::{BTreeMap, HashMap},
@@ -226,6 +227,16 @@ fn add_materials(
         // What else `material.maps` has, a `Material` does not carry.
         left_out.note(material);
         let mut carried = Material { name: name.clone(), color, ..Material::default() };
+        let opacity = material.opacity.filter(|opacity| *opacity > 0.0).unwrap_or(1.0);
+        if opacity < 1.0 {
+            let [r, g, b] = color.map(|byte| f64::from(srgb::linear(byte)));
+            // A decimal, not the nearest binary fraction.
+            let opacity = (f64::from(opacity) * 1e6).round() / 1e6;
+            carried.factor = Some([r, g, b, opacity]);
+        }
+        if opacity < 1.0 || shown.is_some() && has_own_opacity(material) {
+            carried.alpha = Alpha::Blend;
+        }
         if let Some((texture, map)) = shown {
             carried.texture = Some(texture);
             carried.maps.extend(map.map(|map| (MapUse::Color, map)));
@@ -281,6 +292,12 @@ fn read_libraries(
     Ok(found)
 }
 
+/// Whether the opacity of a material is that of its colour's texture, as programs write it that have both in one picture.
+fn has_own_opacity(material: &mtl::Entry) -> bool {
+    let of = |statement: &str| material.map(statement).map(|map| map.file.as_str());
+    of("map_d").is_some() && of("map_d") == of("map_kd")
+}
+
 /// What of materials is left out, with the names of those that have it.
 #[derive(Default)]
 struct LeftOut(BTreeMap<String, Vec<String>>);
@@ -294,15 +311,15 @@ impl LeftOut {
                 names.push(material.name.clone());
             }
         };
-        if material.opacity.is_some_and(|opacity| opacity < 1.0) {
-            add("the transparency (d, Tr)".into());
+        if material.opacity.is_some_and(|opacity| opacity <= 0.0) {
+            add("the opacity 0 (d), with which nothing would be seen,".into());
         }
         // Exporters repeat the colour's texture as that of the ambient light, which is no material's own.
         let is_repeated = |map: &mtl::Map| color.is_some_and(|color| color.file == map.file);
         for (statement, map) in &material.maps {
             match statement.as_str() {
                 "map_kd" => {}
-                "map_ka" if is_repeated(map) => {}
+                "map_ka" | "map_d" if is_repeated(map) => {}
                 _ => add(format!("the map {statement}")),
             }
         }

@@ -75,11 +75,12 @@ pub fn may_be_millimetres(format: Option<Format>, length: f64) -> bool {
 }
 
 impl Mesh {
-    /// Length of the longest side of its bounds; 0 where it has no vertex.
+    /// Length of the longest side of the bounds of its triangles, as voxels have it; 0 where it has none.
     #[must_use]
     pub fn longest_side(&self) -> f64 {
         let side = |k: usize| {
-            let of = self.positions.iter().map(|p| f64::from(p[k]));
+            let used = self.triangles.iter().flatten().filter_map(|i| self.positions.get(*i as usize));
+            let of = used.map(|p| f64::from(p[k]));
             let (low, high) =
                 of.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
             (high - low).max(0.0)
@@ -92,6 +93,7 @@ impl Mesh {
     pub fn scaled(mut self, factor: f64) -> Self {
         if factor != 1.0 {
             self.positions.iter_mut().flatten().for_each(|v| *v = (f64::from(*v) * factor) as f32);
+            self.origin = self.origin.map(|v| v * factor);
         }
         self
     }
@@ -113,9 +115,17 @@ mod tests {
 
     #[test]
     fn a_mesh_is_measured_and_scaled() {
-        let mesh = Mesh { positions: vec![[1.0, 2.0, 3.0], [-1.0, 8.0, 4.0]], ..Mesh::default() };
+        let mesh = Mesh {
+            // No triangle uses the last one.
+            positions: vec![[1.0, 2.0, 3.0], [-1.0, 8.0, 4.0], [100.0, 0.0, 0.0]],
+            triangles: vec![[0, 1, 1]],
+            origin: [4.0, 0.0, 2.0],
+            ..Mesh::default()
+        };
         assert_eq!((mesh.longest_side(), Mesh::default().longest_side()), (6.0, 0.0));
-        assert_eq!(mesh.clone().scaled(0.5).positions, [[0.5, 1.0, 1.5], [-0.5, 4.0, 2.0]]);
+        let half = mesh.clone().scaled(0.5);
+        assert_eq!(half.positions, [[0.5, 1.0, 1.5], [-0.5, 4.0, 2.0], [50.0, 0.0, 0.0]]);
+        assert_eq!(half.origin, [2.0, 0.0, 1.0]);
         assert_eq!(mesh.clone().scaled(1.0), mesh);
         let may =
             [Some(Format::Stl), Some(Format::Gltf), None].map(|format| may_be_millimetres(format, 494.0));

@@ -186,7 +186,8 @@ fn write_materials(path: &Path, what: &Assembly, used: &Used) -> Result<Vec<Stri
 /// too), emitted light, and maps.
 fn described<'a>(material: &Material, file: &impl Fn(MapUse) -> Option<&'a str>) -> String {
     let mut text = String::new();
-    if material.opacity() < 1.0 {
+    // An opaque material's opacity does not count.
+    if material.opacity() < 1.0 && material.alpha != Alpha::Opaque {
         text += &format!("d {}\n", material.opacity());
     }
     text += &format!("Pr {}\nPm {}\n", material.roughness, material.metallic);

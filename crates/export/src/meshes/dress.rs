@@ -1,11 +1,9 @@
-//! What the surface of an object shows, for meshes that are made of its voxels: materials and texture coordinates of the
-//! nearest place of the object's own triangles.
+//! What the surface of an object shows, for meshes that are made of its voxels: materials, texture coordinates and colours of
+//! vertices of the nearest place of the object's own triangles.
 //!
 //! In: the object's mesh, and the smooth mesh of a piece. Out: the same mesh with materials and coordinates outside. A
 //! chart is a run of triangles without a seam between their coordinates. All corners of a triangle have the coordinates
 //! of the chart under its middle, so that no triangle spans a seam.
-
-use std::cell::Cell;
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -27,7 +25,12 @@ pub struct Dress {
     /// The chart of each triangle.
     charts: Vec<u32>,
     tree: MeshTree,
+    /// Whether the object has colours of vertices: voxels have their product with textures.
+    is_painted: bool,
 }
+
+/// What a triangle shows: its material, and texture coordinates and colours of its corners.
+type Shown = (u32, [([f32; 2], [u8; 3]); 3]);
 
 impl Dress {
     /// The surface of `mesh`, with `scale` units of shape space per unit of the mesh; `None` if it shows no more than
@@ -41,12 +44,14 @@ impl Dress {
         let surface = PieceMesh::of_mesh(mesh, scale, [0; 3]);
         let bounds = Aabb::of(surface.positions.iter().copied());
         let tree = MeshTree::new(&surface.positions, &surface.triangles, bounds);
-        (!tree.nodes.is_empty()).then(|| Self { charts: charts(&surface), surface, tree })
+        let is_painted = mesh.colors.len() == mesh.positions.len();
+        (!tree.nodes.is_empty()).then(|| Self { charts: charts(&surface), surface, tree, is_painted })
     }
 
-    /// Gives the outside of `mesh` (shape space) the materials and texture coordinates of this surface.
+    /// Gives the outside of `mesh` (shape space) the materials and texture coordinates of this surface, and its colours of
+    /// vertices if it has some.
     pub fn put_on(&self, mesh: &mut PieceMesh) {
-        let shown: Vec<Option<(u32, [[f32; 2]; 3])>> = mesh
+        let shown: Vec<Option<Shown>> = mesh
             .triangles
             .par_iter()
             .zip(&mesh.faces)
@@ -55,14 +60,19 @@ impl Dress {
                 (face.side != Side::Inside).then(|| self.shown(at))
             })
             .collect();
-        for (t, (material, uvs)) in shown.into_iter().enumerate().filter_map(|(t, shown)| Some((t, shown?))) {
+        for (t, (material, all)) in shown.into_iter().enumerate().filter_map(|(t, shown)| Some((t, shown?))) {
             mesh.faces[t].side = Side::Outside { material };
-            mesh.corners[t].iter_mut().zip(uvs).for_each(|(corner, uv)| corner.uv = uv);
+            for (corner, (uv, color)) in mesh.corners[t].iter_mut().zip(all) {
+                corner.uv = uv;
+                if self.is_painted {
+                    corner.color = color;
+                }
+            }
         }
     }
 
-    /// Material and texture coordinates of a triangle near this surface.
-    fn shown(&self, at: [DVec3; 3]) -> (u32, [[f32; 2]; 3]) {
+    /// What a triangle near this surface shows.
+    fn shown(&self, at: [DVec3; 3]) -> Shown {
         let [a, b, c] = at;
         let front = (b - a).cross(c - a);
         let under = self.nearest((a + b + c) / 3.0, front, None);
@@ -71,16 +81,17 @@ impl Dress {
             Side::Inside => 0,
         };
         let chart = self.charts[under as usize];
-        let uvs = at.map(|p| {
+        let all = at.map(|p| {
             let t = self.nearest(p, front, Some(chart)) as usize;
             let corners = self.corners(t as u32);
             let shares = shares(corners, triangle::nearest(p, corners).0);
-            let uv = |k: usize| {
-                (0..3).map(|i| shares[i] * f64::from(self.surface.corners[t][i].uv[k])).sum::<f64>()
-            };
-            [uv(0) as f32, uv(1) as f32]
+            let own = &self.surface.corners[t];
+            let mixed = |of: &dyn Fn(usize) -> f64| (0..3).map(|i| shares[i] * of(i)).sum::<f64>();
+            let uv = [0, 1].map(|k| mixed(&|i| f64::from(own[i].uv[k])) as f32);
+            let color = [0, 1, 2].map(|k| mixed(&|i| f64::from(own[i].color[k])).round() as u8);
+            (uv, color)
         });
-        (material, uvs)
+        (material, all)
     }
 
     fn corners(&self, t: u32) -> [DVec3; 3] {
@@ -90,21 +101,16 @@ impl Dress {
     /// The triangle nearest to a place, of one chart or of all; of equally near ones the first. Those that face away from
     /// `front` count as farther.
     fn nearest(&self, place: DVec3, front: DVec3, chart: Option<u32>) -> u32 {
-        let best = Cell::new((f64::INFINITY, 0));
-        self.tree.nearest(place, |t| {
+        let far = |t: u32| {
             if chart.is_some_and(|chart| chart != self.charts[t as usize]) {
                 return f64::INFINITY;
             }
             let corners = self.corners(t);
             let [a, b, c] = corners;
             let faces_away = (b - a).cross(c - a).dot(front) < 0.0;
-            let far = triangle::distance(place, corners) * if faces_away { AWAY } else { 1.0 };
-            if (far, t) < best.get() {
-                best.set((far, t));
-            }
-            far
-        });
-        best.get().1
+            triangle::distance(place, corners) * if faces_away { AWAY } else { 1.0 }
+        };
+        self.tree.nearest(place, far).map_or(0, |(_, triangle)| triangle)
     }
 }
 
@@ -186,5 +192,10 @@ mod tests {
         let of = |material: u32| Side::Outside { material };
         assert!(piece.faces.iter().any(|f| f.side == of(0)) && piece.faces.iter().any(|f| f.side == of(1)));
         assert!(Dress::of(own, 1.0).is_none(), "colours alone are in the voxels");
+        // Of a painted object, colours of vertices and the material's, without the texture that voxels have, too.
+        mesh.colors = vec![[200, 100, 50]; mesh.positions.len()];
+        mesh.materials = vec![Material { color: [255, 51, 255], ..Material::default() }; 2];
+        Dress::of(&mesh, 1.0).unwrap().put_on(&mut piece);
+        assert!(piece.corners.iter().flatten().all(|corner| corner.color == [200, 20, 50]));
     }
 }
