@@ -1,4 +1,4 @@
-//! What the lengths of a mesh file mean, and how fine its voxels are: the options `--units` and `--voxel`.
+//! What the lengths of a mesh file mean, and how fine its voxels are: the options `--units` and `--voxel-size`.
 //!
 //! In: the options, a mesh file, the level if one is given. Out: the mesh in metres where its unit is named, and the level.
 
@@ -33,7 +33,7 @@ pub struct MeasureArgs {
     units: UnitArgs,
     /// Edge of a voxel with its unit, as in 2mm, instead of --level: the lowest level whose voxels are no wider
     #[arg(long, value_name = "LENGTH", value_parser = Units::length, conflicts_with = "level")]
-    voxel: Option<f64>,
+    voxel_size: Option<f64>,
 }
 
 impl UnitArgs {
@@ -89,10 +89,10 @@ impl UnitArgs {
 impl MeasureArgs {
     /// Whether neither option is given.
     pub fn is_default(&self) -> bool {
-        self.units.units.is_none() && self.voxel.is_none()
+        self.units.units.is_none() && self.voxel_size.is_none()
     }
 
-    /// The level at which a mesh is voxelised: the `given` one, or as fine as `--voxel` says, or that of a voxel model's
+    /// The level at which a mesh is voxelised: the `given` one, or as fine as `--voxel-size` says, or that of a voxel model's
     /// own voxels, else the usual one. The mesh is read only where the level depends on it.
     ///
     /// # Errors
@@ -105,8 +105,8 @@ impl MeasureArgs {
     ) -> Result<Measured, CliError> {
         self.units.refuse_voxels(file)?;
         let is_vox = format_of(file) == Some(Format::Vox);
-        if is_vox && self.voxel.is_some() {
-            return Err(about(file, "--voxel: a VOX file has voxels of its own; leave it out"));
+        if is_vox && self.voxel_size.is_some() {
+            return Err(about(file, "--voxel-size: a VOX file has voxels of its own; leave it out"));
         }
         let mut measured = Measured {
             units: self.units,
@@ -115,9 +115,9 @@ impl MeasureArgs {
             level: given.unwrap_or(usual),
             mesh: None,
         };
-        if self.voxel.is_some() || (is_vox && given.is_none()) {
+        if self.voxel_size.is_some() || (is_vox && given.is_none()) {
             let mesh = measured.read(reporter)?;
-            measured.level = match self.voxel {
+            measured.level = match self.voxel_size {
                 Some(edge) => mesh.level_for(edge).ok_or_else(|| too_fine(file, &mesh))?,
                 // A model that finds no room is voxelised as a mesh.
                 None => mesh.voxel_edge().and_then(|edge| mesh.level_for(edge)).unwrap_or(usual),
@@ -134,7 +134,7 @@ fn too_fine(file: &Path, mesh: &ReadMesh) -> CliError {
     about(
         file,
         format!(
-            "--voxel: the object is {length:.3} m long, and voxels of the finest level, {MAX_LEVEL}, are {least:.2e} m wide; \
+            "--voxel-size: the object is {length:.3} m long, and voxels of the finest level, {MAX_LEVEL}, are {least:.2e} m wide; \
              give at least that much, or the file's unit with --units"
         ),
     )
@@ -189,7 +189,7 @@ mod tests {
         std::fs::write(&file, text).unwrap();
         let reporter = Reporter::new(false);
         let of = |units, voxel, level| {
-            let args = MeasureArgs { units: UnitArgs { units }, voxel };
+            let args = MeasureArgs { units: UnitArgs { units }, voxel_size: voxel };
             args.measure((&file, Up::Y), (level, 8), &reporter)
         };
         let mm = Some(Units::Mm);

@@ -173,7 +173,7 @@ pub fn run(args: &StressArgs) -> Result<(), CliError> {
     let level = measured.level;
     if level > FINEST {
         return Err(CliError::Input(format!(
-            "--voxel takes level {level} of this mesh, and stress is solved for levels up to {FINEST}; give a longer edge"
+            "--voxel-size takes level {level} of this mesh, and stress is solved for levels up to {FINEST}; give a longer edge"
         )));
     }
     let cells = args.cells.unwrap_or(USUAL_CELLS.min(level));

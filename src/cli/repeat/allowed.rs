@@ -114,7 +114,7 @@ const PLAIN: [&str; 93] = [
     "vary",
     "view",
     "volume-every",
-    "voxel",
+    "voxel-size",
 ];
 
 /// Options whose value may be a file to read.
