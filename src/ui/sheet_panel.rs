@@ -252,7 +252,7 @@ mod tests {
         harness.state_mut().asked.clear();
         harness.state_mut().state.palette = Some("variants".into());
         harness.run_steps(3);
-        press(&mut harness, "Variants: a sheet to choose from");
+        press(&mut harness, "Variants: a sheet to choose from ");
         assert_eq!(harness.state().asked, [Command::ToggleSheet]);
     }
 

@@ -43,7 +43,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         new.slices.push(first(input.camera.eye().as_dvec3(), bounds));
     }
     if !new.slices.is_empty() {
-        let tip = "Draw what is cut and not the bodies, in picture files and films too";
+        let tip = "Draw what slices show and not the bodies, in picture files and films too; it needs a quantity under Show, or voxel lines";
         let alone = ui.checkbox(&mut new.view.slices_alone, "Slice alone").on_hover_text(tip);
         out.name("slices_alone", &alone);
     }
@@ -257,6 +257,8 @@ mod tests {
         tune(&mut panels, |tuning| tuning.view.slices_alone = true);
         assert_eq!(panels.sandbox.shown_bodies(None).len(), all, "there is no slice yet");
         tune(&mut panels, |tuning| tuning.slices.push(Slice { at: 0.01, ..Slice::default() }));
+        assert_eq!(panels.sandbox.shown_bodies(None).len(), all, "the slice shows nothing by itself yet");
+        tune(&mut panels, |tuning| tuning.slices[0].show = Some(crate::scene::Quantity::Solid));
         panels.sandbox.update_touching().unwrap();
         assert!(all > 0 && panels.sandbox.shown_bodies(None).is_empty());
         let drawn = panels.sandbox.inside_overlay().unwrap();

@@ -393,7 +393,7 @@ fn a_view_at_another_level_breaks_as_a_document_of_that_level_does() {
     let folder = std::env::temp_dir().join(format!("kintsugi-level-beside-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     for level in [4, 6] {
-        let mut sandbox = opened("builtin:vase");
+        let mut sandbox = opened("builtin:box");
         let whole = sandbox.bodies()[0].def.clone();
         sandbox.show_beside(&[Way::Level(level)]).unwrap();
         sandbox.update_beside();
@@ -432,7 +432,7 @@ fn a_view_at_another_level_breaks_as_a_document_of_that_level_does() {
         let file = folder.join(format!("{level}.txt"));
         let seeds: String = pattern.seeds_in_voxels(grid.level).into_iter().map(line).collect();
         std::fs::write(&file, seeds).unwrap();
-        let mut other = opened_scene(Scene::of_mesh("builtin:vase", level));
+        let mut other = opened_scene(Scene::of_mesh("builtin:box", level));
         tune(&mut other, |tuning| tuning.fracture.seeds_file = Some(file.display().to_string()));
         let body = &other.bodies()[0];
         let same = Aim {

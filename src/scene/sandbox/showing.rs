@@ -120,7 +120,8 @@ impl Sandbox {
     #[must_use]
     pub fn shows_slices_alone(&self) -> bool {
         let tuning = self.document.tuning();
-        tuning.view.slices_alone && !tuning.slices.is_empty()
+        // A slice that shows nothing would leave an empty picture.
+        tuning.view.slices_alone && tuning.slices.iter().any(|slice| slice.show.is_some() || slice.lines)
     }
 
     fn explode(&self) -> f64 {
