@@ -97,6 +97,17 @@ impl Repair<'_> {
         if reach <= 0.0 || !reach.is_finite() {
             return 0;
         }
+        let is_short = |ends: &[u32; 2]| {
+            points[ends[0] as usize].distance_squared(points[ends[1] as usize]) <= reach * reach
+        };
+        // Corners of one triangle stay apart: a triangle that is small is none that was torn off.
+        let mut linked: Vec<[u32; 2]> = triangles
+            .iter()
+            .flat_map(|[a, b, c]| [[*a, *b], [*b, *c], [*c, *a]])
+            .filter(is_short)
+            .map(|[a, b]| [a.min(b), a.max(b)])
+            .collect();
+        linked.sort_unstable();
         let cell = |v: u32| ((points[v as usize] - bounds.low) / reach).floor().as_i64vec3().to_array();
         let mut cells: Vec<([i64; 3], u32)> = open.iter().map(|v| (cell(*v), *v)).collect();
         cells.sort_unstable();
@@ -107,7 +118,7 @@ impl Repair<'_> {
                 let from = cells.partition_point(|other| other.0 < [x, y, z - 1]);
                 let near = cells[from..].iter().take_while(|other| other.0 <= [x, y, z + 1]);
                 for &(_, w) in near.take(MOST_NEAR).filter(|other| other.1 > v) {
-                    if points[v as usize].distance_squared(points[w as usize]) <= reach * reach {
+                    if is_short(&[v, w]) && linked.binary_search(&[v, w]).is_err() {
                         sets.join(v, w);
                     }
                 }

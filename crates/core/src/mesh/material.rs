@@ -276,7 +276,8 @@ impl Material {
     pub fn paint_of(&self, product: [u8; 3]) -> [u8; 3] {
         std::array::from_fn(|k| match (u32::from(product[k]), u32::from(self.color[k])) {
             (_, 0) => 255,
-            (product, base) => ((2 * product + 1) * 255 / (2 * base)).min(255) as u8,
+            // The least one whose product is that, as products are rounded down.
+            (product, base) => (product * 255).div_ceil(base).min(255) as u8,
         })
     }
 }

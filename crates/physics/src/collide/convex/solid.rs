@@ -425,14 +425,14 @@ mod tests {
     /// Seen to fail where only the corners of triangles are looked at.
     #[test]
     fn the_surface_of_a_mesh_is_as_deep_as_its_deepest_point() {
-        for turn in [0.0, 0.1, 0.3, 0.5] {
+        for turn in [0.0, -0.1, -0.3, -0.5] {
             let mesh = twisted(turn);
             let shape = Shape::mesh(&Arc::new(mesh), 1.0, 1000.0, Look::default());
             let (hull, place) = (Solid::of(shape.convex_hull()), shape.body_from_local());
             let surface = shape.as_mesh().expect("a mesh").surface();
             let triangles: Vec<_> = surface.corners_of_triangles().map(|t| t.map(place)).collect();
             let deepest = depth(&hull, &triangles);
-            assert_eq!(deepest > 0.01, turn > 0.0, "{turn}: {deepest}");
+            assert_eq!(deepest > 0.01, turn < 0.0, "{turn}: {deepest}");
             for (share, near) in [(0.5, false), (0.8, false), (1.05, true), (2.0, true)] {
                 let tolerance = share * deepest.max(1e-6);
                 let is_near = triangles.iter().all(|t| is_all_near(&hull, *t, tolerance));
@@ -443,7 +443,7 @@ mod tests {
                 fit(&BodyDef { shape, ..cuboid(DVec3::ZERO, DVec3::ONE) }, tolerance)
             };
             assert_eq!(def(1.05 * deepest.max(1e-6)), Some(HullFit::Tight), "{turn}");
-            let dented = if turn > 0.0 { HullFit::Enclosing } else { HullFit::Tight };
+            let dented = if turn < 0.0 { HullFit::Enclosing } else { HullFit::Tight };
             assert_eq!(def(0.8 * deepest.max(1e-6)), Some(dented), "{turn}");
         }
     }
