@@ -43,7 +43,8 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         new.slices.push(first(input.camera.eye().as_dvec3(), bounds));
     }
     if !new.slices.is_empty() {
-        let tip = "Draw what slices show and not the bodies, in picture files and films too; it needs a quantity under Show, or voxel lines";
+        let tip = "Draw what slices show and not the bodies, in picture files and films too; it needs a quantity under Show, \
+                   or voxel lines";
         let alone = ui.checkbox(&mut new.view.slices_alone, "Slice alone").on_hover_text(tip);
         out.name("slices_alone", &alone);
     }
