@@ -100,6 +100,10 @@ struct Person<'a> {
     resident: Vec<(f64, u64)>,
     /// What undo and the timeline keep and what is there, bytes, as the window counts it.
     kept: Vec<(f64, u64)>,
+    /// How often the window said what a break made of the mass.
+    weighed: usize,
+    /// Widgets that were pressed.
+    pressed: BTreeSet<String>,
     /// Most bodies that there were, objects that were open, losses and refusals that were told.
     bodies: u64,
     objects: BTreeSet<String>,
@@ -225,6 +229,7 @@ impl Person<'_> {
         if let Some((x, y)) = self.widget(&name) {
             self.program.point(x, y);
             self.program.xdotool(&["click", "1"]);
+            self.pressed.insert(name);
         }
     }
 
@@ -237,8 +242,13 @@ impl Person<'_> {
             if let Some(bytes) = state["kept_bytes"].as_u64() {
                 self.kept.push((since.elapsed().as_secs_f64(), bytes >> 10));
             }
-            let error = state["mass_error"].as_f64().unwrap_or_default();
-            assert!(error.abs() < 1e-6, "mass off by {error:e} after {lately:?}");
+            // A number that is not finite is null in the state, as the error of no break is; but a break has its time.
+            let (error, broke) = (state["mass_error"].as_f64(), state["break_ms"].is_number());
+            assert_eq!(error.is_some(), broke, "the mass after a break is no number, after {lately:?}");
+            if let Some(error) = error {
+                assert!(error.abs() < 1e-6, "mass off by {error:e} after {lately:?}");
+                self.weighed += 1;
+            }
             self.bodies = self.bodies.max(state["bodies"].as_u64().unwrap_or_default());
             self.objects.extend(state["object"].as_str().map(str::to_owned));
             let texts =
@@ -279,6 +289,8 @@ fn whatever_somebody_does_the_window_goes_on() {
             done: Vec::new(),
             resident: Vec::new(),
             kept: Vec::new(),
+            weighed: 0,
+            pressed: BTreeSet::new(),
             bodies: 0,
             objects: BTreeSet::new(),
             told: BTreeSet::new(),
@@ -321,7 +333,27 @@ fn whatever_somebody_does_the_window_goes_on() {
             "{} bodies at most; {:?}; {lost} losses told, {refused} refusals",
             person.bodies, person.objects
         );
+        println!(
+            "{} states with a break; {} widgets: {:?}",
+            person.weighed,
+            person.pressed.len(),
+            person.pressed
+        );
         keep(&person, compute);
+        assert!(person.weighed > 0, "no state told of a break");
+        // One move in seven presses a widget of some hundred, one in 21 opens one of seven objects.
+        let moves = person.done.iter().filter(|done| done.as_str() == "Widget").count();
+        let opened = person.done.iter().filter(|done| done.as_str() == "Open").count();
+        assert!(person.pressed.len() >= (moves / 4).min(20), "{:?} of {moves} presses", person.pressed);
+        assert!(opened < 30 || person.objects.len() > 2, "{:?} of {opened} that were opened", person.objects);
+        // Of any length: half an hour came to 448 MiB.
+        let (greatest, kept_at_most) =
+            (most(&person.resident, 0.0, f64::MAX), most(&person.kept, 0.0, f64::MAX));
+        assert!(!cfg!(target_os = "linux") || greatest > 0, "the system tells nothing of memory");
+        assert!(
+            greatest as f64 <= 1024.0 + 1.5 * kept_at_most as f64,
+            "{greatest} MiB, of which {kept_at_most} are kept to go back to"
+        );
         if end > 600.0 {
             // Undo and the timeline may fill up to their budgets. An octree in memory is up to half as large again as what
             // the window counts of it.

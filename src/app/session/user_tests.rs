@@ -2,12 +2,17 @@
 //! exports into used folders, has the disk fill up and the windows killed, while another program writes into the same
 //! files. After every action each file of the folder is compared with what it must hold.
 //!
-//! `KINTSUGI_RANDOM_SECONDS=1800 KINTSUGI_RANDOM_SEED=7 cargo test --release --lib user_tests` goes on for half an hour. The
-//! seed of a failure makes the same moves again.
+//! `KINTSUGI_RANDOM_SECONDS=1800 KINTSUGI_KILLS=200 KINTSUGI_RANDOM_SEED=7 cargo test --release --lib user_tests --
+//! --nocapture` goes on for half an hour and at least 200 windows that are killed; then it kills the user's whole process
+//! 200 times ([`killed`]). The seed of a failure makes the same moves again.
+
+#[cfg(target_os = "linux")]
+mod killed;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    io::Write as _,
     path::{Path, PathBuf},
     process::{self, Stdio},
     time::{Duration, Instant},
@@ -135,6 +140,8 @@ struct World {
     counts: BTreeMap<&'static str, usize>,
     step: u32,
     action: usize,
+    /// Where each action is told before it begins.
+    log: Option<fs::File>,
 }
 
 impl Drop for World {
@@ -152,6 +159,11 @@ impl World {
             folder.scene(file, "builtin:box");
         }
         folder.scene("bad.toml", "not-here.obj");
+        Self::over(folder, seed)
+    }
+
+    /// Over the files that are there.
+    fn over(folder: Folder, seed: u64) -> Self {
         let windows = [(); 2].map(|()| Window::new(folder.session()));
         let (files, random) = (files_below(&folder.0), ChaCha8Rng::seed_from_u64(seed));
         Self {
@@ -163,6 +175,7 @@ impl World {
             counts: BTreeMap::new(),
             step: 0,
             action: 0,
+            log: None,
         }
     }
 
@@ -196,6 +209,9 @@ impl World {
         let w = self.roll(2);
         let crowded = self.windows[w].at > MOST_STEPS;
         self.action = if crowded { 16 } else { self.roll(18) };
+        if let Some(log) = &mut self.log {
+            writeln!(log, "begins {}", self.action).unwrap();
+        }
         match self.action {
             0..2 => self.takes_back(w),
             2 => self.does_again(w),
@@ -467,8 +483,9 @@ impl World {
         if kept {
             let start = Instant::now();
             let is_offered = |session: &Session| {
-                let mut scenes =
-                    session.saving.earlier().iter().map(|earlier| load_scene(&earlier.path).unwrap());
+                // The worker of the other window may delete one that is listed here.
+                let earlier = session.saving.earlier().iter();
+                let mut scenes = earlier.filter_map(|earlier| load_scene(&earlier.path).ok());
                 scenes.any(|scene| scene.bodies[0].friction == friction)
             };
             // A worker looks for sessions.
@@ -516,10 +533,15 @@ fn the_user_of_the_walk() {
         return;
     }
     let (seconds, seed) = (variable("KINTSUGI_RANDOM_SECONDS", 15), variable("KINTSUGI_RANDOM_SEED", 1));
+    let kills = variable("KINTSUGI_KILLS", 1);
     let mut world = World::new(seed);
     let start = Instant::now();
     let missing = |world: &World| RARE.iter().find(|what| !world.counts.contains_key(*what)).copied();
-    while start.elapsed() < Duration::from_secs(seconds) || missing(&world).is_some() {
+    let killed = |world: &World| world.counts.get("killed").map_or(0, |count| *count as u64);
+    while start.elapsed() < Duration::from_secs(seconds)
+        || killed(&world) < kills
+        || missing(&world).is_some()
+    {
         assert!(
             world.step < 3000 || missing(&world).is_none(),
             "it never came to this: {:?}",
@@ -531,19 +553,22 @@ fn the_user_of_the_walk() {
     println!("seed {seed}: {} actions in {seconds} s: {:?}", world.step, world.counts);
 }
 
-/// In a process of its own, whose files can be given a limit; the signal of the limit is ignored, so that it is an error.
+/// Plays `test` of this file in a process of its own, whose files can be given a limit; the signal of the limit is
+/// ignored, so that it is an error.
+#[cfg(target_os = "linux")]
+fn child(test: &str) -> process::Command {
+    let program = std::env::current_exe().unwrap();
+    let name = format!("{}::{test}", module_path!().split_once("::").unwrap().1);
+    let mut command = process::Command::new("sh");
+    command.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""]).arg(program);
+    command.args(["--exact", &name, "--nocapture"]).stdin(Stdio::null());
+    command
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn whatever_a_user_of_two_windows_does_every_file_holds_what_it_must() {
-    let program = std::env::current_exe().unwrap();
-    let name = format!("{}::the_user_of_the_walk", module_path!().split_once("::").unwrap().1);
-    let mut command = process::Command::new("sh");
-    command.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""]).arg(program).args([
-        "--exact",
-        &name,
-        "--nocapture",
-    ]);
-    let output = command.env(CHILD, "1").stdin(Stdio::null()).output().unwrap();
+    let output = child("the_user_of_the_walk").env(CHILD, "1").output().unwrap();
     let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     println!("{}", said[0]);
     assert!(output.status.success() && said[0].contains(" actions in "), "{}\n{}", said[0], said[1]);

@@ -80,6 +80,9 @@ impl Prepared {
     #[must_use]
     pub fn while_wanted(mesh: &Mesh, progress: &Progress) -> Self {
         let (mesh, health) = check_while(mesh, progress);
+        if progress.is_cancelled() {
+            return Self { mesh, health, unsigned: Vec::new(), holes: Holes::default(), own_edge: None };
+        }
         let unsigned =
             if health.unorientable_components > 0 { without_orientation(&mesh) } else { Vec::new() };
         let is_whole = health.closed && !unsigned.contains(&true);
@@ -169,6 +172,9 @@ fn solidify_on(
 ) -> Result<Solid, VoxelizeError> {
     let level = grid.level;
     let mut faces = faces_of(mesh, unsigned, &grid);
+    if progress.is_cancelled() {
+        return Err(VoxelizeError::Cancelled);
+    }
     let mut colors = ColorSource::new(mesh);
     let of_mesh = faces.len();
     holes.close(&grid, &mut faces, &mut colors);
@@ -179,7 +185,11 @@ fn solidify_on(
     progress.set(0.1);
     let touched = rasterise(&faces, level, &colors, progress)?;
     progress.set(0.7);
-    let solved = solve(touched, level, Parity::new(&faces, level).as_ref());
+    let parity = Parity::new(&faces, level);
+    if progress.is_cancelled() {
+        return Err(VoxelizeError::Cancelled);
+    }
+    let solved = solve(touched, level, parity.as_ref());
     if progress.is_cancelled() {
         return Err(VoxelizeError::Cancelled);
     }

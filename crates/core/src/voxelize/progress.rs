@@ -46,6 +46,12 @@ impl Progress {
         self.0.cancelled.load(Ordering::Relaxed)
     }
 
+    /// Whether work that has this progress goes on somewhere.
+    #[cfg(test)]
+    pub(crate) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
     /// Runs `work` on a thread of its own and waits for it, as long as it is wanted: `None` at once when this is
     /// cancelled, whatever the work is at. Sorting a large mesh or unpacking a picture cannot be interrupted; the thread
     /// ends the next time it asks, and what it made is dropped. A panic of the work goes on here.
