@@ -15,6 +15,8 @@ pub enum Purpose {
     Open,
     /// A mesh to add to the scene.
     Add,
+    /// A closed mesh to cut by.
+    Cutter,
     /// Where to save the scene.
     Save,
     /// Where to save the scene in its present state, broken pieces and positions included.
@@ -109,6 +111,11 @@ impl Dialog {
                     .pick_file(),
                 Purpose::Add => dialog
                     .set_title("Add a mesh to the scene")
+                    .add_filter("Meshes", &["obj", "ply", "stl", "off", "gltf", "glb", "vox"])
+                    .add_filter("All files", &["*"])
+                    .pick_file(),
+                Purpose::Cutter => dialog
+                    .set_title("Choose a closed mesh to cut by")
                     .add_filter("Meshes", &["obj", "ply", "stl", "off", "gltf", "glb", "vox"])
                     .add_filter("All files", &["*"])
                     .pick_file(),

@@ -391,6 +391,7 @@ impl Session {
                 self.open(&path, level);
             }
             Command::OpenDialog => self.ask(Purpose::Open),
+            Command::CutterDialog => self.ask(Purpose::Cutter),
             Command::SaveDialog => self.save_over(),
             Command::SaveAsDialog => self.ask(Purpose::Save),
             Command::AnswerPrompt(path) => self.answer_prompt(path),

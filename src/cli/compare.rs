@@ -16,7 +16,7 @@ use crate::{
         Viewpoint,
         stills::{Still, draw, pieces, plain_options, surface_points},
     },
-    fracture::{BrokenObject, Cancel, Fracturer, MethodEntry, MethodId, Passes, generations, methods},
+    fracture::{BrokenObject, Cancel, Fracturer, MethodEntry, MethodId, Passes, by_any_blow, generations},
     render::{ColorBy, Renderer},
     svo::Arena,
 };
@@ -129,7 +129,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     arena.insert(&object.forest)?;
 
     let (mut rows, mut all) = (Vec::new(), Vec::new());
-    let all_methods = || methods().into_iter().map(MethodEntry::id).collect();
+    let all_methods = || by_any_blow().into_iter().map(MethodEntry::id).collect();
     let compared: Vec<MethodId> = if args.methods.is_empty() { all_methods() } else { args.methods.clone() };
     for method in &compared {
         let mut plan = object.plan(&args.pattern.fracture(level, seeds.clone()))?;

@@ -10,7 +10,7 @@ use crate::{
     facade::{Engine, Error, Export, Fracture, finish, unit},
     fracture::{
         FractureParams, Interior, Labelling, MAX_SEEDS, Material, MethodId, Preset, SeedSource, SmallRule,
-        Smallest,
+        Smallest, cutter,
     },
     mesh::{self, Up, format_of},
     scene::{MaterialPreset, presets::preset_of, read_seeds},
@@ -119,6 +119,10 @@ pub struct PatternArgs {
     /// are the cracks as seen along the blow
     #[arg(long, value_name = "FILE")]
     seeds_file: Option<PathBuf>,
+    /// Cut by this closed mesh, in the object's units (--method cutter): what lies in each of its bodies comes off. It is
+    /// placed by --option fit=1, scale=, turn_x= and move_x= (y, z)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seeds_file", "pieces"])]
+    cutter: Option<PathBuf>,
     /// Smallest piece: voxels, or percent of the volume (0.1%); smaller ones join a neighbour, or go (,drop) [default:
     /// none; 8 where meshes other than voxels are written]
     #[arg(long, value_name = "VOXELS[,merge|drop]", value_parser = parse_smallest)]
@@ -162,7 +166,7 @@ impl FractureArgs {
 impl PatternArgs {
     /// Whether all options have their defaults.
     pub fn is_default(&self) -> bool {
-        let told = self.impact.is_some() || self.direction.is_some() || self.seeds_file.is_some();
+        let told = self.impact.is_some() || self.direction.is_some() || self.seeds_from().is_some();
         let told = told || !self.up.is_y() || !self.measures.is_default();
         !told && self.generations == 1 && self.params() == FractureParams::default()
     }
@@ -186,7 +190,12 @@ impl PatternArgs {
             return Err(refused(problem));
         }
         let read = |file: &PathBuf| read_seeds(file).map_err(|error| about(file, error.message));
-        self.seeds_file.as_ref().map(read).transpose()
+        self.seeds_from().map(read).transpose()
+    }
+
+    /// The file of seeds, or of the mesh to cut by.
+    fn seeds_from(&self) -> Option<&PathBuf> {
+        self.seeds_file.as_ref().or(self.cutter.as_ref())
     }
 
     /// Whether a method was named.
@@ -203,7 +212,8 @@ impl PatternArgs {
     pub fn params(&self) -> FractureParams {
         let base =
             self.preset.as_ref().map_or_else(FractureParams::default, |preset| preset.fracture.clone());
-        let method = self.method.unwrap_or(base.method);
+        let cuts = self.cutter.as_ref().map(|_| cutter::METHOD.id());
+        let method = self.method.or(cuts).unwrap_or(base.method);
         let mut options = if method == base.method { base.options } else { Default::default() };
         options.extend(self.options.iter().cloned());
         let preset = self.pattern.unwrap_or(base.preset);
@@ -312,12 +322,12 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     }
     // Results are written to a temporary folder, which is renamed once complete.
     let mut aside = Aside::begin(&args.out)?;
-    let inputs = std::iter::once(&args.file).chain(&args.pattern.seeds_file).cloned();
+    let inputs = std::iter::once(&args.file).chain(args.pattern.seeds_from()).cloned();
     aside.spare(inputs, export.names())?;
 
     let compute = args.compute.open(&reporter)?;
     let mut pieces = object.break_by(&Engine::from(compute.clone()), plan, &reporter)?;
-    pieces.seeds_from(args.pattern.seeds_file.as_deref());
+    pieces.seeds_from(args.pattern.seeds_from().map(PathBuf::as_path));
     crate::memory::give_back();
     let mut report = pieces.write(&aside, &export, &reporter).map_err(|error| match error {
         Error::NotOriginal(error) => about(&args.file, format!("--mesh original: {error}")),

@@ -104,7 +104,7 @@ pub use probe::{
 };
 pub use sandbox::{Arrived, BondFailure, Foot, HardPush, LoadedBond, PieceEdit, Pose, Sandbox, WhyItFell};
 pub use scene_view::SceneView;
-pub use seeds_file::{PICTURES, parse_seeds, read_seeds};
+pub use seeds_file::{PICTURES, is_cutter, parse_seeds, read_seeds};
 pub use shipped::{SHIPPED_SCENES, ShippedScene};
 pub use shot::{Shot, ShotLook};
 pub use slices::{MOST_OPENING, Slice, SliceOrder, SlicePlace, Sliced, Swing, draw_slices};

@@ -1,7 +1,7 @@
 //! Voronoi seeds from a file.
 //!
-//! In: text (x y z a line; `#` starts a comment), a NumPy array of shape (n, 3), or a picture of cracks. Out: points in mesh
-//! units, or the areas of the picture.
+//! In: text (x y z a line; `#` starts a comment), a NumPy array of shape (n, 3), a picture of cracks, or a closed mesh. Out:
+//! points in mesh units, the areas of the picture, or the mesh to cut by.
 
 use std::{path::Path, sync::Arc};
 
@@ -10,7 +10,8 @@ use glam::DVec3;
 use super::SceneError;
 use crate::{
     export, files,
-    fracture::{CrackPicture, MAX_SEEDS, SeedSource},
+    fracture::{CrackPicture, CutterMesh, MAX_SEEDS, SeedSource},
+    mesh,
 };
 
 /// Size limit of a file of points, bytes: 8192 lines of three long numbers.
@@ -21,12 +22,22 @@ const LARGEST_PICTURE: u64 = 64 << 20;
 /// Endings of the files that are read as pictures of cracks.
 pub const PICTURES: &[&str] = &["png", "jpg", "jpeg", "bmp", "webp"];
 
-/// Reads seeds in mesh units, or a picture.
+/// Whether a file of seeds is named as a mesh, which the method cutter cuts by.
+#[must_use]
+pub fn is_cutter(file: &Path) -> bool {
+    mesh::format_of(file).is_some() || file.to_str().is_some_and(|name| name.starts_with("builtin:"))
+}
+
+/// Reads seeds in mesh units, a picture, or a closed mesh in its file's units.
 ///
 /// # Errors
 /// [`SceneError`] for a file that cannot be read, holds no points, too many points, or anything else.
 pub fn read_seeds(file: &Path) -> Result<SeedSource, SceneError> {
     let fail = |what: String| SceneError::new(format!("{}: {what}", file.display()));
+    if is_cutter(file) {
+        let (mesh, _) = mesh::load(file).map_err(|error| SceneError::new(error.message))?;
+        return CutterMesh::new(&mesh).map(|mesh| SeedSource::Cutter(Arc::new(mesh))).map_err(fail);
+    }
     let ending = file.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let most = if PICTURES.contains(&ending.as_str()) { LARGEST_PICTURE } else { LARGEST };
     let bytes = files::read(file, most).map_err(|why| {
@@ -83,6 +94,18 @@ mod tests {
         assert_eq!(numbers_of_lines(text), Ok(vec![[1.0, 2.0, 3.0], [-1.5, 0.0, 20.0]]));
         assert!(numbers_of_lines(b"1 2 3\n4 5\n").is_err_and(|e| e.contains("line 2")));
         assert!(numbers_of_lines(b"1 2 x\n").is_err());
+    }
+
+    #[test]
+    fn a_mesh_is_read_to_cut_by() {
+        let ball = read_seeds(Path::new("builtin:sphere")).unwrap();
+        assert!(matches!(&ball, SeedSource::Cutter(mesh) if mesh.bodies() == 1), "{ball:?}");
+        let path = std::env::temp_dir().join(format!("kintsugi-cutter-{}.obj", std::process::id()));
+        std::fs::write(&path, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n").unwrap();
+        let message = read_seeds(&path).unwrap_err().message;
+        std::fs::remove_file(&path).unwrap();
+        assert!(message.contains("close its holes") && !message.contains('\n'), "{message}");
+        assert!(!is_cutter(Path::new("seeds.txt")) && !is_cutter(Path::new("cracks.png")));
     }
 
     #[test]

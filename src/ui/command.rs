@@ -52,6 +52,8 @@ pub enum Command {
     Open(PathBuf),
     /// Ask for a file to open.
     OpenDialog,
+    /// Ask for a closed mesh to cut by.
+    CutterDialog,
     /// Save the scene over its file; ask for a path if it has none.
     SaveDialog,
     /// Ask where to save the scene.

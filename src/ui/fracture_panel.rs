@@ -5,8 +5,10 @@ use super::{
     widgets::{figure, label, level, name_list, numbers},
 };
 use crate::{
-    fracture::{FractureParams, MAX_SEEDS, Material, PRESETS, Preset, SURFACE, SmallRule, Smallest, Surface},
-    scene::{PreviewMode, PreviewReport, Tuning},
+    fracture::{
+        FractureParams, MAX_SEEDS, Material, PRESETS, Preset, SURFACE, SmallRule, Smallest, Surface, cutter,
+    },
+    scene::{PreviewMode, PreviewReport, Tuning, is_cutter},
 };
 
 /// Most sphere radii that the list shows.
@@ -25,6 +27,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
     }
     let params = &mut new.fracture;
     method_panel::show(ui, params, out);
+    cutter_file(ui, params, out);
     if params.method.entry().by_seeds {
         by_seeds(ui, params, out);
     }
@@ -155,6 +158,30 @@ fn surface(ui: &mut egui::Ui, input: &UiInput<'_>, params: &mut FractureParams, 
     }
 }
 
+/// The mesh that the method cutter cuts by. A file that another method wants goes with that method.
+fn cutter_file(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
+    let cuts = params.method == cutter::METHOD.id();
+    if params.seeds_file.as_ref().is_some_and(|file| is_cutter(file.as_ref()) != cuts) {
+        params.seeds_file = None;
+    }
+    if !cuts {
+        return;
+    }
+    ui.horizontal(|ui| {
+        let tip =
+            "A closed mesh: what of an intact object lies in it comes off; each of its bodies cuts a piece";
+        label(ui, "Cutter", tip);
+        let button = ui.button("choose …").on_hover_text(tip);
+        out.name("cutter", &button);
+        if button.clicked() {
+            out.push(Command::CutterDialog);
+        }
+        let file = params.seeds_file.as_ref().map(std::path::Path::new);
+        let name = file.and_then(std::path::Path::file_name).unwrap_or_default().to_string_lossy();
+        ui.add(egui::Label::new(name.into_owned()).truncate());
+    });
+}
+
 /// Seeds that a scene brought, with a button that discards them.
 fn seeds_file(ui: &mut egui::Ui, params: &mut FractureParams) {
     let Some(file) = &params.seeds_file else { return };
@@ -214,7 +241,7 @@ fn pattern(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
                 Preset::Hexagons => {
                     "Hexagonal columns along an axis, as basalt cracks; Seeds is how many fill the bounds"
                 }
-                Preset::Slabs => "Slabs across an axis",
+                Preset::Slabs => "Slabs across an axis, as thick as Thickness says, else as many as Seeds",
                 Preset::Lattice => "Equal boxes along the axes of the object; Seeds is how many fill the bounds",
             };
             let text = egui::RichText::new(preset.name()).small();

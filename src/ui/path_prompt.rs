@@ -22,6 +22,7 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, input: &UiInput<'_>
     let (title, does) = match (prompt.asks, &prompt.there) {
         (PathPurpose::Open, _) => ("Open a mesh or a scene", "Open"),
         (PathPurpose::Add, _) => ("Add a mesh to the scene", "Add"),
+        (PathPurpose::Cutter, _) => ("Choose a closed mesh to cut by", "Choose"),
         (_, Some(_)) => ("There is such a file", "Save over it"),
         (PathPurpose::Save, None) => ("Save the scene", "Save"),
         (PathPurpose::SaveStanding, None) => ("Save the scene as it stands", "Save"),

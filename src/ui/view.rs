@@ -199,6 +199,8 @@ pub enum PathPurpose {
     Open,
     /// Add a mesh to the scene.
     Add,
+    /// Choose a closed mesh to cut by.
+    Cutter,
     /// Save the scene.
     Save,
     /// Save the scene in its present state.

@@ -78,6 +78,52 @@ fn what_a_method_cannot_break_is_refused_in_one_line() {
 }
 
 #[test]
+fn a_closed_mesh_cuts_and_a_mesh_comes_apart_into_its_parts() {
+    let out = folder("cutter");
+    let words =
+        ["fracture", "builtin:box", "--level", "5", "--cutter", "builtin:sphere", "--out", &text(&out)];
+    let more = ["--option", "fit=1", "--option", "scale=0.5"];
+    let Some(said) = run(words.iter().chain(&more).copied()) else { return };
+    assert!(said.starts_with("2 pieces from 2 cells") && said.contains("checks all hold"), "{said}");
+    let report = read_report(&out);
+    assert_eq!(report["parameters"]["method"], "cutter");
+    assert_eq!(report["parameters"]["seeds_file"], "builtin:sphere");
+
+    let apart = folder("parts");
+    let file = apart.join("two.obj");
+    let mut obj = String::new();
+    for (number, left) in [0, 2].into_iter().enumerate() {
+        let corner = |c: usize| format!("v {} {} {}\n", left + (c & 1), c >> 1 & 1, c >> 2 & 1);
+        obj += &(0..8).map(corner).collect::<String>();
+        for quad in [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]] {
+            let [a, b, c, d] = quad.map(|i| i + 1 + 8 * number);
+            obj += &format!("f {a} {b} {c} {d}\n");
+        }
+    }
+    std::fs::write(&file, obj).expect("written");
+    let out = apart.join("out");
+    let words = [
+        "fracture",
+        &text(&file),
+        "--level",
+        "5",
+        "--method",
+        "parts",
+        "--format",
+        "obj",
+        "--out",
+        &text(&out),
+    ];
+    let Some(said) = run(words) else { return };
+    assert!(said.starts_with("2 pieces from 2 cells") && said.contains("checks all hold"), "{said}");
+    let volumes: Vec<_> = read_report(&out)["pieces"].as_array().expect("pieces").clone();
+    assert!(
+        volumes.iter().all(|piece| (piece["volume"].as_f64().expect("a number") - 1.0).abs() < 1e-9),
+        "{volumes:?}"
+    );
+}
+
+#[test]
 fn methods_are_compared_on_one_blow() {
     let out = folder("compare");
     let (json, picture) = (out.join("table.json"), out.join("picture.png"));

@@ -1,6 +1,7 @@
-//! A picture that is opened or dropped on the window becomes the cracks of the next break.
+//! A picture that is opened or dropped on the window becomes the cracks of the next break; a mesh that is chosen as cutter
+//! cuts in it.
 //!
-//! In: its file. Out: the file as the seeds of the tuned fracture, once a worker has read that it holds areas.
+//! In: its file. Out: the file as the seeds of the tuned fracture, once a worker has read that it holds areas, or bodies.
 
 use std::{
     path::{Path, PathBuf},
@@ -9,7 +10,7 @@ use std::{
 
 use super::Session;
 use crate::{
-    fracture::SeedSource,
+    fracture::{FractureParams, SeedSource, Surface, cutter},
     scene::{PICTURES, SceneError, read_seeds},
     ui::NoticeKind,
 };
@@ -27,7 +28,7 @@ pub(super) fn is_picture(path: &Path) -> bool {
 }
 
 impl Session {
-    /// Begins to read a picture of cracks.
+    /// Begins to read a picture of cracks, or a mesh to cut by.
     pub(super) fn begin_crack_picture(&mut self, path: &Path) {
         let (sender, receiver) = mpsc::channel();
         // A scene that is saved elsewhere names the file relative to itself.
@@ -67,6 +68,22 @@ impl Session {
                     "The next blow on an intact object cracks it along the lines of the picture, as seen along the blow: {} \
                      areas. × beside its name in Fracture goes back to the pattern",
                     picture.areas()
+                );
+                self.say(NoticeKind::Remark, text);
+            }
+            Ok(SeedSource::Cutter(mesh)) => {
+                let mut tuning = sandbox.tuning().clone();
+                tuning.fracture = FractureParams {
+                    seeds_file: Some(path.display().to_string()),
+                    target_pieces: None,
+                    ..tuning.fracture.by(cutter::METHOD.id(), Surface::Planar)
+                };
+                sandbox.tune("cutter", tuning);
+                sandbox.end_gesture();
+                let text = format!(
+                    "The next blow on an intact object cuts it by the {} closed bodies of the mesh, which stand where their file \
+                     has them unless Fit and the other sliders move them",
+                    mesh.bodies()
                 );
                 self.say(NoticeKind::Remark, text);
             }

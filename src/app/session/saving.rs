@@ -181,6 +181,7 @@ impl Session {
         let purpose = match prompt.asks {
             PathPurpose::Open => Purpose::Open,
             PathPurpose::Add => Purpose::Add,
+            PathPurpose::Cutter => Purpose::Cutter,
             PathPurpose::Save => Purpose::Save,
             PathPurpose::SaveStanding => Purpose::SaveStanding,
             PathPurpose::Chart => Purpose::Chart,
@@ -188,7 +189,7 @@ impl Session {
             PathPurpose::Figure => Purpose::Figure,
         };
         let Some(path) = path else { return self.answered(purpose, Answer::Cancelled) };
-        if matches!(purpose, Purpose::Open | Purpose::Add) {
+        if matches!(purpose, Purpose::Open | Purpose::Add | Purpose::Cutter) {
             return self.answered(purpose, Answer::Chosen(path));
         }
         let path = match purpose {
@@ -208,7 +209,7 @@ impl Session {
     fn prompt(&mut self, asks: PathPurpose) {
         let folder = std::env::current_dir().unwrap_or_default();
         let proposed = match asks {
-            PathPurpose::Open | PathPurpose::Add => String::new(),
+            PathPurpose::Open | PathPurpose::Add | PathPurpose::Cutter => String::new(),
             PathPurpose::Save | PathPurpose::SaveStanding => {
                 free_file(&folder, &self.scene_name(), "toml").unwrap_or(folder).display().to_string()
             }
@@ -245,6 +246,7 @@ impl Session {
         match (purpose, answer) {
             (Purpose::Open, Answer::Chosen(path)) => self.open(&path, self.level()),
             (Purpose::Add, Answer::Chosen(path)) => self.add(&path),
+            (Purpose::Cutter, Answer::Chosen(path)) => self.begin_crack_picture(&path),
             (Purpose::Save | Purpose::SaveStanding, Answer::Chosen(path)) => self.save_as(&path, purpose),
             (Purpose::ExportFolder, Answer::Chosen(path)) => self.chose_export_folder(&path),
             (Purpose::Chart, Answer::Chosen(path)) => self.write_chart(path),
@@ -327,6 +329,7 @@ impl Session {
             Purpose::Save => PathPurpose::Save,
             Purpose::SaveStanding => PathPurpose::SaveStanding,
             Purpose::Add => PathPurpose::Add,
+            Purpose::Cutter => PathPurpose::Cutter,
             Purpose::Chart => PathPurpose::Chart,
             Purpose::Sheet => PathPurpose::Sheet,
             Purpose::Figure => PathPurpose::Figure,

@@ -38,7 +38,7 @@ const REFUSED: [&str; 4] = ["out", "compute", "json-progress", "legend-file"];
 /// Most letters of a caption, a letter or a label.
 const LONGEST: usize = 1000;
 /// Options whose values are files that a panel reads.
-const READ: [&str; 3] = ["--seeds-file=", "--camera=", "--preset="];
+const READ: [&str; 4] = ["--seeds-file=", "--camera=", "--cutter=", "--preset="];
 /// Gap between panels and height of letters, where the file does not say.
 const USUAL: [&str; 2] = ["4mm", "9pt"];
 

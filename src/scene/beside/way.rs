@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::{
-    fracture::{FractureParams, Interior, MethodId, Surface, methods},
+    fracture::{FractureParams, Interior, MethodId, Surface, by_any_blow},
     parameter::Row,
 };
 
@@ -30,11 +30,11 @@ pub enum Way {
 }
 
 impl Way {
-    /// All methods with their crack surfaces, in the order of the method registry.
+    /// All methods that need only a blow with their crack surfaces, in the order of the method registry.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
-        for method in methods() {
+        for method in by_any_blow() {
             let surfaces: &[Surface] = match method.of_voxels {
                 true => &[Surface::Planar, Surface::Rough, Surface::Dusty],
                 false => &[Surface::Planar],

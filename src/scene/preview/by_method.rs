@@ -99,8 +99,12 @@ fn shown_by_method(
     target: &Target<'_>,
     wanted: &Wanted,
 ) -> Result<Option<Shown>, SandboxError> {
-    let Ok(mut arena) = tools.arena.try_write() else { return Ok(None) };
     let (body, shape) = (target.body.id, &target.body.def.shape);
+    if !wanted.params.method.entry().needs_only_a_blow() {
+        // A file would be read, or a mesh taken apart, at every move of the pointer.
+        return Ok(Some(Shown::Parts(ShownParts { body, shapes: vec![Arc::clone(shape)] })));
+    }
+    let Ok(mut arena) = tools.arena.try_write() else { return Ok(None) };
     let impact = wanted.aim.impact();
     let painted = wanted.kept.as_deref();
     let strike = Strike { preview: true, painted, ..Strike::new(impact, &wanted.params) };

@@ -7,7 +7,7 @@ use serde::Deserialize as _;
 use toml::{Table, Value};
 
 use crate::{
-    fracture::{FractureParams, Material, Preset, crack::CrackShape, methods},
+    fracture::{FractureParams, Material, Preset, by_any_blow, crack::CrackShape},
     parameter::Row,
     svo::MAX_LEVEL,
 };
@@ -140,7 +140,7 @@ pub fn short(path: &str) -> &str {
 /// All words that a parameter can be, as files spell them. Labelling is not among them: it changes no piece.
 fn words(path: &str) -> Vec<&'static str> {
     match path {
-        "method" => methods().iter().map(|method| method.name).collect(),
+        "method" => by_any_blow().iter().map(|method| method.name).collect(),
         "preset" => Preset::ALL.map(Preset::name).to_vec(),
         "surface" => vec!["planar", "rough", "dusty"],
         "crack.sides" => vec!["cone", "votes"],

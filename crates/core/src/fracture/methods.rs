@@ -4,7 +4,7 @@
 //! To add one: a folder beside `voronoi/` with a [`Breaker`](super::Breaker), and a line in `BUILT_IN`. A program that
 //! uses this library adds its own with [`register`] before it opens a scene.
 
-use super::{FractureParams, MethodEntry, MethodId, ParamProblem, Surface, box_cut, voronoi};
+use super::{FractureParams, MethodEntry, MethodId, ParamProblem, Surface, box_cut, cutter, parts, voronoi};
 use crate::registry::{Entry, NameTaken, Table};
 
 impl Entry for MethodEntry {
@@ -14,7 +14,10 @@ impl Entry for MethodEntry {
 }
 
 /// The methods that the program has of itself; the first is the default.
-const BUILT_IN: &[MethodEntry] = &[voronoi::METHOD, box_cut::METHOD];
+const BUILT_IN: &[MethodEntry] = &[voronoi::METHOD, box_cut::METHOD, cutter::METHOD, parts::METHOD];
+
+/// Methods that need more than a blow: a file, or an object of several parts.
+const NEEDS_MORE: [&str; 2] = [cutter::METHOD.name, parts::METHOD.name];
 
 static METHODS: Table<MethodEntry> = Table::new("method", BUILT_IN, &["planes"]);
 
@@ -34,11 +37,23 @@ pub fn methods() -> Vec<&'static MethodEntry> {
     METHODS.all()
 }
 
+/// The methods that break any object by a blow alone, the default first: those that are compared with each other.
+#[must_use]
+pub fn by_any_blow() -> Vec<&'static MethodEntry> {
+    METHODS.all().into_iter().filter(|method| method.needs_only_a_blow()).collect()
+}
+
 impl MethodEntry {
     /// What parameters hold of it.
     #[must_use]
     pub fn id(&self) -> MethodId {
         MethodId(self.name)
+    }
+
+    /// Whether it breaks any object by a blow alone, without a file or parts that are there.
+    #[must_use]
+    pub fn needs_only_a_blow(&self) -> bool {
+        !NEEDS_MORE.contains(&self.name)
     }
 }
 
@@ -171,6 +186,6 @@ mod tests {
         let error = MethodId::named("planes").unwrap_err().to_string();
         assert!(error.starts_with("there is no method planes in this build"), "{error}");
         assert!(error.contains("kintsugi-papers") && error.contains("cargo build"), "{error}");
-        assert!(error.ends_with("there are octree, box-cut"), "{error}");
+        assert!(error.ends_with("there are octree, box-cut, cutter, parts"), "{error}");
     }
 }

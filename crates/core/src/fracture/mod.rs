@@ -1,18 +1,21 @@
 //! Breaking an object into pieces.
 //!
 //! [`voronoi`] breaks octrees: cells of seeds, walked down the octree (Domaradzki & Martyn 2016, sec. 4). [`box_cut`]
-//! cuts meshes along cells of the same seeds (Chlubna); the common part of methods that cut meshes is in [`solid`]. The
-//! common part of all methods is here: the recipe ([`break_shape`]), parameters ([`FractureParams`], [`Recipe`]),
-//! results ([`Fracture`]), the material inside ([`interior`]), small pieces, and solving for a number of pieces.
+//! cuts meshes along cells of the same seeds (Chlubna); the common part of methods that cut meshes is in [`solid`].
+//! [`cutter`] cuts octrees by a closed mesh, [`parts`] takes a mesh apart into its closed parts. The common part of all
+//! methods is here: the recipe ([`break_shape`]), parameters ([`FractureParams`], [`Recipe`]), results ([`Fracture`]), the
+//! material inside ([`interior`]), small pieces, and solving for a number of pieces.
 
 pub mod box_cut;
 mod breaker;
 mod breaking;
 mod cancel;
+pub mod cutter;
 pub mod generations;
 pub mod interior;
 mod methods;
 mod params;
+pub mod parts;
 mod result;
 mod sections;
 mod small;
@@ -43,9 +46,10 @@ pub use breaking::break_shape;
 #[cfg(any(test, feature = "testing"))]
 pub use breaking::parts_of;
 pub use cancel::{Cancel, CancelOnDrop, Cancelled};
+pub use cutter::CutterMesh;
 pub use generations::{BreakStep, BrokenObject, PieceRef};
 pub use interior::{Interior, Material, RELIEFS, Relief, Volume};
-pub use methods::{methods, register};
+pub use methods::{by_any_blow, methods, register};
 pub use params::{
     CELLS, CRACK, Dab, FractureParams, INTERIOR, Impact, Labelling, MAX_DABS, MAX_SEEDS, MethodId, PATTERN,
     PRESETS, Paint, ParamProblem, PatternError, Preset, Recipe, SURFACE, SmallRule, Smallest, Surface,

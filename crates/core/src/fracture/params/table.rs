@@ -44,7 +44,14 @@ pub struct FractureParams {
     /// Strength of the blow, 0 to 1, for [`Preset::Inward`]: how likely of several places for a seed the nearest one to the
     /// blow is taken.
     pub blow_strength: f64,
-    /// File of seeds in mesh units that replaces the pattern when an intact object breaks.
+    /// Thickness of slabs as a fraction of the longest side; 0: as many slabs as seeds.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub slab_spacing: f64,
+    /// How far the planes between slabs move by chance, 0 to 1.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub slab_jitter: f64,
+    /// File of seeds in mesh units that replaces the pattern when an intact object breaks; of the method cutter the mesh
+    /// that it cuts by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seeds_file: Option<String>,
     /// Pieces to aim at; the number of seeds is then solved for.
@@ -76,6 +83,10 @@ pub struct FractureParams {
     pub smallest: Option<Smallest>,
 }
 
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
+}
+
 fn is_default_method(method: &MethodId) -> bool {
     *method == MethodId::default()
 }
@@ -94,6 +105,8 @@ impl Default for FractureParams {
             grain_axis: DVec3::Y,
             grain_ratio: 5.0,
             blow_strength: 0.5,
+            slab_spacing: 0.0,
+            slab_jitter: 0.0,
             seeds_file: None,
             target_pieces: None,
             rng: 1,
@@ -121,11 +134,14 @@ impl FractureParams {
 pub const PATTERN: &[Row<FractureParams>] = rows! { FractureParams;
     value method = Parameter::new("Method", "how the body is broken").undo("method")
         .more("\"octree\", by Voronoi cells on the octree; \"box-cut\", the mesh itself by the same cells; \
-         \"planes\", convex meshes plane by plane ([meshes.md](meshes.md))");
+         \"planes\", convex meshes plane by plane ([meshes.md](meshes.md)); \
+         \"cutter\", by the closed mesh in `seeds_file`; \"parts\", a mesh into its closed parts \
+         ([how](fracture.md#by-a-closed-mesh))");
     value options = Parameter::new("Options", "the method's own parameters as a table, `options = { name = 1.0 }`")
         .undo("option of the method")
         .more("\"box-cut\" has `voxel_level` (6), \"planes\" `voxel_level` (6) and `hull` (0; 1 breaks the convex \
-         hull), \"octree\" none");
+         hull), \"octree\" none; \"parts\" has `voxel_level` (6), \"cutter\" `fit`, `scale`, `turn_x` and \
+         `move_x` (y, z; [where a cutter stands](fracture.md#by-a-closed-mesh))");
     number seeds = Parameter::whole("Seeds", (1.0, MAX_SEEDS as f64), "How many crack cells: more seeds, more pieces")
         .logarithmic(2.0, MAX_SEEDS as f64).undo("seeds").more("Voronoi seeds in all, shared out over the spheres");
     value preset = Parameter::new("Pattern", "where the seeds lie").undo("pattern")
@@ -157,13 +173,20 @@ pub const PRESETS: &[Row<FractureParams>] = rows! { FractureParams;
          blow: 0 anywhere, 1 as near as chance allows").option("blow-strength").undo("blow strength")
         .more("how likely of eight places for a seed the nearest one to the blow is taken"),
         if |params| params.preset == Preset::Inward;
+    number slab_spacing = Parameter::number("Thickness", (0.0, MAX_LENGTH), "Slabs: thickness of each as a fraction of \
+         the longest side; 0 makes as many as Seeds").slider(0.0, 1.0).option("slab-spacing").undo("slabs"),
+        if |params| params.preset == Preset::Slabs;
+    number slab_jitter = Parameter::number("Jitter", (0.0, 1.0), "Slabs: how far the planes between them move by \
+         chance: 0 not at all, 1 by up to nine twentieths of the thickness").option("slab-jitter").undo("slabs"),
+        if |params| params.preset == Preset::Slabs;
 };
 
 /// What decides which cells there are, and which break off.
 pub const CELLS: &[Row<FractureParams>] = rows! { FractureParams;
     value seeds_file = Parameter::new("Seeds from", "seeds in mesh units instead of the pattern").undo("seeds file")
         .more("text or `.npy` as `--seeds-file` takes them, or a picture whose dark lines are the cracks as seen along \
-         the blow (`.png`, `.jpg`, `.bmp`, `.webp`); only the break of an intact body uses it; [how](fracture.md#patterns)");
+         the blow (`.png`, `.jpg`, `.bmp`, `.webp`); of the method \"cutter\" the closed \
+         mesh that it cuts by; only the break of an intact body uses it; [how](fracture.md#patterns)");
     number target_pieces = Parameter::whole("Pieces", (1.0, MAX_SEEDS as f64), "Pieces to aim at; the number of \
          seeds is found by trying").logarithmic(2.0, MAX_SEEDS as f64).undo("number of pieces")
         .more("then neither `counts` nor `seeds_file`");

@@ -5,6 +5,7 @@
 //! each part gets voxels for contacts.
 
 mod attributes;
+mod bodies;
 mod join;
 mod proxy_octree;
 #[cfg(test)]
@@ -16,6 +17,7 @@ use crate::geometry::Aabb;
 use glam::DVec3;
 
 pub use self::attributes::{crack_corner, mixed};
+pub use self::bodies::closed_bodies;
 use self::join::{Adjacency, Grouping, Groups, Joined, joined};
 pub use self::proxy_octree::proxy_grid;
 use super::{FractureError, FractureParams, Lost, Part, Pattern, SmallRule, UNIT_BITS};

@@ -4,7 +4,9 @@
 //! of two seeds (one at the end of every second course), so that flat bisectors bound it.
 
 use glam::DVec3;
+use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
+use super::presets::random_unit;
 use crate::{
     fracture::{FractureParams, MAX_SEEDS, Preset},
     geometry::Aabb,
@@ -14,6 +16,10 @@ use crate::{
 /// is wanted is taken.
 const FINER: f64 = 0.985;
 const TRIALS: u32 = 700;
+/// How far a plane between slabs moves at most, as a share of their thickness: slabs keep a tenth of it.
+const MOST_MOVED: f64 = 0.45;
+/// Distance of a moved plane's seeds, as a share of that to the nearer one of the two planes beside it.
+const NEARER: f64 = 0.45;
 
 /// Places of seeds and, for each, the index of the first seed of its body.
 pub(super) type Lattice = (Vec<DVec3>, Vec<u32>);
@@ -25,7 +31,7 @@ pub(super) fn lattice(params: &FractureParams, bounds: Aabb) -> Option<Lattice> 
     match params.preset {
         Preset::Bricks => Some(bricks(&frame, wanted, ratio)),
         Preset::Hexagons => Some(hexagons(&frame, wanted, ratio)),
-        Preset::Slabs => Some(slabs(&frame, wanted)),
+        Preset::Slabs => Some(slabs(&frame, params, bounds.size().max_element())),
         Preset::Lattice => Some(boxes(bounds, &params.counts, wanted)),
         _ => None,
     }
@@ -139,13 +145,46 @@ fn hexagons(frame: &Frame, wanted: u32, ratio: f64) -> Lattice {
     (places, bodies)
 }
 
-/// Slabs across the axis.
-fn slabs(frame: &Frame, wanted: u32) -> Lattice {
+/// Slabs across the axis: as many as seeds, or as thick as wanted, then with what is left over shared by the two ends.
+fn slabs(frame: &Frame, params: &FractureParams, longest: f64) -> Lattice {
     let [length, height, depth] = frame.size;
-    let wanted = wanted.clamp(1, MAX_SEEDS);
-    let at =
-        |n: u32| frame.place([0.5 * length, (f64::from(n) + 0.5) / f64::from(wanted) * height, 0.5 * depth]);
-    ((0..wanted).map(at).collect(), (0..wanted).collect())
+    let at = |along: f64| frame.place([0.5 * length, along, 0.5 * depth]);
+    let jitter = params.slab_jitter;
+    // Two seeds a plane where planes are moved.
+    let most = if jitter > 0.0 { MAX_SEEDS / 2 } else { MAX_SEEDS };
+    let (wanted, thick) = match params.slab_spacing * longest {
+        thick if thick > 0.0 => {
+            let wanted = (height / thick - 1e-9).ceil().clamp(1.0, f64::from(most)) as u32;
+            (wanted, thick.max(height / f64::from(wanted)))
+        }
+        _ => (params.seed_count().clamp(1, most), height / f64::from(params.seed_count().clamp(1, most))),
+    };
+    let start = 0.5 * (height - f64::from(wanted) * thick);
+    if jitter == 0.0 || wanted == 1 {
+        let middle = |n: u32| match params.slab_spacing > 0.0 {
+            true => start + (f64::from(n) + 0.5) * thick,
+            false => (f64::from(n) + 0.5) / f64::from(wanted) * height,
+        };
+        return ((0..wanted).map(|n| at(middle(n))).collect(), (0..wanted).collect());
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(params.rng);
+    let planes: Vec<f64> = (1..wanted)
+        .map(|n| start + (f64::from(n) + MOST_MOVED * jitter * (2.0 * random_unit(&mut rng) - 1.0)) * thick)
+        .collect();
+    let (mut places, mut bodies) = (vec![], vec![]);
+    let mut body = 0;
+    for (n, plane) in planes.iter().enumerate() {
+        let before = n.checked_sub(1).map_or(start, |before| planes[before]);
+        let after = planes.get(n + 1).copied().unwrap_or(start + f64::from(wanted) * thick);
+        // Seeds that mirror each other in the plane, in the nearer half of the slabs on both sides.
+        let beside = NEARER * (plane - before).min(after - plane);
+        places.push(at(plane - beside));
+        bodies.push(body);
+        body = places.len() as u32;
+        places.push(at(plane + beside));
+        bodies.push(body);
+    }
+    (places, bodies)
 }
 
 /// Equal boxes along the axes of the mesh: as many along each as `counts` says, else about `wanted` that are nearly cubes.
@@ -242,6 +281,44 @@ mod tests {
         let most = *met.values().max().unwrap();
         let whole = met.values().filter(|n| f64::from(**n) > 0.93 * f64::from(most)).count();
         assert!(6 * whole > met.len(), "{whole} of {}", met.len());
+    }
+
+    #[test]
+    fn slabs_are_as_thick_as_wanted_and_planes_move_by_chance() {
+        let heights = |spacing: f64, jitter: f64, rng: u64| -> Vec<u32> {
+            let params = FractureParams {
+                preset: Preset::Slabs,
+                seeds: 8,
+                slab_spacing: spacing,
+                slab_jitter: jitter,
+                rng,
+                ..Default::default()
+            };
+            let (places, bodies) = lattice(&params, BOUNDS).unwrap();
+            let pattern = Pattern { objects: bodies, ..Pattern::from_points(&places, 7).unwrap() };
+            assert!(pattern.objects_are_sound());
+            // Across the whole box a height has one body.
+            let place = |x: f64, y: u32, z: f64| DVec3::new(x, f64::from(y) / 10.0 + 0.05, z);
+            let bodies: Vec<u32> =
+                (0..600).map(|y| body(&pattern, BOUNDS.low + place(3.0, y, 1.0))).collect();
+            assert!(
+                (0..600).all(|y| body(&pattern, BOUNDS.low + place(97.0, y, 11.0)) == bodies[y as usize])
+            );
+            assert!(bodies.is_sorted());
+            bodies.chunk_by(|a, b| a == b).map(|slab| slab.len() as u32).collect()
+        };
+        // 60 high, 100 long: slabs of 25, and half of what is left over at both ends.
+        assert_eq!(heights(0.25, 0.0, 1), [175, 250, 175]);
+        assert_eq!(heights(0.0, 0.0, 1), [75; 8]);
+        for jitter in [0.3, 1.0] {
+            let found = heights(0.0, jitter, 1);
+            assert_eq!(found.len(), 8);
+            let reach = (75.0 * 0.9 * jitter) as u32 + 1;
+            assert!(found.iter().all(|slab| slab.abs_diff(75) <= reach), "{found:?}");
+            assert!(found.iter().any(|slab| slab.abs_diff(75) > reach / 8), "{found:?}");
+            assert!(found == heights(0.0, jitter, 1) && found != heights(0.0, jitter, 2));
+        }
+        assert_eq!(heights(9.0, 1.0, 1), [600]);
     }
 
     #[test]

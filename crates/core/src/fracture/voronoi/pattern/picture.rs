@@ -11,7 +11,7 @@ use image::{DynamicImage, ImageReader, Limits};
 
 use super::Pattern;
 use crate::{
-    fracture::{Impact, MAX_SEEDS, PatternError},
+    fracture::{CutterMesh, Impact, MAX_SEEDS, PatternError},
     geometry::{Aabb, UnionFind},
 };
 
@@ -37,6 +37,8 @@ pub enum SeedSource {
     Cells(Vec<DVec3>, Vec<u32>),
     /// Along the lines of a picture.
     Picture(Arc<CrackPicture>),
+    /// No seeds, but a closed mesh, for the method that cuts by it.
+    Cutter(Arc<CutterMesh>),
 }
 
 impl SeedSource {
@@ -48,6 +50,7 @@ impl SeedSource {
             Self::Points(points) => Self::Points(all(points)),
             Self::Cells(points, objects) => Self::Cells(all(points), objects.clone()),
             Self::Picture(picture) => Self::Picture(Arc::clone(picture)),
+            Self::Cutter(mesh) => Self::Cutter(Arc::new(mesh.placed(place))),
         }
     }
 
@@ -57,6 +60,7 @@ impl SeedSource {
         match self {
             Self::Points(points) | Self::Cells(points, _) => points.len() as u32,
             Self::Picture(picture) => picture.seeds.len() as u32,
+            Self::Cutter(_) => 0,
         }
     }
 
@@ -76,6 +80,10 @@ impl SeedSource {
                 Err(PatternError::Bad(text.into()))
             }
             Self::Picture(picture) => picture.pattern(impact, bounds, level),
+            Self::Cutter(_) => {
+                let text = "the file of seeds is a mesh, which has no seeds; take the method cutter, which cuts by it";
+                Err(PatternError::Bad(text.into()))
+            }
         }
     }
 }
