@@ -27,9 +27,13 @@ pub struct HandoverArgs {
     /// or bent piece
     #[arg(long, value_name = "KIND", value_parser = choice::<Collision>(), default_value = "none", hide_possible_values = true)]
     collision: Collision,
-    /// Simplify meshes: how far their surface may move, in voxels, mostly 0.02 to 1; 0 keeps all triangles
+    /// Simplify meshes: how far their surface may move, in voxels, mostly 0.02 to 1; 0 simplifies the outsides of smooth
+    /// meshes alone, by half a voxel
     #[arg(long, value_name = "VOXELS", default_value_t = 0.0, value_parser = parse_simplify)]
     simplify: f64,
+    /// Keep all triangles of smooth meshes, too, where --simplify is 0
+    #[arg(long)]
+    all_triangles: bool,
     /// Give crack faces in meshes the relief of the material inside (--interior) as geometry: the longest edge of their
     /// triangles, in voxels, mostly 0.5 to 2; 0 leaves them smooth
     #[arg(long, value_name = "VOXELS", default_value_t = 0.0, value_parser = parse_relief_edge)]
@@ -55,9 +59,9 @@ pub struct HandoverArgs {
 impl HandoverArgs {
     /// The settings that the options give.
     pub fn handover(&self) -> Handover {
-        let Self { target, pivot, collision, simplify, relief_edge, bake, bonds, bond_strength: strength } =
-            *self;
-        Handover { target, pivot, collision, simplify, relief_edge, bake, bonds, strength }
+        let Self { target, pivot, collision, simplify, all_triangles, .. } = *self;
+        let Self { relief_edge, bake, bonds, bond_strength: strength, .. } = *self;
+        Handover { target, pivot, collision, simplify, all_triangles, relief_edge, bake, bonds, strength }
     }
 }
 

@@ -186,6 +186,34 @@ impl Cuts {
     }
 }
 
+/// The surfaces of exported objects, which their smooth pieces show.
+pub(super) struct Surfaces(Vec<(usize, Arc<Mesh>, f64)>);
+
+impl Surfaces {
+    /// The surfaces of the objects of `pieces`. Gathering is cheap.
+    pub fn of(sandbox: &Sandbox, pieces: &[Leaving<'_>]) -> Self {
+        let exported = by_object(pieces);
+        let surface = |(object, known): (usize, &Arc<super::ObjectInfo>)| {
+            let first = exported.get(&object)?.first()?;
+            Some((object, Arc::clone(&known.mesh), first.def.meters_per_unit))
+        };
+        Self(sandbox.objects().iter().enumerate().filter_map(surface).collect())
+    }
+
+    /// Has the pieces of `what` with smooth meshes show what the surface of their object shows, until `progress` is
+    /// cancelled.
+    pub fn dress(&self, what: &mut Assembly, progress: &Progress) {
+        for (object, mesh, meters_per_unit) in &self.0 {
+            let key = Some(*object);
+            let is_own = |piece: usize| what.pieces[piece].object == key && what.is_smooth(piece);
+            let is_bare = !what.dresses.contains_key(&key) && (0..what.pieces.len()).any(is_own);
+            if is_bare && !progress.is_cancelled() {
+                what.dress(key, mesh, *meters_per_unit);
+            }
+        }
+    }
+}
+
 fn by_object<'a>(pieces: &[Leaving<'a>]) -> BTreeMap<usize, Vec<Leaving<'a>>> {
     let mut groups: BTreeMap<usize, Vec<Leaving<'_>>> = BTreeMap::new();
     pieces.iter().for_each(|piece| groups.entry(piece.info.object).or_default().push(*piece));

@@ -67,9 +67,17 @@ pub(super) fn show(
         if meshes {
             let look = SliderLook::unit(" voxels", 2);
             let tip = "Simplifies meshes: how far their surface may move. 0.1 keeps about a tenth of the triangles, \
-                       0 keeps all";
+                       0 simplifies the outsides of smooth meshes alone";
             let response = slider(ui, "Simplify", tip, &mut handover.simplify, 0.0..=2.0, &look);
             out.name("export_simplify", &response);
+            if handover.simplify == 0.0 {
+                ui.horizontal(|ui| {
+                    label(ui, "Triangles", "How many triangles smooth meshes have outside");
+                    let tip = "Keeps all triangles of smooth meshes; else their outsides are simplified by half a voxel";
+                    let field = ui.checkbox(&mut handover.all_triangles, "all of them").on_hover_text(tip);
+                    out.name("export_all_triangles", &field);
+                });
+            }
             size_or_none(ui, &RELIEF, &mut handover.relief_edge, out);
             size_or_none(ui, &TEXTURES, &mut handover.bake, out);
         }

@@ -5,6 +5,7 @@ python3 tests/openers/self_test.py
 """
 
 import sys
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import check_meshes
 import facing
 import readers
+import round_trip_blender
 
 LIMITS = SimpleNamespace(volume=1e-3)
 
@@ -35,6 +37,42 @@ def expect(what, faults, words):
     if (not words and faults) or any(w not in text for w in words):
         raise SystemExit(f"{what}: wanted {words or 'nothing'}, found: {text or 'nothing'}")
     print(f"{what}: {text or 'sound'}")
+
+
+def round_trip_sees_what_is_lost():
+    """Every fact of a material, and places, coordinates and areas, by planted losses of each."""
+    carries = round_trip_blender.CARRIES["glb"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "wall.glb"
+        round_trip_blender.write_input(path)
+        sound = round_trip_blender.materials_of(path)
+        other = {"alpha": "OPAQUE", "sides": False, "base": [0, 0, 0], "emissive": [0, 0, 0]}
+        for name, material in sound.items():
+            for key, value in material.items():
+                if key.startswith("map "):
+                    changed = None if value is not None else np.zeros((1, 1, 1), np.uint8)
+                else:
+                    changed = other.get(key, 0.125)
+                if np.array_equal(changed, value) or (key == "cutoff" and material["alpha"] != "MASK"):
+                    continue
+                faults = []
+                lost = sound | {name: material | {key: changed}}
+                round_trip_blender.compare_materials(sound, lost, carries, faults)
+                expect(f"{name} without its {key}", faults, [key])
+        areas, size = round_trip_blender.expected_areas(), round_trip_blender.SIZE
+        for scale, words in ((1.0, []), (1.01, ["the box is", "covers"])):
+            round_trip_blender.SIZE = tuple(np.array(size) * scale)
+            round_trip_blender.write_input(path)
+            round_trip_blender.SIZE = size
+            faults = []
+            round_trip_blender.compare_corners(path, sound, areas, carries, faults)
+            expect(f"a wall {scale} times as large", faults, words)
+        round_trip_blender.write_input(path)
+        round_trip_blender.COORDINATES[0, 3] += 0.01
+        faults = []
+        round_trip_blender.compare_corners(path, sound, areas, carries, faults)
+        round_trip_blender.COORDINATES[0, 3] -= 0.01
+        expect("coordinates that moved", faults, ["Brick: texture coordinates", "Mortar: texture coordinates"])
 
 
 def main():
@@ -100,6 +138,7 @@ def main():
     if not check_meshes.by_booleans(pieces, source)["beyond"] > 1e-3:
         raise SystemExit("a half that sticks out was not seen")
     print("a half that sticks out: seen")
+    round_trip_sees_what_is_lost()
     print("all found")
 
 

@@ -210,6 +210,9 @@ impl ReadMesh {
             let _ = self.prepared.set(prepared);
         }
         let voxelized = self.prepared().voxelize(level, progress)?;
+        if progress.is_cancelled() {
+            return Err(VoxelizeError::Cancelled);
+        }
         Ok(self.with_voxels(voxelized, start.elapsed()))
     }
 
@@ -357,6 +360,9 @@ pub fn display_name(file: &str) -> String {
 }
 
 #[cfg(test)]
+mod leaving_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -462,9 +468,12 @@ mod tests {
             let read = ReadMesh::again("two".into(), Arc::new(both), Arc::default(), Up::Y, Vec::new());
             read.voxelise(level, &Progress::default()).unwrap().health.notes
         };
-        // Two boxes that share an eighth, two that are apart, and a crumb at three hundred times the size.
+        // Two boxes that share an eighth are one; two that are apart, and a crumb at three hundred times the size.
         let overlap = warnings(0.5, 1.0, 7);
-        assert!(overlap.iter().any(|note| note.contains("pass through each other")), "{overlap:?}");
+        assert!(
+            overlap.len() == 1 && overlap[0].contains("pass through each other are united"),
+            "{overlap:?}"
+        );
         assert!(warnings(1.5, 1.0, 7).is_empty(), "{:?}", warnings(1.5, 1.0, 7));
         let far = warnings(300.0, 0.01, 6);
         assert!(far.iter().any(|warning| warning.contains("hardly anything can break")), "{far:?}");
@@ -495,52 +504,6 @@ mod tests {
         assert!(import("builtin:box", 6, &progress).is_err_and(|e| e.is_cancelled()));
         let missing = import("no-such-file.obj", 6, &Progress::default()).unwrap_err();
         assert!(!missing.is_cancelled() && missing.to_string().contains("no-such-file.obj"));
-    }
-
-    /// A ball of 400,000 triangles, and a wish to stop every 40 ms: while it is read, checked, healed and voxelised.
-    #[test]
-    fn an_import_is_left_within_a_fifth_of_a_second_wherever_it_is() {
-        const SIDE: u32 = 450;
-        let corner = |i: u32, k: u32| {
-            let (up, round) = (f64::from(i) / f64::from(SIDE), f64::from(k % SIDE) / f64::from(SIDE));
-            let (up, round) = (up * std::f64::consts::PI, round * std::f64::consts::TAU);
-            let [x, y, z] = [up.sin() * round.cos(), up.cos(), up.sin() * round.sin()];
-            [x, y, z].map(|v| v as f32)
-        };
-        let mut bytes = [&[0; 80][..], &(2 * SIDE * SIDE).to_le_bytes()].concat();
-        for (i, k) in (0..SIDE * SIDE).map(|n| (n / SIDE, n % SIDE)) {
-            let [a, b, c, d] = [(i, k), (i, k + 1), (i + 1, k), (i + 1, k + 1)].map(|(i, k)| corner(i, k));
-            for triangle in [[a, b, d], [a, d, c]] {
-                let numbers = [[0.0; 3], triangle[0], triangle[1], triangle[2]];
-                bytes.extend(numbers.iter().flatten().flat_map(|v: &f32| v.to_le_bytes()));
-                bytes.extend([0; 2]);
-            }
-        }
-        let file = std::env::temp_dir().join(format!("kintsugi-left-{}.stl", std::process::id()));
-        std::fs::write(&file, bytes).unwrap();
-        let mut left = Vec::new();
-        for step in 1..=50 {
-            let (progress, asked) = (Progress::default(), std::sync::Mutex::new(None));
-            let imported = std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    std::thread::sleep(Duration::from_millis(40 * step));
-                    *asked.lock().unwrap() = Some(Instant::now());
-                    progress.cancel();
-                });
-                let imported = import(&file.to_string_lossy(), 9, &progress);
-                left.extend(asked.lock().unwrap().map(|asked| asked.elapsed().as_secs_f64()));
-                imported
-            });
-            if imported.is_ok() {
-                break;
-            }
-            assert!(imported.is_err_and(|error| error.is_cancelled()));
-        }
-        std::fs::remove_file(&file).unwrap();
-        left.sort_by(f64::total_cmp);
-        println!("{} wishes, left after at most {:.3} s", left.len(), left.last().unwrap_or(&0.0));
-        // A loaded machine may be late with a few of them.
-        assert!(left.len() > 2 && left[left.len() * 9 / 10] < 0.2, "{left:?}");
     }
 
     #[test]

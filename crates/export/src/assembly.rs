@@ -232,14 +232,25 @@ impl Assembly {
         }
     }
 
-    /// The mesh of a piece, by its index, shape space.
+    /// The mesh of a piece, by its index, shape space. A smooth one has a simpler outside, unless all triangles or another
+    /// error are asked for.
     #[must_use]
     pub fn mesh(&self, piece: usize) -> Arc<WrittenMesh> {
         let Meshes { kind, made, .. } = &self.meshes;
         made.get(piece).cloned().flatten().unwrap_or_else(|| {
             let ExportPiece { shape, object, .. } = &self.pieces[piece];
-            Arc::new(Arc::new(kind.dressed(shape, self.dresses.get(object).map(Arc::as_ref))).into())
+            let mesh = kind.dressed(shape, self.dresses.get(object).map(Arc::as_ref));
+            let is_full = self.handover.all_triangles || self.handover.simplify > 0.0;
+            let voxel = (!is_full && self.is_smooth(piece)).then(|| self.pieces[piece].voxel());
+            Arc::new(WrittenMesh::with_simple_outside(mesh, voxel))
         })
+    }
+
+    /// Whether the mesh of a piece is, or would be, the smooth one of its voxels.
+    #[must_use]
+    pub fn is_smooth(&self, piece: usize) -> bool {
+        let is_made = self.meshes.made.get(piece).is_some_and(Option::is_some);
+        !is_made && self.meshes.kind != MeshKind::Voxels && self.pieces[piece].octree().is_some()
     }
 
     /// The mesh of a piece before its crack faces got their relief, shape space.
@@ -334,6 +345,7 @@ impl Assembly {
             has_relief,
             ..MeshReport::default()
         };
+        let (mut before, mut is_simpler) = (0, false);
         for some in numbers.chunks(AT_ONCE) {
             watch.at(some[0], count)?;
             let one = |i: &usize| {
@@ -341,11 +353,13 @@ impl Assembly {
                 let corners = mesh.triangles.iter().map(|t| t.map(|v| mesh.positions[v as usize]));
                 let mass = MassProperties::of_triangles(corners, piece.shape.density());
                 let hulls = hulls::of(self.handover.collision, &mesh);
-                (MeshCheck::sampled(&mesh, asked), mass, hulls, held.then_some(mesh))
+                (MeshCheck::sampled(&mesh, asked), mass, hulls, mesh.full(), held.then_some(mesh))
             };
             let all: Vec<_> = some.par_iter().map(one).collect();
-            for (i, (check, mass, hulls, mesh)) in some.iter().zip(all) {
+            for (i, (check, mass, hulls, full, mesh)) in some.iter().zip(all) {
                 report.add(&self.pieces[*i], check);
+                before += full.unwrap_or(check.triangles);
+                is_simpler |= full.is_some();
                 self.figures.push(MeshFigures { triangles: check.triangles, mass });
                 if self.handover.collision != Collision::None {
                     self.hulls.push(hulls);
@@ -356,6 +370,7 @@ impl Assembly {
         if held {
             self.meshes.made = made;
         }
+        report.triangles_before = is_simpler.then_some(before);
         Ok(report)
     }
 

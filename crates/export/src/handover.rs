@@ -16,8 +16,12 @@ pub struct Handover {
     pub pivot: Pivot,
     /// Convex shapes for other programs' physics.
     pub collision: Collision,
-    /// Largest error of simplified meshes, voxels; 0: meshes are not simplified.
+    /// Largest error of simplified meshes, voxels; 0: meshes are not simplified, but for the outsides of smooth ones.
     pub simplify: f64,
+    /// Whether smooth meshes keep all their triangles; else, where `simplify` is 0, their outsides are simplified by half a
+    /// voxel.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub all_triangles: bool,
     /// Longest edge of triangles on crack faces, voxels, which then have the relief of the material inside as geometry; 0: crack
     /// faces are smooth.
     pub relief_edge: f64,
@@ -162,6 +166,9 @@ impl Handover {
         if self.simplify > 0.0 {
             text += &format!(" --simplify {}", self.simplify);
         }
+        if self.all_triangles {
+            text += " --all-triangles";
+        }
         if self.relief_edge > 0.0 {
             text += &format!(" --relief-edge {}", self.relief_edge);
         }
@@ -278,6 +285,7 @@ mod tests {
             pivot: Pivot::Origin,
             collision: Collision::Parts,
             simplify: 0.25,
+            all_triangles: true,
             relief_edge: 0.5,
             bake: 0.25,
             bonds: true,
@@ -285,7 +293,7 @@ mod tests {
         };
         assert_eq!(
             all.options(),
-            " --target unreal --pivot origin --collision parts --simplify 0.25 --relief-edge 0.5 --bake 0.25 --bonds --bond-strength oak"
+            " --target unreal --pivot origin --collision parts --simplify 0.25 --all-triangles --relief-edge 0.5 --bake 0.25 --bonds --bond-strength oak"
         );
     }
 }

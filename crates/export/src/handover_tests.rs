@@ -241,12 +241,22 @@ fn masses_are_those_of_the_meshes() {
 
 #[test]
 fn simpler_meshes_are_as_many_and_closed() {
-    let plain = broken("statue", Surface::Rough, 1, MeshKind::Smooth, Handover::default());
+    let all = Handover { all_triangles: true, ..Handover::default() };
+    let plain = broken("statue", Surface::Rough, 1, MeshKind::Smooth, all);
+    let usual = broken("statue", Surface::Rough, 1, MeshKind::Smooth, Handover::default());
     let handover = Handover { simplify: 0.1, ..Handover::default() };
     let simpler = broken("statue", Surface::Rough, 1, MeshKind::Smooth, handover);
     let triangles = |what: &Assembly| what.figures.iter().map(|f| f.triangles).sum::<u64>();
     assert!(triangles(&simpler) * 2 < triangles(&plain), "{} {}", triangles(&simpler), triangles(&plain));
+    assert!(triangles(&usual) < triangles(&plain), "{} {}", triangles(&usual), triangles(&plain));
+    let inside = |what: &Assembly, id: usize| {
+        what.mesh(id).faces.iter().filter(|face| face.side == crate::meshes::Side::Inside).count()
+    };
     for id in 0..simpler.pieces.len() {
         assert!(MeshCheck::of(&simpler.mesh(id)).is_manifold());
+        let (before, after) = (MeshCheck::of(&plain.mesh(id)), MeshCheck::of(&usual.mesh(id)));
+        assert!(after.holds() && (after.volume / before.volume - 1.0).abs() <= 0.01, "{before:?} {after:?}");
+        assert_eq!(inside(&usual, id), inside(&plain, id), "crack faces stay");
+        assert_eq!(usual.mesh(id).full().unwrap_or(after.triangles), before.triangles);
     }
 }

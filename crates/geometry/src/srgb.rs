@@ -46,6 +46,18 @@ pub fn precise_byte(linear: f64) -> u8 {
     (encoded * 255.0).round() as u8
 }
 
+/// The sRGB bytes of a mixture of three colours, of which each has its share: light adds up, bytes do not.
+#[must_use]
+pub fn mixed(colors: [[u8; 3]; 3], shares: [f64; 3]) -> [u8; 3] {
+    let [first, second, third] = colors;
+    if first == second && second == third {
+        return first;
+    }
+    std::array::from_fn(|k| {
+        precise_byte((0..3).map(|i| f64::from(linear(colors[i][k])) * shares[i]).sum::<f64>())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,5 +79,24 @@ mod tests {
             }
         }
         assert_eq!([-1.0, 0.0, 1.0, 7.0, f32::NAN].map(byte), [0, 0, 255, 255, 0]);
+    }
+
+    #[test]
+    fn mixtures_have_the_light_of_their_parts() {
+        // Half of the light of white is the byte 188.
+        assert_eq!(mixed([[0, 255, 0], [255, 0, 0], [9; 3]], [0.5, 0.5, 0.0]), [188, 188, 0]);
+        assert_eq!(mixed([[7, 8, 9]; 3], [0.3, 0.3, 0.3]), [7, 8, 9]);
+        let colors = [[10, 200, 90], [250, 30, 0], [128, 128, 255]];
+        for (a, b) in [(1.0, 0.0), (0.0, 1.0), (0.2, 0.5), (0.0, 0.0)] {
+            let shares = [a, b, 1.0 - a - b];
+            for (k, found) in mixed(colors, shares).into_iter().enumerate() {
+                let light = |i: usize| precise_linear(colors[i][k]) * shares[i];
+                let wanted = light(0) + light(1) + light(2);
+                let near = |byte: u8| (precise_linear(byte) - wanted).abs();
+                let nearest = (0..=255).map(near).fold(f64::MAX, f64::min);
+                // The curve is bent: the nearest byte is not always that of the nearest light.
+                assert!(near(found) <= nearest * 1.1 + 1e-6, "{found}: {wanted}");
+            }
+        }
     }
 }

@@ -21,7 +21,8 @@ const COMMANDS: [(&str, &str); 6] = [
 ];
 
 /// Options that take numbers or names of the program's own tables, or no value.
-const PLAIN: [&str; 93] = [
+const PLAIN: [&str; 96] = [
+    "all-triangles",
     "bake",
     "blow-strength",
     "bond-strength",
@@ -97,6 +98,8 @@ const PLAIN: [&str; 93] = [
     "simplify",
     "size",
     "slice",
+    "slab-jitter",
+    "slab-spacing",
     "slice-alone",
     "slice-lines",
     "smallest",
@@ -118,7 +121,7 @@ const PLAIN: [&str; 93] = [
 ];
 
 /// Options whose value may be a file to read.
-const READ: [&str; 3] = ["camera", "preset", "seeds-file"];
+const READ: [&str; 4] = ["camera", "cutter", "preset", "seeds-file"];
 
 /// Options that are left out: another place to write to, how progress is shown, and what this machine may not have.
 const LEFT_OUT: [&str; 4] = [ADAPTER, "json", "json-progress", "legend-file"];

@@ -21,7 +21,11 @@ use reports::{breaks, broken_again, objects};
 pub use leaving::Leaving;
 pub use motion::MotionPlan;
 
-use super::{Sandbox, Scene, cutting::Cuts, save_scene};
+use super::{
+    Sandbox, Scene,
+    cutting::{Cuts, Surfaces},
+    save_scene,
+};
 use crate::{
     bodies::Body,
     compute::RanOn,
@@ -231,6 +235,8 @@ pub struct ExportPlan {
     repeat: Repeat,
     /// The cuts of the imported meshes, if they are exported.
     cuts: Option<Cuts>,
+    /// What smooth pieces show.
+    surfaces: Surfaces,
     /// Files that no result may replace.
     inputs: Vec<PathBuf>,
 }
@@ -284,6 +290,7 @@ impl ExportPlan {
         let wants_meshes = order.handover.needs_meshes() || formats.iter().any(|format| format.has_meshes());
         let wants_cuts = order.mesh == MeshKind::Original && wants_meshes;
         let cuts = wants_cuts.then(|| Cuts::of(sandbox, [&leaving, &there], &lines.numbered(), false));
+        let surfaces = Surfaces::of(sandbox, &leaving);
         let (objects, volumes) = objects(sandbox, &lines, &what, order);
         let report = SceneReport {
             provenance: crate::provenance::here(),
@@ -308,7 +315,7 @@ impl ExportPlan {
         let (formats_again, mesh, handover) = (formats.clone(), order.mesh, order.handover);
         let repeat = Repeat { formats: formats_again, lying: order.lying, object: repeated, mesh, handover };
         let inputs = inputs(sandbox);
-        Self { what, report, formats, connected, volumes, scene, repeat, cuts, inputs }
+        Self { what, report, formats, connected, volumes, scene, repeat, cuts, surfaces, inputs }
     }
 
     /// Says that no result may take the place of `file`, as of the scene that is open.
@@ -355,6 +362,7 @@ impl ExportPlan {
             notes.extend(cuts.cut(&mut self.what, progress));
         }
         if meshes {
+            self.surfaces.dress(&mut self.what, progress);
             let told_of = self.what.prepare(&Watch::part(progress, 0, parts)).map_err(told)?;
             notes.extend(told_of.note());
             notes.extend(self.crumbs());

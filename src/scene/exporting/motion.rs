@@ -25,7 +25,11 @@ use crate::{
     },
     provenance::{Provenance, VERSION},
     render::Camera,
-    scene::{Sandbox, Scene, Shot, cutting::Cuts, save_scene},
+    scene::{
+        Sandbox, Scene, Shot,
+        cutting::{Cuts, Surfaces},
+        save_scene,
+    },
     shape::Shape,
     voxelize::Progress,
 };
@@ -102,6 +106,8 @@ pub struct MotionPlan {
     fps: f64,
     formats: Vec<Format>,
     cuts: Option<Cuts>,
+    /// What smooth pieces show.
+    surfaces: Surfaces,
     report: MotionReport,
     /// The scene that plays the same, if there is one.
     scene: Option<Scene>,
@@ -198,6 +204,7 @@ impl MotionPlan {
         }
         let wants_cuts = order.mesh == MeshKind::Original;
         let cuts = wants_cuts.then(|| Cuts::of(sandbox, [&leaving, &there], &lines.numbered(), true));
+        let surfaces = Surfaces::of(sandbox, &leaving);
         let formats = order.moving_formats();
         let report = MotionReport {
             version: VERSION,
@@ -218,7 +225,8 @@ impl MotionPlan {
         let what = order.dressed(sandbox, &lines, moving);
         let scene = sandbox.scene_of_take(camera);
         let inputs = inputs(sandbox);
-        Some(Self { what, shot, parts, numbers, fps: order.fps, formats, cuts, report, scene, inputs })
+        let fps = order.fps;
+        Some(Self { what, shot, parts, numbers, fps, formats, cuts, surfaces, report, scene, inputs })
     }
 
     /// Says that no result may take the place of `file`, as of the scene that is open.
@@ -298,6 +306,7 @@ impl MotionPlan {
         let parts = self.formats.len() + 3;
         self.move_pieces(&Watch::part(progress, 0, parts))?;
         let mut notes = self.cuts.as_ref().map(|cuts| cuts.cut(&mut self.what, progress)).unwrap_or_default();
+        self.surfaces.dress(&mut self.what, progress);
         let meshes = self.what.prepare(&Watch::part(progress, 1, parts)).map_err(told)?;
         notes.extend(meshes.note());
         self.report.meshes = Some(meshes);

@@ -527,3 +527,47 @@ fn a_body_that_holds_leaves_as_its_parts_with_their_bonds() {
     assert_eq!(report["meshes"]["open_edges"], 0, "{}", report["meshes"]);
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+#[test]
+fn smooth_pieces_show_what_the_object_shows() {
+    let Some(gpu) = Gpu::for_test() else { return };
+    let folder = folder("dressed");
+    std::fs::create_dir_all(&folder).unwrap();
+    // A cube whose coordinates follow from the place.
+    let corners = (0..8).map(|c| [c & 1, c >> 1 & 1, c >> 2].map(f64::from));
+    let mut text: String = corners.clone().map(|[x, y, z]| format!("v {x} {y} {z}\n")).collect();
+    text.extend(corners.map(|[x, y, z]| format!("vt {} {y}\n", x + 2.0 * z)));
+    for [a, b, c, d] in [[1, 3, 4, 2], [5, 6, 8, 7], [1, 2, 6, 5], [3, 7, 8, 4], [1, 5, 7, 3], [2, 4, 8, 6]] {
+        text += &format!("f {a}/{a} {b}/{b} {c}/{c} {d}/{d}\n");
+    }
+    let file = folder.join("cube.obj");
+    std::fs::write(&file, text).unwrap();
+    let mut sandbox = Sandbox::new(&gpu).unwrap();
+    sandbox.open_scene(Scene::of_mesh(file.to_str().unwrap(), 5));
+    settle(&mut sandbox);
+    break_largest(&mut sandbox);
+    let scale = sandbox.bodies()[0].def.meters_per_unit;
+    let mut order = order(Lying::AsTheyFittedTogether, &[Format::Obj]);
+    order.mesh = MeshKind::Smooth;
+    let mut plan = ExportPlan::new(&sandbox, &order, Camera::default(), RanOn::default());
+    assert!(plan.what.dresses.is_empty(), "a plan is cheap");
+    plan.surfaces.dress(&mut plan.what, &Progress::default());
+    let mut outside = 0;
+    for piece in 0..plan.pieces() {
+        let (mesh, h) = (plan.what.mesh(piece), plan.what.pieces[piece].voxel() / scale);
+        for ((triangle, corners), face) in mesh.triangles.iter().zip(&mesh.corners).zip(&mesh.faces) {
+            if face.side == crate::export::meshes::Side::Inside {
+                continue;
+            }
+            outside += 1;
+            for (v, corner) in triangle.iter().zip(corners) {
+                let p = mesh.positions[*v as usize] / scale;
+                let off = [p.x + 2.0 * p.z, p.y].map(|wanted| wanted as f32);
+                let off = [0, 1].map(|k| (corner.uv[k] - off[k]).abs());
+                assert!(off.iter().all(|off| f64::from(*off) < 4.0 * h), "{corner:?} at {p}");
+            }
+        }
+    }
+    assert!(outside > 12, "{outside}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -55,6 +55,13 @@ pub(super) struct Asset {
     pub version: String,
 }
 
+/// What is read of a file of another version.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Versioned {
+    asset: Asset,
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Scene {
@@ -422,8 +429,15 @@ fn check_size(text: &[u8], pace: &Pace) -> Result<(), Problem> {
 pub(super) fn parse<'a>(bytes: &'a [u8], pace: &Pace) -> Result<(Root, &'a [u8]), Problem> {
     let (text, binary) = if bytes.starts_with(b"glTF") { split(bytes)? } else { (bytes, &[][..]) };
     check_size(text, pace)?;
-    let root: Root = serde_json::from_slice(text)
-        .map_err(|error| Problem::whole(format!("its JSON is damaged ({error}); export it again")))?;
+    let root: Root = serde_json::from_slice(text).map_err(|error| {
+        // A file of glTF 1.0 is built in another way.
+        let version =
+            serde_json::from_slice(text).map_or(String::new(), |file: Versioned| file.asset.version);
+        if version.starts_with('1') {
+            return other_version(&version);
+        }
+        Problem::whole(format!("its JSON is damaged ({error}); export it again"))
+    })?;
     let unknown: Vec<&str> =
         root.extensions_required.iter().map(String::as_str).filter(|name| !is_read(name)).collect();
     if !unknown.is_empty() {
@@ -433,12 +447,13 @@ pub(super) fn parse<'a>(bytes: &'a [u8], pace: &Pace) -> Result<(Root, &'a [u8])
         )));
     }
     if !root.asset.version.starts_with('2') {
-        return Err(Problem::whole(format!(
-            "is version '{}', only 2.0 is read; export it as 2.0",
-            root.asset.version
-        )));
+        return Err(other_version(&root.asset.version));
     }
     Ok((root, binary))
+}
+
+fn other_version(version: &str) -> Problem {
+    Problem::whole(format!("is version '{version}', only 2.0 is read; export it as 2.0"))
 }
 
 /// The chunks of a GLB: a 12-byte header, then length, kind, data.
@@ -453,6 +468,9 @@ fn split(bytes: &[u8]) -> Result<(&[u8], &[u8]), Problem> {
         Some((bytes.get(at + 8..(at + 8).checked_add(length)?)?, at + 8 + length))
     };
     let Some((text, end)) = chunk(12, b"JSON") else {
+        if word(4) == Some(1) {
+            return Err(other_version("1.0"));
+        }
         return Err(Problem::at_byte(12, "the JSON chunk is missing or cut short; get the file again"));
     };
     if word(end).is_none() {

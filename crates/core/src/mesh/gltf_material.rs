@@ -48,7 +48,8 @@ impl MaterialJson {
         match &self.extensions.specular_glossiness {
             Some(old) => old.factors(),
             None => (
-                pbr.base_color_factor.unwrap_or([1.0; 4]),
+                // Some exporters round to just above 1.
+                pbr.base_color_factor.unwrap_or([1.0; 4]).map(|x| x.clamp(0.0, 1.0)),
                 pbr.metallic_factor.unwrap_or(1.0),
                 pbr.roughness_factor.unwrap_or(1.0),
             ),

@@ -11,6 +11,7 @@ use super::{
     heal::{Repair, capped},
     orient::{self, Parts},
     topology::{Edges, topology},
+    unite::unite,
 };
 use crate::{geometry::UnionFind, voxelize::Progress};
 use glam::DVec3;
@@ -57,7 +58,11 @@ pub struct HealthReport {
     /// Holes that meshes cut from the object's own triangles have closed by caps: all of them, or none, if a hole is
     /// neither flat nor small.
     pub cap_holes: usize,
-    /// Signed volume in cubic mesh units, of `volume_of`. Parts that pass through each other count twice.
+    /// What became of parts that pass through each other; `None` where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub union: Option<UnionReport>,
+    /// Signed volume in cubic mesh units, of `volume_of`. Parts that pass through each other count twice where they were
+    /// not united.
     pub volume: f64,
     /// What `volume` is measured of: "closed mesh"; "mesh with caps" on its holes; or "open mesh", where it is an
     /// estimate from the middle of the bounds.
@@ -78,9 +83,27 @@ pub struct HealthReport {
     pub notes: Vec<String>,
 }
 
+/// The union of parts that pass through each other. Volumes are in cubic mesh units.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct UnionReport {
+    /// Parts that another one cut, or that lay inside another, and are one with it now.
+    pub united_parts: usize,
+    /// Parts that overlap and could not be united, since they do not meet in whole lines: what overlaps counts twice.
+    pub left_parts: usize,
+    /// Triangles of the whole mesh before.
+    pub triangles_before: usize,
+    /// Triangles of the whole mesh after.
+    pub triangles_after: usize,
+    /// Volume before, with what overlaps counted once for each part.
+    pub volume_before: f64,
+    /// Volume after.
+    pub volume_after: f64,
+}
+
 /// Drops triangles without area and duplicates, closes seams that nearly meet, makes each part's orientation consistent,
-/// turns outermost parts outward and removes vertices that no triangle uses. Returns the mesh to voxelise and the
-/// findings.
+/// turns outermost parts outward, unites those that pass through each other, and removes vertices that no triangle uses.
+/// Returns the mesh to voxelise and the findings.
 #[must_use]
 pub fn check(mesh: &Mesh) -> (Mesh, HealthReport) {
     check_while(mesh, &Progress::default())
@@ -106,6 +129,9 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport) {
         return (Mesh::default(), report);
     }
     report.dropped_degenerate = repair.drop_points();
+    if progress.is_cancelled() {
+        return (Mesh::default(), report);
+    }
     let mut edges = Edges::of(&repair.welded());
     report.welded_corners = repair.weld_near(&edges);
     if report.welded_corners > 0 {
@@ -116,6 +142,9 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport) {
         return (Mesh::default(), report);
     }
     report.turned_diagonals = repair.match_diagonals(&edges);
+    if progress.is_cancelled() {
+        return (Mesh::default(), report);
+    }
 
     let usable = repair.welded();
     let mut duplicate = duplicates(&usable, repair.weld.welded_count, false);
@@ -132,6 +161,9 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport) {
     let mut flags = duplicate.iter();
     repair.faces.retain(|_| !flags.next().is_some_and(|&d| d));
     report.dropped_duplicate = duplicate.len() - repair.faces.len();
+    if progress.is_cancelled() {
+        return (Mesh::default(), report);
+    }
     report.divided_slivers = repair.split_slivers();
     report.dropped_degenerate += report.divided_slivers;
 
@@ -149,12 +181,18 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport) {
         return (Mesh::default(), report);
     }
     report.unorientable_components = orient::make_consistent(&mut triangles, &edges);
+    if progress.is_cancelled() {
+        return (Mesh::default(), report);
+    }
     let parts = Parts::of(&triangles, &edges, &points);
     report.components = parts.count();
     if progress.is_cancelled() {
         return (Mesh::default(), report);
     }
     let outward = orient::face_outward(&mut triangles, &parts, &points);
+    if progress.is_cancelled() {
+        return (Mesh::default(), report);
+    }
     report.voids = outward.voids;
     report.flipped_triangles = triangles.iter().zip(&as_read).filter(|(a, b)| !same_turn(**a, **b)).count();
     count_edges(&mut report, &edges, &as_read, &triangles, repair.weld.welded_count);
@@ -201,8 +239,44 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport) {
         report.volume = whole.triangles.iter().map(|t| orient::cone_volume(t.map(corner))).sum();
         (report.cap_holes, report.volume_of) = (holes, "mesh with caps".into());
     }
+    if report.closed && (report.components > 1 || report.non_manifold_edges > 0) {
+        out = with_parts_united(out, &mut report, progress);
+    }
     write_notes(&mut report, &outward);
     (out, report)
+}
+
+/// The mesh with parts that pass through each other united, and its figures in the report.
+fn with_parts_united(mesh: Mesh, report: &mut HealthReport, progress: &Progress) -> Mesh {
+    let found = unite(&mesh, progress);
+    let mut union = UnionReport {
+        united_parts: found.parts,
+        left_parts: found.left,
+        triangles_before: mesh.triangles.len(),
+        triangles_after: mesh.triangles.len(),
+        volume_before: report.volume,
+        volume_after: report.volume,
+    };
+    let Some(mut united) = found.mesh else {
+        report.union = (found.left > 0).then_some(union);
+        return mesh;
+    };
+    let mut out = Mesh {
+        triangles: std::mem::take(&mut united.triangles),
+        triangle_material: std::mem::take(&mut united.triangle_material),
+        smoothing: std::mem::take(&mut united.smoothing),
+        materials: std::mem::take(&mut united.materials),
+        ..Mesh::default()
+    };
+    take_used_vertices(&united, &mut out);
+    let corners = |t: &[u32; 3]| t.map(|i| DVec3::from_array(out.positions[i as usize].map(f64::from)));
+    let middle = corners(&out.triangles[0])[0];
+    let area = |[a, b, c]: [DVec3; 3]| (b - a).cross(c - a).length() / 2.0;
+    report.volume = out.triangles.iter().map(|t| orient::cone_volume(corners(t).map(|p| p - middle))).sum();
+    report.area = out.triangles.iter().map(|t| area(corners(t))).sum();
+    (union.triangles_after, union.volume_after) = (out.triangles.len(), report.volume);
+    report.union = Some(union);
+    out
 }
 
 /// Whether two triangles of the same vertices have the same orientation.
@@ -396,6 +470,30 @@ fn write_notes(report: &mut HealthReport, outward: &orient::Outward) {
     note(
         r.voids,
         format!("{} facing inward inside another: sealed cavities.", many(r.voids, "part is", "parts are")),
+    );
+    let union = r.union.clone().unwrap_or_default();
+    note(
+        union.united_parts,
+        format!(
+            "{} united: {} became {}, and the volume {:.4e} became {:.4e} cubic units.",
+            many(
+                union.united_parts,
+                "part that lies in another or passes through it is",
+                "parts that pass through each other are"
+            ),
+            triangles(union.triangles_before),
+            union.triangles_after,
+            union.volume_before,
+            union.volume_after
+        ),
+    );
+    note(
+        union.left_parts,
+        format!(
+            "{} pass through each other and cannot be united: what overlaps counts twice, also in meshes cut from it; unite \
+             the parts in a modelling program, or take smooth meshes.",
+            many(union.left_parts, "part", "parts")
+        ),
     );
     note(
         outward.unexamined,

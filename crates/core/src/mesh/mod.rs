@@ -38,6 +38,7 @@ mod builtin;
 mod corners;
 pub mod digest;
 mod unchecked;
+mod unite;
 mod units;
 mod gltf;
 mod gltf_json;
@@ -54,6 +55,7 @@ mod implicit;
 mod load;
 mod material;
 mod mtl;
+mod mtl_look;
 mod obj;
 mod off;
 mod orient;
@@ -70,7 +72,7 @@ mod vox;
 
 pub use builtin::{BUILTIN_NAMES, builtin};
 pub(crate) use heal::{capped, without_inner_walls};
-pub use health::{HealthReport, check, check_while};
+pub use health::{HealthReport, UnionReport, check, check_while};
 pub use load::{
     Format, MeshError, allow_references_outside, checked, format_of, load, load_bytes, load_bytes_while,
     load_while, references_may_lie_outside,

@@ -7,8 +7,16 @@
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Entry {
     pub name: String,
-    /// `Kd`, fractions of sRGB.
+    /// `Kd`, fractions of sRGB,
     pub color: Option<[f32; 3]>,
+    /// or linear ones, as Blender writes them.
+    pub is_linear: bool,
+    /// `Ke`, linear.
+    pub emissive: Option<[f32; 3]>,
+    /// `Pr`; of Blender's libraries also what `Ns` says.
+    pub roughness: Option<f32>,
+    /// `Pm`; of Blender's libraries also what `Ka` says.
+    pub metallic: Option<f32>,
     /// `d`, or what `Tr` leaves of 1.
     pub opacity: Option<f32>,
     /// Every map by its statement in lower case (`map_kd`, `bump`), in the file's order.
@@ -24,6 +32,8 @@ pub(super) struct Map {
     pub scale: [f32; 2],
     /// `-o`: and moved by it.
     pub offset: [f32; 2],
+    /// `-bm`: slopes are multiplied by it.
+    pub slopes: f32,
     /// Other options that change what is seen, with their values.
     pub unread: Vec<String>,
 }
@@ -39,24 +49,40 @@ impl Entry {
 pub(super) fn parse(library: &[u8]) -> Vec<Entry> {
     let text = String::from_utf8_lossy(library);
     let mut all: Vec<Entry> = Vec::new();
+    // The first line of its exporter. Such a library has the metal in `Ka` where `illum` says that there is one.
+    let is_blenders = text.trim_start_matches('\u{feff}').starts_with("# Blender");
+    let mut ambient = 0.0;
     for line in text.split(['\n', '\r']) {
         let line = line.trim();
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.split(" #").next().unwrap_or_default().trim();
         let word = word.to_ascii_lowercase();
         if word == "newmtl" {
+            ambient = 0.0;
             if !rest.is_empty() {
-                all.push(Entry { name: rest.to_owned(), ..Entry::default() });
+                all.push(Entry { name: rest.to_owned(), is_linear: is_blenders, ..Entry::default() });
             }
             continue;
         }
         let Some(entry) = all.last_mut() else { continue };
         let mut numbers = rest.split_whitespace().map_while(|word| word.parse::<f32>().ok());
         match word.as_str() {
-            "kd" => {
+            "kd" | "ke" => {
                 if let (Some(r), Some(g), Some(b)) = (numbers.next(), numbers.next(), numbers.next()) {
-                    entry.color = Some([r, g, b]);
+                    let color = if word == "kd" { &mut entry.color } else { &mut entry.emissive };
+                    *color = Some([r, g, b]);
                 }
+            }
+            "pr" => entry.roughness = numbers.next().or(entry.roughness),
+            "pm" => entry.metallic = numbers.next().or(entry.metallic),
+            "ns" if is_blenders => {
+                let rough = numbers.next().map(|shine| 1.0 - (shine.max(0.0) / 1000.0).min(1.0).sqrt());
+                entry.roughness = entry.roughness.or(rough);
+            }
+            "ka" if is_blenders => ambient = numbers.next().unwrap_or(0.0),
+            "illum" if is_blenders => {
+                let is_metal = numbers.next().is_some_and(|model| model == 3.0 || model == 6.0);
+                entry.metallic = entry.metallic.or(Some(if is_metal { ambient } else { 0.0 }));
             }
             "d" => {
                 // Behind `-halo`.
@@ -92,7 +118,8 @@ fn values_of(option: &str) -> Option<(usize, bool)> {
 impl Map {
     /// A map statement without its first word; `None` where it names no file.
     fn of(statement: &str) -> Option<Self> {
-        let mut map = Self { file: String::new(), scale: [1.0; 2], offset: [0.0; 2], unread: Vec::new() };
+        let mut map =
+            Self { file: String::new(), scale: [1.0; 2], offset: [0.0; 2], slopes: 1.0, unread: Vec::new() };
         let first_word = |text: &str| text.split_whitespace().next().unwrap_or_default().to_owned();
         let mut left = statement.trim();
         while !left.is_empty() {
@@ -132,6 +159,7 @@ impl Map {
         match (option, first) {
             ("-s", _) => of_uv(&mut self.scale),
             ("-o", _) => of_uv(&mut self.offset),
+            ("-bm", factor) => self.slopes = factor.parse().unwrap_or(self.slopes),
             // As without them.
             ("-clamp" | "-cc", "off") | ("-blendu" | "-blendv", "on") => {}
             _ => self.unread.push(format!("{option} {}", values.join(" "))),
@@ -175,15 +203,20 @@ mod tests {
     #[test]
     fn options_of_maps_stand_before_or_behind_a_name_with_blanks() {
         let of = |statement: &str| Map::of(statement).unwrap();
-        let plain =
-            |file: &str| Map { file: file.into(), scale: [1.0; 2], offset: [0.0; 2], unread: Vec::new() };
+        let plain = |file: &str| Map {
+            file: file.into(),
+            scale: [1.0; 2],
+            offset: [0.0; 2],
+            slopes: 1.0,
+            unread: Vec::new(),
+        };
         assert_eq!(of("a - b  c.png"), plain("a - b  c.png"));
         assert_eq!(of("\"my wall.png\""), plain("my wall.png"));
         assert_eq!(of("-clamp off -blendu on 4.png"), plain("4.png"));
         let tiled = Map { scale: [4.0, 2.0], offset: [0.25, 0.0], ..plain("my tile.png") };
         assert_eq!(of("-s 4 2 1 -o 0.25 my tile.png"), tiled);
         assert_eq!(of("my tile.png -s 4 2 1  -o 0.25"), tiled);
-        let bent = Map { unread: vec!["-bm 0.5".into(), "-clamp on".into()], ..plain("b.png") };
+        let bent = Map { slopes: 0.5, unread: vec!["-clamp on".into()], ..plain("b.png") };
         assert_eq!(of("-bm 0.5 b.png -clamp on"), bent);
         assert!(Map::of("-s 1 1 1").is_none() && Map::of("").is_none());
     }

@@ -5,7 +5,7 @@ use super::{
     Alpha, MapUse, Material, Mesh,
     corners::{Corners, split_vertices},
     load::{Shown, Surroundings, as_utf8},
-    mtl,
+    mtl, mtl_look,
     unchecked::{MISSING, Problem, UncheckedMesh, byte, line_of, number, plain},
 };
 use crate::geometry::srgb;
@@ -219,20 +219,21 @@ fn add_materials(
             let known = textures.entry((library.as_str(), map.file.as_str()));
             known.or_insert_with(|| around.of_file(library).texture(unchecked, &map.file)).clone()
         });
-        let color = material.color.map_or(neutral.color, |kd| kd.map(byte));
+        // A texture without a factor shows its own colours.
+        let factor = if shown.is_some() { [255; 3] } else { neutral.color };
+        let bytes = |kd: [f32; 3]| kd.map(|x| if material.is_linear { srgb::byte(x) } else { byte(x) });
+        let color = material.color.map_or(factor, bytes);
         // Some exporters write black for materials whose texture should be visible.
         let color = if shown.is_some() && color == [0; 3] { [255; 3] } else { color };
         let is_moved = |map: &&mtl::Map| shown.is_some() && (map.scale, map.offset) != ([1.0; 2], [0.0; 2]);
         moves.push(map.filter(is_moved).map(|map| (map.scale, map.offset)));
-        // What else `material.maps` has, a `Material` does not carry.
-        left_out.note(material);
         let mut carried = Material { name: name.clone(), color, ..Material::default() };
         let opacity = material.opacity.filter(|opacity| *opacity > 0.0).unwrap_or(1.0);
-        if opacity < 1.0 {
-            let [r, g, b] = color.map(|byte| f64::from(srgb::linear(byte)));
-            // A decimal, not the nearest binary fraction.
-            let opacity = (f64::from(opacity) * 1e6).round() / 1e6;
-            carried.factor = Some([r, g, b, opacity]);
+        let linear = material.color.filter(|kd| material.is_linear && bytes(*kd) == color);
+        if opacity < 1.0 || linear.is_some() {
+            let of_bytes = color.map(|byte| f64::from(srgb::linear(byte)));
+            let [r, g, b] = linear.map_or(of_bytes, |kd| kd.map(|x| mtl_look::within(x, 1.0)));
+            carried.factor = Some([r, g, b, mtl_look::decimal(opacity)]);
         }
         if opacity < 1.0 || shown.is_some() && has_own_opacity(material) {
             carried.alpha = Alpha::Blend;
@@ -242,6 +243,16 @@ fn add_materials(
             carried.maps.extend(map.map(|map| (MapUse::Color, map)));
         }
         materials.push(carried);
+    }
+    // Behind all colours, so that no other map takes their place within the limits.
+    for ((name, material), moved) in scan.names.iter().zip(&mut materials).zip(&moves) {
+        unchecked.pace.go_on_now()?;
+        let Some((entry, library)) = found.get(name) else { continue };
+        let told = mtl_look::describe(entry, material, *moved, |map| {
+            let known = textures.entry((library.as_str(), map.file.as_str()));
+            known.or_insert_with(|| around.of_file(library).texture(unchecked, &map.file)).clone()
+        });
+        left_out.note(entry, &told);
     }
     if !absent.is_empty() && !found.is_empty() {
         unchecked.warn(format!("materials not found in any library: {}", some_of(&absent)));
@@ -303,7 +314,8 @@ fn has_own_opacity(material: &mtl::Entry) -> bool {
 struct LeftOut(BTreeMap<String, Vec<String>>);
 
 impl LeftOut {
-    fn note(&mut self, material: &mtl::Entry) {
+    /// Notes what `material` has and a [`Material`] does not carry; of `told` statements nothing is noted.
+    fn note(&mut self, material: &mtl::Entry, told: &[&str]) {
         let color = material.map("map_kd");
         let mut add = |what: String| {
             let names = self.0.entry(what).or_default();
@@ -319,6 +331,7 @@ impl LeftOut {
         for (statement, map) in &material.maps {
             match statement.as_str() {
                 "map_kd" => {}
+                known if told.contains(&known) => {}
                 "map_ka" | "map_d" if is_repeated(map) => {}
                 _ => add(format!("the map {statement}")),
             }

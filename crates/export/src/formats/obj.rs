@@ -14,6 +14,7 @@ use std::{
 use super::looks::{Names, left_out, own_material};
 use crate::{
     Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Needs, Target, Watch,
+    geometry::srgb,
     mesh::{Alpha, MapUse, Material, Wrap},
     meshes::{Face, PieceMesh, Side, bake::TEXTURES},
 };
@@ -154,10 +155,22 @@ fn point_colors(mesh: &PieceMesh, what: &Assembly, piece: &ExportPiece) -> Vec<[
 
 fn write_materials(path: &Path, what: &Assembly, used: &Used) -> Result<Vec<String>, ExportError> {
     let (mut text, mut notes) = (String::new(), Vec::new());
+    // Blender takes `Kd` for linear, others for what a screen shows; its own libraries begin in the same way.
+    let is_linear = what.handover.target == Some(Target::Blender);
+    let digits = if is_linear { 6 } else { 4 };
+    if is_linear {
+        text += "# Blender's colours: Kd is linear\n";
+    }
     for (name, (object, side)) in &used.by_name {
         let own = own_material(what, *object, Some(*side));
-        let [r, g, b] = own.map_or([255; 3], |(_, m)| m.color).map(|v| f32::from(v) / 255.0);
-        text += &format!("newmtl {name}\nKd {r:.4} {g:.4} {b:.4}\nNs 30\nillum 2\n");
+        let shown = own.map_or([255; 3], |(_, m)| m.color);
+        let linear = own.and_then(|(_, m)| m.factor).map(|[r, g, b, _]| [r, g, b]);
+        let [r, g, b] = if is_linear {
+            linear.unwrap_or_else(|| shown.map(srgb::precise_linear))
+        } else {
+            shown.map(|v| f64::from(v) / 255.0)
+        };
+        text += &format!("newmtl {name}\nKd {r:.digits$} {g:.digits$} {b:.digits$}\nNs 30\nillum 2\n");
         if let Some((number, material)) = own {
             let file = |of: MapUse| used.names.file(*object, number, of);
             text += &described(material, &file);

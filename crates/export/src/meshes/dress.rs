@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::{PieceMesh, Side};
 use crate::{
-    geometry::{Aabb, UnionFind, triangle},
+    geometry::{Aabb, UnionFind, srgb, triangle},
     mesh::Mesh,
     shape::MeshTree,
 };
@@ -88,7 +88,7 @@ impl Dress {
             let own = &self.surface.corners[t];
             let mixed = |of: &dyn Fn(usize) -> f64| (0..3).map(|i| shares[i] * of(i)).sum::<f64>();
             let uv = [0, 1].map(|k| mixed(&|i| f64::from(own[i].uv[k])) as f32);
-            let color = [0, 1, 2].map(|k| mixed(&|i| f64::from(own[i].color[k])).round() as u8);
+            let color = srgb::mixed(own.map(|corner| corner.color), shares);
             (uv, color)
         });
         (material, all)

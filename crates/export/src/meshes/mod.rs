@@ -18,7 +18,7 @@ pub use dress::Dress;
 pub use kind::MeshKind;
 pub use opposite::{CrackFace, CrackFaces, places};
 pub use report::{MeshReport, MeshTally, SMALLEST_MESH, TextureReport};
-pub use simplify::simplify;
+pub use simplify::{simplify, simplify_outside};
 pub use smooth::{smooth, smooth_with};
 pub use written::{Primitive, Tagged, TriangleTree, WrittenMesh, primitives};
 

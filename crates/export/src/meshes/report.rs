@@ -36,6 +36,9 @@ pub struct MeshReport {
     /// Largest relative difference between the volumes of a mesh and its voxels, among pieces of 8 voxels or more. A
     /// crack's voxels are divided evenly, so for small pieces the difference means little.
     pub volume_error: f64,
+    /// Triangles of all meshes before smooth outsides were simplified by half a voxel; absent where none was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub triangles_before: Option<u64>,
     /// Textures of crack faces, if they were baked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub textures: Vec<TextureReport>,

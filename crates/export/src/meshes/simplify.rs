@@ -5,6 +5,9 @@
 //! that faces outward, or has another volume. The borders between outside and inside, between cells beyond and between
 //! materials stay borders: there a point has a vertex for each of its sides, which move together.
 //!
+//! By default the outside of smooth meshes alone is simplified, by half a voxel: all corners of crack faces stay, so that the
+//! two sides of a crack still match, and so do edges between colours.
+//!
 //! meshoptimizer tests normals but not intersections, so a collapse may turn a triangle over or push it through another
 //! part. Then the vertices round it are locked, and the simplification is repeated.
 //!
@@ -25,6 +28,10 @@ const TRIES: usize = 6;
 const SHARES: [f64; 4] = [1.0, 0.5, 0.25, 0.125];
 /// Largest relative change of a piece's volume: a piece hardly thicker than the error would become flat.
 const VOLUME_MOVED: f64 = 0.1;
+/// The same of an outside that is simplified without being asked for.
+const OUTSIDE_VOLUME_MOVED: f64 = 0.01;
+/// Share of black to white that counts as much as the largest error, where colours are kept.
+const COLOR_OFF: f64 = 0.06;
 /// Radius round defective triangles in which vertices are locked, mean edge lengths of the mesh; doubled with every
 /// repetition.
 const ROUND: f64 = 1.0;
@@ -33,17 +40,36 @@ const ROUND: f64 = 1.0;
 /// be simplified without defects.
 #[must_use]
 pub fn simplify(mesh: &PieceMesh, error: f64) -> Option<PieceMesh> {
+    simplified(mesh, error, &vec![false; mesh.positions.len()], false)
+}
+
+/// `mesh` with fewer triangles outside, which keep their colours; the crack faces are the same. The surface moves by at most
+/// about `error`, units of its positions. `None` if it cannot be simplified without defects.
+#[must_use]
+pub fn simplify_outside(mesh: &PieceMesh, error: f64) -> Option<PieceMesh> {
+    let mut kept = vec![false; mesh.positions.len()];
+    for (triangle, _) in mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side == Side::Inside)
+    {
+        triangle.iter().for_each(|v| kept[*v as usize] = true);
+    }
+    simplified(mesh, error, &kept, true)
+}
+
+/// `mesh` with fewer triangles, with the vertices that are `kept`; with its colours, too, if it is `unasked`, and then with
+/// hardly another volume.
+fn simplified(mesh: &PieceMesh, error: f64, kept: &[bool], unasked: bool) -> Option<PieceMesh> {
     let error = if error.is_finite() { error.max(0.0) } else { return None };
     let points = Points::of(mesh);
     let volume = MeshCheck::of(mesh).volume;
+    let volume_moved = if unasked { OUTSIDE_VOLUME_MOVED } else { VOLUME_MOVED };
     SHARES.iter().find_map(|share| {
-        let mut kept = vec![false; mesh.positions.len()];
+        let mut kept = kept.to_vec();
         let mut round = ROUND * mean_edge(mesh);
         for _ in 0..TRIES {
-            let simpler = points.collapsed(mesh, error * share, &kept)?;
+            let simpler = points.collapsed(mesh, error * share, &kept, unasked)?;
             let check = MeshCheck::of(&simpler);
             if check.holds() {
-                let is_whole = (check.volume - volume).abs() <= VOLUME_MOVED * volume;
+                let is_whole = (check.volume - volume).abs() <= volume_moved * volume;
                 return is_whole.then_some(simpler);
             }
             keep_near(mesh, &simpler, &wrong(&simpler), round, &mut kept);
@@ -116,8 +142,24 @@ impl Points {
         out
     }
 
-    fn collapsed(&self, mesh: &PieceMesh, error: f64, kept: &[bool]) -> Option<PieceMesh> {
-        let middle = Aabb::of(mesh.positions.iter().copied()).middle();
+    /// The mean colour of each vertex, as shares of white.
+    fn colors(&self) -> Vec<[f32; 3]> {
+        let mean = |corners: &Vec<Corner>| {
+            let sum = |k: usize| corners.iter().map(|corner| f32::from(corner.color[k])).sum::<f32>();
+            [0, 1, 2].map(|k| sum(k) / (255.0 * corners.len().max(1) as f32))
+        };
+        self.corners.iter().map(mean).collect()
+    }
+
+    fn collapsed(
+        &self,
+        mesh: &PieceMesh,
+        error: f64,
+        kept: &[bool],
+        keeps_colors: bool,
+    ) -> Option<PieceMesh> {
+        let bounds = Aabb::of(mesh.positions.iter().copied());
+        let middle = bounds.middle();
         // Relative to their centre, so that 32 bits are precise enough.
         let places: Vec<[f32; 3]> = self
             .points
@@ -127,8 +169,24 @@ impl Points {
         let adapter = VertexDataAdapter::new(bytemuck::cast_slice(&places), size_of::<[f32; 3]>(), 0).ok()?;
         let options = SimplifyOptions::ErrorAbsolute;
         let locks: Vec<bool> = self.points.iter().map(|point| kept[point.position as usize]).collect();
-        let indices =
-            meshopt::simplify_with_locks(&self.indices, &adapter, &locks, 0, error as f32, options, None);
+        let indices = if keeps_colors {
+            // meshoptimizer compares attributes with distances as shares of the longest side.
+            let weight = error / bounds.size().max_element().max(f64::MIN_POSITIVE) / COLOR_OFF;
+            meshopt::simplify_with_attributes_and_locks(
+                &self.indices,
+                &adapter,
+                bytemuck::cast_slice(&self.colors()),
+                &[weight as f32; 3],
+                size_of::<[f32; 3]>(),
+                &locks,
+                0,
+                error as f32,
+                options,
+                None,
+            )
+        } else {
+            meshopt::simplify_with_locks(&self.indices, &adapter, &locks, 0, error as f32, options, None)
+        };
         if indices.is_empty() || indices.len() >= self.indices.len() {
             return None;
         }
@@ -205,6 +263,56 @@ mod tests {
         for (triangle, face) in simpler.triangles.iter().zip(&simpler.faces) {
             let above = triangle.iter().all(|v| simpler.positions[*v as usize].y > middle - octree.grid.h);
             assert!(face.side != Side::Inside || above);
+        }
+    }
+
+    #[test]
+    fn an_outside_gets_simpler_and_its_cracks_and_colours_stay() {
+        let object = import("builtin:box", 6, &Progress::default()).unwrap();
+        let octree = object.shape.as_octree().unwrap();
+        let mut mesh = smooth(octree);
+        let middle = object.bounds.middle();
+        let is_low =
+            |mesh: &PieceMesh, t: &[u32; 3]| t.iter().all(|v| mesh.positions[*v as usize].y < middle.y);
+        for t in 0..mesh.triangles.len() {
+            let triangle = mesh.triangles[t];
+            if is_low(&mesh, &triangle) {
+                (mesh.faces[t].side, mesh.faces[t].beyond) = (Side::Inside, Some(3));
+            }
+            for (v, corner) in triangle.iter().zip(&mut mesh.corners[t]) {
+                let is_right = mesh.positions[*v as usize].x > middle.x;
+                corner.color = if is_right { [250, 20, 20] } else { [20, 20, 250] };
+            }
+        }
+        let simpler = simplify_outside(&mesh, 0.5 * octree.grid.h).unwrap();
+        let (before, after) = (MeshCheck::of(&mesh), MeshCheck::of(&simpler));
+        println!("{} of {} triangles", after.triangles, before.triangles);
+        assert!(after.holds() && (after.volume / before.volume - 1.0).abs() <= OUTSIDE_VOLUME_MOVED);
+        // The crack faces by the bits of their corners, in any order.
+        let cracks = |mesh: &PieceMesh| {
+            let inside = mesh.triangles.iter().zip(&mesh.faces).filter(|(_, face)| face.side == Side::Inside);
+            let mut all: Vec<_> = inside
+                .map(|(t, _)| {
+                    let mut corners = t.map(|v| mesh.positions[v as usize].to_array().map(f64::to_bits));
+                    corners.sort_unstable();
+                    corners
+                })
+                .collect();
+            all.sort_unstable();
+            all
+        };
+        assert_eq!(cracks(&simpler), cracks(&mesh));
+        let outside = |mesh: &PieceMesh| mesh.faces.iter().filter(|face| face.side != Side::Inside).count();
+        assert!(outside(&simpler) * 2 < outside(&mesh), "{} of {}", outside(&simpler), outside(&mesh));
+        for (triangle, corners) in simpler.triangles.iter().zip(&simpler.corners) {
+            for (v, corner) in triangle.iter().zip(corners) {
+                let x = simpler.positions[*v as usize].x - middle.x;
+                assert!(x.abs() < octree.grid.h || (corner.color[0] > 100) == (x > 0.0), "{x}: {corner:?}");
+            }
+            // No triangle bridges the two colours from far to far.
+            let x = triangle.map(|v| simpler.positions[v as usize].x - middle.x);
+            let far = |side: f64| x.iter().any(|x| x * side > 3.0 * octree.grid.h);
+            assert!(!(far(1.0) && far(-1.0)), "{x:?}");
         }
     }
 

@@ -18,14 +18,19 @@ use std::{
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-use super::{PieceMesh, Side};
+use super::{PieceMesh, Side, simplify_outside};
 use crate::geometry::{Aabb, BoxTree, triangle::distance_squared};
+
+/// How far the outside of a smooth mesh moves where nobody asks for another error, voxels.
+const OUTSIDE_ERROR: f64 = 0.5;
 
 /// A mesh, and the distances of its points from its crack faces, measured on first use.
 #[derive(Clone, Debug, Default)]
 pub struct WrittenMesh {
     mesh: Arc<PieceMesh>,
     axes: Vec<Vec3>,
+    /// Triangles before its outside was simplified; `None` if it was not.
+    full: Option<u64>,
     crack_distances: OnceLock<Vec<f32>>,
 }
 
@@ -35,6 +40,22 @@ impl WrittenMesh {
     #[must_use]
     pub fn unwrapped(mesh: Arc<PieceMesh>, axes: Vec<Vec3>) -> Self {
         Self { axes, ..mesh.into() }
+    }
+
+    /// A mesh with its outside simplified by half a voxel, units of its positions, if a voxel is given and it can be.
+    #[must_use]
+    pub fn with_simple_outside(mesh: PieceMesh, voxel: Option<f64>) -> Self {
+        let full = mesh.triangles.len() as u64;
+        match voxel.and_then(|voxel| simplify_outside(&mesh, OUTSIDE_ERROR * voxel)) {
+            Some(simpler) => Self { full: Some(full), ..Arc::new(simpler).into() },
+            None => Arc::new(mesh).into(),
+        }
+    }
+
+    /// Triangles before its outside was simplified without being asked for; `None` if it was not.
+    #[must_use]
+    pub fn full(&self) -> Option<u64> {
+        self.full
     }
 
     /// The mesh itself.
@@ -57,7 +78,7 @@ impl WrittenMesh {
 
 impl From<Arc<PieceMesh>> for WrittenMesh {
     fn from(mesh: Arc<PieceMesh>) -> Self {
-        Self { mesh, axes: Vec::new(), crack_distances: OnceLock::new() }
+        Self { mesh, axes: Vec::new(), full: None, crack_distances: OnceLock::new() }
     }
 }
 

@@ -4,6 +4,7 @@ use glam::{DVec3, Vec3};
 
 use crate::{
     fracture::Volume,
+    geometry::srgb,
     shape::{Corner, world_uv},
 };
 
@@ -24,7 +25,7 @@ pub fn mixed(corners: &[Corner; 3], shares: [f32; 3]) -> Corner {
     let normal = Vec3::new(sum(&|c| c.normal.x), sum(&|c| c.normal.y), sum(&|c| c.normal.z));
     Corner {
         normal: normal.normalize_or(corners[0].normal),
-        color: [0, 1, 2].map(|k| sum(&|c| f32::from(c.color[k])).round().clamp(0.0, 255.0) as u8),
+        color: srgb::mixed(corners.map(|c| c.color), shares.map(f64::from)),
         uv: [0, 1].map(|k| sum(&|c| c.uv[k])),
     }
 }

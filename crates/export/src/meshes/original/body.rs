@@ -26,7 +26,7 @@ use super::{
     solid::{Edges, OpenEdges, Solid, UNIT_BITS},
 };
 use crate::{
-    geometry::UnionFind,
+    geometry::{UnionFind, srgb},
     mesh::Mesh,
     shape::{NoSurface, SolidMesh},
     svo::Grid,
@@ -86,7 +86,7 @@ pub(super) fn mixed(corners: &[Corner; 3], shares: [f64; 3]) -> Corner {
     let normal = Vec3::from_array([0, 1, 2].map(|k| sum(&|c| f64::from(c.normal[k])) as f32));
     Corner {
         normal: normal.normalize_or(corners[0].normal),
-        color: [0, 1, 2].map(|k| sum(&|c| f64::from(c.color[k])).round().clamp(0.0, 255.0) as u8),
+        color: srgb::mixed(corners.map(|c| c.color), shares),
         uv: [0, 1].map(|k| sum(&|c| f64::from(c.uv[k])) as f32),
     }
 }

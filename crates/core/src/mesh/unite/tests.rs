@@ -1,0 +1,211 @@
+use super::*;
+use crate::mesh::{HealthReport, builtin, check};
+
+/// A box with a vertex for each corner.
+fn block(low: [f64; 3], high: [f64; 3]) -> Mesh {
+    let corner = |c: usize| {
+        [0, 1, 2].map(|k| {
+            let v = if c >> k & 1 == 0 { low[k] } else { high[k] };
+            v as f32
+        })
+    };
+    let quads = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    let triangles = quads.into_iter().flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
+    Mesh { positions: (0..8).map(corner).collect(), triangles, ..Mesh::default() }
+}
+
+/// A ball of `rows` times `2 rows` quads.
+fn ball(middle: [f64; 3], radius: f64, rows: u32) -> Mesh {
+    let (mut mesh, columns) = (Mesh::default(), 2 * rows);
+    for row in 0..=rows {
+        for column in 0..columns {
+            let (up, round) = (
+                f64::from(row) / f64::from(rows) * std::f64::consts::PI,
+                f64::from(column) / f64::from(columns) * std::f64::consts::TAU,
+            );
+            // All vertices at a pole have one place.
+            let ring = if row == 0 || row == rows { 0.0 } else { up.sin() };
+            let p = [ring * round.cos(), up.cos(), ring * round.sin()];
+            mesh.positions.push([0, 1, 2].map(|k| (middle[k] + radius * p[k]) as f32));
+        }
+    }
+    for row in 0..rows {
+        for column in 0..columns {
+            let next = (column + 1) % columns;
+            let [a, b] = [row * columns + column, row * columns + next];
+            let [c, d] = [a + columns, b + columns];
+            mesh.triangles.extend((row > 0).then_some([a, b, d]));
+            mesh.triangles.extend((row + 1 < rows).then_some([a, d, c]));
+        }
+    }
+    mesh
+}
+
+fn joined(all: &[Mesh]) -> Mesh {
+    let mut out = Mesh::default();
+    for mesh in all {
+        let first = out.positions.len() as u32;
+        out.positions.extend(&mesh.positions);
+        out.triangles.extend(mesh.triangles.iter().map(|t| t.map(|v| v + first)));
+    }
+    out
+}
+
+/// The checked mesh and its report; the surface is closed and has no edge of more than two triangles.
+fn united(all: &[Mesh]) -> (Mesh, HealthReport) {
+    let (out, report) = check(&joined(all));
+    let triangles = topology(&out).triangles(&out);
+    for (ends, group) in Edges::of(&triangles).groups() {
+        let forth =
+            group.iter().filter(|side| triangles[side.1 as usize / 3][side.1 as usize % 3] == ends[0]);
+        assert_eq!((group.len(), forth.count()), (2, 1), "an edge at {:?}", ends);
+    }
+    let union = report.union.clone().unwrap_or_default();
+    assert_eq!(union.left_parts, 0, "{:?}", report.notes);
+    assert_eq!((union.triangles_after, union.volume_after), (out.triangles.len(), report.volume));
+    (out, report)
+}
+
+fn volume_of(mesh: &Mesh) -> f64 {
+    let corner = |i: u32| DVec3::from_array(mesh.positions[i as usize].map(f64::from));
+    mesh.triangles.iter().map(|t| cone_volume(t.map(corner))).sum()
+}
+
+#[test]
+fn two_boxes_pushed_into_each_other_are_one() {
+    // Corner in corner, a bar through a block, and one that shares planes of four sides with the other.
+    let first = block([0.0; 3], [1.0; 3]);
+    for (low, high, wanted) in [
+        ([0.5; 3], [1.5; 3], 2.0 - 0.125),
+        ([-0.5, 0.25, 0.3], [1.5, 0.5, 0.6], 1.0 + 0.25 * 0.3),
+        ([0.5, 0.0, 0.0], [1.75, 1.0, 1.0], 1.75),
+        ([0.25; 3], [0.5; 3], 1.0),
+    ] {
+        let (out, report) = united(&[first.clone(), block(low, high)]);
+        let union = report.union.unwrap();
+        assert!((report.volume - wanted).abs() < 1e-5, "{} of {wanted}", report.volume);
+        assert!((volume_of(&out) - wanted).abs() < 1e-5);
+        assert_eq!(union.triangles_before, 24);
+        assert!(union.united_parts > 0 && union.volume_before > wanted + 0.01, "{union:?}");
+    }
+}
+
+#[test]
+fn two_balls_have_the_volume_without_their_lens() {
+    let (radius, apart) = (1.0, 1.2);
+    let all = [ball([0.0; 3], radius, 48), ball([apart, 0.1, 0.05], radius, 40)];
+    let (_, report) = united(&all);
+    let far = f64::hypot(f64::hypot(apart, 0.1), 0.05);
+    let lens = std::f64::consts::PI * (4.0 * radius + far) * (2.0 * radius - far).powi(2) / 12.0;
+    let wanted = 8.0 / 3.0 * std::f64::consts::PI - lens;
+    // Polyhedra are smaller than balls.
+    assert!((report.volume / wanted - 1.0).abs() < 0.006, "{} of {wanted}", report.volume);
+    let union = report.union.unwrap();
+    assert!((union.volume_before - union.volume_after - lens).abs() < 0.02 * lens, "{union:?}, lens {lens}");
+}
+
+#[test]
+fn twelve_boxes_have_the_volume_that_counting_gives() {
+    let mut state = 7u64;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f64 / (1u64 << 24) as f64
+    };
+    let boxes: Vec<[[f64; 3]; 2]> = (0..12)
+        .map(|_| {
+            let low = [random(), random(), random()];
+            [low, low.map(|v| v + 0.2 + 0.6 * random())]
+        })
+        .collect();
+    let all: Vec<Mesh> = boxes.iter().map(|[low, high]| block(*low, *high)).collect();
+    let (out, report) = check(&joined(&all));
+    // The exact volume: all coordinates of corners cut space into cells, which are within some box or not.
+    let lines = [0, 1, 2].map(|k| {
+        let mut all: Vec<f64> = boxes.iter().flatten().map(|p| p[k]).collect();
+        all.sort_by(f64::total_cmp);
+        all
+    });
+    let mut wanted = 0.0;
+    for x in lines[0].windows(2) {
+        for y in lines[1].windows(2) {
+            for z in lines[2].windows(2) {
+                let p = [x, y, z].map(|ends| (ends[0] + ends[1]) / 2.0);
+                let holds = |[low, high]: &[[f64; 3]; 2]| (0..3).all(|k| low[k] < p[k] && p[k] < high[k]);
+                if boxes.iter().any(holds) {
+                    wanted += (x[1] - x[0]) * (y[1] - y[0]) * (z[1] - z[0]);
+                }
+            }
+        }
+    }
+    let union = report.union.clone().unwrap();
+    assert_eq!(union.left_parts, 0, "{:?}", report.notes);
+    assert!((report.volume - wanted).abs() < 1e-5 * wanted, "{} of {wanted}", report.volume);
+    let triangles = topology(&out).triangles(&out);
+    assert!(Edges::of(&triangles).signed_boundary(&triangles).is_empty());
+}
+
+#[test]
+fn what_touches_or_lies_apart_stays_as_it_is() {
+    let first = block([0.0; 3], [1.0; 3]);
+    // A whole shared face, a part of one, an edge, a gap; with walls they keep both sides.
+    for (low, high) in [
+        ([1.0, 0.0, 0.0], [2.0, 1.0, 1.0]),
+        ([0.25, 1.0, 0.25], [0.75, 2.0, 0.75]),
+        ([1.0, 1.0, 0.25], [2.0, 2.0, 0.75]),
+        ([1.001, 0.5, 0.5], [2.0, 2.0, 2.0]),
+    ] {
+        let both = joined(&[first.clone(), block(low, high)]);
+        let (out, report) = check(&both);
+        assert_eq!((out.triangles.len(), report.union), (24, None), "{low:?}");
+    }
+    for name in crate::mesh::BUILTIN_NAMES {
+        assert!(check(&builtin(name).unwrap()).1.union.is_none(), "{name}");
+    }
+}
+
+#[test]
+fn a_cavity_stays_and_what_lies_in_it_is_not_lost() {
+    let mut hollow = block([0.2; 3], [0.8; 3]);
+    hollow.triangles.iter_mut().for_each(|t| t.swap(0, 2));
+    let all = [block([0.0; 3], [1.0; 3]), hollow, block([0.9, 0.4, 0.4], [1.5, 0.6, 0.6])];
+    let (_, report) = united(&all);
+    let wanted = 1.0 - 0.216 + 0.5 * 0.04;
+    assert!((report.volume - wanted).abs() < 1e-5, "{} of {wanted}", report.volume);
+}
+
+#[test]
+fn new_corners_show_what_their_triangle_shows() {
+    let both = joined(&[block([0.0; 3], [1.0; 3]), block([0.5, 0.3, 0.4], [1.5, 1.3, 1.4])]);
+    let mut mesh = both;
+    // Coordinates, colours and material say where a point is and which part it is of.
+    mesh.uvs = mesh.positions.iter().map(|p| [p[0] + 2.0 * p[2], p[1]]).collect();
+    mesh.colors = mesh.positions.iter().map(|p| [0, 1, 2].map(|k| (100.0 * p[k]) as u8)).collect();
+    mesh.triangle_material = (0..24).map(|t| u32::from(t >= 12)).collect();
+    let (out, report) = check(&mesh);
+    assert!(report.union.is_some_and(|union| union.united_parts == 2));
+    assert_eq!((out.triangle_material.len(), out.uvs.len()), (out.triangles.len(), out.positions.len()));
+    for (t, corners) in out.triangles.iter().enumerate() {
+        for v in corners {
+            let (p, uv, color) = (out.positions[*v as usize], out.uvs[*v as usize], out.colors[*v as usize]);
+            assert!((uv[0] - p[0] - 2.0 * p[2]).abs() < 1e-4 && (uv[1] - p[1]).abs() < 1e-4, "{p:?} {uv:?}");
+            assert!((0..3).all(|k| (f32::from(color[k]) - 100.0 * p[k]).abs() < 2.0), "{p:?} {color:?}");
+            let low = if out.triangle_material[t] == 0 { [0.0; 3] } else { [0.5, 0.3, 0.4] };
+            assert!(
+                (0..3).all(|k| p[k] > low[k] - 1e-5 && p[k] < low[k] + 1.0 + 1e-5),
+                "of another part: {p:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_part_that_passes_through_itself_is_left_and_told_of() {
+    // A ball of which one half was pushed through the other, with a box across the fold.
+    let mut folded = ball([0.0; 3], 1.0, 12);
+    folded.positions.iter_mut().for_each(|p| p[1] = if p[1] > 0.5 { 0.5 - 4.5 * (p[1] - 0.5) } else { p[1] });
+    let both = joined(&[folded, block([-0.3, -2.0, -0.2], [0.35, 2.0, 0.25])]);
+    let (out, report) = check(&both);
+    assert_eq!(out.triangles.len(), both.triangles.len());
+    assert_eq!(report.union.map(|union| union.left_parts), Some(2), "{:?}", report.notes);
+    assert!(report.notes.iter().any(|note| note.contains("cannot be united")), "{:?}", report.notes);
+}
