@@ -343,6 +343,7 @@ class World:
         contacts: str = "mixed",
         response: str = "soft",
         sleeping: bool = True,
+        contact_substeps: bool = False,
         **settings: Any,
     ) -> World: ...
     def __len__(self) -> int: ...
@@ -385,7 +386,7 @@ class World:
     def linear_velocities(self) -> NDArray[np.float64]: ...
     @property
     def angular_velocities(self) -> NDArray[np.float64]: ...
-    def contacts(self) -> Dict[str, NDArray[Any]]:
+    def contacts(self, *, by_substep: bool = False) -> Dict[str, NDArray[Any]]:
         """The contacts of the last step, by the names of contacts.npz."""
     def picture(
         self,

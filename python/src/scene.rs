@@ -348,7 +348,7 @@ impl Simulation {
     ///     more.
     fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = self.read(py, |running| Contacts::of(&running.play.contacts(), running.play.bodies()));
-        all.into_dict(py)
+        all.into_dict(py, false)
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

@@ -62,6 +62,8 @@ const LONGEST: f64 = 1e6;
 ///     Who answers contacts: "soft", "impulse" or "penalty".
 /// sleeping : bool, default True
 ///     Whether bodies at rest fall asleep.
+/// contact_substeps : bool, default False
+///     Whether steps keep the impulses of each substep, for `contacts(by_substep=True)`. Bodies move the same either way.
 /// **settings
 ///     `floor_height`, `field_level`, `field_selection`, `field_most_points`, `field_epsilon` and `penalty` (a dict) as a scene
 ///     file has them.
@@ -214,12 +216,13 @@ pub fn playable(seconds: f64) -> PyResult<f64> {
 impl World {
     #[new]
     #[pyo3(
-        signature = (**settings),
+        signature = (*, contact_substeps=false, **settings),
         text_signature = "(*, gravity=(0, -9.81, 0), dt=0.01, substeps=8, floor=0.0, walls=None, contacts=\"mixed\", \
-                          response=\"soft\", sleeping=True, **settings)"
+                          response=\"soft\", sleeping=True, contact_substeps=False, **settings)"
     )]
-    fn new(settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let world = kintsugi::World::on_cpu(settings::of(settings)?);
+    fn new(contact_substeps: bool, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let mut world = kintsugi::World::on_cpu(settings::of(settings)?);
+        world.contact_substeps = contact_substeps;
         let held = Held { world, objects: Vec::new(), additions: 0, families: Vec::new() };
         Ok(Self { held: Arc::new(Mutex::new(held)) })
     }
@@ -394,19 +397,42 @@ impl World {
     /// The solver's contacts of the last step, those between sleeping bodies too, in the order of the pairs. Points that are
     /// near and do not press are among them.
     ///
+    /// Parameters
+    /// ----------
+    /// by_substep : bool, default False
+    ///     Whether there is a row for each contact and substep, of every search for contacts in the step; the world needs
+    ///     `contact_substeps=True`.
+    ///
     /// Returns
     /// -------
     /// dict of str to ndarray
     ///     By the names of contacts.npz: `bodies` (C, 2) int32, ids, -1 for the floor and walls; float64: `point` (C, 3), world,
     ///     m; `normal` (C, 3), from the second body to the first; `separation` (C,), m, negative for overlap; `impulse` (C,), N
-    ///     s, along the normal over the whole step; `parting` (C,), m/s, along the normal, negative where the bodies approach;
-    ///     `sliding` (C,), m/s, across it; `relative_velocity` (C, 3), m/s, of the first body as seen from the second;
-    ///     `substep_impulse` (C,) and `substep_friction` (C, 3), N s, of the last substep, on the first body; `cell` (C,), m,
+    ///     s, along the normal since the last search for contacts in the step; `parting` (C,), m/s, along the normal, negative
+    ///     where the bodies approach; `sliding` (C,), m/s, across it; `relative_velocity` (C, 3), m/s, of the first body as
+    ///     seen from the second; `substep_impulse` (C,) and `substep_friction` (C, 3), N s, of the row's substep, which is the last one without
+    ///     `by_substep`, on the first body; `step_impulse` (C,) and `step_friction` (C, 3), N s, over all substeps of the
+    ///     step; with `by_substep` `substep` (C,) int32, from 0, -1 where none was solved; `cell` (C,), m,
     ///     edge of the cells in which the contact was found. Why each is a contact, int32 (C,), by the numbers of
     ///     docs/files.md: `found_by`, `found_as`, `chosen_as`, `candidates`, `persistence`, `touches_later`.
-    fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let all = self.read(py, |held| Contacts::of(&held.world.contacts(), &held.world.bodies));
-        all.into_dict(py)
+    ///
+    /// Raises
+    /// ------
+    /// ParameterError
+    ///     If `by_substep` is asked of a world whose steps keep no substeps.
+    #[pyo3(signature = (*, by_substep=false))]
+    fn contacts<'py>(&self, py: Python<'py>, by_substep: bool) -> PyResult<Bound<'py, PyDict>> {
+        let all = self.read(py, |held| {
+            let world = &held.world;
+            match (by_substep, world.contact_substeps) {
+                (false, _) => Some(Contacts::of(&world.contacts(), &world.bodies)),
+                (true, true) => Some(Contacts::by_substep(world.substep_contacts(), &world.bodies)),
+                (true, false) => None,
+            }
+        });
+        let none =
+            "by_substep: the steps kept no impulses of substeps; make the world with contact_substeps=True";
+        all.ok_or_else(|| errors::parameter(none))?.into_dict(py, by_substep)
     }
 
     /// A picture of all bodies where they are.

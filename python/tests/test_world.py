@@ -70,9 +70,9 @@ def test_contacts_bear_the_weight(box: kg.Object) -> None:
     contacts = world.contacts()
     count = len(contacts["point"])
     assert count >= 3
-    for name in ("point", "normal", "relative_velocity", "substep_friction"):
+    for name in ("point", "normal", "relative_velocity", "substep_friction", "step_friction"):
         assert contacts[name].shape == (count, 3) and contacts[name].dtype == np.float64, name
-    for name in ("separation", "impulse", "parting", "sliding", "substep_impulse", "cell"):
+    for name in ("separation", "impulse", "parting", "sliding", "substep_impulse", "step_impulse", "cell"):
         assert contacts[name].shape == (count,) and contacts[name].dtype == np.float64, name
     assert contacts["bodies"].shape == (count, 2) and contacts["bodies"].dtype == np.int32
     for name in ("found_by", "found_as", "chosen_as", "candidates", "persistence", "touches_later"):
@@ -87,6 +87,26 @@ def test_contacts_bear_the_weight(box: kg.Object) -> None:
     assert borne == pytest.approx(world.masses[0] * G * world.dt, rel=0.2)
     along = np.einsum("ci,ci->c", contacts["relative_velocity"], contacts["normal"])
     assert np.allclose(along, contacts["parting"], atol=1e-12)
+    assert "substep" not in contacts
+    with pytest.raises(kg.ParameterError, match="contact_substeps"):
+        world.contacts(by_substep=True)
+
+
+def test_impulses_of_substeps_change_the_momentum(box: kg.Object) -> None:
+    # Without weight nothing but contacts changes a velocity; fast enough for several searches in a step.
+    world = kg.World(gravity=(0.0, 0.0, 0.0), sleeping=False, contact_substeps=True)
+    low = box.bounds[0]
+    world.add(box, shift=(0.0, -float(low[1]) + 0.05, 0.0), linear_velocity=(1.0, -8.0, 0.0), physics_level=4)
+    start = world.linear_velocities[0] * world.masses[0]
+    total = np.zeros(3)
+    for _ in range(20):
+        world.step()
+        rows = world.contacts(by_substep=True)
+        assert rows["substep"].dtype == np.int32 and ((rows["substep"] >= 0) & (rows["substep"] < 8)).all()
+        total += (rows["normal"] * rows["substep_impulse"][:, None] + rows["substep_friction"]).sum(axis=0)
+    change = world.linear_velocities[0] * world.masses[0] - start
+    assert total[1] > 0.9 * abs(start[1])
+    assert np.allclose(total, change, atol=1e-9 * np.abs(start).max())
 
 
 def test_played_states_follow_the_steps(blocks: kg.Pieces) -> None:

@@ -90,6 +90,9 @@ pub struct SimulateArgs {
     /// every step of this many
     #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u64).range(1..))]
     contact_log: Option<u64>,
+    /// With --contact-log: write a row for each contact and substep into contacts.npz, with the substep's number
+    #[arg(long, requires = "contact_log")]
+    contact_substeps: bool,
     /// Count colliding points and their contacts after every step, write contacts.csv, and print both with times as a
     /// table; for --contacts field
     #[arg(long)]
@@ -169,6 +172,7 @@ impl SimulateArgs {
             pairs: self.pairs,
             collision_points: self.collision_points,
             contact_log: self.contact_log,
+            contact_substeps: self.contact_substeps,
             bond_loads: self.bond_loads,
             formats: self.format.iter().map(|format| format.name).collect(),
         }
@@ -199,7 +203,9 @@ const PAUSES: u32 = 10;
 impl Log {
     fn create(folder: &Path, fps: Option<f64>, sandbox: &Sandbox, asked: Asked) -> Result<Self, ExportError> {
         let steps = StepLog::create(&folder.join("steps.csv"))?;
-        let contacts = asked.contact_log.map(|every| ContactLog::create(folder, every)).transpose()?;
+        let by_substep = asked.contact_substeps;
+        let contact_log = |every| ContactLog::create(folder, every, by_substep);
+        let contacts = asked.contact_log.map(contact_log).transpose()?;
         let mut trajectory = Trajectory::new(folder, fps);
         trajectory.record(sandbox.bodies(), to_picoseconds(sandbox.last_step().time))?;
         let report = SimulationReport::new(asked, sandbox);
@@ -223,7 +229,9 @@ impl Log {
         let recorded = self.trajectory.record(sandbox.bodies(), report.time);
         let wants = self.contacts.as_mut().filter(|contacts| contacts.wants(step));
         let of_contacts = wants.map_or(Ok(()), |contacts| {
-            contacts.record(step, report.time, &sandbox.contacts(), sandbox.bodies())
+            let whole = sandbox.contacts();
+            let both = (&whole[..], sandbox.substep_contacts());
+            contacts.record(step, report.time, both, sandbox.bodies())
         });
         self.steps.record(report, sandbox.bodies().len())?;
         recorded?;
@@ -300,6 +308,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     let names = NAMES.into_iter().chain([ARRAYS]).chain(animations.iter().map(String::as_str));
     aside.spare(inputs.chain([args.scene.clone()]), names)?;
     sandbox.look_for_contacts(args.compute.compute.into());
+    sandbox.keep_substeps(args.contact_substeps);
     let mut film = film.map(|film| args.film.open(&compute, film, &args.out, &sandbox)).transpose()?;
     let begun = aside.path();
     let created = || -> Result<_, ExportError> {

@@ -39,6 +39,9 @@ pub struct Asked {
     /// Steps between two writes of the solver's contacts; absent: they are not written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contact_log: Option<u64>,
+    /// Whether those have a row for each substep; absent: they have not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub contact_substeps: bool,
     /// Steps between two writes of the loads of bonds; absent: they are not written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bond_loads: Option<u64>,

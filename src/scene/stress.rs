@@ -4,33 +4,26 @@
 //! In: a body, an aim. Out: gold dots on its surface that brighten with tension, and the places of greatest tension. A worker
 //! solves; while it does, the last stress stays.
 
+mod loads;
+
 use std::{
     collections::BTreeMap,
     sync::{Arc, mpsc},
 };
 
-use glam::{DQuat, DVec3};
+use glam::DVec3;
 use rayon::prelude::*;
 
-use super::{
-    BodyStrength, BodyStress, Cells, StressLoad, Touching,
-    body_stress::{REACH, SETTINGS, Stresses, elastic_body},
-    document::Document,
-    stage::Stage,
-};
+use self::loads::{Job, Solved, Wanted, converged, solve, wanted};
+use super::{Cells, Touching, body_stress::Stresses, document::Document, stage::Stage};
 use crate::{
-    bodies::{Body, BodyId, structure::Structure},
-    elastic::{Convergence, ElasticBody, ElasticError, Load, Solver},
-    fracture::{Cancel, CancelOnDrop, Dab, Impact, Paint, UNIT_BITS},
+    bodies::{Body, BodyId},
+    elastic::ElasticError,
+    fracture::{Cancel, Dab, Impact, Paint, UNIT_BITS},
     render::{Overlay, Point},
-    shape::{Octree, Shape},
-    svo::morton,
+    shape::Shape,
 };
 
-/// Most dots.
-const MOST_DOTS: usize = 60_000;
-/// The tension that is brightest is exceeded in this share of the dots.
-const BRIGHTEST: f64 = 0.02;
 /// Radius of a dot as a share of the side of the block of voxels that it stands for. Dots leave no gap; where they overlap, the
 /// nearer one is drawn.
 const DOT: f32 = 0.75;
@@ -40,134 +33,8 @@ const MOST_OPACITY: f32 = 70.0;
 const FAINTEST: f32 = 0.15;
 /// Cells of a pattern in which no tension reaches this share of the brightest stay where a break ends with the stress.
 const LITTLE: f32 = 0.4;
-/// Modes that the weakness is made of.
-const MODES: usize = 6;
 /// Colour of tension, sRGB.
 const GOLD: [u8; 3] = [255, 190, 50];
-
-/// What is loaded, and how.
-#[derive(Clone)]
-struct Wanted {
-    body: BodyId,
-    shape: Arc<Shape>,
-    /// The blow, shape space; `None`: the weight.
-    blow: Option<(DVec3, DVec3)>,
-    /// Gravity, body axes, m/s^2.
-    gravity: DVec3,
-    /// Whether the weakness is wanted, whatever loads the body.
-    is_weakness: bool,
-    /// Whether nothing holds the body.
-    is_free: bool,
-    anchors: Anchors,
-    /// Radius, m, and force of the blow, N.
-    reach: f64,
-    newtons: f64,
-}
-
-/// What holds a body, or nothing.
-#[derive(Clone, Default)]
-struct Anchors {
-    dabs: Vec<Dab>,
-    /// Boxes in the world, m.
-    boxes: Vec<[DVec3; 2]>,
-    /// The height up to which the floor holds it, world, m.
-    floor: Option<f64>,
-    /// Where the body lies among these.
-    pose: (DVec3, DQuat),
-    /// Of a body that bonds hold: its structure, where parts of that are anchored.
-    structure: Option<Arc<Structure>>,
-}
-
-impl Anchors {
-    fn of(body: &Body, strength: &BodyStrength, dabs: Vec<Dab>, floor: Option<f64>) -> Self {
-        if let Some(structure) = &body.def.structure {
-            let structure = structure.is_anchored().then(|| Arc::clone(structure));
-            return Self { dabs, structure, ..Self::default() };
-        }
-        let (boxes, floor) = strength.anchors_of(body, floor);
-        let is_there = !boxes.is_empty() || floor.is_some();
-        let pose = if is_there { (body.state.position, body.state.rotation) } else { Self::default().pose };
-        Self { dabs, boxes, floor, pose, structure: None }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.dabs.is_empty() && self.boxes.is_empty() && self.floor.is_none() && self.structure.is_none()
-    }
-
-    /// Whether they hold a point of shape space (m), or one that is as near as `reach` (m).
-    fn hold(&self, p: DVec3, shape: &Shape, reach: f64) -> bool {
-        let is_anchored = |structure: &Arc<Structure>| {
-            structure.part_at(p).is_some_and(|part| structure.parts[part as usize].anchored)
-        };
-        let world = || shape.to_world(self.pose.0, self.pose.1, shape.local_from_shape(p));
-        let in_box = |[low, high]: &[DVec3; 2]| {
-            let world = world();
-            world.cmpge(*low - reach).all() && world.cmple(*high + reach).all()
-        };
-        self.dabs.iter().any(|dab| p.distance(dab.at) <= dab.radius + reach)
-            || self.structure.as_ref().is_some_and(is_anchored)
-            || self.floor.is_some_and(|top| world().y <= top + reach)
-            || self.boxes.iter().any(in_box)
-    }
-}
-
-impl PartialEq for Anchors {
-    fn eq(&self, other: &Self) -> bool {
-        let parts = |anchors: &Self| -> Vec<(u32, *const Shape)> {
-            let all = anchors.structure.iter().flat_map(|structure| &structure.parts);
-            all.filter(|part| part.anchored).map(|part| (part.number, Arc::as_ptr(&part.shape))).collect()
-        };
-        (&self.dabs, &self.boxes, self.floor, self.pose)
-            == (&other.dabs, &other.boxes, other.floor, other.pose)
-            && parts(self) == parts(other)
-    }
-}
-
-impl Wanted {
-    fn has_same_solver(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.shape, &other.shape)
-            && (self.is_free, self.is_weakness) == (other.is_free, other.is_weakness)
-            && self.blow.is_some() == other.blow.is_some()
-            && self.anchors == other.anchors
-            && (self.blow.is_some() || self.is_weakness || self.gravity == other.gravity)
-    }
-}
-
-impl PartialEq for Wanted {
-    fn eq(&self, other: &Self) -> bool {
-        let of_blow = |wanted: &Self| (wanted.blow, wanted.reach, wanted.newtons);
-        self.has_same_solver(other) && self.body == other.body && of_blow(self) == of_blow(other)
-    }
-}
-
-/// A solved load.
-struct Solved {
-    wanted: Wanted,
-    solver: Arc<Solver>,
-    /// The stress; none of a weakness.
-    stress: Option<Arc<BodyStress>>,
-    /// Tension of each cell, Pa, or its weakness, 0 to 1.
-    tension: Vec<f32>,
-    dots: Arc<Dots>,
-    /// Tension or weakness of each dot, and that of the brightest.
-    at_dots: Vec<f32>,
-    brightest: f32,
-}
-
-/// Dots spread evenly over the surface of a body.
-struct Dots {
-    /// Places in local space, and indices of the cells they lie in.
-    places: Vec<(DVec3, u32)>,
-    /// Side of the blocks of voxels with one dot each, voxels.
-    block: u32,
-}
-
-/// A worker that solves, and what it solves for.
-struct Job {
-    wanted: Wanted,
-    receiver: mpsc::Receiver<Result<Solved, ElasticError>>,
-    _waits: CancelOnDrop,
-}
 
 /// The stress on display, and the worker that solves for the next one.
 #[derive(Default)]
@@ -455,126 +322,10 @@ impl StressView {
     }
 }
 
-/// What to solve for.
-fn wanted(
-    body: &Body,
-    (impact, is_weakness): (Option<Impact>, bool),
-    document: &Document,
-    stage: &Stage,
-) -> Option<Wanted> {
-    let shape = &body.def.shape;
-    shape.as_octree()?;
-    let object = stage.info_or_whole(body.id).object;
-    let dabs = document.paint_on(object).into_iter().filter(|dab| dab.kind == Paint::Anchor).collect();
-    let anchors = Anchors::of(body, &document.strength_of(object), dabs, stage.settings().floor);
-    Some(Wanted {
-        body: body.id,
-        shape: Arc::clone(shape),
-        blow: impact.map(|impact| (shape.shape_from_local(impact.point), impact.direction)),
-        gravity: body.state.rotation.inverse() * stage.settings().gravity,
-        is_weakness,
-        is_free: anchors.is_empty() && (impact.is_some() || is_weakness) && !body.def.fixed,
-        anchors,
-        reach: REACH * body.def.object_size_m,
-        newtons: 1.0,
-    })
-}
-
-/// The stress of a load, if it is near enough.
-fn converged(solved: Solved) -> Result<Arc<BodyStress>, ElasticError> {
-    let stress = solved.stress.ok_or(ElasticError::NothingLoaded)?;
-    let Convergence { iterations, error, is_converged } = stress.solution().convergence;
-    if is_converged { Ok(stress) } else { Err(ElasticError::NotConverged { iterations, error }) }
-}
-
-impl Job {
-    fn start(wanted: Wanted, last: Option<Arc<Solved>>) -> Self {
-        let (sender, receiver) = mpsc::channel();
-        let cancel = Cancel::possible();
-        let waits = CancelOnDrop(cancel.clone());
-        let for_worker = wanted.clone();
-        std::thread::spawn(move || {
-            // The channel is closed only when nothing is wanted any more.
-            let _ = sender.send(solve(for_worker, last.as_deref(), &cancel));
-        });
-        Self { wanted, receiver, _waits: waits }
-    }
-}
-
-fn solve(wanted: Wanted, last: Option<&Solved>, cancel: &Cancel) -> Result<Solved, ElasticError> {
-    let last = last.filter(|last| last.wanted.has_same_solver(&wanted));
-    let (solver, dots) = match last {
-        Some(last) => (Arc::clone(&last.solver), Arc::clone(&last.dots)),
-        None => prepared(&wanted)?,
-    };
-    let (stress, tension) = if wanted.is_weakness {
-        (None, solver.modes(MODES, cancel)?.weakness)
-    } else {
-        let (load, of) = match wanted.blow {
-            Some((point, direction)) => {
-                let (radius, newtons) = (wanted.reach, wanted.newtons);
-                (Load::Blow { point, direction, radius, newtons }, StressLoad::of_blow(newtons))
-            }
-            None => (Load::Acceleration(wanted.gravity), StressLoad::Weight),
-        };
-        let start = last.and_then(|last| last.stress.as_ref()).map(|stress| stress.solution());
-        let solution = solver.solve(&[load], &SETTINGS, start, cancel)?;
-        let tension = solution.tension();
-        (Some(Arc::new(BodyStress::new(solution, of))), tension)
-    };
-    let value = |(local, cell): &(DVec3, u32)| {
-        let place = wanted.shape.shape_from_local(*local);
-        let smooth = stress.as_ref().and_then(|stress| stress.solution().tension_at(place));
-        smooth.map_or(tension[*cell as usize], |tension| tension as f32)
-    };
-    let at_dots: Vec<f32> = dots.places.par_iter().map(value).collect();
-    let mut sorted = at_dots.clone();
-    sorted.sort_unstable_by(f32::total_cmp);
-    let at = ((1.0 - BRIGHTEST) * sorted.len() as f64) as usize;
-    let brightest = sorted.get(at).copied().unwrap_or(0.0).max(f32::MIN_POSITIVE);
-    Ok(Solved { wanted, solver, stress, tension, dots, at_dots, brightest })
-}
-
-/// A solver for the shape, and the dots on its surface.
-fn prepared(wanted: &Wanted) -> Result<(Arc<Solver>, Arc<Dots>), ElasticError> {
-    let octree = wanted.shape.as_octree().ok_or(ElasticError::NoVoxels)?;
-    let body = elastic_body(&wanted.shape, wanted.shape.density())?;
-    let solver = if wanted.is_free {
-        Solver::free(&body)
-    } else {
-        let reach = 0.5 * body.cell_size();
-        let touches = |p: DVec3| wanted.anchors.hold(p, &wanted.shape, reach);
-        match wanted.anchors.is_empty() {
-            true => Solver::standing(&body, wanted.gravity)?,
-            false => Solver::held(&body, |p| [touches(p); 3])?,
-        }
-    };
-    let dots = Arc::new(dots(octree, &body));
-    Ok((Arc::new(solver), dots))
-}
-
-/// A dot for each block of boundary voxels that has a cell: on the voxel nearest to the middle of the block's voxels. Blocks are
-/// as small as [`MOST_DOTS`] allows.
-fn dots(octree: &Octree, body: &ElasticBody) -> Dots {
-    let keys: Vec<u64> = octree.forest.leaves.keys.slice(octree.leaves()).iter().collect();
-    let mut bits = 0;
-    while keys.chunk_by(|a, b| a >> (3 * bits) == b >> (3 * bits)).count() > MOST_DOTS {
-        bits += 1;
-    }
-    let middle = |key: &u64| DVec3::from_array(morton::decode(*key).map(f64::from)) + 0.5;
-    let places = keys.chunk_by(|a, b| a >> (3 * bits) == b >> (3 * bits)).filter_map(|block| {
-        let mean = block.iter().map(middle).sum::<DVec3>() / block.len() as f64;
-        let off = |key: &u64| middle(key).distance_squared(mean);
-        let nearest = block.iter().min_by(|a, b| off(a).total_cmp(&off(b)))?;
-        Some((middle(nearest), body.cell_of_voxel(morton::decode(*nearest))? as u32))
-    });
-    Dots { places: places.collect(), block: 1 << bits }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{fracture::Cancel, mesh, voxelize};
+    use super::{loads::Anchors, *};
+    use crate::{mesh, shape::Octree, voxelize};
 
     fn wanted(blow: Option<(DVec3, DVec3)>) -> Wanted {
         let mesh = mesh::builtin("box").unwrap();

@@ -242,6 +242,11 @@ enum Change {
     Size(f64),
 }
 
+/// A number with its sign, unless it is rounded to zero.
+fn signed(value: f64, decimals: usize) -> String {
+    theme::unsigned_zero(format!("{value:+.decimals$}"))
+}
+
 impl Begun {
     /// The change when the pointer is at `to`, and how it is said.
     fn change(&self, to: Pos2, in_steps: bool) -> Option<(Change, String)> {
@@ -255,14 +260,14 @@ impl Begun {
             Handle::Arrow(axis) => {
                 let by = stepped(seen.along(axis, to) - seen.along(axis, self.from), step, in_steps);
                 let by = DVec3::AXES[axis] * by;
-                (moved(by), format!("{} {:+.3} m", AXES[axis].0, by[axis]))
+                (moved(by), format!("{} {} m", AXES[axis].0, signed(by[axis], 3)))
             }
             Handle::Disc => {
                 let normal = seen.forward();
                 let by = seen.on_plane(normal, to)? - seen.on_plane(normal, self.from)?;
                 let by = by.to_array().map(|along| stepped(along, step, in_steps));
                 let by = DVec3::from_array(by);
-                (moved(by), format!("{:+.3}  {:+.3}  {:+.3} m", by.x, by.y, by.z))
+                (moved(by), format!("{} m", by.to_array().map(|along| signed(along, 3)).join("  ")))
             }
             Handle::Ring(axis) => {
                 let turn = seen.angle(axis, to) - seen.angle(axis, self.from);
@@ -275,7 +280,8 @@ impl Begun {
                     rotation: (by * pose.rotation).normalize(),
                     ..*pose
                 });
-                (Change::Poses(poses.collect()), format!("{} {:+.1}°", AXES[axis].0, turn.to_degrees()))
+                let turned = format!("{} {}°", AXES[axis].0, signed(turn.to_degrees(), 1));
+                (Change::Poses(poses.collect()), turned)
             }
             Handle::Cube => {
                 let (_, size) = self.sized?;

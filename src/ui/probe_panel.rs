@@ -13,6 +13,11 @@ fn edges() -> impl Iterator<Item = (usize, usize)> {
     (0..3).flat_map(|axis| (0..8usize).filter(move |k| k >> axis & 1 == 0).map(move |k| (k, k | 1 << axis)))
 }
 
+/// A number with three decimals.
+fn thousandths(value: impl Into<f64>) -> String {
+    theme::unsigned_zero(format!("{:.3}", value.into()))
+}
+
 /// Whether the panel is shown.
 pub(super) fn is_wanted(input: &UiInput<'_>) -> bool {
     input.tool == Tool::Probe || input.sandbox.is_some_and(|sandbox| sandbox.probed().is_some())
@@ -74,7 +79,7 @@ fn rows(ui: &mut egui::Ui, probe: &Probe) {
         let triangle = mesh.triangle.map_or_else(String::new, |triangle| format!(", triangle {triangle}"));
         figure(ui, "Surface", format!("{face}{triangle}"));
         if let Some(normal) = mesh.normal {
-            figure(ui, "Normal", normal.map(|v| format!("{v:.3}")).join(", "));
+            figure(ui, "Normal", normal.map(thousandths).join(", "));
         }
         figure(ui, "Mass", format!("{:.4} kg", mesh.mass_kg));
         ui.label(egui::RichText::new("The voxel stands in for the surface:").small().color(theme::DIM));
@@ -95,7 +100,7 @@ fn rows(ui: &mut egui::Ui, probe: &Probe) {
         figure(ui, "Coverage", format!("{coverage:.4}"));
     }
     let plane =
-        |of: &ProbePlane| format!("{}; {:.3}", of.normal.map(|v| format!("{v:.3}")).join(", "), of.offset);
+        |of: &ProbePlane| format!("{}; {}", of.normal.map(thousandths).join(", "), thousandths(of.offset));
     if let Some(surface) = &probe.boundary.surface {
         figure(ui, "Plane", plane(surface));
     }
@@ -118,7 +123,7 @@ fn rows(ui: &mut egui::Ui, probe: &Probe) {
         [("To its seed", probe.distance_to_seed), ("To the crack", probe.distance_to_crack)]
     {
         if let Some(distance) = distance {
-            figure(ui, name, format!("{distance:.3} voxels"));
+            figure(ui, name, format!("{} voxels", thousandths(distance)));
         }
     }
     for (name, pascals) in [("Tension", probe.stress_pa), ("Von Mises", probe.von_mises_pa)] {

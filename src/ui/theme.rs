@@ -1,6 +1,6 @@
 //! Colours and sizes: dark surfaces with gold as the accent, like the seams.
 
-use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle};
+use egui::{Color32, CornerRadius, FontFamily, FontId, Margin, Stroke, TextStyle, style::NumberFormatter};
 
 /// Width of a side panel, points.
 pub const PANEL_WIDTH: f32 = 288.0;
@@ -51,10 +51,20 @@ pub fn float_frame(edge: Color32) -> egui::Frame {
         .inner_margin(Margin::symmetric(14, 10))
 }
 
-/// Sets font sizes, colours and spacing.
+/// A formatted number without the sign of what is rounded to zero: 0.000 for -0.000.
+pub fn unsigned_zero(text: String) -> String {
+    let is_zero = !text.contains(|c: char| c.is_ascii_digit() && c != '0') && text.contains('0');
+    if is_zero { text.replacen('-', "", 1) } else { text }
+}
+
+/// Sets font sizes, colours, spacing and how fields show numbers.
 pub fn apply(ctx: &egui::Context) {
     ctx.set_theme(egui::Theme::Dark);
+    let numbers = NumberFormatter::new(|value, decimals| {
+        unsigned_zero(egui::emath::format_with_decimals_in_range(value, decimals))
+    });
     ctx.all_styles_mut(|style| {
+        style.number_formatter = numbers.clone();
         let sizes = [
             (TextStyle::Small, 11.5),
             (TextStyle::Body, 13.5),
@@ -103,4 +113,26 @@ pub fn apply(ctx: &egui::Context) {
         }
     });
     ctx.options_mut(|options| options.input_options.max_click_dist = 4.0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_number_is_a_negative_zero() {
+        for (value, wanted) in
+            [(-0.0, "0.000"), (-0.0004, "0.000"), (-0.0006, "-0.001"), (-10.0, "-10.000"), (0.0, "0.000")]
+        {
+            assert_eq!(unsigned_zero(format!("{value:.3}")), wanted);
+        }
+        for text in ["+0.000", "-inf", "NaN", "-1", "-0.5"] {
+            assert_eq!(unsigned_zero(text.to_owned()), text);
+        }
+        let ctx = egui::Context::default();
+        apply(&ctx);
+        let formatter = ctx.style_of(egui::Theme::Dark).number_formatter.clone();
+        assert_eq!(formatter.format(-1e-9, 3..=3), "0.000");
+        assert_eq!(formatter.format(-0.25, 0..=3), "-0.25");
+    }
 }

@@ -188,3 +188,67 @@ fn a_run_that_is_interrupted_leaves_all_contacts_as_arrays_too() {
     let times: Vec<f64> = table.iter().map(|row| row["time"]).collect();
     assert!(times.len() > 50 && arrays["time"].floats() == times, "{} lines", times.len());
 }
+
+/// Impulses of the rows of a file by step and pair: along the normal, and friction.
+type Sums = BTreeMap<(i32, [i32; 2]), [f64; 4]>;
+
+fn sums(arrays: &BTreeMap<String, Array>, normal: &str, friction: &str) -> Sums {
+    let (steps, pairs): (_, Vec<[i32; 2]>) = (arrays["step"].ints(), arrays["bodies"].rows());
+    let (normals, frictions) = (arrays[normal].floats(), vectors(&arrays[friction]));
+    let mut sums = Sums::new();
+    for k in 0..steps.len() {
+        let [x, y, z] = frictions[k];
+        let sum = sums.entry((steps[k], pairs[k])).or_default();
+        sum.iter_mut().zip([normals[k], x, y, z]).for_each(|(sum, more)| *sum += more);
+    }
+    sums
+}
+
+/// The scene comes to rest within the first second; the second one is at rest, with one search for contacts in a step.
+#[test]
+fn rows_by_substep_sum_up_to_the_columns_of_the_step_and_leave_the_run_as_it_is() {
+    let home = folder("contact-substeps");
+    let scene = home.join("slides.toml");
+    std::fs::write(&scene, SCENE).unwrap();
+    for response in ["soft", "impulse"] {
+        let [whole, split] = ["whole", "split"].map(|name| {
+            let out = home.join(format!("{response}-{name}"));
+            let (scene, folder) = (text(&scene), text(&out));
+            let mut words =
+                vec!["simulate", &scene, "--seconds", "2", "--volume-every", "0", "--compute", "cpu"];
+            words.extend(["--contact-log", "1", "--response", response, "--out", &folder]);
+            words.extend((name == "split").then_some("--contact-substeps"));
+            run(words).unwrap();
+            out
+        });
+        for name in ["trajectory.npz", "contact_log.csv"] {
+            let [one, other] = [&whole, &split].map(|folder| std::fs::read(folder.join(name)).unwrap());
+            assert!(one == other, "{name} is the same to the byte");
+        }
+        let [contacts, rows] =
+            [whole.join("contacts.npz"), split.join("contacts.npz")].map(|path| read_npz(&path));
+        assert!(!contacts.contains_key("substep"));
+        assert!(rows["substep"].ints().iter().all(|k| (0..8).contains(k)), "no body sleeps");
+        let by_substep = sums(&rows, "substep_impulse", "substep_friction");
+        let by_step = sums(&contacts, "step_impulse", "step_friction");
+        let mut compared = 0;
+        for (of, sum) in by_substep.iter().filter(|((step, _), _)| *step > 100) {
+            let wanted = by_step[of];
+            let off = sum.iter().zip(wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(off < 1e-9 * (1e-3 + sum[0]), "{response} {of:?}: {sum:?} {wanted:?}");
+            compared += 1;
+        }
+        assert!(compared >= 200, "{compared} pairs and steps");
+        // The weight of both boxes over a second, along the floor's normal.
+        let floor = by_step.iter().filter(|((step, [_, second]), _)| *step > 100 && *second < 0);
+        let borne: f64 = floor.map(|(_, sum)| sum[0]).sum();
+        let states = read_npz(&whole.join("trajectory.npz"));
+        let weight = states["mass"].floats().iter().take(2).sum::<f64>() * 9.81;
+        println!("{response}: over a second the floor bears {:.6} of the weight", borne / weight);
+        assert!((borne / weight - 1.0).abs() < 0.01, "{response}: {borne} {weight}");
+    }
+    let out = text(&home.join("none"));
+    let mut alone =
+        kintsugi(["simulate", "builtin:box", "--seconds", "1", "--contact-substeps", "--out", &out]);
+    assert_eq!(alone.output().unwrap().status.code(), Some(2), "the option needs a log");
+}

@@ -1,8 +1,8 @@
 //! The solver's contacts as text, `contact_log.csv`, and as arrays, `contacts.npz`.
 //!
 //! In: contacts after a step, and the bodies. Out: one line per contact, written step by step, and arrays with a row per
-//! contact, written whenever the caller wants them, since a long run does not fit into memory. Numbers of past steps
-//! wait in files without a name. Columns and arrays are described in `docs/files.md`.
+//! contact, or per contact and substep, written whenever the caller wants them, since a long run does not fit into
+//! memory. Numbers of past steps wait in files without a name. Columns and arrays are described in `docs/files.md`.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ use super::{
 };
 
 /// Arrays of whole numbers: names, and how many numbers a contact has there.
-const WHOLE: [(&str, usize); 8] = [
+const WHOLE: [(&str, usize); 9] = [
     ("step", 1),
     ("bodies", 2),
     ("found_by", 1),
@@ -28,9 +28,12 @@ const WHOLE: [(&str, usize); 8] = [
     ("candidates", 1),
     ("persistence", 1),
     ("touches_later", 1),
+    (SUBSTEP, 1),
 ];
+/// The array that is there only where rows are those of substeps.
+const SUBSTEP: &str = "substep";
 /// The same of the others.
-const REAL: [(&str, usize); 11] = [
+const REAL: [(&str, usize); 13] = [
     ("time", 1),
     ("point", 3),
     ("normal", 3),
@@ -42,6 +45,8 @@ const REAL: [(&str, usize); 11] = [
     ("substep_impulse", 1),
     ("substep_friction", 3),
     ("cell", 1),
+    ("step_impulse", 1),
+    ("step_friction", 3),
 ];
 
 /// The files.
@@ -49,6 +54,7 @@ pub struct ContactLog {
     sheet: Sheet,
     arrays: Arrays,
     every: u64,
+    by_substep: bool,
 }
 
 /// How the first body moves at a contact as seen from the second, m/s. `bodies` are in ascending order of their ids.
@@ -83,8 +89,8 @@ struct Arrays {
     folder: PathBuf,
     held: usize,
     contacts: usize,
-    whole: [Column<i32>; 8],
-    real: [Column<f64>; 11],
+    whole: [Column<i32>; 9],
+    real: [Column<f64>; 13],
 }
 
 impl Arrays {
@@ -103,7 +109,7 @@ impl Arrays {
         self.contacts += 1;
         // The floor and the walls have no number.
         let second = contact.bodies.1.map_or(-1, |id| whole(id.0));
-        let numbers: [&[i32]; 8] = [
+        let numbers: [&[i32]; 9] = [
             &[whole(step)],
             &[whole(contact.bodies.0.0), second],
             &[generator_number(contact.found_by).map_or(-1, whole)],
@@ -112,14 +118,16 @@ impl Arrays {
             &[whole(contact.candidates)],
             &[contact.why.persistence.code()],
             &[i32::from(contact.touches_later)],
+            &[contact.substep.map_or(-1, whole)],
         ];
         for (column, numbers) in self.whole.iter_mut().zip(numbers) {
             column.extend(numbers.iter().copied());
         }
         let [parting, sliding] = relative_velocity(contact, bodies);
-        let [velocity, friction] =
-            [velocity_apart(contact, bodies), contact.substep_friction].map(|v| v.to_array());
-        let values: [&[f64]; 11] = [
+        let [velocity, friction, of_step] =
+            [velocity_apart(contact, bodies), contact.substep_friction, contact.step_friction]
+                .map(|v| v.to_array());
+        let values: [&[f64]; 13] = [
             &[time],
             &contact.position.to_array(),
             &contact.normal.to_array(),
@@ -131,6 +139,8 @@ impl Arrays {
             &[contact.substep_impulse],
             &friction,
             &[contact.cell],
+            &[contact.step_impulse],
+            &of_step,
         ];
         for (column, values) in self.real.iter_mut().zip(values) {
             column.extend(values.iter().copied().map(plain));
@@ -144,10 +154,12 @@ impl Arrays {
         real.iter_mut().try_for_each(|column| column.spill_from(*held, folder))
     }
 
-    fn fill(&self, path: &Path) -> Result<(), ExportError> {
+    fn fill(&self, path: &Path, by_substep: bool) -> Result<(), ExportError> {
         let shape = |width: usize| if width == 1 { vec![self.contacts] } else { vec![self.contacts, width] };
         let mut npz = Npz::create(path)?;
-        for (column, (name, width)) in self.whole.iter().zip(WHOLE) {
+        for (column, (name, width)) in
+            self.whole.iter().zip(WHOLE).filter(|(_, (name, _))| by_substep || *name != SUBSTEP)
+        {
             npz.array_of_parts(name, &shape(width), column.parts(path)?)?;
         }
         for (column, (name, width)) in self.real.iter().zip(REAL) {
@@ -161,15 +173,17 @@ impl ContactLog {
     /// Name of the arrays' file.
     pub const ARRAYS: &'static str = "contacts.npz";
 
-    /// Creates the table in `folder`, for every `every`th step; numbers for the arrays will wait there, too.
+    /// Creates the table in `folder`, for every `every`th step; numbers for the arrays will wait there, too. The arrays have
+    /// a row for each contact and substep if `by_substep`, and a row for each line of the table if not.
     ///
     /// # Errors
     /// [`ExportError::Write`].
-    pub fn create(folder: &Path, every: u64) -> Result<Self, ExportError> {
+    pub fn create(folder: &Path, every: u64, by_substep: bool) -> Result<Self, ExportError> {
         let head = "time,first,second,x,y,z,normal_x,normal_y,normal_z,separation,impulse,parting,sliding,cell,\
-                    found_by,found_as,chosen_as,candidates,persistence,touches_later";
+                    found_by,found_as,chosen_as,candidates,persistence,touches_later,\
+                    step_impulse,step_friction_x,step_friction_y,step_friction_z";
         let sheet = Sheet::create(&folder.join("contact_log.csv"), head)?;
-        Ok(Self { sheet, arrays: Arrays::new(folder), every: every.max(1) })
+        Ok(Self { sheet, arrays: Arrays::new(folder), every: every.max(1), by_substep })
     }
 
     /// The files lie in `folder` now.
@@ -184,7 +198,8 @@ impl ContactLog {
         step.is_multiple_of(self.every)
     }
 
-    /// Logs the contacts after a step. `bodies` are in ascending order of their ids.
+    /// Logs the contacts after a step, which are `contacts` for the table; `by_substep` are those with a row for each
+    /// substep, which only a log by substeps reads. `bodies` are in ascending order of their ids.
     ///
     /// # Errors
     /// [`ExportError::Write`] where the disk has no room; the arrays have the contacts all the same.
@@ -192,18 +207,19 @@ impl ContactLog {
         &mut self,
         step: u64,
         time: f64,
-        contacts: &[Contact],
+        (contacts, by_substep): (&[Contact], &[Contact]),
         bodies: &[Body],
     ) -> Result<(), ExportError> {
+        let rows = if self.by_substep { by_substep } else { contacts };
+        rows.iter().for_each(|row| self.arrays.add(step, time, row, bodies));
         let list = |v: DVec3| v.to_array().map(|x| plain(x).to_string()).join(",");
         for contact in contacts {
-            self.arrays.add(step, time, contact, bodies);
             // The floor and the walls have no number.
             let second = contact.bodies.1.map_or(String::new(), |id| id.0.to_string());
             let [parting, sliding] = relative_velocity(contact, bodies).map(plain);
             let why = contact.why;
             self.sheet.line(&format!(
-                "{time},{},{second},{},{},{},{},{parting},{sliding},{},{},{},{},{},{},{}",
+                "{time},{},{second},{},{},{},{},{parting},{sliding},{},{},{},{},{},{},{},{},{}",
                 contact.bodies.0.0,
                 list(contact.position),
                 list(contact.normal),
@@ -215,7 +231,9 @@ impl ContactLog {
                 why.chosen_as.name(),
                 contact.candidates,
                 why.persistence.name(),
-                u8::from(contact.touches_later)
+                u8::from(contact.touches_later),
+                plain(contact.step_impulse),
+                list(contact.step_friction)
             ));
         }
         let spilled = self.arrays.spill();
@@ -228,7 +246,7 @@ impl ContactLog {
     /// # Errors
     /// [`ExportError`]; the previous file is kept.
     pub fn write_npz(&self, path: &Path) -> Result<(), ExportError> {
-        write_whole(path, |beside| self.arrays.fill(beside))
+        write_whole(path, |beside| self.arrays.fill(beside, self.by_substep))
     }
 }
 
@@ -248,6 +266,9 @@ mod tests {
             separation: -1e-3 * x,
             cell: 0.25,
             impulse: 2.0 * x,
+            step_impulse: 3.0 * x,
+            step_friction: DVec3::new(x, 0.0, -0.0),
+            substep: None,
             substep_impulse: 0.25 * x,
             substep_friction: DVec3::new(0.0, 0.0, 0.125 * x),
             found_by: ["octree", "hull", "none of these"][k as usize % 3],
@@ -267,13 +288,13 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join(ContactLog::ARRAYS);
         let written = |held: usize| {
-            let mut log = ContactLog::create(&folder, 2).unwrap();
+            let mut log = ContactLog::create(&folder, 2, false).unwrap();
             log.arrays.held = held;
             log.write_npz(&path).unwrap();
             assert!(log.wants(4) && !log.wants(5));
             for step in (0..40u32).step_by(2) {
                 let contacts: Vec<Contact> = (0..step).map(contact).collect();
-                log.record(u64::from(step), 0.01 * f64::from(step), &contacts, &[]).unwrap();
+                log.record(u64::from(step), 0.01 * f64::from(step), (&contacts, &[]), &[]).unwrap();
                 if step % 14 == 0 {
                     log.write_npz(&path).unwrap();
                 }
@@ -306,6 +327,9 @@ mod tests {
         let point = |(_, c): &(u32, Contact)| vec![c.position.x, 0.0, c.position.z];
         assert_eq!(numbers("point"), reals(&point), "no zero has a sign");
         assert_eq!(numbers("substep_friction"), reals(&|(_, c)| c.substep_friction.to_array().to_vec()));
+        assert_eq!(numbers("step_impulse"), reals(&|(_, c)| vec![c.step_impulse]));
+        let of_step = |(_, c): &(u32, Contact)| vec![c.step_friction.x, 0.0, 0.0];
+        assert_eq!(numbers("step_friction"), reals(&of_step), "no zero has a sign");
         // Reasons, by the numbers and the names of docs/files.md.
         let by_three = |codes: [i32; 3]| bytes(&move |(_, c)| vec![codes[c.bodies.0.0 as usize % 3]]);
         assert_eq!(numbers("found_by"), by_three([1, 2, -1]));
@@ -323,17 +347,41 @@ mod tests {
         for (line, (_, c)) in table.lines().skip(1).zip(&wanted) {
             let k = c.bodies.0.0 as usize;
             let last = format!(
-                ",{},{},{},{},{},{}",
+                ",{},{},{},{},{},{},{},{},0,0",
                 ["octree", "hull", "none of these"][k % 3],
                 ["place", "turned"][k % 2],
                 ["outermost", "deepest", "ball"][k % 3],
                 3 * k,
                 ["new", "again", "carried"][k % 3],
-                [1, 0, 0, 0, 0][k % 5]
+                [1, 0, 0, 0, 0][k % 5],
+                3 * k,
+                k
             );
             assert!(line.ends_with(&last), "{line}");
         }
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+        assert!(archive.by_name("substep.npy").is_err(), "rows of contacts have no substep");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn by_substeps_the_arrays_have_other_rows_than_the_table() {
+        let folder = std::env::temp_dir().join(format!("kintsugi-contact-substeps-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let mut log = ContactLog::create(&folder, 1, true).unwrap();
+        let rows: Vec<Contact> =
+            [None, Some(0), Some(7)].map(|substep| Contact { substep, ..contact(2) }).into();
+        log.record(1, 0.01, (&[contact(2)], &rows), &[]).unwrap();
+        let path = folder.join(ContactLog::ARRAYS);
+        log.write_npz(&path).unwrap();
+        let mut archive = zip::ZipArchive::new(fs::File::open(&path).unwrap()).unwrap();
+        let mut bytes = Vec::new();
+        std::io::copy(&mut archive.by_name("substep.npy").unwrap(), &mut bytes).unwrap();
+        let wanted: Vec<u8> = [-1i32, 0, 7].into_iter().flat_map(i32::to_le_bytes).collect();
+        let data = 10 + usize::from(bytes[8]) + 256 * usize::from(bytes[9]);
+        assert_eq!(bytes.split_off(data), wanted);
+        let table = fs::read_to_string(folder.join("contact_log.csv")).unwrap();
+        assert_eq!(table.lines().count(), 2);
         fs::remove_dir_all(&folder).unwrap();
     }
 }

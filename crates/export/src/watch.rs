@@ -24,6 +24,12 @@ impl Watch {
         Self { progress: progress.clone(), from: i as f32 * share, share }
     }
 
+    /// Of this share what belongs to part `i` of `n`.
+    pub(crate) fn within(&self, i: usize, n: usize) -> Self {
+        let share = self.share / n.max(1) as f32;
+        Self { progress: self.progress.clone(), from: self.from + i as f32 * share, share }
+    }
+
     /// `done` of `all` steps lie behind.
     ///
     /// # Errors

@@ -48,7 +48,7 @@ pub use collide::{
     generator_number, generators, inherit, reduce, register_generator,
 };
 pub use collision_level::{Adaptive, LevelOfDetail, PairLevels};
-pub use context::{FOLLOW, OnGpu, StageClock, StepContext};
+pub use context::{FOLLOW, OnGpu, StageClock, StepContext, SubstepImpulses};
 pub use integrate::Drag;
 pub use measure::{MakeMeasure, PairMeasure, all_pair_data, has_measure, pair_data, register_measure};
 pub use planes::{Plane, Walls};

@@ -9,7 +9,7 @@ use super::{
     Body, BodyId, BodyState, LevelOfDetail, StepReport, World, WorldSettings,
     broad_phase::{self, Asked, Motion, NearPair, Obb},
     collide::{ContactQuery, Generators, Manifold, Point, Why, most_searches},
-    context::{FOLLOW, OnGpu, StageClock, StepContext, add_ms},
+    context::{FOLLOW, OnGpu, StageClock, StepContext, SubstepImpulses, add_ms},
     integrate, sleep,
     structure_step::StructureContacts,
 };
@@ -45,10 +45,12 @@ pub fn step(world: &mut World, gpu: OnGpu<'_>) -> Result<StepReport, GpuError> {
     };
     let mut pushes = Pushes::default();
     let mut structures = StructureContacts::new(&world.bodies);
+    world.substep_contacts.clear();
     for k in 0..rounds {
         let awake = |world: &World| world.bodies.iter().filter(|b| !b.asleep).count();
         let before = awake(world);
-        let now = Round { near: &near, last: k + 1 == rounds, share: 1.0 / f64::from(rounds) };
+        let (last, share) = (k + 1 == rounds, 1.0 / f64::from(rounds));
+        let now = Round { near: &near, substeps_before: k * part.substeps, last, share };
         round(world, gpu, &now, &part, &mut structures, &mut report, &mut clock)?;
         pushes.add(&world.manifolds);
         for (body, good) in world.bodies.iter_mut().zip(&good) {
@@ -154,7 +156,7 @@ fn near(
     let at_planes: Vec<usize> = (0..bodies.len()).filter(|&k| bodies[k].moves()).collect();
     let query =
         ContactQuery { bodies, pairs: &[], at_planes: &at_planes, planes: &planes, old, boxes: &boxes, dt };
-    let cx = &mut StepContext { gpu, settings, detail, report, clock };
+    let cx = &mut StepContext { gpu, settings, detail, report, clock, substeps: None };
     if let Some(near) = generators.look_ahead(cx, &query, rounds)? {
         return Ok(near);
     }
@@ -189,6 +191,8 @@ pub(super) fn rounds(near: &[NearPair], most: u32, settings: &WorldSettings) -> 
 /// A search for contacts within a step.
 struct Round<'a> {
     near: &'a [NearPair],
+    /// Substeps of the step's earlier searches; 0: it is the first one.
+    substeps_before: u32,
     /// Whether it is the last one of the step.
     last: bool,
     /// Its share of the step.
@@ -199,7 +203,7 @@ struct Round<'a> {
 fn round(
     world: &mut World,
     gpu: OnGpu<'_>,
-    Round { near, last, share }: &Round<'_>,
+    Round { near, substeps_before, last, share }: &Round<'_>,
     settings: &WorldSettings,
     structures: &mut StructureContacts,
     report: &mut StepReport,
@@ -208,9 +212,19 @@ fn round(
     let reach = world.generators.reach(&world.bodies, world.detail());
     let (boxes, planes) = (boxes(&world.bodies, &reach, settings.dt), settings.planes());
     let far = world.far();
-    let World { bodies, pair_levels, clearances, generators, responder, manifolds: old, .. } = world;
+    let mut record = world.contact_substeps.then(SubstepImpulses::default);
+    let World {
+        bodies,
+        pair_levels,
+        clearances,
+        generators,
+        responder,
+        manifolds: old,
+        substep_contacts: rows,
+        ..
+    } = world;
     let detail = LevelOfDetail { pairs: pair_levels, far };
-    let cx = &mut StepContext { gpu, settings, detail, report, clock };
+    let cx = &mut StepContext { gpu, settings, detail, report, clock, substeps: record.as_mut() };
 
     // A body may have been frozen since the pairs were found.
     let near: Vec<NearPair> =
@@ -234,11 +248,34 @@ fn round(
     let mut manifolds = found.with_old(std::mem::take(old), bodies);
     cx.lap("manifolds");
 
+    // What an earlier search of this step solved; whoever slept until now has sums of another step.
+    let goes_on: Vec<bool> = manifolds.iter().map(|m| *substeps_before > 0 && !m.rests(bodies)).collect();
     sleep::wake_touched(bodies, &manifolds, &pressed, settings);
     let live: Vec<bool> = manifolds.iter().map(|m| !m.rests(bodies)).collect();
     structures.before(bodies, &manifolds);
+    if let Some(record) = &mut cx.substeps {
+        record.begin(manifolds.iter().map(|m| m.points.len()));
+    }
     responder.advance(cx, bodies, &mut manifolds)?;
     structures.after(bodies, &manifolds, (&live, *share, settings.substeps));
+    add_up(&mut manifolds, live.iter().zip(&goes_on));
+    if let Some(record) = &cx.substeps {
+        for (k, (manifold, live)) in (0u32..).zip(manifolds.iter().zip(&live)) {
+            let contacts = contacts_of(manifold, generators, bodies);
+            // Bodies at rest are solved in no substep: their contacts have one row in a step.
+            let substeps = if *live { record.substeps() } else { 0 };
+            for (point, contact) in (0u32..).zip(&contacts) {
+                rows.extend((0..substeps).map(|substep| {
+                    let (substep_impulse, substep_friction) = record.get(substep, [k, point]);
+                    let substep = Some(substeps_before + substep);
+                    Contact { substep, substep_impulse, substep_friction, ..*contact }
+                }));
+            }
+            if substeps == 0 && *last {
+                rows.extend(contacts);
+            }
+        }
+    }
     cx.lap("solver");
 
     let solved: Vec<_> = manifolds.iter().zip(live).filter_map(|(m, live)| live.then_some(m)).collect();
@@ -261,6 +298,41 @@ fn sum_up(report: &mut StepReport, generators: &Generators, solved: &[&Manifold]
     for p in solved.iter().filter(|m| m.second.is_none()).flat_map(|m| &m.points).filter(upright) {
         report.floor_force += p.normal * p.total_impulse;
     }
+}
+
+/// Adds the impulses of a search to the sums of the step. Of each manifold: whether the response solved it, and whether
+/// it did so in an earlier search of the step.
+fn add_up<'a>(manifolds: &mut [Manifold], solved: impl Iterator<Item = (&'a bool, &'a bool)>) {
+    for (manifold, (_, goes_on)) in manifolds.iter_mut().zip(solved).filter(|(_, (live, _))| **live) {
+        for p in &mut manifold.points {
+            let before = if *goes_on { (p.step_impulse, p.step_friction) } else { (0.0, DVec3::ZERO) };
+            (p.step_impulse, p.step_friction) = (before.0 + p.total_impulse, before.1 + p.total_friction);
+        }
+    }
+}
+
+/// The contacts of a manifold whose bodies are in the world.
+pub(super) fn contacts_of(manifold: &Manifold, generators: &Generators, bodies: &[Body]) -> Vec<Contact> {
+    let found_by = generators.finder(manifold, bodies);
+    let candidates = generators.collision_points(manifold);
+    let contact = |p: &Point| Contact {
+        bodies: (manifold.first, manifold.second),
+        position: p.position,
+        normal: p.normal,
+        separation: p.separation,
+        cell: manifold.resolution_m,
+        impulse: p.total_impulse,
+        step_impulse: p.step_impulse,
+        step_friction: p.step_friction,
+        substep: None,
+        substep_impulse: p.normal_impulse,
+        substep_friction: p.friction_impulse,
+        found_by,
+        why: p.why,
+        candidates,
+        touches_later: p.follows.is_some(),
+    };
+    manifold.points.iter().map(contact).collect()
 }
 
 /// Callers may have written anything into a state, too.
@@ -300,11 +372,18 @@ pub struct Contact {
     pub separation: f64,
     /// Size of the search's cells, m: for octrees the edge of a cell of the coarser level of the pair.
     pub cell: f64,
-    /// Normal impulse of the last step, N s.
+    /// Normal impulses of all substeps since the last search for contacts, in sum, N s. A step has one search, or up to
+    /// four where bodies move fast.
     pub impulse: f64,
-    /// Normal impulse of the step's last substep, N s.
+    /// Normal impulses of all substeps of the step in which the contact was this one, in sum, N s.
+    pub step_impulse: f64,
+    /// Friction impulses on the first body of the same substeps, in sum, world, N s.
+    pub step_friction: DVec3,
+    /// The substep, counted from 0 over the whole step, of which the following two are. `None`: the contact's last.
+    pub substep: Option<u32>,
+    /// Normal impulse of the substep, N s.
     pub substep_impulse: f64,
-    /// Friction impulse of the step's last substep, on the first body, world, N s.
+    /// Friction impulse of the substep, on the first body, world, N s.
     pub substep_friction: DVec3,
     /// Name of the generator that found it, as in settings; of "mixed" the one of both that it used for the pair. Empty
     /// if the world has no such generator any more.

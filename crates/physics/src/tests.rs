@@ -2,6 +2,7 @@
 //! printed.
 
 mod structures;
+mod substeps;
 mod waking;
 
 use super::{

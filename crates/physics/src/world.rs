@@ -30,9 +30,13 @@ pub struct World {
     pub eye: Option<DVec3>,
     /// A hand on a body.
     pub drag: Option<Drag>,
+    /// Whether steps keep the impulses of each substep for [`World::substep_contacts`]. Bodies move the same either way.
+    pub contact_substeps: bool,
     pub(super) time: f64,
     /// Contacts of the last step, for warm starting.
     pub(super) manifolds: Vec<Manifold>,
+    /// Of the last step, a row for each substep.
+    pub(super) substep_contacts: Vec<Contact>,
     /// Floor and walls of the last step.
     pub(super) planes: Vec<Plane>,
     /// Of the last step.
@@ -70,7 +74,9 @@ impl World {
             eye: None,
             drag: None,
             time: 0.0,
+            contact_substeps: false,
             manifolds: Vec::new(),
+            substep_contacts: Vec::new(),
             planes: Vec::new(),
             pushes: Vec::new(),
             structure_steps: Vec::new(),
@@ -140,6 +146,7 @@ impl World {
             }
         }
         self.manifolds.retain(|m| !m.touches(id));
+        self.substep_contacts.retain(|contact| contact.bodies.0 != id && contact.bodies.1 != Some(id));
         self.generators.removed(id, &self.bodies);
         self.clearances.keep(&self.bodies);
         self.responder.removed(id, &self.bodies);
@@ -215,30 +222,25 @@ impl World {
             if self.body(manifold.first).is_none() {
                 continue;
             }
-            let found_by = self.generators.finder(manifold, &self.bodies);
-            let candidates = self.generators.collision_points(manifold);
-            out.extend(manifold.points.iter().map(|p| Contact {
-                bodies: (manifold.first, manifold.second),
-                position: p.position,
-                normal: p.normal,
-                separation: p.separation,
-                cell: manifold.resolution_m,
-                impulse: p.total_impulse,
-                substep_impulse: p.normal_impulse,
-                substep_friction: p.friction_impulse,
-                found_by,
-                why: p.why,
-                candidates,
-                touches_later: p.follows.is_some(),
-            }));
+            out.extend(step::contacts_of(manifold, &self.generators, &self.bodies));
         }
         out
+    }
+
+    /// The contacts of the last step by substeps: a row for each contact of each search and each substep in which it was
+    /// solved, in the order of searches, pairs, points and substeps; where bodies rest, and where the response has no
+    /// impulses of substeps, one row a contact without a substep. Empty unless [`World::contact_substeps`] was set
+    /// before the step.
+    #[must_use]
+    pub fn substep_contacts(&self) -> &[Contact] {
+        &self.substep_contacts
     }
 
     /// Removes all bodies.
     pub fn clear(&mut self) {
         self.bodies.clear();
         self.manifolds.clear();
+        self.substep_contacts.clear();
         self.structure_steps.clear();
         self.structure_memories.clear();
         self.generators.cleared();

@@ -29,6 +29,10 @@ pub struct Contacts {
     velocities: Vec<[f64; 3]>,
     substep_impulses: Vec<f64>,
     substep_frictions: Vec<[f64; 3]>,
+    step_impulses: Vec<f64>,
+    step_frictions: Vec<[f64; 3]>,
+    /// Of rows by substep.
+    substeps: Vec<i32>,
     cells: Vec<f64>,
     /// By column: [`REASONS`].
     reasons: [Vec<i32>; 6],
@@ -54,6 +58,8 @@ impl Contacts {
             all.velocities.push(plain(velocity_apart(contact, bodies)));
             all.substep_impulses.push(contact.substep_impulse + 0.0);
             all.substep_frictions.push(plain(contact.substep_friction));
+            all.step_impulses.push(contact.step_impulse + 0.0);
+            all.step_frictions.push(plain(contact.step_friction));
             all.cells.push(contact.cell);
             let whole = |of: usize| i32::try_from(of).unwrap_or(i32::MAX);
             let reasons = [
@@ -69,11 +75,17 @@ impl Contacts {
         all
     }
 
-    /// The same as arrays.
+    /// The same of rows by substep, with their numbers: -1 where a contact was solved in no substep.
+    pub fn by_substep(contacts: &[Contact], bodies: &[Body]) -> Self {
+        let substeps = contacts.iter().map(|contact| contact.substep.map_or(-1, number)).collect();
+        Self { substeps, ..Self::of(contacts, bodies) }
+    }
+
+    /// The same as arrays; `substep` is among them for rows by substep.
     ///
     /// # Errors
     /// `Error` where Python has no memory.
-    pub fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    pub fn into_dict(self, py: Python<'_>, by_substep: bool) -> PyResult<Bound<'_, PyDict>> {
         let all = PyDict::new(py);
         all.set_item("bodies", arrays::rows(py, self.bodies)?)?;
         all.set_item("point", arrays::rows(py, self.points)?)?;
@@ -85,6 +97,11 @@ impl Contacts {
         all.set_item("relative_velocity", arrays::rows(py, self.velocities)?)?;
         all.set_item("substep_impulse", arrays::list(py, self.substep_impulses)?)?;
         all.set_item("substep_friction", arrays::rows(py, self.substep_frictions)?)?;
+        all.set_item("step_impulse", arrays::list(py, self.step_impulses)?)?;
+        all.set_item("step_friction", arrays::rows(py, self.step_frictions)?)?;
+        if by_substep {
+            all.set_item("substep", arrays::list(py, self.substeps)?)?;
+        }
         all.set_item("cell", arrays::list(py, self.cells)?)?;
         for (name, column) in REASONS.into_iter().zip(self.reasons) {
             all.set_item(name, arrays::list(py, column)?)?;

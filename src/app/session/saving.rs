@@ -1,5 +1,7 @@
 //! Where the user saves scenes to, and what earlier windows have left.
 
+mod naming;
+
 use std::{
     path::{Path, PathBuf},
     time::Instant,
@@ -17,7 +19,7 @@ use crate::{
     },
     export::disk::put_listed,
     scene::{Chart, DocumentId, Sandbox, SceneFile, StateId, WindowFigure, shipped_scenes, state_folder},
-    ui::{Command, KeptSession, NoticeKind, PathPrompt, PathPurpose},
+    ui::{Command, KeptSession, NoticeKind, PathPrompt},
 };
 
 /// Width and height of a figure of a window that has drawn no picture yet, pixels.
@@ -170,108 +172,6 @@ impl Session {
         }
     }
 
-    /// The window's own prompt for a path.
-    pub fn path_prompt(&self) -> Option<&PathPrompt> {
-        self.saving.prompt.as_ref()
-    }
-
-    /// Handles the answer of the path prompt. An existing file is overwritten if it is named a second time.
-    pub(super) fn answer_prompt(&mut self, path: Option<PathBuf>) {
-        let Some(prompt) = self.saving.prompt.take() else { return };
-        let purpose = match prompt.asks {
-            PathPurpose::Open => Purpose::Open,
-            PathPurpose::Add => Purpose::Add,
-            PathPurpose::Cutter => Purpose::Cutter,
-            PathPurpose::Save => Purpose::Save,
-            PathPurpose::SaveStanding => Purpose::SaveStanding,
-            PathPurpose::Chart => Purpose::Chart,
-            PathPurpose::Sheet => Purpose::Sheet,
-            PathPurpose::Figure => Purpose::Figure,
-        };
-        let Some(path) = path else { return self.answered(purpose, Answer::Cancelled) };
-        if matches!(purpose, Purpose::Open | Purpose::Add | Purpose::Cutter) {
-            return self.answered(purpose, Answer::Chosen(path));
-        }
-        let path = match purpose {
-            Purpose::Chart => with_ending_of(&path, CHARTS),
-            Purpose::Sheet => with_ending_of(&path, &["png"]),
-            _ => with_ending(&path),
-        };
-        if path.exists() && prompt.there.as_ref() != Some(&path) {
-            let proposed = path.display().to_string();
-            self.saving.prompt = Some(PathPrompt { there: Some(path), proposed, ..prompt });
-        } else {
-            self.answered(purpose, Answer::Chosen(path));
-        }
-    }
-
-    /// Opens the window's own prompt for a path.
-    fn prompt(&mut self, asks: PathPurpose) {
-        let folder = std::env::current_dir().unwrap_or_default();
-        let proposed = match asks {
-            PathPurpose::Open | PathPurpose::Add | PathPurpose::Cutter => String::new(),
-            PathPurpose::Save | PathPurpose::SaveStanding => {
-                free_file(&folder, &self.scene_name(), "toml").unwrap_or(folder).display().to_string()
-            }
-            PathPurpose::Figure => {
-                free_file(&folder, &self.figure_name(), "toml").unwrap_or(folder).display().to_string()
-            }
-            PathPurpose::Chart => {
-                let name = self.saving.chart.as_ref().map_or_else(String::new, |chart| chart.file_stem());
-                free_file(&folder, &name, "csv").unwrap_or(folder).display().to_string()
-            }
-            PathPurpose::Sheet => {
-                free_file(&folder, &self.sheet_stem(), "png").unwrap_or(folder).display().to_string()
-            }
-        };
-        self.saving.prompt = Some(PathPrompt { asks, proposed, there: None });
-    }
-
-    pub(super) fn ask(&mut self, purpose: Purpose) {
-        if self.saving.has_no_dialogs && purpose != Purpose::ExportFolder {
-            return self.answered(purpose, Answer::Missing);
-        }
-        if !self.saving.is_asking() {
-            let name = match (purpose, &self.saving.chart) {
-                (Purpose::Chart, Some(chart)) => chart.file_stem(),
-                (Purpose::Sheet, _) => self.sheet_stem(),
-                (Purpose::Figure, _) => self.figure_name(),
-                _ => self.scene_name(),
-            };
-            self.saving.dialog = Some(Dialog::open(purpose, &name));
-        }
-    }
-
-    pub(super) fn answered(&mut self, purpose: Purpose, answer: Answer) {
-        match (purpose, answer) {
-            (Purpose::Open, Answer::Chosen(path)) => self.open(&path, self.level()),
-            (Purpose::Add, Answer::Chosen(path)) => self.add(&path),
-            (Purpose::Cutter, Answer::Chosen(path)) => self.begin_crack_picture(&path),
-            (Purpose::Save | Purpose::SaveStanding, Answer::Chosen(path)) => self.save_as(&path, purpose),
-            (Purpose::ExportFolder, Answer::Chosen(path)) => self.chose_export_folder(&path),
-            (Purpose::Chart, Answer::Chosen(path)) => self.write_chart(path),
-            (Purpose::Sheet, Answer::Chosen(path)) => self.write_sheet(&path),
-            (Purpose::Figure, Answer::Chosen(path)) => self.write_figure(&path),
-            (Purpose::Save | Purpose::SaveStanding, Answer::Cancelled) => self.tell_nothing_saved(),
-            (_, Answer::Cancelled) => {}
-            (Purpose::ExportFolder, Answer::Missing | Answer::Failed(_)) => self.say(
-                NoticeKind::Error,
-                "this desktop offers no file dialog; type the folder's path in the export panel",
-            ),
-            (_, Answer::Missing) => {
-                self.saving.has_no_dialogs = true;
-                self.prompt_for(purpose);
-            }
-            (_, Answer::Failed(why)) => {
-                self.say(
-                    NoticeKind::Error,
-                    format!("the file dialog failed ({why}); type the path here instead"),
-                );
-                self.prompt_for(purpose);
-            }
-        }
-    }
-
     /// Asks where a chart is written. One dialog is open at a time.
     pub(super) fn save_chart(&mut self, chart: Box<Chart>) {
         if !self.saving.is_asking() {
@@ -322,19 +222,6 @@ impl Session {
 
     fn figure_name(&self) -> String {
         format!("{}-figure", self.scene_name())
-    }
-
-    fn prompt_for(&mut self, purpose: Purpose) {
-        self.prompt(match purpose {
-            Purpose::Save => PathPurpose::Save,
-            Purpose::SaveStanding => PathPurpose::SaveStanding,
-            Purpose::Add => PathPurpose::Add,
-            Purpose::Cutter => PathPurpose::Cutter,
-            Purpose::Chart => PathPurpose::Chart,
-            Purpose::Sheet => PathPurpose::Sheet,
-            Purpose::Figure => PathPurpose::Figure,
-            Purpose::Open | Purpose::ExportFolder => PathPurpose::Open,
-        });
     }
 
     /// Says that a save did not take place; what was to follow it does not follow.
@@ -462,12 +349,6 @@ impl Session {
     }
 }
 
-/// The first unused one of `name.toml`, `name-2.toml` and so on in a folder, with that ending in place of `toml`.
-fn free_file(folder: &Path, name: &str, ending: &str) -> Option<PathBuf> {
-    let numbered = (2..10_000).map(|i| folder.join(format!("{name}-{i}.{ending}")));
-    std::iter::once(folder.join(format!("{name}.{ending}"))).chain(numbered).find(|p| !p.exists())
-}
-
 /// Endings by which a chart is written, as a table or a drawing.
 const CHARTS: &[&str] = &["csv", "svg"];
 
@@ -499,6 +380,7 @@ mod tests {
             testing::session,
         },
         scene::load_scene,
+        ui::PathPurpose,
     };
 
     #[cfg(not(feature = "papers"))]

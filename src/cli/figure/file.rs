@@ -4,39 +4,29 @@
 //! labels. The keys of a panel are the options in the grammar of that command, so a new option is a new key. Files are
 //! named relative to the figure file and lie below its folder, as for scenes.
 
+mod reading;
+
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
 };
 
-use clap::ArgAction;
 use glam::Vec3;
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::page::{LARGEST, Style};
+use self::reading::{Reading, Whole, length, letter, short, whole};
+use super::page::Style;
 use crate::{
-    cli::{
-        self, CliError,
-        render::RenderArgs,
-        repeat::allowed::is_file,
-        sweep::{jobs::parse_toml, run::beside},
-    },
+    cli::{self, CliError, render::RenderArgs, sweep::jobs::parse_toml},
     files,
     render::Camera,
-    scene::is_below,
 };
 
 /// Size limit of a figure file, bytes.
 const LARGEST_FILE: u64 = 1 << 20;
 /// Most panels of a figure.
 const MOST: usize = 256;
-/// Keys of a panel that are no options of `render`.
-const OWN: [&str; 4] = ["file", "caption", "letter", "label"];
-/// Options of `render` that a panel does not have.
-const REFUSED: [&str; 4] = ["out", "compute", "json-progress", "legend-file"];
-/// Most letters of a caption, a letter or a label.
-const LONGEST: usize = 1000;
 /// Options whose values are files that a panel reads.
 const READ: [&str; 4] = ["--seeds-file=", "--camera=", "--cutter=", "--preset="];
 /// Gap between panels and height of letters, where the file does not say.
@@ -68,15 +58,6 @@ struct WrittenLabel {
     text: String,
     at: Vec<f32>,
     offset: Option<[Value; 2]>,
-}
-
-/// The size that a figure is given.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Whole {
-    /// Width and height, pixels.
-    pub pixels: [u32; 2],
-    /// The same in millimetres, where the file has them so.
-    pub mm: Option<[f64; 2]>,
 }
 
 /// A figure.
@@ -223,15 +204,6 @@ impl Panel {
     }
 }
 
-/// What panels are read with.
-struct Reading<'a> {
-    path: &'a Path,
-    dpi: f64,
-    /// Whether the page sets the sizes of panels.
-    is_sized: bool,
-    render: clap::Command,
-}
-
 impl Reading<'_> {
     fn panel(&self, table: &Table, letter: String) -> Result<Panel, String> {
         let text = |key: &str| match table.get(key) {
@@ -255,74 +227,6 @@ impl Reading<'_> {
         })
     }
 
-    /// The options of a table as words.
-    fn options(&self, table: &Table) -> Result<Vec<String>, String> {
-        let mut words = Vec::new();
-        for (key, value) in table.iter().map(|(key, value)| (key.as_str(), value)) {
-            if OWN.contains(&key) {
-                continue;
-            }
-            if REFUSED.contains(&key) {
-                return Err(format!(
-                    "`{key}` is no key of a panel; `kintsugi figure --help` has what there is"
-                ));
-            }
-            if key == "size" && self.is_sized {
-                return Err("size: the `size` of the whole sets that of each panel; keep one of them".into());
-            }
-            let known = |name: &str| self.render.get_arguments().find(|arg| arg.get_long() == Some(name));
-            let Some(argument) = known(key) else {
-                let hint = match known(&key.replace('_', "-")) {
-                    Some(_) => format!("it is spelt `{}`", key.replace('_', "-")),
-                    None => format!("panels have {} and the options of `kintsugi render`", OWN.join(", ")),
-                };
-                return Err(format!("unknown key `{key}`; {hint}"));
-            };
-            match (value, argument.get_action().takes_values()) {
-                // It takes away what [all] says.
-                (Value::Boolean(false), _) => {}
-                (Value::Boolean(true), false) => words.push(format!("--{key}")),
-                (other, false) => return Err(format!("{key} is {other}; true or false is wanted")),
-                (Value::Array(list), true) if matches!(argument.get_action(), ArgAction::Append) => {
-                    for one in list {
-                        words.push(format!("--{key}={}", self.word(key, one)?));
-                    }
-                }
-                (one, true) => words.push(format!("--{key}={}", self.word(key, one)?)),
-            }
-        }
-        Ok(words)
-    }
-
-    /// A value as the command has it.
-    fn word(&self, key: &str, value: &Value) -> Result<String, String> {
-        match value {
-            Value::String(text) if is_file(key, text) => self.place(key, text),
-            Value::String(text) => Ok(text.clone()),
-            Value::Integer(number) => Ok(number.to_string()),
-            Value::Float(number) => Ok(number.to_string()),
-            Value::Array(list) => {
-                let words: Result<Vec<_>, _> = list.iter().map(|one| self.word(key, one)).collect();
-                Ok(words?.join(","))
-            }
-            Value::Table(camera) if key == "camera" => {
-                serde_json::to_string(camera).map_err(|e| format!("{key}: {e}"))
-            }
-            other => Err(format!("{key} is {other}, which is no value of this option")),
-        }
-    }
-
-    /// A file that the figure file names, relative to the working directory.
-    fn place(&self, key: &str, name: &str) -> Result<String, String> {
-        match is_below(self.path.parent().unwrap_or(Path::new("")), name) {
-            true => Ok(beside(self.path, name)),
-            false => Err(format!(
-                "{key} {name:?} lies outside the folder of the figure file; move one of them, or add \
-                 --outside-references if you trust the file"
-            )),
-        }
-    }
-
     fn label(&self, value: &Value) -> Result<Label, String> {
         let written = WrittenLabel::deserialize(value.clone());
         let WrittenLabel { text, at, offset: given } = written.map_err(|e| e.message().replace('\n', " "))?;
@@ -338,67 +242,9 @@ impl Reading<'_> {
     }
 }
 
-/// Refuses a text that no page has room for.
-fn short(key: &str, text: &str) -> Result<(), String> {
-    let count = text.chars().count();
-    if count > LONGEST {
-        return Err(format!("{key} has {count} letters; {LONGEST} are the most"));
-    }
-    Ok(())
-}
-
 /// Whether a name ends as pictures do that a figure is written to.
 pub fn is_picture(name: &Path) -> bool {
     name.extension().is_some_and(|end| end.eq_ignore_ascii_case("png") || end.eq_ignore_ascii_case("svg"))
-}
-
-/// The size of the whole: `1800x900`, pixels, or `180x90mm`.
-fn whole(text: &str, dpi: f64) -> Result<Whole, String> {
-    let (numbers, is_mm) = text.strip_suffix("mm").map_or((text, false), |numbers| (numbers, true));
-    let sides = numbers.split_once('x').map(|(width, height)| [width, height].map(str::parse::<f64>));
-    if let Some([Ok(width), Ok(height)]) = sides {
-        let pixels =
-            [width, height].map(|side| if is_mm { (side / 25.4 * dpi).round() } else { side.round() });
-        if pixels.iter().all(|side| (1.0..=f64::from(LARGEST)).contains(side)) {
-            let pixels = pixels.map(|side| side as u32);
-            return Ok(Whole { pixels, mm: is_mm.then_some([width, height]) });
-        }
-    }
-    Err(format!(
-        "size {text:?}: WIDTHxHEIGHT is wanted, as in 1800x900 or 180x90mm, and at most {LARGEST} pixels each"
-    ))
-}
-
-/// A length in pixels: a number of them, or `3mm`, `8pt`.
-fn length(value: &Value, dpi: f64) -> Result<f32, String> {
-    let of_text = |text: &str| {
-        let units = [("mm", dpi / 25.4), ("pt", dpi / 72.0)];
-        let (number, unit) = units.iter().find_map(|(name, unit)| Some((text.strip_suffix(*name)?, unit)))?;
-        Some(number.trim().parse::<f64>().ok()? * unit)
-    };
-    let pixels = match value {
-        Value::Integer(pixels) => Some(*pixels as f64),
-        Value::Float(pixels) => Some(*pixels),
-        Value::String(text) => of_text(text),
-        _ => None,
-    };
-    let pixels = pixels.filter(|pixels| pixels.abs() <= 1e6).map(|pixels| pixels as f32);
-    pixels.ok_or_else(|| format!("{value} is no length; pixels are wanted, or a text as 3mm or 8pt"))
-}
-
-/// The letter of a panel, by its number from 0: in the pattern the first `a` or `A` that is no part of a word counts.
-fn letter(pattern: &str, number: usize) -> String {
-    let counted = char::from(b'a' + (number % 26) as u8).to_string().repeat(number / 26 + 1);
-    let ends_word = |beside: Option<char>| beside.is_none_or(|letter| !letter.is_alphabetic());
-    let alone = |(at, found): &(usize, char)| {
-        let (before, after) = (&pattern[..*at], &pattern[at + 1..]);
-        matches!(found, 'a' | 'A') && ends_word(before.chars().next_back()) && ends_word(after.chars().next())
-    };
-    // Only a letter of one byte is followed by `at + 1`.
-    let found = pattern.char_indices().filter(|(_, letter)| letter.is_ascii()).find(alone);
-    let Some((at, found)) = found else { return pattern.to_owned() };
-    let counted = if found == 'A' { counted.to_uppercase() } else { counted };
-    format!("{}{counted}{}", &pattern[..at], &pattern[at + 1..])
 }
 
 #[cfg(test)]

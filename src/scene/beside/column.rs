@@ -14,7 +14,7 @@ use super::{
     ColumnState, Context, Way, differing::Differing, levels::Levels, outcome::Outcome, strike::Strike,
 };
 use crate::{
-    bodies::{Body, BodyDef, BodyState},
+    bodies::{Body, BodyDef, BodyId, BodyState},
     compute::Compute,
     fracture::Break,
     gpu::GpuError,
@@ -93,6 +93,11 @@ impl Column {
     /// Its bodies.
     pub fn stage(&self) -> &Stage {
         &self.stage
+    }
+
+    /// Whether its bodies are the document's: no blow has fallen in it.
+    pub fn is_mirror(&self) -> bool {
+        self.begun.is_none()
     }
 
     /// Changes whenever its picture may have changed.
@@ -500,17 +505,26 @@ impl Column {
             let shown = self.stage.bodies().iter().flat_map(|body| drawn_shapes(&body.def).map(|_| body.id));
             bodies.iter_mut().zip(shown).for_each(|(drawn, id)| drawn.color = Some(colors.of(id)));
         }
-        let Some((strike, broken)) =
-            pinned.and_then(|strike| Some((strike, self.outcome(strike)?.broken()?)))
-        else {
-            return bodies;
-        };
-        let Some((at, body)) =
-            self.struck(strike).and_then(|body| Some((self.stage.shown_index(body.id)?, body)))
-        else {
-            return bodies;
-        };
-        let whole = bodies.remove(at);
+        if let Some((struck, parts)) = self.pinned_pieces(look.explode, &bodies, pinned) {
+            if let Some(at) = self.stage.shown_index(struck) {
+                bodies.remove(at);
+            }
+            bodies.extend(parts);
+        }
+        bodies
+    }
+
+    /// The body that the pinned blow has broken here, and its pieces where they are drawn; `drawn` are the bodies as they
+    /// are drawn without that blow.
+    pub fn pinned_pieces(
+        &self,
+        explode: f64,
+        drawn: &[RenderBody],
+        pinned: Option<&Strike>,
+    ) -> Option<(BodyId, Vec<RenderBody>)> {
+        let strike = pinned?;
+        let (broken, body) = (self.outcome(strike)?.broken()?, self.struck(strike)?);
+        let whole = drawn.get(self.stage.shown_index(body.id)?)?;
         let states: Vec<BodyState> =
             broken.parts.iter().map(|part| part_state(&body.state, &body.def.shape, &part.shape)).collect();
         let lowest = states.iter().map(|state| state.position.y).fold(f64::INFINITY, f64::min);
@@ -518,7 +532,7 @@ impl Column {
         let moved = whole.world_from_local * world_from_local_matrix(&body.state, &body.def.shape).inverse();
         let parts =
             broken.parts.iter().zip(states).zip(self.stage.next_color()..).map(|((part, state), id)| {
-                let apart = (state.position - foot) * look.explode.max(APART);
+                let apart = (state.position - foot) * explode.max(APART);
                 let placed = glam::Mat4::from_translation(apart.as_vec3()) * moved;
                 RenderBody {
                     shape: Arc::clone(&part.shape),
@@ -527,8 +541,7 @@ impl Column {
                     ..whole.clone()
                 }
             });
-        bodies.extend(parts);
-        bodies
+        Some((body.id, parts.collect()))
     }
 
     /// Takes new settings over, and wakes all bodies if they affect motion.

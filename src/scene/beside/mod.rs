@@ -30,9 +30,10 @@ pub use way::Way;
 use self::counting::Counting;
 use super::{
     BreakLog, ObjectInfo, Tuning,
+    slices::{SliceScene, SliceView},
     stage::{Stage, Touch},
 };
-use crate::{compute::Compute, fracture::Passes, gpu::GpuError, shape::Shape};
+use crate::{compute::Compute, fracture::Passes, gpu::GpuError, render::Overlay, shape::Shape};
 
 /// Most comparison views.
 pub const MOST: usize = 2;
@@ -70,6 +71,8 @@ pub(super) struct Beside {
     /// The pinned blow, and since when it has been unchanged.
     asked: Option<(Strike, Instant)>,
     pinned: Option<Strike>,
+    /// The slices of each view.
+    slices: Vec<SliceView>,
     revision: u64,
 }
 
@@ -92,6 +95,7 @@ impl Beside {
         if self.columns.is_empty() {
             *self = Self { revision: self.revision, ..Self::default() };
         }
+        self.slices.iter_mut().for_each(SliceView::forget);
         self.revision += 1;
         Ok(())
     }
@@ -123,7 +127,25 @@ impl Beside {
 
     /// Changes whenever the picture of a view may have changed.
     pub fn revision(&self) -> u64 {
-        self.columns.iter().map(Column::revision).sum::<u64>() + self.revision
+        let slices = self.slices.iter().map(SliceView::revision).sum::<u64>();
+        self.columns.iter().map(Column::revision).sum::<u64>() + slices + self.revision
+    }
+
+    /// The drawing of the inside of a view's last break, with the slices; 0 is the first view.
+    pub fn overlay(&self, column: usize) -> Option<&Arc<Overlay>> {
+        let inside = self.columns.get(column)?.overlay();
+        self.slices.get(column).and_then(SliceView::overlay).or(inside)
+    }
+
+    /// Draws slices through the bodies of the views, as `scene_of` has them for a view and the pinned blow.
+    pub fn draw_slices<'a>(&'a mut self, scene_of: impl Fn(&'a Column, Option<&Strike>) -> SliceScene<'a>) {
+        if self.slices.len() < self.columns.len() {
+            self.slices.resize_with(self.columns.len(), SliceView::default);
+        }
+        for (column, slices) in self.columns.iter().zip(&mut self.slices) {
+            let inside = column.overlay().map(|overlay| &**overlay);
+            slices.update(&scene_of(column, self.pinned.as_ref()), (inside, column.revision()));
+        }
     }
 
     /// Whether a fracture is being computed.

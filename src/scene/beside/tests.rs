@@ -534,3 +534,54 @@ fn views_have_their_own_octrees_while_colours_mean_voxels() {
         |body: &crate::render::RenderBody| arena.slot(&body.shape.as_octree().unwrap().forest).is_some();
     assert!(!bodies.is_empty() && bodies.iter().all(is_there));
 }
+
+/// The area of everything that fills slices, m^2.
+fn filled(overlay: &crate::render::Overlay) -> f32 {
+    let area = |t: &crate::render::Triangle| 0.5 * (t.b - t.a).cross(t.c - t.a).length();
+    overlay.triangles.iter().map(area).sum()
+}
+
+/// The bodies of a view are cut where they are: whole, broken, and as the pieces of a pinned blow.
+#[test]
+fn slices_are_shown_alone_in_columns_too() {
+    let mut sandbox = opened("builtin:box");
+    let hit = aim(&sandbox);
+    sandbox.show_beside(&[way("octree-rough")]).unwrap();
+    let (low, high) = sandbox.bounds(None).unwrap();
+    let at = f64::from(0.5 * (low.z + high.z)) + 1e-3;
+    let slice = crate::scene::Slice { at, show: Some(crate::scene::Quantity::Part), ..Default::default() };
+    let show = |sandbox: &mut Sandbox, slices: Vec<crate::scene::Slice>, alone: bool| {
+        let mut tuning = sandbox.tuning().clone();
+        (tuning.slices, tuning.view.slices_alone) = (slices, alone);
+        sandbox.tune("slices", tuning);
+        settle(sandbox);
+        sandbox.update_touching().unwrap();
+    };
+    let alone_of = |sandbox: &Sandbox| {
+        assert!(sandbox.shown_bodies(None).is_empty());
+        assert!(sandbox.beside_bodies(0).unwrap().0.is_empty(), "the view has bodies beside its slice");
+        filled(sandbox.beside_overlay(0).unwrap())
+    };
+    show(&mut sandbox, vec![slice], true);
+    let whole = filled(sandbox.inside_overlay().unwrap());
+    assert!(whole > 0.01 && (alone_of(&sandbox) / whole - 1.0).abs() < 1e-4);
+
+    sandbox.pin(hit);
+    sandbox.end_gesture();
+    settle(&mut sandbox);
+    let (colors, apart) = (sandbox.beside_overlay(0).unwrap(), alone_of(&sandbox));
+    let colors: std::collections::BTreeSet<_> = colors.triangles.iter().map(|t| t.color).collect();
+    assert!(colors.len() > 1 && apart > 0.0, "the pieces of the pinned blow are cut: {colors:?}");
+    sandbox.break_pin();
+    until(&mut sandbox, Arrived::Broke);
+    settle(&mut sandbox);
+    let revision = sandbox.beside_revision();
+    show(&mut sandbox, vec![slice], true);
+    assert!(sandbox.bodies().len() > 1 && (alone_of(&sandbox) / whole - 1.0).abs() < 0.1);
+
+    show(&mut sandbox, vec![slice], false);
+    assert!(!sandbox.beside_bodies(0).unwrap().0.is_empty() && sandbox.beside_overlay(0).is_some());
+    show(&mut sandbox, Vec::new(), true);
+    assert!(!sandbox.beside_bodies(0).unwrap().0.is_empty() && sandbox.beside_overlay(0).is_none());
+    assert!(sandbox.beside_revision() > revision);
+}

@@ -14,8 +14,10 @@ use crate::{
     gpu::GpuError,
     render::{Overlay, RenderBody},
     scene::{
-        BodyInfo, BreakRecord, ColumnView, Differing, Way,
+        BodyInfo, BreakLog, BreakRecord, ColumnView, Differing, Way,
         beside::{self, PieceTrees, Strike},
+        body_stress::Stresses,
+        slices::SliceScene,
         stage::Appearance,
     },
     svo::Arena,
@@ -70,22 +72,56 @@ impl Sandbox {
     }
 
     /// Bodies and octrees of a comparison view for the renderer; 0 is the first view. No bodies where the drawing of
-    /// the inside is shown alone.
+    /// the inside or slices are shown alone.
     #[must_use]
     pub fn beside_bodies(&self, column: usize) -> Option<(Vec<RenderBody>, &Arc<RwLock<Arena>>)> {
         let column = self.beside.columns().get(column)?;
         // Selections refer to the document's body ids, not the view's, and copies of shapes in the colours of their voxels
         // are in the document's octrees alone: by them a view that mirrors the document would draw nothing.
-        let look = Appearance { selected: Arc::default(), leaves: None, ..self.look() };
-        let is_alone = self.document.tuning().view.inside.only && column.overlay().is_some();
+        let look = self.look_beside();
+        let inside = self.document.tuning().view.inside.only && column.overlay().is_some();
+        let is_alone = inside || self.shows_slices_alone();
         let bodies = if is_alone { Vec::new() } else { column.render_bodies(&look, self.beside.pinned()) };
         Some((bodies, column.stage().arena()))
     }
 
-    /// The drawing of the inside of a comparison view's last break; 0 is the first view.
+    /// How bodies of comparison views look.
+    fn look_beside(&self) -> Appearance {
+        Appearance { selected: Arc::default(), leaves: None, ..self.look() }
+    }
+
+    /// The drawing of the inside of a comparison view's last break, with the slices; 0 is the first view.
     #[must_use]
     pub fn beside_overlay(&self, column: usize) -> Option<&Arc<Overlay>> {
-        self.beside.columns().get(column)?.overlay()
+        self.beside.overlay(column)
+    }
+
+    /// Draws the document's slices through the bodies of the comparison views. Distance fields are those of the document's
+    /// bodies.
+    fn update_slices_beside(&mut self) {
+        let (no_breaks, no_stresses, look) = (BreakLog::default(), Stresses::default(), self.look_beside());
+        let Self { beside, document, breaks, stress, fields, .. } = self;
+        let (log, known, fields, tuning) = (&*breaks, stress.known(), &*fields, document.tuning());
+        beside.draw_slices(|column, pinned| {
+            let (stage, pinned) = (column.stage(), pinned.filter(|_| !tuning.slices.is_empty()));
+            // The document's log has nothing of the breaks that only a view shows.
+            let (breaks, stresses) = match column.is_mirror() {
+                true => (log, known),
+                false => (&no_breaks, &no_stresses),
+            };
+            let drawn = pinned.map_or_else(Vec::new, |_| stage.render_bodies(&look, None));
+            SliceScene {
+                stage,
+                breaks,
+                stresses,
+                fields,
+                explode: look.explode,
+                slices: &tuning.slices,
+                scale: tuning.view.scale,
+                pinned: None,
+                pieces: column.pinned_pieces(look.explode, &drawn, pinned),
+            }
+        });
     }
 
     /// How the crack voxels of the first comparison view differ from the document's, and the transform from their grid to where
@@ -168,6 +204,7 @@ impl Sandbox {
             is_settled: false,
         };
         self.beside.update(context);
+        self.update_slices_beside();
     }
 
     /// The breaks in the ancestry of the present bodies, the first one first.

@@ -561,6 +561,18 @@ impl Sandbox {
         self.stage.contacts()
     }
 
+    /// Sets whether steps keep the impulses of each substep; bodies move the same either way.
+    pub fn keep_substeps(&mut self, kept: bool) {
+        self.stage.keep_substeps(kept);
+    }
+
+    /// Contacts of the last step with a row for each substep: see
+    /// [`World::substep_contacts`](crate::bodies::World::substep_contacts).
+    #[must_use]
+    pub fn substep_contacts(&self) -> &[Contact] {
+        self.stage.substep_contacts()
+    }
+
     /// Data of each touching pair, and of each body with the floor and the walls: collision points, columns, volume and
     /// gradient (Domaradzki & Martyn 2016, sec. 5.1).
     ///

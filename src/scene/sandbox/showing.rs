@@ -53,6 +53,7 @@ fn slice_scene<'a>(
         slices: &tuning.slices,
         scale: tuning.view.scale,
         pinned: pinned.map(|(pin, cells)| (&pin.aim, cells)),
+        pieces: None,
     }
 }
 

@@ -15,7 +15,8 @@ use super::{
     section,
 };
 use crate::{
-    render::{Clips, Line, Overlay, Triangle},
+    bodies::BodyId,
+    render::{Clips, Line, Overlay, RenderBody, Triangle},
     scene::{
         Aim, BodyStress, BreakLog, Cells,
         body_stress::Stresses,
@@ -60,6 +61,8 @@ pub(in crate::scene) struct SliceScene<'a> {
     pub scale: Scale,
     /// The pinned blow and its cells.
     pub pinned: Option<(&'a Aim, &'a Cells)>,
+    /// A body that is drawn as pieces, and these: a pinned blow has broken it in a comparison view.
+    pub pieces: Option<(BodyId, Vec<RenderBody>)>,
 }
 
 impl SliceScene<'_> {
@@ -76,8 +79,9 @@ impl SliceScene<'_> {
         let wanted: Vec<Quantity> = self.slices.iter().filter_map(|slice| slice.show).collect();
         let pressing = Pressing::new(stage, &wanted);
         let placed = stage.bodies().iter().zip(stage.explode_offsets(self.explode));
-        let seen = placed.filter(|(body, _)| !stage.status(body.id).hidden);
-        seen.map(|(body, offset)| {
+        let broken = self.pieces.as_ref().map(|(id, _)| *id);
+        let seen = placed.filter(|(body, _)| !stage.status(body.id).hidden && Some(body.id) != broken);
+        let own = seen.map(|(body, offset)| {
             let known = (body.id, &body.def, stage.info_or_whole(body.id), &body.state);
             let place = body_place((self.breaks, self.stresses), known);
             let pinned = self.pinned.filter(|(aim, _)| aim.body == body.id).map(|(aim, cells)| SeedSet {
@@ -92,8 +96,14 @@ impl SliceScene<'_> {
             let cell = place.cell.filter(|_| pinned.is_none());
             let place = BodyPlace { seeds: pinned.or(place.seeds), cell, ..place };
             Sliced { place: pressing.beside(body.id, place), parts: parts.collect() }
-        })
-        .collect()
+        });
+        let pieces = self.pieces.iter().flat_map(|(_, pieces)| pieces).map(|piece| {
+            let unit_m = piece.shape.as_octree().map_or(1.0, |octree| octree.grid.h);
+            let (number, object, of) = (piece.id, piece.object as usize, BodyPlace::of(&piece.shape));
+            let place = BodyPlace { number, object, unit_m, generation: 1, ..of };
+            Sliced { place, parts: vec![(Arc::clone(&piece.shape), piece.world_from_local)] }
+        });
+        own.chain(pieces).collect()
     }
 }
 
@@ -132,6 +142,11 @@ impl SliceView {
     /// Changes whenever the overlay changes.
     pub fn revision(&self) -> u64 {
         self.revision
+    }
+
+    /// Has the next update make the overlay anew.
+    pub fn forget(&mut self) {
+        self.drawn = None;
     }
 
     /// Updates the overlay, on top of the overlay `below` with its revision, of which nothing is drawn beyond the

@@ -541,6 +541,16 @@ impl Stage {
         self.world.contacts()
     }
 
+    /// Sets whether steps keep the impulses of each substep.
+    pub fn keep_substeps(&mut self, kept: bool) {
+        self.world.contact_substeps = kept;
+    }
+
+    /// See [`World::substep_contacts`].
+    pub fn substep_contacts(&self) -> &[Contact] {
+        self.world.substep_contacts()
+    }
+
     /// See [`World::pushes`].
     pub fn pushes(&self) -> &[Push] {
         self.world.pushes()

@@ -257,6 +257,64 @@ fn of_two_pieces_of_one_cell_the_right_one_is_found() {
     assert!(counts.iter().all(|count| *count > 4), "{counts:?}");
 }
 
+/// The numbers of `attribute` at the corners of the triangles of each piece's crack faces in a GLB file, in their order,
+/// and the numbers of the pieces beyond as [`pieces_beyond`] has them.
+fn of_file(what: &Assembly, attribute: &str) -> [Vec<Vec<f32>>; 2] {
+    let folder = std::env::temp_dir().join(format!("kintsugi-{attribute}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    crate::write(what, crate::Format::Glb, &folder, &watch()).unwrap();
+    let bytes = std::fs::read(folder.join("pieces.glb")).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    let document: serde_json::Value = serde_json::from_slice(&bytes[20..20 + length]).unwrap();
+    let binary = &bytes[28 + length..];
+    let number = |value: &serde_json::Value| value.as_u64().unwrap_or(0) as usize;
+    let words = |accessor: &serde_json::Value| -> Vec<[u8; 4]> {
+        let accessor = &document["accessors"][number(accessor)];
+        let view = &document["bufferViews"][number(&accessor["bufferView"])];
+        let at = number(&view["byteOffset"]) + number(&accessor["byteOffset"]);
+        binary[at..at + 4 * number(&accessor["count"])].as_chunks::<4>().0.to_vec()
+    };
+    let beyond = pieces_beyond(what, &watch()).unwrap();
+    let of_piece = |id: usize| {
+        let mesh = &document["meshes"][number(&document["nodes"][id]["mesh"])];
+        let inside = mesh["primitives"].as_array().unwrap().last().unwrap();
+        let numbers = words(&inside["attributes"][attribute]);
+        let corners = words(&inside["indices"]).into_iter().map(|i| numbers[u32::from_le_bytes(i) as usize]);
+        let found: Vec<f32> = corners.map(f32::from_le_bytes).collect();
+        let mesh = what.mesh(id);
+        let cracks = mesh.faces.iter().zip(&beyond[id]).filter(|(face, _)| face.side == Side::Inside);
+        let wanted: Vec<f32> = cracks.flat_map(|(_, piece)| [*piece as f32; 3]).collect();
+        (found, wanted)
+    };
+    let (found, wanted) = (0..what.pieces.len()).map(of_piece).unzip();
+    [found, wanted]
+}
+
+#[test]
+fn glb_files_have_the_piece_and_the_cell_beyond_at_each_corner_of_a_crack_face() {
+    let seeds = [[0.5, 0.5], [0.02, 0.5], [0.98, 0.5], [0.5, 0.02], [0.5, 0.98]];
+    let seeds = seeds.map(|[x, y]| DVec3::new(x, y, 0.5));
+    let what = broken(("shell", 5), params(Surface::Planar, 5), Some(&seeds), MeshKind::Original);
+    let [pieces, wanted] = of_file(&what, "_BEYOND");
+    assert!(pieces == wanted && pieces.iter().all(|corners| corners.len() > 30));
+    let [cells, _] = of_file(&what, "_CELL_BEYOND");
+    // Two pieces of one cell have numbers of their own, and the cell's number is there, too.
+    let mut both: Vec<[i32; 2]> = Vec::new();
+    let (mut known, mut agree) = (0, 0);
+    for (piece, cell) in pieces.iter().flatten().zip(cells.iter().flatten()) {
+        if *piece >= 0.0 && *cell >= 0.0 {
+            known += 1;
+            agree += usize::from(what.pieces[*piece as usize].cell == Some(*cell as u32));
+            both.push([*cell as i32, *piece as i32]);
+        }
+    }
+    assert!(known > 100 && 20 * agree > 19 * known, "{agree} of {known}");
+    both.sort_unstable();
+    both.dedup();
+    assert!(both.windows(2).any(|pair| pair[0][0] == pair[1][0]), "a cell of two pieces: {both:?}");
+}
+
 #[test]
 fn the_result_does_not_depend_on_threads_and_can_be_cancelled() {
     let what = broken(("box", 5), params(Surface::Rough, 8), None, MeshKind::Original);

@@ -387,6 +387,6 @@ fn share(m: &mut Manifold, contacts: &[Contact], after: &[Twist], bodies: &[Body
         let like = m.points.iter().filter(|p| p.normal.dot(normal) > 0.99).count().max(1);
         let p = &mut m.points[i];
         p.total_impulse = (impulse.dot(normal) / like as f64).max(0.0);
-        (p.normal_impulse, p.friction_impulse) = (0.0, DVec3::ZERO);
+        (p.normal_impulse, p.friction_impulse, p.total_friction) = (0.0, DVec3::ZERO, DVec3::ZERO);
     }
 }

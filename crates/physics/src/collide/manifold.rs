@@ -62,8 +62,15 @@ pub struct Point {
     pub normal_impulse: f64,
     /// Friction impulse of the last substep, world, N s.
     pub friction_impulse: DVec3,
-    /// Normal impulses of the last step in sum, N s.
+    /// Normal impulses of all substeps since the contacts were last searched, in sum, N s.
     pub total_impulse: f64,
+    /// Friction impulses on the first body of the same substeps, in sum, world, N s.
+    pub total_friction: DVec3,
+    /// Normal impulses of all substeps of the last step, in sum, N s. A response leaves the two sums of a step alone:
+    /// [`World::step`](crate::World::step) makes both from the totals of the step's searches.
+    pub step_impulse: f64,
+    /// Friction impulses on the first body of the same substeps, in sum, world, N s.
+    pub step_friction: DVec3,
     /// Displacement of the first body along the second since the contact was found or last slid, world, m.
     pub slip: DVec3,
     /// Whether the contact slid in the last step.
@@ -101,6 +108,9 @@ impl Point {
             normal_impulse: 0.0,
             friction_impulse: DVec3::ZERO,
             total_impulse: 0.0,
+            total_friction: DVec3::ZERO,
+            step_impulse: 0.0,
+            step_friction: DVec3::ZERO,
             slip: DVec3::ZERO,
             slid: false,
             ball: None,
@@ -375,6 +385,8 @@ pub fn inherit(points: &mut [Point], known: &[Point], cell: f64) {
     let mut missing = Vec::new();
     let copy = |p: &mut Point, k: &Point| {
         (p.normal_impulse, p.friction_impulse) = (k.normal_impulse, k.friction_impulse);
+        // A search in the middle of a step goes on with the sums of the step.
+        (p.step_impulse, p.step_friction) = (k.step_impulse, k.step_friction);
     };
     for (i, p) in points.iter_mut().enumerate() {
         match known.iter().position(|k| k.key == p.key && k.normal.dot(p.normal) > SAME_GROUP) {

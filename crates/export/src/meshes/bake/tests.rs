@@ -291,7 +291,7 @@ fn files_name_the_textures() {
     assert_eq!(text("pieces.usda").matches("@./textures/inside_").count(), 3);
     gltf::Gltf::from_slice(&bytes).unwrap();
     // Tangents are unit vectors across the normals, and a second object has names of its own.
-    for part in primitives(&what.mesh(0)).iter().filter(|part| part.side == Some(Side::Inside)) {
+    for part in primitives(&what.mesh(0), &[]).iter().filter(|part| part.side == Some(Side::Inside)) {
         assert_eq!(part.tangents.len(), part.normals.len());
         for ([x, y, z, w], normal) in part.tangents.iter().zip(&part.normals) {
             let along = Vec3::new(*x, *y, *z);

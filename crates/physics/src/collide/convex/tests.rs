@@ -188,8 +188,14 @@ fn drifting(farther: f64) -> (usize, usize, usize) {
         generator.begin(bodies, &mut pairs, detail);
         let (mut report, mut clock) = (StepReport::default(), StageClock::new());
         let settings = WorldSettings { dt, ..w.settings.clone() };
-        let mut cx =
-            StepContext { gpu: None, settings: &settings, detail, report: &mut report, clock: &mut clock };
+        let mut cx = StepContext {
+            gpu: None,
+            settings: &settings,
+            detail,
+            report: &mut report,
+            clock: &mut clock,
+            substeps: None,
+        };
         let query =
             ContactQuery { bodies, pairs: &pairs, at_planes: &[], planes: &[], old: &old, boxes: &boxes, dt };
         let found = generator.find(&mut cx, &query).expect("on the CPU nothing fails");

@@ -77,8 +77,14 @@ fn looked(generator: &mut MixedGenerator, w: &mut World) -> (bool, usize) {
         dt: 0.01,
     };
     let (mut report, mut clock) = (StepReport::default(), StageClock::new());
-    let mut cx =
-        StepContext { gpu: None, settings: &w.settings, detail, report: &mut report, clock: &mut clock };
+    let mut cx = StepContext {
+        gpu: None,
+        settings: &w.settings,
+        detail,
+        report: &mut report,
+        clock: &mut clock,
+        substeps: None,
+    };
     let found = generator.find(&mut cx, &query).expect("on the CPU nothing fails");
     w.manifolds = found.with_old(old, &w.bodies);
     let cell = w.bodies[1].def.resolution_m();

@@ -355,8 +355,14 @@ mod tests {
             dt: 0.01,
         };
         let (mut report, mut clock) = (StepReport::default(), StageClock::new());
-        let mut cx =
-            StepContext { gpu: None, settings: &w.settings, detail, report: &mut report, clock: &mut clock };
+        let mut cx = StepContext {
+            gpu: None,
+            settings: &w.settings,
+            detail,
+            report: &mut report,
+            clock: &mut clock,
+            substeps: None,
+        };
         let found = generator.find(&mut cx, &query).expect("on the CPU nothing fails").manifolds;
         assert_eq!((found.len(), report.pairs, generator.cache.entries.len()), (1, 1, 1));
         assert_eq!(generator.collision_points(&found[0]).map(|points| points > 3), Some(true));

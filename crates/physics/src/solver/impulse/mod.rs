@@ -14,12 +14,16 @@ mod tests;
 use super::{
     ContactSolver, SolverEntry,
     sequential::{
-        Batch, IslandSplit, Parting, Pass, Soft, SolverBodies, Sweep, each, for_groups, look, pressing,
+        Batch, IslandSplit, Parting, Pass, Soft, SolverBodies, Sweep, each, for_groups, look, note, pressing,
         rounds, solved, substep_secs, sweep_groups,
     },
 };
 use crate::gpu::GpuError;
-use crate::{Body, WorldSettings, collide::Manifold, context::StepContext};
+use crate::{
+    Body, WorldSettings,
+    collide::Manifold,
+    context::{StepContext, SubstepImpulses},
+};
 
 /// How the table has it.
 pub const ENTRY: SolverEntry = SolverEntry {
@@ -73,27 +77,27 @@ impl ContactSolver for ImpulseStep {
         bodies: &mut [Body],
         manifolds: &mut [Manifold],
     ) -> Result<(), GpuError> {
-        let settings = cx.settings;
+        let (settings, record) = (cx.settings, cx.substeps.as_deref_mut());
         let springs = |_, _| Soft { bias_rate: 0.0, softness: 0.0, push_out: 0.0 };
         let edges = pressing(bodies, manifolds, settings);
         solved((bodies, manifolds, edges), settings, springs, |whole, batches, solver_bodies| {
-            self.solve(whole, batches, solver_bodies, settings);
+            self.solve(whole, batches, solver_bodies, (settings, record));
         });
         Ok(())
     }
 }
 
 impl ImpulseStep {
-    /// One step of a heap in parts.
+    /// One step of a heap in parts. `record` gets the impulses of each substep.
     fn solve(
         &self,
         whole: &IslandSplit,
         batches: &mut [Batch<'_, '_>],
         solver_bodies: &mut SolverBodies,
-        settings: &WorldSettings,
+        (settings, mut record): (&WorldSettings, Option<&mut SubstepImpulses>),
     ) {
-        let h = substep_secs(settings);
-        for _ in 0..settings.substeps.clamp(1, 64) {
+        let (h, substeps) = (substep_secs(settings), settings.substeps.clamp(1, 64));
+        for substep in 0..substeps {
             solver_bodies.accelerate(settings.gravity, h);
             for_groups(batches, |group| group.prepare(solver_bodies, h));
             let all = &mut solver_bodies.share();
@@ -106,11 +110,14 @@ impl ImpulseStep {
             look(batches, |group| group.aim(solver_bodies));
             self.part(whole, batches, solver_bodies, h);
             for_groups(batches, |group| group.sum_up());
+            note(batches, substep, record.as_deref_mut());
         }
         for _ in 0..BOUNCE_ROUNDS {
             let all = &mut solver_bodies.share();
             sweep_groups(whole, batches, all, &|group, share| group.bounce(share, self.bounce_threshold));
         }
+        // The bounce belongs to the last substep.
+        note(batches, substeps - 1, record);
     }
 
     /// Undoes overlap: moves the bodies and leaves their speeds.

@@ -82,7 +82,7 @@ fn with_one_round_a_stack_does_not_carry_its_weight() {
         let start = bodies[11].state.position.y;
         let edges = pressing(&bodies, &mut manifolds, &settings);
         solved((&mut bodies, &mut manifolds, edges), &settings, springs, |whole, batches, solver_bodies| {
-            step.solve(whole, batches, solver_bodies, &settings);
+            step.solve(whole, batches, solver_bodies, (&settings, None));
         });
         start - bodies[11].state.position.y
     };

@@ -116,6 +116,7 @@ pub(in crate::solver) struct ContactConstraint {
     /// Position correction in this substep, as an impulse on displacements, kg m.
     parted: f64,
     pub total_impulse: f64,
+    pub total_friction: DVec3,
     pub manifold: u32,
     /// Which of its manifold's.
     pub point: u32,
@@ -175,6 +176,7 @@ impl ContactConstraint {
         most_impulse: 0.0,
         parted: 0.0,
         total_impulse: 0.0,
+        total_friction: DVec3::ZERO,
         manifold: 0,
         point: 0,
         anchors: [DVec3::ZERO; 2],
@@ -224,6 +226,7 @@ impl ContactConstraint {
             most_impulse: 0.0,
             parted: 0.0,
             total_impulse: 0.0,
+            total_friction: DVec3::ZERO,
             friction_impulse: p.friction_impulse - p.normal * p.friction_impulse.dot(p.normal),
             slip: p.slip,
             slid: false,
@@ -234,6 +237,12 @@ impl ContactConstraint {
     /// Its impulse in the last substep, N s.
     pub fn pressed(&self) -> DVec3 {
         self.normal.way * self.normal_impulse
+    }
+
+    /// After a substep: adds its impulses to those of the step.
+    pub fn sum_up(&mut self) {
+        self.total_impulse += self.normal_impulse;
+        self.total_friction += self.friction_impulse;
     }
 
     /// Its bodies.

@@ -292,7 +292,7 @@ impl<'a> ManifoldConstraint<'a> {
     /// After a substep.
     pub fn sum_up(&mut self) {
         if self.worked {
-            self.rows.iter_mut().for_each(|row| row.total_impulse += row.normal_impulse);
+            self.rows.iter_mut().for_each(ContactConstraint::sum_up);
         }
     }
 }

@@ -14,7 +14,9 @@ mod rolling_constraint;
 mod solver_bodies;
 mod spin_pool;
 
-use crate::{Body, WorldSettings, body::index_of, collide::Manifold, integrate, scale::Scale};
+use crate::{
+    Body, WorldSettings, body::index_of, collide::Manifold, context::SubstepImpulses, integrate, scale::Scale,
+};
 use ballistic::is_ballistic;
 #[cfg(test)]
 pub(super) use ballistic::stays_apart;
@@ -112,6 +114,16 @@ pub(super) fn for_groups(
     for_many(batches, FEW_BATCHES, |batch| batch.each(&work));
 }
 
+/// Notes the impulses of all contacts in a substep, where there is a record of them.
+pub(super) fn note(batches: &[Batch<'_, '_>], substep: u32, record: Option<&mut SubstepImpulses>) {
+    let Some(record) = record else { return };
+    record.open(substep);
+    let groups = batches.iter().flat_map(|batch| &*batch.groups);
+    for row in groups.flat_map(|group| group.rows.iter()) {
+        record.note(substep, [row.manifold, row.point], (row.normal_impulse, row.friction_impulse));
+    }
+}
+
 /// Calls `work` for every group, after which others may be deactivated.
 pub(super) fn look(batches: &mut [Batch<'_, '_>], work: impl Fn(&mut ManifoldConstraint<'_>) + Send + Sync) {
     for_many(batches, FEW_BATCHES, |batch| batch.look(&work));
@@ -157,7 +169,7 @@ pub(super) fn pressing(
     }
     for edge in all {
         for p in &mut manifolds[edge.manifold].points {
-            (p.total_impulse, p.slid) = (0.0, true);
+            (p.total_impulse, p.total_friction, p.slid) = (0.0, DVec3::ZERO, true);
         }
     }
     Vec::new()
@@ -204,6 +216,7 @@ pub(super) fn solved(
         p.normal_impulse = row.normal_impulse;
         p.friction_impulse = row.friction_impulse;
         p.total_impulse = row.total_impulse;
+        p.total_friction = row.total_friction;
         p.slid = row.slid || row.total_impulse == 0.0;
     }
     for (k, state) in solver_bodies.states() {

@@ -8,13 +8,18 @@
 use super::{
     ContactSolver, SolverEntry,
     sequential::{
-        Batch, ContactEdge, IslandSplit, Pass, Soft, SolverBodies, Sweep, each, for_groups, look, pressing,
-        rounds, solved, substep_secs, sweep_groups,
+        Batch, ContactEdge, IslandSplit, Pass, Soft, SolverBodies, Sweep, each, for_groups, look, note,
+        pressing, rounds, solved, substep_secs, sweep_groups,
     },
     wide,
 };
 use crate::gpu::GpuError;
-use crate::{Body, WorldSettings, collide::Manifold, context::StepContext, scale::Scale};
+use crate::{
+    Body, WorldSettings,
+    collide::Manifold,
+    context::{StepContext, SubstepImpulses},
+    scale::Scale,
+};
 use glam::DVec3;
 
 /// How the table has it.
@@ -105,26 +110,27 @@ impl ContactSolver for SoftStep {
         bodies: &mut [Body],
         manifolds: &mut [Manifold],
     ) -> Result<(), GpuError> {
-        let settings = cx.settings;
+        let (settings, record) = (cx.settings, cx.substeps.as_deref_mut());
         let edges = pressing(bodies, manifolds, settings);
         if edges.iter().map(|edge| edge.points).sum::<usize>() >= self.wide_from {
-            self.solve_wide((bodies, manifolds, edges), settings);
+            self.solve_wide((bodies, manifolds, edges), settings, record);
             return Ok(());
         }
         let springs = |scale, h| self.soft(scale, h);
         solved((bodies, manifolds, edges), settings, springs, |whole, batches, solver_bodies| {
-            self.solve(whole, batches, solver_bodies, settings);
+            self.solve(whole, batches, solver_bodies, (settings, record));
         });
         Ok(())
     }
 }
 
 impl SoftStep {
-    /// One step of a large heap.
+    /// One step of a large heap. `record` gets the impulses of each substep.
     pub(super) fn solve_wide(
         &self,
         heap: (&mut [Body], &mut [Manifold], Vec<ContactEdge>),
         settings: &WorldSettings,
+        record: Option<&mut SubstepImpulses>,
     ) {
         let passes = wide::Passes {
             iterations: self.wide_iterations,
@@ -133,24 +139,24 @@ impl SoftStep {
             bounces: BOUNCE_ROUNDS,
         };
         let springs = |scale, h| self.soft(scale, h);
-        wide::solve(heap, settings, &passes, springs, |leans, solver_bodies| {
+        wide::solve(heap, (settings, record), &passes, springs, |leans, solver_bodies| {
             if settings.gravity != DVec3::ZERO {
                 self.settle(leans, solver_bodies, settings);
             }
         });
     }
 
-    /// One step of a heap in parts.
+    /// One step of a heap in parts. `record` gets the impulses of each substep.
     fn solve(
         &self,
         whole: &IslandSplit,
         batches: &mut [Batch<'_, '_>],
         solver_bodies: &mut SolverBodies,
-        settings: &WorldSettings,
+        (settings, mut record): (&WorldSettings, Option<&mut SubstepImpulses>),
     ) {
-        let h = substep_secs(settings);
+        let (h, substeps) = (substep_secs(settings), settings.substeps.clamp(1, 64));
         let most = (self.iterations, self.settled);
-        for _ in 0..settings.substeps.clamp(1, 64) {
+        for substep in 0..substeps {
             solver_bodies.accelerate(settings.gravity, h);
             for_groups(batches, |group| group.prepare(solver_bodies, h));
             let all = &mut solver_bodies.share();
@@ -165,11 +171,14 @@ impl SoftStep {
             });
             rounds(whole, batches, solver_bodies, Sweep { pass: Pass::Rigid, h, stick: 0.0 }, most);
             for_groups(batches, |group| group.sum_up());
+            note(batches, substep, record.as_deref_mut());
         }
         for _ in 0..BOUNCE_ROUNDS {
             let all = &mut solver_bodies.share();
             sweep_groups(whole, batches, all, &|group, share| group.bounce(share, self.bounce_threshold));
         }
+        // The bounce belongs to the last substep.
+        note(batches, substeps - 1, record);
         // Without weight no body leans, and only collisions remain, which must conserve momentum.
         if settings.gravity != DVec3::ZERO {
             let mut leans = vec![f64::MAX; solver_bodies.motions.len()];

@@ -31,7 +31,7 @@ fn squeezed(steps: u32) -> (f64, f64) {
         let springs = |scale, h| step.soft(scale, h);
         let edges = pressing(&bodies, &mut manifolds, &settings);
         solved((&mut bodies, &mut manifolds, edges), &settings, springs, |whole, batches, solver_bodies| {
-            step.solve(whole, batches, solver_bodies, &settings);
+            step.solve(whole, batches, solver_bodies, (&settings, None));
         });
     }
     (manifolds[0].points.iter().map(|p| p.total_impulse).sum(), bodies[0].def.mass_kg())
@@ -74,7 +74,7 @@ fn left(w: &World) -> [usize; 2] {
     let springs = |scale, h| step.soft(scale, h);
     let edges = pressing(&bodies, &mut manifolds, &settings);
     solved((&mut bodies, &mut manifolds, edges), &settings, springs, |whole, batches, solver_bodies| {
-        step.solve(whole, batches, solver_bodies, &settings);
+        step.solve(whole, batches, solver_bodies, (&settings, None));
         let groups = || batches.iter().flat_map(|batch| &*batch.groups);
         counts = [groups().filter(|group| group.is_left).count(), groups().count()];
     });
@@ -150,7 +150,7 @@ fn said_and_pressed(gap: f64, speed: DVec3, spin: DVec3, farther: f64) -> [bool;
     let springs = |scale, h| step.soft(scale, h);
     let edges = pressing(&w.bodies, &mut manifolds, &settings);
     solved((&mut w.bodies, &mut manifolds, edges), &settings, springs, |whole, batches, solver_bodies| {
-        step.solve(whole, batches, solver_bodies, &settings);
+        step.solve(whole, batches, solver_bodies, (&settings, None));
     });
     let pressed = |m: &Manifold| m.points.iter().any(|p| p.total_impulse > 0.0);
     assert!(pressed(&manifolds[1]), "the others press");

@@ -24,11 +24,11 @@ fn converged(is_wide: bool, settings: &WorldSettings, bodies: &[Body], manifolds
     let step = SoftStep { iterations: 300, settled: 0.0, wide_iterations: [300; 2], ..SoftStep::default() };
     let edges = pressing(&bodies, &mut manifolds, settings);
     if is_wide {
-        step.solve_wide((&mut bodies, &mut manifolds, edges), settings);
+        step.solve_wide((&mut bodies, &mut manifolds, edges), settings, None);
     } else {
         let springs = |scale, h| step.soft(scale, h);
         solved((&mut bodies, &mut manifolds, edges), settings, springs, |whole, batches, solver_bodies| {
-            step.solve(whole, batches, solver_bodies, settings);
+            step.solve(whole, batches, solver_bodies, (settings, None));
         });
     }
     found(&bodies, &manifolds)
@@ -105,10 +105,38 @@ fn momentum_is_kept() {
     }
     let before = momentum(&bodies);
     let edges = pressing(&bodies, &mut manifolds, &settings);
-    SoftStep::default().solve_wide((&mut bodies, &mut manifolds, edges), &settings);
+    SoftStep::default().solve_wide((&mut bodies, &mut manifolds, edges), &settings, None);
     let after = momentum(&bodies);
     let pressed: f64 = manifolds.iter().flat_map(|m| &m.points).map(|p| p.total_impulse).sum();
     let off = [0, 1].map(|k| after[k].distance(before[k]) / pressed);
     println!("{pressed:.1} N s pressed; momentum off by {:e} of it, angular by {:e} m", off[0], off[1]);
     assert!(pressed > 50.0 && off[0] < 1e-6 && off[1] < 1e-5, "{pressed} {off:?}");
+}
+
+#[test]
+fn substeps_of_eight_at_once_add_up_to_the_totals() {
+    let numbers: Vec<usize> = (0..19).collect();
+    let (settings, mut bodies, mut manifolds) = couples(&numbers);
+    let mut record = SubstepImpulses::default();
+    record.begin(manifolds.iter().map(|m| m.points.len()));
+    let edges = pressing(&bodies, &mut manifolds, &settings);
+    let heap = (&mut bodies[..], &mut manifolds[..], edges);
+    SoftStep::default().solve_wide(heap, &settings, Some(&mut record));
+    assert_eq!(record.substeps(), settings.substeps);
+    let (mut pressing, mut rubbing) = (0, 0);
+    for (m, manifold) in (0u32..).zip(&manifolds) {
+        for (k, p) in (0u32..).zip(&manifold.points) {
+            let rows: Vec<(f64, DVec3)> = (0..settings.substeps).map(|s| record.get(s, [m, k])).collect();
+            let normal: f64 = rows.iter().map(|(normal, _)| normal).sum();
+            let friction: DVec3 = rows.iter().map(|(_, friction)| *friction).sum();
+            // Single precision.
+            let scale = 1e-5 * (1e-3 + normal);
+            assert!((normal - p.total_impulse).abs() < scale, "{normal} {}", p.total_impulse);
+            assert!((friction - p.total_friction).length() < scale, "{friction} {}", p.total_friction);
+            pressing += usize::from(normal > 0.0);
+            rubbing += usize::from(friction.length() > 0.0);
+        }
+    }
+    println!("{pressing} points pressed, {rubbing} rubbed");
+    assert!(pressing > 20 && rubbing > 20);
 }

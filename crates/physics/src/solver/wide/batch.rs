@@ -8,6 +8,7 @@ use glam::DVec3;
 use super::vectors::{LANES, Lane, Matrices};
 use crate::{
     collide::{Manifold, Point, tangents},
+    context::SubstepImpulses,
     scale::Scale,
     solver::sequential::{Frame, Soft, Surface},
 };
@@ -60,6 +61,8 @@ pub(super) struct Geometry {
     /// Normal impulses of all substeps, N s, and the largest one.
     pub total: Lane,
     pub most: Lane,
+    /// Friction impulses of all substeps along both tangents, N s.
+    pub rubbed: [Lane; 2],
     pub gap: Lane,
 }
 
@@ -92,6 +95,7 @@ impl Geometry {
         rebound: [0.0; LANES],
         total: [0.0; LANES],
         most: [0.0; LANES],
+        rubbed: [[0.0; LANES]; 2],
         gap: [0.0; LANES],
     };
 }
@@ -267,8 +271,23 @@ impl WideBatch<'_> {
     /// After a substep.
     pub fn sum_up(&mut self) {
         for (contact, geometry) in self.contacts.iter().zip(&mut *self.geometry) {
-            for (total, own) in geometry.total.iter_mut().zip(&contact.impulse[0]) {
-                *total += own;
+            let [rubbed_t, rubbed_u] = &mut geometry.rubbed;
+            for (totals, own) in [&mut geometry.total, rubbed_t, rubbed_u].into_iter().zip(&contact.impulse) {
+                totals.iter_mut().zip(own).for_each(|(total, own)| *total += own);
+            }
+        }
+    }
+
+    /// Notes the impulses of its contacts in a substep.
+    pub fn note(&self, substep: u32, record: &mut SubstepImpulses) {
+        for (lane, manifold) in self.manifolds().iter().enumerate() {
+            for (point, contact) in (0u32..).zip(&*self.contacts) {
+                let of =
+                    |v: &[Lane; 3]| DVec3::from_array(std::array::from_fn(|axis| f64::from(v[axis][lane])));
+                let (normal, tangent) = (of(&contact.normal), of(&contact.tangent));
+                let [pressed, along_t, along_u] = contact.impulse.map(|lanes| f64::from(lanes[lane]));
+                let rubbed = tangent * along_t + normal.cross(tangent) * along_u;
+                record.note(substep, [*manifold, point], (pressed, rubbed));
             }
         }
     }
@@ -300,6 +319,8 @@ impl WideBatch<'_> {
             p.normal_impulse = pressed;
             p.friction_impulse = t * along_t + u * along_u;
             p.total_impulse = f64::from(geometry.total[lane]);
+            let [rubbed_t, rubbed_u] = geometry.rubbed.map(|lanes| f64::from(lanes[lane]));
+            p.total_friction = t * rubbed_t + u * rubbed_u;
             p.slid = contact.slid >> lane & 1 == 1 || p.total_impulse == 0.0;
         }
     }

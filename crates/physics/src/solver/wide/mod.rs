@@ -25,6 +25,7 @@ use super::sequential::{self, ContactEdge, IslandSplit, RollingArms, Soft, Solve
 use crate::{
     Body, WorldSettings,
     collide::Manifold,
+    context::SubstepImpulses,
     geometry::simd::{Simd, Work, wide},
     integrate,
     scale::Scale,
@@ -57,10 +58,11 @@ pub struct Passes {
 }
 
 /// Moves the bodies of a heap through a step. `springs` are those of contacts between objects of a size; `settle` gets what
-/// each body leans on at the end (the smallest radius, m), and may change velocities.
+/// each body leans on at the end (the smallest radius, m), and may change velocities. `record` gets the impulses of each
+/// substep.
 pub fn solve(
     (bodies, manifolds, edges): (&mut [Body], &mut [Manifold], Vec<ContactEdge>),
-    settings: &WorldSettings,
+    (settings, record): (&WorldSettings, Option<&mut SubstepImpulses>),
     passes: &Passes,
     springs: impl Fn(Scale, f64) -> Soft + Send + Sync,
     settle: impl FnOnce(&[f64], &mut SolverBodies) + Send,
@@ -80,7 +82,7 @@ pub fn solve(
     };
     let mut solved = None;
     sequential::with_helpers(whole.leaves() - 1, prepare, |(mut solver_bodies, mut batches)| {
-        Heap { passes, whole: &whole, settings, h }.solve(&mut solver_bodies, &mut batches);
+        Heap { passes, whole: &whole, settings, h }.solve(&mut solver_bodies, &mut batches, record);
         let mut leans = vec![f64::MAX; solver_bodies.frames.len()];
         batches.iter().for_each(|batch| batch.lean_on(&mut leans));
         settle(&leans, &mut solver_bodies);
@@ -106,11 +108,17 @@ struct Heap<'a> {
 }
 
 impl Heap<'_> {
-    fn solve(&self, solver_bodies: &mut SolverBodies, batches: &mut [WideBatch<'_>]) {
+    fn solve(
+        &self,
+        solver_bodies: &mut SolverBodies,
+        batches: &mut [WideBatch<'_>],
+        mut record: Option<&mut SubstepImpulses>,
+    ) {
         let Self { passes, whole, settings, h } = *self;
+        let substeps = settings.substeps.clamp(1, 64);
         let mut bodies = WideBodies::new(solver_bodies);
         aim(batches, &bodies, h);
-        for _ in 0..settings.substeps.clamp(1, 64) {
+        for substep in 0..substeps {
             solver_bodies.accelerate(settings.gravity, h);
             bodies.begin(solver_bodies);
             sweep(whole, batches, &mut bodies.share(), Stage::WarmStart(h));
@@ -127,12 +135,23 @@ impl Heap<'_> {
             }
             bodies.end(solver_bodies);
             batches.par_iter_mut().with_min_len(64).for_each(WideBatch::sum_up);
+            note(batches, substep, record.as_deref_mut());
         }
         bodies.begin(solver_bodies);
         for _ in 0..passes.bounces {
             sweep(whole, batches, &mut bodies.share(), Stage::Bounce(passes.bounce_threshold));
         }
         bodies.end(solver_bodies);
+        // The bounce belongs to the last substep.
+        note(batches, substeps - 1, record);
+    }
+}
+
+/// Notes the impulses of all contacts in a substep, where there is a record of them.
+fn note(batches: &[WideBatch<'_>], substep: u32, record: Option<&mut SubstepImpulses>) {
+    if let Some(record) = record {
+        record.open(substep);
+        batches.iter().for_each(|batch| batch.note(substep, record));
     }
 }
 

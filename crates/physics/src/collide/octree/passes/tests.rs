@@ -83,7 +83,14 @@ impl Moment {
             bodies.iter().zip(&reach).map(|(body, reach)| bounds(body, *reach, dt, DVec3::ZERO)).collect()
         };
         let (mut report, mut clock) = (StepReport::default(), StageClock::new());
-        let mut cx = StepContext { gpu, settings: &settings, detail, report: &mut report, clock: &mut clock };
+        let mut cx = StepContext {
+            gpu,
+            settings: &settings,
+            detail,
+            report: &mut report,
+            clock: &mut clock,
+            substeps: None,
+        };
         let (boxes, planes) = (boxes_in(settings.dt), settings.planes());
         let moves: Vec<bool> = bodies.iter().map(Body::moves).collect();
         let at_planes: Vec<usize> = (0..bodies.len()).filter(|&k| moves[k]).collect();
