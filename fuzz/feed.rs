@@ -16,7 +16,7 @@ use kintsugi::{
 
 /// Kinds of files, as the folders of the corpus are called.
 #[allow(dead_code, reason = "a target is one kind")]
-pub const KINDS: [&str; 20] = [
+pub const KINDS: [&str; 22] = [
     "obj",
     "ply",
     "stl",
@@ -24,6 +24,8 @@ pub const KINDS: [&str; 20] = [
     "gltf",
     "glb",
     "vox",
+    "fbx",
+    "usda",
     "obj_folder",
     "gltf_folder",
     "scene",

@@ -18,7 +18,7 @@ dictionary() {
     esac
 }
 while :; do
-    for target in obj_folder results repeat scene jobs preset gltf glb gltf_folder vox session ply camera obj off stl imports settings seeds npy; do
+    for target in obj_folder results repeat scene jobs preset gltf glb gltf_folder vox fbx usda session ply camera obj off stl imports settings seeds npy; do
         [ "$(date +%H%M)" -lt "$(echo "$until" | tr -d :)" ] || exit 0
         [ -x "$bin/$target" ] || continue
         mkdir -p "$home/$target"

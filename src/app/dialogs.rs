@@ -104,14 +104,14 @@ impl Dialog {
                     .set_title("Open a mesh or a scene")
                     .add_filter(
                         "Meshes and scenes",
-                        &["obj", "ply", "stl", "off", "gltf", "glb", "vox", "toml"],
+                        &["obj", "ply", "stl", "off", "gltf", "glb", "fbx", "usda", "vox", "toml"],
                     )
                     .add_filter("Pictures of cracks", PICTURES)
                     .add_filter("All files", &["*"])
                     .pick_file(),
                 Purpose::Add => dialog
                     .set_title("Add a mesh to the scene")
-                    .add_filter("Meshes", &["obj", "ply", "stl", "off", "gltf", "glb", "vox"])
+                    .add_filter("Meshes", &["obj", "ply", "stl", "off", "gltf", "glb", "fbx", "usda", "vox"])
                     .add_filter("All files", &["*"])
                     .pick_file(),
                 Purpose::Cutter => dialog

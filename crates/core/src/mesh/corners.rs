@@ -69,3 +69,57 @@ pub(super) fn split_vertices(unchecked: &mut UncheckedMesh, corners: &Corners<'_
     }
     Ok(())
 }
+
+/// What a corner of a face shows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CornerLook {
+    /// Normal, any length; zero where there is none.
+    pub normal: [f32; 3],
+    /// Texture coordinates, v up.
+    pub uv: [f32; 2],
+    /// sRGB.
+    pub color: [u8; 3],
+}
+
+/// Number of a position in its part, and the bits of what a corner there shows.
+type CornerKey = (u32, [u32; 5], [u8; 3]);
+
+/// Vertices of a part of a scene whose faces have attributes by corner: corners at one position that show the same are
+/// one vertex.
+#[derive(Debug, Default)]
+pub(super) struct PartVertices {
+    known: HashMap<CornerKey, u32>,
+}
+
+impl PartVertices {
+    /// The vertex of a corner, added on first use. `number` is that of the position in its part, `position` the position
+    /// in the scene.
+    pub fn vertex(
+        &mut self,
+        unchecked: &mut UncheckedMesh,
+        (number, position): (u32, [f64; 3]),
+        look: &CornerLook,
+    ) -> u32 {
+        let CornerLook { normal: [x, y, z], uv: [u, v], color } = *look;
+        *self.known.entry((number, [x, y, z, u, v].map(f32::to_bits), color)).or_insert_with(|| {
+            let vertex = unchecked.mesh.positions.len() as u32;
+            unchecked.push_position(position);
+            unchecked.mesh.normals.push(look.normal);
+            unchecked.mesh.uvs.push(look.uv);
+            unchecked.mesh.colors.push(color);
+            vertex
+        })
+    }
+}
+
+/// Ends a mesh whose vertices are those of [`PartVertices`]: leaves out the attributes that no part has.
+pub(super) fn settle_parts(unchecked: &mut UncheckedMesh, has_uvs: bool) {
+    unchecked.settle_positions();
+    // White multiplies nothing.
+    if unchecked.mesh.colors.iter().all(|color| *color == [255; 3]) {
+        unchecked.mesh.colors.clear();
+    }
+    if !has_uvs {
+        unchecked.mesh.uvs.clear();
+    }
+}

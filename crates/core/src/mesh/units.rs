@@ -70,8 +70,8 @@ const LONG: f64 = 100.0;
 /// units.
 #[must_use]
 pub fn may_be_millimetres(format: Option<Format>, length: f64) -> bool {
-    // glTF is in metres, VOX counts voxels, and shapes of the program have no format.
-    length > LONG && !matches!(format, None | Some(Format::Gltf | Format::Vox))
+    // glTF is in metres, FBX and USD name their unit, VOX counts voxels, and shapes of the program have no format.
+    length > LONG && !matches!(format, None | Some(Format::Gltf | Format::Vox | Format::Fbx | Format::Usd))
 }
 
 impl Mesh {

@@ -101,7 +101,7 @@ pub fn z_up_program(format: Format, head: &[u8]) -> Option<&'static str> {
             .collect(),
         // A binary file's header has 80 bytes, and a text's first line a name.
         Format::Stl => text.lines().take(1).collect(),
-        Format::Off | Format::Gltf | Format::Vox => Vec::new(),
+        Format::Off | Format::Gltf | Format::Vox | Format::Fbx | Format::Usd => Vec::new(),
     };
     let but_obj = Z_UP_BUT_OBJ.into_iter().filter(|_| format != Format::Obj);
     Z_UP.into_iter().chain(but_obj).find(|name| comments.iter().any(|line| line.contains(name)))

@@ -1,0 +1,390 @@
+//! USD text: meshes of all shown prims where they stand at the first moment, in metres with y up.
+//!
+//! In: bytes of a layer. Out: triangles in scene space with normals, texture coordinates, colours and the materials of
+//! `UsdPreviewSurface`; what is left out is a warning. Binary layers and archives are refused, with the way round.
+
+mod surfaces;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use glam::{DMat3, DMat4, DQuat, DVec3};
+
+use self::surfaces::{Surface, Surfaces};
+use super::{
+    Mesh, Up,
+    corners::{CornerLook, PartVertices, settle_parts},
+    load::Surroundings,
+    unchecked::{Problem, UncheckedMesh},
+    usda::{Attribute, Layer, Prim, note, parse},
+};
+use crate::geometry::srgb;
+
+const BINARY: &[u8] = b"PXR-USDC";
+const ARCHIVE: &[u8] = b"PK\x03\x04";
+
+/// Whether the bytes are the start of a file of any kind.
+pub(super) fn is_start(bytes: &[u8]) -> bool {
+    [&b"#usda "[..], BINARY, ARCHIVE].iter().any(|start| bytes.starts_with(start))
+}
+
+/// Reads a layer into `unchecked`.
+pub(super) fn read(
+    bytes: &[u8],
+    around: &Surroundings,
+    unchecked: &mut UncheckedMesh,
+) -> Result<(), Problem> {
+    let way = "write text of it with `usdcat --flatten -o model.usda` and that file (USD's tools), or export glTF 2.0 (.glb)";
+    if bytes.starts_with(BINARY) {
+        return Err(Problem::whole(format!("is binary USD (usdc), of which only text is read; {way}")));
+    }
+    if bytes.starts_with(ARCHIVE) {
+        return Err(Problem::whole(format!("is an archive (usdz), which is not read; {way}")));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        Problem::at_text(error.valid_up_to(), "is no text in UTF-8; export it again as .usda")
+    })?;
+    let layer = parse(text, &unchecked.pace)?;
+    look_at(&layer, unchecked);
+    let names = names(&layer);
+    let mut subsets: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (number, prim) in layer.prims.iter().enumerate().filter(|(_, prim)| prim.kind == "GeomSubset") {
+        subsets.entry(prim.parent.unwrap_or(number)).or_default().push(number);
+    }
+    let places = places(&layer, &names);
+    let surfaces = Surfaces::new(&layer, &names, around);
+    let mut reader = Reader {
+        layer: &layer,
+        names: &names,
+        subsets,
+        surfaces,
+        unchecked: &mut *unchecked,
+        has_uvs: false,
+    };
+    for (number, place) in places.iter().enumerate() {
+        if place.is_shown && layer.prims[number].kind == "Mesh" {
+            reader.add(number, place)?;
+        }
+    }
+    let has_uvs = reader.has_uvs;
+    settle_parts(unchecked, has_uvs);
+    Ok(())
+}
+
+/// Numbers of prims by the prim that they are in and their name.
+type Names<'a> = HashMap<(Option<usize>, &'a str), usize>;
+
+fn names<'a>(layer: &Layer<'a>) -> Names<'a> {
+    layer.prims.iter().enumerate().map(|(number, prim)| ((prim.parent, prim.name), number)).collect()
+}
+
+/// The prim at a path, and what follows a dot there.
+fn find<'p>(names: &Names<'_>, path: &'p str) -> Option<(usize, &'p str)> {
+    let (prims, property) = path.split_once('.').unwrap_or((path, ""));
+    let mut at = None;
+    for name in prims.strip_prefix('/')?.split('/') {
+        at = Some(*names.get(&(at, name))?);
+    }
+    Some((at?, property))
+}
+
+/// Warns of what the layer has and is left out.
+fn look_at(layer: &Layer<'_>, unchecked: &mut UncheckedMesh) {
+    let arcs = ["references", "payload", "inherits", "specializes"];
+    let refers = |notes: &str| arcs.iter().any(|arc| notes.contains(arc) && note(notes, arc).is_some());
+    if layer.has_variants
+        || layer.prims.iter().any(|prim| refers(prim.notes))
+        || note(layer.notes, "subLayers").is_some()
+    {
+        unchecked
+            .warn("what other layers, variants and classes add is left out: flatten it (`usdcat --flatten`)");
+    }
+    for kind in
+        ["PointInstancer", "BasisCurves", "NurbsPatch", "Cube", "Sphere", "Cylinder", "Cone", "Capsule"]
+    {
+        let count = layer.prims.iter().filter(|prim| prim.kind == kind && prim.is_defined).count();
+        if count > 0 {
+            unchecked.warn(format!("prims of type {kind} left out ({count}): only meshes are read"));
+        }
+    }
+    if layer.prims.iter().any(|prim| prim.text("info:id") == Some("UsdTransform2d")) {
+        unchecked.warn("the places of textures (UsdTransform2d) left out: they lie as the coordinates say");
+    }
+    let is_smooth = |prim: &Prim<'_>| {
+        prim.is_defined && prim.kind == "Mesh" && prim.text("subdivisionScheme") != Some("none")
+    };
+    if layer.prims.iter().any(is_smooth) {
+        unchecked.warn("surfaces of subdivision are read as their cages");
+    }
+    if note(layer.notes, "metersPerUnit").is_none() {
+        unchecked.warn("it names no unit: taken for centimetres, as USD has it");
+    }
+}
+
+/// Where a prim is, and what it has from those that it is in.
+#[derive(Clone, Copy)]
+struct Place {
+    to_scene: DMat4,
+    is_shown: bool,
+    /// The prim of its material.
+    material: Option<usize>,
+}
+
+/// The places of all prims.
+fn places(layer: &Layer<'_>, names: &Names<'_>) -> Vec<Place> {
+    let number = |name: &str| note(layer.notes, name)?.numbers.first().copied();
+    let metres = number("metersPerUnit").filter(|metres| *metres > 0.0 && metres.is_finite()).unwrap_or(0.01);
+    let up = note(layer.notes, "upAxis").and_then(|up| up.texts.first().copied());
+    let up = match up {
+        Some("Z") => Up::Z,
+        Some("X") => Up::X,
+        _ => Up::Y,
+    };
+    let axis = |axis: DVec3| DVec3::from_array(up.turn(axis.to_array())).extend(0.0) * metres;
+    let root = DMat4::from_cols(axis(DVec3::X), axis(DVec3::Y), axis(DVec3::Z), DVec3::ZERO.extend(1.0));
+    let mut places: Vec<Place> = Vec::with_capacity(layer.prims.len());
+    for prim in &layer.prims {
+        let nowhere = Place { to_scene: root, is_shown: true, material: None };
+        let from = prim.parent.and_then(|parent| places.get(parent).copied()).unwrap_or(nowhere);
+        let (to_parent, resets) = placement(prim);
+        let start = if resets { root } else { from.to_scene };
+        let is_active =
+            !prim.notes.contains("active") || note(prim.notes, "active").is_none_or(|on| on.numbers != [0.0]);
+        let is_seen = prim.text("visibility") != Some("invisible")
+            && !matches!(prim.text("purpose"), Some("guide" | "proxy"));
+        let bound = ["material:binding", "material:binding:preview"].iter().find_map(|name| prim.text(name));
+        places.push(Place {
+            to_scene: start * to_parent,
+            is_shown: from.is_shown && prim.is_defined && is_active && is_seen,
+            material: bound.and_then(|path| find(names, path)).map(|(prim, _)| prim).or(from.material),
+        });
+    }
+    places
+}
+
+/// From a prim to the one that it is in, or with `true` to the root.
+fn placement(prim: &Prim<'_>) -> (DMat4, bool) {
+    let (mut to_parent, mut resets) = (DMat4::IDENTITY, false);
+    for name in prim.attributes.get("xformOpOrder").map_or(&[][..], |order| &order.texts[..]) {
+        if *name == "!resetXformStack!" {
+            (to_parent, resets) = (DMat4::IDENTITY, true);
+            continue;
+        }
+        let (op, is_inverse) = name.strip_prefix("!invert!").map_or((*name, false), |op| (op, true));
+        let step =
+            step(op.split(':').nth(1).unwrap_or_default(), prim.numbers(op)).unwrap_or(DMat4::IDENTITY);
+        to_parent *= if is_inverse { step.inverse() } else { step };
+    }
+    (to_parent, resets)
+}
+
+/// A step of a placement; `None` where it is of no kind that is known, or numbers are missing.
+fn step(kind: &str, numbers: &[f64]) -> Option<DMat4> {
+    let three = || numbers.first_chunk().map(|numbers| DVec3::from_array(*numbers));
+    match kind {
+        "translate" => Some(DMat4::from_translation(three()?)),
+        "scale" => Some(DMat4::from_scale(three()?)),
+        // Rows of USD, which multiplies from the left, are columns here.
+        "transform" => Some(DMat4::from_cols_array(numbers.first_chunk()?)),
+        "orient" => {
+            let [w, x, y, z] = *numbers.first_chunk::<4>()?;
+            let turn = DQuat::from_xyzw(x, y, z, w);
+            (turn.length_squared() > 0.0).then(|| DMat4::from_quat(turn.normalize()))
+        }
+        _ => {
+            let axes = kind.strip_prefix("rotate")?;
+            let mut turned = DMat4::IDENTITY;
+            for axis in axes.bytes() {
+                let k = usize::from(axis.checked_sub(b'X').filter(|k| *k < 3)?);
+                let degrees = *numbers.get(if axes.len() == 1 { 0 } else { k })?;
+                let half = degrees.to_radians() / 2.0;
+                let along = DVec3::AXES[k] * libm::sin(half);
+                let turn = DQuat::from_xyzw(along.x, along.y, along.z, libm::cos(half));
+                // The first axis of the name comes first.
+                turned = DMat4::from_quat(turn) * turned;
+            }
+            Some(turned)
+        }
+    }
+}
+
+/// What the values of an attribute belong to.
+#[derive(Clone, Copy)]
+enum By {
+    Mesh,
+    Face,
+    Point,
+    Corner,
+}
+
+/// Values of a mesh's points, faces or corners.
+struct Values<'a> {
+    values: &'a [f64],
+    width: usize,
+    indices: Option<&'a [f64]>,
+    by: By,
+}
+
+impl<'a> Values<'a> {
+    /// The values of an attribute with `width` numbers each; `counts` are the numbers of faces, points and corners.
+    fn of(prim: &'a Prim<'_>, name: &str, width: usize, counts: [usize; 3]) -> Option<Self> {
+        let attribute: &Attribute<'_> = prim.attributes.get(name)?;
+        let values = &attribute.numbers[..];
+        let indices =
+            prim.attributes.get(format!("{name}:indices").as_str()).map(|indices| &indices.numbers[..]);
+        let count = indices.map_or(values.len() / width, <[f64]>::len);
+        let said = note(attribute.notes, "interpolation").and_then(|said| said.texts.first().copied());
+        let by = match said {
+            Some("constant") => By::Mesh,
+            Some("uniform") => By::Face,
+            Some("vertex" | "varying") => By::Point,
+            Some("faceVarying") => By::Corner,
+            _ if count == counts[2] => By::Corner,
+            _ if count == counts[1] => By::Point,
+            _ if count == counts[0] => By::Face,
+            _ => By::Mesh,
+        };
+        (!values.is_empty()).then_some(Self { values, width, indices, by })
+    }
+
+    fn at<const N: usize>(&self, [face, point, corner]: [usize; 3]) -> Option<[f64; N]> {
+        let place = match self.by {
+            By::Mesh => 0,
+            By::Face => face,
+            By::Point => point,
+            By::Corner => corner,
+        };
+        let place = match self.indices {
+            Some(indices) => {
+                indices.get(place).filter(|index| **index >= 0.0).map(|index| *index as usize)?
+            }
+            None => place,
+        };
+        self.values.get(place.checked_mul(self.width)?..)?.first_chunk().copied()
+    }
+}
+
+struct Reader<'a> {
+    layer: &'a Layer<'a>,
+    names: &'a Names<'a>,
+    /// Subsets of faces by their mesh.
+    subsets: HashMap<usize, Vec<usize>>,
+    surfaces: Surfaces<'a>,
+    unchecked: &'a mut UncheckedMesh,
+    has_uvs: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn add(&mut self, number: usize, place: &Place) -> Result<(), Problem> {
+        let prim: &'a Prim<'a> = &self.layer.prims[number];
+        let [points, counts, indices] =
+            ["points", "faceVertexCounts", "faceVertexIndices"].map(|name| prim.numbers(name));
+        let sizes = [counts.len(), points.len() / 3, indices.len()];
+        let by_face = self.surfaces_of_faces(number)?;
+        let all = self.surfaces.get(place.material, self.unchecked)?;
+        let set = self.uvs(prim, by_face.values().copied().chain([all]), sizes);
+        let normals =
+            ["primvars:normals", "normals"].iter().find_map(|name| Values::of(prim, name, 3, sizes));
+        let colors = Values::of(prim, "primvars:displayColor", 3, sizes);
+        let holes: BTreeSet<usize> = prim.numbers("holeIndices").iter().map(|hole| *hole as usize).collect();
+        let to_scene = place.to_scene;
+        // The inverse transpose, which handles any scale.
+        let turn = DMat3::from_mat4(to_scene).inverse().transpose();
+        let is_mirrored = (to_scene.determinant() < 0.0) != (prim.text("orientation") == Some("leftHanded"));
+        let (mut vertices, mut corners, mut first) = (PartVertices::default(), Vec::new(), 0usize);
+        for (face, count) in counts.iter().enumerate() {
+            self.unchecked.pace.go_on()?;
+            let end = first.saturating_add(*count as usize);
+            let Some(around) = indices.get(first..end) else {
+                self.unchecked.warn(format!("{}: its last faces left out: corners are missing", prim.name));
+                break;
+            };
+            let surface = by_face.get(&face).copied().unwrap_or(all);
+            corners.clear();
+            for (corner, index) in (first..).zip(around) {
+                let point = if *index >= 0.0 { *index as usize } else { usize::MAX };
+                let at = [face, point, corner];
+                let Some(p) = point.checked_mul(3).and_then(|k| points.get(k..)?.first_chunk::<3>()) else {
+                    break;
+                };
+                let normal = normals
+                    .as_ref()
+                    .and_then(|normals| normals.at(at))
+                    .map_or(DVec3::ZERO, DVec3::from_array);
+                let uv = set.as_ref().and_then(|set| set.at::<2>(at));
+                self.has_uvs |= uv.is_some();
+                let color =
+                    colors.as_ref().filter(|_| surface.is_painted).and_then(|colors| colors.at::<3>(at));
+                let look = CornerLook {
+                    normal: (turn * normal).as_vec3().to_array(),
+                    uv: uv.unwrap_or_default().map(|x| x as f32),
+                    color: color.map_or([255; 3], |rgb| rgb.map(|x| srgb::byte(x as f32))),
+                };
+                let position = to_scene.transform_point3(DVec3::from_array(*p)).to_array();
+                corners.push(vertices.vertex(self.unchecked, (point as u32, position), &look));
+            }
+            first = end;
+            if corners.len() != around.len() {
+                self.unchecked.warn(format!("{}: a face with a corner that is no point left out", prim.name));
+                continue;
+            }
+            if holes.contains(&face) {
+                continue;
+            }
+            if is_mirrored {
+                corners.reverse();
+            }
+            let before = self.unchecked.mesh.triangles.len();
+            self.unchecked.push_polygon(&corners, Some(surface.number));
+            let added = self.unchecked.mesh.triangles.len() - before;
+            let shading = if normals.is_some() { Mesh::CREASED } else { Mesh::FLAT };
+            self.unchecked.mesh.smoothing.extend(std::iter::repeat_n(shading, added));
+        }
+        self.unchecked.pace.go_on_now()
+    }
+
+    /// The surfaces of faces that have others than their mesh.
+    fn surfaces_of_faces(&mut self, mesh: usize) -> Result<BTreeMap<usize, Surface<'a>>, Problem> {
+        let mut by_face = BTreeMap::new();
+        for subset in self.subsets.get(&mesh).into_iter().flatten() {
+            let prim: &'a Prim<'a> = &self.layer.prims[*subset];
+            if prim.text("elementType").is_some_and(|kind| kind != "face") {
+                continue;
+            }
+            let Some((material, _)) = prim.text("material:binding").and_then(|path| find(self.names, path))
+            else {
+                continue;
+            };
+            let surface = self.surfaces.get(Some(material), self.unchecked)?;
+            by_face.extend(prim.numbers("indices").iter().map(|face| (*face as usize, surface)));
+        }
+        Ok(by_face)
+    }
+
+    /// The texture coordinates of a mesh: those that a material of it names, else `st`, else the first set.
+    fn uvs(
+        &mut self,
+        prim: &'a Prim<'a>,
+        surfaces: impl Iterator<Item = Surface<'a>>,
+        sizes: [usize; 3],
+    ) -> Option<Values<'a>> {
+        let is_set = |(name, of): &(&&'a str, &Attribute<'a>)| {
+            name.starts_with("primvars:")
+                && matches!(of.kind, "texCoord2f" | "texCoord2d" | "texCoord2h" | "float2")
+        };
+        let sets: Vec<&str> =
+            prim.attributes.iter().filter(is_set).map(|(name, _)| &name["primvars:".len()..]).collect();
+        let named: Vec<&str> = surfaces.filter_map(|surface| surface.set).collect();
+        let chosen =
+            named.into_iter().chain(["st"]).find(|name| sets.contains(name)).or(sets.first().copied())?;
+        for other in sets.iter().filter(|name| **name != chosen) {
+            self.unchecked.warn(format!(
+                "{}: the texture coordinates {other} left out: pieces have one set of them",
+                prim.name
+            ));
+        }
+        Values::of(prim, &format!("primvars:{chosen}"), 2, sizes)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests;
