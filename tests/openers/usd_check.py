@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Opens a .usda of Kintsugi with Pixar's library, and has it judged by the library's own rules.
+"""Opens a .usda or .usdz of Kintsugi with Pixar's library, and has it judged by the library's own rules.
 
     pip install usd-core numpy
-    python3 tests/openers/usd_check.py out/pieces.usda [--trajectory sim/trajectory.npz] [--report out/report.json]
+    python3 tests/openers/usd_check.py out/pieces.usda out/pieces.usdz [--trajectory sim/trajectory.npz] [--report out/report.json]
 
 Runs UsdUtils.ComplianceChecker (what `usdchecker` was) and UsdValidation (what it is), whichever the library
 has: both up to 25.x, the newer alone after. Errors, failed checks and warnings count. Then reads what an

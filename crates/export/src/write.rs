@@ -50,22 +50,11 @@ pub fn write_beside(what: &Assembly, folder: &Path, watch: &Watch) -> Result<Vec
         files.push(COLLISION_FILE);
     }
     if !what.maps.is_empty() {
-        write_textures(&folder.join(TEXTURES), what)?;
+        formats::write_textures(&folder.join(TEXTURES), what)?;
         files.push(TEXTURES);
     }
     if what.handover.bonds {
         files.extend(bonds::write(folder, what, watch)?);
     }
     Ok(files)
-}
-
-fn write_textures(folder: &Path, what: &Assembly) -> Result<(), ExportError> {
-    std::fs::create_dir_all(folder).map_err(|e| ExportError::write(folder, e))?;
-    for (object, maps) in &what.maps {
-        for (shown, png) in maps.all() {
-            let path = folder.join(format!("{}_{shown}.png", what.inside_name(*object)));
-            std::fs::write(&path, png).map_err(|e| ExportError::write(&path, e))?;
-        }
-    }
-    Ok(())
 }

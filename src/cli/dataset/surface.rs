@@ -222,7 +222,7 @@ mod tests {
 
     /// A tetrahedron whose first and third faces are cracks.
     fn mesh() -> PieceMesh {
-        let corner = Corner { normal: glam::Vec3::Y, color: [0; 3], uv: [0.0; 2] };
+        let corner = Corner { normal: glam::Vec3::Y, color: [0; 3], uv: [0.0; 2], uv2: [0.0; 2] };
         let side = |crack| if crack { Side::Inside } else { Side::Outside { material: 0 } };
         PieceMesh {
             positions: vec![

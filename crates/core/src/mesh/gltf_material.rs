@@ -8,7 +8,7 @@ use std::{borrow::Cow, sync::Arc};
 use serde_json::Value;
 
 use super::{
-    gltf::Reader,
+    gltf::{Reader, second_set},
     gltf_json::{MaterialJson, SamplerJson, SpecularGlossiness, TextureInfo, is_carried},
     material::{Alpha, MapUse, Material, MaterialMap, Picture, PictureKind, Sampler, TextureTransform, Wrap},
     unchecked::Problem,
@@ -38,7 +38,7 @@ impl MaterialJson {
         self.maps().find(|(of, _)| *of == MapUse::Color).map(|(_, info)| info)
     }
 
-    /// The set of texture coordinates that pieces keep: that of its first map.
+    /// The set of texture coordinates that is the first one of pieces: that of its first map.
     pub fn set(&self) -> u32 {
         self.maps().next().map_or(0, |(_, info)| info.set())
     }
@@ -190,7 +190,7 @@ impl Reader<'_> {
             };
             if let Some(entry) = entries.get_mut(&key).and_then(Value::as_object_mut) {
                 entry.insert("index".into(), maps.len().into());
-                // Pieces have one set of coordinates; their writers say where the picture lies.
+                // Writers say at which set of coordinates the picture lies, and where.
                 entry.remove("texCoord");
                 entry.remove("extensions");
             }
@@ -199,12 +199,14 @@ impl Reader<'_> {
         Ok(out)
     }
 
-    /// The map of a texture; `what` is its name in messages, `set` the coordinates that pieces keep.
+    /// The map of a texture; `what` is its name in messages, `set` the first set of coordinates of pieces.
     fn map(&mut self, info: &TextureInfo, set: u32, what: &str) -> Result<Option<MaterialMap>, Problem> {
-        if info.set() != set {
+        let is_second = info.set() == second_set(set);
+        if info.set() != set && !is_second {
             self.warn_once(format!(
-                "{what} left out: it uses set {} of the texture coordinates, and pieces keep set {set}",
-                info.set()
+                "{what} left out: it uses set {} of the texture coordinates, and pieces have sets {set} and {}",
+                info.set(),
+                second_set(set)
             ));
             return Ok(None);
         }
@@ -217,7 +219,8 @@ impl Reader<'_> {
         let root = self.root;
         let sampler = root.textures.get(info.index).and_then(|texture| root.samplers.get(texture.sampler?));
         let transform = info.transform().filter(TextureTransform::is_invertible);
-        Ok(Some(MaterialMap { picture, sampler: sampler.map(sampler_of).unwrap_or_default(), transform }))
+        let sampler = sampler.map(sampler_of).unwrap_or_default();
+        Ok(Some(MaterialMap { picture, sampler, transform, is_second }))
     }
 
     /// The number of the image that a texture shows.

@@ -1,7 +1,7 @@
 //! Where a glTF file puts vertices beyond the transforms of nodes: copies of a node's mesh, skins in their resting pose, and
 //! morph targets by their default weights.
 
-use glam::{Mat4, Quat};
+use glam::{DVec3, Mat4, Quat};
 
 use super::{
     gltf::{PART_LIMIT, Reader},
@@ -55,6 +55,16 @@ pub(super) fn composed(
         * Mat4::from_scale(scale.unwrap_or([1.0; 3]).into())
 }
 
+/// Sine below which the axes of a transform lie in one plane, as far as single precision can tell.
+const IN_ONE_PLANE: f64 = 1e-7;
+
+/// Whether a transform is finite and leaves solids their volume, however small.
+pub(super) fn keeps_volume(transform: Mat4) -> bool {
+    let axes = [transform.x_axis, transform.y_axis, transform.z_axis];
+    let [x, y, z] = axes.map(|axis| axis.truncate().as_dvec3().normalize_or(DVec3::ZERO));
+    transform.is_finite() && x.cross(y).dot(z).abs() > IN_ONE_PLANE
+}
+
 impl Reader<'_> {
     /// Transforms of the copies of a node's mesh, or the one that leaves it where it is.
     pub(super) fn instances(&mut self, node: &Node) -> Result<Vec<Mat4>, Problem> {
@@ -102,6 +112,10 @@ impl Reader<'_> {
         let pose: Option<Vec<Mat4>> = skin.joints.iter().enumerate().map(of).collect();
         if pose.is_none() {
             self.unchecked.warn("a skin has a joint outside the scene; its part is read where its node is");
+        }
+        if pose.iter().flatten().any(|to_scene| !to_scene.is_finite()) {
+            self.unchecked.warn("a skin's matrices are not finite; its part is read where its node is");
+            return None;
         }
         pose.filter(|pose| !pose.is_empty())
     }

@@ -287,8 +287,10 @@ fn add_between(mesh: &mut Mesh, ends: [u32; 2], place: [f32; 3], share: f32) -> 
     if let (Some(&p), Some(&q)) = (mesh.colors.get(a), mesh.colors.get(b)) {
         mesh.colors.push([0, 1, 2].map(|k| mixed(f32::from(p[k]), f32::from(q[k])).round() as u8));
     }
-    if let (Some(&p), Some(&q)) = (mesh.uvs.get(a), mesh.uvs.get(b)) {
-        mesh.uvs.push([0, 1].map(|k| mixed(p[k], q[k])));
+    for uvs in [&mut mesh.uvs, &mut mesh.uvs2] {
+        if let (Some(&p), Some(&q)) = (uvs.get(a), uvs.get(b)) {
+            uvs.push([0, 1].map(|k| mixed(p[k], q[k])));
+        }
     }
     if let (Some(&p), Some(&q)) = (mesh.normals.get(a), mesh.normals.get(b)) {
         let normal = Vec3::from_array([0, 1, 2].map(|k| mixed(p[k], q[k])));

@@ -392,6 +392,7 @@ fn take_used_vertices(mesh: &Mesh, out: &mut Mesh) {
         out.positions.push(mesh.positions[vertex]);
         out.colors.extend(mesh.colors.get(vertex));
         out.uvs.extend(mesh.uvs.get(vertex));
+        out.uvs2.extend(mesh.uvs2.get(vertex));
         out.normals.extend(mesh.normals.get(vertex));
     }
     for t in &mut out.triangles {

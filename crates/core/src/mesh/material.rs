@@ -185,6 +185,8 @@ pub struct MaterialMap {
     /// Where it lies, on coordinates as the file has them. [`Mesh::uvs`](super::Mesh::uvs) are those that the transform of
     /// the colour's map has moved.
     pub transform: Option<TextureTransform>,
+    /// Whether it lies at [`Mesh::uvs2`](super::Mesh::uvs2), which no transform has moved.
+    pub is_second: bool,
 }
 
 /// What transparency means.
@@ -262,6 +264,12 @@ impl Material {
     #[must_use]
     pub fn opacity(&self) -> f64 {
         self.factor.map_or(1.0, |[.., opacity]| opacity)
+    }
+
+    /// Whether a map lies at the second set of texture coordinates.
+    #[must_use]
+    pub fn has_second_set(&self) -> bool {
+        self.maps.values().chain(&self.extension_maps).any(|map| map.is_second)
     }
 
     /// Where its colour's texture lies, if a transform of the file says so.

@@ -99,9 +99,10 @@ impl PieceMesh {
                 [0, 1, 2].map(|k| {
                     let i = own[k] as usize;
                     let uv = mesh.uvs.get(i).copied().unwrap_or_default();
+                    let uv2 = mesh.uvs2.get(i).copied().unwrap_or_default();
                     let normal =
                         mesh.normals.get(i).map_or(normals[t][k], |own| own_normal(*own, normals[t][k]));
-                    Corner { normal, color: color(&mesh, t, i, uv), uv }
+                    Corner { normal, color: color(&mesh, t, i, uv), uv, uv2 }
                 })
             })
             .collect();
@@ -238,6 +239,8 @@ pub struct Corner {
     pub color: [u8; 3],
     /// Texture coordinates; outside: the object's own; inside: in world size, 1 = 1 m of shape space.
     pub uv: [f32; 2],
+    /// The object's second set of texture coordinates; zeros inside, and where it has none.
+    pub uv2: [f32; 2],
 }
 
 impl PieceMesh {
@@ -263,7 +266,7 @@ impl PieceMesh {
             .map(|triangle| {
                 let [a, b, c] = triangle.map(|i| positions[i as usize]);
                 let normal = (b - a).cross(c - a).normalize_or(DVec3::Y).as_vec3();
-                triangle.map(|i| Corner { normal, color: color(i), uv: [0.0; 2] })
+                triangle.map(|i| Corner { normal, color: color(i), uv: [0.0; 2], uv2: [0.0; 2] })
             })
             .collect();
         let face = Face { side: Side::Outside { material: 0 }, beyond: None };
@@ -288,12 +291,19 @@ impl PieceMesh {
             let base = mesh.triangle_material.get(k).and_then(|m| mesh.materials.get(*m as usize));
             for (corner, i) in surface.corners[at].iter_mut().zip(surface.triangles[at]) {
                 corner.uv = mesh.uvs.get(i as usize).copied().unwrap_or_default();
+                corner.uv2 = mesh.uvs2.get(i as usize).copied().unwrap_or_default();
                 if let Some(material) = base {
                     corner.color = if own { times(corner.color, material.color) } else { material.color };
                 }
             }
         }
         surface
+    }
+
+    /// Whether its triangles have a second set of texture coordinates.
+    #[must_use]
+    pub fn has_second_set(&self) -> bool {
+        self.corners.iter().flatten().any(|corner| corner.uv2 != [0.0; 2])
     }
 
     /// Vertices of the triangles, shape space.

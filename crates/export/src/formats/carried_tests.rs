@@ -1,5 +1,7 @@
 //! Materials of an object arrive at its pieces as they came: names, factors, maps to the byte, coordinates and colours.
 
+mod table;
+
 use std::{io::Cursor, path::PathBuf, sync::Arc};
 
 use serde_json::{Value, json};

@@ -12,7 +12,7 @@ use std::{
 
 use crate::{
     Assembly, ExportError,
-    mesh::{MapUse, Material, PictureKind},
+    mesh::{MapUse, Material, MaterialMap, PictureKind},
     meshes::{Corner, Side},
     png_bytes,
 };
@@ -199,6 +199,26 @@ pub fn own_material(what: &Assembly, object: Option<usize>, side: Option<Side>) 
     }
 }
 
+/// Writes the textures of all crack faces into a folder.
+///
+/// # Errors
+/// [`ExportError::Write`].
+pub fn write_textures(folder: &Path, what: &Assembly) -> Result<(), ExportError> {
+    std::fs::create_dir_all(folder).map_err(|e| ExportError::write(folder, e))?;
+    for (object, maps) in &what.maps {
+        for (shown, png) in maps.all() {
+            let path = folder.join(format!("{}_{shown}.png", what.inside_name(*object)));
+            std::fs::write(&path, png).map_err(|e| ExportError::write(&path, e))?;
+        }
+    }
+    Ok(())
+}
+
+/// What is said of a second set of texture coordinates, if pieces have one, in a format that has one set.
+pub fn one_set(format: &str, has_second: bool) -> Option<String> {
+    has_second.then(|| format!("{format}: the second texture coordinates left out: the format has one set"))
+}
+
 /// Notes about what a format that has no transforms of textures, and of glTF's extensions those of `said` alone, leaves out of a
 /// material.
 pub fn left_out(format: &str, (name, material): (&str, &Material), said: &[&str], notes: &mut Vec<String>) {
@@ -208,8 +228,9 @@ pub fn left_out(format: &str, (name, material): (&str, &Material), said: &[&str]
         notes.push(format!("{format}: left out of material {name}: {}", others.join(", ")));
     }
     let own = material.color_transform();
+    let is_moved = |map: &MaterialMap| map.transform != own.filter(|_| !map.is_second);
     let moved: Vec<&str> =
-        material.maps.iter().filter(|(_, map)| map.transform != own).map(|(of, _)| of.name()).collect();
+        material.maps.iter().filter(|(_, map)| is_moved(map)).map(|(of, _)| of.name()).collect();
     if !moved.is_empty() {
         notes.push(format!(
             "{format}: the texture transform of material {name} left out where it is not that of the colour: {}",
@@ -253,7 +274,8 @@ mod tests {
         let red = image::RgbImage::from_pixel(3, 2, image::Rgb([200, 0, 0]));
         red.write_to(&mut std::io::Cursor::new(&mut bytes), image::ImageFormat::WebP).unwrap();
         let webp = Arc::new(Picture { name: String::new(), bytes, kind: PictureKind::WebP });
-        let map = crate::mesh::MaterialMap { picture: webp, sampler: Default::default(), transform: None };
+        let map =
+            MaterialMap { picture: webp, sampler: Default::default(), transform: None, is_second: false };
         let mut material = named("A b", [255; 3]);
         material.maps.insert(MapUse::Normal, map.clone());
         material.maps.insert(MapUse::Emissive, map.clone());

@@ -5,7 +5,7 @@ use std::{fs::File, io::BufWriter, io::Write, path::Path};
 
 use glam::Vec3;
 
-use super::looks::{own_material, shown_color};
+use super::looks::{one_set, own_material, shown_color};
 use crate::{
     Assembly, ExportError, FileSpace, FormatEntry, Needs, Placing, Target, Watch,
     meshes::{Corner, PieceMesh, Side},
@@ -29,6 +29,7 @@ pub(super) static FORMAT: FormatEntry = FormatEntry {
 /// [`ExportError`].
 fn write(folder: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
     std::fs::create_dir_all(folder).map_err(|e| ExportError::write(folder, e))?;
+    let mut has_second = false;
     for (done, piece) in what.pieces.iter().enumerate() {
         watch.at(done, what.pieces.len())?;
         let path = folder.join(format!("{}.ply", piece.name()));
@@ -37,10 +38,12 @@ fn write(folder: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, E
         let color = |side: Side, corner: &Corner| {
             shown_color(own_material(what, piece.object, Some(side)).map(|(_, own)| own), corner)
         };
-        write_mesh(&mut BufWriter::new(file), &what.mesh(done), (&piece.placing, &space), &color)
+        let mesh = what.mesh(done);
+        has_second |= mesh.has_second_set();
+        write_mesh(&mut BufWriter::new(file), &mesh, (&piece.placing, &space), &color)
             .map_err(|e| ExportError::write(&path, e))?;
     }
-    Ok(Vec::new())
+    Ok(one_set("PLY", has_second).into_iter().collect())
 }
 
 /// The colour of a corner of a face on this side.

@@ -8,7 +8,7 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::{PieceMesh, Side};
+use super::{Corner, PieceMesh, Side};
 use crate::{
     geometry::{Aabb, UnionFind, srgb, triangle},
     mesh::Mesh,
@@ -29,8 +29,8 @@ pub struct Dress {
     is_painted: bool,
 }
 
-/// What a triangle shows: its material, and texture coordinates and colours of its corners.
-type Shown = (u32, [([f32; 2], [u8; 3]); 3]);
+/// What a triangle shows: its material, and both sets of texture coordinates and the colours of its corners.
+type Shown = (u32, [([[f32; 2]; 2], [u8; 3]); 3]);
 
 impl Dress {
     /// The surface of `mesh`, with `scale` units of shape space per unit of the mesh; `None` if it shows no more than
@@ -62,8 +62,8 @@ impl Dress {
             .collect();
         for (t, (material, all)) in shown.into_iter().enumerate().filter_map(|(t, shown)| Some((t, shown?))) {
             mesh.faces[t].side = Side::Outside { material };
-            for (corner, (uv, color)) in mesh.corners[t].iter_mut().zip(all) {
-                corner.uv = uv;
+            for (corner, ([uv, uv2], color)) in mesh.corners[t].iter_mut().zip(all) {
+                (corner.uv, corner.uv2) = (uv, uv2);
                 if self.is_painted {
                     corner.color = color;
                 }
@@ -87,9 +87,10 @@ impl Dress {
             let shares = shares(corners, triangle::nearest(p, corners).0);
             let own = &self.surface.corners[t];
             let mixed = |of: &dyn Fn(usize) -> f64| (0..3).map(|i| shares[i] * of(i)).sum::<f64>();
-            let uv = [0, 1].map(|k| mixed(&|i| f64::from(own[i].uv[k])) as f32);
+            let set =
+                |of: fn(&Corner) -> [f32; 2]| [0, 1].map(|k| mixed(&|i| f64::from(of(&own[i])[k])) as f32);
             let color = srgb::mixed(own.map(|corner| corner.color), shares);
-            (uv, color)
+            ([set(|corner| corner.uv), set(|corner| corner.uv2)], color)
         });
         (material, all)
     }
@@ -134,9 +135,10 @@ fn charts(surface: &PieceMesh) -> Vec<u32> {
         };
         // Adding zero turns -0 into 0.
         let place = place.to_array().map(|v| (v + 0.0).to_bits());
-        (place, surface.corners[t][k].uv.map(|v| (v + 0.0).to_bits()), material, t as u32)
+        let Corner { uv, uv2, .. } = surface.corners[t][k];
+        (place, [uv, uv2].map(|uv| uv.map(|v| (v + 0.0).to_bits())), material, t as u32)
     };
-    let mut all: Vec<([u64; 3], [u32; 2], u32, u32)> = (0..surface.triangles.len())
+    let mut all: Vec<_> = (0..surface.triangles.len())
         .into_par_iter()
         .flat_map_iter(|t| (0..3).map(move |k| (t, k)))
         .map(corner)

@@ -178,6 +178,7 @@ fn between(a: &Corner, b: &Corner) -> Corner {
         normal: (a.normal + b.normal).normalize_or(a.normal),
         color: [0, 1, 2].map(|k| ((u16::from(a.color[k]) + u16::from(b.color[k])).div_ceil(2)) as u8),
         uv: [0, 1].map(|k| 0.5 * (a.uv[k] + b.uv[k])),
+        uv2: [0, 1].map(|k| 0.5 * (a.uv2[k] + b.uv2[k])),
     }
 }
 

@@ -107,7 +107,7 @@ struct Point {
     position: u32,
     material: Option<u32>,
     beyond: Option<u32>,
-    uv: [u32; 2],
+    uv: [[u32; 2]; 2],
 }
 
 struct Points {
@@ -126,8 +126,10 @@ impl Points {
         for ((triangle, face), corners) in mesh.triangles.iter().zip(&mesh.faces).zip(&mesh.corners) {
             for (position, corner) in triangle.iter().zip(corners) {
                 let (material, uv) = match face.side {
-                    Side::Outside { material } => (Some(material), corner.uv.map(f32::to_bits)),
-                    Side::Inside => (None, [0; 2]),
+                    Side::Outside { material } => {
+                        (Some(material), [corner.uv, corner.uv2].map(|uv| uv.map(f32::to_bits)))
+                    }
+                    Side::Inside => (None, [[0; 2]; 2]),
                 };
                 let point = Point { position: *position, material, beyond: face.beyond, uv };
                 let index = *known.entry(point).or_insert_with(|| {
@@ -212,7 +214,8 @@ impl Points {
                 let corners = &self.corners[i as usize];
                 let likest =
                     corners.iter().max_by(|a, b| a.normal.dot(normal).total_cmp(&b.normal.dot(normal)));
-                let corner = likest.copied().unwrap_or(Corner { normal, color: [0; 3], uv: [0.0; 2] });
+                let plain = Corner { normal, color: [0; 3], uv: [0.0; 2], uv2: [0.0; 2] };
+                let corner = likest.copied().unwrap_or(plain);
                 let at = mesh.positions[self.points[i as usize].position as usize];
                 let uv = if side == Side::Inside { world_uv(at, normal) } else { corner.uv };
                 Corner { uv, ..corner }

@@ -233,7 +233,7 @@ impl Dress<'_> {
         let middle = (at[0] + at[1] + at[2]) / 3.0;
         let Some((_, t)) = nearest(middle) else {
             let face = Face { side: Side::Outside { material: 0 }, beyond: None };
-            return (face, [Corner { normal, color: self.color, uv: [0.0; 2] }; 3]);
+            return (face, [Corner { normal, color: self.color, uv: [0.0; 2], uv2: [0.0; 2] }; 3]);
         };
         let corner = |p: DVec3| {
             let (shares, t) = nearest(p).unwrap_or(([1.0, 0.0, 0.0], t));

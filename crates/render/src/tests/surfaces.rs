@@ -27,7 +27,7 @@ pub fn smooth(positions: Vec<DVec3>, triangles: Vec<[u32; 3]>) -> PieceMesh {
         let p = positions[i as usize];
         let color = (p * 7.0).to_array().map(|v| (150.0 + 100.0 * v.sin()) as u8);
         let normal = normals[i as usize].normalize_or(DVec3::Y).as_vec3();
-        Corner { normal, color, uv: [(p.x * 2.0) as f32, (p.y * 2.0) as f32] }
+        Corner { normal, color, uv: [(p.x * 2.0) as f32, (p.y * 2.0) as f32], uv2: [0.0; 2] }
     };
     let corners = triangles.iter().map(|t| t.map(corner)).collect();
     let face = Face { side: Side::Outside { material: 0 }, beyond: None };

@@ -12,7 +12,7 @@ use crate::{
 #[must_use]
 pub fn crack_corner(volume: &Volume, units: DVec3, place: DVec3, normal: Vec3) -> Corner {
     let color = volume.color_at(units.round().as_ivec3().to_array());
-    Corner { normal, color, uv: world_uv(place, normal) }
+    Corner { normal, color, uv: world_uv(place, normal), uv2: [0.0; 2] }
 }
 
 /// Attributes of a point of a triangle, by its shares of the three corners.
@@ -27,5 +27,6 @@ pub fn mixed(corners: &[Corner; 3], shares: [f32; 3]) -> Corner {
         normal: normal.normalize_or(corners[0].normal),
         color: srgb::mixed(corners.map(|c| c.color), shares.map(f64::from)),
         uv: [0, 1].map(|k| sum(&|c| c.uv[k])),
+        uv2: [0, 1].map(|k| sum(&|c| c.uv2[k])),
     }
 }

@@ -21,7 +21,9 @@ fn brick(cell: u32, low: DVec3, size: DVec3, inside: [bool; 6]) -> CutPiece {
         for t in [[ring[0], ring[1], ring[2]], [ring[0], ring[2], ring[3]]] {
             surface.triangles.push(t);
             surface.faces.push(Face { side, beyond: None });
-            surface.corners.push([Corner { normal: glam::Vec3::Y, color: [9; 3], uv: [0.0; 2] }; 3]);
+            surface
+                .corners
+                .push([Corner { normal: glam::Vec3::Y, color: [9; 3], uv: [0.0; 2], uv2: [0.0; 2] }; 3]);
         }
     }
     CutPiece { cell, surface }

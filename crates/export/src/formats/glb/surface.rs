@@ -220,6 +220,9 @@ impl Looks {
     /// The reference to a texture of this image, as a map shows it.
     fn info(&mut self, image: (usize, bool), map: &MaterialMap) -> Value {
         let mut info = json!({ "index": self.texture(image, map.sampler) });
+        if map.is_second {
+            info["texCoord"] = 1.into();
+        }
         if let Some(TextureTransform { offset, rotation, scale }) = map.transform {
             self.extensions.insert(TRANSFORM.to_owned());
             let mut entry = json!({});

@@ -96,6 +96,8 @@ struct Shown<'a> {
     prim: &'static str,
     file: &'a str,
     wrap: [Wrap; 2],
+    /// Name of the prim that reads its texture coordinates.
+    st: &'static str,
     space: &'static str,
     scale: [f64; 4],
     bias: [f64; 4],
@@ -163,8 +165,10 @@ fn write_own<'a>(
         }
     }
     let mut add = |of: MapUse, prim: &'static str, space: &'static str, (scale, bias), outputs| {
-        let wrap = own.maps.get(&of).map_or([Wrap::Repeat; 2], |map| map.sampler.wrap);
-        textures.extend(file(of).map(|file| Shown { prim, file, wrap, space, scale, bias, outputs }));
+        let map = own.maps.get(&of);
+        let wrap = map.map_or([Wrap::Repeat; 2], |map| map.sampler.wrap);
+        let st = if map.is_some_and(|map| map.is_second) { "st1" } else { "st" };
+        textures.extend(file(of).map(|file| Shown { prim, file, wrap, st, space, scale, bias, outputs }));
     };
     let (slope, share) = (own.normal_scale, own.occlusion_strength);
     let [er, eg, eb] = emissive;
@@ -193,9 +197,11 @@ fn write_own<'a>(
     for texture in &textures {
         write_texture(out, &at, texture)?;
     }
-    if !textures.is_empty() {
-        writeln!(out)?;
-        write_st(out)?;
+    for set in ["st", "st1"] {
+        if textures.iter().any(|texture| texture.st == set) {
+            writeln!(out)?;
+            write_st(out, set)?;
+        }
     }
     writeln!(out, "        }}\n")
 }
@@ -212,12 +218,13 @@ fn write_texture(out: &mut impl Write, at: &str, shown: &Shown<'_>) -> std::io::
         out,
         "\n            def Shader \"{}\"\n            {{\n                \
          uniform token info:id = \"UsdUVTexture\"\n                asset inputs:file = @./{}@\n                \
-         float2 inputs:st.connect = <{at}/st.outputs:result>\n                \
+         float2 inputs:st.connect = <{at}/{}.outputs:result>\n                \
          token inputs:sourceColorSpace = \"{}\"\n                token inputs:wrapS = \"{u}\"\n                \
          token inputs:wrapT = \"{v}\"\n                float4 inputs:scale = {}\n                \
          float4 inputs:bias = {}",
         shown.prim,
         shown.file,
+        shown.st,
         shown.space,
         four(shown.scale),
         four(shown.bias)
@@ -268,17 +275,17 @@ fn write_baked(out: &mut impl Write, name: &str, files: &str) -> std::io::Result
         )?;
     }
     writeln!(out)?;
-    write_st(out)?;
+    write_st(out, "st")?;
     writeln!(out, "        }}\n")
 }
 
-/// Writes the shader that reads texture coordinates.
-fn write_st(out: &mut impl Write) -> std::io::Result<()> {
+/// Writes the shader that reads a set of texture coordinates.
+fn write_st(out: &mut impl Write, set: &str) -> std::io::Result<()> {
     writeln!(
         out,
-        "            def Shader \"st\"\n            {{\n                \
+        "            def Shader \"{set}\"\n            {{\n                \
          uniform token info:id = \"UsdPrimvarReader_float2\"\n                \
-         string inputs:varname = \"st\"\n                float2 outputs:result\n            }}"
+         string inputs:varname = \"{set}\"\n                float2 outputs:result\n            }}"
     )
 }
 

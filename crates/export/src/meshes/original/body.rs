@@ -88,6 +88,7 @@ pub(super) fn mixed(corners: &[Corner; 3], shares: [f64; 3]) -> Corner {
         normal: normal.normalize_or(corners[0].normal),
         color: srgb::mixed(corners.map(|c| c.color), shares),
         uv: [0, 1].map(|k| sum(&|c| f64::from(c.uv[k])) as f32),
+        uv2: [0, 1].map(|k| sum(&|c| f64::from(c.uv2[k])) as f32),
     }
 }
 
@@ -143,6 +144,7 @@ fn body(source: &Body, parts: &Parts, list: &[(u32, bool)], inside: &Inside<'_>)
                 normal: normal.as_vec3(),
                 color: (inside.color)(parts.in_grid[nodes[k] as usize]),
                 uv: world_uv(places[k], normal.as_vec3()),
+                uv2: [0.0; 2],
             }));
         } else {
             let t = face.source as usize;
@@ -281,7 +283,7 @@ mod tests {
         triangles.extend([[2, 8, 3], [2, 6, 9], [2, 9, 8], [6, 7, 9], [3, 8, 9], [3, 9, 7]]);
         let side = |t: usize| if t >= 10 { Side::Inside } else { Side::Outside { material: 0 } };
         let faces = (0..triangles.len()).map(|t| Face { side: side(t), beyond: None }).collect();
-        let corner = Corner { normal: glam::Vec3::Y, color: [9; 3], uv: [0.0; 2] };
+        let corner = Corner { normal: glam::Vec3::Y, color: [9; 3], uv: [0.0; 2], uv2: [0.0; 2] };
         let corners = vec![[corner; 3]; triangles.len()];
         let surface = PieceMesh { positions, triangles, faces, corners };
         SolidMesh::new(Arc::new(surface), Arc::from([]))

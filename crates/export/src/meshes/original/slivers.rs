@@ -413,7 +413,8 @@ mod tests {
             side: if t == 3 { Side::Inside } else { Side::Outside { material: 7 } },
             beyond: None,
         };
-        let corner = |v: u32| Corner { normal: glam::Vec3::Z, color: [0; 3], uv: [v as f32, 0.0] };
+        let corner =
+            |v: u32| Corner { normal: glam::Vec3::Z, color: [0; 3], uv: [v as f32, 0.0], uv2: [0.0; 2] };
         Body {
             faces: (0..triangles.len()).map(face).collect(),
             corners: triangles.iter().map(|t| t.map(corner)).collect(),

@@ -212,6 +212,7 @@ fn the_outside_shows_what_it_showed() {
     let uv = |p: DVec3| [0.3 * p.x - 0.2 * p.y + 0.7 * p.z, 0.1 * p.x + 0.5 * p.y - 0.4 * p.z];
     mesh.uvs =
         mesh.positions.iter().map(|p| uv(DVec3::from_array(p.map(f64::from))).map(|v| v as f32)).collect();
+    mesh.uvs2 = mesh.uvs.iter().map(|[u, v]| [*v - 2.0, *u]).collect();
     object.mesh = std::sync::Arc::new(mesh);
     let made = cut_all(&object, &broken);
     let (mut outside, mut inside) = (0, 0);
@@ -230,6 +231,8 @@ fn the_outside_shows_what_it_showed() {
                     (0..2).all(|a| (f64::from(corner.uv[a]) - wanted[a]).abs() < 1e-5),
                     "{corner:?} at {p}"
                 );
+                let second = [wanted[1] - 2.0, wanted[0]];
+                assert!((0..2).all(|a| (f64::from(corner.uv2[a]) - second[a]).abs() < 1e-5), "{corner:?}");
                 // A box keeps its edges: every normal is an axis.
                 assert!(corner.normal.abs().max_element() > 0.999, "{corner:?}");
             }

@@ -316,7 +316,7 @@ pub fn with_attributes(surface: &Surface, grid: &Grid) -> PieceMesh {
                 let (normal, color) = shown(surface, v as usize, crossing);
                 let uv =
                     if crossing.crack { world_uv(positions[v as usize], crossing.normal) } else { [0.0; 2] };
-                Corner { normal, color, uv }
+                Corner { normal, color, uv, uv2: [0.0; 2] }
             })
         })
         .collect();
