@@ -311,7 +311,7 @@ GLTF_CHANGES = {
     "bad-no-asset": (["asset"], None),
     "bad-version": (["asset", "version"], "1.0"),
     "bad-extension-required": (["extensionsRequired"], ["KHR_draco_mesh_compression"]),
-    "bad-meshopt-required": (["extensionsRequired"], ["EXT_meshopt_compression"]),
+    "bad-draco-required": (["extensionsRequired"], ["KHR_draco_mesh_compression"]),
     "bad-view-out-of-range": (["accessors", 0, "bufferView"], 99),
     "bad-count": (["accessors", 0, "count"], 4000000000),
     "bad-offset": (["bufferViews", 0, "byteOffset"], 4000000000),
@@ -325,7 +325,57 @@ GLTF_CHANGES = {
 }
 
 
+def packed_attributes(rows):
+    """Rows of equal length as EXT_meshopt_compression packs them: bytes as differences, in groups of 16 whole bytes."""
+    out, before = b"\xa0", bytes(len(rows[0]))
+    for at in range(len(rows[0])):
+        lane = [(row[at] - last[at] + 128) % 256 - 128 for row, last in zip(rows, [before] + rows)]
+        out += b"\x03" + bytes(2 * d if d >= 0 else -2 * d - 1 for d in lane + [0] * (16 - len(lane)))
+    return out + bytes(max(32 - len(before), 0)) + before
+
+
+def packed_triangles(faces):
+    """Triangles with all corners in full."""
+    last, data = 0, b""
+    for face in faces:
+        data += b"\xff"
+        for corner in face:
+            by, last = corner - last, corner
+            data += bytes([2 * by if by >= 0 else -2 * by - 1])
+    return b"\xe1" + b"\xff" * len(faces) + data + bytes(16)
+
+
+def packed():
+    """The scene with packed positions and indices, and damaged ones."""
+    root, _ = gltf_root()
+    streams = [packed_attributes([struct.pack("<3f", *p) for p in POINTS]), packed_triangles(FACES)]
+    data, views = pack(*streams)
+    root["meshes"] = [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}]
+    root["accessors"] = root["accessors"][:2]
+    root["extensionsUsed"] = root["extensionsRequired"] = ["EXT_meshopt_compression"]
+    for view, (mode, count, stride) in zip(views, [("ATTRIBUTES", 4, 12), ("TRIANGLES", 12, 2)]):
+        own = dict(view, mode=mode, count=count, byteStride=stride)
+        view.update(buffer=1, byteOffset=0, byteLength=count * stride, extensions={"EXT_meshopt_compression": own})
+    root["bufferViews"] = views
+    root["buffers"] = [{"byteLength": len(data)}, {
+        "byteLength": 96, "extensions": {"EXT_meshopt_compression": {"fallback": True}}}]
+    write("glb", "packed", binary(root, data))
+    for name, (view, key, value) in {
+        "bad-packed-cut": (0, "byteLength", 40),
+        "bad-packed-count": (0, "count", 1 << 40),
+        "bad-packed-stride": (0, "byteStride", 0),
+        "bad-packed-mode": (1, "mode", "LINES"),
+        "bad-packed-as-another": (1, "mode", "ATTRIBUTES"),
+        "bad-packed-nowhere": (0, "byteOffset", 1 << 30),
+        "packed-no-filter": (0, "filter", "NONE"),
+        "bad-packed-filter": (0, "filter", "QUATERNION"),
+    }.items():
+        path = ["bufferViews", view, "extensions", "EXT_meshopt_compression", key]
+        write("glb", name, binary(changed(root, path, value), data))
+
+
 def gltf():
+    packed()
     root, data = gltf_root()
     write("glb", "scene", binary(root, data))
     with_data = lambda root: json.dumps(changed(root, ["buffers", 0, "uri"], embedded(data)))
@@ -418,6 +468,72 @@ def vox():
         "bad-cut": main(model)[:60],
     })
 
+
+def usda():
+    head = "#usda 1.0\n(\n    metersPerUnit = 1\n    upAxis = \"Y\"\n)\n"
+    points = "point3f[] points = [" + ", ".join(map(str, POINTS)) + "]\n"
+    corners = [i for face in FACES for i in face]
+    faces = f"int[] faceVertexCounts = {[3] * len(FACES)}\nint[] faceVertexIndices = {corners}\n"
+    none = "uniform token subdivisionScheme = \"none\"\n"
+    mesh = lambda more="", name="m": f"def Mesh \"{name}\" {{\n{none}{points}{faces}{more}}}\n"
+    places = "double3 xformOp:translate = (1, 2, 3)\nfloat3 xformOp:rotateXYZ = (10, 20, 30)\n"
+    order = "uniform token[] xformOpOrder = [\"xformOp:translate\", \"!invert!xformOp:rotateXYZ\"]\n"
+    shader = "def Shader \"s\" {\nuniform token info:id = \"UsdPreviewSurface\"\ncolor3f inputs:diffuseColor = (1, 0, 0)\n}\n"
+    red = f"def Material \"Red\" {{\ntoken outputs:surface.connect = </Red/s.outputs:surface>\n{shader}}}\n"
+    indices = f"int[] primvars:st:indices = {[i % 2 for i in corners]}\n"
+    every("usda", {
+        "plain": head + mesh(),
+        "placed": head + f"def Xform \"a\" {{\n{places}{order}{mesh()}}}\n",
+        "material": head + mesh("rel material:binding = </Red>\n") + red,
+        "coordinates": head + mesh("texCoord2f[] primvars:st = [(0, 0), (1, 1)] (\ninterpolation = \"faceVarying\"\n)\n" + indices),
+        "colours": head + mesh("color3f[] primvars:displayColor = [(1, 0.5, 0)]\n"),
+        "normals": head + mesh("normal3f[] normals = [(0, 1, 0)] (\ninterpolation = \"constant\"\n)\n"),
+        "variants": head + "def Xform \"a\" {\nvariantSet \"v\" = {\n\"x\" {\n}\n}\n" + mesh() + "}\n",
+        "hidden-and-shown": head + mesh("token visibility = \"invisible\"\n") + mesh(name="n"),
+        "samples": head + mesh().replace("points =", "points.timeSamples = { 0:").replace(")]\n", ")], 1: []}\n", 1),
+        "no-unit": "#usda 1.0\n" + mesh(),
+        "index-out-of-range": head + mesh().replace("[0, 2, 1,", "[0, 2, 9,"),
+        "bad-empty": "",
+        "bad-no-mesh": head,
+        "bad-cut": (head + mesh())[:-40],
+        "bad-binary": b"PXR-USDC\0\x08\0\0\0\0\0\0",
+        "bad-archive": b"PK\x03\x04\x0a\0\0\0\0\0",
+        "bad-deep": head + "def \"a\" {" * 300,
+        "bad-brackets": head + mesh().replace("[3", "]3"),
+    })
+
+
+def fbx():
+    """Text only, made of the parts of one scene; the sample in crates/core/src/mesh/fbx.rs has more."""
+    head = "; FBX 7.4.0 project file\nFBXHeaderExtension:  {\n    FBXHeaderVersion: 1003\n    FBXVersion: 7400\n}\n"
+    numbers = lambda name, all: f"        {name}: *{len(all)} {{\n            a: {','.join(map(str, all))}\n        }}\n"
+    points = numbers("Vertices", [x for p in POINTS for x in p])
+    corners = numbers("PolygonVertexIndex", [i for a, b, c in FACES for i in (a, b, -c - 1)])
+    geometry = lambda more="": f"    Geometry: 10, \"Geometry::a\", \"Mesh\" {{\n{points}{corners}{more}    }}\n"
+    scale = "        Properties70:  {\n            P: \"Lcl Scaling\", \"Lcl Scaling\", \"\", \"A\",-1,2,3\n        }\n"
+    model = lambda more="", number=20: f"    Model: {number}, \"Model::a\", \"Mesh\" {{\n        Version: 232\n{more}    }}\n"
+    red = "    Material: 30, \"Material::Red\", \"\" {\n        Version: 102\n        ShadingModel: \"lambert\"\n    }\n"
+    whole = lambda objects, *links: (
+        head + f"Objects:  {{\n{objects}}}\nConnections:  {{\n"
+        + "".join(f"    C: \"OO\",{a},{b}\n" for a, b in links) + "}\n"
+    )
+    one = whole(geometry() + model(), (20, 0), (10, 20))
+    every("fbx", {
+        "plain": one,
+        "scaled": whole(geometry() + model(scale), (20, 0), (10, 20)),
+        "twice": whole(geometry() + model() + model(number=21), (20, 0), (21, 0), (10, 20), (10, 21)),
+        "material": whole(geometry() + model() + red, (20, 0), (10, 20), (30, 20)),
+        "crlf": one.replace("\n", "\r\n"),
+        "comments": one.replace("Objects:", "; what is there\nObjects:"),
+        "inches": one.replace("Objects:", "GlobalSettings:  {\n    Properties70:  {\n        P: \"UnitScaleFactor\", "
+                              "\"double\", \"Number\", \"\",2.54\n    }\n}\nObjects:"),
+        "bad-empty": "",
+        "bad-no-objects": head,
+        "bad-no-model": whole(geometry()),
+        "bad-not": "nothing of the kind",
+        "bad-binary-cut": b"Kaydara FBX Binary  \0\x1a\0\xe8\x1c\0\0",
+        "bad-binary-huge": b"Kaydara FBX Binary  \0\x1a\0\xe8\x1c\0\0" + b"\xff" * 64,
+    })
 
 def scene():
     write("scene", "short", '[[body]]\nfile = "builtin:vase"\n')
@@ -915,5 +1031,5 @@ def results():
     })
 
 
-for make in (obj, ply, stl, off, gltf, vox, scene, seeds, folders, presets, jobs, small, repeated, results):
+for make in (obj, ply, stl, off, gltf, vox, usda, fbx, scene, seeds, folders, presets, jobs, small, repeated, results):
     make()

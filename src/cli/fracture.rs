@@ -12,15 +12,17 @@ use crate::{
         FractureParams, Interior, Labelling, MAX_SEEDS, Material, MethodId, Preset, SeedSource, SmallRule,
         Smallest, cutter,
     },
-    mesh::{self, Up, format_of},
+    import::ReadMesh,
+    mesh::{self, Mesh, Objects, Up, format_of},
     scene::{MaterialPreset, presets::preset_of, read_seeds},
+    voxelize::Progress,
 };
 
 use super::{
     CliError,
     crack::CrackArgs,
     handing_over::HandoverArgs,
-    input::{about, is_scene},
+    input::{about, is_scene, voxelise},
     measures::MeasureArgs,
     options::{Numbers, choice, formats, refused},
     overlay_files::OverlayArgs,
@@ -43,6 +45,11 @@ pub struct FractureArgs {
     level: Option<u32>,
     #[command(flatten)]
     pattern: PatternArgs,
+    /// Which parts of a mesh file (nodes of glTF, objects or groups of OBJ) are one object: touching, those that touch or
+    /// overlap; apart, each on its own; together, all of them. The blow breaks the object that it hits, and the others are
+    /// written whole beside its pieces [default: touching]
+    #[arg(long, value_name = "WHICH", hide_possible_values = true, value_parser = choice::<Objects>())]
+    objects: Option<Objects>,
     #[command(flatten)]
     pub scene: SceneArgs,
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = formats(|_| true), hide_possible_values = true)]
@@ -154,7 +161,31 @@ const LEVEL: u32 = 8;
 impl FractureArgs {
     /// What is written, and how.
     fn export(&self) -> Export {
-        Export { formats: self.format.clone(), mesh: self.mesh, handover: self.handover.handover() }
+        let (handover, prefix) = (self.handover.handover(), self.handover.prefix());
+        Export { formats: self.format.clone(), mesh: self.mesh, handover, prefix }
+    }
+
+    /// The object that the blow hits, its name if the file has several, and the others.
+    fn struck(
+        &self,
+        read: ReadMesh,
+        reporter: &Reporter,
+    ) -> (ReadMesh, Option<String>, Vec<(String, ReadMesh)>) {
+        let how = self.objects.unwrap_or(Objects::Touching);
+        let apart = |progress: &Progress| read.objects(how, progress);
+        let may_be_several = read.mesh.parts.len() > 1 && !how.are_together();
+        let found = if may_be_several { reporter.stage("tell objects apart", apart) } else { Ok(Vec::new()) };
+        let mut objects = found.unwrap_or_else(|warning| {
+            reporter.warn(&format!("{}: {warning}", self.file.display()));
+            Vec::new()
+        });
+        if objects.is_empty() {
+            return (read, None, objects);
+        }
+        let meshes: Vec<&Mesh> = objects.iter().map(|(_, read)| &*read.mesh).collect();
+        let hit = mesh::struck(&meshes, self.pattern.impact);
+        let (name, struck) = objects.remove(hit);
+        (struck, Some(name), objects)
     }
 
     /// Whether level and pattern have their defaults.
@@ -283,6 +314,10 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
             let message = "--overlays is for meshes; leave it out, or give a mesh in place of the scene";
             return Err(CliError::Input(message.into()));
         }
+        if args.objects.is_some() {
+            let message = "--objects is for meshes; a scene's bodies have `objects`";
+            return Err(CliError::Input(message.into()));
+        }
         return scene_pieces::run(args, &reporter);
     }
     if let Some(option) = args.scene.given() {
@@ -303,7 +338,8 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
             "--format {format}: what the method {method} makes has no voxels; leave {format} out, or take the method octree"
         )));
     }
-    let object = measured.object(&reporter)?;
+    let (read, name, beside) = args.struck(measured.mesh(&reporter)?, &reporter);
+    let object = voxelise(&read, level, &reporter)?;
     let export = args.export();
     let mut how = args.pattern.fracture(level, seeds);
     if format_of(&args.file) == Some(mesh::Format::Vox) && !args.pattern.names_interior() {
@@ -328,6 +364,9 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     let compute = args.compute.open(&reporter)?;
     let mut pieces = object.break_by(&Engine::from(compute.clone()), plan, &reporter)?;
     pieces.seeds_from(args.pattern.seeds_from().map(PathBuf::as_path));
+    if let Some(name) = &name {
+        pieces.stand_beside(name, &beside);
+    }
     crate::memory::give_back();
     let mut report = pieces.write(&aside, &export, &reporter).map_err(|error| match error {
         Error::NotOriginal(error) => about(&args.file, format!("--mesh original: {error}")),
@@ -359,6 +398,13 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
         if report.all_checks_hold() { "all hold" } else { "FAILED, see report.json" },
         args.out.display()
     );
+    if let Some(name) = &name {
+        let count = beside.len();
+        line += &format!(
+            "of the file's {} objects {name} was hit; {count} stand whole beside its pieces (--objects together: all are one)\n",
+            count + 1
+        );
+    }
     if report.stayed_whole() {
         line +=
             "the object stayed whole: no crack met it; use more seeds or larger radii, or hit elsewhere\n";

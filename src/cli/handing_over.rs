@@ -54,6 +54,9 @@ pub struct HandoverArgs {
         StrengthMaterial::default().name()
     ))]
     bond_strength: Option<StrengthMaterial>,
+    /// What names of pieces begin with: a letter or an underscore, then letters, digits and underscores [default: piece]
+    #[arg(long, value_name = "NAME", value_parser = parse_prefix)]
+    prefix: Option<String>,
 }
 
 impl HandoverArgs {
@@ -62,6 +65,24 @@ impl HandoverArgs {
         let Self { target, pivot, collision, simplify, all_triangles, .. } = *self;
         let Self { relief_edge, bake, bonds, bond_strength: strength, .. } = *self;
         Handover { target, pivot, collision, simplify, all_triangles, relief_edge, bake, bonds, strength }
+    }
+}
+
+impl HandoverArgs {
+    /// What names of pieces begin with.
+    pub fn prefix(&self) -> Option<String> {
+        self.prefix.clone()
+    }
+}
+
+/// A name that is one in every format, as USD has the strictest rule.
+fn parse_prefix(text: &str) -> Result<String, String> {
+    let is_plain = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let begins = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if is_plain && begins && text.len() <= 64 {
+        Ok(text.to_owned())
+    } else {
+        Err("at most 64 letters, digits and underscores are wanted, and no digit first, as in wall_2".into())
     }
 }
 

@@ -93,5 +93,7 @@ pub fn read_scene(
     let read = reporter
         .stage("read", |_| ReadScene::read(scene, warn))
         .map_err(|(name, error)| about(Path::new(&name), error))?;
+    // A mesh file gets its length before its objects are told apart.
+    let read = if is_scene(file) { read.parted().map_err(|error| about(file, error))? } else { read };
     Ok(ReadScene { file: read_from, ..read })
 }

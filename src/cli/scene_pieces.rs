@@ -98,6 +98,7 @@ pub fn run(args: &FractureArgs, reporter: &Reporter) -> Result<(), CliError> {
         only_selected: false,
         mesh: args.mesh.unwrap_or(MeshKind::Original),
         handover: args.handover.handover(),
+        prefix: args.handover.prefix(),
         ..ExportOrder::default()
     };
     for format in &order.formats {

@@ -20,6 +20,8 @@ pub struct Export {
     pub mesh: Option<MeshKind>,
     /// Axes, units, pivots, collision shapes and bonds for another program.
     pub handover: Handover,
+    /// What names of pieces begin with: a letter or an underscore, then letters, digits and underscores; `None`: `piece`.
+    pub prefix: Option<String>,
 }
 
 impl Export {
@@ -92,16 +94,28 @@ impl Pieces {
         let mut report = self.report(&export.formats, checks);
         let mut pieces = self.assembly.clone();
         pieces.handover = export.handover;
+        pieces.sources.insert(None, self.source());
         if export.needs_meshes() {
             self.give_meshes(&mut pieces, export.mesh, observer)?;
+        }
+        pieces.stand_beside(&self.beside);
+        pieces.set_prefix(export.prefix.as_deref());
+        if export.needs_meshes() {
             let meshes = observer.stage("look meshes over", |p| pieces.prepare(&Watch::whole(p)))?;
             meshes.note().iter().for_each(|note| observer.note(note));
+            report.tell_of_pieces(&pieces, &self.beside);
             report.tell_of_meshes(&pieces, meshes);
+        } else {
+            pieces.find_origins();
+            report.tell_of_pieces(&pieces, &self.beside);
         }
+        // Voxels are those of the object that broke, on its grid.
+        let alone = (!self.beside.is_empty()).then(|| pieces.without_beside());
         let asked = export.formats.iter().filter(|format| **format != Format::Npz);
         for format in std::iter::once(&Format::Npz).chain(asked) {
             let what = if *format == Format::Npz { format.file } else { format.name };
-            let written = |p: &Progress| export::write(&pieces, *format, aside.path(), &Watch::whole(p));
+            let pieces = alone.as_ref().filter(|_| !format.has_meshes()).unwrap_or(&pieces);
+            let written = |p: &Progress| export::write(pieces, *format, aside.path(), &Watch::whole(p));
             let notes = observer.stage(&format!("write {what}"), written).map_err(|e| aside.moved(e))?;
             notes.iter().for_each(|note| observer.note(&aside.moved_note(note)));
         }

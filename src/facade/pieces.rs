@@ -12,13 +12,14 @@ use crate::{
     compute::RanOn,
     export::{
         Assembly, Bond, BrokenObject, ExportError, ExportPiece, Format, FractureReport, InputReport,
-        MeshKind, Meshes, ParameterReport, Watch,
+        MeshKind, Meshes, ParameterReport, Source, Watch,
         checks::{self, Check},
         meshes::original::NotOriginal,
         touching::{SurfacePoints, pieces_beyond, sample_surface},
     },
     fracture::generations::Plan,
     geometry::Aabb,
+    import::{ReadMesh, display_name},
     provenance,
     shape::{Octree, PieceMesh, Shape},
     voxelize::Progress,
@@ -43,6 +44,8 @@ pub struct Pieces {
     plan: Plan,
     broken: BrokenObject,
     ran_on: RanOn,
+    name: String,
+    pub(super) beside: Vec<Source>,
     pub(super) assembly: Assembly,
     with_meshes: OnceLock<Assembly>,
     beyond: OnceLock<Vec<Vec<i32>>>,
@@ -52,7 +55,24 @@ impl Pieces {
     pub(crate) fn new(object: Object, plan: Plan, broken: BrokenObject, ran_on: RanOn) -> Self {
         let assembly = Assembly::of_break(&broken);
         let (with_meshes, beyond) = (OnceLock::new(), OnceLock::new());
-        Self { object, plan, broken, ran_on, assembly, with_meshes, beyond }
+        let (name, beside) = (display_name(&object.file), Vec::new());
+        Self { object, plan, broken, ran_on, name, beside, assembly, with_meshes, beyond }
+    }
+
+    /// Has the object called `name`, and others of its file written whole beside its pieces: their names and meshes.
+    pub fn stand_beside(&mut self, name: &str, others: &[(String, ReadMesh)]) {
+        name.clone_into(&mut self.name);
+        let source = |(name, read): &(String, ReadMesh)| Source {
+            name: name.clone(),
+            mesh: Arc::clone(&read.mesh),
+            scale: 1.0,
+        };
+        self.beside = others.iter().map(source).collect();
+    }
+
+    /// The object that broke, by its name and mesh.
+    pub(super) fn source(&self) -> Source {
+        Source { name: self.name.clone(), mesh: Arc::clone(&self.object.mesh), scale: 1.0 }
     }
 
     /// How many pieces there are.

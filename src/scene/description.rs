@@ -10,7 +10,7 @@ use glam::{DQuat, DVec3};
 use crate::{
     bodies::{Adaptive, ContactsId, ResponseId, Walls},
     fracture::FractureParams,
-    mesh::Up,
+    mesh::{Objects, Up},
     render::{Camera, Lens, Lighting},
 };
 
@@ -294,11 +294,14 @@ impl Default for Scene {
 }
 
 impl Scene {
-    /// One mesh file standing on the floor.
+    /// One mesh file standing on the floor; objects of it that do not touch become bodies of their own.
     #[must_use]
     pub fn of_mesh(file: &str, level: u32) -> Self {
         let name = super::display_name(file);
-        Self { name, bodies: vec![SceneBody::standing(file, level)], ..Self::default() }
+        // A built-in shape is one object.
+        let objects = if file.starts_with("builtin:") { Objects::Together } else { Objects::Touching };
+        let body = SceneBody { objects, ..SceneBody::standing(file, level) };
+        Self { name, bodies: vec![body], ..Self::default() }
     }
 
     /// The scene as TOML, with mesh paths unchanged; empty if TOML cannot represent it.
@@ -353,6 +356,12 @@ pub struct SceneBody {
     /// Which axis of the file points up.
     #[serde(skip_serializing_if = "Up::is_y")]
     pub up: Up,
+    /// Which parts of the file are one object. Where they are several, the body becomes one body for each.
+    #[serde(skip_serializing_if = "Objects::are_together")]
+    pub objects: Objects,
+    /// The object of the file that the body is, from 0; absent: the file's only one, or all of them as bodies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object: Option<u32>,
     /// Leaf level of the octree, 1..=12; 11 and 12 on the processor's cores alone.
     pub level: u32,
     /// Octree level at which it collides; absent: one below `level`.
@@ -402,6 +411,8 @@ impl Default for SceneBody {
             fallback: None,
             missing: None,
             up: Up::Y,
+            objects: Objects::Together,
+            object: None,
             level: 7,
             physics_level: None,
             size: None,

@@ -1,21 +1,22 @@
 //! Imports the meshes of a scene on a worker thread, with progress and cancelling.
 //!
 //! In: the bodies of a scene, and their meshes that were read before. Out: one [`Imported`] per body. A file is read
-//! once, and voxelised once for each level and orientation.
+//! once, and voxelised once for each level and orientation. A body of a file with several objects becomes several bodies
+//! before.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{Arc, mpsc},
 };
 
-use super::{Scene, SceneBody, SceneFile};
+use super::{Scene, SceneBody, SceneFile, parting::part};
 use crate::{
     import::{ImportError, Imported, ReadMesh, display_name, read, read_while},
     mesh::Up,
     voxelize::Progress,
 };
 
-/// Meshes already read, by their file name in the scene.
+/// Meshes already read: whole files by their name in the scene, single objects of files by [`SceneBody::mesh_key`].
 pub type ReadMeshes = BTreeMap<String, ReadMesh>;
 
 /// A scene with those of its meshes that were already read.
@@ -50,6 +51,15 @@ impl ReadScene {
         }
         Ok(Self { scene, meshes, file: None })
     }
+
+    /// The same with a body for each object of a file whose objects are apart.
+    ///
+    /// # Errors
+    /// [`ImportError`].
+    pub fn parted(mut self) -> Result<Self, ImportError> {
+        part(&mut self.scene, &mut self.meshes, &Progress::default())?;
+        Ok(self)
+    }
 }
 
 /// A running import.
@@ -58,7 +68,7 @@ pub struct ImportJob {
     pub label: String,
     /// Progress and cancellation.
     pub progress: Progress,
-    receiver: mpsc::Receiver<Result<Vec<Imported>, ImportError>>,
+    receiver: mpsc::Receiver<Result<(Scene, Vec<Imported>), ImportError>>,
 }
 
 impl ImportJob {
@@ -66,23 +76,39 @@ impl ImportJob {
     /// again.
     #[must_use]
     pub fn start(bodies: &[SceneBody], meshes: ReadMeshes, known: Known) -> Self {
+        Self::of_scene(Scene { bodies: bodies.to_vec(), ..Scene::default() }, meshes, known)
+    }
+
+    /// Starts importing the files of a scene. Its bodies become several where objects of a file are apart.
+    #[must_use]
+    pub fn of_scene(mut scene: Scene, mut meshes: ReadMeshes, known: Known) -> Self {
         let (sender, receiver) = mpsc::channel();
         let progress = Progress::default();
-        let label = match bodies {
+        let objects: Vec<&SceneBody> = scene.objects().collect();
+        let label = match &objects[..] {
             [one] => format!("Importing {}", display_name(&one.file)),
             many => format!("Importing {} objects", many.len()),
         };
-        let wanted: Vec<Wanted> = bodies.iter().map(wanted).collect();
         let shared = progress.clone();
         std::thread::spawn(move || {
+            let parted = part(&mut scene, &mut meshes, &shared);
+            let imported = parted.and_then(|()| {
+                let bodies: Vec<&SceneBody> = scene.objects().collect();
+                import_all(&bodies, (meshes, known), &shared)
+            });
             // The channel is closed only when the window has closed or opened something else.
-            let _ = sender.send(import_all(&wanted, (meshes, known), &shared));
+            let _ = sender.send(imported.map(|imported| (scene, imported)));
         });
         Self { label, progress, receiver }
     }
 
-    /// Returns the result once.
+    /// Returns the imports of the bodies once.
     pub fn poll(&self) -> Option<Result<Vec<Imported>, ImportError>> {
+        Some(self.poll_scene()?.map(|(_, imported)| imported))
+    }
+
+    /// Returns the scene and the imports of [`Scene::objects`] once.
+    pub fn poll_scene(&self) -> Option<Result<(Scene, Vec<Imported>), ImportError>> {
         match self.receiver.try_recv() {
             Ok(result) => Some(result),
             Err(mpsc::TryRecvError::Empty) => None,
@@ -91,7 +117,7 @@ impl ImportJob {
     }
 }
 
-/// File, up axis and leaf level: what an import depends on.
+/// File and object, up axis and leaf level: what an import depends on.
 type Wanted = (String, Up, u32);
 
 /// What was imported before.
@@ -99,27 +125,36 @@ pub(super) type Known = Arc<Vec<(Wanted, Imported)>>;
 
 /// What a body needs imported.
 pub(super) fn wanted(body: &SceneBody) -> Wanted {
-    (body.file.clone(), body.up, body.level)
+    (body.mesh_key(), body.up, body.level)
 }
 
 fn import_all(
-    wanted: &[Wanted],
+    bodies: &[&SceneBody],
     (mut meshes, before): (ReadMeshes, Known),
     progress: &Progress,
 ) -> Result<Vec<Imported>, ImportError> {
+    let wanted: Vec<Wanted> = bodies.iter().map(|body| wanted(body)).collect();
     let mut done: Vec<Imported> = Vec::with_capacity(wanted.len());
-    for (i, (file, up, level)) in wanted.iter().enumerate() {
+    for (i, (key, up, level)) in wanted.iter().enumerate() {
         let earlier = wanted[..i].iter().position(|earlier| earlier == &wanted[i]);
         let known = before.iter().find(|(known, _)| known == &wanted[i]).map(|(_, one)| one);
         let known = known.or(earlier.map(|earlier| &done[earlier]));
-        let imported = match (known, meshes.get(file)) {
+        let imported = match (known, meshes.get(key)) {
             (Some(known), _) => known.clone(),
             (None, Some(mesh)) => mesh.stood_up(*up).voxelise(*level, progress)?,
             (None, None) => {
-                let mesh = read_while(file, progress)?;
+                let SceneBody { file, objects, object, .. } = bodies[i];
+                let whole = match meshes.get(file) {
+                    Some(whole) => whole.clone(),
+                    None => read_while(file, progress)?,
+                };
                 progress.set(0.05);
+                let own = object.filter(|_| !objects.are_together());
+                let mesh =
+                    own.map_or(Ok(whole.clone()), |number| whole.object(*objects, number, progress))?;
                 let imported = mesh.stood_up(*up).voxelise(*level, progress)?;
-                meshes.insert(file.clone(), mesh);
+                meshes.insert(file.clone(), whole);
+                meshes.insert(key.clone(), mesh);
                 imported
             }
         };
@@ -142,7 +177,7 @@ mod tests {
         let scene = Scene::of_mesh(&file.to_string_lossy(), 4);
         let opened = ReadScene::read(scene.clone(), |_, _| {}).unwrap();
         std::fs::remove_dir_all(folder).unwrap();
-        let wanted: Vec<_> = scene.bodies.iter().map(wanted).collect();
+        let wanted: Vec<&SceneBody> = scene.bodies.iter().collect();
         let all = import_all(&wanted, (opened.meshes, Known::default()), &Progress::default()).unwrap();
         assert_eq!((all.len(), all[0].triangles), (1, 4));
         assert!(import_all(&wanted, Default::default(), &Progress::default()).is_err(), "the file is gone");

@@ -37,6 +37,7 @@ pub mod overlays;
 pub mod parameters;
 pub mod presets;
 mod painted;
+mod parting;
 mod pinned;
 mod placement;
 mod preview;

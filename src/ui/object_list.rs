@@ -135,8 +135,14 @@ fn rows(ui: &mut egui::Ui, sandbox: &Sandbox, out: &mut UiOutput) {
             let at = rect.left_center() + egui::vec2(6.0, 0.0);
             painter.text(at, egui::Align2::LEFT_CENTER, numbered, font.clone(), color);
             let pieces = object.map_or(0, |object| sandbox.bodies_of(object).count());
-            if pieces != 1 && object.is_some() {
-                let text = if pieces == 0 { "not there".to_owned() } else { format!("{pieces} pieces") };
+            // A whole object that is locked says that it does not break.
+            let stays = object.filter(|_| pieces == 1).and_then(|object| why_it_stays(sandbox, object));
+            if (pieces != 1 && object.is_some()) || stays.is_some() {
+                let text = match (stays, pieces) {
+                    (Some(why), _) => why.to_owned(),
+                    (None, 0) => "not there".to_owned(),
+                    (None, _) => format!("{pieces} pieces"),
+                };
                 let at = rect.right_center() - egui::vec2(6.0, 0.0);
                 painter.text(at, egui::Align2::RIGHT_CENTER, text, font, theme::DIM);
             }
@@ -149,6 +155,12 @@ fn rows(ui: &mut egui::Ui, sandbox: &Sandbox, out: &mut UiOutput) {
         }
     });
     ui.spacing_mut().item_spacing.y = 6.0;
+}
+
+/// Why no blow breaks an object that is in one piece, if none does.
+fn why_it_stays(sandbox: &Sandbox, object: usize) -> Option<&'static str> {
+    let own = sandbox.bodies_of(object).next()?;
+    sandbox.bodies().iter().find(|body| body.id == own)?.locked.then_some("locked")
 }
 
 /// The field with the object's name.
@@ -219,8 +231,7 @@ pub(super) fn place(ui: &mut egui::Ui, input: &UiInput<'_>, sandbox: &Sandbox, o
 
 /// A number without the sign of what is rounded to zero.
 fn plain(value: f64, decimals: usize) -> String {
-    let text = format!("{value:.decimals$}");
-    if text.trim_start_matches(['-', '0', '.']).is_empty() { text.replacen('-', "", 1) } else { text }
+    theme::unsigned_zero(format!("{value:.decimals$}"))
 }
 
 /// A row of three numbers.

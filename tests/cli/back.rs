@@ -2,6 +2,8 @@
 
 use std::{fmt::Write as _, path::Path};
 
+use kintsugi::mesh::Objects;
+
 use super::support::{
     program::{folder, run, text},
     results::{checked_report, read_report},
@@ -67,6 +69,136 @@ fn pieces_of_every_format_come_back_closed_and_break_again() {
             assert_eq!(meshes["watertight"], meshes["meshes"], "{file}: {meshes}");
         }
     }
+}
+
+/// Seven pieces are seven objects: each is closed and has the volume and the materials that its entry says, and one of them
+/// breaks again while the others stand beside its pieces.
+#[test]
+fn pieces_that_come_back_apart_are_bodies_of_their_own() {
+    let home = folder("back-apart");
+    let (mesh, out) = (textured_box(&home), home.join("out"));
+    let written = text(&out);
+    let first =
+        ["fracture", &mesh, "--level", "6", "--seeds", "7", "--pattern", "uniform", "--compute", "cpu"];
+    let more = ["--format", "glb,obj", "--prefix", "part", "--out", &written];
+    if run(first.into_iter().chain(more)).is_none() {
+        return;
+    }
+    let report = checked_report(&out);
+    let pieces = report["pieces"].as_array().unwrap();
+    assert!(pieces.len() > 3, "{}", pieces.len());
+    for (number, file) in ["pieces.glb", "pieces.obj"].into_iter().enumerate() {
+        let from = text(&out.join(file));
+        let (read, progress) = (kintsugi::import::read(&from).unwrap(), Default::default());
+        assert!(read.objects(Objects::Touching, &progress).unwrap().is_empty(), "{file}: pieces touch");
+        let objects = read.objects(Objects::Apart, &progress).unwrap();
+        assert_eq!(objects.len(), pieces.len(), "{file}");
+        for ((name, object), piece) in objects.iter().zip(pieces) {
+            assert_eq!(name, piece["name"].as_str().unwrap(), "{file}");
+            assert!(name.starts_with("part_0"), "{name}");
+            let (_, health) = kintsugi::mesh::check(&object.mesh);
+            let (found, wanted) = (health.volume, piece["mesh"]["volume"].as_f64().unwrap());
+            assert!(health.closed && (found / wanted - 1.0).abs() < 1e-4, "{file} {name}: {found} {wanted}");
+            let used = |k: u32| object.mesh.triangle_material.contains(&k);
+            let named = (0..).zip(&object.mesh.materials).filter(|(k, _)| used(*k));
+            let named: Vec<&str> = named.map(|(_, material)| material.name.as_str()).collect();
+            assert_eq!(
+                piece["materials"] == serde_json::json!(["Skin"]),
+                named.contains(&"Skin"),
+                "{named:?}"
+            );
+        }
+        let again = home.join(format!("again-{number}"));
+        let to = text(&again);
+        let words = ["fracture", &from, "--objects", "apart", "--level", "5", "--seeds", "5"];
+        let more = ["--compute", "cpu", "--format", "glb,usda,obj", "--out", &to];
+        run(words.into_iter().chain(more));
+        let report = checked_report(&again);
+        let (objects, all) = (report["objects"].as_array().unwrap(), report["pieces"].as_array().unwrap());
+        assert_eq!(objects.len(), pieces.len(), "{file}");
+        let own = objects[0]["pieces"].as_u64().unwrap() as usize;
+        assert!(objects[0]["struck"] == true && own > 1 && all.len() == own + objects.len() - 1, "{file}");
+        let volume: f64 = all.iter().map(|piece| piece["mesh"]["volume"].as_f64().unwrap()).sum();
+        assert!((volume - 1.0).abs() < 1e-3, "{file}: {volume}");
+        assert!(all[..own].iter().all(|piece| piece["object"] == objects[0]["name"]), "{file}");
+        for (piece, object) in all[own..].iter().zip(&objects[1..]) {
+            assert_eq!((&piece["object"], &piece["name"]), (&object["name"], &object["name"]), "{file}");
+        }
+        // Files have the same names and origins.
+        let nodes = glb_nodes(&again.join("pieces.glb"));
+        let usd = std::fs::read_to_string(again.join("pieces.usda")).unwrap();
+        let obj = std::fs::read_to_string(again.join("pieces.obj")).unwrap();
+        for (piece, node) in all.iter().zip(&nodes) {
+            let [name, object] = ["name", "object"].map(|field| piece[field].as_str().unwrap());
+            assert_eq!(
+                (&node["name"], &node["extras"]["object"]),
+                (&piece["name"], &piece["object"]),
+                "{file}"
+            );
+            assert_eq!(node["extras"]["materials"], piece["materials"], "{file} {name}");
+            assert!(obj.contains(&format!("\no {name}\ng {object}\n")), "{file} {name}");
+            let prim = usd.split(&format!("def Xform \"{name}\" (")).nth(1).unwrap();
+            assert!(
+                prim.split(')').next().unwrap().contains(&format!("string object = \"{object}\"")),
+                "{name}"
+            );
+        }
+    }
+}
+
+/// The nodes of a GLB.
+fn glb_nodes(file: &Path) -> Vec<serde_json::Value> {
+    let bytes = std::fs::read(file).unwrap();
+    let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    let root: serde_json::Value = serde_json::from_slice(&bytes[20..20 + length]).unwrap();
+    root["nodes"].as_array().unwrap().clone()
+}
+
+/// A table that the blow does not hit stays whole beside the pieces of the vase above it; together they are one object.
+#[test]
+fn the_blow_breaks_the_object_that_it_hits() {
+    let home = folder("back-struck");
+    let mut obj = String::new();
+    for (k, (name, low, size)) in
+        [("Table", [0.0; 3], [4.0, 1.0, 2.0]), ("Vase", [1.0, 1.5, 0.5], [1.0; 3])].into_iter().enumerate()
+    {
+        writeln!(obj, "o {name}").unwrap();
+        for i in 0..8 {
+            let at = |axis: usize| low[axis] + if i >> axis & 1 == 1 { size[axis] } else { 0.0 };
+            writeln!(obj, "v {} {} {}", at(0), at(1), at(2)).unwrap();
+        }
+        for face in [[1, 3, 4, 2], [5, 6, 8, 7], [1, 2, 6, 5], [3, 7, 8, 4], [1, 5, 7, 3], [2, 4, 8, 6]] {
+            let [a, b, c, d] = face.map(|i: usize| i + 8 * k);
+            writeln!(obj, "f {a} {b} {c} {d}").unwrap();
+        }
+    }
+    let file = home.join("set.obj");
+    std::fs::write(&file, obj).unwrap();
+    let broken = |name: &str, more: &[&str]| {
+        let out = home.join(name);
+        let options = ["--level", "5", "--seeds", "6", "--compute", "cpu", "--format", "glb"];
+        let place = ["fracture".to_owned(), text(&file), "--out".to_owned(), text(&out)];
+        run(place.into_iter().chain(options.iter().chain(more).map(|word| (*word).to_owned())))
+            .map(|_| checked_report(&out))
+    };
+    let Some(report) = broken("vase", &["--impact", "1.5,2.4,0.9"]) else { return };
+    let names = |report: &serde_json::Value| -> Vec<String> {
+        let objects = report["objects"].as_array().unwrap();
+        objects.iter().map(|object| object["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&report), ["Vase", "Table"]);
+    let all = report["pieces"].as_array().unwrap();
+    let (table, vase) = all.split_last().unwrap();
+    assert!(table["name"] == "Table" && (table["volume"].as_f64().unwrap() - 8.0).abs() < 1e-9, "{table}");
+    assert!(vase.iter().all(|piece| piece["object"] == "Vase") && vase.len() > 1);
+    let volume: f64 = vase.iter().map(|piece| piece["mesh"]["volume"].as_f64().unwrap()).sum();
+    assert!((volume - 1.0).abs() < 1e-4, "{volume}");
+    assert_eq!(names(&broken("table", &["--impact", "0,0.5,1"]).unwrap()), ["Table", "Vase"]);
+    let one = broken("one", &["--objects", "together"]).unwrap();
+    assert!(one["objects"].is_null());
+    let of: std::collections::BTreeSet<&str> =
+        one["pieces"].as_array().unwrap().iter().map(|piece| piece["object"].as_str().unwrap()).collect();
+    assert_eq!(of.into_iter().collect::<Vec<_>>(), ["Table", "Vase"]);
 }
 
 /// A box without its bottom, and one in whose seams corners are a millionth apart, keep triangles and texture.

@@ -6,6 +6,7 @@
 //! functions.
 
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
@@ -16,7 +17,7 @@ use glam::DVec3;
 
 use crate::{
     fracture::interior::surface_color,
-    mesh::{self, HealthReport, Mesh, MeshError, Units, Up},
+    mesh::{self, HealthReport, Mesh, MeshError, Objects, Units, Up},
     shape::{GridMass, Look, Octree, Original, Shape, grid_mass},
     svo::{Forest, Grid, MAX_LEVEL},
     voxelize::{Prepared, Progress, VoxelizeError, Voxelized},
@@ -84,6 +85,9 @@ const LEAST_TIMES: f64 = 0.995;
 /// And a closed mesh with less volume than this, as a share of its area to the power of one and a half (of a ball: 0.094).
 const LEAST_VOLUME: f64 = 1e-9;
 
+/// Most objects of a file that are kept apart.
+const MOST_OBJECTS: usize = 1000;
+
 /// Why an import failed: one line.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
@@ -103,6 +107,18 @@ pub enum ImportError {
         file: String,
         /// The reason.
         cause: VoxelizeError,
+    },
+    /// The file has no object of this number.
+    #[error(
+        "{file}: it has {count} objects, and none of number {number}, counted from 0; open the file again"
+    )]
+    NoObject {
+        /// The file.
+        file: String,
+        /// The wanted object.
+        number: u32,
+        /// The objects that there are.
+        count: usize,
     },
     /// The worker ended without a result.
     #[error("the import stopped unexpectedly; try a lower level or another file")]
@@ -184,6 +200,51 @@ impl ReadMesh {
         }
         let mesh = Arc::new(Mesh::clone(&self.mesh).turned(self.up.back()).turned(up));
         Self { mesh, up, prepared: Arc::default(), ..self.clone() }
+    }
+
+    /// The objects of the file with their names, which differ; empty where the file is one object, and as soon as `progress`
+    /// is cancelled.
+    ///
+    /// # Errors
+    /// A warning where they are too many to be kept apart.
+    pub fn objects(&self, how: Objects, progress: &Progress) -> Result<Vec<(String, Self)>, String> {
+        let groups = self.mesh.objects(how, progress);
+        if groups.len() < 2 || progress.is_cancelled() {
+            return Ok(Vec::new());
+        }
+        if groups.len() > MOST_OBJECTS {
+            return Err(format!(
+                "its {} objects are taken as one: at most {MOST_OBJECTS} are kept apart; join some, or choose together",
+                groups.len()
+            ));
+        }
+        let mut taken = BTreeSet::new();
+        let mut objects = Vec::with_capacity(groups.len());
+        for parts in groups {
+            let name = self.mesh.object_name(&parts);
+            let name = if name.is_empty() { display_name(&self.file) } else { name };
+            let name = mesh::unlike(&name, |name| taken.contains(name));
+            taken.insert(name.clone());
+            let (mesh, took) = (Arc::new(self.mesh.of_parts(&parts)), Duration::ZERO);
+            objects.push((name, Self { mesh, took, prepared: Arc::default(), ..self.clone() }));
+        }
+        Ok(objects)
+    }
+
+    /// One of [`ReadMesh::objects`], by its number.
+    ///
+    /// # Errors
+    /// [`ImportError::NoObject`], [`ImportError::Mesh`] if `progress` is cancelled.
+    pub fn object(&self, how: Objects, number: u32, progress: &Progress) -> Result<Self, ImportError> {
+        let groups = self.mesh.objects(how, progress);
+        if progress.is_cancelled() {
+            return Err(MeshError::cancelled(&self.file).into());
+        }
+        let missing = || ImportError::NoObject { file: self.file.clone(), number, count: groups.len() };
+        let parts = groups.get(number as usize).ok_or_else(missing)?;
+        let mesh =
+            if groups.len() > 1 { Arc::new(self.mesh.of_parts(parts)) } else { Arc::clone(&self.mesh) };
+        Ok(Self { mesh, prepared: Arc::default(), ..self.clone() })
     }
 
     /// The octree of `level` with the mesh's data.

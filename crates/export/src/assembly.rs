@@ -21,7 +21,7 @@ use crate::{
 
 use super::{
     BreakStep, BrokenObject, ExportError, ExportPiece, Handover, MeshCheck, MeshKind, MeshReport, PieceMesh,
-    PieceRef, Placing, Watch,
+    PieceOrigin, PieceRef, Placing, Source, Watch,
     handover::Collision,
     hulls::{self, Hull},
     meshes::{
@@ -86,7 +86,7 @@ pub struct Meshes {
     kind: MeshKind,
     /// Meshes in the order of the pieces; empty if they are made on demand, since they may not fit into memory. `None`
     /// for a piece that contains no part of the original mesh and gets a smooth mesh.
-    made: Vec<Option<Arc<WrittenMesh>>>,
+    pub(crate) made: Vec<Option<Arc<WrittenMesh>>>,
     /// The same before crack faces got their relief; empty if they have none.
     without_relief: Vec<Arc<WrittenMesh>>,
     without_original: usize,
@@ -172,6 +172,14 @@ pub struct Assembly {
     pub relative_masses: bool,
     /// Widest possible layer of dust between neighbouring pieces, m of shape space.
     pub gap: f64,
+    /// The meshes of the objects that the pieces came of, by [`ExportPiece::object`].
+    pub sources: BTreeMap<Option<usize>, Source>,
+    /// What pieces came of, by their ids; those that have a source know it after [`Assembly::prepare`].
+    pub origins: BTreeMap<usize, PieceOrigin>,
+    /// How many of the last pieces are whole objects that stand beside those that broke.
+    pub beside: usize,
+    /// What names of pieces begin with, in place of `piece`.
+    pub prefix: Option<String>,
     /// Properties of the meshes in the order of the pieces; empty before [`Assembly::prepare`].
     pub figures: Vec<MeshFigures>,
     /// Collision shapes of each piece, shape space; empty if none were requested.
@@ -371,6 +379,7 @@ impl Assembly {
             self.meshes.made = made;
         }
         report.triangles_before = is_simpler.then_some(before);
+        self.find_origins();
         Ok(report)
     }
 

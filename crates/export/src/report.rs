@@ -5,7 +5,6 @@ use std::{
     path::Path,
 };
 
-use crate::geometry::Aabb;
 use glam::DVec3;
 use serde::Serialize;
 
@@ -24,10 +23,11 @@ use crate::{
 };
 
 use super::{
-    Assembly, BrokenObject, Cells, ExportError, ExportPiece, Figures, MeshFigures, MeshReport,
+    Assembly, BrokenObject, Cells, ExportError, ExportPiece, MeshReport, PieceReport, Source,
     checks::Check,
     disk::{put_file, put_listed},
     numbers::PlainJson,
+    piece_report::PieceMeshReport,
     pieces::surface_of,
 };
 
@@ -215,71 +215,13 @@ impl ParameterReport {
     }
 }
 
-/// A piece in reports; lengths in units of the files beside it.
+/// One of several objects of a mesh file.
 #[derive(Clone, Debug, Serialize)]
-pub struct PieceReport {
-    id: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    object: Option<usize>,
-    cell: Option<u32>,
-    parent: Option<usize>,
-    generation: u32,
-    voxels: u64,
-    volume: f64,
-    mass: f64,
-    centre: Option<DVec3>,
-    bounds: Option<[DVec3; 2]>,
-    /// Properties of its mesh, if one was written.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mesh: Option<PieceMeshReport>,
-}
-
-/// Mass properties of the solid enclosed by a piece's mesh; units as for the piece.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct PieceMeshReport {
-    triangles: u64,
-    volume: f64,
-    mass: f64,
-    centre: DVec3,
-}
-
-impl PieceMeshReport {
-    /// Reports of all meshes, if they were checked.
-    pub fn of_all(what: &Assembly) -> impl Iterator<Item = Self> + '_ {
-        let of = |(piece, figures): (&ExportPiece, &MeshFigures)| Self {
-            triangles: figures.triangles,
-            volume: figures.mass.volume_m3 * piece.placing.scale.powi(3),
-            mass: figures.mass.kg,
-            centre: piece.placing.point(figures.mass.centre),
-        };
-        what.pieces.iter().zip(&what.figures).map(of)
-    }
-}
-
-impl PieceReport {
-    /// Report of a piece.
-    #[must_use]
-    pub fn of(piece: &ExportPiece) -> Self {
-        let numbers = (piece.id, piece.object, piece.cell, piece.parent, piece.generation);
-        Self::new(numbers, &piece.figures())
-    }
-
-    /// Report of a piece with its id, object, cell, parent and generation.
-    #[must_use]
-    pub fn new(
-        (id, object, cell, parent, generation): (usize, Option<usize>, Option<u32>, Option<usize>, u32),
-        figures: &Figures,
-    ) -> Self {
-        let Figures { voxels, volume, mass, centre, bounds: Aabb { low, high } } = *figures;
-        let (centre, bounds) = (Some(centre), Some([low, high]));
-        Self { id, object, cell, parent, generation, voxels, volume, mass, centre, bounds, mesh: None }
-    }
-
-    /// The same for a piece that no longer exists in the world.
-    #[must_use]
-    pub fn without_place(self) -> Self {
-        Self { centre: None, bounds: None, ..self }
-    }
+struct FileObject {
+    name: String,
+    triangles: usize,
+    struck: bool,
+    pieces: usize,
 }
 
 /// The report of one `fracture` command.
@@ -288,6 +230,9 @@ pub struct FractureReport {
     version: &'static str,
     provenance: Provenance,
     input: InputReport,
+    /// The objects of the file, if there are several: the one that broke first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    objects: Vec<FileObject>,
     health: HealthReport,
     #[serde(flatten)]
     ran_on: RanOn,
@@ -312,6 +257,27 @@ pub struct FractureReport {
 }
 
 impl FractureReport {
+    /// Adds the names and origins of the pieces of `what`, and the whole objects beside them, with the file's objects
+    /// named. To be called before statistics of meshes are added.
+    pub fn tell_of_pieces(&mut self, what: &Assembly, beside: &[Source]) {
+        let (count, more) = (self.pieces.len(), what.beside);
+        let moved = |id: usize| if id >= count { id + more } else { id };
+        for piece in self.pieces.iter_mut().chain(&mut self.broken_again) {
+            (piece.id, piece.parent) = (moved(piece.id), piece.parent.map(moved));
+        }
+        self.pieces.extend(what.pieces[count..].iter().map(PieceReport::of));
+        PieceReport::tell_origins(&mut self.pieces, what);
+        let of = |source: &Source, struck: bool, pieces: usize| FileObject {
+            name: source.name.clone(),
+            triangles: source.mesh.triangles.len(),
+            struck,
+            pieces,
+        };
+        let broken = what.sources.get(&None).filter(|_| !beside.is_empty());
+        self.objects.extend(broken.map(|source| of(source, true, count)));
+        self.objects.extend(beside.iter().map(|source| of(source, false, 1)));
+    }
+
     /// Adds statistics of the meshes of `what`.
     pub fn tell_of_meshes(&mut self, what: &Assembly, meshes: MeshReport) {
         self.meshes = Some(meshes);
@@ -336,6 +302,7 @@ impl FractureReport {
             version: VERSION,
             provenance: Provenance::default(),
             input,
+            objects: Vec::new(),
             health,
             ran_on,
             parameters,

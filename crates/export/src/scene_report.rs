@@ -12,7 +12,7 @@ use crate::{
 
 use super::{
     Assembly, InputReport, Lying, MeshReport, ParameterReport, PieceReport, checks::Check,
-    report::PieceMeshReport,
+    piece_report::PieceMeshReport,
 };
 
 /// An object with exported pieces. Lengths in units of the files beside it.
@@ -100,6 +100,7 @@ impl SceneReport {
     /// Adds statistics of the meshes of `what`.
     pub fn tell_of_meshes(&mut self, what: &Assembly, meshes: MeshReport) {
         self.meshes = Some(meshes);
+        PieceReport::tell_origins(&mut self.pieces, what);
         for (piece, mesh) in self.pieces.iter_mut().zip(PieceMeshReport::of_all(what)) {
             piece.mesh = Some(mesh);
         }

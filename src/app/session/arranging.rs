@@ -118,7 +118,9 @@ impl Session {
             Command::SetLevel(level) => sandbox.set_level(*level, camera),
             Command::SetImport { object, up, size } => {
                 sandbox.set_import(*object, *up, *size, camera);
-                let file = sandbox.objects().get(*object).map(|object| object.scene.file.clone());
+                // One of several objects of a file does not say how large the file is.
+                let whole = sandbox.objects().get(*object).filter(|object| object.scene.object.is_none());
+                let file = whole.map(|object| object.scene.file.clone());
                 if let Some(Err(error)) = file.map(|file| imports::remember(&file, *up, *size)) {
                     self.say(NoticeKind::Remark, format!("the way up could not be remembered: {error}"));
                 }

@@ -21,7 +21,7 @@ const COMMANDS: [(&str, &str); 6] = [
 ];
 
 /// Options that take numbers or names of the program's own tables, or no value.
-const PLAIN: [&str; 96] = [
+const PLAIN: [&str; 99] = [
     "all-triangles",
     "bake",
     "blow-strength",
@@ -38,6 +38,7 @@ const PLAIN: [&str; 96] = [
     "color-range",
     "compute",
     "contact-log",
+    "contact-substeps",
     "contacts",
     "count-contacts",
     "counts",
@@ -73,6 +74,7 @@ const PLAIN: [&str; 96] = [
     "methods",
     "noise",
     "object",
+    "objects",
     "offset",
     "only",
     "option",
@@ -82,6 +84,7 @@ const PLAIN: [&str; 96] = [
     "pieces",
     "pivot",
     "placed",
+    "prefix",
     "radii",
     "radius",
     "relief-edge",

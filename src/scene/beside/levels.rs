@@ -89,7 +89,7 @@ impl Levels {
         }
         let read = object.read_mesh();
         let body = SceneBody { level: self.level, ..object.scene.clone() };
-        let meshes = [(read.file.clone(), read)].into_iter().collect();
+        let meshes = [(body.mesh_key(), read)].into_iter().collect();
         let job = ImportJob::start(std::slice::from_ref(&body), meshes, Arc::default());
         self.job = Some((at, mesh, job));
         has_changed

@@ -9,7 +9,7 @@ mod motion;
 mod reports;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::{Arc, mpsc},
 };
@@ -31,7 +31,7 @@ use crate::{
     compute::RanOn,
     export::{
         self, Aside, Assembly, BreakArrays, BreakKind, ExportError, ExportPiece, Format, Handover, Lying,
-        MeshKind, Meshes, Needs, PieceReport, Placing, SMALLEST_MESH, Watch, checks, made_of_voxels,
+        MeshKind, Meshes, Needs, PieceReport, Placing, SMALLEST_MESH, Source, Watch, checks, made_of_voxels,
         report::write_json, scene_report::SceneReport, to_nanoseconds,
     },
     provenance::quoted,
@@ -103,6 +103,8 @@ pub struct ExportOrder {
     pub mesh: MeshKind,
     /// Adaptation to other programs.
     pub handover: Handover,
+    /// What names of pieces begin with; `None`: `piece`.
+    pub prefix: Option<String>,
 }
 
 impl Default for ExportOrder {
@@ -112,8 +114,8 @@ impl Default for ExportOrder {
         let (lying, mesh) = (Lying::default(), MeshKind::Original);
         let handover = Handover::default();
         let (kind, span, fps, film) = (ExportKind::default(), None, 30.0, FilmOrder::default());
-        let (folder, object, only_selected) = (String::new(), None, false);
-        Self { kind, span, fps, film, folder, formats, lying, object, only_selected, mesh, handover }
+        let (folder, object, only_selected, prefix) = (String::new(), None, false, None);
+        Self { kind, span, fps, film, folder, formats, lying, object, only_selected, mesh, handover, prefix }
     }
 }
 
@@ -172,13 +174,16 @@ impl ExportOrder {
     /// Pieces with the meshes, the material inside and the adaptation that they leave with; `lines` are their breaks.
     fn dressed(&self, sandbox: &Sandbox, lines: &Lines<'_>, pieces: Assembly) -> Assembly {
         let insides = sandbox.insides().into_iter().enumerate();
-        Assembly {
+        let mut what = Assembly {
             meshes: Meshes::asked(self.mesh),
             handover: self.handover,
             gap: lines.widest_gap(),
             insides: insides.map(|(object, inside)| (Some(object), inside)).collect(),
+            sources: sources(sandbox),
             ..pieces
-        }
+        };
+        what.set_prefix(self.prefix.as_deref());
+        what
     }
 
     /// Arrays that need more than the pieces, for an export of a single object.
@@ -214,6 +219,17 @@ impl ExportOrder {
                 .collect(),
         })
     }
+}
+
+/// The meshes of the objects that have bodies, by their numbers.
+fn sources(sandbox: &Sandbox) -> BTreeMap<Option<usize>, Source> {
+    let units = sandbox.bodies().iter().filter_map(|body| {
+        let object = sandbox.info(body.id)?.object;
+        let mesh = Arc::clone(&sandbox.objects().get(object)?.mesh);
+        let name = sandbox.object_name(object).to_owned();
+        Some((Some(object), Source { name, mesh, scale: body.def.meters_per_unit }))
+    });
+    units.collect()
 }
 
 /// The files of all objects, which no result may replace.
@@ -313,7 +329,8 @@ impl ExportPlan {
         let repeated = order.object.filter(|_| !order.only_selected);
         let repeated = repeated.map(|object| sandbox.number_as_it_stands(object));
         let (formats_again, mesh, handover) = (formats.clone(), order.mesh, order.handover);
-        let repeat = Repeat { formats: formats_again, lying: order.lying, object: repeated, mesh, handover };
+        let (lying, prefix) = (order.lying, order.prefix.clone());
+        let repeat = Repeat { formats: formats_again, lying, object: repeated, mesh, handover, prefix };
         let inputs = inputs(sandbox);
         Self { what, report, formats, connected, volumes, scene, repeat, cuts, surfaces, inputs }
     }
@@ -427,6 +444,7 @@ struct Repeat {
     object: Option<usize>,
     mesh: MeshKind,
     handover: Handover,
+    prefix: Option<String>,
 }
 
 impl Repeat {
@@ -449,6 +467,9 @@ impl Repeat {
             command += &format!(" --mesh {}", self.mesh.name());
         }
         command += &self.handover.options();
+        if let Some(prefix) = &self.prefix {
+            command += &format!(" --prefix {prefix}");
+        }
         if let Some(object) = self.object {
             command += &format!(" --object {object}");
         }

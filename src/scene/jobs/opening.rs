@@ -42,10 +42,9 @@ impl Opening {
     pub fn start(&mut self, read: ReadScene, again: Option<Again>) {
         self.cancel();
         let ReadScene { scene, meshes, file } = read;
-        let bodies: Vec<SceneBody> = scene.objects().cloned().collect();
         // Files of another document may have changed since.
         let known = again.as_ref().map(|_| Known::clone(&self.known)).unwrap_or_default();
-        let job = ImportJob::start(&bodies, meshes, known);
+        let job = ImportJob::of_scene(scene.clone(), meshes, known);
         self.coming = Some(Coming { scene, job, file, again, imported: None });
     }
 
@@ -72,10 +71,14 @@ impl Opening {
     /// [`ImportError`]; nothing is on its way then.
     pub fn poll(&mut self) -> Result<(), ImportError> {
         if let Some(coming) = self.coming.as_mut().filter(|coming| coming.imported.is_none())
-            && let Some(result) = coming.job.poll()
+            && let Some(result) = coming.job.poll_scene()
         {
             match result {
-                Ok(imported) => coming.imported = Some(imported),
+                Ok((scene, imported)) => {
+                    // Objects of a file that are apart have become bodies.
+                    coming.scene = scene;
+                    coming.imported = Some(imported);
+                }
                 Err(error) => {
                     self.coming = None;
                     return Err(error);

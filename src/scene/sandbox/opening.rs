@@ -209,8 +209,9 @@ impl Sandbox {
         if !scene.bodies.is_empty() {
             // Cells are carried over by position, not by number, since another level may draw other seeds.
             let carried = self.document.tuning().pin.as_ref().and_then(|pin| Carried::of(pin, &self.stage));
-            let meshes = self.document.objects().iter().map(|object| object.read_mesh());
-            let meshes = meshes.map(|mesh| (mesh.file.clone(), mesh)).collect();
+            let meshes =
+                self.document.objects().iter().map(|object| (object.scene.mesh_key(), object.read_mesh()));
+            let meshes = meshes.collect();
             self.jobs
                 .opening
                 .start(ReadScene { scene, meshes, file: None }, Some(Again(carried, self.document.focus())));

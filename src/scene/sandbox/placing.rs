@@ -262,7 +262,8 @@ impl Sandbox {
         give_values(own, &mut body);
         body.fracture.paint = self.document.paint_on(object);
         let mesh = info.read_mesh();
-        self.jobs.adding.push(body, [(mesh.file.clone(), mesh)].into());
+        let meshes = [(body.mesh_key(), mesh)].into();
+        self.jobs.adding.push(body, meshes);
     }
 
     /// Adds the first object of the user's that is imported.

@@ -5,11 +5,12 @@
 //! Every number in the file is checked against the data that is there before it is used.
 
 use super::{
-    Material, Mesh, Picture, Texture,
+    Material, Mesh, Part, Picture, Texture,
     gltf_json::{
         Accessor, Image, MaterialJson, Node, Primitive, Root, SparseData, is_read, parse, size_of_component,
     },
-    gltf_pose::{composed, instance_count},
+    gltf_meshopt::unpacked,
+    gltf_pose::{composed, instance_count, keeps_volume},
     load::Surroundings,
     unchecked::{CORNER_LIMIT, MISSING, Pace, Problem, TEXTURE_FILE_LIMIT, UncheckedMesh},
 };
@@ -39,6 +40,7 @@ pub(super) fn read(
         buffers.push(match &buffer.uri {
             // Only the first one is the binary chunk; data of others come by an extension.
             None => Cow::Borrowed(if number == 0 { binary } else { &[] }),
+            Some(_) if buffer.is_fallback() => Cow::Borrowed(&[]),
             Some(uri) => match fetch(uri, around, left) {
                 Ok(data) => {
                     left = left.saturating_sub(data.len() as u64);
@@ -60,21 +62,39 @@ pub(super) fn read(
             unchecked.warn(format!("the {what} of the file left out ({count})"));
         }
     }
-    let mut reader = Reader::new(&root, &buffers, around, unchecked);
+    let views = unpacked(&root, &buffers, unchecked)?;
+    let mut reader = Reader::new(&root, (&buffers, &views), around, unchecked);
     let mut places = vec![None; root.nodes.len()];
     each_placed(&root, |number, _, to_scene| {
         places[number] = Some(to_scene);
         Ok(())
     })?;
-    each_placed(&root, |_, node, to_scene| {
+    let parents = parents(&root);
+    each_placed(&root, |number, node, to_scene| {
         let parts = parts_of(&root, node);
         let weights = node.weights.as_deref().or_else(|| Some(&root.meshes.get(node.mesh?)?.weights[..]));
         let weights = weights.unwrap_or_default();
         let pose = reader.pose(node, &places);
-        for to_node in reader.instances(node)? {
-            for part in parts {
-                reader.add(part, to_scene * to_node, weights, pose.as_deref())?;
+        let (copies, mut flat) = (reader.instances(node)?, 0);
+        let is_copied = copies.len() > 1;
+        for (copy, to_node) in copies.into_iter().enumerate() {
+            let to_scene = to_scene * to_node;
+            if pose.is_none() && !keeps_volume(to_scene) {
+                flat += parts.len();
+                continue;
             }
+            let first = reader.unchecked.mesh.triangles.len();
+            for part in parts {
+                reader.add(part, to_scene, weights, pose.as_deref())?;
+            }
+            let instance = is_copied.then_some(copy as u32);
+            reader.unchecked.end_part(first, || named(&root, &parents, number, instance));
+        }
+        if flat > 0 {
+            reader.unchecked.warn(format!(
+                "node {number} left out ({flat} parts): its transform makes them flat or is not finite; \
+                 give it a scale other than 0"
+            ));
         }
         Ok(())
     })?;
@@ -113,6 +133,42 @@ fn count_parts(root: &Root, pace: &mut Pace) -> Result<(), Problem> {
     }
 }
 
+/// Most nodes above a node that its path names.
+const MOST_ABOVE: usize = 16;
+/// Most characters of a name.
+const LONGEST_NAME: usize = 120;
+
+/// The parent of each node.
+fn parents(root: &Root) -> Vec<Option<usize>> {
+    let mut parents = vec![None; root.nodes.len()];
+    for (number, node) in root.nodes.iter().enumerate() {
+        for child in &node.children {
+            if let Some(parent) = parents.get_mut(*child) {
+                *parent = Some(number);
+            }
+        }
+    }
+    parents
+}
+
+/// Where the triangles of a node's mesh come from.
+fn named(root: &Root, parents: &[Option<usize>], number: usize, instance: Option<u32>) -> Part {
+    let shown = |name: &Option<String>| {
+        let plain = |c: char| if c.is_control() || c == '/' { ' ' } else { c };
+        let name: String = name.as_deref()?.trim().chars().take(LONGEST_NAME).map(plain).collect();
+        (!name.is_empty()).then_some(name)
+    };
+    let own = |number: usize| shown(&root.nodes.get(number)?.name);
+    let mesh = || shown(&root.meshes.get(root.nodes.get(number)?.mesh?)?.name);
+    let object = own(number).or_else(mesh).unwrap_or_else(|| format!("node_{number}"));
+    let above = std::iter::successors(parents[number], |node| parents[*node]).take(MOST_ABOVE);
+    let mut path: Vec<String> =
+        above.map(|node| own(node).unwrap_or_else(|| format!("node_{node}"))).collect();
+    path.reverse();
+    path.push(object.clone());
+    Part { object, node: path.join("/"), instance }
+}
+
 /// The primitives of a node's mesh.
 fn parts_of<'a>(root: &'a Root, node: &Node) -> &'a [Primitive] {
     node.mesh.and_then(|mesh| root.meshes.get(mesh)).map_or(&[], |mesh| &mesh.primitives)
@@ -142,6 +198,23 @@ fn each_placed(
     Ok(())
 }
 
+/// The name of a set of texture coordinates.
+fn set_name(set: u32) -> String {
+    format!("TEXCOORD_{set}")
+}
+
+/// The set of texture coordinates that pieces have beside this one.
+pub(super) fn second_set(set: u32) -> u32 {
+    u32::from(set == 0)
+}
+
+impl Root {
+    /// The set of texture coordinates that is the first one of a part's pieces.
+    fn set(&self, part: &Primitive) -> u32 {
+        part.material.and_then(|m| self.materials.get(m)).map_or(0, MaterialJson::set)
+    }
+}
+
 fn placement(node: &Node) -> Mat4 {
     match &node.matrix {
         Some(matrix) => Mat4::from_cols_array(matrix),
@@ -152,6 +225,8 @@ fn placement(node: &Node) -> Mat4 {
 pub(super) struct Reader<'a> {
     pub root: &'a Root,
     buffers: &'a [Cow<'a, [u8]>],
+    /// By buffer view what it has unpacked; `None` for one that is not packed.
+    views: &'a [Option<Vec<u8>>],
     around: &'a Surroundings,
     pub unchecked: &'a mut UncheckedMesh,
     /// Number of each glTF material (None: the default one) among the materials read so far.
@@ -165,22 +240,41 @@ pub(super) struct Reader<'a> {
     /// Whether any primitive has colours, normals, or texture coordinates, in which case all vertices get them.
     colors: bool,
     uvs: bool,
+    uvs2: bool,
     normals: bool,
 }
+
+/// The buffers of a file, and its views that were packed.
+type Packed<'a> = (&'a [Cow<'a, [u8]>], &'a [Option<Vec<u8>>]);
 
 impl<'a> Reader<'a> {
     fn new(
         root: &'a Root,
-        buffers: &'a [Cow<'a, [u8]>],
+        (buffers, views): Packed<'a>,
         around: &'a Surroundings,
         unchecked: &'a mut UncheckedMesh,
     ) -> Self {
         let primitives = || root.meshes.iter().flat_map(|mesh| &mesh.primitives);
         let colors = primitives().any(|p| p.attributes.contains_key("COLOR_0"));
         let uvs = primitives().any(|p| p.attributes.keys().any(|name| name.starts_with("TEXCOORD_")));
+        let uvs2 = primitives().any(|p| p.attributes.contains_key(&set_name(second_set(root.set(p)))));
         let normals = primitives().any(|p| p.attributes.contains_key("NORMAL"));
         let (materials, images, pictures, said) = Default::default();
-        Self { root, buffers, around, unchecked, materials, images, pictures, said, colors, uvs, normals }
+        Self {
+            root,
+            buffers,
+            views,
+            around,
+            unchecked,
+            materials,
+            images,
+            pictures,
+            said,
+            colors,
+            uvs,
+            uvs2,
+            normals,
+        }
     }
 
     fn add(
@@ -243,12 +337,19 @@ impl<'a> Reader<'a> {
         if self.uvs {
             let material = primitive.material.and_then(|m| self.root.materials.get(m));
             let texture = material.and_then(MaterialJson::color_map);
-            let name = format!("TEXCOORD_{}", material.map_or(0, MaterialJson::set));
-            let is_other = |other: &&String| other.starts_with("TEXCOORD_") && **other != name;
+            let set = self.root.set(primitive);
+            let [name, second] = [set, second_set(set)].map(set_name);
+            let is_other =
+                |other: &&String| other.starts_with("TEXCOORD_") && **other != name && **other != second;
             for other in primitive.attributes.keys().filter(is_other) {
                 self.warn_once(format!(
-                    "the texture coordinates {other} left out: pieces have one set of them"
+                    "the texture coordinates {other} left out: pieces have two sets of them"
                 ));
+            }
+            if self.uvs2 {
+                let mut uvs = self.attribute::<2>(primitive, &second, positions.len()).unwrap_or_default();
+                uvs.resize(positions.len(), [0.0, 1.0]);
+                self.unchecked.mesh.uvs2.extend(uvs.iter().map(|uv| [uv[0], 1.0 - uv[1]]));
             }
             let mut uvs = self.attribute::<2>(primitive, &name, positions.len()).unwrap_or_default();
             uvs.resize(positions.len(), [0.0, 1.0]);
@@ -341,6 +442,9 @@ impl<'a> Reader<'a> {
     /// The bytes of a buffer view, and its stride.
     pub fn view(&self, number: usize) -> Option<(&'a [u8], Option<usize>)> {
         let view = self.root.buffer_views.get(number)?;
+        if let Some(Some(unpacked)) = self.views.get(number) {
+            return Some((unpacked.as_slice(), view.byte_stride));
+        }
         let data = self.buffers.get(view.buffer)?;
         Some((data.get(view.byte_offset..view.byte_offset.checked_add(view.byte_length)?)?, view.byte_stride))
     }

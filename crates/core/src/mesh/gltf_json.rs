@@ -71,6 +71,7 @@ pub(super) struct Scene {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Node {
+    pub name: Option<String>,
     pub children: Vec<usize>,
     pub mesh: Option<usize>,
     pub matrix: Option<[f32; 16]>,
@@ -108,6 +109,7 @@ pub(super) struct Skin {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct MeshJson {
+    pub name: Option<String>,
     pub primitives: Vec<Primitive>,
     /// Default weights of morph targets.
     pub weights: Vec<f32>,
@@ -299,12 +301,56 @@ pub(super) struct View {
     pub byte_offset: usize,
     pub byte_length: usize,
     pub byte_stride: Option<usize>,
+    pub extensions: ViewExtensions,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ViewExtensions {
+    #[serde(rename = "EXT_meshopt_compression")]
+    pub packed: Option<Packed>,
+}
+
+/// Where the bytes of a packed view are, and how they are packed.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Packed {
+    pub buffer: usize,
+    pub byte_offset: usize,
+    pub byte_length: usize,
+    /// Size of an unpacked element, bytes.
+    pub byte_stride: usize,
+    pub count: usize,
+    pub mode: String,
+    /// Empty: none.
+    pub filter: String,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Buffer {
     pub uri: Option<String>,
+    pub extensions: BufferExtensions,
+}
+
+impl Buffer {
+    /// Whether it stands for packed data alone, in programs that cannot unpack them.
+    pub fn is_fallback(&self) -> bool {
+        self.extensions.fallback.as_ref().is_some_and(|mark| mark.fallback)
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct BufferExtensions {
+    #[serde(rename = "EXT_meshopt_compression")]
+    pub fallback: Option<Fallback>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Fallback {
+    pub fallback: bool,
 }
 
 impl Accessor {
@@ -340,8 +386,9 @@ impl Accessor {
 }
 
 /// Extensions that change which triangles, coordinates or colours a file has, and that are read.
-const READ: [&str; 5] = [
+const READ: [&str; 6] = [
     "EXT_mesh_gpu_instancing",
+    "EXT_meshopt_compression",
     "EXT_texture_webp",
     "KHR_materials_pbrSpecularGlossiness",
     "KHR_mesh_quantization",
@@ -441,8 +488,14 @@ pub(super) fn parse<'a>(bytes: &'a [u8], pace: &Pace) -> Result<(Root, &'a [u8])
     let unknown: Vec<&str> =
         root.extensions_required.iter().map(String::as_str).filter(|name| !is_read(name)).collect();
     if !unknown.is_empty() {
+        let way = match unknown[..] {
+            ["KHR_draco_mesh_compression"] => {
+                "export it without Draco (in Blender: open it, export it with Compression off)"
+            }
+            _ => "export it without compression and extensions",
+        };
         return Err(Problem::whole(format!(
-            "it can be read only with {}, which Kintsugi does not read; export it without compression and extensions",
+            "it can be read only with {}, which Kintsugi does not read; {way}",
             unknown.join(", ")
         )));
     }

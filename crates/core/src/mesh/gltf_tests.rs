@@ -156,6 +156,20 @@ fn sparse_data_take_the_place_of_what_is_there_and_of_nothing() {
 }
 
 #[test]
+fn every_node_is_a_part_with_its_path() {
+    let mut glb = Glb::of_box();
+    glb.document["scenes"] = json!([{"nodes": [2]}]);
+    let node = |name: &str| json!({"mesh": 0, "name": name});
+    let mut top = node("Table");
+    top["children"] = json!([1, 0]);
+    glb.document["nodes"] = json!([node("Leg/2"), {"mesh": 0}, top]);
+    let mesh = glb.mesh();
+    let parts: Vec<_> = mesh.parts.iter().map(|part| (part.object.as_str(), part.node.as_str())).collect();
+    assert_eq!(parts, [("Table", "Table"), ("node_1", "Table/node_1"), ("Leg 2", "Table/Leg 2")]);
+    assert_eq!(mesh.triangle_part, [vec![0; 12], vec![1; 12], vec![2; 12]].concat());
+}
+
+#[test]
 fn every_instance_is_there() {
     let mut glb = Glb::of_box();
     let places = glb.floats(&[[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [6.0, 0.0, 0.0]], "VEC3");
@@ -167,6 +181,8 @@ fn every_instance_is_there() {
     let mesh = glb.mesh();
     assert_eq!((mesh.triangles.len(), volume(&mesh)), (36, 4.0), "the mirrored one is not inside out");
     assert_eq!(extent(&mesh), [[0.0, 5.0, -1.0], [7.0, 7.0, 1.0]]);
+    let copies: Vec<_> = mesh.parts.iter().map(|part| (part.node.as_str(), part.instance)).collect();
+    assert_eq!(copies, [("node_0", Some(0)), ("node_0", Some(1)), ("node_0", Some(2))]);
     // Sizes that are cut short are not taken for none at all.
     let mut glb = Glb::of_box();
     let places = glb.floats(&[[0.0; 3], [3.0; 3]], "VEC3");
@@ -258,7 +274,7 @@ fn textures_are_where_the_file_moves_them_and_old_materials_have_their_colour() 
 
 #[test]
 fn what_a_file_requires_is_read_or_it_is_refused_by_name() {
-    for name in ["EXT_meshopt_compression", "KHR_draco_mesh_compression", "KHR_texture_basisu", "ACME_holes"]
+    for name in ["KHR_meshopt_compression", "KHR_draco_mesh_compression", "KHR_texture_basisu", "ACME_holes"]
     {
         let mut glb = Glb::of_box();
         glb.document["extensionsRequired"] = json!([name]);
@@ -269,6 +285,9 @@ fn what_a_file_requires_is_read_or_it_is_refused_by_name() {
         let (_, warnings) = glb.load().unwrap();
         assert!(warnings.len() == 1 && warnings[0].0.contains(name), "{warnings:?}");
     }
+    let mut glb = Glb::of_box();
+    glb.document["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]);
+    assert!(glb.load().unwrap_err().message.contains("Blender"), "the way round is said");
     // A buffer that an extension fills has no data of its own: packed bytes are no positions.
     let mut glb = Glb::of_box();
     glb.document["buffers"] = json!([{}, {"byteLength": 96}]);
@@ -308,7 +327,7 @@ fn whatever_is_left_out_is_named() {
     let uvs = glb.floats(&[[0.5f32, 0.25]; 8], "VEC2");
     let colors = glb.floats(&[[0.5f32, 0.5, 0.5, 0.25]; 8], "VEC4");
     let attributes = &mut glb.part()["attributes"];
-    for name in ["TEXCOORD_0", "TEXCOORD_1"] {
+    for name in ["TEXCOORD_0", "TEXCOORD_1", "TEXCOORD_2"] {
         attributes[name] = uvs.into();
     }
     attributes["COLOR_0"] = colors.into();
@@ -323,8 +342,8 @@ fn whatever_is_left_out_is_named() {
     glb.document["materials"] = json!([{
         "name": "Wall",
         "normalTexture": {"index": 0},
-        "occlusionTexture": {"index": 0, "texCoord": 1},
-        "extensions": {"KHR_materials_sheen": {"sheenColorTexture": {"index": 0, "texCoord": 1}, "sheenRoughnessFactor": 0.5},
+        "occlusionTexture": {"index": 0, "texCoord": 2},
+        "extensions": {"KHR_materials_sheen": {"sheenColorTexture": {"index": 0, "texCoord": 2}, "sheenRoughnessFactor": 0.5},
             "KHR_materials_unlit": {}, "ACME_glitter": {}},
     }]);
     glb.document["animations"] = json!([{}, {}]);
@@ -335,7 +354,7 @@ fn whatever_is_left_out_is_named() {
         "the animations of the file left out (2)",
         "the cameras of the file left out (1)",
         "opacity of vertex colours (COLOR_0)",
-        "TEXCOORD_1",
+        "TEXCOORD_2",
         "the occlusion map of material Wall",
         "sheenColorTexture of KHR_materials_sheen of material Wall",
         "ACME_glitter of material Wall",
@@ -353,6 +372,82 @@ fn whatever_is_left_out_is_named() {
     glb.document["extensionsRequired"] = json!(["KHR_materials_of_tomorrow"]);
     let message = glb.load().unwrap_err().message;
     assert!(message.contains("KHR_materials_of_tomorrow"), "{message}");
+}
+
+#[test]
+fn two_sets_of_coordinates_are_read_whichever_the_colour_uses() {
+    for first in [0, 1] {
+        let mut glb = Glb::of_box();
+        let sets = [[0.5f32, 0.25], [0.125, 0.75]].map(|uv| glb.floats(&[uv; 8], "VEC2"));
+        for (number, accessor) in sets.into_iter().enumerate() {
+            glb.part()["attributes"][format!("TEXCOORD_{number}")] = accessor.into();
+        }
+        let mut picture = Vec::new();
+        image::RgbImage::new(2, 2)
+            .write_to(&mut std::io::Cursor::new(&mut picture), image::ImageFormat::Png)
+            .unwrap();
+        let view = glb.view(&picture);
+        glb.document["images"] = json!([{"bufferView": view, "mimeType": "image/png"}]);
+        glb.document["textures"] = json!([{"source": 0}]);
+        glb.part()["material"] = 0.into();
+        glb.document["materials"] = json!([{
+            "pbrMetallicRoughness": {"baseColorTexture": {"index": 0, "texCoord": first}},
+            "occlusionTexture": {"index": 0, "texCoord": 1 - first},
+        }]);
+        let (mesh, warnings) = glb.load().unwrap();
+        assert_eq!(warnings, []);
+        let (of_color, other) =
+            if first == 0 { ([0.5, 0.75], [0.125, 0.25]) } else { ([0.125, 0.25], [0.5, 0.75]) };
+        assert_eq!((mesh.uvs[3], mesh.uvs2[3], mesh.uvs2.len()), (of_color, other, 8));
+        let is_second = |of| mesh.materials[0].maps[&of].is_second;
+        assert!(!is_second(MapUse::Color) && is_second(MapUse::Occlusion));
+    }
+}
+
+#[test]
+fn transforms_without_volume_are_named_and_left_out() {
+    for (transform, parent, is_kept) in [
+        (json!({"mesh": 0, "scale": [1e-20, 1e-20, 1e-20]}), 1.0, true),
+        (json!({"mesh": 0, "scale": [1.0, 0.0, 1.0]}), 1.0, false),
+        (json!({"mesh": 0, "scale": [1e30, 1e30, 1e30]}), 1e30, false),
+        (json!({"mesh": 0, "matrix": [1, 2, 3, 0, 2, 4, 6, 0, 0, 0, 1, 0, 0, 0, 0, 1]}), 1.0, false),
+    ] {
+        let mut glb = Glb::of_box();
+        let parent = json!({"children": [1], "scale": [parent, parent, parent]});
+        glb.document["nodes"] = json!([{"mesh": 0}, transform.clone(), parent]);
+        glb.document["scenes"] = json!([{"nodes": [0, 2]}]);
+        let (mesh, warnings) = glb.load().unwrap();
+        assert_eq!(mesh.triangles.len(), if is_kept { 24 } else { 12 }, "{transform}");
+        let is_named = warnings.iter().any(|warning| warning.0.starts_with("node 1 left out"));
+        assert_eq!(is_named, !is_kept, "{transform} {warnings:?}");
+    }
+}
+
+#[test]
+fn packed_views_are_unpacked_and_damaged_ones_are_named() {
+    let packed_box = |damage: bool| {
+        let mut glb = Glb::of_box();
+        let plain: Vec<u8> = glb.binary[..96].to_vec();
+        let mut stream = super::gltf_meshopt::tests::pack_attributes(&plain, 12, &[0, 1, 2, 3]);
+        if damage {
+            stream.truncate(stream.len() - 1);
+        }
+        let at = glb.binary.len();
+        glb.binary.extend(&stream);
+        glb.document["buffers"] = json!([{}, {"byteLength": 96, "uri": "nowhere.bin",
+            "extensions": {"EXT_meshopt_compression": {"fallback": true}}}]);
+        glb.document["bufferViews"][0] = json!({"buffer": 1, "byteLength": 96, "byteStride": 12,
+            "extensions": {"EXT_meshopt_compression": {"buffer": 0, "byteOffset": at, "byteLength": stream.len(),
+            "byteStride": 12, "count": 8, "mode": "ATTRIBUTES"}}});
+        glb.document["extensionsUsed"] = json!(["EXT_meshopt_compression"]);
+        glb.document["extensionsRequired"] = json!(["EXT_meshopt_compression"]);
+        glb
+    };
+    let (mesh, warnings) = packed_box(false).load().unwrap();
+    assert_eq!(warnings, []);
+    assert_eq!(mesh, Glb::of_box().mesh());
+    let message = packed_box(true).load().unwrap_err().message;
+    assert!(message.contains("buffer view 0 left out (EXT_meshopt_compression)"), "{message}");
 }
 
 #[test]

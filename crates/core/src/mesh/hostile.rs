@@ -2,7 +2,9 @@
 
 use glam::Vec3;
 
-use super::{Mesh, check, gltf, load_bytes, obj, off, ply, stl, vox};
+#[cfg(feature = "fbx")]
+use super::fbx;
+use super::{Mesh, check, gltf, load_bytes, obj, off, ply, stl, usd, vox};
 use crate::injure::{Dice, injure};
 
 fn samples() -> Vec<(&'static str, Vec<u8>)> {
@@ -18,6 +20,9 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
         ("gltf", gltf::tests::embedded()),
         ("glb", gltf::tests::binary()),
         ("vox", vox::tests::scene()),
+        ("usda", usd::tests::SCENE.into()),
+        #[cfg(feature = "fbx")]
+        ("fbx", fbx::tests::SCENE.into()),
     ]
 }
 
@@ -28,7 +33,8 @@ fn keeps_its_promises(mesh: &Mesh) -> bool {
         && !mesh.triangles.is_empty()
         && [0, count].contains(&mesh.colors.len())
         && [0, count].contains(&mesh.uvs.len())
-        && mesh.uvs.iter().flatten().all(|x| x.is_finite())
+        && [0, count].contains(&mesh.uvs2.len())
+        && mesh.uvs.iter().chain(&mesh.uvs2).flatten().all(|x| x.is_finite())
         && [0, count].contains(&mesh.normals.len())
         && mesh.normals.iter().all(|n| *n == [0.0; 3] || (Vec3::from(*n).length() - 1.0).abs() < 1e-5)
         && [0, mesh.triangles.len()].contains(&mesh.smoothing.len())

@@ -6,9 +6,9 @@
 use super::{
     BUILTIN_NAMES, LoadWarning, MaterialMap, Mesh, Sampler, Texture,
     away::FAR,
-    builtin, gltf, obj, off, ply, stl,
+    builtin, fbx, gltf, obj, off, ply, stl,
     unchecked::{Problem, TEXTURE_FILE_LIMIT, UncheckedMesh},
-    vox,
+    usd, vox,
 };
 use crate::{
     files::{self, Unread},
@@ -35,7 +35,7 @@ const MEMORY_OF_TRIANGLES: u64 = 12;
 /// The same for formats that hold pictures and buffers, or voxels that have a limit of their own.
 const MEMORY_OF_PARTS: u64 = 4;
 /// Formats, for messages.
-const FORMATS: &str = "OBJ, PLY, STL, OFF, glTF, GLB and VOX";
+const FORMATS: &str = "OBJ, PLY, STL, OFF, glTF, GLB, FBX, USDA and VOX";
 
 /// Why a file was rejected: what, where, what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -75,6 +75,10 @@ pub enum Format {
     Gltf,
     /// MagicaVoxel: the voxels' faces.
     Vox,
+    /// Autodesk's FBX, binary or text.
+    Fbx,
+    /// `OpenUSD` text; other kinds of USD files are refused.
+    Usd,
 }
 
 impl Format {
@@ -88,6 +92,8 @@ impl Format {
             "off" | "coff" | "noff" => Self::Off,
             "gltf" | "glb" => Self::Gltf,
             "vox" => Self::Vox,
+            "fbx" => Self::Fbx,
+            "usd" | "usda" | "usdc" | "usdz" => Self::Usd,
             _ => return None,
         })
     }
@@ -96,6 +102,12 @@ impl Format {
     fn sniff(bytes: &[u8]) -> Option<Self> {
         if vox::is_start(bytes) {
             return Some(Self::Vox);
+        }
+        if fbx::is_start(bytes) {
+            return Some(Self::Fbx);
+        }
+        if usd::is_start(bytes) {
+            return Some(Self::Usd);
         }
         let text = bytes.trim_ascii_start();
         let first_word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
@@ -117,6 +129,8 @@ impl Format {
             Self::Off => "OFF",
             Self::Gltf => "glTF",
             Self::Vox => "VOX",
+            Self::Fbx => "FBX",
+            Self::Usd => "USD",
         }
     }
 }
@@ -189,19 +203,19 @@ impl Surroundings {
 
     /// The picture in a file, and the file as it came, with a warning where it cannot be had.
     pub fn texture(&self, unchecked: &mut UncheckedMesh, file: &str) -> Option<Shown> {
-        let encoded = match self.read(file, TEXTURE_FILE_LIMIT) {
-            Ok(encoded) => encoded,
-            Err(why) => {
-                unchecked.warn(format!("texture {file}: {why}"));
-                return None;
-            }
-        };
-        let texture = Arc::new(unchecked.decode_texture(file, &encoded)?);
-        let bare = file.rsplit(['/', '\\']).next().unwrap_or_default();
-        let stem = bare.rsplit_once('.').map_or(bare, |(stem, _)| stem);
-        let picture = unchecked.keep_picture(stem, file, Cow::Owned(encoded));
-        let map = |picture| MaterialMap { picture, sampler: Sampler::default(), transform: None };
-        Some((texture, picture.map(map)))
+        let encoded = self.encoded(unchecked, file)?;
+        shown_of(unchecked, file, Cow::Owned(encoded))
+    }
+
+    /// The same of a map that is not looked at: the file as it came.
+    pub fn map(&self, unchecked: &mut UncheckedMesh, file: &str) -> Option<MaterialMap> {
+        let encoded = self.encoded(unchecked, file)?;
+        map_of(unchecked, file, Cow::Owned(encoded))
+    }
+
+    fn encoded(&self, unchecked: &mut UncheckedMesh, file: &str) -> Option<Vec<u8>> {
+        let read = self.read(file, TEXTURE_FILE_LIMIT);
+        read.inspect_err(|why| unchecked.warn(format!("texture {file}: {why}"))).ok()
     }
 
     /// The surroundings of a file that lies at `reference` from here.
@@ -213,6 +227,24 @@ impl Surroundings {
         });
         Self { folder, root: self.root.clone() }
     }
+}
+
+/// The picture in the bytes of an image file, and the file as it came, with a warning where it cannot be had.
+pub(super) fn shown_of(unchecked: &mut UncheckedMesh, file: &str, encoded: Cow<'_, [u8]>) -> Option<Shown> {
+    let texture = Arc::new(unchecked.decode_texture(file, &encoded)?);
+    Some((texture, map_of(unchecked, file, encoded)))
+}
+
+/// An image file as it came, as a map at the mesh's texture coordinates.
+pub(super) fn map_of(
+    unchecked: &mut UncheckedMesh,
+    file: &str,
+    encoded: Cow<'_, [u8]>,
+) -> Option<MaterialMap> {
+    let bare = file.rsplit(['/', '\\']).next().unwrap_or_default();
+    let stem = bare.rsplit_once('.').map_or(bare, |(stem, _)| stem);
+    let picture = unchecked.keep_picture(stem, file, encoded)?;
+    Some(MaterialMap { picture, sampler: Sampler::default(), transform: None, is_second: false })
 }
 
 /// Reads a whole file, or says why that fails (without the path).
@@ -231,7 +263,7 @@ fn fits(path: &Path) -> Result<(), memory::Short> {
         return Ok(());
     }
     let each = match format_of(path) {
-        Some(Format::Gltf | Format::Vox) => MEMORY_OF_PARTS,
+        Some(Format::Gltf | Format::Vox | Format::Fbx) => MEMORY_OF_PARTS,
         _ => MEMORY_OF_TRIANGLES,
     };
     memory::check(bytes * each)
@@ -347,6 +379,8 @@ fn parse(
         Format::Off => off::read(bytes, &mut unchecked),
         Format::Gltf => gltf::read(bytes, around, &mut unchecked),
         Format::Vox => vox::read(bytes, &mut unchecked),
+        Format::Fbx => fbx::read(bytes, around, &mut unchecked),
+        Format::Usd => usd::read(bytes, around, &mut unchecked),
     };
     let read = read.and_then(|()| unchecked.pace.go_on_now()).and_then(|()| unchecked.finish());
     let (mesh, mut warnings) = read.map_err(|problem| {
@@ -360,11 +394,8 @@ fn parse(
 /// How to get a mesh out of a file with an extension that people have and no reader is for.
 fn way_round(extension: &str) -> Option<&'static str> {
     Some(match extension.to_ascii_lowercase().as_str() {
-        "fbx" | "dae" | "3ds" | "abc" | "x3d" | "wrl" | "lwo" | "dxf" => {
+        "dae" | "3ds" | "abc" | "x3d" | "wrl" | "lwo" | "dxf" => {
             "import it into Blender and export glTF 2.0 (.glb) there"
-        }
-        "usd" | "usda" | "usdc" | "usdz" => {
-            "USD is written, and not read; import it into Blender or Houdini and export glTF 2.0 (.glb) there"
         }
         "blend" | "max" | "ma" | "mb" | "c4d" | "hip" | "hipnc" | "skp" | "uasset" | "prefab" => {
             "open it in its own program and export glTF 2.0 (.glb), or OBJ, there"
@@ -457,14 +488,12 @@ mod tests {
         assert!(refusal(&folder.join("absent.obj")).contains("not found"));
         assert!(refusal(&write("nothing.ply", b"")).contains("empty"));
         assert!(refusal(&write("blank.obj", b" \r\n\n")).contains("empty"));
-        assert!(
-            refusal(&write("model.fbx", b"Kaydara FBX")).contains("OBJ, PLY, STL, OFF, glTF, GLB and VOX")
-        );
+        assert!(refusal(&write("model.dae", b"<COLLADA>")).contains(FORMATS));
+        assert!(refusal(&write("model.fbx", b"Kaydara FBX")).contains("FBX file: "));
         assert!(refusal(&write("model", b"v 0 0 0")).contains("no extension"));
         assert!(refusal(&write("model.qq", b"v 0 0 0")).contains(".qq is not a mesh format"));
         for (name, way) in [
-            ("a.FBX", "Blender and export glTF"),
-            ("a.usdc", "USD is written, and not read"),
+            ("a.DAE", "Blender and export glTF"),
             ("a.step", "CAD"),
             ("a.zip", "unpack"),
             ("a.mtl", "beside it"),

@@ -12,6 +12,8 @@ pub struct Mesh {
     pub colors: Vec<[u8; 3]>,
     /// Texture coordinates per vertex, v up; empty if the file has none.
     pub uvs: Vec<[f32; 2]>,
+    /// A second set of texture coordinates per vertex, v up, as the file has them; empty if it has none.
+    pub uvs2: Vec<[f32; 2]>,
     /// Unit normal per vertex for the file's shading; zero where it has none, empty if it has none at all.
     pub normals: Vec<[f32; 3]>,
     /// Material per triangle; empty when there are no materials.
@@ -21,9 +23,24 @@ pub struct Mesh {
     /// How each triangle is shaded at corners without a normal: [`Mesh::FLAT`], [`Mesh::CREASED`], or the number of a
     /// smoothing group, in which triangles that share a position are smooth there. Empty: all are creased.
     pub smoothing: Vec<u32>,
+    /// Part of the file that each triangle is of, a number in `parts`; empty if the file has no parts.
+    pub triangle_part: Vec<u32>,
+    /// The parts of the file: nodes of glTF, objects or groups of OBJ.
+    pub parts: Vec<Part>,
     /// Place in the file's space from which `positions` are counted, file's units. Zero unless single precision would
     /// round the file's own numbers noticeably.
     pub origin: [f64; 3],
+}
+
+/// Where the triangles of a mesh come from in its file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Name of the object: of the node, else of its mesh, in OBJ of the object or group.
+    pub object: String,
+    /// Names of the nodes from the scene's root down to it, with slashes between; in OBJ the object's name.
+    pub node: String,
+    /// Number of the copy, from 0, where one node places several.
+    pub instance: Option<u32>,
 }
 
 impl Mesh {
@@ -40,9 +57,11 @@ pub mod digest;
 mod unchecked;
 mod unite;
 mod units;
+mod fbx;
 mod gltf;
 mod gltf_json;
 mod gltf_material;
+mod gltf_meshopt;
 mod gltf_pose;
 #[cfg(test)]
 mod gltf_tests;
@@ -60,6 +79,7 @@ mod obj;
 mod off;
 mod orient;
 mod paint;
+mod parts;
 mod pig;
 mod ply;
 mod polygonize;
@@ -68,6 +88,8 @@ mod statue;
 mod stl;
 mod topology;
 mod up;
+mod usd;
+mod usda;
 mod vox;
 
 pub use builtin::{BUILTIN_NAMES, builtin};
@@ -80,6 +102,7 @@ pub use load::{
 pub use material::{
     Alpha, MapUse, Material, MaterialMap, Picture, PictureKind, Sampler, Texture, TextureTransform, Wrap,
 };
+pub use parts::{Objects, struck, unlike};
 pub use topology::{Topology, boundary_cones, topology};
 pub use unchecked::LoadWarning;
 pub use units::{Units, may_be_millimetres};

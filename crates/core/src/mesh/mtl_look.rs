@@ -120,7 +120,12 @@ mod tests {
         let [r, g, b] = texel;
         let texture = Texture { width: 1, height: 1, rgba: vec![r, g, b, 255] };
         let picture = Picture { name: file.to_owned(), bytes: texel.to_vec(), kind: PictureKind::Png };
-        let map = MaterialMap { picture: Arc::new(picture), sampler: Sampler::default(), transform: None };
+        let map = MaterialMap {
+            picture: Arc::new(picture),
+            sampler: Sampler::default(),
+            transform: None,
+            is_second: false,
+        };
         (Arc::new(texture), Some(map))
     }
 

@@ -2,7 +2,7 @@
 //! triangles.
 
 use super::{
-    Alpha, MapUse, Material, Mesh,
+    Alpha, MapUse, Material, Mesh, Part,
     corners::{Corners, split_vertices},
     load::{Shown, Surroundings, as_utf8},
     mtl, mtl_look,
@@ -19,6 +19,9 @@ const LIBRARY_LIMIT: u64 = 16 << 20;
 /// Most material libraries.
 const MOST_LIBRARIES: usize = 64;
 const NO_MATERIAL: u32 = u32::MAX;
+const NO_PART: u32 = u32::MAX;
+/// Most characters of the name of an object.
+const LONGEST_NAME: usize = 120;
 
 #[derive(Default)]
 struct Scan {
@@ -29,6 +32,10 @@ struct Scan {
     /// Material of each triangle, a number in `names`.
     material: Vec<u32>,
     names: Vec<String>,
+    /// Part of each triangle, a number in `objects`, or [`NO_PART`].
+    part: Vec<u32>,
+    /// Names of objects, or of groups where there are no objects.
+    objects: Vec<String>,
     /// The rest of each `mtllib` line.
     libraries: Vec<String>,
     colored: usize,
@@ -56,12 +63,29 @@ pub(super) fn read(
         }
         unchecked.mesh.colors.clear();
     }
+    add_parts(unchecked, &mut scan);
     unchecked.settle_positions();
     if !scan.names.is_empty() {
         let moves = add_materials(around, unchecked, &scan)?;
         move_uvs(&mut scan, &moves);
     }
     split_vertices(unchecked, &Corners { uvs: &scan.uvs, normals: &scan.normals, of: &scan.corners })
+}
+
+/// Gives the mesh the parts that faces are of.
+fn add_parts(unchecked: &mut UncheckedMesh, scan: &mut Scan) {
+    if scan.objects.is_empty() {
+        return;
+    }
+    let unnamed = scan.objects.len() as u32;
+    let mut parts = std::mem::take(&mut scan.part);
+    if parts.contains(&NO_PART) {
+        scan.objects.push(String::new());
+        parts.iter_mut().filter(|part| **part == NO_PART).for_each(|part| *part = unnamed);
+    }
+    unchecked.mesh.triangle_part = parts;
+    let part = |name: String| Part { object: name.clone(), node: name, instance: None };
+    unchecked.mesh.parts = std::mem::take(&mut scan.objects).into_iter().map(part).collect();
 }
 
 /// A line with its continuations after backslashes, and the start of the next one.
@@ -91,6 +115,9 @@ fn logical_line(bytes: &[u8], start: usize) -> (Cow<'_, [u8]>, usize) {
 fn scan_lines(bytes: &[u8], unchecked: &mut UncheckedMesh, scan: &mut Scan) -> Result<(), Problem> {
     let mut name_numbers: HashMap<String, u32> = HashMap::new();
     let (mut material, mut shading) = (NO_MATERIAL, Mesh::CREASED);
+    // Programs that write objects write groups for other things, too.
+    let mut object_numbers: HashMap<String, u32> = HashMap::new();
+    let (mut part_of_file, mut named, mut has_objects) = (NO_PART, None, false);
     let (mut corners, mut shown): (Vec<u32>, Vec<[u32; 2]>) = (Vec::new(), Vec::new());
     let mut at = 0;
     while at < bytes.len() {
@@ -141,12 +168,27 @@ fn scan_lines(bytes: &[u8], unchecked: &mut UncheckedMesh, scan: &mut Scan) -> R
                     }
                     continue;
                 }
+                // A name counts once a face has it.
+                if let Some(name) = named.take() {
+                    part_of_file = *object_numbers.entry(name).or_insert_with_key(|name: &String| {
+                        scan.objects.push(name.clone());
+                        scan.objects.len() as u32 - 1
+                    });
+                }
                 for part in unchecked.parts_of(&corners) {
                     unchecked.mesh.triangles.push(part.map(|k| corners[k as usize]));
                     unchecked.mesh.smoothing.push(shading);
                     scan.corners.push(part.map(|k| shown[k as usize]));
                     scan.material.push(material);
+                    scan.part.push(part_of_file);
                 }
+            }
+            Some(word @ (b"o" | b"g")) if word == b"o" || !has_objects => {
+                has_objects |= word == b"o";
+                let rest: Vec<&[u8]> = words.collect();
+                let name = String::from_utf8_lossy(&rest.join(&b' ')).into_owned();
+                let plain = |c: char| if c.is_control() || c == '/' { ' ' } else { c };
+                named = Some(name.chars().take(LONGEST_NAME).map(plain).collect());
             }
             Some(b"s") => shading = smoothing_group(words.next()).unwrap_or(shading),
             Some(word @ (b"usemtl" | b"mtllib")) => {
@@ -384,6 +426,21 @@ pub(super) mod tests {
         "f 1/1/1 2/2/1 \\\r\n 3/3/1 4//1\r\nusemtl some name\r\ns off\r\n",
         "f -4/1/1 -3/2/1 -2/1/1 # again\r\nf 1 2 99\r\nf 1 2\r\n",
     );
+
+    #[test]
+    fn parts_are_objects_or_groups_where_there_are_none() {
+        let of = |head: &str, next: &str| {
+            let text = format!("{head}v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n{next}f 1 3 2\ng again\nf 1 2 3\n");
+            let (mesh, _) = crate::mesh::load_bytes(text.as_bytes(), "obj").unwrap();
+            let names: Vec<String> = mesh.parts.iter().map(|part| part.object.clone()).collect();
+            (mesh.triangle_part, names)
+        };
+        let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        assert_eq!(of("", ""), (vec![1, 1, 0], named(&["again", ""])));
+        assert_eq!(of("g a b\n", "g c\n"), (vec![0, 1, 2], named(&["a b", "c", "again"])));
+        // Groups within objects are no parts.
+        assert_eq!(of("g x\no One\n", "o Two\n"), (vec![0, 1, 1], named(&["One", "Two"])));
+    }
 
     #[test]
     fn concave_polygons_are_filled_within_their_outline() {

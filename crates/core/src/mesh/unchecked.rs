@@ -2,7 +2,7 @@
 //!
 //! In: a reader's data, with any indices and positions. Out: a valid [`Mesh`], and warnings about what was left out.
 
-use super::{MapUse, Material, Mesh, Picture, PictureKind, Texture, away::Doubles};
+use super::{MapUse, Material, Mesh, Part, Picture, PictureKind, Texture, away::Doubles};
 use crate::{geometry::polygon, voxelize::Progress};
 use glam::{DVec2, DVec3};
 use std::{
@@ -280,6 +280,16 @@ impl UncheckedMesh {
         }
     }
 
+    /// Says that the triangles from number `first` on are a part of the file; nothing if there are none.
+    pub fn end_part(&mut self, first: usize, part: impl FnOnce() -> Part) {
+        let mesh = &mut self.mesh;
+        if mesh.triangles.len() > first {
+            let number = mesh.parts.len() as u32;
+            mesh.triangle_part.resize(mesh.triangles.len(), number);
+            mesh.parts.push(part());
+        }
+    }
+
     /// Decodes a texture within limits; a failure becomes a warning.
     pub fn decode_texture(&mut self, name: &str, encoded: &[u8]) -> Option<Texture> {
         let pace = self.pace.clone();
@@ -372,8 +382,11 @@ impl UncheckedMesh {
         if mesh.colors.len() != count {
             mesh.colors.clear();
         }
-        if mesh.uvs.len() != count {
-            mesh.uvs.clear();
+        for uvs in [&mut mesh.uvs, &mut mesh.uvs2] {
+            if uvs.len() != count {
+                uvs.clear();
+            }
+            uvs.iter_mut().flatten().filter(|x| !x.is_finite()).for_each(|x| *x = 0.0);
         }
         if mesh.normals.len() != count {
             mesh.normals.clear();
@@ -387,13 +400,18 @@ impl UncheckedMesh {
         if mesh.triangle_material.len() != mesh.triangles.len() || mesh.materials.is_empty() {
             mesh.triangle_material.clear();
         }
+        if mesh.triangle_part.len() != mesh.triangles.len() || mesh.parts.is_empty() {
+            mesh.triangle_part.clear();
+            mesh.parts.clear();
+        }
+        let last_part = mesh.parts.len().saturating_sub(1) as u32;
+        mesh.triangle_part.iter_mut().for_each(|part| *part = (*part).min(last_part));
         let is_creased = |shading: &u32| *shading == Mesh::CREASED;
         if mesh.smoothing.len() != mesh.triangles.len() || mesh.smoothing.iter().all(is_creased) {
             mesh.smoothing.clear();
         }
         let is_painted = !mesh.colors.is_empty();
         mesh.materials.iter_mut().for_each(|material| material.is_painted = is_painted);
-        mesh.uvs.iter_mut().flatten().filter(|x| !x.is_finite()).for_each(|x| *x = 0.0);
         let last_material = mesh.materials.len().saturating_sub(1) as u32;
         mesh.triangle_material.iter_mut().for_each(|m| *m = (*m).min(last_material));
 
@@ -422,6 +440,8 @@ impl UncheckedMesh {
             mesh.triangle_material.retain(|_| kept());
             let mut kept = retain(&keep);
             mesh.smoothing.retain(|_| kept());
+            let mut kept = retain(&keep);
+            mesh.triangle_part.retain(|_| kept());
         }
         // Vertices keep their numbers; invalid ones get a harmless position.
         for (p, _) in mesh.positions.iter_mut().zip(&finite).filter(|(_, finite)| !**finite) {

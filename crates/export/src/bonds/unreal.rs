@@ -29,7 +29,7 @@ pub fn text(what: &Assembly, joints: &[Joint]) -> String {
             }));
         }
         for id in groups.into_iter().rev() {
-            let name = format!("piece_{id:03}");
+            let name = what.group_name(id);
             bones.push(json!({ "name": name, "parent": parent, "level": level }));
             open.push((Some(id), name, level + 1));
         }

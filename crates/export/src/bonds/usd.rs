@@ -70,7 +70,7 @@ fn masses(
         }
     }
     for id in groups {
-        let _ = writeln!(out, "{indent}over \"piece_{id:03}\"\n{indent}{{");
+        let _ = writeln!(out, "{indent}over \"{}\"\n{indent}{{", what.group_name(id));
         masses(out, what, space, (tree, Some(id), depth + 1));
         let _ = writeln!(out, "{indent}}}\n");
     }

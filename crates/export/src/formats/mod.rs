@@ -9,6 +9,7 @@ mod looks;
 mod obj;
 mod ply;
 pub(crate) mod usd;
+mod vdb;
 mod vox;
 mod voxels;
 
@@ -17,6 +18,7 @@ use std::path::Path;
 use crate::{Assembly, ExportError, FileSpace, Handover, Target, Watch};
 
 pub(crate) use glb::write_hulls;
+pub(crate) use looks::write_textures;
 pub use voxels::{arrays, coordinates, digest, internal_rows};
 
 /// Data of pieces that a format needs.
@@ -59,8 +61,11 @@ kintsugi_core::table! {
         Obj = obj::FORMAT,
         Ply = ply::FORMAT,
         Usda = usd::FORMAT,
+        Usdz = usd::package::FORMAT,
         Vox = vox::FORMAT,
         Npz = voxels::FORMAT,
+        Vdb = vdb::FORMAT,
+        VdbFog = vdb::FOG,
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
     path::Path,
 };
 
-use super::looks::{Names, left_out, own_material};
+use super::looks::{Names, left_out, one_set, own_material};
 use crate::{
     Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Needs, Target, Watch,
     geometry::srgb,
@@ -44,20 +44,36 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
     let name = materials.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     writeln!(out, "# kintsugi {}: {count} pieces\nmtllib {name}", env!("CARGO_PKG_VERSION"))
         .map_err(failed)?;
-    let mut used = Used { names: Names::of(what, clean), by_name: BTreeMap::new() };
+    let mut used = Used { names: Names::of(what, clean), by_name: BTreeMap::new(), has_second: false };
     let mut first = [1; 3];
     for done in 0..count {
         watch.at(done, count)?;
         first = write_piece(&mut out, what, done, first, &mut used).map_err(failed)?;
     }
     out.flush().map_err(failed)?;
-    write_materials(&materials, what, &used)
+    let mut notes = write_materials(&materials, what, &used)?;
+    notes.extend(one_set("OBJ", used.has_second));
+    Ok(notes)
+}
+
+/// What is said of maps that lie at a second set of texture coordinates, which OBJ lacks.
+fn second_set_left_out(name: &str, material: &Material) -> Option<String> {
+    let second: Vec<&str> =
+        material.maps.iter().filter(|(_, map)| map.is_second).map(|(of, _)| of.name()).collect();
+    (!second.is_empty()).then(|| {
+        format!(
+            "MTL: maps of material {name} at the second texture coordinates left out: {}",
+            second.join(", ")
+        )
+    })
 }
 
 /// Names of materials; of those that pieces show, the object and the side of one that does.
 struct Used {
     names: Names,
     by_name: BTreeMap<String, (Option<usize>, Side)>,
+    /// Whether a piece has a second set of texture coordinates.
+    has_second: bool,
 }
 
 /// A name that MTL has: a number sign begins a comment, a backslash goes on in the next line.
@@ -90,7 +106,12 @@ fn write_piece(
 ) -> std::io::Result<[u64; 3]> {
     let (piece, mesh) = (&what.pieces[number], what.mesh(number));
     let space = what.handover.space(&FORMAT);
+    used.has_second |= mesh.has_second_set();
     writeln!(out, "o {}", piece.name())?;
+    if let Some(origin) = what.origins.get(&number) {
+        // A name with blanks would be several groups.
+        writeln!(out, "g {}", clean(&origin.object).replace(char::is_whitespace, "_"))?;
+    }
     for (p, color) in mesh.positions.iter().zip(point_colors(&mesh, what, piece)) {
         let (p, [r, g, b]) = (space.point(piece.placing.point(*p)), color.map(|v| f32::from(v) / 255.0));
         writeln!(out, "v {} {} {} {r:.4} {g:.4} {b:.4}", p.x as f32, p.y as f32, p.z as f32)?;
@@ -174,6 +195,7 @@ fn write_materials(path: &Path, what: &Assembly, used: &Used) -> Result<Vec<Stri
         if let Some((number, material)) = own {
             let file = |of: MapUse| used.names.file(*object, number, of);
             text += &described(material, &file);
+            notes.extend(second_set_left_out(name, material));
             used.names.write_files(path, (*object, number), material, &mut notes)?;
             left_out("MTL", (name, material), &[], &mut notes);
             for of in [MapUse::MetallicRoughness, MapUse::Occlusion] {
@@ -209,6 +231,9 @@ fn described<'a>(material: &Material, file: &impl Fn(MapUse) -> Option<&'a str>)
         text += &format!("Ke {r} {g} {b}\n");
     }
     let map = |of: MapUse, words: &str| {
+        if material.maps.get(&of).is_some_and(|map| map.is_second) {
+            return String::new();
+        }
         let wrap = material.maps.get(&of).map(|map| map.sampler.wrap);
         let clamp = if wrap == Some([Wrap::Clamp; 2]) { "-clamp on " } else { "" };
         file(of).map_or(String::new(), |file| format!("{words} {clamp}{file}\n"))

@@ -177,9 +177,13 @@ pub struct Primitive {
     pub colors: Vec<[u8; 3]>,
     /// Texture coordinates, v up.
     pub uvs: Vec<[f32; 2]>,
+    /// The second set of texture coordinates, v up; zeros where there is none.
+    pub uvs2: Vec<[f32; 2]>,
     /// Unit tangents along u with the sign 1 of the bitangent; empty unless crack faces have textures.
     pub tangents: Vec<[f32; 4]>,
     /// Cell beyond the crack; -1 if there is none or it is unknown.
+    pub cell_beyond: Vec<f32>,
+    /// What the caller says is beyond the triangle; empty if it says nothing.
     pub beyond: Vec<f32>,
     /// Distance to the piece's nearest crack face, m; -1 for a piece without any.
     pub crack_distance: Vec<f32>,
@@ -194,7 +198,8 @@ struct Shown {
     normal: [u32; 3],
     color: [u8; 3],
     uv: [u32; 2],
-    beyond: Option<u32>,
+    uv2: [u32; 2],
+    beyond: (Option<u32>, Option<i32>),
 }
 
 /// The unit vector across a unit normal that is nearest to an axis.
@@ -202,9 +207,10 @@ pub(super) fn tangent(axis: Vec3, normal: Vec3) -> Vec3 {
     (axis - normal * normal.dot(axis)).normalize_or(normal.any_orthonormal_vector())
 }
 
-/// The parts of a mesh: the outside's in the order of their materials, then the inside.
+/// The parts of a mesh: the outside's in the order of their materials, then the inside. `beyond` numbers what is beyond each
+/// triangle; it may be empty.
 #[must_use]
-pub fn primitives(mesh: &WrittenMesh) -> Vec<Primitive> {
+pub fn primitives(mesh: &WrittenMesh, beyond: &[i32]) -> Vec<Primitive> {
     let mut sides: Vec<Side> = mesh.faces.iter().map(|face| face.side).collect();
     let order = |side: &Side| match side {
         Side::Outside { material } => *material,
@@ -228,15 +234,18 @@ pub fn primitives(mesh: &WrittenMesh) -> Vec<Primitive> {
                 normal: corner.normal.to_array().map(f32::to_bits),
                 color: corner.color,
                 uv: corner.uv.map(f32::to_bits),
-                beyond: face.beyond,
+                uv2: corner.uv2.map(f32::to_bits),
+                beyond: (face.beyond, beyond.get(t).copied()),
             };
             let index = *known.entry(shown).or_insert_with(|| {
                 part.positions.push(mesh.positions[*point as usize]);
                 part.normals.push(corner.normal);
                 part.colors.push(corner.color);
                 part.uvs.push(corner.uv);
+                part.uvs2.push(corner.uv2);
                 part.tangents.extend(axis.map(|axis| tangent(*axis, corner.normal).extend(1.0).to_array()));
-                part.beyond.push(face.beyond.map_or(-1.0, |cell| cell as f32));
+                part.cell_beyond.push(face.beyond.map_or(-1.0, |cell| cell as f32));
+                part.beyond.extend(beyond.get(t).map(|piece| *piece as f32));
                 part.crack_distance.push(match face.side {
                     Side::Inside => 0.0,
                     Side::Outside { .. } => distances[*point as usize],
@@ -274,7 +283,7 @@ mod tests {
             side: if i.is_multiple_of(3) { Side::Outside { material: 0 } } else { Side::Inside },
             beyond: None,
         };
-        let corner = Corner { normal: Vec3::Y, color: [0; 3], uv: [0.0; 2] };
+        let corner = Corner { normal: Vec3::Y, color: [0; 3], uv: [0.0; 2], uv2: [0.0; 2] };
         let mesh = PieceMesh {
             positions: (0..count).map(at).collect(),
             faces: (0..triangles.len()).map(face).collect(),
@@ -316,7 +325,7 @@ mod vertices_tests {
 
     #[test]
     fn a_point_has_a_vertex_for_everything_that_is_shown_there() {
-        let corner = |x: f32| Corner { normal: Vec3::X, color: [9; 3], uv: [x, 0.0] };
+        let corner = |x: f32| Corner { normal: Vec3::X, color: [9; 3], uv: [x, 0.0], uv2: [0.0; 2] };
         let outside = Face { side: Side::Outside { material: 3 }, beyond: None };
         let inside = Face { side: Side::Inside, beyond: Some(7) };
         let mesh = PieceMesh {
@@ -325,12 +334,22 @@ mod vertices_tests {
             faces: vec![outside, outside, inside],
             corners: vec![[corner(0.0); 3], [corner(0.0), corner(1.0), corner(0.0)], [corner(0.0); 3]],
         };
-        let parts = primitives(&Arc::new(mesh).into());
+        let mesh = WrittenMesh::from(Arc::new(mesh));
+        let parts = primitives(&mesh, &[]);
         assert_eq!(parts.iter().map(|p| p.side.unwrap()).collect::<Vec<_>>(), [outside.side, inside.side]);
         assert_eq!(parts[0].indices, [0, 1, 2, 0, 3, 4], "point 2 shows two coordinates");
-        assert_eq!((parts[1].positions.len(), parts[1].beyond[0], parts[1].crack_distance[2]), (3, 7.0, 0.0));
-        assert_eq!(parts[0].beyond, [-1.0; 5]);
+        assert_eq!(
+            (parts[1].positions.len(), parts[1].cell_beyond[0], parts[1].crack_distance[2]),
+            (3, 7.0, 0.0)
+        );
+        assert_eq!(parts[0].cell_beyond, [-1.0; 5]);
+        assert!(parts[0].beyond.is_empty() && parts[1].beyond.is_empty());
+        let parts_of = primitives(&mesh, &[-1, 4, 2]);
+        assert_eq!(
+            (&parts_of[0].beyond[..], &parts_of[1].beyond[..]),
+            (&[-1.0, -1.0, -1.0, 4.0, 4.0, 4.0][..], &[2.0; 3][..])
+        );
         assert_eq!(parts[0].crack_distance[0], 0.0, "a point that a crack shares lies at it");
-        assert!(primitives(&WrittenMesh::default()).is_empty());
+        assert!(primitives(&WrittenMesh::default(), &[]).is_empty());
     }
 }

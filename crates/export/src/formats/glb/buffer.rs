@@ -148,7 +148,7 @@ impl Tree {
             }
         }
         for group in &what.generations {
-            let mut node = json!({ "name": format!("piece_{:03}", group.id) });
+            let mut node = json!({ "name": what.group_name(group.id) });
             if let Some(own) = children.remove(&numbers[&group.id]) {
                 node["children"] = own.into();
             }
@@ -182,6 +182,11 @@ fn node(what: &Assembly, id: usize) -> Value {
     for (name, number) in [("cell", piece.cell.map(u64::from)), ("object", piece.object.map(|o| o as u64))] {
         if let Some(number) = number {
             extras[name] = number.into();
+        }
+    }
+    if let Some(origin) = what.origins.get(&id) {
+        for (name, value) in origin.extras(piece.object.is_some()) {
+            extras[name] = value;
         }
     }
     let mut node = json!({

@@ -3,10 +3,10 @@
 //!
 //! In: pieces. Out: a primitive for each material of the outside and one for the inside, in one buffer: positions,
 //! normals, texture coordinates, vertex colours (linear, as glTF requires; none where the object has materials and no
-//! colours of vertices) and, for masks, the piece's number, its cell, the cell beyond the crack and the distance to the
-//! nearest crack face (`_PIECE`, `_CELL`, `_BEYOND`, `_CRACK_DISTANCE`). Crack faces with textures have tangents in place of vertex colours. A rotated piece keeps its
-//! own axes; its node holds the rotation. Mass, volume, cell and
-//! generation are in each node's `extras`.
+//! colours of vertices) and, for masks, the piece's number, its cell, piece and cell beyond the crack and the distance to
+//! the nearest crack face (`_PIECE`, `_CELL`, `_BEYOND`, `_CELL_BEYOND`, `_CRACK_DISTANCE`). Crack faces with textures
+//! have tangents in place of vertex colours. A rotated piece keeps its own axes; its node holds the rotation. Mass,
+//! volume, cell and generation are in each node's `extras`.
 
 mod buffer;
 mod surface;
@@ -25,6 +25,7 @@ use crate::{
     mesh::Material,
     meshes::{Primitive, primitives},
     motion::{Motion, MotionKey},
+    touching::pieces_beyond,
 };
 
 /// The format.
@@ -46,9 +47,12 @@ pub(super) static FORMAT: FormatEntry = FormatEntry {
 /// [`ExportError`].
 fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
     let mut file = File::new(what, path);
-    let mut tree = Tree::of(what, watch, &mut |id| {
+    let beyond = beyond(what, &watch.within(0, 2))?;
+    let mut tree = Tree::of(what, &watch.within(1, 2), &mut |id| {
         let piece = &what.pieces[id];
-        let parts = primitives(&what.mesh(id)).iter().map(|part| file.primitive(piece, part)).collect();
+        let beyond = beyond.get(id).map_or(&[][..], Vec::as_slice);
+        let parts =
+            primitives(&what.mesh(id), beyond).iter().map(|part| file.primitive(piece, part)).collect();
         Ok(file.mesh(&piece.name(), parts))
     })?;
     if what.handover.target == Some(Target::Unreal) {
@@ -63,6 +67,16 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
         None => Vec::new(),
     };
     file.finish(tree, animations)
+}
+
+/// The piece beyond each triangle of each piece. Empty where nothing lies beyond anything, and where pieces break again: a
+/// piece and its own pieces are in one place then, at different times.
+fn beyond(what: &Assembly, watch: &Watch) -> Result<Vec<Vec<i32>>, ExportError> {
+    let mut tracks = what.motion.iter().flat_map(|motion| &motion.tracks).zip(&what.pieces);
+    if what.pieces.len() < 2 || tracks.any(|(track, piece)| track.died.is_some() && piece.generation > 0) {
+        return Ok(Vec::new());
+    }
+    pieces_beyond(what, watch)
 }
 
 /// Writes the collision shapes of all pieces, under nodes of the same names and transforms. Returns notes for the user.
@@ -204,6 +218,8 @@ impl<'a> File<'a> {
             transform.map_or(uv, |transform| transform.unmoved(uv))
         };
         let uvs: Vec<[f32; 2]> = part.uvs.iter().map(down).collect();
+        let has_second =
+            own.is_some_and(Material::has_second_set) || part.uvs2.iter().any(|uv| *uv != [0.0; 2]);
         let count = positions.len();
         let distance = |d: &f32| if *d < 0.0 { -1.0 } else { *d * scale as f32 };
         let distances: Vec<f32> = part.crack_distance.iter().map(distance).collect();
@@ -216,6 +232,10 @@ impl<'a> File<'a> {
             "_PIECE": buffer.add(&vec![piece.id as f32; count], FLOAT, "SCALAR", false),
             "_CRACK_DISTANCE": buffer.add(&distances, FLOAT, "SCALAR", false),
         });
+        if has_second {
+            let uvs: Vec<[f32; 2]> = part.uvs2.iter().map(|[u, v]| [*u, 1.0 - v]).collect();
+            attributes["TEXCOORD_1"] = buffer.add(&uvs, FLOAT, "VEC2", false).into();
+        }
         // glTF multiplies factor and texture by vertex colours.
         if !part.tangents.is_empty() {
             attributes["TANGENT"] = buffer.add(&part.tangents, FLOAT, "VEC4", false).into();
@@ -225,8 +245,10 @@ impl<'a> File<'a> {
         if let Some(cell) = piece.cell {
             attributes["_CELL"] = buffer.add(&vec![cell as f32; count], FLOAT, "SCALAR", false).into();
         }
-        if part.beyond.iter().any(|cell| *cell >= 0.0) {
-            attributes["_BEYOND"] = buffer.add(&part.beyond, FLOAT, "SCALAR", false).into();
+        for (name, numbers) in [("_BEYOND", &part.beyond), ("_CELL_BEYOND", &part.cell_beyond)] {
+            if numbers.iter().any(|number| *number >= 0.0) {
+                attributes[name] = buffer.add(numbers, FLOAT, "SCALAR", false).into();
+            }
         }
         let indices = buffer.add_flat(&part.indices);
         let name = self.names.name(piece.object, part.side);

@@ -8,6 +8,7 @@
 mod debris;
 mod inertia;
 mod materials;
+pub(super) mod package;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,7 +22,8 @@ use glam::{DQuat, DVec3, Vec3};
 use super::looks::{own_material, shown_color};
 use crate::geometry::srgb;
 use crate::{
-    Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Generation, Needs, Target, Watch,
+    Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Generation, Needs, PieceOrigin, Target,
+    Watch,
     debris::Debris,
     meshes::{Corner, Face, WrittenMesh},
     motion::{Motion, MotionKey, MotionTrack},
@@ -61,7 +63,7 @@ fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, Exp
         }
         let (pieces, groups) = tree.remove(&parent).unwrap_or_default();
         if let Some(id) = parent {
-            writeln!(out, "    def Xform \"piece_{id:03}\"\n    {{").map_err(failed)?;
+            writeln!(out, "    def Xform \"{}\"\n    {{", what.group_name(id)).map_err(failed)?;
             open.push((None, true));
         }
         for id in pieces {
@@ -119,7 +121,7 @@ pub(crate) fn path(what: &Assembly, piece: &ExportPiece) -> String {
     let mut path = piece.name();
     let mut parent = known(what, piece.parent);
     while let Some(group) = parent {
-        path = format!("piece_{:03}/{path}", group.id);
+        path = format!("{}/{path}", what.group_name(group.id));
         parent = known(what, group.parent);
     }
     format!("/{ROOT}/{path}")
@@ -151,6 +153,21 @@ fn begin(out: &mut impl Write, what: &Assembly) -> std::io::Result<()> {
     writeln!(out, ")\n\ndef Xform \"{ROOT}\" (\n    kind = \"component\"\n)\n{{")
 }
 
+/// What a piece came of, as metadata of its prim.
+fn custom_data(origin: &PieceOrigin, is_numbered: bool) -> String {
+    let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+    let line = |(name, value): (&str, serde_json::Value)| match &value {
+        serde_json::Value::Array(all) => {
+            let all: Vec<String> = all.iter().filter_map(|one| one.as_str()).map(quoted).collect();
+            format!("            string[] {name} = [{}]\n", all.join(", "))
+        }
+        serde_json::Value::String(text) => format!("            string {name} = {}\n", quoted(text)),
+        number => format!("            int {name} = {number}\n"),
+    };
+    let lines: String = origin.extras(is_numbered).into_iter().map(line).collect();
+    format!("        customData = {{\n{lines}        }}\n")
+}
+
 fn write_piece(
     out: &mut impl Write,
     what: &Assembly,
@@ -163,7 +180,9 @@ fn write_piece(
     let (pivot, scale) = (piece.pivot(what.handover.pivot), piece.placing.scale * space.per_metre);
     let solid = mass.kg > 0.0;
     let apis = if solid { "\"PhysicsRigidBodyAPI\", \"PhysicsMassAPI\"" } else { "" };
-    writeln!(out, "    def Xform \"{name}\" (\n        prepend apiSchemas = [{apis}]\n    )\n    {{")?;
+    let data =
+        what.origins.get(&id).map_or(String::new(), |origin| custom_data(origin, piece.object.is_some()));
+    writeln!(out, "    def Xform \"{name}\" (\n        prepend apiSchemas = [{apis}]\n{data}    )\n    {{")?;
     if solid {
         let (m, [x, y, z, w]) = principal(&mass, scale);
         let centre = ((mass.centre - pivot) * scale).as_vec3();
@@ -319,6 +338,10 @@ fn write_mesh(
 ) -> std::io::Result<()> {
     // Importers that drop the parent node still see the piece's name.
     begin_mesh(out, &piece.name(), points, collides, "\"MaterialBindingAPI\"")?;
+    let own = |face: &Face| own_material(what, piece.object, Some(face.side)).map(|(_, own)| own);
+    if mesh.faces.iter().filter_map(own).any(|own| own.is_double_sided) {
+        writeln!(out, "            uniform bool doubleSided = 1")?;
+    }
     write_triangles(out, points, &mesh.triangles)?;
     let corners = || mesh.corners.iter().flatten();
     let varying = " (\n                interpolation = \"faceVarying\"\n            )\n";
@@ -330,11 +353,15 @@ fn write_mesh(
         write!(o, "({}, {})", c.uv[0] + 0.0, c.uv[1] + 0.0)
     })?;
     out.write_all(varying.as_bytes())?;
+    if mesh.has_second_set() {
+        array(out, "texCoord2f[] primvars:st1", corners(), |o, c| {
+            write!(o, "({}, {})", c.uv2[0] + 0.0, c.uv2[1] + 0.0)
+        })?;
+        out.write_all(varying.as_bytes())?;
+    }
     // Few colours are shared by very many corners.
-    let color = |(face, corners): (&Face, &[Corner; 3])| {
-        let own = own_material(what, piece.object, Some(face.side)).map(|(_, own)| own);
-        corners.map(|corner| shown_color(own, &corner))
-    };
+    let color =
+        |(face, corners): (&Face, &[Corner; 3])| corners.map(|corner| shown_color(own(face), &corner));
     let shown: Vec<[u8; 3]> = mesh.faces.iter().zip(&mesh.corners).flat_map(color).collect();
     let mut colors: BTreeMap<[u8; 3], usize> = shown.iter().map(|color| (*color, 0)).collect();
     colors.values_mut().enumerate().for_each(|(i, number)| *number = i);

@@ -1,0 +1,414 @@
+//! Which parts of a mesh are one object, and the mesh of one object.
+//!
+//! In: a mesh whose reader says of which part of the file each triangle is. Out: the parts of each object, its name, and
+//! its triangles alone.
+
+use std::cell::Cell;
+
+use glam::DVec3;
+
+use super::Mesh;
+use crate::{
+    geometry::{
+        Aabb, BoxTree, UnionFind,
+        triangle::{distance_squared, winding_number},
+    },
+    voxelize::Progress,
+};
+
+/// Which parts of a file are one object.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Objects {
+    /// All of them.
+    #[default]
+    Together,
+    /// Those that touch or overlap, or of which one contains the other.
+    Touching,
+    /// Each on its own.
+    Apart,
+}
+
+impl Objects {
+    /// Whether a file is always one object.
+    #[must_use]
+    pub fn are_together(&self) -> bool {
+        *self == Self::Together
+    }
+}
+
+/// Triangles no further apart than this touch, as a share of the diagonal of the mesh: files that hold six digits round
+/// the same place by as much.
+const NEAR: f64 = 2e-6;
+/// Work on pairs of parts, in triangles looked at, after which parts whose boxes meet count as touching.
+const MOST_WORK: u64 = 1 << 31;
+/// Work of comparing two triangles, of the same kind.
+const PAIR_WORK: u64 = 64;
+/// Triangles and parts in a leaf of a tree.
+const LEAF: usize = 8;
+
+type Corners = [DVec3; 3];
+
+impl Mesh {
+    /// The numbers of the parts of each object, ascending, in the order of their first parts. One object where the file has
+    /// no parts. Means nothing once `progress` is cancelled.
+    #[must_use]
+    pub fn objects(&self, how: Objects, progress: &Progress) -> Vec<Vec<u32>> {
+        let count = if self.triangle_part.len() == self.triangles.len() { self.parts.len() } else { 0 };
+        let all = 0..count as u32;
+        match how {
+            Objects::Apart if count > 1 => all.map(|part| vec![part]).collect(),
+            Objects::Touching if count > 1 => {
+                let mut sets = touching(self, progress);
+                let mut number = vec![usize::MAX; count];
+                let mut groups: Vec<Vec<u32>> = Vec::new();
+                for part in all {
+                    let root = sets.find(part) as usize;
+                    if number[root] == usize::MAX {
+                        number[root] = groups.len();
+                        groups.push(Vec::new());
+                    }
+                    groups[number[root]].push(part);
+                }
+                groups
+            }
+            _ => vec![all.collect()],
+        }
+    }
+
+    /// The name of an object of these parts: of its part, or of the last node that all its parts have in common, else of
+    /// the first part with a name. Empty if no part has one.
+    #[must_use]
+    pub fn object_name(&self, parts: &[u32]) -> String {
+        let own = || parts.iter().filter_map(move |part| self.parts.get(*part as usize));
+        let named = || own().map(|part| part.object.clone()).find(|name| !name.is_empty());
+        let mut nodes = own().map(|part| part.node.split('/').collect::<Vec<_>>());
+        let common = nodes.next().map(|first| {
+            let shared = |a: &[&str], b: &[&str]| a.iter().zip(b).take_while(|(a, b)| a == b).count();
+            let depth = nodes.fold(first.len(), |depth, other| depth.min(shared(&first, &other)));
+            first[..depth].last().map_or(String::new(), |name| (*name).to_owned())
+        });
+        match parts {
+            [_] => named().unwrap_or_default(),
+            _ => common.filter(|name| !name.is_empty()).or_else(named).unwrap_or_default(),
+        }
+    }
+
+    /// The triangles of these parts alone, with the vertices that they have, all materials, and the parts' names.
+    #[must_use]
+    pub fn of_parts(&self, parts: &[u32]) -> Self {
+        let mut own = vec![u32::MAX; self.parts.len()];
+        for (number, part) in (0..).zip(parts) {
+            own[*part as usize] = number;
+        }
+        let mut out = Self {
+            materials: self.materials.clone(),
+            origin: self.origin,
+            parts: parts.iter().map(|part| self.parts[*part as usize].clone()).collect(),
+            ..Self::default()
+        };
+        let mut number = vec![u32::MAX; self.positions.len()];
+        for (t, (triangle, part)) in self.triangles.iter().zip(&self.triangle_part).enumerate() {
+            let part = own[*part as usize];
+            if part == u32::MAX {
+                continue;
+            }
+            let corners = triangle.map(|i| {
+                let i = i as usize;
+                if number[i] == u32::MAX {
+                    number[i] = out.positions.len() as u32;
+                    out.positions.push(self.positions[i]);
+                    out.colors.extend(self.colors.get(i));
+                    out.uvs.extend(self.uvs.get(i));
+                    out.normals.extend(self.normals.get(i));
+                }
+                number[i]
+            });
+            out.triangles.push(corners);
+            out.triangle_part.push(part);
+            out.triangle_material.extend(self.triangle_material.get(t));
+            out.smoothing.extend(self.smoothing.get(t));
+        }
+        out
+    }
+
+    /// Corners of the triangles.
+    pub fn corners(&self) -> impl Iterator<Item = [DVec3; 3]> {
+        let at = move |i: u32| DVec3::from_array(self.positions[i as usize].map(f64::from));
+        self.triangles.iter().map(move |t| t.map(at))
+    }
+}
+
+/// The name, or the name with the first number from 2 on that makes it one that is not `taken`.
+#[must_use]
+pub fn unlike(name: &str, taken: impl Fn(&str) -> bool) -> String {
+    let numbered = (2..u32::MAX).map(|number| format!("{name} {number}"));
+    std::iter::once(name.to_owned()).chain(numbered).find(|name| !taken(name)).unwrap_or_default()
+}
+
+/// The mesh that a blow hits: with a `point`, that whose surface is nearest to it; else the first one on the way of the axis
+/// along -z through the middle of all, and if there is none, that which is nearest to where the axis begins.
+#[must_use]
+pub fn struck(meshes: &[&Mesh], point: Option<DVec3>) -> usize {
+    let bounds = Aabb::of(meshes.iter().flat_map(|mesh| mesh.corners()).flatten());
+    let axis = bounds.middle();
+    let front = meshes.iter().enumerate().filter_map(|(number, mesh)| {
+        let heights = mesh.corners().filter_map(|corners| height_at(corners, axis));
+        heights.max_by(f64::total_cmp).map(|z| (z, number))
+    });
+    let hit = front.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+    if let (None, Some((_, number))) = (point, hit) {
+        return number;
+    }
+    let from = point.unwrap_or(DVec3::new(axis.x, axis.y, bounds.high.z));
+    let away = |mesh: &Mesh| {
+        mesh.corners().map(|corners| distance_squared(from, corners)).fold(f64::INFINITY, f64::min)
+    };
+    let distances = meshes.iter().map(|mesh| away(mesh)).enumerate();
+    distances.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(number, _)| number)
+}
+
+/// Where a line along z through `p` meets a triangle; `None` beside it, and where the triangle stands along z.
+fn height_at([a, b, c]: Corners, p: DVec3) -> Option<f64> {
+    let area = |a: DVec3, b: DVec3, c: DVec3| (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
+    let (whole, shares) = (area(a, b, c), [area(p, b, c), area(a, p, c), area(a, b, p)]);
+    let is_within = whole != 0.0 && shares.iter().all(|share| share * whole >= 0.0);
+    is_within.then(|| (shares[0] * a.z + shares[1] * b.z + shares[2] * c.z) / whole)
+}
+
+fn tree_of<T>(items: Vec<T>, bounds: impl Fn(&T) -> Aabb) -> BoxTree<T> {
+    let part = |run: &mut [T], size: DVec3| {
+        let axis = if size.x >= size.y && size.x >= size.z { 0 } else { 1 + usize::from(size.z > size.y) };
+        let half = run.len() / 2;
+        run.select_nth_unstable_by(half, |a, b| {
+            bounds(a).middle()[axis].total_cmp(&bounds(b).middle()[axis])
+        });
+    };
+    BoxTree::new(items, LEAF, &bounds, part)
+}
+
+/// The sets of parts that touch, overlap or contain one another.
+fn touching(mesh: &Mesh, progress: &Progress) -> UnionFind {
+    let mut own: Vec<Vec<Corners>> = vec![Vec::new(); mesh.parts.len()];
+    for (corners, part) in mesh.corners().zip(&mesh.triangle_part) {
+        own[*part as usize].push(corners);
+    }
+    let boxes: Vec<Aabb> = own.iter().map(|own| Aabb::of(own.iter().flatten().copied())).collect();
+    let whole = boxes.iter().copied().fold(Aabb::NOTHING, Aabb::joined);
+    let reach = NEAR * whole.size().length();
+    let mut sets = UnionFind::new(own.len());
+    let numbers: Vec<u32> = (0..own.len() as u32).filter(|part| !own[*part as usize].is_empty()).collect();
+    let tree = tree_of(numbers, |part| boxes[*part as usize]);
+    let mut left = MOST_WORK;
+    for a in 0..own.len() as u32 {
+        let around = grown(boxes[a as usize], reach);
+        let mut near = Vec::new();
+        tree.visit(|bounds| bounds.meets(&around), |b| near.push(*b));
+        near.retain(|b| *b > a && boxes[*b as usize].meets(&around));
+        near.sort_unstable();
+        for b in near {
+            if progress.is_cancelled() {
+                return sets;
+            }
+            if sets.find(a) == sets.find(b) {
+                continue;
+            }
+            let pair = [a, b].map(|part| (&own[part as usize][..], boxes[part as usize]));
+            if left == 0 || touch(pair, reach, &mut left) || contain(pair, &mut left) {
+                sets.join(a, b);
+            }
+        }
+    }
+    sets
+}
+
+fn grown(Aabb { low, high }: Aabb, by: f64) -> Aabb {
+    Aabb::new(low - by, high + by)
+}
+
+/// Whether one of two parts lies in the other. They do not touch, so that one corner stands for all.
+fn contain([a, b]: [(&[Corners], Aabb); 2], left: &mut u64) -> bool {
+    let mut within = |inner: (&[Corners], Aabb), outer: (&[Corners], Aabb)| {
+        if !(outer.1.holds(inner.1.low) && outer.1.holds(inner.1.high)) {
+            return false;
+        }
+        *left = left.saturating_sub(PAIR_WORK * outer.0.len() as u64);
+        inner.0.first().is_some_and(|corners| winding_number(outer.0.iter().copied(), corners[0]).abs() > 0.5)
+    };
+    within(a, b) || within(b, a)
+}
+
+/// Whether two parts have triangles no further apart than `reach`.
+fn touch([a, b]: [(&[Corners], Aabb); 2], reach: f64, left: &mut u64) -> bool {
+    *left = left.saturating_sub((a.0.len() + b.0.len()) as u64);
+    let near = |own: &[Corners], other: Aabb| -> Vec<(Corners, Aabb)> {
+        let other = grown(other, reach);
+        let boxed = own.iter().map(|corners| (*corners, Aabb::of(*corners)));
+        boxed.filter(|(_, bounds)| bounds.meets(&other)).collect()
+    };
+    let tree = tree_of(near(b.0, a.1), |(_, bounds)| *bounds);
+    let (found, work) = (Cell::new(false), Cell::new(*left));
+    for (corners, bounds) in near(a.0, b.1) {
+        let around = grown(bounds, reach);
+        tree.visit(
+            |bounds| !found.get() && bounds.meets(&around),
+            |(other, bounds)| {
+                if !found.get() && bounds.meets(&around) {
+                    work.set(work.get().saturating_sub(PAIR_WORK));
+                    found.set(are_near(corners, *other, reach));
+                }
+            },
+        );
+        if found.get() || work.get() == 0 {
+            break;
+        }
+    }
+    *left = work.get();
+    found.get() || work.get() == 0
+}
+
+fn edges([a, b, c]: Corners) -> [[DVec3; 2]; 3] {
+    [[a, b], [b, c], [c, a]]
+}
+
+/// Whether two triangles are no further apart than `reach`. Where the signs of an edge that passes through a triangle could be
+/// wrong by rounding, a corner or an edge is within reach, so that no exact numbers are needed.
+fn are_near(a: Corners, b: Corners, reach: f64) -> bool {
+    let within = reach * reach;
+    let corner =
+        |points: Corners, other: Corners| points.iter().any(|p| distance_squared(*p, other) <= within);
+    let through = |a: Corners, b: Corners| edges(a).into_iter().any(|edge| passes(edge, b));
+    let side = || edges(a).iter().any(|e| edges(b).iter().any(|f| between_edges(*e, *f) <= within));
+    corner(a, b) || corner(b, a) || through(a, b) || through(b, a) || side()
+}
+
+/// Whether an edge passes through the inside of a triangle.
+fn passes([p, q]: [DVec3; 2], [a, b, c]: Corners) -> bool {
+    let volume = |a: DVec3, b: DVec3, c: DVec3, d: DVec3| (b - a).cross(c - a).dot(d - a);
+    let [from, to] = [p, q].map(|end| volume(a, b, c, end));
+    if from == 0.0 || to == 0.0 || (from > 0.0) == (to > 0.0) {
+        return false;
+    }
+    let sides = [volume(p, q, a, b), volume(p, q, b, c), volume(p, q, c, a)];
+    sides.iter().all(|side| *side > 0.0) || sides.iter().all(|side| *side < 0.0)
+}
+
+/// Squared distance of two edges where their insides are nearest to each other; no less than the true one elsewhere.
+fn between_edges([p, q]: [DVec3; 2], [r, s]: [DVec3; 2]) -> f64 {
+    let (first, second, between) = (q - p, s - r, p - r);
+    let (a, b, e) = (first.length_squared(), first.dot(second), second.length_squared());
+    let (c, f) = (first.dot(between), second.dot(between));
+    let crossed = a * e - b * b;
+    if crossed <= 0.0 {
+        // Parallel edges are nearest at a corner.
+        return f64::INFINITY;
+    }
+    let share = |x: f64| (x / crossed).clamp(0.0, 1.0);
+    (p + first * share(b * f - c * e)).distance_squared(r + second * share(a * f - b * c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::Part;
+
+    /// A file of boxes, each a part: low corner and edges, and whether the box faces inward.
+    fn boxes(list: &[([f32; 3], [f32; 3])]) -> Mesh {
+        const FACES: [[u32; 4]; 6] =
+            [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+        let mut mesh = Mesh::default();
+        for (number, (low, size)) in list.iter().enumerate() {
+            let first = mesh.positions.len() as u32;
+            let corner = |i: u32| [0, 1, 2].map(|k| low[k] + if i >> k & 1 == 1 { size[k] } else { 0.0 });
+            mesh.positions.extend((0..8).map(corner));
+            for [a, b, c, d] in FACES.map(|face| face.map(|i| i + first)) {
+                mesh.triangles.extend([[a, b, c], [a, c, d]]);
+                mesh.triangle_part.extend([number as u32; 2]);
+            }
+            mesh.parts.push(Part { object: format!("Box{number}"), ..Part::default() });
+        }
+        mesh
+    }
+
+    fn groups(mesh: &Mesh) -> Vec<Vec<u32>> {
+        mesh.objects(Objects::Touching, &Progress::default())
+    }
+
+    #[test]
+    fn boxes_are_one_where_closed_boxes_have_a_point_in_common() {
+        let mut state = 7u32;
+        let mut next = |below: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            ((state >> 8) % below) as f32
+        };
+        let mut seen = [0; 2];
+        for _ in 0..60 {
+            // Corners on a lattice, so that boxes share faces, edges and corners, lie in each other or are equal.
+            let list: Vec<([f32; 3], [f32; 3])> =
+                (0..9).map(|_| ([0; 3].map(|_| next(12)), [0; 3].map(|_| 1.0 + next(4)))).collect();
+            let mut wanted: Vec<usize> = (0..list.len()).collect();
+            loop {
+                let before = wanted.clone();
+                for a in 0..list.len() {
+                    for b in 0..list.len() {
+                        let ((p, s), (q, t)) = (list[a], list[b]);
+                        if (0..3).all(|k| p[k] <= q[k] + t[k] && q[k] <= p[k] + s[k]) {
+                            let low = wanted[a].min(wanted[b]);
+                            (wanted[a], wanted[b]) = (low, low);
+                        }
+                    }
+                }
+                if before == wanted {
+                    break;
+                }
+            }
+            let mesh = boxes(&list);
+            let found = groups(&mesh);
+            let mut of = vec![usize::MAX; list.len()];
+            found.iter().for_each(|group| group.iter().for_each(|p| of[*p as usize] = group[0] as usize));
+            assert_eq!(of, wanted, "{list:?}");
+            seen[usize::from(found.len() > 1)] += 1;
+        }
+        assert!(seen[1] > 10, "{seen:?}");
+    }
+
+    #[test]
+    fn a_gap_parts_and_a_hair_does_not() {
+        let pair =
+            |gap: f32| groups(&boxes(&[([0.0; 3], [1.0; 3]), ([1.0 + gap, 0.0, 0.0], [1.0; 3])])).len();
+        assert_eq!([pair(0.0), pair(1e-6), pair(1e-3), pair(-0.5)], [1, 1, 2, 1]);
+        // Bars that cross without a corner in each other.
+        let cross = [([0.0, 1.0, 1.0], [3.0, 1.0, 1.0]), ([1.0, 0.0, 1.25], [1.0, 3.0, 0.5])];
+        assert_eq!(groups(&boxes(&cross)).len(), 1);
+        let inside = [([0.0; 3], [3.0; 3]), ([1.0; 3], [1.0; 3])];
+        assert_eq!(groups(&boxes(&inside)).len(), 1);
+    }
+
+    #[test]
+    fn an_object_has_its_own_triangles_and_vertices() {
+        let mut mesh = boxes(&[([0.0; 3], [1.0; 3]), ([5.0; 3], [1.0; 3]), ([0.5; 3], [1.0; 3])]);
+        mesh.colors = (0..24).map(|i| [i, 0, 0]).collect();
+        for (part, node) in mesh.parts.iter_mut().zip(["Table/Top", "Vase", "Table/Leg"]) {
+            (part.node, part.object) = (node.into(), node.rsplit('/').next().unwrap().into());
+        }
+        let found = groups(&mesh);
+        assert_eq!(found, [vec![0, 2], vec![1]]);
+        assert_eq!(found.iter().map(|own| mesh.object_name(own)).collect::<Vec<_>>(), ["Table", "Vase"]);
+        let vase = mesh.of_parts(&found[1]);
+        assert_eq!((vase.triangles.len(), vase.positions.len(), vase.parts.len()), (12, 8, 1));
+        let (own, all): (Vec<_>, Vec<_>) = (vase.corners().collect(), mesh.corners().collect());
+        assert_eq!(own, all[12..24]);
+        assert!(vase.colors.iter().all(|color| (8..16).contains(&color[0])));
+        let table = mesh.of_parts(&found[0]);
+        assert_eq!(table.triangle_part, [vec![0; 12], vec![1; 12]].concat());
+        assert_eq!(mesh.objects(Objects::Apart, &Progress::default()).len(), 3);
+        assert_eq!(mesh.objects(Objects::Together, &Progress::default()), [vec![0, 1, 2]]);
+        // The axis through the middle, 3, meets neither; the vase is nearer to where it begins.
+        assert_eq!(struck(&[&table, &vase], None), 1);
+        assert_eq!(struck(&[&table, &vase], Some(DVec3::ZERO)), 0);
+        let behind = boxes(&[([4.0, 4.0, 0.0], [3.0, 3.0, 1.0])]);
+        assert_eq!(struck(&[&behind, &vase], None), 1, "the nearer one along -z");
+    }
+}
