@@ -38,7 +38,9 @@ fn srgb_from_linear(c: vec3<f32>) -> vec3<f32> {
 }
 
 // x^a / (b x^a + c) with a chosen for contrast, b and c so that 0.18 -> 0.19 and 6 -> 1. Bright colours lose some
-// saturation on the way.
+// saturation on the way. The curve is that of the strongest and the weakest channel, and the third keeps its place
+// between them: each by itself would move nearer to the strongest one, and orange would turn yellow. The weakest channel
+// of a strong colour keeps its share of the strongest.
 const TONE_A = 1.22;
 const TONE_B = 0.940039;
 const TONE_C = 0.533599;
@@ -46,8 +48,13 @@ const TONE_C = 0.533599;
 fn tone(color: vec3<f32>) -> vec3<f32> {
     let peak = max(color.x, max(color.y, color.z));
     let paler = mix(color, vec3<f32>(peak), smoothstep(0.8, 6.0, peak) * 0.5);
-    let x = pow(max(paler, vec3<f32>(0.0)), vec3<f32>(TONE_A));
-    return clamp(x / (TONE_B * x + TONE_C), vec3<f32>(0.0), vec3<f32>(1.0));
+    let least = min(paler.x, min(paler.y, paler.z));
+    let x = pow(max(vec2<f32>(least, peak), vec2<f32>(0.0)), vec2<f32>(TONE_A));
+    let ends = clamp(x / (TONE_B * x + TONE_C), vec2<f32>(0.0), vec2<f32>(1.0));
+    let share = least / max(peak, 1e-6);
+    let vivid = (1.0 - share) * (1.0 - share);
+    let dark = mix(ends.x, min(ends.x, ends.y * share), vivid);
+    return dark + (ends.y - dark) * clamp((paler - least) / max(peak - least, 1e-6), vec3<f32>(0.0), vec3<f32>(1.0));
 }
 
 fn backdrop(direction: vec3<f32>) -> vec3<f32> {
@@ -198,8 +205,8 @@ fn shade_body(hit: PixelHit, look: u32, n: vec3<f32>, direction: vec3<f32>, lit:
 
 // Seam gold, #d4a017 in linear light.
 const SEAM_GOLD = vec3<f32>(0.658, 0.352, 0.010);
-// What it sends out by itself: redder, since the tone curve pales what is bright.
-const SEAM_SHINE = vec3<f32>(0.70, 0.27, 0.02);
+// What it sends out by itself, of the same hue.
+const SEAM_SHINE = vec3<f32>(0.70, 0.374, 0.011);
 
 // A line of gold: metal that mirrors sun and sky in its own colour and shines a little by itself; round it, its glow.
 fn gilded(color: vec3<f32>, gold: f32, n: vec3<f32>, direction: vec3<f32>, lit: Lit) -> vec3<f32> {
@@ -358,6 +365,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     if hit.body < BODY_FLOOR {
         let lit = filtered(id.xy, hit, n, direction);
         color = shade_body(hit, look, n, direction, lit);
+        if (frame.flags & FLAG_EMITS) != 0u {
+            color += glow_unpack(looks[frame.size.x * frame.size.y + pixel]);
+        }
         if (look >> GOLD_SHIFT) != 0u {
             color = gilded(color, f32(look >> GOLD_SHIFT) / GOLD_MOST, n, direction, lit);
         }

@@ -68,6 +68,8 @@ const FLAG_OVERLAY = 8u;
 const FLAG_BACKGROUND = 16u;
 const FLAG_FLOOR_COLOR = 32u;
 const FLAG_LAMP = 64u;
+// Some surface emits light. The second half of the words beside the hits holds it.
+const FLAG_EMITS = 128u;
 // First of the three bits with the number of clipping planes.
 const CLIPS_SHIFT = 8u;
 
@@ -105,6 +107,22 @@ struct PixelHit {
 
 fn pixel_ray(frame_right: vec3<f32>, frame_up: vec3<f32>, frame_forward: vec3<f32>, uv: vec2<f32>) -> vec3<f32> {
     return normalize(frame_forward + frame_right * (2.0 * uv.x - 1.0) + frame_up * (1.0 - 2.0 * uv.y));
+}
+
+// Brightest light that a surface emits in a picture.
+const GLOW_MOST = 64.0;
+
+// A pixel's emitted light, linear: square roots of its channels' shares, and of how bright it is.
+fn glow_pack(light: vec3<f32>) -> u32 {
+    let peak = clamp(max(light.x, max(light.y, light.z)), 0.0, GLOW_MOST);
+    let scale = ceil(sqrt(peak / GLOW_MOST) * 255.0);
+    let full = max(scale * scale * (GLOW_MOST / 65025.0), 1e-9);
+    return pack4x8unorm(vec4<f32>(sqrt(clamp(light / full, vec3<f32>(0.0), vec3<f32>(1.0))), scale / 255.0));
+}
+
+fn glow_unpack(word: u32) -> vec3<f32> {
+    let parts = unpack4x8unorm(word);
+    return parts.xyz * parts.xyz * (parts.w * parts.w * GLOW_MOST);
 }
 
 fn hash_u32(value: u32) -> u32 {

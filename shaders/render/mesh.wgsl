@@ -6,16 +6,68 @@
 // slips through between them.
 //
 // Words of a surface, four by four (crates/render/src/surfaces.rs):
-//   head       first triangle, first corner, first material, number of materials
+//   head       first triangle, first corner, first material, number of materials and MESH_CUT_OUT
 //   nodes      low and first child, or first triangle; high and number of triangles
 //   triangles  a and its number in the surface; b; c
 //   corners    normal (packed), colour and eight bits of the material, place in the texture; three a triangle
-//   materials  colour, width and height of the texture, its first texel
+//   materials  colour, width and height of the texture, its first texel; least opacity, emitted light; width and
+//              height of the light's map, its first texel
 //   texels     four words
 
 @group(0) @binding(10) var<storage, read> mesh_words: array<vec4<u32>>;
 
 const MESH_DEEPEST = 48u;
+// Some materials of a surface are there only where their textures are opaque enough.
+const MESH_CUT_OUT = 0x80000000u;
+// Words of a material, four by four.
+const MESH_MATERIAL = 3u;
+// Corners of a crack face have no material.
+const MESH_INSIDE = 0u;
+
+fn mesh_texel(first: u32, texel: u32) -> vec4<f32> {
+    return unpack4x8unorm(mesh_words[first + (texel >> 2u)][texel & 3u]);
+}
+
+// Bilinear, repeating; v points up while rows run down. `place_of` has width, height and the first texel.
+fn mesh_texture(place_of: vec3<u32>, uv: vec2<f32>) -> vec4<f32> {
+    let size = vec2<f32>(place_of.xy);
+    let place = vec2<f32>(uv.x - floor(uv.x), 1.0 - (uv.y - floor(uv.y))) * size - 0.5;
+    let low = floor(place);
+    let part = place - low;
+    // From -1 to the size itself, at either end.
+    let a = vec2<u32>(low + size) % place_of.xy;
+    let b = vec2<u32>(low + size + 1.0) % place_of.xy;
+    let rows = vec2<u32>(a.y, b.y) * place_of.x;
+    let top = mix(mesh_texel(place_of.z, rows.x + a.x), mesh_texel(place_of.z, rows.x + b.x), part.x);
+    let bottom = mix(mesh_texel(place_of.z, rows.y + a.x), mesh_texel(place_of.z, rows.y + b.x), part.x);
+    return mix(top, bottom, part.y);
+}
+
+// Whether a triangle, in the order of the leaves, has a hole at a place: its material is less opaque there than what is
+// drawn.
+fn mesh_is_hole(head: vec4<u32>, triangle: u32, weights: vec3<f32>) -> bool {
+    var uv = vec2<f32>(0.0);
+    var code = 0u;
+    for (var k = 0u; k < 3u; k++) {
+        let corner = mesh_words[head.y + 3u * triangle + k];
+        uv += bitcast<vec2<f32>>(corner.zw) * weights[k];
+        code |= (corner.y >> 24u) << (8u * k);
+    }
+    if code == MESH_INSIDE || code > (head.w & ~MESH_CUT_OUT) {
+        return false;
+    }
+    let first = head.z + MESH_MATERIAL * (code - 1u);
+    let least = bitcast<f32>(mesh_words[first + 1u].x);
+    if !(least > 0.0) {
+        return false;
+    }
+    let material = mesh_words[first];
+    var opacity = 1.0;
+    if material.y != 0u && all(abs(uv) < vec2<f32>(1e6)) {
+        opacity = mesh_texture(material.yzw, uv).w;
+    }
+    return opacity < least;
+}
 
 // With one axis made the third.
 fn turned(v: vec3<f32>, axis: u32) -> vec3<f32> {
@@ -46,8 +98,8 @@ fn sheared(ray: MeshRay, word: u32) -> vec3<f32> {
     return vec3<f32>(p.xy - ray.shear.xy * p.z, ray.shear.z * p.z);
 }
 
-// Where a ray meets a triangle from either side; 1e30 where not.
-fn triangle_at(ray: MeshRay, word: u32) -> f32 {
+// Weights of a triangle's corners and distance where a ray meets it from either side; a distance of 1e30 where not.
+fn triangle_at(ray: MeshRay, word: u32) -> vec4<f32> {
     let a = sheared(ray, word);
     let b = sheared(ray, word + 1u);
     let c = sheared(ray, word + 2u);
@@ -55,12 +107,12 @@ fn triangle_at(ray: MeshRay, word: u32) -> f32 {
     let right = vec3<f32>(c.y * b.x, a.y * c.x, b.y * a.x);
     // Compared, not subtracted: a compiler may fuse a product with a difference, and the sides of an edge would differ.
     if !(all(left >= right) || all(left <= right)) {
-        return 1e30;
+        return vec4<f32>(0.0, 0.0, 0.0, 1e30);
     }
     let weights = left - right;
     let whole = weights.x + weights.y + weights.z;
     let t = (weights.x * a.z + weights.y * b.z + weights.z * c.z) / whole;
-    return select(1e30, t, whole != 0.0);
+    return vec4<f32>(weights / whole, select(1e30, t, whole != 0.0));
 }
 
 // Whether rays that come in by a clipping plane inside a surface meet its cap, as those of the picture do.
@@ -93,7 +145,8 @@ fn walk_mesh(index: u32, ray: Ray, any: bool, best: ptr<function, Hit>) {
     if node_entry(nodes_at, at, inverse, first, end) > 1e29 {
         return;
     }
-    let triangles_at = mesh_words[base].x;
+    let head = mesh_words[base];
+    let triangles_at = head.x;
     var found = NO_LEAF;
     var stack: array<u32, MESH_DEEPEST>;
     var entries: array<f32, MESH_DEEPEST>;
@@ -139,10 +192,13 @@ fn walk_mesh(index: u32, ray: Ray, any: bool, best: ptr<function, Hit>) {
             break;
         }
         for (var k = lead; k < lead + count; k++) {
-            let t = triangle_at(shot, triangles_at + 3u * k);
+            let met = triangle_at(shot, triangles_at + 3u * k);
+            let t = met.w;
             if t >= first && t < end {
-                end = t;
-                found = k;
+                if (head.w & MESH_CUT_OUT) == 0u || !mesh_is_hole(head, k, met.xyz) {
+                    end = t;
+                    found = k;
+                }
             }
         }
         if any && found != NO_LEAF {

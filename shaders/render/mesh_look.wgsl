@@ -9,28 +9,8 @@ struct MeshLook {
     inside: bool,
     // Which of the surface's triangles it is.
     triangle: u32,
-}
-
-// Corners of a crack face have no material.
-const MESH_INSIDE = 0u;
-
-fn mesh_texel(first: u32, texel: u32) -> vec3<f32> {
-    return unpack4x8unorm(mesh_words[first + (texel >> 2u)][texel & 3u]).xyz;
-}
-
-// Bilinear, repeating; v points up while rows run down.
-fn mesh_texture(material: vec4<u32>, uv: vec2<f32>) -> vec3<f32> {
-    let size = vec2<f32>(material.yz);
-    let place = vec2<f32>(uv.x - floor(uv.x), 1.0 - (uv.y - floor(uv.y))) * size - 0.5;
-    let low = floor(place);
-    let part = place - low;
-    // From -1 to the size itself, at either end.
-    let a = vec2<u32>(low + size) % material.yz;
-    let b = vec2<u32>(low + size + 1.0) % material.yz;
-    let rows = vec2<u32>(a.y, b.y) * material.y;
-    let top = mix(mesh_texel(material.w, rows.x + a.x), mesh_texel(material.w, rows.x + b.x), part.x);
-    let bottom = mix(mesh_texel(material.w, rows.y + a.x), mesh_texel(material.w, rows.y + b.x), part.x);
-    return mix(top, bottom, part.y);
+    // Emitted, linear.
+    light: vec3<f32>,
 }
 
 // `point` and the ray `d` in the body's grid, `triangle` in the order of the leaves.
@@ -61,15 +41,26 @@ fn mesh_look(body: Body, triangle: u32, point: vec3<f32>, d: vec3<f32>) -> MeshL
         uv += bitcast<vec2<f32>>(q[k].zw) * weights[k];
         code |= (q[k].y >> 24u) << (8u * k);
     }
-    if code != MESH_INSIDE && code <= head.w {
-        let material = mesh_words[head.z + code - 1u];
-        if material.y != 0u && all(abs(uv) < vec2<f32>(1e6)) {
-            color = unpack4x8unorm(material.x).xyz * mesh_texture(material, uv);
+    var light = vec3<f32>(0.0);
+    if code != MESH_INSIDE && code <= (head.w & ~MESH_CUT_OUT) {
+        let first = head.z + MESH_MATERIAL * (code - 1u);
+        let material = mesh_words[first];
+        let is_placed = all(abs(uv) < vec2<f32>(1e6));
+        if material.y != 0u && is_placed {
+            color = unpack4x8unorm(material.x).xyz * mesh_texture(material.yzw, uv).xyz;
+        }
+        if (frame.flags & FLAG_EMITS) != 0u {
+            light = bitcast<vec3<f32>>(mesh_words[first + 1u].yzw);
+            let map = mesh_words[first + 2u];
+            if map.x != 0u && is_placed {
+                let shown = mesh_texture(map.xyz, uv).xyz;
+                light *= shown * shown;
+            }
         }
     }
     // From within, or of a surface that is open: its other side.
     if dot(flat_normal, d) > 0.0 {
         normal = -normal;
     }
-    return MeshLook(normal, color * color, code == MESH_INSIDE, mesh_words[at].w);
+    return MeshLook(normal, color * color, code == MESH_INSIDE, mesh_words[at].w, light);
 }

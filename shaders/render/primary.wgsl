@@ -88,6 +88,9 @@ fn blended(body: Body, own: Surface, own_is_crack: bool, point: vec3<f32>) -> Su
     return Surface(normal / total, color / total);
 }
 
+// Cosine beyond which a leaf of the original surface is seen from behind. A sheet thinner than a voxel has a normal of
+// either side; a closed surface's normals lean away from the eye by less.
+const BACK = 0.3;
 // Materials with gloss on their crack faces.
 const PORCELAIN = 6u;
 const GLASS = 7u;
@@ -150,7 +153,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let in_grid = apply(body.grid_from_world, vec4<f32>(frame.eye + direction * hit.distance, 1.0));
     let d = apply(body.grid_from_world, vec4<f32>(direction, 0.0));
     let is_mesh = (body.hue_and_marks & BODY_MESH) != 0u;
-    var own = MeshLook(vec3<f32>(0.0), vec3<f32>(0.0), false, 0u);
+    var own = MeshLook(vec3<f32>(0.0), vec3<f32>(0.0), false, 0u, vec3<f32>(0.0));
     if is_mesh {
         own = mesh_look(body, hit.leaf, in_grid, d);
     }
@@ -187,6 +190,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
             surface.normal = cut_normal(cuts[body.leaf_base + hit.leaf]);
         } else {
             surface.normal = normal_unpack(normals[body.leaf_base + hit.leaf]);
+            if !leaf_is_crack(word) && dot(surface.normal, d) > BACK * length(d) {
+                surface.normal = -surface.normal;
+            }
         }
     }
     let units = f32(1u << (14u - body.level));
@@ -258,4 +264,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         | select(0u, MARK_MATT, is_crack && material != GLASS && material != PORCELAIN)
         | select(0u, MARK_GLASS, material == GLASS) | (body.hue_and_marks & MARK_SELECTED)
         | (u32(round(gold * GOLD_MOST)) << GOLD_SHIFT);
+    if (frame.flags & FLAG_EMITS) != 0u {
+        looks[frame.size.x * frame.size.y + pixel] = glow_pack(select(own.light, vec3<f32>(0.0), cap));
+    }
 }

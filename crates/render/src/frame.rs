@@ -10,6 +10,7 @@ use glam::{Mat4, Vec3};
 
 use super::{
     Camera, Clips, Lens, Lighting, Overlay, Rgb,
+    effects::emits,
     overlay::OverlayPass,
     surfaces::{Surfaces, Targets},
     tables::{BodyData, BoxData, FrameData, tables},
@@ -364,6 +365,9 @@ pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, b
     let overlay = input.overlay.is_some_and(|overlay| !overlay.is_empty());
     let has_floor = !options.transparent || options.catches_shadows;
     let floor = options.floor.filter(|y| y.is_finite() && has_floor);
+    let mut drawn = input.bodies.iter().filter_map(|body| body.shape.drawn_surface());
+    let emits =
+        options.color_by == ColorBy::Material && drawn.any(|solid| solid.materials().iter().any(emits));
     let lighting = options.lighting.sane();
     let (eye, forward) =
         options.lens.map_or((camera.eye(), axes.forward), |lens| lens.view(&camera, refined));
@@ -393,6 +397,7 @@ pub(super) fn frame_data(input: &FrameInput<'_>, size: [u32; 2], refined: u32, b
             | u32::from(lighting.background.is_some()) << 4
             | u32::from(lighting.floor_color.is_some()) << 5
             | u32::from(lighting.lamp_direction.is_some()) << 6
+            | u32::from(emits) << 7
             | (options.clips.planes().len() as u32) << CLIPS_SHIFT,
         ahead: axes.forward,
         light_step,

@@ -16,6 +16,7 @@ use kintsugi_gpu as gpu;
 mod blit;
 mod camera;
 mod clip;
+mod effects;
 mod frame;
 mod lens;
 mod lighting;

@@ -15,10 +15,13 @@ use std::collections::{HashMap, HashSet};
 
 use bytemuck::{Pod, Zeroable};
 
-use super::{PixelHit, RenderBody};
+use super::{
+    PixelHit, RenderBody,
+    effects::{Effect, effects_of},
+};
 use crate::{
     gpu::{Buffer, Gpu, GpuError, PICTURE, layout},
-    mesh::Material,
+    mesh::{Material, Texture},
     shape::{PieceMesh, Side, SolidMesh},
     svo::pack_normal,
 };
@@ -30,6 +33,10 @@ type Quad = [u32; 4];
 const SMALL: usize = 1 << 14;
 /// Material of a crack face.
 const INSIDE: u32 = 0;
+/// Quads of a material.
+const MATERIAL: usize = 3;
+/// Beside the number of materials: some of them have holes.
+const CUT_OUT: u32 = 1 << 31;
 /// Vertices hold a material's number in three bytes.
 const MOST_MATERIALS: u32 = (1 << 24) - 2;
 
@@ -39,10 +46,18 @@ pub(super) struct Surfaces {
     /// First unused quad.
     used: usize,
     surfaces: HashMap<Key, Held>,
-    /// First quads of materials, by their address; the surfaces in the buffer keep them alive.
-    materials: HashMap<usize, usize>,
+    /// Materials by their address; the surfaces in the buffer keep them alive.
+    materials: HashMap<usize, Materials>,
     /// Surfaces of the last frame, whether they fitted or not.
     shown: Vec<SolidMesh>,
+}
+
+/// Materials in the buffer.
+#[derive(Clone, Copy)]
+struct Materials {
+    /// First quad.
+    first: usize,
+    has_holes: bool,
 }
 
 /// See [`SolidMesh::key`].
@@ -128,14 +143,16 @@ impl Surfaces {
             tracing::warn!("a surface of {} triangles does not fit", solid.surface().triangles.len());
             return;
         }
-        let first_material = known.unwrap_or_else(|| {
-            let first = packed.end();
-            packed.materials(solid.materials());
-            self.materials.insert(solid.key().1, first);
-            first
+        let materials = known.unwrap_or_else(|| {
+            let effects = effects_of(solid.materials());
+            let has_holes = effects.iter().any(|effect| effect.least_opacity > 0.0);
+            let made = Materials { first: packed.end(), has_holes };
+            packed.materials(solid.materials(), &effects);
+            self.materials.insert(solid.key().1, made);
+            made
         });
         let first = packed.end();
-        packed.surface(solid, first_material);
+        packed.surface(solid, materials);
         let held = Held { _solid: solid.clone(), first };
         self.surfaces.insert(solid.key(), held);
     }
@@ -157,15 +174,24 @@ fn quads_of_all(solids: &[&SolidMesh], mut there: HashSet<usize>) -> usize {
 }
 
 fn quads_of_materials(materials: &[Material]) -> usize {
-    materials
-        .iter()
-        .map(|material| 1 + texels(material).map_or(0, |(_, texels)| texels.len().div_ceil(4)))
-        .sum()
+    let effects = effects_of(materials);
+    let sizes = textures(materials, &effects).map(|(_, texels)| texels.len().div_ceil(4));
+    MATERIAL * materials.len() + sizes.sum::<usize>()
 }
 
-/// Size and texels of a material's texture, if it is complete.
-fn texels(material: &Material) -> Option<([u32; 2], &[[u8; 4]])> {
-    let texture = material.texture.as_ref()?;
+/// Size and texels of a texture.
+type Texels<'a> = ([u32; 2], &'a [[u8; 4]]);
+
+/// Of each material the texture of its colour, then the map of its light; a size of 0 without one.
+fn textures<'a>(materials: &'a [Material], effects: &'a [Effect]) -> impl Iterator<Item = Texels<'a>> {
+    let of = |(material, effect): (&'a Material, &'a Effect)| {
+        [material.texture.as_deref(), effect.map.as_deref()].map(|of| of.and_then(texels).unwrap_or_default())
+    };
+    materials.iter().zip(effects).flat_map(of)
+}
+
+/// Size and texels of a texture, if it is complete.
+fn texels(texture: &Texture) -> Option<Texels<'_>> {
     let count = (texture.width as usize).checked_mul(texture.height as usize)?;
     let texels = texture.rgba.as_chunks().0.get(..count)?;
     (count > 0).then_some(([texture.width, texture.height], texels))
@@ -184,17 +210,25 @@ impl Packed {
         self.first + self.quads.len()
     }
 
-    /// Packs colour, size and first texel of each material, then the texels.
-    fn materials(&mut self, materials: &[Material]) {
-        let mut next = self.end() + materials.len();
-        for material in materials {
-            let found = texels(material);
-            let ([width, height], length) =
-                found.map_or(([0; 2], 0), |(size, texels)| (size, texels.len().div_ceil(4)));
-            self.quads.push([word(material.color), width, height, next as u32]);
-            next += length;
+    /// Packs of each material its colour, size and first texel; its least opacity and its light; size and first texel of
+    /// the light's map. Then the texels.
+    fn materials(&mut self, materials: &[Material], effects: &[Effect]) {
+        let mut next = self.end() + MATERIAL * materials.len();
+        let mut placed = |of: Option<&Texture>| {
+            let ([width, height], texels) = of.and_then(texels).unwrap_or_default();
+            let first = next as u32;
+            next += texels.len().div_ceil(4);
+            [width, height, first]
+        };
+        for (material, effect) in materials.iter().zip(effects) {
+            let [width, height, first] = placed(material.texture.as_deref());
+            let [r, g, b] = effect.light.to_array().map(f32::to_bits);
+            self.quads.push([word(material.color), width, height, first]);
+            self.quads.push([effect.least_opacity.to_bits(), r, g, b]);
+            let [width, height, first] = placed(effect.map.as_deref());
+            self.quads.push([width, height, first, 0]);
         }
-        for (_, texels) in materials.iter().filter_map(texels) {
+        for (_, texels) in textures(materials, effects) {
             self.quads.extend(texels.chunks(4).map(|four| {
                 let mut quad = [0; 4];
                 quad.iter_mut().zip(four).for_each(|(word, texel)| *word = u32::from_le_bytes(*texel));
@@ -205,12 +239,13 @@ impl Packed {
 
     /// Packs a header with the offsets of triangles, vertices and materials and the number of materials; then nodes,
     /// triangles, vertices.
-    fn surface(&mut self, solid: &SolidMesh, materials: usize) {
+    fn surface(&mut self, solid: &SolidMesh, materials: Materials) {
         let (tree, surface) = (solid.tree(), solid.surface());
         let first = self.end();
         let triangles = first + 1 + 2 * tree.nodes.len();
         let corners = triangles + 3 * tree.triangles.len();
-        self.quads.push([triangles as u32, corners as u32, materials as u32, solid.materials().len() as u32]);
+        let count = solid.materials().len() as u32 | if materials.has_holes { CUT_OUT } else { 0 };
+        self.quads.push([triangles as u32, corners as u32, materials.first as u32, count]);
         self.quads.extend_from_slice(bytemuck::cast_slice(&tree.nodes));
         self.quads.extend_from_slice(bytemuck::cast_slice(&tree.triangles));
         let last = solid.materials().len() as u32;
@@ -274,6 +309,7 @@ impl HitData {
 pub(super) struct Targets {
     pub size: [u32; 2],
     pub hits: Buffer<HitData>,
+    /// Colours and marks of all pixels, then the light that they emit.
     pub looks: Buffer<u32>,
     pub lights: Buffer<[u32; 4]>,
     pub history: Buffer<[f32; 4]>,
@@ -301,7 +337,7 @@ impl Targets {
         Ok(Self {
             size,
             hits: Buffer::zeroed(gpu, PICTURE, pixels)?,
-            looks: Buffer::zeroed(gpu, PICTURE, pixels)?,
+            looks: Buffer::zeroed(gpu, PICTURE, 2 * pixels)?,
             lights: Buffer::zeroed(gpu, PICTURE, pixels)?,
             history: Buffer::zeroed(gpu, PICTURE, pixels)?,
             view: picture.create_view(&wgpu::TextureViewDescriptor::default()),

@@ -52,6 +52,8 @@ pub(super) struct FirstHits<'a> {
     pub scratch: &'a mut Scratch,
     pub hits: &'a mut [HitData],
     pub looks: &'a mut [u32],
+    /// Emitted light, as [`glow_of`](crate::effects::glow_of) reads it.
+    pub glows: &'a mut [u32],
     /// Whether the appearance of hits is computed, too.
     pub looks_too: bool,
 }
@@ -132,7 +134,7 @@ impl FirstHits<'_> {
                         stored.leaf = self.scene.leaf_of(hit);
                         continue;
                     }
-                    (stored.leaf, stored.normal, *look) =
+                    (stored.leaf, stored.normal, *look, self.glows[at]) =
                         primary::appearance::<L>(self.scene, (hit, cap), along, &mut self.scratch.blends);
                 }
             }
@@ -340,6 +342,7 @@ fn texture(gpu: &Gpu, [width, height]: [u32; 2]) -> Result<wgpu::Texture, GpuErr
 pub struct Targets {
     pub size: [u32; 2],
     pub hits: Vec<HitData>,
+    /// Colours and marks of all pixels, then the light that they emit.
     pub looks: Vec<u32>,
     pub lights: Vec<Texel>,
     /// Linear, premultiplied; empty if there is no overlay.
@@ -359,7 +362,7 @@ impl Targets {
         let pixels = size[0] as usize * size[1] as usize;
         self.size = size;
         self.hits.resize(pixels, HitData::zeroed());
-        self.looks.resize(pixels, 0);
+        self.looks.resize(2 * pixels, 0);
         self.history.resize(4 * pixels, 0.0);
         self.picture.resize(4 * pixels, 0);
         true

@@ -7,12 +7,13 @@
 use glam::Vec3;
 
 use super::{
+    mesh_look::is_hole,
     packet::{Packet, along},
     scene::{Scene, Surface},
     wide::{LANES, each_axis},
 };
 use crate::geometry::simd::F32x8;
-use crate::shape::TreeNode;
+use crate::{effects::Effect, shape::TreeNode};
 
 /// Traverses one body's surface with each packet; nearer hits replace earlier ones.
 #[inline(always)]
@@ -26,6 +27,9 @@ pub(super) fn walk<L: F32x8, const N: usize>(
     let body = &scene.bodies[index as usize];
     let rows = &body.grid_from_world;
     let Some(root) = surface.tree.nodes.first() else { return };
+    let effects = scene.effects[index as usize].as_deref().unwrap_or_default();
+    let has_holes = effects.iter().any(|effect| effect.least_opacity > 0.0);
+    let effects = if has_holes { effects } else { &[] };
     for packet in packets {
         if packet.open == 0 {
             continue;
@@ -76,7 +80,7 @@ pub(super) fn walk<L: F32x8, const N: usize>(
                 met: 0,
                 triangle: zero,
             };
-            rays.walk(surface, packet.any, stack);
+            rays.walk((surface, effects), packet.any, stack);
             if rays.met == 0 {
                 continue;
             }
@@ -144,7 +148,7 @@ struct Rays<L> {
 
 impl<L: F32x8> Rays<L> {
     #[inline(always)]
-    fn walk(&mut self, surface: &Surface<'_>, any: bool, stack: &mut Vec<u32>) {
+    fn walk(&mut self, (surface, effects): (&Surface<'_>, &[Effect]), any: bool, stack: &mut Vec<u32>) {
         let tree = surface.tree;
         stack.clear();
         stack.push(0);
@@ -157,7 +161,12 @@ impl<L: F32x8> Rays<L> {
                 }
                 if node.is_leaf() {
                     for k in node.triangles() {
-                        self.try_triangle(bytemuck::cast_ref(&tree.triangles[k]), k as u32, lanes);
+                        self.try_triangle(
+                            (surface, effects),
+                            bytemuck::cast_ref(&tree.triangles[k]),
+                            k as u32,
+                            lanes,
+                        );
                     }
                     if any {
                         self.alive &= !self.met;
@@ -188,8 +197,15 @@ impl<L: F32x8> Rays<L> {
         enter.at_most(leave)
     }
 
+    /// `effects` of materials with holes, or none.
     #[inline(always)]
-    fn try_triangle(&mut self, words: &[f32; 12], number: u32, lanes: u32) {
+    fn try_triangle(
+        &mut self,
+        (surface, effects): (&Surface<'_>, &[Effect]),
+        words: &[f32; 12],
+        number: u32,
+        lanes: u32,
+    ) {
         let corner = |first: usize| {
             let p = each_axis!(k: L::splat(words[(first + self.axes[k]).min(11)]).sub(self.at[k]));
             [p[0].sub(self.shear[0].mul(p[2])), p[1].sub(self.shear[1].mul(p[2])), p[2]]
@@ -206,8 +222,16 @@ impl<L: F32x8> Rays<L> {
         }
         let height = u.mul(a[2]).add(v.mul(b[2])).add(w.mul(c[2])).mul(self.shear[2]);
         // Edge-on the sum is zero and t is NaN, which compares as not less.
-        let t = height.div(u.add(v).add(w));
-        let met = lanes & self.first.at_most(t) & t.less(self.end);
+        let whole = u.add(v).add(w);
+        let t = height.div(whole);
+        let mut met = lanes & self.first.at_most(t) & t.less(self.end);
+        if !effects.is_empty() && met != 0 {
+            let weights = [u.div(whole).array(), v.div(whole).array(), w.div(whole).array()];
+            let is_open = |lane: &usize| is_hole(surface, effects, number, weights.map(|of| of[*lane]));
+            let looked_at = met;
+            let open = (0..LANES).filter(|lane| looked_at >> lane & 1 == 1).filter(is_open);
+            met = open.fold(met, |met, lane| met & !(1 << lane));
+        }
         if met == 0 {
             return;
         }

@@ -1,9 +1,10 @@
 //! Appearance of a surface's triangle at a hit, like `shaders/render/mesh_look.wgsl`.
 
-use glam::{Vec2, Vec3};
+use glam::{Vec2, Vec3, Vec4};
 
 use super::{scene::Surface, surface::Surface as Look};
 use crate::{
+    effects::Effect,
     mesh::{Material, Texture},
     shape::Side,
 };
@@ -15,11 +16,20 @@ pub(super) struct MeshLook {
     pub is_inside: bool,
     /// Index of the surface's triangle.
     pub triangle: u32,
+    /// Emitted light, linear.
+    pub light: Vec3,
 }
 
-/// `point` and the ray direction `d` in the body's grid, `triangle` in the order of the leaves.
+/// `point` and the ray direction `d` in the body's grid, `triangle` in the order of the leaves; `effects` of the
+/// surface's materials, or none.
 #[inline(always)]
-pub(super) fn mesh_look(surface: &Surface<'_>, triangle: u32, point: Vec3, d: Vec3) -> MeshLook {
+pub(super) fn mesh_look(
+    surface: &Surface<'_>,
+    effects: &[Effect],
+    triangle: u32,
+    point: Vec3,
+    d: Vec3,
+) -> MeshLook {
     let stored = &surface.tree.triangles[triangle as usize];
     let [a, b, c] = [stored.a, stored.b, stored.c].map(Vec3::from);
     let flat = (b - a).cross(c - a);
@@ -47,22 +57,47 @@ pub(super) fn mesh_look(surface: &Surface<'_>, triangle: u32, point: Vec3, d: Ve
         && uv.abs().max_element() < 1e6
         && let Some(texel) = sample(texture, uv)
     {
-        color = rgb(*base) * texel;
+        color = rgb(*base) * texel.truncate();
+    }
+    let mut light = Vec3::ZERO;
+    if let Side::Outside { material } = side
+        && let Some(effect) = effects.get(material as usize)
+    {
+        let map = effect.map.as_ref().filter(|_| uv.abs().max_element() < 1e6);
+        let texel = map.and_then(|map| sample(map, uv)).map_or(Vec3::ONE, Vec4::truncate);
+        light = effect.light * texel * texel;
     }
     // A hit from inside, or on an open surface's back.
     if flat.dot(d) > 0.0 {
         normal = -normal;
     }
     let look = Look { normal, color: color * color };
-    MeshLook { look, is_inside: side == Side::Inside, triangle: stored.index }
+    MeshLook { look, is_inside: side == Side::Inside, triangle: stored.index, light }
 }
 
 fn rgb([r, g, b]: [u8; 3]) -> Vec3 {
     Vec3::new(f32::from(r), f32::from(g), f32::from(b)) / 255.0
 }
 
-/// Bilinear and repeating; v points up while rows run down. `None` if texels are missing.
-fn sample(texture: &Texture, uv: Vec2) -> Option<Vec3> {
+/// Whether a triangle, in the order of the leaves, has a hole where its corners have these weights: its material is
+/// less opaque there than what is drawn.
+pub(super) fn is_hole(surface: &Surface<'_>, effects: &[Effect], triangle: u32, weights: [f32; 3]) -> bool {
+    let shown = surface.solid.surface();
+    let index = surface.tree.triangles[triangle as usize].index as usize;
+    let Side::Outside { material } = shown.faces[index].side else { return false };
+    let Some(least) = effects.get(material as usize).map(|effect| effect.least_opacity) else { return false };
+    if least <= 0.0 {
+        return false;
+    }
+    let corners = shown.corners[index].iter().zip(weights);
+    let uv = corners.fold(Vec2::ZERO, |uv, (corner, weight)| uv + Vec2::from(corner.uv) * weight);
+    let texture = surface.solid.materials().get(material as usize).and_then(|of| of.texture.as_deref());
+    let texture = texture.filter(|_| uv.abs().max_element() < 1e6);
+    texture.and_then(|texture| sample(texture, uv)).map_or(1.0, |texel| texel.w) < least
+}
+
+/// Colour and opacity, bilinear and repeating; v points up while rows run down. `None` if texels are missing.
+fn sample(texture: &Texture, uv: Vec2) -> Option<Vec4> {
     let (width, height) = (texture.width as usize, texture.height as usize);
     let texels = texture.rgba.as_chunks::<4>().0.get(..width.checked_mul(height)?)?;
     if texels.is_empty() {
@@ -74,8 +109,7 @@ fn sample(texture: &Texture, uv: Vec2) -> Option<Vec3> {
     let part = place - low;
     let at = |x: f32, y: f32| {
         let (x, y) = ((low.x + size.x + x) as usize % width, (low.y + size.y + y) as usize % height);
-        let [r, g, b, _] = texels[y * width + x];
-        rgb([r, g, b])
+        Vec4::from(texels[y * width + x].map(f32::from)) / 255.0
     };
     let top = at(0.0, 0.0).lerp(at(1.0, 0.0), part.x);
     let bottom = at(0.0, 1.0).lerp(at(1.0, 1.0), part.x);

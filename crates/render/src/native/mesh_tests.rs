@@ -202,13 +202,14 @@ fn walks_meet_what_every_triangle_says_and_damage_is_found() {
 
 /// The same scene with another hierarchy.
 fn with_tree<T>(scene: &mut Scene<'_>, tree: &MeshTree, work: impl FnOnce(&Scene<'_>) -> T) -> T {
-    let Scene { frame, bodies, boxes, surfaces, .. } = &*scene;
+    let Scene { frame, bodies, boxes, surfaces, effects, .. } = &*scene;
     let surface = surfaces[0].map(|of| super::scene::Surface { tree, ..of });
     let other = Scene {
         frame: *frame,
         bodies: bodies.clone(),
         trees: Vec::new(),
         surfaces: vec![surface],
+        effects: effects.clone(),
         boxes: boxes.clone(),
         objects: Vec::new(),
         seams: &[],

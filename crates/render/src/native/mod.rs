@@ -126,14 +126,16 @@ impl NativeRenderer {
     fn primary(&mut self, scene: &Scene<'_>, looks_too: bool, given_up: &AtomicBool) {
         let band = (BAND * scene.frame.size[0]) as usize;
         let Targets { hits, looks, .. } = &mut self.targets;
+        let (looks, glows) = looks.split_at_mut(hits.len());
         let silhouettes = &silhouettes(scene);
-        let bands = hits.par_chunks_mut(band).zip(looks.par_chunks_mut(band)).enumerate();
-        bands.for_each_init(Scratch::default, |scratch, (band, (hits, looks))| {
+        let shown = looks.par_chunks_mut(band).zip(glows.par_chunks_mut(band));
+        let bands = hits.par_chunks_mut(band).zip(shown).enumerate();
+        bands.for_each_init(Scratch::default, |scratch, (band, (hits, (looks, glows)))| {
             if given_up.load(Ordering::Relaxed) {
                 return;
             }
             let first = band as u32 * BAND;
-            wide(FirstHits { scene, silhouettes, first, scratch, hits, looks, looks_too });
+            wide(FirstHits { scene, silhouettes, first, scratch, hits, looks, glows, looks_too });
         });
     }
 
@@ -153,7 +155,8 @@ impl NativeRenderer {
     fn compose(&mut self, scene: &Scene<'_>, given_up: &AtomicBool) {
         let width = scene.frame.size[0] as usize;
         let Targets { hits, looks, lights, overlay, history, picture, .. } = &mut self.targets;
-        let inputs = &Inputs { scene, hits, looks, lights, overlay };
+        let (looks, glows) = looks.split_at(hits.len());
+        let inputs = &Inputs { scene, hits, looks, glows, lights, overlay };
         let band = BAND as usize * width;
         let bands = history.par_chunks_mut(4 * band).zip(picture.par_chunks_mut(4 * band)).enumerate();
         bands.for_each_init(Rows::default, |rows, (band, (history, picture))| {

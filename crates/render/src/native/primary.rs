@@ -5,21 +5,24 @@ use glam::Vec3;
 use super::{
     mesh_look::mesh_look,
     scene::{
-        BODY_FLOOR, BODY_SKY, GOLD_MOST, GOLD_SHIFT, Hit, MARK_GLASS, MARK_MATT, MARK_SELECTED, NO_LEAF,
-        Scene, point_through, smoothstep, vector_through,
+        BODY_FLOOR, BODY_SKY, FLAG_EMITS, GOLD_MOST, GOLD_SHIFT, Hit, MARK_GLASS, MARK_MATT, MARK_SELECTED,
+        NO_LEAF, Scene, point_through, smoothstep, vector_through,
     },
     seams::{CELL_NONE, nearest_cell, seam_at},
     surface::{Blends, Surface, UNKNOWN_INSIDE, color_of, inside_look},
     wide::{cut_of, has_cut, normal_of},
 };
 use crate::geometry::simd::F32x8;
-use crate::{fracture::Material, surfaces::HitData, svo::pack_normal, tables::BodyData};
+use crate::{effects::glow_word, fracture::Material, surfaces::HitData, svo::pack_normal, tables::BodyData};
 
 /// Grain size of material volumes, units (2^14 per grid side); if a pixel covers more grains, the voxels' colours are
 /// used.
 const GRAIN: f32 = 75.0;
 /// A cut face, where crack faces and the original surface have colours of their own; sRGB.
 const CAP: Vec3 = Vec3::new(0.34, 0.36, 0.40);
+/// Cosine beyond which a leaf of the original surface is seen from behind. A sheet thinner than a voxel has a normal of
+/// either side; a closed surface's normals lean away from the camera by less.
+const BACK: f32 = 0.3;
 const BODY_KEPT: u32 = 1 << 26;
 const BODY_HOVERED: u32 = 1 << 27;
 /// Tint of kept pieces and of the piece under the pointer; sRGB and share.
@@ -39,15 +42,15 @@ pub(super) fn beyond(last: f32) -> HitData {
     }
 }
 
-/// Stored appearance of a hit: leaf, packed normal, and colour word. `cap` has the distance and the world normal of the face
-/// that a clipping plane opens, if the ray meets one.
+/// Stored appearance of a hit: leaf, packed normal, colour word, and word of the light that it emits. `cap` has the
+/// distance and the world normal of the face that a clipping plane opens, if the ray meets one.
 #[inline(always)]
 pub(super) fn appearance<L: F32x8>(
     scene: &Scene<'_>,
     (hit, cap): (&Hit, Option<(f32, Vec3)>),
     direction: Vec3,
     blends: &mut Blends,
-) -> (u32, u32, u32) {
+) -> (u32, u32, u32, u32) {
     let frame = &scene.frame;
     let body = &scene.bodies[hit.body as usize];
     let tree = &scene.trees[hit.body as usize];
@@ -58,7 +61,8 @@ pub(super) fn appearance<L: F32x8>(
     let point = in_grid * scale + Vec3::new(x, y, z);
     let d = vector_through(&body.grid_from_world, direction);
     let mesh = scene.surfaces[hit.body as usize].as_ref();
-    let mesh = mesh.map(|surface| mesh_look(surface, hit.leaf, in_grid, d));
+    let effects = scene.effects[hit.body as usize].as_deref().unwrap_or_default();
+    let mesh = mesh.map(|surface| mesh_look(surface, effects, hit.leaf, in_grid, d));
     let axis = hit.axis as usize;
     let mut surface = Surface { normal: Vec3::ZERO, color: Vec3::ZERO };
     surface.normal[axis] = if d[axis] > 0.0 { -1.0 } else { 1.0 };
@@ -84,8 +88,11 @@ pub(super) fn appearance<L: F32x8>(
         surface = own.look;
     } else if let Some(leaf) = leaf {
         let cut = tree.cuts[leaf];
-        surface.normal =
-            Vec3::from(if hit.cut && has_cut(cut) { cut_of(cut).0 } else { normal_of(tree.normals[leaf]) });
+        let is_cut = hit.cut && has_cut(cut);
+        surface.normal = Vec3::from(if is_cut { cut_of(cut).0 } else { normal_of(tree.normals[leaf]) });
+        if !is_cut && !own.crack() && surface.normal.dot(d) > BACK * d.length() {
+            surface.normal = -surface.normal;
+        }
     }
     let units = (1u32 << (14 - body.level)) as f32;
     // Share of the colours of single grains that pixels of this size can show.
@@ -148,7 +155,9 @@ pub(super) fn appearance<L: F32x8>(
         | if material == Material::Glass as u32 { MARK_GLASS } else { 0 }
         | (body.hue_and_marks & MARK_SELECTED)
         | ((gold * GOLD_MOST + 0.5) as u32) << GOLD_SHIFT;
-    (mesh.map_or(hit.leaf, |own| own.triangle), pack_normal(normal), look)
+    let emits = frame.flags & FLAG_EMITS != 0 && cap.is_none();
+    let glow = mesh.as_ref().filter(|_| emits).map_or(0, |own| glow_word(own.light));
+    (mesh.map_or(hit.leaf, |own| own.triangle), pack_normal(normal), look, glow)
 }
 
 /// Colour of a hit in the chosen colouring.

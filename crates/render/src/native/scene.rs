@@ -14,6 +14,7 @@ use crate::{
     FrameInput,
     clip::{ALONG, interval},
     compute::Array,
+    effects::{Effect, effects_of_surfaces},
     frame::{CLIPS_SHIFT, frame_data},
     geometry::simd::F32x8,
     gpu::GpuError,
@@ -32,6 +33,7 @@ pub(super) const FLAG_SELECTION: u32 = 4;
 pub(super) const FLAG_BACKGROUND: u32 = 16;
 pub(super) const FLAG_FLOOR_COLOR: u32 = 32;
 pub(super) const FLAG_LAMP: u32 = 64;
+pub(super) const FLAG_EMITS: u32 = 128;
 pub(super) const MARK_MATT: u32 = 1 << 24;
 pub(super) const MARK_SELECTED: u32 = 1 << 25;
 pub(super) const MARK_GLASS: u32 = 1 << 26;
@@ -62,6 +64,8 @@ pub(super) struct Scene<'a> {
     pub trees: Vec<Tree<'a>>,
     /// Surface of each body that is drawn as one.
     pub surfaces: Vec<Option<Surface<'a>>>,
+    /// What the materials of each body's surface show besides their colour.
+    pub effects: Vec<Option<Arc<[Effect]>>>,
     pub boxes: Vec<BoxData>,
     /// Of which object each body is a piece.
     pub objects: Vec<u32>,
@@ -96,6 +100,7 @@ impl<'a> Scene<'a> {
             frame: frame_data(input, size, refined, boxes.len().div_ceil(2) as u32),
             trees: trees.collect(),
             surfaces: surfaces.collect(),
+            effects: effects_of_surfaces(input.bodies.iter().map(|body| body.shape.drawn_surface())),
             objects: input.bodies.iter().map(|body| body.object).collect(),
             bodies,
             boxes,

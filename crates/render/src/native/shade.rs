@@ -13,18 +13,18 @@ use super::{
     hairline::Borders,
     light::Texel,
     scene::{
-        BODY_FLOOR, BODY_SKY, FLAG_FLOOR_COLOR, FLAG_LAMP, FLAG_SELECTION, FLAG_TRANSPARENT, GOLD_MOST,
-        GOLD_SHIFT, MARK_GLASS, MARK_MATT, MARK_SELECTED, Scene, unit_from_hash,
+        BODY_FLOOR, BODY_SKY, FLAG_EMITS, FLAG_FLOOR_COLOR, FLAG_LAMP, FLAG_SELECTION, FLAG_TRANSPARENT,
+        GOLD_MOST, GOLD_SHIFT, MARK_GLASS, MARK_MATT, MARK_SELECTED, Scene, unit_from_hash,
     },
-    wide::{byte, exp2, max, mix, normal_of, over_root, power, smooth, srgb_from_linear, unit},
+    wide::{byte, exp2, max, min, mix, normal_of, over_root, power, smooth, srgb_from_linear, unit},
 };
-use crate::{geometry::srgb, surfaces::HitData};
+use crate::{effects::glow_of, geometry::srgb, surfaces::HitData};
 
 pub(super) const GOLD: Rgb = [1.0, 0.66, 0.16];
 /// Seam gold, #d4a017 in linear light.
 const SEAM_GOLD: Rgb = [0.658, 0.352, 0.010];
-/// Emission of the gold: redder, since the tone curve desaturates bright colours.
-const SEAM_SHINE: Rgb = [0.70, 0.27, 0.02];
+/// Emission of the gold, of the same hue.
+const SEAM_SHINE: Rgb = [0.70, 0.374, 0.011];
 /// Shares of linear red, green and blue in brightness.
 const LUMA: Rgb = [0.2126, 0.7152, 0.0722];
 
@@ -316,11 +316,20 @@ fn gild(scene: &Scene<'_>, colors: &Colors, run: &mut Run, gold: &[f32; RUN], of
 /// x^a / (b x^a + c) with a chosen for contrast, b and c so that 0.18 -> 0.19 and 6 -> 1.
 const TONE: [f32; 3] = [1.22, 0.940_039, 0.533_599];
 
+/// The tone curve of one channel.
+#[inline(always)]
+fn toned(x: f32) -> f32 {
+    let x = power(max(x, 1e-12), TONE[0]);
+    unit(x / (TONE[1] * x + TONE[2]))
+}
+
 /// Results of the earlier stages.
 pub(super) struct Inputs<'a> {
     pub scene: &'a Scene<'a>,
     pub hits: &'a [HitData],
     pub looks: &'a [u32],
+    /// Emitted light, as [`glow_of`] reads it; only written where the frame has [`FLAG_EMITS`].
+    pub glows: &'a [u32],
     pub lights: &'a [Texel],
     /// Linear, premultiplied; empty if there is no overlay.
     pub overlay: &'a [[f32; 4]],
@@ -397,6 +406,14 @@ impl Inputs<'_> {
         }
         if bodies {
             shade_bodies(self.scene, colors, &mut run, &surfaces, &lit);
+        }
+        if bodies && frame.flags & FLAG_EMITS != 0 {
+            for (i, glow) in self.glows[at..at + count].iter().enumerate() {
+                let light = if run.body[i] < BODY_FLOOR { glow_of(*glow) } else { [0.0; 3] };
+                for k in 0..3 {
+                    run.color[k][i] += light[k];
+                }
+            }
         }
         if gold {
             let gold = run.look.map(|look| (look >> GOLD_SHIFT) as f32 / GOLD_MOST);
@@ -486,9 +503,16 @@ impl Inputs<'_> {
             let paler = smooth(0.8, 6.0, peak) * 0.5;
             // After the tone curve, so that a line is as clear on a bright surface as on a dark one.
             let shown = run.line[i] * alpha[i];
+            let paler = [0, 1, 2].map(|k| mix(color[k], peak, paler));
+            let least = min(paler[0], min(paler[1], paler[2]));
+            // The third channel keeps its place between the ends, or hues would turn on the way.
+            let [low, high] = [toned(least), toned(peak)];
+            let share = least / max(peak, 1e-6);
+            let vivid = (1.0 - share) * (1.0 - share);
+            let dark = mix(low, min(low, high * share), vivid);
+            let over_span = 1.0 / max(peak - least, 1e-6);
             for k in 0..3 {
-                let x = power(max(mix(color[k], peak, paler), 1e-12), TONE[0]);
-                display[k][i] = unit(x / (TONE[1] * x + TONE[2])) * shown;
+                display[k][i] = (dark + (high - dark) * unit((paler[k] - least) * over_span)) * shown;
             }
             display[3][i] = alpha[i];
         }

@@ -14,6 +14,7 @@ macro_rules! on_both {
 
 mod blit;
 mod clipping;
+mod effects;
 mod fixtures;
 mod hairlines;
 mod lens;

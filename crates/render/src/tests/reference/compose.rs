@@ -29,7 +29,7 @@ pub struct Inputs<'a> {
     pub hits: &'a [HitData],
     /// Of which object each body is a piece.
     pub objects: &'a [u32],
-    /// Colours and marks.
+    /// Colours and marks, then emitted light.
     pub looks: &'a [u32],
     /// Sun, sky, depth, packed normal, as words.
     pub lights: &'a [[u32; 4]],
@@ -47,7 +47,7 @@ const LAMP: DVec3 = DVec3::new(0.20, 0.19, 0.20);
 const GOLD: DVec3 = DVec3::new(1.0, 0.66, 0.16);
 /// The gold of seams, and what it sends out.
 const SEAM_GOLD: DVec3 = DVec3::new(0.658, 0.352, 0.010);
-const SEAM_SHINE: DVec3 = DVec3::new(0.70, 0.27, 0.02);
+const SEAM_SHINE: DVec3 = DVec3::new(0.70, 0.374, 0.011);
 const ROUGHNESS: f64 = 0.42;
 
 const MATT: u32 = 1 << 24;
@@ -57,6 +57,7 @@ const TRANSPARENT: u32 = 2;
 const BACKGROUND: u32 = 16;
 const FLOOR_COLOR: u32 = 32;
 const OWN_LAMP: u32 = 64;
+const EMITS: u32 = 128;
 
 /// One frame's colours.
 pub fn compose(inputs: &Inputs<'_>) -> Composed {
@@ -77,7 +78,7 @@ impl Inputs<'_> {
             FLOOR => self.floor(direction, f64::from(hit.distance), self.light(at, &hit, direction)),
             _ => {
                 let lit = self.light(at, &hit, direction);
-                let color = self.body(look, &hit, direction, lit);
+                let color = self.body(look, &hit, direction, lit) + self.emitted(index);
                 (self.gilded(color, look, &hit, direction, lit), 1.0)
             }
         };
@@ -107,6 +108,16 @@ impl Inputs<'_> {
         let shown = (mean.xyz() / mean.w.max(1e-4)).clamp(DVec3::ZERO, DVec3::ONE);
         let encoded = (shown.map(srgb_from_linear) + noise).clamp(DVec3::ZERO, DVec3::ONE);
         (mean, encoded.extend(mean.w) * 255.0)
+    }
+
+    /// The light that a pixel's surface emits: words behind the looks, of roots of shares and of the whole, of 64.
+    fn emitted(&self, index: usize) -> DVec3 {
+        if self.frame.flags & EMITS == 0 {
+            return DVec3::ZERO;
+        }
+        let [r, g, b, whole] =
+            self.looks[self.hits.len() + index].to_le_bytes().map(|v| f64::from(v) / 255.0);
+        DVec3::new(r, g, b).powf(2.0) * whole.powi(2) * 64.0
     }
 
     /// Sun and sky at a pixel: a mean over the texels round it, weighed by nearness in the picture (a tent
@@ -309,8 +320,9 @@ fn highlight(n: DVec3, to_eye: DVec3, to_light: DVec3, roughness: f64) -> f64 {
     facets * unmasked(nv) * unmasked(nl) * fresnel * nl / 4.0
 }
 
-/// Bright colours lose some saturation, then each channel x becomes x^a / (b x^a + c), where b and c are such
-/// that 0.18 gives 0.19 and 6 gives 1.
+/// Bright colours lose some saturation, then the strongest and the weakest channel become x^a / (b x^a + c), where b and c
+/// are such that 0.18 gives 0.19 and 6 gives 1. The more the two differ, the nearer their ratio stays to what it was, unless
+/// it becomes less. What lies between them keeps its place.
 fn tone(color: DVec3) -> DVec3 {
     const A: f64 = 1.22;
     let (dark, bright) = (0.18_f64.powf(A), 6.0_f64.powf(A));
@@ -319,10 +331,18 @@ fn tone(color: DVec3) -> DVec3 {
     let c = bright * (1.0 - b);
     let peak = color.max_element();
     let paler = color.lerp(DVec3::splat(peak), 0.5 * smoothstep(0.8, 6.0, peak));
-    paler.map(|x| {
+    let curve = |x: f64| {
         let x = x.max(0.0).powf(A);
         (x / (b * x + c)).clamp(0.0, 1.0)
-    })
+    };
+    let least = paler.min_element();
+    if peak - least < 1e-6 {
+        return DVec3::splat(curve(peak));
+    }
+    let (top, ratio) = (curve(peak), least / peak);
+    let bottom = curve(least);
+    let bottom = bottom + (bottom.min(top * ratio) - bottom) * (1.0 - ratio).powi(2);
+    paler.map(|x| bottom + (top - bottom) * (x - least) / (peak - least))
 }
 
 fn linear_from_srgb(c: f64) -> f64 {

@@ -30,6 +30,8 @@ pub struct Look {
 
 /// Share of a blend that the voxel itself has beside its trilinear weight.
 const OWN: f64 = 0.02;
+/// Cosine beyond which a surface is seen from behind.
+const BACK: f64 = 0.3;
 /// Colour of the inside of a body that was given none, linear.
 const INSIDE: DVec3 = DVec3::new(0.36, 0.33, 0.29);
 
@@ -59,7 +61,11 @@ pub fn look(
     let height = |(normal, offset): (DVec3, f64)| ((point - middle).dot(normal) - offset).abs();
     let on_cut = parts.cut.filter(|cut| height(*cut) < height(parts.plane) && height(*cut) < 0.02);
     let crack = parts.crack || on_cut.is_some();
-    let own_normal = on_cut.unwrap_or(parts.plane).0;
+    let mut own_normal = on_cut.unwrap_or(parts.plane).0;
+    // A sheet of the original surface that is seen from behind.
+    if !crack && to_world.transform_vector3(own_normal).normalize().dot(view) > BACK {
+        own_normal = -own_normal;
+    }
     let own_color = if parts.crack || on_cut.is_none() { parts.color } else { INSIDE };
 
     let (mut normal, mut color) = (own_normal, own_color);
