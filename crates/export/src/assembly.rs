@@ -27,6 +27,7 @@ use super::{
     meshes::{
         Dress, TextureReport, TriangleTree, WrittenMesh,
         bake::{Cracked, Maps, bake},
+        is_crumb,
         original::{self, NotOriginal},
         relief::{Relief, bytes_of, outside_of, with_relief},
         simplify,
@@ -249,7 +250,8 @@ impl Assembly {
             let ExportPiece { shape, object, .. } = &self.pieces[piece];
             let mesh = kind.dressed(shape, self.dresses.get(object).map(Arc::as_ref));
             let is_full = self.handover.all_triangles || self.handover.simplify > 0.0;
-            let voxel = (!is_full && self.is_smooth(piece)).then(|| self.pieces[piece].voxel());
+            let is_simpler = !is_full && self.is_smooth(piece) && !self.is_crumb(piece);
+            let voxel = is_simpler.then(|| self.pieces[piece].voxel());
             Arc::new(WrittenMesh::with_simple_outside(mesh, voxel))
         })
     }
@@ -259,6 +261,11 @@ impl Assembly {
     pub fn is_smooth(&self, piece: usize) -> bool {
         let is_made = self.meshes.made.get(piece).is_some_and(Option::is_some);
         !is_made && self.meshes.kind != MeshKind::Voxels && self.pieces[piece].octree().is_some()
+    }
+
+    /// Whether a piece is a crumb, whose mesh is, or would be, a box.
+    fn is_crumb(&self, piece: usize) -> bool {
+        self.is_smooth(piece) && self.pieces[piece].octree().is_some_and(is_crumb)
     }
 
     /// The mesh of a piece before its crack faces got their relief, shape space.
@@ -331,6 +338,7 @@ impl Assembly {
         let is_baked = self.handover.bake > 0.0 && kind != MeshKind::Voxels;
         let held = leaves <= HELD || error > 0.0 || has_relief || is_baked;
         self.check_memory(held)?;
+        let crumbs = (0..count).filter(|i| self.is_crumb(*i)).count();
         if has_relief {
             self.give_relief(watch)?;
             error = 0.0;
@@ -349,6 +357,7 @@ impl Assembly {
         let mut report = MeshReport {
             kind,
             without_original: self.meshes.without_original,
+            crumbs: (crumbs > 0).then_some(crumbs),
             textures,
             has_relief,
             ..MeshReport::default()
@@ -386,7 +395,10 @@ impl Assembly {
     /// The mesh of a piece, simplified by up to `error` voxels.
     fn simpler(&self, piece: usize, error: f64) -> Arc<WrittenMesh> {
         let mesh = self.mesh(piece);
-        let simpler = (error > 0.0).then(|| simplify(&mesh, error * self.pieces[piece].voxel())).flatten();
+        // The box of a crumb would vanish.
+        let simpler = (error > 0.0 && !self.is_crumb(piece))
+            .then(|| simplify(&mesh, error * self.pieces[piece].voxel()))
+            .flatten();
         simpler.map_or(mesh, |simpler| Arc::new(Arc::new(simpler).into()))
     }
 

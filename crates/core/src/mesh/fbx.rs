@@ -195,10 +195,9 @@ mod reading {
             let turn = DMat3::from_mat4(to_scene).inverse().transpose();
             let slots = self.slots(node, mesh)?;
             if mesh.uv_sets.len() > 1 {
-                self.unchecked.warn(format!(
-                    "{}: pieces have one set of texture coordinates; others than that of the colour's picture left out",
-                    node.element.name
-                ));
+                self.unchecked.warn(
+                    "texture coordinates of a mesh left out, but for those of the colour's picture: pieces have one set",
+                );
             }
             let (mut vertices, mut corners) = (PartVertices::default(), Vec::new());
             for (number, face) in mesh.faces.iter().enumerate() {

@@ -6,9 +6,7 @@
 
 use super::{
     Material, Mesh, Part, Picture, Texture,
-    gltf_json::{
-        Accessor, Image, MaterialJson, Node, Primitive, Root, SparseData, is_read, parse, size_of_component,
-    },
+    gltf_json::{Accessor, Image, MaterialJson, Node, Primitive, Root, SparseData, parse, size_of_component},
     gltf_meshopt::unpacked,
     gltf_pose::{composed, instance_count, keeps_volume},
     load::Surroundings,
@@ -54,9 +52,7 @@ pub(super) fn read(
         });
     }
     count_parts(&root, &mut unchecked.pace)?;
-    for name in root.extensions_used.iter().filter(|name| !is_read(name)) {
-        unchecked.warn(format!("the extension {name} is not read: what it adds is left out"));
-    }
+    root.unread().into_iter().for_each(|warning| unchecked.warn(warning));
     for (what, count) in [("animations", root.animations.len()), ("cameras", root.cameras.len())] {
         if count > 0 {
             unchecked.warn(format!("the {what} of the file left out ({count})"));
@@ -98,6 +94,9 @@ pub(super) fn read(
         }
         Ok(())
     })?;
+    if unchecked.mesh.triangles.is_empty() {
+        root.refuse_packed()?;
+    }
     // White multiplies nothing.
     if unchecked.mesh.colors.iter().all(|color| *color == [255; 3]) {
         unchecked.mesh.colors.clear();

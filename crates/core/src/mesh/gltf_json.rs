@@ -3,7 +3,7 @@
 //!
 //! Written here because the gltf crate's validation indexes out of bounds on damaged files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     material::TextureTransform,
@@ -46,6 +46,29 @@ impl Root {
         };
         let numbers = [part.indices, part.attributes.get("POSITION").copied()];
         numbers.into_iter().flatten().filter_map(count).max().unwrap_or(0)
+    }
+
+    /// A warning for each extension that is not read.
+    pub fn unread(&self) -> Vec<String> {
+        let named = self.extensions_used.iter().chain(&self.extensions_required).map(String::as_str);
+        let unread: BTreeSet<&str> = named.filter(|name| !is_read(name)).collect();
+        let warning = |name: &str| match name {
+            VARIANTS => {
+                format!("other materials that parts may have ({name}) left out: each has its default")
+            }
+            _ => format!("the extension {name} is not read: what it adds is left out"),
+        };
+        unread.into_iter().map(warning).collect()
+    }
+
+    /// Refuses a file without a triangle whose parts may be packed.
+    pub fn refuse_packed(&self) -> Result<(), Problem> {
+        if self.extensions_used.iter().any(|name| name == DRACO) {
+            return Err(Problem::whole(format!(
+                "its parts are packed by {DRACO}, which Kintsugi does not read; {WITHOUT_DRACO}"
+            )));
+        }
+        Ok(())
     }
 }
 
@@ -414,13 +437,20 @@ const CARRIED: [&str; 12] = [
 /// Extensions without any influence on the pieces, which carry colours and textures of the surface alone.
 const WITHOUT_INFLUENCE: [&str; 3] = ["KHR_lights_punctual", "KHR_xmp_json_ld", "KHR_animation_pointer"];
 
+/// Parts may have other materials, which a program chooses among by it; each has one without it, too.
+const VARIANTS: &str = "KHR_materials_variants";
+/// Packed parts, which are not read.
+const DRACO: &str = "KHR_draco_mesh_compression";
+/// The way round it.
+const WITHOUT_DRACO: &str = "export it without Draco (in Blender: open it, export it with Compression off)";
+
 /// Whether an extension of a material goes to the pieces as it came.
 pub(super) fn is_carried(extension: &str) -> bool {
     CARRIED.contains(&extension)
 }
 
-/// Whether a file that requires an extension is read as it is meant.
-pub(super) fn is_read(extension: &str) -> bool {
+/// Whether what an extension says is read as it is meant, or has no influence.
+fn is_read(extension: &str) -> bool {
     READ.contains(&extension) || WITHOUT_INFLUENCE.contains(&extension) || is_carried(extension)
 }
 
@@ -485,13 +515,12 @@ pub(super) fn parse<'a>(bytes: &'a [u8], pace: &Pace) -> Result<(Root, &'a [u8])
         }
         Problem::whole(format!("its JSON is damaged ({error}); export it again"))
     })?;
-    let unknown: Vec<&str> =
-        root.extensions_required.iter().map(String::as_str).filter(|name| !is_read(name)).collect();
+    // Materials that a file may have by choice are no reason to refuse it.
+    let is_needed = |name: &&str| !is_read(name) && *name != VARIANTS;
+    let unknown: Vec<&str> = root.extensions_required.iter().map(String::as_str).filter(is_needed).collect();
     if !unknown.is_empty() {
         let way = match unknown[..] {
-            ["KHR_draco_mesh_compression"] => {
-                "export it without Draco (in Blender: open it, export it with Compression off)"
-            }
+            [DRACO] => WITHOUT_DRACO,
             _ => "export it without compression and extensions",
         };
         return Err(Problem::whole(format!(

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::{
     gltf::{Reader, second_set},
     gltf_json::{MaterialJson, SamplerJson, SpecularGlossiness, TextureInfo, is_carried},
+    load::stem_of,
     material::{Alpha, MapUse, Material, MaterialMap, Picture, PictureKind, Sampler, TextureTransform, Wrap},
     unchecked::Problem,
 };
@@ -256,9 +257,7 @@ impl Reader<'_> {
             let shown = image.shown();
             return match self.file(uri) {
                 Ok(bytes) => {
-                    let bare =
-                        uri.rsplit('/').next().filter(|_| !uri.starts_with("data:")).unwrap_or_default();
-                    let stem = bare.rsplit_once('.').map_or(bare, |(stem, _)| stem);
+                    let stem = if uri.starts_with("data:") { "" } else { stem_of(uri) };
                     let name = if name.is_empty() { stem } else { name };
                     self.unchecked.keep_picture(name, &shown, Cow::Owned(bytes))
                 }

@@ -43,7 +43,9 @@ pub(super) fn unpacked(
         let data =
             buffers.get(packed.buffer).zip(end).and_then(|(data, end)| data.get(packed.byte_offset..end));
         let bytes = data.ok_or(CUT).and_then(|data| unpack(data, packed, left));
-        left -= bytes.as_ref().map_or(0, Vec::len).min(left);
+        // What fails near its end takes as long as what does not.
+        let size = packed.count.saturating_mul(packed.byte_stride);
+        left -= if size <= left { size } else { 0 };
         if let Err(why) = &bytes {
             unchecked.warn(format!(
                 "the packed data of buffer view {number} left out (EXT_meshopt_compression): {why}; export it plain"

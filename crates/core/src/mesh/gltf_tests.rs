@@ -297,6 +297,69 @@ fn what_a_file_requires_is_read_or_it_is_refused_by_name() {
 }
 
 #[test]
+fn materials_by_choice_are_the_default_ones_and_draco_without_a_way_round_is_named() {
+    let mut glb = Glb::of_box();
+    let name = "KHR_materials_variants";
+    glb.document["materials"] = json!([{"name": "first"}, {"name": "second"}]);
+    glb.part()["material"] = 0.into();
+    glb.part()["extensions"] = json!({name: {"mappings": [{"material": 1, "variants": [0]}]}});
+    glb.document["extensions"] = json!({name: {"variants": [{"name": "other"}]}});
+    for list in ["extensionsUsed", "extensionsRequired"] {
+        glb.document[list] = json!([name]);
+    }
+    let (mesh, warnings) = glb.load().unwrap();
+    assert!(warnings.len() == 1 && warnings[0].0.contains(name), "{warnings:?}");
+    assert_eq!((mesh.materials.len(), mesh.materials[0].name.as_str()), (1, "first"));
+
+    let mut glb = Glb::of_box();
+    glb.document["extensionsUsed"] = json!(["KHR_draco_mesh_compression"]);
+    for accessor in glb.document["accessors"].as_array_mut().unwrap() {
+        accessor.as_object_mut().unwrap().remove("bufferView");
+    }
+    let message = glb.load().unwrap_err().message;
+    assert!(message.contains("export it without Draco") && !message.contains("with faces"), "{message}");
+}
+
+#[test]
+fn the_first_version_is_named() {
+    let plain = br#"{"asset": {"version": "1.0"}, "meshes": {"box": {"primitives": []}}, "buffers": {}}"#;
+    let mut binary = b"glTF".to_vec();
+    for word in [1u32, 24, 4, 0] {
+        binary.extend(word.to_le_bytes());
+    }
+    binary.extend(b"{}  ");
+    for (bytes, extension) in [(&plain[..], "gltf"), (&binary[..], "glb")] {
+        let message = load_bytes(bytes, extension).unwrap_err().message;
+        assert!(message.contains("version '1.0'") && message.contains("2.0"), "{message}");
+    }
+}
+
+#[test]
+fn factors_a_bit_above_one_are_one() {
+    let mut glb = Glb::of_box();
+    let surface = json!({"baseColorFactor": [1.000_000_24, 0.5, 0.25, 1.0], "metallicFactor": 1.000_000_24});
+    glb.document["materials"] = json!([{"pbrMetallicRoughness": surface}]);
+    glb.part()["material"] = 0.into();
+    let (mesh, warnings) = glb.load().unwrap();
+    assert!(warnings.is_empty(), "{warnings:?}");
+    let material = &mesh.materials[0];
+    assert_eq!((material.factor, material.metallic), (Some([1.0, 0.5, 0.25, 1.0]), 1.0));
+}
+
+#[test]
+fn lines_of_many_parts_are_said_once() {
+    let mut glb = Glb::of_box();
+    let mut lines = glb.part().clone();
+    lines["mode"] = 1.into();
+    for _ in 0..7 {
+        push(&mut glb.document["meshes"][0]["primitives"], lines.clone());
+    }
+    let (mesh, warnings) = glb.load().unwrap();
+    assert_eq!((mesh.triangles.len(), warnings.len()), (12, 1), "{warnings:?}");
+    assert!(warnings[0].0.ends_with("can be broken (7 times)"), "{warnings:?}");
+}
+
+#[test]
 fn webp_pictures_are_read() {
     for has_other in [false, true] {
         let encode = |color: [u8; 3], format: image::ImageFormat| {

@@ -241,10 +241,14 @@ pub(super) fn map_of(
     file: &str,
     encoded: Cow<'_, [u8]>,
 ) -> Option<MaterialMap> {
-    let bare = file.rsplit(['/', '\\']).next().unwrap_or_default();
-    let stem = bare.rsplit_once('.').map_or(bare, |(stem, _)| stem);
-    let picture = unchecked.keep_picture(stem, file, encoded)?;
+    let picture = unchecked.keep_picture(stem_of(file), file, encoded)?;
     Some(MaterialMap { picture, sampler: Sampler::default(), transform: None, is_second: false })
+}
+
+/// The name of a file at a path, without folders and ending.
+pub(super) fn stem_of(path: &str) -> &str {
+    let bare = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    bare.rsplit_once('.').map_or(bare, |(stem, _)| stem)
 }
 
 /// Reads a whole file, or says why that fails (without the path).
@@ -579,6 +583,32 @@ mod tests {
         }
         let torn = little(&mark.replace("v 1 0", "v x 0"));
         assert!(load_bytes(&torn, "obj").unwrap_err().message.contains("line 3"));
+    }
+
+    #[test]
+    fn colours_of_blenders_libraries_are_linear_and_a_map_without_one_is_white() {
+        let folder = folder("blender");
+        image::RgbImage::from_pixel(1, 1, image::Rgb([9, 8, 7])).save(folder.join("t.png")).unwrap();
+        let library = "newmtl plain\nKd 0.5 0.25 0.125\nillum 2\nnewmtl shown\nillum 2\nmap_Kd t.png\n";
+        let corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\n";
+        let obj =
+            format!("mtllib a.mtl\n{corners}usemtl plain\nf 1/1 2/2 3/3\nusemtl shown\nf 1/1 3/3 2/2\n");
+        std::fs::write(folder.join("a.obj"), obj).unwrap();
+        // The sRGB bytes of 0.5, 0.25 and 0.125, and bytes of these as they stand.
+        for (head, wanted) in
+            [("# Blender 3.4.1 MTL File: 'None'\n", [188, 137, 99]), ("# another\n", [128, 64, 32])]
+        {
+            std::fs::write(folder.join("a.mtl"), format!("{head}{library}")).unwrap();
+            let (mesh, warnings) = load(&folder.join("a.obj")).unwrap();
+            assert!(warnings.is_empty(), "{warnings:?}");
+            let [plain, shown] = [0, 1].map(|t| &mesh.materials[mesh.triangle_material[t] as usize]);
+            assert_eq!((plain.name.as_str(), plain.color), ("plain", wanted));
+            let is_linear = head.contains("Blender");
+            assert_eq!(plain.factor, is_linear.then_some([0.5, 0.25, 0.125, 1.0]));
+            assert_eq!((shown.name.as_str(), shown.color), ("shown", [255; 3]));
+            assert_eq!(shown.texture.as_ref().unwrap().rgba[..3], [9, 8, 7]);
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

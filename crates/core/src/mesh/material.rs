@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// An image in memory, RGBA8 rows from the top.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -201,6 +201,9 @@ pub enum Alpha {
     Blend,
 }
 
+/// Most light that a surface emits.
+const MOST_LIGHT: f64 = 1e6;
+
 /// A surface material: a colour, optionally multiplied by a texture; and what else its file says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Material {
@@ -278,6 +281,30 @@ impl Material {
         self.maps.get(&MapUse::Color)?.transform
     }
 
+    /// Brings factors into the ranges that formats have: what is no number becomes what stands for nothing said, and light above
+    /// 1 a strength.
+    pub(super) fn settle(&mut self) {
+        const STRENGTH: &str = "KHR_materials_emissive_strength";
+        let share = |x: f64, other: f64| if x.is_finite() { x.clamp(0.0, 1.0) } else { other };
+        self.factor = self.factor.map(|factor| factor.map(|x| share(x, 1.0)));
+        (self.metallic, self.roughness) = (share(self.metallic, 0.0), share(self.roughness, 1.0));
+        self.occlusion_strength = share(self.occlusion_strength, 1.0);
+        self.normal_scale = if self.normal_scale.is_finite() { self.normal_scale } else { 1.0 };
+        if let Alpha::Mask(cutoff) = &mut self.alpha {
+            *cutoff = if cutoff.is_finite() { cutoff.max(0.0) } else { 0.5 };
+        }
+        let light = self.emissive.map(|x| if x > 0.0 { x.min(MOST_LIGHT) } else { 0.0 });
+        let most = light.into_iter().fold(0.0, f64::max);
+        // Some exporters round to just above 1.
+        let strength = if most > 1.001 { most } else { 1.0 };
+        self.emissive = light.map(|x| (x / strength).min(1.0));
+        if strength > 1.0 {
+            let known = self.extensions.get(STRENGTH).and_then(|own| own.get("emissiveStrength")?.as_f64());
+            let stronger = json!({ "emissiveStrength": strength * known.unwrap_or(1.0) });
+            self.extensions.insert(STRENGTH.to_owned(), stronger);
+        }
+    }
+
     /// The vertex's own colour in a painted product of it and [`Material::color`], as
     /// [`Corner::color`](crate::shape::Corner::color) holds it.
     #[must_use]
@@ -308,6 +335,32 @@ mod tests {
         }
         let black = Material { color: [0, 255, 0], ..Material::default() };
         assert_eq!(black.paint_of([0, 9, 0]), [255, 9, 255]);
+    }
+
+    #[test]
+    fn factors_come_into_their_ranges_and_those_within_stay() {
+        let mut wild = Material {
+            factor: Some([1.000_000_24, -0.5, f64::NAN, 0.25]),
+            metallic: f64::INFINITY,
+            roughness: 7.0,
+            occlusion_strength: -1.0,
+            normal_scale: f64::NAN,
+            emissive: [4.0, 2.0, f64::NAN],
+            alpha: Alpha::Mask(-1.0),
+            ..Material::default()
+        };
+        wild.settle();
+        assert_eq!(wild.factor, Some([1.0, 0.0, 1.0, 0.25]));
+        let shares = (wild.metallic, wild.roughness, wild.occlusion_strength, wild.normal_scale);
+        assert_eq!((shares, wild.alpha), ((0.0, 1.0, 0.0, 1.0), Alpha::Mask(0.0)));
+        let strength = |material: &Material| material.extensions["KHR_materials_emissive_strength"].clone();
+        assert_eq!((wild.emissive, strength(&wild)), ([1.0, 0.5, 0.0], json!({ "emissiveStrength": 4.0 })));
+        let settled = wild.clone();
+        wild.settle();
+        assert_eq!(wild, settled);
+        wild.emissive = [3.0, 0.0, 0.0];
+        wild.settle();
+        assert_eq!(strength(&wild), json!({ "emissiveStrength": 12.0 }));
     }
 
     #[test]

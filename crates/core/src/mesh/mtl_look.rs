@@ -3,8 +3,6 @@
 //! In: an entry of a library, and its pictures. Out: factors and maps of a material, and which statements of the entry need no
 //! other warning.
 
-use serde_json::json;
-
 use super::{
     MapUse, Material, Texture, TextureTransform,
     load::Shown,
@@ -18,8 +16,6 @@ const STATEMENTS: [(&str, MapUse); 4] = [
     ("norm", MapUse::Normal),
     ("map_ke", MapUse::Emissive),
 ];
-/// Most light that a surface emits.
-const MOST_LIGHT: f32 = 1e6;
 
 /// Gives `material` the entry's factors, and its maps of normals and emitted light. `moved`: scale and offset (v up) that the
 /// colour's map has given texture coordinates. `picture` returns that of a map, or has warned. Returns statements of maps that
@@ -65,13 +61,7 @@ pub(super) fn describe<'a>(
     // Programs leave the factor out, or write black, where a map is to be seen.
     let of_map = if material.maps.contains_key(&MapUse::Emissive) { [1.0; 3] } else { [0.0; 3] };
     let light = entry.emissive.filter(|light| light.iter().any(|x| *x > 0.0)).unwrap_or(of_map);
-    let light = light.map(|x| within(x, MOST_LIGHT));
-    let strength = light.into_iter().fold(1.0, f64::max);
-    material.emissive = light.map(|x| x / strength);
-    if strength > 1.0 {
-        let stronger = json!({ "emissiveStrength": strength });
-        material.extensions.insert("KHR_materials_emissive_strength".to_owned(), stronger);
-    }
+    material.emissive = light.map(|x| within(x, f32::MAX));
     told
 }
 
@@ -138,6 +128,7 @@ mod tests {
             "heights.png" => Some(shown("heights", [128; 3])),
             file => Some(shown(file, [120, 130, 250])),
         });
+        material.settle();
         (material, told)
     }
 

@@ -246,8 +246,7 @@ fn add_materials(
     let neutral = plain(if unchecked.mesh.colors.is_empty() { [204; 3] } else { [255; 3] });
     let (mut materials, mut moves): (Vec<Material>, Vec<Option<Move>>) = Default::default();
     let (mut absent, mut left_out) = (Vec::new(), LeftOut::default());
-    // A file that several materials name is read once, and fails once.
-    let mut textures: HashMap<(&str, &str), Option<Shown>> = HashMap::new();
+    let mut textures = Textures { around, known: HashMap::new() };
     for name in &scan.names {
         unchecked.pace.go_on_now()?;
         let Some((material, library)) = found.get(name) else {
@@ -257,10 +256,7 @@ fn add_materials(
             continue;
         };
         let map = material.map("map_kd");
-        let shown = map.and_then(|map| {
-            let known = textures.entry((library.as_str(), map.file.as_str()));
-            known.or_insert_with(|| around.of_file(library).texture(unchecked, &map.file)).clone()
-        });
+        let shown = map.and_then(|map| textures.shown(unchecked, library, &map.file));
         // A texture without a factor shows its own colours.
         let factor = if shown.is_some() { [255; 3] } else { neutral.color };
         let bytes = |kd: [f32; 3]| kd.map(|x| if material.is_linear { srgb::byte(x) } else { byte(x) });
@@ -290,10 +286,8 @@ fn add_materials(
     for ((name, material), moved) in scan.names.iter().zip(&mut materials).zip(&moves) {
         unchecked.pace.go_on_now()?;
         let Some((entry, library)) = found.get(name) else { continue };
-        let told = mtl_look::describe(entry, material, *moved, |map| {
-            let known = textures.entry((library.as_str(), map.file.as_str()));
-            known.or_insert_with(|| around.of_file(library).texture(unchecked, &map.file)).clone()
-        });
+        let told =
+            mtl_look::describe(entry, material, *moved, |map| textures.shown(unchecked, library, &map.file));
         left_out.note(entry, &told);
     }
     if !absent.is_empty() && !found.is_empty() {
@@ -311,6 +305,19 @@ fn add_materials(
     unchecked.mesh.materials = materials;
     unchecked.pace.go_on_now()?;
     Ok(moves)
+}
+
+/// Pictures by their library and their name there. A file that several materials name is read once, and fails once.
+struct Textures<'a> {
+    around: &'a Surroundings,
+    known: HashMap<(&'a str, &'a str), Option<Shown>>,
+}
+
+impl<'a> Textures<'a> {
+    fn shown(&mut self, unchecked: &mut UncheckedMesh, library: &'a str, file: &'a str) -> Option<Shown> {
+        let known = self.known.entry((library, file));
+        known.or_insert_with(|| self.around.of_file(library).texture(unchecked, file)).clone()
+    }
 }
 
 /// The materials of all libraries by their names, each with the name of its library; the first one counts.

@@ -228,6 +228,8 @@ pub(super) struct UncheckedMesh {
     /// What single precision rounds off the positions.
     pub doubles: Doubles,
     warnings: Vec<LoadWarning>,
+    /// How often each warning was given.
+    times: Vec<usize>,
     suppressed: usize,
     texture_pixels: u64,
     picture_bytes: u64,
@@ -239,12 +241,15 @@ impl UncheckedMesh {
         Self { pace: Pace::new(progress), ..Self::default() }
     }
 
-    /// Adds a warning.
+    /// Adds a warning; one that is there already is counted.
     pub fn warn(&mut self, text: impl Into<String>) {
-        if self.warnings.len() < WARNING_LIMIT {
-            let text: String = text.into();
-            self.warnings
-                .push(LoadWarning(text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()));
+        let text: String = text.into();
+        let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        if let Some(known) = self.warnings.iter().position(|known| known.0 == text) {
+            self.times[known] += 1;
+        } else if self.warnings.len() < WARNING_LIMIT {
+            self.warnings.push(LoadWarning(text));
+            self.times.push(1);
         } else {
             self.suppressed += 1;
         }
@@ -369,6 +374,9 @@ impl UncheckedMesh {
 
     /// Drops invalid data and checks that something remains.
     pub fn finish(mut self) -> Result<(Mesh, Vec<LoadWarning>), Problem> {
+        for (warning, times) in self.warnings.iter_mut().zip(&self.times).filter(|(_, times)| **times > 1) {
+            warning.0 = format!("{} ({times} times)", warning.0);
+        }
         let mesh = &mut self.mesh;
         let count = mesh.positions.len();
         if mesh.triangles.is_empty() {
@@ -411,7 +419,10 @@ impl UncheckedMesh {
             mesh.smoothing.clear();
         }
         let is_painted = !mesh.colors.is_empty();
-        mesh.materials.iter_mut().for_each(|material| material.is_painted = is_painted);
+        for material in &mut mesh.materials {
+            material.is_painted = is_painted;
+            material.settle();
+        }
         let last_material = mesh.materials.len().saturating_sub(1) as u32;
         mesh.triangle_material.iter_mut().for_each(|m| *m = (*m).min(last_material));
 
@@ -516,6 +527,18 @@ mod tests {
         let mut mesh = UncheckedMesh::while_wanted(&progress);
         progress.cancel();
         assert!(mesh.decode_texture("whole.png", &whole).is_none());
+    }
+
+    #[test]
+    fn a_warning_that_repeats_is_said_once_with_a_count() {
+        let mut unchecked = UncheckedMesh::default();
+        unchecked.mesh.positions = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+        unchecked.mesh.triangles.push([0, 1, 2]);
+        for text in ["lines left out", "a picture is gone", "lines left out", "lines\nleft out"] {
+            unchecked.warn(text);
+        }
+        let said: Vec<String> = unchecked.finish().unwrap().1.into_iter().map(|warning| warning.0).collect();
+        assert_eq!(said, ["lines left out (3 times)", "a picture is gone"]);
     }
 
     #[test]

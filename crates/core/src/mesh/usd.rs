@@ -149,7 +149,9 @@ fn places(layer: &Layer<'_>, names: &Names<'_>) -> Vec<Place> {
         let start = if resets { root } else { from.to_scene };
         let is_active =
             !prim.notes.contains("active") || note(prim.notes, "active").is_none_or(|on| on.numbers != [0.0]);
-        let is_seen = prim.text("visibility") != Some("invisible")
+        // What an instancer places is not there itself.
+        let is_seen = prim.kind != "PointInstancer"
+            && prim.text("visibility") != Some("invisible")
             && !matches!(prim.text("purpose"), Some("guide" | "proxy"));
         let bound = ["material:binding", "material:binding:preview"].iter().find_map(|name| prim.text(name));
         places.push(Place {
@@ -207,6 +209,11 @@ fn step(kind: &str, numbers: &[f64]) -> Option<DMat4> {
     }
 }
 
+/// The place in a list that a number of the file names; none for one below 0.
+fn place_of(number: &f64) -> Option<usize> {
+    (*number >= 0.0).then_some(*number as usize)
+}
+
 /// What the values of an attribute belong to.
 #[derive(Clone, Copy)]
 enum By {
@@ -254,9 +261,7 @@ impl<'a> Values<'a> {
             By::Corner => corner,
         };
         let place = match self.indices {
-            Some(indices) => {
-                indices.get(place).filter(|index| **index >= 0.0).map(|index| *index as usize)?
-            }
+            Some(indices) => indices.get(place).and_then(place_of)?,
             None => place,
         };
         self.values.get(place.checked_mul(self.width)?..)?.first_chunk().copied()
@@ -285,7 +290,7 @@ impl<'a> Reader<'a> {
         let normals =
             ["primvars:normals", "normals"].iter().find_map(|name| Values::of(prim, name, 3, sizes));
         let colors = Values::of(prim, "primvars:displayColor", 3, sizes);
-        let holes: BTreeSet<usize> = prim.numbers("holeIndices").iter().map(|hole| *hole as usize).collect();
+        let holes: BTreeSet<usize> = prim.numbers("holeIndices").iter().filter_map(place_of).collect();
         let to_scene = place.to_scene;
         // The inverse transpose, which handles any scale.
         let turn = DMat3::from_mat4(to_scene).inverse().transpose();
@@ -301,7 +306,7 @@ impl<'a> Reader<'a> {
             let surface = by_face.get(&face).copied().unwrap_or(all);
             corners.clear();
             for (corner, index) in (first..).zip(around) {
-                let point = if *index >= 0.0 { *index as usize } else { usize::MAX };
+                let point = place_of(index).unwrap_or(usize::MAX);
                 let at = [face, point, corner];
                 let Some(p) = point.checked_mul(3).and_then(|k| points.get(k..)?.first_chunk::<3>()) else {
                     break;
@@ -355,7 +360,7 @@ impl<'a> Reader<'a> {
                 continue;
             };
             let surface = self.surfaces.get(Some(material), self.unchecked)?;
-            by_face.extend(prim.numbers("indices").iter().map(|face| (*face as usize, surface)));
+            by_face.extend(prim.numbers("indices").iter().filter_map(place_of).map(|face| (face, surface)));
         }
         Ok(by_face)
     }
@@ -377,10 +382,8 @@ impl<'a> Reader<'a> {
         let chosen =
             named.into_iter().chain(["st"]).find(|name| sets.contains(name)).or(sets.first().copied())?;
         for other in sets.iter().filter(|name| **name != chosen) {
-            self.unchecked.warn(format!(
-                "{}: the texture coordinates {other} left out: pieces have one set of them",
-                prim.name
-            ));
+            let what = format!("the texture coordinates {other} left out: pieces have one set of them");
+            self.unchecked.warn(what);
         }
         Values::of(prim, &format!("primvars:{chosen}"), 2, sizes)
     }

@@ -9,6 +9,8 @@ use super::unchecked::{Pace, Problem};
 
 /// Deepest nesting of prims.
 const MOST_DEPTH: usize = 256;
+/// Most prims and attributes: a few bytes of text become more than a hundred in memory.
+const MOST_ENTRIES: usize = 4 << 20;
 
 /// A value, with what stands in brackets behind it.
 #[derive(Clone, Debug, Default)]
@@ -97,8 +99,15 @@ pub(super) fn parse<'a>(text: &'a str, pace: &Pace) -> Result<Layer<'a>, Problem
     let mut scanner = Scanner { text, at: 0, pace: pace.clone() };
     let mut layer = Layer { notes: scanner.notes()?, ..Layer::default() };
     let mut open: Vec<usize> = Vec::new();
+    let mut entries = 0;
     loop {
         let start = scanner.at;
+        entries += 1;
+        if entries > MOST_ENTRIES {
+            let what =
+                format!("more than {MOST_ENTRIES} prims and attributes; split it, or export glTF 2.0 (.glb)");
+            return Err(Problem::at_text(start, what));
+        }
         let wrong = || Problem::at_text(start, "no prim and no attribute stands there; export it again");
         match scanner.token()? {
             Token::End if open.is_empty() => return Ok(layer),

@@ -241,6 +241,41 @@ fn full_file() -> Glb {
 }
 
 #[test]
+fn parts_have_tangents_where_their_material_needs_them() {
+    let grain = json!({"name": "m", "extensions": {"KHR_materials_anisotropy": {"anisotropyStrength": 0.5}}});
+    let mut grained = Glb::of_box(grain);
+    grained.document["extensionsUsed"] = json!(["KHR_materials_anisotropy"]);
+    for (number, (file, name, wanted)) in [
+        (Glb::of_box(json!({"name": "m"})), "m", false),
+        (grained, "m", true),
+        (full_file(), "Brick \"Wall\"", true),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (glb, _) = glb_of(&piece_of(&file.bytes()).0, &format!("tangents-{number}"));
+        let tangents = glb.attribute(name, "TANGENT");
+        assert_eq!(tangents.is_some(), wanted, "{number}");
+        let Some(tangents) = tangents else { continue };
+        let normals = glb.attribute(name, "NORMAL").unwrap();
+        assert_eq!(tangents.len() / 4, normals.len() / 3);
+        let mut signs = [0, 0];
+        for (tangent, normal) in tangents.chunks_exact(4).zip(normals.chunks_exact(3)) {
+            let dot = |a: &[f32], b: &[f32]| (0..3).map(|k| a[k] * b[k]).sum::<f32>();
+            assert!((dot(tangent, tangent) - 1.0).abs() < 1e-5 && dot(tangent, normal).abs() < 1e-5);
+            assert_eq!(tangent[3].abs(), 1.0);
+            signs[usize::from(tangent[3] < 0.0)] += 1;
+            // Coordinates grow along x, and with v up against y.
+            if number == 1 && normal[2].abs() > 0.5 {
+                assert!((tangent[0] - 1.0).abs() < 1e-5 && tangent[3] == -normal[2].signum());
+            }
+        }
+        // The low side of the box has the coordinates of the high one, seen from behind.
+        assert!(signs.iter().all(|count| *count >= 4), "{number}: {signs:?}");
+    }
+}
+
+#[test]
 fn a_material_of_glb_comes_back_whole_and_does_so_again() {
     let first = full_file();
     let wanted = first.resolved(&full());

@@ -1,6 +1,11 @@
 //! Kinds of meshes that pieces are written as, and the meshes of shapes without voxels.
 
-use super::{Dress, PieceMesh, original::of_solid, smooth, voxels};
+use super::{
+    Dress, PieceMesh,
+    crumb::{crumb, is_crumb},
+    original::of_solid,
+    smooth, voxels,
+};
 use crate::shape::{CLAY, Convex, Geometry, Shape};
 use std::sync::Arc;
 
@@ -31,11 +36,12 @@ impl MeshKind {
     }
 
     /// The mesh of a shape, shape space. A mesh is written as it is ([`of_solid`]); an octree alone does not contain
-    /// its original, so it gives the smooth mesh instead.
+    /// its original, so it gives the smooth mesh instead, and a crumb a box.
     #[must_use]
     pub fn of(self, shape: &Shape) -> PieceMesh {
         let color = shape.look().surface_color.unwrap_or(CLAY);
         match (shape.geometry(), self) {
+            (Geometry::Octree(octree), Self::Original | Self::Smooth) if is_crumb(octree) => crumb(octree),
             (Geometry::Octree(octree), Self::Original | Self::Smooth) => smooth(octree),
             (Geometry::Octree(octree), Self::Voxels) => voxels::voxels(octree),
             (Geometry::Mesh(solid), _) => Arc::unwrap_or_clone(of_solid(solid)),

@@ -1,6 +1,7 @@
 //! Meshes of pieces, of three kinds, and their checks.
 
 pub mod bake;
+mod crumb;
 mod dress;
 mod kind;
 mod opposite;
@@ -11,9 +12,11 @@ mod relief_tests;
 mod report;
 mod simplify;
 mod smooth;
+mod tangents;
 mod voxels;
 mod written;
 
+pub use crumb::is_crumb;
 pub use dress::Dress;
 pub use kind::MeshKind;
 pub use opposite::{CrackFace, CrackFaces, places};

@@ -25,6 +25,9 @@ pub struct MeshReport {
     pub kind: MeshKind,
     /// Pieces with a smooth mesh because no part of the original lies in them (it lies in voxels of other pieces).
     pub without_original: usize,
+    /// Pieces written as boxes of their volume, since they have almost no solid; absent where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crumbs: Option<usize>,
     /// Number of pieces that have triangles.
     pub meshes: usize,
     /// Number of watertight meshes: every edge has two triangles, which traverse it in opposite directions.
@@ -113,8 +116,16 @@ impl MeshReport {
     #[must_use]
     pub fn note(&self) -> Option<String> {
         let coarse = self.textures.iter().filter_map(TextureReport::note);
-        let notes: Vec<String> = self.defects().into_iter().chain(coarse).collect();
+        let notes: Vec<String> = self.defects().into_iter().chain(self.crumbs_note()).chain(coarse).collect();
         (!notes.is_empty()).then(|| notes.join("; "))
+    }
+
+    fn crumbs_note(&self) -> Option<String> {
+        let count = self.crumbs?;
+        Some(format!(
+            "{count} pieces have less than a voxel of solid, thinly spread, and are boxes of their volume; --smallest merges or \
+             drops them"
+        ))
     }
 
     fn defects(&self) -> Option<String> {
@@ -178,6 +189,9 @@ mod tests {
         let mut report =
             MeshReport { meshes: 3, manifold: 3, kind: MeshKind::Original, ..MeshReport::default() };
         assert_eq!(report.note(), None);
+        report.crumbs = Some(2);
+        assert!(report.note().unwrap().starts_with("2 pieces have less than a voxel of solid"));
+        report.crumbs = None;
         report.counts.inward_triangles = 2;
         let note = report.note().unwrap();
         assert!(note.contains("are 2 triangles that face inward; the object's mesh"), "{note}");

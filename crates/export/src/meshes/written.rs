@@ -179,7 +179,8 @@ pub struct Primitive {
     pub uvs: Vec<[f32; 2]>,
     /// The second set of texture coordinates, v up; zeros where there is none.
     pub uvs2: Vec<[f32; 2]>,
-    /// Unit tangents along u with the sign 1 of the bitangent; empty unless crack faces have textures.
+    /// Unit tangents along u with the sign of the bitangent; empty unless crack faces have textures, or they were asked for
+    /// ([`Primitive::with_tangents`]).
     pub tangents: Vec<[f32; 4]>,
     /// Cell beyond the crack; -1 if there is none or it is unknown.
     pub cell_beyond: Vec<f32>,

@@ -224,3 +224,25 @@ fn other_kinds_and_damage_are_refused_in_a_line() {
         "{warnings:?}"
     );
 }
+
+#[test]
+fn what_an_instancer_places_is_left_out_and_said() {
+    let mesh = |name: &str, x: u32| {
+        format!(
+            "def Mesh \"{name}\" {{\nint[] faceVertexCounts = [3]\nint[] faceVertexIndices = [0, 1, 2]\nint[] holeIndices = [-1]\n\
+             point3f[] points = [({x}, 0, 0), ({x}, 1, 0), ({x}, 0, 1)]\n}}\n"
+        )
+    };
+    let text = format!(
+        "#usda 1.0\n(metersPerUnit = 1)\n{}def PointInstancer \"many\" {{\ndef Scope \"prototypes\" {{\n{}}}\n}}\n",
+        mesh("own", 1),
+        mesh("placed", 5)
+    );
+    let (mesh, warnings) = load_bytes(text.as_bytes(), "usda").unwrap();
+    // A hole below 0 is none.
+    assert_eq!((mesh.triangles.len(), mesh.positions.len()), (1, 3));
+    assert!(mesh.positions.iter().all(|p| p[0] + mesh.origin[0] as f32 == 1.0), "{:?}", mesh.positions);
+    assert!(warnings.iter().any(|warning| warning.0.contains("PointInstancer left out (1)")), "{warnings:?}");
+    // Both meshes have no scheme of subdivision, which is said once.
+    assert_eq!(warnings.iter().filter(|warning| warning.0.contains("subdivision")).count(), 1);
+}

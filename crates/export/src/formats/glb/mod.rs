@@ -5,7 +5,8 @@
 //! normals, texture coordinates, vertex colours (linear, as glTF requires; none where the object has materials and no
 //! colours of vertices) and, for masks, the piece's number, its cell, piece and cell beyond the crack and the distance to
 //! the nearest crack face (`_PIECE`, `_CELL`, `_BEYOND`, `_CELL_BEYOND`, `_CRACK_DISTANCE`). Crack faces with textures
-//! have tangents in place of vertex colours. A rotated piece keeps its own axes; its node holds the rotation. Mass,
+//! have tangents in place of vertex colours, and so have parts whose material has a map of normals or a grain, beside
+//! their colours. A rotated piece keeps its own axes; its node holds the rotation. Mass,
 //! volume, cell and generation are in each node's `extras`.
 
 mod buffer;
@@ -17,7 +18,7 @@ use serde_json::{Value, json};
 
 use self::{
     buffer::{Buffer, FLOAT, Tree, U16},
-    surface::{Looks, linear},
+    surface::{Looks, coordinates_of_tangents, linear},
 };
 use super::looks::{Names, own_material};
 use crate::{
@@ -203,11 +204,15 @@ impl<'a> File<'a> {
 
     /// The primitive of one part of a piece.
     fn primitive(&mut self, piece: &ExportPiece, part: &Primitive) -> Value {
+        let own = own_material(self.what, piece.object, part.side).map(|(_, material)| material);
+        let is_baked = !part.tangents.is_empty();
+        let coordinates = own.filter(|_| !is_baked).and_then(|own| coordinates_of_tangents(own, part));
+        let with_tangents = coordinates.map(|uvs| part.with_tangents(&uvs));
+        let part = with_tangents.as_ref().unwrap_or(part);
         let (pivot, scale) = (piece.pivot(self.what.handover.pivot), piece.placing.scale);
         let positions: Vec<[f32; 3]> =
             part.positions.iter().map(|p| ((*p - pivot) * scale).as_vec3().to_array()).collect();
         let normals: Vec<[f32; 3]> = part.normals.iter().map(|n| n.to_array()).collect();
-        let own = own_material(self.what, piece.object, part.side).map(|(_, material)| material);
         let paint = |color: &[u8; 3]| own.map_or(*color, |material| material.paint_of(*color));
         let four = |[r, g, b]: [u8; 3]| [linear(r), linear(g), linear(b), u16::MAX];
         let colors: Vec<[u16; 4]> = part.colors.iter().map(paint).map(four).collect();
@@ -236,10 +241,11 @@ impl<'a> File<'a> {
             let uvs: Vec<[f32; 2]> = part.uvs2.iter().map(|[u, v]| [*u, 1.0 - v]).collect();
             attributes["TEXCOORD_1"] = buffer.add(&uvs, FLOAT, "VEC2", false).into();
         }
-        // glTF multiplies factor and texture by vertex colours.
         if !part.tangents.is_empty() {
             attributes["TANGENT"] = buffer.add(&part.tangents, FLOAT, "VEC4", false).into();
-        } else if own.is_none_or(|material| material.is_painted) {
+        }
+        // glTF multiplies factor and texture by vertex colours.
+        if !is_baked && own.is_none_or(|material| material.is_painted) {
             attributes["COLOR_0"] = buffer.add(&colors, U16, "VEC4", true).into();
         }
         if let Some(cell) = piece.cell {

@@ -16,13 +16,41 @@ use crate::{
     formats::looks::{own_material, picture},
     geometry::srgb,
     mesh::{Alpha, MapUse, Material, MaterialMap, PictureKind, Sampler, TextureTransform, Wrap},
-    meshes::{Side, bake::Maps},
+    meshes::{Primitive, Side, bake::Maps},
 };
 
 /// The extension of textures that are moved, scaled and turned.
 const TRANSFORM: &str = "KHR_texture_transform";
 /// The extension of WebP pictures.
 const WEBP: &str = "EXT_texture_webp";
+
+/// The texture coordinates (v up) of a part's vertices that its tangents go by: those of the map of normals, else of the coat's,
+/// else of the grain. `None` for a material that needs no tangents.
+pub fn coordinates_of_tangents(own: &Material, part: &Primitive) -> Option<Vec<[f32; 2]>> {
+    let of = |extension: &Value, key: &str| {
+        let number = extension.get(key)?.get("index")?.as_u64()?;
+        own.extension_maps.get(usize::try_from(number).ok()?)
+    };
+    let grain = own.extensions.get("KHR_materials_anisotropy");
+    let coat = || of(own.extensions.get("KHR_materials_clearcoat")?, "clearcoatNormalTexture");
+    let map = own.maps.get(&MapUse::Normal).or_else(coat);
+    let map = map.or_else(|| of(grain?, "anisotropyTexture"));
+    if map.is_none() && grain.is_none() {
+        return None;
+    }
+    let is_second = map.is_some_and(|map| map.is_second);
+    // As the file has them, then as the map uses them.
+    let moved_by = own.color_transform().filter(|_| !is_second);
+    let place = map.and_then(|map| map.transform);
+    let used = |[u, v]: &[f32; 2]| {
+        let uv = [*u, 1.0 - v];
+        let uv = moved_by.map_or(uv, |transform| transform.unmoved(uv));
+        let [u, v] = place.map_or(uv, |transform| transform.moved(uv));
+        [u, 1.0 - v]
+    };
+    let own = if is_second { &part.uvs2 } else { &part.uvs };
+    Some(own.iter().map(used).collect())
+}
 
 /// The lists of a file, in progress.
 #[derive(Default)]

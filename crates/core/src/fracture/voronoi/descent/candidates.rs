@@ -59,13 +59,16 @@ fn within_reach(pattern: &Pattern, level: u32) -> Candidates {
             let nearest = near.len().min(NEAREST);
             near[..nearest].sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             let mut cutters: Vec<u32> = Vec::new();
+            // The plane of a seed lies half way to it: one at least twice as far away as the cell reaches does not cut it.
+            let mut radius = cell.radius_from(own);
             for &(apart, r) in &near {
                 let other = points[r as usize];
                 // Seeds at the same point have no plane between them. A unit more than half way takes up all rounding.
-                if apart > 0.0 {
+                if apart > 0.0 && apart < 4.0 * radius * radius {
                     let normal = (other - own) / apart.sqrt();
                     if cell.clip(normal, normal.dot(own.midpoint(other)) + 1.0) {
                         cutters.push(r);
+                        radius = cell.radius_from(own);
                     }
                 }
             }
@@ -73,7 +76,11 @@ fn within_reach(pattern: &Pattern, level: u32) -> Candidates {
                 // These own the whole grid against it; they suffice to drop it.
                 cutters
             } else {
+                let far = radius + node + 3.0;
                 let reaches = |(apart, r): &(f64, u32)| {
+                    if *apart > 4.0 * far * far {
+                        return false;
+                    }
                     let other = points[*r as usize];
                     let normal = (other - own) / apart.sqrt().max(1.0);
                     let limit = normal.dot(own.midpoint(other)) - node - 2.0;
@@ -118,6 +125,11 @@ impl Polytope {
     /// All vertices; some occur more than once.
     pub fn vertices(&self) -> impl Iterator<Item = DVec3> + '_ {
         self.faces.iter().flatten().copied()
+    }
+
+    /// The distance of its farthest vertex from a point; 0 where it is empty.
+    fn radius_from(&self, point: DVec3) -> f64 {
+        self.vertices().map(|v| v.distance_squared(point)).fold(0.0, f64::max).sqrt()
     }
 
     /// Keeps the part where `normal . x <= limit`; whether there was another part.
