@@ -25,9 +25,9 @@
 //! They are in the order in which data flows:
 //!
 //! a file or a built-in shape becomes a [`mesh`]; [`voxelize`] turns it into leaf voxels with colour, normal and
-//! coverage; [`svo`] arranges them as sparse voxel octrees; [`import`] runs these steps; a [`shape`] is the geometry of
-//! a body; [`fracture`] breaks a shape into parts, which are shapes again; [`elastic`] computes the stress of a shape
-//! under loads; [`bodies`] moves shapes; [`render`] draws them; [`scene`] is the document from which all of this can be
+//! coverage; [`svo`] arranges them as sparse voxel octrees; [`import`] runs these steps, with the
+//! unit, axis and edge that [`measures`] has; a [`shape`] is the geometry of a body; [`fracture`] breaks a shape into
+//! parts, which are shapes again; [`elastic`] computes the stress of a shape under loads; [`bodies`] moves shapes; [`render`] draws them; [`scene`] is the document from which all of this can be
 //! rebuilt; [`ui`] and [`app`] are the window; [`export`] writes results; [`cli`] is the commands. [`geometry`] has
 //! boxes, hulls, exact predicates and vector lanes for several of these. [`gpu`] wraps wgpu, without voxels;
 //! [`compute`] chooses whether stages run there or on the processor's cores. `files` reads the user's files, `memory`
@@ -43,7 +43,9 @@
 )]
 
 use kintsugi_core::files;
-pub use kintsugi_core::{compute, fracture, import, mesh, parameter, registry, shape, svo, voxelize};
+pub use kintsugi_core::{
+    compute, fracture, import, measures, mesh, parameter, registry, shape, svo, voxelize,
+};
 pub use kintsugi_elastic as elastic;
 pub use kintsugi_export as export;
 pub use kintsugi_geometry as geometry;

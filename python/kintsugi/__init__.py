@@ -17,7 +17,7 @@ Names, units and meanings are those of the program's files: docs/files.md, docs/
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Union
 
 from . import _native, progress
 from ._convert import MeshLike, as_mesh
@@ -85,18 +85,27 @@ __all__ = [
 ]
 
 
-def voxelise(mesh: MeshLike, level: int, up: str = "y", progress: Optional[Progress] = None) -> Object:
+def voxelise(
+    mesh: MeshLike,
+    level: Optional[int] = None,
+    up: str = "y",
+    progress: Optional[Progress] = None,
+    *,
+    units: Optional[str] = None,
+    voxel_size: Union[float, str, None] = None,
+) -> Object:
     """Voxelises a mesh to an octree with 2^level voxels along the longest side.
 
     `mesh` is a path (OBJ, PLY, STL, OFF, glTF, GLB, VOX), "builtin:NAME" (vase, column, box, sphere, shell, cavity,
     statue, pig, coin, brick, plate, shelf), a `Mesh`, a pair (vertices (N, 3), triangles (T, 3)), a trimesh.Trimesh or
     Scene, or a meshio.Mesh. `level` is 1 to 12. `up` names the axis of the mesh that points up: "y", "z", "x",
-    "-y", "-z" or "-x".
+    "-y", "-z" or "-x". `units` is the unit of the mesh's lengths, "mm", "cm", "m", "in" or "ft": the object is then in
+    metres. `voxel_size` takes the place of `level`: the widest edge of a voxel, metres or a text as "2mm".
 
     Raises MeshError for a mesh that cannot be read or has no triangles, ParameterError for a level or shape out of range,
     TypeError for anything else as `mesh`.
     """
-    return _native.voxelise(as_mesh(mesh), level, up, progress)
+    return _native.voxelise(as_mesh(mesh), level, up, progress, units=units, voxel_size=voxel_size)
 
 
 def scenes() -> Path:

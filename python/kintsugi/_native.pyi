@@ -95,8 +95,16 @@ class Mesh:
     @property
     def sha256(self) -> str: ...
 
-def voxelise(mesh: Mesh, level: int, up: str = "y", progress: _Progress = None) -> Object:
-    """An octree with 2^level voxels along the longest side."""
+def voxelise(
+    mesh: Mesh,
+    level: Optional[int] = None,
+    up: str = "y",
+    progress: _Progress = None,
+    *,
+    units: Optional[str] = None,
+    voxel_size: Union[float, str, None] = None,
+) -> Object:
+    """An octree with 2^level voxels along the longest side, or with voxels of at most `voxel_size`."""
 
 @final
 class Object:
@@ -437,7 +445,15 @@ class Scene:
     """A scene file."""
 
     @staticmethod
-    def open(path: _Path, *, level: int = 7, outside: bool = False) -> Scene: ...
+    def open(
+        path: _Path,
+        *,
+        level: Optional[int] = None,
+        outside: bool = False,
+        units: Optional[str] = None,
+        up: str = "y",
+        voxel_size: Union[float, str, None] = None,
+    ) -> Scene: ...
     @staticmethod
     def parse(text: str, folder: _Path = ".", *, outside: bool = False) -> Scene: ...
     @property
@@ -454,8 +470,8 @@ class RecipeMaker:
     """Makes single breaks of a recipe; `kintsugi.data.Recipe` is what users see of it."""
 
     def __new__(cls, file: _Path, meshes: Optional[_Path] = None) -> RecipeMaker: ...
-    def object_of(self, job: int) -> Tuple[str, int, str]:
-        """SHA-256 of the mesh file (the name of a built-in shape), level, axis that points up."""
+    def object_of(self, job: int) -> Tuple[str, Optional[int], str, Optional[str], Optional[float]]:
+        """SHA-256 of the mesh file (the name of a built-in shape), level, axis that points up, unit, edge of a voxel."""
     def mesh(self, job: int) -> str:
         """The file of a job's mesh, or "builtin:" and the name of its shape."""
     def make(self, job: int, object: Object, folder: _Path, engine: Optional[Engine] = None) -> None:

@@ -37,7 +37,7 @@ class _Maker:
     def __init__(self, file: Path, meshes: Path | None, compute: str) -> None:
         self._maker = RecipeMaker(file.resolve(), None if meshes is None else meshes.resolve())
         self._engine = Engine(compute)
-        self._objects: OrderedDict[tuple[str, int, str], Object] = OrderedDict()
+        self._objects: OrderedDict[tuple[str, int | None, str, str | None, float | None], Object] = OrderedDict()
 
     def make(self, job: int, place: Path) -> None:
         key = self._maker.object_of(job)
@@ -45,7 +45,8 @@ class _Maker:
         if found is None:
             while len(self._objects) >= OBJECTS:
                 self._objects.popitem(last=False)
-            found = voxelise(Mesh.read(self._maker.mesh(job)), key[1], key[2])
+            mesh, (_, level, up, units, voxel_size) = Mesh.read(self._maker.mesh(job)), key
+            found = voxelise(mesh, level, up, units=units, voxel_size=voxel_size)
         self._objects[key] = found
         self._maker.make(job, found, place, self._engine)
 

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 use kintsugi::{
     Observer as _,
-    import::{ReadMesh, read_while},
-    mesh::Up,
+    import::{ImportError, ReadMesh, read_while},
+    measures::Measures,
+    mesh::{Units, Up},
     svo::MAX_LEVEL,
 };
 use pyo3::prelude::*;
@@ -151,17 +152,60 @@ fn up_of(name: &str) -> PyResult<Up> {
     })
 }
 
+/// A leaf level in range.
+pub fn level_of(level: i64) -> PyResult<u32> {
+    let fine = u32::try_from(level).ok().filter(|level| (1..=MAX_LEVEL).contains(level));
+    fine.ok_or_else(|| errors::parameter(format!("level is {level}; it must be from 1 to {MAX_LEVEL}")))
+}
+
+/// The edge of a voxel as Python gives it.
+#[derive(FromPyObject)]
+pub enum Length {
+    /// Metres.
+    Metres(f64),
+    /// A number and a unit, as "2mm".
+    Text(String),
+}
+
+/// What is chosen of a mesh file; `None` for what is not named.
+pub fn measures_of(units: Option<&str>, up: Option<&str>, edge: Option<Length>) -> PyResult<Measures> {
+    let unit = |name: &str| {
+        Units::ALL.into_iter().find(|unit| unit.name() == name).ok_or_else(|| {
+            let known = Units::ALL.map(Units::name).join(", ");
+            errors::parameter(format!("units is {name:?}; it must be one of {known}"))
+        })
+    };
+    let voxel_size = match edge {
+        None => None,
+        Some(Length::Metres(edge)) if edge > 0.0 && edge.is_finite() => Some(edge),
+        Some(Length::Metres(edge)) => {
+            return Err(errors::parameter(format!(
+                "voxel_size is {edge}; it must be a length above 0, in metres"
+            )));
+        }
+        Some(Length::Text(text)) => {
+            let length = Units::length(&text);
+            Some(length.map_err(|wanted| errors::parameter(format!("voxel_size is {text:?}; {wanted}")))?)
+        }
+    };
+    Ok(Measures { units: units.map(unit).transpose()?, up: up.map(up_of).transpose()?, voxel_size })
+}
+
 /// Makes an octree of a mesh (Domaradzki & Martyn 2016, sec. 3).
 ///
 /// Parameters
 /// ----------
 /// mesh : Mesh
-/// level : int
-///     Level of the leaves, 1 to 12: 2^level voxels along the longest side.
+/// level : int, optional
+///     Level of the leaves, 1 to 12: 2^level voxels along the longest side; in its place `voxel_size`.
 /// up : {"y", "z", "x", "-y", "-z", "-x"}
 ///     The axis of the mesh that points up; the mesh is turned so that y does. "minus-z" is "-z", too.
 /// progress : callable, optional
 ///     Called as progress(stage, fraction).
+/// units : {"mm", "cm", "m", "in", "ft"}, optional
+///     Unit of the mesh's lengths: the object is then in metres.
+/// voxel_size : float or str, optional
+///     Widest edge of a voxel, metres or a text as "2mm": the lowest level whose voxels are no wider.
 ///
 /// Returns
 /// -------
@@ -172,27 +216,33 @@ fn up_of(name: &str) -> PyResult<Up> {
 /// MeshError
 ///     If the mesh cannot be voxelised.
 /// ParameterError
-///     If `level` or `up` is out of range.
+///     If `level`, `up`, `units` or `voxel_size` is out of range, or both or neither of `level` and `voxel_size` are given.
 #[pyfunction]
 #[pyo3(
-    signature = (mesh, level, up=None, progress=None),
-    text_signature = "(mesh, level, up=\"y\", progress=None)"
+    signature = (mesh, level=None, up=None, progress=None, *, units=None, voxel_size=None),
+    text_signature = "(mesh, level=None, up=\"y\", progress=None, *, units=None, voxel_size=None)"
 )]
 pub fn voxelise(
     py: Python<'_>,
     mesh: &Bound<'_, Mesh>,
-    level: i64,
+    level: Option<i64>,
     up: Option<String>,
     progress: Option<&Bound<'_, PyAny>>,
+    units: Option<String>,
+    voxel_size: Option<Length>,
 ) -> PyResult<Object> {
-    let fine = u32::try_from(level).ok().filter(|level| (1..=MAX_LEVEL).contains(level));
-    let level =
-        fine.ok_or_else(|| errors::parameter(format!("level is {level}; it must be from 1 to {MAX_LEVEL}")))?;
-    let up = up_of(up.as_deref().unwrap_or("y"))?;
+    let measures = measures_of(units.as_deref(), up.as_deref(), voxel_size)?;
+    let level = level.map(level_of).transpose()?;
+    if level.is_some() == measures.voxel_size.is_some() {
+        return Err(errors::parameter("give either level or voxel_size"));
+    }
+    // A mesh that was turned before stays as it is, unless another axis is named.
+    let measures = Measures { up: measures.up.filter(|up| !up.is_y()), ..measures };
     let mesh = mesh.get().0.clone();
     let object = running::run(py, progress, move |watcher| {
-        // A mesh that was turned before stays as it is, unless another axis is named.
-        let mesh = if up.is_y() { mesh } else { mesh.stood_up(up) };
+        let refused = |error: ImportError| errors::of(kintsugi::Error::from(error));
+        let mesh = measures.apply(&mesh).map_err(refused)?;
+        let level = measures.level(&mesh, level, MAX_LEVEL).map_err(refused)?;
         kintsugi::Object::of(&mesh, level, watcher).map_err(errors::of)
     });
     object.map(Object)

@@ -35,6 +35,9 @@ use crate::{
 #[pyclass(frozen, module = "kintsugi")]
 pub struct RecipeMaker(Arc<Mutex<Maker>>);
 
+/// Mesh, level, axis that points up, unit, and edge of a voxel of an object.
+type ObjectOf = (String, Option<u32>, String, Option<String>, Option<f64>);
+
 #[pymethods]
 impl RecipeMaker {
     #[new]
@@ -48,15 +51,19 @@ impl RecipeMaker {
     ///
     /// Returns
     /// -------
-    /// tuple of str, int, str
-    ///     SHA-256 of the mesh file (the name of a built-in shape), level, axis that points up. Jobs with the same have
-    ///     the same object.
-    fn object_of(&self, py: Python<'_>, job: usize) -> PyResult<(String, u32, String)> {
+    /// tuple of str, int or None, str, str or None, float or None
+    ///     SHA-256 of the mesh file (the name of a built-in shape), level, axis that points up, unit, and edge of a voxel in
+    ///     metres, which decides where there is no level. Jobs with the same have the same object.
+    fn object_of(&self, py: Python<'_>, job: usize) -> PyResult<ObjectOf> {
         let maker = Arc::clone(&self.0);
         // Another thread may be making a break, and other threads of Python go on meanwhile.
         py.detach(move || {
             let found = lock(&maker).object_of(job).map_err(failed);
-            found.map(|(mesh, level, up)| (mesh, level, up.name().to_owned()))
+            found.map(|(mesh, level, measures)| {
+                let units = measures.units.map(|units| units.name().to_owned());
+                let level = measures.voxel_size.is_none().then_some(level);
+                (mesh, level, measures.up.unwrap_or_default().name().to_owned(), units, measures.voxel_size)
+            })
         })
     }
 

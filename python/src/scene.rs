@@ -19,15 +19,14 @@ use pyo3::{prelude::*, types::PyDict};
 use crate::{
     arrays,
     engine::{Engine, or_cores},
-    errors, running,
+    errors,
+    mesh::{Length, level_of, measures_of},
+    running,
     world::{Contacts, Moment, State, figures, playable},
 };
 
 /// Shortest time between two calls of `progress`.
 const TICK: Duration = Duration::from_millis(50);
-
-/// Finest leaf level of a mesh that is opened as a scene.
-const FINEST: u32 = kintsugi::svo::MAX_LEVEL;
 
 /// A scene: bodies, blows, throws, settings. `Scene.open` and `Scene.parse` make it; docs/scenes.md describes the file.
 #[pyclass(frozen, module = "kintsugi")]
@@ -51,6 +50,12 @@ impl Scene {
     ///     Leaf level of a mesh, 1 to 12; scenes have their own.
     /// outside : bool, default False
     ///     Whether the scene may name files outside its folder.
+    /// units : {"mm", "cm", "m", "in", "ft"}, optional
+    ///     Unit of a mesh's lengths: it then has its real length.
+    /// up : {"y", "z", "x", "-y", "-z", "-x"}
+    ///     The axis of a mesh that points up.
+    /// voxel_size : float or str, optional
+    ///     Widest edge of a voxel of a mesh, metres or a text as "2mm", in place of `level`.
     ///
     /// Returns
     /// -------
@@ -61,14 +66,38 @@ impl Scene {
     /// SceneError
     ///     If the file cannot be read, has unknown names or values out of range, or names files outside its folder.
     #[staticmethod]
-    #[pyo3(signature = (path, *, level=7, outside=false))]
-    fn open(path: PathBuf, level: u32, outside: bool) -> PyResult<Self> {
+    #[pyo3(
+        signature = (path, *, level=None, outside=false, units=None, up=None, voxel_size=None),
+        text_signature = "(path, *, level=None, outside=False, units=None, up=\"y\", voxel_size=None)"
+    )]
+    fn open(
+        path: PathBuf,
+        level: Option<i64>,
+        outside: bool,
+        units: Option<String>,
+        up: Option<String>,
+        voxel_size: Option<Length>,
+    ) -> PyResult<Self> {
+        let measures = measures_of(units.as_deref(), up.as_deref(), voxel_size)?;
         let is_scene = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"));
         if !is_scene {
-            if !(1..=FINEST).contains(&level) {
-                return Err(errors::parameter(format!("level is {level}; it must be from 1 to {FINEST}")));
+            if level.is_some() && measures.voxel_size.is_some() {
+                return Err(errors::parameter("give either level or voxel_size"));
             }
-            return Ok(Self(kintsugi::scene::Scene::of_mesh(&path.to_string_lossy(), level)));
+            let file = path.to_string_lossy();
+            measures.check(&file).map_err(|error| errors::of(kintsugi::Error::from(error)))?;
+            let mut scene = kintsugi::scene::Scene::of_mesh(&file, level_of(level.unwrap_or(7))?);
+            for body in &mut scene.bodies {
+                body.size = body.size.filter(|_| measures.units.is_none());
+                (body.units, body.up) = (measures.units, measures.up.unwrap_or_default());
+                body.voxel_size = measures.voxel_size;
+            }
+            return Ok(Self(scene));
+        }
+        if !measures.is_default() {
+            return Err(errors::parameter(
+                "units, up and voxel_size are for a mesh; a body of a scene has fields of these names",
+            ));
         }
         let scene = match outside {
             true => load_scene_with_outside(&path).map(|(scene, _)| scene),

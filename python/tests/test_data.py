@@ -326,7 +326,8 @@ def test_a_temporary_folder_ends_with_its_recipe(made: Path) -> None:
 def test_an_object_of_a_recipe_is_voxelised_once(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[tuple[str, int]] = []
 
-    def counted(mesh: kg.Mesh, level: int, up: str = "y") -> kg.Object:
+    def counted(mesh: kg.Mesh, level: int, up: str = "y", units: object = None, voxel_size: object = None) -> kg.Object:
+        assert units is None and voxel_size is None
         calls.append((mesh.name, level))
         return kg.voxelise(mesh, level, up)
 

@@ -61,6 +61,17 @@ def test_levels_and_axes() -> None:
         refused(kg.Error, str(level), call=lambda: kg.voxelise("builtin:box", level=level))
     refused((kg.Error, ValueError), "sideways", call=lambda: kg.voxelise("builtin:box", level=3, up="sideways"))
     refused(TypeError, call=lambda: kg.voxelise("builtin:box", level="six"))
+    refused(kg.Error, "furlong", call=lambda: kg.voxelise("builtin:box", level=3, units="furlong"))
+    refused(kg.Error, "as in 2mm", call=lambda: kg.voxelise("builtin:box", voxel_size="2"))
+    refused(kg.Error, "either", call=lambda: kg.voxelise("builtin:box"))
+    refused(kg.Error, "either", call=lambda: kg.voxelise("builtin:box", level=3, voxel_size=0.1))
+
+
+def test_units_and_edges_of_voxels() -> None:
+    made = kg.voxelise("builtin:box", units="cm", voxel_size="1mm")
+    # 10 mm in voxels of 1 mm at most: the least 2^level - 2 from 10 on is 14.
+    assert made.level == 4 and abs(made.edge - 0.01 / 14) < 1e-6
+    assert kg.Scene.open("builtin:box", units="cm", up="z", voxel_size=0.001).toml.count("voxel_size") == 1
 
 
 @pytest.mark.parametrize(

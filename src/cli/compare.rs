@@ -114,8 +114,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     if args.pattern.names_method() {
         return Err(CliError::Input("compare takes --methods, a list, and not --method".into()));
     }
-    let (up, measures) = (args.pattern.up, &args.pattern.measures);
-    let measured = measures.measure((&args.file, up), (args.level, LEVEL), &reporter)?;
+    let measured = args.pattern.measures.measure(&args.file, (args.level, LEVEL), &reporter)?;
     let level = measured.level;
     args.compute.takes(level)?;
     let seeds = args.pattern.check(level)?;
@@ -306,7 +305,7 @@ fn picture(
     let mut renderer = Renderer::new(compute)?;
     let rgba = reporter.stage("draw", |_| draw(compute, &mut renderer, &still))?;
     let scene = super::render::mesh_scene(&object.file, object.grid.level, &args.pattern).to_text();
-    let provenance = crate::provenance::of_mesh(object.mesh.digest(), args.pattern.up);
+    let provenance = crate::provenance::of_mesh(object.mesh.digest(), args.pattern.measures.up());
     let signature = Signature::new(compute.ran_on(), provenance, scene);
     write_signed(file, args.size, &rgba, &signature)?.iter().for_each(|note| reporter.warn(note));
     Ok(())

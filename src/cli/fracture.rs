@@ -13,7 +13,7 @@ use crate::{
         Smallest, cutter,
     },
     import::ReadMesh,
-    mesh::{self, Mesh, Objects, Up, format_of},
+    mesh::{self, Mesh, Objects, format_of},
     scene::{MaterialPreset, presets::preset_of, read_seeds},
     voxelize::Progress,
 };
@@ -78,10 +78,6 @@ pub struct FractureArgs {
 /// Options that decide how an object breaks.
 #[derive(Args)]
 pub struct PatternArgs {
-    /// Which axis of a mesh file points up: y, z, x, minus-y, minus-z, minus-x; it is turned so that y does, and
-    /// other options mean the turned mesh
-    #[arg(long, value_name = "AXIS", default_value = "y", hide_possible_values = true, value_parser = choice::<Up>())]
-    pub up: Up,
     #[command(flatten)]
     pub measures: MeasureArgs,
     /// Where the object is hit, in the mesh's units [default: where the -Z axis through the centre meets it]
@@ -198,7 +194,7 @@ impl PatternArgs {
     /// Whether all options have their defaults.
     pub fn is_default(&self) -> bool {
         let told = self.impact.is_some() || self.direction.is_some() || self.seeds_from().is_some();
-        let told = told || !self.up.is_y() || !self.measures.is_default();
+        let told = told || !self.measures.is_default();
         !told && self.generations == 1 && self.params() == FractureParams::default()
     }
 
@@ -323,8 +319,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     if let Some(option) = args.scene.given() {
         return Err(CliError::Input(format!("{option} is for scenes; leave it out, or give a .toml file")));
     }
-    let (up, measures) = (args.pattern.up, &args.pattern.measures);
-    let measured = measures.measure((&args.file, up), (args.level, LEVEL), &reporter)?;
+    let measured = args.pattern.measures.measure(&args.file, (args.level, LEVEL), &reporter)?;
     let level = measured.level;
     args.compute.takes(level)?;
     let seeds = args.pattern.check(level)?;

@@ -1,6 +1,8 @@
-//! What the lengths of a mesh file mean, and how fine its voxels are: the options `--units` and `--voxel-size`.
+//! What a mesh file means and how fine its voxels are: the options `--units`, `--up` and `--voxel-size`, which all commands that
+//! read meshes have.
 //!
-//! In: the options, a mesh file, the level if one is given. Out: the mesh in metres where its unit is named, and the level.
+//! In: the options, a mesh file, the level if one is given. Out: the mesh in metres where its unit is named, upright, and the
+//! level. [`Measures`] applies them, as in scenes, job files and Python.
 
 use std::path::{Path, PathBuf};
 
@@ -12,84 +14,88 @@ use super::{
 };
 use crate::{
     import::ReadMesh,
-    mesh::{Format, Units, Up, format_of, may_be_millimetres},
+    measures::Measures,
+    mesh::{Format, Units, Up, format_of},
     scene::ReadScene,
-    svo::MAX_LEVEL,
 };
 
-/// The option that says what a mesh file's lengths are.
+/// The options that say how large a mesh and its voxels are, and what is up.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
-pub struct UnitArgs {
+pub struct MeasureArgs {
     /// Unit of a mesh file's lengths: mm, cm, m, in, ft; the mesh is then brought to metres, which other options and all
     /// results are in [default: as they are, taken for metres]
     #[arg(long, value_name = "UNIT", value_parser = choice::<Units>(), hide_possible_values = true)]
     units: Option<Units>,
-}
-
-/// The options that say how large a mesh and its voxels are.
-#[derive(clap::Args, Clone, Copy, Debug, Default)]
-pub struct MeasureArgs {
-    #[command(flatten)]
-    units: UnitArgs,
+    /// Which axis of a mesh file points up: y, z, x, minus-y, minus-z, minus-x; it is turned so that y does, and
+    /// other options mean the turned mesh [default: y]
+    #[arg(long, value_name = "AXIS", value_parser = choice::<Up>(), hide_possible_values = true)]
+    up: Option<Up>,
     /// Edge of a voxel with its unit, as in 2mm, instead of --level: the lowest level whose voxels are no wider
     #[arg(long, value_name = "LENGTH", value_parser = Units::length, conflicts_with = "level")]
     voxel_size: Option<f64>,
 }
 
-impl UnitArgs {
-    fn refuse_voxels(&self, file: &Path) -> Result<(), CliError> {
-        match self.units {
-            Some(units) if format_of(file) == Some(Format::Vox) => {
-                let units = units.name();
-                Err(about(
-                    file,
-                    format!("--units {units}: a VOX file counts voxels and has no unit; leave it out"),
-                ))
-            }
-            _ => Ok(()),
-        }
+impl MeasureArgs {
+    fn chosen(&self) -> Measures {
+        Measures { units: self.units, up: self.up, voxel_size: self.voxel_size }
     }
 
-    /// A mesh in metres; as it is, with a question if it is strangely long, where no unit is named.
-    fn of(&self, mesh: ReadMesh, reporter: &Reporter) -> ReadMesh {
-        if let Some(units) = self.units {
-            return mesh.in_metres(units);
-        }
-        let (length, format) = (mesh.longest_side(), format_of(Path::new(&mesh.file)));
-        if may_be_millimetres(format, length) {
-            reporter.warn(&format!(
-                "{}: the object is {length:.0} m long; if the file is in millimetres, add --units mm",
-                mesh.file
-            ));
-        }
-        mesh
+    /// The axis that points up.
+    pub fn up(&self) -> Up {
+        self.up.unwrap_or_default()
     }
 
-    /// Gives the mesh of a scene that was made for it the length that it has in its file.
+    /// Whether no option is given, or only the usual axis.
+    pub fn is_default(&self) -> bool {
+        self.chosen().is_default()
+    }
+
+    /// Whether the level follows from the mesh, where none is given.
+    pub fn is_of_mesh(&self, file: &Path) -> bool {
+        self.voxel_size.is_some() || format_of(file) == Some(Format::Vox)
+    }
+
+    /// Refuses the options for a scene, whose bodies have fields of the same names.
     ///
     /// # Errors
-    /// [`CliError::Input`] where `file` is a scene, or a file without lengths.
-    pub fn apply(&self, file: &Path, opened: &mut ReadScene) -> Result<(), CliError> {
-        let Some(units) = self.units else { return Ok(()) };
-        if is_scene(file) {
-            let message = "--units is for a mesh; a scene has meters_per_unit, and a body its size";
-            return Err(about(file, message));
+    /// [`CliError::Input`].
+    pub fn refuse_scene(&self, file: &Path) -> Result<(), CliError> {
+        if self.is_default() || !is_scene(file) {
+            return Ok(());
         }
-        self.refuse_voxels(file)?;
-        for body in &mut opened.scene.bodies {
-            let length = opened.meshes.get(&body.file).map_or(0.0, ReadMesh::longest_side) * units.metres();
-            if length > 0.0 {
-                body.size = Some(length);
-            }
-        }
-        Ok(())
+        let message =
+            "--units, --up and --voxel-size are for a mesh; a body of a scene has units, up and voxel_size";
+        Err(about(file, message))
     }
-}
 
-impl MeasureArgs {
-    /// Whether neither option is given.
-    pub fn is_default(&self) -> bool {
-        self.units.units.is_none() && self.voxel_size.is_none()
+    /// Gives the mesh of a scene that was made for it the length that it has in its file, its way up and its level.
+    ///
+    /// # Errors
+    /// [`CliError::Input`] where `file` is a scene, or has no such measures.
+    pub fn apply(&self, file: &Path, opened: &mut ReadScene) -> Result<(), CliError> {
+        self.refuse_scene(file)?;
+        self.chosen().check(&file.to_string_lossy()).map_err(|error| about(file, error))?;
+        if is_scene(file) {
+            return Ok(());
+        }
+        for body in &mut opened.scene.bodies {
+            let length = opened.meshes.get(&body.file).map_or(0.0, ReadMesh::longest_side);
+            if let Some(units) = self.units.filter(|_| length > 0.0) {
+                body.size = Some(length * units.metres());
+            }
+            body.up = self.up.unwrap_or(body.up);
+            body.voxel_size = self.voxel_size;
+        }
+        opened.fit_levels().map_err(|error| about(file, error))
+    }
+
+    /// Warns where the way up of a mesh that stands in a scene of its own is doubtful; its length is 1 m, whatever the file
+    /// says, where no unit is named.
+    pub fn tell_doubts(&self, opened: &ReadScene, reporter: &Reporter) {
+        let chosen = Measures { units: Some(Units::M), ..self.chosen() };
+        for mesh in opened.meshes.values() {
+            chosen.doubts(mesh).iter().for_each(|doubt| reporter.warn(&format!("{}: {doubt}", mesh.file)));
+        }
     }
 
     /// The level at which a mesh is voxelised: the `given` one, or as fine as `--voxel-size` says, or that of a voxel model's
@@ -99,60 +105,39 @@ impl MeasureArgs {
     /// [`CliError::Input`].
     pub fn measure(
         &self,
-        (file, up): (&Path, Up),
+        file: &Path,
         (given, usual): (Option<u32>, u32),
         reporter: &Reporter,
     ) -> Result<Measured, CliError> {
-        self.units.refuse_voxels(file)?;
-        let is_vox = format_of(file) == Some(Format::Vox);
-        if is_vox && self.voxel_size.is_some() {
-            return Err(about(file, "--voxel-size: a VOX file has voxels of its own; leave it out"));
-        }
-        let mut measured = Measured {
-            units: self.units,
-            file: file.to_owned(),
-            up,
-            level: given.unwrap_or(usual),
-            mesh: None,
-        };
-        if self.voxel_size.is_some() || (is_vox && given.is_none()) {
+        let chosen = self.chosen();
+        chosen.check(&file.to_string_lossy()).map_err(|error| about(file, error))?;
+        let mut measured =
+            Measured { chosen, file: file.to_owned(), level: given.unwrap_or(usual), mesh: None };
+        if given.is_none() && self.is_of_mesh(file) {
             let mesh = measured.read(reporter)?;
-            measured.level = match self.voxel_size {
-                Some(edge) => mesh.level_for(edge).ok_or_else(|| too_fine(file, &mesh))?,
-                // A model that finds no room is voxelised as a mesh.
-                None => mesh.voxel_edge().and_then(|edge| mesh.level_for(edge)).unwrap_or(usual),
-            };
+            measured.level = chosen.level(&mesh, given, usual).map_err(|error| about(file, error))?;
             measured.mesh = Some(mesh);
         }
         Ok(measured)
     }
 }
 
-fn too_fine(file: &Path, mesh: &ReadMesh) -> CliError {
-    let length = mesh.longest_side();
-    let least = length / f64::from((1u32 << MAX_LEVEL) - 2);
-    about(
-        file,
-        format!(
-            "--voxel-size: the object is {length:.3} m long, and voxels of the finest level, {MAX_LEVEL}, are {least:.2e} m wide; \
-             give at least that much, or the file's unit with --units"
-        ),
-    )
-}
-
 /// A mesh whose level is known, and which may have been read for that.
+#[derive(Clone)]
 pub struct Measured {
-    units: UnitArgs,
+    chosen: Measures,
     file: PathBuf,
-    up: Up,
     /// The level at which it is voxelised.
     pub level: u32,
     mesh: Option<ReadMesh>,
 }
 
 impl Measured {
+    /// Reads the mesh; doubts about its size and its way up become warnings.
     fn read(&self, reporter: &Reporter) -> Result<ReadMesh, CliError> {
-        Ok(self.units.of(load_mesh(&self.file, reporter)?, reporter).stood_up(self.up))
+        let mesh = load_mesh(&self.file, reporter)?;
+        self.chosen.doubts(&mesh).iter().for_each(|doubt| reporter.warn(&format!("{}: {doubt}", mesh.file)));
+        self.chosen.apply(&mesh).map_err(|error| about(&self.file, error))
     }
 
     /// The mesh, upright.
@@ -189,8 +174,8 @@ mod tests {
         std::fs::write(&file, text).unwrap();
         let reporter = Reporter::new(false);
         let of = |units, voxel, level| {
-            let args = MeasureArgs { units: UnitArgs { units }, voxel_size: voxel };
-            args.measure((&file, Up::Y), (level, 8), &reporter)
+            let args = MeasureArgs { units, up: None, voxel_size: voxel };
+            args.measure(&file, (level, 8), &reporter)
         };
         let mm = Some(Units::Mm);
         assert_eq!((of(mm, None, None).unwrap().level, of(mm, None, Some(5)).unwrap().level), (8, 5));
@@ -203,5 +188,19 @@ mod tests {
         let refused = of(None, Some(0.002), None).err().unwrap().to_string();
         assert!(refused.contains("494.000 m long") && refused.contains("1.21e-1 m"), "{refused}");
         std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    /// Every command that reads a mesh has the same group of options.
+    #[test]
+    fn every_command_that_reads_a_mesh_takes_the_options() {
+        let grammar = crate::cli::grammar();
+        let of = ["fracture", "simulate", "render", "probe", "stress", "sheet", "compare", "bench"];
+        let commands = of.iter().map(|name| grammar.find_subcommand(name).unwrap());
+        for command in commands.chain([&grammar]) {
+            let options: Vec<&str> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
+            for option in ["units", "up", "voxel-size", "level"] {
+                assert!(options.contains(&option), "{} has no --{option}", command.get_name());
+            }
+        }
     }
 }

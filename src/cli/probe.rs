@@ -180,8 +180,7 @@ fn parse_voxel(text: &str) -> Result<[i64; 3], String> {
 /// [`CliError`].
 pub fn run(args: &ProbeArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
-    let (up, measures) = (args.pattern.up, &args.pattern.measures);
-    let measured = measures.measure((&args.file, up), (args.level, LEVEL), &reporter)?;
+    let measured = args.pattern.measures.measure(&args.file, (args.level, LEVEL), &reporter)?;
     let level = measured.level;
     args.compute.takes(level)?;
     args.load.check()?;

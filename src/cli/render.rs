@@ -224,8 +224,7 @@ pub fn make(
         return Err(about(&args.file, "--seconds plays a scene; give it a .toml file"));
     }
     args.coloring.check_load(args.explode.is_some())?;
-    let (up, measures) = (args.pattern.up, &args.pattern.measures);
-    let measured = measures.measure((&args.file, up), (args.level, LEVEL), reporter)?;
+    let measured = args.pattern.measures.measure(&args.file, (args.level, LEVEL), reporter)?;
     let level = measured.level;
     args.compute.takes(level)?;
     let seeds = args.pattern.check(level)?;
@@ -281,7 +280,7 @@ pub fn make(
 /// Metadata of a mesh's picture, which include a scene with the mesh and its fracture parameters.
 fn signature(args: &RenderArgs, compute: &Compute, object: &Object) -> Signature {
     let scene = mesh_scene(&object.file, object.grid.level, &args.pattern);
-    let provenance = crate::provenance::of_mesh(object.mesh.digest(), args.pattern.up);
+    let provenance = crate::provenance::of_mesh(object.mesh.digest(), args.pattern.measures.up());
     Signature::new(compute.ran_on(), provenance, scene.to_text())
 }
 
@@ -289,7 +288,7 @@ fn signature(args: &RenderArgs, compute: &Compute, object: &Object) -> Signature
 pub fn mesh_scene(file: &str, level: u32, pattern: &PatternArgs) -> Scene {
     let mut scene = Scene::of_mesh(file, level);
     if let Some(body) = scene.bodies.first_mut() {
-        (body.up, body.fracture) = (pattern.up, pattern.params());
+        (body.up, body.fracture) = (pattern.measures.up(), pattern.params());
     }
     scene
 }

@@ -105,8 +105,7 @@ pub fn run(args: &SheetArgs) -> Result<(), CliError> {
     let camera = args.camera.as_deref().map(parse_camera).transpose()?;
     super::check_picture_place("--out", &args.out, &[&args.file])?;
     let reporter = Reporter::new(args.json_progress);
-    let (up, measures) = (args.pattern.up, &args.pattern.measures);
-    let measured = measures.measure((&args.file, up), (args.level, LEVEL), &reporter)?;
+    let measured = args.pattern.measures.measure(&args.file, (args.level, LEVEL), &reporter)?;
     let level = measured.level;
     let seeds = args.pattern.check(level)?;
     let variants = variants(args, level)?;
@@ -157,8 +156,11 @@ pub fn run(args: &SheetArgs) -> Result<(), CliError> {
     })?;
     let digest = mesh.mesh.digest();
     let scene = mesh_scene(&mesh.file, level, &args.pattern).to_text();
-    let signature =
-        Signature::new(compute.ran_on(), crate::provenance::of_mesh(digest, args.pattern.up), scene);
+    let signature = Signature::new(
+        compute.ran_on(),
+        crate::provenance::of_mesh(digest, args.pattern.measures.up()),
+        scene,
+    );
     let kept = write_signed(&args.out, paper.size(), paper.pixels(), &signature)?;
     kept.iter().for_each(|note| reporter.warn(note));
     super::print(&format!("{} pictures: {}\n", variants.len(), args.out.display()));

@@ -28,7 +28,7 @@ use super::{
     contact_counts::ContactCounts,
     debris_file::{self, DEBRIS},
     frames::{FRAMES, FrameArgs},
-    input::read_scene,
+    input::{about, is_scene, read_scene},
     options::formats,
     playing::{open, play},
     progress::Reporter,
@@ -43,9 +43,12 @@ pub struct SimulateArgs {
     #[command(flatten)]
     coarser: super::input::CoarserArgs,
     #[command(flatten)]
-    units: super::measures::UnitArgs,
+    measures: super::measures::MeasureArgs,
     /// Scene file (.toml), mesh file, or builtin:NAME
     scene: PathBuf,
+    /// Octree level of a mesh: 2^N voxels along the longest side; a scene has its own [default: 7]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(super::LEVELS))]
+    level: Option<u32>,
     /// Simulated time
     #[arg(long, value_name = "S", value_parser = parse_seconds)]
     seconds: f64,
@@ -275,8 +278,15 @@ fn check_measure(args: &SimulateArgs, reporter: &Reporter) -> Result<(), CliErro
 pub fn run(args: &SimulateArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
     check_measure(args, &reporter)?;
-    let mut opened = read_scene(&args.scene, 7, &args.coarser, &reporter)?;
-    args.units.apply(&args.scene, &mut opened)?;
+    if args.level.is_some() && is_scene(&args.scene) {
+        let message = "--level is for a mesh; a body of a scene has its level, and --coarser lowers all";
+        return Err(about(&args.scene, message));
+    }
+    let mut opened = read_scene(&args.scene, args.level.unwrap_or(7), &args.coarser, &reporter)?;
+    args.measures.apply(&args.scene, &mut opened)?;
+    if !is_scene(&args.scene) {
+        args.measures.tell_doubts(&opened, &reporter);
+    }
     let scene = &mut opened.scene;
     scene.response = args.response.unwrap_or(scene.response);
     scene.contacts = args.contacts.unwrap_or(scene.contacts);

@@ -15,7 +15,6 @@ use crate::{
     export::{Aside, ExportError, Npz},
     fracture::Cancel,
     geometry::Aabb,
-    mesh::Up,
     provenance::{Provenance, VERSION},
 };
 
@@ -23,9 +22,6 @@ use crate::{
 pub struct StressArgs {
     /// Mesh file, or builtin:NAME; its units are metres unless --units says otherwise
     file: PathBuf,
-    /// Which axis of the file points up
-    #[arg(long, value_name = "AXIS", value_parser = super::options::choice::<Up>(), default_value = "y")]
-    up: Up,
     /// Folder for stress.npz and report.json; made if it is not there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -169,7 +165,7 @@ const NAMES: [&str; 2] = ["stress.npz", "report.json"];
 /// [`CliError`].
 pub fn run(args: &StressArgs) -> Result<(), CliError> {
     let reporter = Reporter::new(args.json_progress);
-    let measured = args.measures.measure((&args.file, args.up), (args.level, LEVEL), &reporter)?;
+    let measured = args.measures.measure(&args.file, (args.level, LEVEL), &reporter)?;
     let level = measured.level;
     if level > FINEST {
         return Err(CliError::Input(format!(

@@ -28,7 +28,7 @@ pub struct WindowArgs {
     #[command(flatten)]
     coarser: super::input::CoarserArgs,
     #[command(flatten)]
-    units: super::measures::UnitArgs,
+    measures: super::measures::MeasureArgs,
     /// Write what every frame took as CSV, for measuring
     #[arg(long, value_name = "FILE")]
     frame_log: Option<PathBuf>,
@@ -53,7 +53,7 @@ pub fn run(args: &WindowArgs) -> Result<(), CliError> {
     if !is_scene(&file) {
         imports::apply(&mut opened.scene);
     }
-    args.units.apply(&file, &mut opened)?;
+    args.measures.apply(&file, &mut opened)?;
     drop(reporter);
     let display = match Display::connect() {
         Ok(display) => display,

@@ -53,6 +53,7 @@ fn coarsen(body: &mut SceneBody, levels: u32) -> u32 {
     body.physics_level = body.physics_level.map(|physics| physics.saturating_sub(by).max(1));
     coarsen_params(&mut body.fracture, by);
     body.level = level;
+    body.voxel_size = body.voxel_size.map(|edge| edge * f64::from(1u32 << levels.min(31)));
     by
 }
 

@@ -10,8 +10,9 @@ use glam::{DQuat, DVec3};
 use crate::{
     bodies::{Adaptive, ContactsId, ResponseId, Walls},
     fracture::FractureParams,
-    mesh::{Objects, Up},
+    mesh::{Objects, Units, Up, length_in_metres},
     render::{Camera, Lens, Lighting},
+    svo::MAX_LEVEL,
 };
 
 /// A scene file.
@@ -356,6 +357,9 @@ pub struct SceneBody {
     /// Which axis of the file points up.
     #[serde(skip_serializing_if = "Up::is_y")]
     pub up: Up,
+    /// Unit of the file's lengths where there is no `size`; absent: `meters_per_unit` decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub units: Option<Units>,
     /// Which parts of the file are one object. Where they are several, the body becomes one body for each.
     #[serde(skip_serializing_if = "Objects::are_together")]
     pub objects: Objects,
@@ -364,6 +368,9 @@ pub struct SceneBody {
     pub object: Option<u32>,
     /// Leaf level of the octree, 1..=12; 11 and 12 on the processor's cores alone.
     pub level: u32,
+    /// Widest edge of a voxel, m: decides `level` when the mesh is read, and is absent then.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "length_in_metres")]
+    pub voxel_size: Option<f64>,
     /// Octree level at which it collides; absent: one below `level`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub physics_level: Option<u32>,
@@ -411,9 +418,11 @@ impl Default for SceneBody {
             fallback: None,
             missing: None,
             up: Up::Y,
+            units: None,
             objects: Objects::Together,
             object: None,
             level: 7,
+            voxel_size: None,
             physics_level: None,
             size: None,
             position: DVec3::ZERO,
@@ -439,6 +448,18 @@ impl SceneBody {
     #[must_use]
     pub fn standing(file: impl Into<String>, level: u32) -> Self {
         Self { file: file.into(), level, size: Some(1.0), on_floor: true, ..Self::default() }
+    }
+
+    /// Metres of a unit of its file, where it has no `size`.
+    #[must_use]
+    pub fn metres_of_unit(&self, meters_per_unit: f64) -> f64 {
+        self.units.map_or(meters_per_unit, Units::metres)
+    }
+
+    /// The finest leaf level that it may get: its own, or any where the edge of a voxel decides.
+    #[must_use]
+    pub(super) fn finest_level(&self) -> u32 {
+        if self.voxel_size.is_some() { MAX_LEVEL } else { self.level }
     }
 
     /// The level at which it collides.

@@ -9,9 +9,10 @@ use std::{
     sync::{Arc, mpsc},
 };
 
-use super::{Scene, SceneBody, SceneFile, parting::part};
+use super::{Event, Scene, SceneBody, SceneFile, parting::part};
 use crate::{
     import::{ImportError, Imported, ReadMesh, display_name, read, read_while},
+    measures::{Measures, level_or_refusal},
     mesh::Up,
     voxelize::Progress,
 };
@@ -52,12 +53,21 @@ impl ReadScene {
         Ok(Self { scene, meshes, file: None })
     }
 
+    /// Gives bodies with an edge of a voxel the level that it means. Reads what was not read.
+    ///
+    /// # Errors
+    /// [`ImportError`].
+    pub fn fit_levels(&mut self) -> Result<(), ImportError> {
+        fit_levels(&mut self.scene, &mut self.meshes, &Progress::default())
+    }
+
     /// The same with a body for each object of a file whose objects are apart.
     ///
     /// # Errors
     /// [`ImportError`].
     pub fn parted(mut self) -> Result<Self, ImportError> {
         part(&mut self.scene, &mut self.meshes, &Progress::default())?;
+        self.fit_levels()?;
         Ok(self)
     }
 }
@@ -92,6 +102,7 @@ impl ImportJob {
         let shared = progress.clone();
         std::thread::spawn(move || {
             let parted = part(&mut scene, &mut meshes, &shared);
+            let parted = parted.and_then(|()| fit_levels(&mut scene, &mut meshes, &shared));
             let imported = parted.and_then(|()| {
                 let bodies: Vec<&SceneBody> = scene.objects().collect();
                 import_all(&bodies, (meshes, known), &shared)
@@ -115,6 +126,47 @@ impl ImportJob {
             Err(mpsc::TryRecvError::Disconnected) => Some(Err(ImportError::Stopped)),
         }
     }
+}
+
+/// Gives bodies with an edge of a voxel, which becomes absent, the lowest level at which no voxel is wider; what follows from
+/// the level is made to fit. Objects of a file are apart already, since each has its own length.
+fn fit_levels(scene: &mut Scene, meshes: &mut ReadMeshes, progress: &Progress) -> Result<(), ImportError> {
+    let meters_per_unit = scene.meters_per_unit;
+    let thrown = scene.events.iter_mut().filter_map(|event| match event {
+        Event::Projectile { body, .. } => Some(&mut **body),
+        Event::Impact { .. } | Event::Hand { .. } | Event::Move { .. } => None,
+    });
+    for body in scene.bodies.iter_mut().chain(thrown) {
+        let Some(edge) = body.voxel_size.take() else { continue };
+        if !meshes.contains_key(&body.mesh_key()) {
+            read_for(body, meshes, progress)?;
+        }
+        let length = body.size.unwrap_or_else(|| {
+            let units = meshes.get(&body.mesh_key()).map_or(0.0, ReadMesh::longest_side);
+            units * body.metres_of_unit(meters_per_unit)
+        });
+        let own = Measures { voxel_size: Some(edge), ..Measures::default() };
+        own.check(&body.file)?;
+        body.level = level_or_refusal(&body.file, length, edge)?;
+        body.physics_level = body.physics_level.map(|level| level.clamp(1, body.level));
+        body.fracture.fit(body.level);
+    }
+    Ok(())
+}
+
+/// Reads the file of a body, and takes its object out, so that `meshes` has both.
+fn read_for(body: &SceneBody, meshes: &mut ReadMeshes, progress: &Progress) -> Result<(), ImportError> {
+    let SceneBody { file, objects, object, .. } = body;
+    let whole = match meshes.get(file) {
+        Some(whole) => whole.clone(),
+        None => read_while(file, progress)?,
+    };
+    progress.set(0.05);
+    let own = object.filter(|_| !objects.are_together());
+    let mesh = own.map_or(Ok(whole.clone()), |number| whole.object(*objects, number, progress))?;
+    meshes.insert(file.clone(), whole);
+    meshes.insert(body.mesh_key(), mesh);
+    Ok(())
 }
 
 /// File and object, up axis and leaf level: what an import depends on.
@@ -143,19 +195,8 @@ fn import_all(
             (Some(known), _) => known.clone(),
             (None, Some(mesh)) => mesh.stood_up(*up).voxelise(*level, progress)?,
             (None, None) => {
-                let SceneBody { file, objects, object, .. } = bodies[i];
-                let whole = match meshes.get(file) {
-                    Some(whole) => whole.clone(),
-                    None => read_while(file, progress)?,
-                };
-                progress.set(0.05);
-                let own = object.filter(|_| !objects.are_together());
-                let mesh =
-                    own.map_or(Ok(whole.clone()), |number| whole.object(*objects, number, progress))?;
-                let imported = mesh.stood_up(*up).voxelise(*level, progress)?;
-                meshes.insert(file.clone(), whole);
-                meshes.insert(key.clone(), mesh);
-                imported
+                read_for(bodies[i], &mut meshes, progress)?;
+                meshes[key].stood_up(*up).voxelise(*level, progress)?
             }
         };
         done.push(imported);
@@ -166,6 +207,29 @@ fn import_all(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mesh::Units;
+
+    #[test]
+    fn an_edge_of_a_voxel_becomes_the_level_of_each_body() {
+        let body = |size, units| SceneBody {
+            size,
+            units,
+            voxel_size: Some(0.01),
+            physics_level: Some(9),
+            ..SceneBody::standing("builtin:box", 2)
+        };
+        let bodies = vec![body(Some(1.0), None), body(None, Some(Units::In)), body(None, None)];
+        let scene = Scene { bodies, meters_per_unit: 0.1, ..Scene::default() };
+        let mut read = ReadScene::from(scene);
+        read.fit_levels().unwrap();
+        // The box is 1 long: 1 m, 2.54 cm and 10 cm; the least 2^level - 2 above 100, 2.54 and 10.
+        let levels: Vec<u32> = read.scene.bodies.iter().map(|body| body.level).collect();
+        assert_eq!(levels, [7, 3, 4]);
+        assert!(read.scene.bodies.iter().all(|body| body.voxel_size.is_none()));
+        assert_eq!(read.scene.bodies[0].collision_level(), 7);
+        let mut read = ReadScene::from(Scene { bodies: vec![body(Some(1e6), None)], ..Scene::default() });
+        assert!(read.fit_levels().unwrap_err().to_string().contains("1000000.000 m long"));
+    }
 
     #[test]
     fn what_was_read_is_not_read_again() {

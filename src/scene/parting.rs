@@ -125,7 +125,10 @@ struct Place {
 impl Place {
     fn of(whole: &ReadMesh, body: &SceneBody, scene: &Scene) -> Self {
         let side = whole.longest_side();
-        let scale = body.size.filter(|_| side > 0.0).map_or(scene.meters_per_unit, |size| size / side);
+        let scale = body
+            .size
+            .filter(|_| side > 0.0)
+            .map_or_else(|| body.metres_of_unit(scene.meters_per_unit), |size| size / side);
         let rotation =
             if body.rotation.length() > 1e-9 { body.rotation.normalize() } else { DQuat::IDENTITY };
         let floor = body.on_floor.then_some(scene.floor_height);

@@ -18,7 +18,7 @@ use crate::{
 fn scale_of(one: &Imported, body: &SceneBody, meters_per_unit: f64) -> f64 {
     match body.size {
         Some(size) => size / longest_side(one),
-        None => meters_per_unit,
+        None => body.metres_of_unit(meters_per_unit),
     }
 }
 

@@ -7,7 +7,8 @@ use super::{
     widgets::{SliderLook, figure, grouped, label, name_list, slider},
 };
 use crate::{
-    mesh::{BUILTIN_NAMES, Up},
+    import::level_for,
+    mesh::{BUILTIN_NAMES, Units, Up},
     svo::MAX_PASSES_LEVEL,
 };
 
@@ -62,6 +63,7 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
     if released && let Some(wanted) = ui.data_mut(|d| d.remove_temp::<u32>(id)) {
         out.push(Command::SetLevel(wanted));
     }
+    voxel_size(ui, object, finest, out);
     let number = sandbox.focus().unwrap_or(0);
     if number < sandbox.bodies_of_scene() {
         way_up(ui, number, object, out);
@@ -78,14 +80,59 @@ fn figures(ui: &mut egui::Ui, object: &crate::scene::ObjectInfo) {
     figure(ui, "File", object.name.clone());
     figure(ui, "Triangles", grouped(object.triangles as u64));
     figure(ui, "Surface voxels", grouped(object.leaves as u64));
+    let health = &object.health;
+    let units = (0..3).map(|k| f64::from(health.bounds_high[k] - health.bounds_low[k])).fold(0.0, f64::max);
+    figure(ui, "Longest side", format!("{} ({units:.4} in the file)", length_text(length_of(object))));
     figure(ui, "Voxel edge", format!("{:.2} mm", object.voxel_m * 1000.0));
     figure(ui, "Import", format!("{:.2} s", object.seconds));
 }
 
+/// Length of an object's longest side, m.
+fn length_of(object: &crate::scene::ObjectInfo) -> f64 {
+    let side = f64::from(1u32 << object.scene.level.min(31)) - 2.0;
+    object.scene.size.unwrap_or(object.voxel_m * side)
+}
+
+/// A length (m) with its unit to three digits, as [`Units::length`] reads it.
+fn length_text(metres: f64) -> String {
+    let (number, unit) = if metres < 0.1 { (metres * 1000.0, Units::Mm) } else { (metres, Units::M) };
+    let decimals = (2.0 - libm::floor(libm::log10(number.max(1e-9)))).clamp(0.0, 9.0) as usize;
+    format!("{number:.decimals$} {}", unit.name())
+}
+
+/// The length (m) that was typed: a number with a unit, or without one in `usual`.
+fn typed_length(text: &str, usual: Units) -> Option<f64> {
+    let plain = || Some(text.trim().parse::<f64>().ok()? * usual.metres());
+    Units::length(text).ok().or_else(plain)
+}
+
+/// The edge of a voxel; what is typed picks the lowest level whose voxels are no wider.
+fn voxel_size(ui: &mut egui::Ui, object: &crate::scene::ObjectInfo, finest: u32, out: &mut UiOutput) {
+    let (mut edge, shown) = (object.voxel_m, length_text(object.voxel_m));
+    ui.horizontal(|ui| {
+        let tip = "Edge of a little cube. Type the widest one that you want, with its unit, as 2 mm; millimetres without one. \
+                   The lowest detail that has it is taken";
+        label(ui, "Voxel size", tip);
+        // What was not changed is no other edge, though it is rounded as it is shown.
+        let parse = |text: &str| {
+            if text.trim() == shown { Some(object.voxel_m) } else { typed_length(text, Units::Mm) }
+        };
+        let number = egui::DragValue::new(&mut edge).speed(0.0).update_while_editing(false);
+        let number = number.custom_formatter(|edge, _| length_text(edge)).custom_parser(parse);
+        let field = ui.add(number).on_hover_text(tip);
+        out.name("voxel_size", &field);
+    });
+    if edge != object.voxel_m && edge > 0.0 {
+        let level = level_for(length_of(object), edge).unwrap_or(finest).min(finest);
+        if level != object.scene.level {
+            out.push(Command::SetLevel(level));
+        }
+    }
+}
+
 /// The file's up axis and the object's length.
 fn way_up(ui: &mut egui::Ui, number: usize, object: &crate::scene::ObjectInfo, out: &mut UiOutput) {
-    let side = f64::from(1u32 << object.scene.level.min(31)) - 2.0;
-    let now = (object.scene.up, object.scene.size.unwrap_or(object.voxel_m * side));
+    let now = (object.scene.up, length_of(object));
     let (mut up, mut size) = now;
     let id = egui::Id::unique("wanted size");
     ui.horizontal(|ui| {
@@ -99,10 +146,12 @@ fn way_up(ui: &mut egui::Ui, number: usize, object: &crate::scene::ObjectInfo, o
         });
         name_list(&response.response, "Up");
         out.name("up", &response.response);
-        let tip = "Length of its longest side; it is remembered with the file";
+        let tip =
+            "Length of its longest side, in metres or with a unit, as 49 cm; it is remembered with the file";
         let number = egui::DragValue::new(&mut size).range(0.001..=1000.0).suffix(" m").max_decimals(3);
         let number = number.clamp_existing_to_range(false).speed(0.01 * now.1.max(0.01));
-        let field = ui.add(number.update_while_editing(false)).on_hover_text(tip);
+        let number = number.custom_parser(|text| typed_length(text, Units::M)).update_while_editing(false);
+        let field = ui.add(number).on_hover_text(tip);
         out.name("size", &field);
     });
     // The import starts when the number is released, not at every value on the way.
@@ -137,5 +186,21 @@ fn health(ui: &mut egui::Ui, object: &crate::scene::ObjectInfo) {
     ui.label(egui::RichText::new(text).color(color)).on_hover_text(tip);
     for note in report.notes.iter().chain(&object.warnings) {
         ui.add(egui::Label::new(egui::RichText::new(format!("• {note}")).small().color(theme::DIM)).wrap());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_shown_as_they_are_read() {
+        let shown = [0.494, 0.0039370, 0.002, 12.3456, 0.00012345].map(length_text);
+        assert_eq!(shown, ["0.494 m", "3.94 mm", "2.00 mm", "12.3 m", "0.123 mm"]);
+        for text in &shown {
+            assert!(typed_length(text, Units::M).is_some(), "{text}");
+        }
+        let typed = ["2 mm", "2", " 0.5in", "wide"].map(|text| typed_length(text, Units::Mm));
+        assert_eq!(typed, [Some(0.002), Some(0.002), Some(0.0127), None]);
     }
 }

@@ -253,8 +253,9 @@ pub struct Notice {
     pub kind: NoticeKind,
     /// One or two lines of text.
     pub text: String,
-    /// What a button below the text does: its label and the command. Such a message stays until the command is given.
-    pub action: Option<(String, Command)>,
+    /// What buttons below the text do: the label and the command of each. Such a message stays until one of the commands is
+    /// given; where there are several, a last button keeps everything as it is.
+    pub actions: Vec<(String, Command)>,
     /// When the message appeared.
     pub since: std::time::Instant,
 }
@@ -266,7 +267,7 @@ impl Notice {
     /// Whether the message stays until the user has done something about it.
     #[must_use]
     pub fn stays(&self) -> bool {
-        self.kind == NoticeKind::Error || self.action.is_some()
+        self.kind == NoticeKind::Error || !self.actions.is_empty()
     }
 }
 

@@ -108,6 +108,14 @@ pub enum ImportError {
         /// The reason.
         cause: VoxelizeError,
     },
+    /// The file cannot have this unit, or voxels so small.
+    #[error("{file}: {what}")]
+    Measure {
+        /// The file.
+        file: String,
+        /// What was wanted, and what to do.
+        what: String,
+    },
     /// The file has no object of this number.
     #[error(
         "{file}: it has {count} objects, and none of number {number}, counted from 0; open the file again"
@@ -173,6 +181,20 @@ pub fn read_while(file: &str, progress: &Progress) -> Result<ReadMesh, ImportErr
 /// [`ImportError`].
 pub fn import(file: &str, level: u32, progress: &Progress) -> Result<Imported, ImportError> {
     read_while(file, progress)?.voxelise(level, progress)
+}
+
+/// The lowest level at which no voxel of an object of this length is wider than `edge`, both in one unit; `None` where the
+/// finest is wider, or there is no length.
+#[must_use]
+pub fn level_for(length: f64, edge: f64) -> Option<u32> {
+    let fits = |level: &u32| edge_at(length, *level) <= edge;
+    (length > 0.0).then(|| (1..=MAX_LEVEL).find(fits)).flatten()
+}
+
+/// Edge of a voxel of an object of this length; the grid has a margin of one voxel all round.
+#[must_use]
+pub fn edge_at(length: f64, level: u32) -> f64 {
+    length / f64::from(((1u32 << level.min(31)) - 2).max(1))
 }
 
 impl ReadMesh {
@@ -310,9 +332,7 @@ impl ReadMesh {
     /// no length to measure.
     #[must_use]
     pub fn level_for(&self, edge: f64) -> Option<u32> {
-        let side = self.longest_side();
-        let fits = |level: &u32| side / f64::from(((1u32 << level) - 2).max(1)) <= edge;
-        (side > 0.0).then(|| (1..=MAX_LEVEL).find(fits)).flatten()
+        level_for(self.longest_side(), edge)
     }
 
     /// The import of this mesh from its voxels, which took this time.

@@ -28,6 +28,7 @@ pub mod voxelize;
 pub mod shape;
 pub mod fracture;
 pub mod import;
+pub mod measures;
 mod table;
 
 /// Damaged files, for tests of readers.

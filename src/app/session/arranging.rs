@@ -1,52 +1,48 @@
 //! Setting the stage: objects that come, go, and are moved by hand.
 
-use std::{fs::File, io::Read as _, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use super::{Session, crack_picture, is_scene};
 use crate::{
     app::imports,
-    mesh::{Units, Up, format_of, may_be_millimetres, z_up_program},
+    measures::why_z_up,
+    mesh::{Units, Up, format_of, may_be_in_another_unit},
     scene::SceneBody,
     ui::{Command, NoticeKind},
 };
 
-/// What is read of a file for the program that wrote it, bytes.
-const HEAD: u64 = 4096;
+/// A question about a mesh that was opened: its text, and the labels and the commands of its buttons.
+type Question = (String, Vec<(String, Command)>);
 
-/// A question about a mesh that was opened: its text, and the label and the command of its button.
-type Question = (String, &'static str, Command);
+/// The units that a file may be in, as buttons name them.
+const UNITS: [(Units, &str); 4] =
+    [(Units::Mm, "mm"), (Units::Cm, "cm"), (Units::M, "m"), (Units::In, "inch")];
 
-/// The questions about object 0, whose file has this length, file units, and begins with these bytes.
-fn questions_of(name: &str, file: &Path, length: f64, head: &[u8]) -> Vec<Question> {
-    let format = format_of(file);
+/// Lengths that an object of a scene may have, m.
+const SIZES: std::ops::RangeInclusive<f64> = 1e-4..=1e4;
+
+/// The questions about object 0, whose file has this length, file units; `why_z_up` says why z seems to point up in it.
+fn questions_of(name: &str, file: &Path, length: f64, why_z_up: Option<String>) -> Vec<Question> {
     let mut questions = Vec::new();
-    if may_be_millimetres(format, length) {
-        let text =
-            format!("{name} is {length:.0} units long in its file, which names no unit; here it is 1 m long");
-        questions.push((text, "It is in millimetres", Command::TakeAs(0, Units::Mm)));
+    if may_be_in_another_unit(format_of(file), length) {
+        let said = if length > 1.0 { format!("{length:.0}") } else { format!("{length:.2e}") };
+        let text = format!(
+            "{name} is {said} units long in its file, which names no unit; here it is 1 m long. What is a unit?"
+        );
+        let answer = |(unit, label): (Units, &str)| (label.to_owned(), Command::TakeAs(0, unit));
+        let fits = |(unit, _): &(Units, &str)| SIZES.contains(&(length * unit.metres()));
+        questions.push((text, UNITS.into_iter().filter(fits).map(answer).collect()));
     }
-    if let Some(program) = format.and_then(|format| z_up_program(format, head)) {
-        let text = format!("{name} comes from {program}, where z mostly points up");
-        questions.push((text, "Its z points up", Command::StandUp(0, Up::Z)));
+    if let Some(why) = why_z_up {
+        let answer = ("Its z points up".to_owned(), Command::StandUp(0, Up::Z));
+        questions.push((format!("{name}: {why}"), vec![answer]));
     }
     questions
 }
 
-/// The first bytes of a file; none of what is no file.
-fn head_of(file: &Path) -> Vec<u8> {
-    let mut head = Vec::new();
-    if file.is_file()
-        && let Ok(open) = File::open(file)
-    {
-        // What cannot be read names no program.
-        let _ = open.take(HEAD).read_to_end(&mut head);
-    }
-    head
-}
-
 impl Session {
-    /// Asks, once for each file, about a mesh that was opened by itself: whether its lengths are millimetres, and whether
-    /// it lies on its back. A file whose size or axis somebody chose is not asked about.
+    /// Asks, once for each file, about a mesh that was opened by itself: what unit its lengths have, and
+    /// whether it lies on its back. A file whose size or axis somebody chose is not asked about.
     pub(super) fn ask_of_import(&mut self) {
         let Some(sandbox) = &self.sandbox else { return };
         let alone = match sandbox.objects() {
@@ -71,10 +67,9 @@ impl Session {
             return;
         }
         let path = Path::new(&object.scene.file);
-        for (text, label, command) in
-            questions_of(&object.name, path, object.mesh.longest_side(), &head_of(path))
-        {
-            self.messages.offer(NoticeKind::Remark, text, label, command);
+        let length = object.mesh.longest_side();
+        for (text, answers) in questions_of(&object.name, path, length, why_z_up(&object.read_mesh())) {
+            self.messages.ask(text, answers);
         }
     }
 
@@ -89,7 +84,7 @@ impl Session {
             Command::StandUp(object, up) => (*object, *up, of(object)?.scene.size?),
             _ => return None,
         };
-        (size > 0.0).then_some(Command::SetImport { object, up, size })
+        SIZES.contains(&size).then_some(Command::SetImport { object, up, size })
     }
 
     /// Executes a command that changes objects.
@@ -172,17 +167,28 @@ mod tests {
 
     #[test]
     fn questions_are_asked_of_files_that_leave_them_open() {
-        let of = |file: &str, length, head: &str| {
-            let questions = questions_of("bust", Path::new(file), length, head.as_bytes());
-            questions.into_iter().map(|(_, _, command)| command).collect::<Vec<_>>()
+        let of = |file: &str, length, why: Option<&str>| {
+            let questions = questions_of("bust", Path::new(file), length, why.map(str::to_owned));
+            questions.into_iter().map(|(_, answers)| answers).collect::<Vec<_>>()
         };
-        let blender = "ply\ncomment Created in Blender version 4.2\n";
-        let (mm, z) = (Command::TakeAs(0, Units::Mm), Command::StandUp(0, Up::Z));
-        assert_eq!(of("bust.stl", 494.0, ""), std::slice::from_ref(&mm));
-        assert_eq!(of("bust.ply", 2.0, blender), std::slice::from_ref(&z));
-        assert_eq!(of("bust.ply", 494.0, blender), [mm, z]);
-        for none in [of("bust.glb", 494.0, blender), of("builtin:box", 494.0, ""), of("bust.obj", 2.0, "")] {
-            assert_eq!(none, []);
+        let commands = |answers: &[(String, Command)]| {
+            answers.iter().map(|(_, command)| command.clone()).collect::<Vec<_>>()
+        };
+        let units = [Units::Mm, Units::Cm, Units::M, Units::In].map(|unit| Command::TakeAs(0, unit));
+        let z = [Command::StandUp(0, Up::Z)];
+        let why = Some("the file comes from blender");
+        let asked = of("bust.stl", 494.0, None);
+        assert_eq!((asked.len(), commands(&asked[0])), (1, units.to_vec()));
+        // In other units these would be shorter and longer than objects may be.
+        let m = [Command::TakeAs(0, Units::M)];
+        assert_eq!(commands(&of("bust.stl", 0.0004, None)[0]), m);
+        assert!(!commands(&of("bust.stl", 5e5, None)[0]).contains(&m[0]));
+        assert_eq!(commands(&of("bust.ply", 2.0, why)[0]), z);
+        let both = of("bust.ply", 494.0, why);
+        assert_eq!((commands(&both[0]), commands(&both[1])), (units.to_vec(), z.to_vec()));
+        for none in ["bust.glb", "bust.fbx", "bust.usda", "builtin:box"] {
+            assert_eq!(of(none, 494.0, None).len(), 0, "{none}");
         }
+        assert_eq!(of("bust.obj", 2.0, None).len(), 0);
     }
 }

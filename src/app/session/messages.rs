@@ -27,21 +27,26 @@ impl Messages {
 
     /// Shows a message with a button of this label, which gives this command.
     pub fn offer(&mut self, kind: NoticeKind, text: impl Into<String>, label: &str, command: Command) {
-        self.show(kind, text.into(), Some((label.to_owned(), command)));
+        self.show(kind, text.into(), vec![(label.to_owned(), command)]);
+    }
+
+    /// Shows a remark with a button for each of several answers: its label and its command.
+    pub fn ask(&mut self, text: impl Into<String>, answers: Vec<(String, Command)>) {
+        self.show(NoticeKind::Remark, text.into(), answers);
     }
 
     /// Removes the messages that offer this command, which has been given or means something else now.
     pub fn withdraw(&mut self, command: &Command) {
-        let offers = |n: &Notice| n.action.as_ref().is_some_and(|(_, offered)| offered == command);
+        let offers = |n: &Notice| n.actions.iter().any(|(_, offered)| offered == command);
         self.waiting.retain(|n| !offers(n));
         self.shown.retain(|n| !offers(n));
         self.fill_up();
     }
 
-    fn show(&mut self, kind: NoticeKind, text: String, action: Option<(String, Command)>) {
+    fn show(&mut self, kind: NoticeKind, text: String, actions: Vec<(String, Command)>) {
         self.shown.retain(|n| n.text != text);
         self.waiting.retain(|n| n.text != text);
-        self.shown.push(Notice { id: self.next, kind, text, action, since: Instant::now() });
+        self.shown.push(Notice { id: self.next, kind, text, actions, since: Instant::now() });
         self.next += 1;
         if self.shown.len() <= MOST {
             return;

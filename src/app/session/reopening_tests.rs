@@ -9,7 +9,11 @@ use super::{
 use crate::ui::Command;
 
 fn offers(session: &Session) -> Vec<Command> {
-    session.notices().iter().filter_map(|notice| Some(notice.action.as_ref()?.1.clone())).collect()
+    session
+        .notices()
+        .iter()
+        .flat_map(|notice| notice.actions.iter().map(|(_, command)| command.clone()))
+        .collect()
 }
 
 #[test]

@@ -30,7 +30,8 @@ use self::{
 use super::{
     CliError, LEVELS,
     crack::CrackArgs,
-    input::{Object, about, load_mesh},
+    input::{Object, about},
+    measures::MeasureArgs,
     progress::Reporter,
 };
 use crate::{
@@ -55,8 +56,10 @@ pub struct BenchArgs {
     /// Mesh file, builtin:NAME, or a scene, whose bodies are measured with their own parameters
     #[arg(default_value = "builtin:statue")]
     file: PathBuf,
+    #[command(flatten)]
+    measures: MeasureArgs,
     /// Octree level: 2^N voxels along the longest side; several, as in 7,8,9, are measured in turn [default: 8; of a
-    /// scene, its own]
+    /// scene, its own; of a VOX file the lowest that holds its own voxels]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(LEVELS))]
     level: Vec<u32>,
     /// Runs of each stage that the medians are taken over
@@ -163,7 +166,8 @@ struct Results {
 /// # Errors
 /// [`CliError`].
 pub fn run(args: &BenchArgs) -> Result<(), CliError> {
-    let subjects = Subject::all(args)?;
+    let reporter = Reporter::new(args.json_progress);
+    let subjects = Subject::all(args, &reporter)?;
     for level in subjects.iter().flat_map(|subject| &subject.levels) {
         args.compute.takes(*level)?;
         args.crack.check(*level)?;
@@ -171,7 +175,6 @@ pub fn run(args: &BenchArgs) -> Result<(), CliError> {
     for (option, file) in [("--json", &args.json), ("--csv", &args.csv)] {
         file.iter().try_for_each(|place| super::check_place(option, place, &[&args.file]))?;
     }
-    let reporter = Reporter::new(args.json_progress);
     let mut all = Vec::new();
     let failure = measure_all(args, &subjects, &reporter, &mut all).err();
     drop(reporter);
@@ -199,7 +202,7 @@ fn measure_all(
     all: &mut Vec<Results>,
 ) -> Result<(), CliError> {
     let read: Vec<ReadMesh> =
-        subjects.iter().map(|subject| load_mesh(&subject.file, reporter)).collect::<Result<_, _>>()?;
+        subjects.iter().map(|subject| subject.read(reporter)).collect::<Result<_, _>>()?;
     for (subject, read) in subjects.iter().zip(&read) {
         for level in &subject.levels {
             // A new device for each subject: once Mesa's software driver has drawn a picture, its clock reports almost

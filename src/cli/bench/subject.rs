@@ -6,10 +6,14 @@ use super::BenchArgs;
 use crate::{
     cli::{
         CliError,
-        input::{Object, about, is_scene},
+        input::{Object, about, is_scene, load_mesh},
+        measures::Measured,
+        progress::Reporter,
     },
     fracture::{FractureParams, SeedSource, Surface, crack::CrackShape, generations::Plan},
-    scene::{SceneBody, load_scene, read_seeds},
+    import::ReadMesh,
+    mesh::Up,
+    scene::{ReadScene, SceneBody, load_scene, read_seeds},
 };
 
 /// One object to break.
@@ -18,6 +22,10 @@ pub struct Subject {
     pub name: String,
     /// Its mesh file.
     pub file: PathBuf,
+    /// The mesh by the options, where it is no body of a scene.
+    measured: Option<Measured>,
+    /// The axis of the file that points up in the scene.
+    up: Up,
     /// Leaf levels to measure.
     pub levels: Vec<u32>,
     /// Parameters of its fracture.
@@ -31,10 +39,13 @@ impl Subject {
     ///
     /// # Errors
     /// [`CliError::Input`].
-    pub fn all(args: &BenchArgs) -> Result<Vec<Self>, CliError> {
+    pub fn all(args: &BenchArgs, reporter: &Reporter) -> Result<Vec<Self>, CliError> {
         let file = &args.file;
+        args.measures.refuse_scene(file)?;
         if !is_scene(file) {
-            let levels = if args.level.is_empty() { vec![8] } else { args.level.clone() };
+            let given = args.level.first().copied();
+            let measured = args.measures.measure(file, (given, 8), reporter)?;
+            let levels = if args.level.is_empty() { vec![measured.level] } else { args.level.clone() };
             let name = crate::scene::display_name(&file.to_string_lossy());
             let mut params = FractureParams {
                 seeds: args.seeds.unwrap_or(90),
@@ -43,9 +54,15 @@ impl Subject {
             };
             params.local = args.local;
             args.crack.apply(&mut params);
-            return Ok(vec![Self { name, file: file.clone(), levels, params, seeds: None }]);
+            let (file, measured, up) = (file.clone(), Some(measured), Up::Y);
+            return Ok(vec![Self { name, file, measured, up, levels, params, seeds: None }]);
         }
-        let scene = load_scene(file).map_err(|e| about(file, e))?.coarser(args.coarser.coarser);
+        let mut scene = load_scene(file).map_err(|e| about(file, e))?.coarser(args.coarser.coarser);
+        if scene.bodies.iter().any(|body| body.voxel_size.is_some()) {
+            let mut read = ReadScene::from(scene);
+            read.fit_levels().map_err(|error| about(file, error))?;
+            scene = read.scene;
+        }
         if scene.bodies.is_empty() {
             return Err(about(file, "the scene has no [[body]] to measure; add one with a file"));
         }
@@ -62,9 +79,21 @@ impl Subject {
             params.target_pieces = None;
             let levels = if args.level.is_empty() { vec![body.level] } else { args.level.clone() };
             let name = if several { format!("{} {}", scene.name, number + 1) } else { scene.name.clone() };
-            Ok(Self { name, file: Path::new(&body.file).to_path_buf(), levels, params, seeds })
+            let (file, up) = (Path::new(&body.file).to_path_buf(), body.up);
+            Ok(Self { name, file, measured: None, up, levels, params, seeds })
         };
         scene.bodies.iter().enumerate().map(subject).collect()
+    }
+
+    /// Reads its mesh, upright.
+    ///
+    /// # Errors
+    /// [`CliError::Input`].
+    pub fn read(&self, reporter: &Reporter) -> Result<ReadMesh, CliError> {
+        match &self.measured {
+            Some(measured) => measured.clone().mesh(reporter),
+            None => Ok(load_mesh(&self.file, reporter)?.stood_up(self.up)),
+        }
     }
 
     /// Number of seeds.

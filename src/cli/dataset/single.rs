@@ -13,7 +13,7 @@ use crate::{
         sweep::{breaks::Breaks, jobs::Job, table::ERROR},
     },
     facade::{Engine, Object},
-    mesh::Up,
+    measures::Measures,
 };
 
 /// Makes the breaks of a recipe one by one. The caller reads and voxelises the meshes, and keeps the objects as long as it
@@ -38,15 +38,15 @@ impl RecipeMaker {
     }
 
     /// What the object of a job follows from: the SHA-256 of the mesh file (the name of a built-in shape), the level of the
-    /// leaves, and the axis that points up. Jobs with the same have the same object.
+    /// leaves where no edge of a voxel decides it, and unit, axis that points up and edge. Jobs with the same have the same object.
     ///
     /// # Errors
     /// [`CliError::Input`] for a number that no job has.
-    pub fn object_of(&self, number: usize) -> Result<(String, u32, Up), CliError> {
+    pub fn object_of(&self, number: usize) -> Result<(String, u32, Measures), CliError> {
         let job = self.job(number)?;
         let contents = self.places.object(number).contents.as_ref();
         let mesh = contents.map_or_else(|| job.mesh.clone(), |contents| contents.sha256.clone());
-        Ok((mesh, job.level, job.how.up()))
+        Ok((mesh, job.level, job.how.measures()))
     }
 
     /// The file of a job's mesh, or the name of its built-in shape.
@@ -105,7 +105,7 @@ mod tests {
         Recipe::new("jobs.toml".into(), jobs.into(), Vec::new(), breaks).write(&file).unwrap();
         let maker = RecipeMaker::read(&file, None).unwrap();
         let keys: Vec<_> = (0..8).map(|job| maker.object_of(job).unwrap()).collect();
-        assert_eq!(keys[0], ("builtin:box".to_owned(), 3, Up::Y));
+        assert_eq!(keys[0], ("builtin:box".to_owned(), 3, Measures::default()));
         for (a, key) in keys.iter().enumerate() {
             for (b, other) in keys.iter().enumerate() {
                 assert_eq!(key == other, a / 2 == b / 2, "{a} {b}");

@@ -96,9 +96,11 @@ impl<'a> Breaks<'a> {
             let (low, high) = (LEVELS.start(), LEVELS.end());
             return Err(format!("level is {}; it must be from {low} to {high}", job.level));
         }
-        self.compute.takes(job.level).map_err(|error| error.to_string())?;
-        let mesh = mesh.stood_up(job.how.up());
-        self.share(Object::of(&mesh, job.level, &Quiet).map_err(|error| error.to_string())?)
+        let measures = job.how.measures();
+        let mesh = measures.apply(mesh).map_err(|error| error.to_string())?;
+        let level = measures.level(&mesh, Some(job.level), job.level).map_err(|error| error.to_string())?;
+        self.compute.takes(level).map_err(|error| error.to_string())?;
+        self.share(Object::of(&mesh, level, &Quiet).map_err(|error| error.to_string())?)
     }
 
     /// Takes an object that is voxelised already, or says why it has no room.
@@ -167,7 +169,8 @@ impl<'a> Breaks<'a> {
         number: usize,
         task: &mut impl Task,
     ) -> Result<Row, CliError> {
-        let job = &task.prepared(job, &shared.object);
+        // The edge of a voxel may have decided another level than the job has.
+        let job = &Job { level: shared.object.grid.level, ..task.prepared(job, &shared.object) };
         let mut broken = self.broken(shared, job)?;
         let own = task.keep(number, &mut broken)?;
         self.notes.append(&mut broken.notes);

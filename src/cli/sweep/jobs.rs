@@ -14,7 +14,8 @@ use crate::{
     cli::{CliError, input::about},
     files,
     fracture::FractureParams,
-    mesh::{Up, digest::sha256},
+    measures::Measures,
+    mesh::{Units, Up, digest::sha256, length_in_metres},
     scene::variants::put,
 };
 
@@ -44,6 +45,12 @@ pub struct Job {
 pub struct How {
     /// Axis of the file that points up.
     up: Option<Up>,
+    /// Unit of the file's lengths.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    units: Option<Units>,
+    /// Widest edge of a voxel, m, instead of the level.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    voxel_size: Option<f64>,
     /// Point of impact, mesh units.
     pub impact: Option<DVec3>,
     /// Direction of the blow.
@@ -57,6 +64,16 @@ impl How {
         self.up.unwrap_or_default()
     }
 
+    /// What the job file says of the mesh file.
+    pub fn measures(&self) -> Measures {
+        Measures { units: self.units, up: self.up, voxel_size: self.voxel_size }
+    }
+
+    /// What tells the objects of one mesh file and level apart.
+    pub fn object_key(&self) -> (Up, Option<Units>, Option<u64>) {
+        (self.up(), self.units, self.voxel_size.map(f64::to_bits))
+    }
+
     pub fn generations(&self) -> u32 {
         self.generations.unwrap_or(1)
     }
@@ -65,6 +82,8 @@ impl How {
     fn or(self, other: Self) -> Self {
         Self {
             up: self.up.or(other.up),
+            units: self.units.or(other.units),
+            voxel_size: self.voxel_size.or(other.voxel_size),
             impact: self.impact.or(other.impact),
             direction: self.direction.or(other.direction),
             generations: self.generations.or(other.generations),
@@ -81,6 +100,9 @@ pub struct JobFile {
     levels: Option<Vec<u32>>,
     rng: Option<Vec<u64>>,
     up: Option<Up>,
+    units: Option<Units>,
+    #[serde(default, deserialize_with = "length_in_metres")]
+    voxel_size: Option<f64>,
     impact: Option<DVec3>,
     direction: Option<DVec3>,
     generations: Option<u32>,
@@ -101,6 +123,9 @@ struct SingleJob {
     level: Option<u32>,
     rng: Option<u64>,
     up: Option<Up>,
+    units: Option<Units>,
+    #[serde(default, deserialize_with = "length_in_metres")]
+    voxel_size: Option<f64>,
     impact: Option<DVec3>,
     direction: Option<DVec3>,
     generations: Option<u32>,
@@ -188,8 +213,17 @@ fn jobs_of(file: JobFile) -> Result<Vec<Job>, String> {
     if file.rng.is_some() && (file.fracture.contains_key("rng") || file.grid.contains_key("rng")) {
         return Err("rng is given twice; keep the list at the top".into());
     }
-    let shared =
-        How { up: file.up, impact: file.impact, direction: file.direction, generations: file.generations };
+    if file.voxel_size.is_some() && file.levels.is_some() {
+        return Err("voxel_size decides the level, so give either it or `levels`".into());
+    }
+    let shared = How {
+        up: file.up,
+        units: file.units,
+        voxel_size: file.voxel_size,
+        impact: file.impact,
+        direction: file.direction,
+        generations: file.generations,
+    };
     let mut jobs = Vec::with_capacity(all);
     let rngs = file.rng.map_or_else(|| vec![None], |list| list.into_iter().map(Some).collect());
     for mesh in &file.meshes {
@@ -213,8 +247,16 @@ fn jobs_of(file: JobFile) -> Result<Vec<Job>, String> {
         let mut table = file.fracture.clone();
         merge(&mut table, single.fracture);
         let params = params(table, jobs.len())?;
+        if single.voxel_size.is_some() && single.level.is_some() {
+            let number = jobs.len();
+            return Err(format!("job {number}: voxel_size decides the level, so give either it or `level`"));
+        }
+        // A level of its own replaces the shared edge of a voxel.
+        let shared = How { voxel_size: shared.voxel_size.filter(|_| single.level.is_none()), ..shared };
         let own = How {
             up: single.up,
+            units: single.units,
+            voxel_size: single.voxel_size,
             impact: single.impact,
             direction: single.direction,
             generations: single.generations,
@@ -388,5 +430,26 @@ mod tests {
             (0..40).fold(String::new(), |text, i| { text + &format!("options.o{i} = [1, 2, 3]\n") })
         );
         assert!(error(&wide).contains("a file may have"));
+    }
+
+    #[test]
+    fn units_and_edges_are_shared_and_a_level_replaces_the_edge() {
+        let text = "units = 'mm'\nvoxel_size = '2mm'\nmeshes = ['a.obj']\n[[job]]\nmesh = 'b.obj'\nunits = 'cm'\nup = 'z'\n\
+                    [[job]]\nmesh = 'b.obj'\nlevel = 5\n";
+        let measures: Vec<Measures> =
+            parse_jobs(text).unwrap().iter().map(|job| job.how.measures()).collect();
+        let of = |units, up, voxel_size| Measures { units: Some(units), up, voxel_size };
+        let expected = [
+            of(Units::Mm, None, Some(0.002)),
+            of(Units::Cm, Some(Up::Z), Some(0.002)),
+            of(Units::Mm, None, None),
+        ];
+        assert_eq!(measures, expected);
+        let twice = "voxel_size = 0.1\nlevels = [3]\nmeshes = ['a.obj']\n";
+        assert!(parse_jobs(twice).is_err_and(|why| why.contains("either it or `levels`")));
+        assert!(parse_jobs("voxel_size = '2'\nmeshes = ['a']\n").is_err_and(|why| why.contains("as in 2mm")));
+        // A file without them is told by the same digest as before.
+        let plain = serde_json::to_string(&parse_jobs("meshes = ['a.obj']\n").unwrap()).unwrap();
+        assert!(!plain.contains("units") && !plain.contains("voxel_size"), "{plain}");
     }
 }

@@ -69,6 +69,9 @@ pub fn of_failure(job: &Job, why: &str) -> Row {
 fn name_job(row: &mut Row, job: &Job) {
     row.insert("mesh".into(), job.mesh.clone());
     add(row, "parameters.up", &job.how.up());
+    let measures = job.how.measures();
+    add(row, "parameters.units", &measures.units);
+    add(row, "parameters.voxel_size", &measures.voxel_size);
 }
 
 /// Adds a value under a name.

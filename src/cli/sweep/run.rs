@@ -157,7 +157,7 @@ fn groups(jobs: &[Job], left: &[usize]) -> Vec<Vec<usize>> {
             order.len() - 1
         });
         let groups = &mut order[mesh].1;
-        let octree = *of_octree.entry((mesh, job.how.up(), job.level)).or_insert_with(|| {
+        let octree = *of_octree.entry((mesh, job.how.object_key(), job.level)).or_insert_with(|| {
             groups.push(Vec::new());
             groups.len() - 1
         });

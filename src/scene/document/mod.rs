@@ -55,7 +55,7 @@ pub struct ObjectInfo {
 
 impl ObjectInfo {
     /// The mesh in the form of a mesh just read.
-    pub(super) fn read_mesh(&self) -> ReadMesh {
+    pub(crate) fn read_mesh(&self) -> ReadMesh {
         let (mesh, known) = (Arc::clone(&self.mesh), Arc::clone(&self.known));
         ReadMesh::again(self.scene.file.clone(), mesh, known, self.scene.up, self.warnings.clone())
     }

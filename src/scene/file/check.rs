@@ -183,11 +183,17 @@ impl Section {
             return self.fail("fallback", "is empty; name a mesh file or builtin:statue");
         }
         if let Some(level) = body.physics_level
-            && !(1..=body.level).contains(&level)
+            && !(1..=body.finest_level()).contains(&level)
         {
             return self.fail(
                 "physics_level",
-                format!("is {level}; it must be from 1 to the level, {}", body.level),
+                format!("is {level}; it must be from 1 to the level, {}", body.finest_level()),
+            );
+        }
+        if let Some(edge) = body.voxel_size.filter(|edge| !(1e-9..=1e9).contains(edge)) {
+            return self.fail(
+                "voxel_size",
+                format!("is {edge} m; it must be from 1e-9 to 1e9 m, or a text with a unit, as in \"2mm\""),
             );
         }
         self.vector("position", body.position.to_array(), 1e6)?;
@@ -198,7 +204,7 @@ impl Section {
             return self.fail(name, what);
         }
         self.hold(body.hold, &body.fracture)?;
-        self.fracture(&body.fracture, Some(body.level))
+        self.fracture(&body.fracture, Some(body.finest_level()))
     }
 }
 
@@ -411,7 +417,7 @@ fn pairs(scene: &Scene) -> Checked {
     for body in scene.objects() {
         if let Some(name) = body.name.as_deref() {
             let (count, level) = named.entry(name).or_default();
-            (*count, *level) = (*count + 1, body.level);
+            (*count, *level) = (*count + 1, body.finest_level());
         }
     }
     for (i, pair) in scene.pairs.iter().enumerate() {

@@ -218,6 +218,8 @@ fn every_field_is_documented() {
     scene.pairs = vec![crate::scene::ScenePair { bodies, physics_level: 5 }];
     scene.bodies[0].physics_level = Some(5);
     scene.bodies[0].up = crate::mesh::Up::MinusZ;
+    scene.bodies[0].units = Some(crate::mesh::Units::Cm);
+    scene.bodies[0].voxel_size = Some(0.002);
     scene.bodies[0].fallback = Some("builtin:statue".into());
     let fracture = &mut scene.bodies[0].fracture;
     fracture.island_level = Some(7);

@@ -197,7 +197,7 @@ impl Sandbox {
             dab.from = dab.from.map(|from| turn * from * (size / old));
             dab.direction = dab.direction.map(|direction| turn * direction);
         }
-        (body.up, body.size) = (up, Some(size));
+        (body.up, body.size, body.units) = (up, Some(size), None);
         self.open_again(scene);
     }
 

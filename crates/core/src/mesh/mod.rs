@@ -105,5 +105,5 @@ pub use material::{
 pub use parts::{Objects, struck, unlike};
 pub use topology::{Topology, boundary_cones, topology};
 pub use unchecked::LoadWarning;
-pub use units::{Units, may_be_millimetres};
+pub use units::{Units, length_in_metres, may_be_in_another_unit};
 pub use up::{Up, z_up_program};

@@ -5,7 +5,7 @@
 use super::{Format, Mesh};
 
 /// A unit of the lengths in a mesh file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Units {
     /// Millimetres.
@@ -63,15 +63,36 @@ impl Units {
     }
 }
 
-/// What is longer than this may well be in millimetres where its file does not say so, m.
-const LONG: f64 = 100.0;
+/// What is longer than this, or shorter than [`SHORT`], may well be in another unit where its file does not say so, m.
+const LONG: f64 = 50.0;
+/// See [`LONG`], m.
+const SHORT: f64 = 0.001;
 
-/// Whether a file of this format may be in millimetres: it names no unit, and its longest side has this length, file
-/// units.
+/// Whether a file of this format may be in another unit than metres: it names none, and its longest side has this length,
+/// file units, which would be improbable in metres.
 #[must_use]
-pub fn may_be_millimetres(format: Option<Format>, length: f64) -> bool {
+pub fn may_be_in_another_unit(format: Option<Format>, length: f64) -> bool {
     // glTF is in metres, FBX and USD name their unit, VOX counts voxels, and shapes of the program have no format.
-    length > LONG && !matches!(format, None | Some(Format::Gltf | Format::Vox | Format::Fbx | Format::Usd))
+    let is_named = matches!(format, None | Some(Format::Gltf | Format::Vox | Format::Fbx | Format::Usd));
+    !is_named && (length > LONG || (length > 0.0 && length < SHORT))
+}
+
+/// Reads a length of a file of TOML: a number in metres, or a text with a unit as [`Units::length`] takes it.
+///
+/// # Errors
+/// What is wanted instead.
+pub fn length_in_metres<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    #[derive(serde::Deserialize)]
+    #[serde(untagged)]
+    enum Length {
+        Metres(f64),
+        Text(String),
+    }
+    let length = match <Length as serde::Deserialize>::deserialize(from)? {
+        Length::Metres(length) => length,
+        Length::Text(text) => Units::length(&text).map_err(<D::Error as serde::de::Error>::custom)?,
+    };
+    Ok(Some(length))
 }
 
 impl Mesh {
@@ -127,8 +148,42 @@ mod tests {
         assert_eq!(half.positions, [[0.5, 1.0, 1.5], [-0.5, 4.0, 2.0], [50.0, 0.0, 0.0]]);
         assert_eq!(half.origin, [2.0, 0.0, 1.0]);
         assert_eq!(mesh.clone().scaled(1.0), mesh);
-        let may =
-            [Some(Format::Stl), Some(Format::Gltf), None].map(|format| may_be_millimetres(format, 494.0));
-        assert_eq!((may, may_be_millimetres(Some(Format::Obj), 40.0)), ([true, false, false], false));
+        let formats = [
+            Some(Format::Stl),
+            Some(Format::Gltf),
+            Some(Format::Fbx),
+            Some(Format::Usd),
+            Some(Format::Vox),
+            None,
+        ];
+        let may = formats.map(|format| may_be_in_another_unit(format, 494.0));
+        assert_eq!(may, [true, false, false, false, false, false]);
+        let of_obj =
+            [50.1, 40.0, 0.0011, 0.0009, 0.0].map(|length| may_be_in_another_unit(Some(Format::Obj), length));
+        assert_eq!(of_obj, [true, false, false, true, false]);
+    }
+
+    #[test]
+    fn units_have_their_lengths_in_metres() {
+        // By their definitions: a foot is 12 inches of 25.4 mm.
+        let table = [("mm", 0.001), ("cm", 0.01), ("m", 1.0), ("in", 0.0254), ("ft", 12.0 * 0.0254)];
+        for (unit, (name, metres)) in Units::ALL.into_iter().zip(table) {
+            assert_eq!(unit.name(), name);
+            assert!((unit.metres() - metres).abs() < 1e-15, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_length_of_a_file_is_a_number_or_a_text() {
+        #[derive(serde::Deserialize)]
+        struct Row {
+            #[serde(default, deserialize_with = "length_in_metres")]
+            edge: Option<f64>,
+        }
+        let of =
+            |text: &str| serde_json::from_str::<Row>(text).map(|row| row.edge).map_err(|why| why.to_string());
+        assert_eq!((of("{\"edge\": 0.5}"), of("{\"edge\": \"2mm\"}")), (Ok(Some(0.5)), Ok(Some(0.002))));
+        assert_eq!(of("{}"), Ok(None));
+        assert!(of("{\"edge\": \"2\"}").is_err_and(|why| why.contains("as in 2mm")));
     }
 }

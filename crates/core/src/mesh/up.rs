@@ -107,7 +107,48 @@ pub fn z_up_program(format: Format, head: &[u8]) -> Option<&'static str> {
     Z_UP.into_iter().chain(but_obj).find(|name| comments.iter().any(|line| line.contains(name)))
 }
 
+/// What a base covers at least of the rectangle of the bounds that it lies in, as a share.
+const BASE: f64 = 0.2;
+/// What other sides of the bounds have of flat surface at most.
+const NO_BASE: f64 = 0.02;
+/// How far from its side of the bounds a base may be, as a share of the longest side.
+const FLAT: f64 = 1e-3;
+
 impl Mesh {
+    /// Whether its shape says that z points up: of the six sides of its bounds only the low one along z has a flat base, and it
+    /// is no plate that lies on it.
+    #[must_use]
+    pub fn stands_along_z(&self) -> bool {
+        let at = |i: &u32| self.positions.get(*i as usize).map(|p| p.map(f64::from));
+        let used = || self.triangles.iter().filter_map(move |t| Some([at(&t[0])?, at(&t[1])?, at(&t[2])?]));
+        let (mut low, mut high) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+        for corner in used().flatten() {
+            for k in 0..3 {
+                (low[k], high[k]) = (low[k].min(corner[k]), high[k].max(corner[k]));
+            }
+        }
+        let size = [0, 1, 2].map(|k| high[k] - low[k]);
+        let longest = size.into_iter().fold(0.0, f64::max);
+        if !(size.into_iter().all(|side| side > 0.0) && longest.is_finite()) || size[2] < 0.5 * longest {
+            return false;
+        }
+        // Shares of the low and the high side along each axis.
+        let mut flat = [[0.0; 2]; 3];
+        for [a, b, c] in used() {
+            for (k, sides) in flat.iter_mut().enumerate() {
+                let (u, v) = ((k + 1) % 3, (k + 2) % 3);
+                let area = 0.5 * ((b[u] - a[u]) * (c[v] - a[v]) - (b[v] - a[v]) * (c[u] - a[u])).abs();
+                for (side, bound) in sides.iter_mut().zip([low[k], high[k]]) {
+                    if [a, b, c].iter().all(|p| (p[k] - bound).abs() <= FLAT * longest) {
+                        *side += area / (size[u] * size[v]);
+                    }
+                }
+            }
+        }
+        let others = [flat[0][0], flat[0][1], flat[1][0], flat[1][1], flat[2][1]];
+        flat[2][0] >= BASE && others.into_iter().all(|share| share <= NO_BASE)
+    }
+
     /// The rotated mesh.
     #[must_use]
     pub fn turned(mut self, up: Up) -> Self {
@@ -134,6 +175,31 @@ mod tests {
         assert_eq!(of(Format::Stl, "solid OpenSCAD_Model\n facet normal 0 0 1\n"), Some("openscad"));
         assert_eq!(of(Format::Stl, "solid bust\n facet blender\n"), None);
         assert_eq!((of(Format::Gltf, "blender"), of(Format::Obj, "")), (None, None));
+    }
+
+    #[test]
+    fn a_pyramid_says_what_is_up_and_a_box_does_not() {
+        let pyramid = Mesh {
+            positions: vec![
+                [-1.0, -1.0, 0.0],
+                [1.0, -1.0, 0.0],
+                [1.0, 1.0, 0.0],
+                [-1.0, 1.0, 0.0],
+                [0.0, 0.0, 3.0],
+            ],
+            triangles: vec![[0, 2, 1], [0, 3, 2], [0, 1, 4], [1, 2, 4], [2, 3, 4], [3, 0, 4]],
+            ..Mesh::default()
+        };
+        assert!(pyramid.stands_along_z());
+        // Other rotations leave z where it is.
+        for up in [Up::Z, Up::MinusZ] {
+            assert!(!pyramid.clone().turned(up).stands_along_z(), "{up:?}");
+        }
+        let mut plate = pyramid.clone();
+        plate.positions[4][2] = 0.5;
+        assert!(!plate.stands_along_z() && !Mesh::default().stands_along_z());
+        let cube = crate::mesh::builtin("box").map(|mesh| mesh.stands_along_z());
+        assert_eq!(cube, Some(false));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::{
     Assembly, ExportPiece, Placing, Target,
     formats::Format,
     import::import,
-    mesh::{Alpha, Format as Source, MapUse, Mesh, Wrap, load, load_bytes, may_be_millimetres},
+    mesh::{Alpha, Format as Source, MapUse, Mesh, Wrap, load, load_bytes, may_be_in_another_unit},
     voxelize::Progress,
 };
 
@@ -69,7 +69,7 @@ fn of_mesh(mesh: &Mesh) -> [bool; ROWS.len()] {
 fn read(source: Source, (mesh, said): (Mesh, Vec<crate::mesh::LoadWarning>)) -> Column {
     let mut has = of_mesh(&mesh);
     // VOX counts voxels, whatever their size.
-    has[16] = source != Source::Vox && !may_be_millimetres(Some(source), 1e9);
+    has[16] = source != Source::Vox && !may_be_in_another_unit(Some(source), 1e9);
     (has, said.into_iter().map(|warning| warning.0).collect())
 }
 
