@@ -29,6 +29,31 @@ struct Node {
     second: u32,
 }
 
+/// Nodes still to be visited. There is one for each level of the tree at most, and one more; halves of at most 2^32 items
+/// give 33 levels.
+struct Open<N> {
+    nodes: [N; 64],
+    count: usize,
+}
+
+impl<N: Copy + Default> Open<N> {
+    fn of(root: N) -> Self {
+        let mut open = Self { nodes: [N::default(); 64], count: 1 };
+        open.nodes[0] = root;
+        open
+    }
+
+    fn pop(&mut self) -> Option<N> {
+        self.count = self.count.checked_sub(1)?;
+        Some(self.nodes[self.count])
+    }
+
+    fn push(&mut self, node: N) {
+        self.nodes[self.count] = node;
+        self.count += 1;
+    }
+}
+
 impl<T> BoxTree<T> {
     /// A tree over `items`, with at most `most` per leaf. `part` reorders a run of items such that each of its halves
     /// (the first is the smaller one) lies together; its argument are the edges of the run's box.
@@ -113,12 +138,15 @@ impl<T> BoxTree<T> {
             (low - p).max(p - high).max(DVec3::ZERO).length_squared()
         };
         let (mut best, mut found) = (within, None);
-        let mut open: Vec<u32> = if self.nodes.is_empty() { Vec::new() } else { vec![0] };
-        while let Some(at) = open.pop() {
+        if self.nodes.is_empty() {
+            return None;
+        }
+        let mut open = Open::of((0, to_box(0)));
+        while let Some((at, far)) = open.pop() {
             if best <= enough {
                 break;
             }
-            if to_box(at) >= best {
+            if far >= best {
                 continue;
             }
             let node = &self.nodes[at as usize];
@@ -136,15 +164,17 @@ impl<T> BoxTree<T> {
                 continue;
             }
             // The nearer half is visited first.
-            let halves = [at + 1, node.second];
-            open.extend(if to_box(halves[0]) <= to_box(halves[1]) { [halves[1], halves[0]] } else { halves });
+            let [first, second] = [at + 1, node.second].map(|half| (half, to_box(half)));
+            let (near, other) = if first.1 <= second.1 { (first, second) } else { (second, first) };
+            open.push(other);
+            open.push(near);
         }
         found.map(|what| (best, what))
     }
 
     /// Calls `met` with the items of all leaves if `enters` is true for the leaf's box and all boxes above it.
     pub fn visit(&self, enters: impl Fn(&Aabb) -> bool, mut met: impl FnMut(&T)) {
-        let mut open = vec![0u32];
+        let mut open = Open::of(0u32);
         while let Some(at) = open.pop() {
             let Some(node) = self.nodes.get(at as usize).filter(|node| enters(&node.bounds)) else {
                 continue;
@@ -152,7 +182,8 @@ impl<T> BoxTree<T> {
             if node.second == 0 {
                 self.items_of(node).for_each(|(_, item)| met(item));
             } else {
-                open.extend([node.second, at + 1]);
+                open.push(node.second);
+                open.push(at + 1);
             }
         }
     }

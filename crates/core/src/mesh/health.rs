@@ -121,8 +121,10 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport) {
     let usable = |t: &[u32; 3]| {
         t.iter().all(|&i| mesh.positions.get(i as usize).is_some_and(|p| p.iter().all(|x| x.is_finite())))
     };
-    let kept: Vec<(u32, [u32; 3])> =
-        (0..).zip(&mesh.triangles).filter(|(_, t)| usable(t)).map(|(k, t)| (k, *t)).collect();
+    let kept: Vec<(u32, [u32; 3])> = (mesh.triangles.par_iter().enumerate())
+        .filter(|(_, t)| usable(t))
+        .map(|(k, t)| (k as u32, *t))
+        .collect();
     report.dropped_non_finite = mesh.triangles.len() - kept.len();
     let mut repair = Repair { mesh: Cow::Borrowed(mesh), weld: topology(mesh), faces: kept };
     if progress.is_cancelled() {

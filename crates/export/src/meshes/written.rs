@@ -11,6 +11,7 @@
 
 use std::{
     collections::HashMap,
+    hash::{BuildHasherDefault, Hash, Hasher},
     ops::Deref,
     sync::{Arc, OnceLock},
 };
@@ -19,7 +20,10 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::{PieceMesh, Side, simplify_outside};
-use crate::geometry::{Aabb, BoxTree, triangle::distance_squared};
+use crate::{
+    geometry::{Aabb, BoxTree, triangle::distance_squared},
+    svo::morton,
+};
 
 /// How far the outside of a smooth mesh moves where nobody asks for another error, voxels.
 const OUTSIDE_ERROR: f64 = 0.5;
@@ -103,11 +107,47 @@ impl CrackDistance {
     }
 
     /// The distance of each point; -1 if there is no crack face.
+    ///
+    /// Points are visited along a curve through space: a point is no farther than the one before it and the way between
+    /// both, which rules out most of the tree at once.
     pub fn of_points(&self, points: &[DVec3]) -> Vec<f32> {
-        let of_point = |p: &DVec3| self.0.nearest(*p, f64::INFINITY, |_| true);
-        points.par_iter().map(|p| of_point(p).map_or(-1.0, |(squared, _)| squared.sqrt() as f32)).collect()
+        let mut distances = vec![-1.0; points.len()];
+        let Some(bounds) = self.0.0.bounds() else { return distances };
+        let bounds = points.iter().copied().fold(bounds, Aabb::with);
+        let slack = SLACK * bounds.low.abs().max(bounds.high.abs()).max_element();
+        let per_length = f64::from(PLACES) / bounds.size().max_element().max(f64::MIN_POSITIVE);
+        let code = |p: DVec3| morton::encode(((p - bounds.low) * per_length).as_uvec3().to_array());
+        let mut order: Vec<(u64, u32)> =
+            (0..points.len() as u32).into_par_iter().map(|i| (code(points[i as usize]), i)).collect();
+        order.par_sort_unstable();
+        let found: Vec<(u32, f32)> = order
+            .par_chunks(RUN)
+            .flat_map_iter(|run| {
+                let mut last: Option<(DVec3, f64)> = None;
+                run.iter().map(move |(_, i)| {
+                    let p = points[*i as usize];
+                    let within = last.map_or(f64::INFINITY, |(q, far)| far + p.distance(q) + slack);
+                    let far = self.0.least(p, within, slack);
+                    let far = far.or_else(|| self.0.least(p, f64::INFINITY, slack));
+                    last = far.map(|far| (p, far));
+                    (*i, far.map_or(-1.0, |far| far as f32))
+                })
+            })
+            .collect();
+        for (i, far) in found {
+            distances[i as usize] = far;
+        }
+        distances
     }
 }
+
+/// Boxes are ruled out only if they are farther by this share of the largest coordinate, which is far more than the
+/// rounding of a distance: what is found is then the same whichever point was visited before.
+const SLACK: f64 = 1e-5;
+/// Places along the longest side by which points are ordered.
+const PLACES: u32 = 1023;
+/// Points of a run, whose first one is searched for in the whole tree.
+const RUN: usize = 512;
 
 /// Largest number of triangles in a leaf of the tree.
 const LEAF: usize = 8;
@@ -143,6 +183,26 @@ impl TriangleTree {
         self.0.nearest(p, within * within, |_, triangle| {
             wanted(triangle).then(|| (distance_squared(p, triangle.corners), triangle))
         })
+    }
+
+    /// The distance of the nearest triangle, if it is below `within`. Triangles whose boxes are farther than the nearest
+    /// known one by more than `slack` are not measured.
+    fn least(&self, p: DVec3, within: f64, slack: f64) -> Option<f64> {
+        let mut reach = within * within;
+        let found = self.0.nearest(p, reach, |_, triangle| {
+            let [a, b, c] = triangle.corners;
+            let (low, high) = (a.min(b).min(c), a.max(b).max(c));
+            if (low - p).max(p - high).max(DVec3::ZERO).length_squared() > reach {
+                return None;
+            }
+            let squared = distance_squared(p, triangle.corners);
+            if squared < reach {
+                let beyond = squared.sqrt() + slack;
+                reach = reach.min(beyond * beyond);
+            }
+            Some((squared, ()))
+        });
+        found.map(|(squared, ())| squared.sqrt())
     }
 
     /// Like [`TriangleTree::nearest`], but the first triangle within `enough` is as good as the nearest.
@@ -193,7 +253,7 @@ pub struct Primitive {
 }
 
 /// Key of a vertex: its attributes, floats by their bits.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(PartialEq, Eq)]
 struct Shown {
     point: u32,
     normal: [u32; 3],
@@ -201,6 +261,36 @@ struct Shown {
     uv: [u32; 2],
     uv2: [u32; 2],
     beyond: (Option<u32>, Option<i32>),
+}
+
+impl Hash for Shown {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let words = [self.normal[0], self.normal[1], self.normal[2], self.uv[0], self.uv[1]];
+        let mixed = words.into_iter().fold(u64::from(self.point), |sum, word| {
+            (sum.rotate_left(26) ^ u64::from(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        });
+        state.write_u64(mixed ^ mixed >> 32);
+    }
+}
+
+/// Takes the one word that a [`Shown`] gives, which is mixed already, for its hash.
+#[derive(Default)]
+struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = word;
+    }
 }
 
 /// The unit vector across a unit normal that is nearest to an axis.
@@ -221,7 +311,8 @@ pub fn primitives(mesh: &WrittenMesh, beyond: &[i32]) -> Vec<Primitive> {
     sides.dedup();
     let mut parts: Vec<Primitive> =
         sides.iter().map(|side| Primitive { side: Some(*side), ..Primitive::default() }).collect();
-    let mut known: Vec<HashMap<Shown, u32>> = sides.iter().map(|_| HashMap::new()).collect();
+    let mut known: Vec<HashMap<Shown, u32, BuildHasherDefault<Mixed>>> =
+        sides.iter().map(|_| HashMap::default()).collect();
     let distances = mesh.crack_distances();
     for (t, ((triangle, face), corners)) in
         mesh.triangles.iter().zip(&mesh.faces).zip(&mesh.corners).enumerate()

@@ -82,7 +82,7 @@ impl MeshCheck {
         let there = |t: &&[u32; 3]| t.iter().all(|v| (*v as usize) < positions.len());
         let triangles: Vec<[u32; 3]> = triangles.iter().filter(there).copied().collect();
         let mut check = Self { triangles: triangles.len() as u64, ..Self::default() };
-        check.edges(&triangles);
+        check.edges(positions.len(), &triangles);
         check.vertices(positions.len(), &triangles);
         let middle = Aabb::of(positions.iter().copied()).middle();
         let diagonal = diagonal_of(positions);
@@ -155,14 +155,10 @@ impl MeshCheck {
         (0..triangles.len() as u32).filter(|t| wrong[*t as usize]).collect()
     }
 
-    fn edges(&mut self, triangles: &[[u32; 3]]) {
+    fn edges(&mut self, count: usize, triangles: &[[u32; 3]]) {
         // (low, high, whether the triangle traverses it from low to high)
-        let mut edges: Vec<(u32, u32, bool)> = triangles
-            .iter()
-            .flat_map(|t| [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])])
-            .map(|(a, b)| (a.min(b), a.max(b), a < b))
-            .collect();
-        edges.sort_unstable();
+        let edge = |[a, b, _]: [u32; 3]| (a.min(b), a.max(b), u32::from(a < b));
+        let edges = sorted_corners(count, triangles, edge);
         for round in edges.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             match round {
                 [_] => self.open_edges += 1,
@@ -174,17 +170,40 @@ impl MeshCheck {
 
     fn vertices(&mut self, count: usize, triangles: &[[u32; 3]]) {
         // Per vertex: (vertex, from, to), the opposite edge in each of its triangles.
-        let mut links: Vec<(u32, u32, u32)> = triangles
-            .iter()
-            .flat_map(|t| [(t[0], t[1], t[2]), (t[1], t[2], t[0]), (t[2], t[0], t[1])])
-            .collect();
-        links.sort_unstable();
-        debug_assert!(links.iter().all(|link| (link.0 as usize) < count));
+        let links = sorted_corners(count, triangles, |[a, b, c]| (a, b, c));
         for fan in links.chunk_by(|a, b| a.0 == b.0) {
             let ends: Vec<(u32, u32)> = fan.iter().map(|link| (link.1, link.2)).collect();
             self.split_vertices += u64::from(fan_length(&ends) != fan.len());
         }
     }
+}
+
+/// What `of` gives for each corner of the triangles (the corner, the next one, the one before), in ascending order; what
+/// it gives first is a vertex, below `count`. Runs of one vertex are counted first, since they are short to sort.
+fn sorted_corners(
+    count: usize,
+    triangles: &[[u32; 3]],
+    of: impl Fn([u32; 3]) -> (u32, u32, u32),
+) -> Vec<(u32, u32, u32)> {
+    let of = &of;
+    let corners =
+        || triangles.iter().flat_map(move |&[a, b, c]| [of([a, b, c]), of([b, c, a]), of([c, a, b])]);
+    let mut ends = vec![0u32; count + 1];
+    corners().for_each(|corner| ends[corner.0 as usize + 1] += 1);
+    (0..count).for_each(|v| ends[v + 1] += ends[v]);
+    let mut sorted = vec![(0, 0, 0); 3 * triangles.len()];
+    for corner in corners() {
+        let place = &mut ends[corner.0 as usize];
+        sorted[*place as usize] = corner;
+        *place += 1;
+    }
+    // The place after a vertex's last corner is where its run ends.
+    let mut start = 0;
+    for end in &ends[..count] {
+        sorted[start..*end as usize].sort_unstable();
+        start = *end as usize;
+    }
+    sorted
 }
 
 /// Number of opposite edges of a vertex that follow each other from the first one on; the edges are sorted by their
@@ -323,6 +342,21 @@ mod tests {
         // Two closed parts that intersect each other.
         let found = check(&joined(good, cube(3, DVec3::splat(0.4), 1.0)));
         assert!(found.is_manifold() && found.inward_triangles > 0 && !found.holds(), "{found:?}");
+    }
+
+    #[test]
+    fn corners_are_sorted_as_by_comparing_all() {
+        for side in [0, 1, 5] {
+            let (positions, triangles) = cube(side, DVec3::ZERO, 1.0);
+            let ways: [fn([u32; 3]) -> (u32, u32, u32); 2] =
+                [|[a, b, c]| (a, b, c), |[a, b, _]| (a.min(b), a.max(b), u32::from(a < b))];
+            for of in ways {
+                let turned = |[a, b, c]: [u32; 3]| [[a, b, c], [b, c, a], [c, a, b]];
+                let mut wanted: Vec<_> = triangles.iter().flat_map(|t| turned(*t).map(of)).collect();
+                wanted.sort_unstable();
+                assert_eq!(sorted_corners(positions.len(), &triangles, of), wanted);
+            }
+        }
     }
 
     #[test]

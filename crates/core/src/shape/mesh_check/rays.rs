@@ -16,7 +16,30 @@ pub struct Rays<'a> {
     scale: f64,
     size: [usize; 2],
     starts: Vec<u32>,
-    items: Vec<u32>,
+    items: Vec<Item>,
+}
+
+/// Steps of a column's side in [`Item`].
+const STEPS: f64 = 255.0;
+
+/// A triangle of a column, with bounds that rule out most rays of the column before the corners are read. The bounds are
+/// wider than the triangle by far more than the rounding of an intersection.
+#[derive(Clone, Copy, Default)]
+struct Item {
+    triangle: u32,
+    /// Its extent in the column along the other two axes, steps.
+    sides: [[u8; 2]; 2],
+    /// No point of it is farther along the rays' axis.
+    top: f32,
+}
+
+impl Item {
+    /// Whether a ray from depth `from` on, at these steps of its column, may meet the triangle.
+    fn may_meet(&self, at: [u8; 2], from: f64) -> bool {
+        let [u, v] = self.sides;
+        let is_beside = at[0] < u[0] || at[0] > u[1] || at[1] < v[0] || at[1] > v[1];
+        !is_beside && f64::from(self.top) > from
+    }
 }
 
 impl<'a> Rays<'a> {
@@ -63,13 +86,22 @@ impl<'a> Rays<'a> {
         }
         (0..size[0] * size[1]).for_each(|i| starts[i + 1] += starts[i]);
         let mut next = starts.clone();
-        let mut items = vec![0u32; starts[size[0] * size[1]] as usize];
+        let mut items = vec![Item::default(); starts[size[0] * size[1]] as usize];
+        // Numbers beyond the column become its first and last step.
+        let steps = |(a, b): (f64, f64), i: usize, column: usize| {
+            let step = |x: f64| (((x - low[i]) * scale - column as f64) * STEPS).floor();
+            [(step(a) - 1.0) as u8, (step(b) + 1.0) as u8]
+        };
         for (i, t) in triangles.iter().enumerate() {
             let [a, b] = range(t);
+            let [along_u, along_v, depth] = [u, v, axis].map(|k| span(t, k));
+            let top = ((depth.1 + 1e-9 * (depth.0.abs() + depth.1.abs())) as f32).next_up();
             for y in b.0..=b.1 {
+                let side = steps(along_v, 1, y);
                 for x in a.0..=a.1 {
                     let place = &mut next[y * size[0] + x];
-                    items[*place as usize] = i as u32;
+                    items[*place as usize] =
+                        Item { triangle: i as u32, sides: [steps(along_u, 0, x), side], top };
                     *place += 1;
                 }
             }
@@ -87,10 +119,14 @@ impl<'a> Rays<'a> {
         if cell.iter().zip(self.size).any(|(c, size)| *c < 0.0 || *c >= size as f64) {
             return false;
         }
+        let at = cell.map(|c| (c.fract() * STEPS) as u8);
+        let depth = from[self.axis];
         let cell = cell[1] as usize * self.size[0] + cell[0] as usize;
         let mut odd = false;
         for item in &self.items[self.starts[cell] as usize..self.starts[cell + 1] as usize] {
-            odd ^= self.crosses(self.triangles[*item as usize], from, q, (u, v));
+            if item.may_meet(at, depth) {
+                odd ^= self.crosses(self.triangles[item.triangle as usize], from, q, (u, v));
+            }
         }
         odd
     }
@@ -170,13 +206,64 @@ impl Inward<'_> {
                     .is_some_and(|step| rays.is_inside((p[0] + p[1] + p[2]) / 3.0 + normal * *step));
             }
             self.steps.iter().any(|step| {
-                let inside = POINTS
-                    .iter()
-                    .filter(|at| rays.is_inside(p[0] * at[0] + p[1] * at[1] + p[2] * at[2] + normal * *step));
-                inside.take(self.points).count() == self.points
+                let is_inside = |at: &[f64; 3]| {
+                    rays.is_inside(p[0] * at[0] + p[1] * at[1] + p[2] * at[2] + normal * *step)
+                };
+                // The points after these cannot change the answer.
+                let most_outside = POINTS.len().saturating_sub(self.points);
+                let (mut inside, mut outside) = (0, 0);
+                for at in &POINTS {
+                    if inside >= self.points || outside > most_outside {
+                        break;
+                    }
+                    if is_inside(at) {
+                        inside += 1;
+                    } else {
+                        outside += 1;
+                    }
+                }
+                inside >= self.points
             })
         };
         let all = (0..triangles.len() as u32).into_par_iter();
         all.filter(|i| ask(*i as usize) != Ask::Not && faces_inward(i)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(i: u32) -> f64 {
+        let mixed = i.wrapping_mul(2_654_435_761);
+        f64::from((mixed ^ mixed >> 15).wrapping_mul(2_246_822_519) >> 8) / f64::from(1 << 24)
+    }
+
+    /// Small and large triangles, near the origin and far from it, and points among them and on their corners.
+    #[test]
+    fn rays_meet_what_they_meet_among_all_triangles() {
+        let mut answers = [0; 2];
+        for (count, at) in [(1, 0.0), (40, -0.5), (700, 0.0), (700, 1e6)] {
+            let place = |i: u32| DVec3::new(number(3 * i), number(3 * i + 1), number(3 * i + 2));
+            let positions: Vec<DVec3> = (0..3 * count)
+                .map(|i| {
+                    let reach = if i / 3 % 5 == 0 { 1.0 } else { 0.1 };
+                    place(i / 3 + 90_000) + place(i) * reach + at
+                })
+                .collect();
+            let triangles: Vec<[u32; 3]> = (0..count).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+            for axis in 0..3 {
+                let rays = Rays::new(&positions, &triangles, axis);
+                let beside = (0..2000).map(|i| place(i + 10_000) * 2.0 - 0.3 + at);
+                for p in positions.iter().copied().chain(beside) {
+                    let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+                    let met = triangles.iter().filter(|t| rays.crosses(**t, p, [p[u], p[v]], (u, v)));
+                    let wanted = met.count() % 2 == 1;
+                    assert_eq!(rays.is_inside(p), wanted, "{count} at {at}, axis {axis}, {p}");
+                    answers[usize::from(wanted)] += 1;
+                }
+            }
+        }
+        assert!(answers.iter().all(|count| *count > 1000), "{answers:?}");
     }
 }

@@ -12,8 +12,9 @@
 mod buffer;
 mod surface;
 
-use std::path::Path;
+use std::{collections::VecDeque, io::Write as _, path::Path, sync::Arc};
 
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use self::{
@@ -24,7 +25,7 @@ use super::looks::{Names, own_material};
 use crate::{
     Assembly, ExportError, ExportPiece, FileSpace, FormatEntry, Hull, Needs, Target, Watch,
     mesh::Material,
-    meshes::{Primitive, primitives},
+    meshes::{Primitive, WrittenMesh, primitives},
     motion::{Motion, MotionKey},
     touching::pieces_beyond,
 };
@@ -42,6 +43,9 @@ pub(super) static FORMAT: FormatEntry = FormatEntry {
     write,
 };
 
+/// Pieces whose primitives are made at once.
+const AT_ONCE: usize = 8;
+
 /// Writes all pieces into one file. Returns notes for the user.
 ///
 /// # Errors
@@ -49,11 +53,23 @@ pub(super) static FORMAT: FormatEntry = FormatEntry {
 fn write(path: &Path, what: &Assembly, watch: &Watch) -> Result<Vec<String>, ExportError> {
     let mut file = File::new(what, path);
     let beyond = beyond(what, &watch.within(0, 2))?;
+    let beyond_of = |id: usize| beyond.get(id).map_or(&[][..], Vec::as_slice);
+    // Pieces are taken one after another, from the first on.
+    let mut ready: VecDeque<Vec<Primitive>> = VecDeque::new();
     let mut tree = Tree::of(what, &watch.within(1, 2), &mut |id| {
+        if ready.is_empty() {
+            let some = id..what.pieces.len().min(id + AT_ONCE);
+            let meshes: Vec<(usize, Arc<WrittenMesh>)> = some.map(|id| (id, what.mesh(id))).collect();
+            // One mesh after another, each on all cores: distances are kept behind a lock, and a core that waits for the
+            // others in there may take up work that needs the same lock.
+            for (_, mesh) in &meshes {
+                mesh.crack_distances();
+            }
+            ready.par_extend(meshes.par_iter().map(|(id, mesh)| primitives(mesh, beyond_of(*id))));
+        }
         let piece = &what.pieces[id];
-        let beyond = beyond.get(id).map_or(&[][..], Vec::as_slice);
-        let parts =
-            primitives(&what.mesh(id), beyond).iter().map(|part| file.primitive(piece, part)).collect();
+        let parts = ready.pop_front().unwrap_or_default();
+        let parts = parts.iter().map(|part| file.primitive(piece, part)).collect();
         Ok(file.mesh(&piece.name(), parts))
     })?;
     if what.handover.target == Some(Target::Unreal) {
@@ -274,13 +290,17 @@ fn write_chunks(path: &Path, document: &Value, mut binary: Vec<u8>) -> Result<()
             reason: "a GLB file cannot exceed 4 GiB; use a lower --level".into(),
         });
     };
-    let mut out = Vec::with_capacity(total as usize);
+    let mut out = Vec::with_capacity(28 + text.len());
     for word in [0x4654_6c67, 2, total, text.len() as u32, 0x4e4f_534a] {
         out.extend(word.to_le_bytes());
     }
     out.extend(text);
     out.extend((binary.len() as u32).to_le_bytes());
     out.extend(0x004e_4942u32.to_le_bytes());
-    out.extend(binary);
-    std::fs::write(path, out).map_err(|e| ExportError::write(path, e))
+    // The binary chunk, which is nearly all of the file, is not copied to the rest.
+    let written = std::fs::File::create(path).and_then(|mut file| {
+        file.write_all(&out)?;
+        file.write_all(&binary)
+    });
+    written.map_err(|e| ExportError::write(path, e))
 }

@@ -67,31 +67,43 @@ pub(super) fn count(held: &mut Vec<(u32, i32)>, region: u32, change: i32) {
 
 pub(super) type MetLists = (Vec<u32>, Vec<Met>);
 
+/// Edges of a run, whose intersections are in one list: hardly any edge has one.
+const RUN: usize = 1024;
+
 /// The intersections on every edge, from its first end on.
 pub(super) fn all_met(
     ends: &[[Point; 2]],
     tree: &BoxTree<u32>,
     triangle: &(impl Fn(u32) -> [Point; 3] + Sync),
 ) -> Result<MetLists, Tangle> {
-    let lists: Vec<Result<Vec<Met>, Tangle>> = ends
-        .par_iter()
-        .with_min_len(64)
-        .map(|[p, q]| {
-            let (mut list, mut level) = (Vec::new(), false);
+    // Of a run of edges, where each edge's list ends, and all lists.
+    let of_run = |run: &[[Point; 2]]| -> Result<MetLists, Tangle> {
+        let mut last = Vec::with_capacity(run.len());
+        let mut list: Vec<Met> = Vec::new();
+        for [p, q] in run {
+            let (own, mut level) = (list.len(), false);
             along(tree, *p, *q, &mut |t| match crossing(*p, *q, triangle(t)) {
                 Ok(found) => list.extend(found.map(|crossing| Met { triangle: t, crossing })),
                 Err(InOnePlane) => level = true,
             });
-            list.sort_by(|a, b| a.crossing.at.total_cmp(&b.crossing.at).then(a.triangle.cmp(&b.triangle)));
-            if level { Err(Tangle::Level) } else { Ok(list) }
-        })
-        .collect();
+            if level {
+                return Err(Tangle::Level);
+            }
+            list[own..]
+                .sort_by(|a, b| a.crossing.at.total_cmp(&b.crossing.at).then(a.triangle.cmp(&b.triangle)));
+            last.push(list.len() as u32);
+        }
+        Ok((last, list))
+    };
+    let runs: Vec<Result<MetLists, Tangle>> = ends.par_chunks(RUN).map(of_run).collect();
     let (mut first, mut met) = (Vec::with_capacity(ends.len() + 1), Vec::new());
-    for list in lists {
-        first.push(met.len() as u32);
-        met.extend(list?);
+    first.push(0);
+    for run in runs {
+        let (last, list) = run?;
+        let before = met.len() as u32;
+        first.extend(last.into_iter().map(|last| before + last));
+        met.extend(list);
     }
-    first.push(met.len() as u32);
     Ok((first, met))
 }
 

@@ -7,10 +7,11 @@
 //! angle, shavings remain that are folded back on themselves; they are removed, too.
 
 use glam::DVec3;
+use rayon::prelude::*;
 
 use super::{
     body::Body,
-    solid::{Edges, Solid},
+    solid::{Edge, Edges, OpenEdges, Solid},
 };
 
 /// Shorter edges are collapsed, whole units: 2^-18 of a grid's side, a thousandth of a voxel at level 8.
@@ -95,40 +96,50 @@ impl Work<'_> {
 /// Removes short edges, thin triangles and folds from a body, until none is left: a flip may fold a triangle onto its
 /// neighbour, and a collapse may leave a thin one.
 pub fn take_out(body: &mut Body) {
+    let mut edges = Edges::of(&body.solid.triangles);
     for _ in 0..LAYERS {
-        let short = collapse_short(body);
+        let short = collapse_short(body, &edges);
         let flipped = flip_caps(body);
-        let flattened = flatten_shavings(body);
+        if short || flipped {
+            edges = Edges::of(&body.solid.triangles);
+        }
+        let flattened = flatten_shavings(body, &edges);
         if !(short || flipped || flattened) {
             return;
+        }
+        if flattened {
+            edges = Edges::of(&body.solid.triangles);
         }
     }
 }
 
 /// Collapses short edges. Like the following functions, returns whether it changed anything.
-fn collapse_short(body: &mut Body) -> bool {
-    let Ok(edges) = Edges::of(&body.solid.triangles) else { return false };
-    let all = edges.list.iter().map(|edge| (distance(&body.solid, edge.ends), edge.ends));
+fn collapse_short(body: &mut Body, edges: &Result<Edges, OpenEdges>) -> bool {
+    let Ok(edges) = edges else { return false };
+    let solid = &body.solid;
+    let all = edges.list.par_iter().map(|edge| (distance(solid, edge.ends), edge.ends));
     let short = all.filter(|(d, _)| *d < SHORTEST).collect();
     collapse(body, short, SHORTEST)
 }
 
 /// Removes shavings: of two triangles folded on each other, the short side of the thin one is collapsed.
-fn flatten_shavings(body: &mut Body) -> bool {
-    let Ok(edges) = Edges::of(&body.solid.triangles) else { return false };
-    let of = |t: u32| body.solid.triangles[t as usize];
+fn flatten_shavings(body: &mut Body, edges: &Result<Edges, OpenEdges>) -> bool {
+    let Ok(edges) = edges else { return false };
+    let solid = &body.solid;
+    let of = |t: u32| solid.triangles[t as usize];
+    let is_folded = |edge: &&Edge| {
+        let [a, b] = edge.triangles.map(|t| front(solid, of(t)));
+        let along = a.dot(b);
+        // Nearly all edges need no root.
+        along <= 0.0 && along <= FOLDED * a.length() * b.length()
+    };
+    let folded: Vec<&Edge> = edges.list.par_iter().filter(is_folded).collect();
     let mut short = Vec::new();
-    for edge in &edges.list {
-        let [a, b] = edge.triangles.map(|t| front(&body.solid, of(t)));
-        if a.dot(b) > FOLDED * a.length() * b.length() {
-            continue;
-        }
-        for triangle in edge.triangles.map(of) {
-            let sides = [0, 1, 2].map(|k| [triangle[k], triangle[(k + 1) % 3]]);
-            let all = sides.map(|ends| (distance(&body.solid, ends), ends));
-            let least = all.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
-            short.extend(least.filter(|(d, _)| *d < SHAVING));
-        }
+    for triangle in folded.into_iter().flat_map(|edge| edge.triangles.map(of)) {
+        let sides = [0, 1, 2].map(|k| [triangle[k], triangle[(k + 1) % 3]]);
+        let all = sides.map(|ends| (distance(solid, ends), ends));
+        let least = all.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
+        short.extend(least.filter(|(d, _)| *d < SHAVING));
     }
     collapse(body, short, SHAVING)
 }
@@ -214,12 +225,12 @@ fn flip_caps(body: &mut Body) -> bool {
     let mut flipped = false;
     let mut around: Vec<Vec<u32>> = Vec::new();
     for _ in 0..ROUNDS {
-        let heights = body.solid.triangles.iter().map(|t| height(&body.solid, *t));
-        let mut caps: Vec<(f64, u32)> = heights
-            .zip(0u32..)
-            .filter(|(shape, _)| shape.high < SHORTEST)
-            .map(|(shape, t)| (shape.longest, t))
-            .collect();
+        let solid = &body.solid;
+        let cap = |(t, corners): (usize, &[u32; 3])| {
+            let shape = (!is_thick(solid, *corners)).then(|| height(solid, *corners))?;
+            (shape.high < SHORTEST).then_some((shape.longest, t as u32))
+        };
+        let mut caps: Vec<(f64, u32)> = solid.triangles.par_iter().enumerate().filter_map(cap).collect();
         if caps.is_empty() {
             break;
         }
@@ -251,6 +262,13 @@ struct Thinness {
     longest: f64,
     /// Distance of the third vertex from that side.
     high: f64,
+}
+
+/// Whether a triangle is higher than [`SHORTEST`] by so much that [`height`] need not be taken, which has four roots.
+fn is_thick(solid: &Solid, triangle: [u32; 3]) -> bool {
+    let [a, b, c] = triangle.map(|v| DVec3::from_array(solid.points[v as usize].map(|x| x as f64)));
+    let longest = a.distance_squared(b).max(b.distance_squared(c)).max(c.distance_squared(a));
+    (b - a).cross(c - a).length_squared() > 1.01 * SHORTEST * SHORTEST * longest
 }
 
 fn height(solid: &Solid, triangle: [u32; 3]) -> Thinness {
@@ -441,6 +459,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_called_thick_is_no_cap() {
+        let s = SHORTEST as i64;
+        let mut thick = 0;
+        for (base, high) in [1, 7, 5000].into_iter().flat_map(|base| (0..40).map(move |high| (base, high))) {
+            let points = vec![[0, 0, 0], [s * base * 4, 0, 0], [s * base, s * high / 10, 0]];
+            let body = body(points, vec![[0, 1, 2]]);
+            let is_thick = is_thick(&body.solid, [0, 1, 2]);
+            assert!(!is_thick || height(&body.solid, [0, 1, 2]).high >= SHORTEST);
+            assert!(is_thick || high < 12 || base == 1, "most are seen: {base} {high}");
+            thick += usize::from(is_thick);
+        }
+        assert!(thick > 80, "{thick}");
+    }
+
+    #[test]
     fn what_is_folded_back_on_itself_goes() {
         let unit = (1i64 << super::super::solid::UNIT_BITS) / 4;
         let s = SHAVING as i64 / 8;
@@ -461,7 +494,8 @@ mod tests {
         let check = |body: &Body| MeshCheck::of_triangles(&body.solid.places, &body.solid.triangles);
         let before = check(&body);
         assert!(before.holds() && before.triangles == 8, "{before:?}");
-        assert!(!collapse_short(&mut body) && !flip_caps(&mut body), "neither short nor flat");
+        let edges = Edges::of(&body.solid.triangles);
+        assert!(!collapse_short(&mut body, &edges) && !flip_caps(&mut body), "neither short nor flat");
         take_out(&mut body);
         let after = check(&body);
         assert!(after.holds() && after.triangles == 6, "{after:?}");

@@ -10,6 +10,7 @@
 //! In: boxes in whole units. Out: which of them a segment's own box and line touch, in a fixed order.
 
 use glam::DVec3;
+use rayon::prelude::*;
 
 use crate::geometry::{Aabb, BoxTree};
 
@@ -70,14 +71,7 @@ impl Edges {
         triangles: &[[u32; 3]],
         pairs: impl Fn(&[u32], &[u32]) -> Vec<(u32, u32)>,
     ) -> Result<Self, OpenEdges> {
-        let mut sides: Vec<(u32, u32, bool, u32)> = Vec::with_capacity(3 * triangles.len());
-        for (t, corners) in triangles.iter().enumerate() {
-            for k in 0..3 {
-                let (a, b) = (corners[k], corners[(k + 1) % 3]);
-                sides.push((a.min(b), a.max(b), a > b, (3 * t + k) as u32));
-            }
-        }
-        sides.sort_unstable();
+        let sides = sorted_sides(triangles);
         let mut edges =
             Self { list: Vec::with_capacity(sides.len() / 2), of_triangle: vec![[0; 3]; triangles.len()] };
         let (mut open, mut found) = (0, Vec::new());
@@ -104,6 +98,37 @@ impl Edges {
         }
         if open > 0 { Err(OpenEdges(open)) } else { Ok(edges) }
     }
+}
+
+/// The sides of triangles in order: lower end, upper end, whether it is traversed from the upper end, and three times the
+/// triangle and the corner that it starts at. Sides of one lower end are counted first, since their run is short to sort.
+fn sorted_sides(triangles: &[[u32; 3]]) -> Vec<(u32, u32, bool, u32)> {
+    let ends_of = |corners: &[u32; 3], k: usize| {
+        let (a, b) = (corners[k], corners[(k + 1) % 3]);
+        (a.min(b), a.max(b), a > b)
+    };
+    let count = triangles.iter().flatten().max().map_or(0, |v| *v as usize + 1);
+    let mut ends = vec![0u32; count + 1];
+    for corners in triangles {
+        (0..3).for_each(|k| ends[ends_of(corners, k).0 as usize + 1] += 1);
+    }
+    (0..count).for_each(|v| ends[v + 1] += ends[v]);
+    let mut sides = vec![(0, 0, false, 0); 3 * triangles.len()];
+    for (t, corners) in triangles.iter().enumerate() {
+        for k in 0..3 {
+            let (low, high, turned) = ends_of(corners, k);
+            let place = &mut ends[low as usize];
+            sides[*place as usize] = (low, high, turned, (3 * t + k) as u32);
+            *place += 1;
+        }
+    }
+    // The place after the last side of a lower end is where its run ends.
+    let mut start = 0;
+    for end in &ends[..count] {
+        sides[start..*end as usize].sort_unstable();
+        start = *end as usize;
+    }
+    sides
 }
 
 /// Steps of a turn round an edge; triangles in one step lie in one plane.
@@ -165,9 +190,10 @@ impl Prepared {
     /// # Errors
     /// [`OpenEdges`].
     pub fn new(solid: &Solid) -> Result<Self, OpenEdges> {
-        let edges = Edges::of(&solid.triangles)?;
         let bounds = |t: &[u32; 3]| bounds_of(&t.map(|i| solid.points[i as usize]));
-        Ok(Self { edges, tree: tree_of(&solid.triangles.iter().map(bounds).collect::<Vec<_>>()) })
+        let tree = || tree_of(&solid.triangles.par_iter().map(bounds).collect::<Vec<_>>());
+        let (edges, tree) = rayon::join(|| Edges::of(&solid.triangles), tree);
+        Ok(Self { edges: edges?, tree })
     }
 }
 
@@ -204,14 +230,14 @@ pub fn tree_of(boxes: &[Bounds]) -> BoxTree<u32> {
         Aabb::new(low - 1.0, high + 1.0)
     };
     let part = |run: &mut [u32], _: DVec3| {
-        let extent = |k: usize| {
-            let (mut first, mut last) = (i64::MAX, i64::MIN);
-            for &i in &*run {
-                (first, last) = (first.min(centre(i, k)), last.max(centre(i, k)));
+        let (mut first, mut last) = ([i64::MAX; 3], [i64::MIN; 3]);
+        for &i in &*run {
+            for k in 0..3 {
+                let middle = centre(i, k);
+                (first[k], last[k]) = (first[k].min(middle), last[k].max(middle));
             }
-            last - first
-        };
-        let axis = (0..3).max_by_key(|k| extent(*k)).unwrap_or(0);
+        }
+        let axis = (0..3).max_by_key(|k| last[*k] - first[*k]).unwrap_or(0);
         run.select_nth_unstable_by_key(run.len() / 2, |i| (centre(*i, axis), *i));
     };
     BoxTree::new((0..boxes.len() as u32).collect(), LEAF, bounds, part)
@@ -237,4 +263,28 @@ pub fn along(tree: &BoxTree<u32>, p: Point, q: Point, met: &mut impl FnMut(u32))
         enter <= leave
     };
     tree.visit(touches, |item| met(*item));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sides_are_sorted_as_by_comparing_all() {
+        for count in [0u32, 1, 2, 300] {
+            let corner = |i: u32| i.wrapping_mul(2_654_435_761) >> 7 & 31;
+            let triangles: Vec<[u32; 3]> =
+                (0..count).map(|t| [corner(3 * t), corner(3 * t + 1), corner(3 * t + 2)]).collect();
+            let mut wanted = Vec::new();
+            for (t, corners) in triangles.iter().enumerate() {
+                for (k, (a, b)) in
+                    [(0, 1), (1, 2), (2, 0)].map(|(i, j)| (corners[i], corners[j])).iter().enumerate()
+                {
+                    wanted.push((*a.min(b), *a.max(b), a > b, (3 * t + k) as u32));
+                }
+            }
+            wanted.sort_unstable();
+            assert_eq!(sorted_sides(&triangles), wanted);
+        }
+    }
 }
