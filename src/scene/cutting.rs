@@ -12,10 +12,11 @@ use crate::{
         meshes::original::{self, CutPiece, CutStep, NotOriginal},
     },
     fracture::{FractureParams, Pattern, Volume},
+    import::KnownMesh,
     mesh::Mesh,
-    shape::{Octree, Shape},
+    shape::{Octree, Original, Shape},
     svo::Grid,
-    voxelize::Progress,
+    voxelize::{Prepared, Progress},
 };
 
 /// Shape and mesh of a body.
@@ -39,6 +40,7 @@ type PieceOfCut = Option<(usize, usize)>;
 struct CutObject {
     object: usize,
     mesh: Arc<Mesh>,
+    known: KnownMesh,
     keeps_broken: bool,
     meters_per_unit: f64,
     grid: Grid,
@@ -128,6 +130,7 @@ impl Cuts {
             Some(CutObject {
                 object,
                 mesh: Arc::clone(&known.mesh),
+                known: Arc::clone(&known.known),
                 keeps_broken,
                 meters_per_unit: first.def.meters_per_unit,
                 grid: first.shape.as_octree().map(|octree: &Octree| octree.grid)?,
@@ -237,13 +240,9 @@ impl CutObject {
                 dropped: cut.dropped.clone(),
             })
             .collect();
-        let mut cut = original::meshes(
-            (&self.mesh, self.meters_per_unit),
-            &self.grid,
-            &steps,
-            self.keeps_broken,
-            progress,
-        )?;
+        let checked = self.known.get().map(Prepared::checked);
+        let object = Original::new(Arc::clone(&self.mesh), self.meters_per_unit).known(checked);
+        let mut cut = original::meshes(&object, &self.grid, &steps, self.keeps_broken, progress)?;
         let mesh = |(shape, at): &(Arc<Shape>, Option<(usize, usize)>)| {
             let mesh = match at {
                 Some((step, piece)) => cut.steps.get_mut(*step)?.get_mut(*piece)?.take()?,

@@ -344,7 +344,8 @@ impl ReadMesh {
         let (mass, surface_color) = (grid_mass(&forest, 0), surface_color(&forest, 0));
         let (forest, look) = (Arc::new(forest), Look { surface_color: Some(surface_color) });
         let octree = Octree { forest: Arc::clone(&forest), tree: 0, grid, mass };
-        let original = Original::new(Arc::clone(&self.mesh), 1.0);
+        let checked = self.prepared.get().map(Prepared::checked);
+        let original = Original::new(Arc::clone(&self.mesh), 1.0).known(checked);
         let doubts: Vec<String> = another_volume(&health, grid, mass.volume)
             .into_iter()
             .chain(hardly_any_voxels(grid, mass.voxels))
@@ -382,7 +383,8 @@ impl Imported {
     #[must_use]
     pub fn shape_at(&self, grid: Grid, density: f64) -> Shape {
         let octree = Octree { forest: Arc::clone(&self.forest), tree: 0, grid, mass: self.mass };
-        let original = Original::new(Arc::clone(&self.mesh), grid.h / self.grid.h);
+        let original = Original::new(Arc::clone(&self.mesh), grid.h / self.grid.h)
+            .known(self.known.get().map(Prepared::checked));
         Shape::octree(octree, density, *self.shape.look()).with_original(original)
     }
 }

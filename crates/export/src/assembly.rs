@@ -14,7 +14,7 @@ use crate::{
     fracture::{Surface, Volume, VoronoiDetail, crack::CrackShape},
     memory,
     mesh::{Material, Mesh},
-    shape::MassProperties,
+    shape::{MassProperties, Original},
     svo::{Forest, Grid},
     voxelize::Progress,
 };
@@ -517,7 +517,12 @@ impl Assembly {
             return Ok(());
         }
         let steps = original::steps_of(broken)?;
-        let mut cut = original::meshes((mesh, scale), &broken.grid(), &steps, false, progress)?;
+        let is_own = |own: &&Original| std::ptr::eq(&*own.mesh, mesh) && own.meters_per_unit == scale;
+        let object = match broken.source.original().filter(is_own) {
+            Some(own) => own.clone(),
+            None => Original::new(Arc::new(mesh.clone()), scale),
+        };
+        let mut cut = original::meshes(&object, &broken.grid(), &steps, false, progress)?;
         let mut taken = |at: &PieceRef| cut.steps.get_mut(at.step)?.get_mut(at.piece)?.take().map(Arc::new);
         self.meshes = Meshes::originals(broken.pieces.iter().map(&mut taken).collect());
         self.skins.insert(None, Skin { materials: mesh.materials.clone() });

@@ -63,6 +63,9 @@ impl PieceOrigin {
 
 /// Most triangles of a piece that are looked up.
 const MOST_LOOKED_UP: usize = 256;
+/// Triangles are at one place that are no further away than this times the nearest, or than this share of a triangle's size.
+const SAME: f64 = 1.001;
+const NEAR: f64 = 1e-6;
 
 impl Source {
     /// The origin of something of these parts, the most important part first.
@@ -107,12 +110,21 @@ impl Source {
     ) -> PieceOrigin {
         let mut areas: BTreeMap<u32, f64> = BTreeMap::new();
         let part_at = |p: DVec3| tree.nearest(p, f64::INFINITY, |_| true).map(|(_, found)| found.tag);
+        // Where two parts touch, the wall counts that faces as the piece does.
+        let part_of = |corners: [DVec3; 3]| {
+            let front = |[a, b, c]: [DVec3; 3]| (b - a).cross(c - a);
+            let (own, p) = (front(corners), corners.iter().sum::<DVec3>() / 3.0);
+            let (off, nearest) = tree.nearest(p, f64::INFINITY, |_| true)?;
+            let reach = SAME * off.sqrt() + NEAR * own.length().sqrt();
+            let facing = tree.nearest(p, reach, |other| front(other.corners).dot(own) > 0.0);
+            Some(facing.map_or(nearest, |(_, found)| found).tag)
+        };
         if let Some(mesh) = mesh {
             let faces = mesh.faces.iter().zip(mesh.corners_of_triangles());
             let outside: Vec<[DVec3; 3]> =
                 faces.filter(|(face, _)| face.side != Side::Inside).map(|(_, corners)| corners).collect();
             for [a, b, c] in outside.iter().step_by(outside.len().div_ceil(MOST_LOOKED_UP).max(1)) {
-                if let Some(part) = part_at((*a + *b + *c) / 3.0) {
+                if let Some(part) = part_of([*a, *b, *c]) {
                     *areas.entry(part).or_default() += (*b - *a).cross(*c - *a).length();
                 }
             }
@@ -133,5 +145,34 @@ impl Source {
         let surface = Arc::new(surface);
         let solid = SolidMesh::new(Arc::clone(&surface), self.mesh.materials.as_slice().into());
         (surface, Arc::new(Shape::solid(solid, 1.0, Look::default())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::Part;
+
+    #[test]
+    fn a_piece_is_of_its_own_part_where_two_touch() {
+        let mut mesh = Mesh::default();
+        let faces = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+        for (number, low) in [(0u32, 0.0f32), (1, 1.0)] {
+            let corner = |c: u32| [0, 1, 2].map(|k| (c >> k & 1) as f32 + if k == 0 { low } else { 0.0 });
+            mesh.positions.extend((0..8).map(corner));
+            for [a, b, c, d] in faces.map(|face| face.map(|i: u32| i + 8 * number)) {
+                mesh.triangles.extend([[a, b, c], [a, c, d]]);
+                mesh.triangle_part.extend([number; 2]);
+            }
+            let name = format!("Box{number}");
+            mesh.parts.push(Part { object: name.clone(), node: name, instance: None });
+        }
+        let source = Source { name: "file".into(), mesh: Arc::new(mesh), scale: 2.0 };
+        for part in 0..2 {
+            let own = PieceMesh::imported(&source.mesh.of_parts(&[part]), 2.0).unwrap();
+            let written = WrittenMesh::from(Arc::new(own));
+            let origin = source.nearest(&source.tree(), Some(&written), DVec3::ZERO);
+            assert_eq!((origin.object, origin.nodes.len()), (format!("Box{part}"), 0));
+        }
     }
 }

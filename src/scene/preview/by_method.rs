@@ -30,7 +30,7 @@ pub(super) fn shows_itself(params: &FractureParams, mode: PreviewMode) -> bool {
 /// Parts shown in place of an unbroken body.
 pub(super) struct ShownParts {
     pub body: BodyId,
-    shapes: Vec<Arc<Shape>>,
+    pub shapes: Vec<Arc<Shape>>,
 }
 
 impl ShownParts {
@@ -70,6 +70,9 @@ impl Preview {
         wanted: Wanted,
     ) -> Result<bool, SandboxError> {
         self.coarse.give_up();
+        if target.intact && !wanted.params.method.entry().needs_only_a_blow() {
+            return self.update_outlined(tools, target, wanted);
+        }
         if self.done.as_ref().is_some_and(|done| done.covers(&wanted)) {
             return Ok(false);
         }
@@ -101,7 +104,7 @@ fn shown_by_method(
 ) -> Result<Option<Shown>, SandboxError> {
     let (body, shape) = (target.body.id, &target.body.def.shape);
     if !wanted.params.method.entry().needs_only_a_blow() {
-        // A file would be read, or a mesh taken apart, at every move of the pointer.
+        // A piece, which such a method leaves as it is.
         return Ok(Some(Shown::Parts(ShownParts { body, shapes: vec![Arc::clone(shape)] })));
     }
     let Ok(mut arena) = tools.arena.try_write() else { return Ok(None) };

@@ -9,6 +9,7 @@ mod by_method;
 mod coarse;
 mod full;
 mod level;
+mod outlined;
 mod painting;
 #[cfg(test)]
 mod painting_tests;
@@ -27,6 +28,7 @@ use self::{
     by_method::shows_itself,
     coarse::{Coarse, CoarseCopy},
     full::Full,
+    outlined::Outlined,
     painting::Painting,
     shown::{Shown, ShownPieces},
     solving::Solving,
@@ -110,6 +112,7 @@ pub(super) struct Preview {
     dropped: bool,
     full: Full,
     solving: Solving,
+    outlined: Outlined,
 }
 
 #[derive(Clone, PartialEq)]
@@ -172,7 +175,7 @@ impl Preview {
 
     /// Whether a coarse copy or a number of seeds is being computed, so that the next frame should update the preview.
     pub fn is_preparing(&self) -> bool {
-        self.coarse.is_on_its_way() || self.solving.is_on_its_way()
+        self.coarse.is_on_its_way() || self.solving.is_on_its_way() || self.outlined.is_on_its_way()
     }
 
     /// Whether the preview at the body's own level is being computed.
@@ -208,6 +211,7 @@ impl Preview {
     /// [`SandboxError`]; nothing is shown then, and the same is not tried again.
     pub fn update(&mut self, tools: Workshop<'_>, request: Request<'_>) -> Result<bool, SandboxError> {
         self.give_back(tools);
+        self.outlined.poll();
         let is_there = request.target.is_some();
         let (Some(aim), Some(target)) =
             (self.aim, request.target.filter(|_| request.mode != PreviewMode::Off))
@@ -364,13 +368,14 @@ impl Preview {
     }
 
     fn replace(&mut self, shown: Option<Shown>) {
+        self.outlined.hide();
         let old = std::mem::replace(&mut self.shown, shown);
         self.dropped |= matches!(old, Some(Shown::Pieces(_) | Shown::Parts(_)));
     }
 
     /// Clears the preview; returns whether anything was on display. The coarse copy is kept while its body `is_there`.
     fn drop_shown(&mut self, is_there: bool) -> bool {
-        let was = self.shown.is_some();
+        let was = self.shown.is_some() || self.outlined.is_shown();
         self.replace(None);
         if !is_there {
             self.coarse.drop_idle();
@@ -385,7 +390,7 @@ impl Preview {
 
     /// Whether a worker is computing something for it.
     pub fn is_busy(&self) -> bool {
-        self.coarse.is_on_its_way() || self.full.is_on_its_way() || self.solving.is_on_its_way()
+        self.is_preparing() || self.full.is_on_its_way()
     }
 
     /// Drops everything computed, because the stages move to another backend.
@@ -393,6 +398,7 @@ impl Preview {
         self.drop_shown(true);
         self.coarse = CoarseCopy::default();
         self.solving = Solving::default();
+        self.outlined = Outlined::default();
     }
 
     fn give_back(&mut self, tools: Workshop<'_>) {

@@ -10,7 +10,7 @@ use super::{Sandbox, SandboxError};
 use crate::{
     bodies::{Body, BodyDef, BodyId},
     export::checks::Check,
-    fracture::{Break, FractureParams, Impact, generations::default_impact},
+    fracture::{Break, FractureError, FractureParams, Impact, cutter, generations::default_impact},
     scene::{
         Blow, BodyInfo, BreakJob, BreakRecord, BreakSummary, Event, KeptCells, KeptSummary,
         breaking::{
@@ -380,6 +380,22 @@ impl Sandbox {
         self.jobs.checking.is_comparing(&summary.solid)
     }
 
+    /// Why a blow split nothing.
+    fn no_crack(&self, job: &BreakJob) -> SandboxError {
+        if job.cause != Cause::User || job.params.method != cutter::METHOD.id() {
+            return SandboxError::NoCrack;
+        }
+        let text = match self.stage.info_or_whole(job.body).is_intact() {
+            true => {
+                "the cutter lies beside the object or round all of it; move it by the sliders of the method"
+            }
+            false => {
+                "the cutter leaves this piece as it is, since it cuts whole objects; break it by another method"
+            }
+        };
+        FractureError::Params(text.to_owned()).into()
+    }
+
     /// Replaces the broken body by its pieces.
     pub(super) fn take_in_pieces(
         &mut self,
@@ -399,7 +415,7 @@ impl Sandbox {
             return Ok(());
         }
         if broken.stayed_whole() {
-            return Err(SandboxError::NoCrack);
+            return Err(self.no_crack(job));
         }
         self.looking.remember(&body, job, &broken);
         for part in &broken.parts {

@@ -440,6 +440,7 @@ pub(crate) fn capped(mesh: &Mesh) -> Option<(Mesh, usize)> {
             out.triangles.push(t.map(|v| vertex[v as usize]));
             out.triangle_material.extend(material);
             out.smoothing.extend((!mesh.smoothing.is_empty()).then_some(Mesh::FLAT));
+            out.triangle_part.extend(mesh.triangle_part.get(beside[edge]).copied());
         }
     }
     let is_sheet = own_area.iter().zip(&cap_area).any(|(own, cap)| *cap > MOST_CAP * own);
@@ -473,9 +474,11 @@ pub(crate) fn without_inner_walls(mesh: &Mesh) -> Option<Mesh> {
         return None;
     }
     let mut out = mesh.clone();
-    let (mut of_triangle, mut of_material, mut of_shading) = (cancel.iter(), cancel.iter(), cancel.iter());
+    let mut of_triangle = cancel.iter();
     out.triangles.retain(|_| of_triangle.next() != Some(&true));
-    out.triangle_material.retain(|_| of_material.next() != Some(&true));
-    out.smoothing.retain(|_| of_shading.next() != Some(&true));
+    for list in [&mut out.triangle_material, &mut out.smoothing, &mut out.triangle_part] {
+        let mut of_triangle = cancel.iter();
+        list.retain(|_| of_triangle.next() != Some(&true));
+    }
     Some(out)
 }

@@ -101,17 +101,39 @@ pub struct UnionReport {
     pub volume_after: f64,
 }
 
+/// A checked mesh, and the findings.
+pub type Checked = (Mesh, HealthReport);
+
 /// Drops triangles without area and duplicates, closes seams that nearly meet, makes each part's orientation consistent,
 /// turns outermost parts outward, unites those that pass through each other, and removes vertices that no triangle uses.
 /// Returns the mesh to voxelise and the findings.
 #[must_use]
-pub fn check(mesh: &Mesh) -> (Mesh, HealthReport) {
+pub fn check(mesh: &Mesh) -> Checked {
     check_while(mesh, &Progress::default())
 }
 
 /// Like [`check`], unless `progress` is cancelled: what it answers then means nothing.
 #[must_use]
-pub fn check_while(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport) {
+pub fn check_while(mesh: &Mesh, progress: &Progress) -> Checked {
+    let (mut out, mut report, outward) = healed(mesh, progress);
+    if progress.is_cancelled() {
+        return (out, report);
+    }
+    if report.closed && (report.components > 1 || report.non_manifold_edges > 0) {
+        out = with_parts_united(out, &mut report, progress);
+    }
+    write_notes(&mut report, &outward);
+    (out, report)
+}
+
+/// The mesh of [`check`], but with parts that pass through each other as they are.
+#[must_use]
+pub(crate) fn check_apart(mesh: &Mesh) -> Mesh {
+    healed(mesh, &Progress::default()).0
+}
+
+/// What [`check_while`] does to each part by itself, the findings, and those about parts within parts.
+fn healed(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport, orient::Outward) {
     let mut report = HealthReport {
         triangles: mesh.triangles.len(),
         vertices: mesh.positions.len(),
@@ -128,11 +150,11 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport) {
     report.dropped_non_finite = mesh.triangles.len() - kept.len();
     let mut repair = Repair { mesh: Cow::Borrowed(mesh), weld: topology(mesh), faces: kept };
     if progress.is_cancelled() {
-        return (Mesh::default(), report);
+        return (Mesh::default(), report, orient::Outward::default());
     }
     report.dropped_degenerate = repair.drop_points();
     if progress.is_cancelled() {
-        return (Mesh::default(), report);
+        return (Mesh::default(), report, orient::Outward::default());
     }
     let mut edges = Edges::of(&repair.welded());
     report.welded_corners = repair.weld_near(&edges);
@@ -141,11 +163,11 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport) {
         edges = Edges::of(&repair.welded());
     }
     if progress.is_cancelled() {
-        return (Mesh::default(), report);
+        return (Mesh::default(), report, orient::Outward::default());
     }
     report.turned_diagonals = repair.match_diagonals(&edges);
     if progress.is_cancelled() {
-        return (Mesh::default(), report);
+        return (Mesh::default(), report, orient::Outward::default());
     }
 
     let usable = repair.welded();
@@ -164,7 +186,7 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport) {
     repair.faces.retain(|_| !flags.next().is_some_and(|&d| d));
     report.dropped_duplicate = duplicate.len() - repair.faces.len();
     if progress.is_cancelled() {
-        return (Mesh::default(), report);
+        return (Mesh::default(), report, orient::Outward::default());
     }
     report.divided_slivers = repair.split_slivers();
     report.dropped_degenerate += report.divided_slivers;
@@ -173,27 +195,27 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport) {
     // boundary are known.
     let (mut triangles, points) = (repair.welded(), repair.points());
     if progress.is_cancelled() {
-        return (Mesh::default(), report);
+        return (Mesh::default(), report, orient::Outward::default());
     }
     if report.turned_diagonals + report.dropped_duplicate + report.divided_slivers > 0 {
         edges = Edges::of(&triangles);
     }
     let as_read = triangles.clone();
     if progress.is_cancelled() {
-        return (Mesh::default(), report);
+        return (Mesh::default(), report, orient::Outward::default());
     }
     report.unorientable_components = orient::make_consistent(&mut triangles, &edges);
     if progress.is_cancelled() {
-        return (Mesh::default(), report);
+        return (Mesh::default(), report, orient::Outward::default());
     }
     let parts = Parts::of(&triangles, &edges, &points);
     report.components = parts.count();
     if progress.is_cancelled() {
-        return (Mesh::default(), report);
+        return (Mesh::default(), report, orient::Outward::default());
     }
     let outward = orient::face_outward(&mut triangles, &parts, &points);
     if progress.is_cancelled() {
-        return (Mesh::default(), report);
+        return (Mesh::default(), report, orient::Outward::default());
     }
     report.voids = outward.voids;
     report.flipped_triangles = triangles.iter().zip(&as_read).filter(|(a, b)| !same_turn(**a, **b)).count();
@@ -207,7 +229,8 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport) {
         })
         .collect();
     report.area = areas.iter().sum();
-    let mut out = Mesh { materials: mesh.materials.clone(), ..Mesh::default() };
+    let (materials, parts_of_file) = (mesh.materials.clone(), mesh.parts.clone());
+    let mut out = Mesh { materials, parts: parts_of_file, origin: mesh.origin, ..Mesh::default() };
     for (slot, &(k, [a, b, c])) in repair.faces.iter().enumerate() {
         if areas[slot] == 0.0 {
             report.dropped_degenerate += 1;
@@ -218,6 +241,7 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport) {
             out.triangle_material.push(material);
         }
         out.smoothing.extend(mesh.smoothing.get(k as usize));
+        out.triangle_part.extend(mesh.triangle_part.get(k as usize));
     }
     take_used_vertices(&repair.mesh, &mut out);
     let (low, high) = out.positions.iter().fold(([f32::MAX; 3], [f32::MIN; 3]), |(low, high), p| {
@@ -241,11 +265,7 @@ pub fn check_while(mesh: &Mesh, progress: &Progress) -> (Mesh, HealthReport) {
         report.volume = whole.triangles.iter().map(|t| orient::cone_volume(t.map(corner))).sum();
         (report.cap_holes, report.volume_of) = (holes, "mesh with caps".into());
     }
-    if report.closed && (report.components > 1 || report.non_manifold_edges > 0) {
-        out = with_parts_united(out, &mut report, progress);
-    }
-    write_notes(&mut report, &outward);
-    (out, report)
+    (out, report, outward)
 }
 
 /// The mesh with parts that pass through each other united, and its figures in the report.
@@ -267,7 +287,10 @@ fn with_parts_united(mesh: Mesh, report: &mut HealthReport, progress: &Progress)
         triangles: std::mem::take(&mut united.triangles),
         triangle_material: std::mem::take(&mut united.triangle_material),
         smoothing: std::mem::take(&mut united.smoothing),
+        triangle_part: std::mem::take(&mut united.triangle_part),
         materials: std::mem::take(&mut united.materials),
+        parts: std::mem::take(&mut united.parts),
+        origin: united.origin,
         ..Mesh::default()
     };
     take_used_vertices(&united, &mut out);

@@ -94,7 +94,8 @@ mod vox;
 
 pub use builtin::{BUILTIN_NAMES, builtin};
 pub(crate) use heal::{capped, without_inner_walls};
-pub use health::{HealthReport, UnionReport, check, check_while};
+pub(crate) use health::check_apart;
+pub use health::{Checked, HealthReport, UnionReport, check, check_while};
 pub use load::{
     Format, MeshError, allow_references_outside, checked, format_of, load, load_bytes, load_bytes_while,
     load_while, references_may_lie_outside,

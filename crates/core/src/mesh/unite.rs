@@ -10,9 +10,10 @@
 
 mod shells;
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, cell::Cell, collections::BTreeMap};
 
 use glam::{DVec3, Vec3};
+use rayon::prelude::*;
 
 use self::shells::{NEW, Point, Shell, overlaps, union};
 use super::{
@@ -22,7 +23,7 @@ use super::{
     topology::{Edges, topology},
 };
 use crate::{
-    geometry::{Aabb, UnionFind},
+    geometry::{Aabb, BoxTree, UnionFind, srgb, triangle::winding_number},
     voxelize::Progress,
 };
 
@@ -38,10 +39,11 @@ const OFFSET_BITS: u32 = 15;
 const REACH: i64 = 1 << 19;
 /// A part with a smaller longest side is left as it is, units.
 const LEAST: f64 = 64.0 * SHRINK;
-/// Attempts with other offsets.
+/// Attempts with other offsets, and triangles of parts from which on there are only two: each takes seconds then.
 const TRIES: u64 = 6;
-/// Most parts whose boxes are compared with each other.
-const MOST_PARTS: usize = 4096;
+const MANY: usize = 200_000;
+/// Boxes in a leaf of a tree.
+const LEAF: usize = 8;
 /// Share of the volume by which a union may differ from the bounds that its parts give.
 const VOLUME_OFF: f64 = 1e-4;
 
@@ -90,16 +92,20 @@ pub(super) fn unite(mesh: &Mesh, progress: &Progress) -> Found {
     let parts = whole.solids();
     let (mut found, mut shells, mut gone) =
         (Found::default(), Vec::new(), vec![false; whole.triangles.len()]);
+    // Of each triangle of the group at hand the index of its part in the group.
+    let mut number = vec![0u32; whole.triangles.len()];
     let mut most = 0.0f64;
-    for group in groups(&whole, &parts) {
-        let mut number = BTreeMap::new();
-        for (k, part) in group.iter().enumerate() {
-            number.extend(parts[*part].triangles.iter().map(|t| (*t, k)));
+    for group in groups(&whole, &parts, progress) {
+        let mut count = 0;
+        for (k, part) in (0..).zip(&group) {
+            parts[*part].triangles.iter().for_each(|t| number[*t as usize] = k);
+            count += parts[*part].triangles.len();
         }
-        let united = (0..TRIES).take_while(|_| !progress.is_cancelled()).find_map(|salt| {
+        let tries = if count < MANY { TRIES } else { 2 };
+        let united = (0..tries).take_while(|_| !progress.is_cancelled()).find_map(|salt| {
             let mut met = Vec::new();
             let all = (0..).zip(&group).map(|(k, part)| whole.shell(&parts[*part].triangles, k, salt));
-            let shell = reduced(all.collect(), &mut met)?;
+            let shell = reduced(all.collect(), &mut met, progress)?;
             Some((shell, met))
         });
         if progress.is_cancelled() {
@@ -110,10 +116,11 @@ pub(super) fn unite(mesh: &Mesh, progress: &Progress) -> Found {
             continue;
         };
         let mut is_met = vec![false; group.len()];
-        met.iter().filter_map(|t| number.get(t)).for_each(|k| is_met[*k] = true);
+        met.iter().for_each(|t| is_met[number[*t as usize] as usize] = true);
         if !met.is_empty() {
             found.parts += is_met.iter().filter(|met| **met).count();
-            number.keys().for_each(|t| gone[*t as usize] = true);
+            let own = group.iter().flat_map(|part| &parts[*part].triangles);
+            own.for_each(|t| gone[*t as usize] = true);
             most = group.iter().map(|part| parts[*part].volume).fold(most, f64::max);
             shells.push(shell);
         }
@@ -132,16 +139,29 @@ pub(super) fn unite(mesh: &Mesh, progress: &Progress) -> Found {
     }
 }
 
+/// A tree of the boxes of these parts.
+fn tree_of(numbers: Vec<usize>, parts: &[Part]) -> BoxTree<usize> {
+    let half = |run: &mut [usize], size: DVec3| {
+        let (axis, middle) = (size.max_position(), run.len() / 2);
+        let at = |k: &usize| parts[*k].bounds.middle()[axis];
+        run.select_nth_unstable_by(middle, |a, b| at(a).total_cmp(&at(b)).then(a.cmp(b)));
+    };
+    BoxTree::new(numbers, LEAF, |k| parts[*k].bounds, half)
+}
+
 /// Parts that are one through overlaps, each group of two or more.
-fn groups(whole: &Whole<'_>, parts: &[Part]) -> Vec<Vec<usize>> {
+fn groups(whole: &Whole<'_>, parts: &[Part], progress: &Progress) -> Vec<Vec<usize>> {
     let is_large = |k: &usize| parts[*k].bounds.size().max_element() * whole.unit >= LEAST;
     let large: Vec<usize> = (0..parts.len()).filter(is_large).collect();
-    if large.len() > MOST_PARTS {
-        return Vec::new();
-    }
-    let meets = |k: &usize| large.iter().any(|o| o != k && parts[*o].bounds.meets(&parts[*k].bounds));
-    let near: Vec<usize> = large.iter().copied().filter(meets).collect();
-    if near.is_empty() {
+    let tree = tree_of(large.clone(), parts);
+    let meets = |k: &usize| {
+        let (own, found) = (parts[*k].bounds, Cell::new(false));
+        let is_other = |o: &usize| o != k && parts[*o].bounds.meets(&own);
+        tree.visit(|bounds| !found.get() && bounds.meets(&own), |o| found.set(found.get() || is_other(o)));
+        found.get()
+    };
+    let near: Vec<usize> = large.into_iter().filter(meets).collect();
+    if near.is_empty() || progress.is_cancelled() {
         return Vec::new();
     }
     let shell = |(number, part): (u64, &usize)| whole.shell(&parts[*part].triangles, number, 0);
@@ -157,12 +177,15 @@ fn groups(whole: &Whole<'_>, parts: &[Part]) -> Vec<Vec<usize>> {
     of.into_values().filter(|group| group.len() > 1).collect()
 }
 
-/// The union of all shells, by halves. `None` if two of them do not meet in whole lines.
-fn reduced(mut shells: Vec<Shell>, met: &mut Vec<u32>) -> Option<Shell> {
+/// The union of all shells, by halves. `None` if two of them do not meet in whole lines, or if it is cancelled.
+fn reduced(mut shells: Vec<Shell>, met: &mut Vec<u32>, progress: &Progress) -> Option<Shell> {
     while shells.len() > 1 {
         let mut next = Vec::with_capacity(shells.len().div_ceil(2));
         let mut all = shells.into_iter();
         while let Some(one) = all.next() {
+            if progress.is_cancelled() {
+                return None;
+            }
             next.push(match all.next() {
                 Some(other) => union(&one, &other, met).ok()?,
                 None => one,
@@ -208,7 +231,7 @@ impl Whole<'_> {
         (0..self.triangles.len() as u32).map(|t| sets.find(t)).collect()
     }
 
-    /// The parts that face outward. A cavity belongs to the smallest one whose box holds its own.
+    /// The parts that face outward. A cavity belongs to the smallest one round it.
     fn solids(&self) -> Vec<Part> {
         let numbers = self.part_numbers();
         let mut of: BTreeMap<u32, Part> = BTreeMap::new();
@@ -222,18 +245,32 @@ impl Whole<'_> {
         }
         let (mut solids, cavities): (Vec<Part>, Vec<Part>) =
             of.into_values().partition(|part| part.volume > 0.0);
-        for cavity in cavities {
-            let Aabb { low, high } = cavity.bounds;
-            let holder = solids
-                .iter_mut()
-                .filter(|solid| solid.bounds.holds(low) && solid.bounds.holds(high))
-                .min_by(|a, b| a.bounds.size().length().total_cmp(&b.bounds.size().length()));
-            if let Some(solid) = holder {
-                solid.triangles.extend(cavity.triangles);
-                solid.volume += cavity.volume;
+        let tree = tree_of((0..solids.len()).collect(), &solids);
+        let holder = |cavity: &Part| self.holder(cavity, &solids, &tree);
+        let holders: Vec<Option<usize>> = cavities.par_iter().map(holder).collect();
+        for (cavity, holder) in cavities.into_iter().zip(holders) {
+            if let Some(k) = holder {
+                solids[k].triangles.extend(cavity.triangles);
+                solids[k].volume += cavity.volume;
             }
         }
         solids
+    }
+
+    /// The smallest solid round a cavity. Where the box of one alone holds the cavity's, it is that one.
+    fn holder(&self, cavity: &Part, solids: &[Part], tree: &BoxTree<usize>) -> Option<usize> {
+        let Aabb { low, high } = cavity.bounds;
+        let holds = |bounds: &Aabb| bounds.holds(low) && bounds.holds(high);
+        let mut all = Vec::new();
+        tree.visit(holds, |k| all.extend(holds(&solids[*k].bounds).then_some(*k)));
+        all.sort_by(|a, b| solids[*a].volume.total_cmp(&solids[*b].volume).then(a.cmp(b)));
+        let corners = |t: &u32| self.triangles[*t as usize].map(|v| self.points[v as usize]);
+        let place = corners(cavity.triangles.first()?)[0];
+        let is_round = |k: &usize| winding_number(solids[*k].triangles.iter().map(corners), place) > 0.5;
+        match all.as_slice() {
+            [only] => Some(*only),
+            _ => all.iter().copied().find(is_round),
+        }
     }
 
     /// Triangles of a part as a shell, a little smaller.
@@ -275,11 +312,12 @@ impl Whole<'_> {
     fn with(&self, shells: &[Shell], gone: &[bool]) -> Mesh {
         let mut out = Mesh { triangles: Vec::new(), ..self.mesh.clone() };
         let (materials, shading) = (&self.mesh.triangle_material, &self.mesh.smoothing);
-        (out.triangle_material, out.smoothing) = (Vec::new(), Vec::new());
+        (out.triangle_material, out.smoothing, out.triangle_part) = Default::default();
         let add = |out: &mut Mesh, corners: [u32; 3], source: usize| {
             out.triangles.push(corners);
             out.triangle_material.extend(materials.get(source));
             out.smoothing.extend(shading.get(source));
+            out.triangle_part.extend(self.mesh.triangle_part.get(source));
         };
         for (t, corners) in self.mesh.triangles.iter().enumerate().filter(|(t, _)| !gone[*t]) {
             add(&mut out, *corners, t);
@@ -369,12 +407,16 @@ fn shares([a, b, c]: [DVec3; 3], p: DVec3) -> [f32; 3] {
 fn add_mixed(mesh: &mut Mesh, corners: [u32; 3], shares: [f32; 3], place: DVec3) -> u32 {
     let mixed = |of: &dyn Fn(usize) -> f32| (0..3).map(|i| shares[i] * of(corners[i] as usize)).sum::<f32>();
     if mesh.colors.len() == mesh.positions.len() {
-        let color = [0, 1, 2].map(|k| mixed(&|i| f32::from(mesh.colors[i][k])).round() as u8);
-        mesh.colors.push(color);
+        let colors = corners.map(|i| mesh.colors[i as usize]);
+        mesh.colors.push(srgb::mixed(colors, shares.map(f64::from)));
     }
     if mesh.uvs.len() == mesh.positions.len() {
         let uv = [0, 1].map(|k| mixed(&|i| mesh.uvs[i][k]));
         mesh.uvs.push(uv);
+    }
+    if mesh.uvs2.len() == mesh.positions.len() {
+        let uv = [0, 1].map(|k| mixed(&|i| mesh.uvs2[i][k]));
+        mesh.uvs2.push(uv);
     }
     if mesh.normals.len() == mesh.positions.len() {
         let normal = Vec3::from_array([0, 1, 2].map(|k| mixed(&|i| mesh.normals[i][k])));
@@ -394,6 +436,7 @@ fn repaired(repair: Repair<'_>, before: &Mesh) -> Mesh {
     let mut out = repair.mesh.into_owned();
     let of = |all: &[u32]| repair.faces.iter().filter_map(|(k, _)| all.get(*k as usize).copied()).collect();
     (out.triangle_material, out.smoothing) = (of(&before.triangle_material), of(&before.smoothing));
+    out.triangle_part = of(&before.triangle_part);
     out.triangles = repair.faces.into_iter().map(|(_, t)| t).collect();
     out
 }

@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-use crate::mesh::{Mesh, capped, check, topology, without_inner_walls};
+use crate::mesh::{Checked, Mesh, capped, check, topology, without_inner_walls};
 
 /// Why a mesh does not bound a solid that can be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -42,6 +42,7 @@ pub struct Original {
     pub mesh: Arc<Mesh>,
     /// Metres of shape space per unit of the mesh.
     pub meters_per_unit: f64,
+    checked: Option<Arc<Checked>>,
     surface: Arc<OnceLock<Result<Arc<PieceMesh>, NoSurface>>>,
 }
 
@@ -49,7 +50,13 @@ impl Original {
     /// A mesh with `meters_per_unit`.
     #[must_use]
     pub fn new(mesh: Arc<Mesh>, meters_per_unit: f64) -> Self {
-        Self { mesh, meters_per_unit, surface: Arc::default() }
+        Self { mesh, meters_per_unit, checked: None, surface: Arc::default() }
+    }
+
+    /// The same, with the result of [`check`] of its mesh where that was made for its voxels.
+    #[must_use]
+    pub fn known(self, checked: Option<&Arc<Checked>>) -> Self {
+        Self { checked: checked.cloned(), ..self }
     }
 
     /// The surface of the object, shape space, computed by the first call.
@@ -57,9 +64,18 @@ impl Original {
     /// # Errors
     /// [`NoSurface`] if it is not closed.
     pub fn surface(&self) -> Result<Arc<PieceMesh>, NoSurface> {
-        self.surface
-            .get_or_init(|| PieceMesh::imported(&self.mesh, self.meters_per_unit).map(Arc::new))
-            .clone()
+        self.surface.get_or_init(|| self.own_surface().map(Arc::new)).clone()
+    }
+
+    /// The same, computed by every call and kept nowhere.
+    ///
+    /// # Errors
+    /// [`NoSurface`] if it is not closed.
+    pub fn own_surface(&self) -> Result<PieceMesh, NoSurface> {
+        match &self.checked {
+            Some(checked) => PieceMesh::of_checked(checked, self.meters_per_unit),
+            None => PieceMesh::imported(&self.mesh, self.meters_per_unit),
+        }
     }
 }
 
@@ -70,14 +86,20 @@ impl PieceMesh {
     /// # Errors
     /// [`NoSurface`] if it is not closed.
     pub fn imported(mesh: &Mesh, scale: f64) -> Result<Self, NoSurface> {
-        let (mesh, health) = check(mesh);
+        Self::of_checked(&check(mesh), scale)
+    }
+
+    /// The same of a mesh that was checked.
+    fn of_checked((mesh, health): &Checked, scale: f64) -> Result<Self, NoSurface> {
         if health.unorientable_components > 0 {
             return Err(NoSurface::Unoriented);
         }
-        let mesh = if health.closed { mesh } else { capped(&mesh).map_or(mesh, |(whole, _)| whole) };
-        let mesh = without_inner_walls(&mesh).unwrap_or(mesh);
-        let topology = topology(&mesh);
-        let triangles = topology.triangles(&mesh);
+        let closed = if health.closed { None } else { capped(mesh).map(|(whole, _)| whole) };
+        let mesh = closed.as_ref().unwrap_or(mesh);
+        let single = without_inner_walls(mesh);
+        let mesh = single.as_ref().unwrap_or(mesh);
+        let topology = topology(mesh);
+        let triangles = topology.triangles(mesh);
         let open = open_edges(&triangles);
         if open > 0 || triangles.is_empty() {
             return Err(NoSurface::Open(open));
@@ -102,7 +124,7 @@ impl PieceMesh {
                     let uv2 = mesh.uvs2.get(i).copied().unwrap_or_default();
                     let normal =
                         mesh.normals.get(i).map_or(normals[t][k], |own| own_normal(*own, normals[t][k]));
-                    Corner { normal, color: color(&mesh, t, i, uv), uv, uv2 }
+                    Corner { normal, color: color(mesh, t, i, uv), uv, uv2 }
                 })
             })
             .collect();

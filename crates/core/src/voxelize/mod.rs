@@ -13,9 +13,11 @@ mod surface;
 
 pub use progress::Progress;
 
+use std::sync::Arc;
+
 use crate::{
     memory::Short,
-    mesh::{HealthReport, Mesh, check_while},
+    mesh::{Checked, HealthReport, Mesh, check_while},
     shape::PieceMesh,
     svo::{Forest, Grid, MAX_LEVEL, build},
 };
@@ -58,10 +60,8 @@ pub struct Voxelized {
 /// A checked mesh, from which voxelisation at every level starts.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// The mesh as repaired by [`crate::mesh::check`].
-    mesh: Mesh,
-    /// Findings, before the inside test.
-    health: HealthReport,
+    /// The mesh as repaired by [`crate::mesh::check`], and the findings before the inside test.
+    checked: Arc<Checked>,
     /// Which triangles have no meaningful orientation; empty: none of them.
     unsigned: Vec<bool>,
     holes: Holes,
@@ -79,15 +79,24 @@ impl Prepared {
     /// Like [`Prepared::new`], unless `progress` is cancelled: what it answers then means nothing.
     #[must_use]
     pub fn while_wanted(mesh: &Mesh, progress: &Progress) -> Self {
-        let (mesh, health) = check_while(mesh, progress);
-        if progress.is_cancelled() {
-            return Self { mesh, health, unsigned: Vec::new(), holes: Holes::default(), own_edge: None };
+        let checked = Arc::new(check_while(mesh, progress));
+        let (mesh, health) = &*checked;
+        let (mut unsigned, mut holes) = (Vec::new(), Holes::default());
+        if !progress.is_cancelled() {
+            if health.unorientable_components > 0 {
+                unsigned = without_orientation(mesh);
+            }
+            if !health.closed || unsigned.contains(&true) {
+                holes = Holes::of(mesh, &unsigned);
+            }
         }
-        let unsigned =
-            if health.unorientable_components > 0 { without_orientation(&mesh) } else { Vec::new() };
-        let is_whole = health.closed && !unsigned.contains(&true);
-        let holes = if is_whole { Holes::default() } else { Holes::of(&mesh, &unsigned) };
-        Self { mesh, health, unsigned, holes, own_edge: None }
+        Self { checked, unsigned, holes, own_edge: None }
+    }
+
+    /// The mesh as repaired by [`crate::mesh::check`], and the findings before the inside test.
+    #[must_use]
+    pub fn checked(&self) -> &Arc<Checked> {
+        &self.checked
     }
 
     /// Says that the mesh is the surface of voxels with this edge, mesh units, at whole multiples of it (`None`: it is
@@ -105,9 +114,10 @@ impl Prepared {
         if !(1..=MAX_LEVEL).contains(&level) {
             return Err(VoxelizeError::Level(level));
         }
-        let grid = grid_of(&self.mesh, level, self.own_edge)?;
-        let solid = solidify_on(grid, &self.mesh, &self.unsigned, &self.holes, progress)?;
-        let (unsigned, mut health) = (&self.unsigned, self.health.clone());
+        let (mesh, health) = &*self.checked;
+        let grid = grid_of(mesh, level, self.own_edge)?;
+        let solid = solidify_on(grid, mesh, &self.unsigned, &self.holes, progress)?;
+        let (unsigned, mut health) = (&self.unsigned, health.clone());
         health.inside_test = if unsigned.contains(&true) { "parity" } else { "winding number" }.into();
         if unsigned.contains(&true) && unsigned.contains(&false) {
             health

@@ -6,6 +6,9 @@
 //! The bodies become voxels on the grid of the source. A voxel that no surface of the cutter crosses belongs to the first
 //! body that it lies in, else to the rest. One that is crossed is on a crack, and all on both sides get a copy, with the
 //! plane of the cutter's surface there. Its solid is shared out by 64 points.
+//!
+//! A cutter cuts whole objects, since it is placed beside their boxes. A piece stays as it is: one that the cutter made
+//! would be cut again along the same surface.
 
 mod mesh;
 #[cfg(test)]
@@ -19,6 +22,7 @@ use self::mesh::{Placing, within};
 use super::{
     Breaker, Cancel, Cancelled, CutSource, Cutter, Fracture, FractureError, FractureParams, MethodEntry,
     MethodOption, ParamProblem, Pattern, Pieces, SeedSource, Surface, Volume, middle_of,
+    solid::outlines,
     voronoi::{
         islands::native::{NativeIslands, SEVERAL, islands},
         octrees::native::Trees,
@@ -26,13 +30,18 @@ use super::{
 };
 use crate::{
     geometry::Aabb,
-    shape::{CLAY, Geometry, Octree, PieceMesh},
+    shape::{CLAY, Geometry, Octree, PieceMesh, Shape},
     svo::{
         Forest, Grid, Key, LeafColor, Leaves, MAX_LEVEL, Octant, build, morton, pack_cut, pack_normal,
         unpack_cut, unpack_normal,
     },
     voxelize::voxels_of,
 };
+
+/// How far voxels of a body may lie beyond its own box.
+const MARGIN: f64 = 2.0;
+/// Voxels after which somebody is asked whether the cut is still wanted.
+const OFTEN: usize = 1 << 14;
 
 const fn option(
     name: &'static str,
@@ -87,19 +96,19 @@ impl Breaker for CutterBreaker {
     fn cutter<'a>(&'a self, source: &'a CutSource<'a>) -> Result<Box<dyn Cutter + 'a>, FractureError> {
         let whole = source.octree()?;
         let Some(SeedSource::Cutter(mesh)) = source.strike.seeds else {
-            let text = "the method cutter needs a closed mesh to cut by: give its file by --cutter, or as seeds_file; \
-                        pieces break by another method";
+            if source.strike.seeds.is_none() && source.shape.original().is_none() {
+                let keep = move |_: &Pattern, params: &FractureParams| -> Result<Pieces, FractureError> {
+                    let nothing = Cutters { whole, bodies: Vec::new(), shift: 0 };
+                    let volume = params.interior.volume(CLAY);
+                    Ok(Pieces::Octrees(nothing.cut(params, volume, source.context.cancel)?))
+                };
+                return Ok(Box::new(keep));
+            }
+            let text = "the method cutter needs a closed mesh to cut by: give its file by --cutter, or as seeds_file";
             return Err(FractureError::Params(text.into()));
         };
         Ok(Box::new(move |_: &Pattern, params: &FractureParams| -> Result<Pieces, FractureError> {
-            let value = |name: &str| params.option(name);
-            let placing = Placing {
-                fits: value("fit") >= 0.5,
-                scale: value("scale"),
-                turn: ["turn_x", "turn_y", "turn_z"].map(value),
-                shift: DVec3::from_array(["move_x", "move_y", "move_z"].map(value)),
-            };
-            let solids = mesh.beside(whole.mass.bounds, &placing);
+            let solids = placed(mesh, params, source.shape, whole);
             let cutters = Cutters::of(&solids, whole, source.context.cancel)?;
             let color = source.shape.look().surface_color.unwrap_or(CLAY);
             Ok(Pieces::Octrees(cutters.cut(params, params.interior.volume(color), source.context.cancel)?))
@@ -107,11 +116,44 @@ impl Breaker for CutterBreaker {
     }
 }
 
+/// The bodies of a cutter, which has the coordinates of its file in voxels of `whole`, where the parameters place them.
+fn placed(mesh: &CutterMesh, params: &FractureParams, shape: &Shape, whole: &Octree) -> Vec<PieceMesh> {
+    let value = |name: &str| params.option(name);
+    let placing = Placing {
+        fits: value("fit") >= 0.5,
+        scale: value("scale"),
+        turn: ["turn_x", "turn_y", "turn_z"].map(value),
+        shift: DVec3::from_array(["move_x", "move_y", "move_z"].map(value)),
+    };
+    // An object far from its file's origin counts its coordinates from a place near it.
+    let origin = shape.original().map_or(DVec3::ZERO, |original| {
+        DVec3::from_array(original.mesh.origin) * (original.meters_per_unit / whole.grid.h)
+    });
+    match origin == DVec3::ZERO {
+        true => mesh.beside(whole.mass.bounds, &placing),
+        false => mesh.placed(|p| p - origin).beside(whole.mass.bounds, &placing),
+    }
+}
+
+/// Lines that show a cutter where the parameters place it beside an intact object: pairs of points in voxels of its octree,
+/// as the cutter's own are.
+#[must_use]
+pub fn outline(mesh: &CutterMesh, params: &FractureParams, shape: &Shape) -> Vec<[DVec3; 2]> {
+    shape.as_octree().map_or(Vec::new(), |whole| outlines(&placed(mesh, params, shape, whole)))
+}
+
+/// A body of a cutter as voxels.
+struct Body {
+    forest: Forest,
+    /// Beyond it the body owns no voxel and crosses none; voxels of the source.
+    bounds: Aabb,
+}
+
 /// The bodies of a cutter as voxels, on the grid of what they cut.
 struct Cutters<'a> {
     whole: &'a Octree,
     /// `None` for a body that is elsewhere.
-    bodies: Vec<Option<Forest>>,
+    bodies: Vec<Option<Body>>,
     /// Where the source's grid begins in that of the bodies.
     shift: u32,
 }
@@ -147,22 +189,31 @@ impl<'a> Cutters<'a> {
         }
         // One level more has room round the source's grid, where the parts of a body beyond it are moved.
         let (shift, grid) = (1u32 << (level - 1), Grid { level: level + 1, origin: DVec3::ZERO, h: 1.0 });
-        let voxels = |solid: &PieceMesh| -> Result<Option<Forest>, FractureError> {
+        let voxels = |solid: &PieceMesh| -> Result<Option<Body>, FractureError> {
             cancel.check()?;
-            if !Aabb::of(solid.positions.iter().copied()).meets(&whole.mass.bounds) {
+            let own = Aabb::of(solid.positions.iter().copied());
+            if !own.meets(&whole.mass.bounds) {
                 return Ok(None);
             }
+            let bounds = Aabb::new(own.low - MARGIN, own.high + MARGIN);
             let mut surface = within(solid, -1.0, side + 1.0);
             surface.positions.iter_mut().for_each(|p| *p += f64::from(shift));
-            voxels_of(&surface, grid).map(Some).map_err(|error| FractureError::Params(error.to_string()))
+            let forest =
+                voxels_of(&surface, grid).map_err(|error| FractureError::Params(error.to_string()))?;
+            Ok(Some(Body { forest, bounds }))
         };
         let bodies = solids.iter().map(voxels).collect::<Result<_, FractureError>>()?;
         Ok(Self { whole, bodies, shift })
     }
 
-    /// What a body has at a voxel.
-    fn octant(&self, body: &Forest, cell: [u32; 3]) -> Octant {
-        body.octant_at(0, cell.map(|v| v + self.shift))
+    /// What the bodies have at the lowest voxel of a cube, with their numbers: of those whose boxes meet the cube.
+    fn octants(&self, low: [u32; 3], size: u32) -> impl Iterator<Item = (u32, &Body, Octant)> {
+        let corner = DVec3::from_array(low.map(f64::from));
+        let cube = Aabb::new(corner, corner + f64::from(size));
+        let near = move |body: &&Body| body.bounds.meets(&cube);
+        let near =
+            (0..).zip(&self.bodies).filter_map(move |(i, body)| Some((i, body.as_ref().filter(near)?)));
+        near.map(move |(i, body)| (i, body, body.forest.octant_at(0, low.map(|v| v + self.shift))))
     }
 
     fn rest(&self) -> u32 {
@@ -171,11 +222,11 @@ impl<'a> Cutters<'a> {
 
     /// Who owns all of a voxel; `None` if a crack crosses it.
     fn only(&self, cell: [u32; 3]) -> Option<u32> {
-        for (i, body) in (0..).zip(&self.bodies) {
-            match body.as_ref().map(|body| self.octant(body, cell)) {
-                Some(Octant::Leaf(_)) => return None,
-                Some(Octant::Internal { .. }) => return Some(i),
-                Some(Octant::Empty { .. }) | None => {}
+        for (i, _, octant) in self.octants(cell, 1) {
+            match octant {
+                Octant::Leaf(_) => return None,
+                Octant::Internal { .. } => return Some(i),
+                Octant::Empty { .. } => {}
             }
         }
         Some(self.rest())
@@ -183,8 +234,8 @@ impl<'a> Cutters<'a> {
 
     /// Whether no crack crosses an octant.
     fn is_one(&self, low: [u32; 3], size: u32) -> bool {
-        for body in self.bodies.iter().flatten() {
-            match self.octant(body, low) {
+        for (_, _, octant) in self.octants(low, size) {
+            match octant {
                 Octant::Internal { size: own, .. } if own >= size => return true,
                 Octant::Empty { size: own, .. } if own >= size => {}
                 _ => return false,
@@ -196,11 +247,10 @@ impl<'a> Cutters<'a> {
     /// The sides of the crack through a voxel: a point of it belongs to the first whose plane it lies behind.
     fn owners(&self, cell: [u32; 3]) -> Vec<Owner> {
         let mut owners = Vec::new();
-        for (i, body) in (0..).zip(&self.bodies) {
-            let Some(body) = body else { continue };
-            match self.octant(body, cell) {
+        for (i, body, octant) in self.octants(cell, 1) {
+            match octant {
                 Octant::Leaf(leaf) => {
-                    let (leaves, leaf) = (&body.leaves, leaf as usize);
+                    let (leaves, leaf) = (&body.forest.leaves, leaf as usize);
                     let plane = (unpack_normal(leaves.normals[leaf]), leaves.colors[leaf].offset());
                     owners.push(Owner { cell: i, plane: Some(plane) });
                 }
@@ -243,12 +293,18 @@ impl<'a> Cutters<'a> {
         let (forest, tree) = (&self.whole.forest, self.whole.tree as usize);
         let mut copies: Vec<Vec<Voxel>> = (0..=self.rest()).map(|_| Vec::new()).collect();
         for i in self.whole.leaves() {
+            if i.is_multiple_of(OFTEN) {
+                cancel.check()?;
+            }
             self.share_leaf(i, &mut copies);
         }
         cancel.check()?;
         let mut crossed = Vec::new();
         forest.visit_internal(tree, &mut |_, low, size| self.add_crossed(low, size, &mut crossed));
-        for cell in crossed {
+        for (i, cell) in crossed.into_iter().enumerate() {
+            if i.is_multiple_of(OFTEN) {
+                cancel.check()?;
+            }
             let color = volume.color_at(middle_of(cell, 1, forest.level));
             self.share(cell, None, color, &mut copies);
         }

@@ -12,8 +12,8 @@ use crate::{
         Strike, Surface, break_shape,
     },
     geometry::triangle::winding_number,
-    import::{Imported, import},
-    mesh::{Mesh, builtin},
+    import::{Imported, ReadMesh, import},
+    mesh::{Mesh, Up, builtin},
     svo::{Arena, Octant, inside_never_touches_outside, morton, validate},
     voxelize::Progress,
 };
@@ -203,4 +203,83 @@ fn what_cannot_cut_is_refused_with_what_to_do() {
     let said = CutterMesh::new(&open).unwrap_err();
     assert!(said.contains("body 1") && said.contains("close its holes"), "{said}");
     assert!(CutterMesh::new(&Mesh::default()).unwrap_err().contains("0 closed bodies"));
+}
+
+#[test]
+fn a_piece_stays_as_the_cutter_left_it_and_breaks_by_other_methods() {
+    let object = object("box", 5);
+    let (low, size) = (object.bounds.low, object.bounds.size());
+    let third = block(low - size, low + size * DVec3::new(2.0, 0.4, 2.0));
+    let done = cut(&object, &third, &[]);
+    assert_eq!(done.parts.len(), 2);
+    let (passes, params) = (Passes::default(), params(&[]));
+    for part in &done.parts {
+        let octree = part.shape.as_octree().unwrap();
+        let mut arena = Arena::new(Compute::Cpu).unwrap();
+        arena.insert(&octree.forest).unwrap();
+        let context = BreakContext { arena: &arena, passes: &passes, cancel: Cancel::never() };
+        let impact = Impact { point: octree.mass.bounds.middle(), direction: DVec3::NEG_Y };
+        let again = break_shape(&context, &part.shape, &Strike::new(impact, &params)).unwrap();
+        assert!(again.stayed_whole());
+        // The same voxels, to the bit, with the same solid in them.
+        let there = again.parts[0].shape.as_octree().unwrap();
+        let leaves = |octree: &crate::shape::Octree| {
+            let (all, own) = (&octree.forest.leaves, octree.leaves());
+            own.map(|i| (all.keys.at(i), all.normals[i], all.coverage[i].to_bits(), all.cuts[i]))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(leaves(there), leaves(octree));
+        assert_eq!(there.mass.voxels, octree.mass.voxels);
+        let octree_method = FractureParams { seeds: 6, ..FractureParams::default() };
+        let broken = break_shape(&context, &part.shape, &Strike::new(impact, &octree_method)).unwrap();
+        assert!(broken.parts.len() > 1);
+    }
+}
+
+#[test]
+fn an_outline_lies_on_the_cutter_where_it_cuts() {
+    let object = object("vase", 5);
+    let mesh = CutterMesh::new(&builtin("box").unwrap()).unwrap();
+    let params = params(&[("fit", 1.0), ("scale", 0.5), ("turn_y", 30.0), ("move_x", 0.2)]);
+    let lines = super::outline(&mesh, &params, &object.shape);
+    // The twelve edges of the box, and not the diagonals of its sides.
+    let bounds = object.shape.as_octree().unwrap().mass.bounds;
+    let longest = bounds.size().max_element();
+    let mut lengths: Vec<f64> = lines.iter().map(|[a, b]| a.distance(*b)).collect();
+    lengths.sort_by(f64::total_cmp);
+    assert!(lines.len() >= 12, "{lengths:?}");
+    let all = crate::geometry::Aabb::of(lines.iter().flatten().copied());
+    assert!((all.middle() - bounds.middle() - DVec3::X * 0.2 * longest).length() < 1e-6 * longest);
+    let radius = lines.iter().flatten().map(|p| p.distance(all.middle())).fold(0.0, f64::max);
+    // No corner is farther from the middle than those of a cube with half the longest side.
+    assert!(radius < 0.25 * longest * 3f64.sqrt() + 1e-6, "{radius}");
+}
+
+#[test]
+fn many_bodies_take_what_each_alone_would() {
+    let object = object("box", 5);
+    let (low, size) = (object.bounds.low, object.bounds.size());
+    let at =
+        |k: u32| low + size * DVec3::new(f64::from(k % 4), f64::from(k / 4 % 4), f64::from(k / 16)) * 0.25;
+    let small = |k: u32| block(at(k) + size * 0.03, at(k) + size * 0.19);
+    let all = (1..64).fold(small(0), |all, k| both(all, &small(k)));
+    let done = cut(&object, &all, &[]);
+    for k in (0..64).step_by(7) {
+        let alone = shares(&object, &cut(&object, &small(k), &[]), 0);
+        near(&shares(&object, &done, k), &alone, 1e-12);
+        near(&alone, &[0.16f64.powi(3)], 1.5e-3);
+    }
+}
+
+#[test]
+fn a_cutter_meets_an_object_far_from_the_origin_of_its_file() {
+    let mut mesh = builtin("box").unwrap();
+    mesh.origin = [1000.0, 0.0, -500.0];
+    let origin = mesh.origin;
+    let read = ReadMesh::again("far".into(), Arc::new(mesh), Arc::default(), Up::Y, Vec::new());
+    let object = read.voxelise(5, &Progress::default()).unwrap();
+    let (low, size) = (object.bounds.low, object.bounds.size());
+    let half = block(low - size, low + size * DVec3::new(2.0, 0.5, 2.0));
+    let done = cut(&object, &Mesh { origin, ..half }, &[]);
+    near(&shares(&object, &done, 0), &[0.5], 0.01);
 }

@@ -6,12 +6,14 @@
 
 use std::sync::Arc;
 
+use glam::DVec3;
+
 use super::{
     Breaker, CutSource, Cutter, FractureError, FractureParams, MAX_SEEDS, MethodEntry, MethodOption,
     ParamProblem, Pattern, Pieces, Surface,
-    solid::{CutMesh, CutPiece, SourceMesh, closed_bodies},
+    solid::{CutMesh, CutPiece, SourceMesh, closed_bodies, outlines},
 };
-use crate::shape::{Geometry, MassProperties, PieceMesh};
+use crate::shape::{Geometry, MassProperties, Original, PieceMesh, Shape};
 
 #[cfg(test)]
 mod tests;
@@ -51,14 +53,7 @@ impl Breaker for PartsBreaker {
     fn cutter<'a>(&'a self, source: &'a CutSource<'a>) -> Result<Box<dyn Cutter + 'a>, FractureError> {
         let (parts, materials) = match (source.shape.geometry(), source.shape.original()) {
             (Geometry::Octree(_), Some(original)) => {
-                let parts = closed_bodies(&original.mesh, original.meters_per_unit).map_err(|(i, error)| {
-                    let why = format!(
-                        "part {} of the mesh has no inside: {error}; close its holes, or take the method octree",
-                        i + 1
-                    );
-                    FractureError::Params(why)
-                })?;
-                (parts, original.mesh.materials.as_slice().into())
+                (bodies_of(original)?, original.mesh.materials.as_slice().into())
             }
             // A part of a mesh is one part.
             (Geometry::Mesh(solid), _) => (vec![(**solid.surface()).clone()], Arc::clone(solid.materials())),
@@ -89,6 +84,25 @@ impl Breaker for PartsBreaker {
             }))
         }))
     }
+}
+
+fn bodies_of(original: &Original) -> Result<Vec<PieceMesh>, FractureError> {
+    closed_bodies(&original.mesh, original.meters_per_unit).map_err(|(i, error)| {
+        let number = i + 1;
+        FractureError::Params(format!(
+            "part {number} of the mesh has no inside: {error}; close its holes, or take the method octree"
+        ))
+    })
+}
+
+/// Lines that show the parts of an intact object: pairs of points in the local space of its shape.
+///
+/// # Errors
+/// [`FractureError::Params`] where a part is not closed.
+pub fn outline(shape: &Shape) -> Result<Vec<[DVec3; 2]>, FractureError> {
+    let Some(original) = shape.original() else { return Ok(Vec::new()) };
+    let lines = outlines(&bodies_of(original)?);
+    Ok(lines.into_iter().map(|ends| ends.map(|p| shape.local_from_shape(p))).collect())
 }
 
 /// All surfaces as one, which share no points.

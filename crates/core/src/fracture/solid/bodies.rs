@@ -7,15 +7,18 @@
 use std::collections::BTreeMap;
 
 use glam::DVec3;
+use rayon::prelude::*;
 
 use crate::{
     geometry::{Aabb, UnionFind, triangle::winding_number},
-    mesh::{Mesh, check, topology},
+    mesh::{Mesh, check_apart, topology},
     shape::{NoSurface, PieceMesh},
 };
 
 /// Triangles round an edge that are nearer than this to each other, in quarters of a turn, lie in one plane.
 const ONE_PLANE: f64 = 1e-6;
+/// Most pairs of a void and a triangle that are looked at.
+const MOST_WORK: usize = 1 << 31;
 
 /// The bodies of `mesh` by their first triangles, with `scale` units of shape space per unit of the mesh.
 ///
@@ -23,7 +26,7 @@ const ONE_PLANE: f64 = 1e-6;
 /// The first body that is not closed, from 0, and why.
 pub fn closed_bodies(mesh: &Mesh, scale: f64) -> Result<Vec<PieceMesh>, (usize, NoSurface)> {
     // Corners that nearly meet are welded only where that closes a body: it may join bodies that nearly touch.
-    as_they_are(mesh, scale).or_else(|error| as_they_are(&check(mesh).0, scale).map_err(|_| error))
+    as_they_are(mesh, scale).or_else(|error| as_they_are(&check_apart(mesh), scale).map_err(|_| error))
 }
 
 fn as_they_are(mesh: &Mesh, scale: f64) -> Result<Vec<PieceMesh>, (usize, NoSurface)> {
@@ -65,6 +68,7 @@ fn part(mesh: &Mesh, triangles: &[u32], number: &mut [u32]) -> Mesh {
         out.positions.push(mesh.positions[i]);
         out.colors.extend(mesh.colors.get(i));
         out.uvs.extend(mesh.uvs.get(i));
+        out.uvs2.extend(mesh.uvs2.get(i));
         out.normals.extend(mesh.normals.get(i));
     }
     out
@@ -173,17 +177,23 @@ fn with_voids(points: &[DVec3], triangles: &[[u32; 3]], found: Vec<Vec<u32>>) ->
         return found;
     }
     let bounds: Vec<Aabb> = found.iter().map(|body| Aabb::of(body.iter().flat_map(corners))).collect();
+    let mut solids: Vec<usize> = (0..found.len()).filter(|k| volumes[*k] > 0.0).collect();
+    solids.sort_by(|a, b| volumes[*a].total_cmp(&volumes[*b]).then(a.cmp(b)));
+    let voids = volumes.iter().filter(|volume| **volume < 0.0).count();
+    // In a sponge of that many voids boxes decide.
+    let trusts_boxes = voids.saturating_mul(triangles.len()) > MOST_WORK;
     let round = |inner: usize| {
         let place = corners(found[inner].first()?).iter().sum::<DVec3>() / 3.0;
         let holds = |outer: &usize| {
-            volumes[*outer] > 0.0
-                && bounds[*outer].holds(place)
-                && winding_number(found[*outer].iter().map(corners), place) > 0.5
+            bounds[*outer].holds(place)
+                && (trusts_boxes || winding_number(found[*outer].iter().map(corners), place) > 0.5)
         };
-        (0..found.len()).filter(holds).min_by(|a, b| volumes[*a].total_cmp(&volumes[*b]))
+        solids.iter().copied().find(holds)
     };
-    let round: Vec<Option<usize>> =
-        (0..found.len()).map(|inner| if volumes[inner] < 0.0 { round(inner) } else { None }).collect();
+    let round: Vec<Option<usize>> = (0..found.len())
+        .into_par_iter()
+        .map(|inner| if volumes[inner] < 0.0 { round(inner) } else { None })
+        .collect();
     let mut bodies: Vec<Vec<u32>> = found;
     for (inner, outer) in round.into_iter().enumerate() {
         if let Some(outer) = outer {
@@ -254,6 +264,30 @@ mod tests {
         add_box(&mut mesh, [1.25; 3], [1.75; 3], false);
         add_box(&mut mesh, [8.0; 3], [9.0; 3], true);
         near(&volumes(&mesh), &[63.0, 0.125, 1.0]);
+    }
+
+    #[test]
+    fn bodies_keep_both_sets_of_coordinates_and_what_they_have_in_common() {
+        let mut mesh = Mesh::default();
+        add_box(&mut mesh, [0.0; 3], [1.0; 3], false);
+        add_box(&mut mesh, [0.5; 3], [1.5; 3], false);
+        mesh.uvs = mesh.positions.iter().map(|p| [p[0], p[1]]).collect();
+        mesh.uvs2 = mesh.positions.iter().map(|p| [p[2], p[0]]).collect();
+        // A seam that nearly meets, so that the file is healed first.
+        let loose = mesh.triangles[0].map(|i| mesh.positions[i as usize].map(|v| v + 1e-7));
+        mesh.positions.extend(loose);
+        mesh.uvs.extend([[0.0; 2]; 3]);
+        mesh.uvs2.extend([[0.0; 2]; 3]);
+        mesh.triangles[0] = [16, 17, 18];
+        for body in closed_bodies(&mesh, 1.0).unwrap() {
+            assert!((MeshCheck::of(&body).volume - 1.0).abs() < 1e-5);
+            for (triangle, corners) in body.triangles.iter().zip(&body.corners).skip(1) {
+                for (i, corner) in triangle.iter().zip(corners) {
+                    let p = body.positions[*i as usize].as_vec3();
+                    assert!((corner.uv2[0] - p.z).abs() < 1e-5 && (corner.uv2[1] - p.x).abs() < 1e-5);
+                }
+            }
+        }
     }
 
     #[test]

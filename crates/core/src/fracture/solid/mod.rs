@@ -7,6 +7,7 @@
 mod attributes;
 mod bodies;
 mod join;
+mod outline;
 mod proxy_octree;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ use glam::DVec3;
 pub use self::attributes::{crack_corner, mixed};
 pub use self::bodies::closed_bodies;
 use self::join::{Adjacency, Grouping, Groups, Joined, joined};
+pub use self::outline::outlines;
 pub use self::proxy_octree::proxy_grid;
 use super::{FractureError, FractureParams, Lost, Part, Pattern, SmallRule, UNIT_BITS};
 use crate::{

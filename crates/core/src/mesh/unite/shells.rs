@@ -149,14 +149,20 @@ impl<'a> Side<'a> {
         if level { Err(Tangled) } else { Ok(all) }
     }
 
-    /// The triangles that count on a way from a point to the outside.
+    /// The triangles that count on the shortest way from a point to the outside, or on one that hardly differs.
     fn outward(&self, p: Point, counts: &dyn Fn(u32) -> bool) -> Result<Vec<Met>, Tangled> {
         let bounds = self.tree.bounds().filter(|bounds| bounds.holds(real(p)));
         let Some(bounds) = bounds else { return Ok(Vec::new()) };
+        let borders =
+            [0, 1, 2].map(|k| [bounds.low[k] as i64 - 1_000_003, bounds.high[k] as i64 + 1_000_003]);
+        let ways = (0..3).flat_map(|k| borders[k].map(|border| (border, k)));
+        let nearest = ways.min_by_key(|(border, k)| (border - p[*k]).abs());
         let turned = |turn: i64| {
-            let mut goal = bounds.high.to_array().map(|v| v as i64 + 3);
-            (0..3).for_each(|k| goal[k] += turn * (k as i64 + 3) * 7919);
-            goal[turn as usize % 3] += 1_000_003;
+            let mut goal = p;
+            (0..3).for_each(|k| goal[k] += (turn + 1) * (k as i64 + 3) * 7919);
+            if let Some((border, k)) = nearest {
+                goal[k] = border;
+            }
             self.through(p, goal, counts).ok()
         };
         (0..16).find_map(turned).ok_or(Tangled)
@@ -348,7 +354,8 @@ pub(super) fn overlaps(shells: &[Shell]) -> Vec<[u32; 2]> {
         met.iter().map(|met| [own, of_triangle[met.triangle as usize]]).collect::<Vec<_>>()
     };
     let mut pairs: Vec<[u32; 2]> = side.edges.par_iter().with_min_len(64).flat_map_iter(through).collect();
-    let inside = |(own, shell): (u32, &Shell)| {
+    let inside = |(own, shell): (usize, &Shell)| {
+        let own = own as u32;
         let p = shell.points.first().copied().unwrap_or_default();
         let met = side.outward(p, &|t| of_triangle[t as usize] != own).unwrap_or_default();
         let mut of: Vec<(u32, i32)> =
@@ -357,7 +364,7 @@ pub(super) fn overlaps(shells: &[Shell]) -> Vec<[u32; 2]> {
         let held = of.chunk_by(|a, b| a.0 == b.0).filter(|one| one.iter().map(|met| met.1).sum::<i32>() != 0);
         held.map(|one| [own, one[0].0]).collect::<Vec<_>>()
     };
-    pairs.extend((0u32..).zip(shells).flat_map(inside));
+    pairs.par_extend(shells.par_iter().enumerate().flat_map_iter(inside));
     pairs.sort_unstable();
     pairs.dedup();
     pairs

@@ -1,5 +1,5 @@
 use super::*;
-use crate::mesh::{HealthReport, builtin, check};
+use crate::mesh::{HealthReport, Part, builtin, check};
 
 /// A box with a vertex for each corner.
 fn block(low: [f64; 3], high: [f64; 3]) -> Mesh {
@@ -177,18 +177,28 @@ fn a_cavity_stays_and_what_lies_in_it_is_not_lost() {
 fn new_corners_show_what_their_triangle_shows() {
     let both = joined(&[block([0.0; 3], [1.0; 3]), block([0.5, 0.3, 0.4], [1.5, 1.3, 1.4])]);
     let mut mesh = both;
-    // Coordinates, colours and material say where a point is and which part it is of.
+    // Coordinates, the light of colours, material and part say where a point is and which part it is of.
     mesh.uvs = mesh.positions.iter().map(|p| [p[0] + 2.0 * p[2], p[1]]).collect();
-    mesh.colors = mesh.positions.iter().map(|p| [0, 1, 2].map(|k| (100.0 * p[k]) as u8)).collect();
+    mesh.uvs2 = mesh.positions.iter().map(|p| [p[2] - p[1], p[0]]).collect();
+    mesh.colors = mesh.positions.iter().map(|p| p.map(|v| srgb::byte(0.1 + 0.5 * v))).collect();
     mesh.triangle_material = (0..24).map(|t| u32::from(t >= 12)).collect();
+    mesh.triangle_part = mesh.triangle_material.iter().map(|part| 1 - part).collect();
+    let part = |name: &str| Part { object: name.into(), ..Part::default() };
+    (mesh.parts, mesh.origin) = (vec![part("second"), part("first")], [7.0, 0.0, 0.0]);
     let (out, report) = check(&mesh);
     assert!(report.union.is_some_and(|union| union.united_parts == 2));
     assert_eq!((out.triangle_material.len(), out.uvs.len()), (out.triangles.len(), out.positions.len()));
+    assert_eq!((out.triangle_part.len(), out.uvs2.len()), (out.triangles.len(), out.positions.len()));
+    assert_eq!((&out.parts, out.origin), (&mesh.parts, mesh.origin));
     for (t, corners) in out.triangles.iter().enumerate() {
+        assert_eq!(out.triangle_part[t], 1 - out.triangle_material[t]);
         for v in corners {
+            let (p, uv) = (out.positions[*v as usize], out.uvs2[*v as usize]);
+            assert!((uv[0] - p[2] + p[1]).abs() < 1e-4 && (uv[1] - p[0]).abs() < 1e-4, "{p:?} {uv:?}");
             let (p, uv, color) = (out.positions[*v as usize], out.uvs[*v as usize], out.colors[*v as usize]);
             assert!((uv[0] - p[0] - 2.0 * p[2]).abs() < 1e-4 && (uv[1] - p[1]).abs() < 1e-4, "{p:?} {uv:?}");
-            assert!((0..3).all(|k| (f32::from(color[k]) - 100.0 * p[k]).abs() < 2.0), "{p:?} {color:?}");
+            let light = color.map(srgb::linear);
+            assert!((0..3).all(|k| (light[k] - 0.1 - 0.5 * p[k]).abs() < 0.01), "{p:?} {color:?}");
             let low = if out.triangle_material[t] == 0 { [0.0; 3] } else { [0.5, 0.3, 0.4] };
             assert!(
                 (0..3).all(|k| p[k] > low[k] - 1e-5 && p[k] < low[k] + 1.0 + 1e-5),
@@ -208,4 +218,59 @@ fn a_part_that_passes_through_itself_is_left_and_told_of() {
     assert_eq!(out.triangles.len(), both.triangles.len());
     assert_eq!(report.union.map(|union| union.left_parts), Some(2), "{:?}", report.notes);
     assert!(report.notes.iter().any(|note| note.contains("cannot be united")), "{:?}", report.notes);
+}
+
+#[test]
+fn a_cavity_belongs_to_the_solid_round_it_and_not_to_one_whose_box_holds_it() {
+    // A sleeve that is open above, round one end of a long block: its box holds the cavity, and is smaller.
+    let profile: [[f64; 2]; 8] = [
+        [-0.15, -0.15],
+        [1.15, -0.15],
+        [1.15, 1.15],
+        [0.95, 1.15],
+        [0.95, 0.05],
+        [0.05, 0.05],
+        [0.05, 1.15],
+        [-0.15, 1.15],
+    ];
+    let mut sleeve = Mesh::default();
+    for x in [0.1, 0.9] {
+        sleeve.positions.extend(profile.map(|[y, z]| [x, y as f32, z as f32]));
+    }
+    for [a, b, c, d] in [[0, 1, 4, 5], [1, 2, 3, 4], [0, 5, 6, 7]] {
+        let upper = [a, b, c, d].map(|v: u32| v + 8);
+        sleeve.triangles.extend([[a, c, b], [a, d, c]]);
+        sleeve.triangles.extend([[upper[0], upper[1], upper[2]], [upper[0], upper[2], upper[3]]]);
+    }
+    for i in 0..8 {
+        let j = (i + 1) % 8;
+        sleeve.triangles.extend([[i, j, j + 8], [i, j + 8, i + 8]]);
+    }
+    let mut hollow = block([0.3; 3], [0.7; 3]);
+    hollow.triangles.iter_mut().for_each(|t| t.swap(0, 2));
+    let (_, report) = united(&[block([0.0; 3], [3.0, 1.0, 1.0]), hollow, sleeve]);
+    let outside = 1.69 - 0.99 - (1.0 - 0.9 * 0.95);
+    let wanted = 3.0 - 0.064 + 0.8 * outside;
+    assert!((report.volume - wanted).abs() < 1e-4, "{} of {wanted}", report.volume);
+}
+
+#[test]
+fn thousands_of_parts_are_united_where_they_overlap() {
+    // A row of boxes in pairs that overlap by a half, each pair apart from the next.
+    let count = 4_200;
+    let at = |i: u32| f64::from(i / 2) * 4.0 + f64::from(i % 2) * 0.5;
+    let all: Vec<Mesh> = (0..count).map(|i| block([at(i), 0.0, 0.0], [at(i) + 1.0, 1.0, 1.0])).collect();
+    let (_, report) = check(&joined(&all));
+    let union = report.union.clone().unwrap();
+    assert_eq!((union.united_parts, union.left_parts), (count as usize, 0), "{:?}", report.notes);
+    assert!((report.volume / (1.5 * f64::from(count) / 2.0) - 1.0).abs() < 1e-3, "{}", report.volume);
+}
+
+#[test]
+fn nothing_is_united_once_it_is_cancelled() {
+    let both = joined(&[block([0.0; 3], [1.0; 3]), block([0.5; 3], [1.5; 3])]);
+    let progress = Progress::default();
+    progress.cancel();
+    let found = unite(&both, &progress);
+    assert!(found.mesh.is_none() && (found.parts, found.left) == (0, 0), "{found:?}");
 }

@@ -346,9 +346,10 @@ mod tests {
 
     #[test]
     fn corners_are_sorted_as_by_comparing_all() {
+        type Key = (u32, u32, u32);
         for side in [0, 1, 5] {
             let (positions, triangles) = cube(side, DVec3::ZERO, 1.0);
-            let ways: [fn([u32; 3]) -> (u32, u32, u32); 2] =
+            let ways: [fn([u32; 3]) -> Key; 2] =
                 [|[a, b, c]| (a, b, c), |[a, b, _]| (a.min(b), a.max(b), u32::from(a < b))];
             for of in ways {
                 let turned = |[a, b, c]: [u32; 3]| [[a, b, c], [b, c, a], [c, a, b]];

@@ -27,7 +27,6 @@ use super::{
 };
 use crate::{
     geometry::{UnionFind, srgb},
-    mesh::Mesh,
     shape::{NoSurface, SolidMesh},
     svo::Grid,
 };
@@ -206,12 +205,12 @@ impl Body {
     }
 }
 
-/// Converts `mesh`, with `scale` units of shape space per mesh unit, on `grid` (shape space).
+/// Converts the surface of an imported mesh on `grid`, both in shape space.
 ///
 /// # Errors
 /// [`NotOriginal`] if it is not closed.
-pub fn imported(mesh: &Mesh, scale: f64, grid: &Grid) -> Result<Body, NotOriginal> {
-    let surface = PieceMesh::imported(mesh, scale).map_err(|error| match error {
+pub fn imported(surface: Result<PieceMesh, NoSurface>, grid: &Grid) -> Result<Body, NotOriginal> {
+    let surface = surface.map_err(|error| match error {
         NoSurface::Unoriented => NotOriginal::Unoriented,
         NoSurface::Open(edges) => NotOriginal::Open(edges),
     })?;

@@ -39,8 +39,7 @@ use crate::{
         BrokenObject, Pattern, Surface, Volume, VoronoiDetail,
         crack::{CrackShape, CrackUniform},
     },
-    mesh::Mesh,
-    shape::Octree,
+    shape::{Octree, Original},
     svo::Grid,
     voxelize::Progress,
 };
@@ -90,19 +89,19 @@ pub struct Originals {
 /// Most attempts with other perturbations of the cracks.
 const TRIES: u64 = 6;
 
-/// Cuts `mesh` (with `scale` units of shape space per mesh unit) by `steps`, on `grid` (shape space), unless `progress` is
-/// cancelled before one of them. `keeps_broken`: what a step broke keeps its mesh, too.
+/// Cuts the mesh of an object by `steps`, on `grid` (shape space), unless `progress` is cancelled before one of them.
+/// `keeps_broken`: what a step broke keeps its mesh, too.
 ///
 /// # Errors
 /// [`NotOriginal`].
 pub fn meshes(
-    (mesh, scale): (&Mesh, f64),
+    object: &Original,
     grid: &Grid,
     steps: &[CutStep<'_>],
     keeps_broken: bool,
     progress: &Progress,
 ) -> Result<Originals, NotOriginal> {
-    let whole = body::imported(mesh, scale, grid)?;
+    let whole = body::imported(object.own_surface(), grid)?;
     let mut left: Vec<Vec<Option<Body>>> = Vec::with_capacity(steps.len());
     let mut whole = Some(whole);
     for step in steps {

@@ -48,8 +48,12 @@ fn broken_by(
     (object, broken)
 }
 
+fn read(mesh: &crate::mesh::Mesh) -> Original {
+    Original::new(std::sync::Arc::new(mesh.clone()), 1.0)
+}
+
 fn cut_all(object: &Imported, broken: &BrokenObject) -> Originals {
-    meshes((&object.mesh, 1.0), &broken.grid(), &steps_of(broken).unwrap(), false, &Progress::default())
+    meshes(&read(&object.mesh), &broken.grid(), &steps_of(broken).unwrap(), false, &Progress::default())
         .unwrap()
 }
 
@@ -279,7 +283,7 @@ fn an_open_mesh_is_refused() {
     let mut mesh = crate::mesh::Mesh::clone(&object.mesh);
     mesh.triangles.truncate(mesh.triangles.len() / 2);
     let refused =
-        meshes((&mesh, 1.0), &broken.grid(), &steps_of(&broken).unwrap(), false, &Progress::default());
+        meshes(&read(&mesh), &broken.grid(), &steps_of(&broken).unwrap(), false, &Progress::default());
     assert!(matches!(refused, Err(NotOriginal::Open(_))));
 }
 
@@ -327,7 +331,7 @@ fn pieces_read_back_as_one_object_break_again() {
             all.triangles.extend(mesh.triangles.iter().map(|t| t.map(|i| i + start)));
         }
         let (_, again) = broken("builtin:box", 5, &params(surface, 9), 1);
-        let cut = meshes((&all, 1.0), &again.grid(), &steps_of(&again).unwrap(), false, &Progress::default());
+        let cut = meshes(&read(&all), &again.grid(), &steps_of(&again).unwrap(), false, &Progress::default());
         let made = match cut {
             Ok(made) => made,
             // Rough walls are not the same to the last bit on both sides, so that a crack may meet a slit there.
@@ -352,7 +356,7 @@ fn cutting_stops_when_nobody_wants_it() {
     let (object, broken) = broken("builtin:box", 4, &params(Surface::Planar, 4), 1);
     let cancelled = Progress::default();
     cancelled.cancel();
-    let stopped = meshes((&object.mesh, 1.0), &broken.grid(), &steps_of(&broken).unwrap(), false, &cancelled);
+    let stopped = meshes(&read(&object.mesh), &broken.grid(), &steps_of(&broken).unwrap(), false, &cancelled);
     assert!(matches!(stopped, Err(NotOriginal::Cancelled)));
 }
 
