@@ -82,6 +82,8 @@ class Mesh:
     @staticmethod
     def read(path: _Path, *, progress: _Progress = None) -> Mesh:
         """Reads OBJ, PLY, STL, OFF, glTF, GLB, VOX, or makes "builtin:NAME"."""
+    def objects(self, which: str = "touching", *, progress: _Progress = None) -> List[Tuple[str, Mesh]]:
+        """The objects of the file with their names: which parts are one is "touching", "apart" or "together"."""
     @property
     def vertices(self) -> NDArray[np.float32]: ...
     @property

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use kintsugi::{
     Observer as _,
-    import::{ImportError, ReadMesh, read_while},
+    import::{ImportError, ReadMesh, display_name, read_while},
     measures::Measures,
-    mesh::{Units, Up},
+    mesh::{Objects, Units, Up},
     svo::MAX_LEVEL,
 };
 use pyo3::prelude::*;
@@ -134,6 +134,56 @@ impl Mesh {
     fn sha256(&self, py: Python<'_>) -> String {
         let mesh = &self.0.mesh;
         py.detach(|| mesh.digest())
+    }
+
+    /// The objects of the file (nodes of glTF, objects or groups of OBJ), each with its name, in the coordinates of the file.
+    ///
+    /// Parameters
+    /// ----------
+    /// which : {"touching", "apart", "together"}
+    ///     Which parts of the file are one object: those that touch or overlap, none, or all of them.
+    /// progress : callable, optional
+    ///     Called as progress(stage, fraction).
+    ///
+    /// Returns
+    /// -------
+    /// list of tuple of (str, Mesh)
+    ///     One where the file is one object.
+    ///
+    /// Raises
+    /// ------
+    /// ParameterError
+    ///     If `which` is none of these, or there are too many objects.
+    #[pyo3(
+        signature = (which=None, *, progress=None),
+        text_signature = "($self, which=\"touching\", *, progress=None)"
+    )]
+    fn objects(
+        &self,
+        py: Python<'_>,
+        which: Option<&str>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<(String, Self)>> {
+        let how = match which {
+            None | Some("touching") => Objects::Touching,
+            Some("apart") => Objects::Apart,
+            Some("together") => Objects::Together,
+            Some(other) => {
+                return Err(errors::parameter(format!(
+                    "which is {other:?}; it must be one of touching, apart, together"
+                )));
+            }
+        };
+        let mesh = self.0.clone();
+        let objects = running::run(py, progress, move |watcher| {
+            let objects = watcher.stage("tell objects apart", |progress| mesh.objects(how, progress));
+            let mut objects = objects.map_err(|why| errors::parameter(format!("{}: {why}", mesh.file)))?;
+            if objects.is_empty() {
+                objects.push((display_name(&mesh.file), mesh));
+            }
+            Ok(objects)
+        })?;
+        Ok(objects.into_iter().map(|(name, mesh)| (name, Self(mesh))).collect())
     }
 
     fn __repr__(&self) -> String {

@@ -53,6 +53,27 @@ def test_the_grid_is_where_the_mesh_is(vase: kg.Object) -> None:
     assert abs(np.linalg.det(vase.grid_to_mesh[:3, :3])) == pytest.approx(vase.edge**3)
 
 
+def test_a_file_has_the_objects_that_do_not_touch(tetrahedron, tmp_path: Path) -> None:
+    vertices, triangles = tetrahedron
+    lines = []
+    for number, (name, shift) in enumerate([("Left", 0.0), ("Right", 3.0)]):
+        lines.append(f"o {name}")
+        lines += [f"v {x + shift} {y} {z}" for x, y, z in vertices]
+        lines += ["f {} {} {}".format(*(row + 1 + number * len(vertices))) for row in triangles]
+    file = tmp_path / "two.obj"
+    file.write_text("\n".join(lines) + "\n")
+    both = kg.Mesh.read(file)
+    objects = both.objects()
+    assert [name for name, _ in objects] == ["Left", "Right"]
+    for (_, mesh), shift in zip(objects, (0.0, 3.0)):
+        assert len(mesh.triangles) == len(triangles)
+        assert mesh.vertices[:, 0].min() == np.float32(np.min(vertices[:, 0]) + shift)
+    [(name, whole)] = both.objects("together")
+    assert name == "two" and np.array_equal(whole.vertices, both.vertices)
+    with pytest.raises(kg.ParameterError, match="touching, apart, together"):
+        both.objects("near")
+
+
 def test_a_mesh_stands_up() -> None:
     lying = kg.voxelise("builtin:column", level=5, up="z")
     standing = kg.voxelise("builtin:column", level=5)

@@ -1,4 +1,4 @@
-//! Remembers the orientation and size chosen for each mesh file, so that a bust that lay on its back needs to be put
+//! Remembers the orientation, size and objects chosen for each mesh file, so that a bust that lay on its back needs to be put
 //! upright only once.
 //!
 //! In: a mesh file. Out: its up axis and its length. Only the window uses this memory; commands use their options
@@ -11,7 +11,7 @@ use std::{
 
 use crate::{
     files,
-    mesh::Up,
+    mesh::{Objects, Up},
     scene::{Scene, SceneBody, make_own_folder, state_folder, write_atomically},
 };
 
@@ -27,10 +27,15 @@ struct Import {
     up: Up,
     /// Length of its longest side, m.
     size: f64,
+    /// Which parts of it are one object, where somebody chose that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    objects: Option<Objects>,
 }
 
 fn path() -> PathBuf {
-    state_folder().join("imports.toml")
+    // Tests leave the memory of whoever runs them alone.
+    let tests = || std::env::temp_dir().join(format!("kintsugi-memory-{}", std::process::id()));
+    if cfg!(test) { tests() } else { state_folder() }.join("imports.toml")
 }
 
 fn read(path: &Path) -> BTreeMap<String, Import> {
@@ -62,6 +67,7 @@ pub fn apply_to(body: &mut SceneBody) {
 pub(super) fn apply_from(path: &Path, body: &mut SceneBody) {
     let Some(import) = name(&body.file).and_then(|name| read(path).remove(&name)) else { return };
     body.up = import.up;
+    body.objects = import.objects.unwrap_or(body.objects);
     if (1e-4..=1e4).contains(&import.size) {
         body.size = Some(import.size);
     }
@@ -72,13 +78,28 @@ pub(super) fn apply_from(path: &Path, body: &mut SceneBody) {
 /// # Errors
 /// Errors of the file system.
 pub fn remember(file: &str, up: Up, size: f64) -> std::io::Result<()> {
-    remember_in(&path(), file, up, size)
+    remember_in(&path(), file, |import| (import.up, import.size) = (up, size))
 }
 
-fn remember_in(path: &Path, file: &str, up: Up, size: f64) -> std::io::Result<()> {
+/// Remembers which parts of a mesh file are one object.
+///
+/// # Errors
+/// Errors of the file system.
+pub fn remember_objects(file: &str, objects: Objects) -> std::io::Result<()> {
+    remember_in(&path(), file, |import| import.objects = Some(objects))
+}
+
+/// Which parts of a mesh file are one object, where somebody chose that.
+pub fn objects_of(file: &str) -> Option<Objects> {
+    name(file).and_then(|name| read(&path()).remove(&name))?.objects
+}
+
+fn remember_in(path: &Path, file: &str, change: impl FnOnce(&mut Import)) -> std::io::Result<()> {
     let Some(name) = name(file) else { return Ok(()) };
     let mut all = read(path);
-    all.insert(name.clone(), Import { up, size });
+    // A mesh that stands on the floor has these, too.
+    let usual = Import { up: Up::Y, size: 1.0, objects: None };
+    change(all.entry(name.clone()).or_insert(usual));
     if all.len() > MOST {
         // Drops files that no longer exist first, then any.
         all.retain(|file, _| Path::new(file).exists());
@@ -110,10 +131,21 @@ mod tests {
             (scene.bodies[0].up, scene.bodies[0].size)
         };
         assert_eq!(opened(&mesh), (Up::Y, Some(1.0)));
-        remember_in(&memory, &mesh.to_string_lossy(), Up::Z, 2.5).unwrap();
+        let set = |import: &mut Import| (import.up, import.size) = (Up::Z, 2.5);
+        remember_in(&memory, &mesh.to_string_lossy(), set).unwrap();
         assert_eq!((opened(&mesh), opened(&other)), ((Up::Z, Some(2.5)), (Up::Y, Some(1.0))));
-        remember_in(&memory, "builtin:vase", Up::X, 2.0).unwrap();
-        assert_eq!(read(&memory).len(), 1);
+        remember_in(&memory, "builtin:vase", set).unwrap();
+        // Objects are remembered beside size and axis, and alone.
+        for file in [&mesh, &other] {
+            let together = |import: &mut Import| import.objects = Some(Objects::Together);
+            remember_in(&memory, &file.to_string_lossy(), together).unwrap();
+            let mut scene = Scene::of_mesh(&file.to_string_lossy(), 5);
+            assert_eq!(scene.bodies[0].objects, Objects::Touching);
+            apply_from(&memory, &mut scene.bodies[0]);
+            assert_eq!(scene.bodies[0].objects, Objects::Together);
+        }
+        assert_eq!((opened(&mesh), opened(&other)), ((Up::Z, Some(2.5)), (Up::Y, Some(1.0))));
+        assert_eq!(read(&memory).len(), 2);
         // A damaged memory does not prevent opening a mesh.
         std::fs::write(&memory, "nonsense").unwrap();
         assert_eq!(opened(&mesh), (Up::Y, Some(1.0)));

@@ -14,6 +14,7 @@ mod framing;
 mod fine_picture;
 mod frame_times;
 mod messages;
+mod objects;
 mod picture;
 mod picture_files;
 mod playing;
@@ -101,6 +102,8 @@ pub struct Session {
     settings: Settings,
     /// Mesh files about whose units and axes this session has asked, the one that is open last.
     asked_of: Vec<String>,
+    /// The mesh file of which was told last how many objects it has, and their number.
+    told_objects: Option<(PathBuf, usize)>,
     tour: bool,
 }
 
@@ -139,6 +142,7 @@ impl Session {
             sheet: sheet::Sheet::default(),
             settings: Settings::default(),
             asked_of: Vec::new(),
+            told_objects: None,
             tour: false,
         }
     }
@@ -291,6 +295,7 @@ impl Session {
                 let lines = self.sandbox.as_ref().map(Sandbox::stand_ins).unwrap_or_default();
                 lines.into_iter().for_each(|line| self.say(NoticeKind::Remark, line));
                 self.ask_of_import();
+                self.tell_of_objects(0);
             }
             Some(Ok(Some(Arrived::Broke | Arrived::Thrown))) => {
                 self.hint = false;
@@ -462,6 +467,7 @@ impl Session {
             | Command::SetImport { .. }
             | Command::TakeAs(..)
             | Command::StandUp(..) => self.arrange(&command),
+            Command::TakeObjects(path, how) => self.take_objects(&path, how),
             Command::SelectAt { .. }
             | Command::SelectIn { .. }
             | Command::Select(_)

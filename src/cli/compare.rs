@@ -17,13 +17,14 @@ use crate::{
         stills::{Still, draw, pieces, plain_options, surface_points},
     },
     fracture::{BrokenObject, Cancel, Fracturer, MethodEntry, MethodId, Passes, by_any_blow, generations},
+    mesh::Objects,
     render::{ColorBy, Renderer},
     svo::Arena,
 };
 
 use super::{
     CliError,
-    fracture::PatternArgs,
+    fracture::{PatternArgs, Which},
     input::{Object, about},
     progress::Reporter,
 };
@@ -120,7 +121,8 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
     let seeds = args.pattern.check(level)?;
     args.json.iter().try_for_each(|file| super::check_place("--json", file, &[&args.file]))?;
     args.picture.iter().try_for_each(|file| super::check_picture_place("--picture", file, &[&args.file]))?;
-    let object = measured.object(&reporter)?;
+    let (object, which) = args.pattern.object(measured, Objects::Touching, &reporter)?;
+    let level = object.grid.level;
     let compute = args.compute.open(&reporter)?;
     let passes = Passes::default();
     Fracturer::shared(&passes, &compute)?;
@@ -172,7 +174,7 @@ pub fn run(args: &CompareArgs) -> Result<(), CliError> {
         put_json(file, &results)?.iter().for_each(|note| reporter.warn(note));
     }
     if let Some(file) = &args.picture {
-        picture(args, &compute, &object, &all, file, &reporter)?;
+        picture(args, &compute, (&object, which), &all, file, &reporter)?;
     }
     super::print(&table(&rows));
     if rows.iter().all(|row| row.refused.is_some()) {
@@ -269,7 +271,7 @@ fn table(rows: &[Row]) -> String {
 fn picture(
     args: &CompareArgs,
     compute: &Compute,
-    object: &Object,
+    (object, which): (&Object, Which),
     all: &[Option<BrokenObject>],
     file: &std::path::Path,
     reporter: &Reporter,
@@ -304,7 +306,7 @@ fn picture(
     };
     let mut renderer = Renderer::new(compute)?;
     let rgba = reporter.stage("draw", |_| draw(compute, &mut renderer, &still))?;
-    let scene = super::render::mesh_scene(&object.file, object.grid.level, &args.pattern).to_text();
+    let scene = super::render::mesh_scene(&object.file, object.grid.level, &args.pattern, which).to_text();
     let provenance = crate::provenance::of_mesh(object.mesh.digest(), args.pattern.measures.up());
     let signature = Signature::new(compute.ran_on(), provenance, scene);
     write_signed(file, args.size, &rgba, &signature)?.iter().for_each(|note| reporter.warn(note));

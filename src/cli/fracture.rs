@@ -22,8 +22,8 @@ use super::{
     CliError,
     crack::CrackArgs,
     handing_over::HandoverArgs,
-    input::{about, is_scene, voxelise},
-    measures::MeasureArgs,
+    input::{Object, about, is_scene, voxelise},
+    measures::{MeasureArgs, Measured},
     options::{Numbers, choice, formats, refused},
     overlay_files::OverlayArgs,
     progress::Reporter,
@@ -45,11 +45,6 @@ pub struct FractureArgs {
     level: Option<u32>,
     #[command(flatten)]
     pattern: PatternArgs,
-    /// Which parts of a mesh file (nodes of glTF, objects or groups of OBJ) are one object: touching, those that touch or
-    /// overlap; apart, each on its own; together, all of them. The blow breaks the object that it hits, and the others are
-    /// written whole beside its pieces [default: touching]
-    #[arg(long, value_name = "WHICH", hide_possible_values = true, value_parser = choice::<Objects>())]
-    objects: Option<Objects>,
     #[command(flatten)]
     pub scene: SceneArgs,
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = formats(|_| true), hide_possible_values = true)]
@@ -80,6 +75,11 @@ pub struct FractureArgs {
 pub struct PatternArgs {
     #[command(flatten)]
     pub measures: MeasureArgs,
+    /// Which parts of a mesh file (nodes of glTF, objects or groups of OBJ) are one object: touching, those that touch or
+    /// overlap; apart, each on its own; together, all of them. The blow breaks the object that it hits, and `fracture`
+    /// writes the others whole beside its pieces [default: touching; of render: together]
+    #[arg(long, value_name = "WHICH", hide_possible_values = true, value_parser = choice::<Objects>())]
+    pub objects: Option<Objects>,
     /// Where the object is hit, in the mesh's units [default: where the -Z axis through the centre meets it]
     #[arg(long, value_name = "X,Y,Z", allow_hyphen_values = true, value_parser = super::parse_point)]
     pub impact: Option<DVec3>,
@@ -161,40 +161,72 @@ impl FractureArgs {
         Export { formats: self.format.clone(), mesh: self.mesh, handover, prefix }
     }
 
-    /// The object that the blow hits, its name if the file has several, and the others.
-    fn struck(
-        &self,
-        read: ReadMesh,
-        reporter: &Reporter,
-    ) -> (ReadMesh, Option<String>, Vec<(String, ReadMesh)>) {
-        let how = self.objects.unwrap_or(Objects::Touching);
-        let apart = |progress: &Progress| read.objects(how, progress);
-        let may_be_several = read.mesh.parts.len() > 1 && !how.are_together();
-        let found = if may_be_several { reporter.stage("tell objects apart", apart) } else { Ok(Vec::new()) };
-        let mut objects = found.unwrap_or_else(|warning| {
-            reporter.warn(&format!("{}: {warning}", self.file.display()));
-            Vec::new()
-        });
-        if objects.is_empty() {
-            return (read, None, objects);
-        }
-        let meshes: Vec<&Mesh> = objects.iter().map(|(_, read)| &*read.mesh).collect();
-        let hit = mesh::struck(&meshes, self.pattern.impact);
-        let (name, struck) = objects.remove(hit);
-        (struck, Some(name), objects)
-    }
-
     /// Whether level and pattern have their defaults.
     pub fn breaks_by_default(&self) -> bool {
         self.level.is_none_or(|level| level == LEVEL) && self.pattern.is_default()
     }
 }
 
+/// An object of a mesh file, which a blow hits.
+pub struct Struck {
+    /// Its mesh, in the coordinates of the file.
+    pub read: ReadMesh,
+    /// Its name, if the file has several objects.
+    pub name: Option<String>,
+    /// Which object of the file it is; `None` where the file is one.
+    pub which: Which,
+    /// The others with their names.
+    pub beside: Vec<(String, ReadMesh)>,
+}
+
+/// Which parts of a file are one object, and the number of an object.
+pub type Which = Option<(Objects, u32)>;
+
 impl PatternArgs {
+    /// The object of a mesh file that the blow hits; `usual` says what objects are where no option does.
+    pub fn struck(&self, read: ReadMesh, usual: Objects, reporter: &Reporter) -> Struck {
+        let how = self.objects.unwrap_or(usual);
+        let apart = |progress: &Progress| read.objects(how, progress);
+        let may_be_several = read.mesh.parts.len() > 1 && !how.are_together();
+        let found = if may_be_several { reporter.stage("tell objects apart", apart) } else { Ok(Vec::new()) };
+        let mut beside = found.unwrap_or_else(|warning| {
+            reporter.warn(&format!("{}: {warning}", read.file));
+            Vec::new()
+        });
+        if beside.is_empty() {
+            return Struck { read, name: None, which: None, beside };
+        }
+        let meshes: Vec<&Mesh> = beside.iter().map(|(_, read)| &*read.mesh).collect();
+        let hit = mesh::struck(&meshes, self.impact);
+        let (name, read) = beside.remove(hit);
+        Struck { read, name: Some(name), which: Some((how, hit as u32)), beside }
+    }
+
+    /// The same for a command that shows one object: voxelised.
+    ///
+    /// # Errors
+    /// [`CliError::Input`].
+    pub fn object(
+        &self,
+        measured: Measured,
+        usual: Objects,
+        reporter: &Reporter,
+    ) -> Result<(Object, Which), CliError> {
+        let level = measured.level;
+        let Struck { read, name, which, beside } = self.struck(measured.mesh(reporter)?, usual, reporter);
+        if let Some(name) = name {
+            let (file, count) = (&read.file, beside.len() + 1);
+            reporter.warn(&format!(
+                "{file}: of its {count} objects {name} is hit and taken; --objects together takes all as one"
+            ));
+        }
+        Ok((voxelise(&read, self.measures.level_of(&read, level), reporter)?, which))
+    }
+
     /// Whether all options have their defaults.
     pub fn is_default(&self) -> bool {
         let told = self.impact.is_some() || self.direction.is_some() || self.seeds_from().is_some();
-        let told = told || !self.measures.is_default();
+        let told = told || !self.measures.is_default() || self.objects.is_some();
         !told && self.generations == 1 && self.params() == FractureParams::default()
     }
 
@@ -310,7 +342,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
             let message = "--overlays is for meshes; leave it out, or give a mesh in place of the scene";
             return Err(CliError::Input(message.into()));
         }
-        if args.objects.is_some() {
+        if args.pattern.objects.is_some() {
             let message = "--objects is for meshes; a scene's bodies have `objects`";
             return Err(CliError::Input(message.into()));
         }
@@ -333,7 +365,9 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
             "--format {format}: what the method {method} makes has no voxels; leave {format} out, or take the method octree"
         )));
     }
-    let (read, name, beside) = args.struck(measured.mesh(&reporter)?, &reporter);
+    let struck = args.pattern.struck(measured.mesh(&reporter)?, Objects::Touching, &reporter);
+    let Struck { read, name, beside, .. } = struck;
+    let level = measures.level_of(&read, level);
     let object = voxelise(&read, level, &reporter)?;
     let export = args.export();
     let mut how = args.pattern.fracture(level, seeds);

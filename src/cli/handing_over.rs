@@ -76,7 +76,7 @@ impl HandoverArgs {
 }
 
 /// A name that is one in every format, as USD has the strictest rule.
-fn parse_prefix(text: &str) -> Result<String, String> {
+pub(super) fn parse_prefix(text: &str) -> Result<String, String> {
     let is_plain = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let begins = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     if is_plain && begins && text.len() <= 64 {

@@ -98,6 +98,12 @@ impl MeasureArgs {
         }
     }
 
+    /// The level of one object of a file whose own level is `level`: lower where `--voxel-size` needs no more of the smaller
+    /// object.
+    pub fn level_of(&self, object: &ReadMesh, level: u32) -> u32 {
+        self.voxel_size.and_then(|edge| object.level_for(edge)).map_or(level, |own| own.min(level))
+    }
+
     /// The level at which a mesh is voxelised: the `given` one, or as fine as `--voxel-size` says, or that of a voxel model's
     /// own voxels, else the usual one. The mesh is read only where the level depends on it.
     ///

@@ -23,6 +23,7 @@ use crate::{
         generations::{Plan, impact_on_piece},
         middle_of, nearest_seed,
     },
+    mesh::Objects,
     scene::{
         BodyStress, Probe, ProbeBreak, ProbeCopy,
         overlays::{Inside, Reading},
@@ -193,7 +194,8 @@ pub fn run(args: &ProbeArgs) -> Result<(), CliError> {
         )));
     }
     args.out.iter().try_for_each(|file| super::check_place("--out", file, &[&args.file]))?;
-    let object = measured.object(&reporter)?;
+    let (object, _) = args.pattern.object(measured, Objects::Touching, &reporter)?;
+    let level = object.grid.level;
     let places = args.places.0.iter();
     let voxels = places.map(|place| place.voxel(&object.grid)).collect::<Result<Vec<_>, _>>()?;
     let plan = object.plan(&args.pattern.fracture(level, seeds))?;

@@ -18,6 +18,7 @@ use crate::{
     },
     files,
     fracture::{Fracturer, Seams, Source, Surface, generations::Plan},
+    mesh::Objects,
     render::{BodySeams, Camera, CellMarks, Overlay, RenderOptions, Renderer},
     scene::{Sandbox, Scene},
     svo::{Arena, KeyArray, coarsen},
@@ -26,7 +27,7 @@ use crate::{
 use super::{
     CliError,
     coloring::{ColoringArgs, Explained, sliced, whole},
-    fracture::PatternArgs,
+    fracture::{PatternArgs, Which},
     input::{Object, about, is_scene, read_scene},
     playing::{break_the_rest, open, play_until},
     progress::Reporter,
@@ -197,7 +198,7 @@ pub fn make(
 ) -> Result<Made, CliError> {
     let camera = args.camera.as_deref().map(parse_camera).transpose()?;
     args.coloring.check(&[&args.file])?;
-    let making = Making { args, wanted, reporter };
+    let making = Making { args, wanted, which: None, reporter };
     if args.explode.is_some() && is_scene(&args.file) {
         return Err(about(&args.file, "--explode is for a mesh; a scene has `explode` in [view]"));
     }
@@ -229,7 +230,8 @@ pub fn make(
     args.compute.takes(level)?;
     let seeds = args.pattern.check(level)?;
     args.show.check(level, &args.pattern.params())?;
-    let object = measured.object(reporter)?;
+    let (object, which) = args.pattern.object(measured, Objects::Together, reporter)?;
+    let (level, making) = (object.grid.level, Making { which, ..making });
     if let Some(explode) = args.explode {
         let plan = object.plan(&args.pattern.fracture(level, seeds))?;
         if plan.params.method.entry().by_seeds {
@@ -273,22 +275,24 @@ pub fn make(
         }),
         overlay: explained.overlay.as_ref(),
     };
-    let made = making.picture(&compute, (&still, &explained), signature(args, &compute, &object))?;
+    let made = making.picture(&compute, (&still, &explained), signature(&making, &compute, &object))?;
     Ok(Made { labelling: inside.as_ref().and_then(about_labels).unwrap_or_default(), ..made })
 }
 
 /// Metadata of a mesh's picture, which include a scene with the mesh and its fracture parameters.
-fn signature(args: &RenderArgs, compute: &Compute, object: &Object) -> Signature {
-    let scene = mesh_scene(&object.file, object.grid.level, &args.pattern);
+fn signature(&Making { args, which, .. }: &Making<'_>, compute: &Compute, object: &Object) -> Signature {
+    let scene = mesh_scene(&object.file, object.grid.level, &args.pattern, which);
     let provenance = crate::provenance::of_mesh(object.mesh.digest(), args.pattern.measures.up());
     Signature::new(compute.ran_on(), provenance, scene.to_text())
 }
 
-/// A scene with one mesh and its fracture parameters.
-pub fn mesh_scene(file: &str, level: u32, pattern: &PatternArgs) -> Scene {
+/// A scene with one mesh, or an object of it, and its fracture parameters.
+pub fn mesh_scene(file: &str, level: u32, pattern: &PatternArgs, which: Which) -> Scene {
     let mut scene = Scene::of_mesh(file, level);
     if let Some(body) = scene.bodies.first_mut() {
         (body.up, body.fracture) = (pattern.measures.up(), pattern.params());
+        body.objects = which.map_or(Objects::Together, |(how, _)| how);
+        body.object = which.map(|(_, number)| number);
     }
     scene
 }
@@ -326,7 +330,7 @@ fn broken(
         seams: None,
         overlay: explained.overlay.as_ref(),
     };
-    let made = making.picture(&compute, (&still, &explained), signature(args, &compute, object))?;
+    let made = making.picture(&compute, (&still, &explained), signature(making, &compute, object))?;
     Ok(Made { labelling: inside.as_ref().and_then(about_labels).unwrap_or_default(), ..made })
 }
 
@@ -398,6 +402,7 @@ fn cracks(
 struct Making<'a> {
     args: &'a RenderArgs,
     wanted: Wanted,
+    which: Which,
     reporter: &'a Reporter,
 }
 

@@ -27,6 +27,7 @@ use crate::{
     },
     fracture::generations::Plan,
     import::display_name,
+    mesh::Objects,
     render::{Camera, ColorBy, Renderer},
     scene::{
         fracture_problem, read_seeds,
@@ -117,7 +118,8 @@ pub fn run(args: &SheetArgs) -> Result<(), CliError> {
              --size"
         )));
     }
-    let mesh = measured.mesh(&reporter)?;
+    let struck = args.pattern.struck(measured.mesh(&reporter)?, Objects::Touching, &reporter);
+    let (mesh, which) = (struck.read, struck.which);
     let mut objects: BTreeMap<u32, Object> = BTreeMap::new();
     for variant in &variants {
         if let Entry::Vacant(place) = objects.entry(variant.level) {
@@ -155,7 +157,7 @@ pub fn run(args: &SheetArgs) -> Result<(), CliError> {
         Ok(())
     })?;
     let digest = mesh.mesh.digest();
-    let scene = mesh_scene(&mesh.file, level, &args.pattern).to_text();
+    let scene = mesh_scene(&mesh.file, level, &args.pattern, which).to_text();
     let signature = Signature::new(
         compute.ran_on(),
         crate::provenance::of_mesh(digest, args.pattern.measures.up()),

@@ -28,6 +28,7 @@ use super::{
     contact_counts::ContactCounts,
     debris_file::{self, DEBRIS},
     frames::{FRAMES, FrameArgs},
+    handing_over::parse_prefix,
     input::{about, is_scene, read_scene},
     options::formats,
     playing::{open, play},
@@ -115,6 +116,9 @@ pub struct SimulateArgs {
     /// Frames a second of --format, at most 1000, between which programs interpolate
     #[arg(long, value_name = "FPS", value_parser = parse_fps, default_value_t = 30.0)]
     fps: f64,
+    /// What names in --format begin with: a letter or an underscore, then letters, digits and underscores [default: piece]
+    #[arg(long, value_name = "NAME", value_parser = parse_prefix, requires = "format")]
+    prefix: Option<String>,
     /// Print progress as lines of JSON on stderr
     #[arg(long)]
     json_progress: bool,
@@ -423,7 +427,11 @@ fn end(
     reporter.stage("write", |_| log.write_arrays(aside.path())).map_err(moved)?;
     let (mut log, mut report) = (log.trajectory, log.report);
     let debris = debris_file::write(&aside.path().join(DEBRIS), sandbox).map_err(moved)?;
-    let moving = if args.format.is_empty() { None } else { Some(Assembly { debris, ..log.assembly() }) };
+    let mut moving = if args.format.is_empty() { None } else { Some(Assembly { debris, ..log.assembly() }) };
+    if let Some(what) = &mut moving {
+        report.tell_objects(what, sandbox);
+        what.set_prefix(args.prefix.as_deref());
+    }
     for (format, what) in args.format.iter().zip(std::iter::repeat(&moving)) {
         let Some(what) = what else { continue };
         let name = format!("animation.{}", format.name);

@@ -11,10 +11,10 @@ use serde::Serialize;
 use crate::{
     bodies::{Adaptive, Body, BodyId, Walls},
     compute::RanOn,
-    export::{ExportError, Figures, InputReport, Placing, report, to_nanoseconds},
+    export::{Assembly, ExportError, Figures, InputReport, PieceOrigin, Placing, report, to_nanoseconds},
     fracture::FractureCounts,
     gpu::StageTiming,
-    mesh::digest::NamedByDigest,
+    mesh::{Part, digest::NamedByDigest},
     provenance::{Provenance, VERSION},
     render::Camera,
     scene::{BreakRecord, FieldSelection, Origin, Penalty, Sandbox},
@@ -248,6 +248,23 @@ impl SimulationReport {
                 self.add(sandbox, body);
             }
         }
+    }
+
+    /// Gives the bodies of an animation, which are in the order of their ids, the objects of the scene that they came of.
+    pub fn tell_objects(&self, what: &mut Assembly, sandbox: &Sandbox) {
+        let numbers: Vec<usize> = self.numbers.values().copied().collect();
+        let of = |id: usize| {
+            let number = self.bodies.get(*numbers.get(id)?)?.object;
+            let info = sandbox.objects().get(number)?;
+            let part = match &info.mesh.parts[..] {
+                [part] => part.clone(),
+                _ => Part::default(),
+            };
+            let object = sandbox.object_name(number).to_owned();
+            let (node, instance) = (part.node, part.instance);
+            Some((id, PieceOrigin { object, node, instance, ..PieceOrigin::default() }))
+        };
+        what.origins.extend(what.pieces.iter().filter_map(|piece| of(piece.id)));
     }
 
     fn add(&mut self, sandbox: &Sandbox, body: &Body) {

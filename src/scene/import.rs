@@ -9,11 +9,14 @@ use std::{
     sync::{Arc, mpsc},
 };
 
-use super::{Event, Scene, SceneBody, SceneFile, parting::part};
+use super::{
+    Event, Scene, SceneBody, SceneFile,
+    parting::{object_key, part},
+};
 use crate::{
     import::{ImportError, Imported, ReadMesh, display_name, read, read_while},
     measures::{Measures, level_or_refusal},
-    mesh::Up,
+    mesh::{Objects, Up},
     voxelize::Progress,
 };
 
@@ -132,6 +135,7 @@ impl ImportJob {
 /// the level is made to fit. Objects of a file are apart already, since each has its own length.
 fn fit_levels(scene: &mut Scene, meshes: &mut ReadMeshes, progress: &Progress) -> Result<(), ImportError> {
     let meters_per_unit = scene.meters_per_unit;
+    let objects = objects_of(scene.objects());
     let thrown = scene.events.iter_mut().filter_map(|event| match event {
         Event::Projectile { body, .. } => Some(&mut **body),
         Event::Impact { .. } | Event::Hand { .. } | Event::Move { .. } => None,
@@ -139,7 +143,7 @@ fn fit_levels(scene: &mut Scene, meshes: &mut ReadMeshes, progress: &Progress) -
     for body in scene.bodies.iter_mut().chain(thrown) {
         let Some(edge) = body.voxel_size.take() else { continue };
         if !meshes.contains_key(&body.mesh_key()) {
-            read_for(body, meshes, progress)?;
+            read_for(body, &objects, meshes, progress)?;
         }
         let length = body.size.unwrap_or_else(|| {
             let units = meshes.get(&body.mesh_key()).map_or(0.0, ReadMesh::longest_side);
@@ -154,18 +158,33 @@ fn fit_levels(scene: &mut Scene, meshes: &mut ReadMeshes, progress: &Progress) -
     Ok(())
 }
 
-/// Reads the file of a body, and takes its object out, so that `meshes` has both.
-fn read_for(body: &SceneBody, meshes: &mut ReadMeshes, progress: &Progress) -> Result<(), ImportError> {
-    let SceneBody { file, objects, object, .. } = body;
+/// The objects of files that bodies are: file, how its parts are grouped, number.
+fn objects_of<'a>(bodies: impl Iterator<Item = &'a SceneBody>) -> BTreeSet<(String, Objects, u32)> {
+    let parted = bodies.filter(|body| !body.objects.are_together());
+    parted.filter_map(|body| Some((body.file.clone(), body.objects, body.object?))).collect()
+}
+
+/// Reads the file of a body, and takes out those of `wanted` that are its objects, so that `meshes` has the file and them: to
+/// find one object takes as long as to find all.
+fn read_for(
+    body: &SceneBody,
+    wanted: &BTreeSet<(String, Objects, u32)>,
+    meshes: &mut ReadMeshes,
+    progress: &Progress,
+) -> Result<(), ImportError> {
+    let SceneBody { file, objects, .. } = body;
     let whole = match meshes.get(file) {
         Some(whole) => whole.clone(),
         None => read_while(file, progress)?,
     };
     progress.set(0.05);
-    let own = object.filter(|_| !objects.are_together());
-    let mesh = own.map_or(Ok(whole.clone()), |number| whole.object(*objects, number, progress))?;
+    let own = wanted.iter().filter(|(of, how, _)| of == file && how == objects);
+    let numbers: BTreeSet<u32> = own.map(|(_, _, number)| *number).collect();
+    if !numbers.is_empty() {
+        let found = whole.some_objects(*objects, &numbers, progress)?;
+        meshes.extend(numbers.iter().map(|number| object_key(file, *objects, *number)).zip(found));
+    }
     meshes.insert(file.clone(), whole);
-    meshes.insert(body.mesh_key(), mesh);
     Ok(())
 }
 
@@ -195,7 +214,7 @@ fn import_all(
             (Some(known), _) => known.clone(),
             (None, Some(mesh)) => mesh.stood_up(*up).voxelise(*level, progress)?,
             (None, None) => {
-                read_for(bodies[i], &mut meshes, progress)?;
+                read_for(bodies[i], &objects_of(bodies.iter().copied()), &mut meshes, progress)?;
                 meshes[key].stood_up(*up).voxelise(*level, progress)?
             }
         };

@@ -103,10 +103,15 @@ impl SceneBody {
     /// What tells its mesh from others: the file, and which object of it.
     pub(super) fn mesh_key(&self) -> String {
         match self.object.filter(|_| !self.objects.are_together()) {
-            Some(object) => format!("{}#{:?} {object}", self.file, self.objects),
+            Some(object) => object_key(&self.file, self.objects, object),
             None => self.file.clone(),
         }
     }
+}
+
+/// What tells the mesh of an object of a file from others.
+pub(super) fn object_key(file: &str, objects: Objects, object: u32) -> String {
+    format!("{file}#{objects:?} {object}")
 }
 
 /// Where a whole file stands.

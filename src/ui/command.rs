@@ -6,7 +6,7 @@ use super::Keymap;
 use crate::{
     bodies::BodyId,
     compute::Choice,
-    mesh::{Units, Up},
+    mesh::{Objects, Units, Up},
     render::{Axis, Camera},
     scene::{Chart, ExportOrder, MaterialPreset, PieceEdit, Pose, Tuning, Way, variants::SheetOrder},
 };
@@ -123,6 +123,8 @@ pub enum Command {
     TakeAs(usize, Units),
     /// Import the object of this number with this axis of its file pointing up.
     StandUp(usize, Up),
+    /// Open this mesh file again, or add it again in place of its objects, with these parts of it as one object.
+    TakeObjects(PathBuf, Objects),
     /// Stop the import.
     CancelImport,
     /// Undo the last change.

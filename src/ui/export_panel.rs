@@ -8,7 +8,7 @@ use super::{
     widgets::label,
 };
 use crate::{
-    export::{Format, FormatEntry, Lying, MeshKind},
+    export::{Assembly, Format, FormatEntry, Lying, MeshKind},
     scene::{ExportKind, ExportOrder},
 };
 
@@ -73,6 +73,9 @@ pub(super) fn show(ctx: &egui::Context, input: &UiInput<'_>, out: &mut UiOutput)
                             handover_rows::show(ui, &mut new.handover, [has_meshes, false], out);
                         }
                         ExportKind::Film => shot_rows::show(ui, &mut new, view.take, view.frames, out),
+                    }
+                    if new.kind != ExportKind::Film {
+                        names(ui, &mut new, out);
                     }
                     folder(ui, view, &mut new, out);
                 });
@@ -249,6 +252,21 @@ fn meshes(ui: &mut egui::Ui, order: &mut ExportOrder, out: &mut UiOutput) {
             if response.clicked() {
                 order.mesh = kind;
             }
+        }
+    });
+}
+
+/// The row of what names of pieces begin with.
+fn names(ui: &mut egui::Ui, order: &mut ExportOrder, out: &mut UiOutput) {
+    ui.horizontal(|ui| {
+        let tip = "What names of pieces begin with: letters, digits and underscores, no digit first";
+        label(ui, "Names", tip);
+        let mut typed = order.prefix.clone().unwrap_or_default();
+        let field = egui::TextEdit::singleline(&mut typed).id_salt("export prefix").hint_text("piece");
+        let field = ui.add(field.desired_width(150.0)).on_hover_text(tip);
+        out.name("export_prefix", &field);
+        if field.changed() {
+            order.prefix = Assembly::prefix_of(&typed);
         }
     });
 }

@@ -18,6 +18,11 @@ const LOCAL: f64 = 0.3;
 
 pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out: &mut UiOutput) {
     let mut new = tuning.clone();
+    if let Some(sandbox) = input.sandbox.filter(|sandbox| sandbox.objects().len() > 1) {
+        let all = || format!("all {}", sandbox.objects().len());
+        let only = |object: usize| format!("only {}", sandbox.object_name(object));
+        figure(ui, "Object", sandbox.focus().map_or_else(all, only));
+    }
     // First, since the preview shows the effect of all rows below.
     preview(ui, input, &mut new, out);
     if new.fracture.method.entry().by_seeds {

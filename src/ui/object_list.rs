@@ -8,7 +8,7 @@ use super::{Command, Tool, UiInput, UiOutput, theme, turns, widgets::label};
 use crate::{
     bodies::BodyId,
     mesh::BUILTIN_NAMES,
-    scene::{Pose, Sandbox},
+    scene::{PieceEdit, Pose, Sandbox},
 };
 
 /// Height of a row of the list, points.
@@ -133,20 +133,9 @@ fn rows(ui: &mut egui::Ui, sandbox: &Sandbox, out: &mut UiOutput) {
             let font = egui::FontId::proportional(12.5);
             let numbered = object.map_or(name.clone(), |object| format!("{}  {name}", object + 1));
             let at = rect.left_center() + egui::vec2(6.0, 0.0);
-            painter.text(at, egui::Align2::LEFT_CENTER, numbered, font.clone(), color);
-            let pieces = object.map_or(0, |object| sandbox.bodies_of(object).count());
-            // A whole object that is locked says that it does not break.
-            let stays = object.filter(|_| pieces == 1).and_then(|object| why_it_stays(sandbox, object));
-            if (pieces != 1 && object.is_some()) || stays.is_some() {
-                let text = match (stays, pieces) {
-                    (Some(why), _) => why.to_owned(),
-                    (None, 0) => "not there".to_owned(),
-                    (None, _) => format!("{pieces} pieces"),
-                };
-                let at = rect.right_center() - egui::vec2(6.0, 0.0);
-                painter.text(at, egui::Align2::RIGHT_CENTER, text, font, theme::DIM);
-            }
-            if response.on_hover_text(tip).clicked() {
+            painter.text(at, egui::Align2::LEFT_CENTER, numbered, font, color);
+            let locks = object.is_some_and(|object| breaks_or_stays(ui, (rect, &name), sandbox, object, out));
+            if response.on_hover_text(tip).clicked() && !locks {
                 out.push(Command::Focus(object));
                 out.push(Command::Select(
                     object.map_or(Vec::new(), |object| sandbox.bodies_of(object).collect()),
@@ -157,10 +146,46 @@ fn rows(ui: &mut egui::Ui, sandbox: &Sandbox, out: &mut UiOutput) {
     ui.spacing_mut().item_spacing.y = 6.0;
 }
 
-/// Why no blow breaks an object that is in one piece, if none does.
-fn why_it_stays(sandbox: &Sandbox, object: usize) -> Option<&'static str> {
-    let own = sandbox.bodies_of(object).next()?;
-    sandbox.bodies().iter().find(|body| body.id == own)?.locked.then_some("locked")
+/// The right end of an object's row, which says whether blows break it, or how many pieces it has, and locks and unlocks it
+/// with a click. Returns whether it was clicked.
+fn breaks_or_stays(
+    ui: &egui::Ui,
+    (row, name): (egui::Rect, &str),
+    sandbox: &Sandbox,
+    object: usize,
+    out: &mut UiOutput,
+) -> bool {
+    let own: Vec<BodyId> = sandbox.bodies_of(object).collect();
+    let is_locked = !own.is_empty() && own.iter().all(|id| sandbox.status(*id).locked);
+    let text = match (is_locked, own.len()) {
+        (true, _) => "locked".to_owned(),
+        (false, 0) => "not there".to_owned(),
+        (false, 1) => "breaks".to_owned(),
+        (false, count) => format!("{count} pieces"),
+    };
+    let at = row.right_center() - egui::vec2(6.0, 0.0);
+    let painter = ui.painter().with_clip_rect(row.intersect(ui.clip_rect()));
+    let font = egui::FontId::proportional(12.5);
+    let shown = painter.text(at, egui::Align2::RIGHT_CENTER, text, font, theme::DIM);
+    if own.is_empty() {
+        return false;
+    }
+    let area = egui::Rect::from_x_y_ranges(shown.left() - 4.0..=row.right(), row.y_range());
+    let response = ui.interact(area, ui.id().with(("breaks", object)), egui::Sense::click());
+    let spoken = format!("{name} breaks");
+    response.widget_info(|| egui::WidgetInfo::selected(egui::Role::CheckBox, true, !is_locked, &spoken));
+    out.name(format!("breaks: {object}"), &response);
+    let (tip, edit) = if is_locked {
+        ("Nothing moves or breaks it: click to let it break", PieceEdit::Unlock)
+    } else {
+        ("Blows break it: click to lock it, so that nothing moves or breaks it", PieceEdit::Lock)
+    };
+    let response = response.on_hover_text(tip);
+    if response.clicked() {
+        out.push(Command::Select(own));
+        out.push(Command::EditPieces(edit));
+    }
+    response.clicked()
 }
 
 /// The field with the object's name.

@@ -58,6 +58,23 @@ fn what_is_chosen_in_the_list_decides_what_the_panels_change() {
 }
 
 #[test]
+fn a_click_at_the_end_of_a_row_locks_its_object_and_another_unlocks_it() {
+    let mut harness = stage();
+    let locked = |harness: &Harness| -> Vec<bool> {
+        harness.state().sandbox.bodies().iter().map(|body| body.locked).collect()
+    };
+    press(&mut harness, "right box breaks");
+    assert_eq!(locked(&harness), [false, true]);
+    assert_eq!(harness.state().sandbox.focus(), None, "the row itself is not clicked");
+    press(&mut harness, "right box breaks");
+    assert_eq!(locked(&harness), [false, false]);
+    press(&mut harness, "left box breaks");
+    assert_eq!(locked(&harness), [true, false]);
+    assert!(harness.state_mut().sandbox.undo().is_some());
+    assert_eq!(locked(&harness), [false, false]);
+}
+
+#[test]
 fn a_name_that_is_typed_is_taken_at_enter_and_left_at_escape() {
     let mut harness = stage();
     press(&mut harness, "right box");

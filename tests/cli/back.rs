@@ -80,14 +80,30 @@ fn pieces_that_come_back_apart_are_bodies_of_their_own() {
     let written = text(&out);
     let first =
         ["fracture", &mesh, "--level", "6", "--seeds", "7", "--pattern", "uniform", "--compute", "cpu"];
-    let more = ["--format", "glb,obj", "--prefix", "part", "--out", &written];
+    let more = ["--format", "glb,obj,usda,ply", "--prefix", "part", "--out", &written];
     if run(first.into_iter().chain(more)).is_none() {
         return;
     }
     let report = checked_report(&out);
     let pieces = report["pieces"].as_array().unwrap();
     assert!(pieces.len() > 3, "{}", pieces.len());
-    for (number, file) in ["pieces.glb", "pieces.obj"].into_iter().enumerate() {
+    let is_whole = |mesh: &kintsugi::Mesh, piece: &serde_json::Value| {
+        let (_, health) = kintsugi::mesh::check(mesh);
+        let wanted = piece["mesh"]["volume"].as_f64().unwrap();
+        assert!(
+            health.closed && (health.volume / wanted - 1.0).abs() < 1e-4,
+            "{}: {health:?}",
+            piece["name"]
+        );
+    };
+    // PLY has a file for each piece, of its name.
+    for piece in pieces {
+        let file = out.join(format!("ply/{}.ply", piece["name"].as_str().unwrap()));
+        let read = kintsugi::import::read(&text(&file)).unwrap();
+        assert!(read.objects(Objects::Apart, &Default::default()).unwrap().is_empty());
+        is_whole(&read.mesh, piece);
+    }
+    for (number, file) in ["pieces.glb", "pieces.obj", "pieces.usda"].into_iter().enumerate() {
         let from = text(&out.join(file));
         let (read, progress) = (kintsugi::import::read(&from).unwrap(), Default::default());
         assert!(read.objects(Objects::Touching, &progress).unwrap().is_empty(), "{file}: pieces touch");
@@ -96,9 +112,7 @@ fn pieces_that_come_back_apart_are_bodies_of_their_own() {
         for ((name, object), piece) in objects.iter().zip(pieces) {
             assert_eq!(name, piece["name"].as_str().unwrap(), "{file}");
             assert!(name.starts_with("part_0"), "{name}");
-            let (_, health) = kintsugi::mesh::check(&object.mesh);
-            let (found, wanted) = (health.volume, piece["mesh"]["volume"].as_f64().unwrap());
-            assert!(health.closed && (found / wanted - 1.0).abs() < 1e-4, "{file} {name}: {found} {wanted}");
+            is_whole(&object.mesh, piece);
             let used = |k: u32| object.mesh.triangle_material.contains(&k);
             let named = (0..).zip(&object.mesh.materials).filter(|(k, _)| used(*k));
             let named: Vec<&str> = named.map(|(_, material)| material.name.as_str()).collect();

@@ -87,6 +87,8 @@ const LEAST_VOLUME: f64 = 1e-9;
 
 /// Most objects of a file that are kept apart.
 const MOST_OBJECTS: usize = 1000;
+/// The same where nobody wants each part on its own: a tree's leaves and a car's screws hardly touch what they belong to.
+const MOST_TOUCHING: usize = 100;
 
 /// Why an import failed: one line.
 #[derive(Debug, thiserror::Error)]
@@ -234,39 +236,54 @@ impl ReadMesh {
         if groups.len() < 2 || progress.is_cancelled() {
             return Ok(Vec::new());
         }
-        if groups.len() > MOST_OBJECTS {
+        let (most, way) = match how {
+            Objects::Touching => (MOST_TOUCHING, "choose apart, which keeps up to 1000 parts"),
+            _ => (MOST_OBJECTS, "join some"),
+        };
+        if groups.len() > most {
             return Err(format!(
-                "its {} objects are taken as one: at most {MOST_OBJECTS} are kept apart; join some, or choose together",
+                "its {} objects are taken as one, since they are more than {most}; {way}, or choose together",
                 groups.len()
             ));
         }
         let mut taken = BTreeSet::new();
         let mut objects = Vec::with_capacity(groups.len());
-        for parts in groups {
-            let name = self.mesh.object_name(&parts);
+        for (parts, mesh) in groups.iter().zip(self.mesh.of_groups(&groups)) {
+            let name = self.mesh.object_name(parts);
             let name = if name.is_empty() { display_name(&self.file) } else { name };
             let name = mesh::unlike(&name, |name| taken.contains(name));
             taken.insert(name.clone());
-            let (mesh, took) = (Arc::new(self.mesh.of_parts(&parts)), Duration::ZERO);
+            let (mesh, took) = (Arc::new(mesh), Duration::ZERO);
             objects.push((name, Self { mesh, took, prepared: Arc::default(), ..self.clone() }));
         }
         Ok(objects)
     }
 
-    /// One of [`ReadMesh::objects`], by its number.
+    /// Those of [`ReadMesh::objects`] that have these numbers, in their order, however many there are.
     ///
     /// # Errors
     /// [`ImportError::NoObject`], [`ImportError::Mesh`] if `progress` is cancelled.
-    pub fn object(&self, how: Objects, number: u32, progress: &Progress) -> Result<Self, ImportError> {
+    pub fn some_objects(
+        &self,
+        how: Objects,
+        numbers: &BTreeSet<u32>,
+        progress: &Progress,
+    ) -> Result<Vec<Self>, ImportError> {
         let groups = self.mesh.objects(how, progress);
         if progress.is_cancelled() {
             return Err(MeshError::cancelled(&self.file).into());
         }
-        let missing = || ImportError::NoObject { file: self.file.clone(), number, count: groups.len() };
-        let parts = groups.get(number as usize).ok_or_else(missing)?;
-        let mesh =
-            if groups.len() > 1 { Arc::new(self.mesh.of_parts(parts)) } else { Arc::clone(&self.mesh) };
-        Ok(Self { mesh, prepared: Arc::default(), ..self.clone() })
+        let count = groups.len();
+        let mut wanted = Vec::with_capacity(numbers.len());
+        for &number in numbers {
+            let missing = || ImportError::NoObject { file: self.file.clone(), number, count };
+            wanted.push(groups.get(number as usize).ok_or_else(missing)?.clone());
+        }
+        let alone = |mesh: Arc<Mesh>| Self { mesh, prepared: Arc::default(), ..self.clone() };
+        if count == 1 {
+            return Ok(wanted.iter().map(|_| alone(Arc::clone(&self.mesh))).collect());
+        }
+        Ok(self.mesh.of_groups(&wanted).into_iter().map(|mesh| alone(Arc::new(mesh))).collect())
     }
 
     /// The octree of `level` with the mesh's data.

@@ -24,7 +24,20 @@ fn plain(name: &str) -> String {
     if name.starts_with(|c: char| c.is_ascii_digit()) || name.is_empty() { format!("_{name}") } else { name }
 }
 
+/// The number of a name by a number, as text.
+fn numbered(name: &str) -> Option<&str> {
+    name.strip_prefix("piece_").filter(|rest| rest.bytes().all(|c| c.is_ascii_digit()))
+}
+
 impl Assembly {
+    /// The prefix that is nearest to what was typed, as [`Assembly::set_prefix`] takes it: at most 64 letters, digits and
+    /// underscores, and no digit first. `None` if there is none.
+    #[must_use]
+    pub fn prefix_of(typed: &str) -> Option<String> {
+        let typed: String = typed.trim_start().chars().take(63).collect();
+        (!typed.is_empty()).then(|| plain(&typed))
+    }
+
     /// The name of the piece of this number that broke again.
     #[must_use]
     pub fn group_name(&self, id: usize) -> String {
@@ -41,7 +54,7 @@ impl Assembly {
         for piece in &mut self.pieces {
             piece.called = Some(match piece.called.take() {
                 // A name by a number has the number alone.
-                Some(called) => format!("{prefix}_{}", called.strip_prefix("piece_").unwrap_or(&called)),
+                Some(called) => format!("{prefix}_{}", numbered(&called).unwrap_or(&called)),
                 None => format!("{prefix}_{:03}", piece.id),
             });
         }
@@ -61,6 +74,7 @@ impl Assembly {
         }
         let solids: Vec<(Arc<PieceMesh>, Arc<Shape>)> = objects.par_iter().map(Source::solid).collect();
         let mut taken: BTreeSet<String> = self.pieces.iter().map(ExportPiece::name).collect();
+        taken.extend(self.generations.iter().map(|group| self.group_name(group.id)));
         let mut meshes = Vec::with_capacity(more);
         for (number, (object, (surface, shape))) in objects.iter().zip(solids).enumerate() {
             let name = unlike(&plain(&object.name), |name| taken.contains(&name.replace(' ', "_")));
@@ -88,7 +102,13 @@ impl Assembly {
     #[must_use]
     pub fn without_beside(&self) -> Self {
         let mut alone = self.clone();
-        alone.pieces.truncate(self.pieces.len() - self.beside);
+        let (count, less) = (self.pieces.len() - self.beside, self.beside);
+        alone.pieces.truncate(count);
+        let moved = |id: usize| if id >= count + less { id - less } else { id };
+        alone.pieces.iter_mut().for_each(|piece| piece.parent = piece.parent.map(moved));
+        for group in &mut alone.generations {
+            (group.id, group.parent) = (moved(group.id), group.parent.map(moved));
+        }
         alone.beside = 0;
         alone
     }
@@ -177,5 +197,32 @@ mod tests {
             ("Wall_K_rper_1", "Wall_007")
         );
         assert!(what.without_beside().pieces.is_empty());
+        assert_eq!(Assembly::prefix_of(" my wall ").as_deref(), Some("my_wall_"));
+        assert_eq!((Assembly::prefix_of("2nd"), Assembly::prefix_of(" ")), (Some("_2nd".into()), None));
+    }
+
+    /// Pieces of an earlier export that stand beside new ones may have their names.
+    #[test]
+    fn no_name_is_there_twice() {
+        let named = |name: &str| Source { name: name.into(), ..source() };
+        let mut what = Assembly::default();
+        what.stand_beside(&[named("first")]);
+        (what.pieces[0].called, what.beside) = (None, 0);
+        what.pieces[0].parent = Some(1);
+        what.generations.push(crate::Generation { id: 1, parent: None });
+        what.stand_beside(&["piece_000", "piece_004", "piece_x", "x"].map(named));
+        let (own, group) = (what.pieces[0].parent, what.generations[0].id);
+        assert_eq!((own, group, what.group_name(group).as_str()), (Some(5), 5, "piece_005"));
+        let alone = what.without_beside();
+        assert_eq!((alone.pieces[0].parent, alone.generations[0].id), (Some(1), 1));
+        for prefix in [None, Some("W")] {
+            what.set_prefix(prefix);
+            let mut names: Vec<String> = what.pieces.iter().map(ExportPiece::name).collect();
+            names.push(what.group_name(group));
+            let count = names.len();
+            names.sort();
+            names.dedup();
+            assert_eq!((names.len(), count), (6, 6), "{names:?}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     app::imports,
     measures::why_z_up,
     mesh::{Units, Up, format_of, may_be_in_another_unit},
-    scene::SceneBody,
+    scene::Scene,
     ui::{Command, NoticeKind},
 };
 
@@ -140,9 +140,9 @@ impl Session {
             Ok(name) => name,
             Err(why) => return self.say(NoticeKind::Error, format!("{}: {why}", path.display())),
         };
-        let mut body = SceneBody::standing(name, level);
-        imports::apply_to(&mut body);
-        if let Some(sandbox) = &mut self.sandbox {
+        let mut scene = Scene::of_mesh(name, level);
+        imports::apply(&mut scene);
+        if let Some((sandbox, body)) = self.sandbox.as_mut().zip(scene.bodies.pop()) {
             sandbox.add(body);
         }
     }
@@ -153,6 +153,7 @@ impl Session {
         let added = sandbox.selected().next().and_then(|body| sandbox.info(body.id)).map(|info| info.object);
         if let Some(object) = added {
             sandbox.focus_on(Some(object));
+            self.tell_of_objects(object);
         }
         self.aiming.choose_move();
         if !self.sees_all() {

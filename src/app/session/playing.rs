@@ -366,6 +366,7 @@ impl Session {
                 | Command::SetImport { .. }
                 | Command::TakeAs(..)
                 | Command::StandUp(..)
+                | Command::TakeObjects(..)
         );
         if changes {
             self.playing.replay.running = false;

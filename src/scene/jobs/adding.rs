@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::scene::{ImportJob, Imported, ReadMeshes, SandboxError, SceneBody, import::Known};
+use crate::scene::{ImportJob, Imported, ReadMeshes, SandboxError, Scene, SceneBody, import::Known};
 
 /// The queue.
 #[derive(Default)]
@@ -35,22 +35,26 @@ impl Adding {
         self.import.as_ref().map(|job| (job.label.as_str(), job.progress.get()))
     }
 
-    /// The first object in the queue once it is imported. An object whose mesh was not given is read and voxelised even if it
-    /// is `known`, since its file may have changed.
+    /// The first object in the queue once it is imported, or the objects of its file where those are apart, as they stand to
+    /// each other in `open`. An object whose mesh was not given is read and voxelised even if it is `known`, since its file may
+    /// have changed. Empty as long as nothing is imported.
     ///
     /// # Errors
     /// [`SandboxError::Import`]; that object is no longer in the queue then.
-    pub fn next(&mut self, known: &Known) -> Result<Option<(SceneBody, Imported)>, SandboxError> {
-        let Some((body, meshes)) = self.waiting.first_mut() else { return Ok(None) };
+    pub fn next(&mut self, known: &Known, open: &Scene) -> Result<Vec<(SceneBody, Imported)>, SandboxError> {
+        let Some((body, meshes)) = self.waiting.first_mut() else { return Ok(Vec::new()) };
         let Some(job) = &self.import else {
             let known = if meshes.is_empty() { Known::default() } else { Arc::clone(known) };
-            let bodies = std::slice::from_ref(body);
-            self.import = Some(ImportJob::start(bodies, std::mem::take(meshes), known));
-            return Ok(None);
+            let Scene { floor_height, meters_per_unit, .. } = *open;
+            let alone =
+                Scene { bodies: vec![body.clone()], floor_height, meters_per_unit, ..Scene::default() };
+            self.import = Some(ImportJob::of_scene(alone, std::mem::take(meshes), known));
+            return Ok(Vec::new());
         };
-        let Some(result) = job.poll() else { return Ok(None) };
+        let Some(result) = job.poll_scene() else { return Ok(Vec::new()) };
         self.import = None;
-        let (body, _) = self.waiting.remove(0);
-        Ok(result?.into_iter().next().map(|one| (body, one)))
+        self.waiting.remove(0);
+        let (scene, imported) = result?;
+        Ok(scene.bodies.into_iter().zip(imported).collect())
     }
 }

@@ -12,8 +12,9 @@ use super::{Sandbox, SandboxError, past::moment, pieces::counted};
 use crate::{
     bodies::{Body, BodyId, BodyState},
     geometry::Aabb,
+    mesh::unlike,
     scene::{
-        Event, ObjectInfo, ReadMeshes, SceneBody, Tuning,
+        Event, Imported, ObjectInfo, ReadMeshes, SceneBody, Tuning,
         document::give_values,
         placement::{entry_of, object_info, placed, start_of},
     },
@@ -266,40 +267,76 @@ impl Sandbox {
         self.jobs.adding.push(body, meshes);
     }
 
-    /// Adds the first object of the user's that is imported.
+    /// Adds the first object of the user's that is imported, or the objects of its file as they stand to each other, in one
+    /// undo step.
     pub(super) fn take_in_added(&mut self, arena: &mut Arena) -> Result<bool, SandboxError> {
-        let Some((mut body, one)) = self.jobs.adding.next(self.jobs.opening.known())? else {
-            return Ok(false);
-        };
-        self.stage.compute().takes(body.level)?;
-        self.take_in(arena, &one.forest)?;
-        let scene = self.document.scene();
-        let alone = placed(&one, &SceneBody { position: DVec3::ZERO, ..body.clone() }, scene);
-        let Aabb { low, high } = box_round(&alone.shape, &alone.state);
-        let feet = self.stage.bodies().iter().filter_map(|there| self.foot(there.id));
-        let right = feet.map(|foot| foot.at.x + 0.5 * foot.size.x).fold(f64::NEG_INFINITY, f64::max);
-        body.position.x = if right.is_finite() { right - low.x + GAP * (high.x - low.x) } else { 0.0 };
-        let def = placed(&one, &body, scene);
-        let info = object_info(&one, &body, scene.meters_per_unit);
-        self.jobs.opening.learn(&body, &one);
+        let mut added = self.jobs.adding.next(self.jobs.opening.known(), self.document.scene())?;
+        let Some(first) = added.first().map(|(body, _)| body.position.x) else { return Ok(false) };
+        for (body, one) in &added {
+            self.stage.compute().takes(body.level)?;
+            self.take_in(arena, &one.forest)?;
+        }
+        self.put_beside(&mut added, first);
+        let mut ready = Vec::with_capacity(added.len());
+        for (body, one) in added {
+            let scene = self.document.scene();
+            let (def, info) = (placed(&one, &body, scene), object_info(&one, &body, scene.meters_per_unit));
+            self.jobs.opening.learn(&body, &one);
+            ready.push((def, info, body));
+        }
         self.end_gesture();
-        self.keep_step(&format!("add {}", info.name));
-        let object = if self.is_at_start() {
-            // The panels have the dabs of all objects of the scene.
-            let paint = std::mem::take(&mut body.fracture.paint);
-            let object = self.document.insert_object(info);
-            self.document.add_paint(object, paint);
-            self.stage.renumber(|other| if other < object { other } else { other + 1 });
-            self.stage.add(def, object, 0);
+        match &ready[..] {
+            [(_, info, _)] => self.keep_step(&format!("add {}", info.name)),
+            many => self.keep_step(&format!("add {} objects", many.len())),
+        }
+        let is_at_start = self.is_at_start();
+        let mut objects = Vec::with_capacity(ready.len());
+        for (def, info, mut body) in ready {
+            objects.push(if is_at_start {
+                // The panels have the dabs of all objects of the scene.
+                let paint = std::mem::take(&mut body.fracture.paint);
+                let object = self.document.insert_object(info);
+                self.document.add_paint(object, paint);
+                self.stage.renumber(|other| if other < object { other } else { other + 1 });
+                self.stage.add(def, object, 0);
+                object
+            } else {
+                self.throw_now(def, info, body)
+            });
+        }
+        if is_at_start {
             self.stage.lull_what_stands(&self.on_floor_from_start());
             self.begin_renumbered();
-            object
-        } else {
-            self.throw_now(def, info, body)
-        };
-        let bodies: Vec<BodyId> = self.bodies_of(object).collect();
+        }
+        let bodies: Vec<BodyId> = objects.into_iter().flat_map(|object| self.bodies_of(object)).collect();
         self.select(bodies);
         Ok(true)
+    }
+
+    /// Moves objects that come to the right of what is there, `first` being where the first of them stands along x, and gives
+    /// them names that no other object has.
+    fn put_beside(&self, added: &mut [(SceneBody, Imported)], first: f64) {
+        let scene = self.document.scene();
+        let boxes = added.iter().map(|(body, one)| {
+            let position = DVec3::X * (body.position.x - first);
+            let alone = placed(one, &SceneBody { position, ..body.clone() }, scene);
+            box_round(&alone.shape, &alone.state)
+        });
+        let Aabb { low, high } = boxes.fold(Aabb::NOTHING, Aabb::joined);
+        let feet = self.stage.bodies().iter().filter_map(|there| self.foot(there.id));
+        let right = feet.map(|foot| foot.at.x + 0.5 * foot.size.x).fold(f64::NEG_INFINITY, f64::max);
+        let middle = if right.is_finite() { right - low.x + GAP * (high.x - low.x) } else { 0.0 };
+        let count = self.document.objects().len();
+        let mut taken: BTreeSet<String> =
+            (0..count).map(|object| self.object_name(object).to_owned()).collect();
+        for (body, _) in added {
+            body.position.x = middle + (body.position.x - first);
+            if let Some(name) = &body.name {
+                let name = unlike(name, |name| taken.contains(name));
+                taken.insert(name.clone());
+                body.name = Some(name);
+            }
+        }
     }
 
     /// Removes an object with all its pieces, as one undo step: from the scene, if nothing has happened yet.

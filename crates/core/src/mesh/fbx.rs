@@ -40,7 +40,7 @@ mod reading {
     use ufbx::{MaterialMap as Input, Ref};
 
     use super::super::{
-        Alpha, MapUse, Material, MaterialMap, Mesh, Texture, Wrap,
+        Alpha, MapUse, Material, MaterialMap, Mesh, Part, Texture, Wrap,
         corners::{CornerLook, PartVertices, settle_parts},
         load::{Shown, Surroundings, map_of, shown_of},
         unchecked::{CORNER_LIMIT, Problem, UncheckedMesh, byte, plain},
@@ -95,12 +95,24 @@ mod reading {
         };
         for node in &scene.nodes {
             if let Some(mesh) = node.mesh.as_deref().filter(|_| node.visible) {
+                let first = reader.unchecked.mesh.triangles.len();
                 reader.add(node, mesh)?;
+                reader.unchecked.end_part(first, || Part::under(names(node).into_iter()));
             }
         }
         let has_uvs = reader.has_uvs;
         settle_parts(unchecked, has_uvs);
         Ok(())
+    }
+
+    /// The names of a node and of those above it.
+    fn names(node: &ufbx::Node) -> Vec<&str> {
+        let (mut names, mut at) = (Vec::<&str>::new(), Some(node));
+        while let Some(node) = at {
+            names.push(&node.element.name);
+            at = node.parent.as_deref();
+        }
+        names
     }
 
     fn refused(error: &ufbx::Error) -> Problem {

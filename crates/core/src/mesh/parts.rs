@@ -3,11 +3,11 @@
 //! In: a mesh whose reader says of which part of the file each triangle is. Out: the parts of each object, its name, and
 //! its triangles alone.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 use glam::DVec3;
 
-use super::Mesh;
+use super::{Mesh, Part};
 use crate::{
     geometry::{
         Aabb, BoxTree, UnionFind,
@@ -51,13 +51,53 @@ const LEAF: usize = 8;
 
 type Corners = [DVec3; 3];
 
+/// The triangles of a part with their boxes, and a tree of them once another part lies near.
+#[derive(Default)]
+struct Own {
+    corners: Vec<Corners>,
+    bounds: Aabb,
+    tree: OnceCell<BoxTree<(Corners, Aabb)>>,
+}
+
+impl Own {
+    fn tree(&self) -> &BoxTree<(Corners, Aabb)> {
+        self.tree.get_or_init(|| {
+            let boxed: Vec<(Corners, Aabb)> =
+                self.corners.iter().map(|corners| (*corners, Aabb::of(*corners))).collect();
+            tree_of(boxed, |(_, bounds)| *bounds)
+        })
+    }
+}
+
+/// Most nodes above a node that its path names.
+const MOST_ABOVE: usize = 16;
+/// Most characters of a name.
+const LONGEST_NAME: usize = 120;
+
+impl Part {
+    /// The part of a node, by its name and those of the nodes above it, upward from its own. Nodes without a name are left out.
+    pub(super) fn under<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+        let plain = |c: char| if c.is_control() || c == '/' { ' ' } else { c };
+        let shown = |name: &str| -> String { name.trim().chars().take(LONGEST_NAME).map(plain).collect() };
+        let mut path: Vec<String> = names.take(MOST_ABOVE + 1).map(shown).collect();
+        path.retain(|name| !name.is_empty());
+        path.reverse();
+        Self { object: path.last().cloned().unwrap_or_default(), node: path.join("/"), instance: None }
+    }
+}
+
 impl Mesh {
     /// The numbers of the parts of each object, ascending, in the order of their first parts. One object where the file has
     /// no parts. Means nothing once `progress` is cancelled.
     #[must_use]
     pub fn objects(&self, how: Objects, progress: &Progress) -> Vec<Vec<u32>> {
         let count = if self.triangle_part.len() == self.triangles.len() { self.parts.len() } else { 0 };
-        let all = 0..count as u32;
+        // A part whose triangles were all unusable is no object.
+        let mut has_triangles = vec![false; count];
+        if count > 0 {
+            self.triangle_part.iter().for_each(|part| has_triangles[*part as usize] = true);
+        }
+        let all = (0..count as u32).filter(|part| has_triangles[*part as usize]);
         match how {
             Objects::Apart if count > 1 => all.map(|part| vec![part]).collect(),
             Objects::Touching if count > 1 => {
@@ -99,39 +139,57 @@ impl Mesh {
     /// The triangles of these parts alone, with the vertices that they have, all materials, and the parts' names.
     #[must_use]
     pub fn of_parts(&self, parts: &[u32]) -> Self {
-        let mut own = vec![u32::MAX; self.parts.len()];
-        for (number, part) in (0..).zip(parts) {
-            own[*part as usize] = number;
-        }
-        let mut out = Self {
-            materials: self.materials.clone(),
-            origin: self.origin,
-            parts: parts.iter().map(|part| self.parts[*part as usize].clone()).collect(),
-            ..Self::default()
-        };
-        let mut number = vec![u32::MAX; self.positions.len()];
-        for (t, (triangle, part)) in self.triangles.iter().zip(&self.triangle_part).enumerate() {
-            let part = own[*part as usize];
-            if part == u32::MAX {
-                continue;
+        self.of_groups(&[parts.to_vec()]).pop().unwrap_or_default()
+    }
+
+    /// The same for each of several groups of parts, of which no two have a part in common. All of them together take the
+    /// time that one of all parts takes.
+    #[must_use]
+    pub fn of_groups(&self, groups: &[Vec<u32>]) -> Vec<Self> {
+        // The group of each part, and the part's number there.
+        let mut place = vec![None; self.parts.len()];
+        for (group, parts) in groups.iter().enumerate() {
+            for (number, part) in (0..).zip(parts) {
+                place[*part as usize] = Some((group, number));
             }
-            let corners = triangle.map(|i| {
-                let i = i as usize;
-                if number[i] == u32::MAX {
-                    number[i] = out.positions.len() as u32;
-                    out.positions.push(self.positions[i]);
-                    out.colors.extend(self.colors.get(i));
-                    out.uvs.extend(self.uvs.get(i));
-                    out.normals.extend(self.normals.get(i));
-                }
-                number[i]
-            });
-            out.triangles.push(corners);
-            out.triangle_part.push(part);
-            out.triangle_material.extend(self.triangle_material.get(t));
-            out.smoothing.extend(self.smoothing.get(t));
         }
-        out
+        let mut own: Vec<Vec<(usize, u32)>> = vec![Vec::new(); groups.len()];
+        for (t, part) in self.triangle_part.iter().enumerate() {
+            if let Some((group, number)) = place[*part as usize] {
+                own[group].push((t, number));
+            }
+        }
+        // The number of each vertex in the last group that has it.
+        let mut numbers = vec![(usize::MAX, 0); self.positions.len()];
+        type Group<'a> = (&'a Vec<u32>, &'a Vec<(usize, u32)>);
+        let of_group = |(group, (parts, own)): (usize, Group<'_>)| {
+            let mut out = Self {
+                materials: self.materials.clone(),
+                origin: self.origin,
+                parts: parts.iter().map(|part| self.parts[*part as usize].clone()).collect(),
+                ..Self::default()
+            };
+            for &(t, part) in own {
+                let corners = self.triangles[t].map(|i| {
+                    let i = i as usize;
+                    if numbers[i].0 != group {
+                        numbers[i] = (group, out.positions.len() as u32);
+                        out.positions.push(self.positions[i]);
+                        out.colors.extend(self.colors.get(i));
+                        out.uvs.extend(self.uvs.get(i));
+                        out.uvs2.extend(self.uvs2.get(i));
+                        out.normals.extend(self.normals.get(i));
+                    }
+                    numbers[i].1
+                });
+                out.triangles.push(corners);
+                out.triangle_part.push(part);
+                out.triangle_material.extend(self.triangle_material.get(t));
+                out.smoothing.extend(self.smoothing.get(t));
+            }
+            out
+        };
+        groups.iter().zip(&own).enumerate().map(of_group).collect()
     }
 
     /// Corners of the triangles.
@@ -191,22 +249,23 @@ fn tree_of<T>(items: Vec<T>, bounds: impl Fn(&T) -> Aabb) -> BoxTree<T> {
 
 /// The sets of parts that touch, overlap or contain one another.
 fn touching(mesh: &Mesh, progress: &Progress) -> UnionFind {
-    let mut own: Vec<Vec<Corners>> = vec![Vec::new(); mesh.parts.len()];
+    let mut own: Vec<Own> = std::iter::repeat_with(Own::default).take(mesh.parts.len()).collect();
     for (corners, part) in mesh.corners().zip(&mesh.triangle_part) {
-        own[*part as usize].push(corners);
+        own[*part as usize].corners.push(corners);
     }
-    let boxes: Vec<Aabb> = own.iter().map(|own| Aabb::of(own.iter().flatten().copied())).collect();
-    let whole = boxes.iter().copied().fold(Aabb::NOTHING, Aabb::joined);
+    own.iter_mut().for_each(|own| own.bounds = Aabb::of(own.corners.iter().flatten().copied()));
+    let whole = own.iter().map(|own| own.bounds).fold(Aabb::NOTHING, Aabb::joined);
     let reach = NEAR * whole.size().length();
     let mut sets = UnionFind::new(own.len());
-    let numbers: Vec<u32> = (0..own.len() as u32).filter(|part| !own[*part as usize].is_empty()).collect();
-    let tree = tree_of(numbers, |part| boxes[*part as usize]);
+    let is_there = |part: &u32| !own[*part as usize].corners.is_empty();
+    let numbers: Vec<u32> = (0..own.len() as u32).filter(is_there).collect();
+    let tree = tree_of(numbers.clone(), |part| own[*part as usize].bounds);
     let mut left = MOST_WORK;
-    for a in 0..own.len() as u32 {
-        let around = grown(boxes[a as usize], reach);
+    for a in numbers {
+        let around = grown(own[a as usize].bounds, reach);
         let mut near = Vec::new();
         tree.visit(|bounds| bounds.meets(&around), |b| near.push(*b));
-        near.retain(|b| *b > a && boxes[*b as usize].meets(&around));
+        near.retain(|b| *b > a && own[*b as usize].bounds.meets(&around));
         near.sort_unstable();
         for b in near {
             if progress.is_cancelled() {
@@ -215,7 +274,7 @@ fn touching(mesh: &Mesh, progress: &Progress) -> UnionFind {
             if sets.find(a) == sets.find(b) {
                 continue;
             }
-            let pair = [a, b].map(|part| (&own[part as usize][..], boxes[part as usize]));
+            let pair = [a, b].map(|part| &own[part as usize]);
             if left == 0 || touch(pair, reach, &mut left) || contain(pair, &mut left) {
                 sets.join(a, b);
             }
@@ -229,29 +288,29 @@ fn grown(Aabb { low, high }: Aabb, by: f64) -> Aabb {
 }
 
 /// Whether one of two parts lies in the other. They do not touch, so that one corner stands for all.
-fn contain([a, b]: [(&[Corners], Aabb); 2], left: &mut u64) -> bool {
-    let mut within = |inner: (&[Corners], Aabb), outer: (&[Corners], Aabb)| {
-        if !(outer.1.holds(inner.1.low) && outer.1.holds(inner.1.high)) {
+fn contain([a, b]: [&Own; 2], left: &mut u64) -> bool {
+    let mut within = |inner: &Own, outer: &Own| {
+        if !(outer.bounds.holds(inner.bounds.low) && outer.bounds.holds(inner.bounds.high)) {
             return false;
         }
-        *left = left.saturating_sub(PAIR_WORK * outer.0.len() as u64);
-        inner.0.first().is_some_and(|corners| winding_number(outer.0.iter().copied(), corners[0]).abs() > 0.5)
+        *left = left.saturating_sub(PAIR_WORK * outer.corners.len() as u64);
+        let turns = |p: DVec3| winding_number(outer.corners.iter().copied(), p);
+        inner.corners.first().is_some_and(|corners| turns(corners[0]).abs() > 0.5)
     };
     within(a, b) || within(b, a)
 }
 
 /// Whether two parts have triangles no further apart than `reach`.
-fn touch([a, b]: [(&[Corners], Aabb); 2], reach: f64, left: &mut u64) -> bool {
-    *left = left.saturating_sub((a.0.len() + b.0.len()) as u64);
-    let near = |own: &[Corners], other: Aabb| -> Vec<(Corners, Aabb)> {
-        let other = grown(other, reach);
-        let boxed = own.iter().map(|corners| (*corners, Aabb::of(*corners)));
-        boxed.filter(|(_, bounds)| bounds.meets(&other)).collect()
-    };
-    let tree = tree_of(near(b.0, a.1), |(_, bounds)| *bounds);
+fn touch([a, b]: [&Own; 2], reach: f64, left: &mut u64) -> bool {
+    let (small, large) = if a.corners.len() <= b.corners.len() { (a, b) } else { (b, a) };
+    *left = left.saturating_sub(small.corners.len() as u64);
+    let tree = large.tree();
     let (found, work) = (Cell::new(false), Cell::new(*left));
-    for (corners, bounds) in near(a.0, b.1) {
-        let around = grown(bounds, reach);
+    for &corners in &small.corners {
+        let around = grown(Aabb::of(corners), reach);
+        if !around.meets(&large.bounds) {
+            continue;
+        }
         tree.visit(
             |bounds| !found.get() && bounds.meets(&around),
             |(other, bounds)| {
@@ -312,7 +371,6 @@ fn between_edges([p, q]: [DVec3; 2], [r, s]: [DVec3; 2]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::Part;
 
     /// A file of boxes, each a part: low corner and edges, and whether the box faces inward.
     fn boxes(list: &[([f32; 3], [f32; 3])]) -> Mesh {
@@ -390,6 +448,7 @@ mod tests {
     fn an_object_has_its_own_triangles_and_vertices() {
         let mut mesh = boxes(&[([0.0; 3], [1.0; 3]), ([5.0; 3], [1.0; 3]), ([0.5; 3], [1.0; 3])]);
         mesh.colors = (0..24).map(|i| [i, 0, 0]).collect();
+        mesh.uvs2 = (0..24u8).map(|i| [f32::from(i), 0.0]).collect();
         for (part, node) in mesh.parts.iter_mut().zip(["Table/Top", "Vase", "Table/Leg"]) {
             (part.node, part.object) = (node.into(), node.rsplit('/').next().unwrap().into());
         }
@@ -401,6 +460,8 @@ mod tests {
         let (own, all): (Vec<_>, Vec<_>) = (vase.corners().collect(), mesh.corners().collect());
         assert_eq!(own, all[12..24]);
         assert!(vase.colors.iter().all(|color| (8..16).contains(&color[0])));
+        let own: Vec<f32> = vase.colors.iter().map(|color| f32::from(color[0])).collect();
+        assert_eq!(vase.uvs2.iter().map(|uv| uv[0]).collect::<Vec<_>>(), own);
         let table = mesh.of_parts(&found[0]);
         assert_eq!(table.triangle_part, [vec![0; 12], vec![1; 12]].concat());
         assert_eq!(mesh.objects(Objects::Apart, &Progress::default()).len(), 3);
@@ -410,5 +471,25 @@ mod tests {
         assert_eq!(struck(&[&table, &vase], Some(DVec3::ZERO)), 0);
         let behind = boxes(&[([4.0, 4.0, 0.0], [3.0, 3.0, 1.0])]);
         assert_eq!(struck(&[&behind, &vase], None), 1, "the nearer one along -z");
+        // A part without triangles is none.
+        mesh.parts.push(Part::default());
+        for how in [Objects::Apart, Objects::Touching, Objects::Together] {
+            assert!(mesh.objects(how, &Progress::default()).concat().iter().all(|part| *part < 3), "{how:?}");
+        }
+    }
+
+    /// Many parts in a large one, whose triangles are looked at once for all of them: each group has what it has alone.
+    #[test]
+    fn many_parts_are_split_as_each_alone() {
+        let mut list = vec![([-1.0; 3], [0.5; 3])];
+        list.extend((0..400u16).map(|i| ([2.0 * f32::from(i % 20), 0.0, 2.0 * f32::from(i / 20)], [1.0; 3])));
+        let mesh = boxes(&list);
+        let found = groups(&mesh);
+        assert_eq!(found.len(), 401);
+        for (own, group) in mesh.of_groups(&found).iter().zip(&found) {
+            let first = 12 * group[0] as usize;
+            let wanted: Vec<_> = mesh.corners().skip(first).take(12).collect();
+            assert_eq!((own.corners().collect::<Vec<_>>(), own.positions.len()), (wanted, 8));
+        }
     }
 }

@@ -11,7 +11,7 @@ use glam::{DMat3, DMat4, DQuat, DVec3};
 
 use self::surfaces::{Surface, Surfaces};
 use super::{
-    Mesh, Up,
+    Mesh, Part, Up,
     corners::{CornerLook, PartVertices, settle_parts},
     load::Surroundings,
     unchecked::{Problem, UncheckedMesh},
@@ -60,14 +60,33 @@ pub(super) fn read(
         unchecked: &mut *unchecked,
         has_uvs: false,
     };
+    let mut children: HashMap<usize, usize> = HashMap::new();
+    for (prim, place) in layer.prims.iter().zip(&places) {
+        let parent = prim.parent.filter(|_| place.is_shown && matches!(prim.kind, "Mesh" | "Xform"));
+        parent.into_iter().for_each(|parent| *children.entry(parent).or_default() += 1);
+    }
     for (number, place) in places.iter().enumerate() {
         if place.is_shown && layer.prims[number].kind == "Mesh" {
+            let first = reader.unchecked.mesh.triangles.len();
             reader.add(number, place)?;
+            reader.unchecked.end_part(first, || part_of(&layer, &children, number));
         }
     }
     let has_uvs = reader.has_uvs;
     settle_parts(unchecked, has_uvs);
     Ok(())
+}
+
+/// Where the triangles of a mesh come from, with the number of shown `children` of prims. A prim that holds nothing but the mesh
+/// names the object in its place, unless it is the root.
+fn part_of(layer: &Layer<'_>, children: &HashMap<usize, usize>, number: usize) -> Part {
+    let parent_of = |at: usize| layer.prims[at].parent;
+    let holds_it_alone = |parent: &usize| {
+        parent_of(*parent).is_some() && children.get(parent).is_some_and(|count| *count == 1)
+    };
+    let own = parent_of(number).filter(holds_it_alone).unwrap_or(number);
+    let path = std::iter::successors(Some(own), |at| parent_of(*at)).map(|at| layer.prims[at].name);
+    Part::under(path)
 }
 
 /// Numbers of prims by the prim that they are in and their name.

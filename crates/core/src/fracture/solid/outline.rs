@@ -65,7 +65,7 @@ mod tests {
     fn a_box_has_twelve_lines_and_a_ball_has_some() {
         let surface = |name: &str| PieceMesh::imported(&builtin(name).unwrap(), 1.0).unwrap();
         let block = surface("box");
-        let lines = outlines(&[block.clone()]);
+        let lines = outlines(std::slice::from_ref(&block));
         let length: f64 = lines.iter().map(|[a, b]| a.distance(*b)).sum();
         let size = crate::geometry::Aabb::of(block.positions.iter().copied()).size();
         assert!((length - 4.0 * (size.x + size.y + size.z)).abs() < 1e-6 * length, "{length}");
