@@ -367,7 +367,7 @@ pub fn run(args: &FractureArgs) -> Result<(), CliError> {
     }
     let struck = args.pattern.struck(measured.mesh(&reporter)?, Objects::Touching, &reporter);
     let Struck { read, name, beside, .. } = struck;
-    let level = measures.level_of(&read, level);
+    let level = args.pattern.measures.level_of(&read, level);
     let object = voxelise(&read, level, &reporter)?;
     let export = args.export();
     let mut how = args.pattern.fracture(level, seeds);

@@ -421,7 +421,7 @@ impl Making<'_> {
         (still, explained): (&Still<'_>, &Explained),
         signature: Signature,
     ) -> Result<Made, CliError> {
-        let Self { args, wanted, reporter } = *self;
+        let Self { args, wanted, reporter, .. } = *self;
         explained.notes.iter().for_each(|note| reporter.warn(note));
         let (mut pixels, mut drawing, mut legends) = (Vec::new(), String::new(), None);
         if wanted.drawing {

@@ -4,7 +4,7 @@
 //! after the other: a field takes up to some hundredths of a second, and slices show nothing of a body until its field
 //! is there.
 
-use std::sync::{Arc, mpsc::TryRecvError};
+use std::sync::Arc;
 
 use super::{
     BodyFields,
@@ -47,10 +47,10 @@ impl FieldView {
             (self.job, self.has_failed) = (None, false);
             return;
         }
-        match self.job.as_ref().map(Worker::poll) {
-            Some(Err(TryRecvError::Empty)) if !waits => return,
+        match self.job.as_ref().map(Worker::ended) {
+            Some(None) if !waits => return,
             Some(ended) => {
-                self.has_failed = ended == Err(TryRecvError::Disconnected);
+                self.has_failed = ended == Some(None);
                 self.job = None;
                 self.revision += 1;
             }

@@ -5,7 +5,7 @@
 //! a second. The copies before stay on display until then. Where the scale alone has changed, the values are those of
 //! before.
 
-use std::sync::{Arc, PoisonError, mpsc::TryRecvError};
+use std::sync::{Arc, PoisonError};
 
 use super::{
     BodyFields, BreakLog, LeafColors, Quantity, Scale,
@@ -66,12 +66,12 @@ impl LeafView {
         // What is made for another quantity is of no use.
         let job = self.job.take().filter(|((of, ..), _)| *of == quantity && !waits);
         if let Some((made_for, worker)) = job {
-            match worker.poll() {
-                Err(TryRecvError::Empty) => {
+            match worker.ended() {
+                None => {
                     self.job = Some((made_for, worker));
                     return Ok(());
                 }
-                ended => self.show(made_for, ended.ok(), stage)?,
+                Some(made) => self.show(made_for, made, stage)?,
             }
         }
         let shapes = stage.bodies().iter().flat_map(|body| drawn_shapes(&body.def));

@@ -6,16 +6,13 @@
 
 mod loads;
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, mpsc},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use glam::DVec3;
 use rayon::prelude::*;
 
-use self::loads::{Job, Solved, Wanted, converged, solve, wanted};
-use super::{Cells, Touching, body_stress::Stresses, document::Document, stage::Stage};
+use self::loads::{Solved, Wanted, converged, solve, wanted};
+use super::{Cells, Touching, body_stress::Stresses, document::Document, jobs::Worker, stage::Stage};
 use crate::{
     bodies::{Body, BodyId},
     elastic::ElasticError,
@@ -46,7 +43,8 @@ pub(super) struct StressView {
     refused: BTreeMap<BodyId, Arc<Shape>>,
     /// What was ordered, and the stress on display.
     known: Stresses,
-    job: Option<Job>,
+    /// A worker that solves, and what it solves for.
+    job: Option<(Wanted, Worker<Result<Solved, ElasticError>>)>,
     failed: Option<(Wanted, String)>,
     revision: u64,
 }
@@ -109,22 +107,20 @@ impl StressView {
             self.job = None;
             return;
         }
-        if let Some(job) = &self.job {
-            match job.receiver.try_recv() {
-                Ok(Ok(solved)) => {
+        if let Some((of, worker)) = &self.job {
+            let Some(ended) = worker.ended() else { return };
+            match ended.map(|solved| solved.map_err(|error| error.to_string())) {
+                Some(Ok(solved)) => {
                     self.failed = None;
                     self.show(Some(Arc::new(solved)));
                 }
                 // The stress that was shown is of another load.
-                Ok(Err(error)) => {
-                    self.failed = Some((job.wanted.clone(), error.to_string()));
+                failed => {
+                    let why = failed.and_then(Result::err);
+                    let why = why.unwrap_or_else(|| "the solver stopped unexpectedly".into());
+                    self.failed = Some((of.clone(), why));
                     self.show(None);
                 }
-                Err(mpsc::TryRecvError::Disconnected) => {
-                    self.failed = Some((job.wanted.clone(), "the solver stopped unexpectedly".into()));
-                    self.show(None);
-                }
-                Err(mpsc::TryRecvError::Empty) => return,
             }
             self.job = None;
             self.revision += 1;
@@ -145,7 +141,9 @@ impl StressView {
         if is_shown {
             self.failed = None;
         } else if !has_failed {
-            self.job = Some(Job::start(wanted, self.shown.clone()));
+            let (of, last) = (wanted.clone(), self.shown.clone());
+            let work = move |cancel: &Cancel| solve(wanted, last.as_deref(), cancel);
+            self.job = Some((of, Worker::start(work)));
         }
     }
 

@@ -187,16 +187,10 @@ pub(super) fn stress(ui: &mut egui::Ui, report: &StressReport, out: &mut UiOutpu
     let tip = "Paint the places of greatest tension for smaller pieces: as many seeds as the pattern has are added there. The \
                brush erases them";
     let paint = ui.button("Seeds where it pulls").on_hover_text(tip);
-    out.name("paint_by_stress", &paint);
-    if paint.clicked() {
-        out.push(Command::PaintByStress);
-    }
+    out.on_click("paint_by_stress", &paint, || Command::PaintByStress);
     let tip = "At the pinned impact: cells where little pulls stay with the body, so that the break ends where the stress does";
     let ends = ui.button("Break only where it pulls").on_hover_text(tip);
-    out.name("break_where_it_pulls", &ends);
-    if ends.clicked() {
-        out.push(Command::BreakWhereItPulls);
-    }
+    out.on_click("break_where_it_pulls", &ends, || Command::BreakWhereItPulls);
 }
 
 /// Why a selected piece fell, if a load freed it.
@@ -212,10 +206,7 @@ pub(super) fn why(ui: &mut egui::Ui, sandbox: &Sandbox, id: BodyId, out: &mut Ui
             let tip =
                 "Go to the last recorded moment before that; Show: bonds under Physics draws what bonds bear";
             let go = ui.small_button("go there").on_hover_text(tip);
-            out.name(name, &go);
-            if go.clicked() {
-                out.push(Command::ShowRecorded(sandbox.frame_before(failure.time)));
-            }
+            out.on_click(name, &go, || Command::ShowRecorded(sandbox.frame_before(failure.time)));
         });
         ui.add(
             egui::Label::new(egui::RichText::new(sentence(&failure)).color(theme::TEXT).size(12.0)).wrap(),

@@ -33,10 +33,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, tuning: &Tuning, out:
         out.name("brush_erases", &erases);
         let clear = ui.add_enabled(dabs > 0, egui::Button::new("erase all"));
         let clear = clear.on_hover_text("Take all dabs away, from every object");
-        out.name("brush_clear", &clear);
-        if clear.clicked() {
-            out.push(Command::EraseAll);
-        }
+        out.on_click("brush_clear", &clear, || Command::EraseAll);
     });
     if tuning.fracture.seeds_file.is_some() && matches!(new.brush.kind, Paint::Dense | Paint::Cut) {
         let text = "The seeds come from a file: this paint changes nothing until they are drawn again";

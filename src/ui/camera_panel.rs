@@ -101,10 +101,7 @@ fn saved_views(ui: &mut egui::Ui, camera: Camera, new: &mut Tuning, out: &mut Ui
             let width = ui.available_width() - 34.0;
             let go = egui::Button::selectable(view.camera == camera, &view.name).frame_when_inactive(true);
             let go = ui.add_sized([width, 22.0], go).on_hover_text("Look from here");
-            out.name(format!("view: {}", view.name), &go);
-            if go.clicked() {
-                out.push(Command::SetCamera(view.camera));
-            }
+            out.on_click(format!("view: {}", view.name), &go, || Command::SetCamera(view.camera));
             let away = ui.button("×").on_hover_text("Remove this view");
             out.name(format!("remove view: {}", view.name), &away);
             if away.clicked() {

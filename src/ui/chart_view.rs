@@ -120,10 +120,7 @@ pub(super) fn rows(ui: &mut egui::Ui, out: &mut UiOutput, name: &str, chart: &Ch
 fn save(ui: &mut egui::Ui, out: &mut UiOutput, name: &str, chart: &Chart) {
     let tip = "Write this chart to a file: .csv for its numbers in full, .svg for the drawing";
     let save = ui.small_button("Save chart …").on_hover_text(tip);
-    out.name(format!("{name}_save"), &save);
-    if save.clicked() {
-        out.push(Command::SaveChart(Box::new(chart.clone())));
-    }
+    out.on_click(format!("{name}_save"), &save, || Command::SaveChart(Box::new(chart.clone())));
 }
 
 /// Colours of the first series and the second one.

@@ -120,10 +120,7 @@ fn random_seed(ui: &mut egui::Ui, new: &mut Tuning, out: &mut UiOutput) {
         let tip = "The same blow with other values of a parameter, on a sheet to choose from; random seeds at first";
         label(ui, "Variants", tip);
         let sheet = ui.button("sheet …").on_hover_text(tip);
-        out.name("sheet_open", &sheet);
-        if sheet.clicked() {
-            out.push(Command::ToggleSheet);
-        }
+        out.on_click("sheet_open", &sheet, || Command::ToggleSheet);
     });
 }
 
@@ -177,10 +174,7 @@ fn cutter_file(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutpu
             "A closed mesh: what of an intact object lies in it comes off; each of its bodies cuts a piece";
         label(ui, "Cutter", tip);
         let button = ui.button("choose …").on_hover_text(tip);
-        out.name("cutter", &button);
-        if button.clicked() {
-            out.push(Command::CutterDialog);
-        }
+        out.on_click("cutter", &button, || Command::CutterDialog);
         let file = params.seeds_file.as_ref().map(std::path::Path::new);
         let name = file.and_then(std::path::Path::file_name).unwrap_or_default().to_string_lossy();
         ui.add(egui::Label::new(name.into_owned()).truncate());
@@ -263,10 +257,7 @@ fn pattern(ui: &mut egui::Ui, params: &mut FractureParams, out: &mut UiOutput) {
         }
         let tip = "Choose a picture whose dark lines are the cracks, as seen along the blow; or drop it on the window";
         let button = ui.button(egui::RichText::new("picture …").small()).on_hover_text(tip);
-        out.name("crack picture", &button);
-        if button.clicked() {
-            out.push(Command::OpenDialog);
-        }
+        out.on_click("crack picture", &button, || Command::OpenDialog);
     });
 }
 

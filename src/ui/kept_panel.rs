@@ -20,22 +20,13 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         };
         let choose = egui::Button::selectable(on, "choose").frame_when_inactive(true);
         let choose = ui.add(choose).on_hover_text(tip);
-        out.name("keep_choose", &choose);
-        if choose.clicked() {
-            out.push(Command::Tool(if on { Tool::Impact } else { Tool::Keep }));
-        }
+        out.on_click("keep_choose", &choose, || Command::Tool(if on { Tool::Impact } else { Tool::Keep }));
         let any = counts.is_some_and(|(kept, _)| kept > 0);
         let none = ui.add_enabled(any, egui::Button::new("none")).on_hover_text("Let every cell break off");
-        out.name("keep_none", &none);
-        if none.clicked() {
-            out.push(Command::KeepNone);
-        }
+        out.on_click("keep_none", &none, || Command::KeepNone);
         let tip = "Swap: kept cells break off, all other cells stay";
         let invert = ui.add_enabled(counts.is_some(), egui::Button::new("invert")).on_hover_text(tip);
-        out.name("keep_invert", &invert);
-        if invert.clicked() {
-            out.push(Command::InvertKept);
-        }
+        out.on_click("keep_invert", &invert, || Command::InvertKept);
     });
     // The row is always there, so that pinning moves no row under the pointer.
     let (text, color) = match counts {
@@ -53,18 +44,12 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         let why = "Ctrl+click the object, or take the tool Impact, to pin a blow first";
         let response = ui.add_enabled(pinned && !busy && !nothing, shown);
         let response = response.on_hover_text(tip).on_disabled_hover_text(why);
-        out.name("break", &response);
-        if response.clicked() {
-            out.push(Command::BreakPin);
-        }
+        out.on_click("break", &response, || Command::BreakPin);
         let shown = ui.add_enabled(pinned && !busy, egui::Button::new("Crack"));
         let tip = "Crack without breaking: bonds hold the pieces together until loads break them. Set the strength of the \
                    bonds under Physics, Bonds of what is cracked";
         let shown = shown.on_hover_text(tip).on_disabled_hover_text(why);
-        out.name("crack", &shown);
-        if shown.clicked() {
-            out.push(Command::CrackPin);
-        }
+        out.on_click("crack", &shown, || Command::CrackPin);
         // On one line whatever it says, so that pinning moves no row.
         let text = ui.add(egui::Label::new(egui::RichText::new(text).color(color)).truncate());
         let text = text.on_hover_text("How many cells of the pinned blow stay together; if all stay, nothing breaks");

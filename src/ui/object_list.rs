@@ -171,7 +171,7 @@ fn breaks_or_stays(
         return false;
     }
     let area = egui::Rect::from_x_y_ranges(shown.left() - 4.0..=row.right(), row.y_range());
-    let response = ui.interact(area, ui.id().with(("breaks", object)), egui::Sense::click());
+    let response = ui.interact(area, ui.scope_id().with(("breaks", object)), egui::Sense::click());
     let spoken = format!("{name} breaks");
     response.widget_info(|| egui::WidgetInfo::selected(egui::Role::CheckBox, true, !is_locked, &spoken));
     out.name(format!("breaks: {object}"), &response);

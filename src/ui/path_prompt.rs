@@ -52,10 +52,7 @@ pub(super) fn show(ctx: &egui::Context, state: &mut UiState, input: &UiInput<'_>
                     out.push(Command::AnswerPrompt(Some(typed.trim().into())));
                 }
                 let cancel = ui.button("Cancel");
-                out.name("prompt_cancel", &cancel);
-                if cancel.clicked() {
-                    out.push(Command::AnswerPrompt(None));
-                }
+                out.on_click("prompt_cancel", &cancel, || Command::AnswerPrompt(None));
             });
         });
     });

@@ -374,10 +374,7 @@ fn edits(ui: &mut egui::Ui, sandbox: &Sandbox, rows: &[PieceRow], out: &mut UiOu
             |ui: &mut egui::Ui, name: &'static str, text: &str, tip: &str, on: bool, command: Command| {
                 let response = ui.add_enabled(on, egui::Button::new(text));
                 let response = response.on_hover_text(tip).on_disabled_hover_text(tip);
-                out.name(name, &response);
-                if response.clicked() {
-                    out.push(command);
-                }
+                out.on_click(name, &response, || command);
             };
         for (edit, name, text, tip, on) in edits {
             button(ui, name, text, tip, on, Command::EditPieces(edit));

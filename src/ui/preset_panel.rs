@@ -31,10 +31,9 @@ pub(super) fn show(ui: &mut egui::Ui, state: &mut UiState, input: &UiInput<'_>, 
                 let response = pictures::tile(ui, &mut state.preset_textures, shown, size, Some(chosen));
                 let about = if view.preset.about.is_empty() { "Saved by you" } else { &view.preset.about };
                 let response = response.on_hover_text(format!("{}: {about}", view.preset.name));
-                out.name(format!("preset: {}", view.preset.name), &response);
-                if response.clicked() {
-                    out.push(Command::ApplyPreset(Box::new(view.preset.clone())));
-                }
+                out.on_click(format!("preset: {}", view.preset.name), &response, || {
+                    Command::ApplyPreset(Box::new(view.preset.clone()))
+                });
             }
         });
     });

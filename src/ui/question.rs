@@ -14,10 +14,7 @@ pub(super) fn show(ctx: &egui::Context, input: &UiInput<'_>, out: &mut UiOutput)
         ui.horizontal_wrapped(|ui| {
             for (number, answer) in question.answers.iter().enumerate() {
                 let button = ui.button(answer);
-                out.name(format!("answer_{number}"), &button);
-                if button.clicked() {
-                    out.push(Command::AnswerQuestion(number));
-                }
+                out.on_click(format!("answer_{number}"), &button, || Command::AnswerQuestion(number));
             }
         });
     });

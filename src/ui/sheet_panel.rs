@@ -50,10 +50,7 @@ pub(super) fn show(ctx: &egui::Context, textures: &mut Textures, input: &UiInput
                 ui.label(RichText::new("Variants").size(16.0).strong().color(theme::GOLD));
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                     let close = ui.button("×").on_hover_text("Close (Esc)");
-                    out.name("sheet_close", &close);
-                    if close.clicked() {
-                        out.push(Command::ToggleSheet);
-                    }
+                    out.on_click("sheet_close", &close, || Command::ToggleSheet);
                 });
             });
             let tip = "What differs from tile to tile";
@@ -197,16 +194,10 @@ fn foot(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
         let keep = ui.add_enabled(view.kept.is_some(), egui::Button::new("Keep and close"));
         let keep = keep.on_hover_text("The panels have the values of the marked tile");
         let keep = keep.on_disabled_hover_text("Click a tile to keep its values");
-        out.name("sheet_keep", &keep);
-        if keep.clicked() {
-            out.push(Command::ToggleSheet);
-        }
+        out.on_click("sheet_keep", &keep, || Command::ToggleSheet);
         let save = ui.add_enabled(is_done, egui::Button::new("Save sheet …"));
         let save = save.on_hover_text("Write the tiles with their labels to a picture file");
-        out.name("sheet_save", &save);
-        if save.clicked() {
-            out.push(Command::SaveSheet);
-        }
+        out.on_click("sheet_save", &save, || Command::SaveSheet);
         if !is_done && made < view.tiles.len() {
             ui.label(RichText::new(format!("{made} of {}", view.tiles.len())).small().color(theme::DIM));
         }

@@ -63,10 +63,9 @@ fn row(ui: &mut egui::Ui, take: &TakeInfo, compared: Option<u32>, out: &mut UiOu
                     format!("Compare with take {number}"),
                 )
             });
-            out.name(format!("compare: {number}"), &response);
-            if response.clicked() {
-                out.push(Command::Compare((!on).then_some(number)));
-            }
+            out.on_click(format!("compare: {number}"), &response, || {
+                Command::Compare((!on).then_some(number))
+            });
         });
     });
 }

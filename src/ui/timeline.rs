@@ -71,14 +71,8 @@ fn replay(ui: &mut egui::Ui, there: bool, view: ReplayView, out: &mut UiOutput) 
         .inner
         .on_hover_text(tip)
         .on_disabled_hover_text("Play the recording (R); nothing is recorded yet");
-    out.name("replay", &response);
-    if response.clicked() {
-        out.push(Command::Replay(!view.running));
-    }
+    out.on_click("replay", &response, || Command::Replay(!view.running));
     let tip = "Begin again at the end of the recording (L)";
     let response = ui.add(button("Loop", view.looped)).on_hover_text(tip);
-    out.name("loop", &response);
-    if response.clicked() {
-        out.push(Command::LoopReplay(!view.looped));
-    }
+    out.on_click("loop", &response, || Command::LoopReplay(!view.looped));
 }

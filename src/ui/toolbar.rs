@@ -81,10 +81,7 @@ pub(super) fn show(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
             "Let time run or stop it (Space)"
         };
         let response = ui.add_enabled(ready, play).on_hover_text(tip);
-        out.name("play", &response);
-        if response.clicked() {
-            out.push(Command::Play(!input.playing));
-        }
+        out.on_click("play", &response, || Command::Play(!input.playing));
         button(ui, out, "step", "Step", "One step of time ( . )", ready && !input.playing, Command::Step);
         button(ui, out, "reset", "Reset", "Back to the unbroken object", ready, Command::Reset);
         if !is_narrow {
@@ -166,10 +163,7 @@ fn tools(ui: &mut egui::Ui, input: &UiInput<'_>, out: &mut UiOutput) {
     for (tool, name, text, tip) in tools {
         let button = egui::Button::selectable(input.tool == tool, text).frame_when_inactive(true);
         let response = ui.add(button).on_hover_text(tip);
-        out.name(name, &response);
-        if response.clicked() {
-            out.push(Command::Tool(tool));
-        }
+        out.on_click(name, &response, || Command::Tool(tool));
     }
 }
 
@@ -184,8 +178,5 @@ fn button(
 ) {
     let response =
         ui.add_enabled(enabled, egui::Button::new(text)).on_hover_text(tip).on_disabled_hover_text(tip);
-    out.name(name, &response);
-    if response.clicked() {
-        out.push(command);
-    }
+    out.on_click(name, &response, || command);
 }

@@ -107,6 +107,19 @@ impl UiOutput {
     pub(super) fn name(&mut self, name: impl Into<Cow<'static, str>>, response: &egui::Response) {
         self.rects.push((name.into(), response.rect));
     }
+
+    /// Names a widget, and pushes a command when it is clicked.
+    pub(super) fn on_click(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        response: &egui::Response,
+        command: impl FnOnce() -> Command,
+    ) {
+        self.name(name, response);
+        if response.clicked() {
+            self.push(command());
+        }
+    }
 }
 
 /// Pushes a changed tuning under the name of the widget that changed it.

@@ -181,10 +181,7 @@ fn messages(ui: &egui::Ui, tour: &mut usize, input: &UiInput<'_>, rect: Rect, ou
                     let bar = egui::ProgressBar::new(fraction).desired_width(ui.available_width() - 76.0);
                     ui.add(bar.show_percentage().fill(theme::GOLD.gamma_multiply(0.55)));
                     let cancel = ui.button("Cancel");
-                    out.name("cancel", &cancel);
-                    if cancel.clicked() {
-                        out.push(Command::CancelImport);
-                    }
+                    out.on_click("cancel", &cancel, || Command::CancelImport);
                 });
             });
         });

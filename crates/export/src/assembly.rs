@@ -33,7 +33,7 @@ use super::{
         simplify,
     },
     motion::Motion,
-    pieces::{dropped_by, inside_of, widest_gap},
+    pieces::{Generation, dropped_by, inside_of, widest_gap},
 };
 
 /// Data of `voxels.npz` besides the pieces: the object before it broke, and its Voronoi seeds.
@@ -128,15 +128,6 @@ pub struct MeshFigures {
     pub triangles: u64,
     /// Mass properties of the enclosed solid, shape space.
     pub mass: MassProperties,
-}
-
-/// A piece that broke again, to group its pieces in files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Generation {
-    /// Its id, which follows those of the pieces.
-    pub id: usize,
-    /// Id of the piece that it broke off.
-    pub parent: Option<usize>,
 }
 
 /// All data of one export.
@@ -565,12 +556,6 @@ impl Assembly {
         let first = broken.pieces.len();
         let again = broken.broken_again.iter().enumerate();
         again.map(|(i, at)| piece_of(broken, *at, first + i)).collect()
-    }
-}
-
-impl Generation {
-    fn of(piece: &ExportPiece) -> Self {
-        Self { id: piece.id, parent: piece.parent }
     }
 }
 

@@ -56,7 +56,7 @@ mod write;
 pub use crate::fracture::{BreakStep, BrokenObject, PieceRef};
 pub use arrays::{ArrayDigest, Arrays, Collected, Element, NamedArray, Numbers};
 pub use aside::Aside;
-pub use assembly::{Assembly, BreakArrays, BreakKind, Generation, MeshFigures, Meshes, Skin};
+pub use assembly::{Assembly, BreakArrays, BreakKind, MeshFigures, Meshes, Skin};
 pub use bonds::{BONDS_FILE, Bond, Capacity, HeldBond, bonds};
 pub use cells::Cells;
 pub use contact_log::{ContactLog, relative_velocity, velocity_apart};
@@ -73,7 +73,7 @@ pub use picture::{
     Signature, SignedPicture, png_bytes, read_signed, write_png, write_signed, write_signed_new,
 };
 pub use piece_report::PieceReport;
-pub use pieces::{ExportPiece, Figures, Lying, Placing, made_of_voxels, widest_gap};
+pub use pieces::{ExportPiece, Figures, Generation, Lying, Placing, made_of_voxels, widest_gap};
 pub use plain_ply::PlainPly;
 pub use report::{FractureReport, InputReport, InteriorReport, ParameterReport};
 pub use sheet::Sheet;

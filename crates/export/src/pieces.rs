@@ -132,6 +132,21 @@ pub(crate) fn by_object(pieces: &[ExportPiece]) -> BTreeMap<Option<usize>, Vec<u
     objects
 }
 
+/// A piece that broke again, to group its pieces in files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Generation {
+    /// Its id, which follows those of the pieces.
+    pub id: usize,
+    /// Id of the piece that it broke off.
+    pub parent: Option<usize>,
+}
+
+impl Generation {
+    pub(crate) fn of(piece: &ExportPiece) -> Self {
+        Self { id: piece.id, parent: piece.parent }
+    }
+}
+
 /// A piece for all formats.
 #[derive(Clone, Debug)]
 pub struct ExportPiece {

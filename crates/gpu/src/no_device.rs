@@ -13,6 +13,16 @@ use crate::{GpuError, Shared, StageTiming};
 #[derive(Clone, Copy, Debug)]
 enum Never {}
 
+/// Functions that never run: what stands behind the arrow is an impossible value that each is given.
+macro_rules! never {
+    ($($(#[$about:meta])* fn $name:ident $(<$t:ident: $bound:ident>)? ($($given:tt)*) $(-> $out:ty)? => $of:expr;)*) => {$(
+        $(#[$about])*
+        pub fn $name $(<$t: $bound>)? ($($given)*) $(-> $out)? {
+            match $of {}
+        }
+    )*};
+}
+
 #[derive(Clone, Debug)]
 pub struct Gpu(Never);
 
@@ -26,32 +36,15 @@ impl Gpu {
     pub fn keeping_pipelines(self) -> Self {
         self
     }
-    pub fn check(&self) -> Result<(), GpuError> {
-        match self.0 {}
-    }
-    pub fn wait(&self) -> Result<(), GpuError> {
-        match self.0 {}
-    }
-    #[must_use]
-    pub fn describe(&self) -> String {
-        match self.0 {}
-    }
-    /// Whether both are handles of one device.
-    #[must_use]
-    pub fn is_same(&self, other: &Self) -> bool {
-        match self.0 {}
-    }
-    #[must_use]
-    pub fn is_software(&self) -> bool {
-        match self.0 {}
-    }
-    #[must_use]
-    pub fn max_binding(&self) -> u64 {
-        match self.0 {}
-    }
-    #[must_use]
-    pub fn buffer_bytes(&self) -> u64 {
-        match self.0 {}
+    never! {
+        fn check(&self) -> Result<(), GpuError> => self.0;
+        fn wait(&self) -> Result<(), GpuError> => self.0;
+        #[must_use] fn describe(&self) -> String => self.0;
+        /// Whether both are handles of one device.
+        #[must_use] fn is_same(&self, other: &Self) -> bool => self.0;
+        #[must_use] fn is_software(&self) -> bool => self.0;
+        #[must_use] fn max_binding(&self) -> u64 => self.0;
+        #[must_use] fn buffer_bytes(&self) -> u64 => self.0;
     }
 }
 
@@ -59,50 +52,31 @@ impl Gpu {
 pub struct Buffer<T>(Never, PhantomData<T>);
 
 impl<T: Pod> Buffer<T> {
-    pub fn zeroed(gpu: &Gpu, label: &str, len: usize) -> Result<Self, GpuError> {
-        match gpu.0 {}
-    }
-    pub fn from_slice(gpu: &Gpu, label: &str, data: &[T]) -> Result<Self, GpuError> {
-        match gpu.0 {}
-    }
-    pub fn write(&self, gpu: &Gpu, first: usize, data: &[T]) {
-        match self.0 {}
-    }
-    #[must_use]
-    pub fn len(&self) -> usize {
-        match self.0 {}
-    }
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        match self.0 {}
-    }
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        match self.0 {}
-    }
-    pub fn read(&self, gpu: &Gpu) -> Result<Vec<T>, GpuError> {
-        match self.0 {}
-    }
-    pub fn read_range(&self, gpu: &Gpu, first: usize, count: usize) -> Result<Vec<T>, GpuError> {
-        match self.0 {}
+    never! {
+        fn zeroed(gpu: &Gpu, label: &str, len: usize) -> Result<Self, GpuError> => gpu.0;
+        fn from_slice(gpu: &Gpu, label: &str, data: &[T]) -> Result<Self, GpuError> => gpu.0;
+        fn write(&self, gpu: &Gpu, first: usize, data: &[T]) => self.0;
+        #[must_use] fn len(&self) -> usize => self.0;
+        #[must_use] fn is_empty(&self) -> bool => self.0;
+        #[must_use] fn bytes(&self) -> u64 => self.0;
+        fn read(&self, gpu: &Gpu) -> Result<Vec<T>, GpuError> => self.0;
+        fn read_range(&self, gpu: &Gpu, first: usize, count: usize) -> Result<Vec<T>, GpuError> => self.0;
     }
 }
 
-pub fn read_all<T: Pod>(gpu: &Gpu, buffers: &[(&Buffer<T>, usize, usize)]) -> Result<Vec<Vec<T>>, GpuError> {
-    match gpu.0 {}
+never! {
+    fn read_all<T: Pod>(
+        gpu: &Gpu, buffers: &[(&Buffer<T>, usize, usize)],
+    ) -> Result<Vec<Vec<T>>, GpuError> => gpu.0;
 }
 
 #[derive(Clone, Debug)]
 pub struct IndirectCount(Never);
 
 impl IndirectCount {
-    #[must_use]
-    pub fn unknown(gpu: &Gpu) -> Self {
-        match gpu.0 {}
-    }
-    #[must_use]
-    pub fn known(gpu: &Gpu, count: usize) -> Self {
-        match gpu.0 {}
+    never! {
+        #[must_use] fn unknown(gpu: &Gpu) -> Self => gpu.0;
+        #[must_use] fn known(gpu: &Gpu, count: usize) -> Self => gpu.0;
     }
 }
 
@@ -110,12 +84,9 @@ impl IndirectCount {
 pub struct Uniform<T>(Never, PhantomData<T>);
 
 impl<T: Shared> Uniform<T> {
-    #[must_use]
-    pub fn new(gpu: &Gpu, value: &T) -> Self {
-        match gpu.0 {}
-    }
-    pub fn write(&self, gpu: &Gpu, value: &T) {
-        match self.0 {}
+    never! {
+        #[must_use] fn new(gpu: &Gpu, value: &T) -> Self => gpu.0;
+        fn write(&self, gpu: &Gpu, value: &T) => self.0;
     }
 }
 
@@ -163,99 +134,53 @@ impl Bindable for IndirectCount {
 pub struct Kernel(Never);
 
 impl Kernel {
-    #[must_use]
-    pub fn new(gpu: &Gpu, path: &'static str) -> Self {
-        match gpu.0 {}
-    }
-    #[must_use]
-    pub fn with_constants(gpu: &Gpu, path: &'static str, constants: &[(&str, f64)]) -> Self {
-        match gpu.0 {}
+    never! {
+        #[must_use] fn new(gpu: &Gpu, path: &'static str) -> Self => gpu.0;
+        #[must_use] fn with_constants(gpu: &Gpu, path: &'static str, constants: &[(&str, f64)]) -> Self => gpu.0;
     }
 }
 
 pub struct Recorder<'a>(&'a Gpu);
 
 impl<'a> Recorder<'a> {
-    #[must_use]
-    pub fn new(gpu: &'a Gpu, label: &'static str) -> Self {
-        match gpu.0 {}
-    }
-    #[must_use]
-    pub fn with_room(gpu: &'a Gpu, label: &'static str, room: u32) -> Self {
-        match gpu.0 {}
+    never! {
+        #[must_use] fn new(gpu: &'a Gpu, label: &'static str) -> Self => gpu.0;
+        #[must_use] fn with_room(gpu: &'a Gpu, label: &'static str, room: u32) -> Self => gpu.0;
     }
     #[must_use]
     pub fn gpu(&self) -> &'a Gpu {
         self.0
     }
-    pub fn stage(&mut self, stage: &'static str) {
-        match self.0.0 {}
-    }
-    pub fn run<P: Shared>(
-        &mut self,
-        kernel: &Kernel,
-        threads: usize,
-        params: &P,
-        given: &[Named<'_>],
-    ) -> Result<(), GpuError> {
-        match self.0.0 {}
-    }
-    pub fn run_counted<P: Shared>(
-        &mut self,
-        kernel: &Kernel,
-        count: &IndirectCount,
-        params: &P,
-        given: &[Named<'_>],
-    ) -> Result<(), GpuError> {
-        match self.0.0 {}
-    }
-    pub fn run_bare(
-        &mut self,
-        kernel: &Kernel,
-        count: &IndirectCount,
-        given: &[Named<'_>],
-    ) -> Result<(), GpuError> {
-        match self.0.0 {}
-    }
-    pub fn copy<T: Pod>(&mut self, from: &Buffer<T>, to: &Buffer<T>) {
-        match self.0.0 {}
-    }
-    pub fn clear<T: Pod>(&mut self, buffer: &Buffer<T>, elements: Range<usize>) {
-        match self.0.0 {}
-    }
-    pub fn run_groups<P: Shared>(
-        &mut self,
-        kernel: &Kernel,
-        groups: usize,
-        params: &P,
-        given: &[Named<'_>],
-    ) -> Result<(), GpuError> {
-        match self.0.0 {}
-    }
-    pub fn submit(self) {
-        match self.0.0 {}
-    }
-    #[must_use]
-    pub fn submit_pending(self) -> PendingTimings {
-        match self.0.0 {}
-    }
-    pub fn submit_timed(self) -> Result<Vec<StageTiming>, GpuError> {
-        match self.0.0 {}
+    never! {
+        fn stage(&mut self, stage: &'static str) => self.0.0;
+        fn run<P: Shared>(
+            &mut self, kernel: &Kernel, threads: usize, params: &P, given: &[Named<'_>],
+        ) -> Result<(), GpuError> => self.0.0;
+        fn run_counted<P: Shared>(
+            &mut self, kernel: &Kernel, count: &IndirectCount, params: &P, given: &[Named<'_>],
+        ) -> Result<(), GpuError> => self.0.0;
+        fn run_bare(
+            &mut self, kernel: &Kernel, count: &IndirectCount, given: &[Named<'_>],
+        ) -> Result<(), GpuError> => self.0.0;
+        fn copy<T: Pod>(&mut self, from: &Buffer<T>, to: &Buffer<T>) => self.0.0;
+        fn clear<T: Pod>(&mut self, buffer: &Buffer<T>, elements: Range<usize>) => self.0.0;
+        fn run_groups<P: Shared>(
+            &mut self, kernel: &Kernel, groups: usize, params: &P, given: &[Named<'_>],
+        ) -> Result<(), GpuError> => self.0.0;
+        fn submit(self) => self.0.0;
+        #[must_use] fn submit_pending(self) -> PendingTimings => self.0.0;
+        fn submit_timed(self) -> Result<Vec<StageTiming>, GpuError> => self.0.0;
     }
 }
 
 pub struct PendingTimings(Never);
 
 impl PendingTimings {
-    pub fn collect(gpu: &Gpu, pending: Vec<Self>) -> Result<Vec<StageTiming>, GpuError> {
-        match gpu.0 {}
-    }
-    pub fn collect_with(
-        gpu: &Gpu,
-        pending: Vec<Self>,
-        copies: &[&dyn AnyReadback],
-    ) -> Result<Vec<StageTiming>, GpuError> {
-        match gpu.0 {}
+    never! {
+        fn collect(gpu: &Gpu, pending: Vec<Self>) -> Result<Vec<StageTiming>, GpuError> => gpu.0;
+        fn collect_with(
+            gpu: &Gpu, pending: Vec<Self>, copies: &[&dyn AnyReadback],
+        ) -> Result<Vec<StageTiming>, GpuError> => gpu.0;
     }
 }
 
@@ -268,23 +193,14 @@ pub struct Readback<T>(Never, PhantomData<T>);
 impl<T> AnyReadback for Readback<T> {}
 
 impl<T: Pod> Readback<T> {
-    #[must_use]
-    pub fn copy(rec: &mut Recorder<'_>, buffer: &Buffer<T>, first: usize, count: usize) -> Self {
-        match buffer.0 {}
-    }
-    #[must_use]
-    pub fn len(&self) -> usize {
-        match self.0 {}
-    }
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        match self.0 {}
-    }
-    pub fn view(&self) -> Result<ReadbackView<T>, GpuError> {
-        match self.0 {}
-    }
-    pub fn to_vec(&self) -> Result<Vec<T>, GpuError> {
-        match self.0 {}
+    never! {
+        #[must_use] fn copy(
+            rec: &mut Recorder<'_>, buffer: &Buffer<T>, first: usize, count: usize,
+        ) -> Self => buffer.0;
+        #[must_use] fn len(&self) -> usize => self.0;
+        #[must_use] fn is_empty(&self) -> bool => self.0;
+        fn view(&self) -> Result<ReadbackView<T>, GpuError> => self.0;
+        fn to_vec(&self) -> Result<Vec<T>, GpuError> => self.0;
     }
 }
 
@@ -305,29 +221,16 @@ pub struct Submissions<'g> {
 }
 
 impl<'g> Submissions<'g> {
-    #[must_use]
-    pub fn new(gpu: &'g Gpu, scan: &'g primitives::Scan, plan: &'g primitives::Plan) -> Self {
-        match gpu.0 {}
-    }
-    #[must_use]
-    pub fn record(&self, stage: &'static str) -> Recorder<'g> {
-        match self.gpu.0 {}
-    }
-    pub fn submit(&mut self, rec: Recorder<'_>) {
-        match self.gpu.0 {}
-    }
-    pub fn room<T: Pod>(&mut self, label: &str, len: usize) -> Result<Buffer<T>, GpuError> {
-        match self.gpu.0 {}
-    }
-    pub fn give<T: Pod>(&mut self, buffer: Buffer<T>) {
-        match self.gpu.0 {}
-    }
-    pub fn wait(&mut self, copies: &[&dyn AnyReadback]) -> Result<(), GpuError> {
-        match self.gpu.0 {}
-    }
-    #[must_use]
-    pub fn timings(self) -> Vec<StageTiming> {
-        match self.gpu.0 {}
+    never! {
+        #[must_use] fn new(
+            gpu: &'g Gpu, scan: &'g primitives::Scan, plan: &'g primitives::Plan,
+        ) -> Self => gpu.0;
+        #[must_use] fn record(&self, stage: &'static str) -> Recorder<'g> => self.gpu.0;
+        fn submit(&mut self, rec: Recorder<'_>) => self.gpu.0;
+        fn room<T: Pod>(&mut self, label: &str, len: usize) -> Result<Buffer<T>, GpuError> => self.gpu.0;
+        fn give<T: Pod>(&mut self, buffer: Buffer<T>) => self.gpu.0;
+        fn wait(&mut self, copies: &[&dyn AnyReadback]) -> Result<(), GpuError> => self.gpu.0;
+        #[must_use] fn timings(self) -> Vec<StageTiming> => self.gpu.0;
     }
 }
 
@@ -338,25 +241,14 @@ pub mod primitives {
     pub struct Scan(Never);
 
     impl Scan {
-        #[must_use]
-        pub fn new(gpu: &Gpu) -> Self {
-            match gpu.0 {}
-        }
-        pub fn run(
-            &self,
-            rec: &mut Recorder<'_>,
-            items: &Buffer<[u32; 2]>,
-            count: &IndirectCount,
-        ) -> Result<(), GpuError> {
-            match self.0 {}
-        }
-        pub fn run_second(
-            &self,
-            rec: &mut Recorder<'_>,
-            items: &Buffer<[u32; 2]>,
-            count: &IndirectCount,
-        ) -> Result<(), GpuError> {
-            match self.0 {}
+        never! {
+            #[must_use] fn new(gpu: &Gpu) -> Self => gpu.0;
+            fn run(
+                &self, rec: &mut Recorder<'_>, items: &Buffer<[u32; 2]>, count: &IndirectCount,
+            ) -> Result<(), GpuError> => self.0;
+            fn run_second(
+                &self, rec: &mut Recorder<'_>, items: &Buffer<[u32; 2]>, count: &IndirectCount,
+            ) -> Result<(), GpuError> => self.0;
         }
     }
 
@@ -364,18 +256,12 @@ pub mod primitives {
     pub struct Plan(Never);
 
     impl Plan {
-        #[must_use]
-        pub fn new(gpu: &Gpu) -> Self {
-            match gpu.0 {}
-        }
-        pub fn run(
-            &self,
-            rec: &mut Recorder<'_>,
-            scanned: (&Buffer<[u32; 2]>, &IndirectCount),
-            next: (&IndirectCount, [u32; 2]),
-            report: (&Buffer<[u32; 2]>, usize),
-        ) -> Result<(), GpuError> {
-            match self.0 {}
+        never! {
+            #[must_use] fn new(gpu: &Gpu) -> Self => gpu.0;
+            fn run(
+                &self, rec: &mut Recorder<'_>, scanned: (&Buffer<[u32; 2]>, &IndirectCount),
+                next: (&IndirectCount, [u32; 2]), report: (&Buffer<[u32; 2]>, usize),
+            ) -> Result<(), GpuError> => self.0;
         }
     }
 }

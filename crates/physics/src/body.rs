@@ -148,6 +148,7 @@ impl BodyDef {
         self.shape.world_from_local(state.position, state.rotation)
     }
 
+    #[cfg(any(test, feature = "testing"))]
     /// The resting state in which the body lies exactly where its shape space says, moved by `world` (a
     /// rotation and translation).
     #[must_use]

@@ -22,7 +22,7 @@ impl Messages {
     /// Shows a message in place of an earlier one with the same text. Where there is no room, the oldest remark makes
     /// way; the oldest message that stays does so only for another one, and comes back.
     pub fn say(&mut self, kind: NoticeKind, text: impl Into<String>) {
-        self.show(kind, text.into(), None);
+        self.show(kind, text.into(), Vec::new());
     }
 
     /// Shows a message with a button of this label, which gives this command.

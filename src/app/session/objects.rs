@@ -111,13 +111,9 @@ mod tests {
     }
 
     fn button(session: &Session) -> Option<Command> {
-        session
-            .notices()
-            .iter()
-            .find_map(|notice| {
-                notice.action.as_ref().filter(|(_, what)| matches!(what, Command::TakeObjects(..)))
-            })
-            .map(|(_, command)| command.clone())
+        let mut actions = session.notices().iter().flat_map(|notice| &notice.actions);
+        let found = actions.find(|(_, what)| matches!(what, Command::TakeObjects(..)));
+        found.map(|(_, command)| command.clone())
     }
 
     #[test]

@@ -61,26 +61,10 @@ fn fronts(work: &mut Work<'_>) -> Result<Made, CliError> {
     ];
     for (cut, caption) in steps {
         let file = format!("fronts-{}.png", cut.replace(':', "-"));
-        let show = format!("fronts:{cut}");
-        work.run(&[
-            "render",
-            "builtin:box",
-            "--level",
-            level,
-            "--pattern",
-            "uniform",
-            "--seeds",
-            "6",
-            "--show",
-            &show,
-            "--only",
-            "--camera",
-            camera,
-            "--size",
-            size,
-            "--out",
-            &file,
-        ])?;
+        work.run_line(&format!(
+            "render builtin:box --level {level} --pattern uniform --seeds 6 --show fronts:{cut} --only --camera {camera} \
+             --size {size} --out {file}"
+        ))?;
         made.pictures.push(Shown::new(file, format!("{caption}.")));
     }
     made.notes.push(

@@ -2,12 +2,12 @@
 //!
 //! In: octrees of the pieces of both breaks. Out: counts, and the voxels, on the coarser one of the two grids.
 
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 
 use glam::DVec3;
 
 use crate::{
-    fracture::{Cancel, CancelOnDrop},
+    fracture::Cancel,
     svo::{Forest, Grid, Key, morton},
 };
 
@@ -86,58 +86,6 @@ impl Differing {
                 (None, None) => return Some(found),
             }
         }
-    }
-}
-
-/// A comparison: not begun, running, done, or impossible.
-#[derive(Default)]
-pub(super) enum Comparing {
-    #[default]
-    NotBegun,
-    OnItsWay(
-        mpsc::Receiver<Option<Differing>>,
-        #[expect(dead_code, reason = "it cancels when it is dropped")] CancelOnDrop,
-    ),
-    Done(Option<Arc<Differing>>),
-}
-
-impl Comparing {
-    /// Starts comparing.
-    pub fn start(document: PieceTrees, other: PieceTrees) -> Self {
-        let (sender, receiver) = mpsc::channel();
-        let cancel = Cancel::possible();
-        let waits = CancelOnDrop(cancel.clone());
-        std::thread::spawn(move || {
-            // The channel is closed only when the comparison was dropped.
-            let _ = sender.send(Differing::of(&document, &other, &cancel));
-        });
-        Self::OnItsWay(receiver, waits)
-    }
-
-    /// Takes the worker's result; returns whether there is one.
-    pub fn poll(&mut self) -> bool {
-        let Self::OnItsWay(receiver, _) = self else { return false };
-        *self = match receiver.try_recv() {
-            Err(mpsc::TryRecvError::Empty) => return false,
-            Ok(found) => Self::Done(found.map(Arc::new)),
-            Err(mpsc::TryRecvError::Disconnected) => Self::Done(None),
-        };
-        true
-    }
-
-    /// Whether it still has to be started.
-    pub fn is_due(&self) -> bool {
-        matches!(self, Self::NotBegun)
-    }
-
-    /// Whether it is running.
-    pub fn is_busy(&self) -> bool {
-        matches!(self, Self::OnItsWay(..))
-    }
-
-    /// The result.
-    pub fn found(&self) -> Option<&Arc<Differing>> {
-        if let Self::Done(found) = self { found.as_ref() } else { None }
     }
 }
 

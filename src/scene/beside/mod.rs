@@ -6,7 +6,6 @@
 //! the other, so that their times are comparable.
 
 mod column;
-mod counting;
 mod differing;
 mod levels;
 mod outcome;
@@ -27,13 +26,15 @@ pub use outcome::{Broken, ColumnState, ColumnView};
 pub(super) use strike::Strike;
 pub use way::Way;
 
-use self::counting::Counting;
 use super::{
     BreakLog, ObjectInfo, Tuning,
+    jobs::Once,
     slices::{SliceScene, SliceView},
     stage::{Stage, Touch},
 };
-use crate::{compute::Compute, fracture::Passes, gpu::GpuError, render::Overlay, shape::Shape};
+use crate::{
+    compute::Compute, export::MeshTally, fracture::Passes, gpu::GpuError, render::Overlay, shape::Shape,
+};
 
 /// Most comparison views.
 pub const MOST: usize = 2;
@@ -67,7 +68,7 @@ pub(super) struct Context<'a> {
 pub(super) struct Beside {
     columns: Vec<Column>,
     /// The document's last break, and the statistics of its pieces.
-    own: Option<(usize, Counting)>,
+    own: Option<(usize, Once<MeshTally>)>,
     /// The pinned blow, and since when it has been unchanged.
     asked: Option<(Strike, Instant)>,
     pinned: Option<Strike>,
@@ -199,12 +200,12 @@ impl Beside {
     fn count_own(&mut self, cx: &Context<'_>, may_start: bool) {
         let record = cx.fallen.last().and_then(Strike::record);
         if self.own.as_ref().map(|(known, _)| *known) != record {
-            self.own = record.map(|record| (record, Counting::default()));
+            self.own = record.map(|record| (record, Once::default()));
         }
         let Some((record, counting)) = &mut self.own else { return };
         if may_start && counting.is_due() {
-            let shapes = pieces_of(cx.stage, *record).map(Arc::clone).collect();
-            *counting = Counting::start(shapes);
+            let shapes: Vec<_> = pieces_of(cx.stage, *record).map(Arc::clone).collect();
+            *counting = Once::start(move |cancel| MeshTally::of(&shapes, cancel).ok());
         }
         self.revision += u64::from(counting.poll());
     }
@@ -221,7 +222,7 @@ impl Beside {
             seconds: record.seconds,
             pieces: parts.len(),
             volume_error: volume / record.whole.volume.max(f64::MIN_POSITIVE) - 1.0,
-            meshes: counting.tally(),
+            meshes: counting.result().copied(),
             differing: None,
             counted_at: None,
             is_pinned: false,

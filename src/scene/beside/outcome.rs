@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use super::{
     Way,
-    counting::Counting,
-    differing::{Comparing, Differing, PieceTrees},
+    differing::{Differing, PieceTrees},
     strike::Strike,
 };
 use crate::{
@@ -17,6 +16,7 @@ use crate::{
     render::Overlay,
     scene::{
         InsideView,
+        jobs::Once,
         looking::{BreakInside, OneBreak},
     },
 };
@@ -83,8 +83,8 @@ pub(super) struct Outcome {
     before_m3: f64,
     /// The broken body, in its state when it broke.
     body: Option<BodyDef>,
-    counting: Counting,
-    comparing: Comparing,
+    counting: Once<MeshTally>,
+    comparing: Once<Arc<Differing>>,
     inside: BreakInside,
 }
 
@@ -96,7 +96,7 @@ impl Outcome {
         before_m3: f64,
         body: Option<BodyDef>,
     ) -> Self {
-        let (counting, comparing) = (Counting::default(), Comparing::default());
+        let (counting, comparing) = (Once::default(), Once::default());
         Self { strike, came, before_m3, body, counting, comparing, inside: BreakInside::default() }
     }
 
@@ -118,8 +118,8 @@ impl Outcome {
     /// Counts the meshes of the pieces; a new count only starts if it `may_start`. Returns whether there is news.
     pub fn count(&mut self, may_start: bool) -> bool {
         if let (Ok((broken, _)), true) = (&self.came, may_start && self.counting.is_due()) {
-            let shapes = broken.parts.iter().map(|part| Arc::clone(&part.shape)).collect();
-            self.counting = Counting::start(shapes);
+            let shapes: Vec<_> = broken.parts.iter().map(|part| Arc::clone(&part.shape)).collect();
+            self.counting = Once::start(move |cancel| MeshTally::of(&shapes, cancel).ok());
         }
         self.counting.poll()
     }
@@ -133,7 +133,8 @@ impl Outcome {
             if let Some(first) = octrees.first().filter(|_| !is_cut) {
                 let trees = octrees.iter().map(|octree| octree.tree).collect();
                 let other = PieceTrees { forest: Arc::clone(&first.forest), trees, grid: first.grid };
-                self.comparing = Comparing::start(own.clone(), other);
+                let own = own.clone();
+                self.comparing = Once::start(move |cancel| Differing::of(&own, &other, cancel).map(Arc::new));
             }
         }
         self.comparing.poll()
@@ -151,7 +152,7 @@ impl Outcome {
 
     /// How the crack voxels differ from the document's.
     pub fn differing(&self) -> Option<&Arc<Differing>> {
-        self.comparing.found()
+        self.comparing.result()
     }
 
     /// Draws the chosen drawings of the inside where the body broke, or where it stands `now`. A new worker only starts
@@ -180,13 +181,13 @@ impl Outcome {
             Err(why) => return ColumnState::Refused(why.clone()),
             Ok((broken, seconds)) => (broken, *seconds),
         };
-        let found = self.comparing.found();
+        let found = self.comparing.result();
         let volume = broken.volume_m3() + broken.lost.dust_m3;
         ColumnState::Broken(Broken {
             seconds,
             pieces: broken.parts.len(),
             volume_error: volume / self.before_m3.max(f64::MIN_POSITIVE) - 1.0,
-            meshes: self.counting.tally(),
+            meshes: self.counting.result().copied(),
             differing: found.map(|found| [found.both, found.only_document.len(), found.only_other.len()]),
             counted_at: found.map(|found| found.grid.level),
             is_pinned: !self.strike.has_fallen(),

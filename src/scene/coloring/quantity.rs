@@ -231,244 +231,185 @@ impl Quantity {
 /// Names of [`Quantity::Solid`]'s categories.
 const SOLIDS: [&str; 3] = ["inside", "surface", "crack"];
 
-const NUMBER: QuantityEntry = QuantityEntry {
-    name: "",
-    label: "",
-    unit: "",
-    help: "",
-    kind: Kind::Number,
-    of_voxels: false,
-    of_seeds: false,
-    of_stress: false,
-    of: |_| None,
-};
+/// A quantity on a scale that is one number for a whole body.
+const fn number(
+    [name, label, unit]: [&'static str; 3],
+    help: &'static str,
+    of: fn(&Place<'_>) -> Option<f64>,
+) -> QuantityEntry {
+    let (of_voxels, of_seeds, of_stress) = (false, false, false);
+    QuantityEntry { name, label, unit, help, kind: Kind::Number, of_voxels, of_seeds, of_stress, of }
+}
 
-static OBJECT: QuantityEntry = QuantityEntry {
-    name: "object",
-    label: "Object",
-    help: "The object that a piece comes from",
-    kind: Kind::Category,
-    of: |place| Some(place.body.object as f64),
-    ..NUMBER
-};
+/// A quantity whose values are only told apart.
+const fn category(
+    [name, label]: [&'static str; 2],
+    help: &'static str,
+    of: fn(&Place<'_>) -> Option<f64>,
+) -> QuantityEntry {
+    QuantityEntry { kind: Kind::Category, ..number([name, label, ""], help, of) }
+}
 
-static PART: QuantityEntry = QuantityEntry {
-    name: "part",
-    label: "Piece",
-    help: "A colour for every piece",
-    kind: Kind::Category,
-    of: |place| Some(f64::from(place.body.number)),
-    ..NUMBER
-};
+static OBJECT: QuantityEntry =
+    category(["object", "Object"], "The object that a piece comes from", |place| {
+        Some(place.body.object as f64)
+    });
 
-static GENERATION: QuantityEntry = QuantityEntry {
-    name: "generation",
-    label: "Generation",
-    help: "How many breaks a piece comes of",
-    of: |place| Some(f64::from(place.body.generation)),
-    ..NUMBER
-};
+static PART: QuantityEntry =
+    category(["part", "Piece"], "A colour for every piece", |place| Some(f64::from(place.body.number)));
+
+static GENERATION: QuantityEntry =
+    number(["generation", "Generation", ""], "How many breaks a piece comes of", |place| {
+        Some(f64::from(place.body.generation))
+    });
 
 static CELL: QuantityEntry = QuantityEntry {
-    name: "cell",
-    label: "Cell",
-    help: "The Voronoi cell: of a piece by the break that made it; in slices of a whole object by the pinned blow",
-    kind: Kind::Category,
     of_seeds: true,
-    of: cell,
-    ..NUMBER
+    ..category(
+        ["cell", "Cell"],
+        "The Voronoi cell: of a piece by the break that made it; in slices of a whole object by the pinned blow",
+        cell,
+    )
 };
 
-static VOLUME: QuantityEntry = QuantityEntry {
-    name: "volume",
-    label: "Volume",
-    unit: "m³",
-    help: "Volume of the piece",
-    of: |place| Some(place.body.shape.mass().volume_m3),
-    ..NUMBER
-};
+static VOLUME: QuantityEntry = number(["volume", "Volume", "m³"], "Volume of the piece", |place| {
+    Some(place.body.shape.mass().volume_m3)
+});
 
-static MASS: QuantityEntry = QuantityEntry {
-    name: "mass",
-    label: "Mass",
-    unit: "kg",
-    help: "Mass of the piece",
-    of: |place| Some(place.body.shape.mass().kg),
-    ..NUMBER
-};
+static MASS: QuantityEntry =
+    number(["mass", "Mass", "kg"], "Mass of the piece", |place| Some(place.body.shape.mass().kg));
 
-static SPEED: QuantityEntry = QuantityEntry {
-    name: "speed",
-    label: "Speed",
-    unit: "m/s",
-    help: "Speed of the piece's centre of mass",
-    of: |place| place.body.motion.map(|[speed, _]| speed),
-    ..NUMBER
-};
+static SPEED: QuantityEntry =
+    number(["speed", "Speed", "m/s"], "Speed of the piece's centre of mass", |place| {
+        place.body.motion.map(|[speed, _]| speed)
+    });
 
-static SPIN: QuantityEntry = QuantityEntry {
-    name: "spin",
-    label: "Spin",
-    unit: "rad/s",
-    help: "How fast the piece turns",
-    of: |place| place.body.motion.map(|[_, spin]| spin),
-    ..NUMBER
-};
+static SPIN: QuantityEntry = number(["spin", "Spin", "rad/s"], "How fast the piece turns", |place| {
+    place.body.motion.map(|[_, spin]| spin)
+});
 
-static IMPACT_DISTANCE: QuantityEntry = QuantityEntry {
-    name: "impact-distance",
-    label: "Distance to impact",
-    unit: "m",
-    help: "Distance of the piece's centre, or of the voxel, to where the blow fell that made the piece",
-    of: impact_distance,
-    ..NUMBER
-};
+static IMPACT_DISTANCE: QuantityEntry = number(
+    ["impact-distance", "Distance to impact", "m"],
+    "Distance of the piece's centre, or of the voxel, to where the blow fell that made the piece",
+    impact_distance,
+);
 
-static CONTACT_DEPTH: QuantityEntry = QuantityEntry {
-    name: "contact-depth",
-    label: "Contact depth",
-    unit: "m",
-    help: "How deep the piece's deepest contact is",
-    of: |place| place.body.pressing.map(|[depth, _]| depth),
-    ..NUMBER
-};
+static CONTACT_DEPTH: QuantityEntry =
+    number(["contact-depth", "Contact depth", "m"], "How deep the piece's deepest contact is", |place| {
+        place.body.pressing.map(|[depth, _]| depth)
+    });
 
-static CONTACT_IMPULSE: QuantityEntry = QuantityEntry {
-    name: "contact-impulse",
-    label: "Contact impulse",
-    unit: "N s",
-    help: "Sum of the normal impulses at the piece's contacts in the last step",
-    of: |place| place.body.pressing.map(|[_, impulse]| impulse),
-    ..NUMBER
-};
+static CONTACT_IMPULSE: QuantityEntry = number(
+    ["contact-impulse", "Contact impulse", "N s"],
+    "Sum of the normal impulses at the piece's contacts in the last step",
+    |place| place.body.pressing.map(|[_, impulse]| impulse),
+);
 
-static PHYSICS_LEVEL: QuantityEntry = QuantityEntry {
-    name: "physics-level",
-    label: "Contact level",
-    help: "Octree level at which the piece collides",
-    of: |place| place.body.physics_level.map(f64::from),
-    ..NUMBER
-};
+static PHYSICS_LEVEL: QuantityEntry =
+    number(["physics-level", "Contact level", ""], "Octree level at which the piece collides", |place| {
+        place.body.physics_level.map(f64::from)
+    });
 
-static PAIR_LEVEL: QuantityEntry = QuantityEntry {
-    name: "pair-level",
-    label: "Contact level of pairs",
-    help: "The finest octree level at which the piece collides now with what it touches: its own, that of a pair, \
+static PAIR_LEVEL: QuantityEntry = number(
+    ["pair-level", "Contact level of pairs", ""],
+    "The finest octree level at which the piece collides now with what it touches: its own, that of a pair, \
            coarser far from the eye, finer where a piece is thin",
-    of: |place| place.body.pair_level.map(f64::from),
-    ..NUMBER
-};
+    |place| place.body.pair_level.map(f64::from),
+);
 
-static LABEL: QuantityEntry = QuantityEntry {
-    name: "label",
-    label: "Island label",
-    help: "Number of the connected part that the voxels of the piece were in the break that made it, by the \
+static LABEL: QuantityEntry = category(
+    ["label", "Island label"],
+    "Number of the connected part that the voxels of the piece were in the break that made it, by the \
            union-find. Pieces that are meshes have none",
-    kind: Kind::Category,
-    of: |place| place.body.label.map(f64::from),
-    ..NUMBER
-};
+    |place| place.body.label.map(f64::from),
+);
 
 static STRESS: QuantityEntry = QuantityEntry {
-    name: "stress",
-    label: "Stress, tension",
-    unit: "Pa",
-    help: "Largest principal stress, 0 where everything is pressed together. A slice shows the stress of the cell that \
+    of_stress: true,
+    ..number(
+        ["stress", "Stress, tension", "Pa"],
+        "Largest principal stress, 0 where everything is pressed together. A slice shows the stress of the cell that \
            holds the voxel, the colour of a body is its greatest stress. In the window choose Physics, Show: stress; \
            an aimed blow has 1 N",
-    of_stress: true,
-    of: |place| stress(place).map(|figures| figures.tension),
-    ..NUMBER
+        |place| stress(place).map(|figures| figures.tension),
+    )
 };
 
 static VON_MISES: QuantityEntry = QuantityEntry {
-    name: "von-mises",
-    label: "Stress, von Mises",
-    unit: "Pa",
-    help: "Equivalent stress of von Mises, which compression has, too. A slice shows the stress of the cell that holds \
+    of_stress: true,
+    ..number(
+        ["von-mises", "Stress, von Mises", "Pa"],
+        "Equivalent stress of von Mises, which compression has, too. A slice shows the stress of the cell that holds \
            the voxel, the colour of a body is its greatest stress. In the window choose Physics, Show: stress; an \
            aimed blow has 1 N",
-    of_stress: true,
-    of: |place| stress(place).map(|figures| figures.von_mises),
-    ..NUMBER
+        |place| stress(place).map(|figures| figures.von_mises),
+    )
 };
 
 static SOLID: QuantityEntry = QuantityEntry {
-    name: "solid",
-    label: "Voxels",
-    help: "Inside, voxels of the original surface, voxels of cracks",
-    kind: Kind::Category,
     of_voxels: true,
-    of: |place| {
+    ..category(["solid", "Voxels"], "Inside, voxels of the original surface, voxels of cracks", |place| {
         let voxel = place.voxel?;
         let Some(leaf) = voxel.leaf else { return Some(0.0) };
         let color = voxel.octree.forest.leaves.colors.get(leaf as usize)?;
         Some(if color.crack() { 2.0 } else { 1.0 })
-    },
-    ..NUMBER
+    })
 };
 
 static NODE_LEVEL: QuantityEntry = QuantityEntry {
-    name: "node-level",
-    label: "Octree level",
-    help: "Level of the octant that holds the voxel: octants inside are as large as fits",
     of_voxels: true,
-    of: |place| Some(f64::from(place.voxel?.level)),
-    ..NUMBER
+    ..number(
+        ["node-level", "Octree level", ""],
+        "Level of the octant that holds the voxel: octants inside are as large as fits",
+        |place| Some(f64::from(place.voxel?.level)),
+    )
 };
 
 static COVERAGE: QuantityEntry = QuantityEntry {
-    name: "coverage",
-    label: "Coverage",
-    help: "Share of the voxel that is solid of this piece",
     of_voxels: true,
-    of: |place| {
+    ..number(["coverage", "Coverage", ""], "Share of the voxel that is solid of this piece", |place| {
         let voxel = place.voxel?;
         let of_leaf = |leaf: u32| voxel.octree.forest.leaves.coverage.get(leaf as usize).copied();
         Some(f64::from(voxel.leaf.map_or(Some(1.0), of_leaf)?))
-    },
-    ..NUMBER
+    })
 };
 
 static SEED_DISTANCE: QuantityEntry = QuantityEntry {
-    name: "seed-distance",
-    label: "Distance to seed",
-    unit: "m",
-    help: "Distance of the voxel's centre to the nearest seed of the break",
     of_voxels: true,
     of_seeds: true,
-    of: |place| {
-        let (seeds, centre, unit) = at_seeds(place)?;
-        let nearest = seeds.seeds.iter().map(|seed| square(centre, *seed)).fold(f64::INFINITY, f64::min);
-        nearest.is_finite().then(|| nearest.sqrt() * unit)
-    },
-    ..NUMBER
+    ..number(
+        ["seed-distance", "Distance to seed", "m"],
+        "Distance of the voxel's centre to the nearest seed of the break",
+        |place| {
+            let (seeds, centre, unit) = at_seeds(place)?;
+            let nearest = seeds.seeds.iter().map(|seed| square(centre, *seed)).fold(f64::INFINITY, f64::min);
+            nearest.is_finite().then(|| nearest.sqrt() * unit)
+        },
+    )
 };
 
 static CRACK_DISTANCE: QuantityEntry = QuantityEntry {
-    name: "crack-distance",
-    label: "Distance to crack",
-    unit: "m",
-    help: "Distance of the voxel's centre to the nearest plane between its cell and another",
     of_voxels: true,
     of_seeds: true,
-    of: crack_distance,
-    ..NUMBER
+    ..number(
+        ["crack-distance", "Distance to crack", "m"],
+        "Distance of the voxel's centre to the nearest plane between its cell and another",
+        crack_distance,
+    )
 };
 
 static FIELD: QuantityEntry = QuantityEntry {
-    name: "field",
-    label: "Distance field",
-    unit: "m",
-    help: "Signed distance of the voxel's centre from the surface of its piece, above 0 inside, by the distance field \
-           that the piece has by itself, with cells of level 5",
     of_voxels: true,
-    of: |place| {
-        let depth = place.body.field?.at(place.voxel?.centre)?;
-        let is_mesh = place.body.shape.as_mesh().is_some();
-        Some(depth * if is_mesh { place.body.shape.unit_m() } else { place.body.unit_m })
-    },
-    ..NUMBER
+    ..number(
+        ["field", "Distance field", "m"],
+        "Signed distance of the voxel's centre from the surface of its piece, above 0 inside, by the distance field \
+           that the piece has by itself, with cells of level 5",
+        |place| {
+            let depth = place.body.field?.at(place.voxel?.centre)?;
+            let is_mesh = place.body.shape.as_mesh().is_some();
+            Some(depth * if is_mesh { place.body.shape.unit_m() } else { place.body.unit_m })
+        },
+    )
 };
 
 /// The stress of the cell that holds the voxel, or the greatest of the body.

@@ -2,11 +2,12 @@
 //!
 //! In: shapes of parts of one break, and the broken body. Out: one shape, from a worker, since level 9 takes seconds.
 
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 
+use super::worker::Worker;
 use crate::{
     bodies::BodyId,
-    fracture::{Cancel, CancelOnDrop, FractureError, Rejoin, solid::rejoined},
+    fracture::{Cancel, FractureError, Rejoin, solid::rejoined},
     scene::SandboxError,
     shape::{Octree, Shape},
     svo::Grid,
@@ -84,14 +85,7 @@ type Merged = (Union, Result<Shape, SandboxError>);
 /// The merge in progress; one at a time.
 #[derive(Default)]
 pub(in crate::scene) struct Merging {
-    job: Option<Job>,
-}
-
-struct Job {
-    receiver: mpsc::Receiver<Merged>,
-    /// Cancels the merge when it is dropped.
-    #[expect(dead_code, reason = "it does its work when it is dropped")]
-    waits: CancelOnDrop,
+    job: Option<Worker<Merged>>,
 }
 
 impl Merging {
@@ -107,15 +101,10 @@ impl Merging {
 
     /// Starts a worker that makes the merged shape.
     pub fn start(&mut self, union: Union) {
-        let (sender, receiver) = mpsc::channel();
-        let cancel = Cancel::possible();
-        let waits = CancelOnDrop(cancel.clone());
-        std::thread::spawn(move || {
-            let shape = union.shape(&cancel);
-            // The channel is closed only when the merge was cancelled.
-            let _ = sender.send((union, shape));
-        });
-        self.job = Some(Job { receiver, waits });
+        self.job = Some(Worker::start(move |cancel| {
+            let shape = union.shape(cancel);
+            (union, shape)
+        }));
     }
 
     /// Returns the result once.
@@ -123,16 +112,9 @@ impl Merging {
     /// # Errors
     /// [`SandboxError::CannotMerge`]; why one shape could not be made stands beside what it was to be made of.
     pub fn poll(&mut self) -> Result<Option<Merged>, SandboxError> {
-        match self.job.as_ref().map(|job| job.receiver.try_recv()) {
-            None | Some(Err(mpsc::TryRecvError::Empty)) => Ok(None),
-            Some(Ok(merged)) => {
-                self.job = None;
-                Ok(Some(merged))
-            }
-            Some(Err(mpsc::TryRecvError::Disconnected)) => {
-                self.job = None;
-                Err(SandboxError::CannotMerge("it stopped unexpectedly; select fewer pieces".into()))
-            }
-        }
+        let Some(ended) = self.job.as_ref().and_then(Worker::ended) else { return Ok(None) };
+        self.job = None;
+        let stopped = || SandboxError::CannotMerge("it stopped unexpectedly; select fewer pieces".into());
+        ended.map(Some).ok_or_else(stopped)
     }
 }

@@ -21,7 +21,7 @@ pub(super) use merging::{Ingredients, Merging, Union};
 pub(super) use opening::{Again, Opening, Ready};
 pub(super) use splitting::{Split, Splitting};
 pub(super) use throwing::Throwing;
-pub(super) use worker::Worker;
+pub(super) use worker::{Once, Worker};
 
 /// All work in progress.
 #[derive(Default)]

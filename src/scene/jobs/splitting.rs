@@ -3,14 +3,17 @@
 //! In: structures that are no longer connected. Out: a shape for each connected set of parts, from a worker; simulated
 //! time stands still until they are there.
 
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::merging::{Ingredients, joined_shape};
+use super::{
+    merging::{Ingredients, joined_shape},
+    worker::Worker,
+};
 use crate::{
     bodies::{BodyId, structure::Structure},
-    fracture::{Cancel, CancelOnDrop, Rejoin},
+    fracture::{Cancel, Rejoin},
     scene::{Blow, SandboxError},
     shape::Shape,
     svo::Forest,
@@ -43,7 +46,7 @@ pub(in crate::scene) struct Splitting {
     /// Parts of the breaks that came apart last, the latest last.
     recent: Vec<Arc<Rejoin>>,
     waiting: Vec<Split>,
-    job: Option<(mpsc::Receiver<Vec<Apart>>, CancelOnDrop)>,
+    job: Option<Worker<Vec<Apart>>>,
     done: Vec<Apart>,
 }
 
@@ -81,35 +84,23 @@ impl Splitting {
         if !self.done.is_empty() {
             return Ok(Some(self.done.remove(0)));
         }
-        match self.job.as_ref().map(|(receiver, _)| receiver.try_recv()) {
-            Some(Err(mpsc::TryRecvError::Empty)) => return Ok(None),
-            Some(Ok(done)) => {
-                self.job = None;
-                self.done = done;
-                return self.poll();
-            }
-            Some(Err(mpsc::TryRecvError::Disconnected)) => {
-                self.job = None;
-                return Err(SandboxError::CannotMerge(
-                    "the parts that hold could not be made one shape".into(),
-                ));
-            }
-            None => {}
+        if let Some(job) = &self.job {
+            let Some(ended) = job.ended() else { return Ok(None) };
+            self.job = None;
+            let stopped =
+                || SandboxError::CannotMerge("the parts that hold could not be made one shape".into());
+            self.done = ended.ok_or_else(stopped)?;
+            return self.poll();
         }
         if !self.waiting.is_empty() {
             let waiting = std::mem::take(&mut self.waiting);
-            let (sender, receiver) = mpsc::channel();
-            let cancel = Cancel::possible();
-            let waits = CancelOnDrop(cancel.clone());
-            std::thread::spawn(move || {
+            self.job = Some(Worker::start(move |cancel| {
                 let made = waiting.into_iter().map(|split| {
-                    let shapes = shapes(&split, &cancel);
+                    let shapes = shapes(&split, cancel);
                     (split, shapes)
                 });
-                // The channel is closed only when the work was cancelled.
-                let _ = sender.send(made.collect());
-            });
-            self.job = Some((receiver, waits));
+                made.collect()
+            }));
         }
         Ok(None)
     }

@@ -2,7 +2,7 @@
 //!
 //! In: work that takes long. Out: its result, once. Dropping the worker cancels the work, which nobody waits for.
 
-use std::sync::mpsc;
+use std::sync::mpsc::{self, TryRecvError};
 
 use crate::fracture::{Cancel, CancelOnDrop};
 
@@ -30,11 +30,51 @@ impl<T: Send + 'static> Worker<T> {
         Self { receiver, _waits: waits }
     }
 
-    /// The result, if it is there. Never waits.
-    ///
-    /// # Errors
-    /// [`mpsc::TryRecvError`]: `Empty` while the work goes on, `Disconnected` if it stopped without a result.
-    pub fn poll(&self) -> Result<T, mpsc::TryRecvError> {
-        self.receiver.try_recv()
+    /// Once the work is over its result, or `Some(None)` if it stopped without one. Never waits.
+    pub fn ended(&self) -> Option<Option<T>> {
+        match self.receiver.try_recv() {
+            Ok(result) => Some(Some(result)),
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Disconnected) => Some(None),
+        }
+    }
+}
+
+/// Work that is done once: not begun, under way, or over; without a result where there is none.
+#[derive(Default)]
+pub(in crate::scene) enum Once<T> {
+    #[default]
+    NotBegun,
+    OnItsWay(Worker<Option<T>>),
+    Done(Option<T>),
+}
+
+impl<T: Send + 'static> Once<T> {
+    /// Starts the work.
+    pub fn start(work: impl FnOnce(&Cancel) -> Option<T> + Send + 'static) -> Self {
+        Self::OnItsWay(Worker::start(work))
+    }
+
+    /// Takes the worker's result; returns whether there is one.
+    pub fn poll(&mut self) -> bool {
+        let Self::OnItsWay(worker) = self else { return false };
+        let Some(result) = worker.ended() else { return false };
+        *self = Self::Done(result.flatten());
+        true
+    }
+
+    /// Whether it still has to be started.
+    pub fn is_due(&self) -> bool {
+        matches!(self, Self::NotBegun)
+    }
+
+    /// Whether it is running.
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Self::OnItsWay(..))
+    }
+
+    /// The result.
+    pub fn result(&self) -> Option<&T> {
+        if let Self::Done(result) = self { result.as_ref() } else { None }
     }
 }

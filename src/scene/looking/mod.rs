@@ -11,7 +11,7 @@ mod tests;
 mod worker;
 
 use std::{
-    sync::{Arc, Weak, mpsc},
+    sync::{Arc, Weak},
     time::{Duration, Instant},
 };
 
@@ -25,6 +25,7 @@ use super::{
     Aim, InsideView, KeptCells, Probe, Tuning,
     breaking::Workshop,
     breaking::{BreakJob, local_from_world, world_from_local_matrix},
+    jobs::Worker,
     overlays::{Blueprint, Inside, Maker, Placing, Reading, overlay},
     stage::Stage,
 };
@@ -72,7 +73,8 @@ struct Shown {
 struct Job {
     wanted: Wanted,
     started: Instant,
-    receiver: mpsc::Receiver<Result<Inside, FractureError>>,
+    /// Without a result where the pipelines could not be made.
+    worker: Worker<Option<Result<Inside, FractureError>>>,
 }
 
 /// What the overlay was made from.
@@ -291,17 +293,14 @@ impl Looking {
             return;
         }
         let Some((forest, tree, by)) = self.to_break(context.stage, &wanted) else { return };
-        let (sender, receiver) = mpsc::channel();
         let passes = Arc::clone(tools.passes);
         let reading = wanted.reading;
-        std::thread::spawn(move || {
-            if let Some(fracturer) = passes.ready::<Fracturer>() {
-                // The channel is closed only when the request was dropped.
-                let _ = sender.send(read(&fracturer, &forest, tree, by, reading));
-            }
+        let worker = Worker::start(move |_| {
+            let fracturer = passes.ready::<Fracturer>()?;
+            Some(read(&fracturer, &forest, tree, by, reading))
         });
         self.asked = None;
-        self.job = Some(Job { wanted, started: Instant::now(), receiver });
+        self.job = Some(Job { wanted, started: Instant::now(), worker });
     }
 
     /// The octree to break, and the parameters.
@@ -326,13 +325,9 @@ impl Looking {
 
     fn take_read(&mut self, wanted: &Wanted) {
         let Some(job) = &self.job else { return };
-        let result = match job.receiver.try_recv() {
-            Err(mpsc::TryRecvError::Empty) => return,
-            Err(mpsc::TryRecvError::Disconnected) => {
-                Err(FractureError::Params("the worker stopped unexpectedly".into()))
-            }
-            Ok(result) => result,
-        };
+        let Some(ended) = job.worker.ended() else { return };
+        let stopped = || Err(FractureError::Params("the worker stopped unexpectedly".into()));
+        let result = ended.flatten().unwrap_or_else(stopped);
         let Some(job) = self.job.take() else { return };
         if job.wanted != *wanted {
             return;

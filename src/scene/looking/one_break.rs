@@ -3,7 +3,7 @@
 //! In: a break with the body that it broke, and the view's choice of drawings. Out: an overlay; none where the method
 //! has no Voronoi cells of octrees. A worker reads back; the window's thread only places and colours.
 
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 
 use glam::DVec3;
 
@@ -13,11 +13,12 @@ use super::{
 };
 use crate::{
     bodies::{BodyDef, BodyState},
-    fracture::{Break, FractureError, Fracturer, Passes, Recipe, VoronoiDetail},
+    fracture::{Break, Cancel, FractureError, Fracturer, Passes, Recipe, VoronoiDetail},
     render::Overlay,
     scene::{
         InsideView,
         breaking::world_from_local_matrix,
+        jobs::Worker,
         overlays::{Inside, Placing, Reading, overlay},
     },
 };
@@ -36,7 +37,7 @@ pub(in crate::scene) struct OneBreak<'a> {
 /// The inside of a break: what was read back, and the drawing.
 #[derive(Default)]
 pub(in crate::scene) struct BreakInside {
-    job: Option<(Reading, mpsc::Receiver<Result<Inside, FractureError>>)>,
+    job: Option<(Reading, Worker<Result<Inside, FractureError>>)>,
     /// What was read, or nothing where that failed, which is not tried again.
     shown: Option<(Reading, Option<Inside>)>,
     drawn: Option<Drawn>,
@@ -101,13 +102,9 @@ impl BreakInside {
     }
 
     fn take_read(&mut self) {
-        let Some((reading, receiver)) = &self.job else { return };
-        let inside = match receiver.try_recv() {
-            Err(mpsc::TryRecvError::Empty) => return,
-            Err(mpsc::TryRecvError::Disconnected) | Ok(Err(_)) => None,
-            Ok(Ok(inside)) => Some(inside),
-        };
-        (self.shown, self.drawn) = (Some((*reading, inside)), None);
+        let Some((reading, worker)) = &self.job else { return };
+        let Some(ended) = worker.ended() else { return };
+        (self.shown, self.drawn) = (Some((*reading, ended.and_then(Result::ok))), None);
         self.job = None;
     }
 
@@ -121,11 +118,7 @@ impl BreakInside {
         let recipe = Recipe { surface_color: None, ..detail.recipe.clone() };
         let by = blueprint(pattern, recipe, of.point, &of.broken.params, octree.mass.bounds);
         let (forest, tree) = (Arc::clone(&octree.forest), octree.tree);
-        let (sender, receiver) = mpsc::channel();
-        std::thread::spawn(move || {
-            // The channel is closed only when the view has no use for the drawing any more.
-            let _ = sender.send(read(&fracturer, &forest, tree, ToBreak::Known(by), reading));
-        });
-        self.job = Some((reading, receiver));
+        let work = move |_: &Cancel| read(&fracturer, &forest, tree, ToBreak::Known(by), reading);
+        self.job = Some((reading, Worker::start(work)));
     }
 }

@@ -3,11 +3,12 @@
 //!
 //! In: a forest, a level. Out: its coarse copy; until that is ready, the copy of another level.
 
-use std::sync::{Arc, Weak, mpsc};
+use std::sync::{Arc, Weak};
 
 use crate::{
     compute::Compute,
     gpu::GpuError,
+    scene::jobs::Worker,
     svo::{Forest, KeyArray, KeySlice, coarsen},
 };
 
@@ -25,7 +26,7 @@ pub(super) struct Coarse {
 struct CoarseJob {
     of: Weak<Forest>,
     level: u32,
-    receiver: mpsc::Receiver<Forest>,
+    worker: Worker<Forest>,
 }
 
 /// The present coarse copy, and the one being made.
@@ -39,13 +40,9 @@ pub(super) struct CoarseCopy {
 
 impl CoarseJob {
     fn start(forest: &Arc<Forest>, level: u32) -> Self {
-        let (sender, receiver) = mpsc::channel();
         let fine = Arc::clone(forest);
-        std::thread::spawn(move || {
-            // The channel is closed when something else was requested meanwhile.
-            let _ = sender.send(coarsen(&fine, level));
-        });
-        Self { of: Arc::downgrade(forest), level, receiver }
+        let worker = Worker::start(move |_| coarsen(&fine, level));
+        Self { of: Arc::downgrade(forest), level, worker }
     }
 
     fn is_for(&self, forest: &Arc<Forest>, level: u32) -> bool {
@@ -136,11 +133,11 @@ impl CoarseCopy {
             let mut made = (level >= forest.level).then(|| Arc::clone(forest));
             if made.is_none() {
                 let job = self.job.get_or_insert_with(|| CoarseJob::start(forest, level));
-                match job.receiver.try_recv() {
-                    Ok(coarse) => made = Some(Arc::new(coarse)),
-                    Err(mpsc::TryRecvError::Empty) => {}
+                match job.worker.ended() {
+                    Some(Some(coarse)) => made = Some(Arc::new(coarse)),
+                    None => {}
                     // The worker panicked: the next frame tries again.
-                    Err(mpsc::TryRecvError::Disconnected) => self.job = None,
+                    Some(None) => self.job = None,
                 }
             }
             if let Some(made) = made {

@@ -4,7 +4,7 @@
 //! changed meanwhile.
 
 use std::{
-    sync::{Arc, mpsc},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -12,8 +12,8 @@ use super::{Preview, Shown, ShownPieces, Target, Wanted, level::GROWTH};
 use crate::{
     bodies::{Body, BodyDef},
     compute::Compute,
-    fracture::{Cancel, CancelOnDrop, Fracture, FractureError, Fracturer, Seams, Source, Surface},
-    scene::{Cells, PreviewMode, breaking::Workshop},
+    fracture::{Cancel, Fracture, FractureError, Fracturer, Seams, Source, Surface},
+    scene::{Cells, PreviewMode, breaking::Workshop, jobs::Worker},
     svo::{Arena, KeyArray},
 };
 
@@ -35,8 +35,8 @@ pub(super) struct Full {
 struct FullJob {
     wanted: Wanted,
     started: Instant,
-    receiver: mpsc::Receiver<Result<Computed, FractureError>>,
-    _waits: CancelOnDrop,
+    /// Without a result where the pipelines could not be made.
+    worker: Worker<Option<Result<Computed, FractureError>>>,
 }
 
 #[allow(clippy::large_enum_variant, reason = "there is one at a time")]
@@ -77,35 +77,22 @@ impl Preview {
         let Ok(arena) = tools.arena.try_read() else { return };
         // A clone of the buffers' handles suffices, so the lock is free for later changes.
         let (arena, def, intact) = (arena.clone(), target.body.def.clone(), target.intact);
-        let (sender, receiver) = mpsc::channel();
-        let cancel = Cancel::possible();
-        let waits = CancelOnDrop(cancel.clone());
         let (compute, passes, asked) = (tools.compute.clone(), Arc::clone(tools.passes), wanted.clone());
-        std::thread::spawn(move || {
-            if let Some(fracturer) = passes.ready::<Fracturer>() {
-                // The channel is closed only when the sandbox was dropped.
-                let _ =
-                    sender.send(computed(&compute, &fracturer, (&arena, &cancel), (&def, intact), &asked));
-            }
+        let worker = Worker::start(move |cancel| {
+            let fracturer = passes.ready::<Fracturer>()?;
+            Some(computed(&compute, &fracturer, (&arena, cancel), (&def, intact), &asked))
         });
         self.full.asked = Some(wanted.clone());
-        self.full.job = Some(FullJob { wanted, started: Instant::now(), receiver, _waits: waits });
+        self.full.job = Some(FullJob { wanted, started: Instant::now(), worker });
     }
 
     /// Shows a finished preview if it still matches `now`, a blow on `body`; returns whether it does.
     pub(super) fn take_full(&mut self, tools: Workshop<'_>, body: &Body, now: &Wanted) -> bool {
-        let Some(job) = &self.full.job else {
-            return false;
-        };
-        let result = match job.receiver.try_recv() {
-            Err(mpsc::TryRecvError::Empty) => return false,
-            Err(mpsc::TryRecvError::Disconnected) => None,
-            Ok(result) => Some(result),
-        };
+        let Some(ended) = self.full.job.as_ref().and_then(|job| job.worker.ended()) else { return false };
         let Some(FullJob { wanted, started, .. }) = self.full.job.take() else {
             return false;
         };
-        let shown = match result {
+        let shown = match ended.flatten() {
             Some(Ok(computed)) if wanted.covers(now) => shown_from(tools, body, computed),
             Some(Err(error)) => {
                 // The coarse preview stays on display.

@@ -6,7 +6,7 @@
 
 use std::{
     fs,
-    sync::{Arc, Weak, mpsc::TryRecvError},
+    sync::{Arc, Weak},
     time::{Instant, SystemTime},
 };
 
@@ -118,11 +118,8 @@ impl Outlined {
     /// Takes in the result of the worker, if there is one.
     pub fn poll(&mut self) {
         let Some((_, worker)) = &self.job else { return };
-        let result = match worker.poll() {
-            Err(TryRecvError::Empty) => return,
-            Err(TryRecvError::Disconnected) => Ok(Made::default()),
-            Ok(result) => result,
-        };
+        let Some(result) = worker.ended() else { return };
+        let result = result.unwrap_or_else(|| Ok(Made::default()));
         let Some((asked, _)) = self.job.take() else { return };
         self.is_shown = false;
         self.failed = None;

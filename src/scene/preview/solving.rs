@@ -3,19 +3,19 @@
 //! In: an aimed blow whose parameters set a number of pieces. Out: the same with a number of seeds: at first an
 //! estimate from the last solution, and once the user has let go the number that the break will use.
 
-use std::{
-    sync::{Arc, mpsc},
-    time::Instant,
-};
+use std::{sync::Arc, time::Instant};
 
 use super::{Aim, KeptCells, Target, full::LET_GO_AFTER};
 use crate::{
     bodies::BodyDef,
     fracture::{
-        BreakContext, Cancel, CancelOnDrop, FractureError, FractureParams, Fracturer, MAX_SEEDS, Solved,
-        Strike, break_shape,
+        BreakContext, Cancel, FractureError, FractureParams, Fracturer, MAX_SEEDS, Solved, Strike,
+        break_shape,
     },
-    scene::breaking::{Workshop, seeds_in_local},
+    scene::{
+        breaking::{Workshop, seeds_in_local},
+        jobs::Worker,
+    },
     svo::Arena,
 };
 
@@ -27,27 +27,11 @@ struct Question {
     kept: Option<Arc<KeptCells>>,
 }
 
-struct Job {
-    receiver: mpsc::Receiver<Option<Solved>>,
-    _waits: CancelOnDrop,
-}
-
-impl Job {
-    /// The worker's result once it is there; `Some(None)` if it found none.
-    fn answer(&self) -> Option<Option<Solved>> {
-        match self.receiver.try_recv() {
-            Ok(answer) => Some(answer),
-            Err(mpsc::TryRecvError::Empty) => None,
-            Err(mpsc::TryRecvError::Disconnected) => Some(None),
-        }
-    }
-}
-
 /// The last problem, its worker, and the solution.
 #[derive(Default)]
 pub(super) struct Solving {
     asked: Option<(Question, Instant)>,
-    job: Option<Job>,
+    job: Option<Worker<Option<Solved>>>,
     answer: Option<Solved>,
     /// Whether the last problem was tried; one without a solution is not tried again.
     is_over: bool,
@@ -89,7 +73,8 @@ impl Solving {
             self.forget();
             self.asked = Some((question, Instant::now()));
         }
-        if let Some(answer) = self.job.as_ref().and_then(Job::answer) {
+        if let Some(ended) = self.job.as_ref().and_then(Worker::ended) {
+            let answer = ended.flatten();
             (self.job, self.answer, self.is_over) = (None, answer, true);
             if let Some(solved) = answer.filter(|solved| solved.reached > 0) {
                 self.seeds_a_piece = Some(f64::from(solved.seeds) / f64::from(solved.reached));
@@ -126,19 +111,14 @@ impl Solving {
         let Ok(arena) = tools.arena.try_read() else { return };
         // A clone of the buffers' handles suffices, so the lock is free for later changes.
         let (arena, def, intact) = (arena.clone(), target.body.def.clone(), target.intact);
-        let (sender, receiver) = mpsc::channel();
-        let (passes, question, cancel) = (Arc::clone(tools.passes), question.clone(), Cancel::possible());
-        let waits = CancelOnDrop(cancel.clone());
-        std::thread::spawn(move || {
-            let solved = solve(&arena, &passes, &cancel, (&def, intact), &question).unwrap_or_else(|error| {
+        let (passes, question) = (Arc::clone(tools.passes), question.clone());
+        self.job = Some(Worker::start(move |cancel| {
+            solve(&arena, &passes, cancel, (&def, intact), &question).unwrap_or_else(|error| {
                 // The break will report the error.
                 tracing::debug!("no seeds for the preview: {error}");
                 None
-            });
-            // The channel is closed only when the sandbox was dropped.
-            let _ = sender.send(solved);
-        });
-        self.job = Some(Job { receiver, _waits: waits });
+            })
+        }));
     }
 }
 

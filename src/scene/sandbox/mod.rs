@@ -328,20 +328,13 @@ impl Sandbox {
                 return Err(error);
             }
         }
-        match self.take_in_merged(&mut arena) {
-            Ok(false) => {}
-            Ok(true) => return Ok(Some(Arrived::Merged)),
-            Err(error) => {
-                if !error.is_loss() {
-                    self.remaking = None;
-                }
-                arena.collect();
-                return Err(error);
-            }
-        }
-        match self.take_in_split(&mut arena) {
-            Ok(false) => {}
-            Ok(true) => return Ok(Some(Arrived::Split)),
+        let came = match self.take_in_merged(&mut arena) {
+            Ok(false) => self.take_in_split(&mut arena).map(|came| came.then_some(Arrived::Split)),
+            merged => merged.map(|_| Some(Arrived::Merged)),
+        };
+        match came {
+            Ok(None) => {}
+            Ok(came) => return Ok(came),
             Err(error) => {
                 if !error.is_loss() {
                     self.remaking = None;

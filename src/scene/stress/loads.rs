@@ -3,7 +3,7 @@
 //! In: a body, what holds it, a blow or nothing. Out: tension of its cells, and of dots on its surface; by a worker, or by
 //! the caller, who waits.
 
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use rayon::prelude::*;
@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::{
     bodies::{Body, BodyId, structure::Structure},
     elastic::{Convergence, ElasticBody, ElasticError, Load, Solver},
-    fracture::{Cancel, CancelOnDrop, Dab, Impact, Paint},
+    fracture::{Cancel, Dab, Impact, Paint},
     scene::{
         BodyStrength, BodyStress, StressLoad,
         body_stress::{REACH, SETTINGS, elastic_body},
@@ -146,13 +146,6 @@ pub(super) struct Dots {
     pub(super) block: u32,
 }
 
-/// A worker that solves, and what it solves for.
-pub(super) struct Job {
-    pub(super) wanted: Wanted,
-    pub(super) receiver: mpsc::Receiver<Result<Solved, ElasticError>>,
-    _waits: CancelOnDrop,
-}
-
 /// What to solve for.
 pub(super) fn wanted(
     body: &Body,
@@ -183,20 +176,6 @@ pub(super) fn converged(solved: Solved) -> Result<Arc<BodyStress>, ElasticError>
     let stress = solved.stress.ok_or(ElasticError::NothingLoaded)?;
     let Convergence { iterations, error, is_converged } = stress.solution().convergence;
     if is_converged { Ok(stress) } else { Err(ElasticError::NotConverged { iterations, error }) }
-}
-
-impl Job {
-    pub(super) fn start(wanted: Wanted, last: Option<Arc<Solved>>) -> Self {
-        let (sender, receiver) = mpsc::channel();
-        let cancel = Cancel::possible();
-        let waits = CancelOnDrop(cancel.clone());
-        let for_worker = wanted.clone();
-        std::thread::spawn(move || {
-            // The channel is closed only when nothing is wanted any more.
-            let _ = sender.send(solve(for_worker, last.as_deref(), &cancel));
-        });
-        Self { wanted, receiver, _waits: waits }
-    }
 }
 
 pub(super) fn solve(wanted: Wanted, last: Option<&Solved>, cancel: &Cancel) -> Result<Solved, ElasticError> {

@@ -59,6 +59,7 @@ impl Cancel {
         }
     }
 
+    #[cfg(any(test, feature = "testing"))]
     /// How many more checks pass.
     #[must_use]
     pub fn checks_left(&self) -> i64 {

@@ -57,15 +57,16 @@ pub use params::{
 pub use result::{Dropped, Fracture, FractureCounts, FractureError, Merge, Piece, Solved, Source};
 pub use sections::{CrackSection, crack_sections};
 pub use small::Rejoin;
+#[cfg(any(test, feature = "testing"))]
+pub use voronoi::reference;
 pub use voronoi::{
     Fracturer, VoronoiDetail,
+    faces::{VoronoiFace, voronoi_faces},
     islands::labelling,
     missed_fragments::{MissedFragments, missed_fragments},
     pattern::{
         CellSource, Cells, CrackPicture, KeptCells, Pattern, SeedSource, UNIT_BITS, middle_of, nearest_seed,
     },
-    reference,
-    reference::{VoronoiFace, voronoi_faces},
     seams::Seams,
     surface::{dusty as dust, rough as crack},
 };

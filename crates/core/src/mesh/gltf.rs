@@ -5,12 +5,12 @@
 //! Every number in the file is checked against the data that is there before it is used.
 
 use super::{
-    Material, Mesh, Part, Picture, Texture,
-    gltf_json::{Accessor, Image, MaterialJson, Node, Primitive, Root, SparseData, parse, size_of_component},
+    Material, Mesh, Picture, Texture,
+    gltf_json::{Accessor, Image, MaterialJson, Primitive, Root, SparseData, parse, size_of_component},
     gltf_meshopt::unpacked,
-    gltf_pose::{composed, instance_count, keeps_volume},
+    gltf_nodes::{count_parts, each_placed, keeps_volume, named, parents, parts_of},
     load::Surroundings,
-    unchecked::{CORNER_LIMIT, MISSING, Pace, Problem, TEXTURE_FILE_LIMIT, UncheckedMesh},
+    unchecked::{CORNER_LIMIT, MISSING, Problem, TEXTURE_FILE_LIMIT, UncheckedMesh},
 };
 use crate::geometry::srgb;
 use glam::{Mat3, Mat4, Vec3};
@@ -22,8 +22,6 @@ use std::{
 
 /// Size limit of an external buffer, and of all buffers, bytes.
 const BUFFER_LIMIT: u64 = 2 << 30;
-/// Limit of the total number of parts that nodes place, whether they have corners or not.
-pub(super) const PART_LIMIT: usize = 1 << 20;
 
 /// Reads a glTF or GLB file into `unchecked`.
 pub(super) fn read(
@@ -104,99 +102,6 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Refuses a file that places too many parts or corners. A small file can place one mesh any number of times, so they are
-/// counted before anything is decoded, by sums per mesh.
-fn count_parts(root: &Root, pace: &mut Pace) -> Result<(), Problem> {
-    let mut known: HashMap<usize, usize> = HashMap::new();
-    let (mut parts, mut corners) = (0usize, 0usize);
-    each_placed(root, |_, node, _| {
-        pace.go_on()?;
-        let (of_mesh, copies) = (parts_of(root, node), instance_count(root, node).unwrap_or(1));
-        parts = parts.saturating_add(of_mesh.len().saturating_mul(copies));
-        if let Some(mesh) = node.mesh {
-            let count = || of_mesh.iter().fold(0, |sum: usize, part| sum.saturating_add(root.corners(part)));
-            let of_one: usize = *known.entry(mesh).or_insert_with(count);
-            corners = corners.saturating_add(of_one.saturating_mul(copies));
-        }
-        Ok(())
-    })?;
-    let refuse = |count: usize, what: &str, most: usize| {
-        let text =
-            format!("its nodes place {count} {what}, and {most} are the most; decimate it or place fewer");
-        Err(Problem::whole(text))
-    };
-    match () {
-        () if corners > CORNER_LIMIT => refuse(corners, "corners of triangles", CORNER_LIMIT),
-        () if parts > PART_LIMIT => refuse(parts, "parts", PART_LIMIT),
-        () => Ok(()),
-    }
-}
-
-/// Most nodes above a node that its path names.
-const MOST_ABOVE: usize = 16;
-/// Most characters of a name.
-const LONGEST_NAME: usize = 120;
-
-/// The parent of each node.
-fn parents(root: &Root) -> Vec<Option<usize>> {
-    let mut parents = vec![None; root.nodes.len()];
-    for (number, node) in root.nodes.iter().enumerate() {
-        for child in &node.children {
-            if let Some(parent) = parents.get_mut(*child) {
-                *parent = Some(number);
-            }
-        }
-    }
-    parents
-}
-
-/// Where the triangles of a node's mesh come from.
-fn named(root: &Root, parents: &[Option<usize>], number: usize, instance: Option<u32>) -> Part {
-    let shown = |name: &Option<String>| {
-        let plain = |c: char| if c.is_control() || c == '/' { ' ' } else { c };
-        let name: String = name.as_deref()?.trim().chars().take(LONGEST_NAME).map(plain).collect();
-        (!name.is_empty()).then_some(name)
-    };
-    let own = |number: usize| shown(&root.nodes.get(number)?.name);
-    let mesh = || shown(&root.meshes.get(root.nodes.get(number)?.mesh?)?.name);
-    let object = own(number).or_else(mesh).unwrap_or_else(|| format!("node_{number}"));
-    let above = std::iter::successors(parents[number], |node| parents[*node]).take(MOST_ABOVE);
-    let mut path: Vec<String> =
-        above.map(|node| own(node).unwrap_or_else(|| format!("node_{node}"))).collect();
-    path.reverse();
-    path.push(object.clone());
-    Part { object, node: path.join("/"), instance }
-}
-
-/// The primitives of a node's mesh.
-fn parts_of<'a>(root: &'a Root, node: &Node) -> &'a [Primitive] {
-    node.mesh.and_then(|mesh| root.meshes.get(mesh)).map_or(&[], |mesh| &mesh.primitives)
-}
-
-/// Visits every node of the scene in order, with its number and its transform.
-fn each_placed(
-    root: &Root,
-    mut visit: impl FnMut(usize, &Node, Mat4) -> Result<(), Problem>,
-) -> Result<(), Problem> {
-    let roots: Vec<usize> = match root.scenes.get(root.scene.unwrap_or(0)) {
-        Some(scene) => scene.nodes.clone(),
-        None => (0..root.nodes.len()).collect(),
-    };
-    let mut stack: Vec<(usize, Mat4)> = roots.iter().rev().map(|&node| (node, Mat4::IDENTITY)).collect();
-    // A node has one parent; a file that violates this could loop or multiply without end.
-    let mut visited = vec![false; root.nodes.len()];
-    while let Some((number, from_parent)) = stack.pop() {
-        let Some(node) = root.nodes.get(number) else { continue };
-        if std::mem::replace(&mut visited[number], true) {
-            continue;
-        }
-        let to_scene = from_parent * placement(node);
-        visit(number, node, to_scene)?;
-        stack.extend(node.children.iter().rev().map(|&child| (child, to_scene)));
-    }
-    Ok(())
-}
-
 /// The name of a set of texture coordinates.
 fn set_name(set: u32) -> String {
     format!("TEXCOORD_{set}")
@@ -211,13 +116,6 @@ impl Root {
     /// The set of texture coordinates that is the first one of a part's pieces.
     fn set(&self, part: &Primitive) -> u32 {
         part.material.and_then(|m| self.materials.get(m)).map_or(0, MaterialJson::set)
-    }
-}
-
-fn placement(node: &Node) -> Mat4 {
-    match &node.matrix {
-        Some(matrix) => Mat4::from_cols_array(matrix),
-        None => composed(node.translation, node.rotation, node.scale),
     }
 }
 

@@ -1,11 +1,12 @@
 //! Where a glTF file puts vertices beyond the transforms of nodes: copies of a node's mesh, skins in their resting pose, and
 //! morph targets by their default weights.
 
-use glam::{DVec3, Mat4, Quat};
+use glam::Mat4;
 
 use super::{
-    gltf::{PART_LIMIT, Reader},
-    gltf_json::{Node, Primitive, Root},
+    gltf::Reader,
+    gltf_json::{Node, Primitive},
+    gltf_nodes::{PART_LIMIT, composed, instance_count},
     unchecked::Problem,
 };
 
@@ -34,35 +35,6 @@ impl Skinned<'_> {
         let whole = sum.w_axis.w;
         if whole > 0.0 { sum * whole.recip() } else { self.pose.first().copied().unwrap_or(Mat4::IDENTITY) }
     }
-}
-
-/// Number of copies of a node's mesh, if the node has any.
-pub(super) fn instance_count(root: &Root, node: &Node) -> Option<usize> {
-    let instances = node.extensions.instances.as_ref()?;
-    let counts = instances.attributes.values().filter_map(|&number| Some(root.accessors.get(number)?.count));
-    Some(counts.max().unwrap_or(0))
-}
-
-/// The transform that scales, turns and moves.
-pub(super) fn composed(
-    translation: Option<[f32; 3]>,
-    rotation: Option<[f32; 4]>,
-    scale: Option<[f32; 3]>,
-) -> Mat4 {
-    let rotation = rotation.map_or(Quat::IDENTITY, Quat::from_array);
-    Mat4::from_translation(translation.unwrap_or_default().into())
-        * Mat4::from_quat(if rotation.length_squared() > 0.0 { rotation.normalize() } else { Quat::IDENTITY })
-        * Mat4::from_scale(scale.unwrap_or([1.0; 3]).into())
-}
-
-/// Sine below which the axes of a transform lie in one plane, as far as single precision can tell.
-const IN_ONE_PLANE: f64 = 1e-7;
-
-/// Whether a transform is finite and leaves solids their volume, however small.
-pub(super) fn keeps_volume(transform: Mat4) -> bool {
-    let axes = [transform.x_axis, transform.y_axis, transform.z_axis];
-    let [x, y, z] = axes.map(|axis| axis.truncate().as_dvec3().normalize_or(DVec3::ZERO));
-    transform.is_finite() && x.cross(y).dot(z).abs() > IN_ONE_PLANE
 }
 
 impl Reader<'_> {

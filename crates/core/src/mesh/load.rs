@@ -6,9 +6,8 @@
 use super::{
     BUILTIN_NAMES, LoadWarning, MaterialMap, Mesh, Sampler, Texture,
     away::FAR,
-    builtin, fbx, gltf, obj, off, ply, stl,
-    unchecked::{Problem, TEXTURE_FILE_LIMIT, UncheckedMesh},
-    usd, vox,
+    builtin, stl,
+    unchecked::{TEXTURE_FILE_LIMIT, UncheckedMesh},
 };
 use crate::{
     files::{self, Unread},
@@ -100,14 +99,8 @@ impl Format {
 
     /// The format that the first bytes indicate, if any.
     fn sniff(bytes: &[u8]) -> Option<Self> {
-        if vox::is_start(bytes) {
-            return Some(Self::Vox);
-        }
-        if fbx::is_start(bytes) {
-            return Some(Self::Fbx);
-        }
-        if usd::is_start(bytes) {
-            return Some(Self::Usd);
+        if let Some(format) = super::marked_as(bytes) {
+            return Some(format);
         }
         let text = bytes.trim_ascii_start();
         let first_word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
@@ -376,16 +369,7 @@ fn parse(
         }
         _ => named,
     };
-    let read: Result<(), Problem> = match format {
-        Format::Obj => obj::read(bytes, around, &mut unchecked),
-        Format::Ply => ply::read(bytes, around, &mut unchecked),
-        Format::Stl => stl::read(bytes, &mut unchecked),
-        Format::Off => off::read(bytes, &mut unchecked),
-        Format::Gltf => gltf::read(bytes, around, &mut unchecked),
-        Format::Vox => vox::read(bytes, &mut unchecked),
-        Format::Fbx => fbx::read(bytes, around, &mut unchecked),
-        Format::Usd => usd::read(bytes, around, &mut unchecked),
-    };
+    let read = super::read_as(format, bytes, around, &mut unchecked);
     let read = read.and_then(|()| unchecked.pace.go_on_now()).and_then(|()| unchecked.finish());
     let (mesh, mut warnings) = read.map_err(|problem| {
         let message = format!("{} file: {}", format.name(), problem.describe(bytes));
@@ -463,7 +447,10 @@ fn far_from_origin(mesh: &Mesh) -> Option<LoadWarning> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::Alpha, *};
+    use super::{
+        super::{Alpha, gltf, vox},
+        *,
+    };
 
     fn folder(name: &str) -> PathBuf {
         let path = std::env::temp_dir().join(format!("kintsugi-load-{name}-{}", std::process::id()));

@@ -62,6 +62,7 @@ mod gltf;
 mod gltf_json;
 mod gltf_material;
 mod gltf_meshopt;
+mod gltf_nodes;
 mod gltf_pose;
 #[cfg(test)]
 mod gltf_tests;
@@ -108,3 +109,32 @@ pub use topology::{Topology, boundary_cones, topology};
 pub use unchecked::LoadWarning;
 pub use units::{Units, length_in_metres, may_be_in_another_unit};
 pub use up::{Up, z_up_program};
+
+/// Reads the bytes of a file of `format` into `unchecked`; files that they name lie `around` it.
+fn read_as(
+    format: load::Format,
+    bytes: &[u8],
+    around: &load::Surroundings,
+    unchecked: &mut unchecked::UncheckedMesh,
+) -> Result<(), unchecked::Problem> {
+    match format {
+        load::Format::Obj => obj::read(bytes, around, unchecked),
+        load::Format::Ply => ply::read(bytes, around, unchecked),
+        load::Format::Stl => stl::read(bytes, unchecked),
+        load::Format::Off => off::read(bytes, unchecked),
+        load::Format::Gltf => gltf::read(bytes, around, unchecked),
+        load::Format::Vox => vox::read(bytes, unchecked),
+        load::Format::Fbx => fbx::read(bytes, around, unchecked),
+        load::Format::Usd => usd::read(bytes, around, unchecked),
+    }
+}
+
+/// The format whose mark stands at the start of a file, of those that have one of their own.
+fn marked_as(bytes: &[u8]) -> Option<load::Format> {
+    match () {
+        () if vox::is_start(bytes) => Some(load::Format::Vox),
+        () if fbx::is_start(bytes) => Some(load::Format::Fbx),
+        () if usd::is_start(bytes) => Some(load::Format::Usd),
+        () => None,
+    }
+}

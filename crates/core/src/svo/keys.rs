@@ -150,19 +150,6 @@ impl Keys {
         by_index(&mut self.low, &keep);
         by_index(&mut self.high, &keep);
     }
-
-    /// The low words and the high bytes; the latter are empty if all are 0.
-    #[must_use]
-    pub fn into_parts(self) -> (Vec<u32>, Vec<u8>) {
-        (self.low, self.high)
-    }
-
-    /// Inverse of [`Keys::into_parts`]: as many bytes as words, or none.
-    #[must_use]
-    pub fn from_parts(low: Vec<u32>, high: Vec<u8>) -> Self {
-        debug_assert!(high.is_empty() || high.len() == low.len());
-        Self { low, high }
-    }
 }
 
 /// Compares the codes, not their storage.

@@ -25,4 +25,6 @@ pub use keys::{KeyArray, KeyIter, KeySlice, KeySliceMut, Keys};
 pub use morton::Key;
 pub use pick::{VoxelHit, distance_to_forest, pick_forest};
 pub use query::{NO_LEAF, Octant, RayHit, ray_cast};
-pub use validate::{inside_never_touches_outside, validate};
+#[cfg(test)]
+pub use validate::inside_never_touches_outside;
+pub use validate::validate;

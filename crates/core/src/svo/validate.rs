@@ -1,6 +1,8 @@
 //! Invariants of forests, for tests, the window's badge and the report.
 
-use super::{Forest, Octant, morton};
+#[cfg(test)]
+use super::Octant;
+use super::{Forest, morton};
 
 /// Most findings of each kind; an invalid forest may have millions.
 const MOST_FINDINGS: usize = 20;
@@ -163,6 +165,7 @@ fn leaves_below(forest: &Forest, root: u32) -> u32 {
     to - from
 }
 
+#[cfg(test)]
 /// Whether every face neighbour of every internal cell is internal or a boundary voxel. Tests all cells of the grid, so
 /// use it for levels up to 7.
 #[must_use]

@@ -47,7 +47,8 @@ impl Primitive {
         let tangent = |((sum, normal), mirrored): ((&DVec3, &Vec3), &bool)| {
             let across = across(*sum, *normal);
             let is_lost = across.length_squared() <= 1e-12 * sum.length_squared();
-            let unit = if is_lost { normal.any_orthonormal_vector() } else { across.normalize().as_vec3() };
+            let unit =
+                if is_lost { normal.any_orthonormal_vector() } else { across.normalize_or_zero().as_vec3() };
             unit.extend(if *mirrored { -1.0 } else { 1.0 }).to_array()
         };
         out.tangents = sums.iter().zip(&out.normals).zip(&is_mirrored).map(tangent).collect();

@@ -8,7 +8,7 @@ mod lanes;
 mod vectors;
 
 pub use lanes::{F32x8, F64x4, I32x8, Simd};
-pub use vectors::{Matrices, Vectors, times};
+pub use vectors::{Matrices, Vectors, Vectors8, times};
 
 /// Work on lanes. `run` and the functions that it calls are always inlined, so that they are compiled for every width.
 pub trait Work {

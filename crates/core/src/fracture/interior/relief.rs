@@ -66,7 +66,7 @@ impl Volume {
             finest: finest / scale,
             salt,
         };
-        layers.of(self.material(), scale);
+        layers.of(self.known_material(), scale);
         // Lengths scale with the features of the material, slopes do not.
         let back = turn.transpose();
         let normal = back * layers.normal;
@@ -147,71 +147,62 @@ struct Layer {
 }
 
 impl Layers {
-    fn of(&mut self, material: u32, scale: f32) {
-        const CLAY: u32 = Material::Clay as u32;
-        const STONE: u32 = Material::Stone as u32;
-        const MARBLE: u32 = Material::Marble as u32;
-        const WOOD: u32 = Material::Wood as u32;
-        const PORCELAIN: u32 = Material::Porcelain as u32;
-        const GLASS: u32 = Material::Glass as u32;
-        const CONCRETE: u32 = Material::Concrete as u32;
-        const PLASTER: u32 = Material::Plaster as u32;
-        const BRICK: u32 = Material::Brick as u32;
+    fn of(&mut self, material: Material, scale: f32) {
         match material {
-            CLAY => {
+            Material::Clay => {
                 self.chips(1100.0, 0, 70.0);
                 self.even(150.0, 1, 17.0);
                 self.even(61.0, 2, 8.0);
                 self.grains(256, 4, 0.4);
             }
-            STONE => {
+            Material::Stone => {
                 self.even(1400.0, 0, 110.0);
                 self.even(60.0, 1, 6.0);
                 self.grains(256, 2, 0.55);
                 self.grains(128, 4, 0.5);
             }
-            MARBLE => {
+            Material::Marble => {
                 self.even(1500.0, 0, 120.0);
                 self.even(180.0, 1, 18.0);
                 self.even(70.0, 2, 9.0);
                 self.even(36.0, 3, 4.5);
             }
-            WOOD => {
+            Material::Wood => {
                 self.fibres([700.0, 16_000.0], 0, [25.0, 240.0]);
                 self.fibres([190.0, 9000.0], 1, [9.0, 110.0]);
                 self.fibres([64.0, 5000.0], 2, [2.5, 36.0]);
             }
-            PORCELAIN => {
+            Material::Porcelain => {
                 self.even(1900.0, 0, 190.0);
                 self.even(420.0, 1, 12.0);
                 self.even(52.0, 2, 2.0);
             }
-            GLASS => {
+            Material::Glass => {
                 self.even(2600.0, 0, 200.0);
                 self.ripples(scale);
                 self.hackle(scale);
             }
-            CONCRETE => {
+            Material::Concrete => {
                 self.even(2100.0, 0, 160.0);
                 self.even(140.0, 1, 15.0);
                 self.even(56.0, 2, 7.0);
                 self.grains(1024, 3, 0.55);
                 self.grains(512, 4, 0.55);
             }
-            PLASTER => {
+            Material::Plaster => {
                 self.even(900.0, 0, 70.0);
                 self.even(260.0, 1, 30.0);
                 self.even(110.0, 2, 14.0);
                 self.even(50.0, 3, 7.0);
             }
-            BRICK => {
+            Material::Brick => {
                 self.even(800.0, 0, 75.0);
                 self.even(240.0, 4, 24.0);
                 self.even(110.0, 1, 14.0);
                 self.even(48.0, 2, 7.0);
                 self.grains(256, 3, 0.4);
             }
-            _ => {
+            Material::Plain => {
                 self.even(500.0, 0, 40.0);
                 self.even(140.0, 1, 12.0);
                 self.even(55.0, 2, 4.0);

@@ -2,7 +2,7 @@
 //!
 //! The folders in the order of the data: [`pattern`] makes the seeds, `descent` finds the nodes of each cell,
 //! `surface` writes the voxels on the cracks, `octrees` makes octrees of them, `islands` finds connected
-//! components, `collect` reads the pieces back. [`Fracturer::fracture`] is the recipe; [`mod@reference`] computes the
+//! components, `collect` reads the pieces back. [`Fracturer::fracture`] is the recipe; `reference.rs` computes the
 //! same on the whole grid without an octree or a GPU, for tests.
 
 mod breaker;
@@ -10,6 +10,7 @@ mod breaker;
 mod cancel_tests;
 mod collect;
 pub(in crate::fracture) mod descent;
+pub mod faces;
 pub mod islands;
 pub mod missed_fragments;
 mod native;
@@ -22,6 +23,7 @@ pub mod pattern;
 mod planted_tests;
 #[cfg(test)]
 mod recipe_tests;
+#[cfg(any(test, feature = "testing"))]
 pub mod reference;
 #[cfg(test)]
 mod resident_tests;

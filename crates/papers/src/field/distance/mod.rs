@@ -36,4 +36,4 @@ pub use interior::{Depth, Interior};
 pub use leaf::{Foot, LeafPlane};
 pub use nodes::Update;
 pub use occupancy::Lattice;
-pub use octree_solid::{OctreeSolid, surface_corners};
+pub use octree_solid::OctreeSolid;

@@ -18,10 +18,7 @@ use std::sync::Arc;
 use glam::{DVec2, DVec3};
 
 use super::leaf::{Foot, Leaf, LeafPlane};
-use crate::{
-    shape::Shape,
-    svo::{Forest, Node, Octant, morton},
-};
+use crate::svo::{Forest, Node, Octant};
 
 /// A plane that passes this near to the far corner of its voxel has no polygon to speak of, voxels.
 const TOUCHES: f64 = 1e-3;
@@ -255,27 +252,6 @@ impl Cube {
     pub(super) fn low(self) -> [u32; 3] {
         self.low
     }
-}
-
-/// Corners of the surface polygons of all leaves of a shape's octree, local space; if planes and cuts leave no polygon
-/// (in some crumbs), the corners of its voxels; nothing for a shape without octree. Meant for shapes of few voxels:
-/// there are about ten per leaf.
-#[must_use]
-pub fn surface_corners(shape: &Shape) -> Vec<DVec3> {
-    let Some(octree) = shape.as_octree() else { return Vec::new() };
-    let low = |k: usize| morton::decode(octree.forest.leaves.keys.at(k));
-    let mut corners = Vec::new();
-    for leaf in octree.leaves().filter_map(|k| Leaf::at(&octree.forest, k, low(k))) {
-        for (polygon, _) in leaf.polygons().iter().flatten() {
-            corners.extend(polygon.corners().iter().map(|corner| leaf.middle + *corner));
-        }
-    }
-    if corners.is_empty() {
-        let bits = |octant: u32| DVec3::from([octant & 1, octant >> 1 & 1, octant >> 2].map(f64::from));
-        let voxels = octree.leaves().map(|k| DVec3::from(low(k).map(f64::from)));
-        corners.extend(voxels.flat_map(|low| (0..8).map(move |octant| low + bits(octant))));
-    }
-    corners
 }
 
 /// Leaves count up to this distance from the foot, voxels.

@@ -66,6 +66,7 @@ impl Pattern {
         Self::drawn(params, impact, bounds, forest.level, &near)
     }
 
+    #[cfg(any(test, feature = "testing"))]
     /// Like [`Pattern::at_impact`], with a blow at `point` towards the middle of the bounds.
     ///
     /// # Errors
@@ -81,6 +82,7 @@ impl Pattern {
         Self::at_impact(params, impact, bounds, forest, tree)
     }
 
+    #[cfg(any(test, feature = "testing"))]
     /// Random seeds on spheres round `point` (or by another preset), in grid coordinates (voxels) of a grid of `level`;
     /// `bounds` are the object's, and radii count in fractions of their longest side, as does the local radius, see
     /// [`Pattern::keep_far`]. Seeds are dealt to the spheres in turn, the innermost first, so every sphere gets an

@@ -13,6 +13,7 @@
 
 pub(in crate::fracture) mod iterative;
 pub(in crate::fracture) mod native;
+#[cfg(any(test, feature = "testing"))]
 pub mod plain;
 mod playback;
 #[cfg(test)]

@@ -263,6 +263,7 @@ impl NearTriangle {
     }
 }
 
+#[cfg(test)]
 /// Distance of the leaf's centre from a triangle, its corners counted from there.
 #[must_use]
 pub fn triangle_distance(corners: [IVec3; 3], bits: u32) -> u32 {

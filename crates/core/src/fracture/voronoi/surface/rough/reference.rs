@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+#[cfg(any(test, feature = "testing"))]
 use glam::DVec3;
 
 use super::{CrackTriangle, CrackUniform, TransitionVoxel, native};
@@ -26,6 +27,7 @@ pub struct LeafFate {
     pub touched: bool,
 }
 
+#[cfg(any(test, feature = "testing"))]
 /// The plane of a triangle as an object on one of its sides sees it from a leaf's centre.
 #[derive(Clone, Copy, Debug)]
 pub struct LeafPlane {
@@ -40,6 +42,7 @@ pub struct LeafPlane {
     whole_normal: Point,
 }
 
+#[cfg(any(test, feature = "testing"))]
 impl LeafPlane {
     /// Whether the object is what lies behind both triangles: each is behind the other's plane, and they are not in
     /// one plane.
@@ -117,6 +120,7 @@ impl<'a> CrackReference<'a> {
         LeafFate { objects: vec![object], touched: false }
     }
 
+    #[cfg(any(test, feature = "testing"))]
     /// Planes of the triangles that touch a leaf and have `object` on one side.
     pub fn planes(&mut self, place: [u32; 3], object: u32) -> Vec<LeafPlane> {
         let shift = self.leaf_level - self.words.transition;
@@ -148,6 +152,7 @@ impl<'a> CrackReference<'a> {
     }
 }
 
+#[cfg(any(test, feature = "testing"))]
 /// By the foot of the perpendicular where it falls inside, else the nearest point of the border.
 fn distance_to_triangle(p: DVec3, corners: [DVec3; 3]) -> f64 {
     let normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalize_or_zero();
