@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Instant};
 
 use glam::{Mat4, Vec3};
 
-use super::{Preview, Shown, Target, Wanted};
+use super::{Preview, Shown, Target, Wanted, outlined::Asked};
 use crate::{
     bodies::{Body, BodyId},
     fracture::{BreakContext, Cancel, FractureParams, PreviewTarget, Strike, break_shape},
@@ -93,6 +93,44 @@ impl Preview {
                 Err(error)
             }
         }
+    }
+
+    /// Like [`Preview::update`], for such a method and an intact body.
+    fn update_outlined(
+        &mut self,
+        tools: Workshop<'_>,
+        target: &Target<'_>,
+        wanted: Wanted,
+    ) -> Result<bool, SandboxError> {
+        let (asked, start) = (Asked::of(target.body, &wanted.params, wanted.mode), Instant::now());
+        self.outlined.make(&asked, &tools, &target.body.def, wanted.aim.impact());
+        if !self.outlined.has(&asked) {
+            return Ok(self.drop_shown(true));
+        }
+        if let Some(error) = self.outlined.failure() {
+            self.drop_shown(true);
+            return Err(error.into());
+        }
+        if self.outlined.is_shown() {
+            return Ok(false);
+        }
+        let Ok(mut arena) = tools.arena.try_write() else { return Ok(false) };
+        let shapes = self.outlined.take_shapes();
+        for octree in shapes.iter().filter_map(|shape| shape.as_octree()) {
+            arena.insert(&octree.forest)?;
+        }
+        let body = target.body.id;
+        let parts = (!shapes.is_empty()).then(|| Shown::Parts(ShownParts { body, shapes }));
+        // What was shown before goes first, and the result with it if it was parts.
+        let outlined = std::mem::take(&mut self.outlined);
+        self.replace(parts);
+        self.outlined = outlined;
+        self.outlined.show();
+        self.count(wanted.level, start);
+        self.report.showing = Some(wanted.mode);
+        self.report.revision += 1;
+        self.done = Some(wanted);
+        Ok(true)
     }
 }
 

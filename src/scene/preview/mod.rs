@@ -112,7 +112,7 @@ pub(super) struct Preview {
     dropped: bool,
     full: Full,
     solving: Solving,
-    outlined: Outlined,
+    pub(in crate::scene) outlined: Outlined,
 }
 
 #[derive(Clone, PartialEq)]

@@ -7,21 +7,20 @@
 use std::{
     fs,
     sync::{Arc, Weak},
-    time::{Instant, SystemTime},
+    time::SystemTime,
 };
 
 use glam::Vec3;
 
-use super::{Preview, Shown, Target, Wanted, by_method::ShownParts};
 use crate::{
-    bodies::{BodyDef, BodyId},
+    bodies::{Body, BodyDef, BodyId},
     fracture::{
         BreakContext, Cancel, FractureError, FractureParams, Impact, Passes, SeedSource, Strike, break_shape,
         cutter, parts,
     },
     render::{Line, Overlay},
     scene::{
-        PreviewMode, SandboxError,
+        PreviewMode,
         breaking::{Workshop, seeds_in_local, world_from_local_matrix},
         jobs::Worker,
         stage::Stage,
@@ -39,7 +38,7 @@ const THROUGH: f32 = 0.45;
 
 /// What a result depends on.
 #[derive(Clone)]
-struct Asked {
+pub(super) struct Asked {
     body: BodyId,
     // Weak, since it must not keep octrees alive that no body uses.
     shape: Weak<Shape>,
@@ -58,13 +57,11 @@ impl PartialEq for Asked {
 }
 
 impl Asked {
-    fn of(target: &Target<'_>, wanted: &Wanted) -> Self {
-        let file = wanted.params.seeds_file.as_ref();
-        let written = file.and_then(|file| fs::metadata(file).ok()?.modified().ok());
-        let (body, shape) = (target.body.id, Arc::downgrade(&target.body.def.shape));
+    pub fn of(body: &Body, params: &FractureParams, mode: PreviewMode) -> Self {
+        let written = params.seeds_file.as_ref().and_then(|file| fs::metadata(file).ok()?.modified().ok());
         // A random seed changes nothing.
-        let params = FractureParams { rng: 0, ..wanted.params.clone() };
-        Self { body, shape, params, mode: wanted.mode, written }
+        let params = FractureParams { rng: 0, ..params.clone() };
+        Self { body: body.id, shape: Arc::downgrade(&body.def.shape), params, mode, written }
     }
 
     /// Whether a result for one may stay while that for the other is made.
@@ -86,7 +83,7 @@ type Drawn = (u64, u64, u64);
 
 /// The last result, whether it is on display, and its lines over the picture.
 #[derive(Default)]
-pub(super) struct Outlined {
+pub(in crate::scene) struct Outlined {
     job: Option<(Asked, Worker<Result<Made, FractureError>>)>,
     made: Option<(Asked, Made)>,
     failed: Option<FractureError>,
@@ -129,74 +126,54 @@ impl Outlined {
         });
         self.made = Some((asked, made));
     }
-}
 
-impl Preview {
-    /// Like [`Preview::update`], for such a method and an intact body.
-    pub(super) fn update_outlined(
-        &mut self,
-        tools: Workshop<'_>,
-        target: &Target<'_>,
-        wanted: Wanted,
-    ) -> Result<bool, SandboxError> {
-        let (asked, start) = (Asked::of(target, &wanted), Instant::now());
-        if self.outlined.job.is_none()
-            && self.outlined.made.as_ref().is_none_or(|(made, _)| *made != asked)
+    /// Starts a worker for `asked` unless one is busy or its result is there. `impact` in local space of the body.
+    pub(super) fn make(&mut self, asked: &Asked, tools: &Workshop<'_>, def: &BodyDef, impact: Impact) {
+        if self.job.is_none()
+            && self.made.as_ref().is_none_or(|(made, _)| made != asked)
             && let Ok(arena) = tools.arena.try_read()
         {
-            let (arena, passes, def) = (arena.clone(), Arc::clone(tools.passes), target.body.def.clone());
-            let (question, impact) = (asked.clone(), wanted.aim.impact());
+            let (arena, passes, def) = (arena.clone(), Arc::clone(tools.passes), def.clone());
+            let question = asked.clone();
             let work = move |cancel: &Cancel| made(&question, (&def, impact), &arena, &passes, cancel);
-            self.outlined.job = Some((asked.clone(), Worker::start(work)));
+            self.job = Some((asked.clone(), Worker::start(work)));
         }
-        // While a slider moves the last result stays, or the one before.
-        if !self.outlined.made.as_ref().is_some_and(|(made, _)| made.is_like(&asked)) {
-            return Ok(self.drop_shown(true));
-        }
-        if let Some(error) = self.outlined.failed.take() {
-            self.drop_shown(true);
-            return Err(error.into());
-        }
-        if self.outlined.is_shown {
-            return Ok(false);
-        }
-        let Ok(mut arena) = tools.arena.try_write() else { return Ok(false) };
-        let shapes = match &mut self.outlined.made {
-            Some((_, made)) => std::mem::take(&mut made.shapes),
-            None => Vec::new(),
-        };
-        for octree in shapes.iter().filter_map(|shape| shape.as_octree()) {
-            arena.insert(&octree.forest)?;
-        }
-        let body = target.body.id;
-        let parts = (!shapes.is_empty()).then(|| Shown::Parts(ShownParts { body, shapes }));
-        // What was shown before goes first, and the result with it if it was parts.
-        let made = self.outlined.made.take();
-        self.replace(parts);
-        self.outlined.made = made;
-        self.outlined.is_shown = true;
-        self.outlined.shown += 1;
-        self.count(wanted.level, start);
-        self.report.showing = Some(wanted.mode);
-        self.report.revision += 1;
-        self.done = Some(wanted);
-        Ok(true)
+    }
+
+    /// Whether there is a result that may be shown for `asked`: while a slider moves the last one stays.
+    pub(super) fn has(&self, asked: &Asked) -> bool {
+        self.made.as_ref().is_some_and(|(made, _)| made.is_like(asked))
+    }
+
+    /// Why there is no result, once.
+    pub fn failure(&mut self) -> Option<FractureError> {
+        self.failed.take()
+    }
+
+    /// The parts to show, once.
+    pub fn take_shapes(&mut self) -> Vec<Arc<Shape>> {
+        self.made.as_mut().map_or_else(Vec::new, |(_, made)| std::mem::take(&mut made.shapes))
+    }
+
+    /// Notes that the result is on display: what was shown before is gone, and with it parts that it showed.
+    pub fn show(&mut self) {
+        self.is_shown = true;
+        self.shown += 1;
     }
 
     /// Updates the lines over the picture, on top of the overlay `below` with its revision. There are none unless `fits`, that
     /// is, bodies are drawn where they are.
-    pub fn draw_outline(&mut self, fits: bool, stage: &Stage, below: (Option<&Overlay>, u64)) {
-        let outlined = &mut self.outlined;
-        let lines = outlined.made.as_ref().filter(|_| fits && outlined.is_shown);
+    pub fn draw(&mut self, fits: bool, stage: &Stage, below: (Option<&Overlay>, u64)) {
+        let lines = self.made.as_ref().filter(|_| fits && self.is_shown);
         let lines = lines.filter(|(_, made)| !made.lines.is_empty());
         let there = lines.and_then(|(asked, made)| Some((stage.body(asked.body)?, &made.lines)));
         let Some((body, lines)) = there else {
-            outlined.drawn = None;
-            outlined.revision += u64::from(outlined.overlay.take().is_some());
+            self.drawn = None;
+            self.revision += u64::from(self.overlay.take().is_some());
             return;
         };
-        let wanted = (outlined.shown, stage.revision(), below.1);
-        if outlined.drawn == Some(wanted) {
+        let wanted = (self.shown, stage.revision(), below.1);
+        if self.drawn == Some(wanted) {
             return;
         }
         let world_from_local = world_from_local_matrix(&body.state, &body.def.shape);
@@ -208,19 +185,19 @@ impl Preview {
         drawn.lines.extend(lines.iter().map(line));
         drawn.through = drawn.through.max(THROUGH);
         drawn.lift = drawn.lift.max(body.def.shape.unit_m() as f32);
-        outlined.overlay = Some(Arc::new(drawn));
-        outlined.drawn = Some(wanted);
-        outlined.revision += 1;
+        self.overlay = Some(Arc::new(drawn));
+        self.drawn = Some(wanted);
+        self.revision += 1;
     }
 
     /// The overlay with the lines; `None` if there are none.
-    pub fn outline(&self) -> Option<&Arc<Overlay>> {
-        self.outlined.overlay.as_ref()
+    pub fn overlay(&self) -> Option<&Arc<Overlay>> {
+        self.overlay.as_ref()
     }
 
     /// Changes whenever that overlay changes.
-    pub fn outline_revision(&self) -> u64 {
-        self.outlined.revision
+    pub fn revision(&self) -> u64 {
+        self.revision
     }
 }
 

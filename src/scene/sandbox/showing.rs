@@ -475,9 +475,9 @@ impl Sandbox {
         self.ghost.update(fits, &self.timeline, &self.stage, below);
         let (below, revision) = (self.ghost.overlay().map_or(below.0, |overlay| Some(&**overlay)), below.1);
         let revision = revision + self.ghost.revision();
-        self.preview.draw_outline(fits, &self.stage, (below, revision));
-        let below = self.preview.outline().map_or(below, |overlay| Some(&**overlay));
-        let revision = revision + self.preview.outline_revision();
+        self.preview.outlined.draw(fits, &self.stage, (below, revision));
+        let below = self.preview.outlined.overlay().map_or(below, |overlay| Some(&**overlay));
+        let revision = revision + self.preview.outlined.revision();
         let differing = self.document.tuning().view.differences.then(|| self.differences()).flatten();
         self.difference_view.update(differing, (below, revision));
         let below = self.difference_view.overlay().map_or(below, |overlay| Some(&**overlay));
@@ -516,7 +516,7 @@ impl Sandbox {
             .slices
             .overlay()
             .or(self.difference_view.overlay())
-            .or(self.preview.outline())
+            .or(self.preview.outlined.overlay())
             .or(self.ghost.overlay())
             .or(self.painted.overlay())
             .or(self.debris_view.overlay());
@@ -530,7 +530,7 @@ impl Sandbox {
         below
             + self.painted.revision()
             + self.ghost.revision()
-            + self.preview.outline_revision()
+            + self.preview.outlined.revision()
             + self.difference_view.revision()
             + self.slices.revision()
             + self.leaves.revision()

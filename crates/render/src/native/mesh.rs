@@ -8,9 +8,9 @@ use glam::Vec3;
 
 use super::{
     mesh_look::is_hole,
-    packet::{Packet, along},
+    packet::Packet,
     scene::{Scene, Surface},
-    wide::{LANES, each_axis},
+    wide::{LANES, along, each_axis},
 };
 use crate::geometry::simd::F32x8;
 use crate::{effects::Effect, shape::TreeNode};

@@ -6,7 +6,7 @@ use super::{
     beam, mesh,
     rays::Rays,
     scene::{BODY_SKY, Hit, Scene},
-    wide::{LANES, each_axis},
+    wide::{LANES, along, each_axis},
 };
 use crate::geometry::simd::F32x8;
 use crate::svo::MAX_LEVEL;
@@ -187,12 +187,6 @@ pub(super) fn mirrored(octants: u32, mirror: u32) -> u32 {
         m = (m & 0x0f) << 4 | m >> 4;
     }
     m
-}
-
-/// Dot product with one vector.
-#[inline(always)]
-pub(super) fn along<L: F32x8>(v: [L; 3], n: [f32; 3]) -> L {
-    v[0].mul(L::splat(n[0])).add(v[1].mul(L::splat(n[1]))).add(v[2].mul(L::splat(n[2])))
 }
 
 /// Product of an affine map's row and a direction.

@@ -6,10 +6,7 @@ use std::sync::Arc;
 
 use glam::{Vec3, Vec4};
 
-use super::{
-    packet::along,
-    wide::{LANES, cut_of, each_axis, has_cut, normal_of},
-};
+use super::wide::{LANES, along, cut_of, each_axis, has_cut, normal_of};
 use crate::{
     FrameInput,
     clip::{ALONG, interval},

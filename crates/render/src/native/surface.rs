@@ -8,9 +8,8 @@
 use glam::{IVec3, Vec3};
 
 use super::{
-    packet::along,
     scene::Tree,
-    wide::{LANES, cut_of, each_axis, has_cut, normal_of},
+    wide::{LANES, along, cut_of, each_axis, has_cut, normal_of},
 };
 use crate::geometry::simd::F32x8;
 use crate::{

@@ -149,7 +149,7 @@ impl Stratum {
         let direction = scene.rays(L::of(self.x), L::of(self.y));
         let normal = each_axis!(k: L::of(self.normal[k]));
         let (distance, zero) = (L::of(self.distance), L::splat(0.0));
-        let dot = |v: [L; 3], n: Vec3| super::packet::along(v, n.to_array());
+        let dot = |v: [L; 3], n: Vec3| super::wide::along(v, n.to_array());
         // Lifted off the surface by more than the steps between adjacent voxels' planes, and than a pixel's footprint.
         let lift = L::splat(1.25).mul(L::of(self.voxel)).max(L::splat(frame.pixel_cone).mul(distance));
         let origin = each_axis!(k: L::splat(frame.eye[k])

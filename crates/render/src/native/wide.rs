@@ -2,8 +2,16 @@
 //!
 //! Nothing in these functions calls or branches: powers and exponentials are polynomials.
 
+use crate::geometry::simd::F32x8;
+
 /// Rays that are cast at once.
 pub(super) const LANES: usize = 8;
+
+/// Dot product with one vector.
+#[inline(always)]
+pub(super) fn along<L: F32x8>(v: [L; 3], n: [f32; 3]) -> L {
+    v[0].mul(L::splat(n[0])).add(v[1].mul(L::splat(n[1]))).add(v[2].mul(L::splat(n[2])))
+}
 
 /// What an expression is for each axis, written out: a closure would not be compiled for wide vectors.
 macro_rules! each_axis {
