@@ -10,6 +10,7 @@ use std::{
 };
 
 use glam::{DVec3, Vec3};
+use rayon::prelude::*;
 
 use crate::{
     bodies::{Body, BodyDef, BodyId, BodyState},
@@ -229,12 +230,16 @@ impl BreakJob {
                 let context = BreakContext { arena: &arena, passes: &passes, cancel: &cancel };
                 break_shape(&context, &def.shape, &strike)
             };
-            // The channel is closed only when the window has closed or the scene was replaced.
-            let timed = |broken: Break| TimedBreak {
-                sections: if holds { crack_sections(&broken.parts) } else { Vec::new() },
-                broken,
-                seconds: start.elapsed().as_secs_f64(),
+            let timed = |broken: Break| {
+                let seconds = start.elapsed().as_secs_f64();
+                // Pictures and slices of meshes need their trees, which take too long for the window's thread.
+                broken.parts.par_iter().filter_map(|part| part.shape.as_mesh()).for_each(|solid| {
+                    solid.tree();
+                });
+                let sections = if holds { crack_sections(&broken.parts) } else { Vec::new() };
+                TimedBreak { sections, broken, seconds }
             };
+            // The channel is closed only when the window has closed or the scene was replaced.
             let _ = sender.send(run().map(timed));
         });
         Self { body, blow, params, impact, cause, hold, kept, waits, source_volume, receiver }

@@ -577,7 +577,9 @@ fn slices_are_shown_alone_in_columns_too() {
     settle(&mut sandbox);
     let revision = sandbox.beside_revision();
     show(&mut sandbox, vec![slice], true);
-    assert!(sandbox.bodies().len() > 1 && (alone_of(&sandbox) / whole - 1.0).abs() < 0.1);
+    // Voxels of the crack are in several pieces.
+    let (count, broken) = (sandbox.bodies().len(), alone_of(&sandbox));
+    assert!(count > 1 && broken > 0.9 * whole && broken < 2.0 * whole, "{count} bodies, {broken} of {whole}");
 
     show(&mut sandbox, vec![slice], false);
     assert!(!sandbox.beside_bodies(0).unwrap().0.is_empty() && sandbox.beside_overlay(0).is_some());

@@ -272,11 +272,11 @@ mod tests {
         settle(&mut sandbox);
         assert!(lines(&sandbox).is_empty(), "no mesh was chosen yet");
         tuning.fracture.seeds_file = Some("builtin:sphere".into());
-        tuning.fracture.options.extend([("fit".to_owned(), 1.0), ("scale".to_owned(), 0.5)]);
+        tuning.fracture.options.extend([("fit".to_owned(), 1.0), ("scale".to_owned(), 0.9)]);
         sandbox.tune("cutter", tuning.clone());
         settle(&mut sandbox);
         let (low, high) = sandbox.bounds(None).unwrap();
-        let (middle, radius) = (low.midpoint(high), 0.25 * (high - low).max_element());
+        let (middle, radius) = (low.midpoint(high), 0.45 * (high - low).max_element());
         let drawn = lines(&sandbox);
         assert!(drawn.len() > 100);
         for p in drawn.iter().flat_map(|line| [line.start, line.end]) {

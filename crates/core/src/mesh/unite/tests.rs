@@ -263,7 +263,9 @@ fn thousands_of_parts_are_united_where_they_overlap() {
     let (_, report) = check(&joined(&all));
     let union = report.union.clone().unwrap();
     assert_eq!((union.united_parts, union.left_parts), (count as usize, 0), "{:?}", report.notes);
-    assert!((report.volume / (1.5 * f64::from(count) / 2.0) - 1.0).abs() < 1e-3, "{}", report.volume);
+    // New corners lie on faces that were moved inward by 2^-22 of the file's 8,398, four roundings of its numbers: 0.2 % of a
+    // box.
+    assert!((report.volume / (1.5 * f64::from(count) / 2.0) - 1.0).abs() < 4e-3, "{}", report.volume);
 }
 
 #[test]
